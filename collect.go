@@ -7,6 +7,8 @@ import (
 	"io"
 	"iter"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exec"
@@ -23,6 +25,7 @@ type runSettings struct {
 	tag       string
 	batchRows int64
 	profile   *Profile
+	progress  func(rows, of int64)
 }
 
 // Tag names the memory of a query in the statistics of the engine's manager.
@@ -40,6 +43,15 @@ func BatchRows(rows int64) RunOption {
 // for one run.
 func Profiled(to *Profile) RunOption {
 	return RunOption{"Profiled", func(s *runSettings) { s.profile = to }}
+}
+
+// Progress calls report after each table that the query has read from its sources, with
+// the rows that it has read from all of them so far, and the rows that they have, or -1 if
+// that is not known. Sources skip rows that the query does not need, so a query may end
+// before it has read all. The calls follow each other, on the goroutines that run the
+// query.
+func Progress(report func(rows, of int64)) RunOption {
+	return RunOption{"Progress", func(s *runSettings) { s.progress = report }}
 }
 
 func settingsOfRun(options []RunOption) (s runSettings, err error) {
@@ -73,6 +85,9 @@ func (q Query) start(ctx context.Context, options []RunOption) (*running, error)
 	r := &running{query: q, settings: exec.Settings{
 		Manager: q.step.engine.manager, Spilling: &q.step.engine.spilling, Tag: chosen.tag, BatchRows: chosen.batchRows,
 	}}
+	if chosen.progress != nil {
+		r.settings.Progress = exec.NewProgress(n, chosen.progress)
+	}
 	if chosen.profile != nil {
 		if err := chosen.profile.start(n, &r.settings); err != nil {
 			return nil, err
@@ -180,6 +195,20 @@ func (r *running) next(ctx context.Context) (*Frame, error) {
 			return nil, err
 		}
 	}
+}
+
+// Schema returns the names and types of the query's columns. It reads the schemas of the
+// sources and nothing more.
+//
+// # Errors
+//
+// The error is a [*QueryError], which lists all that is wrong with the query.
+func (q Query) Schema(ctx context.Context) (*arrow.Schema, error) {
+	n, err := bindQuery(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return n.Schema(), nil
 }
 
 // Explain returns the plan of the query as text, as written and as run. It

@@ -30,6 +30,10 @@ var statistics = []struct {
 // of float64 for each column. Columns that are not numbers only have the count of values and
 // of nulls. The caller releases the frame.
 func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, error) {
+	chosen, err := settingsOfRun(options)
+	if err != nil {
+		return nil, err
+	}
 	n, err := bindQuery(ctx, q)
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	defer record.Release()
 	described := describe(fields, record)
 	defer described.Release()
-	return q.step.engine.Records(nil, described).Collect(ctx, options...)
+	return q.step.engine.Records(nil, described).Collect(ctx, Tag(chosen.tag)) // a profile is of one run
 }
 
 func statisticName(column int, statistic string) string {

@@ -5,7 +5,26 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/gpuframe/gpuframe/internal/source"
 )
+
+// Conditions of sources, to test for with errors.Is. Files that do not exist are
+// fs.ErrNotExist, files of different schemas buffer.ErrSchema.
+var (
+	// ErrContents reports a file that is damaged or not of its format.
+	ErrContents = source.ErrContents
+	// ErrUnsupported reports contents that arrow-go cannot read.
+	ErrUnsupported = source.ErrUnsupported
+	// ErrRead reports that the io.ReaderAt of a source failed.
+	ErrRead = source.ErrRead
+	// ErrUsed reports the reader of [Engine.Reader] in a second query.
+	ErrUsed = source.ErrUsed
+)
+
+// SourceError is an error of a source: a file that is missing, damaged, or of another schema
+// than the first one. It names the source, the file and the row group.
+type SourceError = source.Error
 
 // QueryError lists all that is wrong with a query. Nothing was run.
 type QueryError struct{ Problems []Problem }

@@ -40,6 +40,11 @@ func TestProfile(t *testing.T) {
 		}
 		_, err = q.Collect(t.Context(), gpuframe.Profiled(&p))
 		require.ErrorIs(t, err, device.ErrInvalidValue)
+		var ofDescribe gpuframe.Profile
+		summary, err := e.Records(record.Schema(), record).Describe(t.Context(), gpuframe.Profiled(&ofDescribe))
+		require.NoError(t, err)
+		require.NoError(t, summary.Release())
+		require.Contains(t, ofDescribe.String(), "scan record")
 	})
 }
 

@@ -1,8 +1,21 @@
-// Gpuframe inspects gpuframe's memory on this machine.
+// Gpuframe runs queries on files, and inspects the memory of devices.
 //
-//	gpuframe mem info                       # the memory of every device
-//	gpuframe mem replay trace.csv           # a logged trace, on the first GPU or the host
-//	gpuframe mem replay trace.csv --resource pool --stack limit=8GiB,statistics
+//	gpuframe info                                   # the devices and their memory
+//	gpuframe schema flights.parquet                 # the columns
+//	gpuframe head -n 5 flights.parquet
+//	gpuframe describe flights.parquet               # statistics of each column
+//	gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
+//	gpuframe query 'logs/*.csv' --filter 'level = "error"' --sort time -o errors.parquet
+//	gpuframe mem replay trace.csv --resource pool   # a logged trace of allocations
+//	gpuframe completion bash                        # completion for a shell
+//
+// Files are Parquet, CSV, JSON lines or Arrow IPC, patterns or folders of them. The result
+// is a table or a file of one of these formats. Package pipeline has the grammar of queries.
+//
+// --explain prints the plan, --profile what each operation did. Long work shows its progress
+// if standard error is a terminal. An interrupt ends a command with status 130, after it has
+// released its memory. A reader of the output that ends early, such as head, ends it with
+// status 0.
 //
 // A trace is a log of adaptor.Logging or of RMM's logging adaptor.
 package main

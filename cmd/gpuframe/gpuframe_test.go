@@ -24,9 +24,9 @@ const traceText = `Thread,Time,Action,Pointer,Size,Stream
 2,14:21:32.661878,free,0x30a000000,4096,0x2
 `
 
-// gpuframe runs a command line with the given standard input. It returns the output
+// execute runs a command line with the given standard input. It returns the output
 // with every run of spaces collapsed to one.
-func gpuframe(input string, arguments ...string) (output string, err error) {
+func execute(input string, arguments ...string) (output string, err error) {
 	var out bytes.Buffer
 	root := newRoot()
 	root.SetArgs(arguments)
@@ -46,9 +46,9 @@ func traceFile(t *testing.T) string {
 
 func TestReplayPrints(t *testing.T) {
 	name := traceFile(t)
-	for _, resource := range strings.Split(names(resources), ", ") {
+	for _, resource := range strings.Split(listed(resources), ", ") {
 		t.Run(resource, func(t *testing.T) {
-			output, err := gpuframe("", "mem", "replay", name, "--device", "host", "--resource", resource, "--runs", "3")
+			output, err := execute("", "mem", "replay", name, "--device", "host", "--resource", resource, "--runs", "3")
 			require.NoError(t, err)
 			for _, text := range []string{
 				": 2 allocations, 2 frees, 2 threads, 3 streams\n",
@@ -60,13 +60,13 @@ func TestReplayPrints(t *testing.T) {
 		})
 	}
 	t.Run("from standard input, once, side by side", func(t *testing.T) {
-		output, err := gpuframe(traceText, "mem", "replay", "-", "--device", "host", "--runs", "1", "--concurrent")
+		output, err := execute(traceText, "mem", "replay", "-", "--device", "host", "--runs", "1", "--concurrent")
 		require.NoError(t, err)
 		assert.Contains(t, output, "-: 2 allocations")
 		assert.NotContains(t, output, "later")
 	})
 	t.Run("with failures", func(t *testing.T) {
-		output, err := gpuframe(traceText, "mem", "replay", "-", "--device", "host", "--stack", "limit=5KiB")
+		output, err := execute(traceText, "mem", "replay", "-", "--device", "host", "--stack", "limit=5KiB")
 		require.NoError(t, err)
 		assert.Contains(t, output, "failures 1\n")
 		assert.Contains(t, output, "line 3: allocate 8192 bytes")
@@ -79,7 +79,7 @@ func TestReplayPrints(t *testing.T) {
 func TestStack(t *testing.T) {
 	logged := filepath.Join(t.TempDir(), "out.csv")
 	layers := "limit=1MiB, statistics,tracking,retry,poison,guard=256,guard,aligned=4KiB,fault=0,logging=" + logged
-	output, err := gpuframe(traceText, "mem", "replay", "-", "--device", "host", "--runs", "1", "--resource", "pool", "--stack", layers)
+	output, err := execute(traceText, "mem", "replay", "-", "--device", "host", "--runs", "1", "--resource", "pool", "--stack", layers)
 	require.NoError(t, err)
 	assert.Contains(t, output, "pool < limit=1MiB < statistics <")
 	assert.Contains(t, output, "failures 0\n")
@@ -88,7 +88,7 @@ func TestStack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, replay.Summary{Allocations: 2, Frees: 2, Threads: 2, Streams: 2, PeakBytes: 12288}, log.Summary())
 
-	output, err = gpuframe(traceText, "mem", "replay", "-", "--device", "host", "--stack", "fault=1")
+	output, err = execute(traceText, "mem", "replay", "-", "--device", "host", "--stack", "fault=1")
 	require.NoError(t, err)
 	assert.Contains(t, output, "failures 2\n")
 	assert.Contains(t, output, "injected fault")
@@ -125,7 +125,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		"a negative speed":  {replay("--speed", "-1"), "Speed is -1"},
 	} {
 		t.Run(title, func(t *testing.T) {
-			_, err := gpuframe("", test.arguments...)
+			_, err := execute("", test.arguments...)
 			require.ErrorContains(t, err, test.text)
 		})
 	}
@@ -133,7 +133,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	for _, arguments := range [][]string{{"mem", "info"}, {"mem", "info", "--device", "host"}} {
-		output, err := gpuframe("", arguments...)
+		output, err := execute("", arguments...)
 		require.NoError(t, err)
 		assert.Regexp(t, `(?m)^host .* free of .*iB$`, output)
 	}

@@ -2,33 +2,58 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	os.Exit(run())
+	ctx, stop := signals()
+	defer stop()
+	os.Exit(run(ctx, newRoot(), os.Stderr))
 }
 
-func run() (status int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := newRoot().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "gpuframe:", err)
-		return 1
+// signals returns a context that an interrupt ends. A second interrupt ends the process.
+func signals() (ctx context.Context, stop func()) {
+	// A write to a reader that has gone, such as head, is an error then, and does not end
+	// the process before it has released its memory.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// Statuses of the process, as shells have them.
+const (
+	failed      = 1
+	interrupted = 130
+)
+
+// run runs a command line and returns the status of the process.
+func run(ctx context.Context, root *cobra.Command, messages io.Writer) (status int) {
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE):
+		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(messages, "gpuframe: interrupted")
+		return interrupted
 	}
-	return 0
+	fmt.Fprintln(messages, "gpuframe:", err)
+	return failed
 }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gpuframe",
-		Short:         "Look into what gpuframe does on this machine",
+		Short:         "Queries on files, and the device memory of this machine",
 		SilenceUsage:  true,
-		SilenceErrors: true, // main prints them
+		SilenceErrors: true, // run prints them
 	}
 	memory := &cobra.Command{
 		Use:   "mem",
@@ -37,6 +62,6 @@ func newRoot() *cobra.Command {
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	memory.AddCommand(newInfo(), newReplay())
-	root.AddCommand(memory)
+	root.AddCommand(newInfo(), newSchema(), newHead(), newDescribe(), newQuery(), memory)
 	return root
 }

@@ -8,11 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
@@ -39,19 +36,19 @@ it, and prints the time it took, what was in use and reserved, and what failed.
 The requests are made in the order of the log, each by the goroutine that stands
 for its thread. "-" reads the trace from standard input.
 
-Adaptors of --stack, each around those before it: ` + names(layers) + `.
+Adaptors of --stack, each around those before it: ` + listed(layers) + `.
 limit, guard (its red zones), aligned take a size, logging a file, fault the
 probability with which requests fail.`,
 		Example: `  gpuframe mem replay trace.csv --resource pool
   gpuframe mem replay trace.csv --stack limit=8GiB,statistics,guard,logging=out.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return options.run(command.Context(), command.InOrStdin(), command.OutOrStdout(), args[0])
+			return options.run(command.Context(), command.InOrStdin(), command.OutOrStdout(), command.ErrOrStderr(), args[0])
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.device, "device", "", "the device; by default the first GPU, or the host where there is none")
-	flags.StringVar(&options.resource, "resource", "caching", "where memory comes from: "+names(resources))
+	flags.StringVar(&options.resource, "resource", "caching", "where memory comes from: "+listed(resources))
 	flags.StringVar(&options.stack, "stack", "", "adaptors on the resource, with commas between them")
 	flags.BoolVar(&options.concurrent, "concurrent", false, "let the threads of the log go on side by side")
 	flags.Float64Var(&options.speed, "speed", 0, "pace by the times in the log, 1 being as logged; 0 is as fast as it goes")
@@ -59,7 +56,7 @@ probability with which requests fail.`,
 	return command
 }
 
-func (o *replayOptions) run(ctx context.Context, in io.Reader, out io.Writer, name string) (err error) {
+func (o *replayOptions) run(ctx context.Context, in io.Reader, out, messages io.Writer, name string) (err error) {
 	if o.runs < 1 {
 		return fmt.Errorf("--runs is %d, it must be at least 1", o.runs)
 	}
@@ -78,7 +75,7 @@ func (o *replayOptions) run(ctx context.Context, in io.Reader, out io.Writer, na
 	}
 	defer func() { err = errors.Join(err, stack.close()) }()
 	requests := log.Summary().Allocations + log.Summary().Frees
-	bar := progress(requests * o.runs)
+	bar := progress(messages, int64(requests*o.runs), "replaying", "requests")
 	player, err := replay.NewPlayer(log, stack.top, replay.Options{
 		Concurrent: o.concurrent, Speed: o.speed, Progress: func(n int) { bar.Add(n) },
 	})
@@ -114,15 +111,4 @@ func loadLog(name string, in io.Reader) (*replay.Log, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return log, nil
-}
-
-// progress shows the progress of the replay if standard error is a terminal.
-func progress(requests int) *progressbar.ProgressBar {
-	where := io.Discard
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		where = os.Stderr
-	}
-	return progressbar.NewOptions(requests, progressbar.OptionSetWriter(where), progressbar.OptionSetDescription("replaying"),
-		progressbar.OptionShowCount(), progressbar.OptionSetItsString("requests"),
-		progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish())
 }

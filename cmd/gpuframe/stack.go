@@ -114,8 +114,8 @@ func refuse(value string) error {
 	return fmt.Errorf("it takes no value, but %q was given", value)
 }
 
-// names lists the keys in order, for messages.
-func names[V any](choices map[string]V) string {
+// listed lists the keys in order, for messages.
+func listed[V any](choices map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(choices)), ", ")
 }
 
@@ -130,7 +130,7 @@ type stack struct {
 func newStack(dev *device.Device, resource, text string) (*stack, error) {
 	make, known := resources[resource]
 	if !known {
-		return nil, fmt.Errorf("--resource %s: there are %s", resource, names(resources))
+		return nil, fmt.Errorf("--resource %s: there are %s", resource, listed(resources))
 	}
 	bottom, err := make(dev)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *stack) push(part string) error {
 	name, value, _ := strings.Cut(part, "=")
 	layer, known := layers[name]
 	if !known {
-		return fmt.Errorf("there are %s", names(layers))
+		return fmt.Errorf("there are %s", listed(layers))
 	}
 	top, err := layer(s, value)
 	if err != nil {

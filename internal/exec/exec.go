@@ -28,6 +28,8 @@ type Settings struct {
 	Spilling *Spilling
 	// Profile, if it is not nil, receives what each node did.
 	Profile *Profile
+	// Progress, if it is not nil, receives what the scans read.
+	Progress *Progress
 }
 
 // Error is the failure of one operation of a plan.

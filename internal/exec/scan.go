@@ -25,6 +25,9 @@ func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, er
 	if base.settings.Profile != nil {
 		request.Counters = &base.settings.Profile.Of(n).Source
 	}
+	if base.settings.Progress != nil {
+		request.Progress = base.settings.Progress.scan()
+	}
 	reader, err := n.Source().Open(ctx, base.settings.Manager, request)
 	if err != nil {
 		return nil, err

@@ -366,3 +366,38 @@ func TestLongTextsAreInOrder(t *testing.T) {
 	back := whole(t, m, s)
 	assert.True(t, array.Equal(record.Column(0), back.Column(0)))
 }
+
+// renamed is a reader whose schema differs from that of its tables.
+type renamed struct {
+	buffer.Reader
+	schema *arrow.Schema
+}
+
+func (r renamed) Schema() *arrow.Schema { return r.schema }
+
+// Tables may state nulls more precisely than their reader, as those of queries do. Other
+// names are an error.
+func TestSchemasOfReaders(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	record := sales(t)
+	for name, p := range pairs() {
+		for _, same := range []bool{true, false} {
+			fields := record.Schema().Fields()
+			for i := range fields {
+				fields[i].Nullable = !fields[i].Nullable
+			}
+			if !same {
+				fields[0].Name += "?"
+			}
+			reader := readerOf(t, m, nil, []arrow.Record{record, record}, 1)
+			written, err := sink.ToWriter(t.Context(), io.Discard, p.format, renamed{reader, arrow.NewSchema(fields, nil)})
+			require.NoError(t, reader.Close())
+			if same {
+				require.NoError(t, err, name)
+				require.Equal(t, 2*record.NumRows(), written.Rows)
+			} else {
+				require.ErrorIs(t, err, buffer.ErrSchema, name)
+			}
+		}
+	}
+}

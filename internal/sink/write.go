@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
 )
@@ -165,6 +167,9 @@ func read(ctx context.Context, reader buffer.Reader, records chan<- arrow.Record
 			return err
 		}
 		record, err := table.Record(ctx)
+		if err == nil {
+			record, err = withSchema(record, reader.Schema())
+		}
 		if err = errors.Join(err, table.Release()); err != nil {
 			if record != nil {
 				record.Release()
@@ -178,6 +183,23 @@ func read(ctx context.Context, reader buffer.Reader, records chan<- arrow.Record
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// withSchema takes over a record and returns it with the schema of its reader. A table may
+// state more precisely than its reader whether a column has nulls; arrow-go's writers
+// refuse records of another schema.
+func withSchema(record arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
+	if record.Schema().Equal(schema) {
+		return record, nil
+	}
+	same := slices.EqualFunc(record.Schema().Fields(), schema.Fields(), func(a, b arrow.Field) bool {
+		return a.Name == b.Name && arrow.TypeEqual(a.Type, b.Type)
+	})
+	if !same {
+		return record, fmt.Errorf("a table has the schema %v, its reader %v: %w", record.Schema(), schema, buffer.ErrSchema)
+	}
+	defer record.Release()
+	return array.NewRecord(schema, record.Columns(), record.NumRows()), nil
 }
 
 // encoded adds the condition ErrUnsupported to an error of an encoder: write reports

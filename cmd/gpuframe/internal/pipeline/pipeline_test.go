@@ -1,0 +1,263 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
+)
+
+type sale struct {
+	City  string    `gpuframe:"city"`
+	Price float64   `gpuframe:"price"`
+	Qty   *int64    `gpuframe:"qty"`
+	Open  bool      `gpuframe:"open"`
+	Time  time.Time `gpuframe:"ts"`
+	Odd   int32     `gpuframe:"an odd name"`
+}
+
+func engine(t testing.TB) *gpuframe.Engine {
+	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(64<<20))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return e
+}
+
+func sales(e *gpuframe.Engine) gpuframe.Query {
+	qty := func(n int64) *int64 { return &n }
+	at := func(d int) time.Time { return time.Date(2026, 6, d, 12, 30, 0, 0, time.UTC) }
+	return gpuframe.From(e, []sale{
+		{"Oslo", 60, qty(2), true, at(1), 1}, {"Bern", 55, nil, false, at(1), 2}, {"Oslo", 80, qty(3), true, at(2), 3},
+		{"Rome", 20, qty(9), false, at(2), 4}, {"Bern", 90, qty(1), true, at(3), 5}, {"it's", 51, qty(1), false, at(3), 6},
+	})
+}
+
+// csv runs a query and returns its rows, without the line of names.
+func csv(t *testing.T, q gpuframe.Query, text string) string {
+	t.Helper()
+	var b strings.Builder
+	_, err := q.Write(t.Context(), &b, gpuframe.CSV())
+	require.NoError(t, err, text)
+	_, rows, _ := strings.Cut(b.String(), "\n")
+	return strings.TrimSpace(strings.ReplaceAll(rows, "\n", " "))
+}
+
+func TestPipelines(t *testing.T) {
+	e := engine(t)
+	for text, want := range map[string]string{
+		`filter price > 50 | group city agg sum(price * qty) as revenue, count() as n | sort revenue desc`: "Oslo,360,2 Bern,90,2 it's,51,1",
+		"select city, qty | top 2 by qty desc":                                                                                     "Rome,9 Oslo,3",
+		"sort qty desc nulls first, city | head 2 | select city":                                                                   "Bern Rome",
+		"filter qty is null or city = 'it''s' | select city, qty is not null":                                                      "Bern,false it's,true",
+		`filter city in ("Oslo", "Rome"), price between 20 and 60 | select price`:                                                  "60 20",
+		`filter city not in ("Oslo") and not open | select city`:                                                                   "Bern Rome it's",
+		"filter city like '%o%' | distinct city | select upper(city)":                                                              "OSLO ROME",
+		"select -price + 2 * 3 - -1 as x | slice 1 2":                                                                              "-48 -73",
+		"select (price + 1) * 2 as x | tail 1":                                                                                     "104",
+		"with price / sum(price) over (city) as share | filter city = 'Oslo' | select round(share*100)":                            "43 57",
+		"agg count() where (open) as open, mean(price), max(`an odd name`)":                                                        "3,59.333333333333336,6",
+		"filter ts >= timestamp '2026-06-03' | drop price, open, ts | rename qty as n, `an odd name` as odd":                       "Bern,1,5 it's,1,6",
+		"filter ts < timestamp '2026-06-01T14:30:00+01:00' | select cast(price, int8)":                                             "60 55",
+		"drop_nulls qty | select count() as n":                                                                                     "5",
+		"drop_nulls | distinct | agg count_distinct(city), quantile(price, 0.5) as median, quantile(price, 1)":                     "4,60,90",
+		"select if(open, city, \"-\") as c, substring(city, 2, 2), coalesce(qty, 0) | head 2":                                      "Oslo,sl,2 -,er,0",
+		"select replace(city, 'o', '0'), pad_start(city, 5, '.') as padded, truncate(ts, 'day') = timestamp '2026-06-01' | head 1": "Osl0,.Oslo,true",
+		"filter open = true and 1.5e1 < price and `city` != \"Bern\" | select cast(null, int64) as nothing, price":                 ",60 ,80",
+	} {
+		p, err := pipeline.Parse("pipeline", text)
+		require.NoError(t, err, text)
+		q, err := p.Apply(t.Context(), sales(e))
+		require.NoError(t, err, text)
+		assert.Equal(t, want, csv(t, q, text), text)
+	}
+}
+
+// TestErrors compares errors with those that were read and approved.
+func TestErrors(t *testing.T) {
+	e := engine(t)
+	for _, test := range []struct {
+		text, want string
+		is         error
+	}{
+		{"filter pric > 50", "pipeline:1:8: no column is called \"pric\": there are \"price\", \"city\", \"qty\", \"open\", \"ts\", \"an odd name\"\n  filter pric > 50\n         ^", buffer.ErrSchema},
+		{"filter price > 50 |\n  sort city, cty desc", "pipeline:2:14: no column is called \"cty\": there are \"city\", \"qty\", \"ts\", \"open\", \"price\", \"an odd name\"\n    sort city, cty desc\n               ^", buffer.ErrSchema},
+		{"fliter price > 50", "pipeline:1:1: no verb is called \"fliter\": there are \"filter\"", pipeline.ErrSyntax},
+		{"filter price > meen(price)", "pipeline:1:16: no function is called \"meen\": there are \"mean\"", pipeline.ErrSyntax},
+		{"filter price > 50 AND open", "pipeline:1:19: found \"AND\", expected an operator, \",\" or \"|\" (words are in lower case: and)\n", pipeline.ErrSyntax},
+		{"select city + 1", "pipeline:1:8: expr: city + 1: cannot add utf8 and int64", nil},
+		{"select cast(city, float)", "pipeline:1:19: no type is called \"float\": there are \"float32\"", pipeline.ErrSyntax},
+		{"select 'open", "pipeline:1:8: the closing ' is missing\n  select 'open\n         ^", pipeline.ErrSyntax},
+		{"select price where", "pipeline:1:19: found the end, expected \"(\"", pipeline.ErrSyntax},
+		{"select price where (open)", "pipeline:1:8: Where and Over apply to aggregates", nil},
+		{"group city", "pipeline:1:11: found the end, expected an operator, \",\" or \"agg\"", pipeline.ErrSyntax},
+		{"group city agg price", "pipeline:1:1: \"price\" is no key and in no aggregate", nil},
+		{"top 10 price", "pipeline:1:8: found \"price\", expected \"by\"", pipeline.ErrSyntax},
+		{"head -1", "pipeline:1:6: found \"-\", expected a number of rows", pipeline.ErrSyntax},
+		{"head 1.5", "pipeline:1:6: 1.5 is no number of rows", pipeline.ErrSyntax},
+		{"filter substring(city, qty, 1) = 'a'", "pipeline:1:8: substring: argument 2 must be a whole number", pipeline.ErrSyntax},
+		{"filter pow(price) > 1", "pipeline:1:8: pow has 1 arguments, expected 2", pipeline.ErrSyntax},
+		{"filter price == ", "pipeline:1:17: found the end, expected an expression", pipeline.ErrSyntax},
+		{"filter (price > 1", "pipeline:1:18: found the end, expected an operator or \")\"", pipeline.ErrSyntax},
+		{"filter ts > date 'June'", "pipeline:1:18: \"June\" is no date such as 2026-01-31", pipeline.ErrSyntax},
+		{"filter city like price", "pipeline:1:18: found \"price\", expected a pattern in quotes", pipeline.ErrSyntax},
+		{"filter price not 3", "pipeline:1:18: found \"3\", expected \"between\", \"in\" or \"like\"", pipeline.ErrSyntax},
+		{"filter price ? 3", "pipeline:1:14: unexpected '?'", pipeline.ErrSyntax},
+		{"", "pipeline:1:1: found the end, expected a verb", pipeline.ErrSyntax},
+		{"head 1 |", "pipeline:1:9: found the end, expected a verb", pipeline.ErrSyntax},
+		{"select 1e999", "pipeline:1:8: 1e999 is no number of 64 bits", pipeline.ErrSyntax},
+		{"select é, ÿ", "pipeline:1:11: no column is called \"ÿ\"", nil},
+		{"select " + strings.Repeat("(", 500), "more than 200 expressions within each other", pipeline.ErrSyntax},
+		{"select " + strings.Repeat("- ", 500), "more than 200 expressions within each other", pipeline.ErrSyntax},
+		{"select " + strings.Repeat("not ", 500), "more than 200 expressions within each other", pipeline.ErrSyntax},
+		{"select " + strings.Repeat("1+", 9000), "more than 10000 words", pipeline.ErrSyntax},
+	} {
+		p, err := pipeline.Parse("pipeline", test.text)
+		if err == nil {
+			_, err = p.Apply(t.Context(), sales(e))
+		}
+		require.ErrorContains(t, err, test.want, test.text)
+		var typed *pipeline.Error
+		require.ErrorAs(t, err, &typed)
+		if test.is != nil {
+			assert.ErrorIs(t, err, test.is, test.text)
+		}
+	}
+}
+
+func TestVerbsOfFlags(t *testing.T) {
+	e := engine(t)
+	filter, err := pipeline.ParseVerb("--filter", "filter", "open")
+	require.NoError(t, err)
+	top, err := pipeline.ParseVerb("--top", "top", "1 by price")
+	require.NoError(t, err)
+	q, err := filter.Then(top).Apply(t.Context(), sales(e).Select(gpuframe.Col("open"), gpuframe.Col("price")))
+	require.NoError(t, err)
+	assert.Equal(t, "true,60", csv(t, q, "--filter --top"))
+	_, err = pipeline.ParseVerb("--filter", "filter", "open | head 1")
+	assert.ErrorContains(t, err, "--filter:1:6: found \"|\", expected an operator")
+	_, err = pipeline.ParseVerb("--keep", "keep", "open")
+	assert.ErrorContains(t, err, `no verb is called "keep"`)
+	missing, err := pipeline.ParseVerb("--filter", "filter", "missing")
+	require.NoError(t, err)
+	_, err = missing.Apply(t.Context(), e.CSV(filepath.Join(t.TempDir(), "none.csv")))
+	assert.ErrorIs(t, err, os.ErrNotExist, "an error of the source comes first")
+}
+
+// model is a random expression: its text without needless parentheses, how strongly it
+// binds, and the expression that it must be.
+type model struct {
+	text  string
+	binds int
+	value gpuframe.Expr
+}
+
+// within puts a model into parentheses if it binds less than its place needs.
+func (m model) within(binds int) string {
+	if m.binds < binds {
+		return "(" + m.text + ")"
+	}
+	return m.text
+}
+
+// randomModel returns an expression of numbers, or of bools.
+func randomModel(random *rand.Rand, depth int, boolean bool) model {
+	two := func(boolean bool) (a, b model) {
+		return randomModel(random, depth-1, boolean), randomModel(random, depth-1, boolean)
+	}
+	pick := random.IntN(6)
+	switch {
+	case boolean && depth == 0:
+		return model{"open", 9, gpuframe.Col("open")}
+	case boolean && pick < 2:
+		a, b := two(true)
+		if pick == 0 {
+			return model{a.within(1) + " or " + b.within(2), 1, a.value.Or(b.value)}
+		}
+		return model{a.within(2) + " and " + b.within(3), 2, a.value.And(b.value)}
+	case boolean && pick == 2:
+		a := randomModel(random, depth-1, true)
+		return model{"not " + a.within(3), 3, a.value.Not()}
+	case boolean:
+		a, b := two(false)
+		switch pick {
+		case 3:
+			return model{a.within(5) + " < " + b.within(5), 4, a.value.Lt(b.value)}
+		case 4:
+			return model{"`price` + " + a.within(6) + " not in (-1, 3)", 4, gpuframe.Col("price").Add(a.value).In(gpuframe.Lit(-1), gpuframe.Lit(3)).Not()}
+		}
+		return model{a.within(5) + " between " + b.within(5) + " and 7", 4, a.value.Between(b.value, 7)}
+	case depth == 0 && pick < 3:
+		n := random.IntN(100)
+		return model{fmt.Sprint(n), 9, gpuframe.Lit(n)}
+	case depth == 0:
+		return model{"`price`", 9, gpuframe.Col("price")}
+	}
+	a, b := two(false)
+	switch pick {
+	case 0:
+		return model{a.within(5) + " + " + b.within(6), 5, a.value.Add(b.value)}
+	case 1:
+		return model{a.within(5) + "-" + b.within(6), 5, a.value.Sub(b.value)}
+	case 2:
+		return model{a.within(6) + "*" + b.within(7), 6, a.value.Mul(b.value)}
+	case 3:
+		return model{a.within(6) + " % " + b.within(7), 6, a.value.Mod(b.value)}
+	case 4:
+		return model{"-(" + a.text + ")", 7, a.value.Neg()}
+	}
+	return model{"pow(" + a.text + "," + b.text + ")", 9, a.value.Pow(b.value)}
+}
+
+// Random expressions mean the same as the methods they were written from.
+func TestPrecedence(t *testing.T) {
+	e := engine(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		m := randomModel(random, random.IntN(5), random.IntN(2) == 0)
+		p, err := pipeline.Parse("pipeline", "select "+m.text+" as x")
+		require.NoError(t, err, m.text)
+		q, err := p.Apply(t.Context(), sales(e))
+		require.NoError(t, err, m.text)
+		got, err := q.Explain(t.Context())
+		require.NoError(t, err)
+		want, err := sales(e).Select(m.value.As("x")).Explain(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got, m.text)
+	}
+}
+
+// FuzzParse finds texts that panic, and errors without a place.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"filter delay > 15 and origin in (\"ATL\", 'O''R') | group origin agg count() as n | top 10 by n desc nulls first",
+		"with -price * 1.5e3 as `a b` | agg sum(price) where (open) over (city) | slice 1 2 | rename city as b | distinct city",
+		"select cast(null, int64), cast(price, string), date '2026-01-31', if(open, 1, 2), not not open is not null",
+		"select substring(city, 1, 0), repeat(city, -1), pad_end(city, 3, 'é'), quantile(price, 2), largest(price, 0)",
+	} {
+		f.Add(text)
+	}
+	e := engine(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := pipeline.Parse("text", text)
+		if err == nil {
+			_, err = p.Apply(t.Context(), sales(e))
+		}
+		if err == nil {
+			return
+		}
+		var typed *pipeline.Error
+		require.ErrorAs(t, err, &typed)
+		require.LessOrEqual(t, typed.Offset, len(text))
+		require.NotEmpty(t, typed.Error())
+	})
+}

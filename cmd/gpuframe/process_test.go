@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain runs the command in place of the tests in a process that a test starts.
+func TestMain(m *testing.M) {
+	if os.Getenv("GPUFRAME_TEST_COMMAND") == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signals()
+	defer stop()
+	context.AfterFunc(ctx, func() { fmt.Fprintln(os.Stderr, "the signal has arrived") })
+	os.Exit(run(ctx, newRoot(), os.Stderr))
+}
+
+// started is a process that writes much more than a pipe holds.
+type started struct {
+	command  *exec.Cmd
+	output   *bufio.Reader
+	pipe     io.Closer
+	messages *bufio.Reader
+}
+
+func start(t *testing.T) *started {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no signals between processes")
+	}
+	s := &started{command: exec.Command(os.Args[0], "query", flights, flights, flights, "--to", "csv", "--device", "host")}
+	s.command.Env = append(os.Environ(), "GPUFRAME_TEST_COMMAND=1", "GOMAXPROCS=2")
+	out, err := s.command.StdoutPipe()
+	require.NoError(t, err)
+	messages, err := s.command.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, s.command.Start())
+	s.output, s.pipe, s.messages = bufio.NewReader(out), out, bufio.NewReader(messages)
+	line, err := s.output.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "delay,distance,time\n", line)
+	return s
+}
+
+// A reader that ends early ends the command, without a message.
+func TestBrokenPipe(t *testing.T) {
+	s := start(t)
+	require.NoError(t, s.pipe.Close())
+	messages, err := io.ReadAll(s.messages)
+	require.NoError(t, err)
+	require.NoError(t, s.command.Wait())
+	assert.Empty(t, string(messages))
+}
+
+// An interrupt ends the command within a batch. It would report memory that is in use.
+func TestInterruptedProcess(t *testing.T) {
+	s := start(t)
+	require.NoError(t, s.command.Process.Signal(os.Interrupt))
+	line, err := s.messages.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "the signal has arrived\n", line)
+	rows, err := io.Copy(io.Discard, s.output)
+	require.NoError(t, err)
+	assert.Less(t, rows, int64(4<<20), "most rows were not written")
+	messages, err := io.ReadAll(s.messages)
+	require.NoError(t, err)
+	assert.Equal(t, "gpuframe: interrupted\n", string(messages))
+	var status *exec.ExitError
+	require.ErrorAs(t, s.command.Wait(), &status)
+	assert.Equal(t, 130, status.ExitCode())
+}
+
+// A bar is not drawn on what is no terminal.
+func TestProgressNeedsATerminal(t *testing.T) {
+	var w bytes.Buffer
+	bar := progress(&w, 10, "reading", "rows")
+	require.NoError(t, bar.Set64(5))
+	shown := &reading{w: &w}
+	shown.report(5, 10)
+	shown.report(6, 12)
+	assert.EqualValues(t, 12, shown.bar.GetMax64())
+	shown.end()
+	assert.Empty(t, w.String())
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
+)
+
+// queryVerbs are the flags of query that are verbs, in the order in which they apply.
+type queryVerbs struct {
+	pipeline                              string
+	filters                               []string
+	with, group, agg, selected, sort, top string
+}
+
+func newQuery() *cobra.Command {
+	var options fileCommand
+	var verbs queryVerbs
+	command := &cobra.Command{
+		Use:   "query FILE…",
+		Short: "Run a query on files",
+		Long: `Query reads Parquet, CSV, JSON lines or Arrow IPC files, patterns and folders, and
+writes the result as a table or a file.
+
+The query is a pipeline of verbs with | between them, or the flags --filter, --with,
+--group and --agg, --select, --sort and --top, which apply in this order.
+
+  filter delay > 15, origin in ("ATL", "ORD")   the rows that meet all conditions
+  select origin, delay / 60 as hours            some columns
+  with delay / 60 as hours                      further columns
+  group origin agg count() as n, mean(delay)    a row for each group
+  agg count() as n, max(delay)                  one row
+  sort n desc nulls first, origin
+  top 10 by n desc
+  head 10, tail 10, slice 100 10
+  drop a, b; rename a as b; distinct a; drop_nulls a
+
+A name with other characters than letters, digits and _ is in backticks, a text in single
+or double quotes. Aggregates take "where (condition)" and "over (keys)" behind them.
+
+Functions: ` + strings.Join(pipeline.Functions(), ", ") + `.
+Types of cast(x, type): ` + strings.Join(pipeline.Types(), ", ") + `.`,
+		Example: `  gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
+  gpuframe query flights.parquet --filter 'delay > 15' --group origin --agg 'count() as n' --top '10 by n desc'
+  gpuframe query 'logs/*.csv' -p 'filter level = "error" | sort time' -o errors.parquet`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, paths []string) error {
+			p, err := verbs.parse()
+			if err != nil {
+				return err
+			}
+			return options.run(command, paths, func(ctx context.Context, q gpuframe.Query) (gpuframe.Query, error) {
+				return p.Apply(ctx, q)
+			})
+		},
+	}
+	options.addTo(command)
+	flags := command.Flags()
+	flags.StringVarP(&verbs.pipeline, "pipeline", "p", "", "the query as verbs with | between them")
+	flags.StringArrayVar(&verbs.filters, "filter", nil, "keep rows that meet conditions; may be given several times")
+	flags.StringVar(&verbs.with, "with", "", "add columns")
+	flags.StringVar(&verbs.group, "group", "", "group by keys; needs --agg")
+	flags.StringVar(&verbs.agg, "agg", "", "the values of each group, or of all rows")
+	flags.StringVar(&verbs.selected, "select", "", "select columns")
+	flags.StringVar(&verbs.sort, "sort", "", "sort by keys: 'delay desc, origin'")
+	flags.StringVar(&verbs.top, "top", "", "keep the first rows in an order: '10 by delay desc'")
+	for _, flag := range []string{"filter", "with", "group", "agg", "select", "sort", "top"} {
+		command.MarkFlagsMutuallyExclusive("pipeline", flag)
+	}
+	return command
+}
+
+// parse reads the texts of all flags.
+func (v *queryVerbs) parse() (all pipeline.Pipeline, err error) {
+	if v.pipeline != "" {
+		return pipeline.Parse("--pipeline", v.pipeline)
+	}
+	if v.group != "" && v.agg == "" {
+		return all, errors.New("--group needs --agg with the values of each group, 'count() as n' for example")
+	}
+	add := func(flag, verb, text string) {
+		if text == "" || err != nil {
+			return
+		}
+		var next pipeline.Pipeline
+		if next, err = pipeline.ParseVerb(flag, verb, text); err == nil {
+			all = all.Then(next)
+		}
+	}
+	for _, condition := range v.filters {
+		add("--filter", "filter", condition)
+	}
+	add("--with", "with", v.with)
+	if v.group != "" {
+		add("--group agg --agg", "group", fmt.Sprintf("%s agg %s", v.group, v.agg))
+	} else {
+		add("--agg", "agg", v.agg)
+	}
+	add("--select", "select", v.selected)
+	add("--sort", "sort", v.sort)
+	add("--top", "top", v.top)
+	return all, err
+}

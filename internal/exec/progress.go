@@ -1,0 +1,51 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// Progress adds up the rows that the scans of a query have read.
+type Progress struct {
+	report func(rows, of int64)
+	// of is the number of rows of all scans, or -1 if one of them is not known.
+	of int64
+
+	mu   sync.Mutex
+	rows int64
+}
+
+// NewProgress returns the progress of a plan. It calls report after each table of a scan.
+func NewProgress(n plan.Node, report func(rows, of int64)) *Progress {
+	p := &Progress{report: report}
+	seen := map[plan.Node]bool{}
+	plan.Walk(n, func(n plan.Node) {
+		scan, ok := n.(*plan.Scan)
+		if !ok || seen[n] || p.of < 0 {
+			return
+		}
+		seen[n] = true
+		if size := plan.EstimateOf(scan); size.Rows >= 0 {
+			p.of += size.Rows
+		} else {
+			p.of = -1
+		}
+	})
+	return p
+}
+
+// scan returns a function that receives the rows that one scan has read so far.
+func (p *Progress) scan() func(rows, bytes int64) {
+	var known int64
+	return func(rows, _ int64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.rows += rows - known
+		known = rows
+		if p.of >= 0 { // a scan without rows to keep may be read by several nodes
+			p.of = max(p.of, p.rows)
+		}
+		p.report(p.rows, p.of)
+	}
+}
