@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
@@ -29,6 +30,24 @@ type joinFigure struct {
 	rate   float64
 	writes float64
 	pairs  int
+	// choices force a strategy, to compare it with the one that the join selects.
+	choices strategy.Join
+}
+
+// with returns the figure with another strategy, and without a bar.
+func (f joinFigure) with(name string, choices strategy.Join) joinFigure {
+	f.name, f.choices, f.rate, f.writes = f.name+", "+name, choices, 0, 0
+	return f
+}
+
+// compared returns figures, each followed by itself with every table that its keys can have,
+// and with a host that waits before it looks for rows.
+func compared(figures ...joinFigure) (all []joinFigure) {
+	for _, f := range figures {
+		all = append(all, f, f.with("places", strategy.Join{Table: strategy.Places}), f.with("hashed", strategy.Join{Table: strategy.Hashed}),
+			f.with("wide slots", strategy.Join{Table: strategy.WideSlots}), f.with("waits", strategy.Join{Waits: true}))
+	}
+	return all
 }
 
 // joinTables and joinRows run a join by the column "key".
@@ -103,21 +122,22 @@ func joins() []joinFigure {
 		return []expr.Expr{row.CastWrap(i64).As("key"), below(4, 1000).As("symbol"), payload}
 	}
 	const million = 1_000_000
-	list := []joinFigure{
+	list := compared(joinFigure{name: "i32 by 1,000 keys, row numbers", left: 10 * million, right: 1000, leftColumns: numbers(1000), rightColumns: own, run: joinRows(join.Options{}), rate: 60},
+		joinFigure{name: "i32 semi", left: 100 * million, right: 10 * million, leftColumns: numbers(20 * million), rightColumns: own, run: joinTables(join.Options{Kind: join.Semi}), rate: 25},
+		joinFigure{name: "i32 in a small range, row numbers", left: 10 * million, right: 10 * million, leftColumns: numbers(10 * million), rightColumns: own, run: joinRows(join.Options{})},
+		joinFigure{name: "i64, one match each, row numbers", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: backwards, run: joinRows(join.Options{}), rate: 18})
+	list = append(list, []joinFigure{
 		{name: "i64, one match each, payloads", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: backwards, run: joinTables(join.Options{}), rate: 12},
-		{name: "i64, one match each, row numbers", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: backwards, run: joinRows(join.Options{}), rate: 18},
 		{name: "i64, one match each, payloads, large", left: 100 * million, right: 100 * million, leftColumns: forwards, rightColumns: backwards, run: joinTables(join.Options{}), rate: 10},
 		{name: "i64, left join, payloads", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: backwards, run: joinTables(join.Options{Kind: join.Left, Order: join.LeftOrder})},
-		{name: "i32 by 1,000 keys, row numbers", left: 10 * million, right: 1000, leftColumns: numbers(1000), rightColumns: own, run: joinRows(join.Options{}), rate: 60},
 		{name: "i32 by 1,000 keys, payloads", left: 10 * million, right: 1000, leftColumns: numbers(1000), rightColumns: own, run: joinTables(join.Options{})},
-		{name: "i32 semi", left: 100 * million, right: 10 * million, leftColumns: numbers(20 * million), rightColumns: own, run: joinTables(join.Options{Kind: join.Semi}), rate: 25},
 		{name: "i32 anti", left: 100 * million, right: 10 * million, leftColumns: numbers(20 * million), rightColumns: own, run: joinTables(join.Options{Kind: join.Anti}), rate: 25},
 		{name: "25 build keys", left: 25, right: 9_600_000, leftColumns: own, rightColumns: numbers(25), run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 9_600_000},
 		{name: "a key with most rows", left: 10 * million, right: 1 * million, leftColumns: func(int) []expr.Expr { return []expr.Expr{row.As("key")} },
 			rightColumns: func(int) []expr.Expr {
 				return []expr.Expr{expr.If(below(5, 100).Eq(expr.Lit(int32(0))), row, expr.Lit(int32(7))).As("key")}
 			}, run: joinRows(join.Options{}), writes: 2, pairs: million},
-	}
+	}...)
 	list = append(list,
 		joinFigure{name: "Zipf 1.0 build keys", left: million, right: 10 * million, leftColumns: own, rightColumns: zipf(million),
 			run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 10 * million},
@@ -187,7 +207,8 @@ func (b *bench) joinOnce(ctx context.Context, t *table.Table, f joinFigure) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, right.Release()) }()
-	b.addJoin(ctx, t, f, f.run(b, left, right))
+	w := f.run(b, left, right)
+	b.addJoin(ctx, t, f, func(ctx context.Context) (releaser, error) { return w(strategy.WithJoin(ctx, f.choices)) })
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/release"
 )
 
-// built is the build side of a join: a hash table, or the keys sorted if they do not fit
+// built is the build side of a join: a table of the rows, or the keys sorted if they do not fit
 // 64 bits.
 type built struct {
 	table  *table
@@ -60,11 +60,7 @@ func (r *run) probeSide(b *built, e *encoding, keys []*column.Column) (*matches,
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.probe(b.table, w)
-	if err = errors.Join(err, w.Release()); err != nil {
-		return nil, errors.Join(err, m.Release())
-	}
-	return m, nil
+	return r.probe(b.table, w)
 }
 
 // search finds the matches of rows in sorted keys: the rows that are equal are between

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -21,6 +22,10 @@ const (
 	threads = 256
 	// tilePairs is the number of pairs that a block of expand_pairs writes: see pairs.cu.
 	tilePairs = 2048
+	// matchRows is the number of rows of a block of pair_matches: see pairs.cu.
+	matchRows = 2048
+	// distinctOffset is the place of distinct in struct Header of table.cuh.
+	distinctOffset = 16
 )
 
 // launch launches a kernel with a thread for each of n things.
@@ -37,7 +42,7 @@ func (r *run) spansOnDevice(counts, lows, highs memory.Slice[uint32], bits memor
 }
 
 func (r *run) countOnDevice(m *matches, f form, out op.Buffers) error {
-	return r.launch("pairs", "count_pairs", m.probe, out.Values, m.count, uint32(f), uint64(m.probe))
+	return r.launch("pairs", "count_pairs", m.probe, out.Values, m.first, m.count, uint32(f), uint64(m.probe))
 }
 
 func (r *run) expandOnDevice(m *matches, ends memory.Slice[int64], from int64, p *pairs) error {
@@ -47,6 +52,33 @@ func (r *run) expandOnDevice(m *matches, ends memory.Slice[int64], from int64, p
 	}
 	return f.Launch(r.call.Stream, kernels.GridFor(p.rows, tilePairs), device.Dim3{X: threads}, 0,
 		p.probe, p.build, m.first, m.count, m.list, ends, uint64(m.probe), uint64(from), uint64(p.rows))
+}
+
+// pairOnDevice writes the pairs of single matches, and the words of their outcome.
+func (r *run) pairOnDevice(m *matches, p *pairs, outcome memory.Slice[uint64]) error {
+	tiles := (m.probe + matchRows - 1) / matchRows
+	block, slices, err := r.call.Scratch(lookback.Bytes(uint64(tiles), 8))
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		if err := slices[0].Fill(r.call.Stream, 0); err != nil {
+			return err
+		}
+		f, err := r.call.Kernel(&set, "pairs", "pair_matches")
+		if err != nil {
+			return err
+		}
+		var distinct memory.Slice[uint8]
+		if m.trial != nil {
+			if distinct, err = m.trial.table.memory.Slice(distinctOffset, distinctOffset+4); err != nil {
+				return err
+			}
+		}
+		return f.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0,
+			p.probe, p.build, m.first, uint64(m.probe), distinct, outcome, slices[0])
+	}()
+	return errors.Join(err, block.Release())
 }
 
 func (r *run) markOnDevice(k *marks, p *pairs) error {

@@ -65,6 +65,7 @@ func TestEveryAllocationFails(t *testing.T) {
 	for name, operation := range operations {
 		t.Run(name, func(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+				ctx, _ := anyStrategy(t)
 				// The first two allocations are those of the tables.
 				for failing := uint64(3); ; failing++ {
 					if !chosen(dev, 4) {
@@ -75,7 +76,7 @@ func TestEveryAllocationFails(t *testing.T) {
 					r := rand.New(rand.NewPCG(1, 1))
 					kind := keyKinds[operation.keys]
 					a, b := drawSide(t, mgr, r, kind, false, 12, 0.2, "a"), drawSide(t, mgr, r, kind, true, 12, 0.2, "b")
-					result, err := operation.run(t.Context(), a.table, b.table)
+					result, err := operation.run(ctx, a.table, b.table)
 					if err == nil {
 						require.NoError(t, result.Release())
 						require.Greater(t, failing, uint64(4))

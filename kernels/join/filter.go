@@ -71,16 +71,16 @@ func (r *run) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, error) 
 
 // matchedOnHost writes a bit for each row with a match or, for Anti, without one.
 func (r *run) matchedOnHost(m *matches, mask memory.Slice[uint8]) error {
-	counts, countErr := m.count.Host()
+	found, foundErr := m.host()
 	bits, bitsErr := mask.Host()
-	if err := errors.Join(countErr, bitsErr, r.settle()); err != nil {
+	if err := errors.Join(foundErr, bitsErr, r.settle()); err != nil {
 		return err
 	}
 	clear(bits)
 	without := r.options.Kind == Anti
-	return r.each(len(counts), func(begin, end int) {
+	return r.each(m.probe, func(begin, end int) {
 		for row := begin; row < end; row++ {
-			if (counts[row] == 0) == without {
+			if (found.of(row) == 0) == without {
 				bits[row/8] |= 1 << (row % 8)
 			}
 		}
@@ -88,5 +88,5 @@ func (r *run) matchedOnHost(m *matches, mask memory.Slice[uint8]) error {
 }
 
 func (r *run) matchedOnDevice(m *matches, mask memory.Slice[uint8]) error {
-	return r.launch("pairs", "matched_rows", (m.probe+63)/64*64, mask, m.count, word(r.options.Kind == Anti), uint64(m.probe))
+	return r.launch("pairs", "matched_rows", (m.probe+63)/64*64, mask, m.first, m.count, word(r.options.Kind == Anti), uint64(m.probe))
 }

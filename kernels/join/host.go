@@ -47,17 +47,75 @@ func (f form) rows(matches uint32) int64 {
 	return int64(matches)
 }
 
+// hostMatches are the first matches and the numbers of matches of rows.
+type hostMatches struct{ first, count []uint32 }
+
+func (m *matches) host() (h hostMatches, err error) {
+	var firstErr, countErr error
+	h.first, firstErr = m.first.Host()
+	h.count, countErr = m.count.Host()
+	return h, errors.Join(firstErr, countErr)
+}
+
+// of returns the number of matches of a row.
+func (h hostMatches) of(row int) uint32 {
+	switch {
+	case len(h.count) > 0:
+		return h.count[row]
+	case h.first[row] != noRow:
+		return 1
+	}
+	return 0
+}
+
+// pairOnHost writes the pairs of single matches, and returns their number.
+func (r *run) pairOnHost(m *matches, p *pairs) (int, error) {
+	first, firstErr := m.first.Host()
+	probe, probeErr := p.probe.Host()
+	build, buildErr := p.build.Host()
+	if err := errors.Join(firstErr, probeErr, buildErr, r.settle()); err != nil {
+		return 0, err
+	}
+	parts := parallel.Parts(m.probe)
+	ends := make([]int, parts)
+	err := parallel.Run(r.call.Context(), m.probe, parts, func(part, begin, end int) {
+		for _, row := range first[begin:end] {
+			if row != noRow {
+				ends[part]++
+			}
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	for part := 1; part < parts; part++ {
+		ends[part] += ends[part-1]
+	}
+	return ends[parts-1], parallel.Run(r.call.Context(), m.probe, parts, func(part, begin, end int) {
+		at := 0
+		if part > 0 {
+			at = ends[part-1]
+		}
+		for row := begin; row < end; row++ {
+			if first[row] != noRow {
+				probe[at], build[at] = uint32(row), first[row]
+				at++
+			}
+		}
+	})
+}
+
 // countOnHost writes the number of pairs of each row.
 func (r *run) countOnHost(m *matches, f form, out op.Buffers) error {
-	counts, countErr := m.count.Host()
+	found, foundErr := m.host()
 	to, err := out.Host()
-	if err := errors.Join(countErr, err); err != nil {
+	if err := errors.Join(foundErr, err); err != nil {
 		return err
 	}
 	pairs := op.Elements[int64](to.Values)
 	return r.each(m.probe, func(begin, end int) {
 		for i := begin; i < end; i++ {
-			pairs[i] = f.rows(counts[i])
+			pairs[i] = f.rows(found.of(i))
 		}
 	})
 }
@@ -65,12 +123,11 @@ func (r *run) countOnHost(m *matches, f form, out op.Buffers) error {
 // expandOnHost writes pairs from a number on. The pairs of each row end at ends.
 func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], skipped int64, p *pairs) error {
 	end, endErr := ends.Host()
-	first, firstErr := m.first.Host()
-	count, countErr := m.count.Host()
+	matched, matchedErr := m.host()
 	list, listErr := m.list.Host()
 	probe, probeErr := p.probe.Host()
 	build, buildErr := p.build.Host()
-	if err := errors.Join(endErr, firstErr, countErr, listErr, probeErr, buildErr, r.settle()); err != nil {
+	if err := errors.Join(endErr, matchedErr, listErr, probeErr, buildErr, r.settle()); err != nil {
 		return err
 	}
 	return r.each(p.rows, func(from, to int) {
@@ -83,8 +140,8 @@ func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], skipped int64, 
 			}
 			for ; at < min(end[row], stop); at++ {
 				found := uint32(noRow)
-				if match := uint32(at - begin); match < count[row] {
-					found = first[row] + match
+				if match := uint32(at - begin); match < matched.of(row) {
+					found = matched.first[row] + match
 					if len(list) > 0 {
 						found = list[found]
 					}

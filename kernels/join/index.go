@@ -97,7 +97,12 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 	if ix.encoding, err = r.oneSided(1, r.rightKeys); err != nil {
 		return err
 	}
-	ix.built, err = r.buildSide(ix.encoding, r.rightKeys)
+	if ix.built, err = r.buildSide(ix.encoding, r.rightKeys); err != nil {
+		return err
+	}
+	if t := ix.built.table; t != nil {
+		err = r.settleTable(t) // several goroutines look for rows
+	}
 	return errors.Join(err, r.settle())
 }
 

@@ -38,22 +38,23 @@ func TestIndexAgainstNestedLoops(t *testing.T) {
 
 func probeParts(t *testing.T, mgr *memory.Manager, r *rand.Rand, dev *device.Device, b *side, kinds []keyKind, o join.Options) {
 	t.Helper()
+	ctx, _ := anyStrategy(t)
 	var ix *join.Index
 	for range 2 {
 		left, _ := lengths(r, dev)
 		a := drawSide(t, mgr, r, kinds, false, left, 0.1, "a")
 		if ix == nil {
 			var err error
-			ix, err = join.Build(t.Context(), a.table.Schema(), b.table, keysOf(o, kinds), o)
+			ix, err = join.Build(ctx, a.table.Schema(), b.table, keysOf(o, kinds), o)
 			require.NoError(t, err)
 		}
-		leftRows, rightRows, err := ix.Rows(t.Context(), a.table)
+		leftRows, rightRows, err := ix.Rows(ctx, a.table)
 		require.NoError(t, err)
 		got := pairsOf(t, leftRows, rightRows)
 		require.NoError(t, leftRows.Release())
 		require.NoError(t, rightRows.Release())
 		require.Equal(t, model(a, b, o, false), got, "%+v", o)
-		result, err := ix.Probe(t.Context(), a.table)
+		result, err := ix.Probe(ctx, a.table)
 		require.NoError(t, err)
 		rows, err := result.NumRows(t.Context())
 		require.NoError(t, err)
@@ -106,8 +107,9 @@ func TestBatches(t *testing.T) {
 
 func checkBatches(t *testing.T, a, b *side, o join.Options) {
 	t.Helper()
+	ctx, _ := anyStrategy(t)
 	var got []string
-	for part, err := range join.Batches(t.Context(), a.table, b.table, keysOf(o, keyKinds["utf8"]), o) {
+	for part, err := range join.Batches(ctx, a.table, b.table, keysOf(o, keyKinds["utf8"]), o) {
 		require.NoError(t, err)
 		if o.MaxRows > 0 {
 			require.LessOrEqual(t, part.Capacity(), o.MaxRows)

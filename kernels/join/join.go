@@ -100,9 +100,11 @@ type Options struct {
 //
 // # Waiting
 //
-// On a GPU Tables waits for row counts that only the device knows, for whether keys of the
-// smaller table occur twice, and for the number of pairs. Keys that do not fit 64 bits add
-// the waits of order.Search, conditions and rows without a match one each. See [github.com/gpuframe/gpuframe/kernels/selection.Take] for the waits of strings and lists.
+// On a GPU Tables waits once for the number of pairs, and with it for whether keys of the
+// smaller table occur twice. If they do it waits again, for the number of their pairs. A
+// left join whose right keys are known to be unique does not wait. Added to this are one
+// wait for each row count that only the device knows, for a condition, and for right rows
+// without a match; keys that do not fit 64 bits add those of order.Search. See [github.com/gpuframe/gpuframe/kernels/selection.Take] for the waits of strings and lists.
 //
 // The number of rows of Semi and Anti stays on the device, unless MaxRows is set.
 //

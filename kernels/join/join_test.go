@@ -1,6 +1,7 @@
 package join_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -22,6 +24,21 @@ var kinds = []join.Kind{join.Inner, join.Left, join.Right, join.Full, join.Semi,
 
 // where is the condition of the model.
 var where = expr.Col("v").Lt(expr.Col("v_right"))
+
+// strategies are all choices of a join.
+func strategies() (all []strategy.Join) {
+	for _, table := range []strategy.Table{strategy.ByKeys, strategy.Places, strategy.Hashed, strategy.WideSlots} {
+		all = append(all, strategy.Join{Table: table}, strategy.Join{Table: table, Waits: true})
+	}
+	return all
+}
+
+// anyStrategy returns a context that forces one of them, at random.
+func anyStrategy(t *testing.T) (context.Context, strategy.Join) {
+	all := strategies()
+	choices := all[rand.IntN(len(all))]
+	return strategy.WithJoin(t.Context(), choices), choices
+}
 
 // lengths draws numbers of rows of both sides.
 func lengths(r *rand.Rand, dev *device.Device) (left, right int) {
@@ -102,12 +119,13 @@ func TestRowsAgainstNestedLoops(t *testing.T) {
 func checkRows(t *testing.T, a, b *side, kinds []keyKind, o join.Options) {
 	t.Helper()
 	want := model(a, b, o, byRight(a, b, o))
-	left, right, err := join.Rows(t.Context(), a.table, b.table, keysOf(o, kinds), o)
-	require.NoError(t, err, "%+v", o)
+	ctx, choices := anyStrategy(t)
+	left, right, err := join.Rows(ctx, a.table, b.table, keysOf(o, kinds), o)
+	require.NoError(t, err, "%+v, %+v", o, choices)
 	got := pairsOf(t, left, right)
 	require.NoError(t, left.Release())
 	require.NoError(t, right.Release())
-	require.Equal(t, want, got, "%+v of %d and %d rows", o, len(a.keys), len(b.keys))
+	require.Equal(t, want, got, "%+v of %d and %d rows, %+v", o, len(a.keys), len(b.keys), choices)
 }
 
 // pairsOf fetches columns of row numbers; right may be nil.
@@ -158,8 +176,9 @@ func TestTables(t *testing.T) {
 
 func checkTable(t *testing.T, a, b *side, kinds []keyKind, o join.Options) {
 	t.Helper()
-	result, err := join.Tables(t.Context(), a.table, b.table, keysOf(o, kinds), o)
-	require.NoError(t, err, "%+v", o)
+	ctx, choices := anyStrategy(t)
+	result, err := join.Tables(ctx, a.table, b.table, keysOf(o, kinds), o)
+	require.NoError(t, err, "%+v, %+v", o, choices)
 	schema, err := join.Schema(a.table.Schema(), b.table.Schema(), keysOf(o, kinds), o)
 	require.NoError(t, err)
 	require.True(t, schema.Equal(result.Schema()), "planned %v, got %v", schema, result.Schema())

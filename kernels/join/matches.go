@@ -13,7 +13,8 @@ import (
 type matches struct {
 	probe, build int
 	// first is the place in list of the first row that matches each row of the probe
-	// side, count the number of rows that do. Both have probe elements.
+	// side, count the number of rows that do. Both have probe elements. If single is set
+	// count may be empty.
 	first, count memory.Slice[uint32]
 	// list has rows of the build side, in ascending order for each row of the probe side.
 	// If it is empty, the row at each place is the place.
@@ -22,6 +23,8 @@ type matches struct {
 	// each row, or noRow. block is the memory of first.
 	single bool
 	block  *memory.Block
+	// trial is set if the matches are right only if the keys of the build side are distinct.
+	trial *trial
 
 	held release.Stack
 }

@@ -15,20 +15,23 @@ import (
 )
 
 // numbered replaces strings, binaries, decimals and dictionaries by numbers of 32 bits that
-// are equal exactly if the values are. held releases the columns. Other keys stay.
-func (r *run) numbered(held *release.Stack, keys [2][]*column.Column) ([2][]*column.Column, error) {
-	var made [2][]*column.Column
+// are equal exactly if the values are. held releases the columns. Other keys stay. If all
+// numbers of a single key are below bound, it is not zero.
+func (r *run) numbered(held *release.Stack, keys [2][]*column.Column) (made [2][]*column.Column, bound uint64, err error) {
 	for i := range keys[0] {
 		a, b := keys[0][i], keys[1][i]
 		if isNumbered(a, b) {
-			var err error
+			bound = uint64(a.Len()) + uint64(b.Len())
 			if a, b, err = r.numberPair(held, a, b); err != nil {
-				return made, err
+				return made, 0, err
 			}
 		}
 		made[0], made[1] = append(made[0], a), append(made[1], b)
 	}
-	return made, nil
+	if len(keys[0]) > 1 {
+		bound = 0
+	}
+	return made, bound, nil
 }
 
 // isNumbered reports whether two keys of one type are replaced by numbers.

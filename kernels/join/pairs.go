@@ -60,6 +60,14 @@ func (r *run) newPairs(rows int) (*pairs, error) {
 // expand makes pairs of matches, and leaves room for extra ones behind them. The caller
 // releases them.
 func (r *run) expand(m *matches, f form, extra int) (*pairs, error) {
+	if m.single && f == everyMatch && m.probe > 0 {
+		if p, err := r.pairSingle(m, extra); p != nil || err != nil {
+			return p, err
+		}
+	}
+	if err := r.settleMatches(m); err != nil {
+		return nil, err
+	}
 	if m.single && f == everyMatchOrNone && extra == 0 && m.probe > 0 {
 		return r.everyRow(m)
 	}
@@ -68,21 +76,68 @@ func (r *run) expand(m *matches, f form, extra int) (*pairs, error) {
 		return nil, err
 	}
 	p, err := func() (*pairs, error) {
-		if limit := r.options.limit(); s.total > limit {
-			return nil, &TooManyRowsError{s.total, limit}
-		}
-		if m.single && f == everyMatch && extra == 0 && m.probe > 0 && s.total == int64(m.probe) {
-			return r.everyRow(m)
+		if err := r.checkLimit(s.total); err != nil {
+			return nil, err
 		}
 		return r.expandPart(s, 0, int(s.total), extra)
 	}()
 	return release.OnError(p, err, s.Release())
 }
 
+func (r *run) checkLimit(rows int64) error {
+	if limit := r.options.limit(); rows > limit {
+		return &TooManyRowsError{rows, limit}
+	}
+	return nil
+}
+
+// pairSingle makes the pairs of rows that have one match or none, in one pass and in memory
+// for all rows. A GPU waits for their number, and with it for whether the matches are
+// right. If they are not, there are no pairs. The caller releases them.
+func (r *run) pairSingle(m *matches, extra int) (*pairs, error) {
+	p, err := r.newPairs(m.probe + extra)
+	if err != nil {
+		return nil, err
+	}
+	right, err := r.fillSingle(m, p)
+	if err == nil {
+		err = r.checkLimit(int64(p.rows))
+	}
+	if err != nil || !right {
+		return nil, errors.Join(err, p.Release())
+	}
+	p.everyRow = extra == 0 && p.rows == m.probe
+	return p, nil
+}
+
+// fillSingle writes pairs, and reports whether the matches are right.
+func (r *run) fillSingle(m *matches, p *pairs) (right bool, err error) {
+	if r.call.OnHost() {
+		p.rows, err = r.pairOnHost(m, p)
+		return true, err
+	}
+	block, slices, err := r.call.Scratch(16)
+	if err != nil {
+		return false, err
+	}
+	words, err := memory.Reinterpret[uint64](slices[0])
+	if err == nil {
+		err = r.pairOnDevice(m, p, words)
+	}
+	var outcome [2]uint64 // the number of pairs, and whether the matches are right
+	if err == nil {
+		err = words.Download(r.call.Context(), r.call.Stream, outcome[:])
+	}
+	if right = outcome[1] != 0; right {
+		p.rows, m.trial = int(outcome[0]), nil
+	}
+	return right, errors.Join(err, block.Release())
+}
+
 // everyRow makes one pair for each row of the probe side: the matches themselves.
 func (r *run) everyRow(m *matches) (*pairs, error) {
-	if limit := r.options.limit(); int64(m.probe) > limit {
-		return nil, &TooManyRowsError{int64(m.probe), limit}
+	if err := r.checkLimit(int64(m.probe)); err != nil {
+		return nil, err
 	}
 	block, slices, err := r.uint32s(m.probe)
 	if err != nil {
@@ -126,7 +181,10 @@ func (r *run) sequence(m *matches, f form) (*sequence, error) {
 	if m.probe == 0 {
 		return s, nil
 	}
-	var err error
+	err := r.settleMatches(m)
+	if err != nil {
+		return nil, err
+	}
 	if s.ends, err = r.ends(m, f); err != nil {
 		return nil, err
 	}
@@ -207,8 +265,8 @@ func (r *run) appendUnmatched(p *pairs, build int) error {
 // appendRows appends pairs of noRow and numbers of rows.
 func (r *run) appendRows(p *pairs, rows *column.Column) error {
 	n := rows.Len()
-	if total, limit := int64(p.rows)+int64(n), r.options.limit(); total > limit {
-		return &TooManyRowsError{total, limit}
+	if err := r.checkLimit(int64(p.rows) + int64(n)); err != nil {
+		return err
 	}
 	if n == 0 {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -85,15 +86,22 @@ func TestShapes(t *testing.T) {
 					right[i] = s.right(r, i, n)
 				}
 				a, b := tableOfKeys(t, mgr, of, left), tableOfKeys(t, mgr, of, right)
-				leftRows, rightRows, err := join.Rows(t.Context(), a, b, join.Using("k0"), join.Options{})
-				require.NoError(t, err)
-				got := pairsOf(t, leftRows, rightRows)
-				require.NoError(t, leftRows.Release())
-				require.NoError(t, rightRows.Release())
-				require.Equal(t, mapJoin(left, right), got)
-				semi, err := join.Tables(t.Context(), a, b, join.Using("k0"), join.Options{Kind: join.Semi})
-				require.NoError(t, err)
-				require.Equal(t, semiKeys(left, right), columntest.Fetch(t, semi).Column(0).(interface{ Len() int }).Len())
+				want := mapJoin(left, right)
+				for _, choices := range strategies() {
+					if !chosen(dev, 4) {
+						continue
+					}
+					ctx := strategy.WithJoin(t.Context(), choices)
+					leftRows, rightRows, err := join.Rows(ctx, a, b, join.Using("k0"), join.Options{})
+					require.NoError(t, err)
+					got := pairsOf(t, leftRows, rightRows)
+					require.NoError(t, leftRows.Release())
+					require.NoError(t, rightRows.Release())
+					require.Equal(t, want, got, "%+v", choices)
+					semi, err := join.Tables(ctx, a, b, join.Using("k0"), join.Options{Kind: join.Semi})
+					require.NoError(t, err)
+					require.Equal(t, semiKeys(left, right), columntest.Fetch(t, semi).Column(0).(interface{ Len() int }).Len())
+				}
 			})
 		}
 	})

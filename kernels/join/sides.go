@@ -84,11 +84,11 @@ func (r *run) match(probesRight bool) (*matches, error) {
 // matchKeys finds the matches of the keys of the probe and the build side, which have
 // rows.
 func (r *run) matchKeys(held *release.Stack, keys [2][]*column.Column) (*matches, error) {
-	keys, err := r.numbered(held, keys)
+	keys, bound, err := r.numbered(held, keys)
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.newEncoding(keys)
+	e, err := r.newEncoding(keys, bound)
 	if err != nil {
 		return nil, err
 	}

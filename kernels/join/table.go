@@ -8,33 +8,54 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// mostBuilt is the most rows of a build side that has a hash table: slots have numbers
-// of 32 bits.
-const mostBuilt = math.MaxInt32
+const (
+	// mostBuilt is the most rows of a build side that has a table: slots have numbers of 32
+	// bits.
+	mostBuilt = math.MaxInt32
+	// measuredRows is the fewest rows of a build side of which the range of integer keys is
+	// measured. A hash table of fewer rows is in a cache.
+	measuredRows = 1 << 13
+	// headerBytes is the memory before the slots.
+	headerBytes = 64
+)
 
 // hashSeeds returns the seed and the factor of a hash function. They are random, so that
 // keys chosen to collide do not. The factor is odd.
 var hashSeeds = func() (seed, factor uint64) { return rand.Uint64(), rand.Uint64() | 1 }
 
-// table is a hash table of the rows of the build side. It is at most half full. Its memory
-// is described in table.cuh.
+// table finds the rows of the build side by their keys: by their places if these are
+// integers in a small range, otherwise by a hash table that is at most half full. Its
+// memory is described in table.cuh.
 type table struct {
-	slots memory.Slice[uint64]
-	// size is the number of slots without the last one, for the key that looks like an
-	// empty slot.
+	memory memory.Slice[uint8]
+	// narrow is set for slots of 8 bytes.
+	narrow bool
+	// size is the number of slots of a hash table without the last one of wide slots, for
+	// the key that looks like an empty slot.
 	size         uint64
 	seed, factor uint64
+	// The keys from least on have places, if places is not zero. If room is not zero the
+	// device measures the range of the keys with the bits of sign inverted, and gives them
+	// places if there are at most room.
+	least, places, room, sign uint64
+	// mask has the bits of a key.
+	mask uint64
 	// rows is the number of rows of the build side.
 	rows int
-	// distinct is set if no key occurs twice, or if it does not matter. Otherwise list has
-	// the rows in the order of their slots.
-	distinct bool
-	list     memory.Slice[uint32]
+	// settled is set if the host knows distinct: whether no key occurs twice, or it does not
+	// matter. If one does, list has the rows in the order of their slots, and spans the
+	// span of each slot, if slots have no room for it. Before, slotOf is the slot of each row.
+	settled, distinct bool
+	slotOf            memory.Slice[uint32]
+	slotBlock         *memory.Block
+	list              memory.Slice[uint32]
+	spans             memory.Slice[uint64]
 
 	held release.Stack
 }
@@ -44,77 +65,137 @@ func (t *table) Release() error {
 	if t == nil {
 		return nil
 	}
-	return t.held.Release()
+	return errors.Join(t.dropSlots(), t.held.Release())
+}
+
+// dropSlots releases the slots of the rows.
+func (t *table) dropSlots() error {
+	block := t.slotBlock
+	t.slotBlock, t.slotOf = nil, memory.Slice[uint32]{}
+	return block.Release()
+}
+
+// slotMemory is the memory behind the header.
+func (t *table) slotMemory() (memory.Slice[uint8], error) {
+	return t.memory.Slice(headerBytes, t.memory.Len())
+}
+
+// newTable plans a table for words.
+func (r *run) newTable(w *words) *table {
+	t := &table{rows: w.rows, size: 2 * uint64(w.rows), sign: w.sign, mask: math.MaxUint64}
+	if !w.wide {
+		t.mask = math.MaxUint32
+	}
+	t.seed, t.factor = hashSeeds()
+	chosen := strategy.OfJoin(r.call.Context()).Table
+	t.narrow = !w.wide && chosen != strategy.WideSlots && !r.call.OnHost()
+	hashed := chosen == strategy.Hashed || chosen == strategy.WideSlots
+	// The memory of a hash table has room for the rows of as many places.
+	room := min(t.slotBytes()/4, math.MaxUint32-1)
+	switch {
+	case hashed:
+	case w.bound > 0 && w.bound <= room:
+		t.places, t.size = w.bound, 0
+	case w.bound == 0 && (w.rows >= measuredRows || chosen == strategy.Places):
+		t.room = room
+	}
+	return t
+}
+
+// slotBytes is the memory of the slots.
+func (t *table) slotBytes() uint64 {
+	switch {
+	case t.places > 0 && t.size == 0:
+		return 4 * t.places
+	case t.narrow:
+		return 8 * t.size
+	}
+	return 16 * (t.size + 1)
 }
 
 // build makes a table of the rows of the build side. If any is set it answers only
 // whether a key has a row. The caller releases it.
 func (r *run) build(w *words, any bool) (*table, error) {
-	t := &table{rows: w.rows, size: 2 * uint64(w.rows)}
-	t.seed, t.factor = hashSeeds()
-	if err := r.fillTable(t, w, any); err != nil {
+	t := r.newTable(w)
+	if err := r.fillTable(t, w, any || w.unique); err != nil {
 		return nil, errors.Join(err, t.Release())
 	}
 	return t, nil
 }
 
-func (r *run) fillTable(t *table, w *words, any bool) error {
+// fillTable inserts all rows. With distinct set it does not matter whether keys occur twice.
+func (r *run) fillTable(t *table, w *words, distinct bool) error {
 	allocate := r.call.Scratch
 	if r.kept {
 		allocate = r.call.Allocate
 	}
-	block, slices, err := allocate(16 * (t.size + 1))
+	block, slices, err := allocate(headerBytes + t.slotBytes())
 	if err != nil {
 		return err
 	}
 	t.held.Add(block)
-	if t.slots, err = memory.Reinterpret[uint64](slices[0]); err != nil {
+	t.memory, t.settled, t.distinct = slices[0], distinct, distinct
+	if err := t.memory.Fill(r.call.Stream, 0xff); err != nil {
 		return err
 	}
-	if err := t.slots.Fill(r.call.Stream, empty); err != nil {
+	if !distinct {
+		if err := r.newSlots(t); err != nil {
+			return err
+		}
+	}
+	if err := r.settle(); err != nil {
 		return err
 	}
-	rows := w.rows
-	if any {
-		rows = 0
+	if r.call.OnHost() {
+		if err := r.insertOnHost(t, w); err != nil {
+			return err
+		}
+		return r.settleTable(t)
 	}
-	numbers, slotsOf, err := r.uint32s(rows, 1)
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.insertAll(t, w, slotsOf[0], slotsOf[1]), numbers.Release())
+	return r.insertOnDevice(t, w)
 }
 
-// insertAll inserts all rows, and sorts them by slot if keys occur several times.
-func (r *run) insertAll(t *table, w *words, slotOf, again memory.Slice[uint32]) error {
-	if err := errors.Join(again.Fill(r.call.Stream, 0), r.settle()); err != nil {
-		return err
+// newSlots allocates the slots of the rows.
+func (r *run) newSlots(t *table) error {
+	block, slices, err := r.uint32s(t.rows)
+	if err == nil {
+		t.slotBlock, t.slotOf = block, slices[0]
 	}
-	var err error
-	if r.call.OnHost() {
-		err = r.insertOnHost(t, w, slotOf, again)
-	} else {
-		err = r.insertOnDevice(t, w, slotOf, again)
-	}
-	if err != nil {
-		return err
-	}
-	t.distinct = true
-	if slotOf.Len() == 0 {
+	return err
+}
+
+// settleTable finds out whether keys occur several times, and sorts the rows by slot if
+// they do. A GPU waits.
+func (r *run) settleTable(t *table) error {
+	if t.settled {
 		return nil
 	}
-	var twice [1]uint32
-	if err := again.Download(r.call.Context(), r.call.Stream, twice[:]); err != nil || twice[0] == 0 {
+	var header [3]uint64 // struct Header of table.cuh
+	bytes, err := t.memory.Slice(0, headerBytes)
+	if err != nil {
 		return err
 	}
-	t.distinct = false
-	return r.sortSlots(t, slotOf)
+	words, err := memory.Reinterpret[uint64](bytes)
+	if err != nil {
+		return err
+	}
+	if err := words.DownloadRange(r.call.Context(), r.call.Stream, 0, header[:]); err != nil {
+		return err
+	}
+	t.settled, t.distinct = true, uint32(header[2]) != 0
+	if t.distinct {
+		return t.dropSlots()
+	}
+	if least, greatest := header[0], ^header[1]; t.room > 0 && least <= greatest && greatest-least < t.room {
+		t.least, t.places = least^t.sign, greatest-least+1
+	}
+	t.room = 0
+	return errors.Join(r.sortSlots(t), t.dropSlots())
 }
 
-// sortSlots lists the rows in the order of their slots, and makes the values of slots
-// spans of the list.
-func (r *run) sortSlots(t *table, slotOf memory.Slice[uint32]) error {
-	numbers, err := selection.RowNumbers(slotOf, nil)
+// sortSlots lists the rows in the order of their slots, and writes the spans of the slots.
+func (r *run) sortSlots(t *table) error {
+	numbers, err := selection.RowNumbers(t.slotOf, nil)
 	if err != nil {
 		return err
 	}
@@ -130,26 +211,96 @@ func (r *run) sortSlots(t *table, slotOf memory.Slice[uint32]) error {
 	if t.list, err = uint32sOf(list); err != nil {
 		return err
 	}
-	if r.call.OnHost() {
-		return errors.Join(r.settle(), r.slotSpansOnHost(t, slotOf))
+	if err := r.newSpans(t); err != nil {
+		return err
 	}
-	return r.slotSpansOnDevice(t, slotOf)
+	if r.call.OnHost() {
+		return errors.Join(r.settle(), r.slotSpansOnHost(t))
+	}
+	return r.slotSpansOnDevice(t)
 }
 
-// probe returns the matches of the rows of the probe side. They refer to the table's list.
+// newSpans allocates spans for slots that have no room for them.
+func (r *run) newSpans(t *table) error {
+	n := t.places
+	if n == 0 && t.narrow {
+		n = t.size
+	}
+	if n == 0 {
+		return nil
+	}
+	allocate := r.call.Scratch
+	if r.kept {
+		allocate = r.call.Allocate
+	}
+	block, slices, err := allocate(8 * n)
+	if err != nil {
+		return err
+	}
+	t.held.Add(block)
+	if t.spans, err = memory.Reinterpret[uint64](slices[0]); err != nil {
+		return err
+	}
+	return errors.Join(t.spans.Fill(r.call.Stream, 0), r.settle())
+}
+
+// probe returns the matches of the rows of the probe side, and takes over their words. The
+// matches refer to the table's list. If the host does not know whether keys of the table
+// occur twice, they are a trial: see [run.settleMatches].
 func (r *run) probe(t *table, w *words) (*matches, error) {
-	m, err := r.newMatches(w.rows, t.rows)
-	if err != nil {
-		return nil, err
+	if strategy.OfJoin(r.call.Context()).Waits {
+		if err := r.settleTable(t); err != nil {
+			return nil, errors.Join(err, w.Release())
+		}
 	}
-	m.list, m.single = t.list, t.distinct
-	if r.call.OnHost() {
-		err = errors.Join(r.settle(), r.probeOnHost(t, w, m))
-	} else {
-		err = r.probeOnDevice(t, w, m)
+	m := &matches{probe: w.rows, build: t.rows}
+	m.held.Add(w)
+	if !t.settled {
+		m.trial = &trial{t, w}
 	}
-	if err != nil {
+	if err := r.find(m, t, w); err != nil {
 		return nil, errors.Join(err, m.Release())
 	}
 	return m, nil
+}
+
+// find writes the matches of words.
+func (r *run) find(m *matches, t *table, w *words) error {
+	lengths := []int{w.rows}
+	if m.single = !t.settled || t.distinct; !m.single {
+		lengths = append(lengths, w.rows)
+	}
+	block, slices, err := r.uint32s(lengths...)
+	if err != nil {
+		return err
+	}
+	m.held.Add(block)
+	if m.block, m.first, m.list = block, slices[0], t.list; !m.single {
+		m.count = slices[1]
+	}
+	if r.call.OnHost() {
+		return errors.Join(r.settle(), r.probeOnHost(t, w, m))
+	}
+	return r.probeOnDevice(t, w, m)
+}
+
+// trial is the table and the words of matches that are right only if no key of the table
+// occurs twice, which only the device knows.
+type trial struct {
+	table *table
+	words *words
+}
+
+// settleMatches makes matches right: it finds them again if they were a trial, and keys
+// occur several times. A GPU waits for a trial.
+func (r *run) settleMatches(m *matches) error {
+	t := m.trial
+	if t == nil {
+		return nil
+	}
+	m.trial = nil
+	if err := r.settleTable(t.table); err != nil || t.table.distinct {
+		return err
+	}
+	return r.find(m, t.table, t.words)
 }

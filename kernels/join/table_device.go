@@ -9,31 +9,57 @@ import (
 )
 
 // argument returns the table as kernels take it.
-func (t *table) argument() any { return kernels.Struct(t.slots, t.size, t.seed, t.factor) }
+func (t *table) argument() (any, error) {
+	slots, err := t.slotMemory()
+	return kernels.Struct(slots, t.memory, t.size, t.seed, t.factor, t.least, t.places, t.room, t.sign, t.spans), err
+}
 
 // argument returns the words as kernels take them.
 func (w *words) argument() any {
 	return kernels.Struct(w.values, w.valid, uint64(w.bit), uint64(w.rows))
 }
 
-// entry returns the name of a kernel for the width of the words.
-func (w *words) entry(name string) string {
+// width returns the suffix of kernels for the width of the words.
+func (w *words) width() string {
 	if w.wide {
-		return name + "_64"
+		return "_64"
 	}
-	return name + "_32"
+	return "_32"
 }
 
-func (r *run) insertOnDevice(t *table, w *words, slotOf, again memory.Slice[uint32]) error {
-	return r.launch("table", w.entry("insert_rows"), w.rows, t.argument(), w.argument(), slotOf, again)
+// entry returns the name of a kernel for words in a table.
+func (t *table) entry(name string, w *words) string {
+	if name += w.width(); !w.wide && !t.narrow {
+		name += "_wide"
+	}
+	return name
 }
 
-func (r *run) slotSpansOnDevice(t *table, slotOf memory.Slice[uint32]) error {
-	return r.launch("table", "slot_spans", t.rows, t.argument(), t.list, slotOf, uint64(t.rows))
+func (r *run) insertOnDevice(t *table, w *words) error {
+	argument, err := t.argument()
+	if err == nil && t.room > 0 {
+		err = r.launch("table", "bound_keys"+w.width(), w.rows, argument, w.argument())
+	}
+	if err != nil {
+		return err
+	}
+	return r.launch("table", t.entry("insert_rows", w), w.rows, argument, w.argument(), t.slotOf)
+}
+
+func (r *run) slotSpansOnDevice(t *table) error {
+	argument, err := t.argument()
+	if err != nil {
+		return err
+	}
+	return r.launch("table", "slot_spans", t.rows, argument, t.list, t.slotOf, uint64(t.rows))
 }
 
 func (r *run) probeOnDevice(t *table, w *words, m *matches) error {
-	return r.launch("table", w.entry("probe_rows"), w.rows, m.first, m.count, t.argument(), w.argument(), word(t.distinct))
+	argument, err := t.argument()
+	if err != nil {
+		return err
+	}
+	return r.launch("table", t.entry("probe_rows", w), w.rows, m.first, m.count, argument, w.argument(), word(!t.settled))
 }
 
 // wordsOnDevice encodes all rows in scratch memory.

@@ -2,12 +2,13 @@ package join
 
 import (
 	"errors"
+	"math"
 	"math/bits"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // The table of the host is that of the kernels: see table.cuh. Several goroutines insert at
@@ -57,15 +58,32 @@ func (r *run) wordsOnHost(w *words, plan *rowkey.Plan) error {
 	return r.each(w.rows, func(begin, end int) { host.Encode(0, 0, rowkey.Rows{First: begin}, to[begin:end]) })
 }
 
-// hostTable is a table in memory that the processor reads.
+// hostTable is a table in memory that the processor reads: rowsOf has the rows of keys in a
+// small range by their places, slots the hash table of others.
 type hostTable struct {
 	*table
-	slots []uint64
+	slots  []uint64
+	rowsOf []uint32
+	spanOf []uint64
 }
 
-func (t *table) host() (hostTable, error) {
-	slots, err := t.slots.Host()
-	return hostTable{t, slots}, err
+func (t *table) host() (h hostTable, err error) {
+	h.table = t
+	bytes, err := t.slotMemory()
+	if err != nil {
+		return h, err
+	}
+	all, err := bytes.Host()
+	if err != nil {
+		return h, err
+	}
+	if t.places > 0 {
+		h.rowsOf = op.Elements[uint32](all)[:t.places]
+	} else {
+		h.slots = op.Elements[uint64](all)
+	}
+	h.spanOf, err = t.spans.Host()
+	return h, err
 }
 
 // home returns the first slot for a word.
@@ -77,6 +95,9 @@ func (t *hostTable) home(word uint64) uint64 {
 	return slot
 }
 
+// place returns the place of a word among the keys that have places.
+func (t *hostTable) place(word uint64) uint64 { return (word - t.least) & t.mask }
+
 func (t *hostTable) after(slot uint64) uint64 {
 	if slot+1 == t.size {
 		return 0
@@ -86,6 +107,10 @@ func (t *hostTable) after(slot uint64) uint64 {
 
 // insert puts a row into the table. It returns its slot, and whether the key was there.
 func (t *hostTable) insert(word, row uint64) (slot uint64, again bool) {
+	if t.rowsOf != nil {
+		place := t.place(word)
+		return place, !atomic.CompareAndSwapUint32(&t.rowsOf[place], noRow, uint32(row))
+	}
 	if word == empty {
 		return t.size, !atomic.CompareAndSwapUint64(&t.slots[2*t.size+1], empty, row)
 	}
@@ -101,8 +126,20 @@ func (t *hostTable) insert(word, row uint64) (slot uint64, again bool) {
 	}
 }
 
-// value returns the value of a word, or empty.
+// value returns the row or the span of a word, or empty.
 func (t *hostTable) value(word uint64) uint64 {
+	if t.rowsOf != nil {
+		switch place := t.place(word); {
+		case place >= uint64(len(t.rowsOf)):
+			return empty
+		case !t.distinct:
+			return t.spanOf[place]
+		case t.rowsOf[place] == noRow:
+			return empty
+		default:
+			return uint64(t.rowsOf[place])
+		}
+	}
 	if word == empty {
 		return t.slots[2*t.size+1]
 	}
@@ -116,33 +153,70 @@ func (t *hostTable) value(word uint64) uint64 {
 	}
 }
 
-func (r *run) insertOnHost(to *table, from *words, slots, twice memory.Slice[uint32]) error {
-	t, tableErr := to.host()
-	w, wordsErr := from.host()
-	slotOf, slotErr := slots.Host()
-	again, againErr := twice.Host()
-	if err := errors.Join(tableErr, wordsErr, slotErr, againErr); err != nil {
+// measureOnHost gives keys in a small range their places.
+func (r *run) measureOnHost(t *table, w *hostWords) error {
+	var both sync.Mutex
+	least, greatest := uint64(math.MaxUint64), uint64(0)
+	err := r.each(w.Rows, func(begin, end int) {
+		low, high := uint64(math.MaxUint64), uint64(0)
+		for row := begin; row < end; row++ {
+			if w.IsValid(row) {
+				image := w.word(row) ^ t.sign
+				low, high = min(low, image), max(high, image)
+			}
+		}
+		both.Lock()
+		defer both.Unlock()
+		least, greatest = min(least, low), max(greatest, high)
+	})
+	if least <= greatest && greatest-least < t.room {
+		t.least, t.places = least^t.sign, greatest-least+1
+	}
+	t.room = 0
+	return err
+}
+
+func (r *run) insertOnHost(to *table, from *words) error {
+	w, err := from.host()
+	if err == nil && to.room > 0 {
+		err = r.measureOnHost(to, &w)
+	}
+	if err != nil {
 		return err
 	}
-	return r.each(w.Rows, func(begin, end int) {
+	t, tableErr := to.host()
+	slotOf, slotErr := to.slotOf.Host()
+	if err := errors.Join(tableErr, slotErr); err != nil {
+		return err
+	}
+	var twice atomic.Bool
+	err = r.each(w.Rows, func(begin, end int) {
 		for row := begin; row < end; row++ {
 			slot, known := uint64(noSlot), false
 			if w.IsValid(row) {
 				slot, known = t.insert(w.word(row), uint64(row))
 			}
-			if known && atomic.LoadUint32(&again[0]) == 0 {
-				atomic.StoreUint32(&again[0], 1)
+			if known && !twice.Load() {
+				twice.Store(true)
 			}
 			if len(slotOf) > 0 {
 				slotOf[row] = uint32(slot)
 			}
 		}
 	})
+	if err != nil || !twice.Load() {
+		return err
+	}
+	distinct, err := to.memory.Slice(distinctOffset, distinctOffset+4)
+	if err != nil {
+		return err
+	}
+	return distinct.Fill(r.call.Stream, 0)
 }
 
-func (r *run) slotSpansOnHost(to *table, slots memory.Slice[uint32]) error {
+func (r *run) slotSpansOnHost(to *table) error {
 	t, tableErr := to.host()
-	slotOf, slotErr := slots.Host()
+	slotOf, slotErr := to.slotOf.Host()
 	list, listErr := to.list.Host()
 	if err := errors.Join(tableErr, slotErr, listErr); err != nil {
 		return err
@@ -152,8 +226,13 @@ func (r *run) slotSpansOnHost(to *table, slots memory.Slice[uint32]) error {
 		for end < len(list) && slotOf[list[end]] == slot {
 			end++
 		}
-		if slot != noSlot {
-			t.slots[2*uint64(slot)+1] = uint64(begin) | uint64(end)<<32
+		span := uint64(begin) | uint64(end)<<32
+		switch {
+		case slot == noSlot:
+		case len(t.spanOf) > 0:
+			t.spanOf[slot] = span
+		default:
+			t.slots[2*uint64(slot)+1] = span
 		}
 		begin = end
 	}
@@ -170,17 +249,13 @@ func (r *run) probeOnHost(from *table, probed *words, m *matches) error {
 	}
 	return r.each(w.Rows, func(begin, end int) {
 		for row := begin; row < end; row++ {
-			first[row], count[row] = noRow, 0
-			if !w.IsValid(row) {
-				continue
+			value := uint64(empty)
+			if w.IsValid(row) {
+				value = t.value(w.word(row))
 			}
-			value := t.value(w.word(row))
-			switch {
-			case value == empty:
-			case t.distinct:
-				first[row], count[row] = uint32(value), 1
-			default:
-				first[row], count[row] = uint32(value), uint32(value>>32)-uint32(value)
+			first[row] = uint32(value)
+			if len(count) > 0 {
+				count[row] = uint32(value>>32) - uint32(value)
 			}
 		}
 	})

@@ -20,6 +20,12 @@ type words struct {
 	valid memory.Slice[uint8]
 	bit   int
 	rows  int
+	// bound is above all words, if it is not zero.
+	bound uint64
+	// sign is the bit of the sign of signed integers.
+	sign uint64
+	// unique is set if no two words are equal.
+	unique bool
 
 	held release.Stack
 }
@@ -34,8 +40,10 @@ func (w *words) Release() error {
 
 // encoding makes words of the keys of both tables. Its plans differ only in the columns.
 type encoding struct {
-	// raw is set if the values of the only key are its words.
+	// raw is set if the values of the only key are its words. bound is above all of them, if
+	// it is not zero.
 	raw   bool
+	bound uint64
 	plans [2]*rowkey.Plan
 }
 
@@ -54,8 +62,9 @@ func (e *encoding) Release() error {
 }
 
 // newEncoding returns the encoding of the keys of the probe and the build side, or nil if
-// they do not fit 64 bits, or the build side has too many rows for a hash table.
-func (r *run) newEncoding(keys [2][]*column.Column) (*encoding, error) {
+// they do not fit 64 bits, or the build side has too many rows for a table. The values of a
+// single key are below bound, if it is not zero.
+func (r *run) newEncoding(keys [2][]*column.Column, bound uint64) (*encoding, error) {
 	if keys[1][0].Len() > mostBuilt {
 		return nil, nil
 	}
@@ -67,7 +76,7 @@ func (r *run) newEncoding(keys [2][]*column.Column) (*encoding, error) {
 	}
 	nullable = nullable && r.options.NullsEqual
 	if isRaw(keys[0], nullable) {
-		return &encoding{raw: true}, nil
+		return &encoding{raw: true, bound: bound}, nil
 	}
 	e := &encoding{}
 	var sources [2][]rowkey.Source
@@ -217,11 +226,17 @@ func (r *run) fillWords(w *words, e *encoding, side int, keys []*column.Column) 
 			return err
 		}
 		w.held.Add(keys[0])
-		w.wide = l.Width == 8
+		w.wide, w.bound, w.unique = l.Width == 8, e.bound, keys[0].Known().Unique == column.Yes
+		if l.Stored() == layout.Signed && e.bound == 0 {
+			w.sign = 1 << (8*l.Width - 1)
+		}
 		w.values, err = keys[0].ValuesRegion()
 		return err
 	}
 	plan := e.plans[side]
+	if plan.Bits() < rowkey.WordBits {
+		w.bound = 1 << plan.Bits()
+	}
 	if !r.call.OnHost() {
 		return r.wordsOnDevice(w, plan)
 	}

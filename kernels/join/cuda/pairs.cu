@@ -1,11 +1,15 @@
 // Steps from matches to pairs of rows.
 #include "bitrow.cuh"
+#include "lookback.cuh"
 
 // no_row is the number of the row that does not exist.
 static constexpr u32 no_row = 0xffffffff;
 
 // Form selects the pairs of the matches of a row: type form of pairs.go.
 enum Form : u32 { every_match, every_match_or_none, any_match, no_match };
+
+// matches_of returns the number of matches of a row. Without counts it has one or none.
+DEVICE u32 matches_of(const u32 *first, const u32 *counts, u64 row) { return counts != nullptr ? counts[row] : first[row] != no_row; }
 
 // spans writes the lengths of the spans from lows to highs, and zero for rows without a
 // bit, if there are bits.
@@ -19,10 +23,10 @@ KERNEL spans(u32 *counts, const u32 *lows, const u32 *highs, const u8 *bits, u64
 }
 
 // count_pairs writes the number of pairs of each row.
-KERNEL count_pairs(u64 *pairs, const u32 *counts, u32 form, u64 n) {
+KERNEL count_pairs(u64 *pairs, const u32 *first, const u32 *counts, u32 form, u64 n) {
     const u64 step = threads_per_grid();
     for (u64 i = thread_in_grid(); i < n; i += step) {
-        const u32 count = counts[i];
+        const u32 count = matches_of(first, counts, i);
         pairs[i] = form == every_match ? count : form == every_match_or_none && count != 0 ? count : (count != 0) == (form == any_match);
     }
 }
@@ -57,7 +61,7 @@ expand_pairs(u32 *probe, u32 *build, const u32 *first, const u32 *counts, const 
             const u64 row = row_at(ends, low, high, from + i);
             const u64 match = from + i - (row == 0 ? 0 : (u64)ends[row - 1]);
             u32 found = no_row;
-            if (match < counts[row]) {
+            if (match < matches_of(first, counts, row)) {
                 found = first[row] + (u32)match;
                 if (list != nullptr)
                     found = list[found];
@@ -66,6 +70,59 @@ expand_pairs(u32 *probe, u32 *build, const u32 *first, const u32 *counts, const 
             build[i] = found;
         }
         synchronize_block();
+    }
+}
+
+static constexpr u32 match_threads = 256, match_warps = match_threads / warp_threads, match_loads = 8, match_rows = match_threads * match_loads;
+
+// pair_matches writes a pair of each row that has a match, first, in the order of the rows.
+// outcome is the number of pairs and then whether the matches are right: not if distinct is
+// 0, which may be null.
+KERNEL LAUNCH_BOUNDS(match_threads) pair_matches(u32 *probe, u32 *build, const u32 *first, u64 n, const u32 *distinct, u64 *outcome, void *state) {
+    __shared__ u32 sums[match_warps], ticket;
+    __shared__ u64 tile_before;
+    if (distinct != nullptr && *distinct == 0) {
+        if (thread_in_grid() == 0)
+            outcome[1] = 0;
+        return;
+    }
+    if (thread_in_block() == 0)
+        ticket = take_tile(state);
+    synchronize_block();
+    const u32 tile = ticket, lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
+    const u64 begin = (u64)tile * match_rows + warp * (match_loads * warp_threads) + lane;
+    u32 found[match_loads], bits[match_loads], sum = 0, all;
+#pragma unroll
+    for (u32 i = 0; i < match_loads; i++) {
+        const u64 row = begin + i * warp_threads;
+        found[i] = row < n ? first[row] : no_row;
+    }
+#pragma unroll
+    for (u32 i = 0; i < match_loads; i++) {
+        bits[i] = ballot(found[i] != no_row);
+        sum += __builtin_popcount(bits[i]);
+    }
+    const u32 own = block_fold_before<match_warps>(sum, sums, all, Sum<u32>());
+    if (warp == 0) {
+        const u64 before = before_tile(state, tile, (u64)all, Sum<u64>());
+        if (lane == 0) {
+            tile_before = before;
+            if ((u64)tile * match_rows < n && ((u64)tile + 1) * match_rows >= n) {
+                outcome[0] = before + all;
+                outcome[1] = 1;
+            }
+        }
+    }
+    synchronize_block();
+    u64 to = tile_before + own;
+#pragma unroll
+    for (u32 i = 0; i < match_loads; i++) {
+        if (found[i] != no_row) {
+            const u64 at = to + __builtin_popcount(bits[i] & (1u << lane) - 1);
+            probe[at] = (u32)(begin + i * warp_threads);
+            build[at] = found[i];
+        }
+        to += __builtin_popcount(bits[i]);
     }
 }
 
@@ -79,10 +136,10 @@ KERNEL mark_rows(u8 *marks, const u32 *rows, u64 n) {
 
 // matched_rows writes a bit for each row with a match or, with without, for each that has
 // none.
-KERNEL matched_rows(u32 *bits, const u32 *counts, u32 without, u64 n) {
+KERNEL matched_rows(u32 *bits, const u32 *first, const u32 *counts, u32 without, u64 n) {
     const u64 step = threads_per_grid(), padded = (n + 63) / 64 * 64;
     for (u64 i = thread_in_grid(); i < padded; i += step) {
-        const u32 word = ballot(i < n && (counts[i] == 0) == (without != 0));
+        const u32 word = ballot(i < n && (matches_of(first, counts, i) == 0) == (without != 0));
         if (lane_in_warp() == 0)
             bits[i / warp_threads] = word;
     }

@@ -1,0 +1,43 @@
+// Package strategy forces choices that operators otherwise make by sizes and by properties
+// of their inputs. Tests use it to run every strategy on few rows, benchmarks to compare
+// them on many. A choice travels in the context, so it holds for the calls that get it, and
+// no user of an operator sees it.
+package strategy
+
+import "context"
+
+// Table selects the table of the build side of a join.
+type Table uint8
+
+const (
+	// ByKeys selects the table by the keys and their number.
+	ByKeys Table = iota
+	// Places measures the range of integer keys, also of few rows, and gives keys in a small
+	// range their places.
+	Places
+	// Hashed is a hash table, with slots of 8 bytes for keys of 32 bits.
+	Hashed
+	// WideSlots is a hash table with slots of 16 bytes.
+	WideSlots
+)
+
+// Join has the choices of a join.
+type Join struct {
+	Table Table
+	// Waits makes the host wait until it knows whether keys occur twice before it looks for
+	// rows.
+	Waits bool
+}
+
+type joinKey struct{}
+
+// WithJoin returns a context with the choices of joins.
+func WithJoin(ctx context.Context, choices Join) context.Context {
+	return context.WithValue(ctx, joinKey{}, choices)
+}
+
+// OfJoin returns the choices of a context.
+func OfJoin(ctx context.Context) Join {
+	choices, _ := ctx.Value(joinKey{}).(Join)
+	return choices
+}
