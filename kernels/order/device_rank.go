@@ -3,7 +3,6 @@ package order
 import (
 	"errors"
 
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
@@ -57,17 +56,7 @@ func (o *ordering) writeRanks(r ranking, encoder *rowkey.Device, sorted memory.S
 	if err := encoder.Neighbours(rows, words, orders); err != nil {
 		return err
 	}
-	if err := state.Fill(o.call.Stream, 0); err != nil {
-		return err
-	}
-	f, err := o.call.Kernel(&tieKernels, "ties", "order_groups")
-	if err != nil {
-		return err
-	}
-	tiles := (o.rows + tieRows - 1) / tieRows
-	err = f.Launch(o.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: tieThreads}, 0,
-		groups, begins, orders, o.counted, int64(o.rows), state)
-	if err != nil {
+	if err := o.groups(groups, begins, orders, state); err != nil {
 		return err
 	}
 	nullWord, nullBit := memory.Slice[uint8]{}, 0

@@ -1,11 +1,15 @@
-// Package window holds operators with a result in each row that depends on the rows up
-// to it: cumulative sums, products, minima and maxima, and the filling of nulls with
-// the previous or the next value.
+// Package window holds operators with a result in each row that depends on the rows around
+// it. Cumulative sums, products, minima and maxima, and the filling of nulls with the
+// previous or the next value, are of one column:
 //
 //	totals, err := window.CumulativeSum(ctx, amounts)
 //	defer totals.Release()
 //
-// All operators run on the column's device in one pass, enqueue their work and return.
+// [Over] computes functions of the rows of a table by partition, order and frame: places,
+// values of other rows, and folds. docs/kernels.md has its functions, types and nulls. The
+// rest of this text is about the operators of one column.
+//
+// All of them run on the column's device in one pass, enqueue their work and return.
 // On the host device they compute before they return. Results are new columns of the
 // input's type, which the caller releases; operators hold the input while they use it.
 // All functions are safe for concurrent use.

@@ -45,7 +45,9 @@ func TestTemplates(t *testing.T) {
 		require.Equal(t, 1, strings.Count(text, ".entry "+i.Entry+"("), i.Entry)
 		require.NotContains(t, text, "//@", i.Entry)
 	}
-	require.Len(t, used, len(entries), "each template is used")
+	for entry, file := range entries {
+		require.True(t, used[entry] || file == "over", "the template %s is used", entry)
+	}
 }
 
 // BenchmarkText measures what the first use of a kernel adds to the driver's work: the

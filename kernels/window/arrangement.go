@@ -1,0 +1,297 @@
+package window
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// arrangement is the rows of a table in the order of windows.
+type arrangement struct {
+	ctx     context.Context
+	table   *buffer.Buffer
+	windows Windows
+	options kernels.Options
+	// capacity is the number of rows that the table has room for. rows is the number of
+	// rows or, if counted has memory, their maximum.
+	capacity, rows int
+	counted        memory.Slice[int64]
+	// listed are the numbers of the rows in order, or empty if the table is in order.
+	listed memory.Slice[uint32]
+	// partitions are runs of equal partition keys, or nil for one partition. peers are runs
+	// of rows with equal keys of both kinds, or nil if all rows of a partition are peers.
+	partitions, peers *order.Runs
+	owned             release.Stack
+}
+
+// arrange sorts the rows if they are not in order. The caller releases the arrangement.
+func arrange(ctx context.Context, table *buffer.Buffer, windows Windows, options kernels.Options) (*arrangement, error) {
+	a := &arrangement{ctx: ctx, table: table, windows: windows, options: options, capacity: int(table.Capacity())}
+	if err := a.arrange(); err != nil {
+		return nil, errors.Join(err, a.release())
+	}
+	return a, nil
+}
+
+func (a *arrangement) release() error { return a.owned.Release() }
+
+// scratch returns the options for memory that is released with the arrangement.
+func (a *arrangement) scratch() kernels.Options {
+	options := a.options
+	options.Tag = op.ScratchTag
+	return options
+}
+
+func (a *arrangement) arrange() error {
+	rows, counted, err := a.table.Extent(a.ctx)
+	if err != nil {
+		return err
+	}
+	a.rows, a.counted = int(rows), counted
+	keys := a.windows.keys()
+	if len(keys) == 0 || a.capacity == 0 {
+		return nil
+	}
+	sorted, err := order.IsSorted(a.ctx, a.table, keys, a.scratch())
+	if err != nil {
+		return err
+	}
+	if !sorted {
+		indices, err := order.Indices(a.ctx, a.table, keys, a.scratch())
+		if err != nil {
+			return err
+		}
+		a.owned.Add(indices)
+		if a.listed, err = column.Elements[uint32](indices); err != nil {
+			return err
+		}
+	}
+	if len(a.windows.PartitionBy) > 0 {
+		if a.partitions, err = a.runs(a.windows.PartitionBy); err != nil {
+			return err
+		}
+	}
+	if len(a.windows.OrderBy) > 0 {
+		a.peers, err = a.runs(keys)
+	}
+	return err
+}
+
+func (a *arrangement) runs(keys []order.Key) (*order.Runs, error) {
+	runs, err := order.FindRuns(a.ctx, a.table, a.listed, keys, a.scratch())
+	if err != nil {
+		return nil, err
+	}
+	a.owned.Add(runs)
+	return runs, nil
+}
+
+// begin begins a call that reads columns of the table. The first is of a fixed width, or is
+// nil.
+func (a *arrangement) begin(value *column.Column) (op.Call, op.View, error) {
+	var inputs []*column.Column
+	if value != nil {
+		inputs = append(inputs, value)
+	}
+	call, err := op.Begin(a.ctx, a.options, inputs...)
+	if err != nil {
+		return call, op.View{}, err
+	}
+	if a.counted.Len() > 0 {
+		if err := a.counted.Order(call.Stream); err != nil {
+			return call, op.View{}, err
+		}
+	}
+	if call.OnHost() {
+		if err := call.Settle(a.ctx); err != nil {
+			return call, op.View{}, err
+		}
+	}
+	if value == nil {
+		return call, op.View{}, nil
+	}
+	if _, fixed := column.ElementBytes(value.Type()); fixed {
+		in, err := call.View(value)
+		return call, in, err
+	}
+	in := op.View{Column: value} // only its nulls are read
+	if op.Nullable(value) {
+		in.Valid, in.Bit, err = value.Validity()
+	}
+	return call, in, err
+}
+
+// value returns the column of a function's expression, with a reference for the caller.
+func (a *arrangement) value(f Function) (*column.Column, error) { return a.evaluate(f.value) }
+
+func (a *arrangement) evaluate(e expr.Expr) (*column.Column, error) {
+	if name, ok := e.Column(); ok {
+		c, err := a.table.ColumnByName(name)
+		if err != nil {
+			return nil, err
+		}
+		return c, c.Retain()
+	}
+	made, err := expr.Evaluate(a.ctx, a.table, []expr.Expr{e}, a.scratch())
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+// orderKey returns the column of the only key of the order, with a reference.
+func (a *arrangement) orderKey() (*column.Column, error) {
+	switch key := a.windows.OrderBy[0]; {
+	case key.Values != nil:
+		return key.Values, key.Values.Retain()
+	case key.Expr.IsZero():
+		return a.evaluate(expr.Col(key.Column))
+	default:
+		return a.evaluate(key.Expr)
+	}
+}
+
+// newColumn is op.Call.NewColumn, also for tables without rows. The validity of a nullable
+// result is zero if the rows are listed.
+func (a *arrangement) newColumn(call *op.Call, t arrow.DataType, nullable bool, write func(out op.Buffers) error) (*column.Column, error) {
+	r := op.Result{Type: t, Length: a.capacity, RowCount: a.table.RowCount(), Nullable: nullable}
+	if r.Length == 0 {
+		return column.New(column.Data{Type: t, Rows: r.RowCount, Buffers: make([]column.Bytes, 2), Manager: call.Manager})
+	}
+	return call.NewColumn(r, func(out op.Buffers) error {
+		if a.rows == 0 {
+			return nil
+		}
+		if nullable && a.listed.Len() > 0 && !call.OnHost() {
+			if err := out.Valid.Fill(call.Stream, 0); err != nil {
+				return err
+			}
+		}
+		return write(out)
+	})
+}
+
+const overThreads = 256
+
+// launch enqueues a kernel with a thread for some rows.
+func (a *arrangement) launch(call *op.Call, name string, arguments ...any) error {
+	f, err := call.Kernel(&set, "over", name)
+	if err != nil {
+		return err
+	}
+	grid, err := f.Grid(a.rows, overThreads, 1, 0)
+	if err != nil {
+		return err
+	}
+	return f.Launch(call.Stream, grid, device.Dim3{X: overThreads}, 0, arguments...)
+}
+
+// argument is the kernels' Rows.
+func (a *arrangement) argument() any {
+	partitions, peers := a.partitions, a.peers
+	if partitions == nil {
+		partitions = &order.Runs{}
+	}
+	if peers == nil {
+		peers = &order.Runs{}
+	}
+	return kernels.Struct(a.listed, partitions.Numbers, partitions.Begins, peers.Numbers, peers.Begins, a.counted, int64(a.rows))
+}
+
+// argument is the kernels' Frame.
+func (f *framing) argument() any { return kernels.Struct(f.lows, f.highs, f.low, f.high) }
+
+// hostRows is an arrangement in memory of the processor.
+type hostRows struct {
+	n      int
+	listed []uint32
+	// numbers and begins of the runs, or nil
+	partitions, partitionBegins, peers, peerBegins []uint32
+}
+
+func (a *arrangement) host() (hostRows, error) {
+	h := hostRows{n: a.rows}
+	var failures []error
+	get := func(s memory.Slice[uint32]) []uint32 {
+		host, err := s.Host()
+		failures = append(failures, err)
+		if len(host) == 0 {
+			return nil
+		}
+		return host
+	}
+	h.listed = get(a.listed)
+	if a.partitions != nil {
+		h.partitions, h.partitionBegins = get(a.partitions.Numbers), get(a.partitions.Begins)
+	}
+	if a.peers != nil {
+		h.peers, h.peerBegins = get(a.peers.Numbers), get(a.peers.Begins)
+	}
+	counted, err := a.counted.Host()
+	if len(counted) > 0 {
+		h.n = int(min(max(counted[0], 0), int64(a.rows)))
+	}
+	return h, errors.Join(append(failures, err)...)
+}
+
+func (h *hostRows) row(place int) int {
+	if h.listed == nil {
+		return place
+	}
+	return int(h.listed[place])
+}
+
+// bounds returns the places of the partition of a place.
+func (h *hostRows) bounds(place int) (begin, end int) {
+	if h.partitions == nil {
+		return 0, h.n
+	}
+	p := h.partitions[place]
+	return int(h.partitionBegins[p]), int(h.partitionBegins[p+1])
+}
+
+// peersOf returns the places of the peers of a place.
+func (h *hostRows) peersOf(place int) (begin, end int) {
+	if h.peers == nil {
+		return h.bounds(place)
+	}
+	p := h.peers[place]
+	return int(h.peerBegins[p]), int(h.peerBegins[p+1])
+}
+
+func (h *hostRows) isHead(place int) bool {
+	return place == 0 || h.partitions != nil && h.partitions[place] != h.partitions[place-1]
+}
+
+// hostFrame is a framing in memory of the processor.
+type hostFrame struct {
+	lows, highs []uint32
+	low, high   int
+}
+
+func (f *framing) host() (hostFrame, error) {
+	lows, lowsErr := f.lows.Host()
+	highs, highsErr := f.highs.Host()
+	return hostFrame{lows, highs, int(f.low), int(f.high)}, errors.Join(lowsErr, highsErr)
+}
+
+// bounds returns the places of the frame of a row.
+func (f *hostFrame) bounds(h *hostRows, place int) (first, end int) {
+	if len(f.lows) > 0 {
+		return int(f.lows[place]), int(f.highs[place])
+	}
+	begin, limit := h.bounds(place)
+	first = min(max(place+f.low, begin), limit)
+	return first, max(min(place+f.high+1, limit), first)
+}

@@ -1,0 +1,489 @@
+// Functions of rows in the order of windows: kernels/window/over.go.
+
+#include "over.cuh"
+
+// over_ranks writes the number of a row in its partition, or a rank: Go's rankFunction.
+KERNEL LAUNCH_BOUNDS(over_threads) over_ranks(Rows rows, void *out, u32 function, u64 argument) {
+    const u64 n = rows.count();
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        const u64 begin = rows.begin(i), row = rows.row(i);
+        u64 result = i - begin + 1;
+        switch (function) {
+        case 1: result = rows.peer_begin(i) - begin + 1; break; // rank
+        case 2: // dense rank
+            result = rows.peers == nullptr ? 1 : rows.peers[i] - rows.peers[begin] + 1;
+            break;
+        case 3: { // percent rank
+            const u64 size = rows.end(i, n) - begin;
+            result = size == 1 ? 0 : as_bits(over((f64)(rows.peer_begin(i) - begin), (f64)(size - 1)));
+            break;
+        }
+        case 4: // cumulative distribution
+            result = as_bits(over((f64)(rows.peer_end(i, n) - begin), (f64)(rows.end(i, n) - begin)));
+            break;
+        case 5: { // tiles: the first ones have one row more
+            const u64 size = rows.end(i, n) - begin, small = size / argument, large = size % argument, at = i - begin;
+            result = at < large * (small + 1) ? at / (small + 1) + 1 : large + (at - large * (small + 1)) / (small > 0 ? small : 1) + 1;
+            break;
+        }
+        }
+        ((u64 *)out)[row] = result;
+    }
+}
+
+// over_pick writes the number of the row that gives each row its value, or ~0. counts are, if
+// nulls are skipped, the number of values up to each place, and places those of the values.
+KERNEL LAUNCH_BOUNDS(over_threads) over_pick(Rows rows, Frame frame, u32 *out, u32 function, i64 offset, const u32 *counts, const u32 *places) {
+    const u64 n = rows.count();
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        u64 first, end;
+        if (function == 0) {
+            first = rows.begin(i);
+            end = rows.end(i, n);
+        } else
+            frame.bounds(rows, i, n, first, end);
+        u64 own = i;
+        if (counts != nullptr) {
+            // The same among the values: own is the last value up to this row, or one before.
+            own = counts[i];
+            const bool here = own > 0 && places[own - 1] == i;
+            own = here || offset > 0 ? own - 1 : own;
+            first = first == 0 ? 0 : counts[first - 1];
+            end = end == 0 ? 0 : counts[end - 1];
+        }
+        // Numbers below first wrap around to numbers above end.
+        u64 at;
+        switch (function) {
+        case 0: at = own + offset; break;
+        case 1: at = first + offset; break;
+        default: at = end - 1 - offset;
+        }
+        const bool found = (i64)at >= (i64)first && (i64)at < (i64)end;
+        out[rows.row(i)] = found ? (u32)rows.row(counts != nullptr ? places[at] : at) : ~0u;
+    }
+}
+
+// A tile of the cumulative kernels: each thread has consecutive rows.
+static constexpr u32 scan_loads = 8, scan_rows = over_threads * scan_loads;
+
+// Words of consecutive threads are in different banks.
+DEVICE u32 banked(u32 at) { return at + at / scan_loads; }
+
+// ScanTile is the rows of a tile in shared memory.
+struct ScanTile {
+    u64 words[scan_rows + scan_rows / scan_loads];
+    u32 valid[scan_rows / 32], heads[scan_rows / 32];
+
+    METHOD void load(const Rows &rows, const Values &values, const Folding &by, u64 begin, u64 n, bool whole) {
+#pragma unroll
+        for (u32 i = 0; i < scan_loads; i++) {
+            const u32 at = i * over_threads + thread_in_block();
+            const u64 place = begin + at;
+            bool valid = false, head = false;
+            u64 word = 0;
+            if (place < n) {
+                const u64 row = rows.row(place);
+                valid = values.is_valid(row);
+                head = !whole && rows.is_head(place);
+                if (valid)
+                    word = values.raw(by.format, row);
+            }
+            words[banked(at)] = word;
+            const u32 valid_bits = ballot(valid), head_bits = ballot(head);
+            if (at % 32 == 0) {
+                this->valid[at / 32] = valid_bits;
+                heads[at / 32] = head_bits;
+            }
+        }
+        synchronize_block();
+    }
+
+    METHOD State state(const Folding &by, u32 at) const {
+        State s = by.of(words[banked(at)], (valid[at / 32] >> at % 32 & 1) != 0);
+        s.head = heads[at / 32] >> at % 32 & 1;
+        return s;
+    }
+};
+
+// before_thread returns the fold of the values of the threads before the calling one, in
+// order, and in total that of all threads. The order is that of warp_scan within a warp,
+// and warps in sequence. The loops are not unrolled because a fold is long.
+DEVICE State before_thread(const State &own, State *shared, State &total, const Segmented &f) {
+    const u32 lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
+    State scanned = own;
+#pragma unroll 1
+    for (u32 delta = 1; delta < warp_threads; delta *= 2) {
+        const State before = shuffle_value_up(scanned, delta);
+        if (lane >= delta)
+            scanned = f.fold(before, scanned);
+    }
+    if (lane == warp_threads - 1)
+        shared[warp] = scanned;
+    synchronize_block();
+    State before = f.none(), all = f.none();
+#pragma unroll 1
+    for (u32 i = 0; i < over_warps; i++) {
+        if (i == warp)
+            before = all;
+        all = f.fold(all, shared[i]);
+    }
+    synchronize_block();
+    total = all;
+    return f.fold(before, before_lane(scanned, f));
+}
+
+// over_scan writes the fold of the rows of the partition up to each row or, with counts,
+// the number of values up to each place, and the place of each value. tiles has the fold of
+// the tiles before each one; it is null for one tile. With only_fold the kernel writes the
+// fold of each tile to it instead. whole ignores the partitions.
+KERNEL LAUNCH_BOUNDS(over_threads)
+over_scan(Rows rows, Values values, Folding by, State *tiles, u32 only_fold, u32 whole, Writing to, u32 *counts, u32 *places) {
+    __shared__ ScanTile tile;
+    __shared__ State warps[over_warps];
+    __shared__ u8 present[scan_rows];
+    const u64 n = rows.count(), begin = (u64)block_in_grid() * scan_rows;
+    const u32 first = thread_in_block() * scan_loads;
+    const Segmented f{by};
+    tile.load(rows, values, by, begin, n, whole != 0);
+    State s = f.none(), total;
+#pragma unroll 1
+    for (u32 i = 0; i < scan_loads; i++)
+        s = f.fold(s, tile.state(by, first + i));
+    s = before_thread(s, warps, total, f);
+    if (only_fold != 0) {
+        if (thread_in_block() == 0)
+            tiles[block_in_grid()] = total;
+        return;
+    }
+    if (tiles != nullptr)
+        s = f.fold(tiles[block_in_grid()], s);
+#pragma unroll 1
+    for (u32 i = 0; i < scan_loads; i++) {
+        const u32 at = first + i;
+        const State own = tile.state(by, at);
+        s = f.fold(s, own);
+        if (counts != nullptr) {
+            const u64 place = begin + at;
+            if (place < n) {
+                counts[place] = s.n;
+                if (own.n != 0)
+                    places[s.n - 1] = (u32)place;
+            }
+            continue;
+        }
+        bool ok;
+        tile.words[banked(at)] = to.value(by, s, ok);
+        present[at] = ok;
+    }
+    if (counts != nullptr)
+        return;
+    synchronize_block();
+#pragma unroll 1
+    for (u32 i = 0; i < scan_loads; i++) {
+        const u32 at = i * over_threads + thread_in_block();
+        store_places(rows, to, begin + at, n, tile.words[banked(at)], present[at] != 0);
+    }
+}
+
+// over_scan_tiles replaces the folds of tiles by those of all tiles before, in one block.
+KERNEL LAUNCH_BOUNDS(over_threads) over_scan_tiles(Folding by, State *tiles, u32 count) {
+    __shared__ State warps[over_warps];
+    const Segmented f{by};
+    State carried = f.none();
+#pragma unroll 1
+    for (u32 begin = 0; begin < count; begin += over_threads) {
+        const u32 at = begin + thread_in_block();
+        State total;
+        const State before = before_thread(at < count ? tiles[at] : f.none(), warps, total, f);
+        if (at < count)
+            tiles[at] = f.fold(carried, before);
+        carried = f.fold(carried, total);
+    }
+}
+
+// The frames of over_roll: a block has roll_rows places in shared memory, the ones that its
+// rows' frames reach included.
+static constexpr u32 roll_threads = 1024, roll_loads = 2, roll_rows = roll_threads * roll_loads;
+
+// over_roll writes the fold of each frame. A frame is divided into runs with a length of a
+// power of two, the shortest first: a frame of 100 rows into 4, 32 and 64. The fold of a
+// run is that of its halves. The result depends on the values in the frame only.
+//
+// before is the number of rows that any frame has before its row, own the number of rows
+// of a block with results, a multiple of 32, and longest the length of the longest
+// frame.
+KERNEL LAUNCH_BOUNDS(roll_threads)
+over_roll(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 before, u32 own, u32 longest) {
+    __shared__ u64 a[roll_rows], b[roll_rows];
+    __shared__ u32 counts[roll_rows];
+    const u64 n = rows.count();
+    const u64 begin = (u64)block_in_grid() * own;
+    // The place of the first element, which may be before the first row.
+    const i64 base = (i64)begin - before;
+#pragma unroll 1
+    for (u32 at = thread_in_block(); at < roll_rows; at += roll_threads) {
+        const i64 place = base + at;
+        State s = by.none();
+        if (place >= 0 && place < (i64)n) {
+            const u64 row = rows.row(place);
+            const bool valid = values.is_valid(row);
+            s = by.of(valid ? values.raw(by.format, row) : 0, valid);
+        }
+        a[at] = s.a;
+        b[at] = s.b;
+        counts[at] = s.n;
+    }
+    synchronize_block();
+
+    State results[roll_loads];
+    u32 cursors[roll_loads], lengths[roll_loads];
+#pragma unroll
+    for (u32 i = 0; i < roll_loads; i++) {
+        const u32 at = i * roll_threads + thread_in_block();
+        const u64 place = begin + at;
+        results[i] = by.none();
+        cursors[i] = lengths[i] = 0;
+        if (at < own && place < n) {
+            u64 first, end;
+            frame.bounds(rows, place, n, first, end);
+            cursors[i] = (u32)((i64)first - base);
+            lengths[i] = (u32)(end - first);
+        }
+    }
+#pragma unroll 1
+    for (u32 size = 1; size <= longest; size *= 2) {
+#pragma unroll
+        for (u32 i = 0; i < roll_loads; i++) {
+            if ((lengths[i] & size) == 0)
+                continue;
+            const u32 at = cursors[i];
+            results[i] = by.fold_of(results[i], State{a[at], b[at], counts[at], 0});
+            cursors[i] += size;
+        }
+        // The runs of twice the size.
+        State runs[roll_loads];
+#pragma unroll
+        for (u32 i = 0; i < roll_loads; i++) {
+            const u32 at = i * roll_threads + thread_in_block(), next = at + size < roll_rows ? at + size : at;
+            const State second{a[next], b[next], next == at ? 0 : counts[next], 0};
+            runs[i] = by.fold_of(State{a[at], b[at], counts[at], 0}, second);
+        }
+        synchronize_block();
+#pragma unroll
+        for (u32 i = 0; i < roll_loads; i++) {
+            const u32 at = i * roll_threads + thread_in_block();
+            a[at] = runs[i].a;
+            b[at] = runs[i].b;
+            counts[at] = runs[i].n;
+        }
+        synchronize_block();
+    }
+#pragma unroll
+    for (u32 i = 0; i < roll_loads; i++) {
+        const u32 at = i * roll_threads + thread_in_block();
+        bool ok;
+        const u64 value = to.value(by, results[i], ok);
+        store_places(rows, to, at < own ? begin + at : n, n, value, ok);
+    }
+}
+
+// over_level is a step of over_roll for frames of any length, with the states in memory.
+// Without from it begins with the values. from are the folds of runs of size rows, to those
+// of twice as many.
+KERNEL LAUNCH_BOUNDS(over_threads)
+over_level(Rows rows, Frame frame, Values values, Folding by, const State *from, State *to, State *results, u64 size) {
+    const u64 n = rows.count();
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        if (from == nullptr) {
+            const u64 row = rows.row(i);
+            const bool valid = values.is_valid(row);
+            to[i] = by.of(valid ? values.raw(by.format, row) : 0, valid);
+            results[i] = by.none();
+            continue;
+        }
+        u64 first, end;
+        frame.bounds(rows, i, n, first, end);
+        if ((end - first & size) != 0)
+            results[i] = by.fold_of(results[i], from[first + (end - first & size - 1)]);
+        to[i] = i + size < n ? by.fold_of(from[i], from[i + size]) : from[i];
+    }
+}
+
+// over_finish writes the values of states.
+KERNEL LAUNCH_BOUNDS(over_threads) over_finish(Rows rows, Folding by, const State *states, Writing to) {
+    const u64 n = rows.count();
+    for (u64 begin = (u64)block_in_grid() * over_threads; begin < n; begin += threads_per_grid()) {
+        const u64 place = begin + thread_in_block();
+        bool ok = false;
+        u64 value = 0;
+        if (place < n)
+            value = to.value(by, states[place], ok);
+        store_places(rows, to, place, n, value, ok);
+    }
+}
+
+// Ranges is the order key of frames of values: low ≤ key − key of the row ≤ high, or the
+// reverse if descending.
+struct Ranges {
+    Values key;
+    u64 low, high; // integers or, for keys that are floats, floats
+    u32 format;
+    u32 unbounded; // bit 0: no low, bit 1: no high
+    u32 descending, nulls_first;
+
+    // before reports whether an element is before the frame of a row, or, with above, not
+    // after it.
+    METHOD bool before(u64 element, u64 row, bool above) const {
+        if (!key.is_valid(element))
+            return nulls_first != 0;
+        const u64 offset = above ? high : low;
+        if (format / 4 == class_float) {
+            const f64 x = as_real(raw_at(key.values, format, element), format);
+            if (x != x)
+                return descending != 0;
+            const f64 y = as_real(raw_at(key.values, format, row), format);
+            if (descending == 0) {
+                const f64 bound = plus(y, as_float(offset));
+                return above ? x <= bound : x < bound;
+            }
+            const f64 bound = plus(y, -as_float(offset));
+            return above ? x >= bound : x > bound;
+        }
+        u64 x = as_integer(raw_at(key.values, format, element), format), y = as_integer(raw_at(key.values, format, row), format);
+        if (descending != 0) {
+            const u64 swap = x;
+            x = y;
+            y = swap;
+        }
+        // x − y as a sign and a magnitude, which do not overflow.
+        const bool less = format / 4 == class_signed ? (i64)x < (i64)y : x < y;
+        const i64 bound = (i64)offset;
+        if (less) {
+            const u64 below = y - x; // the difference is −below
+            if (bound >= 0)
+                return true;
+            return above ? below >= -(u64)bound : below > -(u64)bound;
+        }
+        const u64 difference = x - y;
+        if (bound < 0)
+            return false;
+        return above ? difference <= (u64)bound : difference < (u64)bound;
+    }
+
+    METHOD bool is_number(u64 row) const {
+        if (!key.is_valid(row))
+            return false;
+        if (format / 4 != class_float)
+            return true;
+        const f64 x = as_real(raw_at(key.values, format, row), format);
+        return x == x;
+    }
+};
+
+// float_key returns a value as a float, as a number of the same order. NaN is the greatest.
+DEVICE u64 float_key(const Values &values, u32 format, u64 row) {
+    const f64 x = as_real(raw_at(values.values, format, row), format);
+    return ordered_f64(x == x ? as_bits(x) : nan_f64);
+}
+
+// over_ranges finds the frames of a range of values. Rows with a null or NaN key have the
+// rows with the same key. extents receives the maxima of the rows before and after the
+// current one, and of the length.
+KERNEL LAUNCH_BOUNDS(over_threads) over_ranges(Rows rows, Ranges by, u32 *lows, u32 *highs, u64 *extents) {
+    const u64 n = rows.count();
+    u64 before = 0, after = 0, length = 0;
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        const u64 row = rows.row(i), begin = rows.begin(i), end = rows.end(i, n);
+        u64 low, high;
+        if (by.is_number(row)) {
+            low = begin;
+            u64 limit = by.unbounded & 1 ? low : end;
+            while (low < limit) {
+                const u64 middle = low + (limit - low) / 2;
+                if (by.before(rows.row(middle), row, false))
+                    low = middle + 1;
+                else
+                    limit = middle;
+            }
+            high = by.unbounded & 2 ? end : low;
+            limit = end;
+            while (high < limit) {
+                const u64 middle = high + (limit - high) / 2;
+                if (by.before(rows.row(middle), row, true))
+                    high = middle + 1;
+                else
+                    limit = middle;
+            }
+        } else {
+            low = by.unbounded & 1 ? begin : rows.peer_begin(i);
+            high = by.unbounded & 2 ? end : rows.peer_end(i, n);
+        }
+        lows[i] = (u32)low;
+        highs[i] = (u32)high;
+        before = i > low && i - low > before ? i - low : before;
+        after = high > i + 1 && high - i - 1 > after ? high - i - 1 : after;
+        length = high - low > length ? high - low : length;
+    }
+    __nvvm_atom_max_gen_ull(extents, before);
+    __nvvm_atom_max_gen_ull(extents + 1, after);
+    __nvvm_atom_max_gen_ull(extents + 2, length);
+}
+
+// over_quantile writes a quantile of each frame, interpolated at place q · (n − 1) of the
+// sorted values, counted from 0. NaN comes after all numbers. It finds the bits of the
+// value from the highest on, and reads the frame once for each.
+KERNEL LAUNCH_BOUNDS(over_threads) over_quantile(Rows rows, Frame frame, Values values, Folding by, Writing to, u64 q) {
+    const u64 n = rows.count();
+    for (u64 base = (u64)block_in_grid() * over_threads; base < n; base += threads_per_grid()) {
+        const u64 place = base + thread_in_block();
+        bool ok = false;
+        u64 result = 0;
+        if (place < n) {
+            u64 first, end;
+            frame.bounds(rows, place, n, first, end);
+            u32 count = 0;
+            for (u64 i = first; i < end; i++)
+                count += values.is_valid(rows.row(i)) ? 1 : 0;
+            ok = count > 0 && count >= to.least;
+            if (ok) {
+                const f64 at = times(as_float(q), (f64)(count - 1));
+                u32 below = (u32)at;
+                const f64 part = plus(at, -(f64)below);
+                // The least key of which more than below keys are not above.
+                u64 key = 0;
+                u32 rest = below;
+#pragma unroll 1
+                for (u32 bit = 64; bit-- > 0;) {
+                    u32 zeros = 0;
+                    for (u64 i = first; i < end; i++) {
+                        const u64 row = rows.row(i);
+                        if (values.is_valid(row) && (float_key(values, by.format, row) ^ key) >> bit == 0)
+                            zeros++;
+                    }
+                    if (rest >= zeros) {
+                        rest -= zeros;
+                        key |= 1ull << bit;
+                    }
+                }
+                u64 next = key;
+                if (part != 0) {
+                    // The next key in order: the same one, or the least above it.
+                    u32 upto = 0;
+                    u64 above = ~0ull;
+                    for (u64 i = first; i < end; i++) {
+                        const u64 row = rows.row(i);
+                        if (!values.is_valid(row))
+                            continue;
+                        const u64 k = float_key(values, by.format, row);
+                        upto += k <= key ? 1 : 0;
+                        above = k > key && k < above ? k : above;
+                    }
+                    next = upto > below + 1 ? key : above;
+                }
+                const f64 low = as_float(unordered_f64(key)), high = as_float(unordered_f64(next));
+                result = as_bits(part == 0 || low == high ? low : plus(low, times(plus(high, -low), part)));
+            }
+        }
+        store_places(rows, to, place, n, result, ok);
+    }
+}

@@ -1,0 +1,255 @@
+package window
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Constants of the kernels: see cuda/over.cu.
+const (
+	scanRows    = 2048
+	rollThreads = 1024
+	rollRows    = 2048
+	// leastRolled is the smallest number of rows that is worth a block of over_roll: the
+	// rest of its memory has the rows before and after.
+	leastRolled = 256
+	stateBytes  = 24
+)
+
+// fold computes a function of the values of a frame.
+func (a *arrangement) fold(f Function, value *column.Column, t arrow.DataType, frame *framing) (*column.Column, error) {
+	call, in, err := a.begin(value)
+	if err != nil {
+		return nil, err
+	}
+	by, to := f.folding(value.Type(), t)
+	nullable := to.result != resultCount || to.least > 0
+	return a.newColumn(&call, t, nullable, func(out op.Buffers) error {
+		cumulative := f.kind == exponentialMean || f.frame.kind == rowsFrame && frame.high == 0 && frame.low <= -int64(a.capacity)
+		if call.OnHost() {
+			return a.foldOnHost(f, in, by, to, frame, cumulative, out)
+		}
+		w := deviceWriting{out, to}
+		switch {
+		case f.kind == quantileOf:
+			return a.launch(&call, "over_quantile", a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), w.argument(), f.fraction)
+		case cumulative:
+			return a.scan(&call, in, by, false, w, presence{})
+		}
+		return a.roll(&call, in, by, w, frame)
+	})
+}
+
+// folding returns the fold of a function and its result, for values of a type.
+func (f Function) folding(of, result arrow.DataType) (folding, writing) {
+	format, ok := numbers.TypeOf(of)
+	if !ok {
+		format = noFormat
+	}
+	by, to := folding{format: format}, writing{bytes: 8, least: uint64(f.least)}
+	isFloat := format.Class == numbers.Float
+	switch f.kind {
+	case countOf, countRows:
+		by, to.result = folding{format: noFormat, fold: foldCount}, resultCount
+	case sumOf, meanOf:
+		by.fold, to.result = foldIntegers, resultInteger
+		switch {
+		case isFloat && f.kind == sumOf:
+			by.fold, to.result = foldFloats, resultWord
+		case isFloat:
+			by.fold, to.result = foldFloats, resultMean
+		case f.kind == meanOf:
+			to.result = resultIntegerMean
+		}
+	case productOf:
+		by.fold, to.result = foldProduct, resultWord
+		if isFloat {
+			by.fold = foldFloatProduct
+		}
+	case minimumOf, maximumOf:
+		by.fold, by.flip, to.result, to.bytes = foldLeast, f.kind == maximumOf, resultKey, format.Bytes
+	case varianceOf, deviationOf:
+		by.fold, to.result, to.freedom = foldMoments, resultVariance, uint32(f.number)
+		if f.kind == deviationOf {
+			to.result = resultDeviation
+		}
+	case quantileOf:
+		to.result = resultWord // of no fold
+	case exponentialMean:
+		by.fold, by.decay, to.result = foldDecay, 1-f.fraction, resultDecayed
+	}
+	return by, to
+}
+
+// argument is the kernels' Folding.
+func (f folding) argument() any {
+	flip := uint32(0)
+	if f.flip {
+		flip = 1
+	}
+	return kernels.Struct(math.Float64bits(f.decay), uint32(f.fold), uint32(4*int(f.format.Class)+f.format.Index()), flip, uint32(0))
+}
+
+// valuesArgument is the kernels' Values.
+func valuesArgument(in op.View, by folding) any {
+	if by.format == noFormat {
+		in.Values = memory.Slice[uint8]{}
+	}
+	return kernels.Struct(in.Values, in.Valid, uint64(in.Bit))
+}
+
+// deviceWriting is a result on a GPU.
+type deviceWriting struct {
+	out op.Buffers
+	writing
+}
+
+// emptyWriting is the argument of kernels that write no values.
+var emptyWriting = deviceWriting{writing: writing{bytes: 8}}
+
+// argument is the kernels' Writing.
+func (w deviceWriting) argument() any {
+	return kernels.Struct(w.out.Values, w.out.Valid, w.least, uint32(w.result), w.freedom, uint32(w.bytes), uint32(0))
+}
+
+// scan folds the rows of each partition up to each row or, with the memory of presence,
+// counts the values. whole ignores the partitions.
+func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) (err error) {
+	f, err := call.Kernel(&set, "over", "over_scan")
+	if err != nil {
+		return err
+	}
+	count, ignored := tilesOf(a.rows, scanRows), uint32(0)
+	if whole {
+		ignored = 1
+	}
+	var folds memory.Slice[uint8]
+	launch := func(onlyFold uint32) error {
+		return f.Launch(call.Stream, device.Dim3{X: uint32(count)}, device.Dim3{X: overThreads}, 0,
+			a.argument(), valuesArgument(in, by), by.argument(), folds, onlyFold, ignored, w.argument(), p.counts, p.places)
+	}
+	if count == 1 {
+		return launch(0)
+	}
+	block, scratch, err := call.Scratch(stateBytes * uint64(count))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, block.Release()) }()
+	folds = scratch[0]
+	if err := launch(1); err != nil {
+		return err
+	}
+	between, err := call.Kernel(&set, "over", "over_scan_tiles")
+	if err != nil {
+		return err
+	}
+	err = between.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: overThreads}, 0, by.argument(), folds, uint32(count))
+	if err != nil {
+		return err
+	}
+	return launch(0)
+}
+
+// roll folds the frames. Short ones are folded in shared memory.
+func (a *arrangement) roll(call *op.Call, in op.View, by folding, w deviceWriting, frame *framing) error {
+	if frame.before+frame.after > rollRows-leastRolled {
+		return a.rollLong(call, in, by, w, frame)
+	}
+	f, err := call.Kernel(&set, "over", "over_roll")
+	if err != nil {
+		return err
+	}
+	own := (rollRows - int(frame.before+frame.after)) / 32 * 32
+	return f.Launch(call.Stream, device.Dim3{X: uint32(tilesOf(a.rows, own))}, device.Dim3{X: rollThreads}, 0,
+		a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), w.argument(),
+		uint32(frame.before), uint32(own), uint32(frame.longest))
+}
+
+// rollLong folds the frames in memory, with one kernel for each bit of the longest length.
+func (a *arrangement) rollLong(call *op.Call, in op.View, by folding, w deviceWriting, frame *framing) (err error) {
+	bytes := stateBytes * uint64(a.rows)
+	block, states, err := call.Scratch(bytes, bytes, bytes)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, block.Release()) }()
+	from, to, results := memory.Slice[uint8]{}, states[0], states[1]
+	spare := states[2]
+	for size := int64(0); size <= frame.longest; size = max(2*size, 1) {
+		err := a.launch(call, "over_level", a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), from, to, results, uint64(size))
+		if err != nil {
+			return err
+		}
+		if from.Len() == 0 {
+			from = spare
+		}
+		from, to = to, from
+	}
+	return a.launch(call, "over_finish", a.argument(), by.argument(), results, w.argument())
+}
+
+// rangesOf finds the frames of a range of the values of a key.
+func (a *arrangement) rangesOf(call *op.Call, in op.View, o offsets) (*framing, error) {
+	if a.rows == 0 {
+		return &framing{}, nil
+	}
+	n := 4 * uint64(a.rows)
+	call.Tag = op.ScratchTag
+	block, slices, err := call.Allocate(n, n, 24)
+	if err != nil {
+		return nil, err
+	}
+	f := &framing{block: block}
+	lows, lowsErr := memory.Reinterpret[uint32](slices[0])
+	highs, highsErr := memory.Reinterpret[uint32](slices[1])
+	extents, extentsErr := memory.Reinterpret[uint64](slices[2])
+	f.lows, f.highs = lows, highs
+	err = errors.Join(lowsErr, highsErr, extentsErr)
+	switch {
+	case err != nil:
+	case call.OnHost():
+		err = a.rangesOnHost(in, o, f)
+	default:
+		err = a.rangesOnDevice(call, in, o, f, extents)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the frames: %w", errors.Join(err, block.Release()))
+	}
+	return f, nil
+}
+
+func (a *arrangement) rangesOnDevice(call *op.Call, in op.View, o offsets, f *framing, extents memory.Slice[uint64]) error {
+	if err := extents.AsBytes().Fill(call.Stream, 0); err != nil {
+		return err
+	}
+	flag := func(bits ...bool) (word uint32) {
+		for i, bit := range bits {
+			if bit {
+				word |= 1 << i
+			}
+		}
+		return word
+	}
+	by := kernels.Struct(kernels.Struct(in.Values, in.Valid, uint64(in.Bit)), o.low, o.high,
+		uint32(4*int(o.format.Class)+o.format.Index()), flag(o.noLow, o.noHigh), flag(o.descending), flag(o.nullsUp))
+	if err := a.launch(call, "over_ranges", a.argument(), by, f.lows, f.highs, extents); err != nil {
+		return err
+	}
+	var found [3]uint64
+	if err := extents.Download(a.ctx, call.Stream, found[:]); err != nil {
+		return err
+	}
+	f.before, f.after, f.longest = int64(found[0]), int64(found[1]), int64(found[2])
+	return nil
+}
