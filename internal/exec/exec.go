@@ -123,6 +123,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return &mapping{stage: base, apply: filter(base, n)}, nil
 	case *plan.Project:
 		return &mapping{stage: base, apply: project(base, n)}, nil
+	case *plan.Explode:
+		return newExploding(base, n), nil
 	case *plan.Slice:
 		if n.Offset() < 0 {
 			return &once{stage: base, make: tail(base, n)}, nil

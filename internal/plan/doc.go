@@ -18,7 +18,7 @@
 //     that both sides of an Or have out of it, and removes filters that keep all rows and
 //     operations that yield none.
 //   - push filters moves conditions towards the sources: below projections that are cheap to
-//     compute twice, sorts, unions, and groups, windows and distinct rows if the condition
+//     compute twice, sorts, unions, explosions of other columns, and groups, windows and distinct rows if the condition
 //     reads only keys; into the sides of joins, also by equal keys from one side to the other.
 //     An outer join becomes an inner one if a condition rejects its additional rows. Scans get the
 //     conditions to leave out files and row groups; the filters stay.

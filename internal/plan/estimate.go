@@ -34,6 +34,8 @@ const (
 	keptByEquality   = 0.1
 	keptByComparison = 1.0 / 3
 	keptByGrouping   = 0.1
+	// listElements is the number of elements that a list is expected to have.
+	listElements = 4
 )
 
 // EstimateOf returns the size of a node's result.
@@ -67,6 +69,8 @@ func rowsOf(n Node) Size {
 		return scaled(first, keptByGrouping)
 	case *Distinct:
 		return scaled(first, keptByGrouping)
+	case *Explode:
+		return scaled(first, listElements)
 	case *Sort:
 		return limited(first, n.limit)
 	case *Slice:

@@ -112,6 +112,10 @@ func (p *columnPruner) inputsOf(n Node) {
 		for _, name := range n.columns {
 			read[name] = true
 		}
+	case *Explode:
+		for _, name := range n.columns {
+			read[name] = true
+		}
 	case *Sort:
 		for _, k := range n.keys {
 			read.read(k.Value)

@@ -52,6 +52,8 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 		return exactly(made, columnsOf(n.schema))
 	case *Project:
 		return p.through(n, conditions, n.pushable)
+	case *Explode:
+		return p.through(n, conditions, n.keepsValues)
 	case *Sort:
 		return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, n.limit == All })
 	case *Window:
@@ -151,7 +153,7 @@ func (p *Project) pushable(c expr.Expr) (expr.Expr, bool) {
 // slow are operations that take much longer than to read their operands.
 var slow = map[string]bool{
 	"exp": true, "log": true, "power": true, "sin": true, "cos": true,
-	"like": true, "contains": true, "find": true, "seek": true, "substring": true, "trim": true, "trim_start": true, "trim_end": true,
+	"like": true, "list_sort": true, "contains": true, "find": true, "seek": true, "substring": true, "trim": true, "trim_start": true, "trim_end": true,
 }
 
 // onKeys translates conditions that have one value for all rows with equal keys.

@@ -73,11 +73,11 @@ func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 	case *Sort:
 		return n.WithLimit(rows), nil
 	case *Project:
-		input, err := p.first(n.input, rows)
-		if err != nil {
-			return nil, err
+		return p.firstOf(n, n.input, rows)
+	case *Explode:
+		if !n.options.DropEmpty { // each row becomes one or more
+			return p.firstOf(n, n.input, rows)
 		}
-		return withInputs(n, input)
 	case *Union:
 		inputs := make([]Node, len(n.inputs))
 		for i, input := range n.inputs {
@@ -89,6 +89,15 @@ func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 		return withInputs(n, inputs...)
 	}
 	return n, nil
+}
+
+// firstOf returns a node on the first rows of its only input.
+func (p *limitPusher) firstOf(n, input Node, rows int64) (Node, error) {
+	made, err := p.first(input, rows)
+	if err != nil {
+		return nil, err
+	}
+	return withInputs(n, made)
 }
 
 // atMost returns the first rows of a node and no others, so that an input of a union ends

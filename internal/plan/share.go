@@ -28,7 +28,7 @@ func shareSubplans(root Node) (Node, error) {
 // memory than to keep their rows.
 func HoldsRows(n Node) bool {
 	switch n := n.(type) {
-	case *Scan, *Nothing, *Filter, *Project, *Union:
+	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode:
 	case *Slice:
 		if n.offset < 0 {
 			return true
@@ -63,6 +63,9 @@ func sameOperation(a, b Node) bool {
 	case *Union:
 		_, ok := b.(*Union)
 		return ok
+	case *Explode:
+		b, ok := b.(*Explode)
+		return ok && slices.Equal(a.columns, b.columns) && a.options == b.options
 	case *Distinct:
 		b, ok := b.(*Distinct)
 		return ok && slices.Equal(a.columns, b.columns)

@@ -36,6 +36,10 @@ type bound struct {
 	projected *arrow.Schema
 	// public is the program and the projected schema for callers of Bind.
 	public *exprtree.Bound
+	// steps are the operators to run before the programs, whose inputs are the columns of
+	// extended: those of the schema and one for each step.
+	steps    []step
+	extended *arrow.Schema
 	// computed is the program of the outputs that are not plain columns, nil if all are.
 	// passed has the field of each output that is a plain column, and -1 for the others.
 	computed *exprtree.Program
@@ -97,38 +101,52 @@ func remember(n *node, old *boundList, b *bound) {
 }
 
 func bindAnew(schema *arrow.Schema, expressions []Expr) (*bound, error) {
-	b := &bound{schema: schema, passed: make([]int, len(expressions))}
+	apart, replaced, err := stepsOf(schema, expressions)
+	if err != nil {
+		return nil, err
+	}
+	b := &bound{schema: schema, steps: apart.steps, extended: apart.schema, passed: make([]int, len(expressions))}
 	var computed []Expr
 	for i, e := range expressions {
 		b.nodes = append(b.nodes, e.node)
+		if replaced != nil {
+			e = replaced[i]
+		}
 		b.passed[i] = -1
 		if n := e.node.plain(); n != nil && n.op == exprtree.Column {
-			b.passed[i], _ = field(schema, n.text)
+			b.passed[i], _ = field(b.extended, n.text)
 			continue
 		}
 		computed = append(computed, e)
 	}
-	var err error
-	if b.program, err = build(schema, expressions); err != nil {
+	if replaced == nil {
+		b.program, err = build(schema, expressions)
+	} else {
+		b.program, err = build(b.extended, replaced)
+	}
+	if err != nil {
 		return nil, err
 	}
 	var fields []arrow.Field
 	for i, output := range b.program.Outputs {
 		f := arrow.Field{Name: expressions[i].Name(), Type: output.Type, Nullable: true}
 		if b.passed[i] >= 0 {
-			passed := schema.Field(b.passed[i])
+			passed := b.extended.Field(b.passed[i])
 			f.Nullable, f.Metadata = passed.Nullable, passed.Metadata
 		}
 		fields = append(fields, f)
 	}
 	b.projected = schemaOf(fields, schema)
 	b.public = exprtree.NewBound(b.program, b.projected)
+	if len(b.steps) > 0 {
+		b.public = b.public.WithSteps(schema.NumFields(), apart.reads(schema.NumFields()))
+	}
 	switch len(computed) {
 	case 0:
 	case len(expressions):
 		b.computed = b.program
 	default:
-		b.computed, err = build(schema, computed)
+		b.computed, err = build(b.extended, computed)
 	}
 	return b, err
 }

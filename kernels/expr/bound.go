@@ -20,7 +20,7 @@ func (b *Bound) Schema() *arrow.Schema { return (*exprtree.Bound)(b).Schema() }
 // Columns returns the indices of the schema's fields that the expressions read, each
 // once, in ascending order.
 func (b *Bound) Columns() []int {
-	columns := slices.Clone((*exprtree.Bound)(b).Program().Inputs)
+	columns := slices.Clone((*exprtree.Bound)(b).Reads())
 	slices.Sort(columns)
 	return columns
 }
@@ -37,6 +37,6 @@ func (e Expr) Type(schema *arrow.Schema) (dataType arrow.DataType, nullable bool
 	if err != nil {
 		return nil, false, err
 	}
-	can := b.program.Nullable(func(place int) bool { return schema.Field(place).Nullable })
+	can := b.program.Nullable(func(place int) bool { return b.extended.Field(place).Nullable })
 	return b.program.Outputs[0].Type, can[0], nil
 }

@@ -81,6 +81,22 @@ func evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, opt
 
 // evaluate computes the outputs that are not plain columns, and retains the columns.
 func (b *bound) evaluate(ctx context.Context, table *buffer.Buffer, options kernels.Options) ([]*column.Column, error) {
+	if len(b.steps) == 0 {
+		return b.outputs(ctx, table, options)
+	}
+	longer, err := b.withSteps(ctx, table, options)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := b.outputs(ctx, longer, options)
+	if failure := longer.Release(); failure != nil {
+		return nil, errors.Join(err, failure, release.All(columns))
+	}
+	return columns, err
+}
+
+// outputs computes the outputs from the columns of the table and of the steps.
+func (b *bound) outputs(ctx context.Context, table *buffer.Buffer, options kernels.Options) ([]*column.Column, error) {
 	var computed []*column.Column
 	if b.computed != nil {
 		var err error

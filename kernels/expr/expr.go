@@ -23,7 +23,8 @@ type node struct {
 	// text is the name of a column or of an unknown function, or the new name of an
 	// alias.
 	text string
-	// value is a literal as the user passed it. to is the type of a cast or literal.
+	// value is a literal as the user passed it, or the operator that is applied. to is the
+	// type of a cast or literal.
 	value any
 	to    arrow.DataType
 	// bound has results of Bind for lists of expressions that begin with this node.
@@ -55,6 +56,7 @@ const (
 	addYears
 	truncate
 	daysSince
+	apply
 )
 
 func make1(op exprtree.Op, e Expr) Expr {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/hosteval"
 )
 
@@ -21,6 +22,9 @@ func EvaluateRecord(ctx context.Context, record arrow.Record, expressions []Expr
 	b, err := bind(record.Schema(), expressions)
 	if err != nil {
 		return nil, err
+	}
+	if len(b.steps) > 0 {
+		return nil, fmt.Errorf("expr: evaluate a record: %s needs a table on a device: %w", b.steps[0].operator.Name(), device.ErrNotSupported)
 	}
 	var computed []arrow.Array
 	if b.computed != nil {

@@ -135,6 +135,8 @@ func (n *node) name() string {
 		return "truncate_time"
 	case daysSince:
 		return "days_since"
+	case apply:
+		return n.operatorName()
 	}
 	return n.op.String()
 }

@@ -129,10 +129,11 @@ func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, o
 	r := run{table: table}
 	expressions := r.list(aggregates)
 	var err error
-	if r.program, err = bind(table.Schema(), expressions); err != nil {
+	var steps bool
+	if r.program, steps, err = bind(table.Schema(), expressions); err != nil {
 		return nil, err
 	}
-	if codegen.MakesStrings(r.program) {
+	if steps {
 		projected, err := expr.Project(ctx, table, numbered(expressions), options)
 		if err != nil {
 			return nil, err
@@ -142,7 +143,7 @@ func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, o
 		for i := range expressions {
 			expressions[i] = expr.Col(strconv.Itoa(i))
 		}
-		if r.program, err = bind(table.Schema(), expressions); err != nil {
+		if r.program, _, err = bind(table.Schema(), expressions); err != nil {
 			return nil, err
 		}
 	}
@@ -199,15 +200,18 @@ func (r *run) list(aggregates []Aggregate) []expr.Expr {
 // nothing is the program of aggregates without expressions.
 var nothing = exprtree.NewProgram(nil, nil, nil)
 
-func bind(schema *arrow.Schema, expressions []expr.Expr) (*exprtree.Program, error) {
+// bind returns the program of expressions, and whether it needs columns that have to be made
+// first: strings, or the results of operators.
+func bind(schema *arrow.Schema, expressions []expr.Expr) (program *exprtree.Program, steps bool, err error) {
 	if len(expressions) == 0 {
-		return nothing, nil
+		return nothing, false, nil
 	}
-	bound, err := expr.Bind(schema, expressions...)
+	made, err := expr.Bind(schema, expressions...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return (*exprtree.Bound)(bound).Program(), nil
+	bound := (*exprtree.Bound)(made)
+	return bound.Program(), bound.HasSteps() || codegen.MakesStrings(bound.Program()), nil
 }
 
 // begin determines the stream, the manager and the number of rows, and makes the stream

@@ -162,6 +162,9 @@ func filterBy(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Ex
 	if rows, known := table.HostRows(); known && rows == 0 {
 		return noRows(kept)
 	}
+	if (*exprtree.Bound)(bound).HasSteps() {
+		return filterInSteps(ctx, table, kept, predicate, options)
+	}
 	call, columns, err := begin(ctx, options, table)
 	if err != nil {
 		return nil, err

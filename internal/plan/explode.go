@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/nested"
+)
+
+// Explode yields a row for each element of the lists in some columns.
+type Explode struct {
+	single
+	columns []string
+	options nested.ExplodeOptions
+}
+
+// NewExplode makes a node for nested.Explode. Of the options it uses DropEmpty and Position.
+func NewExplode(input Node, columns []string, options nested.ExplodeOptions) (*Explode, error) {
+	for _, name := range columns {
+		if _, err := fieldOf(input.Schema(), name); err != nil {
+			return nil, err
+		}
+	}
+	schema, err := nested.ExplodeSchema(input.Schema(), columns, options)
+	if err == nil {
+		err = checkNames(schema)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Explode{single{input, arrow.NewSchema(schema.Fields(), nil)}, slices.Clone(columns), options}, nil
+}
+
+// Columns returns the columns of lists.
+func (e *Explode) Columns() []string { return e.columns }
+
+// Options returns the options.
+func (e *Explode) Options() nested.ExplodeOptions { return e.options }
+
+// keepsValues reports whether a condition has the same value for a row of the input and all
+// rows that are made of it.
+func (e *Explode) keepsValues(c expr.Expr) (expr.Expr, bool) {
+	columns := c.Columns()
+	return c, len(columns) > 0 && !slices.ContainsFunc(columns, func(name string) bool {
+		return name == e.options.Position || slices.Contains(e.columns, name)
+	})
+}
+
+// WithInputs implements [Node].
+func (e *Explode) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewExplode(inputs[0], e.columns, e.options))
+}
+
+// String implements [Node].
+func (e *Explode) String() string {
+	text := "explode " + strings.Join(e.columns, ", ")
+	if e.options.DropEmpty {
+		text += ", dropping empty lists"
+	}
+	if e.options.Position != "" {
+		text += fmt.Sprintf(", with positions as %s", e.options.Position)
+	}
+	return text
+}

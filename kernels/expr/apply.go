@@ -1,0 +1,203 @@
+package expr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+)
+
+// Operator computes a column of columns as a step of its own, before the kernel of the
+// expression that reads its result. The functions of lists and structs are operators. A
+// program links only the operators that it names.
+//
+// Operators with equal fields are the same operation: see [Expr.Same]. They are immutable
+// and used from any goroutine.
+type Operator interface {
+	// Name is the name of the function in messages.
+	Name() string
+	// Result returns the type of the result for operands of given types. An error wraps
+	// [ErrType].
+	Result(operands []arrow.DataType) (arrow.DataType, error)
+	// Run computes the result, which the caller releases. It has the length and the row
+	// count of the operands.
+	Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error)
+}
+
+// Apply is the result of an operator on one or more operands. Evaluate computes it before
+// the rest of the expression. It cannot be estimated, and [EvaluateRecord] refuses it.
+func Apply(o Operator, operands ...Expr) Expr {
+	applied := makeMany(apply, operands...)
+	applied.node.value = o
+	return applied
+}
+
+// step is an operator that is applied to expressions on the columns of a table and on the
+// results of steps before it.
+type step struct {
+	operator Operator
+	operands []Expr
+}
+
+// stepPrefix begins the names of the columns of steps. No column of a user has such a name.
+const stepPrefix = "\x01step "
+
+// apart divides expressions into steps and expressions without operators on the columns of
+// the table and of the steps.
+type apart struct {
+	schema *arrow.Schema
+	steps  []step
+	// known are the operators that have a step, by its number.
+	known []Expr
+	err   error
+}
+
+// stepsOf returns the steps of expressions, the schema with their columns, and the
+// expressions on these: nil if there are no operators.
+func stepsOf(schema *arrow.Schema, expressions []Expr) (a *apart, replaced []Expr, err error) {
+	a = &apart{schema: schema}
+	if !slices.ContainsFunc(expressions, hasOperator) {
+		return a, nil, nil
+	}
+	for _, e := range expressions {
+		replaced = append(replaced, a.replace(e, e))
+	}
+	return a, replaced, a.err
+}
+
+// hasOperator reports whether an expression contains an operator.
+func hasOperator(e Expr) bool {
+	found := false
+	e.Walk(func(part Expr) bool {
+		found = found || part.node.op == apply
+		return !found
+	})
+	return found
+}
+
+// replace returns an expression with the columns of steps in place of operators.
+func (a *apart) replace(e, root Expr) Expr {
+	return e.Substitute(func(part Expr) (Expr, bool) {
+		if a.err != nil || part.node == nil || part.node.op != apply {
+			return part, false
+		}
+		number := slices.IndexFunc(a.known, part.Same)
+		if number < 0 {
+			if number, a.err = a.add(part, root); a.err != nil {
+				return part, false
+			}
+		}
+		return Col(stepPrefix + strconv.Itoa(number)), true
+	})
+}
+
+// add adds the step of an operator after those of its operands.
+func (a *apart) add(part, root Expr) (int, error) {
+	operator, ok := part.node.value.(Operator)
+	if !ok || len(part.node.arguments) == 0 {
+		return 0, refusedStep(root, part, fmt.Errorf("an operator is nil or has no operand: %w", ErrMissing))
+	}
+	s := step{operator: operator, operands: part.Operands()}
+	types := make([]arrow.DataType, len(s.operands))
+	for i, operand := range s.operands {
+		s.operands[i] = a.replace(operand, root)
+		if a.err != nil {
+			return 0, a.err
+		}
+		var err error
+		if types[i], _, err = s.operands[i].Type(a.schema); err != nil {
+			return 0, err
+		}
+	}
+	result, err := operator.Result(types)
+	if err != nil {
+		return 0, refusedStep(root, part, err)
+	}
+	number := len(a.steps)
+	fields := append(slices.Clone(a.schema.Fields()), arrow.Field{Name: stepPrefix + strconv.Itoa(number), Type: result, Nullable: true})
+	a.schema = schemaOf(fields, a.schema)
+	a.steps, a.known = append(a.steps, s), append(a.known, part)
+	return number, nil
+}
+
+func refusedStep(root, part Expr, reason error) error {
+	return &Error{Expression: root.String(), Part: part.String(), Reason: reason}
+}
+
+// reads returns the fields of the schema that the operands of steps read.
+func (a *apart) reads(fields int) (places []int) {
+	for _, s := range a.steps {
+		for _, operand := range s.operands {
+			for _, name := range operand.Columns() {
+				if place, ok := field(a.schema, name); ok && place < fields && !slices.Contains(places, place) {
+					places = append(places, place)
+				}
+			}
+		}
+	}
+	return places
+}
+
+// withSteps returns a table with the columns of the steps after its own. The caller
+// releases it.
+func (b *bound) withSteps(ctx context.Context, table *buffer.Buffer, options kernels.Options) (*buffer.Buffer, error) {
+	if options.Estimate != nil {
+		return nil, fmt.Errorf("the memory of %s is not known before it runs: %w", b.steps[0].operator.Name(), device.ErrNotSupported)
+	}
+	if err := table.Retain(); err != nil {
+		return nil, err
+	}
+	for number, s := range b.steps {
+		made, err := s.run(ctx, table, options)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", s.operator.Name(), err), table.Release())
+		}
+		longer, err := s.extended(table, made, number)
+		if err = errors.Join(err, made.Release(), table.Release()); err != nil {
+			return nil, errors.Join(err, longer.Release())
+		}
+		table = longer
+	}
+	return table, nil
+}
+
+// run evaluates the operands of a step and applies its operator.
+func (s *step) run(ctx context.Context, table *buffer.Buffer, options kernels.Options) (*column.Column, error) {
+	operands, err := Evaluate(ctx, table, s.operands, options)
+	if err != nil {
+		return nil, err
+	}
+	if options.Manager == nil {
+		options.Manager = table.Manager()
+	}
+	made, err := s.operator.Run(ctx, operands, options)
+	return release.OnError(made, err, release.All(operands))
+}
+
+// extended returns a table with a further column, the result of the step.
+func (s *step) extended(table *buffer.Buffer, made *column.Column, number int) (*buffer.Buffer, error) {
+	fields := append(slices.Clone(table.Schema().Fields()), arrow.Field{Name: stepPrefix + strconv.Itoa(number), Type: made.Type(), Nullable: true})
+	columns := make([]*column.Column, 0, table.NumColumns()+1)
+	for i := range table.NumColumns() {
+		columns = append(columns, table.Column(i))
+	}
+	return buffer.New(schemaOf(fields, table.Schema()), append(columns, made), table.Rows())
+}
+
+// operatorName returns the name of the operator of a node.
+func (n *node) operatorName() string {
+	if o, ok := n.value.(Operator); ok {
+		return o.Name()
+	}
+	return exprtree.Invalid.String()
+}

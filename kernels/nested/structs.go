@@ -1,0 +1,136 @@
+package nested
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/names"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// Field is a field of a struct. It is null if the struct is. Without null structs it shares
+// the memory of the struct.
+func Field(e expr.Expr, name string) expr.Expr { return expr.Apply(field{name}, e) }
+
+// Struct is a struct of the values of expressions, with their names. It is never null, and
+// shares the memory of columns.
+func Struct(fields ...expr.Expr) expr.Expr {
+	o := pack{}
+	for _, f := range fields {
+		o.names += "\x00" + f.Name()
+	}
+	return expr.Apply(o, fields...)
+}
+
+type field struct{ name string }
+
+func (f field) Name() string { return fmt.Sprintf("field[%s]", f.name) }
+
+func (f field) find(t arrow.DataType) (int, arrow.Field, error) {
+	of, ok := layout.Storage(t).(*arrow.StructType)
+	if !ok {
+		return 0, arrow.Field{}, fmt.Errorf("%v is no struct: %w", t, expr.ErrType)
+	}
+	var known []string
+	for i, each := range of.Fields() {
+		if each.Name == f.name {
+			return i, each, nil
+		}
+		known = append(known, each.Name)
+	}
+	return 0, arrow.Field{}, fmt.Errorf("%s: %w", names.Unknown("field", f.name, known), buffer.ErrSchema)
+}
+
+func (f field) Result(operands []arrow.DataType) (arrow.DataType, error) {
+	_, found, err := f.find(operands[0])
+	return found.Type, err
+}
+
+func (f field) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	of := operands[0]
+	i, _, err := f.find(of.Type())
+	if err != nil {
+		return nil, err
+	}
+	child, err := of.Child(i).SliceCapacity(of.Offset(), of.Len())
+	if err != nil {
+		return nil, err
+	}
+	if rows := of.RowCount(); rows != nil {
+		child, err = counted(child, rows)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !op.Nullable(of) {
+		return child, nil
+	}
+	// The mask is true where the struct is valid, and null where it is not.
+	mask, err := column.New(column.Data{
+		Type: arrow.FixedWidthTypes.Boolean, Length: of.Len(), Offset: of.Offset(), Rows: of.RowCount(),
+		NullCount: column.UnknownNullCount, Buffers: []column.Bytes{of.Buffer(0), of.Buffer(0)},
+	})
+	if err != nil {
+		return release.OnError(child, err)
+	}
+	made, err := selection.Choose(ctx, mask, child, child, options)
+	return release.OnError(made, err, mask.Release(), child.Release())
+}
+
+// counted returns a column with another row count. It takes over the column.
+func counted(c *column.Column, rows *column.RowCount) (*column.Column, error) {
+	data := c.Data()
+	data.Rows = rows
+	made, err := column.New(data)
+	return release.OnError(made, err, c.Release())
+}
+
+// pack has the names of fields, each after a zero byte.
+type pack struct{ names string }
+
+func (pack) Name() string { return "struct" }
+
+func (p pack) fields(operands []arrow.DataType) []arrow.Field {
+	list := make([]arrow.Field, 0, len(operands))
+	start := 1
+	for i := 1; i <= len(p.names); i++ {
+		if i == len(p.names) || p.names[i] == 0 {
+			list = append(list, arrow.Field{Name: p.names[start:i], Type: operands[len(list)], Nullable: true})
+			start = i + 1
+		}
+	}
+	return list
+}
+
+func (p pack) Result(operands []arrow.DataType) (arrow.DataType, error) {
+	fields := p.fields(operands)
+	for i, f := range fields {
+		for _, other := range fields[:i] {
+			if f.Name == other.Name {
+				return nil, fmt.Errorf("two fields are named %q: give one of them another name with As: %w", f.Name, expr.ErrType)
+			}
+		}
+	}
+	return arrow.StructOf(fields...), nil
+}
+
+func (p pack) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	types := make([]arrow.DataType, len(operands))
+	for i, c := range operands {
+		types[i] = c.Type()
+	}
+	first := operands[0]
+	return column.New(column.Data{
+		Type: arrow.StructOf(p.fields(types)...), Length: first.Len(), Rows: first.RowCount(), Manager: options.Manager,
+		Buffers: []column.Bytes{{}}, Children: operands,
+	})
+}
