@@ -1,6 +1,8 @@
 #!/bin/sh
 # Compiles the CUDA sources below to the PTX that lies beside each of them and is
-# committed, so that neither building nor running gpuframe takes a compiler.
+# committed, so that neither building nor running gpuframe takes a compiler. The PTX of
+# the folders cuda is packed, unless a file FILE.ptx is there: FILE.ptx.gz, which zcat
+# prints; see internal/kernelset/archive.
 #
 #   kernels/build.sh           compile all and write the PTX
 #   kernels/build.sh --lineinfo [FILE...]
@@ -64,13 +66,24 @@ trap 'rm -rf "$scratch"' EXIT
 stale=
 for source in $sources; do
     ptx=${source%.cu}.ptx
+    case $source in
+    */cuda/*) [ -e "$ptx" ] || ptx=$ptx.gz ;;
+    esac
+    gzip -cdf "$ptx" >"$scratch/old.ptx" 2>/dev/null || : >"$scratch/old.ptx"
     # Through a file of its own, so that a failure leaves no half-written PTX.
     compile "$source" "$scratch/out.ptx"
-    if ! $check; then
-        cat "$scratch/out.ptx" >"$ptx"
-    elif ! cmp -s "$scratch/out.ptx" "$ptx"; then
+    if cmp -s "$scratch/out.ptx" "$scratch/old.ptx"; then
+        continue
+    fi
+    if $check; then
         stale="$stale $ptx"
-        diff -u "$ptx" "$scratch/out.ptx" | head -n 40 >&2 || true
+        diff -u "$scratch/old.ptx" "$scratch/out.ptx" | head -n 40 >&2 || true
+    elif [ "$ptx" = "${ptx%.gz}" ]; then
+        cat "$scratch/out.ptx" >"$ptx"
+    else
+        [ -x "$scratch/pack" ] || go build -o "$scratch/pack" ./internal/kernelset/pack
+        "$scratch/pack" <"$scratch/out.ptx" >"$scratch/out.ptx.gz"
+        cat "$scratch/out.ptx.gz" >"$ptx"
     fi
 done
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 // set has one file, of which each kernel is compiled alone.

@@ -1,7 +1,7 @@
 // Package kernelset loads the kernels of an operator family: each file of a family's
 // embedded PTX is compiled once for each device, when the first call needs it.
 //
-//	//go:embed cuda/*.ptx
+//	//go:embed cuda/*.ptx*
 //	var code embed.FS
 //
 //	var set = kernelset.Set{Files: code, Directory: "cuda"}

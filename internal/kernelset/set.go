@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset/archive"
 	"github.com/gpuframe/gpuframe/internal/perdevice"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -21,7 +20,8 @@ import (
 // Set is the PTX files of an operator family and their kernels on each device. It is
 // a package variable, safe for concurrent use, and must not be copied once it is used.
 type Set struct {
-	// Files holds the PTX: FILE.ptx in the directory.
+	// Files holds the PTX in the directory: FILE.ptx.gz (see package archive), or
+	// FILE.ptx.
 	Files     fs.FS
 	Directory string
 	// Apart compiles each kernel of a file apart from the file's others, which suits
@@ -114,21 +114,26 @@ func (t *table) once(key name) *once[*kernels.Function] {
 
 // Text returns the PTX of a file, given without its ending.
 func (s *Set) Text(file string) (string, error) {
-	f, err := s.Files.Open(path.Join(s.Directory, file+".ptx"))
-	if err != nil {
-		return "", err
-	}
-	// A file may hold hundreds of kilobytes: they are copied once.
-	var text strings.Builder
-	if info, err := f.Stat(); err == nil {
-		text.Grow(int(info.Size()))
-	}
-	_, err = io.Copy(&text, f)
-	return text.String(), errors.Join(err, f.Close())
+	return s.read(file, archive.Text, func(text string) string { return text })
 }
 
 // Entry returns the PTX of a file without the kernels other than the one named.
 func (s *Set) Entry(file, entry string) (string, error) {
-	text, err := s.Text(file)
-	return ptx.Only(text, entry), err
+	return s.read(file, func(packed []byte) (string, error) { return archive.Only(packed, entry) },
+		func(text string) string { return ptx.Only(text, entry) })
+}
+
+// read returns what unpack takes from FILE.ptx.gz, or cut from FILE.ptx if there is no
+// archive.
+func (s *Set) read(file string, unpack func([]byte) (string, error), cut func(string) string) (string, error) {
+	plain := path.Join(s.Directory, file+".ptx")
+	packed, err := fs.ReadFile(s.Files, plain+".gz")
+	if err == nil {
+		return unpack(packed)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	text, err := fs.ReadFile(s.Files, plain)
+	return cut(string(text)), err
 }

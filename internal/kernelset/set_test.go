@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/kernelset/archive"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -31,6 +32,28 @@ var files = fstest.MapFS{
 func open(t testing.TB) (*launchtest.GPU, *device.Device) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"alpha": {}, "beta": {}, "gamma": {}}}
 	return gpu, launchtest.Open(t, gpu)
+}
+
+// TestArchives compares a file with its archive.
+func TestArchives(t *testing.T) {
+	packed, err := archive.Pack(string(files["cuda/one.ptx"].Data))
+	require.NoError(t, err)
+	sets := []*kernelset.Set{
+		{Files: files, Directory: "cuda"},
+		{Files: fstest.MapFS{"cuda/one.ptx.gz": {Data: packed}}, Directory: "cuda"},
+	}
+	var texts, entries [2]string
+	for i, set := range sets {
+		texts[i], err = set.Text("one")
+		require.NoError(t, err)
+		entries[i], err = set.Entry("one", "beta")
+		require.NoError(t, err)
+	}
+	require.Equal(t, texts[0], texts[1])
+	require.Equal(t, entries[0], entries[1])
+	require.NotContains(t, entries[1], "alpha")
+	_, err = (&kernelset.Set{Files: fstest.MapFS{"cuda/one.ptx.gz": {Data: packed[:20]}}, Directory: "cuda"}).Text("one")
+	require.ErrorContains(t, err, `archive: member "" at byte 0`)
 }
 
 func TestKernelIsCompiledOnce(t *testing.T) {

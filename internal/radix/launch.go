@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 // set has all kernels in one file. Each is compiled alone.

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 // set has all kernels in one file. Each is compiled alone.

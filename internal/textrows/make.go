@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 var set = kernelset.Set{Files: code, Directory: "cuda"}

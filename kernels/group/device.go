@@ -30,7 +30,7 @@ const (
 )
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 // set has the templates of the histograms.

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 // set has the kernels, each compiled when it is first used.

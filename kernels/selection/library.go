@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 // The files of kernels, one for each operator.

@@ -11,7 +11,7 @@ import (
 )
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx*
 var code embed.FS
 
 // set has a file of templates for cumulative operators and one for fills.

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gpuframe/gpuframe/internal/kernelset/archive"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // header begins each table.
@@ -31,12 +33,10 @@ func main() {
 	}
 }
 
-var entryName = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
-
 // table returns the text of entries.go for the PTX in a folder of a family. Two entries
 // of one name are an error.
 func table(family, root, folder string) (string, error) {
-	paths, err := filepath.Glob(filepath.Join(root, folder, "*.ptx"))
+	paths, err := filepath.Glob(filepath.Join(root, folder, "*.ptx*"))
 	if err != nil {
 		return "", err
 	}
@@ -47,9 +47,18 @@ func table(family, root, folder string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		file := strings.TrimSuffix(filepath.Base(path), ".ptx")
-		for _, match := range entryName.FindAllSubmatch(code, -1) {
-			name := string(match[1])
+		name, packed := strings.CutSuffix(filepath.Base(path), ".gz")
+		file := strings.TrimSuffix(name, ".ptx")
+		text := string(code)
+		if packed {
+			if text, err = archive.Text(code); err != nil {
+				return "", fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		for name := range ptx.Parts(text) {
+			if name == "" {
+				continue
+			}
 			if other := files[name]; other != "" {
 				return "", fmt.Errorf("the entry %s is in %s.ptx and in %s.ptx", name, other, file)
 			}

@@ -8,20 +8,31 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/kernelset/archive"
 )
 
 // TestRepositoryLoads compiles every committed PTX file.
 func TestRepositoryLoads(t *testing.T) {
 	b := open(t, Options{})
-	root := filepath.Join("..", "..")
-	found := 0
+	root := filepath.Join("..", "..", "..")
+	plain, packed := 0, 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".ptx") || strings.HasPrefix(path, filepath.Join(root, "build")) {
+		name, isPacked := strings.CutSuffix(path, ".gz")
+		if err != nil || !strings.HasSuffix(name, ".ptx") || strings.HasPrefix(path, filepath.Join(root, "build")) {
 			return err
 		}
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		found++
+		if isPacked {
+			packed++
+			require.NoFileExists(t, name, "its archive would hide it: kernels/build.sh writes the archive")
+			unpacked, err := archive.Text(text)
+			require.NoError(t, err, path)
+			text = []byte(unpacked)
+		} else {
+			plain++
+		}
 		t.Run(path, func(t *testing.T) {
 			handle, err := b.e.ModuleLoad(text)
 			require.NoError(t, err)
@@ -30,5 +41,6 @@ func TestRepositoryLoads(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Positive(t, found)
+	require.Positive(t, plain)
+	require.Positive(t, packed)
 }
