@@ -26,6 +26,7 @@ type runSettings struct {
 	batchRows int64
 	profile   *Profile
 	progress  func(rows, of int64)
+	without   []string
 }
 
 // Tag names the memory of a query in the statistics of the engine's manager.
@@ -54,6 +55,17 @@ func Progress(report func(rows, of int64)) RunOption {
 	return RunOption{"Progress", func(s *runSettings) { s.progress = report }}
 }
 
+// WithoutPasses runs the query without some passes of the optimizer, to find out what they
+// are worth for it, or which of them makes a plan slow. [Passes] returns their names. The
+// result has the same rows.
+func WithoutPasses(names ...string) RunOption {
+	return RunOption{"WithoutPasses", func(s *runSettings) { s.without = names }}
+}
+
+// Passes returns the names of the passes of the optimizer in the order in which they are
+// applied.
+func Passes() []string { return plan.Passes() }
+
 func settingsOfRun(options []RunOption) (s runSettings, err error) {
 	given := map[string]bool{}
 	for i, o := range options {
@@ -78,7 +90,7 @@ func (q Query) start(ctx context.Context, options []RunOption) (*running, error)
 	if err != nil {
 		return nil, err
 	}
-	n, err := q.prepare(ctx)
+	n, err := q.prepare(ctx, chosen.without)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,9 @@ import (
 // optimized again.
 type preparation struct{ plan atomic.Pointer[plan.Node] }
 
-// prepare returns the optimized plan of a query.
-func (q Query) prepare(ctx context.Context) (plan.Node, error) {
-	if q.step != nil {
+// prepare returns the optimized plan of a query. One without some passes is not stored.
+func (q Query) prepare(ctx context.Context, without []string) (plan.Node, error) {
+	if q.step != nil && len(without) == 0 {
 		if known := q.step.prepared.plan.Load(); known != nil {
 			return *known, nil
 		}
@@ -22,8 +22,11 @@ func (q Query) prepare(ctx context.Context) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err = plan.Optimize(n); err != nil {
-		return nil, err
+	if n, err = plan.OptimizeWithout(n, without...); err != nil {
+		return nil, failed(err)
+	}
+	if len(without) > 0 {
+		return n, nil
 	}
 	q.step.prepared.plan.Store(&n)
 	return n, nil

@@ -20,7 +20,7 @@ func TestProfile(t *testing.T) {
 		f, err := q.Collect(t.Context(), gpuframe.Profiled(&p))
 		require.NoError(t, err)
 		require.NoError(t, f.Release())
-		require.Regexp(t, `(?s)^sort by city  \[3 rows in 1 tables, .* in use\]\n.*filter price > 50.*  \[8 rows in 2 tables, 4 expected.*scan 2 records.*  \[12 rows in 2 tables, `, p.String())
+		require.Regexp(t, `(?s)^sort by city  \[3 rows in 1 tables, .* in use\]\n.*group by city: .* of rows where price > 50  \[3 rows in 1 tables, 1 expected.*scan 2 records.*  \[12 rows in 2 tables, `, p.String())
 
 		var trace bytes.Buffer
 		require.NoError(t, p.WriteTrace(&trace))
@@ -56,6 +56,7 @@ func TestRunOptions(t *testing.T) {
 			"option Tag is given twice":        {gpuframe.Tag("a"), gpuframe.Tag("b")},
 			"option 0 is the zero RunOption":   {{}},
 			"BatchRows is -1, expected one or": {gpuframe.BatchRows(-1)},
+			`no pass is called "simplyfy"`:     {gpuframe.WithoutPasses("simplyfy")},
 		} {
 			_, err := q.Collect(t.Context(), options...)
 			require.ErrorIs(t, err, device.ErrInvalidValue)

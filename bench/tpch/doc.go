@@ -6,6 +6,7 @@
 //	go run ./bench/tpch -sf 10 -parquet -budget 1000000000
 //	go run ./bench/tpch -sf 1 -explain -queries 5
 //	go run ./bench/tpch -sf 1 -cpuprofile tpch.prof
+//	go run ./bench/tpch -sf 0.1 -device host -ablation # each query without each pass of the optimizer
 //
 // Package data makes the tables, package queries has the queries. A time begins with the call
 // of Collect and ends when the result is in device memory; a first call, which compiles

@@ -17,14 +17,16 @@ import (
 // settings are the flags of the program.
 type settings struct {
 	session.Flags
-	explain bool
-	profile string
+	explain  bool
+	ablation bool
+	profile  string
 }
 
 func main() {
 	var s settings
 	s.Register(flag.CommandLine)
 	flag.BoolVar(&s.explain, "explain", false, "print the plans of the queries, and do not run them")
+	flag.BoolVar(&s.ablation, "ablation", false, "measure the queries without each pass of the optimizer")
 	flag.StringVar(&s.profile, "cpuprofile", "", "file to write a profile of the queries to, for go tool pprof")
 	flag.Parse()
 	if err := s.run(context.Background()); err != nil {
@@ -59,6 +61,9 @@ func (s *settings) run(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 	}
+	if s.ablation {
+		return s.ablate(ctx, of)
+	}
 	return s.measure(ctx, of)
 }
 
@@ -91,8 +96,8 @@ func (s *settings) explained(ctx context.Context, of *session.Session) error {
 // measure prints a line for each query.
 func (s *settings) measure(ctx context.Context, of *session.Session) error {
 	fmt.Printf("# %v; scale factor %v, seed %d\n", of, s.Scale, s.Seed)
-	fmt.Printf("%2s  %-34s %12s %12s %8s\n", "", "", "ms", "peak MiB", "rows")
-	total := time.Duration(0)
+	fmt.Printf("%2s  %-34s %12s %14s %12s %8s\n", "", "", "ms", "processor ms", "peak MiB", "rows")
+	total, processor := time.Duration(0), time.Duration(0)
 	var failures []error
 	for _, q := range s.Chosen() {
 		m, err := of.Measure(ctx, q, s.Rounds)
@@ -101,9 +106,9 @@ func (s *settings) measure(ctx context.Context, of *session.Session) error {
 			fmt.Printf("%2d  %-34s FAILED\n", q.Number, q.Name)
 			continue
 		}
-		total += m.Best
-		fmt.Printf("%2d  %-34s %12.2f %12.1f %8d\n", q.Number, q.Name, session.Milliseconds(m.Best), float64(m.Peak)/(1<<20), m.Rows)
+		total, processor = total+m.Best, processor+m.Processor
+		fmt.Printf("%2d  %-34s %12.2f %14.2f %12.1f %8d\n", q.Number, q.Name, session.Milliseconds(m.Best), session.Milliseconds(m.Processor), float64(m.Peak)/(1<<20), m.Rows)
 	}
-	fmt.Printf("    %-34s %12.2f\n", "all", session.Milliseconds(total))
+	fmt.Printf("    %-34s %12.2f %14.2f\n", "all", session.Milliseconds(total), session.Milliseconds(processor))
 	return errors.Join(failures...)
 }

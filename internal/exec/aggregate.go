@@ -147,7 +147,16 @@ func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 
 // single aggregates the only table.
 func (g *grouping) single(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	return group.By(table, g.of.Keys()...).Aggregate(ctx, g.aggregates, g.options)
+	return g.by(table).Aggregate(ctx, g.aggregates, g.options)
+}
+
+// by returns the groups of a table's rows.
+func (g *grouping) by(table *buffer.Buffer) group.Query {
+	query := group.By(table, g.of.Keys()...)
+	if where := g.of.Options().Where; !where.IsZero() {
+		query = query.Where(where)
+	}
+	return query
 }
 
 // several makes partial results of some tables, which it takes over, and all that follow.
@@ -161,7 +170,7 @@ func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buff
 	for {
 		for !rest.isEmpty() {
 			partial, err := rest.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
-				return group.By(piece, g.of.Keys()...).Partial(ctx, g.aggregates, g.options)
+				return g.by(piece).Partial(ctx, g.aggregates, g.options)
 			})
 			if err != nil && partials.schema == nil && errors.Is(err, device.ErrNotSupported) {
 				return g.together(ctx, rest.take())

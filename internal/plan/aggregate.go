@@ -17,6 +17,13 @@ type GroupOptions struct {
 	DropNulls bool
 	// Order is the order of the groups.
 	Order group.Order
+	// Where is a condition on the rows, or the zero Expr. The pass that fuses filters sets it.
+	Where expr.Expr
+}
+
+// same reports whether options are equal.
+func (o GroupOptions) same(p GroupOptions) bool {
+	return o.DropNulls == p.DropNulls && o.Order == p.Order && o.Where.Same(p.Where)
 }
 
 // Aggregate yields a row for each group of rows with equal keys: the keys, then the
@@ -34,6 +41,9 @@ func NewAggregate(input Node, keys []expr.Expr, aggregations []Aggregation, opti
 		return nil, fmt.Errorf("no key and no aggregate is given: %w", device.ErrInvalidValue)
 	}
 	a := &Aggregate{single{input, nil}, slices.Clone(keys), slices.Clone(aggregations), options}
+	if err := a.checkWhere(); err != nil {
+		return nil, err
+	}
 	made, err := a.Aggregates()
 	if err != nil {
 		return nil, err
@@ -51,6 +61,15 @@ func NewAggregate(input Node, keys []expr.Expr, aggregations []Aggregation, opti
 		return nil, err
 	}
 	return a, nil
+}
+
+// checkWhere refuses a condition that does not fit the input.
+func (a *Aggregate) checkWhere() error {
+	if a.options.Where.IsZero() {
+		return nil
+	}
+	_, err := NewFilter(a.input, a.options.Where)
+	return err
 }
 
 // Keys returns the keys for package group, at least one: without keys all rows have the
@@ -94,11 +113,15 @@ func (a *Aggregate) WithInputs(inputs ...Node) (Node, error) {
 
 // String implements [Node].
 func (a *Aggregate) String() string {
+	where := ""
+	if !a.options.Where.IsZero() {
+		where = " of rows where " + described(a.options.Where)
+	}
 	switch {
 	case len(a.keys) == 0:
-		return "aggregate " + describedAggregations(a.aggregations)
+		return "aggregate " + describedAggregations(a.aggregations) + where
 	case len(a.aggregations) == 0:
-		return "distinct " + joined(a.keys, ", ")
+		return "distinct " + joined(a.keys, ", ") + where
 	}
-	return fmt.Sprintf("group by %s: %s", joined(a.keys, ", "), describedAggregations(a.aggregations))
+	return fmt.Sprintf("group by %s: %s%s", joined(a.keys, ", "), describedAggregations(a.aggregations), where)
 }

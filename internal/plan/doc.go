@@ -27,5 +27,7 @@
 //     not copy columns that only their conditions read.
 //   - push limits moves limits on the number of rows below projections, into the inputs of
 //     unions, scans, and sorts, which then keep only the first rows.
+//   - fuse filters makes the condition of a filter below a group one of the group, so that no
+//     table of the kept rows is made for it.
 //   - share subplans makes equal operations on equal inputs one node.
 package plan

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 // Size is how much a node is expected to yield.
@@ -61,12 +62,12 @@ func rowsOf(n Node) Size {
 	case *Nothing:
 		return Size{Exact: true}
 	case *Filter:
-		return scaled(first, selectivity(n))
+		return scaled(first, selectivity(n.condition))
 	case *Aggregate:
 		if len(n.keys) == 0 {
 			return Size{Rows: 1, Exact: true}
 		}
-		return scaled(first, keptByGrouping)
+		return scaled(scaled(first, selectivity(n.options.Where)), keptByGrouping)
 	case *Distinct:
 		return scaled(first, keptByGrouping)
 	case *Explode:
@@ -94,10 +95,14 @@ func rowsOf(n Node) Size {
 	return first
 }
 
-// selectivity is the fraction of rows that a filter is expected to keep.
-func selectivity(f *Filter) float64 {
+// selectivity is the fraction of rows that a filter with a condition is expected to keep.
+// Without a condition it keeps all of them.
+func selectivity(condition expr.Expr) float64 {
 	kept := 1.0
-	for _, part := range f.condition.Conjuncts() {
+	if condition.IsZero() {
+		return kept
+	}
+	for _, part := range condition.Conjuncts() {
 		if part.Operation() == "equal" {
 			kept *= keptByEquality
 		} else {

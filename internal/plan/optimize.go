@@ -61,6 +61,7 @@ var passes = []pass{
 	{"push filters", pushFilters},
 	{"prune columns", pruneColumns},
 	{"push limits", pushLimits},
+	{"fuse filters", fuseFilters},
 	{"share subplans", shareSubplans},
 }
 

@@ -94,7 +94,7 @@ func (p *columnPruner) inputsOf(n Node) {
 		p.needSet(n.input, read)
 		return
 	case *Aggregate:
-		read.read(n.keys...)
+		read.read(n.keys...).read(n.options.Where)
 		for _, a := range n.needed(wanted) {
 			a.columns(read)
 		}
@@ -373,7 +373,11 @@ func mergedAggregate(a *Aggregate, below *Project) (Node, error) {
 	for i, each := range a.aggregations {
 		list[i] = each.over(definitions)
 	}
-	made, err := NewAggregate(below.input, keys, list, a.options)
+	options := a.options
+	if !options.Where.IsZero() {
+		options.Where = inline(options.Where, definitions)
+	}
+	made, err := NewAggregate(below.input, keys, list, options)
 	if err != nil || sameColumns(a.schema, made.schema) != nil {
 		return a, nil
 	}

@@ -71,7 +71,7 @@ func sameOperation(a, b Node) bool {
 		return ok && slices.Equal(a.columns, b.columns)
 	case *Aggregate:
 		b, ok := b.(*Aggregate)
-		return ok && a.options == b.options && sameExpressions(a.keys, b.keys) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
+		return ok && a.options.same(b.options) && sameExpressions(a.keys, b.keys) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
 	case *Window:
 		b, ok := b.(*Window)
 		return ok && sameExpressions(a.partition, b.partition) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
