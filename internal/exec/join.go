@@ -22,6 +22,7 @@ type joining struct {
 	// reading is set while the left input may have more.
 	left    pieces
 	right   *buffer.Buffer
+	index   rightIndex
 	current joinPart
 	reading bool
 	// parts are parts to join, or to divide.
@@ -121,7 +122,7 @@ func (j *joining) read(ctx context.Context) error {
 
 // piece joins a piece of the left side.
 func (j *joining) piece(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := j.left.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return j.join(ctx, piece, j.right) })
+	made, err := j.left.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return j.probe(ctx, piece) })
 	if err != nil {
 		return nil, j.short(ctx, err)
 	}
@@ -134,7 +135,7 @@ func (j *joining) short(ctx context.Context, err error) error {
 	if !isShort(err) || len(j.of.Options().Keys) == 0 || j.current.level >= mostLevels {
 		return err
 	}
-	_, failure := releasing(nil, nil, j.right)
+	_, failure := releasing(nil, j.index.release(), j.right)
 	j.right = nil
 	tables := j.left.take()
 	reader := buffer.Reader(&ahead{Reader: &stage{node: j.of.Inputs()[0]}, tables: tables})
@@ -157,7 +158,7 @@ func (j *joining) short(ctx context.Context, err error) error {
 
 // endPart releases the right side of a part after the end of its left side.
 func (j *joining) endPart() error {
-	_, err := releasing(nil, j.current.right.release(), j.right)
+	_, err := releasing(nil, errors.Join(j.index.release(), j.current.right.release()), j.right)
 	j.right, j.current = nil, joinPart{}
 	return err
 }
@@ -246,11 +247,19 @@ func (j *joining) hash(keys []expr.Expr, side *held) expr.Expr {
 }
 
 func (j *joining) join(ctx context.Context, left, right *buffer.Buffer) (*buffer.Buffer, error) {
-	options := j.of.Options()
-	return join.Tables(ctx, left, right, j.of.On(), join.Options{
-		Options: j.options(), Kind: options.Kind, NullsEqual: options.NullsEqual,
-		Where: options.Where, Suffix: options.Suffix, Order: join.LeftOrder,
-	})
+	return join.Tables(ctx, left, right, j.of.On(), j.joinOptions())
+}
+
+func (j *joining) joinOptions() join.Options {
+	of := j.of.Options()
+	options := join.Options{
+		Options: j.options(), Kind: of.Kind, NullsEqual: of.NullsEqual,
+		Where: of.Where, Suffix: of.Suffix, Order: join.LeftOrder,
+	}
+	if of.AnyOrder {
+		options.Order = join.Unspecified
+	}
+	return options
 }
 
 // Close implements buffer.Reader.

@@ -22,6 +22,8 @@
 //     reads only keys; into the sides of joins, also by equal keys from one side to the other.
 //     An outer join becomes an inner one if a condition rejects its additional rows. Scans get the
 //     conditions to leave out files and row groups; the filters stay.
+//   - order joins joins the inputs of consecutive inner joins in the order of the smallest
+//     expected results, the larger one on the left, if nothing depends on the order of the rows.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above
 //     reads, merges projections that follow each other, and inlines them in groups. Filters do
 //     not copy columns that only their conditions read.
@@ -29,5 +31,6 @@
 //     unions, scans, and sorts, which then keep only the first rows.
 //   - fuse filters makes the condition of a filter below a group one of the group, so that no
 //     table of the kept rows is made for it.
+//   - relax order lets joins yield their rows in any order if nothing depends on it.
 //   - share subplans makes equal operations on equal inputs one node.
 package plan

@@ -48,8 +48,9 @@ type JoinOptions struct {
 	NullsEqual bool
 	// Suffix is added to the names of right columns that the left side has too.
 	Suffix string
-	// LeftOrder keeps the order of the left rows.
-	LeftOrder bool
+	// AnyOrder lets the rows come in any order, the same in every run. Otherwise they keep that
+	// of the left rows. The pass that relaxes the order sets it.
+	AnyOrder bool
 }
 
 // defaultSuffix is the suffix of right columns without one in the options.
@@ -199,6 +200,9 @@ func (j *Join) String() string {
 	}
 	if !j.options.Where.IsZero() {
 		text += " where " + described(j.options.Where)
+	}
+	if j.options.AnyOrder {
+		text += " in any order"
 	}
 	return text
 }

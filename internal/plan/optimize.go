@@ -59,9 +59,11 @@ type pass struct {
 var passes = []pass{
 	{"simplify", simplify},
 	{"push filters", pushFilters},
+	{"order joins", orderJoins},
 	{"prune columns", pruneColumns},
 	{"push limits", pushLimits},
 	{"fuse filters", fuseFilters},
+	{"relax order", relaxOrder},
 	{"share subplans", shareSubplans},
 }
 

@@ -98,6 +98,6 @@ func (a Aggregation) same(b Aggregation) bool {
 }
 
 func (o JoinOptions) same(p JoinOptions) bool {
-	return o.Kind == p.Kind && o.NullsEqual == p.NullsEqual && o.Suffix == p.Suffix && o.LeftOrder == p.LeftOrder && o.Where.Same(p.Where) &&
+	return o.Kind == p.Kind && o.NullsEqual == p.NullsEqual && o.Suffix == p.Suffix && o.AnyOrder == p.AnyOrder && o.Where.Same(p.Where) &&
 		slices.EqualFunc(o.Keys, p.Keys, func(a, b JoinKey) bool { return a.Left.Same(b.Left) && a.Right.Same(b.Right) })
 }
