@@ -123,6 +123,10 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return &mapping{stage: base, apply: filter(base, n)}, nil
 	case *plan.Project:
 		return &mapping{stage: base, apply: project(base, n)}, nil
+	case *plan.Number:
+		return &mapping{stage: base, apply: number(base, n)}, nil
+	case *plan.Draw:
+		return &once{stage: base, make: draw(base, n)}, nil
 	case *plan.Explode:
 		return newExploding(base, n), nil
 	case *plan.Slice:

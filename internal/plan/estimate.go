@@ -72,6 +72,11 @@ func rowsOf(n Node) Size {
 		return scaled(first, keptByGrouping)
 	case *Explode:
 		return scaled(first, listElements)
+	case *Draw:
+		if n.options.Rows == All {
+			return scaled(first, n.options.Fraction)
+		}
+		return Size{Rows: n.options.Rows}
 	case *Sort:
 		return limited(first, n.limit)
 	case *Slice:

@@ -123,7 +123,7 @@ func (p *columnPruner) inputsOf(n Node) {
 	case *Join:
 		p.sidesOf(n, wanted)
 		return
-	case *Slice, *Union:
+	case *Slice, *Union, *Number, *Draw:
 	default:
 		for _, input := range n.Inputs() {
 			p.need(input, columnsOf(input.Schema())...)
@@ -227,6 +227,12 @@ func (p *columnPruner) prune(n Node, inputs []Node) (Node, error) {
 			return withInputs(n, inputs...)
 		}
 		return node(NewWindow(inputs[0], n.partition, list))
+	case *Number:
+		options := n.wanted(wanted)
+		if options.isEmpty() {
+			return inputs[0], nil
+		}
+		return node(NewNumber(inputs[0], options))
 	case *Union:
 		return pruneUnion(n, inputs, wanted)
 	case *Join:

@@ -74,6 +74,8 @@ func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 		return n.WithLimit(rows), nil
 	case *Project:
 		return p.firstOf(n, n.input, rows)
+	case *Number:
+		return p.firstOf(n, n.input, rows)
 	case *Explode:
 		if !n.options.DropEmpty { // each row becomes one or more
 			return p.firstOf(n, n.input, rows)

@@ -28,7 +28,7 @@ func shareSubplans(root Node) (Node, error) {
 // memory than to keep their rows.
 func HoldsRows(n Node) bool {
 	switch n := n.(type) {
-	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode:
+	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode, *Number:
 	case *Slice:
 		if n.offset < 0 {
 			return true
@@ -63,6 +63,12 @@ func sameOperation(a, b Node) bool {
 	case *Union:
 		_, ok := b.(*Union)
 		return ok
+	case *Number:
+		b, ok := b.(*Number)
+		return ok && a.options == b.options
+	case *Draw:
+		b, ok := b.(*Draw)
+		return ok && a.options == b.options
 	case *Explode:
 		b, ok := b.(*Explode)
 		return ok && slices.Equal(a.columns, b.columns) && a.options == b.options

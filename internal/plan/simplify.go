@@ -165,7 +165,7 @@ func simplifyJoin(n *Join) (Node, error) {
 // yieldsNothing reports whether a node has no rows because of its inputs or its limit.
 func yieldsNothing(n Node) bool {
 	switch n := n.(type) {
-	case *Filter, *Project, *Window, *Distinct, *Explode:
+	case *Filter, *Project, *Window, *Distinct, *Explode, *Number, *Draw:
 		return isNothing(n.Inputs()[0])
 	case *Aggregate:
 		return isNothing(n.input) && len(n.keys) > 0

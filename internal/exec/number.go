@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels/random"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// number adds columns that depend on the number of each row. It waits for the number of rows
+// of each table.
+func number(s *stage, n *plan.Number) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
+	first := int64(0)
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		rows, err := table.NumRows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		made, err := s.numbered(ctx, n, table, uint64(first))
+		if err == nil {
+			first += rows
+		}
+		return made, err
+	}
+}
+
+func (s *stage) numbered(ctx context.Context, n *plan.Number, table *buffer.Buffer, first uint64) (*buffer.Buffer, error) {
+	options := n.Options()
+	with := random.Options{Options: s.options(), Seed: options.Seed, First: first, Rows: table.RowCount()}
+	columns := make([]*column.Column, 0, table.NumColumns()+3)
+	for i := range table.NumColumns() {
+		columns = append(columns, table.Column(i))
+	}
+	var added []*column.Column
+	for _, make := range []struct {
+		name string
+		of   func(context.Context, int, random.Options) (*column.Column, error)
+	}{{options.Row, random.Numbers}, {options.Random, random.Integers}, {options.Uniform, random.Floats}} {
+		if make.name == "" {
+			continue
+		}
+		c, err := make.of(ctx, int(table.Capacity()), with)
+		if err != nil {
+			return nil, errors.Join(err, release.All(added))
+		}
+		added = append(added, c)
+	}
+	made, err := buffer.New(n.Schema(), append(columns, added...), table.Rows())
+	return release.OnError(made, err, release.All(added))
+}
+
+// draw takes random rows of all.
+func draw(s *stage, n *plan.Draw) func(context.Context) (*buffer.Buffer, error) {
+	return func(ctx context.Context) (*buffer.Buffer, error) {
+		all, err := s.collect(ctx, s.inputs[0])
+		if err != nil {
+			return nil, err
+		}
+		made, err := s.drawn(ctx, n.Options(), all)
+		return releasing(made, err, all)
+	}
+}
+
+func (s *stage) drawn(ctx context.Context, options plan.DrawOptions, all *buffer.Buffer) (*buffer.Buffer, error) {
+	rows, err := all.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := options.Rows
+	if wanted == plan.All {
+		wanted = int64(math.Round(float64(rows) * options.Fraction))
+	}
+	if rows == 0 || wanted == 0 {
+		return all.Slice(0, 0)
+	}
+	drawn, err := random.Below(ctx, int(wanted), uint64(rows), random.Options{Options: s.options(), Seed: options.Seed})
+	if err != nil {
+		return nil, err
+	}
+	made, err := selection.TakeWith(ctx, all, drawn, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust})
+	return release.OnError(made, err, drawn.Release())
+}

@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// Number yields the rows of its input with further columns that depend on the number of each
+// row alone.
+type Number struct {
+	single
+	options NumberOptions
+}
+
+// NumberOptions are the names of the columns of a [Number]. An empty name leaves a column
+// out.
+type NumberOptions struct {
+	// Row is the number of the row, from 0, as int64.
+	Row string
+	// Random is value number Row of the seed, as package random makes integers. Uniform is
+	// that of floats.
+	Random, Uniform string
+	Seed            uint64
+}
+
+// NewNumber makes a node that numbers rows.
+func NewNumber(input Node, options NumberOptions) (*Number, error) {
+	n := &Number{single{input, nil}, options}
+	fields := slices.Clone(input.Schema().Fields())
+	for _, f := range []arrow.Field{
+		{Name: options.Row, Type: arrow.PrimitiveTypes.Int64}, {Name: options.Random, Type: arrow.PrimitiveTypes.Uint64}, {Name: options.Uniform, Type: arrow.PrimitiveTypes.Float64},
+	} {
+		if f.Name != "" {
+			fields = append(fields, f)
+		}
+	}
+	n.schema = arrow.NewSchema(fields, nil)
+	return n, checkNames(n.schema)
+}
+
+// Options returns the options.
+func (n *Number) Options() NumberOptions { return n.options }
+
+// wanted returns the options without the columns that nothing reads.
+func (n *Number) wanted(names columnSet) NumberOptions {
+	o := n.options
+	for _, name := range []*string{&o.Row, &o.Random, &o.Uniform} {
+		if !names[*name] {
+			*name = ""
+		}
+	}
+	return o
+}
+
+func (o NumberOptions) isEmpty() bool { return o.Row == "" && o.Random == "" && o.Uniform == "" }
+
+// WithInputs implements [Node].
+func (n *Number) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewNumber(inputs[0], n.options))
+}
+
+// String implements [Node].
+func (n *Number) String() string {
+	text := "number rows"
+	if n.options.Random != "" || n.options.Uniform != "" {
+		text += fmt.Sprintf(", random numbers of seed %d", n.options.Seed)
+	}
+	return text
+}
+
+// Draw yields random rows of its input, each of them any number of times.
+type Draw struct {
+	single
+	options DrawOptions
+}
+
+// DrawOptions are how many rows a [Draw] yields: a number or, if Rows is All, a fraction of
+// those of the input.
+type DrawOptions struct {
+	Rows     int64
+	Fraction float64
+	Seed     uint64
+}
+
+// NewDraw makes a node that draws rows.
+func NewDraw(input Node, options DrawOptions) *Draw {
+	return &Draw{single{input, input.Schema()}, options}
+}
+
+// Options returns the options.
+func (d *Draw) Options() DrawOptions { return d.options }
+
+// WithInputs implements [Node].
+func (d *Draw) WithInputs(inputs ...Node) (Node, error) { return NewDraw(inputs[0], d.options), nil }
+
+// String implements [Node].
+func (d *Draw) String() string {
+	if d.options.Rows == All {
+		return fmt.Sprintf("draw %v of the rows with replacement", d.options.Fraction)
+	}
+	return fmt.Sprintf("draw %d rows with replacement", d.options.Rows)
+}
