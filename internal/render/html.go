@@ -1,9 +1,10 @@
 package render
 
-import (
-	"html"
-	"strings"
-)
+import "strings"
+
+// escaper escapes as html.EscapeString does. Package html would add a table of the names
+// of characters to each program.
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
 // HTML returns the table for a notebook or a page. All texts are escaped.
 func (t Table) HTML() string {
@@ -21,7 +22,7 @@ func (t Table) HTML() string {
 			if c.number {
 				align = "right"
 			}
-			text.WriteString("<" + tag + " style=\"text-align: " + align + "; white-space: pre\">" + html.EscapeString(cell(c)) + "</" + tag + ">")
+			text.WriteString("<" + tag + " style=\"text-align: " + align + "; white-space: pre\">" + escaper.Replace(cell(c)) + "</" + tag + ">")
 		}
 		text.WriteString("</tr>")
 	}
