@@ -1,4 +1,4 @@
-"""Arrow tables in GPU memory, shared with every library without copying.
+"""Arrow tables in GPU memory, shared with every library without copying, and lazy queries on them.
 
     import gpuframe, torch
 
@@ -6,6 +6,9 @@
     delay = torch.from_dlpack(table["delay"])             # the same memory
     back = gpuframe.Table.from_columns({"delay": delay})  # and again
     print(gpuframe.device_memory())
+
+    late = gpuframe.scan_parquet("flights.parquet").filter(gpuframe.col("delay") > 15)
+    print(late.group_by("carrier").agg(gpuframe.len()).sort("len", descending=True).collect())
 
 Tables and columns speak DLPack, the CUDA array interface and Arrow's C Device
 interface. Shared memory stays alive as long as one of the libraries holds it.
@@ -15,17 +18,24 @@ from .column import Column
 from .devices import (Budget, Device, MemoryInfo, budget, device, device_memory, devices, set_budget,
                       set_default_device)
 from .errors import (AccessError, AddressInUseError, ArgumentError, BudgetError, ColumnNotFoundError, DeviceError, ExchangeError, FileError, GpuframeError,
-                     InternalError, InvalidDataError, MissingFileError, NotAvailableError, NotConnectedError, OutOfMemoryError, RangeError, ReleasedError,
-                     UnsupportedError, WrongTypeError)
+                     InternalError, InvalidDataError, MissingFileError, NotAvailableError, NotConnectedError, OutOfMemoryError, Problem, QueryError,
+                     RangeError, ReleasedError, UnsupportedError, WrongTypeError)
+from .expressions import Expr, coalesce, col, concat_str, corr, cov, lit, max_horizontal, min_horizontal, when
+from .expressions import count_rows as len
 from .files import read_csv, read_ipc, read_parquet
+from .lazy import GroupBy, LazyFrame, Profile, concat
 from .sharing import Client, Server, SharedTable, connect, serve
+from .sources import from_arrow, from_columns, from_pandas, from_polars, scan_csv, scan_ipc, scan_ndjson, scan_parquet
 from .table import Schema, Table
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError", "ExchangeError",
-    "FileError", "GpuframeError", "InternalError", "InvalidDataError", "MemoryInfo", "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "RangeError", "ReleasedError",
-    "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "connect", "device", "device_memory", "devices", "read_csv",
-    "read_ipc", "read_parquet", "serve", "set_budget", "set_default_device",
+    "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError",
+    "ExchangeError", "Expr", "FileError", "GpuframeError", "GroupBy", "InternalError", "InvalidDataError", "LazyFrame", "MemoryInfo",
+    "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "Problem", "Profile", "QueryError", "RangeError",
+    "ReleasedError", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
+    "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",
+    "lit", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet", "serve",
+    "set_budget", "set_default_device", "when",
 ]

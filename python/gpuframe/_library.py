@@ -32,6 +32,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "reset_peak": [_HANDLE],
     "stats": [_HANDLE, _ANSWER],
     "table_describe": [_HANDLE, _ANSWER],
+    "table_text": [_HANDLE, _INT, _ANSWER],
     "table_slice": [_HANDLE, _INT, _INT, _OUT],
     "table_select": [_HANDLE, _TEXT, _OUT],
     "table_column": [_HANDLE, _INT, _OUT],
@@ -58,6 +59,8 @@ _SIGNATURES: dict[str, list[Any]] = {
     "arrow_export_device": [_HANDLE, _ADDRESS, _ADDRESS],
     "arrow_export_stream": [_HANDLE, ctypes.c_int, _ADDRESS],
     "arrow_schema": [_HANDLE, _ADDRESS],
+    "query": [_HANDLE, _TEXT, _TEXT, _OUT, _INT, _OUT],
+    "run_wait": [_HANDLE, _INT, ctypes.POINTER(ctypes.c_int32), _OUT, _ANSWER],
     "serve": [_TEXT, ctypes.c_uint32, _OUT],
     "publish": [_HANDLE, _TEXT, _HANDLE],
     "withdraw": [_HANDLE, _TEXT],
@@ -113,13 +116,17 @@ class Library:
         if failed:
             raise_failure(self._text(failed))
 
-    def query(self, function: Callable[..., None], *arguments: Any) -> Any:
+    def text(self, answer: ctypes.c_void_p) -> str:
+        """Return the text of an answer, which is freed."""
+        return self._text(answer.value) if answer.value else "null"
+
+    def answer(self, function: Callable[..., None], *arguments: Any) -> Any:
         """Call a function that answers with JSON, and return the decoded answer."""
         answer = ctypes.c_void_p()
         try:
             function(*arguments, ctypes.byref(answer))
         finally:
-            text = self._text(answer.value) if answer.value else "null"
+            text = self.text(answer)
         return json.loads(text)
 
     def make(self, function: Callable[..., None], *arguments: Any) -> int:

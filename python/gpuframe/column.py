@@ -94,7 +94,7 @@ class Column(Held, Exchangeable):
         self._check()
         known = self._info
         if known is None:
-            known = self._info = library.query(library.column_describe, self._handle())
+            known = self._info = library.answer(library.column_describe, self._handle())
         described: dict[str, Any] = known
         return described
 

@@ -103,7 +103,7 @@ class Manager(Handle):
 
     def memory(self) -> MemoryInfo:
         """Return the memory in use now."""
-        return MemoryInfo(**library.query(library.stats, self._handle()))
+        return MemoryInfo(**library.answer(library.stats, self._handle()))
 
     def set_budget(self, size: Union[int, str]) -> None:
         """Set the limit of the bytes in use; allocations beyond it raise BudgetError."""
@@ -129,7 +129,7 @@ class Device(Manager):
     def _open(cls, name: str) -> Device:
         made = cls.__new__(cls)
         out = ctypes.c_uint64()
-        answer = library.query(lambda reply: library.open(name.encode(), ctypes.byref(out), reply))
+        answer = library.answer(lambda reply: library.open(name.encode(), ctypes.byref(out), reply))
         made._adopt(out.value)
         made.name, made.description, made.stream = answer["name"], answer["description"], answer["stream"]
         made.dlpack_device = (answer["type"], answer["id"])
@@ -179,7 +179,7 @@ def set_default_device(name: str) -> Device:
 
 def devices() -> list[str]:
     """Return the names of the devices that this process can use."""
-    return [each["name"] for each in library.query(library.devices)]
+    return [each["name"] for each in library.answer(library.devices)]
 
 
 Place = Union[str, Manager, None]

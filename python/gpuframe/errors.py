@@ -7,7 +7,8 @@ catches ``MemoryError``, ``KeyError`` or ``BufferError`` need not know gpuframe.
 from __future__ import annotations
 
 import json
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import NoReturn, Sequence
 
 
 class GpuframeError(Exception):
@@ -108,6 +109,35 @@ class AddressInUseError(GpuframeError, OSError):
     """Another server listens on the socket."""
 
 
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a query: the method, the place of its call, and the reason."""
+
+    verb: str
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.verb} ({self.file}:{self.line}): {self.text}"
+
+
+class QueryError(GpuframeError, ValueError):
+    """A query does not fit its sources. ``problems`` is all that is wrong; nothing was run.
+
+    >>> import gpuframe
+    >>> try:
+    ...     gpuframe.from_columns({"price": [1]}, device="host").select("pric").collect()
+    ... except gpuframe.QueryError as error:
+    ...     print(error.problems[0].text)
+    pric: no column is called "pric": there is only "price": schema mismatch
+    """
+
+    def __init__(self, text: str, problems: Sequence[Problem] = ()) -> None:
+        super().__init__(text)
+        self.problems = list(problems)
+
+
 _KINDS: dict[str, type[Exception]] = {
     "memory": OutOfMemoryError,
     "not available": NotAvailableError,
@@ -133,6 +163,8 @@ def raise_failure(text: str) -> NoReturn:
     failure = json.loads(text)
     if failure["kind"] == "budget":
         raise BudgetError(failure["text"], failure.get("asked", 0), failure.get("in_use", 0), failure.get("budget", 0))
+    if failure["kind"] == "query":
+        raise QueryError(failure["text"], [Problem(each["verb"], each["file"], each["line"], each["text"]) for each in failure["problems"]])
     if failure["kind"] == "internal":
         fault = InternalError(failure["text"])
         fault.details = failure.get("details", "")

@@ -79,7 +79,7 @@ class Server(_Connection):
 
     def tables(self) -> list[SharedTable]:
         """Return the published tables, and how many clients use them."""
-        return _shared(library.query(library.served, self._handle()))
+        return _shared(library.answer(library.served, self._handle()))
 
 
 class Client(_Connection):
@@ -89,7 +89,7 @@ class Client(_Connection):
 
     def tables(self) -> list[SharedTable]:
         """Return the tables that can be opened."""
-        return _shared(library.query(library.client_tables, self._handle()))
+        return _shared(library.answer(library.client_tables, self._handle()))
 
     def open(self, name: str, device: Place = None) -> Table:
         """Open a table for reading only. Each column is mapped on first use.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import json
-from typing import Any, Iterator, Mapping, Optional, Sequence, Union, overload
+import shutil
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union, overload
 
-from . import _arrow, _preview
+from . import _arrow
 from ._held import Held
 from ._library import library
 from ._native import Tensor
@@ -14,6 +15,9 @@ from ._tensors import CUDA
 from .column import Column
 from .devices import Device, Place, device, place
 from .errors import ArgumentError, ColumnNotFoundError, RangeError, WrongTypeError
+
+if TYPE_CHECKING:
+    from .lazy import LazyFrame
 
 #: A column's name, or several.
 Names = Union[str, Sequence[str]]
@@ -139,7 +143,7 @@ class Table(Held, Tensor):
         self._check()
         known = self._info
         if known is None:
-            known = self._info = library.query(library.table_describe, self._handle())
+            known = self._info = library.answer(library.table_describe, self._handle())
         described: dict[str, Any] = known
         return described
 
@@ -327,6 +331,22 @@ class Table(Held, Tensor):
 
         return pyarrow.table(_arrow.OnHost(self))
 
+    def to_arrow(self) -> Any:
+        """Return a pyarrow.Table: :meth:`to_pyarrow` under Polars' name."""
+        return self.to_pyarrow()
+
+    def to_polars(self) -> Any:
+        """Return a polars.DataFrame."""
+        import polars
+
+        return polars.from_arrow(self.to_pyarrow())
+
+    def lazy(self) -> LazyFrame:
+        """Return a query on the table, which must not be released before the query has run."""
+        from .sources import from_table
+
+        return from_table(self)
+
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame, through pyarrow if it is installed."""
         import pandas
@@ -372,9 +392,16 @@ class Table(Held, Tensor):
         if self.released:
             return "<gpuframe.Table, released>"
         try:
-            return f"<{_preview.text(self)}>"
+            return self._drawn(max(shutil.get_terminal_size((100, 24)).columns, 1))
         except Exception as error:  # noqa: BLE001 - a repr never fails
             return f"<gpuframe.Table: {error}>"
 
-    def __str__(self) -> str:
-        return self.__repr__()[1:-1]
+    def _repr_html_(self) -> str:
+        """Return the size, the columns and some rows for a notebook."""
+        self._check()
+        return self._drawn(0)
+
+    def _drawn(self, width: int) -> str:
+        """Return the size, the columns and some rows, for a terminal or, with width 0, in HTML."""
+        text: str = library.answer(library.table_text, self._handle(), width)
+        return text

@@ -196,8 +196,9 @@ func closeManager(m *memory.Manager) error {
 	if m.Parent() == nil {
 		return nil
 	}
+	failure := closeEngine(m)
 	if err := m.Close(); !errors.Is(err, memory.ErrLeak) {
-		return err
+		return errors.Join(failure, err)
 	}
-	return nil
+	return failure
 }

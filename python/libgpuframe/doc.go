@@ -10,6 +10,14 @@
 // and any thread may call any function at any time. Structured results are also JSON and
 // are freed in the same way.
 //
+// # Queries
+//
+// A query arrives as a document in JSON: see package querydata. gpuframe_query starts an
+// action on it, on a goroutine, and returns the handle of a run. gpuframe_run_wait waits
+// a few milliseconds for its next table, so that Python can handle signals in between. The
+// release of the run cancels it. Queries use the memory of the manager that is named, which
+// is a device's or a budget's.
+//
 // # The interpreter's lock
 //
 // Python calls these functions through ctypes.CDLL, which releases the lock during the

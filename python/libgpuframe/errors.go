@@ -12,17 +12,22 @@ import (
 	"io/fs"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/sink"
+	sources "github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
 )
@@ -38,6 +43,27 @@ type failure struct {
 	Asked  uint64 `json:"asked,omitempty"`
 	InUse  uint64 `json:"in_use,omitempty"`
 	Budget uint64 `json:"budget,omitempty"`
+	// Problems are those of a query.
+	Problems []problem `json:"problems,omitempty"`
+}
+
+// problem is one thing that is wrong with a query.
+type problem struct {
+	Kind string `json:"kind"`
+	Verb string `json:"verb"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// fault is a panic of the library.
+type fault struct {
+	reason any
+	stack  string
+}
+
+func (f *fault) Error() string {
+	return fmt.Sprintf("a fault of gpuframe: %v; please report it with the exception's details", f.reason)
 }
 
 // kinds maps Go's conditions to exceptions, the most specific first.
@@ -69,6 +95,12 @@ var kinds = []struct {
 	{dlpack.ErrInvalid, "buffer"},
 	{dlpack.ErrDevice, "buffer"},
 	{memory.ErrReadOnly, "buffer"},
+	{querydata.ErrDocument, "value"},
+	{sources.ErrUsed, "value"},
+	{sources.ErrArgument, "value"},
+	{sink.ErrArgument, "value"},
+	{sources.ErrUnsupported, "unsupported"},
+	{sink.ErrUnsupported, "unsupported"},
 	{arrowdev.ErrUnsupported, "unsupported"},
 	{arrowdev.ErrInvalid, "invalid"},
 	{arrowdev.ErrDevice, "invalid"},
@@ -76,6 +108,8 @@ var kinds = []struct {
 	{fs.ErrNotExist, "file"},
 	{errFile, "io"},
 	{errContents, "invalid"},
+	{sources.ErrContents, "invalid"},
+	{sources.ErrRead, "io"},
 	{errUnread, "unsupported"},
 	{device.ErrNotAvailable, "not available"},
 	{device.ErrNoDevice, "not available"},
@@ -119,7 +153,7 @@ func noColumnOf(name string, names []string) error {
 
 // goNames matches the names of Go packages with which messages of the packages below
 // begin. Python programs do not know these names.
-var goNames = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|expr|kernels|memory|reduce|selection|share): )+`)
+var goNames = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|exec|expr|gpuframe|group|join|kernels|memory|order|plan|querydata|reduce|selection|share|sink|source|window): )+`)
 
 // pythonTerms are pairs of a remedy in a message of Go and its replacement for Python.
 var pythonTerms = []string{
@@ -131,6 +165,13 @@ var pythonTerms = []string{
 	"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time",
 	"use Import for other tensors", "hand over one column at a time",
 	"use Import, which makes lists of the rows", "hand over one column at a time",
+	"give one of them another name with As", "give one of them another name with alias()",
+	"compute it with With first", "compute it with with_columns() first",
+	"compute the inner one with With first, or add Over to it", "compute the inner one with with_columns() first, or add over() to it",
+	"aggregate it, or compute it with With first", "aggregate it, or compute it with with_columns() first",
+	"use First, Min or List of it, or group by it", "use first(), min() or implode() of it, or group by it",
+	"Where and Over apply to aggregates", "over() applies to aggregates",
+	"use Tail for the last rows", "use tail() for the last rows",
 }
 
 var pythonTermsReplacer = strings.NewReplacer(pythonTerms...)
@@ -153,6 +194,14 @@ func describe(err error) failure {
 			break
 		}
 	}
+	var broken *fault
+	if errors.As(err, &broken) {
+		f.Kind, f.Details = "internal", broken.stack
+	}
+	var query *gpuframe.QueryError
+	if errors.As(err, &query) {
+		f.Kind, f.Problems = describeQuery(query)
+	}
 	var budget *memory.BudgetError
 	if errors.As(err, &budget) {
 		f.Asked, f.InUse, f.Budget = budget.Asked, budget.InUse, budget.Budget
@@ -160,12 +209,37 @@ func describe(err error) failure {
 	return f
 }
 
+// describeQuery returns the kind of the error of a query, and its problems. It is the kind
+// of the problems if all are about files.
+func describeQuery(err *gpuframe.QueryError) (kind string, problems []problem) {
+	for i, p := range err.Problems {
+		one := describe(p.Err)
+		problems = append(problems, problem{one.Kind, p.Verb, p.File, p.Line, one.Text})
+		if i == 0 && slices.Contains([]string{"file", "permission", "io", "invalid"}, one.Kind) || one.Kind == kind {
+			kind = one.Kind
+		} else {
+			kind = "query"
+		}
+	}
+	return kind, problems
+}
+
+// recovered runs a call and returns its error. A panic becomes an error.
+func recovered(call func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = &fault{reason, string(debug.Stack())}
+		}
+	}()
+	return call()
+}
+
 // guarded runs a call from C and returns its error as JSON in C memory, or nil. A panic
 // becomes an error, because it must not reach C.
 func guarded(call func() error) (text *C.char) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			text = encoded(failure{Kind: "internal", Text: fmt.Sprintf("a fault of gpuframe: %v; please report it with the exception's details", reason), Details: string(debug.Stack())})
+			text = encoded(describe(&fault{reason, string(debug.Stack())}))
 		}
 	}()
 	if err := call(); err != nil {

@@ -86,6 +86,21 @@ func gpuframe_table_describe(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
+// gpuframe_table_text answers with the size, the columns and some rows of a table, drawn
+// for a terminal of a width in characters, or as HTML if the width is 0.
+//
+//export gpuframe_table_text
+func gpuframe_table_text(h C.uint64_t, width C.int64_t, answer **C.char) *C.char {
+	return withTable(h, func(b *buffer.Buffer) error {
+		const rows = 10
+		text, err := b.PreviewWith(context.Background(), buffer.PreviewOptions{Rows: rows, Tail: true, Width: int(width), HTML: width == 0})
+		if err == nil {
+			*answer = encoded(text)
+		}
+		return err
+	})
+}
+
 // gpuframe_table_slice makes a table from some rows of another. Both share memory.
 //
 //export gpuframe_table_slice

@@ -23,13 +23,16 @@ shape: Tuple[int, int] = table.head(3).rename({"a": "b"}).drop("c").shape
 on: Tuple[int, int] = column.__dlpack_device__()
 names: List[str] = table.schema.names
 size: int = gpuframe.device_memory("cuda:0").in_use
+query: gpuframe.LazyFrame = table.lazy().filter(gpuframe.col("x") > 1, ~gpuframe.col("y")).sort("x", descending=[True])
+total: gpuframe.Expr = (1 + gpuframe.col("x").str.len_chars()).filter(gpuframe.col("y") == 2).sum().alias("z")
+result: gpuframe.Table = query.group_by("x", gpuframe.col("y")).agg(total, n=gpuframe.len()).collect(device="host")
 with gpuframe.budget("2 GB", device=table.device) as budget, table:
     peak: int = budget.peak
 with gpuframe.connect("/tmp/x") as client:
     opened: gpuframe.Table = client.open("flights")
 """
 MISTAKES = ['gpuframe.Table.from_columns({}).colunm("x")', 'gpuframe.Table.from_columns({})["x"].nul_count', "gpuframe.budget(b'x')",
-            "gpuframe.Table.from_columns({})[1.5]"]
+            "gpuframe.Table.from_columns({})[1.5]", 'gpuframe.scan_parquet("x").fliter(gpuframe.col("x"))', 'gpuframe.scan_csv("x", header=True)', "gpuframe.col(1)"]
 
 
 @pytest.fixture(scope="module")

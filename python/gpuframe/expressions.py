@@ -1,0 +1,738 @@
+"""Expressions on the columns of a query.
+
+They are documents that the library checks when a query runs: until then no name and no type is
+wrong. Names and meanings are those of Polars, unless a docstring states otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Iterable, Literal, NoReturn, Sequence, Union
+
+from ._literals import Node, literal
+from ._types import type_name
+from .errors import ArgumentError, WrongTypeError
+
+#: The class Expr has a property of this name.
+Str = str
+
+#: An operand: an expression, or a value as a literal.
+IntoExpr = Any
+
+
+def node_of(value: IntoExpr) -> Node:
+    """Return the document of an expression; other values are literals."""
+    if isinstance(value, Expr):
+        return value._node
+    if isinstance(value, (Filtered, When, Then)):
+        raise WrongTypeError(f"{value!r} is not a whole expression")
+    return literal(value)
+
+
+def column_node(value: Union[str, Expr]) -> Node:
+    """Return the document of an expression; a str is a column."""
+    return col(value)._node if isinstance(value, str) else node_of(value)
+
+
+def column_nodes(values: Iterable[Any]) -> list[Node]:
+    """Return the documents of expressions, which may be in lists; a str is a column."""
+    made: list[Node] = []
+    for each in values:
+        if isinstance(each, (list, tuple)):
+            made.extend(column_nodes(each))
+        else:
+            made.append(column_node(each))
+    return made
+
+
+def call(function: str, *arguments: IntoExpr, **members: Any) -> Expr:
+    """Return an expression of a function."""
+    return Expr({"function": function, **({"arguments": [node_of(each) for each in arguments]} if arguments else {}), **members})
+
+
+class _Aggregates:
+    """Aggregates: of the rows of a group in ``agg``, otherwise of all rows, or of a partition with :meth:`Expr.over`."""
+
+    __slots__ = ()
+
+    def _aggregate(self, function: str, **members: Any) -> Expr:
+        raise NotImplementedError
+
+    def sum(self) -> Expr:
+        """The sum. Unlike in Polars, that of no values is null, and so is a sum of integers or decimals that overflows."""
+        return self._aggregate("sum")
+
+    def product(self) -> Expr:
+        """The product of integers, which wraps around."""
+        return self._aggregate("product")
+
+    def mean(self) -> Expr:
+        """The arithmetic mean."""
+        return self._aggregate("mean")
+
+    def min(self) -> Expr:
+        """The least value."""
+        return self._aggregate("min")
+
+    def max(self) -> Expr:
+        """The greatest value."""
+        return self._aggregate("max")
+
+    def count(self) -> Expr:
+        """The number of values that are not null."""
+        return self._aggregate("count")
+
+    def null_count(self) -> Expr:
+        """The number of nulls."""
+        return self._aggregate("null_count")
+
+    def n_unique(self) -> Expr:
+        """The number of distinct values; null is one."""
+        return self._aggregate("count_distinct") + self._aggregate("null_count").clip(0, 1)
+
+    def first(self) -> Expr:
+        """The first value. Unlike in Polars it is the first that is not null."""
+        return self._aggregate("first")
+
+    def last(self) -> Expr:
+        """The last value. Unlike in Polars it is the last that is not null."""
+        return self._aggregate("last")
+
+    def mode(self) -> Expr:
+        """The most frequent value. Unlike in Polars it is one value."""
+        return self._aggregate("mode")
+
+    def median(self) -> Expr:
+        """The middle of the sorted values, or the mean of the two in the middle."""
+        return self._aggregate("median")
+
+    def quantile(self, quantile: float) -> Expr:
+        """The value below which a fraction of the values lies. It is interpolated: Polars' interpolation="linear"."""
+        return self._aggregate("quantile", q=float(quantile))
+
+    def var(self) -> Expr:
+        """The sample variance: the divisor is the number of values minus one."""
+        return self._aggregate("variance")
+
+    def std(self) -> Expr:
+        """The square root of :meth:`var`."""
+        return self._aggregate("stddev")
+
+    def skew(self) -> Expr:
+        """The third standardized moment."""
+        return self._aggregate("skewness")
+
+    def any(self) -> Expr:
+        """Whether a value is true."""
+        return self._aggregate("any")
+
+    def all(self) -> Expr:
+        """Whether every value is true."""
+        return self._aggregate("all")
+
+    def implode(self) -> Expr:
+        """The list of the values."""
+        return self._aggregate("list")
+
+    def top_k(self, k: int = 5) -> Expr:
+        """The list of the k largest values, the largest first. Polars returns rows, not a list."""
+        return self._aggregate("largest", n=k)
+
+    def bottom_k(self, k: int = 5) -> Expr:
+        """The list of the k smallest values, the smallest first. Polars returns rows, not a list."""
+        return self._aggregate("smallest", n=k)
+
+
+class Filtered(_Aggregates):
+    """An expression of some rows, for aggregates: see :meth:`Expr.filter`."""
+
+    __slots__ = ("_of", "_condition")
+
+    def __init__(self, of: Expr, condition: Expr) -> None:
+        self._of, self._condition = of, condition
+
+    def _aggregate(self, function: str, **members: Any) -> Expr:
+        return call("where", self._of._aggregate(function, **members), self._condition)
+
+    def __repr__(self) -> str:
+        return f"{self._of!r}.filter({self._condition!r})"
+
+
+class Expr(_Aggregates):
+    """An expression on the columns of a query: a column, a literal, an operation, an aggregate or a window.
+
+    The arguments of operators and methods are expressions or Python values. A str is a literal,
+    except where an argument names a column.
+
+    >>> import gpuframe
+    >>> (gpuframe.col("price") * gpuframe.col("qty")).sum().alias("revenue")
+    as(sum(mul(price, qty)), name='revenue')
+    """
+
+    __slots__ = ("_node",)
+
+    _node: Node
+
+    def __init__(self, node: Node) -> None:
+        if not isinstance(node, dict):
+            raise TypeError("an Expr cannot be constructed: call gpuframe.col or gpuframe.lit")
+        self._node = node
+
+    def _aggregate(self, function: str, **members: Any) -> Expr:
+        return call(function, self, **members)
+
+    def alias(self, name: Str) -> Expr:
+        """Give the result a name. Without one it has that of the first column in the expression."""
+        return call("as", self, name=name)
+
+    def cast(self, dtype: Any) -> Expr:
+        """Convert to a type: its Arrow name, such as "int32", or a type of Python, pyarrow or polars.
+
+        Values that do not fit are null, as with Polars' strict=False.
+        """
+        return call("cast", self, type=type_name(dtype))
+
+    def filter(self, *conditions: Expr) -> Filtered:
+        """The rows in which all conditions are true, for an aggregate: ``col("x").filter(col("y") > 1).sum()``."""
+        return Filtered(self, _all(conditions))
+
+    def over(self, *keys: Union[Str, Expr, Sequence[Union[Str, Expr]]]) -> Expr:
+        """Give each row the aggregates of the rows with equal keys: ``col("x").sum().over("day")``."""
+        return call("over", self, by=column_nodes(keys))
+
+    def __add__(self, other: IntoExpr) -> Expr:
+        return call("concat" if isinstance(other, str) else "add", self, other)
+
+    def __radd__(self, other: IntoExpr) -> Expr:
+        return call("concat" if isinstance(other, str) else "add", other, self)
+
+    def __sub__(self, other: IntoExpr) -> Expr:
+        return call("sub", self, other)
+
+    def __rsub__(self, other: IntoExpr) -> Expr:
+        return call("sub", other, self)
+
+    def __mul__(self, other: IntoExpr) -> Expr:
+        return call("mul", self, other)
+
+    def __rmul__(self, other: IntoExpr) -> Expr:
+        return call("mul", other, self)
+
+    def __truediv__(self, other: IntoExpr) -> Expr:
+        return call("div", call("mul", self, 1.0), other)
+
+    def __rtruediv__(self, other: IntoExpr) -> Expr:
+        return call("div", call("mul", lit(other), 1.0), self)
+
+    def __mod__(self, other: IntoExpr) -> Expr:
+        return _modulo(self, lit(other))
+
+    def __rmod__(self, other: IntoExpr) -> Expr:
+        return _modulo(lit(other), self)
+
+    def __pow__(self, other: IntoExpr) -> Expr:
+        return call("pow", self, other)
+
+    def __rpow__(self, other: IntoExpr) -> Expr:
+        return call("pow", other, self)
+
+    def __neg__(self) -> Expr:
+        return call("neg", self)
+
+    def __abs__(self) -> Expr:
+        return self.abs()
+
+    def __eq__(self, other: IntoExpr) -> Expr:  # type: ignore[override]
+        return call("eq", self, other)
+
+    def __ne__(self, other: IntoExpr) -> Expr:  # type: ignore[override]
+        return call("ne", self, other)
+
+    def __lt__(self, other: IntoExpr) -> Expr:
+        return call("lt", self, other)
+
+    def __le__(self, other: IntoExpr) -> Expr:
+        return call("le", self, other)
+
+    def __gt__(self, other: IntoExpr) -> Expr:
+        return call("gt", self, other)
+
+    def __ge__(self, other: IntoExpr) -> Expr:
+        return call("ge", self, other)
+
+    def __and__(self, other: IntoExpr) -> Expr:
+        return call("and", self, other)
+
+    def __rand__(self, other: IntoExpr) -> Expr:
+        return call("and", other, self)
+
+    def __or__(self, other: IntoExpr) -> Expr:
+        return call("or", self, other)
+
+    def __ror__(self, other: IntoExpr) -> Expr:
+        return call("or", other, self)
+
+    def __xor__(self, other: IntoExpr) -> Expr:
+        return call("xor", self, other)
+
+    def __rxor__(self, other: IntoExpr) -> Expr:
+        return call("xor", other, self)
+
+    def __invert__(self) -> Expr:
+        return call("not", self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> NoReturn:
+        raise WrongTypeError("an expression has no truth value before it runs: combine conditions with & | ~, use is_in and is_between")
+
+    def __iter__(self) -> NoReturn:
+        raise WrongTypeError("an expression cannot be iterated: collect the query, and read a column of its result")
+
+    def not_(self) -> Expr:
+        """The negation of a bool."""
+        return ~self
+
+    def bitwise_and(self, other: IntoExpr) -> Expr:
+        """The bitwise and of integers, for which Polars also has ``&``."""
+        return call("bit_and", self, other)
+
+    def bitwise_or(self, other: IntoExpr) -> Expr:
+        """The bitwise or of integers, for which Polars also has ``|``."""
+        return call("bit_or", self, other)
+
+    def bitwise_xor(self, other: IntoExpr) -> Expr:
+        """The bitwise exclusive or of integers, for which Polars also has ``^``."""
+        return call("bit_xor", self, other)
+
+    def is_between(self, lower: IntoExpr, upper: IntoExpr, closed: Literal["both", "left", "right", "none"] = "both") -> Expr:
+        """Whether the value lies between two others."""
+        if closed not in ("both", "left", "right", "none"):
+            raise ArgumentError(f"closed={closed!r}: expected both, left, right or none")
+        above = call("ge" if closed in ("both", "left") else "gt", self, lower)
+        return above & call("le" if closed in ("both", "right") else "lt", self, upper)
+
+    def is_in(self, values: Iterable[Any]) -> Expr:
+        """Whether the value is one of some values. It is null for null, and if no value is equal and one of them is None."""
+        if isinstance(values, (str, bytes)):
+            raise WrongTypeError(f"values={values!r}: expected a list of values")
+        return call("in", self, *values)
+
+    def is_null(self) -> Expr:
+        """Whether the value is null."""
+        return call("is_null", self)
+
+    def is_not_null(self) -> Expr:
+        """Whether the value is not null."""
+        return call("is_valid", self)
+
+    def is_nan(self) -> Expr:
+        """Whether a float is not a number."""
+        return call("is_nan", self)
+
+    def is_not_nan(self) -> Expr:
+        """Whether a float is a number."""
+        return ~self.is_nan()
+
+    def fill_null(self, value: IntoExpr) -> Expr:
+        """Another value for null."""
+        return call("fill_null", self, value)
+
+    def fill_nan(self, value: IntoExpr) -> Expr:
+        """Another value for floats that are not a number."""
+        return when(self.is_nan()).then(value).otherwise(self).alias_of(self)
+
+    def clip(self, lower_bound: IntoExpr, upper_bound: IntoExpr) -> Expr:
+        """The value, or the bound that it lies beyond."""
+        return call("clamp", self, lower_bound, upper_bound)
+
+    def abs(self) -> Expr:
+        """The magnitude."""
+        return call("abs", self)
+
+    def sign(self) -> Expr:
+        """-1, 0 or 1."""
+        return call("sign", self)
+
+    def sqrt(self) -> Expr:
+        """The square root."""
+        return call("sqrt", self)
+
+    def exp(self) -> Expr:
+        """The exponential."""
+        return call("exp", self)
+
+    def log(self) -> Expr:
+        """The natural logarithm."""
+        return call("log", self)
+
+    def sin(self) -> Expr:
+        """The sine."""
+        return call("sin", self)
+
+    def cos(self) -> Expr:
+        """The cosine."""
+        return call("cos", self)
+
+    def floor(self) -> Expr:
+        """The value rounded down. Unlike in Polars, integers become floats."""
+        return call("floor", self)
+
+    def ceil(self) -> Expr:
+        """The value rounded up. Unlike in Polars, integers become floats."""
+        return call("ceil", self)
+
+    def round(self) -> Expr:
+        """The nearest whole number, half to even. Unlike in Polars, integers become floats."""
+        return call("round", self)
+
+    def truncate(self) -> Expr:
+        """The value rounded towards zero. Unlike in Polars, integers become floats."""
+        return call("trunc", self)
+
+    def alias_of(self, other: Expr) -> Expr:
+        """Give the result the name of another expression."""
+        name = _name(other._node)
+        return self if name is None else self.alias(name)
+
+    @property
+    def str(self) -> StringExpr:
+        """Functions of strings."""
+        return StringExpr(self)
+
+    @property
+    def dt(self) -> TemporalExpr:
+        """Functions of dates and times."""
+        return TemporalExpr(self)
+
+    def __repr__(self) -> Str:
+        return _text(self._node)
+
+
+def _name(node: Node) -> Any:
+    """Return the name of an expression's result, or None for that of a literal."""
+    while node["function"] not in ("column", "as"):
+        arguments = node.get("arguments")
+        if not arguments:
+            return None
+        node = arguments[1 if node["function"] == "if" else 0]
+    return node["name"]
+
+
+def _text(node: Node) -> str:
+    """Return an expression as text."""
+    function = node["function"]
+    if function == "column":
+        return str(node["name"])
+    if function == "literal":
+        return repr(node["value"])
+    parts = [_text(each) for each in node.get("arguments", [])]
+    for name, value in node.items():
+        if name == "by":
+            parts.append(f"by=[{', '.join(map(_text, value))}]")
+        elif name not in ("function", "arguments"):
+            parts.append(f"{name}={value!r}")
+    return f"{function}({', '.join(parts)})"
+
+
+def _all(conditions: Sequence[Any]) -> Expr:
+    if not conditions:
+        raise ArgumentError("no condition is given, expected one or more")
+    made = lit(conditions[0])
+    for each in conditions[1:]:
+        made = made & each
+    return made
+
+
+def _modulo(a: Expr, b: Expr) -> Expr:
+    """The remainder with the sign of the divisor, as Python's and Polars'."""
+    remainder = call("mod", a, b)
+    apart = (remainder != 0) & ((remainder < 0) != (b < 0))
+    return call("if", apart, remainder + b, remainder).alias_of(a)
+
+
+class StringExpr:
+    """Functions of strings: ``col("name").str``. Patterns are literal text, not regular expressions."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: Expr) -> None:
+        self._of = of
+
+    def starts_with(self, prefix: str) -> Expr:
+        """Whether the string begins with a text."""
+        return call("has_prefix", self._of, prefix)
+
+    def ends_with(self, suffix: str) -> Expr:
+        """Whether the string ends with a text."""
+        return call("has_suffix", self._of, suffix)
+
+    def contains(self, pattern: str) -> Expr:
+        """Whether the string contains a text, as with Polars' literal=True."""
+        return call("contains", self._of, pattern)
+
+    def like(self, pattern: str, escape: Union[str, None] = None) -> Expr:
+        """Whether the string matches a pattern of SQL: % is any number of characters, _ is one."""
+        return call("like", self._of, pattern=pattern, **({} if escape is None else {"escape": escape}))
+
+    def find(self, pattern: str) -> Expr:
+        """The position of a text, or null. It is in characters from 0; Polars' is in bytes."""
+        at = call("find", self._of, pattern)
+        return when(at > 0).then(at - 1).otherwise(None)
+
+    def count_matches(self, pattern: str) -> Expr:
+        """The number of occurrences of a text."""
+        return call("count_of", self._of, pattern)
+
+    def len_bytes(self) -> Expr:
+        """The number of bytes."""
+        return call("length_bytes", self._of)
+
+    def len_chars(self) -> Expr:
+        """The number of characters."""
+        return call("length_chars", self._of)
+
+    def slice(self, offset: int, length: Union[int, None] = None) -> Expr:
+        """Some characters from an offset on, which counts from the end if it is negative."""
+        return call("substring", self._of, start=offset + 1 if offset >= 0 else offset, length=2**31 - 1 if length is None else length)
+
+    def head(self, n: int) -> Expr:
+        """The first n characters."""
+        return self.slice(0, n)
+
+    def strip_chars(self) -> Expr:
+        """The string without white space at both ends."""
+        return call("trim", self._of)
+
+    def strip_chars_start(self) -> Expr:
+        """The string without white space at its beginning."""
+        return call("trim_start", self._of)
+
+    def strip_chars_end(self) -> Expr:
+        """The string without white space at its end."""
+        return call("trim_end", self._of)
+
+    def strip_prefix(self, prefix: str) -> Expr:
+        """The string without a text at its beginning."""
+        return call("trim_prefix", self._of, prefix)
+
+    def strip_suffix(self, suffix: str) -> Expr:
+        """The string without a text at its end."""
+        return call("trim_suffix", self._of, suffix)
+
+    def to_uppercase(self) -> Expr:
+        """The string in upper case, character by character."""
+        return call("upper", self._of)
+
+    def to_lowercase(self) -> Expr:
+        """The string in lower case, character by character."""
+        return call("lower", self._of)
+
+    def capitalize(self) -> Expr:
+        """The string with its first character in upper case and the others in lower."""
+        return call("capitalize", self._of)
+
+    def reverse(self) -> Expr:
+        """The characters in the opposite order."""
+        return call("reverse", self._of)
+
+    def replace_all(self, pattern: str, value: str) -> Expr:
+        """The string with a text in place of every occurrence of another, as with Polars' literal=True."""
+        return call("replace", self._of, **{"old": pattern, "with": value})
+
+    def pad_start(self, length: int, fill_char: str = " ") -> Expr:
+        """The string with characters in front until it has a length."""
+        return call("pad_start", self._of, **{"length": length, "with": fill_char})
+
+    def pad_end(self, length: int, fill_char: str = " ") -> Expr:
+        """The string with characters behind until it has a length."""
+        return call("pad_end", self._of, **{"length": length, "with": fill_char})
+
+    def repeat(self, n: int) -> Expr:
+        """The string n times."""
+        return call("repeat", self._of, times=n)
+
+    def split_part(self, by: str, index: int) -> Expr:
+        """A part of the string that is split at a text; 0 is the first. It is null if there are fewer. Polars has ``split(by).list.get(index)``."""
+        return call("split_part", self._of, separator=by, number=index + 1)
+
+    def join(self, delimiter: str = "") -> Expr:
+        """An aggregate: the strings of the rows as one."""
+        return call("join_strings", self._of, separator=delimiter)
+
+
+#: Polars' letters of durations, and the units of :meth:`TemporalExpr.truncate`.
+_UNITS = {"y": "year", "q": "quarter", "mo": "month", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond", "us": "microsecond"}
+
+
+class TemporalExpr:
+    """Functions of dates and times: ``col("when").dt``. Parts of timestamps are those in UTC."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: Expr) -> None:
+        self._of = of
+
+    def year(self) -> Expr:
+        """The year."""
+        return call("year", self._of)
+
+    def quarter(self) -> Expr:
+        """The quarter of the year, 1 to 4."""
+        return call("quarter", self._of)
+
+    def month(self) -> Expr:
+        """The month, 1 to 12."""
+        return call("month", self._of)
+
+    def day(self) -> Expr:
+        """The day of the month, 1 to 31."""
+        return call("day", self._of)
+
+    def ordinal_day(self) -> Expr:
+        """The day of the year, 1 to 366."""
+        return call("day_of_year", self._of)
+
+    def weekday(self) -> Expr:
+        """The day of the week: Monday is 1, Sunday is 7."""
+        return call("weekday", self._of) + 1
+
+    def hour(self) -> Expr:
+        """The hour."""
+        return call("hour", self._of)
+
+    def minute(self) -> Expr:
+        """The minute."""
+        return call("minute", self._of)
+
+    def second(self) -> Expr:
+        """The second."""
+        return call("second", self._of)
+
+    def truncate(self, every: str) -> Expr:
+        """The beginning of the unit: "1y", "1q", "1mo", "1w" (Monday), "1d", "1h", "1m", "1s", "1ms", "1us". Other numbers than 1 are not possible."""
+        match = re.fullmatch(r"1?(y|q|mo|w|d|h|m|s|ms|us)", every)
+        unit = _UNITS[match[1]] if match else every
+        if unit not in _UNITS.values():
+            raise ArgumentError(f"every={every!r}: expected one of {', '.join('1' + each for each in _UNITS)}")
+        return call("truncate", self._of, unit=unit)
+
+    def offset_by(self, by: str) -> Expr:
+        """A date or timestamp moved by years, months, weeks and days: "1y", "-3mo", "2w1d". A day that the month lacks becomes its last day."""
+        match = re.fullmatch(r"(-?)(?:(\d+)y)?(?:(\d+)q)?(?:(\d+)mo)?(?:(\d+)w)?(?:(\d+)d)?", by)
+        if not match or not any(match.groups()[1:]):
+            raise ArgumentError(f'by={by!r}: expected a number of years, quarters, months, weeks or days such as "1y", "-3mo" or "2w1d"')
+        sign = -1 if match[1] else 1
+        years, quarters, months, weeks, days = (int(each or 0) * sign for each in match.groups()[1:])
+        made = self._of
+        if years or quarters or months:
+            made = call("add_months", made, years * 12 + quarters * 3 + months)
+        return call("add_days", made, weeks * 7 + days) if weeks or days else made
+
+    def days_since(self, other: IntoExpr) -> Expr:
+        """The number of days from the day of another value to the day of this one. Polars has ``(a - b).dt.total_days()``."""
+        return call("days_since", self._of, other)
+
+
+def col(name: str) -> Expr:
+    """Return the column with a name. Its type is found when the query runs."""
+    if not isinstance(name, str):
+        raise WrongTypeError(f"the name of a column must be a str, not {name!r}")
+    return Expr({"function": "column", "name": name})
+
+
+def lit(value: Any, dtype: Any = None) -> Expr:
+    """Return a literal: a bool, a number, str, bytes, Decimal, date, time, datetime, timedelta, or None.
+
+    Integers, floats, datetimes and timedeltas take the type of the other operand, unless ``dtype`` is
+    given. An expression is returned unchanged.
+    """
+    made = Expr(node_of(value))
+    if dtype is None:
+        return made
+    name = type_name(dtype)
+    if value is None:
+        return Expr({"function": "literal", "type": name, "value": None})
+    return made.cast(name)
+
+
+def count_rows() -> Expr:
+    """Return the number of rows, as an aggregate named "len"."""
+    return call("as", call("count_rows"), name="len")
+
+
+def when(*conditions: Any) -> When:
+    """Begin a choice: ``when(condition).then(value).otherwise(other)``. A condition that is null counts as false."""
+    return When((), _all(conditions))
+
+
+class When:
+    """A choice that needs a value: see :func:`when`."""
+
+    __slots__ = ("_chosen", "_condition")
+
+    def __init__(self, chosen: tuple[tuple[Expr, Expr], ...], condition: Expr) -> None:
+        self._chosen, self._condition = chosen, condition
+
+    def then(self, value: IntoExpr) -> Then:
+        """The value if the condition is true."""
+        return Then((*self._chosen, (self._condition, lit(value))))
+
+
+class Then:
+    """A choice that needs another condition, or the value in all other cases: see :func:`when`."""
+
+    __slots__ = ("_chosen",)
+
+    def __init__(self, chosen: tuple[tuple[Expr, Expr], ...]) -> None:
+        self._chosen = chosen
+
+    def when(self, *conditions: Any) -> When:
+        """Another condition, for rows in which those before are not true."""
+        return When(self._chosen, _all(conditions))
+
+    def otherwise(self, value: IntoExpr) -> Expr:
+        """The value of all other rows; None is null."""
+        made: Any = value
+        for condition, chosen in reversed(self._chosen):
+            if made is None:
+                # A choice is null if its condition is: the last one is true or null.
+                true_or_null = call("if", condition.fill_null(False), True, lit(None, "bool"))
+                made = call("if", true_or_null, chosen, chosen)
+            else:
+                made = call("if", condition.fill_null(False), chosen, made)
+        result: Expr = made
+        return result.alias_of(self._chosen[0][1])
+
+
+def coalesce(*values: IntoExpr) -> Expr:
+    """Return the first value that is not null. A str is a column."""
+    return Expr({"function": "coalesce", "arguments": column_nodes(values)})
+
+
+def min_horizontal(*values: IntoExpr) -> Expr:
+    """Return the least value of a row that is not null. A str is a column."""
+    return Expr({"function": "least", "arguments": column_nodes(values)})
+
+
+def max_horizontal(*values: IntoExpr) -> Expr:
+    """Return the greatest value of a row that is not null. A str is a column."""
+    return Expr({"function": "greatest", "arguments": column_nodes(values)})
+
+
+def concat_str(*values: IntoExpr, separator: str = "") -> Expr:
+    """Return strings joined. It is null if one of them is. A str is a column."""
+    parts = column_nodes(values)
+    if separator:
+        parts = [each for part in parts for each in (literal(separator), part)][1:]
+    return Expr({"function": "concat", "arguments": parts})
+
+
+def corr(a: Union[str, Expr], b: Union[str, Expr]) -> Expr:
+    """Return Pearson's correlation, an aggregate. A str is a column."""
+    return Expr({"function": "correlation", "arguments": column_nodes([a, b])})
+
+
+def cov(a: Union[str, Expr], b: Union[str, Expr]) -> Expr:
+    """Return the sample covariance, an aggregate. A str is a column."""
+    return Expr({"function": "covariance", "arguments": column_nodes([a, b])})

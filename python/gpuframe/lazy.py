@@ -1,0 +1,389 @@
+"""Lazy queries: verbs on the rows of files and tables, run by the library on a GPU or on the host."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any, Iterator, Literal, Mapping, Optional, Sequence, Union
+
+from . import _runs
+from ._literals import Node, literal
+from .devices import Place, place
+from .errors import ArgumentError, WrongTypeError
+from .expressions import Expr, IntoExpr, Str, col, column_node, column_nodes, lit
+from .table import Names, Table, names_of
+
+#: An expression, or the name of a column.
+IntoColumn = Union[str, Expr]
+
+#: One of them, or several.
+IntoColumns = Union[IntoColumn, Sequence[IntoColumn]]
+
+JoinKind = Literal["inner", "left", "right", "full", "semi", "anti", "cross"]
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class Step:
+    """One verb of a query. Steps are immutable and may be part of several queries."""
+
+    __slots__ = ("verb", "inputs", "members", "table", "place")
+
+    def __init__(self, verb: str, inputs: tuple[Step, ...], members: dict[str, Any], table: Optional[Table] = None, name: str = "") -> None:
+        self.verb, self.inputs, self.members, self.table = verb, inputs, members, table
+        self.place = _place(name or verb)
+
+
+def _place(verb: str) -> Node:
+    """Return the place of the call outside of this package."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return {"verb": verb}
+    return {"verb": verb, "file": frame.f_code.co_filename, "line": frame.f_lineno}
+
+
+def _document(last: Step) -> tuple[bytes, list[Table]]:
+    """Return the document of a query, and its tables."""
+    order: list[Step] = []
+    numbers: dict[int, int] = {}
+    waiting = [last]
+    while waiting:
+        step = waiting[-1]
+        missing = [each for each in step.inputs if id(each) not in numbers]
+        if missing:
+            waiting.extend(missing)
+            continue
+        waiting.pop()
+        if id(step) not in numbers:
+            numbers[id(step)] = len(order)
+            order.append(step)
+    tables: list[Table] = []
+    steps = []
+    for step in order:
+        members = dict(step.members)
+        if step.table is not None:
+            members["number"] = len(tables)
+            tables.append(step.table)
+        steps.append({"verb": step.verb, "inputs": [numbers[id(each)] for each in step.inputs], "place": step.place, **members})
+    try:
+        text = json.dumps({"version": 1, "steps": steps}, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"a name or a text in the query is no valid Unicode: {error.object[error.start:error.end]!r}") from None
+    except RecursionError:
+        raise ArgumentError("an expression is nested too deeply: compute a part of it with with_columns() first") from None
+    except (TypeError, ValueError) as error:
+        raise WrongTypeError(f"an argument of the query has a wrong type: {error}") from None
+    return text, tables
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What each operation of a run did. ``str`` of it is the plan with rows, bytes and times."""
+
+    text: str
+    trace: str
+    """The run in JSON, which Perfetto (ui.perfetto.dev) opens."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def write_trace(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Write the trace to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.trace)
+
+
+class LazyFrame:
+    """A query on the rows of files or tables. Nothing is read before it runs.
+
+    Each verb returns another LazyFrame. :meth:`collect` runs the query and returns a
+    :class:`Table`. All that is wrong with a query is reported together, in a
+    :class:`QueryError`, before anything is read. Names and meanings are those of Polars, unless a
+    docstring states otherwise.
+
+    >>> import gpuframe
+    >>> from gpuframe import col
+    >>> sales = gpuframe.from_columns({"price": [60, 55, 20], "qty": [2, 1, 9]}, device="host")
+    >>> sales.filter(col("price") > 50).select((col("price") * col("qty")).sum().alias("revenue")).collect().to_pydict()
+    {'revenue': [175]}
+    """
+
+    __slots__ = ("_step",)
+
+    _step: Step
+
+    def __init__(self, step: Step) -> None:
+        if not isinstance(step, Step):
+            raise TypeError("a LazyFrame cannot be constructed: call scan_parquet, from_arrow or another source")
+        self._step = step
+
+    def _then(self, verb: str, name: str = "", others: Sequence[LazyFrame] = (), **members: Any) -> LazyFrame:
+        for each in others:
+            if not isinstance(each, LazyFrame):
+                raise WrongTypeError(f"expected a LazyFrame, not a {type(each).__name__}: call lazy() of a table")
+        return LazyFrame(Step(verb, (self._step, *(each._step for each in others)), members, name=name))
+
+    def filter(self, *conditions: Expr) -> LazyFrame:
+        """Keep the rows in which all conditions are true, not false or null."""
+        return self._then("filter", conditions=column_nodes(conditions))
+
+    def select(self, *expressions: IntoColumns, **named: IntoExpr) -> LazyFrame:
+        """Keep only the values of expressions. If all are aggregates, the result is one row."""
+        return self._then("select", expressions=_named(expressions, named))
+
+    def with_columns(self, *expressions: IntoColumns, **named: IntoExpr) -> LazyFrame:
+        """Add columns. A column with the name of another takes its place."""
+        return self._then("with", "with_columns", expressions=_named(expressions, named))
+
+    def drop(self, *columns: Names) -> LazyFrame:
+        """Leave out columns."""
+        return self._then("drop", columns=_names(columns))
+
+    def rename(self, mapping: Mapping[str, str]) -> LazyFrame:
+        """Give columns other names, old to new."""
+        return self._then("rename", columns=[[old, new] for old, new in mapping.items()])
+
+    def group_by(self, *keys: IntoColumns) -> GroupBy:
+        """Divide the rows into groups with equal keys. Null is a key like any other."""
+        return GroupBy(self, column_nodes(keys))
+
+    def join(self, other: LazyFrame, on: Optional[IntoColumns] = None, how: JoinKind = "inner", *, left_on: Optional[IntoColumns] = None,
+             right_on: Optional[IntoColumns] = None, suffix: str = "_right", nulls_equal: bool = False, where: Optional[Expr] = None) -> LazyFrame:
+        """Match the rows with those of another query.
+
+        The result has the left columns, then the right ones without keys of the same name, also
+        in a full join, as with Polars' coalesce=True. ``where`` is a further condition on pairs of
+        rows; it decides which rows match, and does not filter the result.
+        """
+        if (left_on is None) != (right_on is None):
+            raise ArgumentError("left_on and right_on are given together, or neither")
+        members: dict[str, Any] = {"kind": how, "suffix": suffix, "nulls_equal": nulls_equal, "on": _pairs(left_on, right_on)}
+        if on is not None:
+            members["keys"] = column_nodes([on])
+        if where is not None:
+            members["where"] = column_nodes([where])
+        return self._then("join", others=[other], **members)
+
+    def join_asof(self, other: LazyFrame, on: Optional[IntoColumn] = None, *, left_on: Optional[IntoColumn] = None,
+                  right_on: Optional[IntoColumn] = None, by: Optional[IntoColumns] = None, by_left: Optional[IntoColumns] = None,
+                  by_right: Optional[IntoColumns] = None, strategy: Literal["backward", "forward", "nearest"] = "backward",
+                  tolerance: Any = None, allow_exact_matches: bool = True, suffix: str = "_right") -> LazyFrame:
+        """Match each row with the row of another query with the nearest key. Neither side needs to be sorted."""
+        if (on is None) == (left_on is None) or (left_on is None) != (right_on is None):
+            raise ArgumentError("pass on=, or left_on= and right_on=")
+        left, right = (on, on) if on is not None else (left_on, right_on)
+        members: dict[str, Any] = {"on": _pairs(left, right)[0], "by": _pairs(by, by) + _pairs(by_left, by_right), "direction": strategy,
+                                   "not_equal": not allow_exact_matches, "suffix": suffix}
+        if tolerance is not None:
+            members["tolerance"] = literal(tolerance)
+        return self._then("as_of", "join_asof", [other], **members)
+
+    def sort(self, *by: IntoColumns, descending: Union[bool, Sequence[bool]] = False, nulls_last: Union[bool, Sequence[bool]] = False) -> LazyFrame:
+        """Order the rows. Rows with equal keys keep their order."""
+        return self._then("sort", keys=_keys(by, descending, nulls_last))
+
+    def top_k(self, k: int, *, by: IntoColumns, reverse: Union[bool, Sequence[bool]] = False) -> LazyFrame:
+        """Keep the k rows with the largest keys, the largest first. Polars does not promise the order."""
+        keys = _keys([by], reverse, True)
+        for each in keys:
+            each["descending"] = not each["descending"]
+        return self._then("top", "top_k", n=k, keys=keys)
+
+    def bottom_k(self, k: int, *, by: IntoColumns, reverse: Union[bool, Sequence[bool]] = False) -> LazyFrame:
+        """Keep the k rows with the smallest keys, the smallest first. Polars does not promise the order."""
+        return self._then("top", "bottom_k", n=k, keys=_keys([by], reverse, True))
+
+    def head(self, n: int = 5) -> LazyFrame:
+        """Keep the first n rows."""
+        return self._then("head", n=n)
+
+    limit = head
+
+    def tail(self, n: int = 5) -> LazyFrame:
+        """Keep the last n rows."""
+        return self._then("tail", n=n)
+
+    def slice(self, offset: int, length: Optional[int] = None) -> LazyFrame:
+        """Keep rows after the first ``offset`` rows."""
+        return self._then("slice", offset=offset, length=2**63 - 1 - max(offset, 0) if length is None else length)
+
+    def unique(self, subset: Optional[Names] = None) -> LazyFrame:
+        """Keep, of rows with equal values in some columns, the first one. Rows keep their order."""
+        return self._then("distinct", "unique", columns=[] if subset is None else names_of(subset))
+
+    def drop_nulls(self, subset: Optional[Names] = None) -> LazyFrame:
+        """Leave out rows with a null in some columns, or in any."""
+        return self._then("drop_nulls", columns=[] if subset is None else names_of(subset))
+
+    def fill_null(self, value: Any, subset: Optional[Names] = None) -> LazyFrame:
+        """Replace nulls by a value in some columns. Without ``subset`` these are the columns that fit the value, for which the schema is read."""
+        chosen = self._fitting(value) if subset is None else names_of(subset)
+        return self._then("fill_null", value=literal(value), columns=chosen)
+
+    def _fitting(self, value: Any) -> list[str]:
+        """Return the columns with a type that a literal fits."""
+        kinds = {bool: ("bool",), int: ("int", "uint", "float", "decimal"), float: ("float",), Str: ("utf8", "large_utf8")}
+        wanted = kinds.get(type(value))
+        if wanted is None:
+            raise ArgumentError(f"fill_null of a {type(value).__name__}: pass subset=, the columns to fill")
+        return [name for name, kind in self.collect_schema().items() if kind.startswith(wanted)]
+
+    def unpivot(self, on: Optional[Names] = None, *, index: Optional[Names] = None, variable_name: str = "variable", value_name: str = "value") -> LazyFrame:
+        """Make rows of columns: for each of the columns ``on``, all rows with the columns ``index``."""
+        kept = [] if index is None else names_of(index)
+        columns = [each for each in self.collect_schema() if each not in kept] if on is None else names_of(on)
+        made = self._then("unpivot", columns=columns, keep=kept)
+        other = {old: new for old, new in (("variable", variable_name), ("value", value_name)) if old != new}
+        return made.rename(other) if other else made
+
+    def pivot(self, on: IntoColumn, on_columns: Sequence[Any], *, index: IntoColumns, values: IntoColumn,
+              aggregate_function: Literal["sum", "min", "max", "mean", "median", "first", "last", "count"] = "first") -> LazyFrame:
+        """Make a row for each group of ``index``, and a column for each of the values ``on_columns`` of ``on``: an aggregate of ``values``."""
+        if aggregate_function not in ("sum", "min", "max", "mean", "median", "first", "last", "count"):
+            raise ArgumentError(f"aggregate_function={aggregate_function!r}: expected sum, min, max, mean, median, first, last or count")
+        aggregate = Expr({"function": aggregate_function, "arguments": [column_node(values)]})
+        return self._then("pivot", keys=column_nodes([index]), on=column_node(on), values=[literal(each) for each in on_columns],
+                          aggregate=aggregate._node)
+
+    def collect(self, *, device: Place = None, tag: str = "", batch_rows: int = 0) -> Table:
+        """Run the query and return its result.
+
+        It runs on the device of its tables, and otherwise on the one that ``device`` or the
+        innermost :func:`budget` selects, or on the default device. Data larger than the budget is
+        divided. KeyboardInterrupt cancels the run, which leaves nothing behind. ``tag`` names its
+        memory in statistics.
+        """
+        made = self._start("collect", device, tag=tag, batch_rows=batch_rows).only()
+        assert made is not None
+        return made
+
+    def collect_batches(self, *, device: Place = None, tag: str = "", batch_rows: int = 0) -> Iterator[Table]:
+        """Run the query and yield its result in parts, as they come. The run ends if the iterator is closed."""
+        return self._start("batches", device, tag=tag, batch_rows=batch_rows).tables()
+
+    def collect_schema(self, *, device: Place = None) -> dict[Str, Str]:
+        """Return the names and types of the columns. Only the schemas of the sources are read."""
+        return {each["name"]: each["type"] for each in self._answer("schema", device).get("fields", [])}
+
+    def describe(self, *, device: Place = None) -> Table:
+        """Run the query and return statistics of its columns, a row for each statistic."""
+        made = self._start("describe", device).only()
+        assert made is not None
+        return made
+
+    def explain(self, *, device: Place = None) -> Str:
+        """Return the plan as text, as written and as run. Only the schemas of the sources are read."""
+        text: Str = self._answer("explain", device)["text"]
+        return text
+
+    def profile(self, *, device: Place = None, tag: str = "", batch_rows: int = 0) -> tuple[Table, Profile]:
+        """Run the query and return its result, and what each operation did. It waits for the device after each, so it takes longer."""
+        run = self._start("collect", device, tag=tag, batch_rows=batch_rows, profile=True)
+        made = run.only()
+        assert made is not None
+        return made, Profile(run.answer["profile"], run.answer["trace"])
+
+    def sink_parquet(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
+        """Run the query and write its result to a Parquet file. A query that fails leaves the file unchanged. Return the number of rows."""
+        return self._sink("parquet", path, device)
+
+    def sink_csv(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
+        """Run the query and write its result to a CSV file, as :meth:`sink_parquet`."""
+        return self._sink("csv", path, device)
+
+    def sink_ndjson(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
+        """Run the query and write its result to a file of JSON lines, as :meth:`sink_parquet`."""
+        return self._sink("json_lines", path, device)
+
+    def sink_ipc(self, path: Union[str, os.PathLike[str]], *, device: Place = None) -> int:
+        """Run the query and write its result to an Arrow IPC file, as :meth:`sink_parquet`."""
+        return self._sink("ipc", path, device)
+
+    def _sink(self, format: str, path: Union[str, os.PathLike[str]], device: Place) -> int:
+        rows: int = self._answer("write", device, path=os.fspath(path), format=format)["rows"]
+        return rows
+
+    def _answer(self, do: str, device: Place, **options: Any) -> dict[str, Any]:
+        run = self._start(do, device, **options)
+        run.only()
+        return run.answer
+
+    def _start(self, do: str, device: Place, **options: Any) -> _runs.Run:
+        document, tables = _document(self._step)
+        if device is None and tables:
+            device = tables[0].device.name
+        manager = place(device)
+        there = [each if each.device.name == manager.name or not each.nbytes else each.to_device(manager) for each in tables]
+        return _runs.Run.start(manager, {"do": do, **options}, document, there)
+
+    def __repr__(self) -> str:
+        verbs = []
+        step: Optional[Step] = self._step
+        while step is not None:
+            verbs.append(step.place["verb"])
+            step = step.inputs[0] if step.inputs else None
+        return f"<gpuframe.LazyFrame: {'.'.join(reversed(verbs))}; explain() prints its plan, collect() runs it>"
+
+
+class GroupBy:
+    """Rows in groups: see :meth:`LazyFrame.group_by`."""
+
+    __slots__ = ("_frame", "_keys")
+
+    def __init__(self, frame: LazyFrame, keys: list[Node]) -> None:
+        self._frame, self._keys = frame, keys
+
+    def agg(self, *aggregates: Union[Expr, Sequence[Expr]], **named: Expr) -> LazyFrame:
+        """Make a row for each group: its keys, and the values of expressions of aggregates. The order of the rows is not specified, but the same in every run."""
+        return self._frame._then("group", "agg", keys=self._keys, aggregates=_named(aggregates, named))
+
+    def len(self, name: str = "len") -> LazyFrame:
+        """Count the rows of each group."""
+        return self.agg(Expr({"function": "as", "name": name, "arguments": [{"function": "count_rows"}]}))
+
+
+def _names(given: Sequence[Names]) -> list[str]:
+    return [name for each in given for name in names_of(each)]
+
+
+def _named(expressions: Sequence[Any], named: Mapping[str, Any]) -> list[Node]:
+    """Return expressions, and those that keywords name."""
+    return column_nodes(expressions) + [(col(value) if isinstance(value, str) else lit(value)).alias(name)._node for name, value in named.items()]
+
+
+def _pairs(left: Any, right: Any) -> list[Node]:
+    """Return the keys of both sides of a join."""
+    if left is None and right is None:
+        return []
+    if left is None or right is None:
+        raise ArgumentError("by_left and by_right are given together, or neither")
+    lefts, rights = column_nodes([left]), column_nodes([right])
+    if len(lefts) != len(rights):
+        raise ArgumentError(f"there are {len(lefts)} left keys and {len(rights)} right keys, expected as many")
+    return [{"left": a, "right": b} for a, b in zip(lefts, rights)]
+
+
+def _keys(by: Sequence[Any], descending: Union[bool, Sequence[bool]], nulls_last: Union[bool, Sequence[bool]]) -> list[Node]:
+    """Return the keys of a sort."""
+    nodes = column_nodes(by)
+    flags = []
+    for name, given in (("descending", descending), ("nulls_last", nulls_last)):
+        each = [given] * len(nodes) if isinstance(given, bool) else list(given)
+        if len(each) != len(nodes):
+            raise ArgumentError(f"{name} has {len(each)} values for {len(nodes)} keys")
+        flags.append(each)
+    return [{"value": node, "descending": bool(down), "nulls_first": not last} for node, down, last in zip(nodes, *flags)]
+
+
+def concat(items: Sequence[LazyFrame]) -> LazyFrame:
+    """Return the rows of queries one after the other. All have columns of the same names and types."""
+    frames = list(items)
+    if not frames:
+        raise ArgumentError("no query is given, expected one or more")
+    if not isinstance(frames[0], LazyFrame):
+        raise WrongTypeError(f"expected a LazyFrame, not a {type(frames[0]).__name__}: call lazy() of a table")
+    return frames[0]._then("union", "concat", frames[1:])

@@ -1,0 +1,99 @@
+"""Queries on files and on the data of other libraries."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from ._types import type_name
+from .devices import Place
+from .errors import WrongTypeError
+from .lazy import LazyFrame, Step
+from .table import Table
+
+Path = Union[str, "os.PathLike[str]"]
+Paths = Union[Path, Sequence[Path]]
+
+
+def _paths(given: Paths) -> list[str]:
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    return [os.fspath(each) for each in given]
+
+
+def scan_parquet(source: Paths) -> LazyFrame:
+    """Return a query on Parquet files: files, patterns such as "sales/*.parquet", and folders.
+
+    The first file's columns are those of the query. Folders named key=value add a column for each
+    key. Only the columns that the query needs are read, and only row groups in which a row can
+    meet its conditions.
+    """
+    return LazyFrame(Step("parquet", (), {"paths": _paths(source)}, name="scan_parquet"))
+
+
+def scan_csv(source: Paths, *, separator: str = ",", has_header: bool = True, null_values: Optional[Sequence[str]] = None,
+             schema_overrides: Optional[Mapping[str, Any]] = None, infer_schema_length: Optional[int] = 10_000) -> LazyFrame:
+    """Return a query on CSV files. Paths are those of :func:`scan_parquet`.
+
+    Types are inferred from the first rows, or from all with infer_schema_length=None, except for
+    those of ``schema_overrides``. Columns without a header are called f0, f1 and so on.
+    """
+    members: dict[str, Any] = {"paths": _paths(source), "delimiter": separator, "header": has_header,
+                               "types": {name: type_name(dtype) for name, dtype in (schema_overrides or {}).items()},
+                               "infer_rows": -1 if infer_schema_length is None else infer_schema_length}
+    if null_values is not None:
+        members["nulls"] = [null_values] if isinstance(null_values, str) else list(null_values)
+    return LazyFrame(Step("csv", (), members, name="scan_csv"))
+
+
+def scan_ndjson(source: Paths, *, schema: Optional[Mapping[str, Any]] = None) -> LazyFrame:
+    """Return a query on files with a JSON object in each line. Paths are those of :func:`scan_parquet`. Without a schema, columns are inferred from the first 10,000 rows."""
+    members: dict[str, Any] = {"paths": _paths(source)}
+    if schema is not None:
+        members["schema"] = [{"name": name, "type": type_name(dtype)} for name, dtype in schema.items()]
+    return LazyFrame(Step("json_lines", (), members, name="scan_ndjson"))
+
+
+def scan_ipc(source: Paths) -> LazyFrame:
+    """Return a query on files of Arrow's IPC formats, files and streams. Paths are those of :func:`scan_parquet`."""
+    return LazyFrame(Step("ipc", (), {"paths": _paths(source)}, name="scan_ipc"))
+
+
+def from_table(table: Table, name: str = "lazy") -> LazyFrame:
+    """Return a query on a table, which must not be released before the query has run."""
+    return LazyFrame(Step("given", (), {}, table, name))
+
+
+def from_arrow(data: Any, device: Place = None) -> LazyFrame:
+    """Return a query on any object with Arrow's C interfaces: tables of pyarrow, polars, pandas, nanoarrow, duckdb and others.
+
+    The data is imported now, as by :meth:`Table.from_arrow`.
+    """
+    if isinstance(data, Table):
+        return from_table(data, "from_arrow")
+    return from_table(Table.from_arrow(data, device), "from_arrow")
+
+
+def from_columns(columns: Mapping[str, Any], device: Place = None) -> LazyFrame:
+    """Return a query on columns by name, as of :meth:`Table.from_columns`: arrays, series and tensors of any library, and sequences of numbers."""
+    return from_table(Table.from_columns(columns, device), "from_columns")
+
+
+def from_pandas(data: Any, device: Place = None) -> LazyFrame:
+    """Return a query on a pandas.DataFrame, without its index. Columns other than numbers need pyarrow."""
+    if not hasattr(data, "columns"):
+        raise WrongTypeError(f"a {type(data).__name__} is no DataFrame")
+    if hasattr(data, "__arrow_c_stream__"):
+        return from_table(Table.from_arrow(data, device), "from_pandas")
+    try:
+        import pyarrow
+    except ImportError:
+        return from_table(Table.from_columns({str(name): data[name] for name in data.columns}, device), "from_pandas")
+    return from_table(Table.from_arrow(pyarrow.Table.from_pandas(data, preserve_index=False), device), "from_pandas")
+
+
+def from_polars(data: Any, device: Place = None) -> LazyFrame:
+    """Return a query on a polars.DataFrame. A polars.LazyFrame is collected."""
+    if hasattr(data, "collect"):
+        data = data.collect()
+    return from_table(Table.from_arrow(data, device), "from_polars")

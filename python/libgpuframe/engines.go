@@ -1,0 +1,40 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+import (
+	"sync"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// engines are the engines that run queries, one for each manager that has run one.
+var engines = struct {
+	sync.Mutex
+	of map[*memory.Manager]*gpuframe.Engine
+}{of: map[*memory.Manager]*gpuframe.Engine{}}
+
+// engineOf returns the engine with the memory of a manager.
+func engineOf(m *memory.Manager) (*gpuframe.Engine, error) {
+	engines.Lock()
+	defer engines.Unlock()
+	if e, ok := engines.of[m]; ok {
+		return e, nil
+	}
+	e, err := gpuframe.Managed(m)
+	if err != nil {
+		return nil, err
+	}
+	engines.of[m] = e
+	return e, nil
+}
+
+// closeEngine closes the engine of a manager, if it has one.
+func closeEngine(m *memory.Manager) error {
+	engines.Lock()
+	e := engines.of[m]
+	delete(engines.of, m)
+	engines.Unlock()
+	return e.Close()
+}

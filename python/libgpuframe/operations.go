@@ -1,0 +1,111 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// operation is something that is done with a query.
+type operation struct {
+	// Do is the name of the operation.
+	Do string `json:"do"`
+	// Tag, BatchRows and Profile are the options of a run.
+	Tag       string `json:"tag"`
+	BatchRows int64  `json:"batch_rows"`
+	Profile   bool   `json:"profile"`
+	// Path and Format are those of a file to write.
+	Path   string `json:"path"`
+	Format string `json:"format"`
+}
+
+var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error{
+	"collect": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
+		f, err := q.Collect(ctx, options...)
+		return r.one(ctx, f, err)
+	},
+	"describe": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
+		f, err := q.Describe(ctx, options...)
+		return r.one(ctx, f, err)
+	},
+	"batches": batches,
+	"write":   write,
+	"explain": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, _ []gpuframe.RunOption) (err error) {
+		r.answer.Text, err = q.Explain(ctx)
+		return err
+	},
+	"schema": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, _ []gpuframe.RunOption) error {
+		schema, err := q.Schema(ctx)
+		if err != nil {
+			return err
+		}
+		for _, field := range schema.Fields() {
+			r.answer.Fields = append(r.answer.Fields, fieldOf(field))
+		}
+		return nil
+	},
+}
+
+// formats are the formats of files to write.
+var formats = map[string]func() gpuframe.Format{
+	"parquet": gpuframe.Parquet, "csv": gpuframe.CSV, "json_lines": gpuframe.JSONLines, "ipc": gpuframe.IPC,
+}
+
+// on does the operation with a query.
+func (o operation) on(ctx context.Context, q gpuframe.Query, r *run) error {
+	do, ok := operations[o.Do]
+	if !ok {
+		return fmt.Errorf("no operation is called %q: %w", o.Do, errArgument)
+	}
+	var options []gpuframe.RunOption
+	if o.Tag != "" {
+		options = append(options, gpuframe.Tag(o.Tag))
+	}
+	if o.BatchRows != 0 {
+		options = append(options, gpuframe.BatchRows(o.BatchRows))
+	}
+	if !o.Profile {
+		return do(ctx, o, q, r, options)
+	}
+	var profile gpuframe.Profile
+	if err := do(ctx, o, q, r, append(options, gpuframe.Profiled(&profile))); err != nil {
+		return err
+	}
+	var trace strings.Builder
+	err := profile.WriteTrace(&trace)
+	r.answer.Profile, r.answer.Trace = profile.String(), trace.String()
+	return err
+}
+
+// one sends the result of a query that has one.
+func (r *run) one(ctx context.Context, f *gpuframe.Frame, err error) error {
+	if err != nil {
+		return err
+	}
+	if !r.yield(ctx, f) {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func batches(ctx context.Context, _ operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
+	for f, err := range q.Batches(ctx, options...) {
+		if err := r.one(ctx, f, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(ctx context.Context, o operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) (err error) {
+	format, ok := formats[o.Format]
+	if !ok {
+		return fmt.Errorf("no format is called %q: %w", o.Format, errArgument)
+	}
+	r.answer.Rows, err = q.WriteFile(ctx, o.Path, format(), options...)
+	return err
+}

@@ -1,0 +1,152 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"context"
+	"time"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// run is an operation on a query, on a goroutine. It sends its tables, then it closes the
+// channel.
+type run struct {
+	cancel context.CancelFunc
+	tables chan *buffer.Buffer
+	// answer and err are set before the channel is closed.
+	answer runAnswer
+	err    error
+}
+
+// runAnswer is the result of an operation other than tables.
+type runAnswer struct {
+	Text   string        `json:"text,omitempty"`
+	Fields []fieldAnswer `json:"fields,omitempty"`
+	Rows   int64         `json:"rows"`
+	// Profile and Trace are of a run with a profile.
+	Profile string `json:"profile,omitempty"`
+	Trace   string `json:"trace,omitempty"`
+}
+
+// gpuframe_query starts an action on a query, in memory of a manager. The action and
+// the query are documents in JSON: see operation and package querydata. The tables are the
+// queries that the document calls given. The handle of the run is released by
+// gpuframe_release, which cancels it and waits for its end.
+//
+//export gpuframe_query
+func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, count C.int64_t, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		m, err := the[*memory.Manager](handle(h))
+		if err != nil {
+			return err
+		}
+		var o operation
+		if err := decode(action, &o); err != nil {
+			return err
+		}
+		engine, err := engineOf(m)
+		if err != nil {
+			return err
+		}
+		var options querydata.Options
+		var used []*buffer.Buffer
+		release := func() {
+			for _, b := range used {
+				_ = b.Release() // a separate reference
+			}
+		}
+		for _, each := range unsafe.Slice((*handle)(unsafe.Pointer(tables)), int(count)) {
+			b, err := wholeTable(each)
+			if err != nil {
+				release()
+				return err
+			}
+			used = append(used, b)
+			options.Given = append(options.Given, engine.Table(b))
+		}
+		q, err := querydata.Decode(engine, []byte(C.GoString(document)), options)
+		if err != nil {
+			release()
+			return err
+		}
+		*out = C.uint64_t(objects.add(start(q, o, release)))
+		return nil
+	})
+}
+
+// start runs an operation, and releases what it uses at its end.
+func start(q gpuframe.Query, o operation, release func()) *run {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{cancel: cancel, tables: make(chan *buffer.Buffer)}
+	go func() {
+		defer close(r.tables)
+		defer cancel()
+		defer release()
+		r.err = recovered(func() error { return o.on(ctx, q, r) })
+	}()
+	return r
+}
+
+// yield sends a table. It reports false, and releases the table, if the run is cancelled.
+func (r *run) yield(ctx context.Context, f *gpuframe.Frame) bool {
+	select {
+	case r.tables <- f.Table():
+		return true
+	case <-ctx.Done():
+		_ = f.Release() // the run has failed already
+		return false
+	}
+}
+
+// Close cancels the run, and waits for its end.
+func (r *run) Close() error {
+	r.cancel()
+	for b := range r.tables {
+		_ = b.Release() // a table that was not taken
+	}
+	return nil
+}
+
+// The status of a run that gpuframe_run_wait returns.
+const (
+	runContinues = iota
+	runHasTable
+	runEnded
+)
+
+// gpuframe_run_wait waits for the next table of a run or for its end, and for some
+// milliseconds at most: then the status is 0. The status is 1 with a table, and 2 at the
+// end, with the answer. The error is that of the run. Waits are short so that Python can
+// handle signals between them.
+//
+//export gpuframe_run_wait
+func gpuframe_run_wait(h C.uint64_t, milliseconds C.int64_t, status *C.int32_t, table *C.uint64_t, answer **C.char) *C.char {
+	return guarded(func() error {
+		r, err := the[*run](handle(h))
+		if err != nil {
+			return err
+		}
+		timeout := time.NewTimer(time.Duration(milliseconds) * time.Millisecond)
+		defer timeout.Stop()
+		select {
+		case b, more := <-r.tables:
+			if more {
+				*status, *table = runHasTable, C.uint64_t(objects.add(b))
+				return nil
+			}
+			*status, *answer = runEnded, encoded(r.answer)
+			return r.err
+		case <-timeout.C:
+			*status = runContinues
+			return nil
+		}
+	})
+}

@@ -1,0 +1,495 @@
+"""Queries: against a plain model in Python and against SQLite, with errors, leaks, interruption and files."""
+
+import datetime
+import decimal
+import html.parser
+import math
+import os
+import random
+import signal
+import sqlite3
+import sys
+import threading
+
+import gpuframe
+import pytest
+import support
+from gpuframe import col, lit
+from producer import Array
+
+CITIES = ["Oslo", "Bern", "Ærø", "", None]
+
+
+def sales(rows=200, seed=1, where="host"):
+    """Return rows with nulls, and a table of them."""
+    draw = random.Random(seed)
+    data = {
+        "city": [draw.choice(CITIES) for _ in range(rows)],
+        "qty": [draw.choice([None, *range(-5, 6)]) for _ in range(rows)],
+        "price": [draw.choice([None, *(i / 4 for i in range(-8, 9))]) for _ in range(rows)],
+        "id": list(range(rows)),
+    }
+    types = {"city": "utf8", "qty": "int64", "price": "float64", "id": "int64"}
+    return data, gpuframe.Table.from_arrow(Array.struct({n: Array.of(types[n], v) for n, v in data.items()}), device="host").to_device(where)
+
+
+def rows_of(data):
+    return [dict(zip(data, row)) for row in zip(*data.values())]
+
+
+def run(query):
+    return query.collect().to_pylist()
+
+
+def kleene_and(a, b):
+    return False if a is False or b is False else None if a is None or b is None else True
+
+
+def null(f):
+    return lambda *values: None if any(v is None for v in values) else f(*values)
+
+
+#: Expressions, plain models of them, and the columns that make them null.
+EXPRESSIONS = {
+    "arithmetic": (col("qty") * 2 - col("id") + 1, null(lambda r: r["qty"] * 2 - r["id"] + 1), ["qty"]),
+    "true division": (col("qty") / 2, null(lambda r: r["qty"] / 2), ["qty"]),
+    "modulo": (col("qty") % 3, null(lambda r: r["qty"] % 3), ["qty"]),
+    "negative modulo": (col("qty") % -3, null(lambda r: r["qty"] % -3), ["qty"]),
+    "float modulo": (col("price") % 1.5, null(lambda r: r["price"] % 1.5), ["price"]),
+    "reflected": (10 - col("id"), lambda r: 10 - r["id"], []),
+    "comparison": (col("qty") >= col("price"), null(lambda r: r["qty"] >= r["price"]), ["qty", "price"]),
+    "logic": ((col("qty") > 0) & (col("price") > 0),
+              lambda r: kleene_and(null(lambda v: v > 0)(r["qty"]), null(lambda v: v > 0)(r["price"])), []),
+    "not": (~(col("qty") == 1), null(lambda r: r["qty"] != 1), ["qty"]),
+    "between": (col("qty").is_between(-1, 3, closed="right"), null(lambda r: -1 < r["qty"] <= 3), ["qty"]),
+    "in": (col("city").is_in(["Oslo", ""]), null(lambda r: r["city"] in ("Oslo", "")), ["city"]),
+    "null": (col("city").is_null(), lambda r: r["city"] is None, []),
+    "fill": (col("qty").fill_null(7), lambda r: 7 if r["qty"] is None else r["qty"], []),
+    "coalesce": (gpuframe.coalesce("qty", "id"), lambda r: r["id"] if r["qty"] is None else r["qty"], []),
+    "choice": (gpuframe.when(col("qty") > 2).then(lit("high")).when(col("qty") > 0).then(lit("low")).otherwise(lit("none")),
+               lambda r: "none" if r["qty"] is None or r["qty"] <= 0 else "high" if r["qty"] > 2 else "low", []),
+    "choice or null": (gpuframe.when(col("qty") > 2).then(col("id")).otherwise(None),
+                       lambda r: r["id"] if r["qty"] is not None and r["qty"] > 2 else None, []),
+    "cast": (col("price").cast(int), null(lambda r: math.trunc(r["price"])), ["price"]),
+    "clip": (col("qty").clip(-2, 2), null(lambda r: min(max(r["qty"], -2), 2)), ["qty"]),
+    "abs": (col("qty").abs(), null(lambda r: abs(r["qty"])), ["qty"]),
+    "upper": (col("city").str.to_uppercase(), null(lambda r: r["city"].upper()), ["city"]),
+    "slice": (col("city").str.slice(1, 2), null(lambda r: r["city"][1:3]), ["city"]),
+    "slice from the end": (col("city").str.slice(-2), null(lambda r: r["city"][-2:]), ["city"]),
+    "length": (col("city").str.len_chars(), null(lambda r: len(r["city"])), ["city"]),
+    "bytes": (col("city").str.len_bytes(), null(lambda r: len(r["city"].encode())), ["city"]),
+    "contains": (col("city").str.contains("r"), null(lambda r: "r" in r["city"]), ["city"]),
+    "find": (col("city").str.find("r"), null(lambda r: r["city"].find("r") if "r" in r["city"] else None), ["city"]),
+    "like": (col("city").str.like("_e%"), null(lambda r: r["city"][1:2] == "e"), ["city"]),
+    "replace": (col("city").str.replace_all("s", "zz"), null(lambda r: r["city"].replace("s", "zz")), ["city"]),
+    "pad": (col("city").str.pad_start(6, "*"), null(lambda r: r["city"].rjust(6, "*")), ["city"]),
+    "split": (col("city").str.split_part("s", 1), null(lambda r: (r["city"].split("s") + [None])[1] if "s" in r["city"] else None), ["city"]),
+    "concat": (gpuframe.concat_str("city", lit("x"), separator="-"), null(lambda r: r["city"] + "-x"), ["city"]),
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_expressions(name):
+    expression, model, needs = EXPRESSIONS[name]
+    data, table = sales()
+    got = run(table.lazy().select("id", expression.alias("value")))
+    assert len(got) == len(data["id"])
+    for row, made in zip(rows_of(data), got):
+        want = None if any(row[each] is None for each in needs) else model(row)
+        assert made == {"id": row["id"], "value": want}, row
+
+
+def group(rows, key):
+    made = {}
+    for row in rows:
+        made.setdefault(row[key], []).append(row)
+    return made
+
+
+def test_aggregates():
+    data, table = sales()
+    q, p = col("qty"), col("price")
+    got = run(table.lazy().group_by("city").agg(
+        q.sum().alias("sum"), p.mean().alias("mean"), q.min().alias("min"), q.max().alias("max"), q.count().alias("count"),
+        q.null_count().alias("nulls"), q.n_unique().alias("distinct"), p.median().alias("median"), gpuframe.len(),
+        q.filter(p > 0, q > 0).sum().alias("filtered"), (q.sum() + gpuframe.len()).alias("both"), q.first().alias("first")))
+    groups = group(rows_of(data), "city")
+    assert sorted(map(str, groups)) == sorted(str(row["city"]) for row in got)
+    for made in got:
+        rows = groups[made["city"]]
+        values = [row["qty"] for row in rows if row["qty"] is not None]
+        prices = sorted(row["price"] for row in rows if row["price"] is not None)
+        both = [row["qty"] for row in rows if row["qty"] is not None and row["price"] is not None and row["price"] > 0 and row["qty"] > 0]
+        middle = len(prices) // 2
+        want = {"city": made["city"], "sum": sum(values), "mean": pytest.approx(sum(prices) / len(prices)), "min": min(values), "max": max(values),
+                "count": len(values), "nulls": len(rows) - len(values), "distinct": len({row["qty"] for row in rows}),
+                "median": prices[middle] if len(prices) % 2 else (prices[middle - 1] + prices[middle]) / 2, "len": len(rows),
+                "filtered": sum(both) if both else None, "both": sum(values) + len(rows), "first": values[0]}
+        assert made == want
+
+
+def test_windows_and_all_rows():
+    data, table = sales()
+    total = sum(v for v in data["qty"] if v is not None)
+    sums = {key: sum(r["qty"] for r in rows if r["qty"] is not None) for key, rows in group(rows_of(data), "city").items()}
+    got = run(table.lazy().select("city", col("qty").sum().over("city").alias("of city"), col("qty").sum().alias("of all")))
+    assert got == [{"city": c, "of city": sums[c], "of all": total} for c in data["city"]]
+    assert run(table.lazy().select(col("qty").sum())) == [{"qty": total}]
+
+
+def test_order():
+    data, table = sales()
+    rows, lazy = rows_of(data), table.lazy()
+    first = sorted(rows, key=lambda r: (r["qty"] is not None, r["qty"] or 0))
+    assert run(lazy.sort("qty")) == first  # nulls first, as in Polars
+    down = sorted(rows, key=lambda r: (r["qty"] is None, -(r["qty"] or 0)))
+    assert run(lazy.sort("qty", descending=True, nulls_last=True)) == down
+    assert run(lazy.top_k(7, by="qty")) == down[:7]
+    assert run(lazy.bottom_k(3, by=["city", "id"])) == sorted((r for r in rows if r["city"] is not None), key=lambda r: (r["city"].encode(), r["id"]))[:3]
+    assert run(lazy.head(3)) == rows[:3] and run(lazy.tail(2)) == rows[-2:] and run(lazy.slice(5, 4)) == rows[5:9] and run(lazy.slice(190)) == rows[190:]
+    seen = {}
+    for row in rows:
+        seen.setdefault(row["city"], row)
+    assert run(lazy.unique("city")) == list(seen.values())
+    with pytest.raises(ValueError, match="2 values for 1 keys"):
+        lazy.sort("qty", descending=[True, False])
+
+
+def test_columns():
+    data, table = sales(20)
+    rows, lazy = rows_of(data), table.lazy()
+    assert lazy.rename({"city": "qty", "qty": "city"}).drop("price").collect().to_pydict() == {"qty": data["city"], "city": data["qty"], "id": data["id"]}
+    assert run(lazy.drop_nulls("qty")) == [r for r in rows if r["qty"] is not None]
+    assert run(lazy.drop_nulls()) == [r for r in rows if None not in r.values()]
+    assert lazy.fill_null(0).collect().to_pydict() == {**data, "qty": [v or 0 for v in data["qty"]], "price": [v or 0 for v in data["price"]]}
+    assert lazy.fill_null("?").collect().to_pydict() == {**data, "city": ["?" if v is None else v for v in data["city"]]}
+    assert lazy.with_columns(double=col("id") * 2, id="qty").collect().to_pydict() == {**data, "id": data["qty"], "double": [i * 2 for i in data["id"]]}
+    assert lazy.collect_schema() == {"city": "utf8", "qty": "int64", "price": "float64", "id": "int64"}
+    made = lazy.unpivot(["qty", "id"], index="city", variable_name="which").collect().to_pydict()
+    assert made == {"city": data["city"] * 2, "which": ["qty"] * 20 + ["id"] * 20, "value": data["qty"] + data["id"]}
+    assert gpuframe.concat([lazy, lazy.filter(col("id") > 17)]).collect().to_pydict()["id"] == [*range(20), 18, 19]
+    pivoted = run(lazy.pivot("city", ["Oslo", None], index=(col("id") % 2).alias("odd"), values="id", aggregate_function="max").sort("odd"))
+    for odd, made in enumerate(pivoted):
+        of = {c: [r["id"] for r in rows if r["id"] % 2 == odd and r["city"] == c] for c in ("Oslo", None)}
+        assert made == {"odd": odd, "Oslo": max(of["Oslo"], default=None), "null": max(of[None], default=None)}
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti", "cross"])
+def test_joins(how):
+    (left, a), (right, b) = sales(30, 2), sales(12, 3)
+    keys = {} if how == "cross" else {"on": ["city", "qty"]}
+    got = run(a.lazy().join(b.lazy().select("city", "qty", other="id"), how=how, **keys))
+    key = (lambda r: ()) if how == "cross" else (lambda r: None if None in (r["city"], r["qty"]) else (r["city"], r["qty"]))
+    pairs = [(x, y) for x in rows_of(left) for y in rows_of(right) if key(x) is not None and key(x) == key(y)]
+    matched = {x["id"] for x, _ in pairs}, {y["id"] for _, y in pairs}
+    if how in ("semi", "anti"):
+        want = [x for x in rows_of(left) if (x["id"] in matched[0]) == (how == "semi")]
+    elif how == "cross":
+        want = [{**x, "city_right": y["city"], "qty_right": y["qty"], "other": y["id"]} for x, y in pairs]
+    else:
+        want = [{**x, "other": y["id"]} for x, y in pairs]
+        if how in ("left", "full"):
+            want += [{**x, "other": None} for x in rows_of(left) if x["id"] not in matched[0]]
+        if how in ("right", "full"):
+            want += [{"city": y["city"], "qty": y["qty"], "price": None, "id": None, "other": y["id"]} for y in rows_of(right) if y["id"] not in matched[1]]
+    assert sorted(map(repr, got)) == sorted(map(repr, want))
+
+
+def test_asof():
+    trades = gpuframe.from_columns({"t": [1, 5, 9], "id": [0, 1, 2]}, device="host")
+    quotes = gpuframe.from_columns({"t": [2, 5, 6], "bid": [20, 50, 60]}, device="host")
+    assert trades.join_asof(quotes, on="t").collect().to_pydict()["bid"] == [None, 50, 60]
+    assert trades.join_asof(quotes, on="t", strategy="forward", allow_exact_matches=False).collect().to_pydict()["bid"] == [20, 60, None]
+    assert trades.join_asof(quotes, on="t", tolerance=2).collect().to_pydict()["bid"] == [None, 50, None]
+
+
+LITERALS = [
+    True, 7, -7, 2**40, 1.5, float("inf"), "text ü \x00", b"\x00\xff", decimal.Decimal("-12.50"), decimal.Decimal("1E+3"), datetime.date(1969, 12, 31),
+    datetime.datetime(2026, 6, 1, 12, 0, 0, 500), datetime.timedelta(days=-1, microseconds=5), datetime.time(23, 59, 59, 999999),
+]
+
+
+@pytest.mark.parametrize("value", LITERALS, ids=repr)
+def test_literals(value):
+    made = gpuframe.from_columns({"x": [0]}, device="host").with_columns(lit(value).alias("v")).select("v", same=col("v") == value).collect()
+    assert made["same"].tolist() == [True]
+    if isinstance(value, (bool, int, float, str)):
+        assert made["v"].tolist() == [value]
+
+
+def test_literals_beside_columns():
+    """Literals take the type of the column beside them, and mean the same moment or number."""
+    x = gpuframe.from_columns({"x": [86_399_000_000]}, device="host")
+    for kind, value in {
+        "timestamp[us]": datetime.datetime(1970, 1, 1, 23, 59, 59), "duration[us]": datetime.timedelta(hours=23, minutes=59, seconds=59),
+        "timestamp[us, UTC]": datetime.datetime(1970, 1, 2, 1, 59, 59, tzinfo=datetime.timezone(datetime.timedelta(hours=2))),
+        "decimal128(20, 2)": decimal.Decimal("86399000000.00"), "float64": 86_399_000_000, "int64": 86_399e6,
+    }.items():
+        assert run(x.select((col("x").cast(kind) == value).alias("same"))) == [{"same": True}], kind
+    got = run(x.select(b=lit(decimal.Decimal("-12.50")).cast(float), c=lit(decimal.Decimal("1E+3")).cast(int),
+                       d=lit(datetime.time(1, 2, 3)).dt.minute(), e=lit(datetime.date(2024, 2, 29)).dt.day()))
+    assert got == [{"b": -12.5, "c": 1000, "d": 2, "e": 29}]
+
+
+def test_wrong_arguments():
+    lazy = gpuframe.from_columns({"x": [0]}, device="host")
+    for wrong in (object(), [1], {"a": 1}, 1j):
+        with pytest.raises(TypeError, match="no literal"):
+            lit(wrong)
+    with pytest.raises(ValueError, match="64 bits"):
+        lit(2**64)
+    with pytest.raises(TypeError, match="truth value"):
+        bool(col("x") > 1)
+    with pytest.raises(TypeError, match="lazy"):
+        lazy.join(lazy.collect(), on="x")
+    with pytest.raises(ValueError, match="Unicode"):
+        lazy.select(lit("\ud800")).collect()
+    with pytest.raises(ValueError, match="steps\\[1\\].*n.*expected a whole number"):
+        lazy.head("x").collect()
+    with pytest.raises(ValueError, match='no kind of join is called "outer"'):
+        lazy.join(lazy, on="x", how="outer").collect()
+    deep = col("x")
+    for _ in range(100_000):
+        deep = deep + 1
+    with pytest.raises(ValueError, match="nested|within others"):
+        lazy.select(deep).collect()
+    with pytest.raises(TypeError, match="whole expression"):
+        lazy.select(gpuframe.when(col("x") > 0).then(1)).collect()
+
+
+def test_all_problems_are_reported_with_their_places():
+    _, table = sales(5)
+    line = sys._getframe().f_lineno
+    query = (table.lazy()
+             .filter(col("pric") > 1)
+             .with_columns(bad=col("city") + 1)
+             .group_by("town").agg(col("bad").max()))
+    with pytest.raises(gpuframe.QueryError) as caught:
+        query.collect()
+    problems = caught.value.problems
+    assert [(p.verb, p.file, p.line) for p in problems] == [("filter", __file__, line + 2), ("with_columns", __file__, line + 3), ("agg", __file__, line + 4)]
+    assert '"price"' in problems[0].text and "utf8" in problems[1].text and '"city"' in problems[2].text
+    assert str(caught.value).count("test_queries.py:") == 3
+    assert isinstance(caught.value, ValueError)
+
+
+def test_against_sqlite():
+    """Random groups, joins, filters and sorts, beside SQLite on the same rows."""
+    checked = 0
+    for seed in range(25):
+        draw = random.Random(seed)
+        (left, a), (right, b) = sales(draw.choice([0, 1, 40]), seed), sales(draw.choice([0, 1, 25]), seed + 1000)
+        base = sqlite3.connect(":memory:")
+        for name, data in (("a", left), ("b", right)):
+            base.execute(f"create table {name} (city text, qty integer, price real, id integer)")
+            base.executemany(f"insert into {name} values (?, ?, ?, ?)", zip(*data.values()))
+        low, modulus = draw.randrange(-5, 5), draw.choice([2, 3])
+        how = draw.choice(["inner", "left"])
+        queries = [
+            (f"select id, qty * 2 + {low}, price, upper(city) from a where qty > {low} or price is null order by price desc nulls last, id",
+             a.lazy().filter((col("qty") > low) | col("price").is_null()).sort("price", "id", descending=[True, False], nulls_last=True)
+             .select("id", (col("qty") * 2 + low).alias("q"), "price", col("city").str.to_uppercase()) if "Ærø" not in left["city"] else None),
+            ("select city, count(*), sum(qty), count(distinct qty), max(price), avg(price) from a group by city order by city nulls last",
+             a.lazy().group_by("city").agg(gpuframe.len(), col("qty").sum(), (col("qty").n_unique() - col("qty").null_count().clip(0, 1)).alias("d"),
+                                           col("price").max(), col("price").mean().alias("m")).sort("city", nulls_last=True)),
+            (f"select a.id, b.id from a {how} join b on a.city = b.city and a.id % {modulus} = b.id % {modulus} order by a.id, b.id",
+             a.lazy().select("id", "city", m=col("id") % modulus)
+             .join(b.lazy().select("city", other="id", m=col("id") % modulus), on=["city", "m"], how=how).sort("id", "other").select("id", "other")),
+            ("select id, sum(qty) over (partition by city) from a order by id", a.lazy().select("id", col("qty").sum().over("city")).sort("id")),
+            (f"select distinct qty from a where qty not in (1, {low}) order by qty", a.lazy().filter(~col("qty").is_in([1, low])).select("qty").unique().sort("qty")),
+            ("select substr(city, 2, 2), length(city), replace(city, 'o', '00'), instr(city, 'r') from a order by id",
+             a.lazy().select(col("city").str.slice(1, 2).alias("s"), col("city").str.len_chars().alias("l"), col("city").str.replace_all("o", "00").alias("r"),
+                             (col("city").str.find("r").fill_null(-1) + 1 + lit(0) * col("city").str.len_chars()).alias("i"))),
+        ]
+        for sql, query in queries:
+            if query is None:
+                continue
+            got = [tuple(row.values()) for row in run(query)]
+            want = base.execute(sql).fetchall()
+            assert len(got) == len(want), sql
+            for mine, theirs in zip(got, want):
+                assert mine == pytest.approx(theirs, nan_ok=True), sql
+            checked += 1
+    assert checked > 100
+
+
+def test_against_pandas():
+    pandas = pytest.importorskip("pandas")
+    data, table = sales(500)
+    frame = pandas.DataFrame(data)
+    got = table.lazy().group_by("city").agg(col("qty").sum(), col("price").std().alias("std"), col("price").quantile(0.3).alias("q")).collect().to_pydict()
+    groups = frame.groupby("city", dropna=False)
+    want = groups.agg(qty=("qty", "sum"), std=("price", "std"), q=("price", lambda s: s.quantile(0.3)))
+    for city, *values in zip(*got.values()):
+        assert values == pytest.approx(list(want.loc[city if city is not None else want.index[want.index.isna()][0]]))
+    numbers = frame[["id"]].assign(half=frame["id"] / 2)
+    assert gpuframe.from_pandas(numbers, device="host").filter(col("half") > 248).collect().to_pydict() == {"id": [497, 498, 499], "half": [248.5, 249.0, 249.5]}
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_peers(library):
+    pytest.importorskip(library)
+    data, table = sales(50)
+    if library == "pyarrow":
+        back = gpuframe.from_arrow(table.to_arrow(), device="host").collect()
+    else:
+        back = gpuframe.from_polars(table.to_polars(), device="host").collect()
+    assert back.to_pydict() == data
+
+
+def test_files(tmp_path):
+    data, table = sales(300)
+    lazy = table.lazy().filter(col("id") >= 5)
+    want = {name: values[5:] for name, values in data.items()}
+    for form, scan in (("parquet", gpuframe.scan_parquet), ("ipc", gpuframe.scan_ipc)):
+        path = tmp_path / f"a.{form}"
+        assert getattr(lazy, "sink_" + form)(path, device="host") == 295
+        assert scan(path).collect(device="host").to_pydict() == want
+        assert scan([path, path]).select(gpuframe.len()).collect(device="host").to_pylist() == [{"len": 590}]
+    lazy.select("id", "qty").sink_csv(tmp_path / "a.csv")
+    assert gpuframe.scan_csv(tmp_path / "a.csv", schema_overrides={"qty": float}).collect(device="host").to_pydict() == {"id": want["id"], "qty": want["qty"]}
+    lazy.select("id", "city").sink_ndjson(tmp_path / "a.ndjson")
+    read = gpuframe.scan_ndjson(tmp_path / "a.ndjson", schema={"id": "int32", "city": str}).collect(device="host")
+    assert read.to_pydict() == {"id": want["id"], "city": want["city"]} and read.schema.types == ["int32", "utf8"]
+    (tmp_path / "b.csv").write_text("x;y\n1;2\n")
+    assert gpuframe.scan_csv(tmp_path / "b.csv", separator=";", has_header=False).collect(device="host").column_names == ["f0", "f1"]
+    with pytest.raises(FileNotFoundError, match="missing"):
+        gpuframe.scan_parquet(tmp_path / "missing.parquet").collect(device="host")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no file PAR1")
+    with pytest.raises(gpuframe.InvalidDataError, match="bad.parquet"):
+        gpuframe.scan_parquet(tmp_path / "bad.parquet").collect(device="host")
+
+
+def test_plans_and_profiles():
+    _, table = sales(100)
+    query = table.lazy().filter(col("qty") > 0).group_by("city").agg(col("price").sum())
+    plan = query.explain()
+    assert "as written:" in plan and "as run on" in plan and "qty > 0" in plan
+    made, profile = query.profile()
+    assert len(made) == 5 and "rows in" in str(profile) and '"traceEvents"' in profile.trace
+    assert "given" not in repr(query) and "filter" in repr(query)
+    described = {row["statistic"]: row for row in table.lazy().select("id", "city").describe().to_pylist()}
+    assert described["mean"]["id"] == 49.5 and described["count"]["id"] == 100 and described["mean"]["city"] is None
+
+
+def test_batches(where):
+    _, table = sales(1000, where=where) if support.KERNELS[where] else sales(1000)
+    lazy = gpuframe.concat([table.lazy()] * 4)
+    sizes = [len(batch) for batch in lazy.collect_batches(batch_rows=100)]
+    assert sum(sizes) == 4000 and len(sizes) > 1
+    some = lazy.collect_batches(batch_rows=100)
+    assert len(next(some)) > 0
+    some.close()  # ends the run
+    assert list(lazy.filter(col("id") < 0).collect_batches()) == []
+
+
+def test_budget():
+    _, table = sales(10_000)
+    with gpuframe.budget("20 kB", device="host"):
+        with pytest.raises(MemoryError) as caught:
+            table.lazy().sort("price").collect(device="host")
+    assert isinstance(caught.value, gpuframe.BudgetError) and caught.value.budget == 20_000
+    with gpuframe.budget("4 MB", device="host") as budget:
+        made = table.lazy().sort("price").collect(device="host", tag="sorted")
+        assert 0 < budget.in_use <= budget.peak <= 4_000_000
+    del made
+
+
+def test_a_thousand_queries_leak_nothing():
+    _, table = sales(50)
+    lazy = table.lazy()
+    slots = set()
+    for i in range(1000):
+        if i % 5 == 4:
+            with pytest.raises(gpuframe.QueryError):
+                lazy.filter(col("nothing") > i).collect()
+            continue
+        made = lazy.filter(col("id") >= i % 50).group_by("city").agg(col("qty").sum()).collect()
+        slots.add(made._handle() & 0xFFFFFFFF)
+        del made
+    support.settle()
+    assert len(slots) < 20  # slots of handles are used again
+
+
+def test_threads():
+    data, table = sales(300)
+    failures = []
+
+    def work(low):
+        try:
+            for _ in range(10):
+                assert table.lazy().filter(col("id") > low).select(gpuframe.len()).collect().to_pylist() == [{"len": 299 - low}]
+        except BaseException as error:  # noqa: BLE001 - threads lose their exceptions
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(low,)) for low in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failures
+
+
+def test_an_interrupt_cancels_a_run(monkeypatch):
+    """The signal comes while the run is under way: a cross join that would yield 10^13 rows."""
+    many = gpuframe.from_columns({"x": range(200_000)}, device="host")
+    query = many.join(many, how="cross").join(many, how="cross").select(col("x").sum())
+    waits = []
+
+    def interrupted(handle, *arguments, wait=gpuframe._library.library.run_wait):
+        if not waits:
+            waits.append(handle)
+            os.kill(os.getpid(), signal.SIGINT)
+        return wait(handle, *arguments)
+
+    monkeypatch.setattr(gpuframe._library.library, "run_wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        query.collect(batch_rows=1000)
+    assert waits
+
+
+class Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = set(), []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        assert not any(name.startswith("on") for name, _ in attributes)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_html_of_hostile_names():
+    hostile = '<script>alert("x")</script>'
+    table = gpuframe.Table.from_arrow(Array.struct({hostile: Array.of("utf8", ["<img src=x onerror=y>", "&amp;", None])}), device="host")
+    shown = table.lazy().collect()._repr_html_()
+    parser = Tags()
+    parser.feed(shown)
+    assert not parser.tags & {"script", "img"} and "table" in parser.tags
+    text = "".join(parser.text)
+    assert hostile in text and "<img src=x onerror=y>" in text and "&amp;" in text
+
+
+def test_results_print_and_go_on():
+    table = gpuframe.from_columns({"x": [1, 2, 3], "y": [0.5, 1.5, 2.5]}, device="host").filter(col("x") > 1).collect()
+    assert str(table).splitlines()[0] == "shape: (2, 2)" and "float64" in str(table) and repr(table) == str(table)
+    numpy = pytest.importorskip("numpy")
+    assert numpy.from_dlpack(table["y"]).tolist() == [1.5, 2.5]
+    assert table.lazy().select(col("y").max()).collect().to_pylist() == [{"y": 2.5}]
+    assert repr(gpuframe.when(col("x") > 1).then(2).otherwise(3)) == "if(fill_null(gt(x, 1), False), 2, 3)"
+
+
+def test_dates():
+    day = datetime.date(2024, 2, 29)
+    query = gpuframe.from_columns({"n": [0, 1, 400]}, device="host").select(d=col("n").cast("int32").cast("date32")).select(
+        y=col("d").dt.year(), m=col("d").dt.month(), day=col("d").dt.day(), w=col("d").dt.weekday(), o=col("d").dt.ordinal_day(),
+        later=col("d").dt.offset_by("1y2mo3d").dt.days_since(col("d")), month=col("d").dt.truncate("1mo").dt.day(), before=col("d") < lit(day))
+    got = run(query)
+    for row, n in zip(got, [0, 1, 400]):
+        d = datetime.date(1970, 1, 1) + datetime.timedelta(n)
+        later = datetime.date(d.year + 1 + (d.month + 1) // 12, (d.month + 1) % 12 + 1, d.day) + datetime.timedelta(3)
+        assert row == {"y": d.year, "m": d.month, "day": d.day, "w": d.isoweekday(), "o": d.timetuple().tm_yday, "later": (later - d).days, "month": 1, "before": True}
+    with pytest.raises(ValueError, match="offset|expected a number"):
+        col("d").dt.offset_by("soon")
