@@ -35,19 +35,26 @@ class Run(Handle):
         handles = (ctypes.c_uint64 * len(tables))(*[each._handle() for each in tables])
         made = cls.__new__(cls)
         made._kept, made.answer = (manager, tuple(tables)), {}
-        made._adopt(library.make(library.query, manager._handle(), json.dumps(action).encode(), document, handles, len(tables)))
+        handle = ctypes.c_uint64()
+        try:
+            library.query(manager._handle(), json.dumps(action).encode(), document, handles, len(tables), ctypes.byref(handle))
+        finally:  # also if a signal came during the call
+            made._adopt(handle.value)
         return made
 
     def next(self) -> Optional[Table]:
         """Return the next table, or None at the end, after which there is the answer."""
-        status, made, answer = ctypes.c_int32(), ctypes.c_uint64(), ctypes.c_void_p()
+        status, handle, answer = ctypes.c_int32(), ctypes.c_uint64(), ctypes.c_void_p()
         while True:
+            table = None
             try:
-                library.run_wait(self._handle(), WAIT, ctypes.byref(status), ctypes.byref(made), ctypes.byref(answer))
-            finally:
+                library.run_wait(self._handle(), WAIT, ctypes.byref(status), ctypes.byref(handle), ctypes.byref(answer))
+            finally:  # also if a signal came during the call
                 text = library.text(answer)
+                if handle.value:
+                    table = Table._wrap(handle.value, self._kept[0])
             if status.value == HAS_TABLE:
-                return Table._wrap(made.value, self._kept[0])
+                return table
             if status.value == ENDED:
                 self.answer = json.loads(text)
                 return None

@@ -448,6 +448,23 @@ def test_an_interrupt_cancels_a_run(monkeypatch):
     assert waits
 
 
+@pytest.mark.parametrize("after", ["query", "run_wait"])
+def test_a_signal_at_the_end_of_a_call_loses_nothing(monkeypatch, after):
+    """The exception comes after the library has returned a handle. No memory is held at the end of the test."""
+    library = gpuframe._library.library
+    real = getattr(library, after)
+
+    def then_interrupted(*arguments):
+        real(*arguments)
+        raise KeyboardInterrupt
+
+    _, table = sales(100)
+    monkeypatch.setattr(library, after, then_interrupted)
+    for _ in range(20):
+        with pytest.raises(KeyboardInterrupt):
+            table.lazy().sort("qty").collect()
+
+
 class Tags(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
