@@ -48,7 +48,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Open returns a reader of the result of a plan. The caller closes it, and releases the
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
-	o := opener{settings: settings, parents: plan.Parents(n), shared: map[plan.Node]*shared{}}
+	o := opener{settings: settings, parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
 	return o.open(ctx, n)
 }
 
@@ -57,6 +57,7 @@ type opener struct {
 	settings Settings
 	parents  map[plan.Node]int
 	shared   map[plan.Node]*shared
+	bounds   map[*plan.KeyBounds]*keyBounds
 }
 
 // open returns a reader of a node. One that others read too, and that holds rows, is opened
@@ -82,7 +83,7 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	if err != nil {
 		return nil, err
 	}
-	base := stage{node: n, settings: o.settings, inputs: inputs}
+	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds}
 	reader, err := open(ctx, &base)
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
@@ -160,6 +161,8 @@ type stage struct {
 	node     plan.Node
 	settings Settings
 	inputs   []buffer.Reader
+	// bounds are those of the plan's joins that scans use.
+	bounds map[*plan.KeyBounds]*keyBounds
 }
 
 // Schema implements buffer.Reader.

@@ -101,7 +101,7 @@ func (j *joining) start(ctx context.Context) error {
 	if j.right, err = right.whole(ctx); err != nil {
 		return j.short(ctx, err)
 	}
-	return nil
+	return j.findBounds(ctx)
 }
 
 // read reads a table of the left side.

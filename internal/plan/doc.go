@@ -33,4 +33,6 @@
 //     table of the kept rows is made for it.
 //   - relax order lets joins yield their rows in any order if nothing depends on it.
 //   - share subplans makes equal operations on equal inputs one node.
+//   - bound probes passes the least and the greatest key of a join's right side to the scan of
+//     its left side, which leaves out row groups and rows.
 package plan

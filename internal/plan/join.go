@@ -51,6 +51,9 @@ type JoinOptions struct {
 	// AnyOrder lets the rows come in any order, the same in every run. Otherwise they keep that
 	// of the left rows. The pass that relaxes the order sets it.
 	AnyOrder bool
+	// Bounds has, for each key, the bounds of its right side that scans of the left side use,
+	// or nil. It may be nil.
+	Bounds []*KeyBounds
 }
 
 // defaultSuffix is the suffix of right columns without one in the options.

@@ -65,6 +65,7 @@ var passes = []pass{
 	{"fuse filters", fuseFilters},
 	{"relax order", relaxOrder},
 	{"share subplans", shareSubplans},
+	{"bound probes", boundProbes},
 }
 
 // errColumns is the error of a pass that changed the columns of a result.

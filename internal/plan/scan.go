@@ -17,6 +17,7 @@ type Scan struct {
 	all, schema *arrow.Schema
 	columns     []string
 	where       []expr.Expr
+	bounds      []ScanBounds
 	limit       int64
 	rows        int64
 	exact       bool
@@ -49,6 +50,9 @@ func (s *Scan) Columns() []string { return s.columns }
 // Where returns conditions that all rows of interest meet. The source may leave out other
 // rows; the scan may yield them.
 func (s *Scan) Where() []expr.Expr { return s.where }
+
+// Bounds returns the columns of which only values within bounds are of interest.
+func (s *Scan) Bounds() []ScanBounds { return s.bounds }
 
 // Limit returns the number of rows after which the scan may end, or 0 for none.
 func (s *Scan) Limit() int64 { return s.limit }
@@ -90,6 +94,9 @@ func (s *Scan) String() string {
 	}
 	if len(s.where) > 0 {
 		fmt.Fprintf(&b, ", may skip rows unless %s", joined(s.where, " and "))
+	}
+	for _, bounds := range s.bounds {
+		fmt.Fprintf(&b, ", may skip rows unless %s is within the bounds of %s", Readable(bounds.Column), bounds.Of.Key)
 	}
 	if s.limit > 0 {
 		fmt.Fprintf(&b, ", at most %d rows", s.limit)

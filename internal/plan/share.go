@@ -47,7 +47,7 @@ func sameOperation(a, b Node) bool {
 	switch a := a.(type) {
 	case *Scan:
 		b, ok := b.(*Scan)
-		return ok && sameSource(a.source, b.source) && slices.Equal(a.columns, b.columns) && sameExpressions(a.where, b.where) && a.limit == b.limit
+		return ok && sameSource(a.source, b.source) && slices.Equal(a.columns, b.columns) && sameExpressions(a.where, b.where) && slices.Equal(a.bounds, b.bounds) && a.limit == b.limit
 	case *Filter:
 		b, ok := b.(*Filter)
 		return ok && a.condition.Same(b.condition) && slices.Equal(columnsOf(a.schema), columnsOf(b.schema))
@@ -104,6 +104,6 @@ func (a Aggregation) same(b Aggregation) bool {
 }
 
 func (o JoinOptions) same(p JoinOptions) bool {
-	return o.Kind == p.Kind && o.NullsEqual == p.NullsEqual && o.Suffix == p.Suffix && o.AnyOrder == p.AnyOrder && o.Where.Same(p.Where) &&
+	return o.Kind == p.Kind && o.NullsEqual == p.NullsEqual && o.Suffix == p.Suffix && o.AnyOrder == p.AnyOrder && slices.Equal(o.Bounds, p.Bounds) && o.Where.Same(p.Where) &&
 		slices.EqualFunc(o.Keys, p.Keys, func(a, b JoinKey) bool { return a.Left.Same(b.Left) && a.Right.Same(b.Right) })
 }

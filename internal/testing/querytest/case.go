@@ -86,12 +86,16 @@ func (g *generator) newName() string {
 // source draws a table of some batches.
 func (g *generator) source() state {
 	table := &Table{Ordered: true}
+	prefix := "c"
+	if g.choose("own names", 2) == 0 { // so that joins can change places
+		prefix = g.newName() + "c"
+	}
 	for i := range 1 + g.choose("columns", 4) {
 		kind := Kind(g.choose("kind", int(kinds)))
 		if i == 0 {
 			kind = Int32 // so that joins find keys
 		}
-		table.Columns = append(table.Columns, Column{Name: fmt.Sprintf("c%d", i), Kind: kind, Required: g.choose("required", 4) == 0})
+		table.Columns = append(table.Columns, Column{Name: fmt.Sprint(prefix, i), Kind: kind, Required: g.choose("required", 4) == 0})
 	}
 	for range g.choose("rows", g.options.Rows+1) {
 		row := make(Row, len(table.Columns))
@@ -112,5 +116,9 @@ func (g *generator) source() state {
 		at = end
 	}
 	*g.records = append(*g.records, batches...)
-	return state{g.engine.Records(table.schema(), batches...), table, []string{fmt.Sprintf("source %v of %d rows in %d batches: %v", table.Columns, len(table.Rows), len(batches), table.Rows)}}
+	query := g.engine.Records(table.schema(), batches...)
+	if g.choose("parquet", 4) == 0 {
+		query = g.parquet(table.schema(), batches)
+	}
+	return state{query, table, []string{fmt.Sprintf("source %v of %d rows in %d batches: %v", table.Columns, len(table.Rows), len(batches), table.Rows)}}
 }

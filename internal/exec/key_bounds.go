@@ -1,0 +1,93 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow/scalar"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/reduce"
+)
+
+// keyBounds are the bounds of a key of a join's right side, in one run of a plan. A scan makes
+// them before the join reads its right side, if its source has bounds to compare with.
+type keyBounds struct {
+	known bool
+	// low and high are literals. They are zero if the type has none here, or if there is no
+	// key: then empty is set.
+	low, high expr.Expr
+	empty     bool
+}
+
+// conditions returns the conditions on a column.
+func (b *keyBounds) conditions(column string) []expr.Expr {
+	switch {
+	case !b.known || !b.empty && b.low.IsZero():
+		return nil
+	case b.empty:
+		return []expr.Expr{expr.Col(column).IsNull().And(expr.Col(column).IsValid())}
+	}
+	return []expr.Expr{expr.Col(column).Ge(b.low), expr.Col(column).Le(b.high)}
+}
+
+// findBounds finds the bounds of the right keys that scans wait for. Without memory for that
+// the scans read all rows.
+func (j *joining) findBounds(ctx context.Context) error {
+	options := j.of.Options()
+	for i, of := range options.Bounds {
+		wanted := j.bounds[of]
+		if of == nil || wanted == nil {
+			continue
+		}
+		key := options.Keys[i].Right
+		t, _, err := key.Type(j.right.Schema())
+		if err != nil {
+			return err
+		}
+		if _, ok := literalOf(scalar.MakeNullScalar(t)); !ok {
+			continue
+		}
+		found, err := reduce.Scalars(ctx, j.right, []reduce.Aggregate{reduce.Min(key), reduce.Max(key)}, j.options())
+		if isShort(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		wanted.known, wanted.empty = true, !found[0].IsValid()
+		wanted.low, _ = literalOf(found[0])
+		wanted.high, _ = literalOf(found[1])
+	}
+	return nil
+}
+
+// literalOf returns a scalar as a literal, or false for types for which there is no use:
+// statistics of other types are rare, or their keys are seldom in ranges.
+func literalOf(s scalar.Scalar) (expr.Expr, bool) {
+	var value any
+	switch s := s.(type) {
+	case *scalar.Int8:
+		value = s.Value
+	case *scalar.Int16:
+		value = s.Value
+	case *scalar.Int32:
+		value = s.Value
+	case *scalar.Int64:
+		value = s.Value
+	case *scalar.Uint8:
+		value = s.Value
+	case *scalar.Uint16:
+		value = s.Value
+	case *scalar.Uint32:
+		value = s.Value
+	case *scalar.Uint64:
+		value = s.Value
+	case *scalar.Date32:
+		value = s.Value
+	case *scalar.Timestamp:
+		value = s.Value
+	default:
+		return expr.Expr{}, false
+	}
+	return expr.LitOf(s.DataType(), value), true
+}

@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/join"
+)
+
+// KeyBounds are the least and the greatest value of a key on the right side of a join. They
+// are known when the query has read that side. The plan only has their identity, because
+// several runs may use it at a time.
+type KeyBounds struct {
+	// Key describes the key.
+	Key string
+}
+
+// ScanBounds is a column of a scan of which only values within bounds are of interest.
+type ScanBounds struct {
+	Column string
+	Of     *KeyBounds
+}
+
+// boundProbes passes the bounds of the keys of a right side to the scan of the left side's
+// key, if only left rows with a match are in the result. The right side is read first. The
+// scan leaves out row groups by statistics, and may leave out rows.
+func boundProbes(root Node) (Node, error) {
+	parents := parents(root)
+	joins, scans := map[*Join][]*KeyBounds{}, map[*Scan][]ScanBounds{}
+	for _, n := range inputsFirst(root) {
+		j, ok := n.(*Join)
+		if !ok || j.options.Kind != join.Inner && j.options.Kind != join.Semi || j.options.NullsEqual {
+			continue
+		}
+		for i, k := range j.options.Keys {
+			name, ok := plainColumn(k.Left)
+			if !ok {
+				continue
+			}
+			scan, column := origin(j.left, name, parents)
+			if scan == nil {
+				continue
+			}
+			if joins[j] == nil {
+				joins[j] = make([]*KeyBounds, len(j.options.Keys))
+			}
+			of := &KeyBounds{Readable(k.Right.String())}
+			joins[j][i] = of
+			scans[scan] = append(scans[scan], ScanBounds{column, of})
+		}
+	}
+	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+		switch n := n.(type) {
+		case *Scan:
+			if scans[n] != nil {
+				made := *n
+				made.bounds = append(slices.Clone(n.bounds), scans[n]...)
+				return &made, nil
+			}
+		case *Join:
+			if joins[n] != nil {
+				options := n.options
+				options.Bounds = joins[n]
+				return node(NewJoin(inputs[0], inputs[1], options))
+			}
+		}
+		return withInputs(n, inputs...)
+	})
+}
+
+// origin returns the scan and its column that a column of a node is, if rows of the scan
+// may be left out when rows with the same value in the column are not of interest. Only one
+// operation reads each node between.
+func origin(n Node, name string, parents map[Node]int) (scan *Scan, column string) {
+	for parents[n] == 1 {
+		switch below := n.(type) {
+		case *Scan:
+			if below.limit == 0 {
+				return below, name
+			}
+			return nil, ""
+		case *Filter:
+			n = below.input
+		case *Sort:
+			if below.limit != All {
+				return nil, ""
+			}
+			n = below.input
+		case *Project:
+			from, ok := columnOf(below, name)
+			if !ok {
+				return nil, ""
+			}
+			n, name = below.input, from
+		case *Aggregate:
+			at := slices.IndexFunc(below.GroupKeys(), func(k expr.Expr) bool { return k.Name() == name })
+			if at < 0 || below.options.Order != group.Unspecified {
+				return nil, ""
+			}
+			from, ok := plainColumn(below.keys[at])
+			if !ok {
+				return nil, ""
+			}
+			n, name = below.input, from
+		case *Join:
+			from, right := below.fromRight[name]
+			switch k := below.options.Kind; {
+			case right && k == join.Inner:
+				n, name = below.right, from
+			case !right && (k == join.Inner || k == join.Left || k == join.Semi || k == join.Anti):
+				n = below.left
+			default:
+				return nil, ""
+			}
+		default:
+			return nil, ""
+		}
+	}
+	return nil, ""
+}
+
+// columnOf returns the input column that a projection passes on as a column.
+func columnOf(p *Project, name string) (from string, ok bool) {
+	for _, e := range p.expressions {
+		if e.Name() == name {
+			return plainColumn(e)
+		}
+	}
+	return "", false
+}
