@@ -59,6 +59,7 @@ type pass struct {
 var passes = []pass{
 	{"simplify", simplify},
 	{"push filters", pushFilters},
+	{"drop sorts", dropSorts},
 	{"order joins", orderJoins},
 	{"prune columns", pruneColumns},
 	{"push limits", pushLimits},

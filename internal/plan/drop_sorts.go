@@ -1,0 +1,55 @@
+package plan
+
+import "slices"
+
+// dropSorts removes sorts of rows whose order nothing reads, and sorts of rows that are in the
+// order already. Of the latter a limit stays.
+func dropSorts(root Node) (Node, error) {
+	read := orderIsRead(root)
+	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+		s, ok := n.(*Sort)
+		switch {
+		case !ok:
+			return withInputs(n, inputs...)
+		case s.limit == All && !read[n]:
+			return inputs[0], nil
+		case !isSorted(inputs[0], s.keys):
+			return withInputs(n, inputs...)
+		case s.limit == All:
+			return inputs[0], nil
+		}
+		return node(NewSlice(inputs[0], 0, s.limit))
+	})
+}
+
+// isSorted reports whether the rows of a node are known to be in the order of some keys. Joins
+// lose it if they divide their sides because memory is short.
+func isSorted(n Node, keys []SortKey) bool {
+	for {
+		switch below := n.(type) {
+		case *Sort:
+			return len(keys) <= len(below.keys) && slices.EqualFunc(keys, below.keys[:len(keys)], SortKey.sameOrder)
+		case *Filter:
+			n = below.input
+		case *Slice:
+			n = below.input
+		case *Window:
+			n = below.input
+		case *Project:
+			definitions := below.definitions()
+			keys = slices.Clone(keys)
+			for i := range keys {
+				keys[i].Value = inline(keys[i].Value, definitions)
+			}
+			n = below.input
+		default:
+			return false
+		}
+	}
+}
+
+// sameOrder reports whether two keys order rows alike, whatever their names.
+func (k SortKey) sameOrder(other SortKey) bool {
+	k.Value, other.Value = Unnamed(k.Value), Unnamed(other.Value)
+	return k.same(other)
+}
