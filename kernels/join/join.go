@@ -117,7 +117,15 @@ type Options struct {
 //
 // A pair of keys that cannot be used is a [*KeyError]. It wraps buffer.ErrSchema for
 // unknown names and device.ErrNotSupported for types that cannot be compared. A result
-// with too many rows is a [*TooManyRowsError].
+// with too many rows is a [*TooManyRowsError]. A result that does not fit the budget is an
+// error that wraps memory.ErrBudget, with the bytes of its columns.
+//
+// # Estimates
+//
+// Estimates are upper bounds. The rows of the result are bounded by MaxRows, and by the rows
+// of one table if a key of the other one is known to be unique. There is none for a
+// condition, for keys of more than 64 bits, and for strings of rows that may match several
+// times.
 func Tables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (*buffer.Buffer, error) {
 	made, err := joinTables(ctx, left, right, on, options)
 	if err != nil {
@@ -127,6 +135,9 @@ func Tables(ctx context.Context, left, right *buffer.Buffer, on []On, options Op
 }
 
 func joinTables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (*buffer.Buffer, error) {
+	if options.Estimate != nil {
+		return nil, estimateTables(ctx, left, right, on, options)
+	}
 	r, err := begin(ctx, left, right, on, options)
 	if err != nil {
 		return nil, err

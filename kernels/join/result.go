@@ -55,13 +55,38 @@ func (r *run) gather(held *release.Stack, j *joined) (*buffer.Buffer, error) {
 		}
 		made, err := r.gatherColumn(c, j, left, right)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", c.name, err)
+			err = fmt.Errorf("column %q: %w", c.name, err)
+			if errors.Is(err, memory.ErrBudget) {
+				err = fmt.Errorf("the result has %d rows, and columns of %s: use Batches, or name fewer columns: %w", j.pairs.rows, r.sizeOfResult(j), err)
+			}
+			return nil, err
 		}
 		held.Add(made)
 		columns = append(columns, made)
 	}
 	schema := r.result.schema(r.left.Schema(), r.right.Schema(), r.options.Kind)
 	return buffer.New(schema, columns, buffer.Rows{Count: int64(j.pairs.rows), Manager: r.call.Manager})
+}
+
+// sizeOfResult returns the memory of the columns of the result for messages.
+func (r *run) sizeOfResult(j *joined) string {
+	total, texts := uint64(0), false
+	for _, c := range r.result.columns {
+		if !c.selected {
+			continue
+		}
+		from := r.left.Column(c.number)
+		if c.right {
+			from = r.right.Column(c.number)
+		}
+		bytes, err := bytesOf(from, from.Type(), uint64(j.pairs.rows), false, j.leftMissing || j.rightMissing)
+		texts = texts || err != nil
+		total += bytes
+	}
+	if texts {
+		return fmt.Sprintf("%d bytes without strings and lists", total)
+	}
+	return fmt.Sprintf("%d bytes", total)
 }
 
 // gatherColumn gathers a column. A key with the name of its right key has the values of

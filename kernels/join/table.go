@@ -91,7 +91,7 @@ func (r *run) newTable(w *words) *table {
 	t.narrow = !w.wide && chosen != strategy.WideSlots && !r.call.OnHost()
 	hashed := chosen == strategy.Hashed || chosen == strategy.WideSlots
 	// The memory of a hash table has room for the rows of as many places.
-	room := min(t.slotBytes()/4, math.MaxUint32-1)
+	room := min(t.slotBytes()/4, 4*uint64(w.rows), math.MaxUint32-1)
 	switch {
 	case hashed:
 	case w.bound > 0 && w.bound <= room:

@@ -1,0 +1,297 @@
+package join
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// fixedScratch is a bound of the scratch memory that does not depend on the rows: plans of
+// sorts, states of tiles, row counts.
+const fixedScratch = 1 << 20
+
+// estimator finds upper bounds of the memory of a join, from the tables without their rows.
+type estimator struct {
+	left, right *buffer.Buffer
+	on          []On
+	options     *Options
+	result      result
+	// l and r are the most rows of both tables, rows those of the result.
+	l, r, rows uint64
+	// leftOnce and rightOnce report whether each row of a side is in the result at most
+	// once.
+	leftOnce, rightOnce bool
+}
+
+// estimateTables reports the bounds to the caller of [Tables]. It returns
+// kernels.ErrEstimated.
+func estimateTables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) error {
+	for _, table := range []*buffer.Buffer{left, right} {
+		if err := table.Check(); err != nil {
+			return err
+		}
+	}
+	given := options.Options
+	options.Estimate = nil
+	if _, err := schemaOf(left.Schema(), right.Schema(), on, options); err != nil {
+		return err
+	}
+	if !options.Where.IsZero() {
+		return fmt.Errorf("an estimate of a join with a condition has no bound, because all pairs of equal keys are tested: filter the result instead: %w", device.ErrNotSupported)
+	}
+	call, err := op.Begin(ctx, given, append(columnsOf(left), columnsOf(right)...)...)
+	if err != nil {
+		return err
+	}
+	e := &estimator{left: left, right: right, on: on, options: &options, l: uint64(left.Capacity()), r: uint64(right.Capacity())}
+	if e.result, err = planResult(left.Schema(), right.Schema(), on, &options); err != nil {
+		return err
+	}
+	e.countRows()
+	scratch, err := e.scratch(call.OnHost())
+	if err != nil {
+		return err
+	}
+	made, err := e.columns()
+	if err != nil {
+		return err
+	}
+	return call.Estimate([]uint64{made}, []uint64{scratch})
+}
+
+// countRows finds the most rows of the result.
+func (e *estimator) countRows() {
+	leftUnique, rightUnique := e.unique(e.left, false), e.unique(e.right, true)
+	kind, pairs := e.options.Kind, e.l*e.r // both are below 2³²
+	if kind != Cross && rightUnique {
+		pairs = min(pairs, e.l)
+	}
+	if kind != Cross && leftUnique {
+		pairs = min(pairs, e.r)
+	}
+	e.rows = pairs
+	switch {
+	case kind.leftOnly(), kind == Left && rightUnique:
+		e.rows = e.l
+	case kind == Right && leftUnique:
+		e.rows = e.r
+	case pairs < MaxPairs:
+		if kind.keepsLeft() {
+			e.rows += e.l
+		}
+		if kind.keepsRight() {
+			e.rows += e.r
+		}
+	}
+	e.rows = min(e.rows, uint64(e.options.limit()))
+	e.leftOnce = kind != Cross && rightUnique || kind.leftOnly()
+	e.rightOnce = kind != Cross && leftUnique
+}
+
+// unique reports whether a side is known to have no two rows with equal keys.
+func (e *estimator) unique(table *buffer.Buffer, right bool) bool {
+	for _, pair := range e.on {
+		name, isColumn := columnName(pair.Left, pair.LeftExpr)
+		if right {
+			name, isColumn = columnName(pair.Right, pair.RightExpr)
+		}
+		if !isColumn {
+			continue
+		}
+		if c, err := table.ColumnByName(name); err == nil && c.Known().Unique == column.Yes {
+			return true
+		}
+	}
+	return false
+}
+
+// columns returns a bound of the memory of the result.
+func (e *estimator) columns() (total uint64, err error) {
+	kind := e.options.Kind
+	for _, c := range e.result.columns {
+		if !c.selected {
+			continue
+		}
+		from, number, once, missing := e.left, c.number, e.leftOnce, kind.keepsRight()
+		if c.right {
+			from, once, missing = e.right, e.rightOnce, kind.keepsLeft()
+		}
+		if c.shared >= 0 && kind == Right {
+			from, number, once, missing = e.right, c.shared, e.rightOnce, false
+		}
+		if c.shared >= 0 && kind == Full {
+			once = false // unified from both tables
+		}
+		bytes, err := bytesOf(from.Column(number), c.field(e.left.Schema(), e.right.Schema(), kind).Type, e.rows, once, missing || kind == Full)
+		if err != nil {
+			return 0, fmt.Errorf("column %q: %w", c.name, err)
+		}
+		total += bytes
+	}
+	return total, nil
+}
+
+// bytesOf returns a bound of rows of a column as a type of its values. once reports whether
+// each row is taken at most once, missing whether rows may be null.
+func bytesOf(c *column.Column, of arrow.DataType, rows uint64, once, missing bool) (uint64, error) {
+	l, err := layout.Of(of)
+	if err != nil {
+		return 0, err
+	}
+	sizes := []uint64{8} // a row count
+	if missing || op.Nullable(c) {
+		sizes = append(sizes, op.BitmapBytes(int(rows)))
+	}
+	switch l.Kind {
+	case layout.Fixed, layout.Dictionary:
+		sizes = append(sizes, rows*uint64(l.Width))
+	case layout.Bits:
+		sizes = append(sizes, op.BitmapBytes(int(rows)))
+	case layout.Binary:
+		if !once {
+			return 0, fmt.Errorf("an estimate of %v has no bound, because rows of the other table may have equal keys: leave the column out, or join a column that is known to be unique: %w", of, device.ErrNotSupported)
+		}
+		sizes = append(sizes, (rows+1)*uint64(l.Width), c.Buffer(2).Bytes())
+	default:
+		return 0, layout.Refuse(of, "values of a fixed width, dictionaries, strings or binaries in an estimate", device.ErrNotSupported)
+	}
+	total := uint64(0)
+	for _, size := range sizes {
+		padded, err := op.Bytes(size)
+		if err != nil {
+			return 0, err
+		}
+		total += padded
+	}
+	return total, nil
+}
+
+// scratch returns a bound of the memory that a join holds beside its result.
+func (e *estimator) scratch(onHost bool) (uint64, error) {
+	total := uint64(fixedScratch)
+	bits := uint64(0)
+	for i, pair := range e.on {
+		bytes, keyBits, err := e.keyBytes(pair)
+		if err != nil {
+			return 0, &KeyError{i, pair, err}
+		}
+		total, bits = total+bytes, bits+keyBits
+	}
+	if bits > rowkey.WordBits {
+		return 0, fmt.Errorf("an estimate for keys of %d bits has no bound, expected at most %d: join by fewer or shorter keys: %w", bits, rowkey.WordBits, device.ErrNotSupported)
+	}
+	probe, build := e.l, e.r
+	if e.options.Order == Unspecified && !e.options.Kind.leftOnly() && e.l < e.r {
+		probe, build = build, probe
+	}
+	_, leftKnown := e.left.HostRows()
+	_, rightKnown := e.right.HostRows()
+	if !leftKnown || !rightKnown {
+		probe, build = max(e.l, e.r), max(e.l, e.r) // the counts decide which side builds
+	}
+	const (
+		slots  = 2*16 + 4 // a slot of two of the hash table, and the slot of the row
+		sorted = 32 + 28  // the span of each place, and the rows sorted by slot
+	)
+	words, table := 9*(e.l+e.r), build*slots
+	if e.options.Kind != Cross && !e.options.Kind.leftOnly() {
+		table += build * sorted
+	}
+	if e.options.Kind == Cross {
+		words, table = 0, 0
+	}
+	extra := uint64(0)
+	if e.options.Kind.keepsLeft() || e.options.Kind.keepsRight() {
+		extra = max(e.l, e.r)
+	}
+	// The matches are found twice if a first try fails; the pairs are those of all rows of the
+	// probe side, or counted before.
+	matched := 12*probe + max(8*(probe+extra), 18*probe+8*(e.rows+extra)) + 12*extra
+	// Filters and takes of strings have state for each tile of rows, and lists of positions.
+	gathered := (e.l+e.r)/4 + 16*e.rows
+	if e.options.Kind == Full { // the keys of both sides in one column
+		gathered += 40 * (e.l + e.r)
+	}
+	return total + words + table + matched + gathered, nil
+}
+
+// keyBytes returns a bound of the memory of a pair of keys in one type, and the number of
+// their bits as a word.
+func (e *estimator) keyBytes(pair On) (bytes, bits uint64, err error) {
+	a, err := keyType("left", e.left.Schema(), pair.Left, pair.LeftExpr)
+	if err != nil {
+		return 0, 0, err
+	}
+	b, err := keyType("right", e.right.Schema(), pair.Right, pair.RightExpr)
+	if err != nil {
+		return 0, 0, err
+	}
+	common := unifiedType(a, b)
+	l, err := layout.Of(common)
+	if err != nil {
+		return 0, 0, err
+	}
+	rows := e.l + e.r
+	texts := uint64(0)
+	for side, of := range []expr.Expr{pair.LeftExpr, pair.RightExpr} {
+		table, name := e.left, pair.Left
+		if side == 1 {
+			table, name = e.right, pair.Right
+		}
+		name, isColumn := columnName(name, of)
+		if !isColumn {
+			if l.Kind == layout.Binary {
+				return 0, 0, fmt.Errorf("an estimate of strings that are computed has no bound: compute the column before: %w", device.ErrNotSupported)
+			}
+			bytes += 17 * rows
+			continue
+		}
+		c, err := table.ColumnByName(name)
+		if err != nil {
+			return 0, 0, err
+		}
+		if d := c.Dictionary(); d != nil && !arrow.TypeEqual(a, b) && d.Type().ID() == common.ID() && l.Kind == layout.Binary {
+			return 0, 0, fmt.Errorf("an estimate of strings that are decoded has no bound: encode both keys, or none: %w", device.ErrNotSupported)
+		}
+		texts += memoryOf(c)
+	}
+	bits = 32
+	if l.Kind == layout.Fixed && l.Width <= 8 {
+		bits = 8 * uint64(l.Width)
+	}
+	if l.Kind == layout.Bits {
+		bits = 1
+	}
+	if e.options.NullsEqual {
+		bits++
+	}
+	if !arrow.TypeEqual(a, b) {
+		bytes += 34*rows + texts
+	}
+	if l.Kind == layout.Binary || l.Kind == layout.Dictionary || l.Kind == layout.Fixed && l.Width > 8 || common.ID() == arrow.DECIMAL128 {
+		// Concatenated, and numbered by a hash table.
+		bytes += 64*rows + 2*texts
+	}
+	return bytes, bits, nil
+}
+
+// memoryOf returns the bytes of a column and of its dictionary.
+func memoryOf(c *column.Column) (bytes uint64) {
+	data := c.Data()
+	for _, b := range data.Buffers {
+		bytes += b.Bytes()
+	}
+	if data.Dictionary != nil {
+		bytes += memoryOf(data.Dictionary)
+	}
+	return bytes
+}

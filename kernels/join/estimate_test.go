@@ -1,0 +1,98 @@
+package join_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/join"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TestEstimatesAreBounds compares estimates with the memory of joins of all kinds.
+func TestEstimatesAreBounds(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for name, key := range keyKinds {
+			for _, kind := range kinds {
+				if !chosen(dev, 8) || name == "mixed" || name == "encoded" || name == "codes" {
+					continue
+				}
+				r := rand.New(rand.NewPCG(7, uint64(kind)))
+				a, b := drawSide(t, mgr, r, key, false, 60, 0.2, "a"), drawSide(t, mgr, r, key, true, 50, 0.2, "b")
+				o := join.Options{Kind: kind, NullsEqual: name == "utf8" || name == "bool", LeftColumns: []string{"v", "a"}}
+				if kind != join.Semi && kind != join.Anti {
+					o.RightColumns = []string{"b"}
+				}
+				columntest.CheckBound(t, mgr, fmt.Sprintf("%s, %v", name, kind), 2<<20, func(options kernels.Options) (*buffer.Buffer, error) {
+					o.Options = options
+					return join.Tables(t.Context(), a.table, b.table, keysOf(o, key), o)
+				})
+			}
+		}
+	})
+}
+
+// TestEstimatesOfManyRows requires that the bounds of tables with a unique key are near.
+func TestEstimatesOfManyRows(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		if devicetest.Emulated(dev) && testing.Short() {
+			return
+		}
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		n := 20_000
+		for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64} {
+			keys, other := make([]int64, n), make([]int64, n)
+			for i := range keys {
+				keys[i], other[i] = int64(i)*7919%1_000_003, int64(i/3)*7919%1_000_003
+			}
+			a, b := tableOfKeys(t, mgr, of, other), tableOfKeys(t, mgr, of, keys)
+			b.Column(0).LearnUnique(column.Yes)
+			for _, kind := range []join.Kind{join.Inner, join.Left, join.Full, join.Semi} {
+				columntest.CheckBound(t, mgr, fmt.Sprintf("%v, %v", of, kind), uint64(1<<21+240*n), func(o kernels.Options) (*buffer.Buffer, error) {
+					return join.Tables(t.Context(), a, b, join.Using("k0"), join.Options{Options: o, Kind: kind})
+				})
+			}
+		}
+	})
+}
+
+// TestEstimatesWithoutBound are refused.
+func TestEstimatesWithoutBound(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	r := rand.New(rand.NewPCG(8, 8))
+	kind := keyKinds["utf8"]
+	a, b := drawSide(t, mgr, r, kind, false, 10, 0, "a"), drawSide(t, mgr, r, kind, true, 10, 0, "b")
+	for name, o := range map[string]join.Options{
+		"no bound, because rows of the other table": {},
+		"a condition": {Where: where},
+	} {
+		_, err := kernels.EstimateOf(func(options kernels.Options) (*buffer.Buffer, error) {
+			o.Options = options
+			return join.Tables(t.Context(), a.table, b.table, join.Using("k0"), o)
+		})
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		require.ErrorContains(t, err, name)
+	}
+}
+
+// TestRefusedResultNamesItsBytes joins in a budget that only the result exceeds.
+func TestRefusedResultNamesItsBytes(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	mgr := devicetest.Manager(t, dev, memory.Options{Budget: 2_500_000})
+	keys := make([]int64, 400)
+	table := tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, keys)
+	_, err := join.Tables(t.Context(), table, table, join.Using("k0"), join.Options{})
+	require.ErrorIs(t, err, memory.ErrBudget)
+	require.ErrorContains(t, err, "the result has 160000 rows, and columns of 1280")
+}
