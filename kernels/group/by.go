@@ -45,6 +45,9 @@ type ByOptions struct {
 	// bounded by it, and a GPU does not wait. If there are more groups, fetching the
 	// result's row count gives an error that wraps buffer.ErrRows.
 	MaxGroups int64
+	// FirstRow is the number of the table's first row, if the table is a part of the rows:
+	// ArgMin and ArgMax count from it.
+	FirstRow int64
 }
 
 // Query is the rows of a table and the keys that they are grouped by. It is immutable and
@@ -133,6 +136,8 @@ func (o *ByOptions) check() error {
 		return fmt.Errorf("Order is %d, expected Unspecified, FirstAppearance or ByKey: %w", o.Order, device.ErrInvalidValue)
 	case o.MaxGroups < 0:
 		return fmt.Errorf("MaxGroups is %d, expected zero or more: %w", o.MaxGroups, device.ErrInvalidValue)
+	case o.FirstRow < 0:
+		return fmt.Errorf("FirstRow is %d, expected zero or more: %w", o.FirstRow, device.ErrInvalidValue)
 	case o.Estimate != nil:
 		return fmt.Errorf("the memory depends on the data, so it is not known before the operator runs: %w", device.ErrNotSupported)
 	}

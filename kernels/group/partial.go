@@ -26,8 +26,8 @@ import (
 // any Arrow table. Its layout may change with the version of this package.
 //
 // Partial waits like Aggregate, and for the number of values if it collects them. ArgMin
-// and ArgMax cannot be merged, because the rows of a part are numbered from 0: the error
-// wraps device.ErrNotSupported. The caller releases the result.
+// and ArgMax number the rows of a part from ByOptions.FirstRow on. The caller releases the
+// result.
 func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -49,40 +49,41 @@ func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOp
 	return closing(r, r.partial)
 }
 
-// stateColumn is a column of a partial result: the states of an accumulator, or the values
-// of input value of an output.
+// stateColumn is a column of a partial result: the states of an accumulator, the values
+// of input value of an output, or the numbers of the rows that an output has found.
 type stateColumn struct {
 	accumulator, output, value int
 	of                         arrow.DataType
+	rows                       bool
 }
 
 // stateColumns returns the columns of a partial result after the keys.
 func (p *plan) stateColumns() (columns []stateColumn, err error) {
 	used := make([]bool, len(p.accumulators))
-	for i, o := range p.outputs {
-		if o.method == byState && o.finish == finishRow {
-			return nil, &AggregateError{i, o.aggregate, fmt.Errorf("row numbers of parts cannot be merged: %w", device.ErrNotSupported)}
-		}
+	for _, o := range p.outputs {
 		for _, state := range o.states {
-			used[state] = used[state] || o.method == byState
+			used[state] = used[state] || o.method == byState && !o.findsRow()
 		}
 	}
 	for i, a := range p.accumulators {
 		if used[i] {
-			columns = append(columns, stateColumn{i, -1, -1, &arrow.FixedSizeBinaryType{ByteWidth: 8 * a.words()}})
+			columns = append(columns, stateColumn{accumulator: i, output: -1, value: -1, of: &arrow.FixedSizeBinaryType{ByteWidth: 8 * a.words()}})
 		}
 	}
 	for i, o := range p.outputs {
-		switch o.method {
-		case byRow:
-			columns = append(columns, stateColumn{-1, i, o.value, o.of})
-		case bySegment:
+		switch {
+		case o.findsRow():
+			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: p.inputs[o.value].of},
+				stateColumn{accumulator: -1, output: i, value: -1, of: o.of, rows: true})
+		case o.method == byRow:
+			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: o.of})
+		case o.method == bySegment:
 			for _, value := range append([]int{o.value}, o.others...) {
 				of := p.inputs[value].of
 				if !o.collected {
 					of = arrow.ListOf(of)
 				}
-				columns = append(columns, stateColumn{-1, i, value, of})
+				columns = append(columns, stateColumn{accumulator: -1, output: i, value: value, of: of})
 			}
 		}
 	}
@@ -131,7 +132,10 @@ func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
 		})
 	}
 	o := r.plan.outputs[s.output]
-	if o.method == byRow {
+	if s.rows {
+		return r.rowNumbers(&o)
+	}
+	if o.method == byRow || o.findsRow() {
 		values, err := r.input(o.value)
 		if err != nil {
 			return nil, err
@@ -163,7 +167,7 @@ func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
 // Merge combines tables of [Query.Partial], made with the same keys and aggregates, and
 // returns the result of [Query.Aggregate] for all their rows. The schema is that of the
 // tables that were aggregated. The order of the tables is that of the rows, for aggregates
-// that depend on it: First, Last, Mode and Collect.
+// that depend on it: First, Last, Mode, Collect, ArgMin and ArgMax.
 //
 // The rows were selected before: Nulls and conditions have no effect. Merge waits like
 // selection.Concat and Aggregate. The caller keeps the tables, and releases the result.
@@ -268,7 +272,7 @@ func (p *plan) merging(list []stateColumn) *plan {
 		o := &m.outputs[i]
 		*o = p.outputs[i]
 		o.where, o.others = -1, nil
-		if o.method == byState {
+		if o.method == byState && !o.findsRow() {
 			o.value, o.states = -1, nil
 			for _, state := range p.outputs[i].states {
 				o.states = append(o.states, placed[state])
@@ -281,6 +285,17 @@ func (p *plan) merging(list []stateColumn) *plan {
 		}
 		o := &m.outputs[s.output]
 		switch {
+		case s.rows:
+			o.rows = i
+		case o.findsRow():
+			a := p.accumulators[o.states[0]]
+			ranked := p.inputs[a.value].ranked >= 0
+			o.value = i
+			a.value, a.other, a.where = i, i, -1
+			if ranked {
+				a.value = m.rank(i)
+			}
+			o.states = []int{m.accumulate(a)}
 		case o.method == byRow:
 			a := p.accumulators[o.states[0]]
 			o.value = i

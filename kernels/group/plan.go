@@ -67,7 +67,13 @@ type output struct {
 	// value, others and where are numbers of inputs. where is negative without a condition.
 	value, where int
 	others       []int
+	// rows is the number of the input with the numbers of rows that partial results have
+	// found, or negative.
+	rows int
 }
+
+// findsRow reports whether the result is the number of a row.
+func (o *output) findsRow() bool { return o.method == byState && o.finish == finishRow }
 
 // input is a column that aggregates read.
 type input struct {
@@ -106,7 +112,7 @@ func newPlan(schema *arrow.Schema, aggregates []Aggregate) (*plan, error) {
 
 // begin finds the inputs of an aggregate.
 func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
-	o = output{aggregate: a, value: -1, where: -1, freedom: a.freedom}
+	o = output{aggregate: a, value: -1, where: -1, rows: -1, freedom: a.freedom}
 	if a.function == none || a.function >= functions {
 		return o, fmt.Errorf("no function: make aggregates with Sum, Min and so on: %w", device.ErrInvalidValue)
 	}
@@ -136,7 +142,7 @@ func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
 
 // findsRows reports whether an output is the number of a row.
 func (p *plan) findsRows() bool {
-	return slices.ContainsFunc(p.outputs, func(o output) bool { return o.method == byState && o.finish == finishRow })
+	return slices.ContainsFunc(p.outputs, func(o output) bool { return o.findsRow() })
 }
 
 // expression returns the number of the input with the values of an expression.

@@ -294,13 +294,17 @@ func (r *run) filter(ctx context.Context, q Query) error {
 			condition = both(condition, expr.Col(keyName(i)).IsValid())
 		}
 	}
-	if condition.IsZero() {
+	moved := !q.numbered && r.options.FirstRow > 0 && r.plan.findsRows()
+	if condition.IsZero() && !moved {
 		return nil
 	}
 	if q.numbered || r.plan.findsRows() {
-		if err := r.numberRows(); err != nil {
+		if err := r.numberRows(moved); err != nil {
 			return err
 		}
+	}
+	if condition.IsZero() {
+		return nil
 	}
 	rows, err := selection.Filter(ctx, r.rows, condition, r.scratch())
 	return r.replace(rows, err)
@@ -308,8 +312,9 @@ func (r *run) filter(ctx context.Context, q Query) error {
 
 const rowName = "row"
 
-// numberRows adds a column of the rows' numbers, which rows keep when others are removed.
-func (r *run) numberRows() error {
+// numberRows adds a column of the rows' numbers, which rows keep when others are removed. With
+// moved they begin at FirstRow.
+func (r *run) numberRows(moved bool) error {
 	n := int(r.rows.Capacity())
 	numbers, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}, func(out op.Buffers) error {
 		if !r.call.OnHost() {
@@ -325,7 +330,17 @@ func (r *run) numberRows() error {
 		return err
 	}
 	rows, err := r.rows.AppendColumn(arrow.Field{Name: rowName, Type: arrow.PrimitiveTypes.Int64}, numbers)
-	return errors.Join(r.replace(rows, err), numbers.Release())
+	if err = errors.Join(r.replace(rows, err), numbers.Release()); err != nil || !moved {
+		return err
+	}
+	last := r.rows.NumColumns() - 1
+	columns := make([]expr.Expr, last+1)
+	for i := range last {
+		columns[i] = expr.Col(r.rows.Schema().Field(i).Name)
+	}
+	columns[last] = expr.Col(rowName).Add(expr.Lit(r.options.FirstRow)).As(rowName)
+	rows, err = expr.Project(r.call.Context(), r.rows, columns, r.scratch())
+	return r.replace(rows, err)
 }
 
 // exact replaces the rows by a table without a row count if the host knows it, or can
@@ -425,7 +440,22 @@ func (r *run) output(o *output) (*column.Column, error) {
 	case bySegment:
 		return r.segment(o)
 	}
-	if numbers, err := r.rows.ColumnByName(rowName); err == nil && o.finish == finishRow {
+	if o.findsRow() {
+		return r.rowNumbers(o)
+	}
+	return r.finish(o)
+}
+
+// rowNumbers returns the number of the row that an output has found in each group.
+func (r *run) rowNumbers(o *output) (*column.Column, error) {
+	if o.rows >= 0 {
+		numbers, err := r.input(o.rows)
+		if err != nil {
+			return nil, err
+		}
+		return r.pick(o, numbers)
+	}
+	if numbers, err := r.rows.ColumnByName(rowName); err == nil {
 		return r.pick(o, numbers)
 	}
 	return r.finish(o)
