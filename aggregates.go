@@ -121,7 +121,7 @@ func aggregate(of plan.Aggregation, root string, values ...Expr) Expr {
 
 // column returns the expression that is the part.
 func (p part) column(root string) Expr {
-	text := p.aggregation.String()
+	text := p.aggregation.String() + p.frame.String()
 	if p.window != nil {
 		text += " over " + p.window.String()
 	}

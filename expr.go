@@ -105,8 +105,22 @@ type part struct {
 	aggregation plan.Aggregation
 	// inner are the parts of the aggregation's own expressions.
 	inner parts
-	// window has the partition. Without one the aggregate is of the rows of a group.
+	// window has the partition and the order. Without one the aggregate is of the rows of a
+	// group.
 	window *Window
+	// frame is the rows of the partition that the function is of.
+	frame plan.Frame
+}
+
+// isWindow reports whether the part has a value for each row.
+func (p part) isWindow() bool {
+	return p.window != nil || p.frame.Kind != plan.WholePartition || plan.IsOfRow(p.aggregation.Function)
+}
+
+// isOver reports whether the part is computed in the order of its window.
+func (p part) isOver() bool {
+	ordered := p.window != nil && len(p.window.order) > 0 && plan.IsOrdered(p.aggregation.Function)
+	return ordered || !p.frame.Same(plan.Frame{}) || plan.IsOfRow(p.aggregation.Function)
 }
 
 // parts are the aggregates and windows of an expression by the names of their columns.
@@ -161,7 +175,7 @@ func rename(e expr.Expr, names map[string]string) expr.Expr {
 // same reports whether two parts compute the same.
 func (p part) same(q part) bool {
 	a, b := p.aggregation, q.aggregation
-	if a.Function != b.Function || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) {
+	if a.Function != b.Function || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) {
 		return false
 	}
 	for i := range a.Values {

@@ -17,7 +17,7 @@ func areAggregates(list []Expr) bool {
 	for _, e := range list {
 		for _, name := range e.value.Columns() {
 			p, ok := e.parts[name]
-			if !ok || p.window != nil {
+			if !ok || p.isWindow() {
 				return false
 			}
 			some = true
@@ -56,11 +56,7 @@ func (b *binder) proper(list []Expr) bool {
 
 // windows computes parts as windows. Parts of the same partition are computed together.
 func (b *binder) windows(n plan.Node, all parts) (plan.Node, bool) {
-	type partition struct {
-		window       *Window
-		aggregations []plan.Aggregation
-	}
-	var partitions []partition
+	var partitions []windowed
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
 		if hasColumn(n.Schema(), name) {
@@ -73,20 +69,17 @@ func (b *binder) windows(n plan.Node, all parts) (plan.Node, bool) {
 		if p.window == nil {
 			p.window = &Window{}
 		}
-		at := slices.IndexFunc(partitions, func(q partition) bool { return q.window.same(p.window) })
+		over := p.isOver()
+		at := slices.IndexFunc(partitions, func(q windowed) bool { return q.over == over && q.window.sameRows(p.window, over) })
 		if at < 0 {
-			at, partitions = len(partitions), append(partitions, partition{window: p.window})
+			at, partitions = len(partitions), append(partitions, windowed{window: p.window, over: over})
 		}
 		partitions[at].aggregations = append(partitions[at].aggregations, p.aggregation)
+		partitions[at].frames = append(partitions[at].frames, p.frame)
 	}
 	for _, p := range partitions {
-		keys, ok := b.keys(n, p.window.partition)
+		made, ok := b.window(n, p)
 		if !ok {
-			return n, false
-		}
-		made, err := plan.NewWindow(n, keys, p.aggregations)
-		if err != nil {
-			b.reportUnless(readable{err}, columnsOf(p.aggregations, keys))
 			return n, false
 		}
 		n = made
@@ -94,10 +87,55 @@ func (b *binder) windows(n plan.Node, all parts) (plan.Node, bool) {
 	return n, true
 }
 
+// windowed is functions of the same windows. over is set if they are of an order or a frame.
+type windowed struct {
+	window       *Window
+	over         bool
+	aggregations []plan.Aggregation
+	frames       []plan.Frame
+}
+
+// window computes functions of the same windows.
+func (b *binder) window(n plan.Node, w windowed) (plan.Node, bool) {
+	keys, ok := b.keys(n, w.window.partition)
+	if !ok {
+		return n, false
+	}
+	if !w.over {
+		made, err := plan.NewWindow(n, keys, w.aggregations)
+		if err != nil {
+			b.reportUnless(readable{err}, columnsOf(w.aggregations, keys))
+			return n, false
+		}
+		return made, true
+	}
+	orders, values := make([]plan.SortKey, len(w.window.order)), make([]Expr, len(w.window.order))
+	for i, o := range w.window.order {
+		orders[i], values[i] = plan.SortKey{Descending: o.descending, NullsFirst: o.nullsFirst}, o.key
+	}
+	sorted, ok := b.keys(n, values)
+	if !ok {
+		return n, false
+	}
+	for i, v := range sorted {
+		orders[i].Value = v
+	}
+	functions := make([]plan.WindowFunction, len(w.aggregations))
+	for i, a := range w.aggregations {
+		functions[i] = plan.WindowFunction{Aggregation: a, Frame: w.frames[i]}
+	}
+	made, err := plan.NewOver(n, keys, orders, functions)
+	if err != nil {
+		b.reportUnless(readable{err}, columnsOf(w.aggregations, append(keys, sorted...)))
+		return n, false
+	}
+	return made, true
+}
+
 // inner computes the windows that a part reads. An aggregate in an aggregate is refused.
 func (b *binder) inner(n plan.Node, p part) (plan.Node, bool) {
 	for _, name := range slices.Sorted(maps.Keys(p.inner)) {
-		if p.inner[name].window == nil {
+		if !p.inner[name].isWindow() {
 			b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", p.aggregation))
 			return n, false
 		}
@@ -146,7 +184,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 	var aggregations []plan.Aggregation
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
-		if p.window != nil {
+		if p.isWindow() {
 			b.report(fmt.Errorf("%v is a window, which has a value for each row: aggregate it, or compute it with With first", plan.Readable(name)))
 			ok = false
 			continue

@@ -73,7 +73,7 @@ var aggregateFunctions = map[string]aggregateFunction{
 }
 
 // numbered are the functions with a number.
-var numbered = []string{"quantile", "variance", "stddev", "largest", "smallest", "covariance"}
+var numbered = []string{"quantile", "variance", "stddev", "largest", "smallest", "covariance", "tile", "lag", "lead", "nth", "exponential_mean"}
 
 // Build returns the aggregate of package group.
 func (a Aggregation) Build() (group.Aggregate, error) {

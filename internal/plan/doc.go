@@ -5,7 +5,7 @@
 // same result. Package internal/exec runs a tree.
 //
 // Expressions are those of kernels/expr. Aggregates and windows are not part of an
-// expression: [Aggregate] and [Window] compute them as columns for the expressions of
+// expression: [Aggregate], [Window] and [Over] compute them as columns for the expressions of
 // the operations above.
 //
 // # Optimizer

@@ -108,6 +108,10 @@ func (p *columnPruner) inputsOf(n Node) {
 		if len(list) > 0 {
 			read.read(n.partition...)
 		}
+	case *Over:
+		if list := n.needed(wanted); len(list) > 0 {
+			n.columns(read, list)
+		}
 	case *Distinct:
 		for _, name := range n.columns {
 			read[name] = true
@@ -218,6 +222,15 @@ func (p *columnPruner) prune(n Node, inputs []Node) (Node, error) {
 			return withInputs(n, inputs...)
 		}
 		return node(NewAggregate(inputs[0], n.keys, list, n.options))
+	case *Over:
+		list := n.needed(wanted)
+		switch len(list) {
+		case 0:
+			return inputs[0], nil
+		case len(n.functions):
+			return withInputs(n, inputs...)
+		}
+		return node(NewOver(inputs[0], n.partition, n.keys, list))
 	case *Window:
 		list := wantedOf(n.aggregations, wanted)
 		switch len(list) {

@@ -58,6 +58,8 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 		return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, n.limit == All })
 	case *Window:
 		return p.through(n, conditions, onKeys(n.input.Schema(), n.partition))
+	case *Over:
+		return p.through(n, conditions, onKeys(n.input.Schema(), n.partition))
 	case *Aggregate:
 		return p.through(n, conditions, onKeys(n.input.Schema(), n.keys))
 	case *Distinct:

@@ -81,6 +81,9 @@ func sameOperation(a, b Node) bool {
 	case *Window:
 		b, ok := b.(*Window)
 		return ok && sameExpressions(a.partition, b.partition) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
+	case *Over:
+		b, ok := b.(*Over)
+		return ok && sameExpressions(a.partition, b.partition) && slices.EqualFunc(a.keys, b.keys, SortKey.same) && slices.EqualFunc(a.functions, b.functions, WindowFunction.same)
 	case *Join:
 		b, ok := b.(*Join)
 		return ok && a.options.same(b.options)

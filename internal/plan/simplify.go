@@ -173,6 +173,8 @@ func yieldsNothing(n Node) bool {
 		return isNothing(n.input) || n.limit == 0
 	case *Slice:
 		return isNothing(n.input) || n.length == 0
+	case *Over:
+		return isNothing(n.input)
 	case *Union:
 		return !slices.ContainsFunc(n.inputs, func(input Node) bool { return !isNothing(input) })
 	case *Join:

@@ -66,11 +66,7 @@ func (s *Sort) Keys() []SortKey { return s.keys }
 
 // OrderKeys returns the keys for package order.
 func (s *Sort) OrderKeys() []order.Key {
-	keys := make([]order.Key, len(s.keys))
-	for i, k := range s.keys {
-		keys[i] = order.Key{Expr: k.Value, Descending: k.Descending, NullsFirst: k.NullsFirst}
-	}
-	return keys
+	return orderKeys(s.keys)
 }
 
 // Limit returns the number of rows that are kept, or All.

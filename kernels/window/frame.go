@@ -225,3 +225,6 @@ func (a *arrangement) ranges(o offsets) (*framing, error) {
 	}
 	return f, nil
 }
+
+// Frame returns the function's frame, for messages.
+func (f Function) Frame() Frame { return f.frame }

@@ -3,6 +3,7 @@ module github.com/gpuframe/gpuframe/bench/tpch/duckdb
 go 1.26.0
 
 require (
+	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/duckdb/duckdb-go/v2 v2.5.5
 	github.com/gpuframe/gpuframe v0.0.0
 	github.com/stretchr/testify v1.12.1
@@ -12,7 +13,6 @@ require (
 	github.com/JohnCGriffin/overflow v0.0.0-20211019200055-46fa312c352c // indirect
 	github.com/andybalholm/brotli v1.2.0 // indirect
 	github.com/apache/arrow-go/v18 v18.5.1 // indirect
-	github.com/apache/arrow/go/v17 v17.0.0 // indirect
 	github.com/apache/thrift v0.22.0 // indirect
 	github.com/duckdb/duckdb-go-bindings v0.3.3 // indirect
 	github.com/duckdb/duckdb-go-bindings/lib/darwin-amd64 v0.3.3 // indirect

@@ -1,0 +1,279 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/window"
+)
+
+// FrameKind selects the rows of a frame.
+type FrameKind uint8
+
+// The kinds of frames.
+const (
+	// WholePartition is all rows of the partition.
+	WholePartition FrameKind = iota
+	// RowsFrame is rows relative to the current one.
+	RowsFrame
+	// RangeFrame is rows with keys relative to that of the current row.
+	RangeFrame
+)
+
+// Frame is the rows of a partition that a function is of.
+type Frame struct {
+	Kind FrameKind
+	// Low and High are the bounds of RowsFrame.
+	Low, High int64
+	// LowOffset and HighOffset are the bounds of RangeFrame: numbers, time.Duration or nil.
+	LowOffset, HighOffset any
+	// AtLeast is the number of values below which a result is null, or zero.
+	AtLeast int64
+}
+
+// WindowFunction is a function of the rows of a window, as data.
+type WindowFunction struct {
+	Aggregation
+	Frame Frame
+}
+
+// windowFunction describes a function.
+type windowFunction struct {
+	values int
+	// ofRow is set for functions that are no aggregates: they have a value for each row.
+	ofRow bool
+	// framed is set for functions of a frame.
+	framed bool
+	make   func(a Aggregation) window.Function
+}
+
+func placeOf(make func() window.Function) windowFunction {
+	return windowFunction{0, true, false, func(Aggregation) window.Function { return make() }}
+}
+
+func foldOf(make func(expr.Expr) window.Function) windowFunction {
+	return windowFunction{1, false, true, func(a Aggregation) window.Function { return make(a.Values[0]) }}
+}
+
+// windowFunctions are the functions by name.
+var windowFunctions = map[string]windowFunction{
+	"row_number":              placeOf(window.RowNumber),
+	"rank":                    placeOf(window.Rank),
+	"dense_rank":              placeOf(window.DenseRank),
+	"percent_rank":            placeOf(window.PercentRank),
+	"cumulative_distribution": placeOf(window.CumulativeDistribution),
+	"tile":                    {0, true, false, func(a Aggregation) window.Function { return window.Tile(int64(a.Number)) }},
+	"lag":                     {1, true, false, func(a Aggregation) window.Function { return window.Lag(a.Values[0], int64(a.Number)) }},
+	"lead":                    {1, true, false, func(a Aggregation) window.Function { return window.Lead(a.Values[0], int64(a.Number)) }},
+	"exponential_mean":        {1, true, false, func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) }},
+	"nth":                     {1, true, true, func(a Aggregation) window.Function { return window.Nth(a.Values[0], int64(a.Number)) }},
+	"first":                   foldOf(func(e expr.Expr) window.Function { return window.First(e).SkipNulls() }),
+	"last":                    foldOf(func(e expr.Expr) window.Function { return window.Last(e).SkipNulls() }),
+	"sum":                     foldOf(window.Sum),
+	"product":                 foldOf(window.Product),
+	"mean":                    foldOf(window.Mean),
+	"min":                     foldOf(window.Min),
+	"max":                     foldOf(window.Max),
+	"median":                  foldOf(window.Median),
+	"count_values":            foldOf(window.Count),
+	"count":                   {0, false, true, func(Aggregation) window.Function { return window.CountAll() }},
+	"quantile":                {1, false, true, func(a Aggregation) window.Function { return window.Quantile(a.Values[0], a.Number) }},
+	"variance":                {1, false, true, func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Number)) }},
+	"stddev":                  {1, false, true, func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Number)) }},
+}
+
+// IsOfRow reports whether a function has a value for each row and is no aggregate.
+func IsOfRow(function string) bool { return windowFunctions[function].ofRow }
+
+// IsOrdered reports whether the result of an aggregate depends on the order of the rows.
+func IsOrdered(function string) bool {
+	return slices.Contains([]string{"first", "last", "list", "join_strings"}, function)
+}
+
+// Build returns the function of package window.
+func (f WindowFunction) Build() (window.Function, error) {
+	known, ok := windowFunctions[f.Function]
+	switch {
+	case !ok:
+		return window.Function{}, fmt.Errorf("%s of an ordered window or a frame: there are %s: %w", f.Function,
+			strings.Join(slices.Sorted(maps.Keys(windowFunctions)), ", "), device.ErrNotSupported)
+	case len(f.Values) != known.values:
+		return window.Function{}, fmt.Errorf("%s has %d expressions, expected %d: %w", f.Function, len(f.Values), known.values, device.ErrInvalidValue)
+	case !f.Where.IsZero():
+		return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", f.Function, device.ErrNotSupported)
+	}
+	made := known.make(f.Aggregation)
+	if !known.framed {
+		return made, nil
+	}
+	switch f.Frame.Kind {
+	case RowsFrame:
+		made = made.Rows(f.Frame.Low, f.Frame.High)
+	case RangeFrame:
+		made = made.Range(f.Frame.LowOffset, f.Frame.HighOffset)
+	}
+	if f.Frame.AtLeast != 0 && !slices.Contains([]string{"first", "last", "nth"}, f.Function) {
+		made = made.AtLeast(f.Frame.AtLeast)
+	}
+	return made, nil
+}
+
+// String formats the function: "mean(price) rows -6 to 0".
+func (f WindowFunction) String() string {
+	return f.Aggregation.String() + f.Frame.String()
+}
+
+// String formats the frame, with a space before it, or returns "".
+func (f Frame) String() string {
+	text := ""
+	switch f.Kind {
+	case RowsFrame:
+		text = " " + window.RowNumber().Rows(f.Low, f.High).Frame().String()
+	case RangeFrame:
+		text = " " + window.RowNumber().Range(f.LowOffset, f.HighOffset).Frame().String()
+	}
+	if f.AtLeast != 0 {
+		text += fmt.Sprintf(" at least %d", f.AtLeast)
+	}
+	return text
+}
+
+// Same reports whether two frames are equal.
+func (f Frame) Same(g Frame) bool {
+	return f.Kind == g.Kind && f.Low == g.Low && f.High == g.High && f.AtLeast == g.AtLeast &&
+		sameOffset(f.LowOffset, g.LowOffset) && sameOffset(f.HighOffset, g.HighOffset)
+}
+
+// sameOffset compares offsets, which may be of types that Go cannot compare.
+func sameOffset(x, y any) bool {
+	return fmt.Sprintf("%T %v", x, x) == fmt.Sprintf("%T %v", y, y)
+}
+
+// same reports whether two functions compute the same.
+func (f WindowFunction) same(g WindowFunction) bool {
+	return f.Frame.Same(g.Frame) && f.Aggregation.same(g.Aggregation)
+}
+
+// Over yields the rows of its input, in their order, with further columns: functions of
+// the rows in the order of windows.
+type Over struct {
+	single
+	partition []expr.Expr
+	keys      []SortKey
+	functions []WindowFunction
+}
+
+// NewOver makes windows.
+func NewOver(input Node, partition []expr.Expr, keys []SortKey, functions []WindowFunction) (*Over, error) {
+	o := &Over{single{input, nil}, slices.Clone(partition), slices.Clone(keys), slices.Clone(functions)}
+	for _, k := range append(o.partitionKeys(), keys...) {
+		if _, err := NewSort(input, []SortKey{k}, All); err != nil {
+			return nil, err
+		}
+	}
+	made, err := o.Functions()
+	if err != nil {
+		return nil, err
+	}
+	fields := slices.Clone(input.Schema().Fields())
+	for i, f := range made {
+		t, err := f.Type(input.Schema(), o.Windows())
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", Readable(functions[i].String()), err)
+		}
+		fields = append(fields, arrow.Field{Name: functions[i].Name, Type: t, Nullable: true})
+	}
+	o.schema = arrow.NewSchema(fields, nil)
+	if err := checkNames(o.schema); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *Over) partitionKeys() []SortKey {
+	keys := make([]SortKey, len(o.partition))
+	for i, e := range o.partition {
+		keys[i] = SortKey{Value: e}
+	}
+	return keys
+}
+
+// Windows returns the windows for package window.
+func (o *Over) Windows() window.Windows {
+	return window.Windows{PartitionBy: orderKeys(o.partitionKeys()), OrderBy: orderKeys(o.keys)}
+}
+
+// orderKeys returns keys for package order.
+func orderKeys(list []SortKey) []order.Key {
+	keys := make([]order.Key, len(list))
+	for i, k := range list {
+		keys[i] = order.Key{Expr: k.Value, Descending: k.Descending, NullsFirst: k.NullsFirst}
+	}
+	return keys
+}
+
+// Functions returns the functions for package window.
+func (o *Over) Functions() ([]window.Function, error) {
+	made := make([]window.Function, len(o.functions))
+	for i, f := range o.functions {
+		var err error
+		if made[i], err = f.Build(); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// WithInputs implements [Node].
+func (o *Over) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewOver(inputs[0], o.partition, o.keys, o.functions))
+}
+
+// columns adds the columns that some functions and the keys read to a set.
+func (o *Over) columns(to map[string]bool, functions []WindowFunction) {
+	for _, f := range functions {
+		f.Aggregation.columns(to)
+	}
+	for _, e := range o.partition {
+		addColumns(to, e)
+	}
+	for _, k := range o.keys {
+		addColumns(to, k.Value)
+	}
+}
+
+// needed returns the functions with a column among the wanted ones.
+func (o *Over) needed(wanted map[string]bool) []WindowFunction {
+	return slices.DeleteFunc(slices.Clone(o.functions), func(f WindowFunction) bool { return !wanted[f.Name] })
+}
+
+// String implements [Node].
+func (o *Over) String() string {
+	texts := make([]string, len(o.functions))
+	for i, f := range o.functions {
+		texts[i] = f.String()
+		if name := Readable(f.Name); !strings.HasPrefix(name, texts[i]) {
+			texts[i] = name + " = " + texts[i]
+		}
+	}
+	over := "all rows"
+	if len(o.partition) > 0 {
+		over = joined(o.partition, ", ")
+	}
+	for i, k := range o.keys {
+		if i == 0 {
+			over += " order by "
+		} else {
+			over += ", "
+		}
+		over += k.String()
+	}
+	return "over " + over + ": " + strings.Join(texts, ", ")
+}

@@ -1,0 +1,95 @@
+package gpuframe_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TestOrderedWindows compares functions of ordered windows with rows computed by hand. The
+// rows keep their order.
+func TestOrderedWindows(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		record := sales(t)
+		q := e.Records(record.Schema(), record)
+		byQty := gpuframe.By(city).OrderBy(qty.Desc())
+		for text, c := range map[string]struct {
+			of   gpuframe.Expr
+			want []string
+		}{
+			"number":      {gpuframe.RowNumber().Over(byQty), []string{"3", "2", "2", "1", "1", "1"}},
+			"of all":      {gpuframe.RowNumber(), []string{"1", "2", "3", "4", "5", "6"}},
+			"rank":        {gpuframe.Rank().Over(gpuframe.By().OrderBy(city)), []string{"3", "1", "3", "6", "1", "3"}},
+			"dense":       {gpuframe.DenseRank().Over(gpuframe.By().OrderBy(city)), []string{"2", "1", "2", "3", "1", "2"}},
+			"tile":        {gpuframe.Tile(2).Over(gpuframe.By().OrderBy(qty)), []string{"1", "1", "1", "2", "2", "2"}},
+			"lag":         {city.Lag(1).Over(gpuframe.By().OrderBy(qty)), []string{"(null)", "Oslo", "Bern", "Oslo", "Rome", "Bern"}},
+			"lead":        {price.Lead(1).Over(byQty), []string{"(null)", "(null)", "10", "(null)", "60", "70"}},
+			"nth":         {qty.Nth(2).Over(byQty), []string{"3", "2", "3", "(null)", "2", "3"}},
+			"first":       {price.First().Over(byQty), []string{"90", "60", "90", "80", "60", "90"}},
+			"cumulative":  {qty.CumSum().Over(byQty), []string{"10", "7", "9", "4", "5", "6"}},
+			"over all":    {qty.CumMax(), []string{"1", "2", "3", "4", "5", "6"}},
+			"rows":        {price.Mean().Over(gpuframe.By().OrderBy(qty).Rows(-1, 0)), []string{"10", "35", "65", "75", "80", "90"}},
+			"at least":    {price.Count().Over(gpuframe.By().OrderBy(qty).Rows(-1, 0).AtLeast(2)), []string{"(null)", "2", "2", "2", "(null)", "(null)"}},
+			"range":       {qty.Sum().Over(gpuframe.By().OrderBy(qty).Range(-2, 0)), []string{"1", "3", "6", "9", "12", "15"}},
+			"difference":  {qty.Difference(1).Over(gpuframe.By(city).OrderBy(qty)), []string{"(null)", "(null)", "2", "(null)", "3", "3"}},
+			"change":      {price.PercentChange(1).Over(gpuframe.By(city).OrderBy(qty)), []string{"(null)", "(null)", "6", "(null)", "(null)", "0.2857142857142857"}},
+			"share":       {qty.Sum().Over(byQty), []string{"10", "7", "10", "4", "7", "10"}},
+			"smooth":      {price.ExponentialMean(1).Over(byQty), []string{"10", "60", "70", "80", "(null)", "90"}},
+			"of a window": {qty.CumSum().Over(byQty).Max().Over(gpuframe.By(city)), []string{"10", "7", "10", "4", "7", "10"}},
+		} {
+			require.Equal(t, c.want, collect(t, q.Select(c.of.As("x"))), text)
+		}
+		both := q.With(gpuframe.RowNumber().Over(byQty).As("n"), qty.CumSum().Over(byQty).As("total"), price.Sum().Over(byQty).As("all"))
+		require.Equal(t, []string{"Rome 80 4 1 4 80"}, collect(t, both.Filter(city.Eq("Rome"))))
+		plan, err := both.Drop("total").Filter(city.Eq("Rome")).Explain(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, plan, "over city order by qty descending: row_number()")
+		require.NotContains(t, plan[len(plan)/2:], "rows first to 0", "a function that nothing reads is not computed")
+	})
+}
+
+// TestWindowProblems names the place of each problem.
+func TestWindowProblems(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	record := sales(t)
+	q := e.Records(record.Schema(), record)
+	byQty := gpuframe.By(city).OrderBy(qty)
+	for want, query := range map[string]gpuframe.Query{
+		`row_number() is a window, which has a value`:             q.GroupBy(city).Agg(gpuframe.RowNumber()),
+		"list of an ordered window or a frame: there are":         q.With(qty.List().Over(byQty).As("x")),
+		`use If in the expression instead of Where`:               q.With(qty.Sum().Where(price.Gt(1)).Over(byQty.Rows(-1, 0)).As("x")),
+		`the frame ends with row -3, before it begins with row 1`: q.With(qty.Sum().Over(byQty.Rows(1, -3)).As("x")),
+		`0 parts, expected one or more`:                           q.With(gpuframe.Tile(0).Over(byQty).As("x")),
+		`a frame of a range has 0 order keys, expected one`:       q.With(qty.Sum().Over(gpuframe.By(city).Range(-1, 0)).As("x")),
+		`expected a number, because the key is not temporal`:      q.With(qty.Sum().Over(byQty.Range(-time.Hour, 0)).As("x")),
+		`no column is called "citty"`:                             q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Col("citty"))).As("x")),
+		`expected integers or floats`:                             q.With(city.CumMean().As("x")),
+		"the key `rank()` has an aggregate":                       q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Rank())).As("x")),
+	} {
+		_, err := query.Collect(t.Context())
+		require.ErrorContains(t, err, want)
+	}
+	_, err := q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Col("citty"))).As("x")).Collect(t.Context())
+	require.ErrorContains(t, err, "With (window_test.go")
+	_, err = q.With(city.CumMean().As("x")).Collect(t.Context())
+	require.ErrorIs(t, err, device.ErrNotSupported)
+	require.NotErrorIs(t, err, expr.ErrType)
+}
+
+// TestWindowsBeyondTheBudget ends with the error of the budget and holds nothing.
+func TestWindowsBeyondTheBudget(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(1024))
+	require.NoError(t, err)
+	record := sales(t)
+	q := e.Records(record.Schema(), record)
+	_, err = q.With(price.Mean().Over(gpuframe.By(city).OrderBy(qty).Rows(-1, 0)).As("x"), city.Lag(1).As("y")).Collect(t.Context())
+	require.ErrorIs(t, err, memory.ErrBudget)
+	require.NoError(t, e.Close())
+}
