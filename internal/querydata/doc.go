@@ -44,6 +44,12 @@
 //	slice       offset, length
 //	distinct    columns
 //	union       one or more inputs
+//	explode     columns, drop_empty, position
+//	sample      fraction, seed, replace
+//	sample_rows n, seed, replace
+//	shuffle     seed
+//	with_random name, seed
+//	with_row_number name
 //	drop_nulls  columns
 //	fill_null   value (a literal), columns
 //
@@ -71,6 +77,11 @@
 //	largest     n; and smallest
 //	over        by (expressions)
 //	where       the second argument is the condition
+//	list_get    index
+//	list_slice  from, most
+//	list_contains value (a literal)
+//	field       name
+//	map_get     key (a literal)
 //	count_rows  without arguments
 //
 // # Literals

@@ -132,6 +132,19 @@ func init() { // a function's expressions refer to functions
 		"covariance":     {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
 		"where":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Where(a[1]) }},
 		"over":           with(over),
+
+		"list_length": unary(gpuframe.Expr.ListLength), "list_count": unary(gpuframe.Expr.ListCount), "list_sum": unary(gpuframe.Expr.ListSum),
+		"list_min": unary(gpuframe.Expr.ListMin), "list_max": unary(gpuframe.Expr.ListMax), "list_mean": unary(gpuframe.Expr.ListMean),
+		"list_any": unary(gpuframe.Expr.ListAny), "list_all": unary(gpuframe.Expr.ListAll),
+		"list_sort": unary(gpuframe.Expr.ListSort), "list_sort_descending": unary(gpuframe.Expr.ListSortDescending),
+		"list_get": with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.ListGet(o.member("index").count()) }),
+		"list_slice": with(func(o *object, e gpuframe.Expr) gpuframe.Expr {
+			return e.ListSlice(o.member("from").count(), o.member("most").count())
+		}),
+		"list_contains": with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.ListContains(o.member("value").scalar()) }),
+		"field":         with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Field(o.member("name").text()) }),
+		"map_get":       with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.MapGet(o.member("key").scalar()) }),
+		"struct":        {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Struct(expressions(a)...) }},
 	}
 }
 

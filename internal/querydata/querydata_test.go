@@ -115,6 +115,8 @@ func TestSameAsMethods(t *testing.T) {
 		"columns":    {[]string{`{"verb": "drop", "inputs": [0], "columns": ["Ok"]}`, `{"verb": "unpivot", "inputs": [2], "columns": ["Price"], "keep": ["City"]}`}, rows.Drop("Ok").Unpivot([]string{"Price"}, "City")},
 		"with":       {[]string{`{"verb": "with", "inputs": [0], "expressions": [` + call("neg", col("Qty")) + `]}`}, rows.With(qty.Neg())},
 		"nulls":      {[]string{`{"verb": "drop_nulls", "inputs": [0], "columns": ["Qty"]}`, `{"verb": "fill_null", "inputs": [2], "value": ` + lit("0") + `, "columns": ["Price"]}`}, rows.DropNulls("Qty").FillNull(0, "Price")},
+		"explode":    {[]string{`{"verb": "group", "inputs": [0], "keys": [` + col("City") + `], "aggregates": [` + as("all", call("list", col("Qty"))) + `]}`, `{"verb": "explode", "inputs": [2], "columns": ["all"], "drop_empty": true, "position": "at"}`, `{"verb": "sample_rows", "inputs": [3], "n": 1, "seed": 7}`, `{"verb": "with_row_number", "inputs": [4], "name": "n"}`}, rows.GroupBy(city).Agg(qty.List().As("all")).ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true, Position: "at"}, "all").SampleRows(1, gpuframe.SampleOptions{Seed: 7}).WithRowNumber("n")},
+		"struct":     {[]string{selected(`{"function": "field", "name": "City", "arguments": [` + call("struct", col("City"), col("Qty")) + `]}`)}, rows.Select(gpuframe.Struct(city, qty).Field("City"))},
 		"rename":     {[]string{`{"verb": "rename", "inputs": [0], "columns": [["City", "Town"]]}`}, rows.Rename("City", "Town")},
 		"split_part": {[]string{selected(`{"function": "split_part", "separator": "s", "number": 1, "arguments": [` + col("City") + `]}`)}, rows.Select(city.SplitPart("s", 1))},
 	}

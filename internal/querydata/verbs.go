@@ -48,6 +48,21 @@ var verbs = map[string]verb{
 	"unpivot": one(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Unpivot(o.member("columns").texts(), o.member("keep").texts()...)
 	}),
+	"explode": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		options := gpuframe.ExplodeOptions{DropEmpty: o.member("drop_empty").flag(), Position: o.member("position").textOr("")}
+		return q.ExplodeWith(options, o.member("columns").texts()...)
+	}),
+	"sample": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.Sample(o.member("fraction").number(), sampleOptions(o))
+	}),
+	"sample_rows": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.SampleRows(o.member("n").integer(), sampleOptions(o))
+	}),
+	"shuffle": one(func(o *object, q gpuframe.Query) gpuframe.Query { return q.Shuffle(o.member("seed").seed()) }),
+	"with_random": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.WithRandom(o.member("name").text(), o.member("seed").seed())
+	}),
+	"with_row_number": one(func(o *object, q gpuframe.Query) gpuframe.Query { return q.WithRowNumber(o.member("name").text()) }),
 	"slice": one(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Slice(o.member("offset").integer(), o.member("length").integer())
 	}),
@@ -62,6 +77,18 @@ var verbs = map[string]verb{
 	"union": {1, unlimited, func(_ *decoder, _ *object, inputs []gpuframe.Query) gpuframe.Query {
 		return inputs[0].Union(inputs[1:]...)
 	}},
+}
+
+func sampleOptions(o *object) gpuframe.SampleOptions {
+	return gpuframe.SampleOptions{Seed: o.member("seed").seed(), Replace: o.member("replace").flag()}
+}
+
+// seed returns the seed of random numbers, 0 if it is missing.
+func (v value) seed() uint64 {
+	if v.missing() {
+		return 0
+	}
+	return uint64(v.integer())
 }
 
 // rename gives columns other names. Two columns may exchange theirs.

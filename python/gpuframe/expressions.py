@@ -131,7 +131,7 @@ class _Aggregates:
         return self._aggregate("all")
 
     def implode(self) -> Expr:
-        """The list of the values."""
+        """The list of the values that are not null. Polars keeps nulls."""
         return self._aggregate("list")
 
     def top_k(self, k: int = 5) -> Expr:
@@ -401,6 +401,15 @@ class Expr(_Aggregates):
         return StringExpr(self)
 
     @property
+    def list(self) -> ListExpr:
+        """Functions of lists."""
+        return ListExpr(self)
+
+    def field(self, name: Str) -> Expr:
+        """A field of a struct. Polars has ``struct.field``."""
+        return call("field", self, name=name)
+
+    @property
     def dt(self) -> TemporalExpr:
         """Functions of dates and times."""
         return TemporalExpr(self)
@@ -559,6 +568,59 @@ class StringExpr:
     def join(self, delimiter: str = "") -> Expr:
         """An aggregate: the strings of the rows as one."""
         return call("join_strings", self._of, separator=delimiter)
+
+
+class ListExpr:
+    """Functions of lists: ``col("tags").list``. Folds skip nulls, and are null without values."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: Expr) -> None:
+        self._of = of
+
+    def len(self) -> Expr:
+        """The number of elements, nulls included."""
+        return call("list_length", self._of)
+
+    def get(self, index: int) -> Expr:
+        """An element; a negative index counts from the end. It is null if the list is shorter, as with Polars' null_on_oob=True."""
+        return call("list_get", self._of, index=index)
+
+    def slice(self, offset: int, length: Union[int, None] = None) -> Expr:
+        """Some elements from an offset on, which counts from the end if it is negative."""
+        return call("list_slice", self._of, **{"from": offset, "most": 2**31 - 1 if length is None else length})
+
+    def contains(self, item: Any) -> Expr:
+        """Whether an element equals a value."""
+        return call("list_contains", self._of, value=literal(item))
+
+    def sort(self, *, descending: bool = False) -> Expr:
+        """The elements in order, nulls last."""
+        return call("list_sort_descending" if descending else "list_sort", self._of)
+
+    def sum(self) -> Expr:
+        """The sum of the elements."""
+        return call("list_sum", self._of)
+
+    def min(self) -> Expr:
+        """The least element."""
+        return call("list_min", self._of)
+
+    def max(self) -> Expr:
+        """The greatest element."""
+        return call("list_max", self._of)
+
+    def mean(self) -> Expr:
+        """The mean of the elements."""
+        return call("list_mean", self._of)
+
+    def any(self) -> Expr:
+        """Whether an element is true."""
+        return call("list_any", self._of)
+
+    def all(self) -> Expr:
+        """Whether every element is true."""
+        return call("list_all", self._of)
 
 
 #: Polars' letters of durations, and the units of :meth:`TemporalExpr.truncate`.

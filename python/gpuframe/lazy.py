@@ -121,11 +121,11 @@ class LazyFrame:
             raise TypeError("a LazyFrame cannot be constructed: call scan_parquet, from_arrow or another source")
         self._step = step
 
-    def _then(self, verb: str, name: str = "", others: Sequence[LazyFrame] = (), **members: Any) -> LazyFrame:
+    def _then(self, verb: str, called: str = "", others: Sequence[LazyFrame] = (), **members: Any) -> LazyFrame:
         for each in others:
             if not isinstance(each, LazyFrame):
                 raise WrongTypeError(f"expected a LazyFrame, not a {type(each).__name__}: call lazy() of a table")
-        return LazyFrame(Step(verb, (self._step, *(each._step for each in others)), members, name=name))
+        return LazyFrame(Step(verb, (self._step, *(each._step for each in others)), members, name=called))
 
     def filter(self, *conditions: Expr) -> LazyFrame:
         """Keep the rows in which all conditions are true, not false or null."""
@@ -232,6 +232,10 @@ class LazyFrame:
             raise ArgumentError(f"fill_null of a {type(value).__name__}: pass subset=, the columns to fill")
         return [name for name, kind in self.collect_schema().items() if kind.startswith(wanted)]
 
+    def explode(self, *columns: Names) -> LazyFrame:
+        """Make a row of each element of the lists in some columns. A null or an empty list becomes one row with a null."""
+        return self._then("explode", columns=_names(columns))
+
     def unpivot(self, on: Optional[Names] = None, *, index: Optional[Names] = None, variable_name: str = "variable", value_name: str = "value") -> LazyFrame:
         """Make rows of columns: for each of the columns ``on``, all rows with the columns ``index``."""
         kept = [] if index is None else names_of(index)
@@ -239,6 +243,18 @@ class LazyFrame:
         made = self._then("unpivot", columns=columns, keep=kept)
         other = {old: new for old, new in (("variable", variable_name), ("value", value_name)) if old != new}
         return made.rename(other) if other else made
+
+    def sample(self, n: Optional[int] = None, *, fraction: Optional[float] = None, with_replacement: bool = False, seed: int = 0) -> LazyFrame:
+        """Keep n random rows or a fraction of the rows, in their order. The same seed gives the same rows. Polars has it on DataFrames only."""
+        if (n is None) == (fraction is None):
+            raise ArgumentError("pass n= or fraction=")
+        if n is not None:
+            return self._then("sample_rows", "sample", n=n, seed=seed, replace=with_replacement)
+        return self._then("sample", fraction=fraction, seed=seed, replace=with_replacement)
+
+    def with_row_index(self, name: str = "index") -> LazyFrame:
+        """Add a column of the numbers of the rows, from 0. Unlike in Polars it is the last column."""
+        return self._then("with_row_number", "with_row_index", name=name)
 
     def pivot(self, on: IntoColumn, on_columns: Sequence[Any], *, index: IntoColumns, values: IntoColumn,
               aggregate_function: Literal["sum", "min", "max", "mean", "median", "first", "last", "count"] = "first") -> LazyFrame:

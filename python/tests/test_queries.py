@@ -326,6 +326,33 @@ def test_against_pandas():
     assert gpuframe.from_pandas(numbers, device="host").filter(col("half") > 248).collect().to_pydict() == {"id": [497, 498, 499], "half": [248.5, 249.0, 249.5]}
 
 
+def test_lists():
+    data, table = sales(60)
+    lists = table.lazy().group_by("city").agg(col("qty").implode().alias("all")).select(
+        "city", "all", n=col("all").list.len(), total=col("all").list.sum(), most=col("all").list.sort(descending=True).list.get(0),
+        has=col("all").list.contains(5), two=col("all").list.slice(0, 2).list.len())
+    groups = group(rows_of(data), "city")
+    for row in run(lists.drop("all")):
+        values = [each["qty"] for each in groups[row["city"]]]
+        known = [v for v in values if v is not None]
+        assert row["n"] == len(known) and row["total"] == sum(known) and row["most"] == max(known) and row["two"] == 2
+        assert (row["has"] is True) == (5 in known)
+    exploded = run(lists.select("city", "all").explode("all"))
+    assert sorted(map(repr, exploded)) == sorted(repr({"city": r["city"], "all": r["qty"]}) for r in rows_of(data) if r["qty"] is not None)
+
+
+def test_samples():
+    data, table = sales(300)
+    some = table.lazy().sample(20, seed=7)
+    assert run(some) == run(some) != run(table.lazy().sample(20, seed=8))
+    ids = some.collect()["id"].tolist()
+    assert len(ids) == 20 and ids == sorted(set(ids))
+    assert 50 < len(table.lazy().sample(fraction=0.5).collect()) < 250
+    assert table.lazy().filter(col("id") > 9).with_row_index().collect()["index"].tolist() == list(range(290))
+    with pytest.raises(ValueError, match="n= or fraction="):
+        table.lazy().sample()
+
+
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
 def test_peers(library):
     pytest.importorskip(library)
