@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check lint tidy portable race full nocgo asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-gorgonia bundle-check sizes data clean
+.PHONY: demo test check lint tidy portable race full nocgo asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check arrow18 cuda-header bench gpu-bundle gpu-bundle-gorgonia bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -25,7 +25,7 @@ test: ## build everything and test it at small sizes, on each device present: mi
 check: ## everything that CI runs
 	$(MAKE) lint tidy portable race full nocgo asan sizes bundle-check
 	@# The tests of the Python package use one processor; the others fill the rest.
-	$(MAKE) --jobs=2 --output-sync=target pytest gorgonia-check ptx-check examples handover sharing wheel
+	$(MAKE) --jobs=2 --output-sync=target pytest gorgonia-check arrow18 ptx-check examples handover sharing wheel
 	@echo "check: ok"
 
 lint:
@@ -107,6 +107,10 @@ gorgonia: ## the module over gorgonia.org/cu; needs cuda.h of CUDA 11.4 to 12, s
 gorgonia-check:
 	@if gorgoniacu/test.sh --check; then gorgoniacu/test.sh; \
 	else echo "gorgonia-check: the module over gorgonia.org/cu is not tested"; fi
+
+arrow18: ## the module for arrow-go v18; its dependencies are fetched
+	$(GO) -C arrow18 vet ./...
+	$(GO) -C arrow18 test -vet=off ./...
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh

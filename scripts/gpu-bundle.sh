@@ -15,7 +15,7 @@ src=$out/src
 rm -rf "$out" && mkdir -p "$src" "$out/data" "$out/tests"
 
 # The current tree, committed or not. The data is a separate upload, done once.
-git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|\.ci)/' |
+git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|\.ci)/' |
     while IFS= read -r file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
     tar --null -T - -cf - | tar -C "$src" -xf -
 find "$src" -name __pycache__ -prune -exec rm -rf {} +

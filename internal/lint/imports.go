@@ -46,7 +46,7 @@ var Levels = []Level{
 	{"queries", []string{"internal/plan", "internal/exec"}},
 	{"frame", []string{"."}},
 	{"frame adapters", []string{"internal/querydata"}},
-	{"programs", []string{"bench", "cmd", "examples", "python", "internal/testing"}},
+	{"programs", []string{"arrow18", "bench", "cmd", "examples", "python", "internal/testing"}},
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.
