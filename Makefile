@@ -63,6 +63,9 @@ examples:
 	$(GO) run ./examples/quickstart
 	$(GO) run ./examples/demo
 	$(GO) run ./examples/delays
+	@mkdir -p build
+	$(GO) run ./cmd/gpuframe query examples/data/flights-200k.arrow -o build/flights.parquet
+	$(GO) run ./examples/topten build/flights.parquet
 
 $(LIBRARY): FORCE
 	$(GO) build -buildmode=c-shared -o $@ ./examples/pytorch

@@ -26,7 +26,9 @@ func (e *Engine) Records(schema *arrow.Schema, records ...arrow.Record) Query {
 	return e.scan("Records", func() (source.Source, error) { return source.Records(schema, records...) })
 }
 
-// Reader is a query on the records of a reader. It can be run once.
+// Reader is a query on the records of a reader. It can be run once; a second run gives an
+// error that wraps ErrUsed. A query that uses it several times reads it once, and keeps the
+// records that not all uses have read.
 func (e *Engine) Reader(reader array.RecordReader) Query {
 	return e.scan("Reader", func() (source.Source, error) { return source.RecordReader(reader) })
 }

@@ -83,7 +83,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// sales returns a record of several types whose memory is counted.
+// sales returns a record of several types in memory of a counting allocator.
 func sales(counted memory.Allocator) arrow.RecordBatch {
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	b := array.NewRecordBuilder(counted, arrow.NewSchema([]arrow.Field{

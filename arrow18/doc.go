@@ -1,5 +1,5 @@
 // Package arrow18 passes records between gpuframe and programs that use arrow-go v18, without
-// a copy of their buffers. It is a module of its own: gpuframe itself uses arrow-go v17.
+// a copy of their buffers. It is a separate module: gpuframe itself uses arrow-go v17.
 //
 //	record, err := arrow18.Import(theirs)           // from v18 to v17, the same memory
 //	defer record.Release()
@@ -15,7 +15,7 @@
 //
 // The result of a conversion refers to the buffers of its argument and retains them. Both
 // are released independently, in any order; the memory is returned to its allocator after the
-// last release. Nobody may change it.
+// last release. It must not change.
 //
 // # Types
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 )
 
-// output has the flags of what a command writes.
+// output has the flags of the rows that a command writes.
 type output struct {
 	to, path string
 	rows     int

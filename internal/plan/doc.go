@@ -34,6 +34,7 @@
 //   - fuse filters makes the condition of a filter below a group one of the group, so that no
 //     table of the kept rows is made for it.
 //   - relax order lets joins yield their rows in any order if nothing depends on it.
+//   - share readers makes the scans of a reader, which can be read once, one scan.
 //   - share subplans makes equal operations on equal inputs one node.
 //   - bound probes passes the least and the greatest key of a join's right side to the scan of
 //     its left side, which leaves out row groups and rows.

@@ -65,6 +65,7 @@ var passes = []pass{
 	{"push limits", pushLimits},
 	{"fuse filters", fuseFilters},
 	{"relax order", relaxOrder},
+	{"share readers", shareReaders},
 	{"share subplans", shareSubplans},
 	{"bound probes", boundProbes},
 }

@@ -12,7 +12,7 @@ var ErrSyntax = errors.New("not a pipeline")
 
 // Error is an error at a place of a text.
 type Error struct {
-	// Source is what the text is: "pipeline", or the name of a flag.
+	// Source is the name of the text: "pipeline", or that of a flag.
 	Source string
 	// Text is the whole text, and Offset the byte in it that the error is about.
 	Text   string
