@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -234,6 +235,44 @@ func TestFilesOfOtherColumns(t *testing.T) {
 	require.ErrorIs(t, err, buffer.ErrSchema)
 	assert.Equal(t, second, typed.Path)
 	require.NoError(t, reader.Close())
+}
+
+// A damaged file after a good one gives an error with its path, in each format.
+func TestDamagedSecondFile(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	cut := func(data []byte) []byte { return data[:len(data)-len(data)/3] }
+	for name, test := range map[string]struct {
+		extension     string
+		good, damaged []byte
+		open          func(list []string) (source.Source, error)
+	}{
+		"csv": {".csv", []byte("a,b\n1,2\n"), []byte("a,b\n1,2\n3\n"), func(list []string) (source.Source, error) { return source.CSV(list, source.CSVOptions{}) }},
+		"json": {".json", []byte("{\"a\":1}\n"), []byte("{\"a\":2}\n{\"a\""), func(list []string) (source.Source, error) {
+			return source.JSON(list, source.JSONOptions{})
+		}},
+		"arrow file":   {".arrow", ipcOf(t, true, numbered(0, 30)), cut(ipcOf(t, true, numbered(0, 30))), source.IPC},
+		"arrow stream": {".arrows", ipcOf(t, false, numbered(0, 30)), cut(ipcOf(t, false, numbered(0, 30))), source.IPC},
+		"parquet":      {".parquet", parquetOf(t, 10, numbered(0, 30)), cut(parquetOf(t, 10, numbered(0, 30))), source.Parquet},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			write(t, test.good, folder, "1"+test.extension)
+			second := write(t, test.damaged, folder, "2"+test.extension)
+			s, err := test.open([]string{folder})
+			require.NoError(t, err)
+			err = drain(t.Context(), s, m)
+			var typed *source.Error
+			require.ErrorAs(t, err, &typed)
+			require.ErrorIs(t, err, source.ErrContents)
+			assert.Equal(t, second, typed.Path)
+			require.NoError(t, os.Remove(second))
+			err = drain(t.Context(), s, m)
+			require.ErrorIs(t, err, fs.ErrNotExist, "a file that has gone")
+			require.ErrorAs(t, err, &typed)
+			assert.Equal(t, second, typed.Path)
+			require.Zero(t, m.Stats().InUse)
+		})
+	}
 }
 
 func TestReadersThatFail(t *testing.T) {

@@ -236,28 +236,68 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
+// seeds are texts that use all of the grammar.
+var seeds = []string{
+	"filter price > 15 and city in (\"ATL\", 'O''R') | group city agg count() as n | top 10 by n desc nulls first",
+	"with -price * 1.5e3 as `a b` | agg sum(price) where (open) over (city) | slice 1 2 | rename city as b | distinct city",
+	"select cast(null, int64), cast(price, string), date '2026-01-31', if(open, 1, 2), not not open is not null",
+	"select substring(city, 1, 0), repeat(city, -1), pad_end(city, 3, 'é'), quantile(price, 2), largest(price, 0)",
+	"drop_nulls qty | drop price, open | tail 3 | sort city asc, qty % 2 | head 1 | filter ts >= timestamp '2026-06-01 12:30'",
+}
+
+// checkText fails for a text that panics, or gives an error without a place in it.
+func checkText(t *testing.T, e *gpuframe.Engine, text string) (failed bool) {
+	p, err := pipeline.Parse("text", text)
+	if err == nil {
+		_, err = p.Apply(t.Context(), sales(e))
+	}
+	if err == nil {
+		return false
+	}
+	var typed *pipeline.Error
+	require.ErrorAs(t, err, &typed, text)
+	require.LessOrEqual(t, typed.Offset, len(text))
+	require.NotEmpty(t, typed.Error())
+	return true
+}
+
+// Changed texts are errors with a place, or other pipelines.
+func TestChangedTexts(t *testing.T) {
+	e := engine(t)
+	random := rand.New(rand.NewPCG(5, 6))
+	var tokens []string
+	for _, seed := range seeds {
+		tokens = append(tokens, strings.Fields(seed)...)
+	}
+	failures, rounds := 0, 1500
+	for range rounds {
+		text := seeds[random.IntN(len(seeds))]
+		for range 1 + random.IntN(3) {
+			at := random.IntN(len(text) + 1)
+			switch random.IntN(4) {
+			case 0:
+				text = text[:at]
+			case 1:
+				text = text[:at] + string(rune(32+random.IntN(200))) + text[at:]
+			case 2:
+				text = text[:at] + " " + tokens[random.IntN(len(tokens))] + " " + text[at:]
+			default:
+				text = text[:at] + text[min(len(text), at+1+random.IntN(9)):]
+			}
+		}
+		if checkText(t, e, text) {
+			failures++
+		}
+	}
+	assert.Greater(t, failures, rounds/2)
+	assert.Less(t, failures, rounds)
+}
+
 // FuzzParse finds texts that panic, and errors without a place.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{
-		"filter delay > 15 and origin in (\"ATL\", 'O''R') | group origin agg count() as n | top 10 by n desc nulls first",
-		"with -price * 1.5e3 as `a b` | agg sum(price) where (open) over (city) | slice 1 2 | rename city as b | distinct city",
-		"select cast(null, int64), cast(price, string), date '2026-01-31', if(open, 1, 2), not not open is not null",
-		"select substring(city, 1, 0), repeat(city, -1), pad_end(city, 3, 'é'), quantile(price, 2), largest(price, 0)",
-	} {
+	for _, text := range seeds {
 		f.Add(text)
 	}
 	e := engine(f)
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := pipeline.Parse("text", text)
-		if err == nil {
-			_, err = p.Apply(t.Context(), sales(e))
-		}
-		if err == nil {
-			return
-		}
-		var typed *pipeline.Error
-		require.ErrorAs(t, err, &typed)
-		require.LessOrEqual(t, typed.Offset, len(text))
-		require.NotEmpty(t, typed.Error())
-	})
+	f.Fuzz(func(t *testing.T, text string) { checkText(t, e, text) })
 }
