@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx.gz
 var code embed.FS
 
 // set has the kernels, each compiled when it is first used.

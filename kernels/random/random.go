@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-//go:embed cuda/*.ptx
+//go:embed cuda/*.ptx.gz
 var code embed.FS
 
 var set = kernelset.Set{Files: code, Directory: "cuda"}
