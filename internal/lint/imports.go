@@ -39,7 +39,7 @@ var Levels = []Level{
 	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers", "internal/radix", "internal/rowkey", "internal/textrows"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
-		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/window",
+		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/timezone", "kernels/window",
 		"internal/hashtable",
 	}},
 	{"sources", []string{"internal/sink", "internal/source"}},

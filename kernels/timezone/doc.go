@@ -1,0 +1,10 @@
+// Package timezone converts timestamps between instants and the wall clocks of time zones,
+// in expressions:
+//
+//	hour := timezone.Local(expr.Col("time"), "Europe/Oslo").Hour()
+//
+// A wall clock is a timestamp without a zone, so all functions of dates and times compute on
+// it: parts, truncation, formats. The rules of a zone are those of Go's time.LoadLocation, as
+// a table of offsets that a kernel searches. Rules that go on for ever repeat after 400
+// years, so the table ends, and all timestamps have their offset.
+package timezone
