@@ -31,7 +31,7 @@ type Options struct {
 	Rows *column.RowCount
 }
 
-// form is what a column has. The numbers are those of random.cu.
+// form selects the values of a column. The numbers are those of random.cu.
 type form uint32
 
 const (

@@ -5,6 +5,6 @@
 //
 // A wall clock is a timestamp without a zone, so all functions of dates and times compute on
 // it: parts, truncation, formats. The rules of a zone are those of Go's time.LoadLocation, as
-// a table of offsets that a kernel searches. Rules that go on for ever repeat after 400
-// years, so the table ends, and all timestamps have their offset.
+// a table of offsets that a kernel searches. The rules after the last change by law repeat
+// every 400 years, so the table ends, and later timestamps take the offset of that cycle.
 package timezone

@@ -57,7 +57,7 @@ func tableOf(name string) (*table, error) {
 }
 
 // next returns the time until which the offset of a time holds at least, or the zero time if
-// it holds for ever.
+// there is no later offset.
 func next(at time.Time) time.Time {
 	_, end := at.ZoneBounds()
 	if end.IsZero() || end.After(at) {

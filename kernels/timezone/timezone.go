@@ -25,8 +25,8 @@ var code embed.FS
 var set = kernelset.Set{Files: code, Directory: "cuda"}
 
 // Local is the wall clock of a zone at an instant: a timestamp of the same unit without a
-// zone. The operand is a timestamp, whose own zone has no effect; one without a zone is in
-// UTC. It is null if the result exceeds 64 bits.
+// zone. The operand is a timestamp. The zone of its type has no effect; without a zone it
+// is in UTC. It is null if the result exceeds 64 bits.
 //
 // An unknown name of a zone is an error that wraps device.ErrInvalidValue. Names and rules
 // are those of time.LoadLocation; a program that cannot rely on the files of the system
