@@ -96,7 +96,7 @@ func (o *joinOrderer) isInner(n Node) (*Join, bool) {
 	return j, true
 }
 
-// tree returns the joins that begin with a node, perhaps below a filter, or nil if there are none that can change
+// tree returns the joins that begin with a node, perhaps below a filter, or nil if no two of them can change
 // places.
 func (o *joinOrderer) tree(n Node) *joinTree {
 	first := n
@@ -226,7 +226,7 @@ func (t *joinTree) isConnected() bool {
 }
 
 // countDistinct estimates the distinct values of the edges. Expressions that are equal to each
-// other, also by way of others, have at most as many as the smallest of their tables rows.
+// other, also by way of others, have no more values than the smallest of their tables has rows.
 func (t *joinTree) countDistinct() {
 	type end struct {
 		input int

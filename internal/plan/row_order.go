@@ -64,8 +64,8 @@ func readsOrder(n Node, input int, own bool) bool {
 	return true
 }
 
-// anyOrder are the functions whose results do not depend on the order of the rows. Sums of
-// floats are exact.
+// anyOrder are the functions with results that do not depend on the order of the rows. Sums
+// of floats are exact.
 var anyOrder = map[string]bool{
 	"count": true, "count_values": true, "null_count": true, "count_distinct": true,
 	"sum": true, "product": true, "min": true, "max": true, "mean": true, "any": true, "all": true,
