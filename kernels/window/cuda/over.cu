@@ -220,6 +220,16 @@ over_roll(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 bef
     const u64 begin = (u64)block_in_grid() * own;
     // The place of the first element, which may be before the first row.
     const i64 base = (i64)begin - before;
+    // Without nulls a run has as many values as rows. Runs beyond the table are in no frame.
+    const bool wide = by.is_wide(), counted = values.valid != nullptr;
+    const auto run_at = [&](u32 at, u32 size) { return State{a[at], wide ? b[at] : 0, counted ? counts[at] : size, 0}; };
+    const auto put = [&](u32 at, const State &s) {
+        a[at] = s.a;
+        if (wide)
+            b[at] = s.b;
+        if (counted)
+            counts[at] = s.n;
+    };
 #pragma unroll 1
     for (u32 at = thread_in_block(); at < roll_rows; at += roll_threads) {
         const i64 place = base + at;
@@ -229,9 +239,7 @@ over_roll(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 bef
             const bool valid = values.is_valid(row);
             s = by.of(valid ? values.raw(by.format, row) : 0, valid);
         }
-        a[at] = s.a;
-        b[at] = s.b;
-        counts[at] = s.n;
+        put(at, s);
     }
     synchronize_block();
 
@@ -256,26 +264,24 @@ over_roll(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 bef
         for (u32 i = 0; i < roll_loads; i++) {
             if ((lengths[i] & size) == 0)
                 continue;
-            const u32 at = cursors[i];
-            results[i] = by.fold_of(results[i], State{a[at], b[at], counts[at], 0});
+            results[i] = by.fold_of(results[i], run_at(cursors[i], size));
             cursors[i] += size;
         }
+        if (2 * size > longest)
+            break;
         // The runs of twice the size.
         State runs[roll_loads];
 #pragma unroll
         for (u32 i = 0; i < roll_loads; i++) {
-            const u32 at = i * roll_threads + thread_in_block(), next = at + size < roll_rows ? at + size : at;
-            const State second{a[next], b[next], next == at ? 0 : counts[next], 0};
-            runs[i] = by.fold_of(State{a[at], b[at], counts[at], 0}, second);
+            const u32 at = i * roll_threads + thread_in_block();
+            runs[i] = run_at(at, size);
+            if (at + size < roll_rows)
+                runs[i] = by.fold_of(runs[i], run_at(at + size, size));
         }
         synchronize_block();
 #pragma unroll
-        for (u32 i = 0; i < roll_loads; i++) {
-            const u32 at = i * roll_threads + thread_in_block();
-            a[at] = runs[i].a;
-            b[at] = runs[i].b;
-            counts[at] = runs[i].n;
-        }
+        for (u32 i = 0; i < roll_loads; i++)
+            put(i * roll_threads + thread_in_block(), runs[i]);
         synchronize_block();
     }
 #pragma unroll

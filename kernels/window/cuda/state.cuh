@@ -96,6 +96,9 @@ struct Folding {
 
     METHOD u32 signs() const { return format / 4; }
 
+    // is_wide reports whether states use their second word.
+    METHOD bool is_wide() const { return fold == fold_integers || fold == fold_moments || fold == fold_decay; }
+
     METHOD State none() const { return State{0, 0, 0, 0}; }
 
     // of returns the state of one value.
