@@ -131,6 +131,17 @@ func (b builder) window(n plan.Node, keys []expr.Expr, list ...plan.Aggregation)
 	return b.node(made, err)
 }
 
+// over numbers the rows of partitions by id in the order of qty, as n, and adds up price, as
+// s_price.
+func (b builder) over(n plan.Node, low int64) plan.Node {
+	b.Helper()
+	made, err := plan.NewOver(n, []expr.Expr{expr.Col("id")}, []plan.SortKey{{Value: expr.Col("qty")}}, []plan.WindowFunction{
+		{Aggregation: plan.Aggregation{Function: "row_number", Name: "n"}},
+		{Aggregation: sums("price")[0], Frame: plan.Frame{Kind: plan.RowsFrame, Low: low}},
+	})
+	return b.node(made, err)
+}
+
 func TestUnknownPass(t *testing.T) {
 	_, err := plan.OptimizeWithout(table(t, ""), "simplyfy")
 	require.ErrorIs(t, err, device.ErrInvalidValue)

@@ -34,6 +34,8 @@ func TestPruneColumns(t *testing.T) {
 		"count of a scan": {b.aggregate(all, nil, count), "aggregate n = count()\n scan 0 records, 0 of 5 columns"},
 		"one row":         {b.aggregate(b.aggregate(all, nil, sums("qty", "price")...), nil, count), "aggregate n = count()\n aggregate s_qty = sum(qty)\n  scan 0 records, 1 of 5 columns"},
 		"window":          {b.project(both, expr.Col("s_price")), "select s_price\n over id: s_price = sum(price)\n  scan 0 records, 2 of 5 columns"},
+		"ordered window":  {b.project(b.over(all, -6), expr.Col("n")), "select n\n over id order by qty: n = row_number()\n  scan 0 records, 2 of 5 columns"},
+		"frame":           {b.project(b.over(all, -6), expr.Col("s_price")), "select s_price\n over id order by qty: s_price = sum(price) rows -6 to 0\n  scan 0 records, 3 of 5 columns"},
 		"no window":       {b.project(both, qty), "scan 0 records, 1 of 5 columns"},
 		"distinct":        {b.project(b.distinct(all, "id"), qty), "select qty\n first rows by id\n  scan 0 records, 2 of 5 columns"},
 		"union":           {b.project(b.union(all, b.project(b.filter(all, price.Gt(expr.Lit(1))), city, id, price, qty, expr.Col("flag"))), qty), "union of 2 tables\n scan 0 records, 1 of 5 columns\n filter price > 1, 1 of 2 columns\n  scan 0 records, 2 of 5 columns"},

@@ -32,6 +32,7 @@ func TestPushFilters(t *testing.T) {
 		"one row":        {b.filter(b.aggregate(all, nil, sums("qty")...), expr.Lit(false)), "filter false\n aggregate s_qty = sum(qty)\n  scan 0 records"},
 		"key of floats":  {b.filter(b.aggregate(all, []expr.Expr{price}, sums("qty")...), cheap.And(price.Sign().Lt(expr.Lit(1)))), "filter sign(price) < 1\n group by price: s_qty = sum(qty)\n  filter price < 2.5\n   scan 0 records, may skip rows unless price < 2.5"},
 		"window":         {b.filter(b.window(all, []expr.Expr{id}, sums("qty")...), small.And(cheap)), "filter price < 2.5\n over id: s_qty = sum(qty)\n  filter id < 5\n   scan 0 records, may skip rows unless id < 5"},
+		"ordered window": {b.filter(b.over(all, 0), small.And(cheap)), "filter price < 2.5\n over id order by qty: n = row_number(), s_price = sum(price) rows 0 to 0\n  filter id < 5\n   scan 0 records, may skip rows unless id < 5"},
 		"distinct":       {b.filter(b.distinct(all, "id"), small.And(cheap)), "filter price < 2.5\n first rows by id\n  filter id < 5\n   scan 0 records, may skip rows unless id < 5"},
 		"read by two":    {b.union(b.filter(top, small), top), "union of 2 tables\n filter id < 5\n  top 3 by qty\n   " + scan + "\n top 3 by qty\n  " + scan},
 		"two conditions": {b.filter(b.sort(b.filter(all, cheap), plan.All, qty), small), "sort by qty\n filter (price < 2.5) and (id < 5)\n  scan 0 records, may skip rows unless price < 2.5 and id < 5"},

@@ -34,6 +34,8 @@ func TestShareSubplans(t *testing.T) {
 		func() plan.Node { return b.aggregate(all, []expr.Expr{id}, sums("price")...) },
 		func() plan.Node { return b.window(all, []expr.Expr{id}, sums("qty")...) },
 		func() plan.Node { return b.window(all, nil, sums("qty")...) },
+		func() plan.Node { return b.over(all, 0) },
+		func() plan.Node { return b.over(all, -1) },
 		func() plan.Node { return b.union(all, all) },
 		func() plan.Node { return b.union(all, all, all) },
 	}
