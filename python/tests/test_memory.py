@@ -66,7 +66,7 @@ def test_names_and_numbers(where):
         held.slice(2, 5)
     with pytest.raises(ValueError):
         held[::2]
-    assert "3 rows" in repr(held) and "int64" in repr(held["x"])
+    assert "(3, 2)" in repr(held) and "int64" in repr(held["x"])
 
 
 def test_budget(where):
