@@ -24,7 +24,7 @@
 // # Parts
 //
 // [Build] prepares a right table once for any number of left tables, such as the batches of a
-// stream. [Batches] yields a result in parts, also one that exceeds the memory or [MaxPairs].
+// stream; a spiller may move it to the host between calls. [Batches] yields a result in parts, also one that exceeds the memory or [MaxPairs].
 //
 // # Nearest keys
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -32,6 +33,26 @@ var operations = map[string]struct {
 		}
 		made, err := ix.Probe(ctx, a)
 		return made, errors.Join(err, ix.Release())
+	}},
+	"spilled index": {"int32", func(ctx context.Context, a, b *buffer.Buffer) (made interface{ Release() error }, err error) {
+		made = (*buffer.Buffer)(nil)
+		spiller, err := spill.NewSpiller(b.Manager(), spill.Options{})
+		if err != nil {
+			return made, err
+		}
+		defer func() { err = errors.Join(err, spiller.Close()) }()
+		ix, err := join.Build(ctx, a.Schema(), b, join.Using("k0"), join.Options{})
+		if err != nil {
+			return made, err
+		}
+		defer func() { err = errors.Join(err, ix.Release()) }()
+		if err := ix.Spill(spiller); err != nil {
+			return made, err
+		}
+		if _, err := spiller.Reclaim(ctx, 1<<40); err != nil {
+			return made, err
+		}
+		return ix.Probe(ctx, a)
 	}},
 	"batches": {"int64", func(ctx context.Context, a, b *buffer.Buffer) (last interface{ Release() error }, err error) {
 		last = (*buffer.Buffer)(nil)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -16,15 +18,24 @@ import (
 
 // Index is the right table of a join, prepared for any number of left tables of one schema.
 // It holds the table, and a hash table or the sorted keys. All of it counts against the
-// manager's budget. It may be used from several goroutines.
+// manager's budget. It may be used from several goroutines. [Index.Spill] lets a spiller move
+// it.
 type Index struct {
-	schema *arrow.Schema
-	on     []On
+	schema, rightSchema *arrow.Schema
+	on                  []On
 	// run has the right table, its keys, and the options.
 	run   *run
 	built *built
-	// encoding is that of the right keys, nil if they are sorted or the join has no keys.
+	// parts are the columns of the build side: see [built.parts].
+	parts [][]*column.Column
+	// encoding is that of the right keys. hashed is set if there is one: the keys are not
+	// sorted, and the join has keys.
 	encoding *encoding
+	hashed   bool
+	// spilled has the memory instead of the fields above, after [Index.Spill]. Calls that use
+	// the index hold using for reading.
+	using   sync.RWMutex
+	spilled *spilledIndex
 }
 
 // Build prepares a right table for joins with left tables of a schema. The kinds are Inner,
@@ -62,7 +73,7 @@ func newIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on 
 		return nil, err
 	}
 	options.Order = LeftOrder
-	ix := &Index{schema: left, on: on, run: &run{options: options, kept: true}}
+	ix := &Index{schema: left, rightSchema: right.Schema(), on: on, run: &run{options: options, kept: true}}
 	if err := ix.build(ctx, right); err != nil {
 		return nil, errors.Join(err, ix.Release())
 	}
@@ -74,7 +85,18 @@ func (ix *Index) Release() error {
 	if ix == nil {
 		return nil
 	}
-	return errors.Join(ix.built.Release(), ix.encoding.Release(), ix.run.close())
+	return errors.Join(ix.releaseMemory(), ix.spilled.Release())
+}
+
+// releaseMemory releases what a spiller has not taken over.
+func (ix *Index) releaseMemory() error {
+	var failures []error
+	for _, part := range ix.parts {
+		failures = append(failures, release.All(part))
+	}
+	failures = append(failures, ix.built.Release(), ix.encoding.Release(), ix.run.close())
+	ix.parts, ix.encoding = nil, nil
+	return errors.Join(failures...)
 }
 
 func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
@@ -97,13 +119,17 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 	if ix.encoding, err = r.oneSided(1, r.rightKeys); err != nil {
 		return err
 	}
+	ix.hashed = ix.encoding != nil
 	if ix.built, err = r.buildSide(ix.encoding, r.rightKeys); err != nil {
 		return err
 	}
 	if t := ix.built.table; t != nil {
 		err = r.settleTable(t) // several goroutines look for rows
 	}
-	return errors.Join(err, r.settle())
+	if err = errors.Join(err, r.settle()); err == nil {
+		ix.parts, err = ix.built.parts(r.call.Manager)
+	}
+	return err
 }
 
 // keys returns the keys of one side in the types that both sides have. The run releases
@@ -125,7 +151,7 @@ func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int
 	if err != nil {
 		return nil, err
 	}
-	b, err := keyType("right", ix.run.right.Schema(), pair.Right, pair.RightExpr)
+	b, err := keyType("right", ix.rightSchema, pair.Right, pair.RightExpr)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +199,15 @@ func (ix *Index) Rows(ctx context.Context, left *buffer.Buffer) (leftRows, right
 
 // probe finds the matches of a left table and gives them to use, which releases them.
 func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, *matches) error) error {
-	r := &run{options: ix.run.options, right: ix.run.right, rightKeys: ix.run.rightKeys, result: ix.run.result}
+	ix.using.RLock()
+	defer ix.using.RUnlock()
+	r := &run{options: ix.run.options, result: ix.run.result}
 	err := func() (err error) {
+		m, err := ix.acquire(ctx, &r.held)
+		if err != nil {
+			return err
+		}
+		r.right, r.rightKeys = m.right, m.keys
 		if r.left, err = r.exact(ctx, "left", left); err != nil {
 			return err
 		}
@@ -184,37 +217,37 @@ func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, 
 		options := r.options.Options
 		options.Stream, options.Manager = nil, left.Manager()
 		r.options.Options = options
-		if r.call, err = op.Begin(ctx, options, append(columnsOf(r.left), columnsOf(r.right)...)...); err != nil {
+		if r.call, err = op.Begin(ctx, options, slices.Concat(columnsOf(r.left), columnsOf(r.right), m.parts)...); err != nil {
 			return err
 		}
 		if r.leftKeys, err = ix.keys(ctx, r, r.left, 0); err != nil {
 			return err
 		}
-		m, err := ix.matches(r)
+		found, err := ix.matches(r, m.built)
 		if err != nil {
 			return err
 		}
-		return use(r, m)
+		return use(r, found)
 	}()
 	return errors.Join(err, r.close())
 }
 
 // matches finds the matches of the left rows.
-func (ix *Index) matches(r *run) (*matches, error) {
+func (ix *Index) matches(r *run, b *built) (*matches, error) {
 	probe, build := rowsOf(r.left), rowsOf(r.right)
 	switch {
 	case r.options.Kind == Cross:
 		return r.everything(probe, build)
 	case probe == 0 || build == 0:
 		return r.everything(probe, 0)
-	case ix.encoding == nil:
-		return r.probeSide(ix.built, nil, r.leftKeys)
+	case !ix.hashed:
+		return r.probeSide(b, nil, r.leftKeys)
 	}
 	e, err := r.oneSided(0, r.leftKeys)
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.probeSide(ix.built, e, r.leftKeys)
+	m, err := r.probeSide(b, e, r.leftKeys)
 	return release.OnError(m, err, e.Release())
 }
 

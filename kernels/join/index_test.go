@@ -1,13 +1,16 @@
 package join_test
 
 import (
+	"errors"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -22,6 +25,9 @@ func TestIndexAgainstNestedLoops(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 				r := rand.New(rand.NewPCG(rand.Uint64(), 7))
 				mgr := devicetest.Manager(t, dev, memory.Options{})
+				spiller, err := spill.NewSpiller(mgr, spill.Options{})
+				require.NoError(t, err)
+				defer func() { require.NoError(t, spiller.Close()) }()
 				for _, kind := range []join.Kind{join.Inner, join.Left, join.Semi, join.Anti, join.Cross} {
 					if !chosen(dev, 3) {
 						continue
@@ -29,18 +35,18 @@ func TestIndexAgainstNestedLoops(t *testing.T) {
 					o := drawOptions(r, kind)
 					_, right := lengths(r, dev)
 					b := drawSide(t, mgr, r, keyKinds[name], true, right, 0.1, "b")
-					probeParts(t, mgr, r, dev, b, keyKinds[name], o)
+					probeParts(t, mgr, r, dev, b, keyKinds[name], o, []*spill.Spiller{nil, spiller}[r.IntN(2)])
 				}
 			})
 		})
 	}
 }
 
-func probeParts(t *testing.T, mgr *memory.Manager, r *rand.Rand, dev *device.Device, b *side, kinds []keyKind, o join.Options) {
+func probeParts(t *testing.T, mgr *memory.Manager, r *rand.Rand, dev *device.Device, b *side, kinds []keyKind, o join.Options, spiller *spill.Spiller) {
 	t.Helper()
 	ctx, _ := anyStrategy(t)
 	var ix *join.Index
-	for range 2 {
+	for range 3 {
 		left, _ := lengths(r, dev)
 		a := drawSide(t, mgr, r, kinds, false, left, 0.1, "a")
 		if ix == nil {
@@ -60,6 +66,51 @@ func probeParts(t *testing.T, mgr *memory.Manager, r *rand.Rand, dev *device.Dev
 		require.NoError(t, err)
 		require.EqualValues(t, len(got), rows)
 		require.NoError(t, result.Release())
+		if spiller != nil {
+			require.NoError(t, ix.Spill(spiller))
+			require.NoError(t, mgr.Stream().Synchronize(t.Context()))
+			moved, err := spiller.Reclaim(t.Context(), 1<<40)
+			require.NoError(t, err)
+			if len(b.keys) > 0 && o.Kind != join.Cross {
+				require.Positive(t, moved, "the build side is spilled")
+			}
+		}
+	}
+	require.NoError(t, ix.Release())
+}
+
+// TestIndexMovesWhileItIsUsed probes an index from several goroutines while its memory is
+// moved to the host again and again.
+func TestIndexMovesWhileItIsUsed(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	spiller, err := spill.NewSpiller(mgr, spill.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, spiller.Close()) }()
+	r := rand.New(rand.NewPCG(9, 9))
+	a, b := drawSide(t, mgr, r, keyKinds["int64"], false, 30, 0.1, "a"), drawSide(t, mgr, r, keyKinds["int64"], true, 20, 0.1, "b")
+	ix, err := join.Build(t.Context(), a.table.Schema(), b.table, join.Using("k0"), join.Options{})
+	require.NoError(t, err)
+	require.NoError(t, ix.Spill(spiller))
+	want := model(a, b, join.Options{}, false)
+	rows := make([]int64, 12)
+	failures := make([]error, len(rows))
+	var callers sync.WaitGroup
+	for i := range rows {
+		callers.Go(func() {
+			result, err := ix.Probe(t.Context(), a.table)
+			if err == nil {
+				rows[i], err = result.NumRows(t.Context())
+			}
+			failures[i] = errors.Join(err, result.Release())
+		})
+		_, err := spiller.Reclaim(t.Context(), 1<<40)
+		require.NoError(t, err)
+	}
+	callers.Wait()
+	require.NoError(t, errors.Join(failures...))
+	for _, n := range rows {
+		require.EqualValues(t, len(want), n)
 	}
 	require.NoError(t, ix.Release())
 }
