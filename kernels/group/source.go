@@ -219,12 +219,6 @@ func (s *hostSource) image(row int, least, zeros bool) uint64 {
 	return integerImage(s.integer(row), s.is.isSigned(), least)
 }
 
-// wide returns a decimal.
-func (s *hostSource) wide(row int) wide {
-	low, high := binary.NativeEndian.Uint64(s.Values[16*row:]), binary.NativeEndian.Uint64(s.Values[16*row+8:])
-	return wide{low, high, uint64(int64(high) >> 63)}
-}
-
 // state returns the words of a state.
 func (s *hostSource) state(row int) []uint64 {
 	return op.Elements[uint64](s.Values[row*s.width : (row+1)*s.width])
