@@ -66,6 +66,12 @@ func (e Expr) ListSortDescending() Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return nested.Sort(value, nested.SortOptions{Descending: true}) })
 }
 
+// Split is the list of the parts of a string between occurrences of a separator of one byte
+// or more.
+func (e Expr) Split(separator string) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return nested.Split(value, separator) })
+}
+
 // ListCount is the number of elements of a list that are not null.
 func (e Expr) ListCount() Expr { return foldList(e, nested.Count) }
 

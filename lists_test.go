@@ -91,6 +91,8 @@ func TestListFunctions(t *testing.T) {
 				Select(gpuframe.Struct(gpuframe.Col("id"), prices.ListGet(0).As("first")))))
 		require.Equal(t, []string{"2 3"}, collect(t, q.Filter(prices.ListLength().Gt(0)).
 			Select(prices.ListSum().Count().As("n"), prices.ListLength().Max().As("most"))))
+		words := gpuframe.Lit("a b c").Split(" ")
+		require.Equal(t, []string{"1 b", "3 b"}, collect(t, q.Filter(words.ListContains("c"), prices.ListLength().Gt(0)).Select(gpuframe.Col("id"), words.ListGet(1).As("word"))))
 		truths := prices.List()
 		require.Equal(t, []string{"3"}, collect(t, q.Select(truths.ListLength().As("n"))))
 	})

@@ -43,8 +43,8 @@ func NewNumber(input Node, options NumberOptions) (*Number, error) {
 // Options returns the options.
 func (n *Number) Options() NumberOptions { return n.options }
 
-// wanted returns the options without the columns that nothing reads.
-func (n *Number) wanted(names columnSet) NumberOptions {
+// needed returns the options without the columns that nothing reads.
+func (n *Number) needed(names columnSet) NumberOptions {
 	o := n.options
 	for _, name := range []*string{&o.Row, &o.Random, &o.Uniform} {
 		if !names[*name] {

@@ -241,7 +241,7 @@ func (p *columnPruner) prune(n Node, inputs []Node) (Node, error) {
 		}
 		return node(NewWindow(inputs[0], n.partition, list))
 	case *Number:
-		options := n.wanted(wanted)
+		options := n.needed(wanted)
 		if options.isEmpty() {
 			return inputs[0], nil
 		}

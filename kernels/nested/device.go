@@ -24,12 +24,17 @@ const (
 
 // launch launches a kernel with a thread for each of n things.
 func launch(call *op.Call, entry string, n int, arguments ...any) error {
-	return launchTiles(call, entry, n, threads, arguments...)
+	return launchIn(call, "lists", entry, n, arguments...)
+}
+
+// launchIn is launch for a kernel of another file.
+func launchIn(call *op.Call, file, entry string, n int, arguments ...any) error {
+	return launchTiles(call, file, entry, n, threads, arguments...)
 }
 
 // launchTiles launches a kernel with a block for each tile of n things.
-func launchTiles(call *op.Call, entry string, n, tile int, arguments ...any) error {
-	f, err := call.Kernel(&set, "lists", entry)
+func launchTiles(call *op.Call, file, entry string, n, tile int, arguments ...any) error {
+	f, err := call.Kernel(&set, file, entry)
 	if err != nil {
 		return err
 	}

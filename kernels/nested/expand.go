@@ -96,7 +96,7 @@ func (s *spans) expand(call *op.Call, parents, places, positions, exist column.B
 	if err != nil {
 		return err
 	}
-	return launchTiles(call, "expand_lists", s.total, tileElements, parents, places, positions, exist, ends, s.begins, uint64(s.rows), uint64(s.total))
+	return launchTiles(call, "lists", "expand_lists", s.total, tileElements, parents, places, positions, exist, ends, s.begins, uint64(s.rows), uint64(s.total))
 }
 
 // gather returns the elements, in the order of the lists. Elements that do not exist are
