@@ -3,6 +3,7 @@ package gpuframe_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,8 +79,8 @@ func TestRandomQueriesOnDevices(t *testing.T) {
 	})
 }
 
-// TestRandomQueriesFail fails an allocation of random queries. The query fails, or succeeds
-// with less memory, and leaves nothing behind.
+// TestRandomQueriesFail fails an allocation of random queries. The query fails, or has the same
+// result with less memory, and leaves nothing behind.
 func TestRandomQueriesFail(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	fault := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
@@ -101,7 +102,15 @@ func TestRandomQueriesFail(t *testing.T) {
 		f, err := c.Query.Collect(t.Context())
 		fault.Arm(adaptor.FaultOptions{})
 		if err == nil {
-			err = f.Release()
+			record, failure := f.Record(t.Context())
+			// A join that divides its sides yields its rows in another order.
+			if failure == nil && !strings.Contains(c.Text, "Join(") {
+				failure = c.Want.Check(record)
+			}
+			if record != nil {
+				record.Release()
+			}
+			err = errors.Join(failure, f.Release())
 		} else if failed++; errors.Is(err, adaptor.ErrInjected) {
 			err = nil
 		}

@@ -39,6 +39,11 @@ const (
 	listElements = 4
 )
 
+// Sizes of joins are estimated twice. [Join.estimate] expects a foreign key, without knowledge of
+// the tables. orderJoins has all inputs of consecutive joins: it divides the product of the sides
+// by the number of distinct keys, for which it takes the rows, before filters, of the smallest
+// table with an equal key, and for several keys at most the rows of the smallest of the tables.
+
 // EstimateOf returns the size of a node's result.
 func EstimateOf(n Node) Size {
 	size := rowsOf(n)
