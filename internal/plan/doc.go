@@ -22,8 +22,8 @@
 //     reads only keys; into the sides of joins, also by equal keys from one side to the other.
 //     An outer join becomes an inner one if a condition rejects its additional rows. Scans get the
 //     conditions to leave out files and row groups; the filters stay.
-//   - drop sorts removes sorts of rows that are in the order already, or whose order nothing
-//     reads.
+//   - drop sorts removes sorts of rows that are in the order already, and sorts if nothing
+//     reads the order.
 //   - order joins joins the inputs of consecutive inner joins in the order of the smallest
 //     expected results, the larger one on the left, if nothing depends on the order of the rows.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above

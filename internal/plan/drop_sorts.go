@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// dropSorts removes sorts of rows whose order nothing reads, and sorts of rows that are in the
-// order already. Of the latter a limit stays.
+// dropSorts removes sorts if nothing reads the order of the rows, and sorts of rows that are in
+// the order already. Of the latter a limit stays.
 func dropSorts(root Node) (Node, error) {
 	read := orderIsRead(root)
 	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
@@ -48,7 +48,7 @@ func isSorted(n Node, keys []SortKey) bool {
 	}
 }
 
-// sameOrder reports whether two keys order rows alike, whatever their names.
+// sameOrder reports whether two keys order rows alike. Their names may differ.
 func (k SortKey) sameOrder(other SortKey) bool {
 	k.Value, other.Value = Unnamed(k.Value), Unnamed(other.Value)
 	return k.same(other)
