@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/admission"
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -49,7 +50,11 @@ type Engine struct {
 	device   *device.Device
 	manager  *memory.Manager
 	spilling exec.Spilling
-	close    func() error
+	// parent is the engine that a tenant is of. level admits the queries of both.
+	parent  *Engine
+	level   *admission.Level
+	queries queries
+	close   func() error
 }
 
 // Open opens a device and a memory manager on it.
@@ -84,7 +89,7 @@ func open(options []Option) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	return newEngine(dev, mgr, func() error {
+	return newEngine(nil, dev, mgr, func() error {
 		// Pinned memory that files were decoded into stays with the device otherwise.
 		_, trimming := memory.TrimPinned(dev, 0)
 		return errors.Join(trimming, mgr.Close(), dev.Close())
@@ -126,18 +131,32 @@ func (e *Engine) Tenant(name string, budget uint64) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gpuframe: tenant %q: %w", name, err)
 	}
-	return newEngine(e.device, mgr, mgr.Close), nil
+	return newEngine(e, e.device, mgr, mgr.Close), nil
 }
 
-func newEngine(dev *device.Device, mgr *memory.Manager, end func() error) *Engine {
-	e := &Engine{device: dev, manager: mgr}
+// newEngine makes an engine, or a tenant of another one.
+func newEngine(parent *Engine, dev *device.Device, mgr *memory.Manager, end func() error) *Engine {
+	e := &Engine{device: dev, manager: mgr, parent: parent}
 	e.spilling.Manager = mgr
-	e.close = sync.OnceValue(func() error { return errors.Join(e.spilling.Close(), end()) })
+	if parent == nil {
+		e.level = admission.New(mgr.Budget)
+	} else {
+		e.level = parent.level.Child(mgr.Budget)
+	}
+	e.close = sync.OnceValue(func() error {
+		e.level.Close()
+		return errors.Join(e.spilling.Close(), end())
+	})
 	return e
 }
 
-// Close closes the manager and the device. The error names memory that was not released.
-// Further calls return the same error. Closing a nil Engine does nothing.
+// ErrClosed is wrapped by the error of a query whose engine is closed.
+var ErrClosed = device.ErrClosed
+
+// Close closes the manager and the device. Queries that wait, and later ones, get an error
+// that wraps [ErrClosed]. Close waits for those that run; iterations of [Query.Batches] end
+// at their next frame. The error names memory that was not released. Further calls return
+// the same error. Closing a nil Engine does nothing.
 func (e *Engine) Close() error {
 	if e == nil {
 		return nil

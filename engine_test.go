@@ -1,6 +1,8 @@
 package gpuframe_test
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -69,4 +71,44 @@ func TestCloseReportsMemory(t *testing.T) {
 	require.ErrorContains(t, err, "forgotten")
 	require.Equal(t, err, s.Close(), "a second time")
 	_ = block.Release()
+}
+
+func TestClosedEngine(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	tenant, err := e.Tenant("tenant", 0)
+	require.NoError(t, err)
+	record := sales(t)
+	q, below := e.Records(nil, record).Sort(qty), tenant.Records(nil, record)
+	require.Len(t, collect(t, q), 6)
+	frames := 0
+	for f, err := range below.Batches(t.Context()) {
+		if frames++; frames > 1 {
+			require.ErrorIs(t, err, gpuframe.ErrClosed)
+			break
+		}
+		require.NoError(t, err)
+		require.NoError(t, f.Release())
+		require.NoError(t, tenant.Close(), "between two frames")
+	}
+	require.Equal(t, 2, frames)
+	_, err = below.Collect(t.Context())
+	require.ErrorIs(t, err, gpuframe.ErrClosed)
+	require.Len(t, collect(t, q), 6)
+	require.NoError(t, e.Close())
+	_, err = q.Collect(t.Context())
+	require.ErrorIs(t, err, gpuframe.ErrClosed)
+	require.ErrorContains(t, err, `gpuframe: query "Sort (engine_test.go:`)
+}
+
+// TestLeakNamesTheQuery forgets a frame.
+func TestLeakNamesTheQuery(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(t, err)
+	q := e.Records(nil, sales(t)).Head(3) // the line that the report names
+	_, _, line, _ := runtime.Caller(0)
+	f, err := q.Collect(t.Context())
+	require.NoError(t, err)
+	require.ErrorContains(t, e.Close(), fmt.Sprintf("Head (engine_test.go:%d)", line-1))
+	_ = f.Release()
 }

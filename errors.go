@@ -6,7 +6,9 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Conditions of sources, to test for with errors.Is. Files that do not exist are
@@ -79,3 +81,31 @@ func (s *step) problem(err error) Problem {
 	}
 	return p
 }
+
+// origin names the call that made a step: "Filter (report.go:12)".
+func (s *step) origin() string {
+	p := s.problem(nil)
+	if p.File == "" {
+		return s.verb
+	}
+	return fmt.Sprintf("%s (%s:%d)", s.verb, filepath.Base(p.File), p.Line)
+}
+
+// NeedsError refuses a query before it reads anything: its engine's budget is too small for
+// it even if its rows are divided. It wraps memory.ErrBudget.
+type NeedsError struct {
+	// Tag is the tag of the query.
+	Tag string
+	// Needed is the smallest budget that the query is expected to run with, Budget that of
+	// the engine, in bytes.
+	Needed, Budget uint64
+}
+
+// Error names both budgets.
+func (e *NeedsError) Error() string {
+	return fmt.Sprintf("gpuframe: query %q needs %s of device memory at least, and the budget is %s: open the engine with a larger Budget, or read fewer columns",
+		e.Tag, humanize.IBytes(e.Needed), humanize.IBytes(e.Budget))
+}
+
+// Unwrap returns memory.ErrBudget.
+func (e *NeedsError) Unwrap() error { return memory.ErrBudget }

@@ -9,7 +9,7 @@ import (
 
 // EngineOn returns an engine on a manager. Its Close leaves the manager open.
 func EngineOn(m *memory.Manager) *Engine {
-	return newEngine(m.Device(), m, func() error { return nil })
+	return newEngine(nil, m.Device(), m, func() error { return nil })
 }
 
 // Without returns the query with a plan that is made without some passes of the optimizer.
@@ -23,9 +23,9 @@ func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
 		return Query{}, err
 	}
 	made := Query{&step{engine: q.step.engine, verb: q.step.verb}}
-	made.step.prepared.plan.Store(&n)
+	made.step.prepared.store(made, n)
 	return made, nil
 }
 
 // ExplainPlan returns the plan of a query of Without.
-func (q Query) ExplainPlan() string { return plan.Explain(*q.step.prepared.plan.Load()) }
+func (q Query) ExplainPlan() string { return plan.Explain(q.step.prepared.known.Load().plan) }

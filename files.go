@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/sink"
 	"github.com/gpuframe/gpuframe/internal/source"
 )
@@ -78,20 +79,44 @@ func (f Format) orParquet() sink.Format {
 // name is replaced at the end; a query that fails leaves it unchanged. It returns the
 // number of rows.
 func (q Query) WriteFile(ctx context.Context, path string, format Format, options ...RunOption) (rows int64, err error) {
-	r, err := q.start(ctx, options)
-	if err != nil {
-		return 0, err
-	}
-	written, err := sink.ToPath(ctx, path, format.orParquet(), r.reader)
-	return written.Rows, failed(errors.Join(err, r.reader.Close()))
+	return q.write(ctx, options, func(reader buffer.Reader) (sink.Written, error) {
+		return sink.ToPath(ctx, path, format.orParquet(), reader)
+	})
 }
 
-// Write is WriteFile to a writer.
+// Write is WriteFile to a writer. If memory is short because of other queries after
+// something was written, the query fails.
 func (q Query) Write(ctx context.Context, to io.Writer, format Format, options ...RunOption) (rows int64, err error) {
-	r, err := q.start(ctx, options)
+	target := &untouched{Writer: to}
+	return q.write(ctx, options, func(reader buffer.Reader) (sink.Written, error) {
+		if target.touched {
+			return sink.Written{}, source.ErrUsed
+		}
+		return sink.ToWriter(ctx, target, format.orParquet(), reader)
+	})
+}
+
+func (q Query) write(ctx context.Context, options []RunOption, write func(buffer.Reader) (sink.Written, error)) (int64, error) {
+	r, err := q.newRun(ctx, options)
 	if err != nil {
 		return 0, err
 	}
-	written, err := sink.ToWriter(ctx, to, format.orParquet(), r.reader)
-	return written.Rows, failed(errors.Join(err, r.reader.Close()))
+	var written sink.Written
+	err = r.do(ctx, func(reader buffer.Reader) (err error) {
+		written, err = write(reader)
+		return errors.Join(err, r.close())
+	})
+	r.end(err)
+	return written.Rows, err
+}
+
+// untouched notes whether a writer was written to.
+type untouched struct {
+	io.Writer
+	touched bool
+}
+
+func (u *untouched) Write(p []byte) (int, error) {
+	u.touched = true
+	return u.Writer.Write(p)
 }

@@ -16,5 +16,5 @@ func Managed(manager *memory.Manager) (*Engine, error) {
 	if manager == nil {
 		return nil, fmt.Errorf("gpuframe: managed: the manager is nil: %w", device.ErrInvalidValue)
 	}
-	return newEngine(manager.Device(), manager, func() error { return nil }), nil
+	return newEngine(nil, manager.Device(), manager, func() error { return nil }), nil
 }

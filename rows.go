@@ -16,7 +16,7 @@ import (
 //
 //	for sale, err := range gpuframe.Rows[Sale](ctx, query) { … }
 //
-// The iteration ends after an error. The error wraps that of [Query.Collect], or says which
+// The iteration ends after an error. The error wraps that of [Query.Collect], or reports which
 // field does not fit its column.
 func Rows[T any](ctx context.Context, q Query, options ...RunOption) iter.Seq2[T, error] {
 	return rows.All[T](func(yield func(arrow.Record, error) bool) {

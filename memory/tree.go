@@ -164,6 +164,10 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 // Parent returns the parent manager, or nil for a root.
 func (m *Manager) Parent() *Manager { return m.parent }
 
+// Budget returns the number of bytes that may be in use at a time. For a child without
+// a budget it is that of the nearest ancestor that has one.
+func (m *Manager) Budget() uint64 { return m.account.effective().budget.Load() }
+
 // SetBudget changes the budget. Zero has the same meaning as in [NewManager] and
 // [Manager.Child]: the memory of the device, or no budget for a child. If more
 // memory is in use than the new budget allows, requests fail or wait until enough is

@@ -64,7 +64,12 @@ func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buf
 		return nil, err
 	}
 	several := len(h.tables) > 1
-	made, err := h.whole(ctx)
+	var made *buffer.Buffer
+	if h.first != nil {
+		made, h.first = h.first, nil
+	} else {
+		made, err = h.whole(ctx)
+	}
 	if made, err = releasingHeld(made, err, h); err != nil {
 		return nil, err
 	}
@@ -72,14 +77,5 @@ func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buf
 		// A table made of several others has no room for more rows.
 		return made, nil
 	}
-	exact, err := selection.Compact(ctx, made, s.options())
-	return releasing(exact, err, made)
-}
-
-// Exact returns a table with a known row count that is as long as its rows. It takes
-// over the table.
-func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffer.Buffer, error) {
-	s := stage{settings: settings}
-	exact, err := selection.Compact(ctx, table, s.options())
-	return releasing(exact, err, table)
+	return Exact(ctx, made, settings)
 }

@@ -24,6 +24,8 @@ type Settings struct {
 	// BatchRows is the approximate number of rows of a source's table, or zero for the
 	// source's choice.
 	BatchRows int64
+	// MostRows is the number of rows of a table from the host that is not exceeded, or zero.
+	MostRows int64
 	// Spilling moves tables that a query holds to host memory while memory is short.
 	Spilling *Spilling
 	// Profile, if it is not nil, receives what each node did.

@@ -66,6 +66,13 @@ func (p *Profile) Exclusive(n plan.Node) time.Duration {
 	return max(own, 0)
 }
 
+// Restart forgets what was recorded, for a plan that runs again.
+func (p *Profile) Restart() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.nodes = nil
+}
+
 // measure returns a reader that records what another one does. It waits for the device
 // after each table, so a query with a profile takes longer than one without.
 func (p *Profile) measure(n plan.Node, reader buffer.Reader, m *memory.Manager) buffer.Reader {

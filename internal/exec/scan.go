@@ -29,7 +29,7 @@ type scan struct {
 func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, error) {
 	s := &scan{stage: base, of: n, waits: map[int]*keyBounds{}, request: source.Request{
 		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
-		BatchRows: base.settings.BatchRows, Tag: base.settings.Tag,
+		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag,
 	}}
 	if s.request.Columns == nil {
 		s.request.Columns = []string{}

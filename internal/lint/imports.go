@@ -32,7 +32,7 @@ var Levels = []Level{
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
 		"internal/humanize", "internal/lookback", "internal/names", "internal/parallel", "internal/ptx", "internal/readme", "internal/release", "internal/render", "internal/rows", "internal/strategy", "internal/streamcopy",
 	}},
-	{"device", []string{"device", "internal/drivercall", "internal/perdevice", "internal/pinned", "internal/hostword", "internal/streamwork"}},
+	{"device", []string{"device", "internal/admission", "internal/drivercall", "internal/perdevice", "internal/pinned", "internal/hostword", "internal/streamwork"}},
 	{"memory", []string{"memory"}},
 	{"column", []string{"column", "internal/hostarray", "internal/hosteval"}},
 	{"buffer", []string{"buffer"}},

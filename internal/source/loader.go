@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -40,6 +41,9 @@ type loader struct {
 	// failed copy they stay, and the next call tries again.
 	pending     []arrow.Record
 	pendingRows int64
+	// most is the number of rows of a table that is not exceeded, or zero: that of the
+	// request, or less after memory has not sufficed.
+	most        int64
 	ended       bool
 	failed      bool
 	rows, bytes int64
@@ -47,7 +51,7 @@ type loader struct {
 
 // newLoader returns a reader of records of a schema.
 func newLoader(s Source, m *memory.Manager, request Request, schema *arrow.Schema, r records) *loader {
-	return &loader{source: s, manager: m, request: request, schema: schema, counters: request.Counters.or(), records: r}
+	return &loader{source: s, manager: m, request: request, schema: schema, counters: request.Counters.or(), records: r, most: request.MostRows}
 }
 
 func (l *loader) Schema() *arrow.Schema { return l.schema }
@@ -79,20 +83,87 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	if len(l.pending) == 0 {
 		return nil, io.EOF
 	}
-	table, err := buffer.FromRecords(ctx, l.manager, l.pending, buffer.LoadOptions{Tag: l.request.Tag})
+	table, rows, err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	bytes := int64(table.Bytes())
-	l.rows += l.pendingRows
+	l.rows += rows
 	l.bytes += bytes
-	l.counters.Rows.Add(l.pendingRows)
+	l.counters.Rows.Add(rows)
 	l.counters.Bytes.Add(bytes)
-	l.drop()
 	if l.request.Progress != nil {
 		l.request.Progress(l.rows, l.bytes)
 	}
 	return table, nil
+}
+
+// leastRows is the number of rows below which a table is not made smaller.
+const leastRows = 256
+
+// load copies the pending records to the device, or the first half of their rows if memory
+// is short, and so on. It drops what it has copied.
+func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, err error) {
+	rows = l.pendingRows
+	if l.most > 0 {
+		rows = min(rows, l.most)
+	}
+	for {
+		if rows == l.pendingRows {
+			if table, err = buffer.FromRecords(ctx, l.manager, l.pending, buffer.LoadOptions{Tag: l.request.Tag}); err == nil {
+				l.drop()
+			}
+		} else {
+			table, err = l.loadFirst(ctx, rows)
+		}
+		if !short(err) || rows < leastRows {
+			return table, rows, err
+		}
+		rows /= 2
+		l.most = rows
+	}
+}
+
+// short reports whether memory did not suffice.
+func short(err error) bool {
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory)
+}
+
+// loadFirst copies the first pending rows. arrow-go panics when it cuts a record with invalid
+// contents.
+func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffer, err error) {
+	defer recovered(&err)
+	first, rest := cut(l.pending, rows)
+	defer releaseRecords(first)
+	if table, err = buffer.FromRecords(ctx, l.manager, first, buffer.LoadOptions{Tag: l.request.Tag}); err != nil {
+		releaseRecords(rest)
+		return nil, err
+	}
+	left := l.pendingRows - rows
+	l.drop()
+	l.pending, l.pendingRows = rest, left
+	return table, nil
+}
+
+// cut divides records after a number of rows. The caller releases both parts.
+func cut(list []arrow.Record, rows int64) (first, rest []arrow.Record) {
+	for _, record := range list {
+		n := min(record.NumRows(), rows)
+		rows -= n
+		if n > 0 {
+			first = append(first, record.NewSlice(0, n))
+		}
+		if n < record.NumRows() {
+			rest = append(rest, record.NewSlice(n, record.NumRows()))
+		}
+	}
+	return first, rest
+}
+
+func releaseRecords(list []arrow.Record) {
+	for _, record := range list {
+		record.Release()
+	}
 }
 
 // collect reads records until there are enough for a table. arrow-go panics when it cuts
@@ -131,9 +202,7 @@ func (l *loader) collect(ctx context.Context) (err error) {
 }
 
 func (l *loader) drop() {
-	for _, record := range l.pending {
-		record.Release()
-	}
+	releaseRecords(l.pending)
 	l.pending, l.pendingRows = nil, 0
 }
 

@@ -45,6 +45,9 @@ type Request struct {
 	// BatchRows is the approximate number of rows of a table. Zero means the source's
 	// choice.
 	BatchRows int64
+	// MostRows is the number of rows of a table that is not exceeded by sources of rows on
+	// the host. Zero means no limit.
+	MostRows int64
 	// Tag is the tag of the memory in the manager's statistics.
 	Tag string
 	// Progress is called after every table with the rows and bytes that this reader

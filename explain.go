@@ -1,0 +1,87 @@
+package gpuframe
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// Explain returns the plan of the query as text, as written and as run, with the needs that are
+// expected. It reads the schemas of the sources and nothing more.
+func (q Query) Explain(ctx context.Context) (string, error) {
+	n, err := bindQuery(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	optimized, err := plan.Optimize(n)
+	if err != nil {
+		return "", failed(err)
+	}
+	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s\n%v\n", indented(plan.Explain(n)), q.step.engine.device.Name(),
+		indented(plan.Explain(optimized)), needsOf(exec.NeedsOf(optimized))), nil
+}
+
+// Needs are the expected needs of a query: see [Query.Needs].
+type Needs struct {
+	// Rows is the number of rows of the result, or negative if nothing is known of it.
+	// Exact is set if it is not an estimate.
+	Rows  int64
+	Exact bool
+	// Bytes is the device memory of the result, or zero if nothing is known of it. Strings
+	// and lists count as 24 bytes.
+	Bytes uint64
+	// Smallest is the smallest budget that the query runs with, in bytes: each operation then
+	// works on a few hundred rows at a time. A query with a smaller budget is refused with a
+	// [*NeedsError]. Collect also needs room for the result.
+	Smallest uint64
+}
+
+// Needs returns the expected needs of the query. It reads the schemas of the sources and
+// nothing more.
+//
+// Smallest does not count sizes that only the rows show: strings that are much longer than 24
+// bytes, rows of a join with very many matches, and of a window or a Distinct, if their input is
+// of unknown size. A query that needs more than the budget for them fails while it runs.
+func (q Query) Needs(ctx context.Context) (Needs, error) {
+	prepared, err := q.prepare(ctx, nil)
+	if err != nil {
+		return Needs{}, err
+	}
+	return needsOf(prepared.needs), nil
+}
+
+func needsOf(n exec.Needs) Needs {
+	return Needs{Rows: n.Result.Rows, Exact: n.Result.Exact, Bytes: uint64(n.Result.Bytes()), Smallest: n.Smallest}
+}
+
+// String formats the needs on one line.
+func (n Needs) String() string {
+	text := "result of unknown size"
+	if n.Rows >= 0 {
+		about := "about "
+		if n.Exact {
+			about = ""
+		}
+		text = fmt.Sprintf("result of %s%s rows, %s", about, humanize.Comma(n.Rows), humanize.IBytes(n.Bytes))
+	}
+	return fmt.Sprintf("%s; smallest budget %s", text, humanize.IBytes(n.Smallest))
+}
+
+// Schema returns the names and types of the query's columns. It reads the schemas of the
+// sources and nothing more.
+//
+// # Errors
+//
+// The error is a [*QueryError], which lists all that is wrong with the query.
+func (q Query) Schema(ctx context.Context) (*arrow.Schema, error) {
+	n, err := bindQuery(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return n.Schema(), nil
+}

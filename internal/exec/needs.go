@@ -1,0 +1,94 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// Needs are the expected needs of a plan.
+type Needs struct {
+	// Result is the size of the result.
+	Result plan.Size
+	// Smallest is the smallest budget that the plan is expected to run with, in bytes:
+	// each operation then works on the fewest rows that it divides its input into.
+	Smallest uint64
+}
+
+// NeedsOf returns the expected needs of a plan.
+func NeedsOf(n plan.Node) Needs {
+	needs := Needs{Result: plan.EstimateOf(n), Smallest: few(n)} // the result is copied
+	seen := map[plan.Node]bool{}
+	plan.Walk(n, func(n plan.Node) {
+		if !seen[n] {
+			seen[n] = true
+			needs.Smallest += smallest(n)
+		}
+	})
+	return needs
+}
+
+// BatchRows is the number of rows of a batch that the plan can work on within a budget.
+func (n Needs) BatchRows(budget uint64) int64 {
+	return fewRows * int64(min(budget/max(n.Smallest, 1), math.MaxInt64/fewRows))
+}
+
+// fewRows is the number of rows of a table that is not divided any more.
+const fewRows = leastRows
+
+// smallest is the least memory of one node: its result for the fewest rows, and what its
+// operators allocate for it. The factors and the constants are above those that the
+// least budgets showed with which queries of package gpuframe run on the host.
+func smallest(n plan.Node) uint64 {
+	const kernel = 8 << 10 // offsets, counts, tables of states
+	switch n := n.(type) {
+	case *plan.Scan:
+		return 2 * few(n)
+	case *plan.Filter, *plan.Project:
+		return few(n) + few(n.Inputs()[0])/2
+	case *plan.Aggregate:
+		// As many partial results are merged at a time as there may be.
+		return 6*few(n.Inputs()[0]) + 6*few(n) + mostPartials*padded(n) + kernel
+	case *plan.Sort:
+		if n.Limit() != plan.All {
+			return 3*(tableBytes(n, n.Limit())+few(n)) + kernel
+		}
+		return 4*tableBytes(n, sampled) + 8*few(n) + 2*kernel
+	case *plan.Join, *plan.AsOf:
+		return 4*(few(n.Inputs()[0])+few(n.Inputs()[1])) + 8*few(n) + 4*kernel
+	case *plan.Distinct, *plan.Window:
+		return whole(n.Inputs()[0]) + whole(n) + 3*few(n) + kernel
+	case *plan.Slice:
+		if n.Offset() < 0 {
+			return whole(n.Inputs()[0])
+		}
+	}
+	return 0
+}
+
+// few is the size of a result of the fewest rows.
+func few(n plan.Node) uint64 { return tableBytes(n, fewRows) }
+
+// whole is the size of all rows of a node, if it is known, else that of the fewest.
+func whole(n plan.Node) uint64 {
+	if size := plan.EstimateOf(n); size.Exact && size.Rows > fewRows {
+		return tableBytes(n, size.Rows)
+	}
+	return few(n)
+}
+
+// tableBytes is the size of a number of rows of a node.
+func tableBytes(n plan.Node, rows int64) uint64 {
+	size := plan.EstimateOf(n)
+	bits := int64(n.Schema().NumFields())*rows/8 + 1
+	return uint64(plan.Size{Rows: rows, RowBytes: size.RowBytes}.Bytes()+bits) + padded(n)
+}
+
+// padded is the size of a table of one row: each of its buffers has a block.
+func padded(n plan.Node) uint64 {
+	const blocks, alignment = 3, 64
+	return uint64(n.Schema().NumFields()) * blocks * alignment
+}
+
+// IsShort reports whether a plan lacked memory: then it may succeed without other plans.
+func IsShort(err error) bool { return isShort(err) }

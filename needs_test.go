@@ -1,0 +1,99 @@
+package gpuframe_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TestSmallestBudget runs queries with the budgets that they report, on data of many times
+// that size, and with one byte less.
+func TestSmallestBudget(t *testing.T) {
+	batches, rows := 3, 5000
+	if !testing.Short() {
+		batches = 6
+	}
+	records, others := drawn(t, 1, batches, rows), drawn(t, 2, batches, rows)
+	large := engineOn(t, devicetest.Open(t, "host"))
+	id, key, few, text := gpuframe.Col("id"), gpuframe.Col("key"), gpuframe.Col("few"), gpuframe.Col("text")
+	from := func(e *gpuframe.Engine) gpuframe.Query { return e.Records(nil, records...) }
+	for name, query := range map[string]func(e *gpuframe.Engine) gpuframe.Query{
+		"scan":   from,
+		"column": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(id) },
+		"filter": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Filter(id.Gt(7)) },
+		"few":    func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(few).Filter(few.Gt(1)) },
+		"project": func(e *gpuframe.Engine) gpuframe.Query {
+			return from(e).With(id.Add(key).As("x"), text.Upper().As("u"))
+		},
+		"sort":    func(e *gpuframe.Engine) gpuframe.Query { return from(e).Sort(key, text, id) },
+		"numbers": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(key).Sort(key) },
+		"groups":  func(e *gpuframe.Engine) gpuframe.Query { return from(e).GroupBy(key).Agg(id.Sum(), text.Min()) },
+		"fewgroups": func(e *gpuframe.Engine) gpuframe.Query {
+			return from(e).GroupBy(few).Agg(id.Sum(), key.Mean().As("mean"))
+		},
+		"sum": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(id.Sum(), key.Min()) },
+		"top": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Top(50, text, id) },
+		"join": func(e *gpuframe.Engine) gpuframe.Query {
+			return from(e).Join(e.Records(nil, others...), gpuframe.Inner, key)
+		},
+		"several": func(e *gpuframe.Engine) gpuframe.Query {
+			return from(e).Filter(few.Lt(2)).With(id.Mul(2).As("twice")).Join(e.Records(nil, others...).Select(key, text), gpuframe.Left, key).
+				GroupBy(key).Agg(gpuframe.Col("twice").Sum(), gpuframe.Count().As("n")).Sort(key)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			needs, err := query(large).Needs(t.Context())
+			require.NoError(t, err)
+			e := smallEngine(t, needs.Smallest)
+			got, want := lines(t, query(e)), lines(t, query(large))
+			slices.Sort(got)
+			slices.Sort(want)
+			require.True(t, slices.Equal(want, got), "%d and %d rows", len(want), len(got))
+			require.LessOrEqual(t, e.Manager().Stats().Peak, needs.Smallest)
+
+			require.NoError(t, e.Manager().SetBudget(needs.Smallest-1))
+			_, err = query(e).Collect(t.Context(), gpuframe.Tag("small"))
+			var refused *gpuframe.NeedsError
+			require.ErrorAs(t, err, &refused)
+			require.ErrorIs(t, err, memory.ErrBudget)
+			assert.Equal(t, gpuframe.NeedsError{Tag: "small", Needed: needs.Smallest, Budget: needs.Smallest - 1}, *refused)
+		})
+	}
+}
+
+// TestRefusedQueryReadsNothing leaves a reader that can be read once as it is.
+func TestRefusedQueryReadsNothing(t *testing.T) {
+	record := sales(t)
+	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
+	require.NoError(t, err)
+	e := smallEngine(t, 100)
+	q := e.Reader(reader).Sort(qty)
+	_, err = q.Collect(t.Context())
+	require.ErrorContains(t, err, "the budget is 100 B: open the engine with a larger Budget")
+	require.NoError(t, e.Manager().SetBudget(1<<20))
+	require.Len(t, collect(t, q), 6)
+}
+
+func TestNeeds(t *testing.T) {
+	record := sales(t)
+	e := engineOn(t, devicetest.Open(t, "host"))
+	q := e.Records(nil, record).Select(qty)
+	needs, err := q.Needs(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, gpuframe.Needs{Rows: 6, Exact: true, Bytes: 24, Smallest: needs.Smallest}, needs)
+	text, err := q.Explain(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, text, "result of 6 rows, 24 B; smallest budget ")
+	assert.Equal(t, "result of unknown size; smallest budget 1.0 KiB", gpuframe.Needs{Rows: -1, Smallest: 1024}.String())
+	_, err = q.Filter(gpuframe.Col("missing").Gt(1)).Needs(t.Context())
+	var refused *gpuframe.QueryError
+	require.ErrorAs(t, err, &refused)
+}

@@ -1,0 +1,186 @@
+package gpuframe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/admission"
+	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ErrBusy is wrapped by the error of a query with [NoWait] that would have to wait for
+// other queries. The error wraps memory.ErrBudget too.
+var ErrBusy = admission.ErrBusy
+
+// run is a query that runs.
+type run struct {
+	engine   *Engine
+	prepared *prepared
+	settings exec.Settings
+	counts   *queryCounts
+	noWait   bool
+	progress func(rows, of int64)
+	// alone is the level at which no other query runs while this one has its turn.
+	alone *admission.Level
+	// reader is open from the first part of the result to the last one.
+	reader buffer.Reader
+}
+
+// newRun binds a query, and checks that the budget can suffice.
+func (q Query) newRun(ctx context.Context, options []RunOption) (*run, error) {
+	chosen, err := settingsOfRun(options)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := q.prepare(ctx, chosen.without)
+	if err != nil {
+		return nil, err
+	}
+	e := q.step.engine
+	tag := cmp.Or(chosen.tag, prepared.tag)
+	budget := e.manager.Budget()
+	if prepared.needs.Smallest > budget {
+		return nil, &NeedsError{Tag: tag, Needed: prepared.needs.Smallest, Budget: budget}
+	}
+	r := &run{engine: e, prepared: prepared, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
+		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows,
+		MostRows: prepared.needs.BatchRows(budget),
+	}}
+	if chosen.profile != nil {
+		if err := chosen.profile.start(prepared.plan, &r.settings); err != nil {
+			return nil, err
+		}
+	}
+	r.counts = e.queries.of(tag)
+	r.counts.begin()
+	return r, nil
+}
+
+// end counts the run as ended. A caller that stops before the end has no error.
+func (r *run) end(err error) { r.counts.end(err) }
+
+// do opens the reader of the result and calls f with it, while the query has its turn. If
+// memory is short and other queries have used some, it releases everything, waits until they
+// have ended, and begins again without others. After an error the reader is closed.
+func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
+	short, err := r.attempt(ctx, f)
+	for short != nil && !r.noWait {
+		r.alone = short
+		if r.settings.Profile != nil {
+			r.settings.Profile.Restart()
+		}
+		var again error
+		if short, again = r.attempt(ctx, f); errors.Is(again, source.ErrUsed) {
+			break
+		}
+		err = again
+	}
+	return failed(err)
+}
+
+// attempt opens the reader and calls f with it. After an error it returns the level at which
+// the query may succeed alone, or nil. A query alone at the topmost level has not shared any.
+func (r *run) attempt(ctx context.Context, f func(buffer.Reader) error) (short *admission.Level, err error) {
+	turn, err := r.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	if r.progress != nil {
+		r.settings.Progress = exec.NewProgress(r.prepared.plan, r.progress)
+	}
+	if r.reader, err = exec.Open(ctx, r.prepared.plan, r.settings); err == nil {
+		err = r.use(f)
+	}
+	if err == nil || err == io.EOF {
+		return nil, err
+	}
+	for e := r.lacking(err); e != nil && short == nil; e = e.parent {
+		if turn.Shared(e.level) {
+			short = e.level
+		}
+	}
+	return short, errors.Join(err, r.close())
+}
+
+// resume calls f with the reader, while the query has another turn.
+func (r *run) resume(ctx context.Context, f func(buffer.Reader) error) error {
+	turn, err := r.enter(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	defer turn.Leave()
+	return failed(r.use(f))
+}
+
+// use calls f with the reader, and closes the reader at its end.
+func (r *run) use(f func(buffer.Reader) error) error {
+	err := f(r.reader)
+	if err == io.EOF {
+		if closing := r.close(); closing != nil {
+			return closing
+		}
+	}
+	return err
+}
+
+// enter waits for a turn.
+func (r *run) enter(ctx context.Context) (*admission.Turn, error) {
+	waited := false
+	turn, err := r.engine.level.Enter(ctx, admission.Request{
+		Bytes: r.prepared.needs.Smallest, Alone: r.alone, NoWait: r.noWait,
+		Waiting: func() {
+			waited = true
+			r.counts.wait()
+		},
+	})
+	if waited {
+		r.counts.resume()
+	}
+	switch {
+	case errors.Is(err, ErrBusy):
+		return nil, fmt.Errorf("query %q with NoWait: %w: %w", r.settings.Tag, err, memory.ErrBudget)
+	case err != nil:
+		return nil, fmt.Errorf("query %q: %w", r.settings.Tag, err)
+	}
+	return turn, nil
+}
+
+// lacking returns the engine whose manager lacked memory, this one or one that it is a tenant
+// of, or nil for another error.
+func (r *run) lacking(err error) *Engine {
+	if !exec.IsShort(err) {
+		return nil
+	}
+	e := r.engine
+	var budget *memory.BudgetError
+	known := errors.As(err, &budget)
+	for e.parent != nil && (!known || e.manager.Name() != budget.Manager) {
+		e = e.parent
+	}
+	return e
+}
+
+// close closes the reader. Further calls do nothing.
+func (r *run) close() error {
+	if r.reader == nil {
+		return nil
+	}
+	reader := r.reader
+	r.reader = nil
+	return reader.Close()
+}
+
+// failed makes the error of a query that ran.
+func failed(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return fmt.Errorf("gpuframe: %w", readable{err})
+}

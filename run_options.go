@@ -1,0 +1,89 @@
+package gpuframe
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// RunOption configures [Query.Collect], [Query.Batches] and [Rows]. Each may be given once.
+type RunOption struct {
+	name  string
+	apply func(*runSettings)
+}
+
+type runSettings struct {
+	tag       string
+	batchRows int64
+	profile   *Profile
+	noWait    bool
+	progress  func(rows, of int64)
+	without   []string
+}
+
+// Tag names the query and its memory in the statistics of the engine and of its manager.
+// Without this option the tag is the last verb with the place of its call: "Sort (report.go:14)".
+func Tag(name string) RunOption {
+	return RunOption{"Tag", func(s *runSettings) { s.tag = name }}
+}
+
+// BatchRows sets the approximate number of rows that are read from a source at a time.
+func BatchRows(rows int64) RunOption {
+	return RunOption{"BatchRows", func(s *runSettings) { s.batchRows = rows }}
+}
+
+// Profiled records what each operation of the query does. A query with a profile waits for
+// the device after each operation, so it takes longer than one without. A profile is used
+// for one run.
+func Profiled(to *Profile) RunOption {
+	return RunOption{"Profiled", func(s *runSettings) { s.profile = to }}
+}
+
+// NoWait makes a query fail with [ErrBusy] where it would wait for other queries. Without
+// this option, a query waits while those that run need the memory together, and if it
+// fails for lack of memory that others used, it begins again when they have ended and runs
+// alone. Queries are admitted in the order in which they came.
+//
+// A query does not wait for memory that callers hold, in frames for example.
+func NoWait() RunOption {
+	return RunOption{"NoWait", func(s *runSettings) { s.noWait = true }}
+}
+
+// Progress calls report after each table that the query has read from its sources, with
+// the rows that it has read from all of them so far, and the rows that they have, or -1 if
+// that is not known. Sources skip rows that the query does not need, so a query may end
+// before it has read all. The calls follow each other, on the goroutines that run the
+// query. A query that begins again, see [NoWait], counts from zero again.
+func Progress(report func(rows, of int64)) RunOption {
+	return RunOption{"Progress", func(s *runSettings) { s.progress = report }}
+}
+
+// WithoutPasses runs the query without some passes of the optimizer, to find out what they
+// are worth for it, or which of them makes a plan slow. [Passes] returns their names. The
+// result has the same rows.
+func WithoutPasses(names ...string) RunOption {
+	return RunOption{"WithoutPasses", func(s *runSettings) { s.without = names }}
+}
+
+// Passes returns the names of the passes of the optimizer in the order in which they are
+// applied.
+func Passes() []string { return plan.Passes() }
+
+func settingsOfRun(options []RunOption) (s runSettings, err error) {
+	for i, o := range options {
+		if o.apply == nil {
+			return s, fmt.Errorf("gpuframe: option %d is the zero RunOption: %w", i, device.ErrInvalidValue)
+		}
+		for _, before := range options[:i] {
+			if before.name == o.name {
+				return s, fmt.Errorf("gpuframe: option %s is given twice: %w", o.name, device.ErrInvalidValue)
+			}
+		}
+		o.apply(&s)
+	}
+	if s.batchRows < 0 {
+		return s, fmt.Errorf("gpuframe: BatchRows is %d, expected one or more: %w", s.batchRows, device.ErrInvalidValue)
+	}
+	return s, nil
+}
