@@ -52,9 +52,8 @@ func (w Window) Rows(low, high int64) Window {
 }
 
 // Range restricts aggregates to the rows with a key from low below to high above that of
-// the current row: By(city).OrderBy(ts).Range(-24*time.Hour, 0) are those of a day. With a
-// descending key these are the rows that come at most so much before and after. The order
-// has one key, of numbers or times. Bounds are Go numbers, time.Duration, or nil for no
+// the current row: By(city).OrderBy(ts).Range(-24*time.Hour, 0) are those of a day. A
+// descending key reverses the sign of the difference. The order has one key, of numbers or times. Bounds are Go numbers, time.Duration, or nil for no
 // limit. A row with a null or NaN key has the rows with the same key.
 func (w Window) Range(low, high any) Window {
 	w.frame = plan.Frame{Kind: plan.RangeFrame, LowOffset: low, HighOffset: high, AtLeast: w.frame.AtLeast}
@@ -112,7 +111,7 @@ func (w *Window) sameRows(v *Window, ordered bool) bool {
 // row in the revenue of its day. Functions of places, such as RowNumber, and Lag and Lead
 // follow the order; First and Last too.
 //
-// All rows are in memory at once. If the budget does not suffice, the query ends with the
+// All rows are in memory together. If the budget does not suffice, the query ends with the
 // error of package memory.
 func (e Expr) Over(w Window) Expr {
 	return e.eachPart(func(p part) part {
@@ -151,10 +150,10 @@ func CumulativeDistribution() Expr {
 // same size.
 func Tile(n int) Expr { return aggregated("tile", float64(n), "tile") }
 
-// Lag is the value n rows before in the partition, null if there is none.
+// Lag is the value n rows before in the partition, null for its first n rows.
 func (e Expr) Lag(n int) Expr { return aggregated("lag", float64(n), e.Name(), e) }
 
-// Lead is the value n rows after in the partition, null if there is none.
+// Lead is the value n rows after in the partition, null for its last n rows.
 func (e Expr) Lead(n int) Expr { return aggregated("lead", float64(n), e.Name(), e) }
 
 // Nth is the value of row n of the frame, from 1, null if the frame has fewer rows.

@@ -249,7 +249,7 @@ func (o *Over) columns(to map[string]bool, functions []WindowFunction) {
 	}
 }
 
-// needed returns the functions with a column among the wanted ones.
+// needed returns the functions with a column that an operation above reads.
 func (o *Over) needed(wanted map[string]bool) []WindowFunction {
 	return slices.DeleteFunc(slices.Clone(o.functions), func(f WindowFunction) bool { return !wanted[f.Name] })
 }
