@@ -75,7 +75,10 @@
 //	quantile    q
 //	join_strings separator
 //	largest     n; and smallest
-//	over        by (expressions)
+//	over        by (expressions), order (keys as of sort), rows (the first and the last one
+//	            of the frame, relative to the row, null without a limit), at_least
+//	tile        n; and lag, lead, nth
+//	exponential_mean alpha
 //	where       the second argument is the condition
 //	list_get    index
 //	list_slice  from, most

@@ -145,6 +145,16 @@ func init() { // a function's expressions refer to functions
 		"field":         with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Field(o.member("name").text()) }),
 		"map_get":       with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.MapGet(o.member("key").scalar()) }),
 		"struct":        {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Struct(expressions(a)...) }},
+
+		"row_number": window(gpuframe.RowNumber), "rank": window(gpuframe.Rank), "dense_rank": window(gpuframe.DenseRank),
+		"percent_rank": window(gpuframe.PercentRank), "cumulative_distribution": window(gpuframe.CumulativeDistribution),
+		"tile":    {0, 0, func(o *object, _ []gpuframe.Expr) gpuframe.Expr { return gpuframe.Tile(o.member("n").count()) }},
+		"lag":     with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Lag(o.member("n").count()) }),
+		"lead":    with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Lead(o.member("n").count()) }),
+		"nth":     with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Nth(o.member("n").count()) }),
+		"cum_sum": unary(gpuframe.Expr.CumSum), "cum_product": unary(gpuframe.Expr.CumProduct), "cum_min": unary(gpuframe.Expr.CumMin),
+		"cum_max": unary(gpuframe.Expr.CumMax), "cum_mean": unary(gpuframe.Expr.CumMean), "cum_count": unary(gpuframe.Expr.CumCount),
+		"exponential_mean": with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.ExponentialMean(o.member("alpha").number()) }),
 	}
 }
 
@@ -164,7 +174,35 @@ func like(o *object, e gpuframe.Expr) gpuframe.Expr {
 }
 
 func over(o *object, e gpuframe.Expr) gpuframe.Expr {
-	return e.Over(gpuframe.By(expressions(o.member("by").expressionList())...))
+	w := gpuframe.By(expressions(o.member("by").expressionList())...)
+	if order := o.member("order"); !order.missing() {
+		w = w.OrderBy(order.orderings()...)
+	}
+	if rows := o.member("rows"); !rows.missing() {
+		bounds := rows.list()
+		if len(bounds) != 2 {
+			rows.expected("a list of the first and the last row")
+			return e
+		}
+		w = w.Rows(bounds[0].bound(gpuframe.FirstRow), bounds[1].bound(gpuframe.LastRow))
+	}
+	if least := o.member("at_least"); !least.missing() {
+		w = w.AtLeast(least.integer())
+	}
+	return e.Over(w)
+}
+
+// bound returns a bound of a frame, or the given one for null.
+func (v value) bound(unlimited int64) int64 {
+	if v.missing() {
+		return unlimited
+	}
+	return v.integer()
+}
+
+// window makes a function of windows without arguments.
+func window(f func() gpuframe.Expr) function {
+	return function{0, 0, func(*object, []gpuframe.Expr) gpuframe.Expr { return f() }}
 }
 
 // expressionList returns a list of expressions.

@@ -196,9 +196,57 @@ class Expr(_Aggregates):
         """The rows in which all conditions are true, for an aggregate: ``col("x").filter(col("y") > 1).sum()``."""
         return Filtered(self, _all(conditions))
 
-    def over(self, *keys: Union[Str, Expr, Sequence[Union[Str, Expr]]]) -> Expr:
-        """Give each row the aggregates of the rows with equal keys: ``col("x").sum().over("day")``."""
-        return call("over", self, by=column_nodes(keys))
+    def over(self, *keys: Union[Str, Expr, Sequence[Union[Str, Expr]]], order_by: Union[Str, Expr, Sequence[Union[Str, Expr]], None] = None,
+             descending: bool = False, nulls_last: bool = False, rows: Union[tuple[Union[int, None], Union[int, None]], None] = None, min_samples: int = 0) -> Expr:
+        """Give each row the aggregates of the rows with equal keys: ``col("x").sum().over("day")``.
+
+        ``order_by`` orders these rows, for functions such as :meth:`shift` and :meth:`cum_sum`. ``rows`` restricts aggregates to
+        the rows between two, relative to the row: ``rows=(-6, 0)`` are the row and the six before it, None is no limit. With fewer
+        values than ``min_samples`` they are null. Polars has neither.
+        """
+        members: dict[Str, Any] = {"by": column_nodes(keys)}
+        if order_by is not None:
+            members["order"] = [{"value": each, "descending": descending, "nulls_first": not nulls_last} for each in column_nodes([order_by])]
+        if rows is not None:
+            members["rows"] = list(rows)
+        if min_samples:
+            members["at_least"] = min_samples
+        return call("over", self, **members)
+
+    def shift(self, n: int = 1) -> Expr:
+        """The value n rows before, of :meth:`over` or of all rows; null without one."""
+        return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)
+
+    def diff(self, n: int = 1) -> Expr:
+        """The value minus that n rows before: ``x - x.shift(n)``. With :meth:`over` give the shift its window."""
+        return self - self.shift(n)
+
+    def cum_sum(self) -> Expr:
+        """The sum of the values up to the row. A null row has the sum up to it; Polars' is null."""
+        return call("cum_sum", self)
+
+    def cum_prod(self) -> Expr:
+        """The product of the values up to the row, also for a null row."""
+        return call("cum_product", self)
+
+    def cum_min(self) -> Expr:
+        """The least of the values up to the row, also for a null row."""
+        return call("cum_min", self)
+
+    def cum_max(self) -> Expr:
+        """The greatest of the values up to the row, also for a null row."""
+        return call("cum_max", self)
+
+    def cum_count(self) -> Expr:
+        """The number of values up to the row that are not null."""
+        return call("cum_count", self)
+
+    def rank(self, method: Literal["min", "dense", "ordinal"] = "min", *, descending: bool = False) -> Expr:
+        """The rank among all rows, from 1. Nulls come last, and have a rank; Polars' default method is "average"."""
+        functions = {"min": "rank", "dense": "dense_rank", "ordinal": "row_number"}
+        if method not in functions:
+            raise ArgumentError(f"method={method!r}: expected min, dense or ordinal")
+        return call(functions[method]).over(order_by=self, descending=descending, nulls_last=True).alias_of(self)
 
     def __add__(self, other: IntoExpr) -> Expr:
         return call("concat" if isinstance(other, str) else "add", self, other)
@@ -439,6 +487,8 @@ def _text(node: Node) -> str:
     for name, value in node.items():
         if name == "by":
             parts.append(f"by=[{', '.join(map(_text, value))}]")
+        elif name == "order":
+            parts.append(f"order_by=[{', '.join(_text(each['value']) for each in value)}]")
         elif name not in ("function", "arguments"):
             parts.append(f"{name}={value!r}")
     return f"{function}({', '.join(parts)})"

@@ -341,6 +341,22 @@ def test_lists():
     assert sorted(map(repr, exploded)) == sorted(repr({"city": r["city"], "all": r["qty"]}) for r in rows_of(data) if r["qty"] is not None)
 
 
+def test_ordered_windows():
+    data, table = sales(80)
+    got = run(table.lazy().select(
+        "id", number=col("id").rank("ordinal", descending=True), rank=col("city").rank(), lag=col("id").shift(2).over("city", order_by="id"),
+        lead=col("id").shift(-1).over("city", order_by="id"), total=col("qty").cum_sum().over("city", order_by="id"),
+        rolling=col("id").sum().over(order_by="id", rows=(-2, 0), min_samples=3)))
+    rows = rows_of(data)
+    for i, (row, made) in enumerate(zip(rows, got)):
+        before = [r for r in rows[:i] if r["city"] == row["city"]]
+        after = [r for r in rows[i + 1:] if r["city"] == row["city"]]
+        sums = [r["qty"] for r in [*before, row] if r["qty"] is not None]
+        less = [r for r in rows if row["city"] is None and r["city"] is not None or None not in (row["city"], r["city"]) and r["city"].encode() < row["city"].encode()]
+        assert made == {"id": i, "number": 80 - i, "rank": len(less) + 1, "lag": before[-2]["id"] if len(before) > 1 else None,
+                        "lead": after[0]["id"] if after else None, "total": sum(sums) if sums else None, "rolling": 3 * i - 3 if i > 1 else None}
+
+
 def test_samples():
     data, table = sales(300)
     some = table.lazy().sample(20, seed=7)
