@@ -61,7 +61,7 @@ func listsOf(call *op.Call, c *column.Column) (l lists, err error) {
 	default:
 		return l, fmt.Errorf("%v is no list: %w", c.Type(), device.ErrNotSupported)
 	}
-	if l.elements = c.Child(0); l.elements.Len() >= none {
+	if l.elements = c.Child(0); int64(l.elements.Len()) >= none {
 		return l, fmt.Errorf("%v has %d elements in memory, expected fewer than %d: use parts of the column: %w", c.Type(), l.elements.Len(), uint32(none), device.ErrNotSupported)
 	}
 	if op.Nullable(c) {

@@ -74,7 +74,7 @@ func (f field) Run(ctx context.Context, operands []*column.Column, options kerne
 	if !op.Nullable(of) {
 		return child, nil
 	}
-	// The mask is true where the struct is valid, and null where it is not.
+	// The mask is true for valid structs and null for the others.
 	mask, err := column.New(column.Data{
 		Type: arrow.FixedWidthTypes.Boolean, Length: of.Len(), Offset: of.Offset(), Rows: of.RowCount(),
 		NullCount: column.UnknownNullCount, Buffers: []column.Bytes{of.Buffer(0), of.Buffer(0)},
