@@ -40,7 +40,7 @@ func (b *binder) explode(input plan.Node, columns []string, options ExplodeOptio
 func (e Expr) ListLength() Expr { return unary(e, nested.Length) }
 
 // ListGet is an element of a list. The first one has index 0; a negative index counts from
-// the end. It is null if there is no such element.
+// the end. It is null beyond the elements.
 func (e Expr) ListGet(index int) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return nested.Get(value, index) })
 }

@@ -98,7 +98,7 @@ func TestListFunctions(t *testing.T) {
 	})
 }
 
-// A batch whose elements exceed the budget is exploded in parts.
+// A batch with more elements than the budget holds is exploded in parts.
 func TestExplodeMoreThanTheBudget(t *testing.T) {
 	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
 		{Name: "text", Type: arrow.BinaryTypes.String}, {Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)},

@@ -24,7 +24,7 @@ func shareSubplans(root Node) (Node, error) {
 }
 
 // HoldsRows reports whether a node, or one below it, needs all rows of an input at a time.
-// Such a node is run once for all that read it, and so is the scan of a source that can be
+// Such a node is run once for all that read it. This includes the scan of a source that can be
 // read once. To run others several times needs less memory than to keep their rows.
 func HoldsRows(n Node) bool {
 	if scan, ok := n.(*Scan); ok && source.Once(scan.source) {
