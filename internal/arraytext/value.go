@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Value returns element i as text: null for a null. Extension types bring code of their
-// own, so a panic becomes text, too.
+// Value returns element i as text: null for a null. A panic in the code of an extension
+// type becomes text, too.
 func Value(a arrow.Array, i int) (text string) {
 	defer func() {
 		if problem := recover(); problem != nil {

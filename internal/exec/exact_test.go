@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exec"
 )
 
-// TestExact copies parts of tables, but not tables of their own memory.
+// TestExact copies parts of tables, but not tables with separate memory.
 func TestExact(t *testing.T) {
 	settings := settingsOn(t)
 	schema := arrow.NewSchema([]arrow.Field{

@@ -10,12 +10,12 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/nested"
 )
 
-// grownShare is the part of the budget that the rows made of one piece may take. They are
-// copied at least once by what follows.
+// grownShare is the part of the budget that the rows made of one piece may take. The next
+// operation copies them at least once.
 const grownShare = 8
 
-// exploding makes rows of the elements of lists. A table whose elements are expected to take
-// much of the budget is cut first.
+// exploding makes rows of the elements of lists. A table with elements that are expected to
+// take much of the budget is cut first.
 type exploding struct {
 	mapping
 	columns []string

@@ -10,8 +10,8 @@ import (
 	windows "github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// over adds functions of ordered windows to each row. All rows are in memory at once, so
-// that they keep their order.
+// over adds functions of ordered windows to each row. All rows are in memory together,
+// so that they keep their order.
 func over(s *stage, n *plan.Over) func(context.Context) (*buffer.Buffer, error) {
 	return func(ctx context.Context) (*buffer.Buffer, error) {
 		functions, err := n.Functions()
