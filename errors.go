@@ -6,7 +6,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )

@@ -7,9 +7,10 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/callstack"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
 	"github.com/gpuframe/gpuframe/memory/resource"

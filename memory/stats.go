@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // Stats are a manager's statistics at one moment, including its children. Sizes are

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -30,7 +30,7 @@ var Levels = []Level{
 	{"leaves", []string{
 		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore", "internal/fielderror", "internal/forks",
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
-		"internal/humanize", "internal/lookback", "internal/names", "internal/parallel", "internal/ptx", "internal/readme", "internal/release", "internal/render", "internal/rows", "internal/strategy", "internal/streamcopy",
+		"internal/lookback", "internal/names", "internal/parallel", "internal/ptx", "internal/readme", "internal/release", "internal/render", "internal/rows", "internal/strategy", "internal/streamcopy",
 	}},
 	{"device", []string{"device", "internal/admission", "internal/drivercall", "internal/perdevice", "internal/pinned", "internal/hostword", "internal/streamwork"}},
 	{"memory", []string{"memory"}},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // Explain formats a plan as a tree, the result first, with the rows and bytes that each
