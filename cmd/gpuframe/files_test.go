@@ -73,6 +73,8 @@ as run on host:
   head 3  [about 3 rows, 24 B]
     filter delay > 15
       scan arrow FLIGHTS, may skip rows unless delay > 15
+
+result of about 3 rows, 24 B; smallest budget 12 KiB
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {

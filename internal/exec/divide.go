@@ -23,8 +23,9 @@ const (
 	// suffice for all of them. Parts that are still too large are divided again.
 	divisions = 8
 	// sampled is the number of rows from which bounds are chosen, about as many of each
-	// table.
-	sampled = 64 * divisions
+	// of sampledTables tables at most: the sample of a table needs separate blocks.
+	sampled       = 64 * divisions
+	sampledTables = 16
 	// leastRows is the number of rows below which a table is not divided.
 	leastRows = 256
 )
@@ -67,8 +68,12 @@ func (h *held) byRange(ctx context.Context, keys []order.Key) ([]*held, error) {
 // sample returns rows that divide the others into parts of about the same size.
 func (h *held) sample(ctx context.Context, keys []order.Key) (*buffer.Buffer, error) {
 	var samples []*buffer.Buffer
-	tables := max(len(h.tables), 1)
+	tables := min(max(len(h.tables), 1), sampledTables)
+	step, number := (max(len(h.tables), 1)+tables-1)/tables, -1
 	err := h.each(ctx, func(table *buffer.Buffer) error {
+		if number++; number%step != 0 {
+			return nil
+		}
 		rows, err := table.NumRows(ctx)
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ func smallest(n plan.Node) uint64 {
 		if n.Limit() != plan.All {
 			return 3*(tableBytes(n, n.Limit())+few(n)) + kernel
 		}
-		return 4*tableBytes(n, sampled) + 8*few(n) + 2*kernel
+		return 4*tableBytes(n, sampled) + 8*few(n) + sampledTables*padded(n)*4 + 2*kernel
 	case *plan.Join, *plan.AsOf:
 		return 4*(few(n.Inputs()[0])+few(n.Inputs()[1])) + 8*few(n) + 4*kernel
 	case *plan.Distinct, *plan.Window:
