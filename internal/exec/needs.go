@@ -13,24 +13,33 @@ type Needs struct {
 	// Smallest is the smallest budget that the plan is expected to run with, in bytes:
 	// each operation then works on the fewest rows that it divides its input into.
 	Smallest uint64
+	// streamed is the part of Smallest that operations need that do not divide their input.
+	streamed uint64
 }
 
 // NeedsOf returns the expected needs of a plan.
 func NeedsOf(n plan.Node) Needs {
-	needs := Needs{Result: plan.EstimateOf(n), Smallest: few(n)} // the result is copied
+	result := few(n) // it is copied
+	needs := Needs{Result: plan.EstimateOf(n), Smallest: result, streamed: result}
 	seen := map[plan.Node]bool{}
 	plan.Walk(n, func(n plan.Node) {
 		if !seen[n] {
 			seen[n] = true
-			needs.Smallest += smallest(n)
+			bytes := smallest(n)
+			needs.Smallest += bytes
+			switch n.(type) {
+			case *plan.Scan, *plan.Filter, *plan.Project:
+				needs.streamed += bytes
+			}
 		}
 	})
 	return needs
 }
 
-// BatchRows is the number of rows of a batch that the plan can work on within a budget.
+// BatchRows is the number of rows of a batch that scans, filters and projections can work on
+// within a budget. Other operations divide a batch that is too large for them.
 func (n Needs) BatchRows(budget uint64) int64 {
-	return fewRows * int64(min(budget/max(n.Smallest, 1), math.MaxInt64/fewRows))
+	return int64(min(float64(budget)/float64(max(n.streamed, 1))*fewRows, math.MaxInt64/2))
 }
 
 // fewRows is the number of rows of a table that is not divided any more.

@@ -18,7 +18,7 @@ import (
 // that changes there would otherwise reach Python with Go's names.
 func TestPythonTermsMatchMessages(t *testing.T) {
 	var sources strings.Builder
-	for _, folder := range []string{"memory", "dlpack", "share"} {
+	for _, folder := range []string{"memory", "dlpack", "share", ".", "internal/plan"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", folder, "*.go"))
 		require.NoError(t, err)
 		for _, file := range files {
