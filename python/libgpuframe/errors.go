@@ -171,6 +171,7 @@ var pythonTerms = []string{
 	"aggregate it, or compute it with With first", "aggregate it, or compute it with with_columns() first",
 	"use First, Min or List of it, or group by it", "use first(), min() or implode() of it, or group by it",
 	"Where and Over apply to aggregates", "over() applies to aggregates",
+	"open the engine with a larger Budget", "set a larger budget",
 	"use Tail for the last rows", "use tail() for the last rows",
 }
 
@@ -205,6 +206,10 @@ func describe(err error) failure {
 	var budget *memory.BudgetError
 	if errors.As(err, &budget) {
 		f.Asked, f.InUse, f.Budget = budget.Asked, budget.InUse, budget.Budget
+	}
+	var needs *gpuframe.NeedsError
+	if errors.As(err, &needs) {
+		f.Asked, f.Budget = needs.Needed, needs.Budget
 	}
 	return f
 }
