@@ -170,7 +170,7 @@ def test_ten_thousand_leak_nothing(where, which):
     support.settle()
     # A leak grows in each series; a garbage collector that is late on a busy machine
     # grows in some.
-    for _ in range(3):
+    for _ in range(8):
         first = resident()
         for _ in range(rounds):
             once()
