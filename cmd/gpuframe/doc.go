@@ -15,7 +15,7 @@
 // --explain prints the plan, --profile what each operation did. Long work shows its progress
 // if standard error is a terminal. An interrupt ends a command with status 130, after it has
 // released its memory. A reader of the output that ends early, such as head, ends it with
-// status 0.
+// status 0, except on Windows.
 //
 // A trace is a log of adaptor.Logging or of RMM's logging adaptor.
 package main

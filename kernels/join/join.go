@@ -122,10 +122,10 @@ type Options struct {
 //
 // # Estimates
 //
-// Estimates are upper bounds. The rows of the result are bounded by MaxRows, and by the rows
-// of one table if a key of the other one is known to be unique. There is none for a
-// condition, for keys of more than 64 bits, and for strings of rows that may match several
-// times.
+// Estimates are upper bounds. The result has at most MaxRows rows. If the keys of one table
+// are known to be unique, each row of the other table has at most one match. Joins with a
+// condition, with keys of more than 64 bits, or with strings in rows that may match several
+// times cannot be estimated.
 func Tables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (*buffer.Buffer, error) {
 	made, err := joinTables(ctx, left, right, on, options)
 	if err != nil {

@@ -157,10 +157,11 @@ func (f Function) Rows(low, high int64) Function {
 	return f
 }
 
-// Range sets the frame to the rows with a key of the order from low below to high above
-// that of the current row; with a descending key, the rows that come at most so much before
-// and after. Rows with a null or NaN key have their peers. Offsets are Go integers, floats
-// for keys that are floats, or a time.Duration for temporal keys; nil is no limit.
+// Range sets the frame by the key of the order. With an ascending key it is the rows with
+// keys from key + low to key + high, where key is that of the current row; with a descending
+// key those from key - low down to key - high. The frame of a row with a null or NaN key is
+// its peers. Offsets are Go integers, floats for keys that are floats, or a time.Duration
+// for temporal keys; nil is no limit.
 func (f Function) Range(low, high any) Function {
 	f.frame = Frame{kind: rangeFrame, lowOffset: low, highOffset: high}
 	return f
