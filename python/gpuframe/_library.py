@@ -68,6 +68,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "connect": [_TEXT, _OUT],
     "client_tables": [_HANDLE, _ANSWER],
     "client_open": [_HANDLE, _HANDLE, _TEXT, _OUT],
+    "heap": [ctypes.POINTER(_INT)],
 }
 
 
