@@ -31,7 +31,7 @@ type bench struct {
 	stream *device.Stream
 	rows   int
 	rounds int
-	// match selects sorts, group-bys and joins by their names.
+	// match selects sorts, group-bys, joins and functions by their names.
 	match  *regexp.Regexp
 	rivals rivals
 	// copied is the device's copy rate in bytes per second; bytes read and bytes
@@ -56,16 +56,17 @@ var parts = []struct {
 	{"sort", (*bench).sortAll},
 	{"group", (*bench).groupAll},
 	{"join", (*bench).joinAll},
+	{"functions", (*bench).functionsAll},
 }
 
 func run(ctx context.Context) (err error) {
 	var b bench
 	name := flag.String("device", "cuda:0", "device to measure")
 	peers := flag.String("peers", "", "file with the figures of others, as peers.py and peers.cu print them")
-	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort, group, join")
+	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort, group, join, functions")
 	flag.IntVar(&b.rows, "rows", 1<<27, "rows of the large inputs")
 	flag.IntVar(&b.rounds, "rounds", 11, "rounds, of which the median is taken")
-	match := flag.String("match", "", "regular expression for the names of the sorts, group-bys and joins to measure")
+	match := flag.String("match", "", "regular expression for the names of the sorts, group-bys, joins and functions to measure")
 	flag.Parse()
 	if b.match, err = regexp.Compile(*match); err != nil {
 		return fmt.Errorf("-match: %w", err)
