@@ -21,9 +21,23 @@ const (
 	WideSlots
 )
 
+// AsOf selects how an as-of join on a GPU finds the nearest rows.
+type AsOf uint8
+
+const (
+	// ByWords merges both sides if the keys fit a word, and sorts the left rows if the right
+	// ones are many.
+	ByWords AsOf = iota
+	// Merged sorts the left rows always, by the whole word.
+	Merged
+	// Searched searches each left row.
+	Searched
+)
+
 // Join has the choices of a join.
 type Join struct {
 	Table Table
+	AsOf  AsOf
 	// Waits makes the host wait until it knows whether keys occur twice before it looks for
 	// rows.
 	Waits bool

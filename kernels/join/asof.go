@@ -60,8 +60,10 @@ type AsOfOptions struct {
 //
 // # Waiting
 //
-// On a GPU AsOf waits as order.Indices and order.Search do, for the number of right rows
-// with a key if there may be nulls or NaN, and with MatchedOnly for the number of rows.
+// On a GPU AsOf waits for the ranges of integer keys if all keys and the number of a row do
+// not fit 64 bits, and with MatchedOnly for the number of rows. If the keys do not fit 64
+// bits, as texts that are not in By, it waits as order.Indices and order.Search do, and for the
+// number of right rows with a key if there may be nulls or NaN.
 //
 // # Ownership
 //

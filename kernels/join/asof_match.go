@@ -39,19 +39,35 @@ type nearest struct {
 // asOf finds the matches of an as-of join. The caller releases them.
 func (r *run) asOf(options *AsOfOptions) (*matches, error) {
 	var held release.Stack
-	m, err := r.newMatches(rowsOf(r.left), rowsOf(r.right))
-	if err != nil {
-		return nil, err
-	}
-	err = r.fillAsOf(&held, m, options)
+	m, err := r.nearestMatches(&held, options)
 	return release.OnError(m, err, held.Release())
 }
 
-func (r *run) fillAsOf(held *release.Stack, m *matches, options *AsOfOptions) error {
+// nearestMatches merges both sides or, if their keys are too long for that, searches the
+// left rows among the right ones.
+func (r *run) nearestMatches(held *release.Stack, options *AsOfOptions) (*matches, error) {
 	distances, err := options.distancesOf(r.leftKeys[len(r.leftKeys)-1].Type())
-	if err != nil || m.probe == 0 {
-		return err
+	if err != nil {
+		return nil, err
 	}
+	if rowsOf(r.left) > 0 {
+		p, err := r.planMerge(held, &distances)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			return r.mergeNearest(held, p, options, &distances)
+		}
+	}
+	m, err := r.newMatches(rowsOf(r.left), rowsOf(r.right))
+	if err != nil || m.probe == 0 {
+		return m, err
+	}
+	return release.OnError(m, r.searchNearest(held, m, options, distances))
+}
+
+// searchNearest sorts the right rows and searches the left rows among them.
+func (r *run) searchNearest(held *release.Stack, m *matches, options *AsOfOptions, distances distances) error {
 	s, keys, err := r.sortUsable(held, m, options.Sorted)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -26,19 +27,29 @@ type asOfKind struct {
 	left, right arrow.DataType
 	append      func(b array.Builder, key float64)
 	tolerance   func(distance int) any
+	// span is the number of keys, if it is not 35.
+	span int
 }
 
 func asInt(distance int) any { return distance }
 
 // asOfKinds have keys from −4 to 30 in steps of one unit.
 var asOfKinds = map[string]asOfKind{
-	"int32":   {arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int32, appendNumber, asInt},
-	"widths":  {arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int64, appendNumber, func(d int) any { return uint64(d) }},
-	"int8":    {arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int8, appendNumber, asInt},
-	"float64": {arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float64, appendNumber, func(d int) any { return float64(d) }},
-	"float32": {arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float32, appendNumber, asInt},
-	"units":   {arrow.FixedWidthTypes.Timestamp_s, arrow.FixedWidthTypes.Timestamp_us, appendNumber, func(d int) any { return time.Duration(d)*time.Second + time.Nanosecond }},
-	"date32":  {arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date32, appendNumber, func(d int) any { return time.Duration(d) * 24 * time.Hour }},
+	"int32":   {arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int32, appendNumber, asInt, 0},
+	"widths":  {arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int64, appendNumber, func(d int) any { return uint64(d) }, 0},
+	"int8":    {arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int8, appendNumber, asInt, 0},
+	"far":     {arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64, appendFar, func(d int) any { return int64(d) << farBits }, 0},
+	"float64": {arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float64, appendNumber, func(d int) any { return float64(d) }, 0},
+	"float32": {arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float32, appendNumber, asInt, 0},
+	"units":   {arrow.FixedWidthTypes.Timestamp_s, arrow.FixedWidthTypes.Timestamp_us, appendNumber, func(d int) any { return time.Duration(d)*time.Second + time.Nanosecond }, 0},
+	"date32":  {arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date32, appendNumber, func(d int) any { return time.Duration(d) * 24 * time.Hour }, 0},
+}
+
+// farBits is the distance of keys that do not fit 64 bits together with the number of a row.
+const farBits = 56
+
+func appendFar(builder array.Builder, key float64) {
+	builder.(*array.Int64Builder).Append(int64(key) << farBits)
 }
 
 func appendNumber(builder array.Builder, key float64) {
@@ -84,7 +95,7 @@ func drawTimed(t *testing.T, mgr *memory.Manager, r *rand.Rand, kind asOfKind, r
 	last := -4.0
 	isFloat := arrow.IsFloating(of.ID())
 	for row := range rows {
-		key, symbol := float64(r.IntN(35)-4), string(rune('a'+r.IntN(3)))
+		key, symbol := float64(r.IntN(max(kind.span, 35))-4), string(rune('a'+r.IntN(3)))
 		if ascending {
 			last += float64(r.IntN(3))
 			key = math.Min(last, 100)
@@ -194,10 +205,30 @@ func TestAsOfAgainstNestedLoops(t *testing.T) {
 	}
 }
 
+// TestAsOfOfManyRows has tiles of left rows with few and with many right rows between them.
+func TestAsOfOfManyRows(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		if testing.Short() {
+			t.Skip("the model compares 26 million pairs")
+		}
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, span := range []int{35, 20_000} {
+			r := rand.New(rand.NewPCG(rand.Uint64(), 7))
+			kind := asOfKinds["int32"]
+			kind.span = span
+			a, b := drawTimed(t, mgr, r, kind, false, 2600, false), drawTimed(t, mgr, r, kind, true, 10_000, false)
+			checkAsOf(t, a, b, join.AsOfOptions{Direction: join.Nearest, By: join.Using("s")}, math.Inf(1))
+			checkAsOf(t, a, b, join.AsOfOptions{NotEqual: true}, math.Inf(1))
+		}
+	})
+}
+
 func checkAsOf(t *testing.T, a, b *timed, o join.AsOfOptions, tolerance float64) {
 	t.Helper()
 	on := join.On{Left: "t", Right: "t"}
-	result, err := join.AsOf(t.Context(), a.table, b.table, on, o)
+	ways := []strategy.AsOf{strategy.ByWords, strategy.Merged, strategy.Searched}
+	ctx := strategy.WithJoin(t.Context(), strategy.Join{AsOf: ways[rand.IntN(len(ways))]})
+	result, err := join.AsOf(ctx, a.table, b.table, on, o)
 	require.NoError(t, err)
 	schema, err := join.AsOfSchema(a.table.Schema(), b.table.Schema(), on, o)
 	require.NoError(t, err)
@@ -218,7 +249,7 @@ func checkAsOf(t *testing.T, a, b *timed, o join.AsOfOptions, tolerance float64)
 	for i, text := range columntest.Texts(left) {
 		got = append(got, [2]string{text, rights[i]})
 	}
-	require.Equal(t, want, got, "%+v", o)
+	require.Equal(t, want, got, "%+v, %+v", o, strategy.OfJoin(ctx))
 }
 
 // TestAsOfRefusals names the options that are at fault.

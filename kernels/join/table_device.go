@@ -78,28 +78,41 @@ func (r *run) wordsOnDevice(w *words, plan *rowkey.Plan) error {
 	return encoder.Encode(0, 0, rowkey.DeviceRows{Rows: w.rows}, w.values)
 }
 
-// boundsOnDevice waits for the bounds of a source.
-func (r *run) boundsOnDevice(plan *rowkey.Plan, source, rows int) (b rowkey.Bounds, err error) {
-	sizes := plan.DeviceScratch()
-	block, slices, err := r.call.Scratch(append(sizes, 16)...)
+// boundsOnDevice waits once for the bounds of sources, of each of the two sides.
+func (r *run) boundsOnDevice(e *encoding, sources []int) (found []rowkey.Bounds, err error) {
+	n := 2 * len(sources)
+	sizes := append(e.plans[0].DeviceScratch(), e.plans[1].DeviceScratch()...)
+	block, slices, err := r.call.Scratch(append(sizes, 16*uint64(n))...)
 	if err != nil {
-		return b, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, block.Release()) }()
-	encoder, err := rowkey.NewDevice(&r.call, plan, slices[:len(sizes)])
+	pairs, err := memory.Reinterpret[uint64](slices[len(sizes)])
 	if err != nil {
-		return b, err
+		return nil, err
 	}
-	pair, err := memory.Reinterpret[uint64](slices[len(sizes)])
-	if err != nil {
-		return b, err
+	for side, p := range e.plans {
+		encoder, err := rowkey.NewDevice(&r.call, p, slices[side*len(p.Sources):][:len(p.Sources)])
+		if err != nil {
+			return nil, err
+		}
+		for k, i := range sources {
+			pair, err := pairs.Slice(2*(2*k+side), 2*(2*k+side)+2)
+			if err != nil {
+				return nil, err
+			}
+			if err := encoder.Bounds(i, rowkey.DeviceRows{Rows: p.Sources[i].Column.Len()}, pair); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if err := encoder.Bounds(source, rowkey.DeviceRows{Rows: rows}, pair); err != nil {
-		return b, err
+	words := make([]uint64, 2*n)
+	if err := pairs.Download(r.call.Context(), r.call.Stream, words); err != nil {
+		return nil, err
 	}
-	var found [2]uint64
-	if err := pair.Download(r.call.Context(), r.call.Stream, found[:]); err != nil {
-		return b, err
+	found = make([]rowkey.Bounds, n)
+	for k := range found {
+		found[k] = rowkey.Bounds{Least: words[2*k], Greatest: ^words[2*k+1]}
 	}
-	return rowkey.Bounds{Least: found[0], Greatest: ^found[1]}, nil
+	return found, nil
 }

@@ -167,21 +167,26 @@ func sourcesOf(keys []*column.Column, nullable bool) ([]rowkey.Source, error) {
 // bound shortens the words of integers to the bits of the range of both tables. A GPU
 // waits for the ranges.
 func (r *run) bound(e *encoding, sources [2][]rowkey.Source) error {
+	var integers []int
 	for i := range sources[0] {
-		if s := sources[0][i].Storage; s != rowkey.Signed && s != rowkey.Unsigned {
-			continue
+		if s := sources[0][i].Storage; s == rowkey.Signed || s == rowkey.Unsigned {
+			integers = append(integers, i)
 		}
-		var all rowkey.Bounds
-		for side := range sources {
-			b, err := r.boundsOf(e.plans[side], i)
-			if err != nil {
-				return err
-			}
-			if side == 0 {
-				all = b
-			}
-			all.Add(b)
-		}
+	}
+	if len(integers) == 0 {
+		return nil
+	}
+	boundsOf := r.boundsOnDevice
+	if r.call.OnHost() {
+		boundsOf = r.boundsOnHost
+	}
+	found, err := boundsOf(e, integers)
+	if err != nil {
+		return err
+	}
+	for k, i := range integers {
+		all := found[2*k]
+		all.Add(found[2*k+1])
 		all.Apply(&sources[0][i])
 		all.Apply(&sources[1][i])
 	}
@@ -191,17 +196,19 @@ func (r *run) bound(e *encoding, sources [2][]rowkey.Source) error {
 	return nil
 }
 
-// boundsOf returns the bounds of a source.
-func (r *run) boundsOf(p *rowkey.Plan, source int) (rowkey.Bounds, error) {
-	rows := p.Sources[source].Column.Len()
-	if r.call.OnHost() {
+// boundsOnHost returns the bounds of sources, of each of the two sides.
+func (r *run) boundsOnHost(e *encoding, sources []int) ([]rowkey.Bounds, error) {
+	found := make([]rowkey.Bounds, 2*len(sources))
+	for side, p := range e.plans {
 		host, err := rowkey.NewHost(p)
 		if err != nil {
-			return rowkey.Bounds{}, err
+			return nil, err
 		}
-		return host.Bounds(source, 0, rows), nil
+		for k, i := range sources {
+			found[2*k+side] = host.Bounds(i, 0, p.Sources[i].Column.Len())
+		}
 	}
-	return r.boundsOnDevice(p, source, rows)
+	return found, nil
 }
 
 // words returns the words of one table. The caller releases them.

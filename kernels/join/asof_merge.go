@@ -1,0 +1,229 @@
+package join
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/radix"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+const (
+	// mergeTile is the number of left rows that a block of merge_nearest takes at a time,
+	// mergeCached the most right rows that it copies to shared memory: see as_of.cu.
+	mergeTile, mergeCached = 2048, 4096
+	// mergeBlocks is the number of its blocks for each multiprocessor. Their shared memory
+	// fits six times.
+	mergeBlocks = 6
+)
+
+// mergePlan is how the keys of an as-of join become words of at most 64 bits, which have
+// the order of the keys.
+type mergePlan struct {
+	// plans are those of the left and the right rows. They differ only in the columns.
+	plans [2]*rowkey.Plan
+	// The low lastBits bits of a word are the last key. nulls are the bits that are set if a
+	// key is null.
+	lastBits int
+	nulls    uint64
+	// hasNaN is set if nan as the last key is NaN.
+	hasNaN bool
+	nan    uint64
+}
+
+// Release releases the columns of the plans.
+func (p *mergePlan) Release() error {
+	e := encoding{plans: p.plans}
+	return e.Release()
+}
+
+// planMerge returns the plan of an as-of join on a GPU, which held releases. It returns nil
+// if the keys have no words of at most 64 bits. It waits for the ranges of integers if the
+// words and the numbers of the rows would not fit 64 bits together.
+func (r *run) planMerge(held *release.Stack, d *distances) (*mergePlan, error) {
+	left, right := r.leftKeys, r.rightKeys
+	if r.call.OnHost() || rowsOf(r.right) == 0 || strategy.OfJoin(r.call.Context()).AsOf == strategy.Searched {
+		return nil, nil
+	}
+	last := len(left) - 1
+	if l, err := layout.Of(left[last].Type()); err != nil || d.wanted && d.real && l.Width == 2 {
+		return nil, err
+	}
+	by, _, err := r.numbered(held, [2][]*column.Column{left[:last], right[:last]})
+	if err != nil {
+		return nil, err
+	}
+	p := &mergePlan{}
+	var sources [2][]rowkey.Source
+	for side, keys := range [2][]*column.Column{append(by[0], left[last]), append(by[1], right[last])} {
+		if sources[side], err = sourcesOf(keys, false); err != nil || sources[side] == nil {
+			return nil, errors.Join(err, rowkey.Release(sources[0]))
+		}
+		p.plans[side] = &rowkey.Plan{Sources: sources[side]} // for Release
+	}
+	held.Add(p)
+	for i := range sources[0] {
+		a, b := &sources[0][i], &sources[1][i]
+		a.Nullable = op.Nullable(a.Column) || op.Nullable(b.Column)
+		b.Nullable = a.Nullable
+	}
+	e := encoding{plans: [2]*rowkey.Plan{rowkey.NewPlan(sources[0]), rowkey.NewPlan(sources[1])}}
+	if numbers := bits.Len(uint(max(rowsOf(r.left), rowsOf(r.right)) - 1)); e.plans[0].Bits()+numbers > rowkey.WordBits {
+		if err := r.bound(&e, sources); err != nil {
+			return nil, err
+		}
+	}
+	p.plans = e.plans
+	if !fits(p.plans[0]) {
+		return nil, nil
+	}
+	p.describe(last)
+	return p, nil
+}
+
+// describe finds the parts of a word: those of source number last are the last key.
+func (p *mergePlan) describe(last int) {
+	s := &p.plans[0].Segments[0]
+	for _, piece := range s.Pieces {
+		switch {
+		case piece.Content == rowkey.Nulls:
+			p.nulls |= 1 << (s.Bits - piece.Offset - 1)
+		case piece.Source == last:
+			p.lastBits = piece.Bits
+			p.hasNaN, p.nan = piece.Content == rowkey.Real, piece.NaN
+		}
+	}
+}
+
+// items are the rows of a table by the words of their keys, 64 bits each: struct Items of
+// as_of.cu.
+type items struct {
+	words memory.Slice[uint8]
+	// low is the number of low bits that are the number of the row. If it is zero, numbers
+	// has the numbers of the rows, unless these are in order.
+	low     int
+	numbers memory.Slice[uint8]
+	rows    int
+}
+
+func (t *items) argument() any {
+	return kernels.Struct(t.words, t.numbers, uint64(t.rows), uint64(t.low))
+}
+
+// sortItems encodes the rows of a table and sorts them by the bits of their words from bit
+// from on, if there are any.
+func (r *run) sortItems(held *release.Stack, plan *rowkey.Plan, from int) (*items, error) {
+	t := &items{rows: plan.Sources[0].Column.Len()}
+	if low := max(bits.Len(uint(t.rows-1)), 1); plan.Bits()+low <= rowkey.WordBits {
+		t.low = low
+	}
+	sort := radix.Sort{Width: 64, Low: t.low + from, High: t.low + plan.Bits(), Rows: t.rows}
+	if t.low == 0 {
+		sort.Numbers = radix.RowNumbers
+	}
+	sorts := sort.High > sort.Low && t.rows > 1
+	sizes, bitmaps := plan.DeviceScratch(), len(plan.Sources)
+	sizes = append(sizes, sort.KeyBytes())
+	var more [3]uint64 // what the sort needs
+	if sorts {
+		sizes = append(sizes, sort.NumberBytes())
+		if sort.SecondBuffers() {
+			more[0], more[1] = sort.KeyBytes(), sort.NumberBytes()
+		}
+		more[2] = sort.StateBytes()
+	}
+	block, kept, err := r.call.Scratch(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	held.Add(block)
+	other, scratch, err := r.call.Scratch(more[:]...)
+	if err != nil {
+		return nil, err
+	}
+	err = func() error {
+		encoder, err := rowkey.NewDevice(&r.call, plan, kept[:bitmaps])
+		if err != nil {
+			return err
+		}
+		t.words = kept[bitmaps]
+		buffers := radix.Buffers{Keys: [2]memory.Slice[uint8]{t.words, scratch[0]}, State: scratch[2]}
+		to, all := t.words, rowkey.DeviceRows{Rows: t.rows}
+		if sorts {
+			t.numbers = kept[bitmaps+1]
+			buffers.Numbers, to = [2]memory.Slice[uint8]{t.numbers, scratch[1]}, buffers.Keys[sort.Source()]
+		}
+		if t.low > 0 {
+			err = encoder.EncodeItems(all, t.low, to)
+		} else {
+			err = encoder.Encode(0, 0, all, to)
+		}
+		if err != nil || !sorts {
+			return err
+		}
+		return sort.Run(&r.call, buffers)
+	}()
+	return t, errors.Join(err, other.Release())
+}
+
+// leftFrom returns the bit from which on left words are sorted. Their order serves only to
+// make the right rows of a tile few, and a digit costs a pass over all rows.
+func (r *run) leftFrom(p *mergePlan) int {
+	const digit = 8
+	all, rows := p.plans[0].Bits(), rowsOf(r.right)
+	switch {
+	case strategy.OfJoin(r.call.Context()).AsOf == strategy.Merged:
+		return 0
+	case rows <= mergeCached:
+		return all
+	}
+	tiles := bits.Len(uint(rows / (mergeCached / 8)))
+	return max(all-(tiles+digit-1)/digit*digit, 0)
+}
+
+// mergeNearest finds the nearest rows by the words of both sides. The caller releases the
+// matches.
+func (r *run) mergeNearest(held *release.Stack, p *mergePlan, options *AsOfOptions, d *distances) (*matches, error) {
+	from := 0
+	if options.Sorted {
+		from = p.lastBits
+	}
+	right, err := r.sortItems(held, p.plans[1], from)
+	if err != nil {
+		return nil, err
+	}
+	left, err := r.sortItems(held, p.plans[0], r.leftFrom(p))
+	if err != nil {
+		return nil, err
+	}
+	block, slices, err := r.uint32s(left.rows)
+	if err != nil {
+		return nil, err
+	}
+	m := &matches{probe: left.rows, build: right.rows, first: slices[0], single: true, block: block}
+	m.held.Add(block)
+	return release.OnError(m, r.launchMerge(m, p, left, right, options, d))
+}
+
+func (r *run) launchMerge(m *matches, p *mergePlan, left, right *items, options *AsOfOptions, d *distances) error {
+	real := 0
+	if d.real {
+		real = 8 * d.width
+	}
+	argument := kernels.Struct(left.argument(), right.argument(), uint64(p.lastBits), p.nulls, p.nan, d.limit,
+		uint32(options.Direction), word(options.NotEqual), word(d.wanted), word(p.hasNaN), uint32(real))
+	f, err := r.call.Kernel(&set, "as_of", "merge_nearest")
+	if err != nil {
+		return err
+	}
+	blocks := min((left.rows+mergeTile-1)/mergeTile, max(r.call.Stream.Device().Info().Multiprocessors, 1)*mergeBlocks)
+	return f.Launch(r.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: threads}, 0, m.first, argument)
+}
