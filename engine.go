@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/admission"
 	"github.com/gpuframe/gpuframe/internal/exec"
@@ -21,6 +22,7 @@ type Option struct {
 type settings struct {
 	device string
 	memory memory.Options
+	spill  spill.Options
 }
 
 // Device selects the device by its name, for example "cuda:1" or "host". Without this
@@ -44,6 +46,19 @@ func Budget(bytes uint64) Option {
 	}}
 }
 
+// SpillBudget limits the pinned host memory for tables that queries hold and that the device
+// has no room for, in bytes. Without this option the limit is half of the machine's memory. An
+// engine and each of its tenants have separate limits.
+func SpillBudget(bytes uint64) Option {
+	return Option{"SpillBudget", func(s *settings) error {
+		if bytes == 0 {
+			return fmt.Errorf("SpillBudget is 0 bytes, expected one or more: leave the option out for half of the machine's memory: %w", device.ErrInvalidValue)
+		}
+		s.spill.HostBudget = bytes
+		return nil
+	}}
+}
+
 // Engine runs queries: it is an open device, and the manager of its memory. Its methods may
 // be called from any goroutine.
 type Engine struct {
@@ -54,6 +69,7 @@ type Engine struct {
 	parent  *Engine
 	level   *admission.Level
 	queries queries
+	stores  exec.Stores
 	close   func() error
 }
 
@@ -89,11 +105,13 @@ func open(options []Option) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	return newEngine(nil, dev, mgr, func() error {
+	e := newEngine(nil, dev, mgr, func() error {
 		// Pinned memory that files were decoded into stays with the device otherwise.
 		_, trimming := memory.TrimPinned(dev, 0)
 		return errors.Join(trimming, mgr.Close(), dev.Close())
-	}), nil
+	})
+	e.spilling.Options = chosen.spill
+	return e, nil
 }
 
 func settingsOf(options []Option) (settings, error) {
@@ -131,7 +149,9 @@ func (e *Engine) Tenant(name string, budget uint64) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gpuframe: tenant %q: %w", name, err)
 	}
-	return newEngine(e, e.device, mgr, mgr.Close), nil
+	tenant := newEngine(e, e.device, mgr, mgr.Close)
+	tenant.spilling.Options = e.spilling.Options
+	return tenant, nil
 }
 
 // newEngine makes an engine, or a tenant of another one.
@@ -145,7 +165,8 @@ func newEngine(parent *Engine, dev *device.Device, mgr *memory.Manager, end func
 	}
 	e.close = sync.OnceValue(func() error {
 		e.level.Close()
-		return errors.Join(e.spilling.Close(), end())
+		_, evicting := e.stores.Evict()
+		return errors.Join(evicting, e.spilling.Close(), end())
 	})
 	return e
 }

@@ -1,5 +1,7 @@
 package gpuframe
 
+import "github.com/gpuframe/gpuframe/internal/exec"
+
 // Place is a place in a program that a [Problem] of a query names.
 type Place struct {
 	// Verb is the name of the method, in the language of the program.
@@ -18,6 +20,9 @@ func (q Query) At(place Place) Query {
 	s := &step{engine: q.step.engine, verb: q.step.verb, place: &place, inputs: q.step.inputs, bind: q.step.bind}
 	if place.Verb != "" {
 		s.verb = place.Verb
+	}
+	if q.step.store != nil {
+		s.store = exec.NewStore(&s.engine.stores, s.origin)
 	}
 	return Query{s}
 }

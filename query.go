@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
 )
 
@@ -27,6 +28,8 @@ type step struct {
 	// bind makes the plan's nodes on those of the inputs. It reports problems to the
 	// binder, and returns nil if later verbs cannot be checked.
 	bind func(b *binder, inputs []plan.Node) plan.Node
+	// store keeps the rows of a Cache.
+	store *exec.Store
 	// prepared is the plan that this step was last bound to.
 	prepared preparation
 }

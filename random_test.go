@@ -28,9 +28,11 @@ func TestRandomQueries(t *testing.T) {
 			c := querytest.Draw(t, e, querytest.Options{Verbs: 7, Rows: 20})
 			defer c.Release()
 			checkQuery(t, c, all)
-			checkQuery(t, c, nil)
+			checkQuery(t, c, nil) // with the rows that caches keep
+			require.NoError(t, c.Query.Evict())
 			alone := rapid.SampledFrom(all).Draw(t, "alone")
 			checkQuery(t, c, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == alone }))
+			require.NoError(t, c.Query.Evict())
 			if used := e.Manager().Stats().InUse; used != 0 {
 				t.Fatalf("%d bytes are in use after\n%s", used, c.Text)
 			}
@@ -75,6 +77,7 @@ func TestRandomQueriesOnDevices(t *testing.T) {
 			c := querytest.Draw(t, e, querytest.Options{Verbs: 3, Rows: 12})
 			defer c.Release()
 			checkQuery(t, c, nil)
+			require.NoError(t, c.Query.Evict())
 		})
 	})
 }
@@ -94,6 +97,7 @@ func TestRandomQueriesFail(t *testing.T) {
 		fault.Arm(adaptor.FaultOptions{})
 		checkQuery(t, c, nil)
 		requests := int(fault.Requests().Seen)
+		require.NoError(t, c.Query.Evict())
 		if requests == 0 {
 			return
 		}
@@ -114,6 +118,7 @@ func TestRandomQueriesFail(t *testing.T) {
 		} else if failed++; errors.Is(err, adaptor.ErrInjected) {
 			err = nil
 		}
+		err = errors.Join(err, c.Query.Evict())
 		if used := m.Stats().InUse; err != nil || used != 0 {
 			t.Fatalf("allocation %d of %d failed: %v, and %d bytes are in use after\n%s", nth, requests, err, used, c.Text)
 		}

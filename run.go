@@ -66,15 +66,20 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, error) {
 func (r *run) end(err error) { r.counts.end(err) }
 
 // do opens the reader of the result and calls f with it, while the query has its turn. If
-// memory is short and other queries have used some, it releases everything, waits until they
-// have ended, and begins again without others. After an error the reader is closed.
+// memory is short, it releases everything. If caches keep rows, these are released and the
+// query begins again. If other queries have used memory, it waits until they have ended, and
+// begins again without others. After an error the reader is closed.
 func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
 	short, err := r.attempt(ctx, f)
+	if exec.IsShort(err) && r.evict() {
+		r.restart()
+		if without, again := r.attempt(ctx, f); !errors.Is(again, source.ErrUsed) {
+			short, err = without, again
+		}
+	}
 	for short != nil && !r.noWait {
 		r.alone = short
-		if r.settings.Profile != nil {
-			r.settings.Profile.Restart()
-		}
+		r.restart()
 		var again error
 		if short, again = r.attempt(ctx, f); errors.Is(again, source.ErrUsed) {
 			break
@@ -82,6 +87,27 @@ func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
 		err = again
 	}
 	return failed(err)
+}
+
+// evict releases the rows of caches, and reports whether there were any. The query keeps none
+// when it begins again.
+func (r *run) evict() bool {
+	total := 0
+	for e := r.engine; e != nil; e = e.parent {
+		evicted, err := e.stores.Evict()
+		if total += evicted; err != nil {
+			return false
+		}
+	}
+	r.settings.KeepNothing = true
+	return total > 0
+}
+
+// restart forgets what the query has recorded.
+func (r *run) restart() {
+	if r.settings.Profile != nil {
+		r.settings.Profile.Restart()
+	}
 }
 
 // attempt opens the reader and calls f with it. After an error it returns the level at which

@@ -28,6 +28,8 @@ type Settings struct {
 	MostRows int64
 	// Spilling moves tables that a query holds to host memory while memory is short.
 	Spilling *Spilling
+	// KeepNothing is set if empty caches pass their rows on and do not keep them.
+	KeepNothing bool
 	// Profile, if it is not nil, receives what each node did.
 	Profile *Profile
 	// Progress, if it is not nil, receives what the scans read.
@@ -81,7 +83,11 @@ func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 }
 
 func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, error) {
-	inputs, err := o.openAll(ctx, n.Inputs())
+	below := n.Inputs()
+	if _, ok := n.(*plan.Cache); ok {
+		below = nil // it opens its input if it has to
+	}
+	inputs, err := o.openAll(ctx, below)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +134,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return &mapping{stage: base, apply: project(base, n)}, nil
 	case *plan.Number:
 		return &mapping{stage: base, apply: number(base, n)}, nil
+	case *plan.Cache:
+		return newCaching(base, n), nil
 	case *plan.Draw:
 		return &once{stage: base, make: draw(base, n)}, nil
 	case *plan.Explode:

@@ -51,7 +51,7 @@ const fewRows = leastRows
 func smallest(n plan.Node) uint64 {
 	const kernel = 8 << 10 // offsets, counts, tables of states
 	switch n := n.(type) {
-	case *plan.Scan:
+	case *plan.Scan, *plan.Cache:
 		return 2 * few(n)
 	case *plan.Filter, *plan.Project:
 		return few(n) + few(n.Inputs()[0])/2

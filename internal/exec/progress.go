@@ -20,18 +20,29 @@ type Progress struct {
 func NewProgress(n plan.Node, report func(rows, of int64)) *Progress {
 	p := &Progress{report: report}
 	seen := map[plan.Node]bool{}
-	plan.Walk(n, func(n plan.Node) {
-		scan, ok := n.(*plan.Scan)
-		if !ok || seen[n] || p.of < 0 {
+	var visit func(plan.Node)
+	visit = func(n plan.Node) {
+		if seen[n] {
 			return
 		}
 		seen[n] = true
-		if size := plan.EstimateOf(scan); size.Rows >= 0 {
-			p.of += size.Rows
-		} else {
-			p.of = -1
+		switch n := n.(type) {
+		case *plan.Scan:
+			if size := plan.EstimateOf(n); size.Rows < 0 {
+				p.of = -1
+			} else if p.of >= 0 {
+				p.of += size.Rows
+			}
+		case *plan.Cache:
+			if n.IsFilled() {
+				return
+			}
 		}
-	})
+		for _, input := range n.Inputs() {
+			visit(input)
+		}
+	}
+	visit(n)
 	return p
 }
 

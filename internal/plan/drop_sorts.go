@@ -31,6 +31,8 @@ func isSorted(n Node, keys []SortKey) bool {
 			return len(keys) <= len(below.keys) && slices.EqualFunc(keys, below.keys[:len(keys)], SortKey.sameOrder)
 		case *Filter:
 			n = below.input
+		case *Cache:
+			n = below.input
 		case *Slice:
 			n = below.input
 		case *Window:

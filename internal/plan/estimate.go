@@ -75,6 +75,10 @@ func rowsOf(n Node) Size {
 		return scaled(scaled(first, selectivity(n.options.Where)), keptByGrouping)
 	case *Distinct:
 		return scaled(first, keptByGrouping)
+	case *Cache:
+		if rows, _, filled := n.store.Kept(); filled {
+			return Size{Rows: rows, Exact: true}
+		}
 	case *Explode:
 		return scaled(first, listElements)
 	case *Draw:

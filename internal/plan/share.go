@@ -31,6 +31,8 @@ func HoldsRows(n Node) bool {
 		return true
 	}
 	switch n := n.(type) {
+	case *Cache:
+		return false // it keeps the rows itself
 	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode, *Number:
 	case *Slice:
 		if n.offset < 0 {
@@ -69,6 +71,9 @@ func sameOperation(a, b Node) bool {
 	case *Number:
 		b, ok := b.(*Number)
 		return ok && a.options == b.options
+	case *Cache:
+		b, ok := b.(*Cache)
+		return ok && a.store == b.store
 	case *Draw:
 		b, ok := b.(*Draw)
 		return ok && a.options == b.options

@@ -10,7 +10,7 @@ import (
 func (g *generator) step(s state) state {
 	verbs := []func(state) state{
 		g.filter, g.filter, g.selection, g.with, g.with, g.drop, g.rename, g.sort, g.slice, g.slice, g.distinct,
-		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join,
+		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join, g.cache,
 	}
 	made := verbs[g.choose("verb", len(verbs))](s)
 	if g.choose("then filter", 3) == 0 { // what filters pass by
@@ -252,6 +252,8 @@ func (g *generator) dropNulls(s state) state {
 	}
 	return s.then(s.query.DropNulls(name), s.table.with(rows), "DropNulls(%s)", name)
 }
+
+func (g *generator) cache(s state) state { return s.then(s.query.Cache(), s.table, "Cache()") }
 
 func (g *generator) fillNull(s state) state {
 	at := g.choose("filled", len(s.table.Columns))
