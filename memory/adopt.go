@@ -76,8 +76,8 @@ func (m *Manager) adoptClosed() error {
 
 func (m *Manager) adopt(foreign ForeignMemory) (*Block, error) {
 	stripe := m.tree.stripes.enter()
-	defer stripe.mu.Unlock()
 	if m.account.ended.Load() {
+		stripe.mu.Unlock()
 		return nil, m.adoptClosed()
 	}
 	state := stripe.state()
@@ -85,11 +85,12 @@ func (m *Manager) adopt(foreign ForeignMemory) (*Block, error) {
 	state.kind, state.origin, state.readOnly = foreign.Kind, foreign.Origin, foreign.ReadOnly
 	state.ordered = foreign.Ordered || foreign.Ready != nil
 	state.tag, state.release = nil, foreign.Release
-	block := m.newBlock(stripe, state)
+	block := m.newBlock(stripe, state, foreign.Bytes)
 	if foreign.Ready == nil {
 		state.uses.settle(block.generation, 1) // gpuframe has enqueued no work on it yet
 	}
 	m.account.adopt(foreign.Bytes)
+	stripe.mu.Unlock()
 	m.track(block)
 	return block, nil
 }

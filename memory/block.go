@@ -90,6 +90,9 @@ type blockState struct {
 	// exports counts the current exports to other libraries.
 	exports atomic.Int64
 	number  uint64
+	// sampled is set from the time at which the block was chosen as a sample until it
+	// ends.
+	sampled *sampledBlock
 }
 
 // A life has room for sixteen million references and, at ten million blocks a second,
@@ -110,7 +113,10 @@ const (
 func newLife(generation uint64) uint64 { return generation<<referenceBits | 1 }
 
 // newBlock returns a handle for a state. The caller holds the stripe's lock.
-func (m *Manager) newBlock(s *stripe, state *blockState) *Block {
+func (m *Manager) newBlock(s *stripe, state *blockState, bytes uint64) *Block {
+	if s.untilSample -= int64(bytes); s.untilSample < 0 {
+		state.sampled = s.choose(&m.tree.observers)
+	}
 	generation := state.life.Load() >> referenceBits
 	state.stripe = int32(s.number)
 	if state.manager != m {
@@ -448,6 +454,9 @@ func (s *blockState) finish(generation uint64) error {
 	if s.listed.Load() {
 		s.forget()
 	}
+	if s.sampled != nil {
+		s.endSample(false)
+	}
 	bytes := s.allocation.Bytes
 	var err error
 	switch {
@@ -495,6 +504,7 @@ func (s *blockState) reclaim(generation uint64) {
 	manager.account.leak()
 	stripe.mu.Unlock()
 	s.life.Store(newLife(generation + 1))
+	s.endSample(true)
 	if err := s.finish(generation); err != nil {
 		leak.Site += "\n(freeing it failed: " + err.Error() + ")"
 	}

@@ -202,7 +202,7 @@ func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
 			return nil
 		}
 	}
-	block := m.newBlock(stripe, state)
+	block := m.newBlock(stripe, state, bytes)
 	stripe.mu.Unlock()
 	return block
 }
@@ -253,6 +253,7 @@ func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
 
 // discard ends a block that never had memory.
 func (m *Manager) discard(block *Block) {
+	block.state.sampled = nil
 	block.state.life.Store(newLife(block.generation + 1))
 	stripe := m.tree.stripes.enter()
 	stripe.put(block.state)
@@ -326,7 +327,7 @@ func (m *Manager) book(leaf *tagTotals, allocation resource.Allocation) (*Block,
 	}
 	state := stripe.state()
 	state.set(allocation, leaf, m.kind)
-	block := m.newBlock(stripe, state)
+	block := m.newBlock(stripe, state, allocation.Bytes)
 	stripe.mu.Unlock()
 	m.track(block)
 	return block, nil
@@ -396,6 +397,9 @@ func (s *blockState) set(allocation resource.Allocation, tag *tagTotals, kind de
 func (m *Manager) track(block *Block) {
 	if m.options.TrackAllocations {
 		m.tracker.add(block.state, callstack.Capture(2, deepestCallSite))
+	}
+	if block.state.sampled != nil {
+		m.reportSample(block.state)
 	}
 }
 

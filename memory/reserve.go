@@ -42,7 +42,7 @@ func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, op
 // that were never reserved.
 func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, options AllocateOptions, mode waitMode) (*Manager, error) {
 	failed := func(err error) (*Manager, error) {
-		return nil, m.failed(fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, err))
+		return nil, m.failed(bytes, name, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, err))
 	}
 	if m.account.ended.Load() {
 		return nil, fmt.Errorf("memory: reserve %s for %q: manager %q: %w", humanize.Bytes(bytes), name, m.account.name, ErrClosed)

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"math/bits"
 	"runtime"
 	"sync"
@@ -37,7 +38,9 @@ type stripe struct {
 	net   *safetyNet
 	// idle are the states of released blocks.
 	idle []*blockState
-	_    atomics.CacheLine
+	// untilSample is the number of bytes until the next sample: see observer.go.
+	untilSample int64
+	_           atomics.CacheLine
 }
 
 // idleStates is the maximum number of idle states that a stripe keeps; the garbage
@@ -46,7 +49,7 @@ const idleStates = 256
 
 func (s *stripes) open() {
 	for i := range s.all {
-		s.all[i].number, s.all[i].of = i, s
+		s.all[i].number, s.all[i].of, s.all[i].untilSample = i, s, math.MaxInt64
 	}
 }
 

@@ -13,11 +13,12 @@ import (
 
 // tree is the state that a manager and its descendants share.
 type tree struct {
-	stripes stripes
-	queue   queue
-	clock   *clock
-	root    *Manager
-	closed  atomic.Bool
+	stripes   stripes
+	queue     queue
+	clock     *clock
+	root      *Manager
+	closed    atomic.Bool
+	observers observers
 	// neighbours are the manager trees on the same device.
 	neighbours *neighbours
 	// step is nil outside tests. Tests use it to stop a goroutine while others run.

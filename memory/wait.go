@@ -86,7 +86,7 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 	defer a.stopListening()
 	block, err := a.run(failure)
 	if err != nil {
-		return nil, m.failed(err)
+		return nil, m.failed(bytes, options.Tag, err)
 	}
 	return block, nil
 }
@@ -351,6 +351,9 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 func (m *Manager) wait(ctx context.Context, w *waiter, options AllocateOptions, after *uint64) error {
 	const shortest, longest = time.Millisecond, 100 * time.Millisecond
 	pause := shortest
+	if len(m.tree.observers.current()) > 0 {
+		defer m.reportWait(time.Now())
+	}
 	tooSmall, err := m.tree.queue.wait(ctx, w, after, func() <-chan time.Time {
 		root := m.root()
 		if w.mode != waitForMemory || !root.anyReclaimers() {
@@ -384,10 +387,11 @@ func (m *Manager) root() *Manager {
 }
 
 // failed counts a request that got no memory.
-func (m *Manager) failed(err error) error {
+func (m *Manager) failed(bytes uint64, tag string, err error) error {
 	stripe := m.tree.stripes.enter()
-	defer stripe.mu.Unlock()
 	m.account.fail()
+	stripe.mu.Unlock()
+	m.tree.reportFailure(Failure{Manager: m, Tag: tag, Bytes: bytes, Err: err})
 	return err
 }
 

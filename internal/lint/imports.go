@@ -45,7 +45,7 @@ var Levels = []Level{
 	{"sources", []string{"internal/sink", "internal/source"}},
 	{"queries", []string{"internal/plan", "internal/exec"}},
 	{"frame", []string{"."}},
-	{"frame adapters", []string{"internal/querydata"}},
+	{"frame adapters", []string{"internal/querydata", "observe"}},
 	{"programs", []string{"arrow18", "bench", "cmd", "examples", "python", "internal/testing"}},
 }
 

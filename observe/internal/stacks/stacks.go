@@ -1,0 +1,76 @@
+// Package stacks shows the stacks of allocations without the frames of the allocator.
+package stacks
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/gpuframe/gpuframe/internal/callstack"
+)
+
+// Deepest is the maximum number of frames that are recorded.
+const Deepest = 64
+
+const module = "github.com/gpuframe/gpuframe/"
+
+// hidden are the packages, relative to the module, whose innermost frames are hidden.
+// They are the same for every allocation.
+var hidden = []string{"memory", "observe"}
+
+// Frames returns the frames of a stack, the innermost first, without those of the
+// runtime and without the innermost frames of the allocator. A stack of nothing else is
+// returned whole.
+func Frames(s callstack.Stack) []runtime.Frame {
+	if len(s) == 0 {
+		return nil
+	}
+	var all, shown []runtime.Frame
+	inner := true
+	frames := runtime.CallersFrames(s)
+	for {
+		frame, more := frames.Next()
+		if frame.Function != "" {
+			all = append(all, frame)
+			inner = inner && isHidden(frame.Function)
+			if !inner && !strings.HasPrefix(frame.Function, "runtime.") {
+				shown = append(shown, frame)
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	if len(shown) == 0 {
+		return all
+	}
+	return shown
+}
+
+// isHidden reports whether a function belongs to the allocator.
+func isHidden(function string) bool {
+	path, ours := strings.CutPrefix(function, module)
+	if !ours {
+		return false
+	}
+	// The package ends at the first dot behind the last slash.
+	slash := strings.LastIndexByte(path, '/') + 1
+	if dot := strings.IndexByte(path[slash:], '.'); dot >= 0 {
+		path = path[:slash+dot]
+	}
+	for _, folder := range hidden {
+		if path == folder || strings.HasPrefix(path, folder+"/") && !strings.HasSuffix(path, "_test") {
+			return true
+		}
+	}
+	return false
+}
+
+// Text returns two lines for each frame, in the format of a panic.
+func Text(frames []runtime.Frame, indentation string) string {
+	var b strings.Builder
+	for _, frame := range frames {
+		fmt.Fprintf(&b, "%s%s\n%s\t%s:%d\n", indentation, frame.Function, indentation, frame.File, frame.Line)
+	}
+	return b.String()
+}
