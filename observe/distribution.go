@@ -1,0 +1,53 @@
+package observe
+
+import (
+	"slices"
+	"sync"
+)
+
+// Distribution counts values by size.
+type Distribution struct {
+	// Bounds are upper bounds. Counts has the number of values up to and including each
+	// bound, and above the one before, and at its end the number of larger values.
+	Bounds []float64
+	Counts []uint64
+	// Sum is the sum of all values.
+	Sum float64
+}
+
+// Count returns the number of values.
+func (d Distribution) Count() (sum uint64) {
+	for _, n := range d.Counts {
+		sum += n
+	}
+	return sum
+}
+
+// histogram builds a distribution. It is safe for concurrent use.
+type histogram struct {
+	mu   sync.Mutex
+	made Distribution
+}
+
+// waitBounds are the bounds of the distribution of waits, in seconds.
+var waitBounds = []float64{0.0001, 0.001, 0.01, 0.1, 1, 10, 100}
+
+func (h *histogram) open(bounds []float64) {
+	h.made = Distribution{Bounds: bounds, Counts: make([]uint64, len(bounds)+1)}
+}
+
+func (h *histogram) add(value float64) {
+	at, _ := slices.BinarySearch(h.made.Bounds, value)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.made.Counts[at]++
+	h.made.Sum += value
+}
+
+func (h *histogram) read() Distribution {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.made
+	d.Counts = slices.Clone(d.Counts)
+	return d
+}

@@ -1,0 +1,79 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// mostFailures is the number of failures that a recorder keeps.
+const mostFailures = 100
+
+// Failure is a request that got no memory, with the figures of that moment.
+type Failure struct {
+	Time    time.Time `json:"time"`
+	Manager string    `json:"manager"`
+	Tenant  string    `json:"tenant"`
+	Tag     string    `json:"tag"`
+	// Bytes is the size of the request.
+	Bytes uint64 `json:"bytes"`
+	// Reason is "budget" or "device": what had no room; or "cancelled", "other".
+	Reason string `json:"reason"`
+	// Error has the memory in use, the tags that held most and a remedy.
+	Error string `json:"error"`
+}
+
+// failures are the last failures.
+type failures struct {
+	mu   sync.Mutex
+	last []Failure
+}
+
+func (r *Recorder) failed(f memory.Failure) {
+	made := Failure{
+		Time: time.Now(), Manager: titleOf(topOf(f.Manager)), Tenant: tenantOf(f.Manager), Tag: f.Tag, Bytes: f.Bytes,
+		Reason: reasonOf(f.Err), Error: f.Err.Error(),
+	}
+	r.failures.add(made)
+	if r.log != nil {
+		r.log.LogAttrs(context.Background(), slog.LevelWarn, "gpuframe: a request got no memory",
+			slog.String("manager", made.Manager), slog.String("tenant", made.Tenant), slog.String("tag", made.Tag),
+			slog.Uint64("bytes", made.Bytes), slog.String("reason", made.Reason), slog.String("error", made.Error))
+	}
+}
+
+func reasonOf(err error) string {
+	var allocation *memory.AllocationError
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "cancelled"
+	case errors.Is(err, memory.ErrBudget):
+		return "budget"
+	case errors.As(err, &allocation):
+		return "device"
+	}
+	return "other"
+}
+
+func (f *failures) add(made Failure) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.last) == mostFailures {
+		f.last = slices.Delete(f.last, 0, 1)
+	}
+	f.last = append(f.last, made)
+}
+
+// Failures returns the last 100 requests that got no memory, the latest first.
+func (r *Recorder) Failures() []Failure {
+	r.failures.mu.Lock()
+	defer r.failures.mu.Unlock()
+	list := slices.Clone(r.failures.last)
+	slices.Reverse(list)
+	return list
+}

@@ -1,0 +1,111 @@
+package observe
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// DefaultSampleBytes is a rate at which sampling costs programs of small blocks a few
+// nanoseconds for each, and blocks that matter on a GPU are nearly all sampled.
+const DefaultSampleBytes = 4 << 20
+
+// Options configure a [Recorder].
+type Options struct {
+	// Managers are the managers to record, with all other managers of their trees.
+	Managers []*memory.Manager
+	// SampleBytes is the mean number of bytes between two blocks whose stack is recorded.
+	// Zero records none, one records all.
+	SampleBytes uint64
+	// Logger receives a warning for each request that got no memory. Nil means no log.
+	Logger *slog.Logger
+}
+
+// Recorder records what managers do, for profiles, pages and metrics. Its methods may be
+// called from any goroutine.
+type Recorder struct {
+	managers []*memory.Manager
+	heap     heap
+	failures failures
+	waits    histogram
+	log      *slog.Logger
+	stops    []func()
+	close    func()
+}
+
+// New returns a recorder of managers. The caller closes it.
+//
+// # Errors
+//
+// device.ErrInvalidValue for a nil manager.
+func New(options Options) (*Recorder, error) {
+	r := &Recorder{log: options.Logger}
+	for i, m := range options.Managers {
+		if m == nil {
+			return nil, fmt.Errorf("observe: new recorder: Options.Managers[%d] is nil: %w", i, device.ErrInvalidValue)
+		}
+		if top := topOf(m); !slices.Contains(r.managers, top) {
+			r.managers = append(r.managers, top)
+		}
+	}
+	r.heap.open(options.SampleBytes)
+	r.waits.open(waitBounds)
+	for _, m := range r.managers {
+		r.stops = append(r.stops, m.Observe(memory.Observer{
+			SampleBytes: options.SampleBytes, Sampled: r.heap.sampled, Failed: r.failed, Waited: r.waited,
+		}))
+	}
+	r.close = sync.OnceFunc(func() {
+		for _, stop := range r.stops {
+			stop()
+		}
+	})
+	return r, nil
+}
+
+// Close stops recording. What was recorded stays readable. Further calls do nothing.
+func (r *Recorder) Close() { r.close() }
+
+// Managers returns the topmost managers that are recorded.
+func (r *Recorder) Managers() []*memory.Manager { return slices.Clone(r.managers) }
+
+func topOf(m *memory.Manager) *memory.Manager {
+	for m.Parent() != nil {
+		m = m.Parent()
+	}
+	return m
+}
+
+// tenantOf returns the names of a manager and of those above it without the topmost one:
+// "a/b". It is empty for the topmost one.
+func tenantOf(m *memory.Manager) string {
+	path := ""
+	for ; m.Parent() != nil; m = m.Parent() {
+		if path == "" {
+			path = m.Name()
+		} else {
+			path = m.Name() + "/" + path
+		}
+	}
+	return path
+}
+
+// titleOf names a topmost manager: by its device if it has no name.
+func titleOf(m *memory.Manager) string {
+	if name := m.Name(); name != "" {
+		return name
+	}
+	return m.Device().Name()
+}
+
+// waited records a wait for memory.
+func (r *Recorder) waited(_ *memory.Manager, d time.Duration) { r.waits.add(d.Seconds()) }
+
+// Waits returns the distribution of the times, in seconds, for which requests have waited
+// for memory.
+func (r *Recorder) Waits() Distribution { return r.waits.read() }
