@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/hostarray"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -179,7 +180,11 @@ func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReade
 		return nil, err
 	}
 	if len(records) == 0 {
-		records = append(records, emptyRecord(schema))
+		empty, err := hostarray.EmptyRecord(schema)
+		if err != nil {
+			return nil, fmt.Errorf("buffer: read: %w: %w", err, column.ErrInvalid)
+		}
+		records = append(records, empty)
 	}
 	table, err := load(ctx, m, schema, records, options, false)
 	if err != nil {

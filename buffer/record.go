@@ -6,7 +6,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/column"
 )
@@ -38,11 +37,4 @@ func (b *Buffer) RecordWith(ctx context.Context, options column.DownloadOptions)
 		}
 	}()
 	return array.NewRecord(b.schema, arrays, rows), nil
-}
-
-// emptyRecord makes the record of a reader without batches.
-func emptyRecord(schema *arrow.Schema) arrow.Record {
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
-	defer builder.Release()
-	return builder.NewRecord()
 }

@@ -107,7 +107,7 @@ func vacant(ctx context.Context, path string) error {
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("the path is not a socket: %w", ErrInUse)
 	}
-	connection, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	connection, err := dial(ctx, path)
 	if err == nil {
 		return errors.Join(fmt.Errorf("a server listens on the path: %w", ErrInUse), connection.Close())
 	}

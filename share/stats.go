@@ -74,7 +74,8 @@ func (s *Server) stats() Stats {
 	for p := range s.hidden {
 		add(p)
 	}
-	slices.SortFunc(stats.Tables, func(a, b TableStats) int { return cmp.Compare(a.Name, b.Name) })
+	// Sorting stably takes a quarter of the code for structs of this size.
+	slices.SortStableFunc(stats.Tables, func(a, b TableStats) int { return cmp.Compare(a.Name, b.Name) })
 	return stats
 }
 
@@ -113,6 +114,6 @@ func (s *Server) list() []TableInfo {
 	for _, p := range s.tables {
 		infos = append(infos, p.info)
 	}
-	slices.SortFunc(infos, func(a, b TableInfo) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(infos, func(a, b TableInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return infos
 }

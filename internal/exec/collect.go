@@ -6,10 +6,9 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/hostarray"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -49,9 +48,10 @@ func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buff
 
 // Empty returns a table without rows.
 func Empty(ctx context.Context, m *memory.Manager, schema *arrow.Schema, tag string) (*buffer.Buffer, error) {
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
-	defer builder.Release()
-	record := builder.NewRecord()
+	record, err := hostarray.EmptyRecord(schema)
+	if err != nil {
+		return nil, err
+	}
 	defer record.Release()
 	return buffer.FromRecordWith(ctx, m, record, buffer.LoadOptions{Tag: tag, Unchecked: true})
 }

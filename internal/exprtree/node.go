@@ -52,8 +52,7 @@ func (n *Node) AlwaysDefined() bool {
 	case Divide, Remainder:
 		return by != 0
 	case ShiftLeft, ShiftRight:
-		width, fixed := n.Type.(arrow.FixedWidthDataType)
-		return fixed && by < uint64(width.BitWidth())
+		return by < uint64(n.Kind().Bits())
 	}
 	return false
 }

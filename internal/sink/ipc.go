@@ -6,9 +6,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // IPCOptions describe an Arrow IPC file.
@@ -87,11 +85,4 @@ func (e *ipcEncoder) drop() {
 	if !e.closed {
 		_ = guarded(e.writer.Close)
 	}
-}
-
-// emptyRecord returns a record without rows.
-func emptyRecord(schema *arrow.Schema) arrow.Record {
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
-	defer builder.Release()
-	return builder.NewRecord()
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	arrowcsv "github.com/apache/arrow/go/v17/arrow/csv"
+
+	"github.com/gpuframe/gpuframe/internal/hostarray"
 )
 
 // CSVOptions describe a CSV file. The zero value stands for commas, a first line of
@@ -58,7 +60,10 @@ func (f csvFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error) {
 		}
 		var names bytes.Buffer
 		writer := arrowcsv.NewWriter(&names, schema, options(true)...)
-		record := emptyRecord(schema)
+		record, err := hostarray.EmptyRecord(schema)
+		if err != nil {
+			return err
+		}
 		defer record.Release()
 		if err := writer.Write(record); err != nil {
 			return err
@@ -66,7 +71,7 @@ func (f csvFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error) {
 		if err := writer.Flush(); err != nil {
 			return err
 		}
-		_, err := to.Write(names.Bytes())
+		_, err = to.Write(names.Bytes())
 		return err
 	}, encode: func(to io.Writer, record arrow.Record) error {
 		if schema.NumFields() == 1 {

@@ -131,7 +131,7 @@ func (t *Tracking) snapshot() []trackedAt {
 		held = append(held, trackedAt{pointer, block})
 	}
 	t.mu.Unlock()
-	slices.SortFunc(held, func(a, b trackedAt) int { return cmp.Compare(a.number, b.number) })
+	slices.SortStableFunc(held, func(a, b trackedAt) int { return cmp.Compare(a.number, b.number) })
 	return held
 }
 

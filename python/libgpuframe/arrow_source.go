@@ -18,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/hostarray"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -153,9 +154,10 @@ func (s source) empty(ctx context.Context, m *memory.Manager) (*buffer.Buffer, e
 	if err != nil {
 		return nil, err
 	}
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
-	defer builder.Release()
-	nothing := builder.NewRecord()
+	nothing, err := hostarray.EmptyRecord(schema)
+	if err != nil {
+		return nil, err
+	}
 	defer nothing.Release()
 	return buffer.FromRecords(ctx, m, []arrow.Record{nothing}, buffer.LoadOptions{Tag: "arrow"})
 }
