@@ -18,19 +18,25 @@ var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
 const file = "radix"
 
-// names are the kernels for a width of keys, with or without numbers.
-type names struct{ histogram, sample, pass, small, runs string }
+// names are the kernels for a width of keys and a payload.
+type names struct{ histogram, sample, pass, small, runs, specials, restore string }
 
-// kernelNames is indexed by width and by the numbers that travel along.
-var kernelNames = [2][3]names{
-	{
-		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_alone", "radix_small_32_alone", ""},
-		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_rows", "radix_small_32_rows", ""},
-	}, {
-		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_alone", "radix_small_64_alone", "radix_runs_64_alone"},
-		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_rows", "radix_small_64_rows", "radix_runs_64_rows"},
-		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_packed", "radix_small_64_packed", ""},
-	},
+// kernelNames is indexed by width and by payload.
+var kernelNames = newKernelNames()
+
+func newKernelNames() (all [2][payloads]names) {
+	suffixes := [payloads]string{alone: "alone", rows: "rows", packed: "packed", wide: "wide", paired: "paired"}
+	for i, width := range []string{"32", "64"} {
+		for p, suffix := range suffixes {
+			n := &all[i][p]
+			n.histogram, n.sample = "radix_histogram_"+width, "radix_sample_"+width
+			n.specials, n.restore = "radix_specials_"+width, "radix_restore_"+width
+			n.pass, n.small, n.runs = "radix_pass_"+width+"_"+suffix, "radix_small_"+width+"_"+suffix, "radix_runs_"+width+"_"+suffix
+		}
+	}
+	pairs := &all[0][paired]
+	pairs.pass, pairs.small = "radix_pass_64_paired", "radix_small_32_rows"
+	return all
 }
 
 func index(second bool) int {
@@ -60,7 +66,12 @@ func (l *launcher) launchWith(name string, blocks, threads int, sharedBytes uint
 	}
 	b := &l.buffers
 	e := &l.Encoding
-	arguments := append([]any{b.State, b.Keys[0], b.Keys[1], b.Input, b.Numbers[0], b.Numbers[1], l.Counted, int64(l.Rows), uint32(l.Low), uint32(l.High), [4]uint64{e.Positive, e.Negative, e.Subtract, e.Flip}}, more...)
+	first := b.Keys[0]
+	if l.Paired() && l.small() { // the kernel has one form of results
+		first = b.Sorted
+	}
+	arguments := append([]any{b.State, first, b.Keys[1], b.Input, b.Sorted, b.Numbers[0], b.Numbers[1], b.InputNumbers, l.Counted, int64(l.Rows),
+		uint32(l.Low), uint32(l.High), [6]uint64{e.Positive, e.Negative, e.Subtract, e.Flip, e.Infinity, e.NaN}}, more...)
 	return f.Launch(l.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: uint32(threads)}, sharedBytes, arguments...)
 }
 
@@ -69,7 +80,7 @@ func (l *launcher) run() error {
 	if l.small() {
 		// The kernel sorts a power of two of rows.
 		threads := max(32, min(1<<bits.Len(uint(l.Rows-1)), smallThreads))
-		return l.launch(l.names.small, 1, threads, source, numbered)
+		return l.launch(l.names.small, 1, threads, source, numbered, uint32(index(!l.DropKeys)))
 	}
 	if err := l.clear(); err != nil {
 		return err
@@ -83,7 +94,10 @@ func (l *launcher) run() error {
 		if err := l.launch("radix_plan", 1, digitValues, source, numbered, uint32(0)); err != nil {
 			return err
 		}
-		return l.round(0, l.digits())
+		if err := l.round(0, l.digits()); err != nil {
+			return err
+		}
+		return l.restore(blocks)
 	}
 	if err := l.launch(l.names.sample, 1, smallThreads, source); err != nil {
 		return err
@@ -100,7 +114,30 @@ func (l *launcher) run() error {
 	if err := l.launch("radix_plan_again", 1, 32); err != nil {
 		return err
 	}
-	return l.round(1, l.digits()+1)
+	if err := l.round(1, l.digits()+1); err != nil {
+		return err
+	}
+	return l.restore(blocks)
+}
+
+// restore gives the zeros and NaNs of floats their bits, if the keys do not have them. The
+// kernels return immediately otherwise. They use the memory of the tiles, which are done.
+func (l *launcher) restore(blocks int) error {
+	if l.Encoding.Infinity == 0 || l.DropKeys {
+		return nil
+	}
+	parts, err := l.buffers.State.Slice(stateOffset, l.buffers.State.Len())
+	if err != nil {
+		return err
+	}
+	if err := l.launch(l.names.specials, blocks, restoreThreads, parts); err != nil {
+		return err
+	}
+	to := l.buffers.Keys[0]
+	if l.Paired() {
+		to = l.buffers.Sorted
+	}
+	return l.launch(l.names.restore, blocks, restoreThreads, parts, to)
 }
 
 // clear zeroes the plan and the first area of the tiles' state.

@@ -22,8 +22,7 @@ import (
 
 // pair is a key and the number that travels with it.
 type pair struct {
-	key    uint64
-	number uint32
+	key, number uint64
 }
 
 // inputs are keys by name, of any width.
@@ -67,29 +66,48 @@ func index(b bool) int {
 	return 0
 }
 
+// numberOf is the number that travels with row i.
+func numberOf(s *radix.Sort, i int) uint64 {
+	switch {
+	case s.Numbers == radix.GivenNumbers && s.WideNumbers:
+		return ^uint64(i) * 5 << 7
+	case s.Numbers == radix.GivenNumbers:
+		return uint64(^uint32(i * 5))
+	}
+	return uint64(i)
+}
+
+// put writes a value of a width in bytes, get reads it.
+func put(to []byte, width, i int, value uint64) {
+	if width == 4 {
+		op.Elements[uint32](to)[i] = uint32(value)
+		return
+	}
+	op.Elements[uint64](to)[i] = value
+}
+
+func get(from []byte, width, i int) uint64 {
+	if width == 4 {
+		return uint64(op.Elements[uint32](from)[i])
+	}
+	return op.Elements[uint64](from)[i]
+}
+
 // check sorts on the device and compares with a stable sort of the host. rows of the
 // capacity are there.
 func check(t *testing.T, mgr *memory.Manager, s radix.Sort, rows int, key func(i int) uint64) {
 	t.Helper()
+	width, numberWidth := s.Width/8, 4+4*index(s.WideNumbers)
 	in := make([]pair, rows)
+	keys, numbers := make([]byte, s.Rows*width), make([]byte, s.NumberBytes())
 	for i := range in {
-		in[i] = pair{key(i) >> (64 - s.Width), uint32(i)}
+		in[i] = pair{key(i) >> (64 - s.Width), numberOf(&s, i)}
 		if s.Numbers == radix.PackedNumbers {
 			in[i].key = in[i].key>>s.Low<<s.Low | uint64(i)
 		}
+		put(keys, width, i, in[i].key)
 		if s.Numbers == radix.GivenNumbers {
-			in[i].number = ^uint32(i * 5)
-		}
-	}
-	keys, numbers := make([]byte, s.KeyBytes()), make([]byte, s.NumberBytes())
-	for i, p := range in {
-		if s.Width == 32 {
-			op.Elements[uint32](keys)[i] = uint32(p.key)
-		} else {
-			op.Elements[uint64](keys)[i] = p.key
-		}
-		if s.Numbers == radix.GivenNumbers {
-			op.Elements[uint32](numbers)[i] = p.number
+			put(numbers, numberWidth, i, in[i].number)
 		}
 	}
 	field := func(p pair) uint64 { return encoded(&s, p.key) << (64 - s.High) >> (64 - s.High + s.Low) }
@@ -104,39 +122,52 @@ func check(t *testing.T, mgr *memory.Manager, s radix.Sort, rows int, key func(i
 		require.NoError(t, counted.Upload(t.Context(), nil, []int64{int64(rows)}))
 		s.Counted = counted
 	}
-	block, buffers, err := call.Scratch(s.KeyBytes(), s.KeyBytes(), s.NumberBytes(), s.NumberBytes(), s.StateBytes(), s.KeyBytes()+8)
+	given := uint64(len(keys) + 8)
+	sizes := []uint64{s.KeyBytes(), s.KeyBytes(), s.NumberBytes(), s.NumberBytes(), s.StateBytes(), given, given, s.NumberBytes()}
+	if s.Input { // exactly what the sort says that it needs
+		of := s.InputScratch()
+		sizes[1], sizes[3], sizes[4] = of[1], of[2], of[3]
+		if s.Paired() {
+			sizes[0] = of[0]
+		}
+	}
+	block, buffers, err := call.Scratch(sizes...)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, block.Release()) }()
-	b := radix.Buffers{Keys: [2]memory.Slice[uint8](buffers[:2]), Numbers: [2]memory.Slice[uint8](buffers[2:4]), State: buffers[4]}
-	values := b.Keys[s.Source()%2]
+	b := radix.Buffers{Keys: [2]memory.Slice[uint8](buffers[:2]), Numbers: [2]memory.Slice[uint8](buffers[2:4]), State: buffers[4], InputNumbers: buffers[7]}
+	values, result, givenNumbers := b.Keys[s.Source()%2], b.Keys[0], b.Numbers[s.Source()%2]
 	if s.Input { // aligned to a key only
-		b.Input, err = buffers[5].Slice(s.Width/8, s.Width/8+int(s.KeyBytes()))
+		b.Input, err = buffers[5].Slice(width, width+len(keys))
 		require.NoError(t, err)
-		values = b.Input
+		values, givenNumbers = b.Input, b.InputNumbers
+	}
+	if s.Paired() {
+		b.Sorted, err = buffers[6].Slice(width, width+len(keys))
+		require.NoError(t, err)
+		result = b.Sorted
 	}
 	require.NoError(t, values.Upload(t.Context(), nil, keys))
 	if s.Numbers == radix.GivenNumbers {
-		require.NoError(t, b.Numbers[s.Source()].Upload(t.Context(), nil, numbers))
+		require.NoError(t, givenNumbers.Upload(t.Context(), nil, numbers))
 	}
 	require.NoError(t, s.Run(&call, b))
-	require.NoError(t, b.Keys[0].Download(t.Context(), nil, keys))
+	if result, err = result.Slice(0, len(keys)); !s.DropKeys {
+		require.NoError(t, err)
+		require.NoError(t, result.Download(t.Context(), nil, keys))
+	}
 	if len(numbers) > 0 {
 		require.NoError(t, b.Numbers[0].Download(t.Context(), nil, numbers))
 	}
 	for i, want := range in {
 		if !s.DropKeys && s.Numbers != radix.PackedNumbers {
-			got := uint64(0)
-			if s.Width == 32 {
-				got = uint64(op.Elements[uint32](keys)[i])
-			} else {
-				got = op.Elements[uint64](keys)[i]
-			}
-			if got != want.key {
+			if got := get(keys, width, i); got != want.key {
 				t.Fatalf("key %d of %d is %#x, must be %#x", i, rows, got, want.key)
 			}
 		}
-		if s.Numbers != radix.NoNumbers && op.Elements[uint32](numbers)[i] != want.number {
-			t.Fatalf("number %d of %d is %d, must be %d", i, rows, op.Elements[uint32](numbers)[i], want.number)
+		if s.Numbers != radix.NoNumbers {
+			if got := get(numbers, numberWidth, i); got != want.number {
+				t.Fatalf("number %d of %d is %d, must be %d", i, rows, got, want.number)
+			}
 		}
 	}
 }
@@ -211,6 +242,14 @@ func TestFields(t *testing.T) {
 // encoded is the definition of Encoding.
 func encoded(s *radix.Sort, value uint64) uint64 {
 	e := s.Encoding
+	if e.Infinity != 0 {
+		switch magnitude := value &^ (1 << (s.Width - 1)); {
+		case magnitude > e.Infinity:
+			value = e.NaN
+		case magnitude == 0:
+			value = 0
+		}
+	}
 	mask := e.Positive
 	if value>>(s.Width-1) != 0 {
 		mask = e.Negative
@@ -236,6 +275,77 @@ func TestInput(t *testing.T) {
 						}
 						s := radix.Sort{Width: width, High: width, Rows: n, Input: true, Encoding: e, Limits: radix.Limits{Finishing: 1}}
 						check(t, mgr, s, n, func(i int) uint64 { return inputs[name](i, n, random) })
+					}
+				}
+			}
+		}
+	})
+}
+
+// floats are random floats of a width: many zeros and NaNs if some is set, and otherwise
+// values that their keys restore.
+func floats(width int, some bool, random *rand.Rand) func(int) uint64 {
+	return func(int) uint64 {
+		value := random.Uint64()
+		if !some {
+			return value &^ (1 << 62) // not as large as to be NaN
+		}
+		sign := value & (1 << 63)
+		switch value % 5 {
+		case 0:
+			return sign
+		case 1:
+			if width == 32 {
+				return sign | 0x7f8<<52 | value>>9&(1<<40-1)&^(1<<33-1) | 1<<32
+			}
+			return sign | 0x7ff<<52 | value>>13 | 1
+		}
+		return value
+	}
+}
+
+// TestInputNumbers sorts values with numbers: pairs, numbers of 32 and 64 bits, and floats,
+// whose zeros and NaNs are restored.
+func TestInputNumbers(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
+		random := rand.New(rand.NewPCG(17, 18))
+		names := []string{"random", "equal", "ascending", "hidden run", "few"}
+		turn := 0
+		for _, s := range []radix.Sort{
+			{Numbers: radix.RowNumbers}, {Numbers: radix.RowNumbers, DropKeys: true}, {Numbers: radix.GivenNumbers},
+			{Numbers: radix.GivenNumbers, WideNumbers: true}, {Numbers: radix.GivenNumbers, WideNumbers: true, Low: 5, High: 23}, {},
+		} {
+			for _, width := range []int{32, 64} {
+				for _, n := range []int{1, 300, 4097, 30001} {
+					for kind, keys := range []func(i int) uint64{
+						func(i int) uint64 { return inputs[names[turn%len(names)]](i, n, random) },
+						floats(width, false, random), floats(width, true, random),
+					} {
+						if turn++; s.Low > 0 && kind > 0 || testing.Short() && devicetest.Emulated(dev) && n > 300 && turn%5 != 0 {
+							continue
+						}
+						s.Width, s.Input, s.Rows, s.Limits, s.Encoding = width, true, n, radix.Limits{Finishing: 1}, radix.Encoding{}
+						if s.Low == 0 {
+							s.High = width
+						}
+						if kind > 0 { // of all bits
+							s.Encoding = radix.Encoding{Positive: 1 << (width - 1), Negative: ^uint64(0), Infinity: 0x7ff << 52, NaN: 0x7ff8 << 48}
+							if width == 32 {
+								s.Encoding.Infinity, s.Encoding.NaN = 0xff<<23, 0x1ff<<22
+							}
+						}
+						if turn%2 == 0 {
+							s.Encoding.Flip = ^uint64(0)
+						}
+						check(t, mgr, s, n, keys)
+						if n == 300 {
+							s.Limits.OneBlock = 1
+							check(t, mgr, s, n, keys)
+							if turn%3 == 0 {
+								check(t, mgr, s, 123, keys)
+							}
+						}
 					}
 				}
 			}
@@ -302,6 +412,7 @@ func TestRefuses(t *testing.T) {
 	}
 	for _, s := range []radix.Sort{
 		{Width: 16, High: 16}, {Width: 32, High: 33}, {Width: 32, Low: 4, High: 4}, {Width: 32, Low: -1, High: 4},
+		{Width: 64, High: 64, WideNumbers: true, Numbers: radix.GivenNumbers}, {Width: 64, High: 64, Input: true, Numbers: radix.PackedNumbers},
 		{Width: 64, High: 64, Rows: -1}, {Width: 64, High: 64, Rows: tooMany},
 	} {
 		require.Error(t, s.Check(), "%+v", s)
@@ -342,6 +453,8 @@ func TestLarge(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				for _, s := range []radix.Sort{
 					{Width: 32, High: 32}, {Width: 64, High: 64, Numbers: radix.RowNumbers}, {Width: 64, High: 64, Limits: radix.Limits{PortionTiles: 300}},
+					{Width: 32, High: 32, Input: true, Numbers: radix.GivenNumbers}, {Width: 64, High: 64, Input: true, Numbers: radix.GivenNumbers},
+					{Width: 64, High: 64, Input: true, Numbers: radix.GivenNumbers, WideNumbers: true}, {Width: 32, High: 32, Input: true, Numbers: radix.GivenNumbers, WideNumbers: true},
 				} {
 					s.Rows = n
 					check(t, mgr, s, n, func(i int) uint64 { return key(i, n, random) })

@@ -31,7 +31,10 @@ const (
 // inverted in values with their highest bit set, those of Positive in others. Then
 // Subtract is subtracted, and the bits of Flip are inverted. Positive and Negative both
 // have the highest bit, or are zero.
-type Encoding struct{ Positive, Negative, Subtract, Flip uint64 }
+//
+// If Infinity is not zero it has the bits of a float, and NaN those of a NaN. Then −0 and 0
+// have one key, and all NaNs have the key of NaN. Their bits are restored after the sort.
+type Encoding struct{ Positive, Negative, Subtract, Flip, Infinity, NaN uint64 }
 
 // Sort describes a sort. Rows with equal bits keep their order.
 type Sort struct {
@@ -43,8 +46,10 @@ type Sort struct {
 	Rows    int
 	Counted memory.Slice[int64]
 	Numbers Numbers
-	// Input is set if the keys are the encoded values of Buffers.Input. The result are the
-	// values in order.
+	// WideNumbers is set if the given numbers have 64 bits. Input is set then, too.
+	WideNumbers bool
+	// Input is set if the keys are the encoded values of Buffers.Input, and given numbers are
+	// those of Buffers.InputNumbers. The result are the values in order.
 	Input    bool
 	Encoding Encoding
 	// DropKeys leaves the keys undefined after the sort, which saves time if only the numbers are used.
@@ -64,10 +69,14 @@ type Limits struct {
 }
 
 // Buffers is the memory of a sort. The caller writes the keys, and the numbers if they
-// are given, to the buffers with index [Sort.Source]. The result is in buffers 0.
+// are given, to the buffers with index [Sort.Source]. The result is in buffers 0. If the sort
+// has an Input, these are not written by the caller.
 type Buffers struct {
-	// Input, if the sort has one, is only read. The keys are not written then.
-	Input   memory.Slice[uint8]
+	// Input and InputNumbers are only read.
+	Input, InputNumbers memory.Slice[uint8]
+	// Sorted is the result instead of Keys[0] if the sort is [Sort.Paired]. It may be empty
+	// if the keys are dropped.
+	Sorted  memory.Slice[uint8]
 	Keys    [2]memory.Slice[uint8]
 	Numbers [2]memory.Slice[uint8]
 	// State has the length of [Sort.StateBytes].
@@ -83,12 +92,13 @@ const (
 	// slotBytes is the size of the kernels' Slot.
 	slotBytes = 4 * 7
 	// planBytes is the size of the kernels' Plan.
-	planBytes = 4 * (5 + mostDigits + 1 + 1 + 2*mostSlots + 2*mostSlots*slotBytes/4 + 2*mostDigits + 2*mostDigits*digitValues + 2*digitValues)
+	planBytes = 4 * (6 + mostDigits + 1 + 1 + 2*mostSlots + 2*mostSlots*slotBytes/4 + 2*mostDigits + 2*mostDigits*digitValues + 2*digitValues)
 	// stateOffset is where the state of the tiles begins.
 	stateOffset = (planBytes + 255) / 256 * 256
 
 	smallRows, smallThreads = 4096, 1024
 	histogramThreads        = 256
+	restoreThreads          = 256
 	// histogramRows is the fewest rows for which a block is worth its start.
 	histogramRows           = 4096
 	passThreads, passBlocks = 512, 2
@@ -115,19 +125,40 @@ func (s *Sort) finishing() bool {
 	return s.Width == 64 && s.digits() >= finishingDigits && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
 }
 
-// passItems is the number of rows of a thread in a pass, by width and by whether numbers
-// travel along.
-var passItems = [2][3]int{{24, 16}, {14, 12, 14}}
+// Paired reports whether keys and numbers of 32 bits travel in one word, between the first
+// pass, which reads them apart, and the last one, which writes them apart. That is faster than
+// to move two words of 32 bits.
+func (s *Sort) Paired() bool {
+	return s.Width == 32 && s.Input && (s.Numbers == RowNumbers || s.Numbers == GivenNumbers && !s.WideNumbers)
+}
 
-// payload returns the index of the kernels for the numbers.
-func (s *Sort) payload() int {
-	switch s.Numbers {
-	case NoNumbers:
-		return 0
-	case PackedNumbers:
-		return 2
+// payload is what travels with the keys: Payload of plan.cuh.
+type payload int
+
+const (
+	alone payload = iota
+	rows
+	packed
+	wide
+	paired
+	payloads
+)
+
+// passItems is the number of rows of a thread in a pass, by width and payload.
+var passItems = [2][payloads]int{{alone: 24, rows: 16, wide: 12, paired: 14}, {alone: 14, rows: 12, packed: 14, wide: 12}}
+
+func (s *Sort) payload() payload {
+	switch {
+	case s.Numbers == NoNumbers:
+		return alone
+	case s.Numbers == PackedNumbers:
+		return packed
+	case s.Paired():
+		return paired
+	case s.WideNumbers:
+		return wide
 	}
-	return 1
+	return rows
 }
 
 func (s *Sort) tileRows() int {
@@ -138,7 +169,11 @@ func (s *Sort) tileRows() int {
 func (s *Sort) passBytes() uint32 {
 	const counters = passThreads / 32 * digitValues * 4
 	const digits, tile = 3 * digitValues * 4, passThreads/32*4 + 3*4 + slotBytes
-	bytes := max(counters, s.tileRows()*s.Width/8) + digits + tile
+	element := s.keyBytes()
+	if s.WideNumbers {
+		element = 8
+	}
+	bytes := max(counters, s.tileRows()*element) + digits + tile
 	return uint32(bytes+7) &^ 7
 }
 
@@ -172,15 +207,49 @@ func (s *Sort) Source() int {
 	return s.digits() % 2
 }
 
-// KeyBytes returns the size of one buffer of keys, NumberBytes of one of numbers.
-func (s *Sort) KeyBytes() uint64 { return uint64(s.Rows) * uint64(s.Width/8) }
+// keyBytes is the size of an element of Buffers.Keys.
+func (s *Sort) keyBytes() int {
+	if s.Paired() {
+		return 8
+	}
+	return s.Width / 8
+}
 
-// NumberBytes is 0 if no numbers travel with the keys. Packed numbers need only buffer 0.
+// KeyBytes returns the size of one buffer of keys, or of pairs.
+func (s *Sort) KeyBytes() uint64 { return uint64(s.Rows) * uint64(s.keyBytes()) }
+
+// NumberBytes returns the size of one buffer of numbers. It is 0 if no numbers travel with the
+// keys. Packed numbers and pairs need only buffer 0.
 func (s *Sort) NumberBytes() uint64 {
-	if s.Numbers == NoNumbers {
+	switch {
+	case s.Numbers == NoNumbers:
 		return 0
+	case s.WideNumbers:
+		return uint64(s.Rows) * 8
 	}
 	return uint64(s.Rows) * 4
+}
+
+// InputScratch returns the sizes of the memory that a sort with an Input needs besides its
+// results: the two buffers of keys, of which the first one is the result if the sort is not
+// Paired, the second buffer of numbers, and the state.
+func (s *Sort) InputScratch() [4]uint64 {
+	if s.Rows == 0 {
+		return [4]uint64{}
+	}
+	sizes := [4]uint64{3: s.StateBytes()}
+	if s.SecondBuffers() {
+		sizes[1] = s.KeyBytes()
+		if s.Paired() {
+			sizes[0] = s.KeyBytes()
+		} else {
+			sizes[2] = s.NumberBytes()
+		}
+	}
+	if s.DropKeys && !s.Paired() {
+		sizes[0] = s.KeyBytes()
+	}
+	return sizes
 }
 
 // SecondBuffers reports whether buffers 1 are used. If not, they may be empty.
@@ -206,6 +275,12 @@ func (s *Sort) Check() error {
 		return fmt.Errorf("keys of %d bits, must be 32 or 64: %w", s.Width, device.ErrNotSupported)
 	case s.Numbers == PackedNumbers && s.Width != 64:
 		return fmt.Errorf("packed numbers in keys of %d bits, must be 64: %w", s.Width, device.ErrNotSupported)
+	case s.Input && s.Numbers == PackedNumbers:
+		return fmt.Errorf("packed numbers of an input: %w", device.ErrNotSupported)
+	case s.Encoding.Infinity != 0 && (s.Low > 0 || s.High < s.Width):
+		return fmt.Errorf("floats by bits %d to %d, must be all %d: %w", s.Low, s.High, s.Width, device.ErrNotSupported)
+	case s.WideNumbers && (s.Numbers != GivenNumbers || !s.Input):
+		return fmt.Errorf("numbers of 64 bits that are not given beside an input: %w", device.ErrNotSupported)
 	case s.Low < 0 || s.High <= s.Low || s.High > s.Width:
 		return fmt.Errorf("bits %d to %d of keys of %d bits: %w", s.Low, s.High, s.Width, device.ErrInvalidValue)
 	case s.Rows < 0 || uint64(s.Rows) > MostRows:

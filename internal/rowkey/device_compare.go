@@ -184,29 +184,6 @@ func (d *Device) AddNulls(rows DeviceRows, values, valid, from, count memory.Sli
 	return d.launch(nullNames[l.Layout.Width/8], rows.Rows, values, valid, from, count, first, rows.Counted, int64(rows.Rows))
 }
 
-// Encoding maps the values of a source to its words: see radix.Encoding.
-type Encoding struct{ Positive, Negative, Subtract, Flip uint64 }
-
-// Encoding returns the encoding of a reversible plan of values of four or eight bytes. ok is
-// false for other plans.
-func (p *Plan) Encoding() (e Encoding, ok bool) {
-	s := &p.Sources[0]
-	bits := 8 * s.Layout.Width
-	if !p.Reversible() || bits != p.Bits() || bits < 32 {
-		return e, false
-	}
-	sign := uint64(1) << (bits - 1)
-	switch s.Storage {
-	case Signed:
-		e.Positive, e.Negative = sign, sign
-	case Float:
-		e.Positive, e.Negative = sign, ones(bits)
-	}
-	value := p.Segments[0].Pieces[0]
-	e.Subtract, e.Flip = value.Subtract, value.Flip
-	return e, true
-}
-
 // Values returns the values of a source of numbers, from the first row on.
 func (d *Device) Values(source int) memory.Slice[uint8] { return d.leaves[source].values }
 

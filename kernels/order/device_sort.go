@@ -45,6 +45,10 @@ func (o *ordering) unforeseen() bool {
 
 // firstSort returns the sort of the first words of all rows.
 func (o *ordering) firstSort() radix.Sort {
+	if s, ok := o.inPlace(); ok {
+		s.Numbers, s.DropKeys = radix.RowNumbers, true
+		return s
+	}
 	s := &o.plan.Segments[0]
 	sort := radix.Sort{
 		Width: 8 * s.Width(), High: s.WordLength(0), Rows: o.rows, Counted: o.counted,
@@ -69,6 +73,10 @@ func (o *ordering) deviceScratch() []uint64 {
 		return append(sizes, 0, 0, 0, 0)
 	}
 	s := o.firstSort()
+	if s.Input {
+		of := s.InputScratch()
+		return append(sizes, of[:]...)
+	}
 	sizes = append(sizes, s.KeyBytes())
 	switch {
 	case !s.SecondBuffers():
@@ -105,11 +113,14 @@ func (o *ordering) sortOnDevice(rows memory.Slice[uint32], scratch []memory.Slic
 		Numbers: [2]memory.Slice[uint8]{rows.AsBytes(), scratch[2]},
 		State:   scratch[3],
 	}
-	words := buffers.Keys[s.Source()]
+	words := buffers.Keys[s.Source()%2] // not written if the sort has an input
 	all := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
-	if s.Numbers == radix.PackedNumbers {
+	switch {
+	case s.Input:
+		buffers.Input = encoder.Values(0)
+	case s.Numbers == radix.PackedNumbers:
 		err = encoder.EncodeItems(all, s.Low, words)
-	} else {
+	default:
 		err = encoder.Encode(0, 0, all, words)
 	}
 	if err != nil {

@@ -111,7 +111,10 @@ func TestKernelsSortCompanions(t *testing.T) {
 			{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint32}, {arrow.PrimitiveTypes.Int8, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Float32},
 			{arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int8}, {arrow.PrimitiveTypes.Int32, arrow.FixedWidthTypes.Float16},
 			{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int32}, {arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String},
-			{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint32},
+			{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint32}, {arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int64},
+			{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64}, {arrow.PrimitiveTypes.Uint32, arrow.FixedWidthTypes.Date32},
+			{arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String}, {arrow.FixedWidthTypes.Timestamp_us, arrow.PrimitiveTypes.Float32},
+			{arrow.PrimitiveTypes.Float32, arrow.FixedWidthTypes.Time32s},
 		} {
 			for _, n := range []int{50, 4500} {
 				if hurried(mgr.Device()) && n > 50 && number%3 != 0 {

@@ -71,9 +71,9 @@ func (t *tableSort) findCompanion() {
 
 // values returns the values of a column of a fixed width, and the width. The stream is
 // ordered behind the work on them.
-func (t *tableSort) values(c *column.Column) (memory.Slice[uint8], int, error) {
+func (o *ordering) values(c *column.Column) (memory.Slice[uint8], int, error) {
 	for block := range c.Blocks {
-		if err := t.call.OrderBehind(block); err != nil {
+		if err := o.call.OrderBehind(block); err != nil {
 			return memory.Slice[uint8]{}, 0, err
 		}
 	}

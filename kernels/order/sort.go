@@ -58,6 +58,9 @@ func sortTable(ctx context.Context, table *buffer.Buffer, keys []Key, options ke
 // sortedTable sorts the table that the ordering was begun with.
 func (o *ordering) sortedTable(table *buffer.Buffer, options kernels.Options) (*buffer.Buffer, error) {
 	options.Stream, options.Manager = o.call.Stream, o.call.Manager
+	if t := o.newInPlaceSort(table); t != nil {
+		return t.sorted(options)
+	}
 	if t := o.newTableSort(table); t != nil {
 		return t.sorted(options)
 	}

@@ -73,8 +73,10 @@ template <typename Key, u32 each> struct Few {
 };
 
 // sort_few sorts at most each rows for each thread in one block.
-template <typename Key, Payload payload, u32 each> DEVICE void sort_few(const Call &call, u32 source, bool numbered, Key *keys, u16 *rows) {
+template <typename Key, Payload payload, u32 each> DEVICE void sort_few(const Call &call, u32 source, bool numbered, bool keep_keys, Key *keys, u16 *rows) {
     const u32 n = (u32)call.count(), thread = thread_in_block(), threads = threads_per_block();
+    typedef typename Form<Key, payload>::Number Number;
+    constexpr bool numbers = payload == separate || payload == wide;
     const Key *const from = call.key<Key>(source);
     Few<Key, each> few;
 #pragma unroll
@@ -86,13 +88,13 @@ template <typename Key, Payload payload, u32 each> DEVICE void sort_few(const Ca
     few.sort(keys, rows);
     // The result may be in the memory of the input.
     Key value[each];
-    u32 number[each];
+    Number number[each];
 #pragma unroll
     for (u32 i = 0; i < each; i++) {
         const bool there = i * threads + thread < n;
         value[i] = there ? from[few.row[i]] : 0;
-        if constexpr (payload == separate)
-            number[i] = numbered ? few.row[i] : there ? call.rows(source)[few.row[i]] : 0;
+        if constexpr (numbers)
+            number[i] = numbered ? few.row[i] : there ? call.rows<Number>(source)[few.row[i]] : 0;
     }
     synchronize_block();
 #pragma unroll
@@ -101,23 +103,24 @@ template <typename Key, Payload payload, u32 each> DEVICE void sort_few(const Ca
         if (at >= n)
             continue;
         if constexpr (payload == packed) {
-            call.rows0[at] = call.row(value[i]);
+            call.rows<u32>(0)[at] = call.row(value[i]);
             continue;
         }
-        call.key<Key>(0)[at] = value[i];
-        if constexpr (payload == separate)
-            call.rows0[at] = number[i];
+        if (keep_keys)
+            call.key<Key>(0)[at] = value[i];
+        if constexpr (numbers)
+            call.rows<Number>(0)[at] = number[i];
     }
 }
 
 // sort_small sorts at most small_rows rows in one block.
-template <typename Key, Payload payload> DEVICE void sort_small(const Call &call, u32 source, bool numbered) {
+template <typename Key, Payload payload> DEVICE void sort_small(const Call &call, u32 source, bool numbered, bool keep_keys) {
     __shared__ Key keys[small_rows];
     __shared__ u16 rows[small_rows];
     if (call.capacity <= threads_per_block())
-        sort_few<Key, payload, 1>(call, source, numbered, keys, rows);
+        sort_few<Key, payload, 1>(call, source, numbered, keep_keys, keys, rows);
     else
-        sort_few<Key, payload, most_each>(call, source, numbered, keys, rows);
+        sort_few<Key, payload, most_each>(call, source, numbered, keep_keys, keys, rows);
 }
 
 // sample_keys sorts keys from all over the input, and counts the neighbours that have

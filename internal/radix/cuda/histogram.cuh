@@ -6,7 +6,7 @@
 static constexpr u32 histogram_threads = 256;
 
 // count_digits adds the digits of the keys to the plan's counts, and records whether a
-// key is less than the key before it.
+// key is less than the key before it, and whether the values can be restored from the keys.
 template <typename Key> DEVICE void count_digits(const Call &call, u32 source) {
     constexpr u32 lanes = 16 / sizeof(Key);
     typedef Vector<Key, lanes> Group;
@@ -19,7 +19,7 @@ template <typename Key> DEVICE void count_digits(const Call &call, u32 source) {
     const Key *const keys = call.key<Key>(source);
     const u64 n = call.count();
     const bool vectors = aligned(keys, 16);
-    bool unsorted = false;
+    bool unsorted = false, lossy = false;
     for (u64 begin = thread_in_grid() * lanes; begin < n; begin += threads_per_grid() * lanes) {
         Key key[lanes + 1];
         if (vectors && begin + lanes < n) {
@@ -33,8 +33,10 @@ template <typename Key> DEVICE void count_digits(const Call &call, u32 source) {
             for (u32 i = 0; i <= lanes; i++)
                 key[i] = keys[begin + i < n ? begin + i : n - 1];
 #pragma unroll
-        for (u32 i = 0; i <= lanes; i++)
+        for (u32 i = 0; i <= lanes; i++) {
+            lossy |= call.encoding.loses(key[i]);
             key[i] = call.field.of(call.encoding.encode(key[i]));
+        }
 #pragma unroll
         for (u32 i = 0; i < lanes; i++) {
             unsorted |= key[i + 1] < key[i];
@@ -45,6 +47,8 @@ template <typename Key> DEVICE void count_digits(const Call &call, u32 source) {
     }
     if (unsorted)
         *(volatile u32 *)&call.plan->unsorted = 1;
+    if (lossy)
+        *(volatile u32 *)&call.plan->lossy = 1;
     synchronize_block();
     for (u32 i = thread; i < digits * digit_values; i += histogram_threads)
         if (counts[0][i] != 0)

@@ -93,19 +93,26 @@ DEVICE u32 take_ranks(u32 *counter, u32 same, u32 lanes_up_to, u32 up_to) {
 
 // move_rows is the work of a pass that does not sort.
 template <typename Key, Payload payload> DEVICE void move_rows(const Call &call, const Slot &slot, u64 begin, u64 end, bool keep_keys) {
+    typedef typename Form<Key, payload>::Number Number;
     for (u64 i = begin + thread_in_block(); i < end; i += threads_per_block()) {
+        if constexpr (payload == paired) { // there was no pass: the input is copied
+            if (keep_keys)
+                ((u32 *)call.sorted)[i] = call.encoding.decode(call.encoding.encode(call.key<u32>(input)[i]));
+            call.rows<u32>(0)[i] = slot.numbers ? (u32)i : call.rows<u32>(input)[i];
+            continue;
+        }
         if (slot.mode == copy && keep_keys || payload == packed) {
             Key key = call.key<Key>(slot.from)[i];
             if (slot.first != slot.last)
                 key = slot.first ? call.encoding.encode(key) : call.encoding.decode(key);
             if (payload == packed && slot.last) {
-                call.rows0[i] = call.row(key);
+                call.rows<u32>(0)[i] = call.row(key);
                 continue;
             }
             call.key<Key>(slot.to)[i] = key;
         }
-        if constexpr (payload == separate)
-            call.rows(slot.to)[i] = slot.numbers ? (u32)i : call.rows(slot.from)[i];
+        if constexpr (payload == separate || payload == wide)
+            call.rows<Number>(slot.to)[i] = slot.numbers ? (Number)i : call.rows<Number>(slot.from)[i];
     }
 }
 
@@ -114,12 +121,12 @@ template <typename Key, Payload payload> DEVICE void move_rows(const Call &call,
 //
 // Values that a thread needs in several phases of a tile lie here, too. A phase reads them
 // again: keys and ranks need 48 of the 64 registers.
-template <typename Key, u32 threads, u32 items> struct PassMemory {
+template <typename Key, typename Number, u32 threads, u32 items> struct PassMemory {
     static constexpr u32 warps = threads / warp_threads;
     union {
         u32 counters[warps][digit_values];
         Key keys[threads * items];
-        u32 rows[threads * items];
+        Number rows[threads * items];
     };
     u32 to[digit_values];    // the place of the first row with the digit, less its rank in the tile
     u32 lower[digit_values]; // the tile's rows with a lower digit
@@ -137,7 +144,8 @@ extern __shared__ __attribute__((aligned(16))) u8 pass_memory[];
 template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
     static constexpr u32 warps = threads / warp_threads, rows = threads * items;
     static_assert(threads >= digit_values, "a thread for each digit");
-    typedef PassMemory<Key, threads, items> Memory;
+    typedef typename Form<Key, payload>::Number Number;
+    typedef PassMemory<Key, Number, threads, items> Memory;
 
     const Call &call;
     const Portion &portion;
@@ -160,9 +168,46 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
         return portion.state + area * portion.state_words + (u64)again(memory().ticket) * digit_values + thread_in_block();
     }
 
+    // load_pairs reads keys and numbers of 32 bits, and packs them.
+    METHOD void load_pairs(Key (&key)[items], u32 there) const {
+        const u32 *const from = call.key<u32>(input) + begin() + first();
+        const u32 *const numbers = call.rows<u32>(input) + begin() + first();
+        const bool numbered = again(memory().slot.numbers) != 0;
+        if (there == rows) {
+            u32 value[items], number[items];
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                value[i] = from[i * warp_threads];
+            if (numbered)
+#pragma unroll
+                for (u32 i = 0; i < items; i++)
+                    number[i] = (u32)begin() + first() + i * warp_threads;
+            else
+#pragma unroll
+                for (u32 i = 0; i < items; i++)
+                    number[i] = numbers[i * warp_threads];
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                key[i] = (u64)call.encoding.encode(value[i]) << 32 | number[i];
+            return;
+        }
+#pragma unroll
+        for (u32 i = 0; i < items; i++) {
+            const u32 at = i * warp_threads;
+            key[i] = ~(Key)0;
+            if (first() + at < there)
+                key[i] = (u64)call.encoding.encode(from[at]) << 32 | (numbered ? (u32)begin() + first() + at : numbers[at]);
+        }
+    }
+
     // load reads the keys. Absent rows have the highest digit, and so come after all rows of
     // the tile.
     METHOD void load(Key (&key)[items], u32 there) const {
+        if constexpr (payload == paired)
+            if (again(memory().slot.first)) {
+                load_pairs(key, there);
+                return;
+            }
         const Key *const from = call.key<Key>(again(memory().slot.from)) + begin() + first();
         if (there == rows)
 #pragma unroll
@@ -172,7 +217,7 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 #pragma unroll
             for (u32 i = 0; i < items; i++)
                 key[i] = first() + i * warp_threads < there ? from[i * warp_threads] : (Key)0;
-        if (again(memory().slot.first))
+        if (payload != paired && again(memory().slot.first))
 #pragma unroll
             for (u32 i = 0; i < items; i++)
                 key[i] = call.encoding.encode(key[i]);
@@ -276,25 +321,34 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
         }
     }
 
-    // store_keys writes the keys, or the row numbers in them.
-    METHOD void store_keys(u32 there, bool last) const {
+    // store_keys writes the keys, or what is in them.
+    METHOD void store_keys(u32 there, bool last, bool keep_keys) const {
         Key *const to = call.key<Key>(again(memory().slot.to));
+        u32 *const numbers = call.rows<u32>(0);
+        if constexpr (payload == paired)
+            if (last) {
+                u32 *const values = (u32 *)call.sorted;
+                if (keep_keys)
+                    store(there, [&](u32, u32 at, Key key) {
+                        values[at] = call.encoding.decode((u32)(key >> 32));
+                        numbers[at] = (u32)key;
+                    });
+                else
+                    store(there, [&](u32, u32 at, Key key) { numbers[at] = (u32)key; });
+                return;
+            }
         if (payload == packed && last)
-            store(there, [&](u32, u32 at, Key key) { call.rows0[at] = call.row(key); });
+            store(there, [&](u32, u32 at, Key key) { numbers[at] = call.row(key); });
         else if (last)
             store(there, [&](u32, u32 at, Key key) { to[at] = call.encoding.decode(key); });
         else
             store(there, [&](u32, u32 at, Key key) { to[at] = key; });
     }
 
-    // store_rows moves the row numbers, after the keys.
-    METHOD void store_rows(u32 there, const u32 (&rank)[items]) const {
-        Memory &shared = memory();
-        const u32 thread = thread_in_block();
-        u32 place[items], number[items];
-        store(there, [&](u32 i, u32 at, Key) { place[i] = at; });
-        const u32 *const from = call.rows(again(shared.slot.from)) + begin() + first();
-        if (again(shared.slot.numbers))
+    // load_numbers reads the numbers of the thread's rows.
+    METHOD void load_numbers(u32 there, Number (&number)[items]) const {
+        const Number *const from = call.rows<Number>(again(memory().slot.from)) + begin() + first();
+        if (again(memory().slot.numbers))
 #pragma unroll
             for (u32 i = 0; i < items; i++)
                 number[i] = (u32)begin() + first() + i * warp_threads;
@@ -306,12 +360,20 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 #pragma unroll
             for (u32 i = 0; i < items; i++)
                 number[i] = first() + i * warp_threads < there ? from[i * warp_threads] : 0;
+    }
+
+    // store_numbers moves the numbers, after the keys.
+    METHOD void store_numbers(u32 there, const u32 (&rank)[items], const Number (&number)[items]) const {
+        Memory &shared = memory();
+        const u32 thread = thread_in_block();
+        u32 place[items];
+        store(there, [&](u32 i, u32 at, Key) { place[i] = at; });
         synchronize_block();
 #pragma unroll
         for (u32 i = 0; i < items; i++)
             shared.rows[rank[i]] = number[i];
         synchronize_block();
-        u32 *const to = call.rows(again(shared.slot.to));
+        Number *const to = call.rows<Number>(again(shared.slot.to));
         if (there == rows)
 #pragma unroll
             for (u32 i = 0; i < items; i++)
@@ -323,9 +385,11 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
                     to[place[i]] = shared.rows[i * threads + thread];
     }
 
-    // move sorts the rows of the tile to their places.
-    METHOD void move(u32 number, bool keep_keys) const {
+    // move sorts the rows of the tile to their places. The numbers are read before the keys are
+    // written; earlier, their registers would spill.
+    METHOD void move(u32 digit, bool keep_keys) const {
         Memory &shared = memory();
+        constexpr bool numbered = payload == separate || payload == wide;
         Key key[items];
         load(key, there());
         count(key);
@@ -338,13 +402,16 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 #pragma unroll
         for (u32 i = 0; i < items; i++)
             shared.keys[rank[i]] = key[i];
-        find_places(number);
+        Number number[numbered ? items : 1];
+        find_places(digit);
+        if constexpr (numbered)
+            load_numbers(there(), number);
         synchronize_block();
         const bool last = again(shared.slot.last) != 0;
-        if (keep_keys || !last || payload == packed)
-            store_keys(there(), last);
-        if constexpr (payload == separate)
-            store_rows(there(), rank);
+        if (keep_keys || !last || payload == packed || payload == paired)
+            store_keys(there(), last, keep_keys);
+        if constexpr (numbered)
+            store_numbers(there(), rank, number);
     }
 };
 
@@ -384,10 +451,10 @@ DEVICE bool pass_tile(const Call &call, u32 round, u32 number, const Portion &po
 template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
     if (call.plan->slots[round][number].mode == skip)
         return;
-    PassMemory<Key, threads, items> &shared = Tile<Key, payload, threads, items>::memory();
+    auto &shared = Tile<Key, payload, threads, items>::memory();
     if (thread_in_block() == 0) {
         shared.slot = call.plan->slots[round][number];
-        shared.shift = call.field.shift(number);
+        shared.shift = call.field.shift(number) + (payload == paired ? 32 : 0);
         shared.mask = call.field.mask(number);
     }
     while (pass_tile<Key, payload, threads, items>(call, round, number, portion, keep_keys))

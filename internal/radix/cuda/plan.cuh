@@ -32,8 +32,24 @@ struct Field {
 // Payload selects the numbers that travel with the keys.
 enum Payload {
     nothing,
-    separate, // a row number for each key, in separate memory
+    separate, // a number of 32 bits for each key, in separate memory
     packed,   // the row number in the bits below the field. The result has only these.
+    wide,     // a number of 64 bits for each key, in separate memory
+    paired,   // a number of 32 bits below a key of 32 bits in one word, between the first pass and the last one
+};
+
+// Form has the types of a payload: Value of the input and of the result, Number of the payload.
+template <typename Key, Payload payload> struct Form {
+    typedef Key Value;
+    typedef u32 Number;
+};
+template <typename Key> struct Form<Key, wide> {
+    typedef Key Value;
+    typedef u64 Number;
+};
+template <typename Key> struct Form<Key, paired> {
+    typedef u32 Value;
+    typedef u32 Number;
 };
 
 enum Mode : u32 {
@@ -55,11 +71,28 @@ struct Slot {
 
 // Encoding maps values to keys, which are ordered as unsigned integers, and back: the
 // bits of a mask are inverted, which depends on the highest bit of the value, then a
-// constant is subtracted and the bits of flip are inverted.
+// constant is subtracted and the bits of flip are inverted. If infinity is not zero the values
+// are floats, and have one key for −0 and 0, and one for all NaNs.
 struct Encoding {
     u64 positive, negative, subtract, flip;
+    u64 infinity, nan; // the bits of +∞, and of the NaN that replaces all others
+
+    template <typename Key> METHOD static Key magnitude(Key value) { return value & (Key)~(Key)0 >> 1; }
+    template <typename Key> METHOD bool is_zero(Key value) const { return magnitude(value) == 0; }
+    template <typename Key> METHOD bool is_nan(Key value) const { return magnitude(value) > (Key)infinity; }
+
+    // loses reports whether a value differs from the value that its key is decoded to.
+    template <typename Key> METHOD bool loses(Key value) const {
+        return infinity != 0 && (value == (Key)1 << 8 * sizeof(Key) - 1 || is_nan(value) && value != (Key)nan);
+    }
 
     template <typename Key> METHOD Key encode(Key value) const {
+        if (infinity != 0)
+            value = is_nan(value) ? (Key)nan : is_zero(value) ? (Key)0 : value;
+        return encode_decoded(value);
+    }
+    // encode_decoded is encode of what decode returns.
+    template <typename Key> METHOD Key encode_decoded(Key value) const {
         const bool top = value >> 8 * sizeof(Key) - 1 != 0;
         return ((value ^ (Key)(top ? negative : positive)) - (Key)subtract) ^ (Key)flip;
     }
@@ -77,6 +110,7 @@ struct Plan {
     u32 finishing; // 1 if the lowest digits are left to finish_runs
     u32 shift;     // then the number of low bits of the field that are left to it
     u32 long_runs; // 1 if finish_runs found a run that is too long
+    u32 lossy;     // 1 if a value differs from the value that its key is decoded to
     u32 scatters;  // number of passes that scatter, of the rounds planned so far
     u32 shared[most_digits + 1]; // neighbours in the sorted sample with this many equal leading digits, or more
     u32 sampled;   // number of keys in the sample
@@ -91,12 +125,12 @@ struct Plan {
 
 // Call holds the arguments that all kernels of a call have.
 //
-// Buffers 0 and 1 are written. The result is in buffer 0. The values to sort are in buffer
-// input, or in buffer 0 or 1.
+// Buffers 0 and 1 are written. The result is in buffer 0; that of pairs is in sorted and in
+// rows0. The values to sort are in buffer input, or in buffer 0 or 1.
 struct Call {
     Plan *plan;
-    void *keys0, *keys1, *values;
-    u32 *rows0, *rows1;
+    void *keys0, *keys1, *values, *sorted;
+    void *rows0, *rows1, *given;
     const i64 *counted;
     i64 capacity;
     Field field;
@@ -109,12 +143,13 @@ struct Call {
     // An array of pointers would lie in local memory, and accesses would not be known to be
     // to global memory.
     template <typename Key> METHOD Key *key(u32 buffer) const { return (Key *)(buffer == 0 ? keys0 : buffer == 1 ? keys1 : values); }
-    METHOD u32 *rows(u32 buffer) const { return buffer == 0 ? rows0 : rows1; }
+    template <typename Number> METHOD Number *rows(u32 buffer) const { return (Number *)(buffer == 0 ? rows0 : buffer == 1 ? rows1 : given); }
 };
 
 #define CALL_PARAMETERS                                                                                                                                        \
-    Plan *plan, void *keys0, void *keys1, void *values, u32 *rows0, u32 *rows1, const i64 *counted, i64 capacity, u32 low, u32 high, Encoding encoding
-#define CALL_ARGUMENTS {plan, keys0, keys1, values, rows0, rows1, counted, capacity, {low, high}, encoding}
+    Plan *plan, void *keys0, void *keys1, void *values, void *sorted, void *rows0, void *rows1, void *given, const i64 *counted, i64 capacity, u32 low,      \
+        u32 high, Encoding encoding
+#define CALL_ARGUMENTS {plan, keys0, keys1, values, sorted, rows0, rows1, given, counted, capacity, {low, high}, encoding}
 static constexpr u32 input = 2;
 
 // Wanted holds the wishes of the host.

@@ -10,11 +10,13 @@ static constexpr u64 most_run = 32;
 static constexpr u32 run_loads = 4;
 
 // finish_run sorts the run that begins with a row by insertion.
-template <typename Key, bool numbers> DEVICE void finish_run(const Call &call, u64 first, u64 n) {
+template <typename Key, Payload payload> DEVICE void finish_run(const Call &call, u64 first, u64 n) {
+    typedef typename Form<Key, payload>::Number Number;
+    constexpr bool numbers = payload != nothing;
     Key *const keys = call.key<Key>(0);
-    u32 *const rows = call.rows0;
+    Number *const rows = call.rows<Number>(0);
     const u32 shift = call.plan->shift;
-    const auto order = [&](Key key) { return call.field.of(call.encoding.encode(key)); };
+    const auto order = [&](Key key) { return call.field.of(call.encoding.encode_decoded(key)); };
     const Key prefix = order(keys[first]) >> shift;
     for (u64 row = first + 1; row < n; row++) {
         const Key key = keys[row], own = order(key);
@@ -29,7 +31,7 @@ template <typename Key, bool numbers> DEVICE void finish_run(const Call &call, u
             to--;
         if (to == row)
             continue;
-        u32 number = 0;
+        Number number = 0;
         if constexpr (numbers)
             number = rows[row];
         for (u64 j = row; j > to; j--) {
@@ -43,13 +45,13 @@ template <typename Key, bool numbers> DEVICE void finish_run(const Call &call, u
     }
 }
 
-template <typename Key, bool numbers> DEVICE void finish_runs(const Call &call) {
+template <typename Key, Payload payload> DEVICE void finish_runs(const Call &call) {
     if (call.plan->finishing == 0)
         return;
     const u64 n = call.count();
     const u32 shift = call.plan->shift, lane = lane_in_warp();
     const Key *const keys = call.key<Key>(0);
-    const auto prefix_of = [&](Key key) { return (Key)(call.field.of(call.encoding.encode(key)) >> shift); };
+    const auto prefix_of = [&](Key key) { return (Key)(call.field.of(call.encoding.encode_decoded(key)) >> shift); };
     // The thread of the first row of a run sorts the run. It changes no prefixes, so other
     // threads read the same ones before and after. All lanes of a warp stay in the loop.
     constexpr u64 step = run_loads * warp_threads;
@@ -71,7 +73,7 @@ template <typename Key, bool numbers> DEVICE void finish_runs(const Call &call) 
             if (lane == warp_threads - 1 && row + 1 < n)
                 after = prefix_of(keys[row + 1]);
             if (row + 1 < n && after == prefix && (row == 0 || before != prefix))
-                finish_run<Key, numbers>(call, row, n);
+                finish_run<Key, payload>(call, row, n);
             synchronize_warp();
         }
     }
