@@ -55,3 +55,25 @@ func OfJoin(ctx context.Context) Join {
 	choices, _ := ctx.Value(joinKey{}).(Join)
 	return choices
 }
+
+// Group has the choices of a group-by.
+type Group struct {
+	// Tiles adds to the states of few groups by tiles, also few rows.
+	Tiles bool
+	// Outside is the number of values outside the window of a sum that are listed, or zero for
+	// a number by the rows.
+	Outside int
+}
+
+type groupKey struct{}
+
+// WithGroup returns a context with the choices of group-bys.
+func WithGroup(ctx context.Context, choices Group) context.Context {
+	return context.WithValue(ctx, groupKey{}, choices)
+}
+
+// OfGroup returns the choices of a context.
+func OfGroup(ctx context.Context) Group {
+	choices, _ := ctx.Value(groupKey{}).(Group)
+	return choices
+}

@@ -35,6 +35,8 @@ type reader struct {
 	states               memory.Slice[uint8]
 	// stride is the number of words between the states of two groups.
 	stride int
+	// needed is a flag in device memory: without it a kernel skips the reader. It may be empty.
+	needed memory.Slice[uint8]
 }
 
 // accumulate adds all rows to the states of the plan's accumulators. On a GPU the states of a

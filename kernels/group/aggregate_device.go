@@ -40,7 +40,7 @@ func word(b bool) uint32 {
 // in a slot.
 func (r *reader) argument(offset int) any {
 	return kernels.Struct(uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0 && !r.merges), word(r.merges), word(r.where >= 0),
-		uint32(r.words()), uint32(offset), uint32(r.stride), uint32(0), r.in.argument(), r.other.argument(), r.condition.argument(), r.states)
+		uint32(r.words()), uint32(offset), uint32(r.stride), uint32(0), r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.needed)
 }
 
 // twoStages reports whether the accumulator needs a launch before the main one.
@@ -50,6 +50,10 @@ func (r *reader) twoStages() bool { return r.kind == firstGreatest || r.kind == 
 func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
 	if g.capacity() == 0 || g.rows == 0 {
 		return nil
+	}
+	readers, err := g.addTiles(call, readers)
+	if err != nil {
+		return err
 	}
 	for len(readers) > 0 {
 		n := min(len(readers), mostReaders)

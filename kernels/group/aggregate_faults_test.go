@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -29,6 +30,9 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 	for name, operation := range map[string]func(context.Context, *buffer.Buffer) (*buffer.Buffer, error){
 		"sum": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys...).Where(x.Gt(expr.Lit(0))).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{Order: group.ByKey})
+		},
+		"tiles": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Tiles: true}), []group.Aggregate{group.Sum(x), group.Max(x)})
 		},
 		"constant": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, group.Key{Expr: expr.Lit(int8(0))}).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{MaxGroups: 1})

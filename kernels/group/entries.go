@@ -7,6 +7,8 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 // entries are the kernels and the templates of the family, and their files.
 var entries = kernelset.Entries{
 	"accumulate":       "accumulate",
+	"add_tiles":        "tiles",
+	"choose_windows":   "tiles",
 	"finish":           "finish",
 	"first_of_each":    "rows",
 	"first_places":     "places",
@@ -23,4 +25,5 @@ var entries = kernelset.Entries{
 	"quantiles":        "rows",
 	"rank_places":      "places",
 	"scatter_numbers":  "rows",
+	"settle_sums":      "tiles",
 }

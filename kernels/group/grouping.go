@@ -35,6 +35,9 @@ type grouping struct {
 	keys *buffer.Buffer
 	// dense has the keys of which the numbers are computed, instead of numbers, or is nil.
 	dense *denseKeys
+	// kept is set if the states are the result. The bins of sums of floats then have to be
+	// those of the definition; otherwise their total is enough.
+	kept bool
 
 	owned owned
 }

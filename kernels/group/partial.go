@@ -96,6 +96,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.groups.kept = true
 	if r.states, err = accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
 	}

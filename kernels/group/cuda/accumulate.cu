@@ -18,14 +18,9 @@
 // Sums of floats, and searches of the first row of an extreme, take two launches. The
 // first one (stage 0) finds the greatest exponent or the extreme of each group, which is
 // word 0 of the state. The second one (stage 1) reads it from global memory.
-#include "exact_sum.cuh"
-#include "source.cuh"
+#include "states.cuh"
 
-static constexpr u32 accumulate_threads = 256, most_readers = 12;
-static constexpr u32 no_group = 0xffffffff;
-
-enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
-enum Term : u32 { linear, square, crossed, cube };
+static constexpr u32 accumulate_threads = 256;
 
 // Reader is an accumulator and the columns that it reads.
 struct Reader {
@@ -38,6 +33,8 @@ struct Reader {
     u32 words, offset, stride, padding;
     Source in, other, condition;
     u64 *states;
+    // needed is a flag: without it the states are made by another kernel. It may be null.
+    const u32 *needed;
 
     METHOD bool takes(u64 row) const {
         return (conditional == 0 || condition.is_true(row) && condition.is_valid(row)) && in.is_valid(row) && other.is_valid(row);
@@ -50,124 +47,6 @@ struct Batch {
     u32 words, room, stage;
     Reader reader[most_readers];
 };
-
-// Keys are dense keys: the group of a row is a sum of the places of its keys. If direct is 0
-// the groups are given instead.
-struct DenseKey {
-    Source values;
-    u64 least, places, factor;
-};
-
-struct Keys {
-    u32 count, direct;
-    DenseKey key[4];
-
-    METHOD u32 group_of(u64 row) const {
-        u64 group = 0;
-#pragma unroll 1
-        for (u32 i = 0; i < count; i++) {
-            const DenseKey &k = key[i];
-            const u64 place = k.values.is_valid(row) ? k.values.load(row) - k.least : k.places - 1;
-            if (place >= k.places)
-                return no_group;
-            group += place * k.factor;
-        }
-        return (u32)group;
-    }
-};
-
-DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
-
-// add_shared adds to 32 bits in shared memory, which the hardware does in one step. It adds 64
-// bits there by a loop that tries again as long as other lanes change the word.
-DEVICE u32 add_shared(u32 *half, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(3))) u32 *)half), "r"(x) : "memory");
-    return old;
-}
-
-DEVICE void raise(u64 *word, u64 x) {
-    if (*(volatile u64 *)word < x)
-        __nvvm_atom_max_gen_ull((unsigned long long *)word, x);
-}
-
-// State is the words of a state, stride words apart, its number of bins if it is a sum of
-// floats, and the greatest value that stage 0 has found. It is in a slot or in global
-// memory.
-template <bool in_slot> struct State {
-    u64 *words;
-    u32 stride, bins;
-    u64 found;
-
-    METHOD u64 *word(u32 i) const { return words + i * stride; }
-};
-
-// add_words adds an integer of n words to the words of a state from word first on. In a slot
-// it adds halves of words: carries are rare, and most of the halves are zero or become
-// zero by them.
-template <u32 n> DEVICE void add_words(const State<true> &s, u32 first, const u64 (&x)[n]) {
-    u32 carry = 0;
-#pragma unroll
-    for (u32 i = 0; i < 2 * n; i++) {
-        const u32 half = (u32)(x[i / 2] >> 32 * (i % 2)), term = half + carry;
-        carry = term < half;
-        if (term != 0)
-            carry |= add_shared((u32 *)s.word(first + i / 2) + i % 2, term) + term < term;
-    }
-}
-
-template <u32 n> DEVICE void add_words(const State<false> &s, u32 first, const u64 (&x)[n]) {
-    u64 carry = 0;
-#pragma unroll
-    for (u32 i = 0; i < n; i++) {
-        const u64 term = x[i] + carry;
-        carry = term < x[i];
-        if (term != 0)
-            carry |= add_to(s.word(first + i), term) + term < term;
-    }
-}
-
-template <typename S> DEVICE void add_word(const S &s, u32 i, u64 x) {
-    const u64 word[1] = {x};
-    add_words(s, i, word);
-}
-
-template <typename S> DEVICE void add_integer(const S &s, u64 low, u64 high) {
-    const u64 words[2] = {low, high};
-    add_words(s, 0, words);
-}
-
-template <typename S> DEVICE void add_wide(const S &s, const Wide &x) { add_words(s, 0, x.word); }
-
-template <typename S> DEVICE void multiply_by(const S &s, u64 x) {
-    if (x == 1)
-        return;
-    u64 old = *(volatile u64 *)s.word(0);
-    while (true) {
-        const u64 found = (u64)__nvvm_atom_cas_gen_ll((long long *)s.word(0), (long long)old, (long long)((old ^ 1) * x ^ 1));
-        if (found == old)
-            return;
-        old = found;
-    }
-}
-
-// add_float adds a float in stage 1. In stage 0 it raises the top.
-template <typename S> DEVICE void add_float(const S &s, u32 stage, f64 x) {
-    const Pieces p = pieces_of(x);
-    if (stage == 0) {
-        raise(s.word(sum_top), p.top);
-        return;
-    }
-    if (p.flags != 0)
-        __nvvm_atom_or_gen_ll((long long *)s.word(sum_flags), (long long)p.flags);
-    if (p.top == 0)
-        return;
-    const u64 below = s.found - p.top;
-#pragma unroll
-    for (u32 i = 0; i < sum_pieces; i++)
-        if (i + below < s.bins && p.piece[i] != 0)
-            add_word(s, sum_first_bin + i + (u32)below, p.piece[i]);
-}
 
 // Parts are floats with a term as their sum, the largest first.
 struct Parts {
@@ -284,6 +163,12 @@ KERNEL LAUNCH_BOUNDS(accumulate_threads)
 accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const Batch batch) {
     const u64 n = device_rows(rows, capacity), known = device_rows(groups, most_groups);
     const u32 thread = thread_in_block(), stage = batch.stage, words = batch.words;
+    u32 needed = 0; // a bit for each reader
+    for (u32 a = 0; a < batch.readers; a++)
+        if (batch.reader[a].needed == nullptr || *batch.reader[a].needed != 0)
+            needed |= 1u << a;
+    if (needed == 0)
+        return;
     // A slot with its group takes a word more.
     const bool all_fit = known * words <= batch.room;
     u32 slots = all_fit ? (u32)known : batch.room / (words + 1), copies = 1;
@@ -321,7 +206,7 @@ accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
 #pragma unroll 1
         for (u32 a = 0; a < batch.readers; a++) {
             const Reader &r = batch.reader[a];
-            if (!r.takes(row))
+            if ((needed >> a & 1) == 0 || !r.takes(row))
                 continue;
             u64 *const global = r.states + (u64)number * r.stride;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
@@ -341,6 +226,8 @@ accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
 #pragma unroll 1
         for (u32 a = 0; a < batch.readers; a++) {
             const Reader &r = batch.reader[a];
+            if ((needed >> a & 1) == 0)
+                continue;
             u64 *const global = r.states + (u64)owner * r.stride;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
             merge(State<false>{global, 1, r.words - sum_first_bin, found}, stage, r.kind, slots_shared + (of * words + r.offset) * copies + i % copies, copies, true);

@@ -1,0 +1,76 @@
+package group
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// A window makes the sum of floats of exact_sum.go in one pass, with three additions of 32 bits
+// for a value.
+//
+// Nearly all values of a column have exponents in a small range. A window is an integer of 94
+// bits at a fixed place. A value fits if all its bits are in the window: its exponent is at most
+// span above the lowest one. Its bits are added to the words of the group, and the sum of values
+// that fit is exact.
+//
+// The definition drops pieces of bins that are two below the lowest bin of the largest value of
+// the group. A window has no bits there: its places are in at most two bins of 28 bits, so the
+// bins that any of its values keeps reach to the lowest bit of the window or below. The same
+// holds for larger values outside the window up to a limit.
+//
+// Values outside the window are listed. They are added, piece by piece as the definition says, when
+// the largest exponents of all groups are known. If a list overflows, or a value reaches
+// the limit, the column is added in two passes by accumulate.cu instead. A kernel decides that, so
+// the host does not wait, and the launches that are not needed end at once.
+//
+// The window of a column is the one that most of a sample fit. The result does not depend on it.
+const (
+	windowWords   = 3
+	windowThreads = 256
+	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
+	windowBytes, overflowedByte = 32, 12
+	// outsideBytes is the size of a listed value. One of outsideShare rows may be listed.
+	outsideBytes, outsideShare, fewestOutside = 16, 256, 256
+	// widestSpan keeps a window in two bins.
+	widestSpan = binBits - 1
+)
+
+// windowSpan returns the largest distance of exponents in a window to which some rows are added:
+// the sign and the sum of so many values of 53 bits at this distance take 94 bits.
+func windowSpan(rows int) int { return min(94-1-53-bits.Len(uint(rows)), widestSpan) }
+
+// windows allocates the memory of the windows, or nil if no reader has one.
+func (t *tiling) windows(call *op.Call, g *grouping) (*memory.Block, error) {
+	room := strategy.OfGroup(call.Context()).Outside
+	if room == 0 {
+		room = max(g.rows/outsideShare, fewestOutside)
+	}
+	var sizes []uint64
+	for i := range t.readers {
+		if t.readers[i].kind == sumFloats {
+			sizes = append(sizes, windowBytes, 8*windowWords*uint64(t.slots), outsideBytes*uint64(room))
+		}
+	}
+	if len(sizes) == 0 {
+		return nil, nil
+	}
+	block, slices, err := call.Scratch(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range t.readers {
+		if t.readers[i].kind != sumFloats {
+			continue
+		}
+		w := sumWindow{state: slices[0], limbs: slices[1], list: slices[2], room: room}
+		var cut error
+		w.overflowed, cut = w.state.Slice(overflowedByte, overflowedByte+4)
+		t.readers[i].window, slices, err = w, slices[3:], errors.Join(err, cut)
+	}
+	return release.OnError(block, err)
+}
