@@ -18,7 +18,7 @@ import (
 // Constants of the kernels: see cuda/over.cu.
 const (
 	scanRows    = 2048
-	rollThreads = 1024
+	rollThreads = 512
 	rollRows    = 2048
 	// leastRolled is the smallest number of rows that is worth a block of over_roll: the
 	// rest of its memory has the rows before and after.
@@ -161,12 +161,32 @@ func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w 
 	return launch(0)
 }
 
+// rollKernel returns the kernel of frames in shared memory for a fold. Those of frequent
+// folds know them when they are compiled.
+func rollKernel(fold stateFold, nulls bool) string {
+	switch {
+	case fold == foldFloats && nulls:
+		return "over_roll_floats_nulls"
+	case fold == foldFloats:
+		return "over_roll_floats"
+	case fold == foldLeast && nulls:
+		return "over_roll_least_nulls"
+	case fold == foldLeast:
+		return "over_roll_least"
+	case fold == foldIntegers && !nulls:
+		return "over_roll_integers"
+	case fold == foldMoments && !nulls:
+		return "over_roll_moments"
+	}
+	return "over_roll"
+}
+
 // roll folds the frames. Short ones are folded in shared memory.
 func (a *arrangement) roll(call *op.Call, in op.View, by folding, w deviceWriting, frame *framing) error {
 	if frame.before+frame.after > rollRows-leastRolled {
 		return a.rollLong(call, in, by, w, frame)
 	}
-	f, err := call.Kernel(&set, "over", "over_roll")
+	f, err := call.Kernel(&set, "over", rollKernel(by.fold, in.Valid.Len() > 0))
 	if err != nil {
 		return err
 	}

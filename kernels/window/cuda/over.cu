@@ -1,6 +1,7 @@
 // Functions of rows in the order of windows: kernels/window/over.go.
 
 #include "over.cuh"
+#include "roll.cuh"
 
 // over_ranks writes the number of a row in its partition, or a rank: Go's rankFunction.
 KERNEL LAUNCH_BOUNDS(over_threads) over_ranks(Rows rows, void *out, u32 function, u64 argument) {
@@ -201,97 +202,25 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_scan_tiles(Folding by, State *tiles, u32
     }
 }
 
-// The frames of over_roll: a block has roll_rows places in shared memory, the ones that its
-// rows' frames reach included.
-static constexpr u32 roll_threads = 1024, roll_loads = 2, roll_rows = roll_threads * roll_loads;
-
-// over_roll writes the fold of each frame. A frame is divided into runs with a length of a
-// power of two, the shortest first: a frame of 100 rows into 4, 32 and 64. The fold of a
-// run is that of its halves. The result depends on the values in the frame only.
-//
-// before is the number of rows that any frame has before its row, own the number of rows
-// of a block with results, a multiple of 32, and longest the length of the longest
-// frame.
+// The kernels of frames that fit the shared memory of a block: over_roll is of any fold, with
+// or without nulls, the others of one.
 KERNEL LAUNCH_BOUNDS(roll_threads)
 over_roll(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 before, u32 own, u32 longest) {
-    __shared__ u64 a[roll_rows], b[roll_rows];
-    __shared__ u32 counts[roll_rows];
-    const u64 n = rows.count();
-    const u64 begin = (u64)block_in_grid() * own;
-    // The place of the first element, which may be before the first row.
-    const i64 base = (i64)begin - before;
-    // Without nulls a run has as many values as rows. Runs beyond the table are in no frame.
-    const bool wide = by.is_wide(), counted = values.valid != nullptr;
-    const auto run_at = [&](u32 at, u32 size) { return State{a[at], wide ? b[at] : 0, counted ? counts[at] : size, 0}; };
-    const auto put = [&](u32 at, const State &s) {
-        a[at] = s.a;
-        if (wide)
-            b[at] = s.b;
-        if (counted)
-            counts[at] = s.n;
-    };
-#pragma unroll 1
-    for (u32 at = thread_in_block(); at < roll_rows; at += roll_threads) {
-        const i64 place = base + at;
-        State s = by.none();
-        if (place >= 0 && place < (i64)n) {
-            const u64 row = rows.row(place);
-            const bool valid = values.is_valid(row);
-            s = by.of(valid ? values.raw(by.format, row) : 0, valid);
-        }
-        put(at, s);
-    }
-    synchronize_block();
-
-    State results[roll_loads];
-    u32 cursors[roll_loads], lengths[roll_loads];
-#pragma unroll
-    for (u32 i = 0; i < roll_loads; i++) {
-        const u32 at = i * roll_threads + thread_in_block();
-        const u64 place = begin + at;
-        results[i] = by.none();
-        cursors[i] = lengths[i] = 0;
-        if (at < own && place < n) {
-            u64 first, end;
-            frame.bounds(rows, place, n, first, end);
-            cursors[i] = (u32)((i64)first - base);
-            lengths[i] = (u32)(end - first);
-        }
-    }
-#pragma unroll 1
-    for (u32 size = 1; size <= longest; size *= 2) {
-#pragma unroll
-        for (u32 i = 0; i < roll_loads; i++) {
-            if ((lengths[i] & size) == 0)
-                continue;
-            results[i] = by.fold_of(results[i], run_at(cursors[i], size));
-            cursors[i] += size;
-        }
-        if (2 * size > longest)
-            break;
-        // The runs of twice the size.
-        State runs[roll_loads];
-#pragma unroll
-        for (u32 i = 0; i < roll_loads; i++) {
-            const u32 at = i * roll_threads + thread_in_block();
-            runs[i] = run_at(at, size);
-            if (at + size < roll_rows)
-                runs[i] = by.fold_of(runs[i], run_at(at + size, size));
-        }
-        synchronize_block();
-#pragma unroll
-        for (u32 i = 0; i < roll_loads; i++)
-            put(i * roll_threads + thread_in_block(), runs[i]);
-        synchronize_block();
-    }
-#pragma unroll
-    for (u32 i = 0; i < roll_loads; i++) {
-        const u32 at = i * roll_threads + thread_in_block();
-        bool ok;
-        const u64 value = to.value(by, results[i], ok);
-        store_places(rows, to, at < own ? begin + at : n, n, value, ok);
-    }
+    roll<any_fold, true>(rows, frame, values, by, to, before, own, longest);
 }
+
+#define OVER_ROLL(NAME, FOLD, COUNTED) \
+    KERNEL LAUNCH_BOUNDS(roll_threads) \
+    NAME(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 before, u32 own, u32 longest) { \
+        roll<FOLD, COUNTED>(rows, frame, values, by, to, before, own, longest); \
+    }
+
+OVER_ROLL(over_roll_integers, fold_integers, false)
+OVER_ROLL(over_roll_floats, fold_floats, false)
+OVER_ROLL(over_roll_floats_nulls, fold_floats, true)
+OVER_ROLL(over_roll_least, fold_least, false)
+OVER_ROLL(over_roll_least_nulls, fold_least, true)
+OVER_ROLL(over_roll_moments, fold_moments, false)
 
 // over_level is a step of over_roll for frames of any length, with the states in memory.
 // Without from it begins with the values. from are the folds of runs of size rows, to those
