@@ -19,6 +19,7 @@ var entries = kernelset.Entries{
 	"over_level":             "over",
 	"over_pick":              "over",
 	"over_quantile":          "over",
+	"over_quantile_near":     "over",
 	"over_ranges":            "over",
 	"over_ranks":             "over",
 	"over_roll":              "over",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -20,6 +21,9 @@ const (
 	scanRows    = 2048
 	rollThreads = 512
 	rollRows    = 2048
+	// The places of a block that ranks the values of frames.
+	quantileThreads = 512
+	quantileRows    = 2048
 	// leastRolled is the smallest number of rows that is worth a block of over_roll: the
 	// rest of its memory has the rows before and after.
 	leastRolled = 256
@@ -42,7 +46,7 @@ func (a *arrangement) fold(f Function, value *column.Column, t arrow.DataType, f
 		w := deviceWriting{out, to}
 		switch {
 		case f.kind == quantileOf:
-			return a.launch(&call, "over_quantile", a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), w.argument(), f.fraction)
+			return a.quantile(&call, in, by, w, frame, f.fraction)
 		case cumulative:
 			return a.scan(&call, in, by, false, w, presence{})
 		}
@@ -159,6 +163,24 @@ func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w 
 		return err
 	}
 	return launch(0)
+}
+
+// quantile finds a quantile of each frame. Short frames are ranked in shared memory.
+func (a *arrangement) quantile(call *op.Call, in op.View, by folding, w deviceWriting, frame *framing, q float64) error {
+	around := frame.before + frame.after
+	if around > quantileRows-leastRolled {
+		return a.launch(call, "over_quantile", a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), w.argument(), q)
+	}
+	f, err := call.Kernel(&set, "over", "over_quantile_near")
+	if err != nil {
+		return err
+	}
+	own := (quantileRows - int(around)) / 32 * 32
+	places := max(min(own, a.rows)+int(around), 32)
+	exponent := bits.Len(uint(places - 1))
+	return f.Launch(call.Stream, device.Dim3{X: uint32(tilesOf(a.rows, own))}, device.Dim3{X: quantileThreads}, 0,
+		a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), w.argument(), q,
+		uint32(frame.before), uint32(own), uint32(1)<<exponent, uint32(exponent))
 }
 
 // rollKernel returns the kernel of frames in shared memory for a fold. Those of frequent

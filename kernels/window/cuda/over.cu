@@ -1,6 +1,7 @@
 // Functions of rows in the order of windows: kernels/window/over.go.
 
 #include "over.cuh"
+#include "quantiles.cuh"
 #include "roll.cuh"
 
 // over_ranks writes the number of a row in its partition, or a rank: Go's rankFunction.
@@ -364,6 +365,63 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_ranges(Rows rows, Ranges by, u32 *lows, 
     __nvvm_atom_max_gen_ull(extents + 2, length);
 }
 
+// between returns the quantile at a part of the way between two neighbours in order.
+DEVICE u64 between(u64 key, u64 next, f64 part) {
+    const f64 low = as_float(unordered_f64(key)), high = as_float(unordered_f64(next));
+    return as_bits(part == 0 || low == high ? low : plus(low, times(plus(high, -low), part)));
+}
+
+// over_quantile_near is over_quantile for frames that fit the shared memory of a block: see
+// quantiles.cuh, and over_roll for before and own. size is the number of places of a
+// block, a power of two with that many bits, from 32 on.
+KERNEL LAUNCH_BOUNDS(quantile_threads)
+over_quantile_near(Rows rows, Frame frame, Values values, Folding by, Writing to, u64 q, u32 before, u32 own, u32 size, u32 bits) {
+    __shared__ Ranked ranked;
+    const u64 n = rows.count(), begin = (u64)block_in_grid() * own;
+    const u32 thread = thread_in_block();
+    // The place of the first element, which may be before the first row.
+    const i64 base = (i64)begin - before;
+#pragma unroll 1
+    for (u32 at = thread; at < size; at += quantile_threads) {
+        const i64 place = base + at;
+        u64 key = no_key;
+        if (place >= 0 && place < (i64)n)
+            if (const u64 row = rows.row(place); values.is_valid(row))
+                key = float_key(values, by.format, row);
+        ranked.keys[at] = key;
+        ranked.ranks[0][at] = (u16)at;
+        const u32 absent = ballot(key == no_key);
+        if (at % 32 == 0)
+            ranked.absent.bits[at / 32] = absent;
+    }
+    synchronize_block();
+    if (thread < warp_threads)
+        ranked.absent.count(size / 32);
+    ranked.sort(size);
+    ranked.arrange(size, bits);
+#pragma unroll 1
+    for (u32 at = thread; at < quantile_rows; at += quantile_threads) {
+        const u64 place = begin + at;
+        bool ok = false;
+        u64 result = 0;
+        if (at < own && place < n) {
+            u64 first, end;
+            frame.bounds(rows, place, n, first, end);
+            const u32 low = (u32)((i64)first - base), high = (u32)((i64)end - base);
+            const u32 count = ranked.absent.zeros(high) - ranked.absent.zeros(low);
+            ok = count > 0 && count >= to.least;
+            if (ok) {
+                const f64 at_rank = times(as_float(q), (f64)(count - 1));
+                const u32 below = (u32)at_rank;
+                const f64 part = plus(at_rank, -(f64)below);
+                const u64 key = ranked.key(low, high, below, size, bits);
+                result = between(key, part == 0 ? key : ranked.key(low, high, below + 1, size, bits), part);
+            }
+        }
+        store_places(rows, to, at < own ? place : n, n, result, ok);
+    }
+}
+
 // over_quantile writes a quantile of each frame, interpolated at place q · (n − 1) of the
 // sorted values, counted from 0. NaN comes after all numbers. It finds the bits of the
 // value from the highest on, and reads the frame once for each.
@@ -415,8 +473,7 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_quantile(Rows rows, Frame frame, Values 
                     }
                     next = upto > below + 1 ? key : above;
                 }
-                const f64 low = as_float(unordered_f64(key)), high = as_float(unordered_f64(next));
-                result = as_bits(part == 0 || low == high ? low : plus(low, times(plus(high, -low), part)));
+                result = between(key, next, part);
             }
         }
         store_places(rows, to, place, n, result, ok);
