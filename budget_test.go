@@ -1,8 +1,12 @@
 package gpuframe_test
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -13,6 +17,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // drawn returns records of random rows: a unique id, a key with some nulls, one of few
@@ -75,6 +80,9 @@ func TestMoreThanTheBudget(t *testing.T) {
 	budget := uint64(batches * rows * 29 / 3)
 	small, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(budget))
 	require.NoError(t, err)
+	directory := t.TempDir()
+	files, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(budget), gpuframe.SpillBudget(1), gpuframe.SpillDirectory(directory))
+	require.NoError(t, err)
 	large := engineOn(t, dev)
 	key, id, text := gpuframe.Col("key"), gpuframe.Col("id"), gpuframe.Col("text")
 	for name, c := range map[string]struct {
@@ -102,17 +110,74 @@ func TestMoreThanTheBudget(t *testing.T) {
 		"top": {func(e *gpuframe.Engine) gpuframe.Query { return e.Records(nil, records...).Top(50, text, id) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want, got := lines(t, c.query(large)), lines(t, c.query(small))
+			want := lines(t, c.query(large))
 			if !c.ordered {
 				slices.Sort(want)
-				slices.Sort(got)
 			}
-			require.Equal(t, len(want), len(got))
-			require.True(t, slices.Equal(want, got))
-			stats := small.Manager().Stats()
-			require.LessOrEqual(t, stats.Peak, budget)
-			require.Zero(t, stats.InUse)
+			for _, e := range []*gpuframe.Engine{small, files} {
+				if e == files && testing.Short() && name != "sort" {
+					continue
+				}
+				got := lines(t, c.query(e))
+				if !c.ordered {
+					slices.Sort(got)
+				}
+				require.Equal(t, len(want), len(got))
+				require.True(t, slices.Equal(want, got))
+				stats := e.Manager().Stats()
+				require.LessOrEqual(t, stats.Peak, budget)
+				require.Zero(t, stats.InUse)
+			}
 		})
 	}
 	require.NoError(t, small.Close())
+	require.NoError(t, files.Close())
+	left, err := os.ReadDir(directory)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestSpillDirectory refuses a directory that cannot be used, and fails without one that was
+// removed. An error and the end of the context leave nothing behind.
+func TestSpillDirectory(t *testing.T) {
+	directory := t.TempDir()
+	for _, path := range []string{filepath.Join(directory, "none"), os.Args[0]} {
+		_, err := gpuframe.Open(gpuframe.SpillDirectory(path))
+		require.ErrorContains(t, err, "gpuframe: open: SpillDirectory: ")
+		require.ErrorContains(t, err, path)
+	}
+	records := drawn(t, 1, 8, 3000)
+	inner := filepath.Join(directory, "inner")
+	require.NoError(t, os.Mkdir(inner, 0o700))
+	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(300_000), gpuframe.SpillBudget(1), gpuframe.SpillDirectory(inner))
+	require.NoError(t, err)
+	sorted := e.Records(nil, records...).Sort(gpuframe.Col("text"))
+	require.Len(t, lines(t, sorted), 24000)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for f, err := range sorted.Batches(ctx) {
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+			break
+		}
+		require.NoError(t, f.Release())
+		cancel()
+	}
+	left, err := os.ReadDir(inner)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.NoError(t, os.Remove(inner))
+	var failure *gpuframe.SpillError
+	for _, err = range sorted.Batches(t.Context()) {
+		if err != nil {
+			break
+		}
+	}
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, inner, failure.Path)
+	require.Positive(t, failure.Bytes)
+	require.ErrorIs(t, err, memory.ErrBudget)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.Zero(t, e.Manager().Stats().InUse)
+	require.NoError(t, e.Close())
 }

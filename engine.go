@@ -3,6 +3,8 @@ package gpuframe
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync"
 
 	"github.com/gpuframe/gpuframe/buffer/spill"
@@ -58,6 +60,31 @@ func SpillBudget(bytes uint64) Option {
 		return nil
 	}}
 }
+
+// SpillDirectory is the directory for a file of tables that queries hold and that neither the
+// device nor SpillBudget has room for: inputs of sorts and joins, partial groups, caches. It must
+// exist. The file is gone when no query needs it any more, also after an error, and when the
+// process ends. Without this option queries use no file.
+//
+// A file that cannot be written or read is a [*SpillError], which names it and the bytes. One
+// that cannot be written leaves its table where it is, so the query fails only if it lacks
+// memory then.
+func SpillDirectory(path string) Option {
+	return Option{"SpillDirectory", func(s *settings) error {
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not a directory")}
+		}
+		if err != nil {
+			return fmt.Errorf("SpillDirectory: %w: create the directory first", err)
+		}
+		s.spill.Directory = path
+		return nil
+	}}
+}
+
+// SpillError is the failure of a file with a table of a query: see [SpillDirectory].
+type SpillError = spill.FileError
 
 // Engine runs queries: it is an open device, and the manager of its memory. Its methods may
 // be called from any goroutine.

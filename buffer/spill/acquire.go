@@ -64,7 +64,8 @@ func (t *Table) Use(ctx context.Context, f func(*buffer.Buffer) error) (err erro
 }
 
 // Record copies the table to an Arrow record. If the table is on the host, Record
-// reads it there and takes no device memory. The caller releases the record.
+// reads it there and takes no device memory. A table in a file takes host memory
+// meanwhile. The caller releases the record.
 func (t *Table) Record(ctx context.Context) (arrow.Record, error) {
 	table, err := t.inPlace(ctx)
 	if err != nil {
@@ -111,7 +112,30 @@ func (t *Table) inPlace(ctx context.Context) (*buffer.Buffer, error) {
 	if err := t.awaitMove(ctx); err != nil {
 		return nil, err
 	}
+	if t.part != nil {
+		return t.inMemory()
+	}
 	return t.hold(!t.spilled)
+}
+
+// inMemory makes a buffer of a table in a file, in host memory beyond Options.HostBudget. The
+// lock is held, except while the file is read, which counts as a move.
+func (t *Table) inMemory() (*buffer.Buffer, error) {
+	s := t.spiller
+	s.begin(t, false)
+	s.mu.Unlock()
+	blocks, err := s.files.load(t.part, t.homes)
+	var table *buffer.Buffer
+	if err == nil {
+		table, err = t.skeleton.Buffer(blocks)
+		err = errors.Join(err, release.All(blocks))
+	}
+	_, ending := s.end(t, 0)
+	s.mu.Lock()
+	if err = errors.Join(err, ending); err != nil {
+		return nil, errors.Join(err, table.Release())
+	}
+	return table, nil
 }
 
 // awaitMove waits until no move is in progress. The lock is held, except during the

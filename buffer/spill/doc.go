@@ -24,6 +24,11 @@
 // first, and the spiller waits for busy ones only if those do not suffice, see
 // [Options]. Memory that another library owns is never moved.
 //
+// Tables for which the host budget has no room are written to a file in Options.Directory, if
+// there is one. The file has no entry in the directory while it is open, so it is gone when its
+// last table is restored or released, and also when the process ends. On Windows the entry is
+// removed when the file is closed. A file that cannot be written or read is a [*FileError].
+//
 // A table moves as a whole, block by block: with its dictionaries, children, offsets
 // and a row count on the device. Its addresses change, so do not use addresses and
 // columns of an acquired buffer after its release.

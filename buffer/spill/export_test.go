@@ -6,3 +6,14 @@ func (t *Table) Waiting() int {
 	defer t.spiller.mu.Unlock()
 	return t.waiting
 }
+
+// Storage is an open file.
+type Storage = storage
+
+// CreateFile makes a file in a directory.
+var CreateFile = createFile
+
+// CreateFilesWith replaces the function that makes files.
+func (s *Spiller) CreateFilesWith(create func(directory string) (Storage, error)) {
+	s.files.file.create = create
+}

@@ -13,15 +13,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// spilling loads a table, moves it to the host, reads it there, restores it and
+// spilling loads a table, moves it to the host or to a file, reads it there, restores it and
 // releases it. The end of the spiller, which waits for the copies, checks that no
 // host memory is in use.
-func spilling() faulttest.Operation {
+func spilling(name string, options func(testing.TB) spill.Options) faulttest.Operation {
 	return faulttest.Operation{
-		Name: "to the host and back", Requests: 2, Cancellable: true,
+		Name: name, Requests: 2, Cancellable: true,
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 			want := numbers(tableRows, 3)
-			s := newSpiller(t, m, spill.Options{})
+			s := newSpiller(t, m, options(t))
 			return func(ctx context.Context) (func(testing.TB), error) {
 				loaded, err := buffer.FromRecord(m, want)
 				if err != nil {
@@ -58,10 +58,17 @@ func travel(ctx context.Context, t testing.TB, s *spill.Spiller, table *spill.Ta
 	return errors.Join(err, held.Release())
 }
 
-func TestEveryAllocationFails(t *testing.T) { faulttest.EachAllocation(t, spilling()) }
+var (
+	toHost = spilling("to the host and back", func(testing.TB) spill.Options { return spill.Options{} })
+	toFile = spilling("to a file and back", toFiles)
+)
 
-func TestEveryDriverCallFails(t *testing.T) { faulttest.EachCall(t, spilling()) }
+func TestEveryAllocationFails(t *testing.T) { faulttest.EachAllocation(t, toHost, toFile) }
 
-func TestTheDeviceIsLostAtEveryDriverCall(t *testing.T) { faulttest.EachCallLost(t, spilling()) }
+func TestEveryDriverCallFails(t *testing.T) { faulttest.EachCall(t, toHost, toFile) }
 
-func TestTheContextEndsAtEveryDriverCall(t *testing.T) { faulttest.EachCallCancelled(t, spilling()) }
+func TestTheDeviceIsLostAtEveryDriverCall(t *testing.T) { faulttest.EachCallLost(t, toHost, toFile) }
+
+func TestTheContextEndsAtEveryDriverCall(t *testing.T) {
+	faulttest.EachCallCancelled(t, toHost, toFile)
+}

@@ -171,7 +171,7 @@ func (m *model) check(t *rapid.T) {
 	require.Equal(t, onDevice, m.manager.Stats().InUse)
 	require.LessOrEqual(t, onDevice, m.budget)
 	stats := m.spiller.Stats()
-	require.GreaterOrEqual(t, stats.HostBytes, onHost, "plus the copies that return")
+	require.GreaterOrEqual(t, stats.HostBytes+stats.FileBytes, onHost, "plus the copies that return")
 	require.Equal(t, count, stats.Spilled)
 	require.Equal(t, len(m.tables), stats.Tables)
 }
@@ -196,8 +196,10 @@ func TestModel(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: budget})
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
+		files := toFiles(t)
 		rapid.Check(t, func(t *rapid.T) {
-			s, err := spill.NewSpiller(mgr, spill.Options{})
+			options := rapid.SampledFrom([]spill.Options{{}, files, {HostBudget: 2 * tableBytes, Directory: files.Directory}}).Draw(t, "options")
+			s, err := spill.NewSpiller(mgr, options)
 			require.NoError(t, err)
 			m := &model{manager: mgr, spiller: s, stream: stream, budget: budget}
 			defer m.end(t)

@@ -39,17 +39,13 @@ func (s *Spiller) end(t *Table, released uint64) (uint64, error) {
 	s.mu.Lock()
 	m := t.move
 	t.move = nil
-	var blocks []*memory.Block
-	onHost := t.spilled
+	var left contents
 	if t.released {
-		blocks = t.giveUp()
+		left = t.giveUp()
 	}
 	s.mu.Unlock()
-	var err error
-	if onHost {
-		err = s.returning.add(blocks)
-	} else if len(blocks) > 0 {
-		err = release.All(blocks)
+	err := s.discard(left)
+	if !left.onHost && len(left.blocks) > 0 {
 		released += t.bytes
 	}
 	m.released = released
@@ -191,16 +187,8 @@ func (h home) allocate() (*memory.Block, error) {
 // usable on their streams and, unless the caller waits, before the next work on these
 // streams.
 func (s *Spiller) copyIn(blocks, hosts []*memory.Block, waits bool) error {
-	var streams []*device.Stream
-	for _, block := range blocks {
-		if stream := block.Stream(); len(streams) == 0 || !stream.Equal(streams[len(streams)-1]) {
-			streams = append(streams, stream)
-		}
-	}
-	for _, stream := range streams {
-		if err := s.in.WaitStream(stream); err != nil {
-			return err
-		}
+	if err := s.inWaitsFor(blocks); err != nil {
+		return err
 	}
 	driver := s.in.Device().Driver()
 	err := s.in.Enqueue(func(handle backend.Stream) error {
@@ -215,10 +203,30 @@ func (s *Spiller) copyIn(blocks, hosts []*memory.Block, waits bool) error {
 		}
 		return nil
 	})
-	for _, stream := range streams {
+	for _, stream := range streamsOf(blocks) {
 		if err == nil && !waits {
 			err = stream.WaitStream(s.in)
 		}
 	}
 	return err
+}
+
+// inWaitsFor makes the stream in wait for those of the blocks.
+func (s *Spiller) inWaitsFor(blocks []*memory.Block) error {
+	for _, stream := range streamsOf(blocks) {
+		if err := s.in.WaitStream(stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// streamsOf returns the streams of blocks.
+func streamsOf(blocks []*memory.Block) (streams []*device.Stream) {
+	for _, block := range blocks {
+		if stream := block.Stream(); len(streams) == 0 || !stream.Equal(streams[len(streams)-1]) {
+			streams = append(streams, stream)
+		}
+	}
+	return streams
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -27,8 +26,8 @@ var _ memory.Reclaimer = (*Spiller)(nil)
 // # Errors
 //
 // The error is the reason why Reclaim released too little, other than held tables: a
-// full host budget, a failing driver, or the context. Every table is then unchanged
-// or moved.
+// full host budget, a file that cannot be written, a failing driver, or the context.
+// Every table is then unchanged or moved.
 func (s *Spiller) Reclaim(ctx context.Context, bytes uint64) (released uint64, err error) {
 	var failures []error
 	var hostMemory error
@@ -42,7 +41,8 @@ func (s *Spiller) Reclaim(ctx context.Context, bytes uint64) (released uint64, e
 		if next.table != nil {
 			freed, err := s.spill(ctx, next.table)
 			released += freed
-			if errors.Is(err, errHostMemory) {
+			var unwritten *FileError
+			if errors.Is(err, errHostMemory) || errors.As(err, &unwritten) {
 				hostMemory = err // one error for all tables
 				continue
 			}
@@ -180,12 +180,14 @@ func synchronizeAll(ctx context.Context, blocks []*memory.Block) error {
 func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err error) {
 	began := time.Now()
 	hosts, err := s.toHost(ctx, t.blocks)
-	leaving, moved := s.finishSpill(t, hosts, err, began)
-	if moved {
-		err = errors.Join(err, release.All(leaving))
+	var written *part
+	if s.files != nil && errors.Is(err, errHostMemory) {
+		written, err = s.toFile(ctx, t)
+		s.noteWritten(err)
+	}
+	leaving := s.finishSpill(t, hosts, written, err, began)
+	if err = errors.Join(err, s.discard(leaving)); len(leaving.blocks) > 0 && !leaving.onHost {
 		released = t.bytes
-	} else {
-		err = errors.Join(err, s.returning.add(leaving))
 	}
 	freed, ending := s.end(t, released)
 	if err = errors.Join(err, ending); err != nil {
@@ -194,10 +196,26 @@ func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err err
 	return freed, err
 }
 
-// finishSpill decides the state of a table after its copy has succeeded or failed. It
-// returns the blocks that the table no longer needs, and whether they are device
-// memory.
-func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, err error, began time.Time) (leaving []*memory.Block, moved bool) {
+// noteWritten notes the outcome of writing a table to a file.
+func (s *Spiller) noteWritten(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unwritten = nil; err != nil {
+		errors.As(err, &s.unwritten)
+	}
+}
+
+// Unwritten returns the error of the last table that was to be written to a file, or nil if it
+// was written. It is the cause of errors of memory that follow.
+func (s *Spiller) Unwritten() *FileError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unwritten
+}
+
+// finishSpill decides the state of a table after its copy to host memory or to a file has
+// succeeded or failed. It returns what the table no longer needs.
+func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, written *part, err error, began time.Time) (leaving contents) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -211,43 +229,56 @@ func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, err error, began 
 	case !t.solelyHeld():
 		s.stats.Refusals.Retained++
 	default:
-		leaving, t.blocks = t.blocks, hosts
+		leaving = contents{blocks: t.blocks}
+		t.blocks, t.part = hosts, written
 		t.spilled, t.arriving = true, false
+		if written != nil {
+			s.stats.InFiles++
+			s.stats.FileBytes += t.bytes
+		}
 		t.leave()
 		s.stats.Spilled++
 		s.stats.Spills++
 		s.stats.SpilledBytes += t.bytes
 		s.stats.SpillTime += time.Since(began)
-		return leaving, true
+		return leaving
 	}
-	return hosts, false
+	return contents{hosts, true, written}
 }
 
 // restore moves a table back to the device after its move has begun. If wait is set, it
 // waits for the copy.
 func (s *Spiller) restore(ctx context.Context, t *Table, wait bool) error {
 	began := time.Now()
-	blocks, err := s.toDevice(ctx, t.homes, t.blocks, wait)
-	hosts := s.finishRestore(t, blocks, err, wait, began)
-	if err = errors.Join(err, s.returning.add(hosts)); err != nil {
+	var blocks []*memory.Block
+	var err error
+	if t.part != nil {
+		blocks, err = s.fromFile(ctx, t)
+		wait = true
+	} else {
+		blocks, err = s.toDevice(ctx, t.homes, t.blocks, wait)
+	}
+	leaving := s.finishRestore(t, blocks, err, wait, began)
+	if err = errors.Join(err, s.discard(leaving)); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	return nil
 }
 
-func (s *Spiller) finishRestore(t *Table, blocks []*memory.Block, err error, waited bool, began time.Time) (hosts []*memory.Block) {
+func (s *Spiller) finishRestore(t *Table, blocks []*memory.Block, err error, waited bool, began time.Time) (leaving contents) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
 		s.stats.Failures++
-		return nil
+		return contents{}
 	}
-	hosts, t.blocks = t.blocks, blocks
+	leaving = contents{t.blocks, true, t.takePart()}
+	t.blocks = blocks
 	t.spilled, t.arriving = false, !waited
 	t.touch()
 	s.stats.Spilled--
 	s.stats.Restores++
 	s.stats.RestoredBytes += t.bytes
 	s.stats.RestoreTime += time.Since(began)
-	return hosts
+	return leaving
 }

@@ -34,6 +34,11 @@ type Options struct {
 	// [memory.PinnedResource].
 	Host memory.Resource
 
+	// Directory is where tables are written to a file while HostBudget is exhausted or the
+	// system has no memory to pin. It must exist. Empty means no files: then such tables
+	// stay on the device. The file grows to the size of the tables in it.
+	Directory string
+
 	// SkipBusy excludes tables with unfinished work, even if memory stays short. By
 	// default the spiller waits for that work after it has moved all other tables. A
 	// block knows the streams that have used it, but not when: on a stream that never
@@ -48,6 +53,7 @@ type Spiller struct {
 	// host accounts for the memory of spilled tables and enforces the budget.
 	host         *memory.Manager
 	hostResource memory.Resource // closed with the spiller; nil if the user supplied the resource
+	files        *files          // nil without a directory
 	// out and in are the streams of the two directions, which the link serves
 	// concurrently.
 	out, in    *device.Stream
@@ -62,6 +68,8 @@ type Spiller struct {
 	// movable holds the tables on the device, the most recently touched at the back.
 	movable list.List
 	stats   Stats
+	// unwritten is the error of the last table that was written to a file, or nil.
+	unwritten *FileError
 }
 
 // NewSpiller makes a spiller that releases memory of the manager, and of the managers
@@ -104,6 +112,9 @@ func (s *Spiller) open(options Options) (err error) {
 		budget = defaultHostBudget(dev)
 	}
 	s.host, err = memory.NewManager(dev, memory.Options{Name: "spilled", Budget: budget, Resource: resource, Stream: s.out})
+	if err == nil && options.Directory != "" {
+		s.files, err = openFiles(options.Directory, resource, s.out)
+	}
 	return err
 }
 
@@ -201,7 +212,7 @@ func (s *Spiller) Close() error {
 }
 
 func (s *Spiller) closeOwned() error {
-	var failures []error
+	failures := []error{s.files.close()}
 	if s.host != nil {
 		failures = append(failures, s.host.Close())
 	}

@@ -14,6 +14,9 @@ type Stats struct {
 	// HostBytes is the host memory in use, including copies in progress, HostBudget
 	// its maximum.
 	HostBytes, HostBudget uint64
+	// InFiles is the number of the spilled tables that are in a file, FileBytes their size.
+	InFiles   int
+	FileBytes uint64
 	// Spills and Restores count moves to the host and back, SpilledBytes and
 	// RestoredBytes the copied bytes.
 	Spills, Restores            uint64
@@ -43,7 +46,7 @@ type Refusals struct {
 	// Busy counts tables with unfinished work on their memory.
 	Busy uint64
 	// HostMemory counts tables for which the host budget is exhausted, or the host
-	// has no memory to pin.
+	// has no memory to pin, and that are not written to files.
 	HostMemory uint64
 }
 
@@ -67,6 +70,9 @@ func (s Stats) String() string {
 		s.Spilled, s.Tables, humanize.Bytes(s.HostBytes), humanize.Bytes(s.HostBudget),
 		humanize.Comma(int64(s.Spills)), humanize.Bytes(s.SpilledBytes),
 		humanize.Comma(int64(s.Restores)), humanize.Bytes(s.RestoredBytes))
+	if s.InFiles > 0 {
+		line += fmt.Sprintf("; %s of %d tables in a file", humanize.Bytes(s.FileBytes), s.InFiles)
+	}
 	if s.Failures > 0 {
 		line += fmt.Sprintf(", %s failed", humanize.Comma(int64(s.Failures)))
 	}

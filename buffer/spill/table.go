@@ -2,6 +2,7 @@ package spill
 
 import (
 	"container/list"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // Table is a table that is on the device or, while it is not acquired and memory is
-// short, on the host. It is safe for concurrent use.
+// short, on the host: in memory or in a file. It is safe for concurrent use.
 type Table struct {
 	spiller  *Spiller
 	skeleton *buffer.Skeleton
@@ -27,7 +28,9 @@ type Table struct {
 
 	// blocks are the table's memory, on the device or the host, with one reference to
 	// each.
-	blocks   []*memory.Block
+	blocks []*memory.Block
+	// part is the part of a file that has the contents instead of blocks, or nil.
+	part     *part
 	spilled  bool
 	released bool
 	// arriving reports whether the copy that restored the blocks may be pending.
@@ -111,23 +114,46 @@ func (t *Table) Release() error {
 	t.released = true
 	t.leave()
 	s.stats.Tables--
-	var blocks []*memory.Block
-	onHost := t.spilled
-	if t.move == nil { // otherwise the end of the move releases the blocks
-		blocks = t.giveUp()
+	var contents contents
+	if t.move == nil { // otherwise the end of the move releases the contents
+		contents = t.giveUp()
 	}
 	s.mu.Unlock()
-	if onHost {
-		return s.returning.add(blocks)
-	}
-	return release.All(blocks)
+	return s.discard(contents)
 }
 
-// giveUp takes the blocks from a released table. The lock is held.
-func (t *Table) giveUp() (blocks []*memory.Block) {
+// contents are the rows of a table that it does not need any more: blocks, which are host memory
+// if onHost is set, or a part of a file.
+type contents struct {
+	blocks []*memory.Block
+	onHost bool
+	part   *part
+}
+
+// giveUp takes the contents from a released table. The lock is held.
+func (t *Table) giveUp() contents {
 	if t.spilled {
 		t.spiller.stats.Spilled--
 	}
-	blocks, t.blocks, t.acquired = t.blocks, nil, nil
-	return blocks
+	taken := contents{t.blocks, t.spilled, t.takePart()}
+	t.blocks, t.acquired = nil, nil
+	return taken
+}
+
+// takePart takes the part of a file from a table, if it has one. The lock is held.
+func (t *Table) takePart() *part {
+	taken := t.part
+	if t.part = nil; taken != nil {
+		t.spiller.stats.InFiles--
+		t.spiller.stats.FileBytes -= t.bytes
+	}
+	return taken
+}
+
+// discard releases contents.
+func (s *Spiller) discard(c contents) error {
+	if c.onHost {
+		return errors.Join(s.returning.add(c.blocks), c.part.release())
+	}
+	return errors.Join(release.All(c.blocks), c.part.release())
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -37,6 +38,22 @@ func (s *Spilling) get() (*spill.Spiller, error) {
 		s.spiller = made
 	}
 	return s.spiller, nil
+}
+
+// Explain adds to an error of a query that lacked memory why tables were not written to files.
+func (s *Spilling) Explain(err error) error {
+	if !isShort(err) {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spiller == nil {
+		return err
+	}
+	if unwritten := s.spiller.Unwritten(); unwritten != nil {
+		return fmt.Errorf("%w; %w", err, unwritten)
+	}
+	return err
 }
 
 // Close closes the spiller, if a query made it. No query may run.
