@@ -30,7 +30,7 @@ var Levels = []Level{
 	{"leaves", []string{
 		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore", "internal/fielderror", "internal/forks",
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
-		"internal/lookback", "internal/names", "internal/parallel", "internal/ptx", "internal/readme", "internal/release", "internal/render", "internal/rows", "internal/strategy", "internal/streamcopy",
+		"internal/lookback", "internal/names", "internal/parallel", "internal/ptx", "internal/readme", "internal/regex", "internal/release", "internal/render", "internal/rows", "internal/strategy", "internal/streamcopy",
 	}},
 	{"device", []string{"device", "internal/admission", "internal/drivercall", "internal/perdevice", "internal/pinned", "internal/hostword", "internal/streamwork"}},
 	{"memory", []string{"memory"}},
@@ -39,7 +39,7 @@ var Levels = []Level{
 	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers", "internal/radix", "internal/rowkey", "internal/textrows"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
-		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/timezone", "kernels/window",
+		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
 		"internal/hashtable",
 	}},
 	{"sources", []string{"internal/sink", "internal/source"}},

@@ -71,6 +71,9 @@
 //	replace     old, with
 //	pad_start   length, with; and pad_end
 //	split_part  separator, number
+//	matches_regex pattern; and find_regex, count_regex
+//	extract_regex pattern, group
+//	replace_regex pattern, with
 //	truncate    unit
 //	quantile    q
 //	join_strings separator

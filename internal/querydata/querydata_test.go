@@ -121,7 +121,12 @@ func TestSameAsMethods(t *testing.T) {
 			as("b", `{"function": "row_number"}`), as("c", `{"function": "lag", "n": 2, "arguments": [`+col("Price")+`]}`), as("d", call("cum_sum", col("Qty"))))},
 			rows.Select(qty.Sum().Over(gpuframe.By(city).OrderBy(qty.Desc().NullsFirst()).Rows(gpuframe.FirstRow, 0).AtLeast(2)).As("a"),
 				gpuframe.RowNumber().As("b"), price.Lag(2).As("c"), qty.CumSum().As("d"))},
-		"rename":     {[]string{`{"verb": "rename", "inputs": [0], "columns": [["City", "Town"]]}`}, rows.Rename("City", "Town")},
+		"rename": {[]string{`{"verb": "rename", "inputs": [0], "columns": [["City", "Town"]]}`}, rows.Rename("City", "Town")},
+		"regular expressions": {[]string{selected(
+			as("a", `{"function": "matches_regex", "pattern": "a+", "arguments": [`+col("City")+`]}`), as("b", `{"function": "find_regex", "pattern": "b", "arguments": [`+col("City")+`]}`),
+			as("c", `{"function": "count_regex", "pattern": "c", "arguments": [`+col("City")+`]}`), as("d", `{"function": "extract_regex", "pattern": "(d)", "group": 1, "arguments": [`+col("City")+`]}`),
+			as("e", `{"function": "replace_regex", "pattern": "e", "with": "$0", "arguments": [`+col("City")+`]}`))},
+			rows.Select(city.MatchesRegex("a+").As("a"), city.FindRegex("b").As("b"), city.CountRegex("c").As("c"), city.ExtractRegex("(d)", 1).As("d"), city.ReplaceRegex("e", "$0").As("e"))},
 		"split_part": {[]string{selected(`{"function": "split_part", "separator": "s", "number": 1, "arguments": [` + col("City") + `]}`)}, rows.Select(city.SplitPart("s", 1))},
 	}
 	for name, c := range cases {

@@ -615,6 +615,27 @@ class StringExpr:
         """A part of the string that is split at a text; 0 is the first. It is null if there are fewer. Polars has ``split(by).list.get(index)``."""
         return call("split_part", self._of, separator=by, number=index + 1)
 
+    def matches(self, pattern: str) -> Expr:
+        """Whether the string has a match of a regular expression in RE2's syntax, which is Go's."""
+        return call("matches_regex", self._of, pattern=pattern)
+
+    def find_regex(self, pattern: str) -> Expr:
+        """The character at which the first match of a regular expression begins, from 0. It is null without a match."""
+        at = call("find_regex", self._of, pattern=pattern)
+        return when(at > 0).then(at - 1).otherwise(None)
+
+    def count_regex(self, pattern: str) -> Expr:
+        """The number of matches of a regular expression that do not overlap."""
+        return call("count_regex", self._of, pattern=pattern)
+
+    def extract(self, pattern: str, group_index: int = 1) -> Expr:
+        """The text of a group of the first match of a regular expression; group 0 is the match. It is null if there is none."""
+        return call("extract_regex", self._of, pattern=pattern, group=group_index)
+
+    def replace_regex(self, pattern: str, value: str) -> Expr:
+        """The string with a text in place of all matches of a regular expression; $1 or ${1} is a group, ${name} a named one, $$ a dollar sign."""
+        return call("replace_regex", self._of, **{"pattern": pattern, "with": value})
+
     def join(self, delimiter: str = "") -> Expr:
         """An aggregate: the strings of the rows as one."""
         return call("join_strings", self._of, separator=delimiter)

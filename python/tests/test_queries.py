@@ -6,6 +6,7 @@ import html.parser
 import math
 import os
 import random
+import re
 import signal
 import sqlite3
 import sys
@@ -84,6 +85,11 @@ EXPRESSIONS = {
     "replace": (col("city").str.replace_all("s", "zz"), null(lambda r: r["city"].replace("s", "zz")), ["city"]),
     "pad": (col("city").str.pad_start(6, "*"), null(lambda r: r["city"].rjust(6, "*")), ["city"]),
     "split": (col("city").str.split_part("s", 1), null(lambda r: (r["city"].split("s") + [None])[1] if "s" in r["city"] else None), ["city"]),
+    "regular expression": (col("city").str.matches("^[A-Z].*[aeiou]$"), null(lambda r: re.search("^[A-Z].*[aeiou]$", r["city"]) is not None), ["city"]),
+    "regular expression found": (col("city").str.find_regex("[r-z]"), null(lambda r: next((m.start() for m in re.finditer("[r-z]", r["city"])), None)), ["city"]),
+    "regular expression counted": (col("city").str.count_regex("[aeiou]"), null(lambda r: len(re.findall("[aeiou]", r["city"]))), ["city"]),
+    "group": (col("city").str.extract("([b-z]+)[aeiou]"), null(lambda r: next((m.group(1) for m in re.finditer("([b-z]+)[aeiou]", r["city"])), None)), ["city"]),
+    "regular expression replaced": (col("city").str.replace_regex("([aeiou])", "<$1>"), null(lambda r: re.sub("([aeiou])", r"<\1>", r["city"])), ["city"]),
     "concat": (gpuframe.concat_str("city", lit("x"), separator="-"), null(lambda r: r["city"] + "-x"), ["city"]),
 }
 

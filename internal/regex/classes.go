@@ -1,0 +1,111 @@
+package regex
+
+import (
+	"encoding/binary"
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+)
+
+// mostClasses is the limit of classes, without the end of the text.
+const mostClasses = 255
+
+// classes divides the characters: those of a class take the same instructions.
+type classes struct {
+	// starts are the first characters of ranges, which end before the next one. of has
+	// their classes.
+	starts []rune
+	of     []uint8
+	// samples has a character of each class.
+	samples []rune
+}
+
+// classesOf returns the classes of a program. Characters of different kinds have different
+// classes too.
+func classesOf(prog *syntax.Prog, asserted assertions) (*classes, error) {
+	bounds := []rune{0}
+	add := func(low, high rune) { bounds = append(bounds, low, high+1) }
+	for _, inst := range prog.Inst {
+		switch inst.Op {
+		case syntax.InstRune1, syntax.InstRune:
+			if len(inst.Rune) != 1 {
+				for i := 0; i+1 < len(inst.Rune); i += 2 {
+					add(inst.Rune[i], inst.Rune[i+1])
+				}
+				continue
+			}
+			first := inst.Rune[0]
+			add(first, first)
+			if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 {
+				for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {
+					add(r, r)
+				}
+			}
+		case syntax.InstRuneAnyNotNL:
+			add('\n', '\n')
+		}
+	}
+	for r := rune(1); r <= 0x80; r++ {
+		if asserted.of(r) != asserted.of(r-1) {
+			bounds = append(bounds, r)
+		}
+	}
+	slices.Sort(bounds)
+	bounds = slices.Compact(bounds)
+	made := &classes{}
+	known := map[string]uint8{}
+	for _, low := range bounds {
+		if low > unicode.MaxRune {
+			break
+		}
+		signature := signatureOf(prog, low, asserted.of(low))
+		class, ok := known[signature]
+		if !ok {
+			if len(known) == mostClasses {
+				return nil, fmt.Errorf("more than %d classes of characters: %w", mostClasses, ErrTooLarge)
+			}
+			class = uint8(len(known))
+			known[signature] = class
+			made.samples = append(made.samples, low)
+		}
+		if n := len(made.of); n > 0 && made.of[n-1] == class {
+			continue
+		}
+		made.starts, made.of = append(made.starts, low), append(made.of, class)
+	}
+	return made, nil
+}
+
+// signatureOf names the instructions that take a character.
+func signatureOf(prog *syntax.Prog, r rune, k kind) string {
+	signature := []byte{byte(k)}
+	for i := range prog.Inst {
+		if takes(&prog.Inst[i], r) {
+			signature = binary.AppendUvarint(signature, uint64(i))
+		}
+	}
+	return string(signature)
+}
+
+// takes reports whether an instruction takes a character.
+func takes(inst *syntax.Inst, r rune) bool {
+	switch inst.Op {
+	case syntax.InstRune, syntax.InstRune1:
+		return inst.MatchRune(r)
+	case syntax.InstRuneAny:
+		return true
+	case syntax.InstRuneAnyNotNL:
+		return r != '\n'
+	}
+	return false
+}
+
+// class returns the class of a character.
+func (c *classes) class(r rune) uint8 {
+	i, found := slices.BinarySearch(c.starts, r)
+	if !found {
+		i--
+	}
+	return c.of[i]
+}

@@ -1,0 +1,18 @@
+package text
+
+import (
+	"embed"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
+)
+
+//go:embed cuda/*.ptx.gz
+var code embed.FS
+
+// set has the kernels, each compiled when it is first used.
+var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+
+const threads = 256
+
+var block256 = device.Dim3{X: threads}

@@ -1,0 +1,14 @@
+// Package text has functions of strings that are steps of their own in an expression:
+// regular expressions.
+//
+//	isAddress := text.Matches(expr.Col("contact"), `^[a-z]+@[a-z]+\.(com|org)$`)
+//
+// Patterns have the syntax of package regexp, and give its results. The host compiles a
+// pattern to an automaton, and each thread of a kernel runs it on a string: see
+// internal/regex. A pattern that does not compile is a [*PatternError] with the position in
+// it; an automaton that exceeds a limit wraps [ErrPatternTooLarge].
+//
+// Strings and binaries of 32-bit and 64-bit offsets and dictionaries of them are operands.
+// Of a dictionary each distinct value is searched once. The results have the nulls of the
+// operand. Strings of 4 GiB and more have no matches.
+package text
