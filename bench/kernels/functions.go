@@ -29,13 +29,13 @@ type functionFigure struct {
 // textWidth is the length of the strings of the first figures.
 const textWidth = 64
 
-// functionsAll measures functions of strings and times, and lists that become rows.
+// functionsAll measures functions of strings and times, regular expressions, and lists that become rows.
 func (b *bench) functionsAll(ctx context.Context) error {
 	if err := b.copyRate(ctx); err != nil {
 		return err
 	}
 	t := table.New("function", "time", "Grows/s", "of reach", "bar", "against", "")
-	for _, measure := range []func(context.Context, *table.Table) error{b.stringFunctions, b.parsers, b.timeFunctions, b.explode} {
+	for _, measure := range []func(context.Context, *table.Table) error{b.stringFunctions, b.patterns, b.parsers, b.timeFunctions, b.explode} {
 		if err := measure(ctx, t); err != nil {
 			t.Add("", err.Error())
 		}

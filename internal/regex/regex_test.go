@@ -71,7 +71,7 @@ func compare(t *testing.T, pattern, text string, got []uint32, want []int) {
 func TestRandom(t *testing.T) {
 	patterns := 20_000
 	if testing.Short() {
-		patterns = 1_500
+		patterns = 200
 	}
 	r := rand.New(rand.NewPCG(7, 9))
 	for range patterns {
