@@ -12,11 +12,11 @@ import (
 // longestDelta is the longest time over which a difference of profiles is taken.
 const longestDelta = time.Hour
 
-// HeapHandler serves the profile of [Recorder.WriteHeap]. Mount it beside net/http/pprof:
+// HeapHandler serves the profile of [Recorder.WriteHeap]. Mount it with net/http/pprof:
 //
 //	http.Handle("/debug/pprof/gpu_heap", recorder.HeapHandler())
 //
-// With ?seconds=30 the profile has what changed in that time; with ?debug=1 it is text.
+// With ?seconds=30 the profile has the changes of that time; with ?debug=1 it is text.
 func (r *Recorder) HeapHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.Method != http.MethodGet && request.Method != http.MethodHead {

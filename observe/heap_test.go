@@ -52,7 +52,7 @@ func readHeap(t *testing.T, r *observe.Recorder) *profile.Profile {
 	return made
 }
 
-// totals sums the values of the samples whose label has a value.
+// totals sums the values of the samples with a label.
 func totals(p *profile.Profile, label, value string) []int64 {
 	sums := make([]int64, len(p.SampleType))
 	for _, s := range p.Sample {
@@ -137,7 +137,7 @@ func TestHeapHandler(t *testing.T) {
 	r.HeapHandler().ServeHTTP(recorded, httptest.NewRequest(http.MethodPost, "/", nil))
 	assert.Equal(t, http.StatusMethodNotAllowed, recorded.Code)
 
-	// What was allocated before the period is not in the difference.
+	// The difference has nothing that was allocated before the period.
 	delta, err := profile.Parse(get(t, r.HeapHandler(), "/?seconds=1").Body)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{0, 0, 0, 0}, totals(delta, "", ""))

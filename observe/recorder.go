@@ -19,7 +19,7 @@ const DefaultSampleBytes = 4 << 20
 type Options struct {
 	// Managers are the managers to record, with all other managers of their trees.
 	Managers []*memory.Manager
-	// SampleBytes is the mean number of bytes between two blocks whose stack is recorded.
+	// SampleBytes is the mean number of bytes between two blocks with a recorded stack.
 	// Zero records none, one records all.
 	SampleBytes uint64
 	// Logger receives a warning for each request that got no memory. Nil means no log.
@@ -68,7 +68,7 @@ func New(options Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Close stops recording. What was recorded stays readable. Further calls do nothing.
+// Close stops recording. The records stay readable. Further calls do nothing.
 func (r *Recorder) Close() { r.close() }
 
 // Managers returns the topmost managers that are recorded.

@@ -14,7 +14,7 @@ const Deepest = 64
 
 const module = "github.com/gpuframe/gpuframe/"
 
-// hidden are the packages, relative to the module, whose innermost frames are hidden.
+// hidden are the packages, relative to the module, that innermost frames are hidden of.
 // They are the same for every allocation.
 var hidden = []string{"memory", "observe"}
 
