@@ -27,7 +27,7 @@ import (
 // was run. Other errors name the operation of the plan. They wrap memory.ErrBudget if the
 // budget is too small, the cause of ctx if it ended, and [ErrClosed] if the engine is closed.
 func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error) {
-	r, err := q.newRun(ctx, options)
+	r, ctx, err := q.newRun(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 // cannot begin again if other queries use the memory that it lacks: it fails.
 func (q Query) Batches(ctx context.Context, options ...RunOption) iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
-		r, err := q.newRun(ctx, options)
+		r, ctx, err := q.newRun(ctx, options)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -96,8 +96,10 @@ type Engine struct {
 	parent  *Engine
 	level   *admission.Level
 	queries queries
-	stores  exec.Stores
-	close   func() error
+	// active has the queries of an engine without parent and of its tenants.
+	active active
+	stores exec.Stores
+	close  func() error
 }
 
 // Open opens a device and a memory manager on it.

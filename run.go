@@ -24,6 +24,7 @@ type run struct {
 	prepared *prepared
 	settings exec.Settings
 	counts   *queryCounts
+	running  *running
 	noWait   bool
 	progress func(rows, of int64)
 	// alone is the level at which no other query runs while this one has its turn.
@@ -32,21 +33,22 @@ type run struct {
 	reader buffer.Reader
 }
 
-// newRun binds a query, and checks that the budget can suffice.
-func (q Query) newRun(ctx context.Context, options []RunOption) (*run, error) {
+// newRun binds a query, and checks that the budget can suffice. The query runs with the
+// context that it returns.
+func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.Context, error) {
 	chosen, err := settingsOfRun(options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	prepared, err := q.prepare(ctx, chosen.without)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e := q.step.engine
 	tag := cmp.Or(chosen.tag, prepared.tag)
 	budget := e.manager.Budget()
 	if prepared.needs.Smallest > budget {
-		return nil, &NeedsError{Tag: tag, Needed: prepared.needs.Smallest, Budget: budget}
+		return nil, nil, &NeedsError{Tag: tag, Needed: prepared.needs.Smallest, Budget: budget}
 	}
 	r := &run{engine: e, prepared: prepared, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
 		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows,
@@ -54,16 +56,23 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, error) {
 	}}
 	if chosen.profile != nil {
 		if err := chosen.profile.start(prepared.plan, &r.settings); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	r.counts = e.queries.of(tag)
 	r.counts.begin()
-	return r, nil
+	r.running = &running{tag: tag, manager: e.manager.Name(), needed: prepared.needs.Smallest, plan: prepared.plan}
+	ctx, r.running.cancel = context.WithCancelCause(ctx)
+	r.settings.Working = &r.running.working
+	e.top().active.add(r.running)
+	return r, ctx, nil
 }
 
 // end counts the run as ended. A caller that stops before the end has no error.
-func (r *run) end(err error) { r.counts.end(err) }
+func (r *run) end(err error) {
+	r.counts.end(err)
+	r.engine.top().active.end(r.running, err)
+}
 
 // do opens the reader of the result and calls f with it, while the query has its turn. If
 // memory is short, it releases everything. If caches keep rows, these are released and the
@@ -118,9 +127,7 @@ func (r *run) attempt(ctx context.Context, f func(buffer.Reader) error) (short *
 		return nil, err
 	}
 	defer turn.Leave()
-	if r.progress != nil {
-		r.settings.Progress = exec.NewProgress(r.prepared.plan, r.progress)
-	}
+	r.settings.Progress = exec.NewProgress(r.prepared.plan, r.read)
 	if r.reader, err = exec.Open(ctx, r.prepared.plan, r.settings); err == nil {
 		err = r.use(f)
 	}
@@ -133,6 +140,15 @@ func (r *run) attempt(ctx context.Context, f func(buffer.Reader) error) (short *
 		}
 	}
 	return short, errors.Join(err, r.close())
+}
+
+// read receives the rows that the sources have read.
+func (r *run) read(rows, of int64) {
+	r.running.rows.Store(rows)
+	r.running.of.Store(of)
+	if r.progress != nil {
+		r.progress(rows, of)
+	}
 }
 
 // resume calls f with the reader, while the query has another turn.
@@ -164,10 +180,12 @@ func (r *run) enter(ctx context.Context) (*admission.Turn, error) {
 		Waiting: func() {
 			waited = true
 			r.counts.wait()
+			r.running.wait()
 		},
 	})
 	if waited {
 		r.counts.resume()
+		r.running.resume()
 	}
 	switch {
 	case errors.Is(err, ErrBusy):

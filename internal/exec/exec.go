@@ -34,6 +34,8 @@ type Settings struct {
 	Profile *Profile
 	// Progress, if it is not nil, receives what the scans read.
 	Progress *Progress
+	// Working, if it is not nil, receives the node that works.
+	Working *Working
 }
 
 // Error is the failure of one operation of a plan.
@@ -95,6 +97,9 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	reader, err := open(ctx, &base)
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
+	}
+	if o.settings.Working != nil {
+		reader = &working{reader, n, o.settings.Working}
 	}
 	if o.settings.Profile != nil {
 		reader = o.settings.Profile.measure(n, reader, o.settings.Manager)
