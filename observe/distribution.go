@@ -9,10 +9,10 @@ import (
 type Distribution struct {
 	// Bounds are upper bounds. Counts has the number of values up to and including each
 	// bound, and above the one before, and at its end the number of larger values.
-	Bounds []float64
-	Counts []uint64
+	Bounds []float64 `json:"bounds"`
+	Counts []uint64  `json:"counts"`
 	// Sum is the sum of all values.
-	Sum float64
+	Sum float64 `json:"sum"`
 }
 
 // Count returns the number of values.

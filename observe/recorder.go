@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -19,18 +21,29 @@ const DefaultSampleBytes = 4 << 20
 type Options struct {
 	// Managers are the managers to record, with all other managers of their trees.
 	Managers []*memory.Manager
+	// Engines are the engines to record, with their tenants and their managers.
+	Engines []*gpuframe.Engine
+	// Spillers are the spillers to show.
+	Spillers []*spill.Spiller
 	// SampleBytes is the mean number of bytes between two blocks with a recorded stack.
 	// Zero records none, one records all.
 	SampleBytes uint64
-	// Logger receives a warning for each request that got no memory. Nil means no log.
+	// Logger receives a warning for each request that got no memory, and for each slow
+	// query. Nil means no log.
 	Logger *slog.Logger
+	// SlowQuery is the duration from which a query is slow. Zero means that none is.
+	SlowQuery time.Duration
 }
 
 // Recorder records what managers do, for profiles, pages and metrics. Its methods may be
 // called from any goroutine.
 type Recorder struct {
 	managers []*memory.Manager
+	engines  []*gpuframe.Engine
+	spillers []*spill.Spiller
 	heap     heap
+	queries  endedQueries
+	slow     time.Duration
 	failures failures
 	waits    histogram
 	log      *slog.Logger
@@ -42,13 +55,31 @@ type Recorder struct {
 //
 // # Errors
 //
-// device.ErrInvalidValue for a nil manager.
+// device.ErrInvalidValue for a nil manager, engine or spiller.
 func New(options Options) (*Recorder, error) {
-	r := &Recorder{log: options.Logger}
+	r := &Recorder{log: options.Logger, slow: options.SlowQuery, spillers: slices.Clone(options.Spillers)}
+	managers := slices.Clone(options.Managers)
 	for i, m := range options.Managers {
 		if m == nil {
-			return nil, fmt.Errorf("observe: new recorder: Options.Managers[%d] is nil: %w", i, device.ErrInvalidValue)
+			return nil, invalid("Managers", i)
 		}
+	}
+	for i, s := range options.Spillers {
+		if s == nil {
+			return nil, invalid("Spillers", i)
+		}
+	}
+	for i, e := range options.Engines {
+		if e == nil {
+			return nil, invalid("Engines", i)
+		}
+		// An engine and its tenants have one list of queries.
+		if top := topOf(e.Manager()); !slices.ContainsFunc(r.engines, func(other *gpuframe.Engine) bool { return topOf(other.Manager()) == top }) {
+			r.engines = append(r.engines, e)
+			managers = append(managers, top)
+		}
+	}
+	for _, m := range managers {
 		if top := topOf(m); !slices.Contains(r.managers, top) {
 			r.managers = append(r.managers, top)
 		}
@@ -60,12 +91,19 @@ func New(options Options) (*Recorder, error) {
 			SampleBytes: options.SampleBytes, Sampled: r.heap.sampled, Failed: r.failed, Waited: r.waited,
 		}))
 	}
+	for _, e := range r.engines {
+		r.stops = append(r.stops, e.ObserveQueries(r.ended(titleOf(topOf(e.Manager())))))
+	}
 	r.close = sync.OnceFunc(func() {
 		for _, stop := range r.stops {
 			stop()
 		}
 	})
 	return r, nil
+}
+
+func invalid(list string, index int) error {
+	return fmt.Errorf("observe: new recorder: Options.%s[%d] is nil: %w", list, index, device.ErrInvalidValue)
 }
 
 // Close stops recording. The records stay readable. Further calls do nothing.

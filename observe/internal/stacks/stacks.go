@@ -74,3 +74,8 @@ func Text(frames []runtime.Frame, indentation string) string {
 	}
 	return b.String()
 }
+
+// Line returns a frame as one line.
+func Line(frame runtime.Frame) string {
+	return fmt.Sprintf("%s (%s:%d)", frame.Function, frame.File, frame.Line)
+}
