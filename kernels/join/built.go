@@ -42,7 +42,7 @@ func (r *run) buildSide(e *encoding, keys []*column.Column) (*built, error) {
 			return err
 		}
 		b.table, err = r.build(w, r.options.Kind.leftOnly() && r.options.Where.IsZero())
-		return errors.Join(err, w.Release())
+		return err
 	}()
 	if err != nil {
 		return nil, errors.Join(err, b.Release())

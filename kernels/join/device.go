@@ -22,8 +22,12 @@ const (
 	threads = 256
 	// tilePairs is the number of pairs that a block of expand_pairs writes: see pairs.cu.
 	tilePairs = 2048
-	// matchRows is the number of rows of a block of pair_matches: see pairs.cu.
+	// matchRows is the number of rows of a block that pairs rows: see pairing.cuh.
 	matchRows = 2048
+	// insertRows is the number of rows that a block inserts: see table.cu.
+	insertRows = 1024
+	// loopRows is the number of rows of a thread of kernels that loop over many rows.
+	loopRows = 4
 	// distinctOffset is the place of distinct in struct Header of table.cuh.
 	distinctOffset = 16
 )
@@ -54,8 +58,9 @@ func (r *run) expandOnDevice(m *matches, ends memory.Slice[int64], from int64, p
 		p.probe, p.build, m.first, m.count, m.list, ends, uint64(m.probe), uint64(from), uint64(p.rows))
 }
 
-// pairOnDevice writes the pairs of single matches, and the words of their outcome.
-func (r *run) pairOnDevice(m *matches, p *pairs, outcome memory.Slice[uint64]) error {
+// pairOnDevice writes the pairs of single matches to struct PairsOut of pairing.cuh, and the
+// words of their outcome. Matches that are pending are found by the same kernel.
+func (r *run) pairOnDevice(m *matches, out any, outcome memory.Slice[uint64]) error {
 	tiles := (m.probe + matchRows - 1) / matchRows
 	block, slices, err := r.call.Scratch(lookback.Bytes(uint64(tiles), 8))
 	if err != nil {
@@ -65,18 +70,20 @@ func (r *run) pairOnDevice(m *matches, p *pairs, outcome memory.Slice[uint64]) e
 		if err := slices[0].Fill(r.call.Stream, 0); err != nil {
 			return err
 		}
-		f, err := r.call.Kernel(&set, "pairs", "pair_matches")
+		file, entry, arguments := "pairs", "pair_matches", []any{out, m.first, uint64(m.probe), outcome, slices[0]}
+		if l := m.pending; l != nil {
+			t, err := l.table.argument()
+			if err != nil {
+				return err
+			}
+			file, entry = "table", l.table.entry("probe_pairs", l.words)
+			arguments = []any{out, t, l.words.argument(), word(!l.table.settled), outcome, slices[0]}
+		}
+		f, err := r.call.Kernel(&set, file, entry)
 		if err != nil {
 			return err
 		}
-		var distinct memory.Slice[uint8]
-		if m.trial != nil {
-			if distinct, err = m.trial.table.memory.Slice(distinctOffset, distinctOffset+4); err != nil {
-				return err
-			}
-		}
-		return f.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0,
-			p.probe, p.build, m.first, uint64(m.probe), distinct, outcome, slices[0])
+		return f.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0, arguments...)
 	}()
 	return errors.Join(err, block.Release())
 }

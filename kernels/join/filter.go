@@ -41,6 +41,9 @@ func (r *run) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, error) 
 		return nil, err
 	}
 	held.Add(block)
+	if err := r.lookUp(m); err != nil {
+		return nil, err
+	}
 	if r.call.OnHost() {
 		err = r.matchedOnHost(m, slices[0])
 	} else {

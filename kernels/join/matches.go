@@ -23,8 +23,8 @@ type matches struct {
 	// each row, or noRow. block is the memory of first.
 	single bool
 	block  *memory.Block
-	// trial is set if the matches are right only if the keys of the build side are distinct.
-	trial *trial
+	// pending is set if the matches are not found yet: see [run.lookUp].
+	pending *lookup
 
 	held release.Stack
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
@@ -65,7 +66,7 @@ func (r *run) expand(m *matches, f form, extra int) (*pairs, error) {
 			return p, err
 		}
 	}
-	if err := r.settleMatches(m); err != nil {
+	if err := r.lookUp(m); err != nil {
 		return nil, err
 	}
 	if m.single && f == everyMatchOrNone && extra == 0 && m.probe > 0 {
@@ -122,16 +123,20 @@ func (r *run) fillSingle(m *matches, p *pairs) (right bool, err error) {
 	}
 	words, err := memory.Reinterpret[uint64](slices[0])
 	if err == nil {
-		err = r.pairOnDevice(m, p, words)
+		err = r.pairOnDevice(m, kernels.Struct(kernels.Output(p.probe), kernels.Output(p.build), uint64(0)), words)
 	}
 	var outcome [2]uint64 // the number of pairs, and whether the matches are right
 	if err == nil {
 		err = words.Download(r.call.Context(), r.call.Stream, outcome[:])
 	}
-	if right = outcome[1] != 0; right {
-		p.rows, m.trial = int(outcome[0]), nil
+	if err = errors.Join(err, block.Release()); err != nil {
+		return false, err
 	}
-	return right, errors.Join(err, block.Release())
+	if outcome[1] == 0 {
+		return false, r.refuteSingle(m)
+	}
+	p.rows = int(outcome[0])
+	return true, nil
 }
 
 // everyRow makes one pair for each row of the probe side: the matches themselves.
@@ -181,7 +186,7 @@ func (r *run) sequence(m *matches, f form) (*sequence, error) {
 	if m.probe == 0 {
 		return s, nil
 	}
-	err := r.settleMatches(m)
+	err := r.lookUp(m)
 	if err != nil {
 		return nil, err
 	}

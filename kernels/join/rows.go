@@ -10,6 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -29,14 +31,108 @@ func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options 
 	if err != nil {
 		return nil, nil, err
 	}
-	j, err := r.pairs()
+	probesRight := r.probesRight()
+	m, err := r.match(probesRight)
 	if err == nil {
-		leftRows, rightRows, err = r.bothNumbers(j)
+		leftRows, rightRows, err = r.numbersOfPairs(m, probesRight)
 	}
-	if err = errors.Join(err, j.Release(), r.close()); err != nil {
+	if err = errors.Join(err, r.close()); err != nil {
 		return nil, nil, errors.Join(err, leftRows.Release(), rightRows.Release())
 	}
 	return leftRows, rightRows, nil
+}
+
+// numbersOfPairs returns the numbers of the rows of both sides of matches, which it releases.
+// After an error one may be there.
+func (r *run) numbersOfPairs(m *matches, probesRight bool) (left, right *column.Column, err error) {
+	if r.options.Kind == Inner && r.options.Where.IsZero() && m.single && m.probe > 0 && !r.call.OnHost() {
+		left, right, err = r.numberSingle(m)
+		if probesRight {
+			left, right = right, left
+		}
+		if left != nil || err != nil {
+			return left, right, errors.Join(err, m.Release())
+		}
+	}
+	j, err := r.pairsOf(m, probesRight)
+	if err == nil {
+		left, right, err = r.bothNumbers(j)
+	}
+	return left, right, errors.Join(err, j.Release())
+}
+
+// numberSingle writes the pairs of rows that have one match or none as int64, in one pass
+// and in memory for all rows of the probe side. It waits for their number. It returns nil if a
+// row has several matches.
+func (r *run) numberSingle(m *matches) (probe, build *column.Column, err error) {
+	block, slices, err := r.call.Scratch(16)
+	if err != nil {
+		return nil, nil, err
+	}
+	outcome, err := memory.Reinterpret[uint64](slices[0])
+	if err == nil {
+		all := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: m.probe}
+		probe, err = r.call.NewColumn(all, func(probes op.Buffers) (err error) {
+			build, err = r.call.NewColumn(all, func(builds op.Buffers) error {
+				return r.pairOnDevice(m, kernels.Struct(kernels.Output(probes.Values), kernels.Output(builds.Values), uint64(1)), outcome)
+			})
+			return err
+		})
+	}
+	var found [2]uint64 // the number of pairs, and whether they are right
+	if err == nil {
+		err = outcome.Download(r.call.Context(), r.call.Stream, found[:])
+	}
+	if err = errors.Join(err, block.Release()); err == nil && found[1] == 0 {
+		err = errors.Join(probe.Release(), build.Release(), r.refuteSingle(m))
+		return nil, nil, err
+	}
+	if err == nil {
+		err = r.checkLimit(int64(found[0]))
+	}
+	if err == nil {
+		probe, err = r.shortened(probe, int(found[0]))
+	}
+	if err == nil {
+		build, err = r.shortened(build, int(found[0]))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, probe.Release(), build.Release())
+	}
+	return probe, build, nil
+}
+
+// shortened returns the first n numbers of a column, which it releases. If these are few they
+// are copied, so that the memory of the others does not stay.
+func (r *run) shortened(c *column.Column, n int) (*column.Column, error) {
+	if n == c.Len() {
+		return c, nil
+	}
+	if n >= c.Len()/2 {
+		cut, err := c.Slice(0, n)
+		return release.OnError(cut, err, c.Release())
+	}
+	if n == 0 {
+		none, err := noNumbers(r.call.Manager)
+		return release.OnError(none, err, c.Release())
+	}
+	all, err := column.Elements[int64](c)
+	if err != nil {
+		return c, err
+	}
+	first, err := all.Slice(0, n)
+	if err != nil {
+		return c, err
+	}
+	cut, err := r.call.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}, func(out op.Buffers) error {
+		return out.Values.CopyFrom(r.call.Stream, first.AsBytes())
+	})
+	return release.OnError(cut, err, c.Release())
+}
+
+// noNumbers returns numbers of no rows.
+func noNumbers(m *memory.Manager) (*column.Column, error) {
+	return column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Buffers: make([]column.Bytes, 2), Manager: m})
 }
 
 // bothNumbers returns the numbers of the rows of both sides. After an error one may be
@@ -51,7 +147,7 @@ func (r *run) bothNumbers(j *joined) (left, right *column.Column, err error) {
 // rowNumbers returns numbers of rows as int64. noRow is null.
 func (r *run) rowNumbers(j *joined, rows memory.Slice[uint32], missing bool) (*column.Column, error) {
 	if j.pairs.rows == 0 {
-		return column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Buffers: make([]column.Bytes, 2), Manager: r.call.Manager})
+		return noNumbers(r.call.Manager)
 	}
 	return r.call.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: j.pairs.rows, Nullable: missing}, func(out op.Buffers) error {
 		if r.call.OnHost() {

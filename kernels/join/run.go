@@ -23,7 +23,10 @@ type run struct {
 	// kept is set for a build side that stays behind the call: its memory has the tag of
 	// results.
 	kept bool
-	held release.Stack
+	// probed is the number of rows of the probe side, if it is known when the build side is
+	// made.
+	probed int
+	held   release.Stack
 }
 
 // begin prepares a join up to the keys. The caller closes the run.

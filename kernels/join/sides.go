@@ -76,6 +76,7 @@ func (r *run) match(probesRight bool) (*matches, error) {
 	case probe == 0 || build == 0:
 		return r.everything(probe, 0)
 	}
+	r.probed = probe
 	var held release.Stack
 	m, err := r.matchKeys(&held, [2][]*column.Column{probeKeys, buildKeys})
 	return release.OnError(m, err, held.Release())

@@ -18,8 +18,9 @@ const (
 	// mostBuilt is the most rows of a build side that has a table: slots have numbers of 32
 	// bits.
 	mostBuilt = math.MaxInt32
-	// measuredRows is the fewest rows of a build side of which the range of integer keys is
-	// measured. A hash table of fewer rows is in a cache.
+	// measuredRows is the fewest rows of a side for which the range of integer keys of the
+	// build side is measured. For fewer the kernel that measures costs more than a search in a
+	// hash table.
 	measuredRows = 1 << 13
 	// headerBytes is the memory before the slots.
 	headerBytes = 64
@@ -50,8 +51,10 @@ type table struct {
 	rows int
 	// settled is set if the host knows distinct: whether no key occurs twice, or it does not
 	// matter. If one does, list has the rows in the order of their slots, and spans the
-	// span of each slot, if slots have no room for it. Before, slotOf is the slot of each row.
+	// span of each slot, if slots have no room for it. Before, keys are the words of the
+	// rows, and on the host slotOf is the slot of each row.
 	settled, distinct bool
+	keys              *words
 	slotOf            memory.Slice[uint32]
 	slotBlock         *memory.Block
 	list              memory.Slice[uint32]
@@ -68,11 +71,11 @@ func (t *table) Release() error {
 	return errors.Join(t.dropSlots(), t.held.Release())
 }
 
-// dropSlots releases the slots of the rows.
+// dropSlots releases the slots and the words of the rows.
 func (t *table) dropSlots() error {
-	block := t.slotBlock
-	t.slotBlock, t.slotOf = nil, memory.Slice[uint32]{}
-	return block.Release()
+	block, keys := t.slotBlock, t.keys
+	t.slotBlock, t.slotOf, t.keys = nil, memory.Slice[uint32]{}, nil
+	return errors.Join(block.Release(), keys.Release())
 }
 
 // slotMemory is the memory behind the header.
@@ -96,7 +99,7 @@ func (r *run) newTable(w *words) *table {
 	case hashed:
 	case w.bound > 0 && w.bound <= room:
 		t.places, t.size = w.bound, 0
-	case w.bound == 0 && (w.rows >= measuredRows || chosen == strategy.Places):
+	case w.bound == 0 && (max(w.rows, r.probed) >= measuredRows || r.kept || chosen == strategy.Places):
 		t.room = room
 	}
 	return t
@@ -113,14 +116,16 @@ func (t *table) slotBytes() uint64 {
 	return 16 * (t.size + 1)
 }
 
-// build makes a table of the rows of the build side. If any is set it answers only
-// whether a key has a row. The caller releases it.
+// build makes a table of the rows of the build side, and takes over their words. If any is
+// set it answers only whether a key has a row. The caller releases it.
 func (r *run) build(w *words, any bool) (*table, error) {
 	t := r.newTable(w)
-	if err := r.fillTable(t, w, any || w.unique); err != nil {
-		return nil, errors.Join(err, t.Release())
+	t.keys = w
+	err := r.fillTable(t, w, any || w.unique)
+	if err == nil && t.settled {
+		err = t.dropSlots()
 	}
-	return t, nil
+	return release.OnError(t, err)
 }
 
 // fillTable inserts all rows. With distinct set it does not matter whether keys occur twice.
@@ -138,6 +143,9 @@ func (r *run) fillTable(t *table, w *words, distinct bool) error {
 	if err := t.memory.Fill(r.call.Stream, 0xff); err != nil {
 		return err
 	}
+	if !r.call.OnHost() {
+		return r.insertOnDevice(t, w)
+	}
 	if !distinct {
 		if err := r.newSlots(t); err != nil {
 			return err
@@ -146,13 +154,10 @@ func (r *run) fillTable(t *table, w *words, distinct bool) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	if r.call.OnHost() {
-		if err := r.insertOnHost(t, w); err != nil {
-			return err
-		}
-		return r.settleTable(t)
+	if err := r.insertOnHost(t, w); err != nil {
+		return err
 	}
-	return r.insertOnDevice(t, w)
+	return r.settleTable(t)
 }
 
 // newSlots allocates the slots of the rows.
@@ -190,10 +195,14 @@ func (r *run) settleTable(t *table) error {
 		t.least, t.places = least^t.sign, greatest-least+1
 	}
 	t.room = 0
-	return errors.Join(r.sortSlots(t), t.dropSlots())
+	if r.call.OnHost() {
+		return errors.Join(r.sortSlots(t), t.dropSlots())
+	}
+	return errors.Join(r.sortSlotsOnDevice(t), t.dropSlots())
 }
 
-// sortSlots lists the rows in the order of their slots, and writes the spans of the slots.
+// sortSlots lists the rows in the order of their slots on the host, and writes the spans of
+// the slots.
 func (r *run) sortSlots(t *table) error {
 	numbers, err := selection.RowNumbers(t.slotOf, nil)
 	if err != nil {
@@ -214,10 +223,7 @@ func (r *run) sortSlots(t *table) error {
 	if err := r.newSpans(t); err != nil {
 		return err
 	}
-	if r.call.OnHost() {
-		return errors.Join(r.settle(), r.slotSpansOnHost(t))
-	}
-	return r.slotSpansOnDevice(t)
+	return errors.Join(r.settle(), r.slotSpansOnHost(t))
 }
 
 // newSpans allocates spans for slots that have no room for them.
@@ -245,21 +251,17 @@ func (r *run) newSpans(t *table) error {
 }
 
 // probe returns the matches of the rows of the probe side, and takes over their words. The
-// matches refer to the table's list. If the host does not know whether keys of the table
-// occur twice, they are a trial: see [run.settleMatches].
+// matches refer to the table's list. On a GPU the rows are looked up later: see [lookup].
 func (r *run) probe(t *table, w *words) (*matches, error) {
 	if strategy.OfJoin(r.call.Context()).Waits {
 		if err := r.settleTable(t); err != nil {
 			return nil, errors.Join(err, w.Release())
 		}
 	}
-	m := &matches{probe: w.rows, build: t.rows}
+	m := &matches{probe: w.rows, build: t.rows, single: !t.settled || t.distinct, pending: &lookup{t, w}}
 	m.held.Add(w)
-	if !t.settled {
-		m.trial = &trial{t, w}
-	}
-	if err := r.find(m, t, w); err != nil {
-		return nil, errors.Join(err, m.Release())
+	if r.call.OnHost() {
+		return release.OnError(m, r.lookUp(m))
 	}
 	return m, nil
 }
@@ -284,23 +286,35 @@ func (r *run) find(m *matches, t *table, w *words) error {
 	return r.probeOnDevice(t, w, m)
 }
 
-// trial is the table and the words of matches that are right only if no key of the table
-// occurs twice, which only the device knows.
-type trial struct {
+// lookup is the table and the words of matches that are not found yet, because the step that
+// needs them can often find them itself.
+type lookup struct {
 	table *table
 	words *words
 }
 
-// settleMatches makes matches right: it finds them again if they were a trial, and keys
-// occur several times. A GPU waits for a trial.
-func (r *run) settleMatches(m *matches) error {
-	t := m.trial
-	if t == nil {
+// refuteSingle is for pending matches of a table in which keys occur several times, as the
+// device has found out.
+func (r *run) refuteSingle(m *matches) error {
+	m.single = false
+	return r.settleTable(m.pending.table)
+}
+
+// lookUp finds the matches, if it has not been done. A GPU waits if the host does not know
+// whether keys of the table occur twice. The rows are looked up before, as if they did not, and
+// again if they do.
+func (r *run) lookUp(m *matches) error {
+	l := m.pending
+	if l == nil {
 		return nil
 	}
-	m.trial = nil
-	if err := r.settleTable(t.table); err != nil || t.table.distinct {
+	m.pending = nil
+	settled := l.table.settled
+	if err := r.find(m, l.table, l.words); err != nil || settled {
 		return err
 	}
-	return r.find(m, t.table, t.words)
+	if err := r.settleTable(l.table); err != nil || l.table.distinct {
+		return err
+	}
+	return r.find(m, l.table, l.words)
 }

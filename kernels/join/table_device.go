@@ -2,7 +2,10 @@ package join
 
 import (
 	"errors"
+	"math/bits"
 
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/radix"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -35,23 +38,81 @@ func (t *table) entry(name string, w *words) string {
 	return name
 }
 
+// launchLoop launches a kernel for n rows whose blocks loop over them.
+func (r *run) launchLoop(entry string, n int, arguments ...any) error {
+	f, err := r.call.Kernel(&set, "table", entry)
+	if err != nil {
+		return err
+	}
+	grid, err := f.Grid(n, threads, loopRows, 0)
+	if err != nil {
+		return err
+	}
+	return f.Launch(r.call.Stream, grid, device.Dim3{X: threads}, 0, arguments...)
+}
+
 func (r *run) insertOnDevice(t *table, w *words) error {
 	argument, err := t.argument()
 	if err == nil && t.room > 0 {
-		err = r.launch("table", "bound_keys"+w.width(), w.rows, argument, w.argument())
+		err = r.launchLoop("bound_keys"+w.width(), w.rows, argument, w.argument())
 	}
 	if err != nil {
 		return err
 	}
-	return r.launch("table", t.entry("insert_rows", w), w.rows, argument, w.argument(), t.slotOf)
+	f, err := r.call.Kernel(&set, "table", t.entry("insert_rows", w))
+	if err != nil {
+		return err
+	}
+	return f.Launch(r.call.Stream, kernels.GridFor(w.rows, insertRows), device.Dim3{X: threads}, 0, argument, w.argument(), word(!t.settled))
 }
 
-func (r *run) slotSpansOnDevice(t *table) error {
-	argument, err := t.argument()
+// sortSlotsOnDevice lists the rows in the order of their slots, and writes the spans of the
+// slots. Rows that are not valid are behind the others.
+func (r *run) sortSlotsOnDevice(t *table) error {
+	allocate := r.call.Scratch
+	if r.kept {
+		allocate = r.call.Allocate
+	}
+	list, slices, err := allocate(4 * uint64(t.rows))
 	if err != nil {
 		return err
 	}
-	return r.launch("table", "slot_spans", t.rows, argument, t.list, t.slotOf, uint64(t.rows))
+	t.held.Add(list)
+	if t.list, err = memory.Reinterpret[uint32](slices[0]); err != nil {
+		return err
+	}
+	if err := r.newSpans(t); err != nil {
+		return err
+	}
+	none := t.places // the slot of rows that are not valid
+	if none == 0 {
+		none = t.size + 1
+	}
+	low := max(bits.Len(uint(t.rows-1)), 1)
+	sort := radix.Sort{Width: 64, Low: low, High: low + bits.Len64(none), Rows: t.rows}
+	sizes := []uint64{sort.KeyBytes(), 0, sort.StateBytes()}
+	if sort.SecondBuffers() {
+		sizes[1] = sort.KeyBytes()
+	}
+	block, scratch, err := r.call.Scratch(sizes...)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		argument, err := t.argument()
+		if err != nil {
+			return err
+		}
+		items := [2]memory.Slice[uint8]{scratch[0], scratch[1]}
+		if err := r.launchLoop(t.entry("slot_items", t.keys), t.rows, items[sort.Source()], argument, t.keys.argument(), uint32(low), none); err != nil {
+			return err
+		}
+		if err := sort.Run(&r.call, radix.Buffers{Keys: items, State: scratch[2]}); err != nil {
+			return err
+		}
+		return r.launchLoop("slot_spans", t.rows, argument, t.list, items[0], uint32(low), none, uint64(t.rows))
+	}()
+	return errors.Join(err, block.Release())
 }
 
 func (r *run) probeOnDevice(t *table, w *words, m *matches) error {

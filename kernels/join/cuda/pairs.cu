@@ -1,9 +1,6 @@
 // Steps from matches to pairs of rows.
 #include "bitrow.cuh"
-#include "lookback.cuh"
-
-// no_row is the number of the row that does not exist.
-static constexpr u32 no_row = 0xffffffff;
+#include "pairing.cuh"
 
 // Form selects the pairs of the matches of a row: type form of pairs.go.
 enum Form : u32 { every_match, every_match_or_none, any_match, no_match };
@@ -73,57 +70,15 @@ expand_pairs(u32 *probe, u32 *build, const u32 *first, const u32 *counts, const 
     }
 }
 
-static constexpr u32 match_threads = 256, match_warps = match_threads / warp_threads, match_loads = 8, match_rows = match_threads * match_loads;
-
 // pair_matches writes a pair of each row that has a match, first, in the order of the rows.
-// outcome is the number of pairs and then whether the matches are right: not if distinct is
-// 0, which may be null.
-KERNEL LAUNCH_BOUNDS(match_threads) pair_matches(u32 *probe, u32 *build, const u32 *first, u64 n, const u32 *distinct, u64 *outcome, void *state) {
-    __shared__ u32 sums[match_warps], ticket;
-    __shared__ u64 tile_before;
-    if (distinct != nullptr && *distinct == 0) {
-        if (thread_in_grid() == 0)
-            outcome[1] = 0;
-        return;
-    }
-    if (thread_in_block() == 0)
-        ticket = take_tile(state);
-    synchronize_block();
-    const u32 tile = ticket, lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
-    const u64 begin = (u64)tile * match_rows + warp * (match_loads * warp_threads) + lane;
-    u32 found[match_loads], bits[match_loads], sum = 0, all;
+KERNEL LAUNCH_BOUNDS(match_threads) pair_matches(const PairsOut out, const u32 *first, u64 n, u64 *outcome, void *state) {
+    pair_rows(out, n, outcome, state, [&](u32 *found, u64 begin) {
 #pragma unroll
-    for (u32 i = 0; i < match_loads; i++) {
-        const u64 row = begin + i * warp_threads;
-        found[i] = row < n ? first[row] : no_row;
-    }
-#pragma unroll
-    for (u32 i = 0; i < match_loads; i++) {
-        bits[i] = ballot(found[i] != no_row);
-        sum += __builtin_popcount(bits[i]);
-    }
-    const u32 own = block_fold_before<match_warps>(sum, sums, all, Sum<u32>());
-    if (warp == 0) {
-        const u64 before = before_tile(state, tile, (u64)all, Sum<u64>());
-        if (lane == 0) {
-            tile_before = before;
-            if ((u64)tile * match_rows < n && ((u64)tile + 1) * match_rows >= n) {
-                outcome[0] = before + all;
-                outcome[1] = 1;
-            }
+        for (u32 i = 0; i < match_loads; i++) {
+            const u64 row = begin + i * warp_threads;
+            found[i] = row < n ? first[row] : no_row;
         }
-    }
-    synchronize_block();
-    u64 to = tile_before + own;
-#pragma unroll
-    for (u32 i = 0; i < match_loads; i++) {
-        if (found[i] != no_row) {
-            const u64 at = to + __builtin_popcount(bits[i] & (1u << lane) - 1);
-            probe[at] = (u32)(begin + i * warp_threads);
-            build[at] = found[i];
-        }
-        to += __builtin_popcount(bits[i]);
-    }
+    });
 }
 
 // mark_rows sets the mark of each row that is listed.

@@ -34,47 +34,76 @@ template <typename Word> DEVICE void bound_keys(const Table &table, const Keys &
 KERNEL LAUNCH_BOUNDS(threads) bound_keys_32(const Table table, const Keys keys) { bound_keys<u32>(table, keys); }
 KERNEL LAUNCH_BOUNDS(threads) bound_keys_64(const Table table, const Keys keys) { bound_keys<u64>(table, keys); }
 
-template <typename Word, typename Slots> DEVICE void insert_all(const Table &table, const Slots &slots, const Keys &keys, u32 *slot_of) {
-    const u64 step = threads_per_grid();
+// A block inserts this many rows: Go's insertRows.
+static constexpr u32 insert_tile = 4 * threads;
+
+template <typename Word, typename Slots> DEVICE void insert_all(const Table &table, const Slots &slots, const Keys &keys) {
+    const u64 begin = (u64)block_in_grid() * insert_tile, end = begin + insert_tile < keys.rows ? begin + insert_tile : keys.rows;
 #pragma clang loop unroll(disable)
-    for (u64 row = thread_in_grid(); row < keys.rows; row += step) {
-        u32 slot = no_slot;
+    for (u64 row = begin + thread_in_block(); row < end; row += threads)
         if (is_valid(keys, row)) {
             bool again = false;
-            slot = (u32)slots.insert(word_of<Word>(keys, row), (u32)row, again);
+            slots.insert(word_of<Word>(keys, row), (u32)row, again);
             if (again && table.header->distinct != 0)
                 table.header->distinct = 0;
         }
-        if (slot_of != nullptr)
-            slot_of[row] = slot;
-    }
 }
 
-// insert_rows puts all valid rows into the table, and writes the slot of each row to
-// slot_of, unless that is null.
-template <typename Word, typename Slots> DEVICE void insert_rows(const Table &table, const Keys &keys, u32 *slot_of) {
+// insert_rows puts valid rows into the table. With trial set it stops when a key has come
+// twice: blocks that start later insert nothing.
+template <typename Word, typename Slots> DEVICE void insert_rows(const Table &table, const Keys &keys, u32 trial) {
+    __shared__ u32 distinct;
+    if (trial != 0) {
+        if (thread_in_block() == 0)
+            distinct = look(&table.header->distinct);
+        synchronize_block();
+        if (distinct == 0)
+            return;
+    }
     const Range range = range_of(table);
     if (range.places != 0)
-        insert_all<Word>(table, Places<Word>{table, range}, keys, slot_of);
+        insert_all<Word>(table, Places<Word>{table, range}, keys);
     else
-        insert_all<Word>(table, Slots{table}, keys, slot_of);
+        insert_all<Word>(table, Slots{table}, keys);
 }
 
-KERNEL insert_rows_32(const Table table, const Keys keys, u32 *slot_of) { insert_rows<u32, NarrowSlots<u32>>(table, keys, slot_of); }
-KERNEL insert_rows_32_wide(const Table table, const Keys keys, u32 *slot_of) { insert_rows<u32, WideSlots<u32>>(table, keys, slot_of); }
-KERNEL insert_rows_64(const Table table, const Keys keys, u32 *slot_of) { insert_rows<u64, WideSlots<u64>>(table, keys, slot_of); }
+KERNEL LAUNCH_BOUNDS(threads) insert_rows_32(const Table table, const Keys keys, u32 trial) { insert_rows<u32, NarrowSlots<u32>>(table, keys, trial); }
+KERNEL LAUNCH_BOUNDS(threads) insert_rows_32_wide(const Table table, const Keys keys, u32 trial) { insert_rows<u32, WideSlots<u32>>(table, keys, trial); }
+KERNEL LAUNCH_BOUNDS(threads) insert_rows_64(const Table table, const Keys keys, u32 trial) { insert_rows<u64, WideSlots<u64>>(table, keys, trial); }
 
-// slot_spans writes the span of each slot in a list of rows that is sorted by slot.
-KERNEL slot_spans(const Table table, const u32 *list, const u32 *slot_of, u64 n) {
+template <typename Word, typename Slots> DEVICE void item_all(u64 *items, const Slots &slots, const Keys &keys, u32 low, u64 none) {
+    const u64 step = threads_per_grid();
+#pragma clang loop unroll(disable)
+    for (u64 row = thread_in_grid(); row < keys.rows; row += step)
+        items[row] = (is_valid(keys, row) ? slots.slot(word_of<Word>(keys, row), (u32)row) : none) << low | row;
+}
+
+// slot_items writes the slot of each row, none for rows that are not valid, with the row in
+// the low bits. It inserts the rows that the table does not have yet.
+template <typename Word, typename Slots> DEVICE void slot_items(u64 *items, const Table &table, const Keys &keys, u32 low, u64 none) {
+    const Range range = range_of(table);
+    if (range.places != 0)
+        item_all<Word>(items, Places<Word>{table, range}, keys, low, none);
+    else
+        item_all<Word>(items, Slots{table}, keys, low, none);
+}
+
+KERNEL slot_items_32(u64 *items, const Table table, const Keys keys, u32 low, u64 none) { slot_items<u32, NarrowSlots<u32>>(items, table, keys, low, none); }
+KERNEL slot_items_32_wide(u64 *items, const Table table, const Keys keys, u32 low, u64 none) { slot_items<u32, WideSlots<u32>>(items, table, keys, low, none); }
+KERNEL slot_items_64(u64 *items, const Table table, const Keys keys, u32 low, u64 none) { slot_items<u64, WideSlots<u64>>(items, table, keys, low, none); }
+
+// slot_spans writes the rows of sorted items, and the span of each slot.
+KERNEL slot_spans(const Table table, u32 *list, const u64 *items, u32 low, u64 none, u64 n) {
     const u64 step = threads_per_grid();
     for (u64 i = thread_in_grid(); i < n; i += step) {
-        const u32 slot = slot_of[list[i]];
-        if (slot == no_slot)
+        const u64 item = items[i], slot = item >> low;
+        list[i] = (u32)(item & (1ull << low) - 1);
+        if (slot == none)
             continue;
         u32 *const halves = (u32 *)(table.spans == nullptr ? &((WideSlot *)table.slots)[slot].value : &table.spans[slot]);
-        if (i == 0 || slot_of[list[i - 1]] != slot)
+        if (i == 0 || items[i - 1] >> low != slot)
             halves[0] = (u32)i;
-        if (i + 1 == n || slot_of[list[i + 1]] != slot)
+        if (i + 1 == n || items[i + 1] >> low != slot)
             halves[1] = (u32)(i + 1);
     }
 }
@@ -113,4 +142,48 @@ KERNEL probe_rows_32_wide(u32 *first, u32 *counts, const Table table, const Keys
 }
 KERNEL probe_rows_64(u32 *first, u32 *counts, const Table table, const Keys keys, u32 trial) {
     probe_rows<u64, WideSlots<u64>>(first, counts, table, keys, trial);
+}
+
+// rows_of writes the rows of the keys of a thread to shared memory. The loop is not unrolled:
+// eight searches in a hash table would be eight loops.
+template <typename Word, typename Slots> DEVICE void rows_of(u32 *found, const Slots &slots, const Keys &keys, u64 begin) {
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < match_loads; i++) {
+        const u64 row = begin + i * warp_threads;
+        found[i * match_threads] = row < keys.rows && is_valid(keys, row) ? slots.row(word_of<Word>(keys, row)) : no_row;
+    }
+}
+
+// probe_pairs writes a pair of each key that has a row, in the order of the keys. outcome is
+// the number of pairs and then whether they are right. With trial set they are not, and
+// nothing is written, if a key of the table occurs twice.
+template <typename Word, typename Slots>
+DEVICE void probe_pairs(const PairsOut &out, const Table &table, const Keys &keys, u32 trial, u64 *outcome, void *state) {
+    if (trial != 0 && table.header->distinct == 0) {
+        if (thread_in_grid() == 0)
+            outcome[1] = 0;
+        return;
+    }
+    __shared__ u32 rows[match_rows];
+    u32 *const own = rows + thread_in_block();
+    const Range range = range_of(table);
+    pair_rows(out, keys.rows, outcome, state, [&](u32 *found, u64 begin) {
+        if (range.places != 0)
+            rows_of<Word>(own, Places<Word>{table, range}, keys, begin);
+        else
+            rows_of<Word>(own, Slots{table}, keys, begin);
+#pragma unroll
+        for (u32 i = 0; i < match_loads; i++)
+            found[i] = own[i * match_threads];
+    });
+}
+
+KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_32(const PairsOut out, const Table table, const Keys keys, u32 trial, u64 *outcome, void *state) {
+    probe_pairs<u32, NarrowSlots<u32>>(out, table, keys, trial, outcome, state);
+}
+KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_32_wide(const PairsOut out, const Table table, const Keys keys, u32 trial, u64 *outcome, void *state) {
+    probe_pairs<u32, WideSlots<u32>>(out, table, keys, trial, outcome, state);
+}
+KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_64(const PairsOut out, const Table table, const Keys keys, u32 trial, u64 *outcome, void *state) {
+    probe_pairs<u64, WideSlots<u64>>(out, table, keys, trial, outcome, state);
 }

@@ -1,11 +1,10 @@
 // The table of the build side: struct table of table.go.
 #pragma once
 
-#include "scan.cuh"
+#include "pairing.cuh"
 #include "bitrow.cuh"
 
 static constexpr u64 empty = ~0ull;
-static constexpr u32 no_slot = 0xffffffff, no_row = 0xffffffff;
 
 // Header is the begin of a table's memory. All its bits are set at first.
 struct Header {
@@ -118,6 +117,9 @@ template <typename Word> struct Places {
         return place(word);
     }
 
+    // slot returns the slot of a row.
+    METHOD u64 slot(Word word, u32) const { return place(word); }
+
     // row returns the row of a word, or no_row.
     METHOD u32 row(Word word) const {
         const u64 at = place(word);
@@ -137,6 +139,12 @@ struct WideSlot {
 
 template <typename Word> struct WideSlots {
     const Table &table;
+
+    // slot returns the slot of a row, which it puts into the table.
+    METHOD u64 slot(Word key, u32 row) const {
+        bool again = false;
+        return insert(key, row, again);
+    }
 
     METHOD u64 insert(Word key, u32 row, bool &again) const {
         const u64 word = key;
@@ -184,6 +192,12 @@ template <typename Word> struct WideSlots {
 
 template <typename Word> struct NarrowSlots {
     const Table &table;
+
+    // slot returns the slot of a row, which it puts into the table.
+    METHOD u64 slot(Word key, u32 row) const {
+        bool again = false;
+        return insert(key, row, again);
+    }
 
     METHOD u64 insert(Word key, u32 row, bool &again) const {
         u64 *const slots = (u64 *)table.slots;
