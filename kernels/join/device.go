@@ -45,17 +45,68 @@ func (r *run) spansOnDevice(counts, lows, highs memory.Slice[uint32], bits memor
 	return r.launch("pairs", "spans", counts.Len(), counts, lows, highs, bits, uint64(counts.Len()))
 }
 
-func (r *run) countOnDevice(m *matches, f form, out op.Buffers) error {
-	return r.launch("pairs", "count_pairs", m.probe, out.Values, m.first, m.count, uint32(f), uint64(m.probe))
+// sumOnDevice sums the pairs of rows, and waits for the sum. Matches that are pending are found
+// by the same kernel.
+func (r *run) sumOnDevice(s *sequence, f form) error {
+	m := s.matches
+	tiles := (m.probe + matchRows - 1) / matchRows
+	file, entry, arguments := "pairs", "sum_matches", []any{m.first, m.count}
+	if l := m.pending; l != nil {
+		if err := r.settleTable(l.table); err != nil {
+			return err
+		}
+		t, err := l.table.argument()
+		if err != nil {
+			return err
+		}
+		m.list = l.table.list
+		file, entry = "table", l.table.entry("probe_sums", l.words)
+		arguments = []any{t, l.words.argument(), word(l.table.distinct), uint32(f)}
+	} else {
+		arguments = append(arguments, uint32(f), uint64(m.probe))
+	}
+	n := uint64(m.probe)
+	sums, slices, err := r.call.Scratch(4*n, 4*n, 8*n)
+	if err != nil {
+		return err
+	}
+	s.block, s.sums = sums, kernels.Struct(kernels.Output(slices[0]), kernels.Output(slices[1]), kernels.Output(slices[2]))
+	block, scratch, err := r.call.Scratch(lookback.Bytes(uint64(tiles), 16), 16)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		if err := scratch[0].Fill(r.call.Stream, 0); err != nil {
+			return err
+		}
+		kernel, err := r.call.Kernel(&set, file, entry)
+		if err != nil {
+			return err
+		}
+		arguments = append(append([]any{s.sums}, arguments...), scratch[1], scratch[0])
+		if err := kernel.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0, arguments...); err != nil {
+			return err
+		}
+		words, err := memory.Reinterpret[uint64](scratch[1])
+		if err != nil {
+			return err
+		}
+		var totals [2]uint64 // struct Totals of pairing.cuh
+		err = words.Download(r.call.Context(), r.call.Stream, totals[:])
+		s.total, s.rows = int64(totals[0]), int(totals[1])
+		return err
+	}()
+	return errors.Join(err, block.Release())
 }
 
-func (r *run) expandOnDevice(m *matches, ends memory.Slice[int64], from int64, p *pairs) error {
+// expandOnDevice writes n pairs from a number on to struct PairsOut of pairing.cuh.
+func (r *run) expandOnDevice(s *sequence, from int64, n int, out any) error {
 	f, err := r.call.Kernel(&set, "pairs", "expand_pairs")
 	if err != nil {
 		return err
 	}
-	return f.Launch(r.call.Stream, kernels.GridFor(p.rows, tilePairs), device.Dim3{X: threads}, 0,
-		p.probe, p.build, m.first, m.count, m.list, ends, uint64(m.probe), uint64(from), uint64(p.rows))
+	return f.Launch(r.call.Stream, kernels.GridFor(n, tilePairs), device.Dim3{X: threads}, 0,
+		out, s.sums, s.matches.list, uint64(s.rows), uint64(from), uint64(n))
 }
 
 // pairOnDevice writes the pairs of single matches to struct PairsOut of pairing.cuh, and the

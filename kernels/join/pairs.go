@@ -66,11 +66,13 @@ func (r *run) expand(m *matches, f form, extra int) (*pairs, error) {
 			return p, err
 		}
 	}
-	if err := r.lookUp(m); err != nil {
-		return nil, err
-	}
 	if m.single && f == everyMatchOrNone && extra == 0 && m.probe > 0 {
-		return r.everyRow(m)
+		if err := r.lookUp(m); err != nil {
+			return nil, err
+		}
+		if m.single {
+			return r.everyRow(m)
+		}
 	}
 	s, err := r.sequence(m, f)
 	if err != nil {
@@ -123,7 +125,7 @@ func (r *run) fillSingle(m *matches, p *pairs) (right bool, err error) {
 	}
 	words, err := memory.Reinterpret[uint64](slices[0])
 	if err == nil {
-		err = r.pairOnDevice(m, kernels.Struct(kernels.Output(p.probe), kernels.Output(p.build), uint64(0)), words)
+		err = r.pairOnDevice(m, p.out(), words)
 	}
 	var outcome [2]uint64 // the number of pairs, and whether the matches are right
 	if err == nil {
@@ -170,21 +172,34 @@ func (r *run) numberRows(rows memory.Slice[uint32]) error {
 // sequence is all pairs of matches in order, which are made in parts.
 type sequence struct {
 	matches *matches
-	// ends is the number of pairs of the rows up to each row of the probe side, as int64.
-	// A pair list without rows has none.
+	// ends is on the host the number of pairs of the rows up to each row of the probe side,
+	// as int64. A pair list without rows has none.
 	ends *column.Column
+	// sums is on a GPU that of the rows with pairs, struct Sums of pairing.cuh, and rows their
+	// number.
+	sums  any
+	rows  int
+	block *memory.Block
 	// total is the number of pairs.
 	total int64
 }
 
 // Release releases the numbers of pairs, not the matches.
-func (s *sequence) Release() error { return s.ends.Release() }
+func (s *sequence) Release() error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.ends.Release(), s.block.Release())
+}
 
 // sequence counts the pairs of matches. It waits for their number. The caller releases it.
 func (r *run) sequence(m *matches, f form) (*sequence, error) {
 	s := &sequence{matches: m}
 	if m.probe == 0 {
 		return s, nil
+	}
+	if !r.call.OnHost() {
+		return release.OnError(s, r.sumOnDevice(s, f))
 	}
 	err := r.lookUp(m)
 	if err != nil {
@@ -205,15 +220,13 @@ func (r *run) sequence(m *matches, f form) (*sequence, error) {
 	return s, nil
 }
 
-// ends returns the number of pairs of the rows up to each row of the probe side, as int64.
+// ends returns on the host the number of pairs of the rows up to each row of the probe side,
+// as int64.
 func (r *run) ends(m *matches, f form) (*column.Column, error) {
 	call := r.call
 	call.Tag = op.ScratchTag
 	counts, err := call.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: m.probe}, func(out op.Buffers) error {
-		if r.call.OnHost() {
-			return r.countOnHost(m, f, out)
-		}
-		return r.countOnDevice(m, f, out)
+		return r.countOnHost(m, f, out)
 	})
 	if err != nil {
 		return nil, err
@@ -232,16 +245,19 @@ func (r *run) expandPart(s *sequence, from int64, n, extra int) (*pairs, error) 
 	if p.rows = n; n == 0 {
 		return p, nil
 	}
+	if !r.call.OnHost() {
+		return release.OnError(p, r.expandOnDevice(s, from, n, p.out()))
+	}
 	ends, err := column.Elements[int64](s.ends)
-	if err == nil && r.call.OnHost() {
+	if err == nil {
 		err = r.expandOnHost(s.matches, ends, from, p)
-	} else if err == nil {
-		err = r.expandOnDevice(s.matches, ends, from, p)
 	}
-	if err != nil {
-		return nil, errors.Join(err, p.Release())
-	}
-	return p, nil
+	return release.OnError(p, err)
+}
+
+// out returns struct PairsOut of pairing.cuh.
+func (p *pairs) out() any {
+	return kernels.Struct(kernels.Output(p.probe), kernels.Output(p.build), uint64(0))
 }
 
 // appendUnmatched appends a pair for each row of the build side that no pair has. The

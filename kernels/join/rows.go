@@ -45,20 +45,53 @@ func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options 
 // numbersOfPairs returns the numbers of the rows of both sides of matches, which it releases.
 // After an error one may be there.
 func (r *run) numbersOfPairs(m *matches, probesRight bool) (left, right *column.Column, err error) {
-	if r.options.Kind == Inner && r.options.Where.IsZero() && m.single && m.probe > 0 && !r.call.OnHost() {
-		left, right, err = r.numberSingle(m)
+	if r.options.Kind == Inner && r.options.Where.IsZero() && m.probe > 0 && !r.call.OnHost() {
+		left, right, err = r.numberMatches(m)
 		if probesRight {
 			left, right = right, left
 		}
-		if left != nil || err != nil {
-			return left, right, errors.Join(err, m.Release())
-		}
+		return left, right, errors.Join(err, m.Release())
 	}
 	j, err := r.pairsOf(m, probesRight)
 	if err == nil {
 		left, right, err = r.bothNumbers(j)
 	}
 	return left, right, errors.Join(err, j.Release())
+}
+
+// numberMatches writes pairs as int64 without nulls.
+func (r *run) numberMatches(m *matches) (probe, build *column.Column, err error) {
+	if m.single {
+		if probe, build, err = r.numberSingle(m); probe != nil || err != nil {
+			return probe, build, err
+		}
+	}
+	s, err := r.sequence(m, everyMatch)
+	if err == nil {
+		err = r.checkLimit(s.total)
+	}
+	if err == nil && s.total == 0 {
+		probe, err = noNumbers(r.call.Manager)
+		if err == nil {
+			build, err = noNumbers(r.call.Manager)
+		}
+	} else if err == nil {
+		probe, build, err = r.newNumbers(int(s.total), func(out any) error { return r.expandOnDevice(s, 0, int(s.total), out) })
+	}
+	return probe, build, errors.Join(err, s.Release())
+}
+
+// newNumbers makes two columns of n numbers. write gets struct PairsOut of pairing.cuh. After an
+// error one may be there.
+func (r *run) newNumbers(n int, write func(out any) error) (probe, build *column.Column, err error) {
+	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}
+	probe, err = r.call.NewColumn(result, func(probes op.Buffers) (err error) {
+		build, err = r.call.NewColumn(result, func(builds op.Buffers) error {
+			return write(kernels.Struct(kernels.Output(probes.Values), kernels.Output(builds.Values), uint64(1)))
+		})
+		return err
+	})
+	return probe, build, err
 }
 
 // numberSingle writes the pairs of rows that have one match or none as int64, in one pass
@@ -71,13 +104,7 @@ func (r *run) numberSingle(m *matches) (probe, build *column.Column, err error) 
 	}
 	outcome, err := memory.Reinterpret[uint64](slices[0])
 	if err == nil {
-		all := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: m.probe}
-		probe, err = r.call.NewColumn(all, func(probes op.Buffers) (err error) {
-			build, err = r.call.NewColumn(all, func(builds op.Buffers) error {
-				return r.pairOnDevice(m, kernels.Struct(kernels.Output(probes.Values), kernels.Output(builds.Values), uint64(1)), outcome)
-			})
-			return err
-		})
+		probe, build, err = r.newNumbers(m.probe, func(out any) error { return r.pairOnDevice(m, out, outcome) })
 	}
 	var found [2]uint64 // the number of pairs, and whether they are right
 	if err == nil {

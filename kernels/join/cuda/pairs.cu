@@ -2,9 +2,6 @@
 #include "bitrow.cuh"
 #include "pairing.cuh"
 
-// Form selects the pairs of the matches of a row: type form of pairs.go.
-enum Form : u32 { every_match, every_match_or_none, any_match, no_match };
-
 // matches_of returns the number of matches of a row. Without counts it has one or none.
 DEVICE u32 matches_of(const u32 *first, const u32 *counts, u64 row) { return counts != nullptr ? counts[row] : first[row] != no_row; }
 
@@ -19,13 +16,12 @@ KERNEL spans(u32 *counts, const u32 *lows, const u32 *highs, const u8 *bits, u64
     }
 }
 
-// count_pairs writes the number of pairs of each row.
-KERNEL count_pairs(u64 *pairs, const u32 *first, const u32 *counts, u32 form, u64 n) {
-    const u64 step = threads_per_grid();
-    for (u64 i = thread_in_grid(); i < n; i += step) {
-        const u32 count = matches_of(first, counts, i);
-        pairs[i] = form == every_match ? count : form == every_match_or_none && count != 0 ? count : (count != 0) == (form == any_match);
-    }
+// sum_matches writes the sums of rows with matches.
+KERNEL LAUNCH_BOUNDS(match_threads) sum_matches(const Sums out, const u32 *first, const u32 *counts, u32 form, u64 n, u64 *outcome, void *state) {
+    sum_rows(out, form, n, outcome, state, [&](u64 row, u32 &found) {
+        found = first[row];
+        return matches_of(first, counts, row);
+    });
 }
 
 static constexpr u32 tile_pairs = 2048;
@@ -45,26 +41,24 @@ DEVICE u64 row_at(const i64 *ends, u64 low, u64 high, u64 pair) {
 
 // expand_pairs writes n pairs from number from on, each by one thread, so that the number of
 // matches of a row does not matter. A block finds the rows of its pairs first.
-KERNEL LAUNCH_BOUNDS(256)
-expand_pairs(u32 *probe, u32 *build, const u32 *first, const u32 *counts, const u32 *list, const i64 *ends, u64 rows, u64 from, u64 n) {
+KERNEL LAUNCH_BOUNDS(256) expand_pairs(const PairsOut out, const Sums sums, const u32 *list, u64 rows, u64 from, u64 n) {
     __shared__ u64 bounds[2];
     for (u64 begin = (u64)block_in_grid() * tile_pairs; begin < n; begin += (u64)blocks_per_grid() * tile_pairs) {
         const u64 end = begin + tile_pairs < n ? begin + tile_pairs : n;
         if (thread_in_block() < 2)
-            bounds[thread_in_block()] = row_at(ends, 0, rows - 1, from + (thread_in_block() == 0 ? begin : end - 1));
+            bounds[thread_in_block()] = row_at(sums.ends, 0, rows - 1, from + (thread_in_block() == 0 ? begin : end - 1));
         synchronize_block();
         const u64 low = bounds[0], high = bounds[1];
         for (u64 i = begin + thread_in_block(); i < end; i += threads_per_block()) {
-            const u64 row = row_at(ends, low, high, from + i);
-            const u64 match = from + i - (row == 0 ? 0 : (u64)ends[row - 1]);
-            u32 found = no_row;
-            if (match < matches_of(first, counts, row)) {
-                found = first[row] + (u32)match;
+            const u64 at = row_at(sums.ends, low, high, from + i);
+            const u64 match = from + i - (at == 0 ? 0 : (u64)sums.ends[at - 1]);
+            u32 found = sums.firsts[at];
+            if (found != no_row) {
+                found += (u32)match;
                 if (list != nullptr)
                     found = list[found];
             }
-            probe[i] = (u32)row;
-            build[i] = found;
+            out.write(i, sums.rows[at], found);
         }
         synchronize_block();
     }

@@ -187,3 +187,35 @@ KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_32_wide(const PairsOut out, cons
 KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_64(const PairsOut out, const Table table, const Keys keys, u32 trial, u64 *outcome, void *state) {
     probe_pairs<u64, WideSlots<u64>>(out, table, keys, trial, outcome, state);
 }
+
+// probe_sums writes the sums of the matches of keys. distinct is set if no key of the table
+// occurs twice.
+template <typename Word, typename Slots>
+DEVICE void probe_sums(const Sums &out, const Table &table, const Keys &keys, u32 distinct, u32 form, u64 *outcome, void *state) {
+    const Range range = range_of(table);
+    const auto find = [&](const auto &slots, u64 row, u32 &first) -> u32 {
+        const Word word = word_of<Word>(keys, row);
+        if (distinct != 0) {
+            first = slots.row(word);
+            return first != no_row;
+        }
+        const u64 span = slots.span(word);
+        first = (u32)span;
+        return (u32)(span >> 32) - (u32)span;
+    };
+    sum_rows(out, form, keys.rows, outcome, state, [&](u64 row, u32 &first) -> u32 {
+        if (!is_valid(keys, row))
+            return 0;
+        return range.places != 0 ? find(Places<Word>{table, range}, row, first) : find(Slots{table}, row, first);
+    });
+}
+
+KERNEL LAUNCH_BOUNDS(match_threads) probe_sums_32(const Sums out, const Table table, const Keys keys, u32 distinct, u32 form, u64 *outcome, void *state) {
+    probe_sums<u32, NarrowSlots<u32>>(out, table, keys, distinct, form, outcome, state);
+}
+KERNEL LAUNCH_BOUNDS(match_threads) probe_sums_32_wide(const Sums out, const Table table, const Keys keys, u32 distinct, u32 form, u64 *outcome, void *state) {
+    probe_sums<u32, WideSlots<u32>>(out, table, keys, distinct, form, outcome, state);
+}
+KERNEL LAUNCH_BOUNDS(match_threads) probe_sums_64(const Sums out, const Table table, const Keys keys, u32 distinct, u32 form, u64 *outcome, void *state) {
+    probe_sums<u64, WideSlots<u64>>(out, table, keys, distinct, form, outcome, state);
+}
