@@ -31,16 +31,6 @@ func (r *run) probesRight() bool {
 	return r.options.Order == Unspecified && !r.options.Kind.leftOnly() && r.left.Capacity() < r.right.Capacity()
 }
 
-// pairs finds the rows of the result. The caller releases them.
-func (r *run) pairs() (*joined, error) {
-	probesRight := r.probesRight()
-	m, err := r.match(probesRight)
-	if err != nil {
-		return nil, err
-	}
-	return r.pairsOf(m, probesRight)
-}
-
 // pairsOf makes the rows of the result of matches, which it releases.
 func (r *run) pairsOf(m *matches, probesRight bool) (*joined, error) {
 	m, err := r.refined(m, probesRight)
