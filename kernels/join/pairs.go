@@ -119,26 +119,8 @@ func (r *run) fillSingle(m *matches, p *pairs) (right bool, err error) {
 		p.rows, err = r.pairOnHost(m, p)
 		return true, err
 	}
-	block, slices, err := r.call.Scratch(16)
-	if err != nil {
-		return false, err
-	}
-	words, err := memory.Reinterpret[uint64](slices[0])
-	if err == nil {
-		err = r.pairOnDevice(m, p.out(), words)
-	}
-	var outcome [2]uint64 // the number of pairs, and whether the matches are right
-	if err == nil {
-		err = words.Download(r.call.Context(), r.call.Stream, outcome[:])
-	}
-	if err = errors.Join(err, block.Release()); err != nil {
-		return false, err
-	}
-	if outcome[1] == 0 {
-		return false, r.refuteSingle(m)
-	}
-	p.rows = int(outcome[0])
-	return true, nil
+	p.rows, right, err = r.countSingle(m, p.out())
+	return right, err
 }
 
 // everyRow makes one pair for each row of the probe side: the matches themselves.

@@ -98,30 +98,22 @@ func (r *run) newNumbers(n int, write func(out any) error) (probe, build *column
 // and in memory for all rows of the probe side. It waits for their number. It returns nil if a
 // row has several matches.
 func (r *run) numberSingle(m *matches) (probe, build *column.Column, err error) {
-	block, slices, err := r.call.Scratch(16)
-	if err != nil {
-		return nil, nil, err
-	}
-	outcome, err := memory.Reinterpret[uint64](slices[0])
-	if err == nil {
-		probe, build, err = r.newNumbers(m.probe, func(out any) error { return r.pairOnDevice(m, out, outcome) })
-	}
-	var found [2]uint64 // the number of pairs, and whether they are right
-	if err == nil {
-		err = outcome.Download(r.call.Context(), r.call.Stream, found[:])
-	}
-	if err = errors.Join(err, block.Release()); err == nil && found[1] == 0 {
-		err = errors.Join(probe.Release(), build.Release(), r.refuteSingle(m))
-		return nil, nil, err
+	rows, right := 0, false
+	probe, build, err = r.newNumbers(m.probe, func(out any) (err error) {
+		rows, right, err = r.countSingle(m, out)
+		return err
+	})
+	if err == nil && !right {
+		return nil, nil, errors.Join(probe.Release(), build.Release())
 	}
 	if err == nil {
-		err = r.checkLimit(int64(found[0]))
+		err = r.checkLimit(int64(rows))
 	}
 	if err == nil {
-		probe, err = r.shortened(probe, int(found[0]))
+		probe, err = r.shortened(probe, rows)
 	}
 	if err == nil {
-		build, err = r.shortened(build, int(found[0]))
+		build, err = r.shortened(build, rows)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, probe.Release(), build.Release())

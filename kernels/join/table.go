@@ -24,6 +24,8 @@ const (
 	measuredRows = 1 << 13
 	// headerBytes is the memory before the slots.
 	headerBytes = 64
+	headerWords = headerBytes / 8
+	outcomeWord = 4
 )
 
 // hashSeeds returns the seed and the factor of a hash function. They are random, so that
@@ -140,11 +142,11 @@ func (r *run) fillTable(t *table, w *words, distinct bool) error {
 	}
 	t.held.Add(block)
 	t.memory, t.settled, t.distinct = slices[0], distinct, distinct
-	if err := t.memory.Fill(r.call.Stream, 0xff); err != nil {
-		return err
-	}
 	if !r.call.OnHost() {
 		return r.insertOnDevice(t, w)
+	}
+	if err := t.memory.Fill(r.call.Stream, 0xff); err != nil {
+		return err
 	}
 	if !distinct {
 		if err := r.newSlots(t); err != nil {
@@ -175,18 +177,29 @@ func (r *run) settleTable(t *table) error {
 	if t.settled {
 		return nil
 	}
-	var header [3]uint64 // struct Header of table.cuh
+	words, err := t.header()
+	if err != nil {
+		return err
+	}
+	var header [headerWords]uint64
+	if err := words.Download(r.call.Context(), r.call.Stream, header[:]); err != nil {
+		return err
+	}
+	return r.settleWith(t, &header)
+}
+
+// header returns the memory before the slots: struct Header of table.cuh, and from word
+// outcomeWord on the outcome of a first try to pair rows.
+func (t *table) header() (memory.Slice[uint64], error) {
 	bytes, err := t.memory.Slice(0, headerBytes)
 	if err != nil {
-		return err
+		return memory.Slice[uint64]{}, err
 	}
-	words, err := memory.Reinterpret[uint64](bytes)
-	if err != nil {
-		return err
-	}
-	if err := words.DownloadRange(r.call.Context(), r.call.Stream, 0, header[:]); err != nil {
-		return err
-	}
+	return memory.Reinterpret[uint64](bytes)
+}
+
+// settleWith is settleTable with the words of the header.
+func (r *run) settleWith(t *table, header *[headerWords]uint64) error {
 	t.settled, t.distinct = true, uint32(header[2]) != 0
 	if t.distinct {
 		return t.dropSlots()
@@ -293,11 +306,52 @@ type lookup struct {
 	words *words
 }
 
-// refuteSingle is for pending matches of a table in which keys occur several times, as the
-// device has found out.
-func (r *run) refuteSingle(m *matches) error {
-	m.single = false
-	return r.settleTable(m.pending.table)
+// countSingle writes the pairs of rows that have one match or none to struct PairsOut of
+// pairing.cuh on a GPU. It waits for their number and, if the host does not know it, for
+// whether keys of the table occur twice. If they do the pairs are not right, and the matches
+// are not single any more.
+func (r *run) countSingle(m *matches, out any) (rows int, right bool, err error) {
+	if m.pending == nil || m.pending.table.settled {
+		rows, err = r.countSettled(m, out)
+		return rows, true, err
+	}
+	t := m.pending.table
+	words, err := t.header()
+	if err != nil {
+		return 0, false, err
+	}
+	outcome, err := words.Slice(outcomeWord, outcomeWord+2)
+	if err == nil {
+		err = r.pairOnDevice(m, out, outcome)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	var header [headerWords]uint64
+	if err := words.Download(r.call.Context(), r.call.Stream, header[:]); err != nil {
+		return 0, false, err
+	}
+	if err := r.settleWith(t, &header); err != nil || !t.distinct {
+		m.single = false
+		return 0, false, err
+	}
+	return int(header[outcomeWord]), true, nil
+}
+
+func (r *run) countSettled(m *matches, out any) (int, error) {
+	block, slices, err := r.call.Scratch(16)
+	if err != nil {
+		return 0, err
+	}
+	var outcome [2]uint64
+	words, err := memory.Reinterpret[uint64](slices[0])
+	if err == nil {
+		err = r.pairOnDevice(m, out, words)
+	}
+	if err == nil {
+		err = words.Download(r.call.Context(), r.call.Stream, outcome[:])
+	}
+	return int(outcome[0]), errors.Join(err, block.Release())
 }
 
 // lookUp finds the matches, if it has not been done. A GPU waits if the host does not know

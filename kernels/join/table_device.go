@@ -51,10 +51,17 @@ func (r *run) launchLoop(entry string, n int, arguments ...any) error {
 	return f.Launch(r.call.Stream, grid, device.Dim3{X: threads}, 0, arguments...)
 }
 
+// insertOnDevice finds the range of the keys, if it may be small, clears the table and inserts the
+// rows.
 func (r *run) insertOnDevice(t *table, w *words) error {
 	argument, err := t.argument()
-	if err == nil && t.room > 0 {
-		err = r.launchLoop("bound_keys"+w.width(), w.rows, argument, w.argument())
+	if err != nil {
+		return err
+	}
+	if t.room == 0 {
+		err = t.memory.Fill(r.call.Stream, 0xff)
+	} else {
+		err = r.boundOnDevice(t, w, argument)
 	}
 	if err != nil {
 		return err
@@ -66,33 +73,48 @@ func (r *run) insertOnDevice(t *table, w *words) error {
 	return f.Launch(r.call.Stream, kernels.GridFor(w.rows, insertRows), device.Dim3{X: threads}, 0, argument, w.argument(), word(!t.settled))
 }
 
+// boundOnDevice clears the slots that the range of the keys needs: few, if it is small.
+func (r *run) boundOnDevice(t *table, w *words, argument any) error {
+	header, err := t.memory.Slice(0, headerBytes)
+	if err != nil {
+		return err
+	}
+	if err := header.Fill(r.call.Stream, 0xff); err != nil {
+		return err
+	}
+	if err := r.launchLoop("bound_keys"+w.width(), w.rows, argument, w.argument()); err != nil {
+		return err
+	}
+	pairs := t.slotBytes() / 16
+	return r.launchLoop("clear_slots", int(pairs), argument, pairs)
+}
+
 // sortSlotsOnDevice lists the rows in the order of their slots, and writes the spans of the
 // slots. Rows that are not valid are behind the others.
 func (r *run) sortSlotsOnDevice(t *table) error {
+	none := t.places // the slot of rows that are not valid
+	if none == 0 {
+		none = t.size + 1
+	}
+	sort := radix.Sort{Width: 32, High: bits.Len64(none), Rows: t.rows, Numbers: radix.RowNumbers}
 	allocate := r.call.Scratch
 	if r.kept {
 		allocate = r.call.Allocate
 	}
-	list, slices, err := allocate(4 * uint64(t.rows))
+	list, kept, err := allocate(sort.NumberBytes())
 	if err != nil {
 		return err
 	}
 	t.held.Add(list)
-	if t.list, err = memory.Reinterpret[uint32](slices[0]); err != nil {
+	if t.list, err = memory.Reinterpret[uint32](kept[0]); err != nil {
 		return err
 	}
 	if err := r.newSpans(t); err != nil {
 		return err
 	}
-	none := t.places // the slot of rows that are not valid
-	if none == 0 {
-		none = t.size + 1
-	}
-	low := max(bits.Len(uint(t.rows-1)), 1)
-	sort := radix.Sort{Width: 64, Low: low, High: low + bits.Len64(none), Rows: t.rows}
-	sizes := []uint64{sort.KeyBytes(), 0, sort.StateBytes()}
+	sizes := []uint64{sort.KeyBytes(), sort.StateBytes(), 0, 0}
 	if sort.SecondBuffers() {
-		sizes[1] = sort.KeyBytes()
+		sizes[2], sizes[3] = sort.KeyBytes(), sort.NumberBytes()
 	}
 	block, scratch, err := r.call.Scratch(sizes...)
 	if err != nil {
@@ -103,14 +125,16 @@ func (r *run) sortSlotsOnDevice(t *table) error {
 		if err != nil {
 			return err
 		}
-		items := [2]memory.Slice[uint8]{scratch[0], scratch[1]}
-		if err := r.launchLoop(t.entry("slot_items", t.keys), t.rows, items[sort.Source()], argument, t.keys.argument(), uint32(low), none); err != nil {
+		buffers := radix.Buffers{
+			Keys: [2]memory.Slice[uint8]{scratch[0], scratch[2]}, Numbers: [2]memory.Slice[uint8]{kept[0], scratch[3]}, State: scratch[1],
+		}
+		if err := r.launchLoop(t.entry("slots_of_rows", t.keys), t.rows, buffers.Keys[sort.Source()], argument, t.keys.argument(), uint32(none)); err != nil {
 			return err
 		}
-		if err := sort.Run(&r.call, radix.Buffers{Keys: items, State: scratch[2]}); err != nil {
+		if err := sort.Run(&r.call, buffers); err != nil {
 			return err
 		}
-		return r.launchLoop("slot_spans", t.rows, argument, t.list, items[0], uint32(low), none, uint64(t.rows))
+		return r.launchLoop("slot_spans", t.rows, argument, scratch[0], uint32(none), uint64(t.rows))
 	}()
 	return errors.Join(err, block.Release())
 }

@@ -8,7 +8,8 @@ struct Smallest {
     METHOD u64 fold(u64 a, u64 b) const { return b < a ? b : a; }
 };
 
-// bound_keys finds the range of the keys, with the bits of sign inverted.
+// bound_keys finds the range of the keys, with the bits of sign inverted, or one with more than
+// room keys: a thread stops when its own keys show that these have no places.
 template <typename Word> DEVICE void bound_keys(const Table &table, const Keys &keys) {
     __shared__ u64 shared[2][threads / warp_threads];
     const u64 step = threads_per_grid();
@@ -19,6 +20,8 @@ template <typename Word> DEVICE void bound_keys(const Table &table, const Keys &
             const u64 image = word_of<Word>(keys, row) ^ table.sign;
             least = image < least ? image : least;
             rest = ~image < rest ? ~image : rest;
+            if (~rest - least >= table.room)
+                break;
         }
     least = warp_fold(least, Smallest());
     rest = warp_fold(rest, Smallest());
@@ -33,6 +36,18 @@ template <typename Word> DEVICE void bound_keys(const Table &table, const Keys &
 
 KERNEL LAUNCH_BOUNDS(threads) bound_keys_32(const Table table, const Keys keys) { bound_keys<u32>(table, keys); }
 KERNEL LAUNCH_BOUNDS(threads) bound_keys_64(const Table table, const Keys keys) { bound_keys<u64>(table, keys); }
+
+// clear_slots sets all bits of the slots that the range of the keys needs. Without places it
+// needs all pairs of words.
+KERNEL LAUNCH_BOUNDS(threads) clear_slots(const Table table, u64 pairs) {
+    struct alignas(16) Pair {
+        u64 low, high;
+    };
+    const Range range = range_of(table);
+    const u64 n = range.places != 0 ? (range.places + 3) / 4 : pairs, step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step)
+        ((Pair *)table.slots)[i] = {empty, empty};
+}
 
 // A block inserts this many rows: Go's insertRows.
 static constexpr u32 insert_tile = 4 * threads;
@@ -71,39 +86,38 @@ KERNEL LAUNCH_BOUNDS(threads) insert_rows_32(const Table table, const Keys keys,
 KERNEL LAUNCH_BOUNDS(threads) insert_rows_32_wide(const Table table, const Keys keys, u32 trial) { insert_rows<u32, WideSlots<u32>>(table, keys, trial); }
 KERNEL LAUNCH_BOUNDS(threads) insert_rows_64(const Table table, const Keys keys, u32 trial) { insert_rows<u64, WideSlots<u64>>(table, keys, trial); }
 
-template <typename Word, typename Slots> DEVICE void item_all(u64 *items, const Slots &slots, const Keys &keys, u32 low, u64 none) {
+template <typename Word, typename Slots> DEVICE void slot_all(u32 *slot_of, const Slots &slots, const Keys &keys, u32 none) {
     const u64 step = threads_per_grid();
 #pragma clang loop unroll(disable)
     for (u64 row = thread_in_grid(); row < keys.rows; row += step)
-        items[row] = (is_valid(keys, row) ? slots.slot(word_of<Word>(keys, row), (u32)row) : none) << low | row;
+        slot_of[row] = is_valid(keys, row) ? (u32)slots.slot(word_of<Word>(keys, row), (u32)row) : none;
 }
 
-// slot_items writes the slot of each row, none for rows that are not valid, with the row in
-// the low bits. It inserts the rows that the table does not have yet.
-template <typename Word, typename Slots> DEVICE void slot_items(u64 *items, const Table &table, const Keys &keys, u32 low, u64 none) {
+// slots_of_rows writes the slot of each row, none for rows that are not valid. It inserts the
+// rows that the table does not have yet.
+template <typename Word, typename Slots> DEVICE void slots_of_rows(u32 *slot_of, const Table &table, const Keys &keys, u32 none) {
     const Range range = range_of(table);
     if (range.places != 0)
-        item_all<Word>(items, Places<Word>{table, range}, keys, low, none);
+        slot_all<Word>(slot_of, Places<Word>{table, range}, keys, none);
     else
-        item_all<Word>(items, Slots{table}, keys, low, none);
+        slot_all<Word>(slot_of, Slots{table}, keys, none);
 }
 
-KERNEL slot_items_32(u64 *items, const Table table, const Keys keys, u32 low, u64 none) { slot_items<u32, NarrowSlots<u32>>(items, table, keys, low, none); }
-KERNEL slot_items_32_wide(u64 *items, const Table table, const Keys keys, u32 low, u64 none) { slot_items<u32, WideSlots<u32>>(items, table, keys, low, none); }
-KERNEL slot_items_64(u64 *items, const Table table, const Keys keys, u32 low, u64 none) { slot_items<u64, WideSlots<u64>>(items, table, keys, low, none); }
+KERNEL slots_of_rows_32(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u32, NarrowSlots<u32>>(slot_of, table, keys, none); }
+KERNEL slots_of_rows_32_wide(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u32, WideSlots<u32>>(slot_of, table, keys, none); }
+KERNEL slots_of_rows_64(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u64, WideSlots<u64>>(slot_of, table, keys, none); }
 
-// slot_spans writes the rows of sorted items, and the span of each slot.
-KERNEL slot_spans(const Table table, u32 *list, const u64 *items, u32 low, u64 none, u64 n) {
+// slot_spans writes the span of each slot in the sorted slots of rows.
+KERNEL slot_spans(const Table table, const u32 *sorted, u32 none, u64 n) {
     const u64 step = threads_per_grid();
     for (u64 i = thread_in_grid(); i < n; i += step) {
-        const u64 item = items[i], slot = item >> low;
-        list[i] = (u32)(item & (1ull << low) - 1);
+        const u32 slot = sorted[i];
         if (slot == none)
             continue;
         u32 *const halves = (u32 *)(table.spans == nullptr ? &((WideSlot *)table.slots)[slot].value : &table.spans[slot]);
-        if (i == 0 || items[i - 1] >> low != slot)
+        if (i == 0 || sorted[i - 1] != slot)
             halves[0] = (u32)i;
-        if (i + 1 == n || items[i + 1] >> low != slot)
+        if (i + 1 == n || sorted[i + 1] != slot)
             halves[1] = (u32)(i + 1);
     }
 }
