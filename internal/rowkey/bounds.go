@@ -23,6 +23,26 @@ func (h *Host) Bounds(source, first, n int) Bounds {
 	return b
 }
 
+// DecimalBounds returns the bounds of n rows of a source of decimals by their low words. wide
+// is set if a value takes more than 64 bits.
+func (h *Host) DecimalBounds(source, first, n int) (b Bounds, wide bool) {
+	l := &h.leaves[source]
+	limbs, stride := elements[uint64](l.values, l.offset*l.Layout.Width/8), l.Layout.Width/8
+	b.Least = ones(WordBits)
+	for row := first; row < first+n; row++ {
+		if l.Nullable && l.isNull(row) {
+			continue
+		}
+		value := limbs[row*stride:][:stride]
+		for _, limb := range value[1:] {
+			wide = wide || limb != uint64(int64(value[0])>>63)
+		}
+		image := value[0] ^ 1<<63
+		b.Least, b.Greatest = min(b.Least, image), max(b.Greatest, image)
+	}
+	return b, wide
+}
+
 // Add extends bounds to contain others.
 func (b *Bounds) Add(other Bounds) {
 	b.Least, b.Greatest = min(b.Least, other.Least), max(b.Greatest, other.Greatest)

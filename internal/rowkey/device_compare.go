@@ -117,6 +117,17 @@ func (d *Device) Bounds(source int, rows DeviceRows, bounds memory.Slice[uint64]
 	return d.launch("rowkey_bounds", rows.Rows, bounds, rows.argument(), sign, &from)
 }
 
+// DecimalBounds finds the bounds of a source of decimals that all fit 64 bits, as Bounds
+// does. If some do not fit, the third element becomes 0.
+func (d *Device) DecimalBounds(source int, rows DeviceRows, bounds memory.Slice[uint64]) error {
+	if err := bounds.AsBytes().Fill(d.call.Stream, 0xff); err != nil {
+		return err
+	}
+	var from kernels.Words
+	d.leaves[source].addFixed(&from)
+	return d.launch("rowkey_decimal_bounds", rows.Rows, bounds, rows.argument(), &from)
+}
+
 // CountNulls writes the number of nulls of the first source, eight bytes, to count.
 func (d *Device) CountNulls(rows DeviceRows, count memory.Slice[uint8]) error {
 	if err := count.Fill(d.call.Stream, 0); err != nil {

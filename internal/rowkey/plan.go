@@ -193,6 +193,14 @@ func (s *Source) pieces(number int, add func(Piece)) {
 		piece.Bits = bits.Len64(uint64(max(s.Ranks.Len()-1, 0)))
 	case Decimal:
 		piece.Content, piece.Bits = Limb, WordBits
+		if s.Bounded {
+			piece.Subtract, piece.Bits = s.leastLimb(), bits.Len64(s.Greatest-s.Least)
+			if s.Descending {
+				piece.Flip = ones(piece.Bits)
+			}
+			add(piece)
+			return
+		}
 		if s.Descending {
 			piece.Flip = ones(WordBits)
 		}
@@ -209,6 +217,9 @@ func (s *Source) pieces(number int, add func(Piece)) {
 	}
 	add(piece)
 }
+
+// leastLimb returns the low word of the least value of a bounded decimal.
+func (s *Source) leastLimb() uint64 { return s.Least ^ 1<<(WordBits-1) }
 
 // image returns the value of an integer in the order of unsigned numbers.
 func (s *Source) image(value uint64) uint64 {

@@ -77,7 +77,7 @@ type Source struct {
 	Ranks *column.Column
 	// Bounded reports whether all values of Unsigned or Signed are known to be in Least to
 	// Greatest, which are unsigned numbers in the order of the values: the sign bit is
-	// inverted.
+	// inverted. All values of a Decimal are known to fit 64 bits then.
 	Bounded         bool
 	Least, Greatest uint64
 }

@@ -10,7 +10,7 @@ import (
 func (p *Plan) Unpackable(source int) bool {
 	s := &p.Sources[source]
 	switch s.Storage {
-	case Boolean, Unsigned, Signed, Float:
+	case Boolean, Unsigned, Signed, Float, Decimal: // one word has a decimal only if it is bounded
 		return len(s.Parents) == 0 && !s.Reversible && p.Exact() && p.Segments[0].Words() == 1
 	}
 	return false
@@ -40,6 +40,9 @@ func (d *Device) Unpack(source int, from PackedRows, values, valid memory.Slice[
 	}
 	// A source of one value has no piece.
 	value, left := Piece{Subtract: s.Least}, 0
+	if s.Storage == Decimal {
+		value.Subtract = s.leastLimb()
+	}
 	for i := range segment.Pieces {
 		p := &segment.Pieces[i]
 		shift, ok := segment.Shift(p, 0)

@@ -1,11 +1,13 @@
 package order
 
 import (
+	"sync/atomic"
+
 	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 )
 
-// bound finds the bounds of integers if the words of all keys are longer than one word,
+// bound finds the bounds of integers and of decimals that fit 64 bits if the words of all keys are longer than one word,
 // and plans shorter words with them.
 func (o *ordering) bound() error {
 	if o.plan.Bits() <= rowkey.WordBits || !o.plan.Exact() || o.rows == 0 || o.call.Estimating() {
@@ -27,18 +29,26 @@ func (o *ordering) bound() error {
 	return nil
 }
 
-// boundOnHost finds the bounds of a source if it has integers.
+// boundOnHost finds the bounds of a source if it has integers or decimals.
 func (o *ordering) boundOnHost(host *rowkey.Host, source int) error {
 	s := &o.sources[source]
-	if s.Storage != rowkey.Signed && s.Storage != rowkey.Unsigned {
+	if !boundable(s) {
 		return nil
 	}
 	count := parallel.Parts(o.rows)
 	found := make([]rowkey.Bounds, count)
+	var wide atomic.Bool
 	err := parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
-		found[part] = host.Bounds(source, begin, end-begin)
+		if s.Storage != rowkey.Decimal {
+			found[part] = host.Bounds(source, begin, end-begin)
+			return
+		}
+		own, isWide := host.DecimalBounds(source, begin, end-begin)
+		if found[part] = own; isWide {
+			wide.Store(true)
+		}
 	})
-	if err != nil {
+	if err != nil || wide.Load() {
 		return err
 	}
 	all := found[0]
@@ -47,4 +57,9 @@ func (o *ordering) boundOnHost(host *rowkey.Host, source int) error {
 	}
 	all.Apply(s)
 	return nil
+}
+
+// boundable reports whether bounds of a source can shorten its words.
+func boundable(s *rowkey.Source) bool {
+	return s.Storage == rowkey.Signed || s.Storage == rowkey.Unsigned || s.Storage == rowkey.Decimal
 }

@@ -3,6 +3,7 @@ package order
 import (
 	"embed"
 	"errors"
+	"math"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
@@ -20,7 +21,8 @@ const (
 	// the largest devices allow.
 	residentBlocks = 4
 	// selectionBytes is the size of the kernels' Selection.
-	selectionBytes = 5*8 + 8<<digitBits + 16*MaxTop
+	selectionBytes = 6*8 + 8<<digitBits + entryBytes*MaxTop
+	entryBytes     = 16
 	// tilesOffset is where the state of the tiles begins in the scratch memory.
 	tilesOffset = (selectionBytes + 255) / 256 * 256
 )
@@ -51,12 +53,46 @@ func (s *topSelection) tileBytes() int {
 }
 
 // scratchBytes returns the size of the state of the kernels: the selection and, behind
-// it, the tiles that blocks scan. A column that is sorted as a whole needs none.
+// it, the tiles that blocks scan, and candidates. A column that is sorted as a whole needs none.
 func (s *topSelection) scratchBytes(onHost bool) uint64 {
 	if onHost || s.in.Rows <= MaxTop {
 		return 0
 	}
-	return tilesOffset + lookback.Bytes(uint64(s.tiles()), 8)
+	_, candidates := s.guess()
+	return tilesOffset + s.tilesBytes() + uint64(candidates)*entryBytes
+}
+
+// tilesBytes is a multiple of 128.
+func (s *topSelection) tilesBytes() uint64 {
+	return (lookback.Bytes(uint64(s.tiles()), 8) + 127) &^ 127
+}
+
+const (
+	sampleThreads, samplesEach = 1024, 16
+	// guessRows is the fewest rows for which a sample is worth two more launches.
+	guessRows = 1 << 15
+)
+
+// guess returns the rank, among the least keys of each sampling thread, of the key that
+// candidates do not exceed, and the space for candidates. Both are 0 if k is too large a part
+// of the rows.
+//
+// Of the sampled keys, expected are among the first k. Four standard deviations and seven
+// more make fewer than k candidates improbable.
+func (s *topSelection) guess() (rank, candidates int) {
+	if s.in.Rows < guessRows {
+		return 0, 0
+	}
+	n := float64(s.in.Rows)
+	expected := sampleThreads * samplesEach * float64(s.k) / n
+	least := math.Ceil(expected + 4*math.Sqrt(expected) + 7)
+	// A key has rank least among the minima of the threads if this part of the keys is below it.
+	part := 1 - math.Pow(1-least/sampleThreads, 1.0/samplesEach)
+	candidates = max(2*MaxTop, s.in.Rows/64)
+	if least >= sampleThreads || 2*part*n > float64(candidates) {
+		return 0, 0
+	}
+	return int(least), candidates
 }
 
 func (s *topSelection) tiles() int {
@@ -82,11 +118,20 @@ func (s *topSelection) launchWith(call *op.Call, scratch memory.Slice[uint8]) er
 	if err != nil {
 		return err
 	}
-	state, err := scratch.Slice(tilesOffset, scratch.Len())
+	candidatesOffset := tilesOffset + int(s.tilesBytes())
+	state, err := scratch.Slice(tilesOffset, candidatesOffset)
 	if err != nil {
 		return err
 	}
-	if err := scratch.Fill(call.Stream, 0); err != nil {
+	zeroed, err := scratch.Slice(0, candidatesOffset)
+	if err != nil {
+		return err
+	}
+	if err := zeroed.Fill(call.Stream, 0); err != nil {
+		return err
+	}
+	candidates, err := scratch.Slice(candidatesOffset, scratch.Len())
+	if err != nil {
 		return err
 	}
 	in, kernels := s.in, s.kernels()
@@ -101,17 +146,39 @@ func (s *topSelection) launchWith(call *op.Call, scratch memory.Slice[uint8]) er
 	blocks := max(call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
 	grid := device.Dim3{X: uint32(min(s.tiles(), blocks))}
 	threads := device.Dim3{X: topThreads}
+	most := uint32(0)
+	if rank, space := s.guess(); rank > 0 {
+		most = uint32(space)
+		sample, err := call.Instance(&set, &kernels.sample)
+		if err != nil {
+			return err
+		}
+		gather, err := call.Instance(&set, &kernels.gather)
+		if err != nil {
+			return err
+		}
+		err = sample.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: sampleThreads}, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
+			s.flipMask(), uint32(rank))
+		if err != nil {
+			return err
+		}
+		err = gather.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
+			s.flipMask(), candidates, most)
+		if err != nil {
+			return err
+		}
+	}
 	for shift := s.number.Bits(); shift > 0; {
 		bits := min(shift, digitBits)
 		shift -= bits
 		err := count.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
-			s.flipMask(), uint64(s.k), uint32(shift), uint32(bits))
+			s.flipMask(), uint64(s.k), candidates, most, uint32(shift), uint32(bits))
 		if err != nil {
 			return err
 		}
 	}
 	err = collect.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
-		s.flipMask(), state)
+		s.flipMask(), uint64(s.k), candidates, most, state)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/decimal256"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -99,9 +101,62 @@ func TestKernelsRestoreKeys(t *testing.T) {
 				}
 				c.checkSort(t, mgr, fmt.Sprint("narrow ranges, ", n))
 				c.release()
+				narrowDecimals(n).each(t, mgr)
 			}
 		}
 	})
+}
+
+// decimals are columns of decimals that are sorted as shorter numbers, or nearly.
+type decimals struct{ columns []arrow.Array }
+
+// narrowDecimals returns decimals of few bits, of 64 bits and of both signs, of one value, and
+// with one value that takes more bits.
+func narrowDecimals(n int) decimals {
+	var d decimals
+	for kind := range 4 {
+		small := array.NewDecimal128Builder(arrowmemory.NewGoAllocator(), &arrow.Decimal128Type{Precision: 38})
+		large := array.NewDecimal256Builder(arrowmemory.NewGoAllocator(), &arrow.Decimal256Type{Precision: 70})
+		for i := range n {
+			value := int64(i*i%11) - 5
+			switch {
+			case kind == 1:
+				value = int64(uint64(i) * 0x9e3779b97f4a7c15)
+			case kind == 2:
+				value = -7
+			}
+			wide := decimal128.FromI64(value)
+			if kind == 3 && i == n/2 {
+				wide = decimal128.New(1, 0)
+			}
+			if i%13 == 5 && kind != 2 {
+				small.AppendNull()
+				large.AppendNull()
+				continue
+			}
+			small.Append(wide)
+			large.Append(decimal256.FromDecimal128(wide))
+		}
+		d.columns = append(d.columns, small.NewArray(), large.NewArray())
+		small.Release()
+		large.Release()
+	}
+	return d
+}
+
+// each sorts a table by each of the columns, and then releases them.
+func (d decimals) each(t *testing.T, mgr *memory.Manager) {
+	for i, a := range d.columns {
+		c := sortCase{arrays: []arrow.Array{a}, directions: ordertest.Directions[i%len(ordertest.Directions):][:1]}
+		c.checkSort(t, mgr, fmt.Sprint("decimals ", i, " of ", a.DataType(), c.directions))
+		c.release()
+	}
+}
+
+// TestSortNarrowDecimals is the part of TestKernelsRestoreKeys for decimals on the host.
+func TestSortNarrowDecimals(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	narrowDecimals(500).each(t, mgr)
 }
 
 // TestKernelsSortCompanions sorts tables with one column that is not a key.

@@ -85,19 +85,20 @@ func (o *ordering) compareNeighbours(found memory.Slice[uint64], scratch []memor
 // boundOnDevice finds the bounds of integer sources, and plans shorter words with them. It
 // waits for the bounds. A single key is not worth it: constant digits cost nothing.
 func (o *ordering) boundOnDevice() (err error) {
-	if len(o.sources) == 1 {
+	if len(o.sources) == 1 && o.sources[0].Storage != rowkey.Decimal {
 		return nil
 	}
 	var sources []int
 	for i := range o.sources {
-		if s := &o.sources[i]; s.Storage == rowkey.Signed || s.Storage == rowkey.Unsigned {
+		if boundable(&o.sources[i]) {
 			sources = append(sources, i)
 		}
 	}
 	if len(sources) == 0 {
 		return nil
 	}
-	encoder, block, scratch, err := o.encoder(append(o.plan.DeviceScratch(), 16*uint64(len(sources))))
+	const each = 3 // elements of a source
+	encoder, block, scratch, err := o.encoder(append(o.plan.DeviceScratch(), 8*each*uint64(len(sources))))
 	if err != nil {
 		return err
 	}
@@ -108,20 +109,26 @@ func (o *ordering) boundOnDevice() (err error) {
 	}
 	rows := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
 	for i, source := range sources {
-		pair, err := bounds.Slice(2*i, 2*i+2)
+		own, err := bounds.Slice(each*i, each*i+each)
 		if err != nil {
 			return err
 		}
-		if err := encoder.Bounds(source, rows, pair); err != nil {
+		find := encoder.Bounds
+		if o.sources[source].Storage == rowkey.Decimal {
+			find = encoder.DecimalBounds
+		}
+		if err := find(source, rows, own); err != nil {
 			return err
 		}
 	}
-	found := make([]uint64, 2*len(sources))
+	found := make([]uint64, each*len(sources))
 	if err := bounds.Download(o.call.Context(), o.call.Stream, found); err != nil {
 		return err
 	}
 	for i, source := range sources {
-		rowkey.Bounds{Least: found[2*i], Greatest: ^found[2*i+1]}.Apply(&o.sources[source])
+		if found[each*i+2] != 0 {
+			rowkey.Bounds{Least: found[each*i], Greatest: ^found[each*i+1]}.Apply(&o.sources[source])
+		}
 	}
 	o.plan = rowkey.NewPlan(o.sources)
 	return nil

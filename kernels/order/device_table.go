@@ -69,6 +69,16 @@ func (t *tableSort) findCompanion() {
 	}
 }
 
+// restoresAll reports whether all columns are restored from the words alone.
+func (t *tableSort) restoresAll() bool {
+	for _, source := range t.sources {
+		if source < 0 || t.plan.Sources[source].Storage == rowkey.Float {
+			return false
+		}
+	}
+	return true
+}
+
 // values returns the values of a column of a fixed width, and the width. The stream is
 // ordered behind the work on them.
 func (o *ordering) values(c *column.Column) (memory.Slice[uint8], int, error) {
@@ -96,7 +106,7 @@ func (t *tableSort) sourceOf(c *column.Column) int {
 // sorted returns the table in order.
 func (t *tableSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
 	s := t.firstSort()
-	if s.Numbers == radix.PackedNumbers {
+	if s.Numbers == radix.PackedNumbers || t.restoresAll() {
 		s.Numbers = radix.NoNumbers
 	}
 	if t.companion != nil {
@@ -146,7 +156,7 @@ func (t *tableSort) sortWith(s *radix.Sort, scratch []memory.Slice[uint8], optio
 	}
 	from := rowkey.PackedRows{Words: buffers.Keys[0], DeviceRows: all}
 	if s.Numbers == radix.NoNumbers {
-		from.RowBits = s.Low
+		from.RowBits = s.Low // of no row if the words are alone
 	} else if from.Rows, err = memory.Reinterpret[uint32](buffers.Numbers[0]); err != nil {
 		return nil, err
 	}
@@ -168,7 +178,7 @@ func (t *tableSort) encode(encoder *rowkey.Device, s *radix.Sort, all rowkey.Dev
 			return err
 		}
 		return encoder.EncodeWith(all, companions, width, words)
-	case s.Numbers == radix.NoNumbers:
+	case s.Numbers == radix.NoNumbers && s.Low > 0:
 		return encoder.EncodeItems(all, s.Low, words)
 	}
 	return encoder.Encode(0, 0, all, words)

@@ -22,7 +22,7 @@ import (
 )
 
 func topKernels() map[string]launchtest.Kernel {
-	return map[string]launchtest.Kernel{"top_count_32": {}, "top_collect_32": {}, "top_sort_32": {}}
+	return map[string]launchtest.Kernel{"top_sample_32": {}, "top_gather_32": {}, "top_count_32": {}, "top_collect_32": {}, "top_sort_32": {}}
 }
 
 // TestTopKLaunches tests what reaches the driver.
@@ -42,7 +42,9 @@ func TestTopKLaunches(t *testing.T) {
 		return names
 	}
 	assert.Equal(t, []string{"top_sort_32"}, launches(2048), "few rows are sorted at once")
-	assert.Equal(t, []string{"top_count_32", "top_count_32", "top_count_32", "top_collect_32", "top_sort_32"}, launches(2049))
+	counted := []string{"top_count_32", "top_count_32", "top_count_32", "top_collect_32", "top_sort_32"}
+	assert.Equal(t, counted, launches(2049))
+	assert.Equal(t, append([]string{"top_sample_32", "top_gather_32"}, counted...), launches(1<<15), "of many rows candidates are counted")
 }
 
 // topCalls are the calls that allocate differently.

@@ -9,7 +9,7 @@ import (
 )
 
 // topInstances are the kernels of a number format, made from the templates in cuda/top.cu.
-type topInstances struct{ count, collect, sort kernelset.Instance }
+type topInstances struct{ sample, gather, count, collect, sort kernelset.Instance }
 
 // topKernels has the kernels by class and width, and nanFirstKernels those of floats that
 // put NaN first.
@@ -39,7 +39,7 @@ func newTopKernels(nanFirst bool) (all [numbers.Classes][numbers.Widths]topInsta
 					},
 				}
 			}
-			all[class][width] = topInstances{instance("top_count"), instance("top_collect"), instance("top_sort")}
+			all[class][width] = topInstances{instance("top_sample"), instance("top_gather"), instance("top_count"), instance("top_collect"), instance("top_sort")}
 		}
 	}
 	return all

@@ -40,9 +40,12 @@ template <typename Key> DEVICE void count_digits(const Call &call, u32 source) {
 #pragma unroll
         for (u32 i = 0; i < lanes; i++) {
             unsorted |= key[i + 1] < key[i];
+            // Places of digits are constants: a loop with a limit that is not takes twice as long.
             if (begin + i < n)
-                for (u32 digit = 0; digit < digits; digit++)
-                    __nvvm_atom_add_gen_i((int *)&counts[digit][(u32)(key[i] >> digit * digit_bits) & digit_values - 1], 1);
+#pragma unroll
+                for (u32 digit = 0; digit < sizeof(Key); digit++)
+                    if (digit < digits)
+                        __nvvm_atom_add_gen_i((int *)&counts[digit][(u32)(key[i] >> digit * digit_bits) & digit_values - 1], 1);
         }
     }
     if (unsorted)

@@ -39,7 +39,7 @@
 
 // Only keys of 64 bits have digits that are left to the last step.
 #define RADIX_RUNS(suffix, Key, payload)                                                                                                                       \
-    KERNEL LAUNCH_BOUNDS(histogram_threads) radix_runs_##suffix(CALL_PARAMETERS) {                                                                             \
+    KERNEL RESIDENT_BOUNDS(histogram_threads, 4) radix_runs_##suffix(CALL_PARAMETERS) {                                                                           \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
         finish_runs<Key, payload>(call);                                                                                                                       \
     }

@@ -232,6 +232,35 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_bounds(u64 *bounds, Rows rows, u64 sign, Fi
     }
 }
 
+// rowkey_decimal_bounds finds the bounds of decimals by their low words. bounds, ~0 before,
+// are those of rowkey_bounds, and 0 in the third place if a value takes more than 64 bits.
+KERNEL LAUNCH_BOUNDS(threads) rowkey_decimal_bounds(u64 *bounds, Rows rows, Fixed from) {
+    __shared__ u64 shared[2][threads / warp_threads];
+    const u64 n = rows.count(), limbs = from.width / 8;
+    const u64 *const values = (const u64 *)from.values;
+    u64 least = ~0ull, rest = ~0ull;
+    bool wide = false;
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())
+        if (from.is_valid(i)) {
+            const u64 low = values[i * limbs], image = low ^ 1ull << 63;
+            for (u64 limb = 1; limb < limbs; limb++)
+                wide |= values[i * limbs + limb] != (u64)((i64)low >> 63);
+            least = image < least ? image : least;
+            rest = ~image < rest ? ~image : rest;
+        }
+    least = warp_fold(least, Smallest());
+    rest = warp_fold(rest, Smallest());
+    u64 all, others;
+    block_fold_before<threads / warp_threads>(least, shared[0], all, Smallest());
+    block_fold_before<threads / warp_threads>(rest, shared[1], others, Smallest());
+    if (wide)
+        *(volatile u64 *)(bounds + 2) = 0;
+    if (thread_in_block() == 0) {
+        __nvvm_atom_min_gen_ull(bounds, all);
+        __nvvm_atom_min_gen_ull(bounds + 1, others);
+    }
+}
+
 // Decoded is the reverse of a piece of a plan with one key: Plan.Decode.
 struct Decoded {
     u64 storage; // 0: natural, 1: integer, 2: real
@@ -291,7 +320,7 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_64(u8 *values, u32 *valid, const u64
 // Unpacked is the reverse of a piece in a word: Device.Unpack.
 struct Unpacked {
     u64 storage;    // as in Decoded
-    u64 width;      // bytes of a value, 0 for booleans
+    u64 width;      // bytes of a value, 0 for booleans. Those of decimals extend a word of 64 bits
     u64 left, bits; // where the piece is
     u64 subtract, flip;
     u64 null_left, null_flip; // the place of the bit of nulls, or 64
@@ -304,7 +333,7 @@ struct Unpacked {
 // numbers of the rows, if they are not in the words. All rows of the capacity are written.
 KERNEL LAUNCH_BOUNDS(threads) rowkey_unpack(u8 *values, u32 *valid, const u64 *words, const u32 *rows, const i64 *counted, i64 capacity, Unpacked to) {
     const u64 n = device_rows(counted, capacity), whole = ((u64)capacity + 63) / 64 * 64;
-    const u64 width = to.width == 0 ? 1 : 8 * to.width, sign = 1ull << width - 1, all = ~0ull >> 64 - width;
+    const u64 width = to.width == 0 ? 1 : to.width > 8 ? 64 : 8 * to.width, sign = 1ull << width - 1, all = ~0ull >> 64 - width;
     for (u64 i = thread_in_grid(); i < whole; i += threads_per_grid()) {
         const bool there = i < n;
         const u64 word = there ? words[i] : 0;
@@ -340,6 +369,9 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_unpack(u8 *values, u32 *valid, const u64 *w
             ((u32 *)values)[i] = value;
         else if (to.width == 8)
             ((u64 *)values)[i] = value;
+        else if (to.width > 8)
+            for (u64 limb = 0, limbs = to.width / 8; limb < limbs; limb++)
+                ((u64 *)values)[i * limbs + limb] = limb == 0 ? value : (u64)((i64)value >> 63);
     }
 }
 

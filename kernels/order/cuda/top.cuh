@@ -1,6 +1,10 @@
 // The first k values in order, by radix select. The kernels count the digits of the keys
 // from the highest down, each time only for keys with the higher digits of the k-th key.
 // When few enough keys are left, they collect these keys and sort them.
+//
+// Of many rows a sample gives a key that probably few more than k keys do not exceed. One
+// kernel gathers these candidates, and the others then read the candidates instead of the
+// rows. If the candidates turn out to be fewer than k, or too many, the rows are read.
 #pragma once
 
 #include "lookback.cuh"
@@ -28,7 +32,8 @@ struct Selection {
     u32 done;      // 1 if limit is known
     u32 finished;  // number of blocks that have finished
     u32 collected; // number of entries
-    u32 padding;
+    u32 found;     // number of keys up to guess, if they fit the candidates; otherwise more than these
+    u64 guess;
     u64 counters[digit_values];
     Entry entries[most_top];
 };
@@ -60,6 +65,15 @@ template <typename Value> struct Rows {
     const u8 *valid;
     u64 bit, count;
     SortKey<Value> key;
+};
+
+// Candidates are the rows with keys up to guess, in any order.
+struct Candidates {
+    Entry *entries;
+    u32 capacity;
+
+    // count returns their number, or 0 if the first k rows may not be among them.
+    METHOD u32 count(const Selection *s, u64 k) const { return s->found >= k && s->found <= capacity ? s->found : 0; }
 };
 
 template <typename Value> static constexpr int top_loads = sizeof(Value) == 1 ? 1 : sizeof(Value) == 2 ? 2 : 4;
@@ -105,8 +119,71 @@ DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
     }
 }
 
+static constexpr u32 sample_threads = 1024, samples_each = 16;
+
+// sample_guess sets guess. Each thread of one block takes the least key of several rows, and
+// guess is the key of a rank among these.
+template <typename Value> DEVICE void sample_guess(Selection *s, Rows<Value> rows, u32 rank) {
+    __shared__ u64 least[sample_threads];
+    const u32 thread = thread_in_block();
+    u64 own = ~0ull;
+    // Odd, so that it has no common factor with a period that is a power of two.
+    const u64 distance = rows.count / (sample_threads * samples_each) | 1;
+    if (rows.count > 0)
+#pragma unroll
+        for (u32 i = 0; i < samples_each; i++) {
+            const u64 row = (u64)(i * sample_threads + thread) * distance % rows.count;
+            const bool there = rows.valid == nullptr || (rows.valid[rows.bit + row >> 3] >> (rows.bit + row & 7) & 1) != 0;
+            const u64 key = rows.key.of(rows.values[row]);
+            own = there && key < own ? key : own;
+        }
+    least[thread] = own;
+    for (u32 width = 2; width <= sample_threads; width *= 2)
+        for (u32 distance = width / 2; distance > 0; distance /= 2) {
+            synchronize_block();
+            if (thread < sample_threads / 2) {
+                const u32 low = thread / distance * distance * 2 + thread % distance, high = low + distance;
+                const u64 a = least[low], b = least[high];
+                if ((b < a) == ((low & width) == 0)) {
+                    least[low] = b;
+                    least[high] = a;
+                }
+            }
+        }
+    synchronize_block();
+    if (thread == 0)
+        s->guess = least[rank - 1];
+}
+
+// gather_candidates gathers the rows with keys up to guess. It stops when they are too many.
+template <typename Value> DEVICE void gather_candidates(Selection *s, Rows<Value> rows, Candidates to) {
+    const u32 warp = thread_in_block() / warp_threads;
+    const u64 guess = s->guess;
+    WarpRows<Value, top_loads<Value>> run;
+    const u64 step = (u64)blocks_per_grid() * top_warps * run.count;
+    for (u64 begin = ((u64)block_in_grid() * top_warps + warp) * run.count; begin < rows.count; begin += step) {
+        const u32 found = *(volatile u32 *)&s->found;
+        run.load(rows.values, rows.valid, rows.bit, rows.count, begin);
+        if (ballot(found > to.capacity) != 0)
+            return;
+#pragma unroll
+        for (int i = 0; i < top_loads<Value>; i++) {
+            const u32 there = run.bits(i);
+#pragma unroll
+            for (int j = 0; j < run.lanes; j++) {
+                const u64 key = rows.key.of(run.group[i].lane[j]);
+                if ((there >> j & 1) == 0 || key > guess)
+                    continue;
+                const u32 place = (u32)__nvvm_atom_add_gen_i((int *)&s->found, 1);
+                if (place < to.capacity)
+                    to.entries[place] = {key, begin + run.row(i, j)};
+            }
+        }
+    }
+}
+
 // count_digits counts the digit of the given number of bits above shift.
-template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> rows, u64 k, u32 shift, u32 bits) {
+template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> rows, Candidates candidates, u64 k, u32 shift, u32 bits) {
     __shared__ u32 counters[digit_values];
     __shared__ u32 finished;
     if (s->done != 0)
@@ -117,9 +194,15 @@ template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> row
     synchronize_block();
 
     const u64 prefix = s->prefix, known = shift + bits >= 64 ? 0 : ~0ull << shift + bits;
+    const u32 few = candidates.count(s, k);
+    for (u32 i = thread_in_grid(); i < few; i += threads_per_grid()) {
+        const u64 key = candidates.entries[i].key;
+        if (((key ^ prefix) & known) == 0)
+            __nvvm_atom_add_gen_i((int *)&counters[key >> shift & (1u << bits) - 1], 1);
+    }
     WarpRows<Value, top_loads<Value>> run;
     const u64 step = (u64)blocks_per_grid() * top_warps * run.count;
-    for (u64 begin = ((u64)block_in_grid() * top_warps + warp) * run.count; begin < rows.count; begin += step) {
+    for (u64 begin = ((u64)block_in_grid() * top_warps + warp) * run.count; few == 0 && begin < rows.count; begin += step) {
         run.load(rows.values, rows.valid, rows.bit, rows.count, begin);
 #pragma unroll
         for (int i = 0; i < top_loads<Value>; i++) {
@@ -151,7 +234,7 @@ template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> row
 
 // collect takes the rows with keys up to the limit. If too many keys are equal to the
 // k-th key, it takes the first rows of these; their ranks take a scan over the tiles.
-template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, void *state) {
+template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, Candidates candidates, u64 k, void *state) {
     constexpr int loads = top_loads<Value>;
     typedef WarpRows<Value, loads> Run;
     constexpr u32 tile_rows = top_warps * Run::count;
@@ -163,6 +246,18 @@ template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, vo
     const bool ranked = s->done == 0;
     const u64 limit = ranked ? s->prefix : s->limit, remaining = s->remaining;
     const Sum<u64> f;
+    const u32 few = candidates.count(s, k);
+    if (few != 0 && !ranked) { // candidates are in no order, which ranks need
+        for (u32 i = thread_in_grid(); i < few; i += threads_per_grid()) {
+            const Entry e = candidates.entries[i];
+            if (e.key > limit)
+                continue;
+            const u32 place = (u32)__nvvm_atom_add_gen_i((int *)&s->collected, 1);
+            if (place < most_top)
+                s->entries[place] = e;
+        }
+        return;
+    }
     for (;;) {
         if (thread_in_block() == 0)
             shared_tile = take_tile(state);
@@ -277,15 +372,28 @@ DEVICE void sort_entries(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_cou
 
 // TOP declares the templates for values of a width.
 #define TOP(suffix, Value)                                                                                                \
+    KERNEL LAUNCH_BOUNDS(sample_threads)                                                                                  \
+    top_sample_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,       \
+                        u64 flip, u32 rank) {                                                                             \
+        sample_guess(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, rank);               \
+    }                                                                                                                     \
+    KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
+    top_gather_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,       \
+                        u64 flip, Entry *candidates, u32 most) {                                                          \
+        gather_candidates(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}},                 \
+                          {candidates, most});                                                                            \
+    }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
     top_count_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,        \
-                       u64 flip, u64 k, u32 shift, u32 bits) {                                                            \
-        count_digits(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, k, shift, bits);     \
+                       u64 flip, u64 k, Entry *candidates, u32 most, u32 shift, u32 bits) {                               \
+        count_digits(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, {candidates, most},  \
+                     k, shift, bits);                                                                                     \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
     top_collect_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,      \
-                         u64 flip, void *state) {                                                                         \
-        collect(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, state);                   \
+                         u64 flip, u64 k, Entry *candidates, u32 most, void *state) {                                     \
+        collect(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, {candidates, most}, k,    \
+                state);                                                                                                   \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(1024)                                                                                            \
     top_sort_##suffix(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s,                      \
