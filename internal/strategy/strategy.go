@@ -63,6 +63,13 @@ type Group struct {
 	// Outside is the number of values outside the window of a sum that are listed, or zero for
 	// a number by the rows.
 	Outside int
+	// Partition moves rows to partitions by their keys, also few rows and few keys.
+	Partition bool
+	// PlaceBits is the logarithm of the keys of a partition, ChunkRows the number of rows
+	// above which several blocks share one. Zeros are chosen by the device.
+	PlaceBits, ChunkRows int
+	// TwoLevels partitions in two passes.
+	TwoLevels bool
 }
 
 type groupKey struct{}

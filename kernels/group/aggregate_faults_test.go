@@ -37,6 +37,10 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 		"constant": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, group.Key{Expr: expr.Lit(int8(0))}).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{MaxGroups: 1})
 		},
+		"partitions": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			ctx = strategy.WithGroup(ctx, strategy.Group{Partition: true, TwoLevels: true, PlaceBits: 1, ChunkRows: 1})
+			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.Mean(x).Where(x.Gt(expr.Lit(1.0)))})
+		},
 		"join": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Join(expr.Col("s"), ", ")})
 		},

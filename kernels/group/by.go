@@ -85,7 +85,7 @@ func (q Query) Where(condition expr.Expr) Query {
 // # Waiting
 //
 // On a GPU with more than 65,536 rows and without MaxGroups, Aggregate waits for the range
-// of each integer key, to replace the hash table by a shorter one, and for the number of
+// of each integer key, to replace the hash table by a table of places or by partitions, and for the number of
 // groups, to allocate a result of that size. Otherwise it waits for neither, and the number
 // stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
 // Smallest), and the extremes of strings, decimals and nested values, wait when

@@ -118,11 +118,15 @@ func (r *run) findDense(q Query, constants bool) (*grouping, error) {
 	}
 	for i := range d.keys {
 		k := &d.keys[i]
-		if k.span.places == 0 || k.span.places > mostDensePlaces/d.places {
+		if k.span.places == 0 || k.span.places > mostPartitioned/d.places {
 			return nil, nil
 		}
 		k.factor = d.places
 		d.places *= k.span.places
+	}
+	var err error
+	if r.partitions, err = r.planPartitions(q, d); err != nil || r.partitions != nil || d.places > mostDensePlaces {
+		return nil, err
 	}
 	return r.denseGrouping(d)
 }

@@ -33,20 +33,30 @@ type finishing struct {
 	groups   int
 }
 
-// finish returns the column of an aggregate by states.
-func (r *run) finish(o *output) (*column.Column, error) {
-	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom, groups: r.states.capacity, stride: r.states.stride}
-	for _, state := range o.states {
-		f.states = append(f.states, r.states.of[state])
-		f.words = append(f.words, r.plan.accumulators[state].words())
-	}
+// finishingOf returns the last step of an aggregate without its states.
+func (r *run) finishingOf(o *output) (finishing, error) {
+	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom}
 	l, err := layout.Of(o.of)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	f.is = formOf(l)
 	f.least = r.plan.accumulators[o.states[0]].least
 	f.isSigned = f.is.isSigned() || o.signed
+	return f, nil
+}
+
+// finish returns the column of an aggregate by states.
+func (r *run) finish(o *output) (*column.Column, error) {
+	f, err := r.finishingOf(o)
+	if err != nil {
+		return nil, err
+	}
+	f.groups, f.stride = r.states.capacity, r.states.stride
+	for _, state := range o.states {
+		f.states = append(f.states, r.states.of[state])
+		f.words = append(f.words, r.plan.accumulators[state].words())
+	}
 	result := op.Result{Type: o.of, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: o.nullable}
 	return newColumn(&r.call, result, func(out op.Buffers) error {
 		if r.call.OnHost() {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
@@ -53,21 +54,26 @@ type span struct {
 	places uint64
 }
 
+// short reports whether a table may have a place for each of the integers.
+func (s span) short() bool { return s.places > 0 && s.places <= mostPlaces }
+
 // places reports whether tables of places may be used: only for many rows on a GPU, because
 // the host waits for the range of the values.
-func (f *folder) places(rows int) bool { return f.waits && !f.call.OnHost() && rows > unwaited }
+func (f *folder) places(rows int) bool {
+	return f.waits && !f.call.OnHost() && (rows > unwaited || strategy.OfGroup(f.call.Context()).Partition)
+}
 
 // spanOf returns the range of a column of integers, or false for other columns and for a
 // range of too many places. It waits.
 func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 	if s, known := f.spans[c]; known {
-		return s, s.places > 0, nil
+		return s, s.short(), nil
 	}
 	spans, err := f.spansOf([]*column.Column{c})
 	if spans == nil || err != nil {
 		return s, false, err
 	}
-	return spans[0], spans[0].places > 0, nil
+	return spans[0], spans[0].short(), nil
 }
 
 // spansOf returns the ranges of columns of integers, without places if they have too many, or
@@ -131,7 +137,7 @@ func spanBetween(low, high scalar.Scalar, nullable bool) (s span, err error) {
 	if low.IsValid() {
 		least, leastErr := integerOf(low)
 		greatest, greatestErr := integerOf(high)
-		if err := errors.Join(leastErr, greatestErr); err != nil || greatest-least >= mostPlaces {
+		if err := errors.Join(leastErr, greatestErr); err != nil || greatest-least >= mostPartitioned {
 			return s, err
 		}
 		s = span{least, greatest - least + 1}

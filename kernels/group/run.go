@@ -28,8 +28,10 @@ type run struct {
 	// rows has the columns of the keys and of the inputs, and all rows that belong to a
 	// group.
 	rows *buffer.Buffer
-	// groups are the groups of these rows.
+	// groups are the groups of these rows, or nil with partitions.
 	groups *grouping
+	// partitions are used instead of groups and states if they are not nil.
+	partitions *partitionPlan
 	// states are those of the plan's accumulators, one block for all.
 	states *states
 	// spans are the ranges of keys that were looked at.
@@ -130,7 +132,7 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 			return err != nil || op.Nullable(c)
 		})
 	}
-	if r.groups, err = r.findDense(q, q.parts); err != nil {
+	if r.groups, err = r.findDense(q, q.parts); err != nil || r.partitions != nil {
 		return err
 	}
 	if r.groups != nil {
@@ -384,6 +386,23 @@ func (r *run) input(number int) (*column.Column, error) {
 
 // result computes the aggregates.
 func (r *run) result() (*buffer.Buffer, error) {
+	table, err := r.unordered()
+	if err != nil || r.options.Order != ByKey {
+		return table, err
+	}
+	keys := make([]order.Key, len(r.names))
+	for i := range keys {
+		keys[i].Values = table.Column(i)
+	}
+	sorted, err := order.Sort(r.call.Context(), table, keys, r.resultOptions())
+	return release.OnError(sorted, err, table.Release())
+}
+
+// unordered computes the aggregates of the groups in any order.
+func (r *run) unordered() (*buffer.Buffer, error) {
+	if r.partitions != nil {
+		return r.ofPartitions()
+	}
 	var err error
 	if r.states, err = r.accumulate(); err != nil {
 		return nil, err
@@ -393,15 +412,7 @@ func (r *run) result() (*buffer.Buffer, error) {
 	if err == nil && r.presence >= 0 {
 		table, err = r.present(table)
 	}
-	if err != nil || r.options.Order != ByKey {
-		return table, err
-	}
-	keys := make([]order.Key, r.groups.keys.NumColumns())
-	for i := range keys {
-		keys[i].Values = table.Column(i)
-	}
-	sorted, err := order.Sort(r.call.Context(), table, keys, r.resultOptions())
-	return release.OnError(sorted, err, table.Release())
+	return table, err
 }
 
 // table returns the keys and the aggregates of all groups.

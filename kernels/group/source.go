@@ -39,6 +39,21 @@ const (
 func (f form) isFloat() bool  { return f >= fromFloat16 && f <= fromFloat64 }
 func (f form) isSigned() bool { return f >= fromSigned8 && f <= fromSigned64 }
 
+// bytes returns the number of bytes of a number, or 0 for other forms.
+func (f form) bytes() int {
+	switch f {
+	case fromSigned8, fromUnsigned8:
+		return 1
+	case fromSigned16, fromUnsigned16, fromFloat16:
+		return 2
+	case fromSigned32, fromUnsigned32, fromFloat32:
+		return 4
+	case fromSigned64, fromUnsigned64, fromFloat64:
+		return 8
+	}
+	return 0
+}
+
 // source is a column as accumulators read it.
 type source struct {
 	// values begins with the value of the first row; booleans begin with bit bit of it.

@@ -3,8 +3,7 @@
 
 #include "bitrow.cuh"
 #include "keys.cuh"
-
-#define METHOD __device__ inline __attribute__((always_inline))
+#include "scan.cuh"
 
 // Form is how the values of a source are stored.
 enum Form : u32 {

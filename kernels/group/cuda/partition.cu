@@ -1,0 +1,261 @@
+// Moves rows to partitions: see partition.cuh.
+#include "partition.cuh"
+
+static constexpr u32 count_items = 8;
+static constexpr u32 most_digits = partition_threads;
+
+// Conditions are what an aggregate may ask of a row: that a column is not null or, if its bit in
+// truths is set, that it is true. Rows carry a bit for each.
+struct Conditions {
+    u32 count, truths;
+    Source of[most_conditions];
+
+    METHOD u32 met(u64 row) const {
+        u32 all = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < count; i++) {
+            const Source &s = of[i];
+            const bool is = s.is_valid(row) && ((truths >> i & 1) == 0 || s.is_true(row));
+            all |= (u32)is << i;
+        }
+        return all;
+    }
+};
+
+// Carried is a column that moves with the rows, of width 4 or 8, from a table to memory first
+// and then to memory second. The conditions have no source.
+struct Carried {
+    Source from;
+    u8 *first, *second;
+    u32 width, conditions;
+};
+
+struct Columns {
+    u32 count, padding;
+    Carried of[most_carried];
+};
+
+// flush adds the counters of a block to those of all blocks.
+DEVICE void flush(u32 *counts, const u32 *counters, u32 digits) {
+    synchronize_block();
+    for (u32 i = thread_in_block(); i < digits; i += partition_threads)
+        if (counters[i] != 0)
+            __nvvm_atom_add_gen_i((int *)&counts[i], (int)counters[i]);
+}
+
+DEVICE void clear_counters(u32 *counters) {
+    for (u32 i = thread_in_block(); i < most_digits; i += partition_threads)
+        counters[i] = 0;
+    synchronize_block();
+}
+
+// partition_count counts the rows of each part of the first level.
+KERNEL LAUNCH_BOUNDS(partition_threads) partition_count(const Keys keys, const i64 *rows, i64 capacity, const Level level) {
+    __shared__ u32 counters[most_digits];
+    clear_counters(counters);
+    const u64 n = device_rows(rows, capacity), step = (u64)blocks_per_grid() * partition_threads * count_items;
+    for (u64 begin = (u64)block_in_grid() * partition_threads * count_items; begin < n; begin += step) {
+        u32 place[count_items];
+        load_places(keys, begin + thread_in_block(), n, partition_threads, place);
+#pragma unroll
+        for (u32 i = 0; i < count_items; i++)
+            count_digit(counters, level.digit_of(place[i]), place[i] != no_place);
+    }
+    flush(level.counts, counters, level.digits);
+}
+
+// partition_count_again counts the rows of each part of the second level.
+KERNEL LAUNCH_BOUNDS(partition_threads) partition_count_again(const u32 *places, const Level parents, const Level level) {
+    __shared__ u32 counters[most_digits];
+    __shared__ u32 found;
+    clear_counters(counters);
+    const Tile tile = parent_tile(parents, &found);
+    u32 place[tile_items];
+#pragma unroll
+    for (u32 i = 0; i < tile_items; i++) {
+        const u64 row = tile.begin + i * partition_threads + thread_in_block();
+        place[i] = row < tile.end ? places[row] : no_place;
+    }
+#pragma unroll
+    for (u32 i = 0; i < tile_items; i++)
+        count_digit(counters, level.digit_of(place[i]), place[i] != no_place);
+    flush(level.counts + tile.parent * level.digits, counters, level.digits);
+}
+
+// Chunks are the parts of a partition that different blocks add up, if it has more than
+// chunk_rows. Their states are slots of memory. list has chunks other than the first one of
+// each partition: the partition and the number of the chunk.
+struct Chunks {
+    u32 chunk_rows, padding;
+    u32 *slots, *listed; // how many there are
+    u32 *first_slot;     // of each partition
+    u32 *done;           // chunks of each partition
+    u32 *list;
+};
+
+// partition_starts finds where the parts of a level begin. A block has one parent.
+KERNEL LAUNCH_BOUNDS(partition_threads) partition_starts(const u32 *parent_starts, const Level level, const Chunks chunks) {
+    __shared__ u32 sums[partition_warps];
+    const u32 thread = thread_in_block(), parent = block_in_grid(), base = parent_starts != nullptr ? parent_starts[parent] : 0;
+    const u32 part = parent * level.digits + thread;
+    const bool is = thread < level.digits;
+    const u32 count = is ? level.counts[part] : 0, tiles = (count + tile_rows - 1) / tile_rows;
+    u32 all, all_tiles;
+    const u32 scanned = warp_scan(count, Sum<u32>());
+    u32 before = before_lane(scanned, Sum<u32>());
+    before += block_fold_before<partition_warps>(shuffle_value(scanned, warp_threads - 1), sums, all, Sum<u32>());
+    const u32 scanned_tiles = warp_scan(tiles, Sum<u32>());
+    u32 tiles_before = before_lane(scanned_tiles, Sum<u32>());
+    tiles_before += block_fold_before<partition_warps>(shuffle_value(scanned_tiles, warp_threads - 1), sums, all_tiles, Sum<u32>());
+    if (!is)
+        return;
+    level.starts[part] = level.cursors[part] = base + before;
+    if (parent + 1 == level.parents && thread + 1 == level.digits)
+        level.starts[part + 1] = base + all;
+    if (level.tiles_before != nullptr) {
+        level.tiles_before[part] = tiles_before;
+        if (thread + 1 == level.digits)
+            level.tiles_before[part + 1] = all_tiles;
+    }
+    const u32 needed = chunks.chunk_rows == 0 ? 0 : (count + chunks.chunk_rows - 1) / chunks.chunk_rows;
+    if (needed < 2)
+        return;
+    chunks.first_slot[part] = (u32)__nvvm_atom_add_gen_i((int *)chunks.slots, (int)needed);
+    const u32 first = (u32)__nvvm_atom_add_gen_i((int *)chunks.listed, (int)needed - 1);
+    for (u32 i = 1; i < needed; i++) {
+        chunks.list[2 * (first + i - 1)] = part;
+        chunks.list[2 * (first + i - 1) + 1] = i;
+    }
+}
+
+// MoveMemory is the shared memory of a block that moves rows. The values of a column lie in
+// staging in the order in which they are written, so that the rows of a part are written
+// together.
+struct MoveMemory {
+    u64 staging[tile_rows];
+    u32 counters[most_digits]; // then the rows of the tile with a lower digit
+    u32 to[most_digits];       // the place of the first row with the digit, less its rank in the tile
+    u32 sums[partition_warps];
+    u32 parent;
+};
+
+extern __shared__ __attribute__((aligned(16))) u8 move_memory[];
+
+// Moved is where the places go. narrow are the low bits of places that the aggregates need, in
+// 16 bits each, or 0 to write whole places.
+struct Moved {
+    const u32 *from;
+    void *places;
+    u32 narrow, padding;
+};
+
+// move moves the rows of a tile. place are those of rows tile.begin + i · threads + thread.
+template <bool first>
+DEVICE void move(u32 (&place)[tile_items], const Tile &tile, const Level &level, const Columns &columns, const Conditions &conditions, const Moved &moved) {
+    MoveMemory &shared = *(MoveMemory *)move_memory;
+    const u32 thread = thread_in_block();
+    u32 rank[tile_items];
+#pragma unroll
+    for (u32 i = 0; i < tile_items; i++)
+        rank[i] = count_digit(shared.counters, level.digit_of(place[i]), place[i] != no_place);
+    synchronize_block();
+    const u32 count = thread < level.digits ? shared.counters[thread] : 0;
+    u32 there;
+    const u32 scanned = warp_scan(count, Sum<u32>());
+    u32 lower = before_lane(scanned, Sum<u32>());
+    lower += block_fold_before<partition_warps>(shuffle_value(scanned, warp_threads - 1), shared.sums, there, Sum<u32>());
+    if (thread < level.digits) {
+        shared.counters[thread] = lower;
+        if (count != 0)
+            shared.to[thread] = (u32)__nvvm_atom_add_gen_i((int *)&level.cursors[tile.parent * level.digits + thread], (int)count) - lower;
+    }
+    synchronize_block();
+    u32 *const staged = (u32 *)shared.staging;
+#pragma unroll
+    for (u32 i = 0; i < tile_items; i++)
+        if (place[i] != no_place) {
+            rank[i] += shared.counters[level.digit_of(place[i])];
+            staged[rank[i]] = place[i];
+        } else
+            rank[i] = no_place;
+    synchronize_block();
+    u32 to[tile_items];
+#pragma unroll
+    for (u32 i = 0; i < tile_items; i++) {
+        const u32 at = i * partition_threads + thread;
+        if (at >= there)
+            continue;
+        const u32 moving = staged[at];
+        to[i] = shared.to[level.digit_of(moving)] + at;
+        if (moved.narrow != 0)
+            ((u16 *)moved.places)[to[i]] = (u16)(moving & moved.narrow);
+        else
+            ((u32 *)moved.places)[to[i]] = moving;
+    }
+#pragma unroll 1
+    for (u32 column = 0; column < columns.count; column++) {
+        const Carried &c = columns.of[column];
+        u8 *const out = first ? c.first : c.second;
+        u64 value[tile_items];
+        if (first && c.conditions != 0)
+#pragma unroll
+            for (u32 i = 0; i < tile_items; i++) {
+                const u64 row = tile.begin + i * partition_threads + thread;
+                value[i] = row < tile.end ? conditions.met(row) : 0;
+            }
+        else
+            load_values(first ? c.from.values : c.first, first ? c.from.form : c.width == 8 ? from_u64 : from_u32, tile.begin + thread, tile.end,
+                        partition_threads, value);
+        synchronize_block();
+        if (c.width == 8) {
+#pragma unroll
+            for (u32 i = 0; i < tile_items; i++)
+                if (rank[i] != no_place)
+                    shared.staging[rank[i]] = value[i];
+            synchronize_block();
+#pragma unroll
+            for (u32 i = 0; i < tile_items; i++)
+                if (i * partition_threads + thread < there)
+                    ((u64 *)out)[to[i]] = shared.staging[i * partition_threads + thread];
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < tile_items; i++)
+                if (rank[i] != no_place)
+                    staged[rank[i]] = (u32)value[i];
+            synchronize_block();
+#pragma unroll
+            for (u32 i = 0; i < tile_items; i++)
+                if (i * partition_threads + thread < there)
+                    ((u32 *)out)[to[i]] = staged[i * partition_threads + thread];
+        }
+    }
+}
+
+// partition_move moves the rows of a table to the parts of the first level.
+KERNEL RESIDENT_BOUNDS(partition_threads, 2)
+partition_move(const Keys keys, const i64 *rows, i64 capacity, const Level level, const Columns columns, const Conditions conditions, const Moved moved) {
+    clear_counters(((MoveMemory *)move_memory)->counters);
+    const u64 n = device_rows(rows, capacity), begin = (u64)block_in_grid() * tile_rows;
+    if (begin >= n)
+        return;
+    u32 place[tile_items];
+    load_places(keys, begin + thread_in_block(), n, partition_threads, place);
+    move<true>(place, Tile{0, begin, n}, level, columns, conditions, moved);
+}
+
+// partition_move_again moves them to the parts of the second level.
+KERNEL RESIDENT_BOUNDS(partition_threads, 2)
+partition_move_again(const Level parents, const Level level, const Columns columns, const Conditions conditions, const Moved moved) {
+    MoveMemory &shared = *(MoveMemory *)move_memory;
+    clear_counters(shared.counters);
+    const Tile tile = parent_tile(parents, &shared.parent);
+    if (tile.begin == tile.end)
+        return;
+    u32 place[tile_items];
+#pragma unroll
+    for (u32 i = 0; i < tile_items; i++) {
+        const u64 row = tile.begin + i * partition_threads + thread_in_block();
+        place[i] = row < tile.end ? moved.from[row] : no_place;
+    }
+    move<false>(place, tile, level, columns, conditions, moved);
+}

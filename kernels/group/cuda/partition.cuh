@@ -1,0 +1,136 @@
+// Partitions of rows by the places of their keys: partition.go has the plan.
+//
+// A place is a combination of keys. A partition is the rows of 2^bits consecutive places.
+// Rows are moved to their partitions with the values that the aggregates read, in one pass
+// or in two: the first one by the leading bits of the partition, the second one by the
+// others. Rows of a partition are in any order: all results are the same for every order.
+#pragma once
+
+#include "source.cuh"
+
+static constexpr u32 partition_threads = 512, tile_items = 12, tile_rows = partition_threads * tile_items;
+static constexpr u32 partition_warps = partition_threads / warp_threads;
+static constexpr u32 most_carried = 6, most_conditions = 8, most_terms = 8, most_outputs = 8;
+static constexpr u32 no_place = 0xffffffff;
+
+// load_as loads rows begin + i · step, all at once, and 0 from end on.
+template <typename T, u32 items> DEVICE void load_as(const u8 *values, u64 begin, u64 end, u32 step, u64 (&value)[items]) {
+#pragma unroll
+    for (u32 i = 0; i < items; i++) {
+        const u64 row = begin + i * step;
+        value[i] = row < end ? (u64)((const T *)values)[row] : 0;
+    }
+}
+
+// load_values loads integers, extended by their sign, and other values as they are.
+template <u32 items> DEVICE void load_values(const u8 *values, u32 form, u64 begin, u64 end, u32 step, u64 (&value)[items]) {
+    switch (form) {
+    case from_i8: return load_as<i8>(values, begin, end, step, value);
+    case from_u8: return load_as<u8>(values, begin, end, step, value);
+    case from_i16: return load_as<i16>(values, begin, end, step, value);
+    case from_u16: return load_as<u16>(values, begin, end, step, value);
+    case from_i32: return load_as<i32>(values, begin, end, step, value);
+    case from_u32:
+    case from_f32: return load_as<u32>(values, begin, end, step, value);
+    default: return load_as<u64>(values, begin, end, step, value);
+    }
+}
+
+// Keys give the place of a row: struct denseKeys of dense.go.
+struct DenseKey {
+    Source values;
+    u64 least, places, factor;
+};
+
+struct Keys {
+    u32 count, direct;
+    DenseKey key[4];
+};
+
+// load_places loads the places of rows begin + i · step, and no_place from end on.
+template <u32 items> DEVICE void load_places(const Keys &keys, u64 begin, u64 end, u32 step, u32 (&place)[items]) {
+#pragma unroll
+    for (u32 i = 0; i < items; i++)
+        place[i] = begin + i * step < end ? 0 : no_place;
+#pragma unroll 1
+    for (u32 j = 0; j < keys.count; j++) {
+        const DenseKey &k = keys.key[j];
+        u64 value[items];
+        load_values(k.values.values, k.values.form, begin, end, step, value);
+#pragma unroll
+        for (u32 i = 0; i < items; i++) {
+            u64 digit = value[i] - k.least;
+            if (k.values.valid != nullptr && place[i] != no_place && !k.values.is_valid(begin + i * step))
+                digit = k.places - 1;
+            place[i] = place[i] != no_place && digit < k.places ? place[i] + (u32)digit * (u32)k.factor : no_place;
+        }
+    }
+}
+
+// Level is a division of rows: of all rows, or of each part of the level before. Part i of
+// parent p has number p · digits + i. The digit of a place is (place >> shift) mod digits.
+struct Level {
+    u32 shift, digits, parents, padding;
+    // counts has the rows of each part, starts where they begin and a last end, cursors where
+    // the next row goes. tiles_before is the number of tiles of the parts before each part.
+    u32 *counts, *starts, *cursors, *tiles_before;
+
+    METHOD u32 digit_of(u32 place) const { return place >> shift & digits - 1; }
+};
+
+// Tile is the rows that a block moves at a time: of one parent.
+struct Tile {
+    u32 parent;
+    u64 begin, end;
+};
+
+// parent_tile finds the tile of a block in the parts of a level. begin is end if there are
+// fewer tiles. All threads call it.
+DEVICE Tile parent_tile(const Level &parents, u32 *shared) {
+    const u32 tile = block_in_grid(), parts = parents.digits * parents.parents;
+    if (thread_in_block() == 0)
+        *shared = no_place;
+    synchronize_block();
+    for (u32 i = thread_in_block(); i < parts; i += threads_per_block())
+        if (parents.tiles_before[i] <= tile && tile < parents.tiles_before[i + 1])
+            *shared = i;
+    synchronize_block();
+    const u32 parent = *shared;
+    if (parent == no_place)
+        return Tile{0, 0, 0};
+    const u64 begin = parents.starts[parent] + (u64)(tile - parents.tiles_before[parent]) * tile_rows, end = parents.starts[parent + 1];
+    return Tile{parent, begin, end - begin < tile_rows ? end : begin + tile_rows};
+}
+
+// With is the lanes that have the same number as the first one. Many rows of one key, or
+// sorted rows, would otherwise wait for each other at one word of shared memory.
+struct With {
+    u32 lanes;
+    bool many;
+
+    METHOD bool calling() const { return (lanes >> lane_in_warp() & 1) != 0; }
+    METHOD bool leads() const { return lane_in_warp() == (u32)__builtin_ctz(lanes); }
+    METHOD u32 count() const { return (u32)__builtin_popcount(lanes); }
+};
+
+DEVICE With with_first(u32 number, bool takes) {
+    const u32 first = shuffle_value(number, 0), lanes = ballot(takes && number == first);
+    return With{lanes, __builtin_popcount(lanes) >= 8};
+}
+
+// count_digit adds a row to the counter of its digit and returns its rank. All lanes call it.
+DEVICE u32 count_digit(u32 *counters, u32 digit, bool takes) {
+    const With with = with_first(digit, takes);
+    u32 rank = 0;
+    if (!with.many) {
+        if (takes)
+            rank = (u32)__nvvm_atom_add_gen_i((int *)&counters[digit], 1);
+        return rank;
+    }
+    if (with.leads())
+        rank = (u32)__nvvm_atom_add_gen_i((int *)&counters[digit], (int)with.count());
+    else if (takes && !with.calling())
+        rank = (u32)__nvvm_atom_add_gen_i((int *)&counters[digit], 1);
+    const u32 first = shuffle_value(rank, (u32)__builtin_ctz(with.lanes));
+    return with.calling() ? first + (u32)__builtin_popcount(with.lanes & (1u << lane_in_warp()) - 1) : rank;
+}

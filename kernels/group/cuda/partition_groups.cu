@@ -1,0 +1,566 @@
+// Adds the rows of partitions to the states of their groups, in shared memory, and makes
+// results of the states: see partition.cuh and partition.go.
+//
+// A block has a partition, or a chunk of one with many rows. A state is a few words of 32 bits.
+// Word w of group g is at w · groups + g, so that neighbouring groups lie in different
+// banks. A word is 0 unless the group has a row.
+//
+// Sums of floats take two passes over the rows: the first one finds the largest exponent of
+// each group. The second one finds most of the rows of a small partition in the L2 cache.
+#include "exact_sum.cuh"
+#include "partition.cuh"
+
+static constexpr u32 batch = 4; // rows of a thread that are loaded at once
+static constexpr u32 compact_threads = 256;
+
+enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
+
+enum Finish : u32 { finish_count, finish_difference, finish_integer, finish_decimal, finish_product, finish_extreme, finish_mean, finish_mean_decimal, finish_float, finish_mean_float };
+
+// Term is an accumulator. Rows that do not meet all required conditions are skipped.
+struct Term {
+    u32 kind, word, least, required;
+    const u8 *values;
+    u32 form, padding;
+};
+
+// Output is an aggregate. counted is the word of the count of its values, or no_word if it is the
+// number of rows. Group i of the partitions writes value i, and whether it is valid, if that
+// is asked.
+struct Output {
+    u32 finish, word, counted, form, is_signed, least, width, padding;
+    u8 *values, *valid;
+};
+static constexpr u32 no_word = 0xffffffff;
+
+struct Aggregation {
+    // bits is the logarithm of the groups of a partition; words is the length of a state.
+    u32 bits, partitions, words, terms, outputs, sums_floats, counts_rows, padding;
+    const u32 *starts;
+    const u16 *places;
+    const u32 *conditions; // null if there are none
+    u32 *groups;           // of each partition
+    u32 *places_of_groups;
+    u32 *slots;
+    Term term[most_terms];
+    Output output[most_outputs];
+};
+
+struct Chunks {
+    u32 chunk_rows, padding;
+    u32 *slots, *listed, *first_slot, *done, *list;
+};
+
+// State is the words of all groups of a partition.
+struct State {
+    u32 *words;
+    u32 bits;
+
+    METHOD u32 *word(u32 w, u32 group) const { return words + (w << bits) + group; }
+    METHOD u64 *wide(u32 w, u32 group) const { return (u64 *)(words + (w << bits)) + group; }
+};
+
+DEVICE u32 add_shared(u32 *word, u32 x) {
+    u32 old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(3))) u32 *)word), "r"(x) : "memory");
+    return old;
+}
+
+DEVICE void raise(u32 *word, u32 x) {
+    if (*(volatile u32 *)word < x)
+        __nvvm_atom_max_gen_ui((unsigned *)word, x);
+}
+
+DEVICE void raise(u64 *word, u64 x) {
+    if (*(volatile u64 *)word < x)
+        __nvvm_atom_max_gen_ull((unsigned long long *)word, x);
+}
+
+// add_integer adds low + 2³² · high to a number of 96 bits. low is below 2⁶³.
+DEVICE void add_integer(const State &s, u32 w, u32 group, u64 low, i64 high) {
+    u32 carry = 0;
+    high += (i64)(low >> 32);
+    const u32 part[3] = {(u32)low, (u32)high, (u32)(high >> 32)};
+#pragma unroll
+    for (u32 i = 0; i < 3; i++) {
+        const u32 term = part[i] + carry;
+        carry = term < carry;
+        if (term != 0)
+            carry |= add_shared(s.word(w + i, group), term) + term < term;
+    }
+}
+
+// The first word of a sum of floats is the top, or above most_top if a value was not finite: then the
+// flags are in the bits from flag_shift on, and the bins have no meaning.
+static constexpr u32 most_top = 0xff, flag_shift = 8, sum_bins = 4;
+
+DEVICE u32 top_of(u64 image) {
+    const u32 exponent = (u32)(image >> 52) & 0x7ff;
+    if (exponent == 0x7ff)
+        return (image << 12 != 0 ? flag_nan : image >> 63 != 0 ? flag_negative : flag_positive) << flag_shift;
+    if (image << 1 == 0)
+        return 0;
+    return (exponent == 0 ? 0 : exponent - 1) / bin_bits + 1;
+}
+
+// find_top adds a float in the first pass.
+DEVICE void find_top(u32 *head, u64 image) {
+    const u32 top = top_of(image);
+    if (top > most_top) {
+        if ((*(volatile u32 *)head & top) != top)
+            __nvvm_atom_or_gen_i((int *)head, (int)top);
+        return;
+    }
+    raise(head, top);
+}
+
+// add_bin adds to a bin. The low halves of all bins come before the high ones.
+DEVICE void add_bin(const State &s, u32 w, u32 i, u32 group, u64 x) {
+    const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && add_shared(s.word(w + 1 + i, group), low) + low < low);
+    if (high != 0)
+        add_shared(s.word(w + 1 + sum_bins + i, group), high);
+}
+
+// add_float adds a float in the second pass. All lanes call it.
+DEVICE void add_float(const State &s, u32 w, u32 group, bool takes, u64 image) {
+    const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
+    const u32 head = takes ? *(volatile u32 *)s.word(w, group) : 0;
+    takes = takes && p.top != 0 && head <= most_top;
+    const u32 below = takes ? head - (u32)p.top : sum_bins;
+    u64 bin[sum_bins];
+#pragma unroll
+    for (u32 i = 0; i < sum_bins; i++) {
+        bin[i] = 0;
+#pragma unroll
+        for (u32 j = 0; j < sum_pieces; j++)
+            if (i == j + below)
+                bin[i] = p.piece[j];
+    }
+    const With with = with_first(group, takes);
+    if (with.many) {
+#pragma unroll
+        for (u32 i = 0; i < sum_bins; i++) {
+            const u64 total = warp_fold(with.calling() ? bin[i] : 0, Sum<u64>());
+            bin[i] = with.leads() ? total : with.calling() ? 0 : bin[i];
+        }
+    }
+#pragma unroll
+    for (u32 i = 0; i < sum_bins; i++)
+        if (bin[i] != 0)
+            add_bin(s, w, i, group, bin[i]);
+}
+
+// add_rows adds rows begin to end − 1, in the first pass or in the second one.
+template <bool first> DEVICE void add_rows(const Aggregation &a, const State &s, u64 begin, u64 end) {
+    const u32 thread = thread_in_block();
+#pragma unroll 1
+    for (u64 from = begin; from < end; from += batch * partition_threads) {
+        u32 group[batch], met[batch];
+        bool there[batch];
+#pragma unroll
+        for (u32 i = 0; i < batch; i++) {
+            const u64 row = from + i * partition_threads + thread;
+            there[i] = row < end;
+            group[i] = there[i] ? a.places[row] : 0;
+            met[i] = a.conditions != nullptr && there[i] ? a.conditions[row] : whole_warp;
+        }
+        // The first word is not 0 if the group has a row.
+        if (a.counts_rows == 0 && first == (a.sums_floats != 0)) {
+#pragma unroll
+            for (u32 i = 0; i < batch; i++)
+                if (there[i] && *(volatile u32 *)s.word(0, group[i]) == 0)
+                    *(volatile u32 *)s.word(0, group[i]) = 1;
+        }
+#pragma unroll 1
+        for (u32 t = 0; t < a.terms; t++) {
+            const Term &term = a.term[t];
+            if (first && term.kind != sum_floats)
+                continue;
+            u64 value[batch] = {0, 0, 0, 0};
+            if (term.kind != count_rows)
+                load_values(term.values, term.form == from_f64 ? from_u64 : term.form, from + thread, end, partition_threads, value);
+#pragma unroll
+            for (u32 i = 0; i < batch; i++) {
+                const bool takes = there[i] && (met[i] & term.required) == term.required;
+                u64 x = value[i];
+                switch (term.kind) {
+                case count_rows: {
+                    const With with = with_first(group[i], takes);
+                    if (with.many && with.calling()) {
+                        if (with.leads())
+                            add_shared(s.word(term.word, group[i]), with.count());
+                    } else if (takes)
+                        add_shared(s.word(term.word, group[i]), 1);
+                    break;
+                }
+                case sum_integers: {
+                    const bool is_signed = term.form >= from_i8 && term.form <= from_i64;
+                    u64 low = (u32)x, high = is_signed ? (u64)((i64)x >> 32) : x >> 32;
+                    const With with = with_first(group[i], takes);
+                    if (with.many) {
+                        const u64 lows = warp_fold(with.calling() ? low : 0, Sum<u64>()), highs = warp_fold(with.calling() ? high : 0, Sum<u64>());
+                        if (with.calling())
+                            low = with.leads() ? lows : 0, high = with.leads() ? highs : 0;
+                    }
+                    if (takes)
+                        add_integer(s, term.word, group[i], low, (i64)high);
+                    break;
+                }
+                case greatest: {
+                    Source of = Source{nullptr, nullptr, 0, term.form, 0};
+                    if (term.form == from_f32)
+                        x = __builtin_bit_cast(u64, (f64)__builtin_bit_cast(f32, (u32)x));
+                    if (takes)
+                        raise(s.wide(term.word, group[i]), of.image(x, term.least != 0, false));
+                    break;
+                }
+                default:
+                    if (term.form == from_f32)
+                        x = __builtin_bit_cast(u64, (f64)__builtin_bit_cast(f32, (u32)x));
+                    else if (term.form == from_u64)
+                        x = __builtin_bit_cast(u64, (f64)x);
+                    else if (term.form < from_f16)
+                        x = __builtin_bit_cast(u64, (f64)(i64)x);
+                    if (!first)
+                        add_float(s, term.word, group[i], takes, x);
+                    else if (takes)
+                        find_top(s.word(term.word, group[i]), x);
+                }
+            }
+        }
+    }
+}
+
+// sum_of_bins is float_sum(…).high. The bins of fewer than a million values fit 128 bits
+// together, which take a fraction of the instructions.
+DEVICE f64 sum_of_bins(const u64 (&state)[sum_first_bin + sum_bins]) {
+    u64 large = 0;
+#pragma unroll
+    for (u32 i = 0; i < sum_bins; i++)
+        large |= state[sum_first_bin + i] ^ (u64)((i64)state[sum_first_bin + i] >> 63);
+    if (state[sum_flags] != 0 || large >> 41 != 0)
+        return float_sum(state, sum_first_bin + sum_bins).high;
+    typedef unsigned __int128 u128;
+    u128 total = 0;
+#pragma unroll
+    for (u32 i = 0; i < sum_bins; i++)
+        total = (total << bin_bits) + (u128)(__int128)(i64)state[sum_first_bin + i];
+    const bool negative = (u64)(total >> 64) >> 63 != 0;
+    if (negative)
+        total = 0 - total;
+    const u64 upper = (u64)(total >> 64), lower = (u64)total;
+    if ((upper | lower) == 0)
+        return 0;
+    const i32 length = upper != 0 ? 128 - (i32)__builtin_clzll(upper) : 64 - (i32)__builtin_clzll(lower);
+    const i32 exponent = (i32)bin_bits * ((i32)state[sum_top] - 1 - (i32)(sum_bins - sum_pieces)) - 1074;
+    const i32 unit = length - 53 > -1074 - exponent ? length - 53 : -1074 - exponent;
+    if (unit <= 0 || unit >= 127)
+        return float_sum(state, sum_first_bin + sum_bins).high;
+    u64 significand = (u64)(total >> unit);
+    const u128 below = total - ((u128)significand << unit), half = (u128)1 << unit - 1;
+    if (below > half || below == half && (significand & 1) != 0)
+        significand++;
+    u64 image = significand;
+    if (significand >> 52 != 0)
+        image = ((u64)(i64)(exponent + unit + 1075) << 52) + significand - (1ull << 52);
+    const u64 infinity = 0x7ffull << 52;
+    image = image < infinity ? image : infinity;
+    return __builtin_bit_cast(f64, negative ? image | 1ull << 63 : image);
+}
+
+DEVICE u64 real_bits(f64 x) { return x == x ? __builtin_bit_cast(u64, x) : nan_f64; }
+
+// extreme returns the value of an image.
+DEVICE u64 extreme(const Output &o, u64 image) {
+    const bool is_float = o.form >= from_f16 && o.form <= from_f64, is_nan = is_float && image == 0;
+    if (o.least != 0)
+        image = ~image;
+    if (!is_float)
+        return o.is_signed != 0 ? image ^ 1ull << 63 : image;
+    const u64 bits = unordered_f64(image);
+    if (o.form == from_f64)
+        return is_nan ? nan_f64 : bits;
+    return is_nan ? nan_f32 : __builtin_bit_cast(u32, (f32)__builtin_bit_cast(f64, bits));
+}
+
+// write_output writes the result of a group.
+DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
+    const u32 n = *s.word(o.counted == no_word ? 0 : o.counted, group);
+    u64 value = 0;
+    bool valid = o.counted == no_word || n != 0;
+    switch (o.finish) {
+    case finish_count:
+        value = *s.word(o.word, group);
+        valid = true;
+        break;
+    case finish_integer:
+    case finish_mean: {
+        value = *s.word(o.word, group) | (u64)*s.word(o.word + 1, group) << 32;
+        const u32 high = *s.word(o.word + 2, group);
+        const u64 extended = o.is_signed != 0 ? (u64)(i64)(i32)high : high;
+        if (o.finish == finish_integer) {
+            valid = valid && extended == (o.is_signed != 0 ? (u64)((i64)value >> 63) : 0);
+            break;
+        }
+        Wide total = wide(value, extended, (u64)((i64)extended >> 63));
+        value = real_bits(rounded(total, 0) / (f64)n);
+        break;
+    }
+    case finish_extreme: value = extreme(o, *s.wide(o.word, group)); break;
+    default: {
+        const u32 head = *s.word(o.word, group);
+        u64 state[sum_first_bin + sum_bins];
+        state[sum_top] = head & most_top;
+        state[sum_flags] = head >> flag_shift;
+#pragma unroll
+        for (u32 i = 0; i < sum_bins; i++)
+            state[sum_first_bin + i] = *s.word(o.word + 1 + i, group) | (u64)*s.word(o.word + 1 + sum_bins + i, group) << 32;
+        const f64 sum = sum_of_bins(state);
+        value = real_bits(o.finish == finish_float ? sum : sum / (f64)n);
+    }
+    }
+    if (!valid)
+        value = 0;
+    switch (o.width) {
+    case 1: o.values[at] = (u8)value; break;
+    case 2: ((u16 *)o.values)[at] = (u16)value; break;
+    case 4: ((u32 *)o.values)[at] = (u32)value; break;
+    default: ((u64 *)o.values)[at] = value;
+    }
+    if (o.valid != nullptr)
+        o.valid[at] = valid;
+}
+
+// merge_slots sets the words of a group to those of all chunks of a partition.
+static inline __device__ void merge_slots(const Aggregation &a, const State &s, u32 group, const u32 *slots, u32 count) {
+    const u64 length = (u64)a.words << a.bits;
+    const auto of = [&](u32 chunk, u32 w) { return *(const volatile u32 *)(slots + chunk * length + ((u64)w << a.bits) + group); };
+    u32 present = 0;
+    for (u32 c = 0; c < count; c++)
+        present |= of(c, 0);
+    *s.word(0, group) = present;
+#pragma unroll 1
+    for (u32 t = 0; t < a.terms; t++) {
+        const Term &term = a.term[t];
+        const u32 w = term.word;
+        switch (term.kind) {
+        case count_rows: {
+            u32 total = 0;
+            for (u32 c = 0; c < count; c++)
+                total += of(c, w);
+            *s.word(w, group) = total;
+            break;
+        }
+        case sum_integers: {
+            u64 low = 0, high = 0;
+            for (u32 c = 0; c < count; c++) {
+                const u64 part = of(c, w) | (u64)of(c, w + 1) << 32;
+                low += part;
+                high += of(c, w + 2) + (low < part);
+            }
+            *s.word(w, group) = (u32)low;
+            *s.word(w + 1, group) = (u32)(low >> 32);
+            *s.word(w + 2, group) = (u32)high;
+            break;
+        }
+        case greatest: {
+            u64 most = 0;
+            for (u32 c = 0; c < count; c++) {
+                const u64 image = *(const volatile u64 *)((const u64 *)(slots + c * length + ((u64)w << a.bits)) + group);
+                most = image > most ? image : most;
+            }
+            *s.wide(w, group) = most;
+            break;
+        }
+        default: {
+            u32 top = 0, flags = 0;
+            for (u32 c = 0; c < count; c++) {
+                const u32 head = of(c, w);
+                if (head > most_top)
+                    flags |= head;
+                top = head > top ? head : top;
+            }
+            *s.word(w, group) = flags != 0 ? flags : top;
+            u64 bin[sum_bins] = {0, 0, 0, 0};
+            for (u32 c = 0; c < count && flags == 0; c++) {
+                const u32 below = top - of(c, w);
+#pragma unroll
+                for (u32 i = 0; i < sum_bins; i++) {
+                    const u64 part = of(c, w + 1 + i) | (u64)of(c, w + 1 + sum_bins + i) << 32;
+#pragma unroll
+                    for (u32 j = i; j < sum_bins; j++)
+                        if (j == i + below)
+                            bin[j] += part;
+                }
+            }
+#pragma unroll
+            for (u32 i = 0; i < sum_bins; i++) {
+                *s.word(w + 1 + i, group) = (u32)bin[i];
+                *s.word(w + 1 + sum_bins + i, group) = (u32)(bin[i] >> 32);
+            }
+        }
+        }
+    }
+}
+
+extern __shared__ __attribute__((aligned(16))) u32 state_words[];
+
+// partition_groups has a block for each partition, and then one for each further chunk.
+KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation a, const Chunks chunks) {
+    __shared__ u32 sums[partition_warps];
+    __shared__ u32 last;
+    const u32 thread = thread_in_block(), block = block_in_grid(), groups = 1u << a.bits;
+    u32 partition = block, chunk = 0;
+    if (block >= a.partitions) {
+        const u32 i = block - a.partitions;
+        if (i >= *chunks.listed)
+            return;
+        partition = chunks.list[2 * i];
+        chunk = chunks.list[2 * i + 1];
+    }
+    const u64 start = a.starts[partition], finish = a.starts[partition + 1];
+    if (start == finish) {
+        if (thread == 0)
+            a.groups[partition] = 0;
+        return;
+    }
+    const u32 count = (u32)((finish - start + chunks.chunk_rows - 1) / chunks.chunk_rows);
+    const u64 begin = start + (u64)chunk * chunks.chunk_rows, end = finish - begin < chunks.chunk_rows ? finish : begin + chunks.chunk_rows;
+    const State s = {state_words, a.bits};
+    for (u32 i = thread; i < a.words << a.bits; i += partition_threads)
+        state_words[i] = 0;
+    synchronize_block();
+    if (a.sums_floats != 0) {
+        add_rows<true>(a, s, begin, end);
+        synchronize_block();
+    }
+    add_rows<false>(a, s, begin, end);
+    synchronize_block();
+    if (count > 1) {
+        const u64 length = (u64)a.words << a.bits;
+        u32 *const slots = a.slots + chunks.first_slot[partition] * length;
+        for (u32 i = thread; i < length; i += partition_threads)
+            slots[chunk * length + i] = state_words[i];
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        synchronize_block();
+        if (thread == 0)
+            last = (u32)__nvvm_atom_add_gen_i((int *)&chunks.done[partition], 1);
+        synchronize_block();
+        if (last + 1 != count)
+            return;
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        for (u32 group = thread; group < groups; group += partition_threads)
+            merge_slots(a, s, group, slots, count);
+        synchronize_block();
+    }
+    u32 before = 0;
+#pragma unroll 1
+    for (u32 from = 0; from < groups; from += partition_threads) {
+        const u32 group = from + thread;
+        const bool present = group < groups && *s.word(0, group) != 0;
+        const u32 lanes = ballot(present);
+        u32 all;
+        u32 rank = before + block_fold_before<partition_warps>((u32)__builtin_popcount(lanes), sums, all, Sum<u32>());
+        before += all;
+        if (!present)
+            continue;
+        rank += (u32)__builtin_popcount(lanes & (1u << lane_in_warp()) - 1);
+        const u64 at = ((u64)partition << a.bits) + rank;
+        a.places_of_groups[at] = (partition << a.bits) + group;
+#pragma unroll 1
+        for (u32 i = 0; i < a.outputs; i++)
+            write_output(a.output[i], s, group, at);
+    }
+    if (thread == 0)
+        a.groups[partition] = before;
+}
+
+// partition_offsets writes the number of groups before each partition, and that of all. It has one
+// block.
+KERNEL LAUNCH_BOUNDS(partition_threads) partition_offsets(const u32 *groups, u32 *offsets, i64 *total, u32 partitions) {
+    constexpr u32 items = 8;
+    __shared__ u32 sums[partition_warps];
+    u32 before = 0;
+#pragma unroll 1
+    for (u32 from = 0; from < partitions; from += items * partition_threads) {
+        const u32 first = from + thread_in_block() * items;
+        u32 count[items], own = 0, all;
+#pragma unroll
+        for (u32 i = 0; i < items; i++) {
+            count[i] = first + i < partitions ? groups[first + i] : 0;
+            own += count[i];
+        }
+        const u32 scanned = warp_scan(own, Sum<u32>());
+        u32 offset = before + before_lane(scanned, Sum<u32>());
+        offset += block_fold_before<partition_warps>(shuffle_value(scanned, warp_threads - 1), sums, all, Sum<u32>());
+#pragma unroll
+        for (u32 i = 0; i < items; i++) {
+            if (first + i < partitions)
+                offsets[first + i] = offset;
+            offset += count[i];
+        }
+        before += all;
+    }
+    if (thread_in_block() == 0)
+        *total = before;
+}
+
+// Compacted is a column of the result. Without from it is a key: its value is computed from
+// the place, and its last place is null if valid is not null.
+struct Compacted {
+    const u8 *from, *from_valid;
+    u8 *to, *valid;
+    u64 least, places, factor;
+    u32 width, padding;
+};
+
+DEVICE void store_value(u8 *to, u32 width, u64 at, u64 value) {
+    switch (width) {
+    case 1: to[at] = (u8)value; break;
+    case 2: ((u16 *)to)[at] = (u16)value; break;
+    case 4: ((u32 *)to)[at] = (u32)value; break;
+    default: ((u64 *)to)[at] = value;
+    }
+}
+
+DEVICE u64 load_value(const u8 *from, u32 width, u64 at) {
+    switch (width) {
+    case 1: return from[at];
+    case 2: return ((const u16 *)from)[at];
+    case 4: return ((const u32 *)from)[at];
+    }
+    return ((const u64 *)from)[at];
+}
+
+// partition_compact writes a column of the result. valid has a byte for each row.
+KERNEL LAUNCH_BOUNDS(compact_threads)
+partition_compact(const u32 *groups, const u32 *offsets, const u32 *places, u32 partitions, u32 bits, const Compacted c) {
+    for (u32 partition = block_in_grid(); partition < partitions; partition += blocks_per_grid()) {
+        const u64 from = (u64)partition << bits, to = offsets[partition];
+        const u32 count = groups[partition];
+        for (u32 i = thread_in_block(); i < count; i += compact_threads) {
+            if (c.from != nullptr) {
+                store_value(c.to, c.width, to + i, load_value(c.from, c.width, from + i));
+                if (c.valid != nullptr)
+                    c.valid[to + i] = c.from_valid[from + i];
+                continue;
+            }
+            const u32 place = c.factor == 1 ? places[from + i] : places[from + i] / (u32)c.factor;
+            const u32 digit = c.places > place ? place : place % (u32)c.places;
+            const bool there = c.valid == nullptr || digit + 1 != c.places;
+            store_value(c.to, c.width, to + i, there ? c.least + digit : 0);
+            if (c.valid != nullptr)
+                c.valid[to + i] = there;
+        }
+    }
+}
+
+// pack_validity makes a bitmap of bytes, in whole words of 64 bits.
+KERNEL LAUNCH_BOUNDS(compact_threads) pack_validity(u32 *valid, const u8 *bytes, u64 n) {
+    const u64 padded = (n + 63) / 64 * 64, step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < padded; i += step) {
+        const u32 word = ballot(i < n && bytes[i] != 0);
+        if (lane_in_warp() == 0)
+            valid[i / warp_threads] = word;
+    }
+}

@@ -1,0 +1,343 @@
+package group
+
+import (
+	"math/bits"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Many groups of integers in a range are found by partitions. The place of a row is the
+// combination of its keys, as that of dense keys. Rows are moved, with the values that the
+// aggregates read, to partitions of 2^bits consecutive places. A block then adds up the rows
+// of one partition in shared memory, where each place has a state, and writes the results of
+// the places that have rows. No row reads or changes memory at random, and no states are
+// in global memory. partition.cuh has the kernels.
+const (
+	// fewestPartitioned is the number of places from which on rows are partitioned,
+	// mostPartitioned the largest one. There may be partitionedPerRow places for each row.
+	fewestPartitioned = 1 << 12
+	// tiledBytes is about the size of the state of an accumulator in tiles. Fewer places than
+	// tiles have room for are not partitioned.
+	tiledBytes        = 16
+	mostPartitioned   = 1 << 28
+	partitionedPerRow = 4
+
+	// Constants of the kernels.
+	partitionThreads = 512
+	movedRows        = partitionThreads * 12
+	countedRows      = partitionThreads * 8
+	compactThreads   = 256
+	mostDigitBits    = 9
+	mostCarried      = 6
+	mostConditions   = 8
+	mostTerms        = 8
+	mostOutputs      = 8
+	// moveBytes is the size of MoveMemory.
+	moveBytes = 8*movedRows + 2*4<<mostDigitBits + 4*partitionThreads/32 + 8
+	// noWord is the word of a count that is not kept.
+	noWord = -1
+)
+
+// carried is a column that moves with its rows.
+type carried struct {
+	source
+	// width is 4 or 8. Shorter integers are extended.
+	width int
+	// conditions is set for the bits of conditions.
+	conditions bool
+	buffers    [2]memory.Slice[uint8]
+}
+
+// partitionTerm is an accumulator of a partition. Its state begins with word word.
+type partitionTerm struct {
+	accumulator
+	word     int
+	required uint32
+	// carried is the number of the column with its values, and is their form there.
+	carried int
+	is      form
+}
+
+// partitionOutput is an aggregate of a partition.
+type partitionOutput struct {
+	*output
+	word, counted    int
+	is               form
+	width            int
+	isSigned, least  bool
+	nullable         bool
+	values, validity memory.Slice[uint8]
+}
+
+// partitionPlan describes how rows are partitioned, and what is computed of partitions.
+type partitionPlan struct {
+	keys       *denseKeys
+	conditions []source
+	truths     uint32
+	carried    []carried
+	terms      []partitionTerm
+	outputs    []partitionOutput
+	// words is the number of words of 32 bits of a state. Word 0 counts the rows if countsRows is
+	// set.
+	words      int
+	countsRows bool
+	// bits is the logarithm of the places of a partition, and digits those of the parts of
+	// each level.
+	bits      int
+	digits    []int
+	chunkRows int
+}
+
+// planPartitions plans partitions for dense keys, or returns nil if others are to be used.
+func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
+	chosen := strategy.OfGroup(r.call.Context())
+	rows := r.rows.Capacity()
+	if q.parts || r.masked || d.places > mostPartitioned ||
+		!chosen.Partition && (d.places < fewestPartitioned || int64(d.places) > partitionedPerRow*rows) {
+		return nil, nil
+	}
+	for _, k := range d.keys {
+		if k.constant {
+			return nil, nil
+		}
+	}
+	p := &partitionPlan{keys: d, words: 1}
+	for i := range r.plan.outputs {
+		ok, err := p.output(r, &r.plan.outputs[i])
+		if err != nil || !ok {
+			return nil, err
+		}
+	}
+	if len(p.conditions) > 0 {
+		p.carried = append(p.carried, carried{width: 4, conditions: true})
+	}
+	if len(p.carried) > mostCarried || len(p.conditions) > mostConditions || len(p.terms) > mostTerms || len(p.outputs) > mostOutputs {
+		return nil, nil
+	}
+	shared, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	if err != nil {
+		return nil, err
+	}
+	if !chosen.Partition && d.places*tiledBytes*uint64(len(p.terms)) <= uint64(shared) {
+		return nil, nil
+	}
+	return p, p.divide(chosen, shared, int(rows), max(r.call.Stream.Device().Info().Multiprocessors, 1))
+}
+
+// divide chooses the size of the partitions, of which two fit into the shared memory of a
+// multiprocessor, and the levels.
+func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocessors int) error {
+	const reserved = 2 << 10
+	state := 4 * p.words
+	total := bits.Len64(p.keys.places - 1)
+	p.bits = bits.Len(uint((shared/2-reserved)/state)) - 1
+	if total > p.bits+mostDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= shared-reserved {
+		p.bits++ // one level is enough
+	}
+	if chosen.PlaceBits > 0 {
+		p.bits = chosen.PlaceBits
+	}
+	p.bits = min(p.bits, 16)
+	parts := max(total-p.bits, 0)
+	p.digits = []int{parts}
+	if parts > mostDigitBits || chosen.TwoLevels && parts > 1 {
+		p.digits = []int{(parts + 1) / 2, parts / 2}
+	}
+	// A partition with more rows than a block's part of all of them is divided. Partitions of
+	// about that size are not.
+	even := 1 << bits.Len(uint(max(rows/(2*multiprocessors), 4096)-1))
+	p.chunkRows = even + even/8
+	if chosen.ChunkRows > 0 {
+		p.chunkRows = chosen.ChunkRows
+	}
+	return nil
+}
+
+func (p *partitionPlan) partitions() int {
+	parts := 0
+	for _, digits := range p.digits {
+		parts += digits
+	}
+	return 1 << parts
+}
+
+// output plans an aggregate, or returns false if partitions do not have it.
+func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
+	if o.method != byState {
+		return false, nil
+	}
+	switch o.finish {
+	case finishCount, finishInteger, finishExtreme, finishMean, finishFloat, finishMeanFloat:
+	default:
+		return false, nil
+	}
+	f, err := r.finishingOf(o)
+	if err != nil {
+		return false, err
+	}
+	made := partitionOutput{output: o, counted: noWord, is: f.is, isSigned: f.isSigned, least: f.least}
+	if made.width = f.is.bytes(); made.width == 0 || f.is == fromFloat16 {
+		return false, nil
+	}
+	if made.word, ok, err = p.term(r, r.plan.accumulators[o.states[0]]); !ok || err != nil {
+		return false, err
+	}
+	if o.counted {
+		counts := r.plan.accumulators[o.states[len(o.states)-1]]
+		required, err := p.required(r, counts)
+		if err != nil {
+			return false, err
+		}
+		// A group has rows, so a count of all of them is used for means only.
+		if required != 0 || o.finish == finishMean || o.finish == finishMeanFloat {
+			if made.counted, ok, err = p.term(r, counts); !ok || err != nil {
+				return false, err
+			}
+		}
+		made.nullable = required != 0
+	}
+	made.nullable = made.nullable || o.finish == finishInteger
+	p.outputs = append(p.outputs, made)
+	return true, nil
+}
+
+// term returns the first word of the state of an accumulator.
+func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err error) {
+	for _, known := range p.terms {
+		if known.accumulator == a {
+			return known.word, true, nil
+		}
+	}
+	t := partitionTerm{accumulator: a, word: p.words}
+	if t.required, err = p.required(r, a); err != nil {
+		return 0, false, err
+	}
+	words := 0
+	switch {
+	case a.merges:
+		return 0, false, nil
+	case a.kind == countRows:
+		words = 1
+		if t.required == 0 {
+			t.word, words, p.countsRows = 0, 0, true
+		}
+	case a.kind == sumIntegers:
+		words = 3
+	case a.kind == greatest && a.value >= 0:
+		words = 2
+	case a.kind == sumFloats && a.term == linear && a.other < 0:
+		words = 9
+	default:
+		return 0, false, nil
+	}
+	if a.kind != countRows {
+		if t.carried, t.is, ok, err = p.carry(r, a.value); !ok || err != nil {
+			return 0, false, err
+		}
+	}
+	p.words += words
+	p.terms = append(p.terms, t)
+	return t.word, true, nil
+}
+
+// required returns the conditions that a row has to meet.
+func (p *partitionPlan) required(r *run, a accumulator) (all uint32, err error) {
+	for _, number := range []int{a.value, a.other, a.where} {
+		if number < 0 {
+			continue
+		}
+		c, err := r.input(number)
+		if err != nil {
+			return 0, err
+		}
+		isTrue := number == a.where
+		if !isTrue && !op.Nullable(c) {
+			continue
+		}
+		read := validityOf
+		if isTrue {
+			read = func(c *column.Column) (source, error) { return sourceOf(&r.call, c) }
+		}
+		s, err := read(c)
+		if err != nil {
+			return 0, err
+		}
+		all |= p.condition(s, isTrue)
+	}
+	return all, nil
+}
+
+// condition returns the bit of a condition.
+func (p *partitionPlan) condition(s source, isTrue bool) uint32 {
+	for i, known := range p.conditions {
+		if known == s && (p.truths>>i&1 != 0) == isTrue {
+			return 1 << i
+		}
+	}
+	bit := uint32(1) << len(p.conditions)
+	p.conditions = append(p.conditions, s)
+	if isTrue {
+		p.truths |= bit
+	}
+	return bit
+}
+
+// carry returns the number of the column that carries an input, and its form there.
+func (p *partitionPlan) carry(r *run, number int) (index int, is form, ok bool, err error) {
+	c, err := r.input(number)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	s, err := sourceOf(&r.call, c)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	switch s.is {
+	case fromSigned8, fromSigned16, fromSigned32:
+		is = fromSigned32
+	case fromUnsigned8, fromUnsigned16, fromUnsigned32:
+		is = fromUnsigned32
+	case fromSigned64, fromUnsigned64, fromFloat32, fromFloat64:
+		is = s.is
+	default:
+		return 0, 0, false, nil
+	}
+	for i, known := range p.carried {
+		if known.source == s {
+			return i, is, true, nil
+		}
+	}
+	p.carried = append(p.carried, carried{source: s, width: max(s.width, 4)})
+	return len(p.carried) - 1, is, true, nil
+}
+
+// argument returns the conditions as the kernels take them.
+func (p *partitionPlan) conditionsArgument() any {
+	fields := []any{uint32(len(p.conditions)), p.truths}
+	for i := range mostConditions {
+		s := source{}
+		if i < len(p.conditions) {
+			s = p.conditions[i]
+		}
+		fields = append(fields, s.argument())
+	}
+	return kernels.Struct(fields...)
+}
+
+// columnsArgument returns the carried columns as the kernels take them.
+func (p *partitionPlan) columnsArgument() any {
+	fields := []any{uint32(len(p.carried)), uint32(0)}
+	for i := range mostCarried {
+		c := carried{}
+		if i < len(p.carried) {
+			c = p.carried[i]
+		}
+		fields = append(fields, kernels.Struct(c.source.argument(), c.buffers[0], c.buffers[1], uint32(c.width), word(c.conditions)))
+	}
+	return kernels.Struct(fields...)
+}

@@ -1,0 +1,330 @@
+package group
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// level is the memory of a division of rows: struct Level of partition.cuh.
+type level struct {
+	shift, digits, parents               int
+	counts, starts, cursors, tilesBefore memory.Slice[uint8]
+}
+
+func (l *level) argument() any {
+	return kernels.Struct(uint32(l.shift), uint32(l.digits), uint32(l.parents), uint32(0), l.counts, l.starts, l.cursors, l.tilesBefore)
+}
+
+// partitioning is one run of a plan.
+type partitioning struct {
+	*partitionPlan
+	run        *run
+	call       *op.Call
+	rows       int
+	counted    memory.Slice[int64]
+	partitions int
+	levels     []level
+	// mostListed is the most chunks other than the first of their partitions, mostSlots the
+	// most states of chunks.
+	mostListed, mostSlots int
+	chunks                any
+	slots                 memory.Slice[uint8]
+	// groups and offsets are the number of groups of each partition, and before it.
+	groups, offsets memory.Slice[uint8]
+	total           memory.Slice[int64]
+	// placesOfGroups are the places of each partition's groups. The results of aggregates have
+	// the same positions.
+	placesOfGroups memory.Slice[uint8]
+	// places are the places of partitioned rows: after the first level of two, and at the end.
+	places [2]memory.Slice[uint8]
+	owned  owned
+}
+
+// ofPartitions computes the aggregates by partitions. The groups are in the order of their
+// places.
+func (r *run) ofPartitions() (*buffer.Buffer, error) {
+	n, counted, err := r.rows.Extent(r.call.Context())
+	if err != nil {
+		return nil, err
+	}
+	p := &partitioning{partitionPlan: r.partitions, run: r, call: &r.call, rows: int(n), counted: counted, partitions: r.partitions.partitions()}
+	table, err := p.table()
+	return release.OnError(table, err, p.owned.release())
+}
+
+func (p *partitioning) table() (*buffer.Buffer, error) {
+	for _, step := range []func() error{p.allocateState, p.allocateRows, p.move, p.aggregate} {
+		if err := cancel.Error(p.call.Context()); err != nil {
+			return nil, err
+		}
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	var total [1]int64
+	if err := p.total.Download(p.call.Context(), p.call.Stream, total[:]); err != nil {
+		return nil, err
+	}
+	return p.result(int(total[0]))
+}
+
+// scratch allocates memory that is released at the end.
+func (p *partitioning) scratch(sizes ...uint64) ([]memory.Slice[uint8], error) {
+	block, slices, err := p.call.Scratch(sizes...)
+	if err == nil {
+		p.owned.add(block)
+	}
+	return slices, err
+}
+
+// allocateState allocates the memory of the levels and of the chunks, and clears it.
+func (p *partitioning) allocateState() error {
+	p.mostListed = p.rows / p.chunkRows
+	p.mostSlots = 2 * p.mostListed
+	parents, shift := 1, p.bits
+	for _, digits := range p.digits {
+		shift += digits
+	}
+	const perLevel = 4
+	var sizes []uint64
+	for _, digits := range p.digits {
+		shift -= digits
+		l := level{shift: shift, digits: 1 << digits, parents: parents}
+		p.levels = append(p.levels, l)
+		parents <<= digits
+		part := 4 * uint64(parents)
+		sizes = append(sizes, part, part+4, part, part+4)
+	}
+	part := 4 * uint64(parents)
+	sizes = append(sizes, 4, 4, part, part, 8*uint64(p.mostListed)+8, part, part, 8)
+	all, err := p.scratch(sizes...)
+	if err != nil {
+		return err
+	}
+	for i := range p.levels {
+		l := &p.levels[i]
+		l.counts, l.starts, l.cursors = all[0], all[1], all[2]
+		if i+1 < len(p.levels) {
+			l.tilesBefore = all[3]
+		}
+		all = all[perLevel:]
+		if err := l.counts.Fill(p.call.Stream, 0); err != nil {
+			return err
+		}
+	}
+	p.chunks = kernels.Struct(uint32(p.chunkRows), uint32(0), all[0], all[1], all[2], all[3], all[4])
+	for _, cleared := range []memory.Slice[uint8]{all[0], all[1], all[3]} {
+		if err := cleared.Fill(p.call.Stream, 0); err != nil {
+			return err
+		}
+	}
+	p.groups, p.offsets = all[5], all[6]
+	p.total, err = memory.Reinterpret[int64](all[7])
+	return err
+}
+
+// allocateRows allocates the memory of partitioned rows, and of the results of groups.
+func (p *partitioning) allocateRows() error {
+	n := uint64(p.rows)
+	sizes := []uint64{2 * n}
+	if len(p.levels) > 1 {
+		sizes = append(sizes, 4*n)
+	}
+	for range p.levels {
+		for _, c := range p.carried {
+			sizes = append(sizes, uint64(c.width)*n)
+		}
+	}
+	places := uint64(p.partitions) << p.bits
+	sizes = append(sizes, 4*places, 4*uint64(p.words)<<p.bits*uint64(p.mostSlots))
+	for _, o := range p.outputs {
+		valid := uint64(0)
+		if o.nullable {
+			valid = places
+		}
+		sizes = append(sizes, uint64(o.width)*places, valid)
+	}
+	all, err := p.scratch(sizes...)
+	if err != nil {
+		return err
+	}
+	take := func() memory.Slice[uint8] {
+		first := all[0]
+		all = all[1:]
+		return first
+	}
+	p.places[1] = take()
+	if len(p.levels) > 1 {
+		p.places[0] = take()
+	}
+	for level := range p.levels {
+		for i := range p.partitionPlan.carried {
+			p.partitionPlan.carried[i].buffers[level] = take()
+		}
+	}
+	p.placesOfGroups, p.slots = take(), take()
+	for i := range p.outputs {
+		p.outputs[i].values, p.outputs[i].validity = take(), take()
+	}
+	return nil
+}
+
+// launch launches a kernel of partitions.
+func (p *partitioning) launch(file, entry string, blocks, threads int, shared uint32, arguments ...any) error {
+	f, err := p.call.Kernel(&aggregateSet, file, entry)
+	if err != nil {
+		return err
+	}
+	return f.Launch(p.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: uint32(threads)}, shared, arguments...)
+}
+
+// move moves the rows to their partitions.
+func (p *partitioning) move() error {
+	tiles := (p.rows + movedRows - 1) / movedRows
+	loops := max(p.call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
+	first := &p.levels[0]
+	keys := p.keys.argument()
+	err := p.launch("partition", "partition_count", min((p.rows+countedRows-1)/countedRows, loops), partitionThreads, 0,
+		keys, p.counted, int64(p.rows), first.argument())
+	if err != nil {
+		return err
+	}
+	last := len(p.levels) == 1
+	if err := p.starts(memory.Slice[uint8]{}, first, last); err != nil {
+		return err
+	}
+	to, narrow := p.places[0], uint32(0)
+	if last {
+		to, narrow = p.places[1], p.narrow()
+	}
+	err = p.launch("partition", "partition_move", tiles, partitionThreads, moveBytes, keys, p.counted, int64(p.rows), first.argument(),
+		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(memory.Slice[uint8]{}, to, narrow, uint32(0)))
+	if err != nil || last {
+		return err
+	}
+	second := &p.levels[1]
+	// The last tile of each part may be short.
+	tiles += first.digits
+	if err := p.launch("partition", "partition_count_again", tiles, partitionThreads, 0, p.places[0], first.argument(), second.argument()); err != nil {
+		return err
+	}
+	if err := p.starts(first.starts, second, true); err != nil {
+		return err
+	}
+	return p.launch("partition", "partition_move_again", tiles, partitionThreads, moveBytes, first.argument(), second.argument(),
+		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(p.places[0], p.places[1], p.narrow(), uint32(0)))
+}
+
+// narrow returns the bits of a place within its partition.
+func (p *partitioning) narrow() uint32 { return 1<<p.bits - 1 }
+
+// starts finds where the parts of a level begin, and the chunks of the last one.
+func (p *partitioning) starts(parents memory.Slice[uint8], l *level, last bool) error {
+	chunks := p.chunks
+	if !last {
+		none := memory.Slice[uint8]{}
+		chunks = kernels.Struct(uint32(0), uint32(0), none, none, none, none, none)
+	}
+	return p.launch("partition", "partition_starts", l.parents, partitionThreads, 0, parents, l.argument(), chunks)
+}
+
+// aggregate computes the results of all groups.
+func (p *partitioning) aggregate() error {
+	level := len(p.levels) - 1
+	conditions := memory.Slice[uint8]{}
+	if len(p.conditions) > 0 {
+		conditions = p.carried[len(p.carried)-1].buffers[level]
+	}
+	sums := false
+	fields := []any{uint32(p.bits), uint32(p.partitions), uint32(p.words), uint32(len(p.terms)), uint32(len(p.outputs)), uint32(0), word(p.countsRows), uint32(0),
+		p.levels[level].starts, p.places[1], conditions, p.groups, p.placesOfGroups, p.slots}
+	for i := range mostTerms {
+		t, values := partitionTerm{}, memory.Slice[uint8]{}
+		if i < len(p.terms) {
+			t = p.terms[i]
+			if t.kind != countRows {
+				values = p.carried[t.carried].buffers[level]
+			}
+			sums = sums || t.kind == sumFloats
+		}
+		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.is), uint32(0)))
+	}
+	fields[5] = word(sums)
+	for i := range mostOutputs {
+		o := partitionOutput{output: new(output)}
+		if i < len(p.outputs) {
+			o = p.outputs[i]
+		}
+		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.is), word(o.isSigned), word(o.least), uint32(o.width), uint32(0),
+			o.values, o.validity))
+	}
+	shared := uint32(4*p.words) << p.bits
+	if err := p.launch("partition_groups", "partition_groups", p.partitions+p.mostListed, partitionThreads, shared, kernels.Struct(fields...), p.chunks); err != nil {
+		return err
+	}
+	return p.launch("partition_groups", "partition_offsets", 1, partitionThreads, 0, p.groups, p.offsets, p.total, uint32(p.partitions))
+}
+
+// result returns the table of all groups.
+func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
+	var made owned
+	var fields []arrow.Field
+	var columns []*column.Column
+	add := func(name string, nullable bool, result op.Result, from, valid memory.Slice[uint8], more ...any) error {
+		result.Length = groups
+		c, err := newColumn(p.call, result, func(out op.Buffers) error { return p.compact(out, groups, result.Nullable, from, valid, more...) })
+		if err != nil {
+			return err
+		}
+		made.add(c)
+		fields, columns = append(fields, arrow.Field{Name: name, Type: result.Type, Nullable: nullable}), append(columns, c)
+		return nil
+	}
+	for i := range p.keys.keys {
+		k := &p.keys.keys[i]
+		result := op.Result{Type: k.column.Type(), Nullable: op.Nullable(k.column)}
+		if err := add(p.run.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
+			return nil, errors.Join(err, made.release())
+		}
+	}
+	for i := range p.outputs {
+		o := &p.outputs[i]
+		if err := add(o.aggregate.Name(), o.output.nullable, op.Result{Type: o.of, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
+			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, made.release())
+		}
+	}
+	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(groups)})
+	return release.OnError(table, err, made.release())
+}
+
+// compact writes a column of the result.
+func (p *partitioning) compact(out op.Buffers, groups int, nullable bool, from, valid memory.Slice[uint8], more ...any) error {
+	bytes := memory.Slice[uint8]{}
+	var block *memory.Block
+	if nullable {
+		var some []memory.Slice[uint8]
+		var err error
+		if block, some, err = p.call.Scratch(uint64(groups)); err != nil {
+			return err
+		}
+		bytes = some[0]
+	}
+	fields := append([]any{from, valid, out.Values, bytes}, more...)
+	blocks := min(p.partitions, 1<<16)
+	err := p.launch("partition_groups", "partition_compact", blocks, compactThreads, 0, p.groups, p.offsets, p.placesOfGroups,
+		uint32(p.partitions), uint32(p.bits), kernels.Struct(append(fields, uint32(0))...))
+	if err == nil && nullable {
+		err = launchRows(p.call, "partition_groups", "pack_validity", (groups+63)/64*64, out.Valid, bytes, uint64(groups))
+	}
+	return errors.Join(err, block.Release())
+}
