@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/internal/peer"
+	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
@@ -41,20 +41,15 @@ type row struct {
 	met                      bool
 }
 
-func run(name string, large uint64) (err error) {
-	dev, err := device.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dev.Close()) }()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, mgr.Close()) }()
-	b := &bench{dev: dev, mgr: mgr, large: large}
+func run(name string, large uint64) error {
+	return session.Run(name, func(dev *device.Device, mgr *memory.Manager) error {
+		return (&bench{dev: dev, mgr: mgr, large: large}).run()
+	})
+}
+
+func (b *bench) run() error {
 	if b.onGPU() {
-		if err := peer.Open(dev.Info().Ordinal); err != nil {
+		if err := peer.Open(b.dev.Info().Ordinal); err != nil {
 			return err
 		}
 	}

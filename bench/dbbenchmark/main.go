@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/joins"
+	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
@@ -34,18 +35,8 @@ func main() {
 // answering makes the tables of a task and prints the time of each question.
 type answering func(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) error
 
-func run(ctx context.Context, name string, d groupby.Data, rounds int, answer answering) (err error) {
-	dev, err := device.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dev.Close()) }()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, mgr.Close()) }()
-	return answer(ctx, dev, mgr, d, rounds)
+func run(ctx context.Context, name string, d groupby.Data, rounds int, answer answering) error {
+	return session.Run(name, func(dev *device.Device, mgr *memory.Manager) error { return answer(ctx, dev, mgr, d, rounds) })
 }
 
 func groupings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) (err error) {

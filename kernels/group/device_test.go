@@ -60,20 +60,9 @@ func histogramCalls() []faulttest.Operation {
 	} {
 		all = append(all, faulttest.Operation{
 			Name: name, Says: "group: ", Waits: true, Kernels: histogramKernels(),
-			Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
-				in := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, 40_000)
-				defer in.Release()
-				c, err := column.FromArray(t.Context(), m, in, column.UploadOptions{})
-				require.NoError(t, err)
-				t.Cleanup(func() { require.NoError(t, c.Release()) })
-				return func(ctx context.Context) (func(testing.TB), error) {
-					counts, err := group.Histogram(ctx, c, options)
-					if err != nil {
-						return nil, err
-					}
-					return func(t testing.TB) { require.NoError(t, counts.Release()) }, nil
-				}
-			},
+			Prepare: columntest.OnColumn(arrow.PrimitiveTypes.Int32, 40_000, 0, func(ctx context.Context, c *column.Column) (*column.Column, error) {
+				return group.Histogram(ctx, c, options)
+			}),
 		})
 	}
 	return all

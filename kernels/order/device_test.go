@@ -50,27 +50,12 @@ func TestTopKLaunches(t *testing.T) {
 // topCalls are the calls that allocate differently.
 func topCalls() []faulttest.Operation {
 	var all []faulttest.Operation
-	for _, counted := range []bool{false, true} {
+	for _, counted := range []int64{0, 30_000} {
 		all = append(all, faulttest.Operation{
-			Name: fmt.Sprintf("top, row count on the device %v", counted), Says: "order: ", Waits: true, Kernels: topKernels(),
-			Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
-				in := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, 40_000)
-				defer in.Release()
-				c, err := column.FromArray(t.Context(), m, in, column.UploadOptions{})
-				require.NoError(t, err)
-				t.Cleanup(func() { require.NoError(t, c.Release()) })
-				given := c
-				if counted {
-					given = columntest.WithRows(t, m, c, 30_000)
-				}
-				return func(ctx context.Context) (func(testing.TB), error) {
-					top, err := order.TopKColumn(ctx, given, 10)
-					if err != nil {
-						return nil, err
-					}
-					return func(t testing.TB) { require.NoError(t, top.Release()) }, nil
-				}
-			},
+			Name: fmt.Sprintf("top, row count on the device %v", counted != 0), Says: "order: ", Waits: true, Kernels: topKernels(),
+			Prepare: columntest.OnColumn(arrow.PrimitiveTypes.Int32, 40_000, counted, func(ctx context.Context, c *column.Column) (*order.Top, error) {
+				return order.TopKColumn(ctx, c, 10)
+			}),
 		})
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
@@ -64,20 +65,9 @@ func operations() []faulttest.Operation {
 			all = append(all, faulttest.Operation{
 				Name: fmt.Sprintf("%s of %d", of.name, rows), Says: of.says, Waits: true,
 				Kernels: map[string]launchtest.Kernel{"sum_64": {}, "fill_64": {}},
-				Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
-					in := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int64, rows)
-					defer in.Release()
-					c, err := column.FromArray(t.Context(), m, in, column.UploadOptions{})
-					require.NoError(t, err)
-					t.Cleanup(func() { require.NoError(t, c.Release()) })
-					return func(ctx context.Context) (func(testing.TB), error) {
-						result, err := of.run(ctx, c)
-						if err != nil {
-							return nil, err
-						}
-						return func(t testing.TB) { require.NoError(t, result.Release()) }, nil
-					}
-				},
+				Prepare: columntest.OnColumn(arrow.PrimitiveTypes.Int64, rows, 0, func(ctx context.Context, c *column.Column) (*column.Column, error) {
+					return of.run(ctx, c)
+				}),
 			})
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
+	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
@@ -47,17 +48,13 @@ func main() {
 // answering makes the tables of a task for both sides and compares the questions.
 type answering func(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data, rounds int) error
 
-func run(ctx context.Context, name string, d groupby.Data, threads, rounds int, answer answering) (err error) {
-	dev, err := device.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dev.Close()) }()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, mgr.Close()) }()
+func run(ctx context.Context, name string, d groupby.Data, threads, rounds int, answer answering) error {
+	return session.Run(name, func(_ *device.Device, mgr *memory.Manager) error {
+		return measure(ctx, mgr, d, threads, rounds, answer)
+	})
+}
+
+func measure(ctx context.Context, mgr *memory.Manager, d groupby.Data, threads, rounds int, answer answering) (err error) {
 	p, err := openPeer(threads)
 	if err != nil {
 		return err
@@ -67,7 +64,7 @@ func run(ctx context.Context, name string, d groupby.Data, threads, rounds int, 
 	if err != nil {
 		return err
 	}
-	fmt.Printf("# %s; DuckDB %s; %v\n", dev, version, d)
+	fmt.Printf("# %s; DuckDB %s; %v\n", mgr.Device(), version, d)
 	return answer(ctx, mgr, p, d, rounds)
 }
 
