@@ -2,6 +2,7 @@ package optest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -18,8 +19,13 @@ import (
 // few are numbers of rows within one warp and one block.
 var few = []int{0, 1, 31, 33, 257}
 
+// mostShort is the largest number of rows of short tests: more than two tiles of the
+// cumulative kernels and of fills.
+const mostShort = 20_000
+
 // lengths returns the numbers of rows for a type on a device. The emulator gets the
-// operator's lengths for the first type only, the race detector none of them.
+// operator's lengths for the first type only, and so does the host in short tests, which
+// leave out the longest; the race detector gets none of them.
 func (s *Spec) lengths(dev *device.Device, of arrow.DataType) []int {
 	first := arrow.TypeEqual(of, s.Types[0])
 	switch {
@@ -27,10 +33,14 @@ func (s *Spec) lengths(dev *device.Device, of arrow.DataType) []int {
 		return few
 	case raceDetector:
 		return []int{33}
-	case devicetest.Emulated(dev) && !first:
+	case !first && (devicetest.Emulated(dev) || testing.Short() && dev.Kind() == device.Host):
 		return append([]int{1000}, few...)
 	}
-	return append(append([]int(nil), few...), s.Lengths...)
+	lengths := slices.Concat(few, s.Lengths)
+	if testing.Short() {
+		lengths = slices.DeleteFunc(lengths, func(n int) bool { return n > mostShort })
+	}
+	return lengths
 }
 
 // eachSample calls f for arrays of a type: whole and sliced, with some, no and only
