@@ -99,6 +99,15 @@ static __device__ __attribute__((noinline)) u32 cased(u32 rune, bool to_upper) {
     return rune;
 }
 
+static constexpr u64 each_byte = 0x0101010101010101, high_bits = 0x8080808080808080;
+
+// cased_word changes the case of eight characters below 128.
+DEVICE u64 cased_word(u64 word, bool to_upper) {
+    const u64 first = to_upper ? 'a' : 'A';
+    const u64 letters = (word + (0x80 - first) * each_byte) & ~(word + (0x80 - first - 26) * each_byte) & high_bits;
+    return word ^ letters >> 2;
+}
+
 // occurs reports whether a literal occurs at a position.
 DEVICE bool occurs(const Input &in, u64 at, u64 old, u64 length) {
     if (at + length > in.length)
@@ -110,6 +119,28 @@ DEVICE bool occurs(const Input &in, u64 at, u64 old, u64 length) {
             return false;
     }
     return true;
+}
+
+// seek returns the first occurrence of a literal from a position on, or the end. It
+// compares at the positions of the literal's first byte.
+DEVICE u64 seek(const Input &in, u64 at, u64 old, u64 length) {
+    const u64 count = length < 8 ? length : 8, mask = ~0ull >> (64 - 8 * count);
+    const u64 first = bytes_at(in.text, in.layout, old, 0, count), byte = (first & 0xff) * each_byte;
+    u64 word = in.word(at);
+#pragma nounroll
+    for (; at + length <= in.length; at += 8) {
+        const u64 next = in.word(at + 8), differs = word ^ byte;
+#pragma nounroll
+        for (u64 equal = (differs - each_byte) & ~differs & high_bits; equal != 0; equal &= equal - 1) {
+            const u32 shift = __builtin_ctzll(equal) & ~7u;
+            const u64 window = shift == 0 ? word : word >> shift | next << (64 - shift);
+            const u64 found = at + shift / 8;
+            if (((window ^ first) & mask) == 0 && found + length <= in.length && (length <= 8 || occurs(in, found, old, length)))
+                return found;
+        }
+        word = next;
+    }
+    return in.length;
 }
 
 // Literals are the old and the new text of a replacement, as places.
@@ -124,17 +155,22 @@ DEVICE u64 measure(const Input &in, u32 kind, const Literals &literals) {
     if (kind == copied || kind == reversed || kind == replaced && literals.old_length == 0)
         return in.length;
     u64 size = 0;
+    if (kind == replaced) {
+        size = in.length;
+#pragma nounroll
+        for (u64 at = 0;; at += literals.old_length) {
+            at = seek(in, at, literals.old, literals.old_length);
+            if (at >= in.length)
+                return size;
+            size += literals.with_length - literals.old_length;
+        }
+    }
 #pragma nounroll
     for (u64 at = 0; at < in.length;) {
-        if (kind == replaced) {
-            const bool found = occurs(in, at, literals.old, literals.old_length);
-            size += found ? literals.with_length : 1;
-            at += found ? literals.old_length : 1;
-            continue;
-        }
         const u64 word = in.word(at);
-        if (in.length - at >= 8 && (word & 0x8080808080808080ull) == 0) {
-            size += 8, at += 8;
+        if ((word & high_bits) == 0) {
+            size += in.length - at < 8 ? in.length - at : 8;
+            at += 8;
             continue;
         }
         const Rune rune = decode(word);
@@ -144,12 +180,85 @@ DEVICE u64 measure(const Input &in, u32 kind, const Literals &literals) {
     return size;
 }
 
-// copy writes the bytes of a place from one position to before another.
-DEVICE u8 *copy(u8 *out, const Input &in, u64 place, u64 from, u64 to) {
+// store_part writes the bytes of an aligned word from one of them to before another.
+static __device__ __attribute__((noinline)) void store_part(u8 *to, u64 word, u32 from, u32 end) {
+    if ((from & 1) != 0 && from < end) {
+        to[from] = (u8)(word >> 8 * from);
+        from++;
+    }
+    if ((from & 2) != 0 && from + 2 <= end) {
+        *(u16 *)(to + from) = (u16)(word >> 8 * from);
+        from += 2;
+    }
+    if (end - from >= 4) {
+        *(u32 *)(to + from) = (u32)(word >> 8 * from);
+        from += 4;
+    }
+    if (end - from >= 2) {
+        *(u16 *)(to + from) = (u16)(word >> 8 * from);
+        from += 2;
+    }
+    if (from < end)
+        to[from] = (u8)(word >> 8 * from);
+}
+
+// Writer writes bytes one after the other, in aligned words. The bytes of a word at either
+// end of the row that belong to another row are not written.
+struct Writer {
+    u8 *word; // the address of pending
+    u64 pending;
+    u32 count, before; // the bytes of pending, and those of them that belong to the row before
+
+    inline __device__ __attribute__((always_inline)) explicit Writer(u8 *out) : word(out - ((u64)out & 7)), pending(0), count((u64)out & 7), before(count) {}
+
+    // put writes up to eight bytes. The others of the word are zero.
+    inline __device__ __attribute__((always_inline)) void put(u64 bytes, u32 n) {
+        pending |= bytes << 8 * count;
+        const u32 filled = count + n;
+        if (filled < 8) {
+            count = filled;
+            return;
+        }
+        if (before == 0)
+            *(u64 *)word = pending;
+        else
+            store_part(word, pending, before, 8);
+        before = 0, word += 8;
+        pending = count == 0 ? 0 : bytes >> (64 - 8 * count);
+        count = filled - 8;
+    }
+
+    // copy writes the bytes of a place from one position to before another.
+    inline __device__ __attribute__((always_inline)) void copy(const Input &in, u64 place, u64 from, u64 to) {
 #pragma nounroll
-    for (; from < to; from++)
-        *out++ = (u8)bytes_at(in.text, in.layout, place, from, 1);
-    return out;
+        for (; from < to; from += 8) {
+            const u64 left = to - from < 8 ? to - from : 8;
+            put(bytes_at(in.text, in.layout, place, from, left), (u32)left);
+        }
+    }
+
+    inline __device__ __attribute__((always_inline)) void finish() { store_part(word, pending, before, count); }
+};
+
+// reverse writes the characters in the opposite order.
+DEVICE void reverse(Writer &to, const Input &in) {
+#pragma nounroll
+    for (u64 end = in.length; end > 0;) {
+        u64 at = end - 1;
+        if (end >= 8) {
+            const u64 word = in.word(end - 8);
+            if ((word & high_bits) == 0) {
+                to.put(__builtin_bswap64(word), 8);
+                end -= 8;
+                continue;
+            }
+        }
+#pragma nounroll
+        while (at > 0 && ((u32)in.word(at) & 0xc0) == 0x80)
+            at--;
+        to.copy(in, in.place, at, end);
+        end = at;
+    }
 }
 
 // rewrite writes a result of a length.
@@ -158,38 +267,29 @@ DEVICE void rewrite(u8 *out, u64 length, const Input &in, u32 kind, const Litera
         decimal(out, in.place, length, kind == formatted_signed);
         return;
     }
-    if (kind == reversed) {
-        u64 end = in.length;
+    Writer to(out);
+    if (kind == reversed)
+        reverse(to, in);
 #pragma nounroll
-        for (u64 at = in.length; at-- > 0;) {
-            if (((u32)in.word(at) & 0xc0) == 0x80)
-                continue;
-            out = copy(out, in, in.place, at, end);
-            end = at;
-        }
-        copy(out, in, in.place, 0, end);
-        return;
-    }
-#pragma nounroll
-    for (u64 at = 0; at < in.length;) {
+    for (u64 at = kind == reversed ? in.length : 0; at < in.length;) {
         if (kind == replaced) {
-            if (literals.old_length != 0 && occurs(in, at, literals.old, literals.old_length)) {
-                out = copy(out, in, literals.with, 0, literals.with_length);
-                at += literals.old_length;
-            } else
-                *out++ = (u8)in.word(at++);
+            const u64 found = literals.old_length == 0 ? in.length : seek(in, at, literals.old, literals.old_length);
+            to.copy(in, in.place, at, found);
+            if (found < in.length)
+                to.copy(in, literals.with, 0, literals.with_length);
+            at = found + literals.old_length;
             continue;
         }
-        const Rune rune = decode(in.word(at));
+        const u64 word = in.word(at);
+        if ((word & high_bits) == 0) {
+            to.put(cased_word(word, kind == upper), in.length - at < 8 ? (u32)(in.length - at) : 8);
+            at += 8;
+            continue;
+        }
+        const Rune rune = decode(word);
         at += rune.width;
-        if (!rune.valid) {
-            *out++ = (u8)rune.value;
-            continue;
-        }
-        const u32 to = cased(rune.value, kind == upper), width = width_of(to);
-        u32 bytes = encode(to, width);
-#pragma nounroll
-        for (u32 i = 0; i < width; i++, bytes >>= 8)
-            *out++ = (u8)bytes;
+        const u32 value = rune.valid ? cased(rune.value, kind == upper) : rune.value, width = rune.valid ? width_of(value) : 1;
+        to.put(rune.valid ? encode(value, width) : value, width);
     }
+    to.finish();
 }

@@ -42,11 +42,37 @@ DEVICE bool matches(const Strings &s, u64 at) {
     return true;
 }
 
-// next returns the place of the next separator, or the end.
+static constexpr u64 each_byte = 0x0101010101010101;
+
+// load_bytes returns the bytes at an aligned address. Bytes beyond the data are not read.
+DEVICE u64 load_bytes(const Strings &s, const u8 *at) {
+    if (at >= s.data && at + 8 <= s.data + s.extent)
+        return *(const u64 *)at;
+    u64 word = 0;
+    for (u32 i = 0; i < 8; i++)
+        if (at + i >= s.data && at + i < s.data + s.extent)
+            word |= (u64)at[i] << 8 * i;
+    return word;
+}
+
+// next returns the place of the next separator, or the end. It reads 8 bytes at a time, and
+// compares where the first byte of the separator is.
 DEVICE u64 next(const Strings &s, u64 at, u64 end) {
-    for (; at + s.length <= end; at++)
-        if (matches(s, at))
-            return at;
+    const u64 byte = s.separator[0] * each_byte;
+    while (at + s.length <= end) {
+        const u32 skip = (u64)(s.data + at) & 7;
+        const u64 differs = load_bytes(s, s.data + at - skip) ^ byte;
+        // The high bit of each byte that is equal.
+        u64 equal = ~((differs & 0x7f * each_byte) + 0x7f * each_byte | differs | 0x7f * each_byte);
+        for (equal >>= 8 * skip; equal != 0; equal &= equal - 1) {
+            const u64 found = at + __builtin_ctzll(equal) / 8;
+            if (found + s.length > end)
+                return end;
+            if (s.length == 1 || matches(s, found))
+                return found;
+        }
+        at += 8 - skip;
+    }
     return end;
 }
 
