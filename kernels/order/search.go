@@ -36,8 +36,9 @@ type SearchOptions struct {
 //
 // # Waiting
 //
-// Search waits for row counts that only the device knows and, unless Unchecked is set,
-// for the check that the table is sorted.
+// Search waits for row counts that only the device knows, for the ranges of integers if
+// several keys have more than 64 bits and, unless Unchecked is set, for the check that the
+// table is sorted.
 //
 // # Errors
 //
@@ -153,10 +154,38 @@ func searchTables(ctx context.Context, sorted, values *buffer.Buffer, keys []Key
 		b.Nullable = a.Nullable
 	}
 	o.plan, other.plan = rowkey.NewPlan(o.sources), rowkey.NewPlan(other.sources)
+	if err := boundBoth(o, other); err != nil {
+		return nil, err
+	}
 	if o.call.Estimating() {
 		return nil, other.estimateSearch(o.all(), other.all(), check)
 	}
 	return other.search(o.all(), other.all(), options.Upper)
+}
+
+// boundBoth is bound for two tables that have the same plan: both get the bounds of the values
+// of both. Words that fit 64 bits need one search, longer ones a search for each word.
+func boundBoth(a, b *ordering) error {
+	if a.rows == 0 || b.rows == 0 {
+		return nil
+	}
+	for _, o := range []*ordering{a, b} {
+		if err := o.bound(); err != nil {
+			return err
+		}
+	}
+	for i := range a.sources {
+		x, y := &a.sources[i], &b.sources[i]
+		if !x.Bounded || !y.Bounded {
+			continue
+		}
+		all := rowkey.Bounds{Least: x.Least, Greatest: x.Greatest}
+		all.Add(rowkey.Bounds{Least: y.Least, Greatest: y.Greatest})
+		all.Apply(x)
+		all.Apply(y)
+	}
+	a.plan, b.plan = rowkey.NewPlan(a.sources), rowkey.NewPlan(b.sources)
+	return nil
 }
 
 // beginExact is beginWhole for the exact rows of a table.
