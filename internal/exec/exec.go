@@ -101,6 +101,7 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	if o.settings.Working != nil {
 		reader = &working{reader, n, o.settings.Working}
 	}
+	reader = interruptible{reader, &base}
 	if o.settings.Profile != nil {
 		reader = o.settings.Profile.measure(n, reader, o.settings.Manager)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -163,16 +164,24 @@ func (h *held) acquire(ctx context.Context) ([]*buffer.Buffer, error) {
 	if h.first != nil {
 		return []*buffer.Buffer{h.first}, h.first.Retain()
 	}
-	var acquired []*buffer.Buffer
+	var list []*buffer.Buffer
 	for _, t := range h.tables {
-		table, err := t.Acquire(ctx)
+		table, err := acquired(ctx, t)
 		if err != nil {
-			_, err = releasing(nil, err, acquired...)
+			_, err = releasing(nil, err, list...)
 			return nil, err
 		}
-		acquired = append(acquired, table)
+		list = append(list, table)
 	}
-	return acquired, nil
+	return list, nil
+}
+
+// acquired returns a table, unless the context is done.
+func acquired(ctx context.Context, t heldTable) (*buffer.Buffer, error) {
+	if err := cancel.Error(ctx); err != nil {
+		return nil, err
+	}
+	return t.Acquire(ctx)
 }
 
 // whole returns all rows as one table.
@@ -181,20 +190,29 @@ func (h *held) whole(ctx context.Context) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := cancel.Error(ctx); err != nil {
+		return releasing(nil, err, tables...)
+	}
 	if len(tables) == 0 {
 		return Empty(ctx, h.settings.Manager, h.schema, h.settings.Tag)
 	}
 	made, err := selection.Concat(ctx, tables, h.options())
+	if err == nil {
+		err = cancel.Error(ctx)
+	}
 	return releasing(made, err, tables...)
 }
 
 // each calls f with each table. f does not keep it.
 func (h *held) each(ctx context.Context, f func(*buffer.Buffer) error) error {
 	if h.first != nil {
+		if err := cancel.Error(ctx); err != nil {
+			return err
+		}
 		return f(h.first)
 	}
 	for _, t := range h.tables {
-		table, err := t.Acquire(ctx)
+		table, err := acquired(ctx, t)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // pieces are tables to work on, the next one last. If memory does not suffice for one, it
@@ -18,6 +19,9 @@ func (p *pieces) isEmpty() bool { return len(p.list) == 0 }
 // so on. apply does not keep the piece. After an error the piece is still there.
 func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.Buffer, error)) (*buffer.Buffer, error) {
 	for {
+		if err := cancel.Error(ctx); err != nil {
+			return nil, err
+		}
 		at := len(p.list) - 1
 		piece := p.list[at]
 		made, err := apply(piece)
