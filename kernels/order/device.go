@@ -21,8 +21,10 @@ const (
 	// the largest devices allow.
 	residentBlocks = 4
 	// selectionBytes is the size of the kernels' Selection.
-	selectionBytes = 6*8 + 8<<digitBits + entryBytes*MaxTop
-	entryBytes     = 16
+	selectionBytes = 6*8 + 8<<digitBits
+	// collectedOffset is where the number of entries lies in it.
+	collectedOffset = 32
+	entryBytes      = 16
 	// tilesOffset is where the state of the tiles begins in the scratch memory.
 	tilesOffset = (selectionBytes + 255) / 256 * 256
 )
@@ -52,19 +54,38 @@ func (s *topSelection) tileBytes() int {
 	return topThreads * 16 * loads
 }
 
-// scratchBytes returns the size of the state of the kernels: the selection and, behind
-// it, the tiles that blocks scan, and candidates. A column that is sorted as a whole needs none.
-func (s *topSelection) scratchBytes(onHost bool) uint64 {
-	if onHost || s.in.Rows <= MaxTop {
-		return 0
-	}
-	_, candidates := s.guess()
-	return tilesOffset + s.tilesBytes() + uint64(candidates)*entryBytes
+// mostGathered is the largest k for which entries are collected. If they are more than MaxTop
+// a radix sort sorts them, and otherwise one block.
+const mostGathered = 1 << 16
+
+// gathers reports whether the kernels find the first k values: few of many rows.
+func (s *topSelection) gathers() bool {
+	rank, _ := s.guess()
+	return s.k <= MaxTop || s.k <= mostGathered && rank > 0
 }
 
-// tilesBytes is a multiple of 128.
-func (s *topSelection) tilesBytes() uint64 {
-	return (lookback.Bytes(uint64(s.tiles()), 8) + 127) &^ 127
+// entries returns the number of entries that may be collected: k, and some that save counting
+// further digits.
+func (s *topSelection) entries() int {
+	if s.k <= MaxTop {
+		return MaxTop
+	}
+	return 2 * s.k
+}
+
+// scratchBytes returns the sizes of the memory of the kernels: the selection and the tiles that
+// blocks scan, entries, candidates and, for many entries, what sortEntries needs. A column that
+// is sorted as a whole needs none.
+func (s *topSelection) scratchBytes(onHost bool) []uint64 {
+	if onHost || s.in.Rows <= MaxTop {
+		return nil
+	}
+	_, candidates := s.guess()
+	sizes := []uint64{tilesOffset + lookback.Bytes(uint64(s.tiles()), 8), uint64(s.entries()) * entryBytes, uint64(candidates) * entryBytes}
+	if s.k > MaxTop {
+		sizes = append(sizes, s.sortBytes()...)
+	}
+	return sizes
 }
 
 const (
@@ -88,7 +109,7 @@ func (s *topSelection) guess() (rank, candidates int) {
 	least := math.Ceil(expected + 4*math.Sqrt(expected) + 7)
 	// A key has rank least among the minima of the threads if this part of the keys is below it.
 	part := 1 - math.Pow(1-least/sampleThreads, 1.0/samplesEach)
-	candidates = max(2*MaxTop, s.in.Rows/64)
+	candidates = max(8*MaxTop, s.in.Rows/64)
 	if least >= sampleThreads || 2*part*n > float64(candidates) {
 		return 0, 0
 	}
@@ -104,34 +125,26 @@ func (s *topSelection) tiles() int {
 // digits the counting is done; the kernels of the remaining digits return immediately.
 func (s *topSelection) launch(call *op.Call) error {
 	if s.in.Rows <= MaxTop {
-		return s.sort(call, memory.Slice[uint8]{})
+		return s.sort(call, memory.Slice[uint8]{}, memory.Slice[uint8]{})
 	}
-	block, buffers, err := call.Scratch(s.scratchBytes(false))
+	block, buffers, err := call.Scratch(s.scratchBytes(false)...)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.launchWith(call, buffers[0]), block.Release())
+	return errors.Join(s.launchWith(call, buffers), block.Release())
 }
 
-func (s *topSelection) launchWith(call *op.Call, scratch memory.Slice[uint8]) error {
+func (s *topSelection) launchWith(call *op.Call, buffers []memory.Slice[uint8]) error {
+	scratch, entries, candidates := buffers[0], buffers[1], buffers[2]
 	selection, err := scratch.Slice(0, selectionBytes)
 	if err != nil {
 		return err
 	}
-	candidatesOffset := tilesOffset + int(s.tilesBytes())
-	state, err := scratch.Slice(tilesOffset, candidatesOffset)
+	state, err := scratch.Slice(tilesOffset, scratch.Len())
 	if err != nil {
 		return err
 	}
-	zeroed, err := scratch.Slice(0, candidatesOffset)
-	if err != nil {
-		return err
-	}
-	if err := zeroed.Fill(call.Stream, 0); err != nil {
-		return err
-	}
-	candidates, err := scratch.Slice(candidatesOffset, scratch.Len())
-	if err != nil {
+	if err := scratch.Fill(call.Stream, 0); err != nil {
 		return err
 	}
 	in, kernels := s.in, s.kernels()
@@ -172,21 +185,24 @@ func (s *topSelection) launchWith(call *op.Call, scratch memory.Slice[uint8]) er
 		bits := min(shift, digitBits)
 		shift -= bits
 		err := count.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
-			s.flipMask(), uint64(s.k), candidates, most, uint32(shift), uint32(bits))
+			s.flipMask(), uint64(s.k), candidates, most, uint32(s.entries()), uint32(shift), uint32(bits))
 		if err != nil {
 			return err
 		}
 	}
 	err = collect.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
-		s.flipMask(), uint64(s.k), candidates, most, state)
+		s.flipMask(), uint64(s.k), candidates, most, entries, uint32(s.entries()), state)
 	if err != nil {
 		return err
 	}
-	return s.sort(call, selection)
+	if s.k > MaxTop {
+		return s.sortEntries(call, selection, entries, buffers[3:])
+	}
+	return s.sort(call, selection, entries)
 }
 
 // sort sorts the collected entries or, without a selection, the whole column.
-func (s *topSelection) sort(call *op.Call, selection memory.Slice[uint8]) error {
+func (s *topSelection) sort(call *op.Call, selection, entries memory.Slice[uint8]) error {
 	f, err := call.Instance(&set, &s.kernels().sort)
 	if err != nil {
 		return err
@@ -196,6 +212,6 @@ func (s *topSelection) sort(call *op.Call, selection memory.Slice[uint8]) error 
 		threads = min((s.in.Rows+31)/32*32, sortThreads)
 	}
 	in := s.in
-	return f.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, 0, s.values, s.rows, s.valid, s.count, selection,
+	return f.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, 0, s.values, s.rows, s.valid, s.count, selection, entries,
 		in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows), s.flipMask(), uint32(s.k))
 }

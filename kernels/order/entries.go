@@ -7,6 +7,7 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 // entries are the kernels and the templates of the family, and their files.
 var entries = kernelset.Entries{
 	"merge_rows":        "search",
+	"order_entries":     "ties",
 	"order_groups":      "ties",
 	"order_join":        "ties",
 	"order_limits":      "ties",
@@ -19,6 +20,10 @@ var entries = kernelset.Entries{
 	"order_split":       "ties",
 	"order_ties_32":     "ties",
 	"order_ties_64":     "ties",
+	"order_top_16":      "ties",
+	"order_top_32":      "ties",
+	"order_top_64":      "ties",
+	"order_top_8":       "ties",
 	"search_descent_32": "search",
 	"search_descent_64": "search",
 	"search_lower_32":   "search",

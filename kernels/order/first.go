@@ -103,12 +103,12 @@ func (o *ordering) first(k int64, options kernels.Options) (*column.Column, erro
 // selectable reports whether the kernels of TopKColumn find the first rows in the same
 // order: one key of numbers without nulls.
 func (o *ordering) selectable(k int64) (number numbers.Type, ok bool) {
-	if len(o.sources) != 1 || k == 0 || k > MaxTop {
+	if len(o.sources) != 1 || k == 0 || k > mostGathered {
 		return number, false
 	}
 	s := &o.sources[0]
 	number, ok = numbers.TypeOf(s.Column.Type())
-	return number, ok && s.Column == o.columns[0] && s.Column.RowCount() == o.count && !s.Nullable
+	return number, ok && gathered(s.Column, int(k), number) && s.Column == o.columns[0] && s.Column.RowCount() == o.count && !s.Nullable
 }
 
 // selected returns the numbers of the first k rows as TopKColumn finds them. NaN is the

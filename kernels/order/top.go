@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
@@ -80,10 +81,17 @@ func topColumn(ctx context.Context, c *column.Column, k int, options TopOptions)
 	if err := rowkey.Check(c.Type(), 0); err != nil {
 		return nil, err
 	}
-	if number, ok := numbers.TypeOf(c.Type()); ok && k <= MaxTop {
+	if number, ok := numbers.TypeOf(c.Type()); ok && gathered(c, k, number) {
 		return topSelected(ctx, c, k, number, false, options)
 	}
 	return topSorted(ctx, c, k, options)
+}
+
+// gathered reports whether topSelected finds the first k values of a column. Otherwise all rows
+// are sorted or, on the host, other candidates are.
+func gathered(c *column.Column, k int, number numbers.Type) bool {
+	s := topSelection{number: number, k: k, in: op.View{Rows: c.Len()}}
+	return k <= MaxTop || c.Manager() != nil && c.Manager().Device().Kind() != device.Host && s.gathers()
 }
 
 // topSelected selects values of a number format. NaN comes last, or first if nanFirst is
@@ -115,7 +123,7 @@ func topSelected(ctx context.Context, c *column.Column, k int, number numbers.Ty
 	s := topSelection{number: number, k: k, in: in, smallest: options.Smallest, nanFirst: nanFirst}
 	if call.Estimating() {
 		sizes := s.resultBytes()
-		return nil, call.Estimate(sizes[:], []uint64{s.scratchBytes(call.OnHost())})
+		return nil, call.Estimate(sizes[:], s.scratchBytes(call.OnHost()))
 	}
 	if err := s.allocate(&call); err != nil {
 		return nil, err

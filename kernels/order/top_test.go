@@ -19,6 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/ordertest"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -95,6 +96,45 @@ func TestTopKColumn(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// TestTopKColumnOfCandidates finds many first rows among candidates, and among all rows if
+// these are too many because most values are equal.
+func TestTopKColumnOfCandidates(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		const n = 40_000
+		for number, of := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int8} {
+			if testing.Short() && devicetest.Emulated(dev) && number == 2 {
+				continue
+			}
+			g := arraytest.NewGenerator(uint64(number))
+			g.Nulls = arraytest.Nulls(number % 2)
+			in := g.Array(of, n)
+			c, want := columntest.Upload(t, mgr, in), ranked(in, number == 1)
+			for _, k := range []int{order.MaxTop, order.MaxTop + 1} {
+				// The memory of the host's candidates depends on the values.
+				if dev.Kind() != device.Host || k <= order.MaxTop {
+					columntest.CheckEstimate(t, mgr, fmt.Sprint("estimate of the first ", k, " of ", of), func(o kernels.Options) (*order.Top, error) {
+						return order.TopKColumn(t.Context(), c, k, order.TopOptions{Options: o, Smallest: number == 1})
+					})
+				}
+				top, err := order.TopKColumn(t.Context(), c, k, order.TopOptions{Smallest: number == 1})
+				require.NoError(t, err)
+				checkTop(t, fmt.Sprint("the first ", k, " of ", of), in, top, want, k)
+				require.NoError(t, top.Release())
+			}
+			if counted := columntest.WithRows(t, mgr, c, 35_000); number < 2 {
+				shown := array.NewSlice(in, 0, 35_000)
+				top, err := order.TopKColumn(t.Context(), counted, order.MaxTop+1, order.TopOptions{Smallest: number == 1})
+				require.NoError(t, err)
+				checkTop(t, fmt.Sprint("the first of the rows that the device counts, ", of), shown, top, ranked(shown, number == 1), order.MaxTop+1)
+				require.NoError(t, top.Release())
+				shown.Release()
+			}
+			in.Release()
 		}
 	})
 }

@@ -12,7 +12,7 @@
 
 static constexpr u32 top_threads = 256, top_warps = top_threads / warp_threads;
 
-// most_top is the largest k, and the most entries that are sorted.
+// most_top is the most entries that one block sorts.
 static constexpr u32 most_top = 2048;
 
 static constexpr u32 digit_bits = 11, digit_values = 1 << digit_bits;
@@ -35,7 +35,6 @@ struct Selection {
     u32 found;     // number of keys up to guess, if they fit the candidates; otherwise more than these
     u64 guess;
     u64 counters[digit_values];
-    Entry entries[most_top];
 };
 
 // SortKey has the order of the values as unsigned integers: the hole
@@ -67,6 +66,12 @@ template <typename Value> struct Rows {
     SortKey<Value> key;
 };
 
+// Entries are the collected entries, in any order. There is space for k of them.
+struct Entries {
+    Entry *entries;
+    u32 capacity;
+};
+
 // Candidates are the rows with keys up to guess, in any order.
 struct Candidates {
     Entry *entries;
@@ -80,7 +85,7 @@ template <typename Value> static constexpr int top_loads = sizeof(Value) == 1 ? 
 
 // choose_digit finds the digit of the k-th key. The last block to finish calls it, after
 // all blocks have counted.
-DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
+DEVICE void choose_digit(Selection *s, u64 k, u32 most, u32 shift) {
     __shared__ u64 sums[top_warps];
     constexpr u32 each = digit_values / top_threads;
     const Sum<u64> f;
@@ -110,7 +115,7 @@ DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
             s->prefix |= (u64)(first + i) << shift;
             s->remaining = remaining - before;
             // k − remaining keys come before the prefix; before is their number within this digit.
-            if (k - remaining + before + counts[i] <= most_top) {
+            if (k - remaining + before + counts[i] <= most) {
                 s->done = 1;
                 s->limit = s->prefix | (shift == 0 ? 0 : ~0ull >> 64 - shift);
             }
@@ -183,7 +188,7 @@ template <typename Value> DEVICE void gather_candidates(Selection *s, Rows<Value
 }
 
 // count_digits counts the digit of the given number of bits above shift.
-template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> rows, Candidates candidates, u64 k, u32 shift, u32 bits) {
+template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> rows, Candidates candidates, u64 k, u32 most, u32 shift, u32 bits) {
     __shared__ u32 counters[digit_values];
     __shared__ u32 finished;
     if (s->done != 0)
@@ -229,12 +234,12 @@ template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> row
     if (finished != blocks_per_grid() - 1)
         return;
     __nvvm_membar_gl();
-    choose_digit(s, k, shift);
+    choose_digit(s, k, most, shift);
 }
 
 // collect takes the rows with keys up to the limit. If too many keys are equal to the
 // k-th key, it takes the first rows of these; their ranks take a scan over the tiles.
-template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, Candidates candidates, u64 k, void *state) {
+template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, Candidates candidates, Entries to, u64 k, void *state) {
     constexpr int loads = top_loads<Value>;
     typedef WarpRows<Value, loads> Run;
     constexpr u32 tile_rows = top_warps * Run::count;
@@ -253,8 +258,8 @@ template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, Ca
             if (e.key > limit)
                 continue;
             const u32 place = (u32)__nvvm_atom_add_gen_i((int *)&s->collected, 1);
-            if (place < most_top)
-                s->entries[place] = e;
+            if (place < to.capacity)
+                to.entries[place] = e;
         }
         return;
     }
@@ -312,8 +317,8 @@ template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, Ca
                 if (!taken)
                     continue;
                 const u32 place = (u32)__nvvm_atom_add_gen_i((int *)&s->collected, 1);
-                if (place < most_top)
-                    s->entries[place] = {rows.key.of(run.group[i].lane[j]), begin + Run::row(i, j)};
+                if (place < to.capacity)
+                    to.entries[place] = {rows.key.of(run.group[i].lane[j]), begin + Run::row(i, j)};
             }
         }
     }
@@ -323,7 +328,7 @@ template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, Ca
 // k. Rows beyond the last entry are null. It writes min(k, rows of the column) to
 // out_count unless that is null.
 template <typename Value>
-DEVICE void sort_entries(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s, Rows<Value> rows, u32 k) {
+DEVICE void sort_entries(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s, const Entry *collected, Rows<Value> rows, u32 k) {
     __shared__ Entry entries[most_top];
     const u32 thread = thread_in_block();
     if (out_count != nullptr && thread == 0)
@@ -337,7 +342,7 @@ DEVICE void sort_entries(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_cou
     for (u32 i = thread; i < size; i += threads_per_block()) {
         Entry e = {~0ull, ~0ull};
         if (i < count && s != nullptr)
-            e = s->entries[i];
+            e = collected[i];
         else if (i < count && (rows.valid == nullptr || (rows.valid[rows.bit + i >> 3] >> (rows.bit + i & 7) & 1) != 0))
             e = {rows.key.of(rows.values[i]), i};
         entries[i] = e;
@@ -385,19 +390,19 @@ DEVICE void sort_entries(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_cou
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
     top_count_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,        \
-                       u64 flip, u64 k, Entry *candidates, u32 most, u32 shift, u32 bits) {                               \
-        count_digits(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, {candidates, most},  \
-                     k, shift, bits);                                                                                     \
+                       u64 flip, u64 k, Entry *candidates, u32 candidates_most, u32 most, u32 shift, u32 bits) {          \
+        count_digits(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}},                      \
+                     {candidates, candidates_most}, k, most, shift, bits);                                                \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
     top_collect_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,      \
-                         u64 flip, u64 k, Entry *candidates, u32 most, void *state) {                                     \
-        collect(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, {candidates, most}, k,    \
-                state);                                                                                                   \
+                         u64 flip, u64 k, Entry *candidates, u32 candidates_most, Entry *entries, u32 most, void *state) {\
+        collect(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}},                           \
+                {candidates, candidates_most}, {entries, most}, k, state);                                                \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(1024)                                                                                            \
-    top_sort_##suffix(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s,                      \
+    top_sort_##suffix(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s, const Entry *entries, \
                       const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 flip, u32 k) {    \
-        sort_entries(out, out_rows, out_valid, out_count, s,                                                              \
+        sort_entries(out, out_rows, out_valid, out_count, s, entries,                                                     \
                      Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, k);                     \
     }
