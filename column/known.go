@@ -30,8 +30,29 @@ func (a Answer) String() string {
 	return "unknown"
 }
 
-// known is the state behind Known. It may change while other goroutines read it.
-type known struct{ unique atomic.Uint32 }
+// known is the state behind Known and Bounds. It may change while other goroutines read it.
+type known struct {
+	unique atomic.Uint32
+	bounds atomic.Pointer[Bounds]
+}
+
+// Bounds are the least and the greatest value of a column of integers, extended to 64 bits by
+// their sign.
+type Bounds struct{ Least, Greatest uint64 }
+
+// Bounds returns the bounds of the column's values that are not null, or false if they are
+// unknown. Columns do not change, so an operator that has found the bounds does not look for
+// them again.
+func (c *Column) Bounds() (Bounds, bool) {
+	if known := c.known.bounds.Load(); known != nil {
+		return *known, true
+	}
+	return Bounds{}, false
+}
+
+// LearnBounds records the bounds of a column of integers. The caller must have verified
+// them. Slices and other columns of the same memory do not learn them.
+func (c *Column) LearnBounds(b Bounds) { c.known.bounds.Store(&b) }
 
 // Known returns the known properties of the column's values.
 func (c *Column) Known() Known { return Known{Unique: Answer(c.known.unique.Load())} }

@@ -116,3 +116,23 @@ func TestKnownPropertiesOfADictionary(t *testing.T) {
 	require.NoError(t, repeated.Release())
 	assert.Equal(t, "yes no unknown", fmt.Sprint(column.Yes, column.No, column.Unknown))
 }
+
+func TestBounds(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	ints := columnOfInts(t)
+	defer ints.Release()
+	c, err := column.FromArray(t.Context(), mgr, ints, column.UploadOptions{})
+	require.NoError(t, err)
+	_, known := c.Bounds()
+	assert.False(t, known)
+	c.LearnBounds(column.Bounds{Least: 1, Greatest: 7})
+	bounds, known := c.Bounds()
+	assert.True(t, known)
+	assert.Equal(t, column.Bounds{Least: 1, Greatest: 7}, bounds)
+	part, err := c.Slice(0, 1)
+	require.NoError(t, err)
+	_, known = part.Bounds()
+	assert.False(t, known, "a part may have other bounds")
+	require.NoError(t, part.Release())
+	require.NoError(t, c.Release())
+}

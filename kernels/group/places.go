@@ -77,21 +77,45 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 }
 
 // spansOf returns the ranges of columns of integers, without places if they have too many, or
-// nil if one has another type. One pass over all columns finds them, and it waits once.
+// nil if one has another type. One pass over the columns with unknown bounds finds them, and
+// it waits once.
 func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
-	names, plain, aggregates := make([]string, len(columns)), make([]*column.Column, len(columns)), []reduce.Aggregate{}
-	var made owned
-	defer func() { err = errors.Join(err, made.release()) }()
+	bounds, unknown := make([]column.Bounds, len(columns)), []int{}
+	hasValues := make([]bool, len(columns))
 	for i, c := range columns {
 		of, err := integerType(c.Type())
 		if err != nil || of == nil || !f.places(c.Len()) {
 			return nil, err
 		}
-		data := c.Data()
-		data.Type = of
+		if bounds[i], hasValues[i] = c.Bounds(); !hasValues[i] {
+			unknown = append(unknown, i)
+		}
+	}
+	if err := f.findBounds(columns, unknown, bounds, hasValues); err != nil {
+		return nil, err
+	}
+	for i, c := range columns {
+		spans = append(spans, spanBetween(bounds[i], hasValues[i], op.Nullable(c)))
+	}
+	return spans, nil
+}
+
+// findBounds finds the bounds of some of the columns. Those without values have none.
+func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []column.Bounds, hasValues []bool) (err error) {
+	if len(unknown) == 0 {
+		return nil
+	}
+	names, plain, aggregates := make([]string, len(unknown)), make([]*column.Column, len(unknown)), []reduce.Aggregate{}
+	var made owned
+	defer func() { err = errors.Join(err, made.release()) }()
+	for i, number := range unknown {
+		data := columns[number].Data()
+		if data.Type, err = integerType(data.Type); err != nil {
+			return err
+		}
 		names[i] = keyName(i)
 		if plain[i], err = column.New(data); err != nil {
-			return nil, err
+			return err
 		}
 		made.add(plain[i])
 		e := expr.Col(names[i])
@@ -99,21 +123,26 @@ func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
 	}
 	table, err := tableOf(names, plain, buffer.Rows{Count: int64(plain[0].Len())})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	made.add(table)
 	found, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i, c := range columns {
-		s, err := spanBetween(found[2*i], found[2*i+1], op.Nullable(c))
-		if err != nil {
-			return nil, err
+	for i, number := range unknown {
+		if !found[2*i].IsValid() {
+			continue
 		}
-		spans = append(spans, s)
+		least, leastErr := integerOf(found[2*i])
+		greatest, greatestErr := integerOf(found[2*i+1])
+		if err := errors.Join(leastErr, greatestErr); err != nil {
+			return err
+		}
+		bounds[number], hasValues[number] = column.Bounds{Least: least, Greatest: greatest}, true
+		columns[number].LearnBounds(bounds[number])
 	}
-	return spans, nil
+	return nil
 }
 
 // integerType returns the type of the integers that values of a type are stored as, or nil.
@@ -131,21 +160,19 @@ func integerType(t arrow.DataType) (arrow.DataType, error) {
 	return nil, nil
 }
 
-// spanBetween returns the range from a least to a greatest value, which are null without
-// values. It has no places if there are too many.
-func spanBetween(low, high scalar.Scalar, nullable bool) (s span, err error) {
-	if low.IsValid() {
-		least, leastErr := integerOf(low)
-		greatest, greatestErr := integerOf(high)
-		if err := errors.Join(leastErr, greatestErr); err != nil || greatest-least >= mostPartitioned {
-			return s, err
+// spanBetween returns the range of a column with some bounds. It has no places if there are too
+// many.
+func spanBetween(b column.Bounds, hasValues, nullable bool) (s span) {
+	if hasValues {
+		if b.Greatest-b.Least >= mostPartitioned {
+			return s
 		}
-		s = span{least, greatest - least + 1}
+		s = span{b.Least, b.Greatest - b.Least + 1}
 	}
 	if nullable {
 		s.places++
 	}
-	return s, nil
+	return s
 }
 
 func integerOf(x scalar.Scalar) (uint64, error) {
