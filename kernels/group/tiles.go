@@ -20,8 +20,10 @@ const (
 	tileRows    = 8
 	// fewestTiledRows is the number of rows from which on tiles are worth their launches.
 	fewestTiledRows = 1 << 18
-	// tileReserve is the shared memory that the system takes from a block.
-	tileReserve = 1 << 10
+	// tileReserve is the shared memory that the system and the arguments take from a block.
+	tileReserve = 4 << 10
+	// spareSlots are slots for rows of no group, one for each lane.
+	spareSlots = 32
 )
 
 // tileReader is a reader with its words in a slot.
@@ -69,6 +71,9 @@ type tiling struct {
 
 func (t *tiling) slotBytes() int { return 4*t.words + 8*t.extremes }
 
+// entries is the number of copies of all slots.
+func (t *tiling) entries() int { return t.copies*t.slots + spareSlots }
+
 // addTiles adds all rows to the states of the readers that tiles support. It returns the
 // other readers.
 func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err error) {
@@ -85,11 +90,11 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 	var launches []tiling
 	for i := range readers {
 		words, extremes, ok := readers[i].tileWords(g.kept)
-		if !ok || (4*words+8*extremes)*t.slots > limit {
+		if !ok || (4*words+8*extremes)*(t.slots+spareSlots) > limit {
 			rest = append(rest, readers[i])
 			continue
 		}
-		if len(t.readers) == mostReaders || (t.slotBytes()+4*words+8*extremes)*t.slots > limit {
+		if len(t.readers) == mostReaders || (t.slotBytes()+4*words+8*extremes)*(t.slots+spareSlots) > limit {
 			launches = append(launches, t)
 			t = tiling{slots: t.slots}
 		}
@@ -118,7 +123,7 @@ func (t *tiling) shape(multiprocessors, rows, limit int) {
 	each := (rows-1)/(tileThreads*t.blocks) + tileRows + 1 // rows of a thread, at most
 	t.copies = 1
 	// Copies for few rows would take more time than they save.
-	for t.copies < mostCopies && 2*t.copies*t.slots*t.slotBytes() <= limit && 2*t.copies*t.slots <= max(each*tileThreads/4, t.slots) {
+	for t.copies < mostCopies && (2*t.copies*t.slots+spareSlots)*t.slotBytes() <= limit && 2*t.copies*t.slots <= max(each*tileThreads/4, t.slots) {
 		t.copies *= 2
 	}
 	t.span = windowSpan(each * (tileThreads / t.copies))
@@ -145,13 +150,13 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 			return err
 		}
 	}
-	err := t.run(call, "add_tiles", t.blocks, tileThreads, t.copies*t.slots*t.slotBytes(),
+	err := t.run(call, "add_tiles", t.blocks, tileThreads, t.entries()*t.slotBytes(),
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
 	if err != nil || len(floats) == 0 {
 		return err
 	}
-	blocks := min((t.slots-1)/windowThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.run(call, "settle_sums", blocks, windowThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	blocks := min((t.slots-1)/settleThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
+	if err := t.run(call, "settle_sums", blocks, settleThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return err
 	}
 	for stage := range uint32(2) {
@@ -187,7 +192,7 @@ func (t *tiling) run(call *op.Call, entry string, blocks, threads, sharedBytes i
 func (t *tiling) argument() any {
 	fields := []any{
 		uint32(len(t.readers)), uint32(t.words), uint32(t.extremes), uint32(t.slots), uint32(t.copies), uint32(bits.TrailingZeros(uint(t.copies))),
-		uint32(t.copies * t.slots), uint32(t.span),
+		uint32(t.entries()), uint32(t.span),
 	}
 	for i := range t.readers {
 		fields = append(fields, t.readers[i].argument())

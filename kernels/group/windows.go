@@ -31,7 +31,8 @@ import (
 // The window of a column is the one that most of a sample fit. The result does not depend on it.
 const (
 	windowWords   = 3
-	windowThreads = 256
+	windowThreads = 1024
+	settleThreads = 256
 	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
 	windowBytes, overflowedByte = 32, 12
 	// outsideBytes is the size of a listed value. One of outsideShare rows may be listed.

@@ -15,7 +15,7 @@
 // A sum of floats is in fixed point, in three words of a slot: windows.go describes it.
 #include "states.cuh"
 
-static constexpr u32 tile_threads = 1024, tile_rows = 8, no_slot = 0xffffffff;
+static constexpr u32 tile_threads = 1024, tile_rows = 8;
 
 // Window is the fixed point of a sum of floats.
 struct Window {
@@ -51,7 +51,7 @@ struct TileReader {
 
 struct TileBatch {
     // words and wide are the numbers of words of 32 and 64 bits of a slot, entries the number
-    // of copies of all slots. span is the largest distance of a value from its window's low.
+    // of copies of all slots, and of a slot for each lane that takes rows of no group. span is the largest distance of a value from its window's low.
     u32 readers, words, wide, slots, copies, copy_bits, entries, span;
     TileReader reader[most_readers];
 };
@@ -73,9 +73,13 @@ DEVICE void fetch_or(u32 address, u32 x) {
 
 DEVICE void raise_shared(u32 address, u64 x) {
     u64 old;
-    asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(old) : "r"(address) : "memory");
-    if (old < x)
-        asm volatile("atom.shared.max.u64 %0, [%1], %2;" : "=l"(old) : "r"(address), "l"(x) : "memory");
+    asm volatile("atom.shared.max.u64 %0, [%1], %2;" : "=l"(old) : "r"(address), "l"(x) : "memory");
+}
+
+DEVICE u64 load_shared_64(u32 address) {
+    u64 x;
+    asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(x) : "r"(address) : "memory");
+    return x;
 }
 
 DEVICE u32 load_shared(u32 address) {
@@ -84,17 +88,21 @@ DEVICE u32 load_shared(u32 address) {
     return x;
 }
 
+// GLOBAL marks pointers to global memory, which a pointer in an argument does not say.
+#define GLOBAL __attribute__((address_space(1)))
+
 // Tile is the rows of a thread: row first, and each tile_threads-th row after it.
 template <u32 count> struct Tile {
     u64 first;
-    // slot is the number of the copy of a slot that a row is added to, or no_slot.
-    u32 slot[count];
+    // slot is the place of the copy of a slot that a row is added to, in bytes of a word of
+    // 32 bits. Rows that are not added have the place trash, behind all slots.
+    u32 slot[count], trash;
 
     METHOD u64 row(u32 i) const { return first + i * tile_threads; }
 };
 
 template <typename T, u32 count> DEVICE void load_as(const u8 *values, u64 first, u64 (&x)[count]) {
-    const T *const from = (const T *)values + first;
+    const GLOBAL T *const from = (const GLOBAL T *)values + first;
 #pragma unroll
     for (u32 i = 0; i < count; i++)
         x[i] = (u64)(i64)from[i * tile_threads];
@@ -118,74 +126,125 @@ template <u32 count> DEVICE void load_tile(const Source &s, const Tile<count> &t
         x[i] = s.load(tile.row(i));
 }
 
+// load_bits loads the bits of a tile from bit number bit on, as bit 0 of each word.
+template <u32 count> DEVICE void load_bits(const u8 *bits, u64 bit, const Tile<count> &tile, u32 (&x)[count]) {
+    const u64 at = bit + tile.first;
+    const GLOBAL u8 *const from = (const GLOBAL u8 *)bits + (at >> 3);
+#pragma unroll
+    for (u32 i = 0; i < count; i++)
+        x[i] = from[i * (tile_threads / 8)];
+#pragma unroll
+    for (u32 i = 0; i < count; i++)
+        x[i] = x[i] >> (at & 7) & 1;
+}
+
 // drop drops the rows of a tile that are null, or not true.
-template <u32 count> DEVICE void drop(const u8 *bits, u64 bit, const Tile<count> &tile, u32 (&slot)[count]) {
+template <u32 count> DEVICE void drop(const u8 *bits, u64 bit, Tile<count> &tile) {
     if (bits == nullptr)
         return;
+    u32 is[count];
+    load_bits(bits, bit, tile, is);
 #pragma unroll
-    for (u32 i = 0; i < count; i++) {
-        const u64 at = bit + tile.row(i);
-        slot[i] = (bits[at >> 3] >> (at & 7) & 1) != 0 ? slot[i] : no_slot;
+    for (u32 i = 0; i < count; i++)
+        tile.slot[i] = is[i] != 0 ? tile.slot[i] : tile.trash;
+}
+
+// find_groups finds the groups of a tile, or no_group.
+template <u32 count> DEVICE void find_groups(const u32 *numbers, const Keys &keys, const Tile<count> &tile, u32 (&group)[count]) {
+    if (keys.direct == 0) {
+        const GLOBAL u32 *const from = (const GLOBAL u32 *)numbers + tile.first;
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            group[i] = from[i * tile_threads];
+        return;
+    }
+    if (keys.count == 1 && keys.key[0].values.width == 4 && keys.key[0].values.valid == nullptr) {
+        const GLOBAL u32 *const from = (const GLOBAL u32 *)keys.key[0].values.values + tile.first;
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            group[i] = from[i * tile_threads];
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            group[i] = (group[i] - (u32)keys.key[0].least) * (u32)keys.key[0].factor;
+        return;
+    }
+#pragma unroll
+    for (u32 i = 0; i < count; i++)
+        group[i] = 0;
+#pragma unroll 1
+    for (u32 k = 0; k < keys.count; k++) {
+        const DenseKey &key = keys.key[k];
+        u64 x[count];
+        u32 is[count];
+        load_tile(key.values, tile, x);
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            is[i] = 1;
+        if (key.values.valid != nullptr)
+            load_bits(key.values.valid, key.values.bit, tile, is);
+        const u32 places = (u32)key.places, factor = (u32)key.factor;
+#pragma unroll
+        for (u32 i = 0; i < count; i++) {
+            const u64 place = is[i] != 0 ? x[i] - key.least : places - 1;
+            group[i] = place < places && group[i] != no_group ? group[i] + (u32)place * factor : no_group;
+        }
     }
 }
 
 // find_slots sets the slots of a tile.
 template <u32 count> DEVICE void find_slots(const u32 *numbers, const Keys &keys, u32 groups, const TileBatch &batch, Tile<count> &tile) {
     u32 group[count];
-    if (keys.direct == 0) {
-#pragma unroll
-        for (u32 i = 0; i < count; i++)
-            group[i] = numbers[tile.row(i)];
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < count; i++)
-            group[i] = 0;
-#pragma unroll 1
-        for (u32 k = 0; k < keys.count; k++) {
-            const DenseKey &key = keys.key[k];
-            u64 x[count];
-            load_tile(key.values, tile, x);
-            const u32 places = (u32)key.places, factor = (u32)key.factor;
-#pragma unroll
-            for (u32 i = 0; i < count; i++) {
-                u64 place = x[i] - key.least;
-                if (key.values.valid != nullptr && !key.values.is_valid(tile.row(i)))
-                    place = places - 1;
-                group[i] = place < places && group[i] != no_group ? group[i] + (u32)place * factor : no_group;
-            }
-        }
-    }
-    const u32 copy = thread_in_block() & batch.copies - 1;
+    find_groups(numbers, keys, tile, group);
+    const u32 thread = thread_in_block(), copy = 4 * (thread & batch.copies - 1), bits = batch.copy_bits + 2;
+    tile.trash = 4 * (batch.entries - warp_threads + thread % warp_threads);
 #pragma unroll
     for (u32 i = 0; i < count; i++)
-        tile.slot[i] = group[i] < groups ? (group[i] << batch.copy_bits) + copy : no_slot;
+        tile.slot[i] = group[i] < groups ? (group[i] << bits) + copy : tile.trash;
 }
 
-// add_integers adds integers of some words of 32 bits to those of slots, which begin at an
-// address and are a number of bytes apart.
-template <u32 words, u32 count> DEVICE void add_integers(u32 address, u32 apart, const u32 (&slot)[count], const u32 (&x)[count][words]) {
+// add_integers adds integers of some words of 32 bits to those of slots, which are a number of
+// bytes apart.
+template <u32 words, u32 count> DEVICE void add_integers(u32 apart, const u32 (&address)[count], const u32 (&x)[count][words]) {
     u32 carry[count];
 #pragma unroll
-    for (u32 w = 0; w < words; w++) {
+    for (u32 i = 0; i < count; i++)
+        carry[i] = fetch_add(address[i], x[i][0]) + x[i][0] < x[i][0];
+#pragma unroll
+    for (u32 w = 1; w < words; w++) {
+        u32 term[count], some = 0;
 #pragma unroll
         for (u32 i = 0; i < count; i++) {
-            const u32 at = address + w * apart + 4 * slot[i], term = x[i][w] + (w == 0 ? 0 : carry[i]);
-            carry[i] = w != 0 && term < x[i][w];
-            if (slot[i] != no_slot && (w == 0 || term != 0))
-                carry[i] |= fetch_add(at, term) + term < term;
+            term[i] = x[i][w] + carry[i];
+            carry[i] = term[i] < carry[i];
+            some |= term[i];
         }
+        if (some != 0) // often all are zero
+#pragma unroll
+            for (u32 i = 0; i < count; i++)
+                carry[i] |= fetch_add(address[i] + w * apart, term[i]) + term[i] < term[i];
     }
 }
 
 // raise_images raises slots to the images of values: Source::image, with the decisions before
 // the loop.
-template <u32 count> DEVICE void raise_images(const TileReader &r, u32 address, const u32 (&slot)[count], const u64 (&x)[count]) {
+template <u32 count> DEVICE void raise_images(const TileReader &r, const u32 (&address)[count], const u64 *x) {
     const bool is_float = r.in.is_float();
     const u64 sign = is_float || r.in.is_signed() ? 1ull << 63 : 0, spread = is_float ? ~0ull : 0, reverse = r.least != 0 ? ~0ull : 0;
+    u64 image[count], old[count];
+    bool some = false;
 #pragma unroll
     for (u32 i = 0; i < count; i++)
-        if (slot[i] != no_slot && !(is_float && is_nan_f64(x[i])))
-            raise_shared(address + 8 * slot[i], x[i] ^ ((u64)((i64)x[i] >> 63) & spread | sign) ^ reverse);
+        old[i] = load_shared_64(address[i]);
+#pragma unroll
+    for (u32 i = 0; i < count; i++) {
+        image[i] = is_float && is_nan_f64(x[i]) ? 0 : x[i] ^ ((u64)((i64)x[i] >> 63) & spread | sign) ^ reverse;
+        some |= old[i] < image[i];
+    }
+    if (some)
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            if (old[i] < image[i])
+                raise_shared(address[i], image[i]);
 }
 
 // add_outside adds a value that does not fit its window: it lists the value, or
@@ -207,102 +266,131 @@ static __device__ __attribute__((noinline)) void add_outside(Window *w, u64 *sta
         *(volatile u32 *)&w->overflowed = 1;
 }
 
-// add_floats adds floats to the windows of slots.
-template <u32 count> DEVICE void add_floats(const TileReader &r, const TileBatch &batch, u32 address, u32 apart, const u32 (&slot)[count], const u64 (&x)[count]) {
-    // A word has two bits below the sum: the classes of the largest exponents that a slot has.
-    const u32 first = (u32)(r.window->low + 1 - 2), boundary = r.window->boundary + 2, span = batch.span;
-    u32 term[count][3], at[count], flag[count];
+// add_floats adds floats to the windows of slots. place is where the slots are if the values
+// fit, and trash where they are added if not. It returns whether one does not fit.
+template <u32 count> DEVICE bool add_floats(u32 first, u32 boundary, u32 span, u32 apart, const u32 *place, u32 trash, const u64 *x) {
+    // Word 0 has two bits below the sum: which of the two bins of the window the values begin in.
+    u32 term[count][3], address[count], flag[count];
     bool outside = false;
 #pragma unroll
     for (u32 i = 0; i < count; i++) {
         const u32 high = (u32)(x[i] >> 32), shift = (high >> 20 & 0x7ff) - first;
-        const bool fits = shift - 2 <= span, none = slot[i] == no_slot;
-        outside |= !fits && !none && (x[i] << 1) != 0;
-        at[i] = address + 4 * slot[i];
+        const bool fits = shift - 2 <= span;
+        outside |= !fits;
+        address[i] = fits ? place[i] : trash;
         flag[i] = shift >= boundary ? 2 : 1;
-        const u64 whole = x[i] & (1ull << 52) - 1 | 1ull << 52, low = whole << (shift & 63);
-        u32 a = (u32)low, b = (u32)(low >> 32), c = (u32)(whole >> (64 - shift & 63));
-        if ((i32)high < 0) {
-            const u64 negative = 0 - low;
-            c = ~c + (low == 0);
-            a = (u32)negative, b = (u32)(negative >> 32);
-        }
-        const bool add = fits && !none;
-        term[i][0] = add ? a : 0, term[i][1] = add ? b : 0, term[i][2] = add ? c : 0;
-        flag[i] = add ? flag[i] : 0;
+        const u64 sign = (u64)((i64)x[i] >> 63), whole = ((x[i] & (1ull << 52) - 1 | 1ull << 52) ^ sign) - sign, low = whole << (shift & 31);
+        term[i][0] = (u32)low, term[i][1] = (u32)(low >> 32), term[i][2] = (u32)((i32)(whole >> 32) >> (32 - shift & 31));
     }
-    u32 old[count];
+    u32 missing = 0;
+#pragma unroll
+    for (u32 i = 0; i < count; i++) {
+        const u32 old = fetch_add(address[i], term[i][0]);
+        flag[i] &= ~old;
+        missing |= flag[i];
+        const u64 above = ((u64)term[i][2] << 32 | term[i][1]) + (old + term[i][0] < old);
+        term[i][1] = (u32)above, term[i][2] = (u32)(above >> 32);
+    }
+#pragma unroll
+    for (u32 i = 0; i < count; i++) {
+        const u32 old = fetch_add(address[i] + apart, term[i][1]);
+        term[i][2] += old + term[i][1] < old;
+    }
 #pragma unroll
     for (u32 i = 0; i < count; i++)
-        if (flag[i] != 0)
-            old[i] = fetch_add(at[i], term[i][0]);
+        fetch_add(address[i] + 2 * apart, term[i][2]);
+    if (missing != 0)
 #pragma unroll
-    for (u32 i = 0; i < count; i++)
-        if (flag[i] != 0) {
-            if ((flag[i] & ~old[i]) != 0)
-                fetch_or(at[i], flag[i]);
-            const u64 above = ((u64)term[i][2] << 32 | term[i][1]) + (old[i] + term[i][0] < term[i][0]);
-            term[i][1] = (u32)above, term[i][2] = (u32)(above >> 32);
-            old[i] = fetch_add(at[i] + apart, term[i][1]);
+        for (u32 i = 0; i < count; i++)
+            if (flag[i] != 0)
+                fetch_or(address[i], flag[i]);
+    return outside;
+}
+
+// part_rows is the number of rows that are added at a time, for the registers.
+template <u32 count> constexpr u32 part_rows = count < 4 ? count : 4;
+
+template <u32 count> DEVICE void add_tile_floats(const TileReader &r, const TileBatch &batch, u32 address, u32 apart, const Tile<count> &tile, u64 (&x)[count]) {
+    constexpr u32 part = part_rows<count>;
+    if (!r.in.is_float())
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            x[i] = __builtin_bit_cast(u64, r.in.real(x[i]));
+    const u32 first = (u32)(r.window->low + 1 - 2), boundary = r.window->boundary + 2, span = batch.span;
+    bool outside = false;
+#pragma unroll
+    for (u32 begin = 0; begin < count; begin += part) {
+        u32 place[part];
+#pragma unroll
+        for (u32 i = 0; i < part; i++)
+            place[i] = address + tile.slot[begin + i];
+        outside |= add_floats<part>(first, boundary, span, apart, place, address + tile.trash, x + begin);
+    }
+    if (!outside)
+        return;
+#pragma unroll
+    for (u32 i = 0; i < count; i++) {
+        const u32 shift = ((u32)(x[i] >> 52) & 0x7ff) - first, group = tile.slot[i] >> (batch.copy_bits + 2);
+        if (shift - 2 > span && group < batch.slots && (x[i] << 1) != 0)
+            add_outside(r.window, r.states + (u64)group * r.stride, r.list, r.room, group, __builtin_bit_cast(f64, x[i]));
+    }
+}
+
+template <u32 count> DEVICE void add_tile_decimals(const TileReader &r, u32 address, u32 apart, const Tile<count> &tile) {
+    constexpr u32 part = part_rows<count>;
+#pragma unroll
+    for (u32 begin = 0; begin < count; begin += part) {
+        const GLOBAL Vector<u64, 2> *const from = (const GLOBAL Vector<u64, 2> *)r.in.values + tile.row(begin);
+        u64 low[part], high[part];
+        u32 place[part], words[part][5];
+#pragma unroll
+        for (u32 i = 0; i < part; i++)
+            low[i] = from[i * tile_threads].lane[0], high[i] = from[i * tile_threads].lane[1];
+#pragma unroll
+        for (u32 i = 0; i < part; i++) {
+            place[i] = address + tile.slot[begin + i];
+            words[i][0] = (u32)low[i], words[i][1] = (u32)(low[i] >> 32), words[i][2] = (u32)high[i], words[i][3] = (u32)(high[i] >> 32);
+            words[i][4] = (u32)((i32)words[i][3] >> 31);
         }
+        add_integers(apart, place, words);
+    }
+}
+
+template <u32 words, u32 count> DEVICE void add_tile_integers(const TileReader &r, u32 address, u32 apart, const Tile<count> &tile, const u64 (&x)[count]) {
+    constexpr u32 part = part_rows<count>;
+    const u32 sign = r.in.is_signed() ? 0xffffffff : 0;
 #pragma unroll
-    for (u32 i = 0; i < count; i++)
-        if (flag[i] != 0)
-            fetch_add(at[i] + 2 * apart, term[i][2] + (old[i] + term[i][1] < term[i][1]));
-    if (outside) {
+    for (u32 begin = 0; begin < count; begin += part) {
+        u32 place[part], split[part][words];
 #pragma unroll
-        for (u32 i = 0; i < count; i++) {
-            const u32 shift = ((u32)(x[i] >> 52) & 0x7ff) - first;
-            const u32 group = slot[i] >> batch.copy_bits;
-            if (shift - 2 > span && slot[i] != no_slot && (x[i] << 1) != 0)
-                add_outside(r.window, r.states + (u64)group * r.stride, r.list, r.room, group, __builtin_bit_cast(f64, x[i]));
+        for (u32 i = 0; i < part; i++) {
+            place[i] = address + tile.slot[begin + i];
+            split[i][0] = (u32)x[begin + i], split[i][1] = (u32)(x[begin + i] >> 32);
+            if (words == 3)
+                split[i][words - 1] = (u32)((i32)split[i][1] >> 31) & sign;
         }
+        add_integers(apart, place, split);
     }
 }
 
 // add_tile adds the rows of a tile to an accumulator.
-template <u32 count> DEVICE void add_tile(const TileReader &r, const TileBatch &batch, u32 sums, u32 extremes, const Tile<count> &tile) {
-    u32 slot[count];
-#pragma unroll
-    for (u32 i = 0; i < count; i++)
-        slot[i] = tile.slot[i];
+template <u32 count> DEVICE void add_tile(const TileReader &r, const TileBatch &batch, u32 sums, u32 extremes, const Tile<count> &all) {
+    Tile<count> tile = all;
     if (r.conditional != 0) {
-        drop(r.condition.values, r.condition.bit, tile, slot);
-        drop(r.condition.valid, r.condition.bit, tile, slot);
+        drop(r.condition.values, r.condition.bit, tile);
+        drop(r.condition.valid, r.condition.bit, tile);
     }
-    drop(r.in.valid, r.in.bit, tile, slot);
-    drop(r.other.valid, r.other.bit, tile, slot);
+    drop(r.in.valid, r.in.bit, tile);
+    drop(r.other.valid, r.other.bit, tile);
     const u32 apart = 4 * batch.entries, address = sums + r.word * apart;
     if (r.kind == count_rows) {
 #pragma unroll
         for (u32 i = 0; i < count; i++)
-            if (slot[i] != no_slot)
-                fetch_add(address + 4 * slot[i], 1);
+            fetch_add(address + tile.slot[i], 1);
         return;
     }
-    if (r.kind == sum_decimals) {
-        // Four rows at a time, for the registers.
-        constexpr u32 part = count < 4 ? count : 4;
-#pragma unroll
-        for (u32 begin = 0; begin < count; begin += part) {
-            const Vector<u64, 2> *const from = (const Vector<u64, 2> *)r.in.values + tile.row(begin);
-            Vector<u64, 2> x[part];
-            u32 at[part], words[part][5];
-#pragma unroll
-            for (u32 i = 0; i < part; i++)
-                x[i] = from[i * tile_threads];
-#pragma unroll
-            for (u32 i = 0; i < part; i++) {
-                at[i] = slot[begin + i];
-#pragma unroll
-                for (u32 w = 0; w < 4; w++)
-                    words[i][w] = (u32)(x[i].lane[w / 2] >> 32 * (w % 2));
-                words[i][4] = (u32)((i32)words[i][3] >> 31);
-            }
-            add_integers(address, apart, at, words);
-        }
-        return;
-    }
+    if (r.kind == sum_decimals)
+        return add_tile_decimals(r, address, apart, tile);
     u64 x[count];
     if (r.rows == 0)
         load_tile(r.in, tile, x);
@@ -311,33 +399,18 @@ template <u32 count> DEVICE void add_tile(const TileReader &r, const TileBatch &
         for (u32 i = 0; i < count; i++)
             x[i] = tile.row(i) + 1;
     switch (r.kind) {
-    case sum_integers:
-        if (r.words == 2) {
-            u32 words[count][2];
-#pragma unroll
-            for (u32 i = 0; i < count; i++)
-                words[i][0] = (u32)x[i], words[i][1] = (u32)(x[i] >> 32);
-            add_integers(address, apart, slot, words);
-        } else {
-            u32 words[count][3];
-            const u32 sign = r.in.is_signed() ? 0xffffffff : 0;
-#pragma unroll
-            for (u32 i = 0; i < count; i++) {
-                words[i][0] = (u32)x[i], words[i][1] = (u32)(x[i] >> 32);
-                words[i][2] = (u32)((i32)words[i][1] >> 31) & sign;
-            }
-            add_integers(address, apart, slot, words);
-        }
-        return;
-    case greatest:
-        raise_images(r, extremes + 8 * r.word * batch.entries, slot, x);
-        return;
+    case sum_floats: return add_tile_floats(r, batch, address, apart, tile, x);
+    case sum_integers: return r.words == 2 ? add_tile_integers<2>(r, address, apart, tile, x) : add_tile_integers<3>(r, address, apart, tile, x);
     }
-    if (!r.in.is_float())
+    constexpr u32 part = part_rows<count>;
 #pragma unroll
-        for (u32 i = 0; i < count; i++)
-            x[i] = __builtin_bit_cast(u64, r.in.real(x[i]));
-    add_floats(r, batch, address, apart, slot, x);
+    for (u32 begin = 0; begin < count; begin += part) {
+        u32 place[part];
+#pragma unroll
+        for (u32 i = 0; i < part; i++)
+            place[i] = extremes + 2 * (r.word * apart + tile.slot[begin + i]);
+        raise_images(r, place, x + begin);
+    }
 }
 
 // add_states adds the copies of a slot to the state of its group.
@@ -407,7 +480,7 @@ template <u32 count> DEVICE void add_rows(const u32 *numbers, const Keys &keys, 
     tile.first = first;
     find_slots(numbers, keys, groups, batch, tile);
     if (!inside)
-        tile.slot[0] = no_slot;
+        tile.slot[0] = tile.trash;
 #pragma unroll 1
     for (u32 a = 0; a < batch.readers; a++)
         add_tile(batch.reader[a], batch, sums, extremes, tile);
@@ -416,7 +489,12 @@ template <u32 count> DEVICE void add_rows(const u32 *numbers, const Keys &keys, 
 // add_tiles adds rows. rows is the number of rows or null; groups is the number of groups
 // or null.
 KERNEL LAUNCH_BOUNDS(tile_threads)
-add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch batch) {
+add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
+    // Shared memory takes an index in less time than the memory of arguments.
+    __shared__ TileBatch batch;
+    for (u32 i = thread_in_block(); i < sizeof batch / 4; i += tile_threads)
+        ((u32 *)&batch)[i] = ((const u32 *)&arguments)[i];
+    synchronize_block();
     const u64 n = device_rows(rows, capacity);
     const u32 known = (u32)device_rows(groups, most_groups), thread = thread_in_block();
     const u32 extremes = shared_address(tile_shared), sums = extremes + 8 * batch.wide * batch.entries;
@@ -442,7 +520,7 @@ add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
             add_states(batch.reader[a], batch, sums, group);
 }
 
-static constexpr u32 window_threads = 256, window_samples = 2048, exponents = 2048;
+static constexpr u32 settle_threads = 256, window_threads = 1024, window_samples = 2048, exponents = 2048;
 
 // choose_windows chooses the window of each sum of floats, which most of a sample of its values
 // fit, and clears its sums. A block has an accumulator.
@@ -463,17 +541,23 @@ choose_windows(const i64 *rows, i64 capacity, i64 groups, const TileBatch batch)
     synchronize_block();
     const u64 n = device_rows(rows, capacity);
     const u32 samples = n < window_samples ? (u32)n : window_samples;
-    for (u32 i = thread; i < samples; i += window_threads) {
-        const u64 row = i * n / samples;
-        const u64 x = __builtin_bit_cast(u64, r.in.real(r.in.load(row)));
-        const u32 exponent = (u32)(x >> 52) & 0x7ff;
-        if (exponent == 0 || exponent == 0x7ff || !r.in.is_valid(row))
+    constexpr u32 each = window_samples / window_threads;
+    u32 exponent[each];
+#pragma unroll
+    for (u32 i = 0; i < each; i++) { // all loads in flight
+        const u32 sample = i * window_threads + thread;
+        const u64 row = sample < samples ? sample * n / samples : 0;
+        const u64 x = n == 0 ? 0 : __builtin_bit_cast(u64, r.in.real(r.in.load(row)));
+        exponent[i] = sample < samples && r.in.is_valid(row) ? (u32)(x >> 52) & 0x7ff : 0;
+    }
+    for (u32 i = 0; i < each; i++) {
+        if (exponent[i] == 0 || exponent[i] == 0x7ff)
             continue;
-        __nvvm_atom_add_gen_i((int *)&counts[exponent], 1);
-        if (*(volatile u32 *)&least > exponent)
-            __nvvm_atom_min_gen_ui(&least, exponent);
-        if (*(volatile u32 *)&most < exponent)
-            __nvvm_atom_max_gen_ui(&most, exponent);
+        fetch_add(shared_address(&counts[exponent[i]]), 1);
+        if (*(volatile u32 *)&least > exponent[i])
+            __nvvm_atom_min_gen_ui(&least, exponent[i]);
+        if (*(volatile u32 *)&most < exponent[i])
+            __nvvm_atom_max_gen_ui(&most, exponent[i]);
     }
     synchronize_block();
     const auto fitting = [&](u32 top) {
@@ -498,7 +582,7 @@ choose_windows(const i64 *rows, i64 capacity, i64 groups, const TileBatch batch)
 }
 
 // settle_sums adds the sums in windows, and the values outside of them, to the states.
-KERNEL LAUNCH_BOUNDS(window_threads)
+KERNEL LAUNCH_BOUNDS(settle_threads)
 settle_sums(const i64 *groups, i64 most_groups, const TileBatch batch) {
     const u64 known = device_rows(groups, most_groups), step = threads_per_grid();
 #pragma unroll 1
