@@ -123,7 +123,7 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !chosen.Partition && d.places*tiledBytes*uint64(len(p.terms)) <= uint64(shared) {
+	if !chosen.Partition && (d.places+spareSlots)*tiledBytes*uint64(len(p.terms)) <= uint64(shared-tileReserve) {
 		return nil, nil
 	}
 	return p, p.divide(chosen, shared, int(rows), max(r.call.Stream.Device().Info().Multiprocessors, 1))
