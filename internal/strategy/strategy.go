@@ -68,8 +68,9 @@ type Group struct {
 	// PlaceBits is the logarithm of the keys of a partition, ChunkRows the number of rows
 	// above which several blocks share one. Zeros are chosen by the device.
 	PlaceBits, ChunkRows int
-	// TwoLevels partitions in two passes.
-	TwoLevels bool
+	// TwoLevels partitions in two passes, SmallTiles by the tiles of small devices, and Wide
+	// adds up partitions by large blocks.
+	TwoLevels, SmallTiles, Wide bool
 }
 
 type groupKey struct{}

@@ -29,19 +29,31 @@ const (
 
 	// Constants of the kernels.
 	partitionThreads = 512
-	movedRows        = partitionThreads * 12
 	countedRows      = partitionThreads * 8
 	compactThreads   = 256
 	mostDigitBits    = 9
-	mostCarried      = 6
-	mostConditions   = 8
-	mostTerms        = 8
-	mostOutputs      = 8
-	// moveBytes is the size of MoveMemory.
-	moveBytes = 8*movedRows + 2*4<<mostDigitBits + 4*partitionThreads/32 + 8
+	// usualDigitBits is the most digits of one pass, if two passes or larger partitions avoid more:
+	// shorter runs of rows write more lines of memory twice.
+	usualDigitBits = 8
+	mostCarried    = 6
+	mostConditions = 8
+	mostTerms      = 8
+	mostOutputs    = 8
 	// noWord is the word of a count that is not kept.
 	noWord = -1
 )
+
+// moveKernels are the kernels that move rows, for tiles of some rows of each thread. The first ones
+// fit twice into the shared memory of large devices.
+var moveKernels = []struct {
+	suffix string
+	items  int
+}{{"", 20}, {"_small", 10}}
+
+// moveBytes is the size of MoveMemory.
+func moveBytes(items int) int {
+	return 10*partitionThreads*items + 2*4<<mostDigitBits + 4*partitionThreads/32 + 8
+}
 
 // carried is a column that moves with its rows.
 type carried struct {
@@ -82,15 +94,20 @@ type partitionPlan struct {
 	carried    []carried
 	terms      []partitionTerm
 	outputs    []partitionOutput
-	// words is the number of words of 32 bits of a state. Word 0 counts the rows if countsRows is
-	// set.
-	words      int
-	countsRows bool
+	// words is the number of words of 32 bits of a state. Word present is not 0 if a group has
+	// rows. Rows set it if marks is set; otherwise it is part of a term.
+	words   int
+	present int
+	marks   bool
 	// bits is the logarithm of the places of a partition, and digits those of the parts of
 	// each level.
 	bits      int
 	digits    []int
 	chunkRows int
+	// wide is set if a multiprocessor has one block, of twice the threads. mover is the number
+	// of the kernels that move rows.
+	wide  bool
+	mover int
 }
 
 // planPartitions plans partitions for dense keys, or returns nil if others are to be used.
@@ -106,13 +123,14 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 			return nil, nil
 		}
 	}
-	p := &partitionPlan{keys: d, words: 1}
+	p := &partitionPlan{keys: d}
 	for i := range r.plan.outputs {
 		ok, err := p.output(r, &r.plan.outputs[i])
 		if err != nil || !ok {
 			return nil, err
 		}
 	}
+	p.markPresent()
 	if len(p.conditions) > 0 {
 		p.carried = append(p.carried, carried{width: 4, conditions: true})
 	}
@@ -136,13 +154,17 @@ func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocess
 	state := 4 * p.words
 	total := bits.Len64(p.keys.places - 1)
 	p.bits = bits.Len(uint((shared/2-reserved)/state)) - 1
-	if total > p.bits+mostDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= shared-reserved {
+	if total > p.bits+usualDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= shared-reserved {
 		p.bits++ // one level is enough
+		p.wide = true
+	}
+	for p.mover = 0; p.mover+1 < len(moveKernels) && (chosen.SmallTiles || 2*moveBytes(moveKernels[p.mover].items) > shared); {
+		p.mover++
 	}
 	if chosen.PlaceBits > 0 {
 		p.bits = chosen.PlaceBits
 	}
-	p.bits = min(p.bits, 16)
+	p.bits, p.wide = min(max(p.bits, 1), 16), p.wide || chosen.Wide
 	parts := max(total-p.bits, 0)
 	p.digits = []int{parts}
 	if parts > mostDigitBits || chosen.TwoLevels && parts > 1 {
@@ -223,9 +245,6 @@ func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err erro
 		return 0, false, nil
 	case a.kind == countRows:
 		words = 1
-		if t.required == 0 {
-			t.word, words, p.countsRows = 0, 0, true
-		}
 	case a.kind == sumIntegers:
 		words = 3
 	case a.kind == greatest && a.value >= 0:
@@ -243,6 +262,19 @@ func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err erro
 	p.words += words
 	p.terms = append(p.terms, t)
 	return t.word, true, nil
+}
+
+// markPresent chooses the word that shows whether a group has rows: a count or the head of a sum
+// of floats of all rows, or another word.
+func (p *partitionPlan) markPresent() {
+	for _, t := range p.terms {
+		if t.required == 0 && (t.kind == countRows || t.kind == sumFloats) {
+			p.present = t.word
+			return
+		}
+	}
+	p.present, p.marks = p.words, true
+	p.words++
 }
 
 // required returns the conditions that a row has to meet.

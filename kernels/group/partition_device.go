@@ -17,12 +17,12 @@ import (
 
 // level is the memory of a division of rows: struct Level of partition.cuh.
 type level struct {
-	shift, digits, parents               int
+	shift, digits, parents, tileRows     int
 	counts, starts, cursors, tilesBefore memory.Slice[uint8]
 }
 
 func (l *level) argument() any {
-	return kernels.Struct(uint32(l.shift), uint32(l.digits), uint32(l.parents), uint32(0), l.counts, l.starts, l.cursors, l.tilesBefore)
+	return kernels.Struct(uint32(l.shift), uint32(l.digits), uint32(l.parents), uint32(l.tileRows), l.counts, l.starts, l.cursors, l.tilesBefore)
 }
 
 // partitioning is one run of a plan.
@@ -99,7 +99,7 @@ func (p *partitioning) allocateState() error {
 	var sizes []uint64
 	for _, digits := range p.digits {
 		shift -= digits
-		l := level{shift: shift, digits: 1 << digits, parents: parents}
+		l := level{shift: shift, digits: 1 << digits, parents: parents, tileRows: p.tileRows()}
 		p.levels = append(p.levels, l)
 		parents <<= digits
 		part := 4 * uint64(parents)
@@ -190,7 +190,8 @@ func (p *partitioning) launch(file, entry string, blocks, threads int, shared ui
 
 // move moves the rows to their partitions.
 func (p *partitioning) move() error {
-	tiles := (p.rows + movedRows - 1) / movedRows
+	mover, tiles := &moveKernels[p.mover], (p.rows+p.tileRows()-1)/p.tileRows()
+	shared := uint32(moveBytes(mover.items))
 	loops := max(p.call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
 	first := &p.levels[0]
 	keys := p.keys.argument()
@@ -207,7 +208,7 @@ func (p *partitioning) move() error {
 	if last {
 		to, narrow = p.places[1], p.narrow()
 	}
-	err = p.launch("partition", "partition_move", tiles, partitionThreads, moveBytes, keys, p.counted, int64(p.rows), first.argument(),
+	err = p.launch("partition", "partition_move"+mover.suffix, tiles, partitionThreads, shared, keys, p.counted, int64(p.rows), first.argument(),
 		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(memory.Slice[uint8]{}, to, narrow, uint32(0)))
 	if err != nil || last {
 		return err
@@ -221,9 +222,11 @@ func (p *partitioning) move() error {
 	if err := p.starts(first.starts, second, true); err != nil {
 		return err
 	}
-	return p.launch("partition", "partition_move_again", tiles, partitionThreads, moveBytes, first.argument(), second.argument(),
+	return p.launch("partition", "partition_move_again"+mover.suffix, tiles, partitionThreads, shared, first.argument(), second.argument(),
 		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(p.places[0], p.places[1], p.narrow(), uint32(0)))
 }
+
+func (p *partitioning) tileRows() int { return partitionThreads * moveKernels[p.mover].items }
 
 // narrow returns the bits of a place within its partition.
 func (p *partitioning) narrow() uint32 { return 1<<p.bits - 1 }
@@ -246,7 +249,7 @@ func (p *partitioning) aggregate() error {
 		conditions = p.carried[len(p.carried)-1].buffers[level]
 	}
 	sums := false
-	fields := []any{uint32(p.bits), uint32(p.partitions), uint32(p.words), uint32(len(p.terms)), uint32(len(p.outputs)), uint32(0), word(p.countsRows), uint32(0),
+	fields := []any{uint32(p.bits), uint32(p.partitions), uint32(p.words), uint32(len(p.terms)), uint32(len(p.outputs)), uint32(0), uint32(p.present), word(p.marks),
 		p.levels[level].starts, p.places[1], conditions, p.groups, p.placesOfGroups, p.slots}
 	for i := range mostTerms {
 		t, values := partitionTerm{}, memory.Slice[uint8]{}
@@ -269,7 +272,11 @@ func (p *partitioning) aggregate() error {
 			o.values, o.validity))
 	}
 	shared := uint32(4*p.words) << p.bits
-	if err := p.launch("partition_groups", "partition_groups", p.partitions+p.mostListed, partitionThreads, shared, kernels.Struct(fields...), p.chunks); err != nil {
+	entry, threads := "partition_groups", partitionThreads
+	if p.wide {
+		entry, threads = "partition_groups_wide", 2*partitionThreads
+	}
+	if err := p.launch("partition_groups", entry, p.partitions+p.mostListed, threads, shared, kernels.Struct(fields...), p.chunks); err != nil {
 		return err
 	}
 	return p.launch("partition_groups", "partition_offsets", 1, partitionThreads, 0, p.groups, p.offsets, p.total, uint32(p.partitions))

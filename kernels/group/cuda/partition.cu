@@ -56,10 +56,10 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_count(const Keys keys, const i
     const u64 n = device_rows(rows, capacity), step = (u64)blocks_per_grid() * partition_threads * count_items;
     for (u64 begin = (u64)block_in_grid() * partition_threads * count_items; begin < n; begin += step) {
         u32 place[count_items];
-        load_places(keys, begin + thread_in_block(), n, partition_threads, place);
+        load_places<partition_threads>(keys, begin + thread_in_block(), n, place);
 #pragma unroll
         for (u32 i = 0; i < count_items; i++)
-            count_digit(counters, level.digit_of(place[i]), place[i] != no_place);
+            tally(counters, level.digit_of(place[i]), place[i] != no_place);
     }
     flush(level.counts, counters, level.digits);
 }
@@ -70,15 +70,17 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_count_again(const u32 *places,
     __shared__ u32 found;
     clear_counters(counters);
     const Tile tile = parent_tile(parents, &found);
-    u32 place[tile_items];
+    for (u64 begin = tile.begin; begin < tile.end; begin += partition_threads * count_items) {
+        u32 place[count_items];
 #pragma unroll
-    for (u32 i = 0; i < tile_items; i++) {
-        const u64 row = tile.begin + i * partition_threads + thread_in_block();
-        place[i] = row < tile.end ? places[row] : no_place;
+        for (u32 i = 0; i < count_items; i++) {
+            const u64 row = begin + i * partition_threads + thread_in_block();
+            place[i] = row < tile.end ? places[row] : no_place;
+        }
+#pragma unroll
+        for (u32 i = 0; i < count_items; i++)
+            tally(counters, level.digit_of(place[i]), place[i] != no_place);
     }
-#pragma unroll
-    for (u32 i = 0; i < tile_items; i++)
-        count_digit(counters, level.digit_of(place[i]), place[i] != no_place);
     flush(level.counts + tile.parent * level.digits, counters, level.digits);
 }
 
@@ -99,7 +101,7 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_starts(const u32 *parent_start
     const u32 thread = thread_in_block(), parent = block_in_grid(), base = parent_starts != nullptr ? parent_starts[parent] : 0;
     const u32 part = parent * level.digits + thread;
     const bool is = thread < level.digits;
-    const u32 count = is ? level.counts[part] : 0, tiles = (count + tile_rows - 1) / tile_rows;
+    const u32 count = is ? level.counts[part] : 0, tiles = (count + level.tile_rows - 1) / level.tile_rows;
     u32 all, all_tiles;
     const u32 scanned = warp_scan(count, Sum<u32>());
     u32 before = before_lane(scanned, Sum<u32>());
@@ -130,9 +132,12 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_starts(const u32 *parent_start
 
 // MoveMemory is the shared memory of a block that moves rows. The values of a column lie in
 // staging in the order in which they are written, so that the rows of a part are written
-// together.
-struct MoveMemory {
-    u64 staging[tile_rows];
+// together. A line of memory that two blocks write is written twice, so tiles are as large as two
+// blocks of a multiprocessor allow.
+template <u32 items> struct MoveMemory {
+    static constexpr u32 rows = partition_threads * items;
+    u64 staging[rows];
+    u16 digits[rows];          // of the staged rows
     u32 counters[most_digits]; // then the rows of the tile with a lower digit
     u32 to[most_digits];       // the place of the first row with the digit, less its rank in the tile
     u32 sums[partition_warps];
@@ -150,13 +155,14 @@ struct Moved {
 };
 
 // move moves the rows of a tile. place are those of rows tile.begin + i · threads + thread.
-template <bool first>
-DEVICE void move(u32 (&place)[tile_items], const Tile &tile, const Level &level, const Columns &columns, const Conditions &conditions, const Moved &moved) {
-    MoveMemory &shared = *(MoveMemory *)move_memory;
+template <bool first, u32 items>
+DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, const Columns &columns, const Conditions &conditions, const Moved &moved) {
+    typedef MoveMemory<items> Memory;
+    Memory &shared = *(Memory *)move_memory;
     const u32 thread = thread_in_block();
-    u32 rank[tile_items];
+    u32 rank[items];
 #pragma unroll
-    for (u32 i = 0; i < tile_items; i++)
+    for (u32 i = 0; i < items; i++)
         rank[i] = count_digit(shared.counters, level.digit_of(place[i]), place[i] != no_place);
     synchronize_block();
     const u32 count = thread < level.digits ? shared.counters[thread] : 0;
@@ -172,90 +178,114 @@ DEVICE void move(u32 (&place)[tile_items], const Tile &tile, const Level &level,
     synchronize_block();
     u32 *const staged = (u32 *)shared.staging;
 #pragma unroll
-    for (u32 i = 0; i < tile_items; i++)
-        if (place[i] != no_place) {
-            rank[i] += shared.counters[level.digit_of(place[i])];
-            staged[rank[i]] = place[i];
-        } else
+    for (u32 i = 0; i < items; i++) {
+        if (place[i] == no_place) {
             rank[i] = no_place;
-    synchronize_block();
-    u32 to[tile_items];
-#pragma unroll
-    for (u32 i = 0; i < tile_items; i++) {
-        const u32 at = i * partition_threads + thread;
-        if (at >= there)
             continue;
-        const u32 moving = staged[at];
-        to[i] = shared.to[level.digit_of(moving)] + at;
+        }
+        const u32 digit = level.digit_of(place[i]);
+        rank[i] += shared.counters[digit];
+        staged[rank[i]] = place[i];
+        shared.digits[rank[i]] = (u16)digit;
+    }
+    synchronize_block();
+    const auto to = [&](u32 at) { return shared.to[shared.digits[at]] + at; };
+    const u32 mine = there <= thread ? 0 : there - thread; // rows that this thread writes are those with i · threads below
+#pragma unroll
+    for (u32 i = 0; i < items; i++) {
+        const u32 at = i * partition_threads + thread;
+        if (i * partition_threads >= mine)
+            continue;
         if (moved.narrow != 0)
-            ((u16 *)moved.places)[to[i]] = (u16)(moving & moved.narrow);
+            ((u16 *)moved.places)[to(at)] = (u16)(staged[at] & moved.narrow);
         else
-            ((u32 *)moved.places)[to[i]] = moving;
+            ((u32 *)moved.places)[to(at)] = staged[at];
     }
 #pragma unroll 1
     for (u32 column = 0; column < columns.count; column++) {
         const Carried &c = columns.of[column];
         u8 *const out = first ? c.first : c.second;
-        u64 value[tile_items];
-        if (first && c.conditions != 0)
-#pragma unroll
-            for (u32 i = 0; i < tile_items; i++) {
-                const u64 row = tile.begin + i * partition_threads + thread;
-                value[i] = row < tile.end ? conditions.met(row) : 0;
-            }
-        else
-            load_values(first ? c.from.values : c.first, first ? c.from.form : c.width == 8 ? from_u64 : from_u32, tile.begin + thread, tile.end,
-                        partition_threads, value);
+        constexpr u32 half = items / 2;
         synchronize_block();
-        if (c.width == 8) {
 #pragma unroll
-            for (u32 i = 0; i < tile_items; i++)
-                if (rank[i] != no_place)
-                    shared.staging[rank[i]] = value[i];
-            synchronize_block();
+        for (u32 part = 0; part < 2; part++) {
+            const u64 begin = tile.begin + part * half * partition_threads + thread;
+            u64 value[half];
+            if (first && c.conditions != 0)
 #pragma unroll
-            for (u32 i = 0; i < tile_items; i++)
-                if (i * partition_threads + thread < there)
-                    ((u64 *)out)[to[i]] = shared.staging[i * partition_threads + thread];
-        } else {
+                for (u32 i = 0; i < half; i++) {
+                    const u64 row = begin + i * partition_threads;
+                    value[i] = row < tile.end ? conditions.met(row) : 0;
+                }
+            else
+                load_values<partition_threads>(first ? c.from.values : c.first, first ? c.from.form : c.width == 8 ? from_u64 : from_u32, begin, tile.end, value);
 #pragma unroll
-            for (u32 i = 0; i < tile_items; i++)
-                if (rank[i] != no_place)
-                    staged[rank[i]] = (u32)value[i];
-            synchronize_block();
+            for (u32 i = 0; i < half; i++) {
+                const u32 at = rank[part * half + i];
+                if (at == no_place)
+                    continue;
+                if (c.width == 8)
+                    shared.staging[at] = value[i];
+                else
+                    staged[at] = (u32)value[i];
+            }
+        }
+        synchronize_block();
 #pragma unroll
-            for (u32 i = 0; i < tile_items; i++)
-                if (i * partition_threads + thread < there)
-                    ((u32 *)out)[to[i]] = staged[i * partition_threads + thread];
+        for (u32 i = 0; i < items; i++) {
+            const u32 at = i * partition_threads + thread;
+            if (i * partition_threads >= mine)
+                continue;
+            if (c.width == 8)
+                ((u64 *)out)[to(at)] = shared.staging[at];
+            else
+                ((u32 *)out)[to(at)] = staged[at];
         }
     }
 }
 
-// partition_move moves the rows of a table to the parts of the first level.
-KERNEL RESIDENT_BOUNDS(partition_threads, 2)
-partition_move(const Keys keys, const i64 *rows, i64 capacity, const Level level, const Columns columns, const Conditions conditions, const Moved moved) {
-    clear_counters(((MoveMemory *)move_memory)->counters);
-    const u64 n = device_rows(rows, capacity), begin = (u64)block_in_grid() * tile_rows;
+template <u32 items>
+DEVICE void move_first(const Keys &keys, const i64 *rows, i64 capacity, const Level &level, const Columns &columns, const Conditions &conditions, const Moved &moved) {
+    typedef MoveMemory<items> Memory;
+    clear_counters(((Memory *)move_memory)->counters);
+    const u64 n = device_rows(rows, capacity), begin = (u64)block_in_grid() * Memory::rows;
     if (begin >= n)
         return;
-    u32 place[tile_items];
-    load_places(keys, begin + thread_in_block(), n, partition_threads, place);
+    u32 place[items];
+    load_places<partition_threads>(keys, begin + thread_in_block(), n, place);
     move<true>(place, Tile{0, begin, n}, level, columns, conditions, moved);
 }
 
-// partition_move_again moves them to the parts of the second level.
-KERNEL RESIDENT_BOUNDS(partition_threads, 2)
-partition_move_again(const Level parents, const Level level, const Columns columns, const Conditions conditions, const Moved moved) {
-    MoveMemory &shared = *(MoveMemory *)move_memory;
+template <u32 items>
+DEVICE void move_again(const Level &parents, const Level &level, const Columns &columns, const Conditions &conditions, const Moved &moved) {
+    typedef MoveMemory<items> Memory;
+    Memory &shared = *(Memory *)move_memory;
     clear_counters(shared.counters);
     const Tile tile = parent_tile(parents, &shared.parent);
     if (tile.begin == tile.end)
         return;
-    u32 place[tile_items];
+    u32 place[items];
 #pragma unroll
-    for (u32 i = 0; i < tile_items; i++) {
+    for (u32 i = 0; i < items; i++) {
         const u64 row = tile.begin + i * partition_threads + thread_in_block();
         place[i] = row < tile.end ? moved.from[row] : no_place;
     }
     move<false>(place, tile, level, columns, conditions, moved);
 }
+
+// partition_move moves the rows of a table to the parts of the first level, and
+// partition_move_again to those of the second one. The small ones are for devices with less
+// shared memory.
+#define MOVES(suffix, items)                                                                                                                    \
+    KERNEL RESIDENT_BOUNDS(partition_threads, 2)                                                                                                \
+    partition_move##suffix(const Keys keys, const i64 *rows, i64 capacity, const Level level, const Columns columns, const Conditions conditions, \
+                           const Moved moved) {                                                                                                 \
+        move_first<items>(keys, rows, capacity, level, columns, conditions, moved);                                                             \
+    }                                                                                                                                           \
+    KERNEL RESIDENT_BOUNDS(partition_threads, 2)                                                                                                \
+    partition_move_again##suffix(const Level parents, const Level level, const Columns columns, const Conditions conditions, const Moved moved) { \
+        move_again<items>(parents, level, columns, conditions, moved);                                                                          \
+    }
+
+MOVES(, 20)
+MOVES(_small, 10)

@@ -8,31 +8,30 @@
 
 #include "source.cuh"
 
-static constexpr u32 partition_threads = 512, tile_items = 12, tile_rows = partition_threads * tile_items;
-static constexpr u32 partition_warps = partition_threads / warp_threads;
+static constexpr u32 partition_threads = 512, partition_warps = partition_threads / warp_threads;
 static constexpr u32 most_carried = 6, most_conditions = 8, most_terms = 8, most_outputs = 8;
 static constexpr u32 no_place = 0xffffffff;
 
 // load_as loads rows begin + i · step, all at once, and 0 from end on.
-template <typename T, u32 items> DEVICE void load_as(const u8 *values, u64 begin, u64 end, u32 step, u64 (&value)[items]) {
+template <u32 step, typename T, u32 items, typename Value> DEVICE void load_as(const u8 *values, u64 begin, u64 end, Value (&value)[items]) {
+    const T *const from = (const T *)values + begin;
+    const u32 left = begin < end ? (u32)(end - begin) : 0;
 #pragma unroll
-    for (u32 i = 0; i < items; i++) {
-        const u64 row = begin + i * step;
-        value[i] = row < end ? (u64)((const T *)values)[row] : 0;
-    }
+    for (u32 i = 0; i < items; i++)
+        value[i] = i * step < left ? (Value)from[i * step] : 0;
 }
 
 // load_values loads integers, extended by their sign, and other values as they are.
-template <u32 items> DEVICE void load_values(const u8 *values, u32 form, u64 begin, u64 end, u32 step, u64 (&value)[items]) {
+template <u32 step, u32 items> DEVICE void load_values(const u8 *values, u32 form, u64 begin, u64 end, u64 (&value)[items]) {
     switch (form) {
-    case from_i8: return load_as<i8>(values, begin, end, step, value);
-    case from_u8: return load_as<u8>(values, begin, end, step, value);
-    case from_i16: return load_as<i16>(values, begin, end, step, value);
-    case from_u16: return load_as<u16>(values, begin, end, step, value);
-    case from_i32: return load_as<i32>(values, begin, end, step, value);
+    case from_i8: return load_as<step, i8>(values, begin, end, value);
+    case from_u8: return load_as<step, u8>(values, begin, end, value);
+    case from_i16: return load_as<step, i16>(values, begin, end, value);
+    case from_u16: return load_as<step, u16>(values, begin, end, value);
+    case from_i32: return load_as<step, i32>(values, begin, end, value);
     case from_u32:
-    case from_f32: return load_as<u32>(values, begin, end, step, value);
-    default: return load_as<u64>(values, begin, end, step, value);
+    case from_f32: return load_as<step, u32>(values, begin, end, value);
+    default: return load_as<step, u64>(values, begin, end, value);
     }
 }
 
@@ -47,16 +46,27 @@ struct Keys {
     DenseKey key[4];
 };
 
-// load_places loads the places of rows begin + i · step, and no_place from end on.
-template <u32 items> DEVICE void load_places(const Keys &keys, u64 begin, u64 end, u32 step, u32 (&place)[items]) {
+// load_places loads the places of rows begin + i · step, and no_place from end on. A single key of 4
+// bytes without nulls takes half of the registers.
+template <u32 step, u32 items> DEVICE void load_places(const Keys &keys, u64 begin, u64 end, u32 (&place)[items]) {
+    const u32 left = begin < end ? (u32)(end - begin) : 0;
+    if (const DenseKey &k = keys.key[0]; keys.count == 1 && k.values.width == 4 && k.values.valid == nullptr) {
+        load_as<step, u32>(k.values.values, begin, end, place);
+#pragma unroll
+        for (u32 i = 0; i < items; i++) {
+            place[i] -= (u32)k.least;
+            place[i] = i * step < left && place[i] < k.places ? place[i] : no_place;
+        }
+        return;
+    }
 #pragma unroll
     for (u32 i = 0; i < items; i++)
-        place[i] = begin + i * step < end ? 0 : no_place;
+        place[i] = i * step < left ? 0 : no_place;
 #pragma unroll 1
     for (u32 j = 0; j < keys.count; j++) {
         const DenseKey &k = keys.key[j];
         u64 value[items];
-        load_values(k.values.values, k.values.form, begin, end, step, value);
+        load_values<step>(k.values.values, k.values.form, begin, end, value);
 #pragma unroll
         for (u32 i = 0; i < items; i++) {
             u64 digit = value[i] - k.least;
@@ -70,7 +80,7 @@ template <u32 items> DEVICE void load_places(const Keys &keys, u64 begin, u64 en
 // Level is a division of rows: of all rows, or of each part of the level before. Part i of
 // parent p has number p · digits + i. The digit of a place is (place >> shift) mod digits.
 struct Level {
-    u32 shift, digits, parents, padding;
+    u32 shift, digits, parents, tile_rows;
     // counts has the rows of each part, starts where they begin and a last end, cursors where
     // the next row goes. tiles_before is the number of tiles of the parts before each part.
     u32 *counts, *starts, *cursors, *tiles_before;
@@ -98,8 +108,8 @@ DEVICE Tile parent_tile(const Level &parents, u32 *shared) {
     const u32 parent = *shared;
     if (parent == no_place)
         return Tile{0, 0, 0};
-    const u64 begin = parents.starts[parent] + (u64)(tile - parents.tiles_before[parent]) * tile_rows, end = parents.starts[parent + 1];
-    return Tile{parent, begin, end - begin < tile_rows ? end : begin + tile_rows};
+    const u64 begin = parents.starts[parent] + (u64)(tile - parents.tiles_before[parent]) * parents.tile_rows, end = parents.starts[parent + 1];
+    return Tile{parent, begin, end - begin < parents.tile_rows ? end : begin + parents.tile_rows};
 }
 
 // With is the lanes that have the same number as the first one. Many rows of one key, or
@@ -116,6 +126,16 @@ struct With {
 DEVICE With with_first(u32 number, bool takes) {
     const u32 first = shuffle_value(number, 0), lanes = ballot(takes && number == first);
     return With{lanes, __builtin_popcount(lanes) >= 8};
+}
+
+// tally adds a row to the counter of its digit. All lanes call it.
+DEVICE void tally(u32 *counters, u32 digit, bool takes) {
+    const With with = with_first(digit, takes);
+    if (with.many && with.calling()) {
+        if (with.leads())
+            __nvvm_atom_add_gen_i((int *)&counters[digit], (int)with.count());
+    } else if (takes)
+        __nvvm_atom_add_gen_i((int *)&counters[digit], 1);
 }
 
 // count_digit adds a row to the counter of its digit and returns its rank. All lanes call it.

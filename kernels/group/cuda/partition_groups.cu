@@ -3,7 +3,7 @@
 //
 // A block has a partition, or a chunk of one with many rows. A state is a few words of 32 bits.
 // Word w of group g is at w · groups + g, so that neighbouring groups lie in different
-// banks. A word is 0 unless the group has a row.
+// banks. A state is zero unless the group has a row.
 //
 // Sums of floats take two passes over the rows: the first one finds the largest exponent of
 // each group. The second one finds most of the rows of a small partition in the L2 cache.
@@ -34,8 +34,10 @@ struct Output {
 static constexpr u32 no_word = 0xffffffff;
 
 struct Aggregation {
-    // bits is the logarithm of the groups of a partition; words is the length of a state.
-    u32 bits, partitions, words, terms, outputs, sums_floats, counts_rows, padding;
+    // bits is the logarithm of the groups of a partition; words is the length of a state. Word
+    // present is not 0 if a group has rows. A row sets it if marks is set; otherwise it is part of a
+    // term.
+    u32 bits, partitions, words, terms, outputs, sums_floats, present, marks;
     const u32 *starts;
     const u16 *places;
     const u32 *conditions; // null if there are none
@@ -51,24 +53,29 @@ struct Chunks {
     u32 *slots, *listed, *first_slot, *done, *list;
 };
 
-// State is the words of all groups of a partition.
-struct State {
-    u32 *words;
-    u32 bits;
+extern __shared__ __attribute__((aligned(16))) u32 state_words[];
 
-    METHOD u32 *word(u32 w, u32 group) const { return words + (w << bits) + group; }
-    METHOD u64 *wide(u32 w, u32 group) const { return (u64 *)(words + (w << bits)) + group; }
+// State is the words of all groups of a partition. base is the address of the first one in
+// shared memory, of 32 bits: addresses then take few instructions.
+struct State {
+    u32 base, bits;
+
+    METHOD u32 address(u32 w, u32 group) const { return base + ((w << bits) + group << 2); }
+    METHOD u32 *word(u32 w, u32 group) const { return state_words + (w << bits) + group; }
+    METHOD u64 *wide(u32 w, u32 group) const { return (u64 *)(state_words + (w << bits)) + group; }
 };
 
-DEVICE u32 add_shared(u32 *word, u32 x) {
+DEVICE u32 add_at(u32 address, u32 x) {
     u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(3))) u32 *)word), "r"(x) : "memory");
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
     return old;
 }
 
-DEVICE void raise(u32 *word, u32 x) {
-    if (*(volatile u32 *)word < x)
-        __nvvm_atom_max_gen_ui((unsigned *)word, x);
+DEVICE void raise_at(u32 address, u32 x) {
+    u32 old;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(old) : "r"(address) : "memory");
+    if (old < x)
+        asm volatile("atom.shared.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
 }
 
 DEVICE void raise(u64 *word, u64 x) {
@@ -86,90 +93,132 @@ DEVICE void add_integer(const State &s, u32 w, u32 group, u64 low, i64 high) {
         const u32 term = part[i] + carry;
         carry = term < carry;
         if (term != 0)
-            carry |= add_shared(s.word(w + i, group), term) + term < term;
+            carry |= add_at(s.address(w + i, group), term) + term < term;
     }
 }
 
-// The first word of a sum of floats is the top, or above most_top if a value was not finite: then the
-// flags are in the bits from flag_shift on, and the bins have no meaning.
-static constexpr u32 most_top = 0xff, flag_shift = 8, sum_bins = 4;
-
-DEVICE u32 top_of(u64 image) {
-    const u32 exponent = (u32)(image >> 52) & 0x7ff;
-    if (exponent == 0x7ff)
-        return (image << 12 != 0 ? flag_nan : image >> 63 != 0 ? flag_negative : flag_positive) << flag_shift;
-    if (image << 1 == 0)
-        return 0;
-    return (exponent == 0 ? 0 : exponent - 1) / bin_bits + 1;
-}
+// The first word of a sum of floats, its head, is the top plus 1 if the group has a value. It is above
+// most_head if a value was not finite: then the flags are in the bits from flag_shift on, and
+// the bins have no meaning. The low halves of the bins follow, and then the high halves.
+static constexpr u32 most_head = 0xff, flag_shift = 8, sum_bins = 4;
 
 // find_top adds a float in the first pass.
-DEVICE void find_top(u32 *head, u64 image) {
-    const u32 top = top_of(image);
-    if (top > most_top) {
-        if ((*(volatile u32 *)head & top) != top)
-            __nvvm_atom_or_gen_i((int *)head, (int)top);
+DEVICE void find_top(const State &s, u32 w, u32 group, u64 image) {
+    const u32 exponent = (u32)(image >> 52) & 0x7ff;
+    if (exponent == 0x7ff) {
+        const u64 flags = image << 12 != 0 ? flag_nan : image >> 63 != 0 ? flag_negative : flag_positive;
+        __nvvm_atom_or_gen_i((int *)s.word(w, group), (int)(flags << flag_shift));
         return;
     }
-    raise(head, top);
+    const u32 place = exponent == 0 ? 0 : exponent - 1;
+    raise_at(s.address(w, group), image << 1 == 0 ? 1 : place / bin_bits + 2);
 }
 
-// add_bin adds to a bin. The low halves of all bins come before the high ones.
+// add_bin adds to bin i.
 DEVICE void add_bin(const State &s, u32 w, u32 i, u32 group, u64 x) {
-    const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && add_shared(s.word(w + 1 + i, group), low) + low < low);
+    const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && add_at(s.address(w + 1 + i, group), low) + low < low);
     if (high != 0)
-        add_shared(s.word(w + 1 + sum_bins + i, group), high);
+        add_at(s.address(w + 1 + sum_bins + i, group), high);
 }
 
-// add_float adds a float in the second pass. All lanes call it.
-DEVICE void add_float(const State &s, u32 w, u32 group, bool takes, u64 image) {
+// add_piece adds a piece, or subtracts it, and carries to the high half of the bin.
+DEVICE void add_piece(const State &s, u32 address, u32 piece, bool negative) {
+    if (piece == 0)
+        return;
+    const u32 term = negative ? 0 - piece : piece, old = add_at(address, term), sum = old + term;
+    if (negative ? sum > old : sum < old)
+        add_at(address + (sum_bins << s.bits + 2), negative ? 0xffffffff : 1);
+}
+
+// add_float adds a float in the second pass. Pieces of normal numbers have 32 bits.
+DEVICE void add_float(const State &s, u32 w, u32 group, u64 image) {
+    const u32 head = *(volatile u32 *)s.word(w, group), place = ((u32)(image >> 52) & 0x7ff) - 1;
+    if (head > most_head)
+        return;
+    if (place >= 0x7fe) { // zero or subnormal
+        const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
+        if (p.top != 0)
+            for (u32 i = 0, below = head - 1 - (u32)p.top; i < sum_pieces && i + below < sum_bins; i++)
+                add_bin(s, w, i + below, group, p.piece[i]);
+        return;
+    }
+    const u32 lowest = place / bin_bits, shift = place - lowest * bin_bits, mask = (1u << bin_bits) - 1;
+    const u64 whole = image & (1ull << 52) - 1 | 1ull << 52;
+    const u32 piece[sum_pieces] = {(u32)(whole >> 2 * bin_bits - shift), (u32)(whole >> bin_bits - shift) & mask, (u32)whole << shift & mask};
+    const u32 below = head - 2 - lowest;
+    const bool negative = (i64)image < 0;
+    u32 address = s.address(w + 1 + below, group);
+#pragma unroll
+    for (u32 i = 0; i < sum_pieces; i++) {
+        if (i + below < sum_bins)
+            add_piece(s, address, piece[i], negative);
+        address += 4u << s.bits;
+    }
+}
+
+// add_many_floats adds floats of which many lanes have one group. All lanes call it.
+DEVICE void add_many_floats(const State &s, u32 w, u32 group, bool takes, u64 image) {
     const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
     const u32 head = takes ? *(volatile u32 *)s.word(w, group) : 0;
-    takes = takes && p.top != 0 && head <= most_top;
-    const u32 below = takes ? head - (u32)p.top : sum_bins;
-    u64 bin[sum_bins];
+    takes = takes && p.top != 0 && head <= most_head;
+    const u32 below = takes ? head - 1 - (u32)p.top : sum_bins;
+    const With with = with_first(group, takes);
 #pragma unroll
     for (u32 i = 0; i < sum_bins; i++) {
-        bin[i] = 0;
+        u64 bin = 0;
 #pragma unroll
         for (u32 j = 0; j < sum_pieces; j++)
             if (i == j + below)
-                bin[i] = p.piece[j];
+                bin = p.piece[j];
+        const u64 total = warp_fold(with.calling() ? bin : 0, Sum<u64>());
+        if (with.calling())
+            bin = with.leads() ? total : 0;
+        if (bin != 0)
+            add_bin(s, w, i, group, bin);
     }
+}
+
+// add_many_integers adds integers of which many lanes have one group. All lanes call it.
+DEVICE void add_many_integers(const State &s, u32 w, u32 group, bool takes, u64 low, u64 high) {
     const With with = with_first(group, takes);
-    if (with.many) {
-#pragma unroll
-        for (u32 i = 0; i < sum_bins; i++) {
-            const u64 total = warp_fold(with.calling() ? bin[i] : 0, Sum<u64>());
-            bin[i] = with.leads() ? total : with.calling() ? 0 : bin[i];
-        }
-    }
-#pragma unroll
-    for (u32 i = 0; i < sum_bins; i++)
-        if (bin[i] != 0)
-            add_bin(s, w, i, group, bin[i]);
+    const u64 lows = warp_fold(with.calling() ? low : 0, Sum<u64>()), highs = warp_fold(with.calling() ? high : 0, Sum<u64>());
+    if (with.lanes != 0 && with.calling())
+        low = with.leads() ? lows : 0, high = with.leads() ? highs : 0;
+    if (takes)
+        add_integer(s, w, group, low, (i64)high);
+}
+
+// real returns a loaded value as the bits of a float64.
+DEVICE u64 real_of(u32 form, u64 x) {
+    if (form == from_f64)
+        return x;
+    if (form == from_f32)
+        return __builtin_bit_cast(u64, (f64)__builtin_bit_cast(f32, (u32)x));
+    return __builtin_bit_cast(u64, form == from_u64 ? (f64)x : (f64)(i64)x);
 }
 
 // add_rows adds rows begin to end − 1, in the first pass or in the second one.
-template <bool first> DEVICE void add_rows(const Aggregation &a, const State &s, u64 begin, u64 end) {
+template <bool first, u32 threads> DEVICE void add_rows(const Aggregation &a, const State &s, u64 begin, u64 end) {
     const u32 thread = thread_in_block();
 #pragma unroll 1
-    for (u64 from = begin; from < end; from += batch * partition_threads) {
-        u32 group[batch], met[batch];
-        bool there[batch];
+    for (u64 from = begin; from < end; from += batch * threads) {
+        const u64 mine = from + thread;
+        u32 group[batch], met[batch], there = 0, many = 0;
+        load_as<threads, u16>((const u8 *)a.places, mine, end, group);
 #pragma unroll
         for (u32 i = 0; i < batch; i++) {
-            const u64 row = from + i * partition_threads + thread;
-            there[i] = row < end;
-            group[i] = there[i] ? a.places[row] : 0;
-            met[i] = a.conditions != nullptr && there[i] ? a.conditions[row] : whole_warp;
+            there |= (u32)(mine + i * threads < end) << i;
+            met[i] = a.conditions != nullptr && (there >> i & 1) != 0 ? a.conditions[mine + i * threads] : whole_warp;
         }
-        // The first word is not 0 if the group has a row.
-        if (a.counts_rows == 0 && first == (a.sums_floats != 0)) {
+        if (!first)
 #pragma unroll
             for (u32 i = 0; i < batch; i++)
-                if (there[i] && *(volatile u32 *)s.word(0, group[i]) == 0)
-                    *(volatile u32 *)s.word(0, group[i]) = 1;
+                many |= (u32)with_first(group[i], (there >> i & 1) != 0).many << i;
+        if (a.marks != 0 && first == (a.sums_floats != 0)) {
+#pragma unroll
+            for (u32 i = 0; i < batch; i++)
+                if ((there >> i & 1) != 0)
+                    raise_at(s.address(a.present, group[i]), 1);
         }
 #pragma unroll 1
         for (u32 t = 0; t < a.terms; t++) {
@@ -178,53 +227,49 @@ template <bool first> DEVICE void add_rows(const Aggregation &a, const State &s,
                 continue;
             u64 value[batch] = {0, 0, 0, 0};
             if (term.kind != count_rows)
-                load_values(term.values, term.form == from_f64 ? from_u64 : term.form, from + thread, end, partition_threads, value);
+                load_values<threads>(term.values, term.form, mine, end, value);
 #pragma unroll
             for (u32 i = 0; i < batch; i++) {
-                const bool takes = there[i] && (met[i] & term.required) == term.required;
-                u64 x = value[i];
+                const bool takes = (there >> i & 1) != 0 && (met[i] & term.required) == term.required, together = (many >> i & 1) != 0;
+                const u64 x = value[i];
                 switch (term.kind) {
                 case count_rows: {
+                    if (!together) {
+                        if (takes)
+                            add_at(s.address(term.word, group[i]), 1);
+                        break;
+                    }
                     const With with = with_first(group[i], takes);
-                    if (with.many && with.calling()) {
-                        if (with.leads())
-                            add_shared(s.word(term.word, group[i]), with.count());
-                    } else if (takes)
-                        add_shared(s.word(term.word, group[i]), 1);
+                    if (!with.calling()) {
+                        if (takes)
+                            add_at(s.address(term.word, group[i]), 1);
+                    } else if (with.leads())
+                        add_at(s.address(term.word, group[i]), with.count());
                     break;
                 }
                 case sum_integers: {
                     const bool is_signed = term.form >= from_i8 && term.form <= from_i64;
-                    u64 low = (u32)x, high = is_signed ? (u64)((i64)x >> 32) : x >> 32;
-                    const With with = with_first(group[i], takes);
-                    if (with.many) {
-                        const u64 lows = warp_fold(with.calling() ? low : 0, Sum<u64>()), highs = warp_fold(with.calling() ? high : 0, Sum<u64>());
-                        if (with.calling())
-                            low = with.leads() ? lows : 0, high = with.leads() ? highs : 0;
-                    }
-                    if (takes)
+                    const u64 low = (u32)x, high = is_signed ? (u64)((i64)x >> 32) : x >> 32;
+                    if (together)
+                        add_many_integers(s, term.word, group[i], takes, low, high);
+                    else if (takes)
                         add_integer(s, term.word, group[i], low, (i64)high);
                     break;
                 }
                 case greatest: {
-                    Source of = Source{nullptr, nullptr, 0, term.form, 0};
-                    if (term.form == from_f32)
-                        x = __builtin_bit_cast(u64, (f64)__builtin_bit_cast(f32, (u32)x));
+                    const Source of = Source{nullptr, nullptr, 0, term.form, 0};
                     if (takes)
-                        raise(s.wide(term.word, group[i]), of.image(x, term.least != 0, false));
+                        raise(s.wide(term.word, group[i]), of.image(term.form == from_f32 ? real_of(term.form, x) : x, term.least != 0, false));
                     break;
                 }
                 default:
-                    if (term.form == from_f32)
-                        x = __builtin_bit_cast(u64, (f64)__builtin_bit_cast(f32, (u32)x));
-                    else if (term.form == from_u64)
-                        x = __builtin_bit_cast(u64, (f64)x);
-                    else if (term.form < from_f16)
-                        x = __builtin_bit_cast(u64, (f64)(i64)x);
-                    if (!first)
-                        add_float(s, term.word, group[i], takes, x);
+                    if (first) {
+                        if (takes)
+                            find_top(s, term.word, group[i], real_of(term.form, x));
+                    } else if (together)
+                        add_many_floats(s, term.word, group[i], takes, real_of(term.form, x));
                     else if (takes)
-                        find_top(s.word(term.word, group[i]), x);
+                        add_float(s, term.word, group[i], real_of(term.form, x));
                 }
             }
         }
@@ -285,7 +330,7 @@ DEVICE u64 extreme(const Output &o, u64 image) {
 
 // write_output writes the result of a group.
 DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
-    const u32 n = *s.word(o.counted == no_word ? 0 : o.counted, group);
+    const u32 n = o.counted == no_word ? 1 : *s.word(o.counted, group);
     u64 value = 0;
     bool valid = o.counted == no_word || n != 0;
     switch (o.finish) {
@@ -310,7 +355,7 @@ DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
     default: {
         const u32 head = *s.word(o.word, group);
         u64 state[sum_first_bin + sum_bins];
-        state[sum_top] = head & most_top;
+        state[sum_top] = head == 0 ? 0 : (head & most_head) - 1;
         state[sum_flags] = head >> flag_shift;
 #pragma unroll
         for (u32 i = 0; i < sum_bins; i++)
@@ -335,10 +380,12 @@ DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
 static inline __device__ void merge_slots(const Aggregation &a, const State &s, u32 group, const u32 *slots, u32 count) {
     const u64 length = (u64)a.words << a.bits;
     const auto of = [&](u32 chunk, u32 w) { return *(const volatile u32 *)(slots + chunk * length + ((u64)w << a.bits) + group); };
-    u32 present = 0;
-    for (u32 c = 0; c < count; c++)
-        present |= of(c, 0);
-    *s.word(0, group) = present;
+    if (a.marks != 0) {
+        u32 present = 0;
+        for (u32 c = 0; c < count; c++)
+            present |= of(c, a.present);
+        *s.word(a.present, group) = present;
+    }
 #pragma unroll 1
     for (u32 t = 0; t < a.terms; t++) {
         const Term &term = a.term[t];
@@ -376,7 +423,7 @@ static inline __device__ void merge_slots(const Aggregation &a, const State &s, 
             u32 top = 0, flags = 0;
             for (u32 c = 0; c < count; c++) {
                 const u32 head = of(c, w);
-                if (head > most_top)
+                if (head > most_head)
                     flags |= head;
                 top = head > top ? head : top;
             }
@@ -403,11 +450,10 @@ static inline __device__ void merge_slots(const Aggregation &a, const State &s, 
     }
 }
 
-extern __shared__ __attribute__((aligned(16))) u32 state_words[];
-
-// partition_groups has a block for each partition, and then one for each further chunk.
-KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation a, const Chunks chunks) {
-    __shared__ u32 sums[partition_warps];
+// add_partition adds up a partition, or a chunk of one. There is a block for each partition, and
+// then one for each further chunk.
+template <u32 threads> DEVICE void add_partition(const Aggregation &a, const Chunks &chunks) {
+    __shared__ u32 sums[threads / warp_threads];
     __shared__ u32 last;
     const u32 thread = thread_in_block(), block = block_in_grid(), groups = 1u << a.bits;
     u32 partition = block, chunk = 0;
@@ -426,20 +472,20 @@ KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation 
     }
     const u32 count = (u32)((finish - start + chunks.chunk_rows - 1) / chunks.chunk_rows);
     const u64 begin = start + (u64)chunk * chunks.chunk_rows, end = finish - begin < chunks.chunk_rows ? finish : begin + chunks.chunk_rows;
-    const State s = {state_words, a.bits};
-    for (u32 i = thread; i < a.words << a.bits; i += partition_threads)
-        state_words[i] = 0;
+    const State s = {(u32)(u64)(__attribute__((address_space(3))) u32 *)state_words, a.bits};
+    for (u32 i = thread; i < a.words << a.bits - 1; i += threads)
+        ((u64 *)state_words)[i] = 0;
     synchronize_block();
     if (a.sums_floats != 0) {
-        add_rows<true>(a, s, begin, end);
+        add_rows<true, threads>(a, s, begin, end);
         synchronize_block();
     }
-    add_rows<false>(a, s, begin, end);
+    add_rows<false, threads>(a, s, begin, end);
     synchronize_block();
     if (count > 1) {
         const u64 length = (u64)a.words << a.bits;
         u32 *const slots = a.slots + chunks.first_slot[partition] * length;
-        for (u32 i = thread; i < length; i += partition_threads)
+        for (u32 i = thread; i < length; i += threads)
             slots[chunk * length + i] = state_words[i];
         asm volatile("fence.acq_rel.gpu;" ::: "memory");
         synchronize_block();
@@ -449,18 +495,18 @@ KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation 
         if (last + 1 != count)
             return;
         asm volatile("fence.acq_rel.gpu;" ::: "memory");
-        for (u32 group = thread; group < groups; group += partition_threads)
+        for (u32 group = thread; group < groups; group += threads)
             merge_slots(a, s, group, slots, count);
         synchronize_block();
     }
     u32 before = 0;
 #pragma unroll 1
-    for (u32 from = 0; from < groups; from += partition_threads) {
+    for (u32 from = 0; from < groups; from += threads) {
         const u32 group = from + thread;
-        const bool present = group < groups && *s.word(0, group) != 0;
+        const bool present = group < groups && *s.word(a.present, group) != 0;
         const u32 lanes = ballot(present);
         u32 all;
-        u32 rank = before + block_fold_before<partition_warps>((u32)__builtin_popcount(lanes), sums, all, Sum<u32>());
+        u32 rank = before + block_fold_before<threads / warp_threads>((u32)__builtin_popcount(lanes), sums, all, Sum<u32>());
         before += all;
         if (!present)
             continue;
@@ -474,6 +520,10 @@ KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation 
     if (thread == 0)
         a.groups[partition] = before;
 }
+
+// partition_groups_wide is for states of which a multiprocessor has one block.
+KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation a, const Chunks chunks) { add_partition<partition_threads>(a, chunks); }
+KERNEL RESIDENT_BOUNDS(2 * partition_threads, 1) partition_groups_wide(const Aggregation a, const Chunks chunks) { add_partition<2 * partition_threads>(a, chunks); }
 
 // partition_offsets writes the number of groups before each partition, and that of all. It has one
 // block.
