@@ -6,7 +6,10 @@
 // banks. A state is zero unless the group has a row.
 //
 // Sums of floats take two passes over the rows: the first one finds the largest exponent of
-// each group. The second one finds most of the rows of a small partition in the L2 cache.
+// each group. If the partition is not divided, one pass is tried before, with the largest
+// exponent of some rows as that of all groups. If no value is larger, and none so small that a
+// piece of it would be below the bins, the bins have all bits of all values, which is what the
+// two passes keep as well. Nearly all columns are so.
 #include "exact_sum.cuh"
 #include "partition.cuh"
 
@@ -102,16 +105,21 @@ DEVICE void add_integer(const State &s, u32 w, u32 group, u64 low, i64 high) {
 // the bins have no meaning. The low halves of the bins follow, and then the high halves.
 static constexpr u32 most_head = 0xff, flag_shift = 8, sum_bins = 4;
 
-// find_top adds a float in the first pass.
-DEVICE void find_top(const State &s, u32 w, u32 group, u64 image) {
+// head_of returns the head of a group with one value.
+DEVICE u32 head_of(u64 image) {
     const u32 exponent = (u32)(image >> 52) & 0x7ff;
-    if (exponent == 0x7ff) {
-        const u64 flags = image << 12 != 0 ? flag_nan : image >> 63 != 0 ? flag_negative : flag_positive;
-        __nvvm_atom_or_gen_i((int *)s.word(w, group), (int)(flags << flag_shift));
-        return;
-    }
-    const u32 place = exponent == 0 ? 0 : exponent - 1;
-    raise_at(s.address(w, group), image << 1 == 0 ? 1 : place / bin_bits + 2);
+    if (exponent == 0x7ff)
+        return (u32)(image << 12 != 0 ? flag_nan : image >> 63 != 0 ? flag_negative : flag_positive) << flag_shift;
+    return image << 1 == 0 ? 1 : (exponent == 0 ? 0 : exponent - 1) / bin_bits + 2;
+}
+
+// find_head adds a float in the first pass.
+DEVICE void find_head(const State &s, u32 w, u32 group, u64 image) {
+    const u32 head = head_of(image);
+    if (head > most_head)
+        __nvvm_atom_or_gen_i((int *)s.word(w, group), (int)head);
+    else
+        raise_at(s.address(w, group), head);
 }
 
 // add_bin adds to bin i.
@@ -130,36 +138,69 @@ DEVICE void add_piece(const State &s, u32 address, u32 piece, bool negative) {
         add_at(address + (sum_bins << s.bits + 2), negative ? 0xffffffff : 1);
 }
 
-// add_float adds a float in the second pass. Pieces of normal numbers have 32 bits.
-DEVICE void add_float(const State &s, u32 w, u32 group, u64 image) {
-    const u32 head = *(volatile u32 *)s.word(w, group), place = ((u32)(image >> 52) & 0x7ff) - 1;
-    if (head > most_head)
-        return;
-    if (place >= 0x7fe) { // zero or subnormal
-        const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
-        if (p.top != 0)
-            for (u32 i = 0, below = head - 1 - (u32)p.top; i < sum_pieces && i + below < sum_bins; i++)
-                add_bin(s, w, i + below, group, p.piece[i]);
-        return;
+// Pass is what a pass over the rows adds to sums of floats.
+enum Pass {
+    heads,   // the heads
+    bins,    // the bins, below the heads that are known
+    guessed, // both, with one head for all groups
+};
+
+// add_float adds a float to the bins. Pieces of normal numbers have 32 bits. In the guessed pass it
+// returns false if the value does not fit the guess.
+template <Pass pass> DEVICE bool add_float(const State &s, u32 w, u32 group, u64 image, u32 guess) {
+    const u32 place = ((u32)(image >> 52) & 0x7ff) - 1;
+    u32 head = guess;
+    if (pass == guessed) {
+        if (place >= 0x7fe) {
+            const u32 own = head_of(image);
+            if (own == 1)
+                raise_at(s.address(w, group), guess);
+            else if (own > most_head)
+                __nvvm_atom_or_gen_i((int *)s.word(w, group), (int)own);
+            return own != 2; // not subnormal
+        }
+        raise_at(s.address(w, group), guess);
+    } else {
+        head = *(volatile u32 *)s.word(w, group);
+        if (head > most_head)
+            return true;
+        if (place >= 0x7fe) { // zero or subnormal
+            const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
+            if (p.top != 0)
+                for (u32 i = 0, below = head - 1 - (u32)p.top; i < sum_pieces && i + below < sum_bins; i++)
+                    add_bin(s, w, i + below, group, p.piece[i]);
+            return true;
+        }
     }
-    const u32 lowest = place / bin_bits, shift = place - lowest * bin_bits, mask = (1u << bin_bits) - 1;
+    const u32 lowest = place / bin_bits, shift = place - lowest * bin_bits, mask = (1u << bin_bits) - 1, below = head - 2 - lowest;
+    if (pass == guessed && below > sum_bins - sum_pieces)
+        return false;
     const u64 whole = image & (1ull << 52) - 1 | 1ull << 52;
     const u32 piece[sum_pieces] = {(u32)(whole >> 2 * bin_bits - shift), (u32)(whole >> bin_bits - shift) & mask, (u32)whole << shift & mask};
-    const u32 below = head - 2 - lowest;
     const bool negative = (i64)image < 0;
     u32 address = s.address(w + 1 + below, group);
 #pragma unroll
     for (u32 i = 0; i < sum_pieces; i++) {
-        if (i + below < sum_bins)
+        if (pass == guessed || i + below < sum_bins)
             add_piece(s, address, piece[i], negative);
         address += 4u << s.bits;
     }
+    return true;
 }
 
 // add_many_floats adds floats of which many lanes have one group. All lanes call it.
-DEVICE void add_many_floats(const State &s, u32 w, u32 group, bool takes, u64 image) {
+template <Pass pass> DEVICE bool add_many_floats(const State &s, u32 w, u32 group, bool takes, u64 image, u32 guess) {
     const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
-    const u32 head = takes ? *(volatile u32 *)s.word(w, group) : 0;
+    u32 head = guess;
+    bool fits = true;
+    if (pass == guessed) {
+        if (takes && p.flags != 0)
+            find_head(s, w, group, image);
+        else if (takes)
+            raise_at(s.address(w, group), guess);
+        fits = !takes || p.top == 0 || guess - 1 - (u32)p.top <= sum_bins - sum_pieces;
+    } else
+        head = takes ? *(volatile u32 *)s.word(w, group) : 0;
     takes = takes && p.top != 0 && head <= most_head;
     const u32 below = takes ? head - 1 - (u32)p.top : sum_bins;
     const With with = with_first(group, takes);
@@ -176,6 +217,7 @@ DEVICE void add_many_floats(const State &s, u32 w, u32 group, bool takes, u64 im
         if (bin != 0)
             add_bin(s, w, i, group, bin);
     }
+    return fits;
 }
 
 // add_many_integers adds integers of which many lanes have one group. All lanes call it.
@@ -197,9 +239,10 @@ DEVICE u64 real_of(u32 form, u64 x) {
     return __builtin_bit_cast(u64, form == from_u64 ? (f64)x : (f64)(i64)x);
 }
 
-// add_rows adds rows begin to end − 1, in the first pass or in the second one.
-template <bool first, u32 threads> DEVICE void add_rows(const Aggregation &a, const State &s, u64 begin, u64 end) {
+// add_rows adds rows begin to end − 1. It returns false if a value does not fit the guesses.
+template <Pass pass, u32 threads> DEVICE bool add_rows(const Aggregation &a, const State &s, u64 begin, u64 end, const u32 *guesses) {
     const u32 thread = thread_in_block();
+    bool fits = true;
 #pragma unroll 1
     for (u64 from = begin; from < end; from += batch * threads) {
         const u64 mine = from + thread;
@@ -210,11 +253,11 @@ template <bool first, u32 threads> DEVICE void add_rows(const Aggregation &a, co
             there |= (u32)(mine + i * threads < end) << i;
             met[i] = a.conditions != nullptr && (there >> i & 1) != 0 ? a.conditions[mine + i * threads] : whole_warp;
         }
-        if (!first)
+        if (pass != heads)
 #pragma unroll
             for (u32 i = 0; i < batch; i++)
                 many |= (u32)with_first(group[i], (there >> i & 1) != 0).many << i;
-        if (a.marks != 0 && first == (a.sums_floats != 0)) {
+        if (a.marks != 0 && pass != heads) {
 #pragma unroll
             for (u32 i = 0; i < batch; i++)
                 if ((there >> i & 1) != 0)
@@ -223,7 +266,7 @@ template <bool first, u32 threads> DEVICE void add_rows(const Aggregation &a, co
 #pragma unroll 1
         for (u32 t = 0; t < a.terms; t++) {
             const Term &term = a.term[t];
-            if (first && term.kind != sum_floats)
+            if (pass == heads && term.kind != sum_floats)
                 continue;
             u64 value[batch] = {0, 0, 0, 0};
             if (term.kind != count_rows)
@@ -263,16 +306,35 @@ template <bool first, u32 threads> DEVICE void add_rows(const Aggregation &a, co
                     break;
                 }
                 default:
-                    if (first) {
+                    const u32 guess = pass == guessed ? guesses[t] : 0;
+                    if (pass == heads) {
                         if (takes)
-                            find_top(s, term.word, group[i], real_of(term.form, x));
+                            find_head(s, term.word, group[i], real_of(term.form, x));
                     } else if (together)
-                        add_many_floats(s, term.word, group[i], takes, real_of(term.form, x));
+                        fits &= add_many_floats<pass>(s, term.word, group[i], takes, real_of(term.form, x), guess);
                     else if (takes)
-                        add_float(s, term.word, group[i], real_of(term.form, x));
+                        fits &= add_float<pass>(s, term.word, group[i], real_of(term.form, x), guess);
                 }
             }
         }
+    }
+    return fits;
+}
+
+// guess_heads sets the head of each sum of floats to the greatest one of the first rows.
+template <u32 threads> DEVICE void guess_heads(const Aggregation &a, u64 begin, u64 end, u32 *guesses) {
+    const u64 row = begin + thread_in_block();
+#pragma unroll 1
+    for (u32 t = 0; t < a.terms; t++) {
+        const Term &term = a.term[t];
+        if (term.kind != sum_floats)
+            continue;
+        u64 value[1];
+        load_values<threads>(term.values, term.form, row, end, value);
+        u32 head = head_of(real_of(term.form, value[0]));
+        head = warp_fold(row < end && head <= most_head ? head : 1, Most<u32>());
+        if (lane_in_warp() == 0)
+            __nvvm_atom_max_gen_ui((unsigned *)&guesses[t], head);
     }
 }
 
@@ -450,10 +512,23 @@ static inline __device__ void merge_slots(const Aggregation &a, const State &s, 
     }
 }
 
+template <u32 threads> DEVICE void clear_states(const Aggregation &a) {
+    for (u32 i = thread_in_block(); i < a.words << a.bits - 1; i += threads)
+        ((u64 *)state_words)[i] = 0;
+}
+
+// all_of reports whether a value is true for all threads of the block. shared has a word for each
+// warp.
+template <u32 warps> DEVICE bool all_of(bool value, u32 (&shared)[warps]) {
+    u32 failed;
+    block_fold_before<warps>((u32)(ballot(!value) != 0), shared, failed, Sum<u32>());
+    return failed == 0;
+}
+
 // add_partition adds up a partition, or a chunk of one. There is a block for each partition, and
 // then one for each further chunk.
 template <u32 threads> DEVICE void add_partition(const Aggregation &a, const Chunks &chunks) {
-    __shared__ u32 sums[threads / warp_threads];
+    __shared__ u32 sums[threads / warp_threads], guesses[most_terms];
     __shared__ u32 last;
     const u32 thread = thread_in_block(), block = block_in_grid(), groups = 1u << a.bits;
     u32 partition = block, chunk = 0;
@@ -473,15 +548,28 @@ template <u32 threads> DEVICE void add_partition(const Aggregation &a, const Chu
     const u32 count = (u32)((finish - start + chunks.chunk_rows - 1) / chunks.chunk_rows);
     const u64 begin = start + (u64)chunk * chunks.chunk_rows, end = finish - begin < chunks.chunk_rows ? finish : begin + chunks.chunk_rows;
     const State s = {(u32)(u64)(__attribute__((address_space(3))) u32 *)state_words, a.bits};
-    for (u32 i = thread; i < a.words << a.bits - 1; i += threads)
-        ((u64 *)state_words)[i] = 0;
+    clear_states<threads>(a);
+    if (thread < most_terms)
+        guesses[thread] = 0;
     synchronize_block();
-    if (a.sums_floats != 0) {
-        add_rows<true, threads>(a, s, begin, end);
+    bool fits = false;
+    if (count == 1 || a.sums_floats == 0) {
+        if (a.sums_floats != 0) {
+            guess_heads<threads>(a, begin, end, guesses);
+            synchronize_block();
+        }
+        fits = all_of(add_rows<guessed, threads>(a, s, begin, end, guesses), sums);
+    }
+    if (!fits) {
+        if (count == 1) {
+            clear_states<threads>(a);
+            synchronize_block();
+        }
+        add_rows<heads, threads>(a, s, begin, end, guesses);
+        synchronize_block();
+        add_rows<bins, threads>(a, s, begin, end, guesses);
         synchronize_block();
     }
-    add_rows<false, threads>(a, s, begin, end);
-    synchronize_block();
     if (count > 1) {
         const u64 length = (u64)a.words << a.bits;
         u32 *const slots = a.slots + chunks.first_slot[partition] * length;
