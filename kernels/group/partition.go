@@ -147,6 +147,17 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 	return p, p.divide(chosen, shared, int(rows), max(r.call.Stream.Device().Info().Multiprocessors, 1))
 }
 
+// planPartitionsOfNumbers plans partitions for groups that have numbers, or returns nil. Results are
+// in the order of the numbers.
+func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
+	g := r.groups
+	if r.call.OnHost() || g.dense != nil || g.keys.RowCount() != nil || g.capacity() == 0 || g.rows == 0 {
+		return nil, nil
+	}
+	key := denseKey{source: source{values: g.numbers.AsBytes(), is: fromUnsigned32, width: 4}, span: span{0, uint64(g.capacity())}, factor: 1}
+	return r.planPartitions(Query{}, &denseKeys{keys: []denseKey{key}, places: key.span.places})
+}
+
 // divide chooses the size of the partitions, of which two fit into the shared memory of a
 // multiprocessor, and the levels.
 func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocessors int) error {

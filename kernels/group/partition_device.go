@@ -71,6 +71,9 @@ func (p *partitioning) table() (*buffer.Buffer, error) {
 			return nil, err
 		}
 	}
+	if p.run.groups != nil { // each has rows
+		return p.result(p.run.groups.capacity())
+	}
 	var total [1]int64
 	if err := p.total.Download(p.call.Context(), p.call.Stream, total[:]); err != nil {
 		return nil, err
@@ -297,8 +300,17 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		fields, columns = append(fields, arrow.Field{Name: name, Type: result.Type, Nullable: nullable}), append(columns, c)
 		return nil
 	}
+	if p.run.groups != nil {
+		keys := p.run.groups.keys
+		for i, f := range keys.Schema().Fields() {
+			fields, columns = append(fields, arrow.Field{Name: p.run.names[i], Type: f.Type, Nullable: true}), append(columns, keys.Column(i))
+		}
+	}
 	for i := range p.keys.keys {
 		k := &p.keys.keys[i]
+		if k.column == nil { // the numbers of groups
+			continue
+		}
 		result := op.Result{Type: k.column.Type(), Nullable: op.Nullable(k.column)}
 		if err := add(p.run.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
 			return nil, errors.Join(err, made.release())

@@ -102,7 +102,7 @@ func TestPartitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	choices := []strategy.Group{{}, {PlaceBits: 6}, {PlaceBits: 5, TwoLevels: true}, {PlaceBits: 6, ChunkRows: 700, Wide: true}, {PlaceBits: 7, ChunkRows: 300, TwoLevels: true, SmallTiles: true}}
 	names := []string{"uniform", "equal", "sorted", "distinct", "skewed"}
-	keys := [][]string{{"k"}, {"wide"}, {"tiny", "k"}, {"wide", "tiny"}}
+	keys := [][]string{{"k"}, {"wide"}, {"tiny", "k"}, {"wide", "tiny"}, {"u64"}, {"f32", "tiny"}} // the last two by numbers
 	for round := range 3 * len(names) {
 		if brief(mgr) && round >= len(names) {
 			break
@@ -126,7 +126,7 @@ func TestPartitions(t *testing.T) {
 			key, choice := keys[r.IntN(len(keys))], choices[(i+round)%len(choices)]
 			choice.Partition = true
 			title := fmt.Sprintf("%s, %d rows, %d groups, keys %v, list %d, %+v", name, n, groups, key, i, choice)
-			options := group.ByOptions{Order: group.ByKey}
+			options := group.ByOptions{Order: []group.Order{group.ByKey, group.FirstAppearance}[r.IntN(2)]}
 			if r.IntN(2) == 0 {
 				options.Nulls = group.DropNulls
 			}

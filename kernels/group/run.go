@@ -400,10 +400,16 @@ func (r *run) result() (*buffer.Buffer, error) {
 
 // unordered computes the aggregates of the groups in any order.
 func (r *run) unordered() (*buffer.Buffer, error) {
+	var err error
+	if r.partitions == nil {
+		r.partitions, err = r.planPartitionsOfNumbers()
+	}
+	if err != nil {
+		return nil, err
+	}
 	if r.partitions != nil {
 		return r.ofPartitions()
 	}
-	var err error
 	if r.states, err = r.accumulate(); err != nil {
 		return nil, err
 	}
