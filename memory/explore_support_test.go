@@ -83,6 +83,14 @@ type agedRequest struct {
 
 const passing = time.Minute
 
+// skipInShortTests skips the explorations with the most interleavings.
+func skipInShortTests(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes two seconds of processor time: run without -short")
+	}
+}
+
 // exploreQueue explores the actors that setUp adds.
 func exploreQueue(t *testing.T, setUp func(s *queueScene)) {
 	t.Helper()

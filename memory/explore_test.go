@@ -99,6 +99,7 @@ func TestExploreWaitingForTheDevice(t *testing.T) {
 }
 
 func TestExploreTwoRequestsForTheDevice(t *testing.T) {
+	skipInShortTests(t)
 	exploreQueue(t, func(s *queueScene) {
 		s.resource.capacity = 100
 		root := s.root(1000)
@@ -124,6 +125,7 @@ func TestExploreNeighbours(t *testing.T) {
 }
 
 func TestExploreBudgetsThatChange(t *testing.T) {
+	skipInShortTests(t)
 	exploreQueue(t, func(s *queueScene) {
 		s.lowered = true
 		root := s.root(100)
