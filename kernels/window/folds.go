@@ -126,10 +126,22 @@ func (w deviceWriting) argument() any {
 	return kernels.Struct(w.out.Values, w.out.Valid, w.least, uint32(w.result), w.freedom, uint32(w.bytes), uint32(0))
 }
 
+// scanKernel returns the kernel of frames from the first row on for a fold.
+func scanKernel(fold stateFold) string {
+	switch fold {
+	case foldFloats:
+		return "over_scan_floats"
+	case foldIntegers:
+		return "over_scan_integers"
+	}
+	return "over_scan"
+}
+
 // scan folds the rows of each partition up to each row or, with the memory of presence,
 // counts the values. whole ignores the partitions.
 func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) (err error) {
-	f, err := call.Kernel(&set, "over", "over_scan")
+	name := scanKernel(by.fold)
+	f, err := call.Kernel(&set, "over", name)
 	if err != nil {
 		return err
 	}
@@ -154,7 +166,7 @@ func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w 
 	if err := launch(1); err != nil {
 		return err
 	}
-	between, err := call.Kernel(&set, "over", "over_scan_tiles")
+	between, err := call.Kernel(&set, "over", name+"_tiles")
 	if err != nil {
 		return err
 	}

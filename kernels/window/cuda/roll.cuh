@@ -15,9 +15,6 @@
 
 static constexpr u32 roll_threads = 512, roll_loads = 4, roll_rows = roll_threads * roll_loads;
 
-// any_fold stands for a fold that is known at run time.
-static constexpr u32 any_fold = ~0u;
-
 // roll writes the fold of each frame. before is the number of rows that any frame has
 // before its row, own the number of rows of a block with results, a multiple of 32, and
 // longest the length of the longest frame. Without counted no value is null, and a run has as

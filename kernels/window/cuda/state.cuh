@@ -9,6 +9,10 @@
 // Fold names the fold of a state: Go's stateFold.
 enum Fold : u32 { fold_count, fold_integers, fold_floats, fold_product, fold_float_product, fold_least, fold_moments, fold_decay };
 
+// any_fold stands for a fold that is known at run time. Kernels of one fold take less time:
+// the compiler then removes the switches, and the words that the fold does not use.
+static constexpr u32 any_fold = ~0u;
+
 // Result names the value that a state becomes: Go's stateResult.
 enum Result : u32 { result_count, result_integer, result_word, result_integer_mean, result_mean, result_key, result_variance, result_deviation, result_decayed };
 
@@ -205,28 +209,34 @@ struct Writing {
     u32 bytes; // of a result
     u32 unused;
 
+    // value returns the value of a state. Most results are of one fold: a kernel of one fold
+    // has the code of its own results only.
     METHOD u64 value(const Folding &by, const State &s, bool &ok) const {
         ok = s.n >= least && s.n > 0;
-        switch (result) {
-        case result_count: ok = s.n >= least; return s.n;
-        case result_integer:
-            ok = ok && s.b == (by.signs() == class_signed ? (u64)((i64)s.a >> 63) : 0);
-            return s.a;
-        case result_integer_mean: {
-            const bool negative = by.signs() == class_signed && (i64)s.b < 0;
+        if (result == result_count) {
+            ok = s.n >= least;
+            return s.n;
+        }
+        switch (by.fold) {
+        case fold_integers: {
+            const bool is_signed = by.signs() == class_signed;
+            if (result == result_integer) {
+                ok = ok && s.b == (is_signed ? (u64)((i64)s.a >> 63) : 0);
+                return s.a;
+            }
+            const bool negative = is_signed && (i64)s.b < 0;
             const u64 low = negative ? -s.a : s.a, high = negative ? ~s.b + (s.a == 0 ? 1 : 0) : s.b;
             const f64 sum = plus(times((f64)high, 18446744073709551616.0), (f64)low);
             return as_bits(over(negative ? -sum : sum, s.n));
         }
-        case result_mean: return as_bits(over(as_float(s.a), s.n));
-        case result_key: return unkey(s.a, by.format, by.flip);
-        case result_variance:
-        case result_deviation: {
+        case fold_floats: return result == result_mean ? as_bits(over(as_float(s.a), s.n)) : s.a;
+        case fold_least: return unkey(s.a, by.format, by.flip);
+        case fold_moments: {
             ok = ok && s.n > freedom;
             const f64 variance = over(as_float(s.b), (f64)(i64)((i64)s.n - freedom));
             return as_bits(result == result_variance ? variance : __nvvm_sqrt_rn_d(variance));
         }
-        case result_decayed: return as_bits(over(as_float(s.a), as_float(s.b)));
+        case fold_decay: return as_bits(over(as_float(s.a), as_float(s.b)));
         }
         return s.a;
     }
