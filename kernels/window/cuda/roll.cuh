@@ -28,6 +28,7 @@ DEVICE void roll(const Rows &rows, const Frame &frame, const Values &values, Fol
     constexpr u32 copies = wide || counted ? 1 : 2;
     __shared__ u64 a[copies][roll_rows], b[wide ? roll_rows : 1];
     __shared__ u32 counts[roll_rows];
+    __shared__ u16 begins[roll_rows], ends[roll_rows];
     const u64 n = rows.count();
     const u32 thread = thread_in_block();
     const u64 begin = (u64)block_in_grid() * own;
@@ -43,39 +44,54 @@ DEVICE void roll(const Rows &rows, const Frame &frame, const Values &values, Fol
             counts[at] = s.n;
     };
 
-    // All loads are in flight together; what depends on the type is not unrolled.
-#pragma unroll
-    for (u32 i = 0; i < roll_loads; i++) {
-        const u32 at = i * roll_threads + thread;
-        const i64 place = base + at;
-        bool valid = place >= 0 && place < (i64)n;
-        u64 raw = 0;
-        if (valid) {
-            const u64 row = rows.row(place);
-            valid = !counted || values.is_valid(row);
-            raw = values.raw(by.format, row);
-        }
-        a[0][at] = raw;
+    const bool inside = base >= 0 && base + roll_rows <= (i64)n && rows.listed == nullptr;
+    const auto load = [&](u32 at, bool there, auto read) {
+        const u64 row = there ? rows.row(base + at) : 0;
+        const bool valid = there && (!counted || values.is_valid(row));
+        a[0][at] = there ? read(row) : 0;
         counts[at] = valid;
+    };
+    if (inside && by.format % 4 == 3) {
+        const u64 *const words = (const u64 *)values.values;
+#pragma unroll
+        for (u32 i = 0; i < roll_loads; i++)
+            load(i * roll_threads + thread, true, [&](u64 row) { return words[row]; });
+    } else {
+#pragma unroll 1
+        for (u32 at = thread; at < roll_rows; at += roll_threads)
+            load(at, base + at >= 0 && base + at < (i64)n, [&](u64 row) { return values.raw(by.format, row); });
     }
 #pragma unroll 1
     for (u32 at = thread; at < roll_rows; at += roll_threads)
         put(at, by.of(a[0][at], counts[at] != 0), counted);
 
+    const u32 same = inside && rows.partitions == nullptr && frame.lows == nullptr && frame.high >= frame.low ? (u32)(frame.high - frame.low + 1) : 0;
     State runs[roll_loads], results[roll_loads];
     u32 cursors[roll_loads], lengths[roll_loads];
 #pragma unroll
     for (u32 i = 0; i < roll_loads; i++) {
         const u32 at = i * roll_threads + thread;
         runs[i] = run_at(at, 1);
-        const u64 place = begin + at;
         results[i] = by.none();
-        cursors[i] = lengths[i] = 0;
-        if (at < own && place < n) {
+        // Most blocks have frames of one length, which end within them.
+        cursors[i] = (u32)(at + before + frame.low);
+        lengths[i] = at < own ? same : 0;
+    }
+    if (same == 0) {
+#pragma unroll 1
+        for (u32 at = thread; at < own && begin + at < n; at += roll_threads) {
             u64 first, end;
-            frame.bounds(rows, place, n, first, end);
-            cursors[i] = (u32)((i64)first - base);
-            lengths[i] = (u32)(end - first);
+            frame.bounds(rows, begin + at, n, first, end);
+            // The slot of a row is its own until the results.
+            begins[at] = (u16)((i64)first - base);
+            ends[at] = (u16)((i64)end - base);
+        }
+#pragma unroll
+        for (u32 i = 0; i < roll_loads; i++) {
+            const u32 at = i * roll_threads + thread;
+            const bool there = at < own && begin + at < n;
+            cursors[i] = there ? begins[at] : 0;
+            lengths[i] = there ? ends[at] - cursors[i] : 0;
         }
     }
     synchronize_block();
@@ -85,7 +101,8 @@ DEVICE void roll(const Rows &rows, const Frame &frame, const Values &values, Fol
         for (u32 i = 0; i < roll_loads; i++) {
             if ((lengths[i] & size) == 0)
                 continue;
-            results[i] = by.fold_of(results[i], run_at(cursors[i], size));
+            const State run = run_at(cursors[i], size);
+            results[i] = counted ? by.fold_of(results[i], run) : results[i].n == 0 ? run : by.fold_values(results[i], run);
             cursors[i] += size;
         }
         if (2 * size > longest)
@@ -94,10 +111,11 @@ DEVICE void roll(const Rows &rows, const Frame &frame, const Values &values, Fol
 #pragma unroll
         for (u32 i = 0; i < roll_loads; i++) {
             const u32 at = i * roll_threads + thread;
-            if (at + size < roll_rows)
-                runs[i] = by.fold_of(runs[i], run_at(at + size, size));
-            else if (!counted)
-                runs[i].n = 2 * size;
+            if (at + size >= roll_rows)
+                continue; // in no frame
+            const State next = run_at(at + size, size);
+            runs[i].n = counted ? runs[i].n : size;
+            runs[i] = counted ? by.fold_of(runs[i], next) : by.fold_values(runs[i], next);
         }
         if (copies == 1)
             synchronize_block();

@@ -128,6 +128,11 @@ struct Folding {
             return x;
         if (x.n == 0)
             return y;
+        return fold_values(x, y);
+    }
+
+    // fold_values is fold_of for states that have values.
+    METHOD State fold_values(const State &x, const State &y) const {
         State s{0, 0, x.n + y.n, 0};
         switch (fold) {
         case fold_integers:
