@@ -132,7 +132,7 @@ func (s *Sort) Paired() bool {
 	return s.Width == 32 && s.Input && (s.Numbers == RowNumbers || s.Numbers == GivenNumbers && !s.WideNumbers)
 }
 
-// payload is what travels with the keys: Payload of plan.cuh.
+// payload is the data that travels with the keys: Payload of plan.cuh.
 type payload int
 
 const (
@@ -230,8 +230,8 @@ func (s *Sort) NumberBytes() uint64 {
 	return uint64(s.Rows) * 4
 }
 
-// InputScratch returns the sizes of the memory that a sort with an Input needs besides its
-// results: the two buffers of keys, of which the first one is the result if the sort is not
+// InputScratch returns the sizes of the memory that a sort with an Input needs in addition
+// to its results: the two buffers of keys, of which the first one is the result if the sort is not
 // Paired, the second buffer of numbers, and the state.
 func (s *Sort) InputScratch() [4]uint64 {
 	if s.Rows == 0 {
@@ -280,7 +280,7 @@ func (s *Sort) Check() error {
 	case s.Encoding.Infinity != 0 && (s.Low > 0 || s.High < s.Width):
 		return fmt.Errorf("floats by bits %d to %d, must be all %d: %w", s.Low, s.High, s.Width, device.ErrNotSupported)
 	case s.WideNumbers && (s.Numbers != GivenNumbers || !s.Input):
-		return fmt.Errorf("numbers of 64 bits that are not given beside an input: %w", device.ErrNotSupported)
+		return fmt.Errorf("numbers of 64 bits, which only an input with given numbers has: %w", device.ErrNotSupported)
 	case s.Low < 0 || s.High <= s.Low || s.High > s.Width:
 		return fmt.Errorf("bits %d to %d of keys of %d bits: %w", s.Low, s.High, s.Width, device.ErrInvalidValue)
 	case s.Rows < 0 || uint64(s.Rows) > MostRows:

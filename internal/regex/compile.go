@@ -20,11 +20,11 @@ const (
 
 // Options choose what a program reports.
 type Options struct {
-	// Positions makes programs that find matches. Otherwise they only report whether there
-	// is one.
+	// Positions makes programs that find matches. Otherwise they only report whether a
+	// match exists.
 	Positions bool
-	// Groups are the groups of the pattern whose positions are kept. Group 0, the whole
-	// match, always is.
+	// Groups are the groups with positions in the result. Group 0, the whole match, always
+	// has them.
 	Groups []int
 }
 
@@ -85,7 +85,7 @@ type builder struct {
 	prog    *syntax.Prog
 	options Options
 	classes *classes
-	// asserted are the kinds of characters beside a position that make a difference.
+	// asserted are the kinds of neighbouring characters that make a difference.
 	asserted assertions
 	// anchored is true if a match can only begin at the beginning of the text.
 	anchored bool

@@ -1,7 +1,7 @@
 // Package regex compiles regular expressions of Go's syntax to automata that a kernel runs.
 //
 // [Compile] makes a deterministic automaton over classes of characters: characters that no
-// part of the pattern tells apart have one class. A [Program] is its tables. The results are
+// part of the pattern distinguishes have one class. A [Program] is its tables. The results are
 // those of package regexp: the leftmost match, and among several that begin there the one
 // that a backtracking search finds first. A byte that is not part of valid UTF-8 is the
 // character U+FFFD.
@@ -17,6 +17,6 @@
 // # Registers
 //
 // A search that needs positions keeps, for each thread, the position where it began and
-// those of the groups that the caller asks for. The threads of a state have fixed places, so
+// those of the requested groups. The threads of a state have fixed places, so
 // a transition names the registers that it moves and sets. Most transitions change none.
 package regex

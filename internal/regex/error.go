@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrTooLarge is wrapped by errors of patterns whose automaton exceeds a limit.
+// ErrTooLarge is wrapped by the error of a pattern if its automaton exceeds a limit.
 var ErrTooLarge = errors.New("the automaton is too large")
 
 // Error is a pattern that does not compile.

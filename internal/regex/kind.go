@@ -2,7 +2,7 @@ package regex
 
 import "regexp/syntax"
 
-// kind is what assertions tell apart of the character beside a position.
+// kind is the class of a neighbouring character that assertions distinguish.
 type kind uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	kinds
 )
 
-// assertions are the kinds that the assertions of a pattern tell apart.
+// assertions are the kinds that the assertions of a pattern distinguish.
 type assertions [kinds]bool
 
 func assertionsOf(prog *syntax.Prog) assertions {
@@ -31,7 +31,7 @@ func assertionsOf(prog *syntax.Prog) assertions {
 	}
 }
 
-// kind returns a kind, or other if the pattern does not tell it apart.
+// kind returns a kind, or other if the pattern does not distinguish it.
 func (a assertions) kind(k kind) kind {
 	if a[k] {
 		return k

@@ -15,7 +15,7 @@ type Program struct {
 	// Transitions are those of state 0, then of state 1, and so on, by class. The low 16
 	// bits are the next state, the high ones the place of the work in Work, or 0.
 	Transitions []uint32
-	// Work is what transitions do with registers: see [Registers.work].
+	// Work has the moves of registers by transitions: see [Registers.work].
 	Work []uint16
 	// PerThread is the number of registers of a thread, Threads the greatest number of
 	// threads of a state. A program without positions has no registers.

@@ -15,7 +15,7 @@ type Part struct {
 	Begin   int
 }
 
-// Replacer is a pattern and what replaces its matches.
+// Replacer is a pattern and the replacement of its matches.
 type Replacer struct {
 	Program *Program
 	Parts   []Part
@@ -79,7 +79,7 @@ func NewReplacer(pattern, with string) (*Replacer, error) {
 	return &Replacer{program, parts}, nil
 }
 
-// reference returns the name behind a dollar sign, and what follows it.
+// reference returns the name behind a dollar sign, and the rest of the text.
 func reference(text string) (name, rest string, ok bool) {
 	braced := strings.HasPrefix(text, "{")
 	if braced {

@@ -48,7 +48,7 @@ func (p *Program) NewSearcher() *Searcher {
 	return &Searcher{p, make([]uint32, max(p.Threads*p.PerThread, 1)), make([]uint32, p.PerThread+1)}
 }
 
-// Search finds the first match of a text from a position on. What is before the position
+// Search finds the first match of a text from a position on. The text before the position
 // counts for assertions.
 func (s *Searcher) Search(text []byte, from int) bool {
 	p := s.program

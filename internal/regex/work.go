@@ -1,6 +1,6 @@
 package regex
 
-// work is what a transition does with the registers: first it keeps those of the thread
+// work is the change of the registers by a transition: first it keeps those of the thread
 // that matches, then the threads of the next state take those of their predecessors.
 type work struct {
 	matched bool

@@ -1,4 +1,4 @@
-// Package text has functions of strings that are steps of their own in an expression:
+// Package text has functions of strings that are separate steps of an expression:
 // regular expressions.
 //
 //	isAddress := text.Matches(expr.Col("contact"), `^[a-z]+@[a-z]+\.(com|org)$`)
@@ -9,6 +9,6 @@
 // it; an automaton that exceeds a limit wraps [ErrPatternTooLarge].
 //
 // Strings and binaries of 32-bit and 64-bit offsets and dictionaries of them are operands.
-// Of a dictionary each distinct value is searched once. The results have the nulls of the
+// Each distinct value of a dictionary is searched once. The results have the nulls of the
 // operand. Strings of 4 GiB and more have no matches.
 package text

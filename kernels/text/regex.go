@@ -21,8 +21,8 @@ import (
 // PatternError is a pattern that does not compile.
 type PatternError = regex.Error
 
-// ErrPatternTooLarge is wrapped by a [PatternError] of a pattern whose automaton exceeds a
-// limit.
+// ErrPatternTooLarge is wrapped by a [PatternError] if the automaton of the pattern
+// exceeds a limit.
 var ErrPatternTooLarge = regex.ErrTooLarge
 
 // Matches reports whether a string has a match of a pattern.

@@ -80,7 +80,7 @@ func compile(s search) (*tables, error) {
 	return t, nil
 }
 
-// lay writes the tables one after the other.
+// lay appends all tables to one slice of bytes.
 func (t *tables) lay() {
 	p := t.program
 	end := func() {

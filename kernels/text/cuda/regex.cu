@@ -1,5 +1,5 @@
-// Runs automata of regular expressions on strings: see internal/regex, whose search.go has
-// the same search in Go.
+// Runs automata of regular expressions on strings. search.go of internal/regex is the
+// same search in Go.
 #include "strings.cuh"
 
 // Automaton is the tables of a regex.Program, and a replacement.
@@ -179,7 +179,7 @@ DEVICE bool find(const Automaton &a, const Row &row, u32 from, Search &search) {
 
 DEVICE u32 width_at(const Row &row, u32 at) { return at < row.length ? decode(row.begin + at, row.length - at).width : 1; }
 
-// What regex_search writes. The numbers are those of regex.go.
+// The results of regex_search. The numbers are those of regex.go.
 static constexpr u32 search_find = 0, search_count = 1, search_extract = 2;
 
 // regex_search writes for each row the number of the character at which the first match
