@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -127,7 +128,7 @@ func (g *grouping) bound(call *op.Call, firsts *column.Column, options ByOptions
 	var bounded *column.Column
 	var err error
 	switch {
-	case firsts.RowCount() != nil && options.MaxGroups == 0 && firsts.Len() > unwaited:
+	case firsts.RowCount() != nil && options.MaxGroups == 0 && (firsts.Len() > unwaited || strategy.OfGroup(call.Context()).Partition):
 		bounded, err = firsts.WithHostRows(call.Context())
 	case firsts.RowCount() != nil && options.MaxGroups > 0 && options.MaxGroups < int64(firsts.Len()):
 		bounded, err = shortened(firsts, options.MaxGroups)

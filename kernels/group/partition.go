@@ -144,7 +144,10 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 	if !chosen.Partition && (d.places+spareSlots)*tiledBytes*uint64(len(p.terms)) <= uint64(shared-tileReserve) {
 		return nil, nil
 	}
-	return p, p.divide(chosen, shared, int(rows), max(r.call.Stream.Device().Info().Multiprocessors, 1))
+	if !p.divide(chosen, shared, int(rows), max(r.call.Stream.Device().Info().Multiprocessors, 1)) {
+		return nil, nil
+	}
+	return p, nil
 }
 
 // planPartitionsOfNumbers plans partitions for groups that have numbers, or returns nil. Results are
@@ -159,8 +162,8 @@ func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
 }
 
 // divide chooses the size of the partitions, of which two fit into the shared memory of a
-// multiprocessor, and the levels.
-func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocessors int) error {
+// multiprocessor, and the levels. It returns false if two levels are not enough.
+func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocessors int) bool {
 	const reserved = 2 << 10
 	state := 4 * p.words
 	total := bits.Len64(p.keys.places - 1)
@@ -188,7 +191,7 @@ func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocess
 	if chosen.ChunkRows > 0 {
 		p.chunkRows = chosen.ChunkRows
 	}
-	return nil
+	return parts <= 2*mostDigitBits
 }
 
 func (p *partitionPlan) partitions() int {

@@ -54,7 +54,7 @@ func partitionRecord(r *rand.Rand, draw func(r *rand.Rand, row, n, groups int) i
 		if wide := b.Field(1).(*array.Int64Builder); r.IntN(50) == 0 {
 			wide.AppendNull()
 		} else {
-			wide.Append(-1<<40 + int64(key/2))
+			wide.Append(-1<<35 + int64(key/2))
 		}
 		b.Field(2).(*array.Uint8Builder).Append(uint8(r.IntN(5)))
 		x := r.NormFloat64() * math.Ldexp(1, r.IntN(40)*r.IntN(2))
@@ -186,4 +186,27 @@ func TestPartitionsOfACancelledCall(t *testing.T) {
 	cancel()
 	_, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("x"))})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestPartitionsAboveTheBudget adds up groups with numbers in the way that needs less memory.
+func TestPartitionsAboveTheBudget(t *testing.T) {
+	dev := devicetest.OpenKernels(t)
+	const n = 5000
+	record := partitionRecord(rand.New(rand.NewPCG(25, 26)), partitionDraws["uniform"], n, 100)
+	defer record.Release()
+	var answers []arrow.Record
+	var needed uint64
+	for _, choice := range []strategy.Group{{}, {Partition: true, TwoLevels: true, PlaceBits: 1, ChunkRows: 1}} {
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: needed})
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		// The keys have a large range, so they get numbers.
+		keys := group.Key{Expr: expr.Col("wide").Mul(expr.Lit(int64(1) << 23)), Name: "k"}
+		made, err := group.By(table, keys).Aggregate(strategy.WithGroup(t.Context(), choice), partitionAggregates()[3], group.ByOptions{Order: group.FirstAppearance})
+		require.NoError(t, err)
+		needed = mgr.Stats().Peak
+		answers = append(answers, columntest.Fetch(t, made))
+		require.NoError(t, table.Release())
+	}
+	requireEqual(t, answers[0], answers[1], "with and without partitions")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // run is one computation of aggregates.
@@ -408,7 +409,11 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 		return nil, err
 	}
 	if r.partitions != nil {
-		return r.ofPartitions()
+		table, err := r.ofPartitions()
+		if r.groups == nil || !errors.Is(err, memory.ErrBudget) {
+			return table, err
+		}
+		// States of a few groups need less memory than rows in partitions.
 	}
 	if r.states, err = r.accumulate(); err != nil {
 		return nil, err
