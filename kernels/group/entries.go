@@ -18,6 +18,7 @@ var entries = kernelset.Entries{
 	"histogram_8":                "histogram",
 	"keys_of_places":             "places",
 	"list_offsets":               "rows",
+	"number_few":                 "few",
 	"number_places":              "places",
 	"number_rows":                "rows",
 	"numbers_of_lists":           "rows",

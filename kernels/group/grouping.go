@@ -267,6 +267,12 @@ func (f *folder) flatten(columns []*column.Column) (flat []*column.Column, err e
 
 // find finds the groups of a column. The caller releases them.
 func (f *folder) find(c *column.Column) (numbered, error) {
+	if few, err := f.few(c); err != nil || few {
+		if err != nil {
+			return nil, err
+		}
+		return f.numberFew(c)
+	}
 	s, ok, err := f.spanOf(c)
 	if err != nil {
 		return nil, err

@@ -231,15 +231,21 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 	if p.numbers, err = memory.Reinterpret[uint32](slices[4]); err != nil {
 		return err
 	}
+	return p.listOf(list, slices[3], places)
+}
+
+// listOf sets the list of the first rows, of a capacity, from its memory and the word with their
+// number.
+func (p *placed) listOf(list, word memory.Slice[uint8], capacity int) error {
 	first, err := memory.Reinterpret[uint32](list)
 	if err != nil {
 		return err
 	}
-	word, err := memory.Reinterpret[int64](slices[3])
+	number, err := memory.Reinterpret[int64](word)
 	if err != nil {
 		return err
 	}
-	count, err := column.NewRowCount(word, int64(places))
+	count, err := column.NewRowCount(number, int64(capacity))
 	if err != nil {
 		return err
 	}
