@@ -17,7 +17,7 @@ import (
 // than fit, are added row by row (accumulate.cu).
 const (
 	tileThreads = 1024
-	tileRows    = 8
+	tileRows    = 4
 	// fewestTiledRows is the number of rows from which on tiles are worth their launches.
 	fewestTiledRows = 1 << 18
 	// tileReserve is the shared memory that the system and the arguments take from a block.

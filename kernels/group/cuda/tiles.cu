@@ -15,7 +15,7 @@
 // A sum of floats is in fixed point, in three words of a slot: windows.go describes it.
 #include "states.cuh"
 
-static constexpr u32 tile_threads = 1024, tile_rows = 8;
+static constexpr u32 tile_threads = 1024, tile_rows = 4;
 
 // Window is the fixed point of a sum of floats.
 struct Window {
@@ -149,25 +149,30 @@ template <u32 count> DEVICE void drop(const u8 *bits, u64 bit, Tile<count> &tile
         tile.slot[i] = is[i] != 0 ? tile.slot[i] : tile.trash;
 }
 
-// find_groups finds the groups of a tile, or no_group.
-template <u32 count> DEVICE void find_groups(const u32 *numbers, const Keys &keys, const Tile<count> &tile, u32 (&group)[count]) {
-    if (keys.direct == 0) {
-        const GLOBAL u32 *const from = (const GLOBAL u32 *)numbers + tile.first;
+// NumberSource is where groups are read from, if each is (number − least) · factor of one column
+// of 32 bits without nulls. Otherwise numbers is null.
+struct NumberSource {
+    const GLOBAL u32 *numbers;
+    u32 least, factor;
+
+    template <u32 count> METHOD void load(u64 first, u32 (&x)[count]) const {
 #pragma unroll
         for (u32 i = 0; i < count; i++)
-            group[i] = from[i * tile_threads];
-        return;
+            x[i] = numbers[first + i * tile_threads];
     }
-    if (keys.count == 1 && keys.key[0].values.width == 4 && keys.key[0].values.valid == nullptr) {
-        const GLOBAL u32 *const from = (const GLOBAL u32 *)keys.key[0].values.values + tile.first;
-#pragma unroll
-        for (u32 i = 0; i < count; i++)
-            group[i] = from[i * tile_threads];
-#pragma unroll
-        for (u32 i = 0; i < count; i++)
-            group[i] = (group[i] - (u32)keys.key[0].least) * (u32)keys.key[0].factor;
-        return;
-    }
+};
+
+DEVICE NumberSource number_source(const u32 *numbers, const Keys &keys) {
+    const DenseKey &key = keys.key[0];
+    if (keys.direct == 0)
+        return NumberSource{(const GLOBAL u32 *)numbers, 0, 1};
+    if (keys.count == 1 && key.values.width == 4 && key.values.valid == nullptr)
+        return NumberSource{(const GLOBAL u32 *)key.values.values, (u32)key.least, (u32)key.factor};
+    return NumberSource{nullptr, 0, 0};
+}
+
+// find_groups finds the groups of a tile by dense keys, or no_group.
+template <u32 count> DEVICE void find_groups(const Keys &keys, const Tile<count> &tile, u32 (&group)[count]) {
 #pragma unroll
     for (u32 i = 0; i < count; i++)
         group[i] = 0;
@@ -192,9 +197,7 @@ template <u32 count> DEVICE void find_groups(const u32 *numbers, const Keys &key
 }
 
 // find_slots sets the slots of a tile.
-template <u32 count> DEVICE void find_slots(const u32 *numbers, const Keys &keys, u32 groups, const TileBatch &batch, Tile<count> &tile) {
-    u32 group[count];
-    find_groups(numbers, keys, tile, group);
+template <u32 count> DEVICE void find_slots(const u32 (&group)[count], u32 groups, const TileBatch &batch, Tile<count> &tile) {
     const u32 thread = thread_in_block(), copy = 4 * (thread & batch.copies - 1), bits = batch.copy_bits + 2;
     tile.trash = 4 * (batch.entries - warp_threads + thread % warp_threads);
 #pragma unroll
@@ -310,13 +313,13 @@ template <u32 count> DEVICE bool add_floats(u32 first, u32 boundary, u32 span, u
 // part_rows is the number of rows that are added at a time, for the registers.
 template <u32 count> constexpr u32 part_rows = count < 4 ? count : 4;
 
-template <u32 count> DEVICE void add_tile_floats(const TileReader &r, const TileBatch &batch, u32 address, u32 apart, const Tile<count> &tile, u64 (&x)[count]) {
+template <u32 count> DEVICE void add_tile_floats(const TileReader &r, const Window &window, const TileBatch &batch, u32 address, u32 apart, const Tile<count> &tile, u64 (&x)[count]) {
     constexpr u32 part = part_rows<count>;
     if (!r.in.is_float())
 #pragma unroll
         for (u32 i = 0; i < count; i++)
             x[i] = __builtin_bit_cast(u64, r.in.real(x[i]));
-    const u32 first = (u32)(r.window->low + 1 - 2), boundary = r.window->boundary + 2, span = batch.span;
+    const u32 first = (u32)(window.low + 1 - 2), boundary = window.boundary + 2, span = batch.span;
     bool outside = false;
 #pragma unroll
     for (u32 begin = 0; begin < count; begin += part) {
@@ -374,7 +377,7 @@ template <u32 words, u32 count> DEVICE void add_tile_integers(const TileReader &
 }
 
 // add_tile adds the rows of a tile to an accumulator.
-template <u32 count> DEVICE void add_tile(const TileReader &r, const TileBatch &batch, u32 sums, u32 extremes, const Tile<count> &all) {
+template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &window, const TileBatch &batch, u32 sums, u32 extremes, const Tile<count> &all) {
     Tile<count> tile = all;
     if (r.conditional != 0) {
         drop(r.condition.values, r.condition.bit, tile);
@@ -399,7 +402,7 @@ template <u32 count> DEVICE void add_tile(const TileReader &r, const TileBatch &
         for (u32 i = 0; i < count; i++)
             x[i] = tile.row(i) + 1;
     switch (r.kind) {
-    case sum_floats: return add_tile_floats(r, batch, address, apart, tile, x);
+    case sum_floats: return add_tile_floats(r, window, batch, address, apart, tile, x);
     case sum_integers: return r.words == 2 ? add_tile_integers<2>(r, address, apart, tile, x) : add_tile_integers<3>(r, address, apart, tile, x);
     }
     constexpr u32 part = part_rows<count>;
@@ -475,42 +478,71 @@ DEVICE Wide arithmetic_right(const Wide &a, u32 n) {
     return wide(a.word[0] >> n | a.word[1] << 64 - n, a.word[1] >> n | a.word[2] << 64 - n, (u64)((i64)a.word[2] >> n));
 }
 
-template <u32 count> DEVICE void add_rows(const u32 *numbers, const Keys &keys, u32 groups, const TileBatch &batch, u32 sums, u32 extremes, u64 first, bool inside) {
-    Tile<count> tile;
-    tile.first = first;
-    find_slots(numbers, keys, groups, batch, tile);
-    if (!inside)
-        tile.slot[0] = tile.trash;
+// add_rows adds the rows of a tile, whose groups are given, to all accumulators.
+template <u32 count> DEVICE void add_rows(const u32 (&group)[count], u32 groups, const TileBatch &batch, const Window *windows, u32 sums, u32 extremes, Tile<count> &tile) {
+    find_slots(group, groups, batch, tile);
 #pragma unroll 1
     for (u32 a = 0; a < batch.readers; a++)
-        add_tile(batch.reader[a], batch, sums, extremes, tile);
+        add_tile(batch.reader[a], windows[a], batch, sums, extremes, tile);
 }
 
 // add_tiles adds rows. rows is the number of rows or null; groups is the number of groups
 // or null.
 KERNEL LAUNCH_BOUNDS(tile_threads)
 add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
-    // Shared memory takes an index in less time than the memory of arguments.
+    // Shared memory takes an index in less time than the memory of arguments, and windows in
+    // global memory would be read again for each tile.
     __shared__ TileBatch batch;
-    for (u32 i = thread_in_block(); i < sizeof batch / 4; i += tile_threads)
+    __shared__ Window windows[most_readers];
+    const u32 thread = thread_in_block();
+    for (u32 i = thread; i < sizeof batch / 4; i += tile_threads)
         ((u32 *)&batch)[i] = ((const u32 *)&arguments)[i];
+    if (thread < arguments.readers && arguments.reader[thread].window != nullptr)
+        windows[thread] = *arguments.reader[thread].window;
     synchronize_block();
     const u64 n = device_rows(rows, capacity);
-    const u32 known = (u32)device_rows(groups, most_groups), thread = thread_in_block();
+    const u32 known = (u32)device_rows(groups, most_groups);
     const u32 extremes = shared_address(tile_shared), sums = extremes + 8 * batch.wide * batch.entries;
     u32 *const words = (u32 *)tile_shared;
     for (u32 i = thread; i < (2 * batch.wide + batch.words) * batch.entries; i += tile_threads)
         words[i] = 0;
     synchronize_block();
 
-    const u64 tiles = n / (tile_threads * tile_rows);
+    constexpr u32 rows_of_block = tile_threads * tile_rows;
+    const u64 whole = n / rows_of_block * rows_of_block, step = (u64)blocks_per_grid() * rows_of_block;
+    const NumberSource source = number_source(numbers, keys);
+    Tile<tile_rows> tile;
+    u32 next[tile_rows];
+    tile.first = (u64)block_in_grid() * rows_of_block + thread;
+    if (source.numbers != nullptr && tile.first < whole)
+        source.load(tile.first, next);
 #pragma unroll 1
-    for (u64 tile = block_in_grid(); tile < tiles; tile += blocks_per_grid())
-        add_rows<tile_rows>(numbers, keys, known, batch, sums, extremes, tile * (tile_threads * tile_rows) + thread, true);
+    for (; tile.first < whole; tile.first += step) {
+        u32 group[tile_rows];
+        if (source.numbers != nullptr) {
+#pragma unroll
+            for (u32 i = 0; i < tile_rows; i++)
+                group[i] = (next[i] - source.least) * source.factor;
+            if (tile.first + step < whole) // in flight during this tile
+                source.load(tile.first + step, next);
+        } else {
+            find_groups(keys, tile, group);
+        }
+        add_rows(group, known, batch, windows, sums, extremes, tile);
+    }
 #pragma unroll 1
-    for (u64 begin = tiles * (tile_threads * tile_rows) + (u64)block_in_grid() * tile_threads; begin < n; begin += (u64)blocks_per_grid() * tile_threads) {
-        const u64 row = begin + thread;
-        add_rows<1>(numbers, keys, known, batch, sums, extremes, row < n ? row : n - 1, row < n);
+    for (u64 begin = whole + (u64)block_in_grid() * tile_threads; begin < n; begin += (u64)blocks_per_grid() * tile_threads) {
+        Tile<1> single;
+        u32 group[1];
+        single.first = begin + thread < n ? begin + thread : n - 1;
+        if (source.numbers != nullptr) {
+            source.load(single.first, group);
+            group[0] = (group[0] - source.least) * source.factor;
+        } else {
+            find_groups(keys, single, group);
+        }
+        group[0] = begin + thread < n ? group[0] : no_group;
+        add_rows(group, known, batch, windows, sums, extremes, single);
     }
     synchronize_block();
 
