@@ -36,7 +36,7 @@ var Levels = []Level{
 	{"memory", []string{"memory"}},
 	{"column", []string{"column", "internal/hostarray", "internal/hosteval"}},
 	{"buffer", []string{"buffer"}},
-	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers", "internal/radix", "internal/rowkey", "internal/textrows"}},
+	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers", "internal/radix", "internal/rowkey", "internal/textparse", "internal/textrows"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
 		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",

@@ -72,14 +72,17 @@ func stepsOf(schema *arrow.Schema, expressions []Expr) (a *apart, replaced []Exp
 	for _, e := range expressions {
 		replaced = append(replaced, a.replace(e, e))
 	}
+	if len(a.steps) == 0 && a.err == nil {
+		return a, nil, nil
+	}
 	return a, replaced, a.err
 }
 
-// hasOperator reports whether an expression contains an operator.
+// hasOperator reports whether an expression contains an operator, or a cast that may be one.
 func hasOperator(e Expr) bool {
 	found := false
 	e.Walk(func(part Expr) bool {
-		found = found || part.node.op == apply
+		found = found || part.node.op == apply || mayParse(part)
 		return !found
 	})
 	return found
@@ -88,7 +91,13 @@ func hasOperator(e Expr) bool {
 // replace returns an expression with the columns of steps in place of operators.
 func (a *apart) replace(e, root Expr) Expr {
 	return e.Substitute(func(part Expr) (Expr, bool) {
-		if a.err != nil || part.node == nil || part.node.op != apply {
+		if a.err != nil || part.node == nil {
+			return part, false
+		}
+		if parsed, ok := a.parses(part, root); ok {
+			part = parsed
+		}
+		if a.err != nil || part.node.op != apply {
 			return part, false
 		}
 		number := slices.IndexFunc(a.known, part.Same)

@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		{i64, text, a.In("x"), expr.ErrType, "cannot compare int64 with utf8"},
 		{text, text, expr.Coalesce(), expr.ErrMissing, "of nothing"},
 		{text, text, expr.Hash(), expr.ErrMissing, "of nothing"},
-		{text, text, a.Cast(f64), expr.ErrType, "cannot cast utf8 to float64"},
+		{text, text, a.CastWrap(f64), expr.ErrType, "cannot cast utf8 to float64"},
 		{i8, text, a.Cast(nil), expr.ErrMissing, "type to cast to"},
 		{decimal(3, 2), text, a.CastWrap(i8), expr.ErrType, "cannot cast"},
 		{f32, f32, a.BitAnd(b), expr.ErrType, "of integers"},

@@ -1,0 +1,51 @@
+package expr
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/textparse"
+	"github.com/gpuframe/gpuframe/kernels"
+)
+
+// parseText is the cast of strings to floats and timestamps. It is a step of its own, because
+// its kernel has a table of powers.
+type parseText struct{ to arrow.DataType }
+
+func (p parseText) Name() string { return fmt.Sprintf("cast to %v", p.to) }
+
+func (p parseText) Result([]arrow.DataType) (arrow.DataType, error) { return p.to, nil }
+
+func (p parseText) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	return textparse.Parse(ctx, operands[0], p.to, options)
+}
+
+// mayParse reports whether a part of an expression may be a cast of strings that is a step.
+func mayParse(part Expr) bool {
+	return part.node.op == exprtree.Cast && part.node.to != nil && textparse.Reads(part.node.to) && len(part.node.arguments) == 1
+}
+
+// parses returns the step for a cast of strings, or false for other casts. Strings of
+// dictionaries become plain ones first.
+func (a *apart) parses(part, root Expr) (Expr, bool) {
+	if a.err != nil || !mayParse(part) {
+		return Expr{}, false
+	}
+	operand := part.Operands()[0]
+	replaced := a.replace(operand, root)
+	if a.err != nil {
+		return Expr{}, false
+	}
+	t, _, err := replaced.Type(a.schema)
+	if err != nil || exprtree.KindOf(t) != exprtree.String {
+		return Expr{}, false // binding reports the error
+	}
+	if !textparse.IsText(t) {
+		operand = Concat(operand)
+	}
+	return Apply(parseText{part.node.to}, operand), true
+}
