@@ -40,7 +40,7 @@ struct Shape {
 DEVICE Shape shape_of(u32 mantissa) { return mantissa == 53 ? Shape{53, -1074, 1075, 2047} : Shape{24, -149, 150, 255}; }
 
 // rounded returns the float next to word · 2^exponent, of a word with its highest bit set;
-// further says that the number is greater than that by less than one. Infinity is returned
+// with further, the number is greater than that by less than one. Infinity is returned
 // for numbers beyond the format.
 DEVICE u64 rounded(u64 word, bool further, i32 exponent, const Shape &shape) {
     i32 shift = 64 - shape.mantissa;
@@ -110,8 +110,8 @@ DEVICE i32 compare(const Big &a, const Big &b) {
     return 0;
 }
 
-// most_digits is the number of significant digits that are compared. More only tell whether
-// a number is greater.
+// most_digits is the number of significant digits that are compared. Of the others it
+// only matters whether one is not 0.
 static constexpr u32 most_digits = 770;
 
 // exact chooses between a float and the next one. exponent is the one of the last digit.
@@ -180,7 +180,7 @@ DEVICE u64 to_float(const Decimal &d, const Powers &powers, u32 mantissa, i32 la
     const i32 power_bits = d.exponent >= 0 ? (i32)((u32)d.exponent * 152170u >> 16) : -(i32)(((u32)-d.exponent * 152170u + 65535) >> 16);
     i32 exponent = d.exponent + power_bits - 127 + 128 - (i32)zeros;
     const bool inexact = d.exponent < 0 || d.exponent > exact_power;
-    // upper is the product and what the power and the digits left out may add.
+    // upper is the greatest product that the power and the omitted digits allow.
     u64 upper_top = top, upper_middle = middle;
     bool upper_further = true;
     if (inexact || d.more) {

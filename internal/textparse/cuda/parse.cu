@@ -19,7 +19,7 @@ DEVICE Parsed digits(const u8 *at, u32 count) {
     return {value, true};
 }
 
-// days_of returns the days from 1970-01-01 to a date, or false if there is no such date.
+// days_of returns the days from 1970-01-01 to a date, or false for dates that do not exist.
 DEVICE Parsed days_of(i64 year, i64 month, i64 day) {
     if (month < 1 || month > 12 || day < 1)
         return {0, false};
