@@ -39,10 +39,15 @@ The query is a pipeline of verbs with | between them, or the flags --filter, --w
   sort n desc nulls first, origin
   top 10 by n desc
   head 10, tail 10, slice 100 10
-  drop a, b; rename a as b; distinct a; drop_nulls a
+  drop a, b; rename a as b; distinct a; drop_nulls a; fill_null 0 in a
+  explode list; unpivot jan, feb keep origin; row_number n
+  sample 0.1 seed 7, sample 100, shuffle seed 7, random r seed 7
+  group origin pivot carrier in ('AA', 'DL') agg mean(delay)
 
 A name with other characters than letters, digits and _ is in backticks, a text in single
-or double quotes. Aggregates take "where (condition)" and "over (keys)" behind them.
+or double quotes. Aggregates take "where (condition)" and "over (keys)" behind them, and
+windows an order and a frame: "over (origin order by date rows -6 to 0)", or
+"range -7 day to 0 day".
 
 Functions: ` + strings.Join(pipeline.Functions(), ", ") + `.
 Types of cast(x, type): ` + strings.Join(pipeline.Types(), ", ") + `.`,

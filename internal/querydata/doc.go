@@ -79,7 +79,8 @@
 //	join_strings separator
 //	largest     n; and smallest
 //	over        by (expressions), order (keys as of sort), rows (the first and the last one
-//	            of the frame, relative to the row, null without a limit), at_least
+//	            of the frame, relative to the row, null without a limit), range (literals: the
+//	            least and the greatest difference of the order key, or null), at_least
 //	tile        n; and lag, lead, nth
 //	exponential_mean alpha
 //	where       the second argument is the condition

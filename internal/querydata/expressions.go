@@ -186,6 +186,14 @@ func over(o *object, e gpuframe.Expr) gpuframe.Expr {
 		}
 		w = w.Rows(bounds[0].bound(gpuframe.FirstRow), bounds[1].bound(gpuframe.LastRow))
 	}
+	if values := o.member("range"); !values.missing() {
+		bounds := values.list()
+		if len(bounds) != 2 {
+			values.expected("a list of the lowest and the highest difference of keys")
+			return e
+		}
+		w = w.Range(bounds[0].difference(), bounds[1].difference())
+	}
 	if least := o.member("at_least"); !least.missing() {
 		w = w.AtLeast(least.integer())
 	}
@@ -198,6 +206,14 @@ func (v value) bound(unlimited int64) int64 {
 		return unlimited
 	}
 	return v.integer()
+}
+
+// difference returns a bound of a range, nil for null.
+func (v value) difference() any {
+	if v.missing() {
+		return nil
+	}
+	return v.scalar()
 }
 
 // window makes a function of windows without arguments.

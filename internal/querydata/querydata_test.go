@@ -118,8 +118,10 @@ func TestSameAsMethods(t *testing.T) {
 		"explode": {[]string{`{"verb": "group", "inputs": [0], "keys": [` + col("City") + `], "aggregates": [` + as("all", call("list", col("Qty"))) + `]}`, `{"verb": "explode", "inputs": [2], "columns": ["all"], "drop_empty": true, "position": "at"}`, `{"verb": "sample_rows", "inputs": [3], "n": 1, "seed": 7}`, `{"verb": "with_row_number", "inputs": [4], "name": "n"}`}, rows.GroupBy(city).Agg(qty.List().As("all")).ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true, Position: "at"}, "all").SampleRows(1, gpuframe.SampleOptions{Seed: 7}).WithRowNumber("n")},
 		"struct":  {[]string{selected(`{"function": "field", "name": "City", "arguments": [` + call("struct", col("City"), col("Qty")) + `]}`)}, rows.Select(gpuframe.Struct(city, qty).Field("City"))},
 		"windows": {[]string{selected(as("a", `{"function": "over", "by": [`+col("City")+`], "order": `+by(col("Qty"))+`, "rows": [null, 0], "at_least": 2, "arguments": [`+call("sum", col("Qty"))+`]}`),
+			as("e", `{"function": "over", "order": `+by(col("Qty"))+`, "range": [`+lit("-2")+`, null], "arguments": [`+call("sum", col("Qty"))+`]}`),
 			as("b", `{"function": "row_number"}`), as("c", `{"function": "lag", "n": 2, "arguments": [`+col("Price")+`]}`), as("d", call("cum_sum", col("Qty"))))},
 			rows.Select(qty.Sum().Over(gpuframe.By(city).OrderBy(qty.Desc().NullsFirst()).Rows(gpuframe.FirstRow, 0).AtLeast(2)).As("a"),
+				qty.Sum().Over(gpuframe.By().OrderBy(qty.Desc().NullsFirst()).Range(-2, nil)).As("e"),
 				gpuframe.RowNumber().As("b"), price.Lag(2).As("c"), qty.CumSum().As("d"))},
 		"rename": {[]string{`{"verb": "rename", "inputs": [0], "columns": [["City", "Town"]]}`}, rows.Rename("City", "Town")},
 		"regular expressions": {[]string{selected(

@@ -9,11 +9,14 @@
 //	pipeline   = verb { "|" verb } .
 //	verb       = "filter" expression { "," expression }
 //	           | "select" items | "with" items
-//	           | "group" items "agg" items | "agg" items
+//	           | "group" items ( "agg" items | "pivot" expression "in" "(" literals ")" "agg" item ) | "agg" items
 //	           | "sort" keys | "top" number "by" keys
 //	           | "head" number | "tail" number | "slice" number number
 //	           | "drop" names | "rename" name "as" name { "," name "as" name }
-//	           | "distinct" [ names ] | "drop_nulls" [ names ] .
+//	           | "distinct" [ names ] | "drop_nulls" [ names ] | "fill_null" literal "in" names
+//	           | "explode" names | "unpivot" names [ "keep" names ]
+//	           | "sample" number [ "seed" number ] | "shuffle" [ "seed" number ]
+//	           | "random" name [ "seed" number ] | "row_number" name .
 //	items      = expression [ "as" name ] { "," expression [ "as" name ] } .
 //	keys       = expression [ "asc" | "desc" ] [ "nulls" "first" ] { "," … } .
 //	expression = and { "or" and } .
@@ -26,14 +29,19 @@
 //	           | "is" [ "not" ] "null" ] .
 //	sum        = product { ( "+" | "-" ) product } .
 //	product    = factor { ( "*" | "/" | "%" ) factor } .
-//	factor     = "-" factor | primary { "over" "(" [ expressions ] ")" | "where" "(" expression ")" } .
+//	factor     = "-" factor | primary { "over" "(" window ")" | "where" "(" expression ")" } .
+//	window     = [ expressions ] [ "order" "by" keys ] [ "rows" bound "to" bound | "range" bound "to" bound ]
+//	           [ "at" "least" number ] .
+//	bound      = [ "-" ] number [ "day" | "hour" | "minute" | "second" ] | "start" | "end" .
 //	primary    = number | text | "true" | "false" | "date" text | "timestamp" text
 //	           | name | function "(" [ expressions ] ")" | "cast" "(" ( expression | "null" ) "," type ")"
 //	           | "(" expression ")" .
 //
 // A name is letters, digits and underscores, or any text between backticks: `mean delay`.
 // A text is between single or double quotes, which are doubled within it. Words are in
-// lower case. [Functions] and [Types] list the names of functions and types. An expression
+// lower case. "sample" keeps a fraction of the rows for a number below 1, else that many
+// rows. The bounds of "rows" are relative to the row; those of "range" are differences of the
+// order key, with a unit for times; "start" and "end" are no limit. [Functions] and [Types] list the names of functions and types. An expression
 // means what the method of gpuframe.Expr with the same name does.
 //
 // # Errors

@@ -214,14 +214,11 @@ func (p *parser) factor() (*node, error) {
 		var further []*node
 		switch {
 		case p.accept("over"):
-			if further, err = p.arguments(); err != nil {
+			window, further, err := p.window()
+			if err != nil {
 				return nil, err
 			}
-			keys := make([]gpuframe.Expression, len(further))
-			for i, k := range further {
-				keys[i] = k.value
-			}
-			n = &node{begin: n.begin, value: n.value.Over(gpuframe.By(keys...)), operands: append([]*node{n}, further...)}
+			n = &node{begin: n.begin, value: n.value.Over(window), operands: append([]*node{n}, further...)}
 		case p.accept("where"):
 			begin := p.peek().begin
 			if further, err = p.arguments(); err != nil {

@@ -113,6 +113,16 @@ var functions = map[string]function{
 		}
 		return arguments[0].value.CountDistinct(others...), nil
 	}},
+	"row_number": placed(gpuframe.RowNumber), "rank": placed(gpuframe.Rank), "dense_rank": placed(gpuframe.DenseRank),
+	"percent_rank": placed(gpuframe.PercentRank), "cumulative_distribution": placed(gpuframe.CumulativeDistribution),
+	"tile": {1, 1, func(arguments []*node) (gpuframe.Expr, error) {
+		n, err := constant[int](arguments, 0)
+		return gpuframe.Tile(n), err
+	}},
+	"lag": withInt(gpuframe.Expr.Lag), "lead": withInt(gpuframe.Expr.Lead), "nth": withInt(gpuframe.Expr.Nth),
+	"difference": withInt(gpuframe.Expr.Difference), "percent_change": withInt(gpuframe.Expr.PercentChange),
+	"cum_sum": one(gpuframe.Expr.CumSum), "cum_product": one(gpuframe.Expr.CumProduct), "cum_min": one(gpuframe.Expr.CumMin),
+	"cum_max": one(gpuframe.Expr.CumMax), "cum_mean": one(gpuframe.Expr.CumMean), "cum_count": one(gpuframe.Expr.CumCount),
 	"quantile": {2, 2, func(arguments []*node) (gpuframe.Expr, error) {
 		if whole, ok := arguments[1].literal.(int); ok {
 			return arguments[0].value.Quantile(float64(whole)), nil
@@ -124,6 +134,11 @@ var functions = map[string]function{
 
 func one(method func(gpuframe.Expr) gpuframe.Expr) function {
 	return function{1, 1, func(arguments []*node) (gpuframe.Expr, error) { return method(arguments[0].value), nil }}
+}
+
+// placed is a function of the places of rows.
+func placed(of func() gpuframe.Expr) function {
+	return function{0, 0, func([]*node) (gpuframe.Expr, error) { return of(), nil }}
 }
 
 func two(method func(gpuframe.Expr, any) gpuframe.Expr) function {

@@ -21,6 +21,8 @@ func init() {
 		"filter": (*parser).filter, "select": (*parser).selected, "with": (*parser).with, "group": (*parser).group, "agg": (*parser).all,
 		"sort": (*parser).sort, "top": (*parser).top, "head": (*parser).head, "tail": (*parser).tail, "slice": (*parser).slice,
 		"drop": (*parser).drop, "rename": (*parser).rename, "distinct": (*parser).distinct, "drop_nulls": (*parser).dropNulls,
+		"fill_null": (*parser).fillNull, "explode": (*parser).explode, "unpivot": (*parser).unpivot, "sample": (*parser).sample,
+		"shuffle": (*parser).shuffle, "random": (*parser).random, "row_number": (*parser).rowNumber,
 	}
 }
 
@@ -59,6 +61,9 @@ func (p *parser) group() (step, error) {
 	keys, err := list(p, p.item)
 	if err != nil {
 		return step{}, err
+	}
+	if p.accept("pivot") {
+		return p.pivot(keys)
 	}
 	if !p.accept("agg") {
 		return step{}, p.unexpected(`an operator, "," or "agg" with the values of each group`)
