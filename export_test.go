@@ -3,6 +3,8 @@ package gpuframe
 import (
 	"context"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -29,3 +31,6 @@ func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
 
 // ExplainPlan returns the plan of a query of Without.
 func (q Query) ExplainPlan() string { return plan.Explain(q.step.prepared.known.Load().plan) }
+
+// PlanSchema returns the schema of a query of Without.
+func (q Query) PlanSchema() *arrow.Schema { return q.step.prepared.known.Load().plan.Schema() }

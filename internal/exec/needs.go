@@ -45,6 +45,10 @@ func (n Needs) BatchRows(budget uint64) int64 {
 // fewRows is the number of rows of a table that is not divided any more.
 const fewRows = leastRows
 
+// keyBytes is the memory for a row's value of a key that an expression computes, and for what
+// a sort makes of it.
+const keyBytes = 96
+
 // smallest is the least memory of one node: its result for the fewest rows, and what its
 // operators allocate for it. The factors and the constants are above those that the
 // least budgets showed with which queries of package gpuframe run on the host.
@@ -59,10 +63,11 @@ func smallest(n plan.Node) uint64 {
 		// As many partial results are merged at a time as there may be.
 		return 6*few(n.Inputs()[0]) + 6*few(n) + mostPartials*padded(n) + kernel
 	case *plan.Sort:
+		keys := uint64(len(n.OrderKeys())) * fewRows * keyBytes
 		if n.Limit() != plan.All {
-			return 3*(tableBytes(n, n.Limit())+few(n)) + kernel
+			return 3*(tableBytes(n, n.Limit())+few(n)) + keys + kernel
 		}
-		return 4*tableBytes(n, sampled) + 8*few(n) + sampledTables*padded(n)*4 + 2*kernel
+		return 4*tableBytes(n, sampled) + 8*few(n) + keys + sampledTables*padded(n)*4 + 2*kernel
 	case *plan.Join, *plan.AsOf:
 		return 4*(few(n.Inputs()[0])+few(n.Inputs()[1])) + 8*few(n) + 4*kernel
 	case *plan.Distinct, *plan.Window:

@@ -14,6 +14,8 @@ import (
 type Options struct {
 	// Verbs is the largest number of verbs, and Rows that of the rows of a source.
 	Verbs, Rows int
+	// Least is the smallest number of the rows of a source.
+	Least int
 	// NoJoins leaves out joins.
 	NoJoins bool
 }
@@ -97,7 +99,7 @@ func (g *generator) source() state {
 		}
 		table.Columns = append(table.Columns, Column{Name: fmt.Sprint(prefix, i), Kind: kind, Required: g.choose("required", 4) == 0})
 	}
-	for range g.choose("rows", g.options.Rows+1) {
+	for range g.options.Least + g.choose("rows", g.options.Rows-g.options.Least+1) {
 		row := make(Row, len(table.Columns))
 		for i, c := range table.Columns {
 			if c.Required || g.choose("null", 5) > 0 {
