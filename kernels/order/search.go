@@ -176,7 +176,8 @@ func boundBoth(a, b *ordering) error {
 	}
 	for i := range a.sources {
 		x, y := &a.sources[i], &b.sources[i]
-		if !x.Bounded || !y.Bounded {
+		if !x.Bounded || !y.Bounded { // decimals of one table take more than 64 bits
+			x.Bounded, y.Bounded = false, false
 			continue
 		}
 		all := rowkey.Bounds{Least: x.Least, Greatest: x.Greatest}
