@@ -22,10 +22,14 @@ const (
 	threads = 256
 	// tilePairs is the number of pairs that a block of expand_pairs writes: see pairs.cu.
 	tilePairs = 2048
-	// matchRows is the number of rows of a block that pairs rows: see pairing.cuh.
-	matchRows = 2048
-	// insertRows is the number of rows that a block inserts: see table.cu.
-	insertRows = 1024
+	// matchLoads is the most rows of a thread of kernels that pair rows: see pairing.cuh.
+	// Fewer than loadRows rows have one a thread, so that no thread looks for one row after the
+	// other while multiprocessors are idle.
+	matchLoads, loadRows = 8, 1 << 17
+	// insertLoads is the number of rows that a thread inserts, if they are many.
+	insertLoads = 4
+	// fewRows is the most rows of a table that one block of fewThreads makes: see table.cu.
+	fewRows, fewThreads = 4096, 1024
 	// loopRows is the number of rows of a thread of kernels that loop over many rows.
 	loopRows = 4
 	// distinctOffset is the place of distinct in struct Header of table.cuh.
@@ -45,11 +49,17 @@ func (r *run) spansOnDevice(counts, lows, highs memory.Slice[uint32], bits memor
 	return r.launch("pairs", "spans", counts.Len(), counts, lows, highs, bits, uint64(counts.Len()))
 }
 
+// matchTiles returns the number of rows of a thread that pairs rows, and that of tiles.
+func matchTiles(rows int) (loads uint32, tiles int) {
+	n := min(max(rows/loadRows, 1), matchLoads)
+	return uint32(n), (rows + threads*n - 1) / (threads * n)
+}
+
 // sumOnDevice sums the pairs of rows, and waits for the sum. Matches that are pending are found
 // by the same kernel.
 func (r *run) sumOnDevice(s *sequence, f form) error {
 	m := s.matches
-	tiles := (m.probe + matchRows - 1) / matchRows
+	loads, tiles := matchTiles(m.probe)
 	file, entry, arguments := "pairs", "sum_matches", []any{m.first, m.count}
 	if l := m.pending; l != nil {
 		if err := r.settleTable(l.table); err != nil {
@@ -83,7 +93,7 @@ func (r *run) sumOnDevice(s *sequence, f form) error {
 		if err != nil {
 			return err
 		}
-		arguments = append(append([]any{s.sums}, arguments...), scratch[1], scratch[0])
+		arguments = append(append([]any{s.sums}, arguments...), loads, scratch[1], scratch[0])
 		if err := kernel.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0, arguments...); err != nil {
 			return err
 		}
@@ -112,7 +122,7 @@ func (r *run) expandOnDevice(s *sequence, from int64, n int, out any) error {
 // pairOnDevice writes the pairs of single matches to struct PairsOut of pairing.cuh, and the
 // words of their outcome. Matches that are pending are found by the same kernel.
 func (r *run) pairOnDevice(m *matches, out any, outcome memory.Slice[uint64]) error {
-	tiles := (m.probe + matchRows - 1) / matchRows
+	loads, tiles := matchTiles(m.probe)
 	block, slices, err := r.call.Scratch(lookback.Bytes(uint64(tiles), 8))
 	if err != nil {
 		return err
@@ -121,14 +131,14 @@ func (r *run) pairOnDevice(m *matches, out any, outcome memory.Slice[uint64]) er
 		if err := slices[0].Fill(r.call.Stream, 0); err != nil {
 			return err
 		}
-		file, entry, arguments := "pairs", "pair_matches", []any{out, m.first, uint64(m.probe), outcome, slices[0]}
+		file, entry, arguments := "pairs", "pair_matches", []any{out, m.first, uint64(m.probe), loads, outcome, slices[0]}
 		if l := m.pending; l != nil {
 			t, err := l.table.argument()
 			if err != nil {
 				return err
 			}
 			file, entry = "table", l.table.entry("probe_pairs", l.words)
-			arguments = []any{out, t, l.words.argument(), word(!l.table.settled), outcome, slices[0]}
+			arguments = []any{out, t, l.words.argument(), word(!l.table.settled), loads, outcome, slices[0]}
 		}
 		f, err := r.call.Kernel(&set, file, entry)
 		if err != nil {

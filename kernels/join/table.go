@@ -136,7 +136,7 @@ func (r *run) fillTable(t *table, w *words, distinct bool) error {
 	if r.kept {
 		allocate = r.call.Allocate
 	}
-	block, slices, err := allocate(headerBytes + t.slotBytes())
+	block, slices, err := allocate(headerBytes + (t.slotBytes()+15)&^15) // cleared in pairs of words
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,13 @@ func (r *run) insertOnDevice(t *table, w *words) error {
 	if err != nil {
 		return err
 	}
+	if w.rows <= fewRows {
+		f, err := r.call.Kernel(&set, "table", t.entry("build_few", w))
+		if err != nil {
+			return err
+		}
+		return f.Launch(r.call.Stream, device.Dim3{X: 1}, device.Dim3{X: fewThreads}, 0, argument, w.argument(), t.slotBytes()/16)
+	}
 	if t.room == 0 {
 		err = t.memory.Fill(r.call.Stream, 0xff)
 	} else {
@@ -70,7 +77,11 @@ func (r *run) insertOnDevice(t *table, w *words) error {
 	if err != nil {
 		return err
 	}
-	return f.Launch(r.call.Stream, kernels.GridFor(w.rows, insertRows), device.Dim3{X: threads}, 0, argument, w.argument(), word(!t.settled))
+	tile := threads
+	if w.rows >= loadRows {
+		tile *= insertLoads
+	}
+	return f.Launch(r.call.Stream, kernels.GridFor(w.rows, tile), device.Dim3{X: threads}, 0, argument, w.argument(), word(!t.settled), uint32(tile))
 }
 
 // boundOnDevice clears the slots that the range of the keys needs: few, if it is small.

@@ -21,45 +21,64 @@ struct PairsOut {
     }
 };
 
-static constexpr u32 match_threads = 256, match_warps = match_threads / warp_threads, match_loads = 8;
-static constexpr u32 match_rows = match_threads * match_loads; // Go's matchRows
+static constexpr u32 match_threads = 256, match_warps = match_threads / warp_threads;
+// A thread has at most this many rows: Go's matchLoads.
+static constexpr u32 match_loads = 8, match_rows = match_threads * match_loads;
 
-// pair_rows writes a pair of each row that has a match, in the order of the rows. A block
-// takes a tile of them. find(found, begin) writes the matches of the rows from begin on, each a
-// warp after the other. outcome becomes the number of pairs, and 1.
-template <typename Find> DEVICE void pair_rows(const PairsOut &out, u64 n, u64 *outcome, void *state, Find find) {
-    __shared__ u32 sums[match_warps], ticket;
-    __shared__ u64 tile_before;
+// Tile is the rows of a block: loads for each thread, those of a warp after each other.
+struct Tile {
+    u32 number, loads;
+    u64 n;
+
+    METHOD u32 rows() const { return match_threads * loads; }
+    // own is the place of a thread's first row in the tile. The others are a warp apart.
+    METHOD u32 own() const { return thread_in_block() / warp_threads * (loads * warp_threads) + lane_in_warp(); }
+    METHOD u64 begin() const { return (u64)number * rows() + own(); }
+    METHOD bool is_last() const { return (u64)number * rows() < n && ((u64)number + 1) * rows() >= n; }
+};
+
+// next_tile returns the next tile of n rows to all threads of the block.
+DEVICE Tile next_tile(void *state, u32 loads, u64 n) {
+    __shared__ u32 ticket;
     if (thread_in_block() == 0)
         ticket = take_tile(state);
     synchronize_block();
-    const u32 tile = ticket, lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
-    const u64 begin = (u64)tile * match_rows + warp * (match_loads * warp_threads) + lane;
-    u32 found[match_loads], bits[match_loads], sum = 0, all;
-    find(found, begin);
-#pragma unroll
-    for (u32 i = 0; i < match_loads; i++) {
-        bits[i] = ballot(found[i] != no_row);
-        sum += __builtin_popcount(bits[i]);
-    }
-    const u32 own = block_fold_before<match_warps>(sum, sums, all, Sum<u32>());
-    if (warp == 0) {
-        const u64 before = before_tile(state, tile, (u64)all, Sum<u64>());
+    return {ticket, loads, n};
+}
+
+// pair_rows writes a pair of each row that has a match, in the order of the rows. A block
+// takes a tile of them. find(rows, begin) writes the matches of a thread's rows from begin on,
+// each a warp after the other in both. outcome becomes the number of pairs, and 1.
+template <typename Find> DEVICE void pair_rows(const PairsOut &out, u64 n, u32 loads, u64 *outcome, void *state, Find find) {
+    __shared__ u32 sums[match_warps], rows[match_rows];
+    __shared__ u64 tile_before;
+    const Tile tile = next_tile(state, loads, n);
+    const u32 lane = lane_in_warp();
+    u32 *const own = rows + tile.own();
+    u32 sum = 0, all;
+    find(own, tile.begin());
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < loads; i++)
+        sum += __builtin_popcount(ballot(own[i * warp_threads] != no_row));
+    const u32 warps_before = block_fold_before<match_warps>(sum, sums, all, Sum<u32>());
+    if (thread_in_block() < warp_threads) {
+        const u64 before = before_tile(state, tile.number, (u64)all, Sum<u64>());
         if (lane == 0) {
             tile_before = before;
-            if ((u64)tile * match_rows < n && ((u64)tile + 1) * match_rows >= n) {
+            if (tile.is_last()) {
                 outcome[0] = before + all;
                 outcome[1] = 1;
             }
         }
     }
     synchronize_block();
-    u64 to = tile_before + own;
-#pragma unroll
-    for (u32 i = 0; i < match_loads; i++) {
-        if (found[i] != no_row)
-            out.write(to + __builtin_popcount(bits[i] & (1u << lane) - 1), (u32)(begin + i * warp_threads), found[i]);
-        to += __builtin_popcount(bits[i]);
+    u64 to = tile_before + warps_before;
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < loads; i++) {
+        const u32 found = own[i * warp_threads], bits = ballot(found != no_row);
+        if (found != no_row)
+            out.write(to + __builtin_popcount(bits & (1u << lane) - 1), (u32)(tile.begin() + i * warp_threads), found);
+        to += __builtin_popcount(bits);
     }
 }
 
@@ -90,18 +109,15 @@ struct SumTotals {
 // sum_rows writes the sums of rows. A block takes a tile of them. find(row, first) returns the
 // number of matches of a row, and sets first. outcome becomes the number of pairs, and that of
 // rows with pairs.
-template <typename Find> DEVICE void sum_rows(const Sums &out, u32 form, u64 n, u64 *outcome, void *state, Find find) {
+template <typename Find> DEVICE void sum_rows(const Sums &out, u32 form, u64 n, u32 loads, u64 *outcome, void *state, Find find) {
     __shared__ Totals sums[match_warps], tile_before;
-    __shared__ u32 firsts[match_rows], counts[match_rows], ticket;
-    if (thread_in_block() == 0)
-        ticket = take_tile(state);
-    synchronize_block();
-    const u32 tile = ticket, lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
-    const u32 own = warp * (match_loads * warp_threads) + lane;
-    const u64 begin = (u64)tile * match_rows + own;
+    __shared__ u32 firsts[match_rows], counts[match_rows];
+    const Tile tile = next_tile(state, loads, n);
+    const u32 lane = lane_in_warp(), own = tile.own();
+    const u64 begin = tile.begin();
     Totals sum = {0, 0}, all;
 #pragma clang loop unroll(disable)
-    for (u32 i = 0; i < match_loads; i++) {
+    for (u32 i = 0; i < loads; i++) {
         const u64 row = begin + i * warp_threads;
         u32 first = no_row, count = 0;
         if (row < n) {
@@ -117,11 +133,11 @@ template <typename Find> DEVICE void sum_rows(const Sums &out, u32 form, u64 n, 
     }
     sum.pairs = warp_fold(sum.pairs, Sum<u64>());
     const Totals warps_before = block_fold_before<match_warps>(sum, sums, all, SumTotals());
-    if (warp == 0) {
-        const Totals before = before_tile(state, tile, all, SumTotals());
+    if (thread_in_block() < warp_threads) {
+        const Totals before = before_tile(state, tile.number, all, SumTotals());
         if (lane == 0) {
             tile_before = before;
-            if ((u64)tile * match_rows < n && ((u64)tile + 1) * match_rows >= n) {
+            if (tile.is_last()) {
                 outcome[0] = before.pairs + all.pairs;
                 outcome[1] = before.rows + all.rows;
             }
@@ -130,7 +146,7 @@ template <typename Find> DEVICE void sum_rows(const Sums &out, u32 form, u64 n, 
     synchronize_block();
     Totals to = SumTotals().fold(tile_before, warps_before);
 #pragma clang loop unroll(disable)
-    for (u32 i = 0; i < match_loads; i++) {
+    for (u32 i = 0; i < loads; i++) {
         const u32 count = counts[own + i * warp_threads], bits = ballot(count != 0);
         const u64 end = warp_scan((u64)count, Sum<u64>());
         if (count != 0) {

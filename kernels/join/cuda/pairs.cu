@@ -17,8 +17,8 @@ KERNEL spans(u32 *counts, const u32 *lows, const u32 *highs, const u8 *bits, u64
 }
 
 // sum_matches writes the sums of rows with matches.
-KERNEL LAUNCH_BOUNDS(match_threads) sum_matches(const Sums out, const u32 *first, const u32 *counts, u32 form, u64 n, u64 *outcome, void *state) {
-    sum_rows(out, form, n, outcome, state, [&](u64 row, u32 &found) {
+KERNEL LAUNCH_BOUNDS(match_threads) sum_matches(const Sums out, const u32 *first, const u32 *counts, u32 form, u64 n, u32 loads, u64 *outcome, void *state) {
+    sum_rows(out, form, n, loads, outcome, state, [&](u64 row, u32 &found) {
         found = first[row];
         return matches_of(first, counts, row);
     });
@@ -65,13 +65,18 @@ KERNEL LAUNCH_BOUNDS(256) expand_pairs(const PairsOut out, const Sums sums, cons
 }
 
 // pair_matches writes a pair of each row that has a match, first, in the order of the rows.
-KERNEL LAUNCH_BOUNDS(match_threads) pair_matches(const PairsOut out, const u32 *first, u64 n, u64 *outcome, void *state) {
-    pair_rows(out, n, outcome, state, [&](u32 *found, u64 begin) {
+KERNEL LAUNCH_BOUNDS(match_threads) pair_matches(const PairsOut out, const u32 *first, u64 n, u32 loads, u64 *outcome, void *state) {
+    pair_rows(out, n, loads, outcome, state, [&](u32 *rows, u64 begin) {
+        u32 found[match_loads];
 #pragma unroll
         for (u32 i = 0; i < match_loads; i++) {
             const u64 row = begin + i * warp_threads;
-            found[i] = row < n ? first[row] : no_row;
+            found[i] = i < loads && row < n ? first[row] : no_row;
         }
+#pragma unroll
+        for (u32 i = 0; i < match_loads; i++)
+            if (i < loads)
+                rows[i * warp_threads] = found[i];
     });
 }
 
