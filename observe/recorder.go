@@ -47,8 +47,11 @@ type Recorder struct {
 	failures failures
 	waits    histogram
 	log      *slog.Logger
+	history  history
 	stops    []func()
 	close    func()
+	// closed is closed by Close.
+	closed chan struct{}
 }
 
 // New returns a recorder of managers. The caller closes it.
@@ -57,7 +60,7 @@ type Recorder struct {
 //
 // device.ErrInvalidValue for a nil manager, engine or spiller.
 func New(options Options) (*Recorder, error) {
-	r := &Recorder{log: options.Logger, slow: options.SlowQuery, spillers: slices.Clone(options.Spillers)}
+	r := &Recorder{log: options.Logger, slow: options.SlowQuery, spillers: slices.Clone(options.Spillers), closed: make(chan struct{})}
 	managers := slices.Clone(options.Managers)
 	for i, m := range options.Managers {
 		if m == nil {
@@ -95,6 +98,7 @@ func New(options Options) (*Recorder, error) {
 		r.stops = append(r.stops, e.ObserveQueries(r.ended(titleOf(topOf(e.Manager())))))
 	}
 	r.close = sync.OnceFunc(func() {
+		close(r.closed)
 		for _, stop := range r.stops {
 			stop()
 		}

@@ -37,6 +37,11 @@ type Snapshot struct {
 	SampleBytes uint64 `json:"sample_bytes"`
 	// Spills are the statistics of the spillers.
 	Spills []Spills `json:"spills"`
+	// History has the last five minutes, one moment each second, from the first call of
+	// Recorder.Handler on. It is empty elsewhere.
+	History []Moment `json:"history"`
+	// CanCancel reports whether the handler has a token for cancelling queries.
+	CanCancel bool `json:"can_cancel"`
 }
 
 // Manager has the figures of a manager, its children included.
@@ -152,7 +157,7 @@ type Spills struct {
 func (r *Recorder) Snapshot() Snapshot {
 	s := Snapshot{
 		Version: Version, Time: time.Now(), Managers: []Manager{}, Queries: []Query{}, Failures: r.Failures(),
-		Ended: r.queries.read(), Waits: r.Waits(), Sites: r.heap.largest(), SampleBytes: r.heap.interval, Spills: []Spills{},
+		Ended: r.queries.read(), Waits: r.Waits(), Sites: r.heap.largest(), SampleBytes: r.heap.interval, Spills: []Spills{}, History: []Moment{},
 	}
 	for _, m := range r.managers {
 		s.Managers = append(s.Managers, managerOf(m))

@@ -1,0 +1,288 @@
+//go:build unix
+
+package observe_test
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/observe"
+)
+
+// browser is a page of a headless Chromium, controlled with the DevTools protocol over pipes.
+type browser struct {
+	t       *testing.T
+	to      io.Writer
+	replies *bufio.Reader
+	session string
+	last    int
+	// problems are messages of the console and requests that went elsewhere.
+	problems []string
+	allowed  string
+	// address is that of the page that is there. loaded is set when it has been loaded.
+	address string
+	loaded  bool
+}
+
+// message is a message of the protocol: a reply to the command ID, or an event.
+type message struct {
+	ID     int             `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// newBrowser starts Chromium until the end of the test. Only addresses that begin with allowed
+// may be loaded.
+func newBrowser(t *testing.T, allowed string) *browser {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium is installed (Debian's package chromium): the page is not opened")
+	}
+	fromTest, to, err := os.Pipe()
+	require.NoError(t, err)
+	from, fromBrowser, err := os.Pipe()
+	require.NoError(t, err)
+	command := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	command.ExtraFiles = []*os.File{fromTest, fromBrowser}
+	require.NoError(t, command.Start())
+	require.NoError(t, fromTest.Close())
+	require.NoError(t, fromBrowser.Close())
+	b := &browser{t: t, to: to, replies: bufio.NewReader(from), allowed: allowed}
+	t.Cleanup(func() {
+		b.command("Browser.close", nil, nil)
+		_ = command.Wait() // chromium may exit with a failure when it is closed
+		require.NoError(t, to.Close())
+		require.NoError(t, from.Close())
+	})
+	var target struct{ TargetID string }
+	b.command("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	b.command("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+	for _, domain := range []string{"Runtime", "Log", "Network", "Page", "Accessibility"} {
+		b.command(domain+".enable", nil, nil)
+	}
+	return b
+}
+
+// command sends a command and reads up to its reply.
+func (b *browser) command(method string, params map[string]any, result any) {
+	b.last++
+	sent := map[string]any{"id": b.last, "method": method}
+	if params != nil {
+		sent["params"] = params
+	}
+	if b.session != "" && method != "Browser.close" {
+		sent["sessionId"] = b.session
+	}
+	text, err := json.Marshal(sent)
+	require.NoError(b.t, err)
+	_, err = b.to.Write(append(text, 0))
+	require.NoError(b.t, err)
+	for {
+		line, err := b.replies.ReadBytes(0)
+		if err != nil && method == "Browser.close" {
+			return
+		}
+		require.NoError(b.t, err)
+		var m message
+		require.NoError(b.t, json.Unmarshal(line[:len(line)-1], &m))
+		if m.ID != b.last {
+			b.event(m)
+			continue
+		}
+		require.Nil(b.t, m.Error, "%s", method)
+		if result != nil {
+			require.NoError(b.t, json.Unmarshal(m.Result, result))
+		}
+		return
+	}
+}
+
+// event notes problems.
+func (b *browser) event(m message) {
+	switch m.Method {
+	case "Page.frameNavigated":
+		var to struct{ Frame struct{ URL string } }
+		require.NoError(b.t, json.Unmarshal(m.Params, &to))
+		b.address, b.loaded = to.Frame.URL, false
+	case "Page.loadEventFired":
+		b.loaded = true
+	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
+		if strings.Contains(string(m.Params), `"level":"verbose"`) {
+			return // advice
+		}
+		b.problems = append(b.problems, m.Method+" "+string(m.Params))
+	case "Network.requestWillBeSent":
+		var sent struct{ Request struct{ URL string } }
+		require.NoError(b.t, json.Unmarshal(m.Params, &sent))
+		if url := sent.Request.URL; !strings.HasPrefix(url, b.allowed) && !strings.HasPrefix(url, "data:") {
+			b.problems = append(b.problems, "request of "+url)
+		}
+	}
+}
+
+// open loads a page. Until it is loaded, an expression could belong to the page before it.
+func (b *browser) open(url string) {
+	b.command("Page.navigate", map[string]any{"url": url}, nil)
+	for b.address != url || !b.loaded {
+		line, err := b.replies.ReadBytes(0)
+		require.NoError(b.t, err)
+		var m message
+		require.NoError(b.t, json.Unmarshal(line[:len(line)-1], &m))
+		b.event(m)
+	}
+}
+
+// evaluate returns the value of an expression, or of its promise.
+func (b *browser) evaluate(expression string) any {
+	var reply struct {
+		Result           struct{ Value any }
+		ExceptionDetails json.RawMessage
+	}
+	b.command("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &reply)
+	require.Empty(b.t, string(reply.ExceptionDetails), expression)
+	return reply.Result.Value
+}
+
+// await waits until a condition is true.
+func (b *browser) await(condition string) {
+	b.t.Helper()
+	ok := b.evaluate(fmt.Sprintf(`new Promise((done) => {
+		const until = Date.now() + 60000;
+		const check = () => (%s) ? done(true) : Date.now() > until ? done(false) : setTimeout(check, 20);
+		check();
+	})`, condition))
+	require.Equal(b.t, true, ok, "%s did not come true; the page has %v", condition, b.evaluate("document.body.innerText"))
+}
+
+// screenshot writes a picture into the folder of GPUFRAME_SCREENSHOTS, if it is set.
+func (b *browser) screenshot(name string) {
+	folder := os.Getenv("GPUFRAME_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	var picture struct{ Data string }
+	b.command("Page.captureScreenshot", map[string]any{"format": "png"}, &picture)
+	bytes, err := base64.StdEncoding.DecodeString(picture.Data)
+	require.NoError(b.t, err)
+	require.NoError(b.t, os.WriteFile(filepath.Join(folder, name+".png"), bytes, 0o600))
+}
+
+func (b *browser) show(width, height int, scheme string) {
+	b.command("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	b.command("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]any{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// namelessControls returns the roles of controls, tables and pictures that a screen reader
+// has no name for.
+func (b *browser) namelessControls() []string {
+	var tree struct {
+		Nodes []struct {
+			Ignored bool
+			Role    struct{ Value any }
+			Name    struct{ Value any }
+		}
+	}
+	b.command("Accessibility.getFullAXTree", nil, &tree)
+	var found []string
+	seen := 0
+	for _, n := range tree.Nodes {
+		switch role, _ := n.Role.Value.(string); role {
+		case "button", "textbox", "img", "image", "region", "link", "DisclosureTriangle", "columnheader", "rowheader", "heading":
+			seen++
+			if name, _ := n.Name.Value.(string); !n.Ignored && strings.TrimSpace(name) == "" {
+				found = append(found, role)
+			}
+		}
+	}
+	require.Greater(b.t, seen, 20)
+	return found
+}
+
+// contrast is the smallest contrast of a text with its background, by WCAG.
+const contrast = `(() => {
+	const numbers = (c) => c.match(/[\d.]+/g).map(Number);
+	const light = (c) => { const [r, g, b] = numbers(c).map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; const n = numbers(c); if (n.length < 4 || n[3] > 0) return c; } return "rgb(255,255,255)"; };
+	let least = 21;
+	for (const e of document.querySelectorAll("body *")) {
+		if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
+		const [a, b] = [light(getComputedStyle(e).color), light(back(e))];
+		least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+	}
+	return least;
+})()`
+
+func TestPageInABrowser(t *testing.T) {
+	s := newService(t)
+	loadPrices(t, s.engine.Manager(), 5000, hostile)
+	_, err := s.engine.Manager().Allocate(2<<30, memory.AllocateOptions{Tag: "failed " + hostile})
+	require.ErrorIs(t, err, memory.ErrBudget)
+	tenant, err := s.engine.Tenant("tenant "+hostile, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tenant.Close()) }()
+	const prefix = "/debug/gpu"
+	mux := http.NewServeMux()
+	mux.Handle(prefix+"/", http.StripPrefix(prefix, s.recorder.Handler(observe.HandlerOptions{Token: "secret", Interval: 50 * time.Millisecond})))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	defer s.recorder.Close()
+	b := newBrowser(t, server.URL+prefix+"/")
+	b.show(1600, 1000, "light")
+	b.open(server.URL + prefix + "/")
+	b.await(`Number(document.body.dataset.updates) >= 2 && document.querySelectorAll("#tags tbody tr").length > 0`)
+	assert.Equal(t, "live", b.evaluate(`document.getElementById("state").textContent`))
+	text := b.evaluate("document.body.innerText").(string)
+	for _, name := range []string{"query ", "tenant ", "tag ", "2.15 GB for failed "} {
+		assert.Contains(t, text, name+hostile, "names are shown as text")
+	}
+	assert.EqualValues(t, 0, b.evaluate(`document.querySelectorAll("main img, main script").length`))
+	assert.Equal(t, "gpuframe: device memory", b.evaluate("document.title"))
+	assert.Contains(t, text, "loadPrices")
+
+	loadPrices(t, s.engine.Manager(), 123_000, "later")
+	b.await(`document.getElementById("tags").innerText.includes("123 kB")`)
+
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int{360, 1600} {
+			b.show(width, 1000, scheme)
+			assert.LessOrEqual(t, b.evaluate("document.documentElement.scrollWidth"), float64(width), "the page is not wider than the window")
+			b.screenshot(fmt.Sprintf("observe-%s-%d", scheme, width))
+		}
+		assert.GreaterOrEqual(t, b.evaluate(contrast), 4.5, scheme)
+	}
+	assert.Empty(t, b.namelessControls())
+
+	// With the keyboard only.
+	b.evaluate(`document.getElementById("token").focus(); document.getElementById("token").value = "secret"; document.querySelector("#queries button").focus()`)
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		b.command("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13}, nil)
+	}
+	b.await(`document.getElementById("answer").textContent.includes("is being cancelled")`)
+	s.goOn()
+	require.ErrorIs(t, <-s.result, gpuframe.ErrCancelled)
+	b.await(`document.getElementById("queries").innerText.includes("No query runs")`)
+	assert.Empty(t, b.problems)
+}

@@ -1,0 +1,64 @@
+package observe
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// mostClients is the number of streams of events at a time.
+	mostClients = 64
+	// slowestWrite is the time that a client has to take an event.
+	slowestWrite = 10 * time.Second
+)
+
+// slots counts clients.
+type slots struct{ used atomic.Int64 }
+
+func (s *slots) take() bool {
+	if s.used.Add(1) <= mostClients {
+		return true
+	}
+	s.used.Add(-1)
+	return false
+}
+
+func (s *slots) give() { s.used.Add(-1) }
+
+// events streams snapshots until the client leaves, is too slow, or the recorder is closed.
+// Each client has its own goroutine and misses the events of the time in which it is slow.
+func (h *handler) events(w http.ResponseWriter, request *http.Request) {
+	if !h.clients.take() {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, fmt.Sprintf("observe: events: %d clients are connected, the most at a time", mostClients), http.StatusServiceUnavailable)
+		return
+	}
+	defer h.clients.give()
+	control := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	ticker := time.NewTicker(h.options.Interval)
+	defer ticker.Stop()
+	for {
+		text, err := h.current()
+		if err != nil {
+			return
+		}
+		// A server without deadlines has its own limits.
+		_ = control.SetWriteDeadline(time.Now().Add(slowestWrite))
+		if _, err := fmt.Fprintf(w, "event: snapshot\ndata: %s\n\n", text); err != nil {
+			return
+		}
+		if control.Flush() != nil {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-request.Context().Done():
+			return
+		case <-h.recorder.closed:
+			return
+		}
+	}
+}

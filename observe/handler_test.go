@@ -1,0 +1,276 @@
+package observe_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/observe"
+)
+
+const hostile = `</script><img src=x onerror="document.title='broken'">`
+
+// stopped is a record reader that waits for open before its first record.
+type stopped struct {
+	array.RecordReader
+	inside, open chan struct{}
+}
+
+func (s *stopped) Next() bool {
+	if s.inside != nil {
+		close(s.inside)
+		s.inside = nil
+		<-s.open
+	}
+	return s.RecordReader.Next()
+}
+
+// service is an engine with a running query that waits until goOn is called.
+type service struct {
+	engine   *gpuframe.Engine
+	recorder *observe.Recorder
+	goOn     func()
+	result   chan error
+}
+
+func newService(t *testing.T) *service {
+	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(1<<30))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	r, err := observe.New(observe.Options{Engines: []*gpuframe.Engine{e}, SampleBytes: 1})
+	require.NoError(t, err)
+	t.Cleanup(r.Close)
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil))
+	defer b.Release()
+	b.Field(0).(*array.Int64Builder).AppendValues([]int64{3, 1, 2}, nil)
+	record := b.NewRecord()
+	t.Cleanup(record.Release)
+	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
+	require.NoError(t, err)
+	inside, open := make(chan struct{}), make(chan struct{})
+	s := &service{engine: e, recorder: r, goOn: sync.OnceFunc(func() { close(open) }), result: make(chan error, 1)}
+	t.Cleanup(s.goOn) // closing the engine waits for the query
+	go func() {
+		f, err := e.Reader(&stopped{reader, inside, open}).Sort(gpuframe.Col("id")).Collect(context.Background(), gpuframe.Tag("query "+hostile))
+		if err == nil {
+			err = f.Release()
+		}
+		s.result <- err
+	}()
+	<-inside
+	return s
+}
+
+// finish ends the query without an error.
+func (s *service) finish(t *testing.T) {
+	s.goOn()
+	require.NoError(t, <-s.result)
+}
+
+func TestSnapshotIsJSON(t *testing.T) {
+	s := newService(t)
+	defer s.finish(t)
+	loadPrices(t, s.engine.Manager(), 5000, hostile)
+	handler := s.recorder.Handler(observe.HandlerOptions{})
+	reply := get(t, handler, "/v1/snapshot")
+	require.Equal(t, http.StatusOK, reply.StatusCode)
+	assert.Equal(t, "application/json", reply.Header.Get("Content-Type"))
+	text, err := io.ReadAll(reply.Body)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "<img", "JSON in a page must not end a script")
+	var made observe.Snapshot
+	require.NoError(t, json.Unmarshal(text, &made))
+	assert.Equal(t, observe.Version, made.Version)
+	require.Len(t, made.Managers, 1)
+	assert.EqualValues(t, 1<<30, made.Managers[0].Budget)
+	assert.Equal(t, hostile, made.Managers[0].Tags[0].Name)
+	assert.NotNil(t, made.Managers[0].Cache)
+	require.Len(t, made.Queries, 1)
+	assert.Equal(t, "query "+hostile, made.Queries[0].Tag)
+	assert.Equal(t, "running", made.Queries[0].State)
+	assert.Equal(t, "host", made.Queries[0].Manager)
+	require.NotEmpty(t, made.Sites)
+	assert.Contains(t, made.Sites[0].Stack[0], "loadPrices")
+	assert.NotEmpty(t, made.History)
+	assert.False(t, made.CanCancel)
+	assert.JSONEq(t, `{"version": 1}`, jsonOf(t, map[string]any{"version": versionOf(t, s.recorder.String())}))
+}
+
+func jsonOf(t *testing.T, value any) string {
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// versionOf reads the text of an expvar.Var.
+func versionOf(t *testing.T, text string) int {
+	var made struct{ Version int }
+	require.NoError(t, json.Unmarshal([]byte(text), &made))
+	return made.Version
+}
+
+func TestPageLoadsNothingFromElsewhere(t *testing.T) {
+	r, _ := newRecorder(t, observe.Options{}, 0)
+	handler := r.Handler(observe.HandlerOptions{})
+	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"} {
+		reply := get(t, handler, path)
+		require.Equal(t, http.StatusOK, reply.StatusCode, path)
+		assert.Contains(t, reply.Header.Get("Content-Type"), kind)
+		assert.Contains(t, reply.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'")
+		text, err := io.ReadAll(reply.Body)
+		require.NoError(t, err)
+		without := strings.ReplaceAll(string(text), "http://www.w3.org/2000/svg", "")
+		assert.NotContains(t, without, "://", path)
+		assert.NotContains(t, without, "innerHTML", path)
+	}
+	assert.Equal(t, http.StatusNotFound, get(t, handler, "/page/index.html").StatusCode)
+	assert.Equal(t, http.StatusOK, get(t, handler, "/heap").StatusCode)
+}
+
+func TestOnlyTheOwnPageWithTheTokenCancels(t *testing.T) {
+	s := newService(t)
+	handler := s.recorder.Handler(observe.HandlerOptions{Token: "secret"})
+	post := func(handler http.Handler, path string, header ...string) int {
+		request := httptest.NewRequest(http.MethodPost, path, nil)
+		for i := 0; i < len(header); i += 2 {
+			request.Header.Set(header[i], header[i+1])
+		}
+		recorded := httptest.NewRecorder()
+		handler.ServeHTTP(recorded, request)
+		return recorded.Code
+	}
+	const path, token = "/v1/cancel?engine=0&id=1", "Bearer secret"
+	assert.Equal(t, http.StatusForbidden, post(s.recorder.Handler(observe.HandlerOptions{}), path, "Authorization", "Bearer "))
+	assert.Equal(t, http.StatusUnauthorized, post(handler, path))
+	assert.Equal(t, http.StatusUnauthorized, post(handler, path, "Authorization", "Bearer wrong"))
+	assert.Equal(t, http.StatusUnauthorized, post(handler, path, "Authorization", "secret"))
+	assert.Equal(t, http.StatusForbidden, post(handler, path, "Authorization", token, "Origin", "https://elsewhere.example"))
+	assert.Equal(t, http.StatusForbidden, post(handler, path, "Authorization", token, "Origin", "null"))
+	assert.Equal(t, http.StatusForbidden, post(handler, path, "Authorization", token, "Sec-Fetch-Site", "cross-site"))
+	assert.Equal(t, http.StatusBadRequest, post(handler, "/v1/cancel?engine=x&id=1", "Authorization", token))
+	assert.Equal(t, http.StatusBadRequest, post(handler, "/v1/cancel?engine=0&id=-1", "Authorization", token))
+	assert.Equal(t, http.StatusNotFound, post(handler, "/v1/cancel?engine=1&id=1", "Authorization", token))
+	assert.Equal(t, http.StatusNotFound, post(handler, "/v1/cancel?engine=0&id=7", "Authorization", token))
+	recorded := httptest.NewRecorder()
+	handler.ServeHTTP(recorded, httptest.NewRequest(http.MethodGet, path, nil))
+	assert.Equal(t, http.StatusMethodNotAllowed, recorded.Code)
+	require.Len(t, s.engine.Running(), 1)
+
+	assert.Equal(t, http.StatusNoContent, post(handler, path, "Authorization", token, "Origin", "http://example.com", "Sec-Fetch-Site", "same-origin"))
+	s.goOn()
+	require.ErrorIs(t, <-s.result, gpuframe.ErrCancelled)
+	assert.EqualValues(t, 1, s.recorder.Snapshot().Ended[0].Cancelled)
+}
+
+func TestForeignPagesReadNothing(t *testing.T) {
+	r, _ := newRecorder(t, observe.Options{}, 0)
+	handler := r.Handler(observe.HandlerOptions{})
+	for _, path := range []string{"/", "/v1/snapshot", "/v1/events", "/heap"} {
+		request := httptest.NewRequest(http.MethodGet, path, nil)
+		request.Header.Set("Sec-Fetch-Site", "cross-site")
+		request.Header.Set("Sec-Fetch-Mode", "no-cors")
+		recorded := httptest.NewRecorder()
+		handler.ServeHTTP(recorded, request)
+		assert.Equal(t, http.StatusForbidden, recorded.Code, path)
+	}
+	link := httptest.NewRequest(http.MethodGet, "/", nil)
+	link.Header.Set("Sec-Fetch-Site", "cross-site")
+	link.Header.Set("Sec-Fetch-Mode", "navigate")
+	recorded := httptest.NewRecorder()
+	handler.ServeHTTP(recorded, link)
+	assert.Equal(t, http.StatusOK, recorded.Code)
+}
+
+// readEvent returns the data of the next event.
+func readEvent(t *testing.T, lines *bufio.Scanner) observe.Snapshot {
+	for lines.Scan() {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			var made observe.Snapshot
+			require.NoError(t, json.Unmarshal([]byte(data), &made))
+			return made
+		}
+	}
+	require.NoError(t, lines.Err())
+	t.Fatal("the stream has ended")
+	return observe.Snapshot{}
+}
+
+func TestEventsShowNewMemory(t *testing.T) {
+	r, mgr := newRecorder(t, observe.Options{}, 0)
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Millisecond}))
+	defer server.Close()
+	// A client that reads nothing does not delay the others.
+	slow, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer slow.Close()
+	_, err = io.WriteString(slow, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	reply, err := http.Get(server.URL + "/v1/events")
+	require.NoError(t, err)
+	defer reply.Body.Close()
+	assert.Equal(t, "text/event-stream", reply.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(reply.Body)
+	lines.Buffer(nil, 1<<20)
+	require.Zero(t, readEvent(t, lines).Managers[0].InUse)
+	loadPrices(t, mgr, 3000, "new")
+	for readEvent(t, lines).Managers[0].InUse != 3000 {
+	}
+	r.Close() // ends the streams, so that the server can close
+	for lines.Scan() {
+	}
+	require.NoError(t, lines.Err())
+}
+
+func TestEventsHaveALimit(t *testing.T) {
+	r, _ := newRecorder(t, observe.Options{}, 0)
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Hour}))
+	defer server.Close()
+	defer r.Close()
+	for range 64 {
+		reply, err := http.Get(server.URL + "/v1/events")
+		require.NoError(t, err)
+		defer reply.Body.Close()
+		require.Equal(t, http.StatusOK, reply.StatusCode)
+	}
+	reply, err := http.Get(server.URL + "/v1/events")
+	require.NoError(t, err)
+	defer reply.Body.Close()
+	assert.Equal(t, http.StatusServiceUnavailable, reply.StatusCode)
+}
+
+// The figures of tenants are those of the managers.
+func TestSnapshotOfTenants(t *testing.T) {
+	r, mgr := newRecorder(t, observe.Options{}, 1<<20)
+	a, err := mgr.Child("a", 1000)
+	require.NoError(t, err)
+	b, err := a.Child("b", 0)
+	require.NoError(t, err)
+	block, err := b.Allocate(700, memory.AllocateOptions{Tag: "x"})
+	require.NoError(t, err)
+	s := r.Snapshot()
+	var paths []string
+	s.Managers[0].Each(func(m *observe.Manager) {
+		paths = append(paths, m.Tenant)
+		assert.EqualValues(t, 700, m.InUse)
+	})
+	assert.Equal(t, []string{"", "a", "a/b"}, paths)
+	require.NoError(t, block.Release())
+	require.NoError(t, b.Close())
+	require.NoError(t, a.Close())
+}
