@@ -2,8 +2,10 @@ package group_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -120,7 +122,8 @@ func TestTiles(t *testing.T) {
 		group.Last(x).Where(b), group.Any(b), group.Mean(expr.Col("v")), group.Min(expr.Col("v")), group.Covariance(x, expr.Col("j"), 1), group.Variance(expr.Col("y"), 0),
 	}
 	r := rand.New(rand.NewPCG(5, 6))
-	for name, next := range spreads {
+	for _, name := range slices.Sorted(maps.Keys(spreads)) {
+		next := spreads[name]
 		n, groups := 1+r.IntN(3000), 1+r.IntN(12)
 		if !brief(mgr) || name == "rare" || name == "cut" {
 			n += 9000 // several tiles of a block
