@@ -17,8 +17,12 @@ import (
 )
 
 // addRate measures work on rows, and adds a line with the required number of rows in a
-// second, in 10^9, or zero for none. Work that fails gets a line too.
+// second, in 10^9, or zero for none. Work that fails gets a line too. Names that do not match
+// are left out.
 func (b *bench) addRate(ctx context.Context, t *table.Table, name string, rows int, required float64, w work) {
+	if !b.match.MatchString(name) {
+		return
+	}
 	took, err := b.onDevice(ctx, w)
 	if err != nil {
 		t.Add(name, err.Error())
@@ -55,6 +59,9 @@ var texts = []struct {
 func (b *bench) sortTexts(ctx context.Context, t *table.Table) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, text := range texts {
+		if !b.match.MatchString(text.name) {
+			continue // the host takes seconds to make them
+		}
 		rows := b.rows / text.part
 		data, err := b.uploadTexts(ctx, rows, func(to []byte) []byte { return text.write(r, to) })
 		if err != nil {

@@ -168,7 +168,7 @@ func (s *Sort) tileRows() int {
 // passBytes is the size of the kernels' PassMemory.
 func (s *Sort) passBytes() uint32 {
 	const counters = passThreads / 32 * digitValues * 4
-	const digits, tile = 3 * digitValues * 4, passThreads/32*4 + 4*4 + slotBytes
+	const digits, tile = 3 * digitValues * 4, passThreads/32*4 + 3*4 + slotBytes
 	element := s.keyBytes()
 	if s.WideNumbers {
 		element = 8

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// inPlace returns the sort of a single key of numbers of four or eight bytes without nulls,
-// whose values the passes read, encode, decode and write. ok is false for other keys.
+// inPlace returns the sort of a single key of numbers of four or eight bytes without nulls.
+// The passes read, encode, decode and write its values. ok is false for other keys.
 func (o *ordering) inPlace() (s radix.Sort, ok bool) {
 	encoding, ok := o.plan.KeyEncoding()
 	if !ok || o.rows == 0 || o.call.OnHost() {
@@ -117,7 +117,7 @@ func (s *inPlaceSort) move() (key, with *column.Column, err error) {
 	return key, with, nil
 }
 
-// run writes the sorted keys, and what travels with them.
+// run writes the sorted keys, and the numbers that travel with them.
 func (s *inPlaceSort) run(keys, numbers memory.Slice[uint8]) error {
 	input, _, err := s.values(s.columns[0])
 	if err != nil {

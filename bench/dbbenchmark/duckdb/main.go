@@ -3,6 +3,7 @@
 //
 //	go run . -rows 100000000                      # on the first GPU
 //	go run . -rows 100000000 -task join
+//	go run . -rows 100000000 -task sort -threads 16
 //	go run . -device host -rows 1000000 -threads 2 -na 5
 //
 // Both have the table in memory, and each answer becomes a table, as in DuckDB's own entry
@@ -34,11 +35,11 @@ func main() {
 	name := flag.String("device", "", "device of gpuframe; empty for the first GPU, or the host")
 	threads := flag.Int("threads", 0, "threads of DuckDB; 0 for all processors")
 	rounds := flag.Int("rounds", 3, "times that a question runs; the fastest is printed")
-	task := flag.String("task", "groupby", "questions to answer: groupby or join")
+	task := flag.String("task", "groupby", "questions to answer: groupby, join or sort")
 	flag.Parse()
-	answer := map[string]answering{"groupby": groupings, "join": joinings}[*task]
+	answer := map[string]answering{"groupby": groupings, "join": joinings, "sort": sortings}[*task]
 	if answer == nil {
-		log.Fatalf("the task is %q, expected groupby or join", *task)
+		log.Fatalf("the task is %q, expected groupby, join or sort", *task)
 	}
 	if err := run(context.Background(), *name, d, *threads, *rounds, answer); err != nil {
 		log.Fatal(err)

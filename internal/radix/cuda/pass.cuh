@@ -132,7 +132,7 @@ template <typename Key, typename Number, u32 threads, u32 items> struct PassMemo
     u32 lower[digit_values]; // the tile's rows with a lower digit
     u32 count[digit_values]; // the tile's rows with the digit
     u32 sums[warps];
-    u32 ticket, next; // of this tile and of the one after it
+    u32 ticket;
     u32 shift, mask; // of the digit
     Slot slot;
 };
@@ -385,33 +385,13 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
                     to[place[i]] = shared.rows[i * threads + thread];
     }
 
-    // take_next takes the ticket of the tile after this one. The block takes it early, so that
-    // the wait for it, and for the keys of that tile, is shorter.
-    METHOD void take_next(u32 *tickets) const {
-        if (thread_in_block() == 0)
-            memory().next = take_tile(tickets) - portion.number * (portion.tiles + blocks_per_grid());
-    }
-
-    // prefetch fetches the keys of the next tile to the L2 cache: each lane a line of 128 bytes.
-    METHOD void prefetch() const {
-        u32 thread;
-        // So addresses are not computed before the first tile, and held.
-        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-        const u32 next = again(memory().next), from = again(memory().slot.from);
-        const u32 bytes = payload == paired && from == input ? 4 : sizeof(Key), line = thread * 128;
-        const u64 begin = (u64)portion.number * portion.tiles + next;
-        if (next < portion.tiles && (begin + 1) * rows <= call.count() && line < rows * bytes)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(global_address(call.key<u8>(from) + begin * rows * bytes + line)));
-    }
-
     // move sorts the rows of the tile to their places. The numbers are read before the keys are
     // written; earlier, their registers would spill.
-    METHOD void move(u32 digit, u32 *tickets, bool keep_keys) const {
+    METHOD void move(u32 digit, bool keep_keys) const {
         Memory &shared = memory();
         constexpr bool numbered = payload == separate || payload == wide;
         Key key[items];
         load(key, there());
-        take_next(tickets);
         count(key);
         synchronize_block();
         publish_counts(there());
@@ -422,7 +402,6 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 #pragma unroll
         for (u32 i = 0; i < items; i++)
             shared.keys[rank[i]] = key[i];
-        prefetch();
         Number number[numbered ? items : 1];
         find_places(digit);
         if constexpr (numbered)
@@ -436,15 +415,15 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
     }
 };
 
-// pass_tile moves the rows of a tile, the one of the ticket. It returns false if there is none.
+// pass_tile moves the rows of the next tile. It returns false if none is left.
 template <typename Key, Payload payload, u32 threads, u32 items>
-DEVICE bool pass_tile(const Call &call, u32 number, const Portion &portion, u32 *tickets, bool keep_keys) {
+DEVICE bool pass_tile(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
     typedef Tile<Key, payload, threads, items> Tile;
     const Tile tile = {call, portion};
     typename Tile::Memory &shared = Tile::memory();
     const u32 thread = thread_in_block();
     if (thread == 0)
-        shared.ticket = shared.next;
+        shared.ticket = take_tile(&call.plan->tickets[round][number]) - portion.number * (portion.tiles + blocks_per_grid());
     u32 *const counters = Tile::counters();
 #pragma unroll
     for (u32 i = 0; i < digit_values; i += warp_threads)
@@ -456,11 +435,12 @@ DEVICE bool pass_tile(const Call &call, u32 number, const Portion &portion, u32 
     if (mode == scatter && thread < digit_values)
         *tile.own(1) = 0;
     const u32 there = tile.there();
-    if (mode == scatter && there > 0) {
-        tile.move(number, tickets, keep_keys);
+    if (there == 0)
+        return true;
+    if (mode == scatter) {
+        tile.move(number, keep_keys);
         return true;
     }
-    tile.take_next(tickets);
     const u64 begin = tile.begin();
     move_rows<Key, payload>(call, shared.slot, begin, begin + there, keep_keys || !shared.slot.last);
     return true;
@@ -471,16 +451,12 @@ DEVICE bool pass_tile(const Call &call, u32 number, const Portion &portion, u32 
 template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
     if (call.plan->slots[round][number].mode == skip)
         return;
-    typedef Tile<Key, payload, threads, items> Tile;
-    auto &shared = Tile::memory();
-    u32 *const tickets = &call.plan->tickets[round][number];
+    auto &shared = Tile<Key, payload, threads, items>::memory();
     if (thread_in_block() == 0) {
         shared.slot = call.plan->slots[round][number];
         shared.shift = call.field.shift(number) + (payload == paired ? 32 : 0);
         shared.mask = call.field.mask(number);
     }
-    const Tile first = {call, portion};
-    first.take_next(tickets);
-    while (pass_tile<Key, payload, threads, items>(call, number, portion, tickets, keep_keys))
+    while (pass_tile<Key, payload, threads, items>(call, round, number, portion, keep_keys))
         synchronize_block();
 }

@@ -91,7 +91,7 @@ struct Encoding {
             value = is_nan(value) ? (Key)nan : is_zero(value) ? (Key)0 : value;
         return encode_decoded(value);
     }
-    // encode_decoded is encode of what decode returns.
+    // encode_decoded is encode for values that decode returned.
     template <typename Key> METHOD Key encode_decoded(Key value) const {
         const bool top = value >> 8 * sizeof(Key) - 1 != 0;
         return ((value ^ (Key)(top ? negative : positive)) - (Key)subtract) ^ (Key)flip;
