@@ -62,7 +62,7 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.C
 	r.counts = e.queries.of(tag)
 	r.counts.begin()
 	r.running = &running{tag: tag, manager: e.manager.Name(), needed: prepared.needs.Smallest, plan: prepared.plan}
-	ctx, r.running.cancel = context.WithCancelCause(ctx)
+	ctx, r.running.cancel = endable(ctx)
 	r.settings.Working = &r.running.working
 	e.top().active.add(r.running)
 	return r, ctx, nil

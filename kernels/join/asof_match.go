@@ -221,7 +221,13 @@ func (r *run) usableOf(held *release.Stack, keys *buffer.Buffer, numbers ...int)
 		if familyOf(keys.Column(i).Type()) != floats {
 			continue
 		}
-		if number := expr.Col(keys.Schema().Field(i).Name).IsNaN().Not().FillNull(expr.Lit(false)); all.IsZero() {
+		isNumber := expr.Col(keys.Schema().Field(i).Name).IsNaN().Not()
+		if keys.Column(i).Type().ID() == arrow.FLOAT16 { // which expressions do not compute with
+			if keys, isNumber, err = r.numbersOfHalves(held, keys, i); err != nil {
+				return nil, err
+			}
+		}
+		if number := isNumber.FillNull(expr.Lit(false)); all.IsZero() {
 			all = number
 		} else {
 			all = all.AndStrict(number)
@@ -243,6 +249,26 @@ func (r *run) usableOf(held *release.Stack, keys *buffer.Buffer, numbers ...int)
 	}
 	held.Add(made[0])
 	return made[0], nil
+}
+
+// numbersOfHalves returns an expression that is false for the NaNs of a column of float16, and
+// the table with a column that it reads: the bits of the values.
+func (r *run) numbersOfHalves(held *release.Stack, keys *buffer.Buffer, number int) (*buffer.Buffer, expr.Expr, error) {
+	const sign, infinity = 1 << 15, 0x7c00
+	data := keys.Column(number).Data()
+	data.Type = arrow.PrimitiveTypes.Uint16
+	bits, err := column.New(data)
+	if err != nil {
+		return nil, expr.Expr{}, err
+	}
+	held.Add(bits)
+	name := keys.Schema().Field(number).Name + " bits"
+	table, err := keys.AppendColumn(arrow.Field{Name: name, Type: data.Type, Nullable: true}, bits)
+	if err != nil {
+		return nil, expr.Expr{}, err
+	}
+	held.Add(table)
+	return table, expr.Col(name).BitAnd(expr.Lit(uint16(sign - 1))).Le(expr.Lit(uint16(infinity))), nil
 }
 
 // filterRows returns the rows of a table for which a mask is true, and their numbers.

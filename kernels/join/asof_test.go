@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/float16"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +42,7 @@ var asOfKinds = map[string]asOfKind{
 	"far":     {arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64, appendFar, func(d int) any { return int64(d) << farBits }, 0},
 	"float64": {arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float64, appendNumber, func(d int) any { return float64(d) }, 0},
 	"float32": {arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float32, appendNumber, asInt, 0},
+	"float16": {arrow.FixedWidthTypes.Float16, arrow.FixedWidthTypes.Float16, appendNumber, func(d int) any { return float64(d) }, 0},
 	"units":   {arrow.FixedWidthTypes.Timestamp_s, arrow.FixedWidthTypes.Timestamp_us, appendNumber, func(d int) any { return time.Duration(d)*time.Second + time.Nanosecond }, 0},
 	"date32":  {arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date32, appendNumber, func(d int) any { return time.Duration(d) * 24 * time.Hour }, 0},
 }
@@ -60,6 +62,8 @@ func appendNumber(builder array.Builder, key float64) {
 		b.Append(int32(key))
 	case *array.Int64Builder:
 		b.Append(int64(key))
+	case *array.Float16Builder:
+		b.Append(float16.New(float32(key)))
 	case *array.Float32Builder:
 		b.Append(float32(key))
 	case *array.Float64Builder:

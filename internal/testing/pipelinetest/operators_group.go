@@ -8,8 +8,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/order"
 )
 
 // groupings aggregate groups of rows.
@@ -29,7 +32,12 @@ var groupings = []Operator{
 				query = query.Where(where)
 			}
 			options.Options = in.Options
-			return query.Aggregate(ctx, aggregates, options)
+			made, err := query.Aggregate(ctx, aggregates, options)
+			if err != nil || options.Order != group.Unspecified {
+				return made, err
+			}
+			sorted, err := sortedByKeys(ctx, made, keys, in.Options)
+			return release.OnError(sorted, err, made.Release())
 		}, true
 	}},
 	{"group in parts", func(d *Draw) (string, Run, bool) {
@@ -43,7 +51,7 @@ var groupings = []Operator{
 			if err != nil {
 				return nil, err
 			}
-			merged, err := group.Merge(ctx, in.Table.Schema(), []*buffer.Buffer{partial, partial}, aggregates, group.ByOptions{Options: in.Options, Order: group.FirstAppearance})
+			merged, err := group.Merge(ctx, in.Table.Schema(), []*buffer.Buffer{partial, partial}, aggregates, group.ByOptions{Options: in.Options, Order: group.ByKey})
 			return merged, errors.Join(err, partial.Release())
 		}, true
 	}},
@@ -57,6 +65,15 @@ var groupings = []Operator{
 			return group.By(in.Table, keys...).Transform(ctx, aggregates, group.ByOptions{Options: in.Options})
 		}, true
 	}},
+}
+
+// sortedByKeys sorts groups, whose order differs between devices if it is not specified.
+func sortedByKeys(ctx context.Context, groups *buffer.Buffer, keys []group.Key, options kernels.Options) (*buffer.Buffer, error) {
+	by := make([]order.Key, len(keys))
+	for i, key := range keys {
+		by[i].Column = key.Name
+	}
+	return order.Sort(ctx, groups, by, options)
 }
 
 // groupKeys draws one or two columns as keys.
