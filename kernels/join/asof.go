@@ -174,7 +174,7 @@ func (o *AsOfOptions) distancesOf(t arrow.DataType) (distances, error) {
 		return d, err
 	}
 	class := l.Stored()
-	if l.Kind != layout.Fixed || l.Width > 8 || class != layout.Signed && class != layout.Unsigned && class != layout.Float {
+	if l.Kind != layout.Fixed || l.Width > 8 || t.ID() == arrow.FLOAT16 || class != layout.Signed && class != layout.Unsigned && class != layout.Float {
 		return d, &distanceError{fmt.Errorf("values of type %v have no distance, which Nearest and Tolerance need: cast them to integers or floats: %w", t, device.ErrNotSupported)}
 	}
 	d.width, d.real = l.Width, class == layout.Float
