@@ -42,12 +42,23 @@ type Bounds struct{ Least, Greatest uint64 }
 
 // Bounds returns the bounds of the column's values that are not null, or false if they are
 // unknown. Columns do not change, so an operator that has found the bounds does not look for
-// them again.
+// them again. Memory that another library owns, or that was exported to one, may change:
+// the bounds of a column of such memory are unknown.
 func (c *Column) Bounds() (Bounds, bool) {
-	if known := c.known.bounds.Load(); known != nil {
+	if known := c.known.bounds.Load(); known != nil && !c.mayChange() {
 		return *known, true
 	}
 	return Bounds{}, false
+}
+
+// mayChange reports whether other libraries may write to the column's values.
+func (c *Column) mayChange() bool {
+	for i := range c.NumBuffers() {
+		if block := c.Buffer(i).Block(); block != nil && block.MayChange() {
+			return true
+		}
+	}
+	return false
 }
 
 // LearnBounds records the bounds of a column of integers. The caller must have verified

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -135,4 +136,26 @@ func TestBounds(t *testing.T) {
 	assert.False(t, known, "a part may have other bounds")
 	require.NoError(t, part.Release())
 	require.NoError(t, c.Release())
+}
+
+// TestBoundsOfMemoryThatOthersWrite has bounds until the memory is exported.
+func TestBoundsOfMemoryThatOthersWrite(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	c := columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Int32, []int32{3, 1, 2})
+	_, known := c.Bounds()
+	require.False(t, known)
+	c.LearnBounds(column.Bounds{Least: 1, Greatest: 3})
+	bounds, known := c.Bounds()
+	require.True(t, known)
+	require.Equal(t, column.Bounds{Least: 1, Greatest: 3}, bounds)
+	block := c.Buffer(1).Block()
+	require.False(t, block.MayChange())
+	require.NoError(t, block.BeginExport())
+	_, known = c.Bounds()
+	require.False(t, known, "the consumer may write to the memory")
+	require.NoError(t, block.EndExport())
+	_, known = c.Bounds()
+	require.False(t, known, "the consumer may have written to the memory")
+	again := columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Int32, []int32{3, 1, 2})
+	require.False(t, again.Buffer(1).Block().MayChange(), "a block of a state that was exported before")
 }

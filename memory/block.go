@@ -87,9 +87,11 @@ type blockState struct {
 	listed  atomic.Bool
 	release func() error
 	uses    useList
-	// exports counts the current exports to other libraries.
-	exports atomic.Int64
-	number  uint64
+	// exports counts the current exports to other libraries. exported is the last
+	// generation that was exported, plus 1.
+	exports  atomic.Int64
+	exported atomic.Uint64
+	number   uint64
 	// sampled is set from the time at which the block was chosen as a sample until it
 	// ends.
 	sampled *sampledBlock
@@ -201,6 +203,12 @@ func (b *Block) Origin() Origin {
 
 // External reports whether another library owns the memory.
 func (b *Block) External() bool { return b.Origin() != Owned }
+
+// MayChange reports whether other libraries may write to the memory, now or since it was
+// allocated: they own it, or it was exported to one.
+func (b *Block) MayChange() bool {
+	return b.External() || b.alive() && b.state.exported.Load() == b.generation+1
+}
 
 // ReadOnly reports whether the owner of the memory forbids writing.
 func (b *Block) ReadOnly() bool { return b.alive() && b.state.readOnly }

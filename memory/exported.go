@@ -56,6 +56,7 @@ func (b *Block) BeginExport() error {
 		return nil
 	}
 	b.state.exports.Add(1)
+	b.state.exported.Store(b.generation + 1)
 	if !b.state.listed.Load() {
 		b.list()
 	}
