@@ -95,8 +95,8 @@ func TestCacheIsFilledOnce(t *testing.T) {
 	require.NoError(t, cached.Evict())
 }
 
-// TestCacheBeyondTheBudget keeps rows of three times the budget in host memory, and none if
-// there is none either.
+// TestCacheBeyondTheBudget caches three times as many bytes as the budget: the cache keeps its
+// rows in host memory, and keeps none of them if the host has no room.
 func TestCacheBeyondTheBudget(t *testing.T) {
 	records := drawn(t, 1, 12, 3000)
 	const budget = 12 * 3000 * 29 / 3

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gpuframe/gpuframe/memory"
@@ -28,18 +27,12 @@ type Failure struct {
 	Error string `json:"error"`
 }
 
-// failures are the last failures.
-type failures struct {
-	mu   sync.Mutex
-	last []Failure
-}
-
 func (r *Recorder) failed(f memory.Failure) {
 	made := Failure{
 		Time: time.Now(), Manager: titleOf(topOf(f.Manager)), Tenant: tenantOf(f.Manager), Tag: f.Tag, Bytes: f.Bytes,
 		Reason: reasonOf(f.Err), Error: f.Err.Error(),
 	}
-	r.failures.add(made)
+	r.failures.add(made, mostFailures)
 	if r.log != nil {
 		r.log.LogAttrs(context.Background(), slog.LevelWarn, "gpuframe: a request got no memory",
 			slog.String("manager", made.Manager), slog.String("tenant", made.Tenant), slog.String("tag", made.Tag),
@@ -60,20 +53,9 @@ func reasonOf(err error) string {
 	return "other"
 }
 
-func (f *failures) add(made Failure) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.last) == mostFailures {
-		f.last = slices.Delete(f.last, 0, 1)
-	}
-	f.last = append(f.last, made)
-}
-
 // Failures returns the last 100 requests that got no memory, the latest first.
 func (r *Recorder) Failures() []Failure {
-	r.failures.mu.Lock()
-	defer r.failures.mu.Unlock()
-	list := slices.Clone(r.failures.last)
+	list := r.failures.list()
 	slices.Reverse(list)
 	return list
 }

@@ -121,7 +121,7 @@ func (h *handler) current() ([]byte, error) {
 		return h.text, nil
 	}
 	s := h.recorder.Snapshot()
-	s.History = h.recorder.history.read()
+	s.History = h.recorder.history.list()
 	s.CanCancel = h.options.Token != ""
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestHeapProfileIsEmptyWithoutSampling(t *testing.T) {
 
 func TestGoToolReadsTheHeapProfile(t *testing.T) {
 	if exec.Command("go", "tool", "-n", "pprof").Run() != nil {
-		t.Skip("there is no Go here with a pprof")
+		t.Skip("the go command here has no pprof")
 	}
 	r, mgr := newRecorder(t, observe.Options{SampleBytes: 1}, 0)
 	loadPrices(t, mgr, 3<<20, "prices")

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -23,21 +22,20 @@ type Moment struct {
 // history has the last moments. It begins with the first page.
 type history struct {
 	once sync.Once
-	mu   sync.Mutex
-	last []Moment
+	recent[Moment]
 }
 
 // keepHistory adds a moment in each interval until the recorder is closed.
 func (r *Recorder) keepHistory(interval time.Duration) {
 	r.history.once.Do(func() {
-		r.history.add(r.moment())
+		r.history.add(r.moment(), historyPoints)
 		go func() {
 			ticker := time.NewTicker(interval)
 			defer ticker.Stop()
 			for {
 				select {
 				case <-ticker.C:
-					r.history.add(r.moment())
+					r.history.add(r.moment(), historyPoints)
 				case <-r.closed:
 					return
 				}
@@ -57,19 +55,4 @@ func (r *Recorder) moment() Moment {
 		}
 	}
 	return m
-}
-
-func (h *history) add(m Moment) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.last) == historyPoints {
-		h.last = slices.Delete(h.last, 0, 1)
-	}
-	h.last = append(h.last, m)
-}
-
-func (h *history) read() []Moment {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]Moment{}, h.last...)
 }

@@ -44,7 +44,7 @@ type Recorder struct {
 	heap     heap
 	queries  endedQueries
 	slow     time.Duration
-	failures failures
+	failures recent[Failure]
 	waits    histogram
 	log      *slog.Logger
 	history  history

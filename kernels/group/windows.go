@@ -41,8 +41,9 @@ const (
 	widestSpan = binBits - 1
 )
 
-// windowSpan returns the largest distance of exponents in a window to which some rows are added:
-// the sign and the sum of so many values of 53 bits at this distance take 94 bits.
+// windowSpan returns how far the exponents of the values in a window may differ. A window has
+// 94 bits: one for the sign, 53 for a value, enough for the carries of a sum of that many rows,
+// and the rest for the difference.
 func windowSpan(rows int) int { return min(94-1-53-bits.Len(uint(rows)), widestSpan) }
 
 // windows allocates the memory of the windows, or nil if no reader has one.

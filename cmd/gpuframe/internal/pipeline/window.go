@@ -93,7 +93,7 @@ func (p *parser) frame(w gpuframe.Window) (gpuframe.Window, error) {
 	return w, nil
 }
 
-// bounds reads two bounds. One without a limit is nil.
+// bounds parses "LOW to HIGH". The bounds "start" and "end", which set no limit, become nil.
 func (p *parser) bounds(bound func() (any, error)) (bounds [2]any, err error) {
 	for i, unlimited := range []string{"start", "end"} {
 		if i == 1 {
