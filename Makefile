@@ -10,13 +10,18 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check lint tidy portable race full nocgo asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check arrow18 cuda-header bench gpu-bundle gpu-bundle-gorgonia bundle-check sizes data clean
+.PHONY: demo test check explore lint tidy portable race full nocgo asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
 
-# Packages that lint vets are not vetted again by their tests.
-TEST := $(GO) test -vet=off
+# The seed of property tests: a check draws the same cases here and in CI. With
+# GPUFRAME_SEED=0, and with plain `go test`, every run draws others; see explore.
+export GPUFRAME_SEED ?= 20261123
+
+# Packages that lint vets are not vetted again by their tests. The time limit only ends
+# tests that hang: no test may depend on the speed of the machine.
+TEST := $(GO) test -vet=off -timeout 90m
 
 test: ## build everything and test it at small sizes, on each device present: minutes
 	$(TEST) -short ./...
@@ -25,7 +30,7 @@ test: ## build everything and test it at small sizes, on each device present: mi
 check: ## everything that CI runs
 	$(MAKE) lint tidy portable race full nocgo asan sizes bundle-check
 	@# The tests of the Python package use one processor; the others fill the rest.
-	$(MAKE) --jobs=2 --output-sync=target pytest gorgonia-check arrow18 ptx-check examples handover sharing wheel
+	$(MAKE) --jobs=2 --output-sync=target pytest gorgonia-check arrow18 flight beam opentelemetry ptx-check examples handover sharing wheel
 	@echo "check: ok"
 
 lint:
@@ -43,16 +48,16 @@ portable: ## every package compiles on every platform, with and without cgo
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./device/... ./internal/streamcopy # the rest is as on darwin/arm64
 
-race: ## under the race detector, at small sizes
-	$(TEST) -race -short -timeout 20m ./...
+race: ## under the race detector, at small sizes; internal/lint reads files only
+	$(TEST) -race -short $$($(GO) list ./... | grep -v internal/lint)
 
 full: ## at full sizes
-	$(TEST) -timeout 20m ./...
+	$(TEST) ./...
 
 nocgo: ## without cgo, and on 32 bits where the processor can
-	CGO_ENABLED=0 $(TEST) -short -timeout 10m ./device/... ./memory/... ./column ./buffer/... ./kernels ./kernels/expr ./dlpack ./arrowdev ./share
+	CGO_ENABLED=0 $(TEST) -short ./device/... ./memory/... ./column ./buffer/... ./kernels ./kernels/expr ./dlpack ./arrowdev ./share
 	@if [ "$$($(GO) env GOHOSTARCH)" = amd64 ]; then set -x; \
-	  CGO_ENABLED=0 GOARCH=386 $(TEST) -short -timeout 10m ./device/... ./memory ./column ./buffer; \
+	  CGO_ENABLED=0 GOARCH=386 $(TEST) -short ./device/... ./memory ./column ./buffer; \
 	else echo "nocgo: 386 runs on amd64 only"; fi
 
 asan: ## what shares memory with C, under the address sanitizer and the strictest pointer checks
@@ -113,10 +118,30 @@ gorgonia-check:
 
 arrow18: ## the module for arrow-go v18; its dependencies are fetched
 	$(GO) -C arrow18 vet ./...
-	$(GO) -C arrow18 test -vet=off ./...
+	$(GO) -C arrow18 test -vet=off -timeout 90m ./...
+
+flight: ## the module for Arrow Flight, at small sizes under the race detector; its dependencies are fetched
+	$(GO) -C flight vet ./...
+	$(GO) -C flight test -vet=off -timeout 90m -race -short ./...
+
+beam: ## the module for Apache Beam; its dependencies are fetched
+	$(GO) -C beam vet ./...
+	$(GO) -C beam test -vet=off -timeout 90m -short ./...
+
+opentelemetry: ## the module for OpenTelemetry; its dependencies are fetched
+	$(GO) -C observe/opentelemetry vet ./...
+	$(GO) -C observe/opentelemetry mod tidy -diff
+	$(GO) -C observe/opentelemetry test -vet=off -timeout 90m -race ./...
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh
+
+EXPLORE ?= ./...
+CHECKS  ?= 1000
+
+explore: ## property tests of packages with other cases in every run: make explore EXPLORE=./kernels/... CHECKS=10000
+	@for package in $$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(EXPLORE) | grep internal/testing/property | cut -d' ' -f1); do \
+	  GPUFRAME_SEED=0 $(TEST) -short -timeout 0 $$package -rapid.checks=$(CHECKS) || exit 1; done
 
 bench: ## what docs/performance.md holds
 	$(GO) run ./bench
@@ -126,6 +151,9 @@ gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without 
 
 gpu-bundle-gorgonia: ## build/gpu-gorgonia.tar.xz: the same tests on the backend over gorgonia.org/cu
 	gorgoniacu/gpu-bundle.sh
+
+gpu-peers: ## build/gpu-peers.tar.xz: the benchmarks with DuckDB beside them, as programs for such a machine
+	scripts/gpu-peers.sh
 
 sizes: ## what programs weigh; fails above the limits
 	scripts/binary-size.sh

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -23,14 +24,27 @@ type binder struct {
 	// missing are columns that a verb with a problem would have made. Later expressions on
 	// them are not reported again.
 	missing map[string]bool
+	// computed are the parts that the expressions of the verb at hand have columns of, by the
+	// names of these.
+	computed parts
+	// shape, if it is not nil, has the slots that stand for the tables.
+	shape *shape
 }
 
-// bindQuery returns the plan of a query, not optimized.
-func bindQuery(ctx context.Context, q Query) (plan.Node, error) {
+// standIn returns the slot for a source of tables, or the source.
+func (b *binder) standIn(of source.Source) source.Source {
+	if b.shape == nil {
+		return of
+	}
+	return b.shape.slots[slices.Index(b.shape.sources, of)]
+}
+
+// bindQuery returns the plan of a query, not optimized. With a shape it has its slots.
+func bindQuery(ctx context.Context, q Query, s *shape) (plan.Node, error) {
 	if q.step == nil {
 		return nil, &QueryError{[]Problem{{Verb: "Query", Err: errors.New("the zero Query has no source: begin with a method of an Engine")}}}
 	}
-	b := binder{ctx: ctx, bound: map[*step]plan.Node{}, missing: map[string]bool{}}
+	b := binder{ctx: ctx, bound: map[*step]plan.Node{}, missing: map[string]bool{}, shape: s}
 	n := b.bind(q.step)
 	if len(b.problems) > 0 {
 		return nil, &QueryError{b.problems}

@@ -95,6 +95,12 @@ func TestMoreThanTheBudget(t *testing.T) {
 		"sort of few values": {func(e *gpuframe.Engine) gpuframe.Query {
 			return e.Records(nil, records...).Sort(gpuframe.Col("few"), text)
 		}, true},
+		"sort of ties": {func(e *gpuframe.Engine) gpuframe.Query {
+			return e.Records(nil, records...).Sort(gpuframe.Col("few").Desc())
+		}, true},
+		"sort of one value": {func(e *gpuframe.Engine) gpuframe.Query {
+			return e.Records(nil, records...).Sort(id.Lt(-1), gpuframe.Col("few").Gt(5))
+		}, true},
 		"groups": {func(e *gpuframe.Engine) gpuframe.Query {
 			return e.Records(nil, records...).GroupBy(key).Agg(id.Sum(), text.Min(), gpuframe.Count())
 		}, false},

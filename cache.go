@@ -2,7 +2,9 @@ package gpuframe
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
 )
@@ -22,13 +24,35 @@ import (
 //
 // [Query.Evict] and [Engine.Close] release the rows.
 func (q Query) Cache() Query {
-	made := q.then("Cache", func(b *binder, inputs []plan.Node) plan.Node {
-		return plan.NewCache(inputs[0], b.at.store)
-	})
+	made := q.then("Cache", nil, (*binder).cache)
 	if s := made.step; s != nil {
 		s.store = exec.NewStore(&s.engine.stores, s.origin)
 	}
 	return made
+}
+
+// CacheWith is [Query.Cache] with the rows of an earlier query: kept, which Cache returned on
+// the same engine. It is for queries that are made anew from data in each request, and relies on
+// the caller that both have the same rows. They have the same columns.
+func (q Query) CacheWith(kept Query) Query {
+	made := q.then("CacheWith", nil, (*binder).cache)
+	if s := made.step; s != nil && kept.step != nil && kept.step.engine == s.engine {
+		s.store = kept.step.store
+	}
+	return made
+}
+
+func (b *binder) cache(inputs []plan.Node) plan.Node {
+	store := b.at.store
+	if store == nil {
+		b.report(fmt.Errorf("the query with the rows was not made by Cache on the same engine: %w", device.ErrInvalidValue))
+		return inputs[0]
+	}
+	if err := store.Accept(inputs[0].Schema()); err != nil {
+		b.report(err)
+		return inputs[0]
+	}
+	return plan.NewCache(inputs[0], store)
 }
 
 // Evict releases the rows that caches of the query keep. Queries that read them now go on. A

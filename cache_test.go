@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
@@ -55,6 +57,26 @@ func TestCache(t *testing.T) {
 		_, err = cached.Collect(t.Context())
 		require.ErrorIs(t, err, gpuframe.ErrUsed)
 	})
+}
+
+// TestCacheWith shares the rows of a cache with queries that are made anew.
+func TestCacheWith(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	record := sales(t)
+	first := onceReader(t, e, record).Filter(price.Gt(50)).Cache()
+	want := collect(t, first)
+	unread, err := array.NewRecordReader(record.Schema(), nil)
+	require.NoError(t, err)
+	t.Cleanup(unread.Release)
+	again := e.Reader(unread).Filter(price.Gt(50)).CacheWith(first)
+	require.Equal(t, want, collect(t, again), "nothing is read")
+	require.Equal(t, collect(t, first.Sort(city)), collect(t, again.Sort(city)))
+	_, err = e.Records(nil, record).Select(city).CacheWith(first).Collect(t.Context())
+	require.ErrorIs(t, err, buffer.ErrSchema)
+	_, err = e.Records(nil, record).CacheWith(e.Records(nil, record)).Collect(t.Context())
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	require.NoError(t, again.Evict())
+	require.Zero(t, e.Manager().Stats().InUse)
 }
 
 // TestCacheFails leaves a cache empty by a query that fails.

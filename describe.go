@@ -34,7 +34,7 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	if err != nil {
 		return nil, err
 	}
-	n, err := bindQuery(ctx, q)
+	n, err := bindQuery(ctx, q, nil)
 	if err != nil {
 		return nil, err
 	}

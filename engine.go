@@ -23,8 +23,12 @@ type Option struct {
 // settings are the values of the options.
 type settings struct {
 	device string
-	memory memory.Options
-	spill  spill.Options
+	// devices are the names of several devices, or nil.
+	devices []string
+	// divideFrom is the number of rows from which scans are divided.
+	divideFrom int64
+	memory     memory.Options
+	spill      spill.Options
 }
 
 // Device selects the device by its name, for example "cuda:1" or "host". Without this
@@ -36,8 +40,8 @@ func Device(name string) Option {
 	}}
 }
 
-// Budget limits the device memory that may be in use at a time, in bytes. Without this
-// option the memory of the device is the limit.
+// Budget limits the device memory that may be in use at a time, in bytes: see [Devices] for
+// several devices. Without this option the memory of the device is the limit.
 func Budget(bytes uint64) Option {
 	return Option{"Budget", func(s *settings) error {
 		if bytes == 0 {
@@ -86,16 +90,20 @@ func SpillDirectory(path string) Option {
 // SpillError is the failure of a file with a table of a query: see [SpillDirectory].
 type SpillError = spill.FileError
 
-// Engine runs queries: it is an open device, and the manager of its memory. Its methods may
-// be called from any goroutine.
+// Engine runs queries: it is an open device, or several, and the manager of its memory. Its
+// methods may be called from any goroutine.
 type Engine struct {
-	device   *device.Device
-	manager  *memory.Manager
-	spilling exec.Spilling
+	*member
+	// others are the further devices, and divideFrom is the number of rows from which a scan is
+	// divided among all.
+	others     []*member
+	divideFrom int64
 	// parent is the engine that a tenant is of. level admits the queries of both.
 	parent  *Engine
 	level   *admission.Level
 	queries queries
+	// plans are those of queries that were run.
+	plans plans
 	// active has the queries of an engine without parent and of its tenants.
 	active active
 	stores exec.Stores
@@ -126,25 +134,20 @@ func open(options []Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	dev, err := device.Open(chosen.device)
+	if chosen.devices == nil {
+		chosen.devices = []string{chosen.device}
+	}
+	list, err := openMembers(chosen)
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := memory.NewManager(dev, chosen.memory)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	e := newEngine(nil, dev, mgr, func() error {
-		// Pinned memory that files were decoded into stays with the device otherwise.
-		_, trimming := memory.TrimPinned(dev, 0)
-		return errors.Join(trimming, mgr.Close(), dev.Close())
-	})
-	e.spilling.Options = chosen.spill
+	e := newEngine(nil, list, func() error { return closeMembers(list) })
+	e.divideFrom = chosen.divideFrom
 	return e, nil
 }
 
 func settingsOf(options []Option) (settings, error) {
-	var s settings
+	s := settings{divideFrom: usualDivideFrom}
 	given := make(map[string]bool, len(options))
 	for i, o := range options {
 		switch {
@@ -158,44 +161,49 @@ func settingsOf(options []Option) (settings, error) {
 			return s, err
 		}
 	}
+	if given["Device"] && given["Devices"] {
+		return s, fmt.Errorf("options Device and Devices are both given, expected one of them: %w", device.ErrInvalidValue)
+	}
 	return s, nil
 }
 
-// Device returns the device. It is open until the engine is closed.
+// Device returns the device, the first one of several. It is open until the engine is closed.
 func (e *Engine) Device() *device.Device { return e.device }
 
-// Manager returns the manager of the engine's memory.
+// Manager returns the manager of the engine's memory, that of the first device of several.
 func (e *Engine) Manager() *memory.Manager { return e.manager }
 
 // Tenant returns an engine on the same device. Its queries share a separate budget, in
-// bytes, below that of e. Its close is independent; it must come before that of e.
+// bytes, below that of e; each of several devices has an equal part of it. Zero means no
+// separate budget. Its close is independent; it must come before that of e.
 //
 // # Errors
 //
 // The error is that of [memory.Manager.Child].
 func (e *Engine) Tenant(name string, budget uint64) (*Engine, error) {
-	mgr, err := e.manager.Child(name, budget)
+	share := budget
+	if budget > 0 {
+		share = max(budget/uint64(1+len(e.others)), 1)
+	}
+	list, err := e.childMembers(name, share)
 	if err != nil {
 		return nil, fmt.Errorf("gpuframe: tenant %q: %w", name, err)
 	}
-	tenant := newEngine(e, e.device, mgr, mgr.Close)
-	tenant.spilling.Options = e.spilling.Options
-	return tenant, nil
+	return newEngine(e, list, func() error { return closeManagers(list) }), nil
 }
 
-// newEngine makes an engine, or a tenant of another one.
-func newEngine(parent *Engine, dev *device.Device, mgr *memory.Manager, end func() error) *Engine {
-	e := &Engine{device: dev, manager: mgr, parent: parent}
-	e.spilling.Manager = mgr
+// newEngine makes an engine on devices, or a tenant of another one.
+func newEngine(parent *Engine, list []*member, end func() error) *Engine {
+	e := &Engine{member: list[0], others: list[1:], parent: parent}
 	if parent == nil {
-		e.level = admission.New(mgr.Budget)
+		e.level = admission.New(e.manager.Budget)
 	} else {
-		e.level = parent.level.Child(mgr.Budget)
+		e.level, e.divideFrom = parent.level.Child(e.manager.Budget), parent.divideFrom
 	}
 	e.close = sync.OnceValue(func() error {
 		e.level.Close()
 		_, evicting := e.stores.Evict()
-		return errors.Join(evicting, e.spilling.Close(), end())
+		return errors.Join(evicting, end())
 	})
 	return e
 }

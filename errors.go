@@ -98,7 +98,7 @@ type NeedsError struct {
 	// Tag is the tag of the query.
 	Tag string
 	// Needed is the smallest budget that the query is expected to run with, Budget that of
-	// the engine, in bytes.
+	// the engine, in bytes. With several devices both are those of each.
 	Needed, Budget uint64
 }
 

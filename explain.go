@@ -14,15 +14,16 @@ import (
 // Explain returns the plan of the query as text, as written and as run, with the needs that are
 // expected. It reads the schemas of the sources and nothing more.
 func (q Query) Explain(ctx context.Context) (string, error) {
-	n, err := bindQuery(ctx, q)
+	n, err := bindQuery(ctx, q, nil)
 	if err != nil {
 		return "", err
 	}
-	optimized, err := plan.Optimize(n)
+	e := q.step.engine
+	optimized, err := e.optimize(n)
 	if err != nil {
 		return "", failed(err)
 	}
-	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s\n%v\n", indented(plan.Explain(n)), q.step.engine.device.Name(),
+	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s\n%v\n", indented(plan.Explain(n)), e.deviceNames(),
 		indented(plan.Explain(optimized)), needsOf(exec.NeedsOf(optimized))), nil
 }
 
@@ -37,7 +38,8 @@ type Needs struct {
 	Bytes uint64
 	// Smallest is the smallest budget that the query runs with, in bytes: each operation then
 	// works on a few hundred rows at a time. A query with a smaller budget is refused with a
-	// [*NeedsError]. Collect also needs room for the result.
+	// [*NeedsError]. Collect also needs room for the result. With several devices each of them
+	// needs as much.
 	Smallest uint64
 }
 
@@ -79,7 +81,7 @@ func (n Needs) String() string {
 //
 // The error is a [*QueryError], which lists all that is wrong with the query.
 func (q Query) Schema(ctx context.Context) (*arrow.Schema, error) {
-	n, err := bindQuery(ctx, q)
+	n, err := bindQuery(ctx, q, nil)
 	if err != nil {
 		return nil, err
 	}

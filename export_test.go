@@ -2,35 +2,67 @@ package gpuframe
 
 import (
 	"context"
+	"errors"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
+	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // EngineOn returns an engine on a manager. Its Close leaves the manager open.
 func EngineOn(m *memory.Manager) *Engine {
-	return newEngine(nil, m.Device(), m, func() error { return nil })
+	e, err := Managed(m)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// EngineOnSeveral returns an engine on managers of several devices, which divides all scans. Its
+// Close leaves the managers open.
+func EngineOnSeveral(managers ...*memory.Manager) *Engine {
+	var list []*member
+	for _, m := range managers {
+		of := &member{device: m.Device(), manager: m}
+		of.spilling.Manager = m
+		list = append(list, of)
+	}
+	return newEngine(nil, list, func() error {
+		var failures []error
+		for _, of := range list {
+			failures = append(failures, of.spilling.Close())
+		}
+		return errors.Join(failures...)
+	})
 }
 
 // Without returns the query with a plan that is made without some passes of the optimizer.
 // Its steps are not shared with q.
 func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
-	n, err := bindQuery(ctx, q)
+	n, err := bindQuery(ctx, q, nil)
 	if err != nil {
 		return Query{}, err
 	}
-	if n, err = plan.OptimizeWithout(n, passes...); err != nil {
+	if n, err = q.step.engine.optimize(n, passes...); err != nil {
 		return Query{}, err
 	}
 	made := Query{&step{engine: q.step.engine, verb: q.step.verb}}
-	made.step.prepared.store(made, n)
+	made.step.prepared.known.Store(&prepared{plan: n, needs: exec.NeedsOf(n), tag: made.step.origin()})
 	return made, nil
 }
 
 // ExplainPlan returns the plan of a query of Without.
 func (q Query) ExplainPlan() string { return plan.Explain(q.step.prepared.known.Load().plan) }
 
-// PlanSchema returns the schema of a query of Without.
-func (q Query) PlanSchema() *arrow.Schema { return q.step.prepared.known.Load().plan.Schema() }
+// Planned returns the number of queries that were bound and optimized.
+func (e *Engine) Planned() uint64 { return e.plans.made.Load() }
+
+// SameShape reports whether two queries have shapes, and these have one plan.
+func (q Query) SameShape(other Query) bool {
+	a, b := q.shape(), other.shape()
+	return a != nil && b != nil && a.same(b)
+}
+
+// Value returns the expression of package expr of an expression without aggregates.
+func (e Expr) Value() expr.Expr { return e.value }

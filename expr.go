@@ -110,6 +110,8 @@ type part struct {
 	window *Window
 	// frame is the rows of the partition that the function is of.
 	frame plan.Frame
+	// inherits gives the functions without a window in its own expressions the window of Over.
+	inherits bool
 }
 
 // isWindow reports whether the part has a value for each row.
@@ -175,7 +177,7 @@ func rename(e expr.Expr, names map[string]string) expr.Expr {
 // same reports whether two parts compute the same.
 func (p part) same(q part) bool {
 	a, b := p.aggregation, q.aggregation
-	if a.Function != b.Function || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) {
+	if a.Function != b.Function || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) || p.inherits != q.inherits {
 		return false
 	}
 	for i := range a.Values {

@@ -82,7 +82,7 @@ func Suffix(text string) JoinTerm {
 //	sales.Join(products, gpuframe.Left, gpuframe.Col("product"))
 //	orders.Join(customers, gpuframe.Inner, gpuframe.On(gpuframe.Col("buyer"), gpuframe.Col("id")))
 func (q Query) Join(other Query, kind JoinKind, terms ...JoinTerm) Query {
-	return q.then("Join", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Join", arguments{kind, terms}, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.join(inputs[0], inputs[1], kind, terms)
 	}, other)
 }
@@ -122,7 +122,7 @@ type AsOfOptions struct {
 //
 //	trades.AsOf(quotes, gpuframe.Col("time"), gpuframe.AsOfOptions{By: []gpuframe.JoinTerm{gpuframe.Col("symbol")}})
 func (q Query) AsOf(other Query, on JoinTerm, options AsOfOptions) Query {
-	return q.then("AsOf", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("AsOf", nil, func(b *binder, inputs []plan.Node) plan.Node {
 		keys, ok := b.terms(inputs[0], inputs[1], []JoinTerm{on})
 		by, fits := b.terms(inputs[0], inputs[1], options.By)
 		if !ok || !fits {

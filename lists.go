@@ -19,14 +19,14 @@ type ExplodeOptions struct {
 // elements, the others repeat their values. A null or an empty list becomes one row with a
 // null. In several columns, the lists of a row have the same number of elements.
 func (q Query) Explode(columns ...string) Query {
-	return q.then("Explode", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Explode", nil, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.explode(inputs[0], columns, ExplodeOptions{})
 	})
 }
 
 // ExplodeWith is [Query.Explode] with options.
 func (q Query) ExplodeWith(options ExplodeOptions, columns ...string) Query {
-	return q.then("ExplodeWith", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("ExplodeWith", nil, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.explode(inputs[0], columns, options)
 	})
 }
@@ -71,6 +71,22 @@ func (e Expr) ListSortDescending() Expr {
 func (e Expr) Split(separator string) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return nested.Split(value, separator) })
 }
+
+// SplitFields is a struct of the first parts of a string between occurrences of a separator of
+// one byte or more: a field for each name. A part that the string lacks is null.
+func (e Expr) SplitFields(separator string, names ...string) Expr {
+	fields := make([]Expression, len(names))
+	for i, name := range names {
+		fields[i] = e.SplitPart(separator, i+1).As(name)
+	}
+	made := Struct(fields...)
+	made.root = e.Name()
+	return made
+}
+
+// Sequence is the list of the integers from 0 to e, e excluded: Explode of it repeats a row e
+// times.
+func (e Expr) Sequence() Expr { return unary(e, nested.Sequence) }
 
 // ListCount is the number of elements of a list that are not null.
 func (e Expr) ListCount() Expr { return foldList(e, nested.Count) }

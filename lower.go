@@ -35,9 +35,13 @@ func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []exp
 	for _, e := range list {
 		values = append(values, all.join(e))
 	}
-	n, fits := b.windows(input, all)
+	b.computed = parts{}
+	n, renamed, fits := b.windows(input, all)
 	if !fits {
 		return input, nil, false
+	}
+	for i := range values {
+		values[i] = rename(values[i], renamed)
 	}
 	return n, values, ok
 }
@@ -54,18 +58,31 @@ func (b *binder) proper(list []Expr) bool {
 	return ok
 }
 
-// windows computes parts as windows. Parts of the same partition are computed together.
-func (b *binder) windows(n plan.Node, all parts) (plan.Node, bool) {
+// windows computes parts as windows. Parts of the same partition are computed together. The
+// column of a part has its name, or the one in renamed if another part with that text is computed
+// already.
+func (b *binder) windows(n plan.Node, all parts) (made plan.Node, renamed map[string]string, ok bool) {
+	names := slices.Sorted(maps.Keys(all))
+	read := map[string]plan.Aggregation{}
+	for _, name := range names {
+		if n, read[name], ok = b.inner(n, all[name]); !ok {
+			return n, nil, false
+		}
+	}
+	renamed = map[string]string{}
 	var partitions []windowed
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range names {
 		p := all[name]
-		if hasColumn(n.Schema(), name) {
+		column, known := b.columnOf(name, p)
+		if column != name {
+			renamed[name] = column
+		}
+		if known {
 			continue
 		}
-		var ok bool
-		if n, ok = b.inner(n, p); !ok {
-			return n, false
-		}
+		b.computed[column] = p
+		p.aggregation = read[name]
+		p.aggregation.Name = column
 		if p.window == nil {
 			p.window = &Window{}
 		}
@@ -80,11 +97,24 @@ func (b *binder) windows(n plan.Node, all parts) (plan.Node, bool) {
 	for _, p := range partitions {
 		made, ok := b.window(n, p)
 		if !ok {
-			return n, false
+			return n, nil, false
 		}
 		n = made
 	}
-	return n, true
+	return n, renamed, true
+}
+
+// columnOf returns the column of a part, and whether it is computed. Different parts may have the
+// same text: qty / 2 is that of a division by an integer and by a float.
+func (b *binder) columnOf(name string, p part) (column string, known bool) {
+	column = name
+	for n := 2; ; n++ {
+		other, taken := b.computed[column]
+		if !taken || other.same(p) {
+			return column, taken
+		}
+		column = fmt.Sprintf("%s (%d)", name, n)
+	}
 }
 
 // windowed is functions of the same windows. over is set if they are of an order or a frame.
@@ -132,15 +162,26 @@ func (b *binder) window(n plan.Node, w windowed) (plan.Node, bool) {
 	return made, true
 }
 
-// inner computes the windows that a part reads. An aggregate in an aggregate is refused.
-func (b *binder) inner(n plan.Node, p part) (plan.Node, bool) {
+// inner computes the windows that a part reads, and returns its aggregation of their columns. An
+// aggregate in an aggregate is refused.
+func (b *binder) inner(n plan.Node, p part) (made plan.Node, of plan.Aggregation, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(p.inner)) {
 		if !p.inner[name].isWindow() {
 			b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", p.aggregation))
-			return n, false
+			return n, p.aggregation, false
 		}
 	}
-	return b.windows(n, p.inner)
+	made, renamed, ok := b.windows(n, p.inner)
+	if len(renamed) == 0 {
+		return made, p.aggregation, ok
+	}
+	of = p.aggregation
+	of.Values = slices.Clone(of.Values)
+	for i, v := range of.Values {
+		of.Values[i] = rename(v, renamed)
+	}
+	of.Where = rename(of.Where, renamed)
+	return made, of, ok
 }
 
 // keys returns expressions without aggregates.
@@ -181,6 +222,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		values[i] = all.join(e)
 	}
 	n := input
+	b.computed = parts{}
 	var aggregations []plan.Aggregation
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
@@ -189,12 +231,12 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 			ok = false
 			continue
 		}
-		var fits bool
-		if n, fits = b.inner(n, p); !fits {
+		made, aggregation, fits := b.inner(n, p)
+		if n = made; !fits {
 			ok = false
 			continue
 		}
-		aggregations = append(aggregations, p.aggregation)
+		aggregations = append(aggregations, aggregation)
 	}
 	// A key or an aggregate that does not fit is reported by itself.
 	for _, a := range aggregations {

@@ -16,5 +16,7 @@ func Managed(manager *memory.Manager) (*Engine, error) {
 	if manager == nil {
 		return nil, fmt.Errorf("gpuframe: managed: the manager is nil: %w", device.ErrInvalidValue)
 	}
-	return newEngine(nil, manager.Device(), manager, func() error { return nil }), nil
+	of := &member{device: manager.Device(), manager: manager}
+	of.spilling.Manager = manager
+	return newEngine(nil, []*member{of}, of.spilling.Close), nil
 }

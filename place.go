@@ -1,7 +1,5 @@
 package gpuframe
 
-import "github.com/gpuframe/gpuframe/internal/exec"
-
 // Place is a place in a program that a [Problem] of a query names.
 type Place struct {
 	// Verb is the name of the method, in the language of the program.
@@ -17,12 +15,13 @@ func (q Query) At(place Place) Query {
 	if q.step == nil {
 		return q
 	}
-	s := &step{engine: q.step.engine, verb: q.step.verb, place: &place, inputs: q.step.inputs, bind: q.step.bind}
+	s := &step{engine: q.step.engine, verb: q.step.verb, place: &place, inputs: q.step.inputs, arguments: q.step.arguments, source: q.step.source, bind: q.step.bind}
 	if place.Verb != "" {
 		s.verb = place.Verb
 	}
 	if q.step.store != nil {
-		s.store = exec.NewStore(&s.engine.stores, s.origin)
+		s.store = q.step.store
+		s.store.SetTag(s.origin)
 	}
 	return Query{s}
 }

@@ -2,51 +2,96 @@ package gpuframe
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/source"
 )
 
 // prepared is a query that can run.
 type prepared struct {
 	plan  plan.Node
 	needs exec.Needs
+	// tables are those for the slots of the plan.
+	tables map[*source.Slot]source.Source
 	// tag is the tag of a query without another one: its last verb and the place of
 	// its call.
 	tag string
 }
 
 // preparation stores a prepared step, so that a query that is run again is not
-// bound and optimized again.
-type preparation struct{ known atomic.Pointer[prepared] }
-
-func (p *preparation) store(q Query, n plan.Node) *prepared {
-	made := newPrepared(q, n)
-	p.known.Store(made)
-	return made
+// bound and optimized again. partial is the last one without some passes.
+type preparation struct {
+	known   atomic.Pointer[prepared]
+	partial atomic.Pointer[partlyPrepared]
 }
 
-func newPrepared(q Query, n plan.Node) *prepared {
-	return &prepared{plan: n, needs: exec.NeedsOf(n), tag: q.step.origin()}
+// partlyPrepared is a query that was optimized without some passes.
+type partlyPrepared struct {
+	*prepared
+	without []string
 }
 
-// prepare returns the optimized plan of a query. One without some passes is not stored.
+// prepare returns the optimized plan of a query: the one of the step, the one of an earlier
+// query of the shape, or a new one.
 func (q Query) prepare(ctx context.Context, without []string) (*prepared, error) {
-	if q.step != nil && len(without) == 0 {
-		if known := q.step.prepared.known.Load(); known != nil {
-			return known, nil
+	if q.step == nil {
+		return q.prepareAnew(ctx, nil, without)
+	}
+	if len(without) > 0 {
+		return q.preparePartly(ctx, without)
+	}
+	if known := q.step.prepared.known.Load(); known != nil {
+		return known, nil
+	}
+	s, plans := q.shape(), &q.step.engine.plans
+	var made *prepared
+	if s != nil {
+		if known, ok := plans.find(s); ok {
+			made = &prepared{plan: known.plan, needs: known.needs, tables: s.tables(known.slots), tag: q.step.origin()}
 		}
 	}
-	n, err := bindQuery(ctx, q)
+	if made == nil {
+		var err error
+		if made, err = q.prepareAnew(ctx, s, nil); err != nil {
+			return nil, err
+		}
+		if s != nil {
+			plans.keep(s, made.plan, made.needs)
+		}
+	}
+	q.step.prepared.known.Store(made)
+	return made, nil
+}
+
+// preparePartly returns the plan of a query without some passes: the last one of the step, or a
+// new one.
+func (q Query) preparePartly(ctx context.Context, without []string) (*prepared, error) {
+	if partial := q.step.prepared.partial.Load(); partial != nil && slices.Equal(partial.without, without) {
+		return partial.prepared, nil
+	}
+	made, err := q.prepareAnew(ctx, nil, without)
+	if err == nil {
+		q.step.prepared.partial.Store(&partlyPrepared{made, slices.Clone(without)})
+	}
+	return made, err
+}
+
+// prepareAnew binds and optimizes a query.
+func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*prepared, error) {
+	n, err := bindQuery(ctx, q, s)
 	if err != nil {
 		return nil, err
 	}
-	if n, err = plan.OptimizeWithout(n, without...); err != nil {
+	if n, err = q.step.engine.optimize(n, without...); err != nil {
 		return nil, failed(err)
 	}
-	if len(without) > 0 {
-		return newPrepared(q, n), nil
+	q.step.engine.plans.made.Add(1)
+	made := &prepared{plan: n, needs: exec.NeedsOf(n), tag: q.step.origin()}
+	if s != nil {
+		made.tables = s.tables(s.slots)
 	}
-	return q.step.prepared.store(q, n), nil
+	return made, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/source"
 )
 
 // Profile records the work of each operation in one run of a query: see [Profiled]. The zero value
@@ -34,6 +35,50 @@ func (p *Profile) start(n plan.Node, settings *exec.Settings) error {
 	return nil
 }
 
+// OperationProfile is what one operation of a plan did in a run.
+type OperationProfile struct {
+	// Name describes the operation as Explain prints it.
+	Name string
+	// Rows and Bytes are those of the tables that it yielded, Tables is their number.
+	Rows, Tables int64
+	Bytes        uint64
+	// Time is that of the operation without its inputs.
+	Time time.Duration
+	// Begin and End are those of the first and the last call of the operation. They are
+	// zero if it was not called.
+	Begin, End time.Time
+}
+
+// Operations returns what each operation did, an operation before its inputs. It is empty
+// before the query has run.
+func (p *Profile) Operations() (list []OperationProfile) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plan == nil {
+		return nil
+	}
+	seen := map[plan.Node]bool{}
+	plan.Walk(p.plan, func(n plan.Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		of := p.run.Of(n)
+		made := OperationProfile{Name: n.String(), Rows: of.Rows, Tables: of.Tables, Bytes: of.Bytes, Time: p.run.Exclusive(n)}
+		for _, c := range of.Calls {
+			begin := p.run.Begin().Add(c.Begin)
+			if made.Begin.IsZero() || begin.Before(made.Begin) {
+				made.Begin = begin
+			}
+			if end := begin.Add(c.Duration); end.After(made.End) {
+				made.End = end
+			}
+		}
+		list = append(list, made)
+	})
+	return list
+}
+
 // String returns the plan with, for each operation, the rows and bytes that it yielded, the
 // rows that were expected, its own time, and the most memory that was in use when it
 // returned a table. It is empty before the query has run.
@@ -51,13 +96,28 @@ func (p *Profile) String() string {
 		}
 		parts = append(parts, humanize.IBytes(of.Bytes), p.run.Exclusive(n).Round(time.Microsecond).String(), humanize.IBytes(of.InUse)+" in use")
 		if skipped := of.Source.SkippedRowGroups.Load(); skipped > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %d row groups skipped", skipped, skipped+of.Source.RowGroups.Load()))
+			parts = append(parts, fmt.Sprintf("%d of %d row groups skipped%s", skipped, skipped+of.Source.RowGroups.Load(), reasons(&of.Source)))
 		}
 		if read := of.Source.FileBytes.Load(); read > 0 {
 			parts = append(parts, humanize.IBytes(uint64(read))+" read from files")
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	})
+}
+
+// reasons is how many row groups were left out by dictionaries and Bloom filters.
+func reasons(c *source.Counters) string {
+	var parts []string
+	if n := c.SkippedByDictionary.Load(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d by dictionaries", n))
+	}
+	if n := c.SkippedByFilter.Load(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d by Bloom filters", n))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // traceEvent is an event of the trace format of Chrome: see "Trace Event Format" at

@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/source"
 )
 
 // Query is a sequence of verbs on the rows of sources. It is immutable and lazy: each verb
@@ -25,6 +26,10 @@ type step struct {
 	// place, if there is one, is named instead of at.
 	place  *Place
 	inputs []*step
+	// arguments are those of the verb, or nil if plans with it are not kept. source is that of
+	// the verb Table.
+	arguments arguments
+	source    source.Source
 	// bind makes the plan's nodes on those of the inputs. It reports problems to the
 	// binder, and returns nil if later verbs cannot be checked.
 	bind func(b *binder, inputs []plan.Node) plan.Node
@@ -35,8 +40,8 @@ type step struct {
 }
 
 // then adds a verb. It must be called by the method that the user calls.
-func (q Query) then(verb string, bind func(b *binder, inputs []plan.Node) plan.Node, others ...Query) Query {
-	s := &step{verb: verb, bind: bind}
+func (q Query) then(verb string, of arguments, bind func(b *binder, inputs []plan.Node) plan.Node, others ...Query) Query {
+	s := &step{verb: verb, arguments: of, bind: bind}
 	var frames [1]uintptr
 	if runtime.Callers(3, frames[:]) > 0 {
 		s.at = frames[0]
@@ -63,7 +68,7 @@ func (q Query) Engine() *Engine {
 
 // Filter keeps the rows in which all conditions are true, not false or null.
 func (q Query) Filter(conditions ...Expression) Query {
-	return q.then("Filter", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Filter", arguments{conditions}, func(b *binder, inputs []plan.Node) plan.Node {
 		n := inputs[0]
 		for _, c := range conditions {
 			n = b.filter(n, c.expression())
@@ -75,7 +80,7 @@ func (q Query) Filter(conditions ...Expression) Query {
 // Select keeps only the values of some expressions. If all of them are aggregates, the
 // result is one row.
 func (q Query) Select(expressions ...Expression) Query {
-	return q.then("Select", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Select", arguments{expressions}, func(b *binder, inputs []plan.Node) plan.Node {
 		list := unpack(expressions)
 		if areAggregates(list) {
 			return b.aggregate(inputs[0], nil, list, plan.GroupOptions{})
@@ -86,21 +91,21 @@ func (q Query) Select(expressions ...Expression) Query {
 
 // With adds columns to all rows. A column with the name of one that exists replaces it.
 func (q Query) With(expressions ...Expression) Query {
-	return q.then("With", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("With", arguments{expressions}, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.project(inputs[0], inputs[0].Schema(), unpack(expressions))
 	})
 }
 
 // Drop leaves out columns.
 func (q Query) Drop(columns ...string) Query {
-	return q.then("Drop", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Drop", arguments{columns}, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.drop(inputs[0], columns)
 	})
 }
 
 // Rename gives a column another name. It keeps its place.
 func (q Query) Rename(from, to string) Query {
-	return q.then("Rename", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Rename", arguments{from, to}, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.rename(inputs[0], from, to)
 	})
 }
@@ -108,14 +113,14 @@ func (q Query) Rename(from, to string) Query {
 // Sort orders the rows: by the first key, rows with equal values by the second one, and so
 // on. Rows with equal values in all keys keep their order.
 func (q Query) Sort(keys ...Ordering) Query {
-	return q.then("Sort", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Sort", arguments{keys}, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.sort(inputs[0], keys, plan.All)
 	})
 }
 
 // Top keeps the first n rows in the order of the keys.
 func (q Query) Top(n int64, keys ...Ordering) Query {
-	return q.then("Top", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Top", arguments{n, keys}, func(b *binder, inputs []plan.Node) plan.Node {
 		if n < 0 {
 			b.report(fmt.Errorf("the number of rows is %d, expected zero or more: %w", n, device.ErrInvalidValue))
 			return inputs[0]
@@ -126,12 +131,12 @@ func (q Query) Top(n int64, keys ...Ordering) Query {
 
 // Head keeps the first n rows.
 func (q Query) Head(n int64) Query {
-	return q.then("Head", func(b *binder, inputs []plan.Node) plan.Node { return b.slice(inputs[0], 0, n) })
+	return q.then("Head", arguments{n}, func(b *binder, inputs []plan.Node) plan.Node { return b.slice(inputs[0], 0, n) })
 }
 
 // Tail keeps the last n rows.
 func (q Query) Tail(n int64) Query {
-	return q.then("Tail", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Tail", arguments{n}, func(b *binder, inputs []plan.Node) plan.Node {
 		if n <= 0 {
 			return b.slice(inputs[0], 0, n)
 		}
@@ -141,7 +146,7 @@ func (q Query) Tail(n int64) Query {
 
 // Slice keeps length rows after the first offset rows.
 func (q Query) Slice(offset, length int64) Query {
-	return q.then("Slice", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Slice", arguments{offset, length}, func(b *binder, inputs []plan.Node) plan.Node {
 		if offset < 0 {
 			b.report(fmt.Errorf("the offset is %d, expected zero or more: use Tail for the last rows: %w", offset, device.ErrInvalidValue))
 			return inputs[0]
@@ -153,7 +158,7 @@ func (q Query) Slice(offset, length int64) Query {
 // Distinct keeps, of rows with equal values in some columns, the first one. Without columns
 // it compares all.
 func (q Query) Distinct(columns ...string) Query {
-	return q.then("Distinct", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Distinct", arguments{columns}, func(b *binder, inputs []plan.Node) plan.Node {
 		n, err := plan.NewDistinct(inputs[0], columns...)
 		return b.checked(n, err, inputs[0], columns...)
 	})
@@ -162,7 +167,7 @@ func (q Query) Distinct(columns ...string) Query {
 // Union adds the rows of other queries after those of q. All have columns of the same names
 // and types.
 func (q Query) Union(others ...Query) Query {
-	return q.then("Union", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Union", arguments{}, func(b *binder, inputs []plan.Node) plan.Node {
 		n, err := plan.NewUnion(inputs...)
 		return b.checked(n, err, inputs[0])
 	}, others...)
@@ -170,7 +175,7 @@ func (q Query) Union(others ...Query) Query {
 
 // DropNulls leaves out rows with a null in some columns. Without columns it looks at all.
 func (q Query) DropNulls(columns ...string) Query {
-	return q.then("DropNulls", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("DropNulls", arguments{columns}, func(b *binder, inputs []plan.Node) plan.Node {
 		n := inputs[0]
 		if len(columns) == 0 {
 			columns = names(n.Schema())
@@ -184,7 +189,7 @@ func (q Query) DropNulls(columns ...string) Query {
 
 // FillNull replaces nulls by a value in some columns.
 func (q Query) FillNull(value any, columns ...string) Query {
-	return q.then("FillNull", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("FillNull", nil, func(b *binder, inputs []plan.Node) plan.Node {
 		filled := make([]Expr, len(columns))
 		for i, name := range columns {
 			filled[i] = Col(name).FillNull(value)
@@ -212,7 +217,7 @@ func (g Grouped) DropNulls() Grouped {
 // Agg makes a row for each group: its keys, and the values of expressions of aggregates.
 // The order of the rows is not specified, but the same in every run; use Sort for another.
 func (g Grouped) Agg(expressions ...Expression) Query {
-	return g.query.then("Agg", func(b *binder, inputs []plan.Node) plan.Node {
+	return g.query.then("Agg", arguments{g.keys, expressions, g.options}, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.aggregate(inputs[0], unpack(g.keys), unpack(expressions), g.options)
 	})
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -46,15 +44,15 @@ func TestRandomQueriesUnderBudgets(t *testing.T) {
 				require.NoError(t, err)
 				for _, budget := range []uint64{needs.Smallest - 1, needs.Smallest, 2 * needs.Smallest, ample} {
 					require.NoError(t, e.Manager().SetBudget(budget))
-					record, err := wholeRecord(t, q)
+					parts, err := partsOf(t, q)
 					switch {
 					case budget < needs.Smallest:
 						var refused *gpuframe.NeedsError
 						require.ErrorAs(t, err, &refused, c.Text)
 						require.Equal(t, needs.Smallest, refused.Needed)
 					case err == nil:
-						err = c.Want.Check(record)
-						record.Release()
+						err = c.Want.Check(parts...)
+						releaseAll(parts)
 						if budget == needs.Smallest {
 							least++
 						}
@@ -85,39 +83,25 @@ func needsAllRows(text string) bool {
 	return false
 }
 
-// wholeRecord returns the result of a query that is computed in parts.
-func wholeRecord(t *testing.T, q gpuframe.Query) (arrow.Record, error) {
-	var parts []arrow.Record
-	defer func() {
-		for _, p := range parts {
-			p.Release()
-		}
-	}()
-	var rows int64
+// partsOf returns the result of a query that is computed in parts, which the caller releases.
+func partsOf(t *testing.T, q gpuframe.Query) (parts []arrow.Record, err error) {
 	for f, err := range q.Batches(t.Context()) {
 		if err != nil {
+			releaseAll(parts)
 			return nil, err
 		}
 		part, err := f.Record(t.Context())
 		if err = errors.Join(err, f.Release()); err != nil {
+			releaseAll(parts)
 			return nil, err
 		}
-		parts, rows = append(parts, part), rows+part.NumRows()
+		parts = append(parts, part)
 	}
-	schema := q.PlanSchema()
-	columns := make([]arrow.Array, schema.NumFields())
-	for i, field := range schema.Fields() {
-		empty := array.MakeArrayOfNull(arrowmemory.DefaultAllocator, field.Type, 0)
-		list := []arrow.Array{empty}
-		for _, p := range parts {
-			list = append(list, p.Column(i))
-		}
-		whole, err := array.Concatenate(list, arrowmemory.DefaultAllocator)
-		if err != nil {
-			return nil, err
-		}
-		defer whole.Release()
-		columns[i] = whole
+	return parts, nil
+}
+
+func releaseAll(records []arrow.Record) {
+	for _, r := range records {
+		r.Release()
 	}
-	return array.NewRecord(schema, columns, rows), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/internal/testing/querytest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -24,7 +25,7 @@ func TestRandomQueries(t *testing.T) {
 	e := engineOn(t, devicetest.Open(t, "host"))
 	all := plan.Passes()
 	for range 6 { // each has 100 cases, and 20 in short tests
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			c := querytest.Draw(t, e, querytest.Options{Verbs: 7, Rows: 20})
 			defer c.Release()
 			checkQuery(t, c, all)
@@ -70,7 +71,7 @@ func TestRandomQueriesOnDevices(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, e.Close()) }()
 		drawn := 0
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			if drawn++; drawn > 12 {
 				return
 			}
@@ -91,7 +92,7 @@ func TestRandomQueriesFail(t *testing.T) {
 	e := gpuframe.EngineOn(m)
 	defer func() { require.NoError(t, e.Close()) }()
 	failed := 0
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		c := querytest.Draw(t, e, querytest.Options{Verbs: 5, Rows: 12})
 		defer c.Release()
 		fault.Arm(adaptor.FaultOptions{})

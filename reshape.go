@@ -14,7 +14,7 @@ import (
 // the name of the column in column "variable", and its value in column "value". The columns
 // have one type. The rows of the first column come first.
 func (q Query) Unpivot(columns []string, keep ...string) Query {
-	return q.then("Unpivot", func(b *binder, inputs []plan.Node) plan.Node {
+	return q.then("Unpivot", nil, func(b *binder, inputs []plan.Node) plan.Node {
 		return b.unpivot(inputs[0], columns, keep)
 	})
 }
@@ -58,6 +58,28 @@ func (b *binder) unpivot(input plan.Node, columns, keep []string) plan.Node {
 //
 //	sales.GroupBy(day).Pivot(city, []any{"Oslo", "Bern"}, revenue.Sum())
 func (g Grouped) Pivot(on Expression, values []any, aggregate Expression) Query {
+	list := pivoted(on, values, aggregate)
+	return g.query.then("Pivot", nil, func(b *binder, inputs []plan.Node) plan.Node {
+		return b.pivot(inputs[0], g, list)
+	})
+}
+
+// CrossTab counts rows: it makes a row for each value of rows, in order, and a column for each
+// of some values of columns, which has the name of the value.
+func (q Query) CrossTab(rows, columns Expression, values []any) Query {
+	g, list := q.GroupBy(rows), pivoted(columns, values, Count())
+	return q.then("CrossTab", nil, func(b *binder, inputs []plan.Node) plan.Node {
+		n := b.pivot(inputs[0], g, list)
+		if n == nil {
+			return nil
+		}
+		sorted, err := plan.NewSort(n, []plan.SortKey{{Value: expr.Col(n.Schema().Field(0).Name)}}, plan.All)
+		return b.checked(sorted, err, n)
+	})
+}
+
+// pivoted returns an aggregate for each value.
+func pivoted(on Expression, values []any, aggregate Expression) []Expression {
 	list := make([]Expression, len(values))
 	for i, v := range values {
 		is, name := on.expression().IsNull(), "null"
@@ -66,11 +88,13 @@ func (g Grouped) Pivot(on Expression, values []any, aggregate Expression) Query 
 		}
 		list[i] = aggregate.expression().Where(is).As(name)
 	}
-	return g.query.then("Pivot", func(b *binder, inputs []plan.Node) plan.Node {
-		if len(list) == 0 {
-			b.report(fmt.Errorf("no value is given, expected one or more: %w", buffer.ErrSchema))
-			return nil
-		}
-		return b.aggregate(inputs[0], unpack(g.keys), unpack(list), g.options)
-	})
+	return list
+}
+
+func (b *binder) pivot(input plan.Node, g Grouped, list []Expression) plan.Node {
+	if len(list) == 0 {
+		b.report(fmt.Errorf("no value is given, expected one or more: %w", buffer.ErrSchema))
+		return nil
+	}
+	return b.aggregate(input, unpack(g.keys), unpack(list), g.options)
 }

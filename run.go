@@ -9,7 +9,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/admission"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/nvtx"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -25,6 +27,8 @@ type run struct {
 	settings exec.Settings
 	counts   *queryCounts
 	running  *running
+	// marked is the query's range in a profiler.
+	marked   nvtx.Range
 	noWait   bool
 	progress func(rows, of int64)
 	// alone is the level at which no other query runs while this one has its turn.
@@ -52,8 +56,9 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.C
 	}
 	r := &run{engine: e, prepared: prepared, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
 		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows,
-		MostRows: prepared.needs.BatchRows(budget),
+		MostRows: prepared.needs.BatchRows(budget), Tables: prepared.tables,
 	}}
+	e.onDevices(&r.settings)
 	if chosen.profile != nil {
 		if err := chosen.profile.start(prepared.plan, &r.settings); err != nil {
 			return nil, nil, err
@@ -62,14 +67,16 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.C
 	r.counts = e.queries.of(tag)
 	r.counts.begin()
 	r.running = &running{tag: tag, manager: e.manager.Name(), needed: prepared.needs.Smallest, plan: prepared.plan}
-	ctx, r.running.cancel = endable(ctx)
+	ctx, r.running.cancel = cancel.Endable(ctx)
 	r.settings.Working = &r.running.working
 	e.top().active.add(r.running)
+	r.marked = nvtx.Start(func() string { return "query " + tag })
 	return r, ctx, nil
 }
 
 // end counts the run as ended. A caller that stops before the end has no error.
 func (r *run) end(err error) {
+	r.marked.End()
 	r.counts.end(err)
 	r.engine.top().active.end(r.running, err)
 }
@@ -163,7 +170,9 @@ func (r *run) resume(ctx context.Context, f func(buffer.Reader) error) error {
 
 // use calls f with the reader, and closes the reader at its end.
 func (r *run) use(f func(buffer.Reader) error) error {
+	r.settings.Turns.Resume()
 	err := f(r.reader)
+	r.settings.Turns.Hold()
 	if err == io.EOF {
 		if closing := r.close(); closing != nil {
 			return closing

@@ -99,27 +99,6 @@ type running struct {
 	waited  time.Duration
 }
 
-// endableContext is a context that ends with its parent, or when it is told to. Unlike those of
-// package context it asks its parent each time: a parent may find out only then that it has
-// ended.
-type endableContext struct {
-	context.Context
-	parent context.Context
-}
-
-// Err implements context.Context.
-func (c *endableContext) Err() error {
-	if err := c.parent.Err(); err != nil {
-		return err
-	}
-	return c.Context.Err()
-}
-
-func endable(parent context.Context) (context.Context, context.CancelCauseFunc) {
-	ctx, end := context.WithCancelCause(parent)
-	return &endableContext{ctx, parent}, end
-}
-
 func (a *active) add(r *running) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -63,13 +63,13 @@ func (e *Engine) scan(verb string, open func() (source.Source, error)) Query {
 // runtime.Callers.
 func (e *Engine) scanAt(verb string, frame int, open func() (source.Source, error)) Query {
 	of, failure := open()
-	s := &step{engine: e, verb: verb}
+	s := &step{engine: e, verb: verb, source: of}
 	var frames [1]uintptr
 	if runtime.Callers(frame, frames[:]) > 0 {
 		s.at = frames[0]
 	}
 	s.bind = func(b *binder, _ []plan.Node) plan.Node {
-		n, err := scanOf(b.ctx, of, failure)
+		n, err := scanOf(b.ctx, b.standIn(of), failure)
 		if err != nil {
 			b.report(err)
 			return nil

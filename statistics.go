@@ -17,7 +17,7 @@ type QueryStats struct {
 	// to wait.
 	Completed, Failed, Waits uint64
 	// InUse is the device memory with the tag, in bytes, that of results included. Peak is
-	// the most at a time.
+	// the most at a time, with several devices the sum of their peaks.
 	InUse, Peak uint64
 }
 
@@ -25,10 +25,13 @@ type QueryStats struct {
 // tags. Those of its tenants are not included.
 func (e *Engine) Queries() []QueryStats {
 	list := e.queries.list()
-	for _, tag := range e.manager.Stats().Tags {
-		at, found := slices.BinarySearchFunc(list, tag.Tag, func(s QueryStats, tag string) int { return cmp.Compare(s.Tag, tag) })
-		if found {
-			list[at].InUse, list[at].Peak = tag.InUse, tag.Peak
+	for _, m := range e.Managers() {
+		for _, tag := range m.Stats().Tags {
+			at, found := slices.BinarySearchFunc(list, tag.Tag, func(s QueryStats, tag string) int { return cmp.Compare(s.Tag, tag) })
+			if found {
+				list[at].InUse += tag.InUse
+				list[at].Peak += tag.Peak
+			}
 		}
 	}
 	return list

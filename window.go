@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/internal/plan"
 )
 
@@ -115,7 +117,7 @@ func (w *Window) sameRows(v *Window, ordered bool) bool {
 // error of package memory.
 func (e Expr) Over(w Window) Expr {
 	return e.eachPart(func(p part) part {
-		p.window = &w
+		p = p.within(&w)
 		switch {
 		case plan.IsOfRow(p.aggregation.Function) && p.aggregation.Function != "nth":
 			// It has no frame.
@@ -162,8 +164,12 @@ func (e Expr) Nth(n int) Expr { return aggregated("nth", float64(n), e.Name(), e
 // Difference is the value minus that n rows before in the partition.
 func (e Expr) Difference(n int) Expr { return e.Sub(e.Lag(n)) }
 
-// PercentChange is the difference to the value n rows before, divided by that value.
-func (e Expr) PercentChange(n int) Expr { return e.Difference(n).Div(e.Lag(n)) }
+// PercentChange is the difference to the value n rows before, divided by that value, as
+// float64.
+func (e Expr) PercentChange(n int) Expr {
+	float := e.Cast(arrow.PrimitiveTypes.Float64)
+	return float.Difference(n).Div(float.Lag(n))
+}
 
 // ExponentialMean is the mean of the partition's values up to the row, weighted by
 // (1 − alpha)^k for the value k values before the last one. Nulls are no step.

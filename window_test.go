@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
@@ -42,6 +43,10 @@ func TestOrderedWindows(t *testing.T) {
 			"change":      {price.PercentChange(1).Over(gpuframe.By(city).OrderBy(qty)), []string{"(null)", "(null)", "6", "(null)", "(null)", "0.2857142857142857"}},
 			"share":       {qty.Sum().Over(byQty), []string{"10", "7", "10", "4", "7", "10"}},
 			"smooth":      {price.ExponentialMean(1).Over(byQty), []string{"10", "60", "70", "80", "(null)", "90"}},
+			"nulls":       {price.NullCount().Over(gpuframe.By().OrderBy(qty).Rows(-1, 0)), []string{"0", "0", "0", "0", "1", "1"}},
+			"any":         {qty.Gt(4).Any().Over(gpuframe.By().OrderBy(qty).Rows(-1, 0)), []string{"false", "false", "false", "false", "true", "true"}},
+			"all":         {qty.Gt(4).All().Over(gpuframe.By().OrderBy(qty).Rows(-1, 0)), []string{"false", "false", "false", "false", "false", "true"}},
+			"decimals":    {qty.Cast(&arrow.Decimal128Type{Precision: 9, Scale: 1}).CumMean().Over(gpuframe.By().OrderBy(qty)), []string{"1", "1.5", "2", "2.5", "3", "3.5"}},
 			"of a window": {qty.CumSum().Over(byQty).Max().Over(gpuframe.By(city)), []string{"10", "7", "10", "4", "7", "10"}},
 		} {
 			require.Equal(t, c.want, collect(t, q.Select(c.of.As("x"))), text)
@@ -52,6 +57,34 @@ func TestOrderedWindows(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, plan, "over city order by qty descending: row_number()")
 		require.NotContains(t, plan[len(plan)/2:], "rows first to 0", "a function that nothing reads is not computed")
+	})
+}
+
+// TestWindowsOfEqualText has windows in other windows and aggregates that differ in the type of
+// a literal only, so that their names are equal: each reads its own.
+func TestWindowsOfEqualText(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		record := sales(t)
+		q, all := e.Records(record.Schema(), record), gpuframe.By()
+		// Sums of 0, 1, 1, 2, 2, 3 and of 0.5, 1, 1.5, 2, 2.5, 3.
+		whole := qty.Div(gpuframe.Lit(2)).Sum().Over(gpuframe.By(city))
+		half := qty.Div(gpuframe.Lit(2.0)).Sum().Over(gpuframe.By(city))
+		require.Equal(t, whole.String(), half.String())
+		few := q.Filter(qty.Le(3))
+		for text, c := range map[string]struct {
+			of   gpuframe.Query
+			want []string
+		}{
+			"windows":    {q.Select(whole.As("a"), half.As("b")).Head(3), []string{"4 5", "3 3.5", "4 5"}},
+			"in windows": {q.Select(whole.Max().Over(all).As("a"), half.Max().Over(all).As("b")).Head(1), []string{"4 5"}},
+			"beside":     {q.Select(whole.As("a"), half.Max().Over(all).As("b"), half.As("c")).Head(2), []string{"4 5 5", "3 5 3.5"}},
+			"aggregates": {q.GroupBy(city).Agg(whole.Max().As("a"), half.Max().As("b")).Sort(city), []string{"Bern 3 3.5", "Oslo 4 5", "Rome 2 2"}},
+			"filters":    {q.Filter(whole.Max().Over(all).Lt(5), half.Max().Over(all).Ge(5)).Select(qty).Head(2), []string{"1", "2"}},
+			"where":      {few.Select(qty.Sum().Where(whole.Eq(half)).As("a"), qty.Sum().Where(half.Ge(2)).As("b")), []string{"2 4"}},
+			"the same":   {q.Select(whole.As("a"), whole.Max().Over(all).As("b"), whole.Min().Over(all).As("c")).Head(2), []string{"4 4 2", "3 4 2"}},
+		} {
+			require.Equal(t, c.want, collect(t, c.of), text)
+		}
 	})
 }
 
@@ -71,6 +104,7 @@ func TestWindowProblems(t *testing.T) {
 		`expected a number, because the key is not temporal`:      q.With(qty.Sum().Over(byQty.Range(-time.Hour, 0)).As("x")),
 		`no column is called "citty"`:                             q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Col("citty"))).As("x")),
 		`expected integers or floats`:                             q.With(city.CumMean().As("x")),
+		`xor of float64, it is of bools`:                          q.With(price.Any().Over(byQty.Rows(-1, 0)).As("x")),
 		"the key `rank()` has an aggregate":                       q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Rank())).As("x")),
 	} {
 		_, err := query.Collect(t.Context())

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -31,7 +32,7 @@ func produce(m *memory.Manager, source buffer.Reader, r *cabitest.Receiver) <-ch
 // number of tasks is the number of requests, and no task comes after a cancel.
 func TestBackPressure(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			count := rapid.IntRange(0, 12).Draw(r, "batches")
 			source := newTables(m, count, 2)
 			failAt := rapid.IntRange(-1, 12).Draw(r, "fails at")

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -56,7 +57,7 @@ func TestForeignProducerModes(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const rows = 2
 		foreign := foreignBatches(t, m, 8, rows)
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			b := &cabitest.Batches{DeviceType: foreign.DeviceType, DeviceID: foreign.DeviceID, Data: foreign.Data, Rows: rows}
 			b.Count = rapid.IntRange(0, 8).Draw(r, "batches")
 			b.FailAt, b.FailCode = rapid.IntRange(0, 8).Draw(r, "extraction fails at"), 28

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -55,7 +56,7 @@ func TestOwnAsyncStream(t *testing.T) {
 // Readers leave, and sources fail, at any point.
 func TestAsyncStreamsThatEndEarly(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			count, rows := rapid.IntRange(0, 6).Draw(r, "batches"), rapid.IntRange(0, 4).Draw(r, "rows")
 			ahead := rapid.IntRange(0, 4).Draw(r, "ahead")
 			reads := rapid.IntRange(0, 8).Draw(r, "reads")

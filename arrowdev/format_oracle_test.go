@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 	"github.com/gpuframe/gpuframe/internal/format"
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // cText reads a C string.
@@ -75,5 +76,5 @@ func TestFieldsAreDescribedAsArrowGoDoes(t *testing.T) {
 }
 
 func TestRandomFieldsAreDescribedAsArrowGoDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { requireDescribedAsArrowGo(t, formattest.Field(2).Draw(t, "field")) })
+	property.Check(t, func(t *rapid.T) { requireDescribedAsArrowGo(t, formattest.Field(2).Draw(t, "field")) })
 }

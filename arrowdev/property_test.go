@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/producertest"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -57,7 +58,7 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 // further cut of their offset and length.
 func TestRoundTripOfAnyColumn(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		rapid.Check(t, func(rt *rapid.T) {
+		property.Check(t, func(rt *rapid.T) {
 			g := arraytest.NewGenerator(rapid.Uint64().Draw(rt, "seed"))
 			g.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull}).Draw(rt, "nulls")
 			g.Sliced = rapid.Bool().Draw(rt, "sliced")

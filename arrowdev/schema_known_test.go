@@ -18,6 +18,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/schematest"
 	"github.com/gpuframe/gpuframe/internal/format"
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // clear empties the cache.
@@ -46,7 +48,7 @@ func textOf(s *cabi.Schema) (string, bool) {
 // Schemas of one text are equal, and different schemas have different texts.
 func TestSchemaTexts(t *testing.T) {
 	var seen sync.Map // maps text to schema, over all draws
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		fields := rapid.SliceOfN(formattest.Field(2), 0, 3).Draw(t, "fields")
 		want := arrow.NewSchema(fields, nil)
 		s := unmarked(t, want)
@@ -174,12 +176,7 @@ func TestReadSchemasAreBoundedAndForgotten(t *testing.T) {
 		defer readSchemas.mu.RUnlock()
 		return len(readSchemas.byHash) + readSchemas.bytes
 	}
-	for range 1000 {
-		if runtime.GC(); left() == 0 {
-			break
-		}
-	}
-	require.Zero(t, left())
+	await.Collected(t, func() bool { return left() == 0 }, "no schema is kept")
 }
 
 func TestConcurrentSchemaImports(t *testing.T) {

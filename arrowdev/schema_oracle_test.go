@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // fromArrowGo reads a schema that arrow-go wrote. arrow-go's release leaks the
@@ -108,7 +109,7 @@ func TestSchemasFromAndToArrowGo(t *testing.T) {
 }
 
 func TestRandomSchemasFromArrowGo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		metadata := formattest.Metadata().Draw(t, "metadata")
 		fields := rapid.SliceOfN(formattest.Field(2), 0, 3).Draw(t, "fields")
 		fromArrowGo(t, arrow.NewSchema(fields, &metadata))

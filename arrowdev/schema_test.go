@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // requireSameField compares everything that both arrow-go and the standard represent.
@@ -50,7 +51,7 @@ func TestFieldRoundTrip(t *testing.T) {
 }
 
 func TestRandomFieldRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { fieldAndBack(t, formattest.Field(3).Draw(t, "field")) })
+	property.Check(t, func(t *rapid.T) { fieldAndBack(t, formattest.Field(3).Draw(t, "field")) })
 }
 
 func TestSchemaRoundTrip(t *testing.T) {

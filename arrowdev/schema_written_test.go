@@ -15,6 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/internal/address"
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // structOf writes a schema to a struct on Go's heap, which works while only Go moves
@@ -52,7 +54,7 @@ func drawSchema(t *rapid.T) *arrow.Schema {
 // Schemas that are exported, imported and dropped in any order each return as
 // themselves, and other readers see the text of the first export.
 func TestWrittenSchemasAreNotMixed(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		schemas := []*arrow.Schema{drawSchema(t), drawSchema(t), drawSchema(t)}
 		schemas = append(schemas, arrow.NewSchema(schemas[0].Fields(), nil), schemas[1].WithEndianness(schemas[1].Endianness()))
 		var live []*cabi.Schema
@@ -211,12 +213,7 @@ func TestCollectedSchemasAreForgotten(t *testing.T) {
 		}
 		return true
 	}
-	for range 1000 {
-		if runtime.GC(); gone() {
-			break
-		}
-	}
-	require.True(t, gone())
+	await.Collected(t, gone, "no image of a schema is kept")
 	// An exported struct can still be read.
 	got, err := ImportSchema(unsafe.Pointer(&out))
 	require.NoError(t, err)

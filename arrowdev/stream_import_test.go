@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -43,7 +44,7 @@ func TestForeignStreamClosedEarly(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const batches, rows = 6, 3
 		foreign := foreignBatches(t, m, batches, rows)
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			b := *foreign
 			b.FailAt = rapid.IntRange(0, batches-1).Draw(r, "fails at")
 			b.ElsewhereAt = rapid.IntRange(0, batches-1).Draw(r, "elsewhere at")

@@ -20,6 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -53,9 +54,7 @@ func balanced(t *testing.T, dev *device.Device, options memory.Options, f func(t
 	require.Zero(t, stats.Blocks)
 	require.Zero(t, stats.External)
 	require.Zero(t, stats.DoubleReleases)
-	for runtime.NumGoroutine() > goroutines {
-		runtime.Gosched() // goroutines that were just cancelled
-	}
+	await.Until(t, func() bool { return runtime.NumGoroutine() <= goroutines }, "goroutines that were cancelled have ended")
 }
 
 func numbersSchema() *arrow.Schema {

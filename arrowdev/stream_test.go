@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -79,7 +80,7 @@ func TestTablesOutliveTheirStream(t *testing.T) {
 // A stream may be left at any point, on any thread.
 func TestAForeignConsumer(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			count, rows := rapid.IntRange(0, 5).Draw(r, "batches"), rapid.IntRange(0, 4).Draw(r, "rows")
 			limit := rapid.IntRange(-1, 6).Draw(r, "limit")
 			source := newTables(m, count, rows)

@@ -2,21 +2,19 @@ package buffer_test
 
 import (
 	"context"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // waiting returns when the given number of requests wait for memory.
-func waiting(mgr *memory.Manager, requests int) {
-	for int(mgr.Stats().Waiting) != requests {
-		runtime.Gosched()
-	}
+func waiting(t *testing.T, mgr *memory.Manager, requests int) {
+	await.Until(t, func() bool { return mgr.Stats().Waiting == requests }, "%d requests wait", requests)
 }
 
 // A load with a context waits behind earlier requests for memory. A load without a
@@ -34,7 +32,7 @@ func TestLoadsWaitForTheirTurn(t *testing.T) {
 		}
 		large <- err
 	}()
-	waiting(mgr, 1)
+	waiting(t, mgr, 1)
 
 	_, err = buffer.FromRecord(mgr, record)
 	require.ErrorIs(t, err, memory.ErrBudget)
@@ -49,12 +47,12 @@ func TestLoadsWaitForTheirTurn(t *testing.T) {
 		loaded <- err
 	}
 	go load(ctx)
-	waiting(mgr, 2)
+	waiting(t, mgr, 2)
 	cancel(errInjected)
 	require.ErrorIs(t, <-loaded, errInjected)
 
 	go load(t.Context())
-	waiting(mgr, 2)
+	waiting(t, mgr, 2)
 	require.NoError(t, held.Release())
 	require.NoError(t, <-large)
 	require.NoError(t, <-loaded)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -148,7 +149,7 @@ func TestEveryOffsetIsChecked(t *testing.T) {
 		if width == 8 {
 			dataType = arrow.BinaryTypes.LargeBinary
 		}
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			n := rapid.SampledFrom([]int{1, 2, 3, 9, 100, 70_000}).Draw(r, "n")
 			shift := rapid.IntRange(0, 9).Draw(r, "shift")
 			offset := rapid.IntRange(0, 3).Draw(r, "offset")

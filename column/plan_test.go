@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -36,7 +37,7 @@ func drawBytes(t *rapid.T, name string, n int) []byte {
 }
 
 func TestBitRunsGiveTheBitsOfAllRuns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var runs bitRuns
 		var want []byte
 		start := 0
@@ -60,7 +61,7 @@ func TestBitRunsGiveTheBitsOfAllRuns(t *testing.T) {
 }
 
 func TestShiftBits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		from, count := rapid.IntRange(0, 7).Draw(t, "from"), rapid.IntRange(0, 100).Draw(t, "count")
 		bitmap := drawBytes(t, "bits", bitmapBytes(from+count))
 		before := slices.Clone(bitmap)
@@ -89,7 +90,7 @@ func TestRewriteDoesNotDependOnThePieces(t *testing.T) {
 		"run ends 16": {2, runEndsWithin(2, 3, 20, 0), func(_ int, v int64) int64 { return min(max(v-3, 0), 20) }},
 	}
 	for name, c := range cases {
-		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+		t.Run(name, property.Of(func(t *rapid.T) {
 			source := drawBytes(t, "source", c.width*len(ids))
 			got := inPieces(t, len(source), rewrite(source, c.width, c.elements))
 			for i := range ids {
@@ -106,7 +107,7 @@ func TestRewriteDoesNotDependOnThePieces(t *testing.T) {
 }
 
 func TestViewsBehind(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var source, want []byte
 		for range rapid.IntRange(1, 10).Draw(t, "views") {
 			view := drawBytes(t, "view", viewBytes)
@@ -122,7 +123,7 @@ func TestViewsBehind(t *testing.T) {
 }
 
 func TestFindRuns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var ends []byte
 		var runOf []int
 		for run := range rapid.IntRange(1, 10).Draw(t, "runs") {

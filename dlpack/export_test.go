@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -304,7 +305,7 @@ func TestExportReadOnly(t *testing.T) {
 func TestRoundTripOfAnySlice(t *testing.T) {
 	m := hostManager(t)
 	types := numerics()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		each := rapid.SampledFrom(types).Draw(r, "type")
 		total := rapid.IntRange(0, 100).Draw(r, "total")
 		offset := rapid.IntRange(0, total).Draw(r, "offset")

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -64,7 +65,7 @@ func drawNested(t testing.TB, r *rapid.T, m *memory.Manager, leaf numeric, depth
 func TestListsAreDimensions(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		types := append(allTypes(), numeric{arrow.FixedWidthTypes.Boolean, boolean})
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			leaf := rapid.SampledFrom(types).Draw(r, "type")
 			n := drawNested(t, r, m, leaf, rapid.IntRange(0, 4).Draw(r, "depth"))
 			legacy := rapid.Bool().Draw(r, "legacy")

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -148,7 +149,7 @@ func TestExportMatrixOfMisalignedColumns(t *testing.T) {
 func TestExportMatrixOfAnything(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		types := append(allTypes(), numeric{arrow.FixedWidthTypes.Boolean, boolean})
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			each := rapid.SampledFrom(types).Draw(r, "type")
 			rows := rapid.IntRange(0, 20).Draw(r, "rows")
 			var columns []*column.Column

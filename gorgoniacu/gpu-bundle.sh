@@ -2,7 +2,8 @@
 # Writes build/gpu-gorgonia.tar.xz: everything that scripts/run.sh needs on a machine
 # with an NVIDIA driver to run gpuframe's tests through gorgonia.org/cu, by "run.sh
 # gorgonia", and to measure it, by "run.sh bench-gorgonia". GPU_BUNDLE_FLAGS are further
-# flags for the test binaries; PACKAGES restricts the packages that are tested.
+# flags for the test binaries; PACKAGES restricts the packages that are tested;
+# GPU_BUNDLE_DATA names data files to add from examples/data or ../shared/data.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=cgo-flags.sh
@@ -27,7 +28,7 @@ go -C gorgoniacu build -trimpath -ldflags '-s -w' -o "$out/bench-gorgonia" ./ben
 "$workspace" go build -trimpath -ldflags '-s -w' -buildmode=c-shared -o "$out/libhandover-gorgonia.so" ./examples/pytorch
 cp examples/pytorch/handover.py scripts/run.sh "$out/"
 for folder in examples/data ../shared/data; do
-    for file in flights-200k.arrow flights-3m.parquet; do
+    for file in flights-200k.arrow ${GPU_BUNDLE_DATA:-}; do
         if [ -f "$folder/$file" ]; then cp "$folder/$file" "$out/data/"; fi
     done
 done

@@ -43,7 +43,7 @@ func TestConformanceOfLess(t *testing.T) {
 		{[]string{"FAKE_NO_SHARING=1"}, []string{"Shared", "SharedMisuse"}},
 		{[]string{"FAKE_UNIT=3145728"}, nil},
 	} {
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^TestConformance$", "-test.timeout=5m")
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^TestConformance$", "-test.timeout=1h")
 		child.Env = append(os.Environ(), test.settings...)
 		output, err := child.CombinedOutput()
 		require.NoError(t, err, "%v\n%s", test.settings, output)

@@ -30,10 +30,10 @@ workspace=$root/gorgoniacu/workspace.sh
     CGO_ENABLED=0 go vet ./...
     CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./...
     CGO_ENABLED=0 GOOS=windows GOARCH=amd64 go build ./...
-    go test -race ./...
-    GOEXPERIMENT=cgocheck2 go test .
+    go test -timeout 90m -race ./...
+    GOEXPERIMENT=cgocheck2 go test -timeout 90m .
     # The stand-in does not free destroyed objects.
-    ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 go test -asan -skip OfLess .
+    ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 go test -timeout 90m -asan -skip OfLess .
 )
 
 if [ ! -e /dev/nvidiactl ]; then
@@ -42,7 +42,7 @@ if [ ! -e /dev/nvidiactl ]; then
     mkdir -p build/gorgonia/fake-old
     "${CC:-gcc}" -DCUDA_11_0 -O1 -shared -fPIC -pthread -Wl,-soname,libcuda.so.1 \
         -o build/gorgonia/fake-old/libcuda.so.1 device/cuda/testdata/fakecuda.c
-    (cd gorgoniacu && LD_LIBRARY_PATH=$root/build/gorgonia/fake-old FAKE_NO_POOLS=1 go test -count=1 -run '^TestConformance$' .)
+    (cd gorgoniacu && LD_LIBRARY_PATH=$root/build/gorgonia/fake-old FAKE_NO_POOLS=1 go test -timeout 90m -count=1 -run '^TestConformance$' .)
 fi
 
 # gpuframe's tests. The stand-in supports those that need no kernels and no details of a
@@ -54,5 +54,5 @@ if [ -e /dev/nvidiactl ]; then
     skip='^$'
 fi
 set -x
-GPUFRAME_TEST_GPU=gorgonia:0 GPUFRAME_REQUIRE_CUDA=1 "$workspace" go test -skip "$skip" "${packages[@]/#/./}"
+GPUFRAME_TEST_GPU=gorgonia:0 GPUFRAME_REQUIRE_CUDA=1 "$workspace" go test -timeout 90m -skip "$skip" "${packages[@]/#/./}"
 "$workspace" go vet "${packages[@]/#/./}" ./examples/pytorch

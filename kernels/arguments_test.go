@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -198,7 +199,7 @@ func TestPackMatchesMemory(t *testing.T) {
 			return complex(rapid.Float64().Draw(r, "real"), rapid.Float64().Draw(r, "imaginary"))
 		}),
 	)
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		values := rapid.SliceOfN(value, 0, 20).Draw(r, "values")
 		widths := make([]int, len(values))
 		for i, v := range values {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels"
 )
@@ -15,11 +16,11 @@ import (
 // collectUntil loads other code and runs the collector until that number of modules is
 // unloaded.
 func collectUntil(t *testing.T, gpu *launchtest.GPU, dev *device.Device, unloaded int) {
-	for countCalls(gpu, "ModuleUnload") < unloaded {
-		runtime.GC()
+	await.Collected(t, func() bool {
 		_, err := kernels.LoadCollected(dev, "other")
 		require.NoError(t, err)
-	}
+		return countCalls(gpu, "ModuleUnload") >= unloaded
+	}, "%d modules are unloaded", unloaded)
 }
 
 func TestCollectedCodeIsUnloaded(t *testing.T) {

@@ -76,6 +76,7 @@ func (g *Graph) launch(stream *device.Stream) error {
 	if err != nil {
 		return err
 	}
+	countersOf(stream.Device()).graphLaunches.Add(1)
 	for _, block := range g.blocks {
 		err = errors.Join(err, block.RecordUse(stream))
 	}

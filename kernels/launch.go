@@ -91,6 +91,7 @@ func (f *Function) launch(a *arguments, stream *device.Stream, config backend.La
 	if err != nil {
 		return err
 	}
+	m.counters.launches.Add(1)
 	if a.unrecorded > 0 {
 		m.unrecorded.Add(a.unrecorded)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
@@ -45,6 +46,7 @@ type Module struct {
 	multiprocessors int
 	strict          bool
 	unrecorded      atomic.Uint64
+	counters        *counters
 	functionsMu     sync.RWMutex
 	functions       map[string]*Function
 
@@ -82,6 +84,7 @@ func load(dev *device.Device, code []byte, options LoadOptions) (*Module, error)
 	if dev == nil {
 		return nil, fmt.Errorf("kernels: load: the device is nil: %w", device.ErrInvalidValue)
 	}
+	begin := time.Now()
 	var handle backend.Module
 	var cacheFailure, err error
 	if cache, ok := newDiskCache(dev, code, options.CacheDirectory); ok {
@@ -97,6 +100,8 @@ func load(dev *device.Device, code []byte, options LoadOptions) (*Module, error)
 		return nil, errors.Join(fmt.Errorf("kernels: load on %s: %w", dev, err), dev.Driver().ModuleUnload(handle))
 	}
 	m.cacheFailure = cacheFailure
+	m.counters.modules.Add(1)
+	m.counters.loadNanoseconds.Add(uint64(time.Since(begin)))
 	return m, nil
 }
 
@@ -113,6 +118,7 @@ func newModule(dev *device.Device, handle backend.Module, options LoadOptions) (
 	return &Module{
 		driver: dev.Driver(), deviceName: dev.Name(), kind: dev.Kind(), ordinal: dev.Info().Ordinal,
 		sharedLimit: sharedLimit, multiprocessors: dev.Info().Multiprocessors, strict: options.Strict, functions: map[string]*Function{}, handle: handle,
+		counters: countersOf(dev),
 	}, nil
 }
 

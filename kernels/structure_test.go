@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -68,7 +69,7 @@ func TestStructMatchesGo(t *testing.T) {
 		}
 		return rapid.OneOf(kinds...)
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		value := Struct(rapid.SliceOfN(field(2), 1, 12).Draw(r, "fields")...)
 		want := goStruct(value.(*structure))
 		bytesWanted := int(want.Type().Size())

@@ -83,6 +83,8 @@ type blockState struct {
 	// ordered reports whether the contents are known to be ready for work on the
 	// block's stream. It can be false only for foreign memory.
 	ordered bool
+	// slot is the position of the block's record among the events of its stripe.
+	slot uint8
 	// listed reports whether the block is in the table of exports.
 	listed  atomic.Bool
 	release func() error
@@ -95,6 +97,8 @@ type blockState struct {
 	// sampled is set from the time at which the block was chosen as a sample until it
 	// ends.
 	sampled *sampledBlock
+	// allocated is the time of the allocation, or zero if events were not recorded.
+	allocated eventTime
 }
 
 // A life has room for sixteen million references and, at ten million blocks a second,
@@ -473,7 +477,7 @@ func (s *blockState) finish(generation uint64) error {
 	case bytes > 0:
 		err = manager.resource.Free(s.allocation, s.uses.further(generation))
 	}
-	s.retire(bytes)
+	s.retire(bytes, generation)
 	if err != nil {
 		return fmt.Errorf("memory: free %s: %w", humanize.Bytes(bytes), err)
 	}
@@ -481,11 +485,20 @@ func (s *blockState) finish(generation uint64) error {
 }
 
 // retire subtracts a finished block from the statistics and keeps its state for reuse.
-func (s *blockState) retire(bytes uint64) {
+func (s *blockState) retire(bytes, generation uint64) {
 	manager := s.manager
-	stripe := manager.tree.stripes.near(int(s.stripe))
+	var stripe *stripe
+	if manager.tree.events.Load() == nil {
+		stripe = manager.tree.stripes.near(int(s.stripe))
+	} else {
+		// The record of the block is in its own stripe.
+		stripe = manager.tree.stripes.home(s)
+	}
 	if s.origin == Owned {
 		stripe.deposit(s.tag, bytes)
+		if ring := manager.tree.events.Load(); ring != nil && bytes > 0 && stripe.number == int(s.stripe) {
+			ring.recordRelease(stripe, s, generation)
+		}
 	} else {
 		manager.account.abandon(bytes)
 	}

@@ -21,3 +21,17 @@ func SkipFewAddresses(t testing.TB, mode caching.SegmentMode) {
 		t.Skip("expandable segments need 64-bit addresses")
 	}
 }
+
+// StatsStop reads the statistics as Stats does, and returns the time for which it stopped
+// allocations. Without a reading before, the figures may be in no cache.
+func StatsStop(m *Manager, before bool) time.Duration {
+	var read reading
+	if before {
+		m.read(&read)
+	}
+	begin := time.Now()
+	m.tree.stripes.lockAll()
+	m.read(&read)
+	m.tree.stripes.unlockAll()
+	return time.Since(begin)
+}

@@ -55,6 +55,7 @@ func (s *blockState) finishLater(generation uint64) {
 	if s.listed.Load() {
 		s.forget()
 	}
+	s.endSample(false)
 	switch {
 	case s.origin != Owned:
 		// returnForeign subtracts the memory from the statistics now, even if its owner
@@ -63,7 +64,7 @@ func (s *blockState) finishLater(generation uint64) {
 		if !pending {
 			streams = nil
 		}
-		s.returnForeign(streams)
+		s.returnForeign(streams, generation)
 		return
 	case allocation.Bytes > 0:
 		further := s.uses.further(generation)
@@ -78,12 +79,12 @@ func (s *blockState) finishLater(generation uint64) {
 			streamwork.Later(manager.device, free)
 		}
 	}
-	s.retire(allocation.Bytes)
+	s.retire(allocation.Bytes, generation)
 }
 
 // returnForeign returns adopted memory to its owner, or defers that if waiting for one
 // of the streams may break a capture.
-func (s *blockState) returnForeign(streams []*device.Stream) {
+func (s *blockState) returnForeign(streams []*device.Stream, generation uint64) {
 	manager, release := s.manager, s.release
 	give := func() {
 		var err error
@@ -98,7 +99,7 @@ func (s *blockState) returnForeign(streams []*device.Stream) {
 		}
 	}
 	bytes := s.allocation.Bytes
-	s.retire(bytes)
+	s.retire(bytes, generation)
 	if slices.ContainsFunc(streams, mayBreakCapture) && !manager.root().closed.Load() {
 		streamwork.Later(manager.device, give)
 		return

@@ -4,12 +4,12 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -35,12 +35,7 @@ func (l *leakLog) all() []memory.Leak {
 // collect runs the garbage collector until the given number of leaks was reported.
 func (l *leakLog) collect(t *testing.T, want int) []memory.Leak {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	for len(l.all()) < want {
-		require.True(t, time.Now().Before(deadline), "%d leaks of %d were found", len(l.all()), want)
-		runtime.GC()
-		runtime.Gosched()
-	}
+	await.Collected(t, func() bool { return len(l.all()) >= want }, "%d leaks were found", want)
 	return l.all()
 }
 
@@ -51,18 +46,14 @@ func settled(t *testing.T) {
 	for range 3 {
 		ran := make(chan struct{})
 		func() { runtime.AddCleanup(new([64]byte), func(ran chan struct{}) { close(ran) }, ran) }()
-		deadline := time.After(patience)
-		for done := false; !done; {
-			runtime.GC()
+		await.Collected(t, func() bool {
 			select {
 			case <-ran:
-				done = true
-			case <-deadline:
-				require.Fail(t, "no cleanup runs")
+				return true
 			default:
-				runtime.Gosched()
+				return false
 			}
-		}
+		}, "a cleanup has run")
 	}
 }
 
@@ -215,7 +206,7 @@ func TestLeakServesWhoWaits(t *testing.T) {
 		func() { drop(t, mgr, 100, "dropped") }()
 		results := make(chan result, 1)
 		go func() {
-			block, err := mgr.AllocateWait(patient(t), 100, memory.AllocateOptions{})
+			block, err := mgr.AllocateWait(await.Context(t), 100, memory.AllocateOptions{})
 			results <- result{block, err}
 		}()
 		log.collect(t, 1)

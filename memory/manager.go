@@ -59,7 +59,7 @@ func (m *Manager) open() (err error) {
 	m.account.clock = m.tree.clock
 	m.account.budget.Store(m.limit(m.options.Budget))
 	m.account.name = m.options.Name
-	m.tags.open(&m.account)
+	m.tags.open(m)
 	if m.stream == nil {
 		if m.stream, err = m.device.NewStream(); err != nil {
 			return err
@@ -203,6 +203,9 @@ func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
 		}
 	}
 	block := m.newBlock(stripe, state, bytes)
+	if ring := m.tree.events.Load(); ring != nil && bytes > 0 {
+		ring.expect(stripe, state, block.generation)
+	}
 	stripe.mu.Unlock()
 	return block
 }
@@ -225,19 +228,24 @@ func (m *Manager) fill(ctx context.Context, block *Block, leaf *tagTotals, bytes
 		return err
 	}
 	state := block.state
+	// Readers of events find the fields set once the answer is recorded.
+	state.set(allocation, leaf, m.kind)
+	state.allocated = m.tree.eventTime()
 	if state.answered(block.generation) {
 		if err := m.bookRecalled(leaf, allocation); err != nil {
 			m.discard(block)
 			return err
 		}
 	}
-	state.set(allocation, leaf, m.kind)
 	m.track(block)
 	return nil
 }
 
 // undraw undoes draw.
 func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
+	// The generation ends first: readers of events take a block that has been answered for
+	// as one with memory.
+	block.state.life.Store(newLife(block.generation + 1))
 	stripe := m.tree.stripes.enter()
 	if block.state.answered(block.generation) {
 		m.account.unreserve(bytes)
@@ -255,7 +263,7 @@ func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
 func (m *Manager) discard(block *Block) {
 	block.state.sampled = nil
 	block.state.life.Store(newLife(block.generation + 1))
-	stripe := m.tree.stripes.enter()
+	stripe := m.tree.stripes.home(block.state)
 	stripe.put(block.state)
 	stripe.mu.Unlock()
 }
@@ -328,6 +336,11 @@ func (m *Manager) book(leaf *tagTotals, allocation resource.Allocation) (*Block,
 	state := stripe.state()
 	state.set(allocation, leaf, m.kind)
 	block := m.newBlock(stripe, state, allocation.Bytes)
+	if ring := m.tree.events.Load(); ring == nil || allocation.Bytes == 0 {
+		state.allocated = 0
+	} else {
+		ring.recordAllocation(stripe, state, block.generation)
+	}
 	stripe.mu.Unlock()
 	m.track(block)
 	return block, nil
@@ -399,7 +412,7 @@ func (m *Manager) track(block *Block) {
 		m.tracker.add(block.state, callstack.Capture(2, deepestCallSite))
 	}
 	if block.state.sampled != nil {
-		m.reportSample(block.state)
+		m.reportSample(block.state, block.generation)
 	}
 }
 

@@ -3,16 +3,15 @@ package memory_test
 import (
 	"errors"
 	"math"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
@@ -210,15 +209,14 @@ func TestBackstop(t *testing.T) {
 			require.NoError(t, err)
 		}()
 		var leak memory.Leak
-		require.Eventually(t, func() bool {
-			runtime.GC()
+		await.Collected(t, func() bool {
 			select {
 			case leak = <-leaks:
 				return true
 			default:
 				return false
 			}
-		}, 10*time.Second, time.Millisecond)
+		}, "the leak was reported")
 		assert.EqualValues(t, 4096, leak.Bytes)
 		assert.Equal(t, "dropped", leak.Tag)
 		assert.Contains(t, leak.String(), "TestBackstop")

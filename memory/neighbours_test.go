@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -19,10 +20,10 @@ func TestWaitForMemoryOfAnotherManager(t *testing.T) {
 		waiting := devicetest.Manager(t, dev, memory.Options{Resource: over{resource}, Budget: 1000})
 		other := devicetest.Manager(t, dev, memory.Options{Resource: over{over{resource}}, Budget: 1000})
 		first, second := mustAllocate(t, other, 40, "held"), mustAllocate(t, other, 40, "held")
-		waits := allocateLater(t, patient(t), waiting, 90, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), waiting, 90, memory.AllocateOptions{})
 		asked := resource.requests()
 		require.NoError(t, first.Release())
-		require.Eventually(t, func() bool { return resource.requests() > asked }, patience, 1)
+		await.Until(t, func() bool { return resource.requests() > asked }, "the device was asked again")
 		requireWaiting(t, waiting, 1)
 		require.NoError(t, second.Release())
 		require.NoError(t, mustTake(t, waits).Release())
@@ -36,7 +37,7 @@ func TestWaitForMemoryOfAnotherResource(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: newSmall(dev, 100), Budget: 1000})
 		other := devicetest.Manager(t, dev, memory.Options{Resource: newSmall(dev, 100), Budget: 1000})
 		held := mustAllocate(t, other, 40, "held")
-		_, err := mgr.AllocateWait(patient(t), 101, memory.AllocateOptions{})
+		_, err := mgr.AllocateWait(await.Context(t), 101, memory.AllocateOptions{})
 		require.ErrorIs(t, err, device.ErrOutOfMemory)
 		require.NoError(t, held.Release())
 	})
@@ -53,7 +54,7 @@ func TestWaitOnAResourceThatCannotBeCompared(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: uncomparable{Resource: newSmall(dev, 100)}, Budget: 1000})
 		other := devicetest.Manager(t, dev, memory.Options{Resource: uncomparable{Resource: newSmall(dev, 100)}, Budget: 1000})
 		held := mustAllocate(t, mgr, 60, "held")
-		waits := allocateLater(t, patient(t), mgr, 90, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), mgr, 90, memory.AllocateOptions{})
 		require.NoError(t, mustAllocate(t, other, 10, "").Release())
 		require.NoError(t, held.Release())
 		block, err := take(t, waits)

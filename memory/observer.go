@@ -41,6 +41,8 @@ type Sample struct {
 	// Weight is the number of blocks of this size that the sample stands for: the
 	// reciprocal of the probability with which it was chosen.
 	Weight float64
+	// Number and Generation identify the block, as in [Identity].
+	Number, Generation uint64
 }
 
 // Failure is a request that got no memory.
@@ -146,11 +148,11 @@ func (s *stripe) choose(o *observers) *sampledBlock {
 }
 
 // reportSample calls Sampled for a block that has its memory.
-func (m *Manager) reportSample(s *blockState) {
+func (m *Manager) reportSample(s *blockState, generation uint64) {
 	list := s.sampled.list
 	sample := Sample{
 		Manager: m, Pointer: s.allocation.Pointer, Bytes: s.allocation.Bytes, Stream: s.allocation.Stream,
-		Origin: s.origin, Weight: list.weight(s.allocation.Bytes),
+		Origin: s.origin, Weight: list.weight(s.allocation.Bytes), Number: s.number, Generation: generation,
 	}
 	if s.tag != nil {
 		sample.Tag = s.tag.name
@@ -177,8 +179,11 @@ func (s *blockState) endSample(leaked bool) {
 	}
 }
 
-// reportFailure calls Failed.
+// reportFailure records a failure and calls Failed.
 func (t *tree) reportFailure(f Failure) {
+	if ring := t.events.Load(); ring != nil {
+		ring.recordFailure(f)
+	}
 	for _, o := range t.observers.current() {
 		if o.Failed != nil {
 			o.Failed(f)

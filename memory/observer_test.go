@@ -146,7 +146,7 @@ func TestFailuresAndWaitsAreObserved(t *testing.T) {
 		}
 		got <- err
 	}()
-	require.Eventually(t, func() bool { return mgr.Stats().Waiting == 1 }, patience, time.Millisecond)
+	requireWaiting(t, mgr, 1)
 	require.NoError(t, held.Release())
 	require.NoError(t, <-got)
 	assert.Positive(t, <-waits)
@@ -183,4 +183,22 @@ func BenchmarkObserved(b *testing.B) {
 			})
 		}
 	})
+}
+
+// A sampled block that is released later ends like any other, and the next block does not
+// take its place.
+func TestBlocksThatAreReleasedLaterEnd(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	var seen ledger
+	stop := mgr.Observe(memory.Observer{SampleBytes: 1, Sampled: seen.sampled})
+	block, err := mgr.Allocate(64, memory.AllocateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, block.ReleaseLater())
+	require.Zero(t, seen.live)
+	stop()
+	next, err := mgr.Allocate(64, memory.AllocateOptions{})
+	require.NoError(t, err)
+	require.Zero(t, seen.live)
+	require.NoError(t, next.Release())
 }

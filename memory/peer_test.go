@@ -29,7 +29,7 @@ func withStandIn(t *testing.T, name string, settings ...string) {
 	library := filepath.Join(t.TempDir(), "libcuda.so.1")
 	output, err := exec.CommandContext(t.Context(), compiler, "-O1", "-shared", "-fPIC", "-pthread", "-o", library, source).CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+name+"$", "-test.timeout=2m")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+name+"$", "-test.timeout=1h")
 	child.Env = append(os.Environ(), append(settings, "GPUFRAME_LIBCUDA="+library, "FAKE_CRASH=1", childVariable+"=1",
 		// The stand-in keeps handles that are destroyed, to report their use.
 		"ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0")...)

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -28,7 +29,7 @@ func paint(buffer []byte, mark byte) {
 func TestPinnedAllocator(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		allocator := memory.NewPinnedAllocator(dev, 0)
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			type held struct {
 				buffer []byte
 				mark   byte

@@ -4,31 +4,15 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
-
-// patience is how long a test waits for an expected event before it fails.
-const patience = 30 * time.Second
-
-// patient returns a context that ends a hanging test.
-func patient(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errHangs)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-type hangs struct{}
-
-var errHangs error = hangs{}
-
-func (hangs) Error() string { return "the test hangs" }
 
 // result is the result of an allocation on another goroutine.
 type result struct {
@@ -52,19 +36,14 @@ func allocateLater(t testing.TB, ctx context.Context, m *memory.Manager, bytes u
 
 func requireWaiting(t testing.TB, m *memory.Manager, want int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return m.Stats().Waiting == want }, patience, 100*time.Microsecond)
+	await.Until(t, func() bool { return m.Stats().Waiting == want }, "%d requests wait", want)
 }
 
 // take returns the result of a request that must have ended.
 func take(t testing.TB, results <-chan result) (*memory.Block, error) {
 	t.Helper()
-	select {
-	case r := <-results:
-		return r.block, r.err
-	case <-time.After(patience):
-		require.Fail(t, "the request still waits")
-		return nil, nil
-	}
+	r := await.Receive(t, results, "the request has ended")
+	return r.block, r.err
 }
 
 func mustTake(t testing.TB, results <-chan result) *memory.Block {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -38,7 +38,7 @@ func TestQueueAfterAResourceThatFails(t *testing.T) {
 					assert.ErrorIs(t, err, failure)
 				})
 				<-inside
-				waits := allocateLater(t, patient(t), mgr, 100, memory.AllocateOptions{})
+				waits := allocateLater(t, await.Context(t), mgr, 100, memory.AllocateOptions{})
 				close(fail)
 				group.Wait()
 				require.NoError(t, mustTake(t, waits).Release())
@@ -76,7 +76,7 @@ func TestQueueBesideRequestsThatFailFurtherUp(t *testing.T) {
 		}
 		for range 100 {
 			held := mustAllocate(t, mgr, 50, "held")
-			waits := allocateLater(t, patient(t), child, 50, memory.AllocateOptions{})
+			waits := allocateLater(t, await.Context(t), child, 50, memory.AllocateOptions{})
 			require.NoError(t, held.Release())
 			require.NoError(t, mustTake(t, waits).Release())
 		}
@@ -95,9 +95,9 @@ func TestQueueAfterTheBudgetBecameTooSmall(t *testing.T) {
 		child := mustChild(t, mgr, "child", 100)
 		below := mustChild(t, child, "below", 100)
 		held := mustAllocate(t, child, 70, "held")
-		large := allocateLater(t, patient(t), below, 80, memory.AllocateOptions{Tag: "large"})
-		larger := allocateLater(t, patient(t), below, 90, memory.AllocateOptions{Tag: "larger"})
-		little := allocateLater(t, patient(t), child, 10, memory.AllocateOptions{Tag: "little"})
+		large := allocateLater(t, await.Context(t), below, 80, memory.AllocateOptions{Tag: "large"})
+		larger := allocateLater(t, await.Context(t), below, 90, memory.AllocateOptions{Tag: "larger"})
+		little := allocateLater(t, await.Context(t), child, 10, memory.AllocateOptions{Tag: "little"})
 		require.NoError(t, child.SetBudget(79))
 		for _, hopeless := range []<-chan result{large, larger} {
 			_, err := take(t, hopeless)
@@ -144,11 +144,11 @@ func TestQueueKeepsThePlaceOfWhoTriesInVain(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Resource: resource, Budget: 1000})
 		child := mustChild(t, mgr, "child", 0)
 		first, second := mustAllocate(t, mgr, 50, "first"), mustAllocate(t, mgr, 50, "second")
-		large := allocateLater(t, patient(t), child, 100, memory.AllocateOptions{Tag: "large"})
-		little := allocateLater(t, patient(t), mgr, 50, memory.AllocateOptions{Tag: "little"})
+		large := allocateLater(t, await.Context(t), child, 100, memory.AllocateOptions{Tag: "large"})
+		little := allocateLater(t, await.Context(t), mgr, 50, memory.AllocateOptions{Tag: "little"})
 		asked := resource.requests()
 		require.NoError(t, first.Release())
-		require.Eventually(t, func() bool { return resource.requests() > asked }, patience, 100*time.Microsecond)
+		await.Until(t, func() bool { return resource.requests() > asked }, "the device was asked again")
 		for range 100 {
 			_, err := mgr.Allocate(50, memory.AllocateOptions{Tag: "barges"})
 			require.ErrorIs(t, err, memory.ErrBudget)
@@ -175,10 +175,10 @@ func TestQueueWhileSomebodyTries(t *testing.T) {
 				resource := newSmall(dev, 100)
 				mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Resource: resource, Budget: 1000})
 				first, second := mustAllocate(t, mgr, 50, "first"), mustAllocate(t, mgr, 50, "second")
-				ctx, cancel := context.WithCancel(patient(t))
+				ctx, cancel := context.WithCancel(await.Context(t))
 				defer cancel()
 				tries := allocateLater(t, ctx, mgr, 60, memory.AllocateOptions{})
-				behind := allocateLater(t, patient(t), mgr, 40, memory.AllocateOptions{})
+				behind := allocateLater(t, await.Context(t), mgr, 40, memory.AllocateOptions{})
 				inside, goOn := make(chan struct{}), make(chan error)
 				resource.set(func(uint64) error {
 					resource.set(nil)
@@ -224,9 +224,9 @@ func TestQueueOfAChildThatIsClosed(t *testing.T) {
 		held := mustAllocate(t, mgr, 100, "held")
 		var refused []<-chan result
 		for _, m := range []*memory.Manager{child, below} {
-			refused = append(refused, allocateLater(t, patient(t), m, 60, memory.AllocateOptions{}))
+			refused = append(refused, allocateLater(t, await.Context(t), m, 60, memory.AllocateOptions{}))
 		}
-		goesOn := allocateLater(t, patient(t), mgr, 50, memory.AllocateOptions{})
+		goesOn := allocateLater(t, await.Context(t), mgr, 50, memory.AllocateOptions{})
 		require.NoError(t, child.Close())
 		for _, each := range refused {
 			_, err := take(t, each)

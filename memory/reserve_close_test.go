@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
@@ -22,7 +23,7 @@ func TestCloseWhileAReservationWaits(t *testing.T) {
 			block := mustAllocate(t, mgr, held, "held")
 			failed := make(chan error, 1)
 			go func() {
-				_, err := tenant.ReserveWait(patient(t), "job", 80, memory.AllocateOptions{})
+				_, err := tenant.ReserveWait(await.Context(t), "job", 80, memory.AllocateOptions{})
 				failed <- err
 			}()
 			requireWaiting(t, mgr, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -93,7 +94,7 @@ func TestReservationBesideOthers(t *testing.T) {
 				}
 			})
 		}
-		ctx := patient(t)
+		ctx := await.Context(t)
 		for _, parent := range []*memory.Manager{mgr, tenant} {
 			jobs.Go(func() {
 				for range 10 {
@@ -134,7 +135,7 @@ func TestReservationClosedEarly(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
 		job := mustReserve(t, mgr, "job", 300)
-		waits := allocateLater(t, patient(t), mgr, 800, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), mgr, 800, memory.AllocateOptions{})
 		held := mustAllocate(t, job, 100, "held")
 		further := mustAllocate(t, job, 100, "held")
 		require.NoError(t, further.Release(), "what is in a tag cache is given back as well")
@@ -203,7 +204,7 @@ func TestReserveWait(t *testing.T) {
 		held := mustAllocate(t, mgr, 600, "held")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancelled := reserveLater(ctx, 500, 1)
-		waits := reserveLater(patient(t), 500, 0)
+		waits := reserveLater(await.Context(t), 500, 0)
 		cancel()
 		require.ErrorIs(t, (<-cancelled).err, context.Canceled)
 		require.NoError(t, held.Release())
@@ -212,11 +213,11 @@ func TestReserveWait(t *testing.T) {
 		assert.EqualValues(t, 500, mgr.Stats().Remaining)
 		assert.Len(t, mgr.Stats().Children, 1)
 
-		first := reserveLater(patient(t), 600, 0)
+		first := reserveLater(await.Context(t), 600, 0)
 		require.NoError(t, got.job.Close(), "what a job did not use the next one gets")
 		got = <-first
 		require.NoError(t, got.err)
-		refused := reserveLater(patient(t), 600, 0)
+		refused := reserveLater(await.Context(t), 600, 0)
 		require.NoError(t, mgr.Close())
 		require.ErrorIs(t, (<-refused).err, memory.ErrClosed)
 		_, err = mgr.ReserveWait(t.Context(), "job", 1, memory.AllocateOptions{})
@@ -299,7 +300,7 @@ func TestReservationPrimesTheResource(t *testing.T) {
 		assert.Equal(t, before.Remaining, s.Remaining)
 		assert.Len(t, s.Children[0].Children, 1)
 		assert.Equal(t, before.Children[0].Remaining, s.Children[0].Remaining)
-		waits := allocateLater(t, patient(t), mgr, 1000, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), mgr, 1000, memory.AllocateOptions{})
 		require.NoError(t, job.Close())
 		require.NoError(t, mustTake(t, waits).Release())
 		require.NoError(t, tenant.Close())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -87,7 +88,7 @@ func TestPinnedSourcesGoStraight(t *testing.T) {
 func TestTransfersOfPieces(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Staging: memory.StagingOptions{ChunkBytes: 300 << 10, Workers: 2}})
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			var want []byte
 			var sources []memory.Source
 			var extents [][2]int

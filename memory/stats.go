@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -43,28 +44,66 @@ type Stats struct {
 // Stats returns the statistics of one moment: nothing in the whole tree of managers
 // is allocated or freed while they are read, so they are consistent.
 func (m *Manager) Stats() Stats {
+	// The first reading makes room for the second and brings the figures into the cache,
+	// so that the second stops allocations for a short time only.
+	var read reading
+	m.read(&read)
 	m.tree.stripes.lockAll()
-	defer m.tree.stripes.unlockAll()
-	s, _ := m.stats()
+	m.read(&read)
+	m.tree.stripes.unlockAll()
+	s, _ := read.stats()
 	return s
 }
 
-// stats also returns the tags summed over the manager and its descendants. All
-// stripes are locked.
+// reading has the figures of a manager without its children, as they were read.
+type reading struct {
+	figures Stats
+	tags    []TagStats
+	// freesBefore and allocationsBefore are the counts at the last reset.
+	freesBefore, allocationsBefore uint64
+	children                       []reading
+}
+
+// stats reads the statistics, and returns also the tags summed over the manager and its
+// descendants. All stripes are locked.
 func (m *Manager) stats() (Stats, map[string]TagStats) {
+	var read reading
+	m.read(&read)
+	return read.stats()
+}
+
+// read reads the figures of the manager and its descendants, in the memory of an earlier
+// reading. Sums are made later, because all stripes are locked if the figures must be those
+// of one moment.
+func (m *Manager) read(to *reading) {
 	a := &m.account
 	limit := a.effective()
-	s := Stats{
+	to.figures = Stats{
 		Name: a.name, Budget: limit.budget.Load(), Remaining: limit.remaining(), InUse: a.inUse.Load(), Peak: a.peak.Load(),
 		Failures: a.failures.Load(), External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
 		Leaks: a.leaks.Load(), DoubleReleases: a.doubleReleases.Load(),
 		Waiting: int(m.tree.queue.length.Load()),
 	}
+	to.tags = m.tags.read(to.tags[:0])
+	to.freesBefore, to.allocationsBefore = a.freesBefore.Load(), a.allocationsBefore.Load()
+	children := m.children.list()
+	to.children = slices.Grow(to.children[:0], len(children))[:len(children)]
+	for i, child := range children {
+		child.read(&to.children[i])
+	}
+}
+
+// stats sums a reading, and returns also the tags summed over the manager and its
+// descendants.
+func (r *reading) stats() (Stats, map[string]TagStats) {
+	s := r.figures
 	s.Own = s.InUse
-	tags := make(map[string]TagStats)
-	m.tags.add(tags)
-	for _, child := range m.children.list() {
-		below, belowTags := child.stats()
+	tags := make(map[string]TagStats, len(r.tags))
+	for _, tag := range r.tags {
+		tags[tag.Tag] = tag
+	}
+	for i := range r.children {
+		below, belowTags := r.children[i].stats()
 		s.Children = append(s.Children, below)
 		s.Own -= below.InUse
 		addTags(tags, belowTags)
@@ -74,8 +113,8 @@ func (m *Manager) stats() (Stats, map[string]TagStats) {
 		s.Allocations += tag.Allocations
 		s.Blocks += tag.Blocks
 	}
-	s.Frees = s.Allocations - s.Blocks - a.freesBefore.Load()
-	s.Allocations -= a.allocationsBefore.Load()
+	s.Frees = s.Allocations - s.Blocks - r.freesBefore
+	s.Allocations -= r.allocationsBefore
 	return s, tags
 }
 

@@ -40,7 +40,10 @@ type stripe struct {
 	idle []*blockState
 	// untilSample is the number of bytes until the next sample: see observer.go.
 	untilSample int64
-	_           atomics.CacheLine
+	// events are the last events of the stripe, and eventCount counts them: see events.go.
+	events     *eventChunk
+	eventCount uint64
+	_          atomics.CacheLine
 }
 
 // idleStates is the maximum number of idle states that a stripe keeps; the garbage
@@ -76,6 +79,13 @@ func (s *stripes) near(number int) *stripe {
 		}
 	}
 	each := &s.all[number]
+	each.mu.Lock()
+	return each
+}
+
+// home locks the stripe that a block was made in.
+func (s *stripes) home(state *blockState) *stripe {
+	each := &s.all[state.stripe]
 	each.mu.Lock()
 	return each
 }

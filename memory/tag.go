@@ -37,6 +37,7 @@ func (t TagStats) String() string {
 type tagTotals struct {
 	name    string
 	account *account
+	manager *Manager
 
 	_           atomics.CacheLine
 	inUse       atomic.Uint64
@@ -113,14 +114,19 @@ func (t *tagTotals) stats() TagStats {
 // tagTable finds the statistics of a tag. Tags are never removed; a program uses a
 // limited number of names.
 type tagTable struct {
-	account  *account
+	manager  *Manager
 	untagged tagTotals
 	// recent is the tag of the last lookup.
 	recent atomic.Pointer[tagTotals]
 	named  sync.Map // string → *tagTotals
+	// mu guards all, which has the named tags in a slice that is fast to walk.
+	mu  sync.Mutex
+	all []*tagTotals
 }
 
-func (t *tagTable) open(a *account) { t.account, t.untagged.account = a, a }
+func (t *tagTable) open(m *Manager) {
+	t.manager, t.untagged.manager, t.untagged.account = m, m, &m.account
+}
 
 func (t *tagTable) find(name string) *tagTotals {
 	if name == "" {
@@ -131,10 +137,28 @@ func (t *tagTable) find(name string) *tagTotals {
 	}
 	found, ok := t.named.Load(name)
 	if !ok {
-		found, _ = t.named.LoadOrStore(name, &tagTotals{name: name, account: t.account})
+		found = t.add(name)
 	}
 	t.recent.Store(found.(*tagTotals))
 	return found.(*tagTotals)
+}
+
+// add adds a tag, unless another goroutine did.
+func (t *tagTable) add(name string) any {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found, known := t.named.LoadOrStore(name, &tagTotals{name: name, account: &t.manager.account, manager: t.manager})
+	if !known {
+		t.all = append(t.all, found.(*tagTotals))
+	}
+	return found
+}
+
+// list returns the named tags.
+func (t *tagTable) list() []*tagTotals {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all
 }
 
 // absorb adds the counts of a child manager that holds nothing any more.
@@ -146,22 +170,18 @@ func (t *tagTable) absorb(below map[string]TagStats) {
 	}
 }
 
-// add adds the statistics of every used tag to those of the same tag in sums.
-func (t *tagTable) add(sums map[string]TagStats) {
-	add := func(totals *tagTotals) {
-		tag := totals.stats()
-		sum := sums[tag.Tag]
-		sums[tag.Tag] = TagStats{
-			Tag: tag.Tag, InUse: sum.InUse + tag.InUse, Peak: sum.Peak + tag.Peak,
-			Blocks: sum.Blocks + tag.Blocks, Allocations: sum.Allocations + tag.Allocations,
-		}
-	}
+// read appends the statistics of every used tag. Tags that are added meanwhile hold nothing
+// yet.
+func (t *tagTable) read(list []TagStats) []TagStats {
+	named := t.list()
+	list = slices.Grow(list, len(named)+1)
 	if t.untagged.allocations.Load() > 0 {
-		add(&t.untagged)
+		list = append(list, t.untagged.stats())
 	}
-	for _, totals := range t.named.Range {
-		add(totals.(*tagTotals))
+	for _, totals := range named {
+		list = append(list, totals.stats())
 	}
+	return list
 }
 
 // sortTags orders tags by descending bytes in use. Sorting stably takes a quarter of the
@@ -180,8 +200,7 @@ func holders(tags []TagStats, limit int) []TagStats {
 
 func (t *tagTable) resetPeaks() {
 	t.untagged.peak.Store(t.untagged.inUse.Load())
-	for _, totals := range t.named.Range {
-		totals := totals.(*tagTotals)
+	for _, totals := range t.list() {
 		totals.peak.Store(totals.inUse.Load())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
@@ -75,10 +76,13 @@ func UploadPadded(ctx context.Context, stream *device.Stream, destination Slice[
 	if err := destination.Order(stream); err != nil {
 		return fmt.Errorf("memory: upload: %w", err)
 	}
-	err = block.manager.transfers.Upload(ctx, stream, []staging.Span{{
+	spans := []staging.Span{{
 		Base: destination.Pointer(), Bytes: destination.Bytes(), InPlace: block.Kind().HostAccessible(),
 		Pieces: pieces, Pad: padding,
-	}})
+	}}
+	begin := time.Now()
+	err = block.manager.transfers.Upload(ctx, stream, spans)
+	block.manager.tree.uploads.add(spans, begin, err)
 	runtime.KeepAlive(sources)
 	if err != nil {
 		// Parts of the transfer may still be running.
@@ -162,7 +166,9 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 			return fmt.Errorf("memory: download: destination %d: %w", i, err)
 		}
 	}
+	begin := time.Now()
 	err := first.manager.transfers.Download(ctx, stream, regions.spans)
+	first.manager.tree.downloads.add(regions.spans, begin, err)
 	runtime.KeepAlive(destinations)
 	if err = errors.Join(err, regions.recordUse(stream)); err != nil {
 		return fmt.Errorf("memory: download: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -22,7 +23,7 @@ func TestTransfersMatchAModel(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Staging: memory.StagingOptions{ChunkBytes: 100_000, Workers: 2, Chunks: 3}})
 		allocator := memory.NewPinnedAllocator(dev, 0)
 		defer func() { require.NoError(t, allocator.Close()) }()
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			w := newTransferModel(t, mgr, allocator)
 			defer w.end()
 			t.Repeat(map[string]func(*rapid.T){

@@ -19,6 +19,9 @@ type tree struct {
 	root      *Manager
 	closed    atomic.Bool
 	observers observers
+	// events is set while events are recorded.
+	events             atomic.Pointer[EventRing]
+	uploads, downloads transferCounter
 	// neighbours are the manager trees on the same device.
 	neighbours *neighbours
 	// step is nil outside tests. Tests use it to stop a goroutine while others run.
@@ -33,6 +36,14 @@ func (t *tree) pause(point string) {
 	if t.step != nil {
 		t.step(point, nil)
 	}
+}
+
+// eventTime returns the time for events, or zero if none are recorded.
+func (t *tree) eventTime() eventTime {
+	if ring := t.events.Load(); ring != nil {
+		return ring.clock.now()
+	}
+	return 0
 }
 
 // released is called after a block was released.
@@ -149,7 +160,7 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 		a.budget.Store(budget)
 	}
 	a.guaranteed.Store(guaranteed)
-	child.tags.open(a)
+	child.tags.open(child)
 	m.tree.pause("new child")
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -472,7 +473,7 @@ func TestTreeAgainstAModel(t *testing.T) {
 		caching, err := memory.NewCachingResource(dev, memory.CachingOptions{})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, caching.Close()) }()
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			budget := rapid.Uint64Range(1, 2000).Draw(t, "budget")
 			resource := &small{Resource: caching, capacity: 1 << 40}
 			mgr, err := memory.NewManager(dev, memory.Options{

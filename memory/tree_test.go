@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -83,7 +84,7 @@ func TestTreeFiguresAtEveryMoment(t *testing.T) {
 				}
 			}
 		})
-		ctx := patient(t)
+		ctx := await.Context(t)
 		for worker := range workers {
 			working.Go(func() {
 				random := rand.New(rand.NewPCG(7, uint64(worker)))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -47,7 +48,7 @@ func TestWaitGoesByPriorityThenArrival(t *testing.T) {
 			{"high 2", 5, mgr}, {"highest", math.MaxInt, mgr}, {"ordinary 3", 0, mgr},
 		} {
 			group.Go(func() {
-				block, err := a.manager.AllocateWait(patient(t), 100, memory.AllocateOptions{Tag: a.name, Priority: a.priority})
+				block, err := a.manager.AllocateWait(await.Context(t), 100, memory.AllocateOptions{Tag: a.name, Priority: a.priority})
 				if !assert.NoError(t, err) {
 					return
 				}
@@ -78,7 +79,7 @@ func TestWaitKeepsOthersFromTheAccountOnly(t *testing.T) {
 		require.NoError(t, err)
 
 		held := mustAllocate(t, first, 40, "held")
-		waits := allocateLater(t, patient(t), below, 80, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), below, 80, memory.AllocateOptions{})
 		for _, m := range []*memory.Manager{first, below} {
 			_, err := m.Allocate(10, memory.AllocateOptions{Tag: "barges"})
 			var budget *memory.BudgetError
@@ -114,9 +115,9 @@ func TestWaitInLineBehindALargeRequest(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 100})
 		held := mustAllocate(t, mgr, 50, "held")
-		large := allocateLater(t, patient(t), mgr, 90, memory.AllocateOptions{})
-		little := allocateLater(t, patient(t), mgr, 10, memory.AllocateOptions{})
-		urgent, err := mgr.AllocateWait(patient(t), 10, memory.AllocateOptions{Priority: 1})
+		large := allocateLater(t, await.Context(t), mgr, 90, memory.AllocateOptions{})
+		little := allocateLater(t, await.Context(t), mgr, 10, memory.AllocateOptions{})
+		urgent, err := mgr.AllocateWait(await.Context(t), 10, memory.AllocateOptions{Priority: 1})
 		require.NoError(t, err)
 		assert.Equal(t, 2, mgr.Stats().Waiting, "only who is more urgent passes")
 		require.NoError(t, urgent.Release())
@@ -134,7 +135,7 @@ func TestWaitCancelled(t *testing.T) {
 		held := mustAllocate(t, mgr, 50, "held")
 		ctx, cancel := context.WithCancel(t.Context())
 		large := allocateLater(t, ctx, mgr, 90, memory.AllocateOptions{})
-		little := allocateLater(t, patient(t), mgr, 10, memory.AllocateOptions{})
+		little := allocateLater(t, await.Context(t), mgr, 10, memory.AllocateOptions{})
 		cancel()
 		_, err := take(t, large)
 		require.ErrorIs(t, err, context.Canceled)
@@ -183,7 +184,7 @@ func TestWaitCancelledAndGrantedAtOnce(t *testing.T) {
 			held := mustAllocate(t, mgr, 100, "held")
 			ctx, cancel := context.WithCancel(t.Context())
 			contested := allocateLater(t, ctx, mgr, 100, memory.AllocateOptions{Tag: "contested"})
-			behind := allocateLater(t, patient(t), mgr, 100, memory.AllocateOptions{Tag: "behind"})
+			behind := allocateLater(t, await.Context(t), mgr, 100, memory.AllocateOptions{Tag: "behind"})
 			var both sync.WaitGroup
 			both.Go(cancel)
 			both.Go(func() { assert.NoError(t, held.Release()) })
@@ -217,7 +218,7 @@ func TestWaitLosesNoWakeUp(t *testing.T) {
 		child := mustChild(t, mgr, "child", 250)
 		below := mustChild(t, child, "below", 250)
 		managers := []*memory.Manager{mgr, child, below, below}
-		ctx := patient(t)
+		ctx := await.Context(t)
 		var waiters, others sync.WaitGroup
 		for worker := range workers {
 			waiters.Go(func() {
@@ -263,7 +264,7 @@ func TestWaitLosesNoWakeUp(t *testing.T) {
 func TestWaitStarvesNobody(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})
-		ctx := patient(t)
+		ctx := await.Context(t)
 		var little sync.WaitGroup
 		var done atomic.Bool
 		for worker := range 8 {
@@ -303,7 +304,7 @@ func TestWaitForALargerBudget(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})
 		child := mustChild(t, mgr, "child", 60)
 		held := mustAllocate(t, child, 50, "held")
-		waits := allocateLater(t, patient(t), child, 50, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), child, 50, memory.AllocateOptions{})
 		require.NoError(t, child.SetBudget(99))
 		require.Equal(t, 1, mgr.Stats().Waiting)
 		require.NoError(t, child.SetBudget(100))
@@ -347,7 +348,7 @@ func TestWaitUntilTheManagerIsClosed(t *testing.T) {
 		held := mustAllocate(t, mgr, 100, "held")
 		var waits []<-chan result
 		for _, m := range []*memory.Manager{mgr, child} {
-			waits = append(waits, allocateLater(t, patient(t), m, 10, memory.AllocateOptions{}))
+			waits = append(waits, allocateLater(t, await.Context(t), m, 10, memory.AllocateOptions{}))
 		}
 		require.ErrorIs(t, mgr.Close(), memory.ErrLeak)
 		for _, each := range waits {
@@ -374,12 +375,12 @@ func TestWaitForTheDevice(t *testing.T) {
 
 		first, second := mustAllocate(t, mgr, 40, "held"), mustAllocate(t, mgr, 40, "held")
 		asked := resource.requests()
-		waits := allocateLater(t, patient(t), child, 90, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), child, 90, memory.AllocateOptions{})
 		_, err = mgr.Allocate(10, memory.AllocateOptions{})
 		require.ErrorIs(t, err, memory.ErrBudget, "who waits for the device comes first, too")
 		assert.Equal(t, asked+2, resource.requests(), "the device is not asked without a release")
 		require.NoError(t, first.Release())
-		require.Eventually(t, func() bool { return resource.requests() == asked+3 }, patience, 1)
+		await.Until(t, func() bool { return resource.requests() == asked+3 }, "the device was asked again")
 		requireWaiting(t, mgr, 1)
 		require.NoError(t, second.Release())
 		require.NoError(t, mustTake(t, waits).Release())
@@ -395,7 +396,7 @@ func TestWaitForADeviceThatHasTooLittle(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: newSmall(dev, 100), Budget: 1000})
 		held := mustAllocate(t, mgr, 50, "held")
-		waits := allocateLater(t, patient(t), mgr, 101, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), mgr, 101, memory.AllocateOptions{})
 		require.NoError(t, held.Release())
 		_, err := take(t, waits)
 		require.ErrorIs(t, err, device.ErrOutOfMemory)
@@ -408,8 +409,8 @@ func TestWaitThenAnErrorOfTheResource(t *testing.T) {
 		resource := newSmall(dev, 1000)
 		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Resource: resource, Budget: 100})
 		held := mustAllocate(t, mgr, 100, "held")
-		waits := allocateLater(t, patient(t), mgr, 100, memory.AllocateOptions{})
-		behind := allocateLater(t, patient(t), mgr, 30, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), mgr, 100, memory.AllocateOptions{})
+		behind := allocateLater(t, await.Context(t), mgr, 30, memory.AllocateOptions{})
 		failure := errors.New("broken")
 		resource.set(func(bytes uint64) error {
 			if bytes == 100 {
@@ -496,7 +497,7 @@ func TestReclaimersAreAskedAnewWhileWaiting(t *testing.T) {
 					}
 					return 70, cached.Release()
 				}})()
-				block, err := mgr.AllocateWait(patient(t), 60, memory.AllocateOptions{})
+				block, err := mgr.AllocateWait(await.Context(t), 60, memory.AllocateOptions{})
 				require.NoError(t, err)
 				assert.EqualValues(t, asks, asked.Load())
 				require.NoError(t, block.Release())

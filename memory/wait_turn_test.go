@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
@@ -53,7 +54,7 @@ func TestSmallerRequestsPassUntilTheWaitingOneHasAged(t *testing.T) {
 		mgr, clock := agingManager(t, dev, memory.Options{Budget: 100})
 		a, b := mustChild(t, mgr, "a", 0), mustChild(t, mgr, "b", 20)
 		held := mustAllocate(t, mgr, 30, "held")
-		large := allocateLater(t, patient(t), a, 80, memory.AllocateOptions{Tag: "large"})
+		large := allocateLater(t, await.Context(t), a, 80, memory.AllocateOptions{Tag: "large"})
 
 		little := mustAllocate(t, b, 1, "fits")
 		waited, err := b.AllocateWait(t.Context(), 2, memory.AllocateOptions{})
@@ -95,7 +96,7 @@ func TestOnlySmallerRequestsPass(t *testing.T) {
 		resource := newSmall(dev, 100)
 		mgr, _ := agingManager(t, dev, memory.Options{Budget: 1000, Resource: resource})
 		held := mustAllocate(t, mgr, 60, "held")
-		waits := allocateLater(t, patient(t), mgr, 50, memory.AllocateOptions{})
+		waits := allocateLater(t, await.Context(t), mgr, 50, memory.AllocateOptions{})
 		for _, bytes := range []uint64{50, 51, 900} {
 			_, err := mgr.Allocate(bytes, memory.AllocateOptions{})
 			require.ErrorIs(t, err, memory.ErrBudget)
@@ -116,10 +117,10 @@ func TestContextRequestsWaitForTheirTurn(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, block.Release())
 
-		large := allocateLater(t, patient(t), mgr, 80, memory.AllocateOptions{})
+		large := allocateLater(t, await.Context(t), mgr, 80, memory.AllocateOptions{})
 		clock.pass(time.Hour)
-		fits := allocateContextLater(t, patient(t), mgr, 15)
-		tooMuch := allocateContextLater(t, patient(t), mgr, 60)
+		fits := allocateContextLater(t, await.Context(t), mgr, 15)
+		tooMuch := allocateContextLater(t, await.Context(t), mgr, 60)
 		_, err = mgr.AllocateContext(t.Context(), 101, memory.AllocateOptions{})
 		require.ErrorIs(t, err, memory.ErrBudget, "no turn helps")
 		require.NoError(t, held.Release())
@@ -136,7 +137,7 @@ func TestContextRequestsGiveUpTheirTurn(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr, clock := agingManager(t, dev, memory.Options{Budget: 100})
 		held := mustAllocate(t, mgr, 30, "held")
-		large := allocateLater(t, patient(t), mgr, 80, memory.AllocateOptions{})
+		large := allocateLater(t, await.Context(t), mgr, 80, memory.AllocateOptions{})
 		clock.pass(time.Hour)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		turn := allocateContextLater(t, ctx, mgr, 1)

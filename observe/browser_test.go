@@ -62,8 +62,13 @@ func newBrowser(t *testing.T, allowed string) *browser {
 	require.NoError(t, err)
 	from, fromBrowser, err := os.Pipe()
 	require.NoError(t, err)
+	// Processes of the browser may still write after the first has ended, so a test's own
+	// folder for temporary files could not be removed.
+	profile, err := os.MkdirTemp("", "chromium")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(profile) })
 	command := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+		"--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe", "--user-data-dir="+profile)
 	command.ExtraFiles = []*os.File{fromTest, fromBrowser}
 	require.NoError(t, command.Start())
 	require.NoError(t, fromTest.Close())
@@ -170,7 +175,7 @@ func (b *browser) evaluate(expression string) any {
 func (b *browser) await(condition string) {
 	b.t.Helper()
 	ok := b.evaluate(fmt.Sprintf(`new Promise((done) => {
-		const until = Date.now() + 60000;
+		const until = Date.now() + 900000;
 		const check = () => (%s) ? done(true) : Date.now() > until ? done(false) : setTimeout(check, 20);
 		check();
 	})`, condition))
@@ -235,8 +240,28 @@ const contrast = `(() => {
 	return least;
 })()`
 
+// checkAxe checks the accessibility of the page with axe-core, if scripts/fetch-axe.sh has
+// fetched it.
+func (b *browser) checkAxe() {
+	source, err := os.ReadFile("../build/axe/axe.min.js")
+	if err != nil {
+		b.t.Log("scripts/fetch-axe.sh has not fetched axe-core: the page is not checked with it")
+		return
+	}
+	b.evaluate(string(source) + "; 0")
+	// The page is paused meanwhile, so that no part is replaced while it is checked.
+	found := b.evaluate(`(async () => {
+		document.getElementById("pause").click();
+		const result = await axe.run(document);
+		document.getElementById("pause").click();
+		if (result.passes.length < 20) return "axe-core has checked " + result.passes.length + " rules only";
+		return result.violations.map((v) => v.id + ": " + v.help + " " + v.nodes.map((n) => n.html).join(" ")).join("\n");
+	})()`)
+	assert.Empty(b.t, found)
+}
+
 func TestPageInABrowser(t *testing.T) {
-	s := newService(t)
+	s := newService(t, "query "+hostile)
 	loadPrices(t, s.engine.Manager(), 5000, hostile)
 	_, err := s.engine.Manager().Allocate(2<<30, memory.AllocateOptions{Tag: "failed " + hostile})
 	require.ErrorIs(t, err, memory.ErrBudget)
@@ -253,6 +278,12 @@ func TestPageInABrowser(t *testing.T) {
 	b.show(1600, 1000, "light")
 	b.open(server.URL + prefix + "/")
 	b.await(`Number(document.body.dataset.updates) >= 2 && document.querySelectorAll("#tags tbody tr").length > 0`)
+	for _, part := range []struct{ id, want string }{
+		{"glance-use", "of 1.07 GB"}, {"glance-tags", hostile}, {"glance-before", "were in use"}, {"glance-failures", "1 request failed"},
+		{"glance-failure", "the budget had no room"}, {"glance-queries", "1 running, 0 waiting"}, {"glance-query", "query " + hostile},
+	} {
+		assert.Contains(t, b.evaluate(fmt.Sprintf(`document.getElementById(%q).innerText`, part.id)), part.want)
+	}
 	assert.Equal(t, "live", b.evaluate(`document.getElementById("state").textContent`))
 	text := b.evaluate("document.body.innerText").(string)
 	for _, name := range []string{"query ", "tenant ", "tag ", "2.15 GB for failed "} {
@@ -265,14 +296,25 @@ func TestPageInABrowser(t *testing.T) {
 	loadPrices(t, s.engine.Manager(), 123_000, "later")
 	b.await(`document.getElementById("tags").innerText.includes("123 kB")`)
 
+	b.evaluate(`document.getElementById("map-read").click()`)
+	b.await(`document.querySelectorAll("#map rect").length >= 2`)
+	assert.Contains(t, b.evaluate(`document.getElementById("map-blocks").innerText`), "tag "+hostile)
+	assert.Contains(t, b.evaluate(`document.getElementById("map-text").innerText`), "fragmentation")
+	b.evaluate(`document.querySelectorAll("#map rect")[1].dispatchEvent(new MouseEvent("click"))`)
+	assert.EqualValues(t, 1, b.evaluate(`document.querySelectorAll("#map-blocks li").length`))
+	assert.Contains(t, b.evaluate(`document.getElementById("map-blocks").innerText`), "loadPrices")
+	b.evaluate(`document.getElementById("map-read").click()`)
+	b.await(`document.querySelectorAll("#map-blocks li").length >= 2`)
+
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int{360, 1600} {
 			b.show(width, 1000, scheme)
 			assert.LessOrEqual(t, b.evaluate("document.documentElement.scrollWidth"), float64(width), "the page is not wider than the window")
-			b.screenshot(fmt.Sprintf("observe-%s-%d", scheme, width))
 		}
 		assert.GreaterOrEqual(t, b.evaluate(contrast), 4.5, scheme)
+		b.checkAxe()
 	}
+	b.show(1600, 1000, "light")
 	assert.Empty(t, b.namelessControls())
 
 	// With the keyboard only.

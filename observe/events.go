@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// mostClients is the number of streams of events at a time.
+	// mostClients is the number of clients at a time: streams of events, and separately
+	// maps of the memory and differences of profiles.
 	mostClients = 64
 	// slowestWrite is the time that a client has to take an event.
 	slowestWrite = 10 * time.Second
@@ -27,12 +28,17 @@ func (s *slots) take() bool {
 
 func (s *slots) give() { s.used.Add(-1) }
 
+// tooMany refuses a client.
+func tooMany(w http.ResponseWriter, what string) {
+	w.Header().Set("Retry-After", "10")
+	http.Error(w, fmt.Sprintf("observe: %s: %d clients are connected, the most at a time", what, mostClients), http.StatusServiceUnavailable)
+}
+
 // events streams snapshots until the client leaves, is too slow, or the recorder is closed.
 // Each client has its own goroutine and misses the events of the time in which it is slow.
 func (h *handler) events(w http.ResponseWriter, request *http.Request) {
 	if !h.clients.take() {
-		w.Header().Set("Retry-After", "10")
-		http.Error(w, fmt.Sprintf("observe: events: %d clients are connected, the most at a time", mostClients), http.StatusServiceUnavailable)
+		tooMany(w, "events")
 		return
 	}
 	defer h.clients.give()

@@ -25,18 +25,26 @@ type Failure struct {
 	Reason string `json:"reason"`
 	// Error has the memory in use, the tags that held most and a remedy.
 	Error string `json:"error"`
+	// Snapshot is the file with the memory snapshot of that moment, if one was written.
+	Snapshot string `json:"snapshot,omitempty"`
 }
 
 func (r *Recorder) failed(f memory.Failure) {
 	made := Failure{
-		Time: time.Now(), Manager: titleOf(topOf(f.Manager)), Tenant: tenantOf(f.Manager), Tag: f.Tag, Bytes: f.Bytes,
-		Reason: reasonOf(f.Err), Error: f.Err.Error(),
+		Time: time.Now(), Manager: titleOf(topOf(f.Manager)), Tenant: tenantOf(f.Manager), Tag: nameOf(f.Tag), Bytes: f.Bytes,
+		Reason: reasonOf(f.Err), Error: textOf(f.Err.Error()),
+	}
+	if made.Reason == "budget" || made.Reason == "device" {
+		if made.Snapshot = r.snapshots.next(made.Time); made.Snapshot != "" {
+			snapshot := r.MemoryMap()
+			go r.snapshots.write(&snapshot, made.Snapshot)
+		}
 	}
 	r.failures.add(made, mostFailures)
 	if r.log != nil {
 		r.log.LogAttrs(context.Background(), slog.LevelWarn, "gpuframe: a request got no memory",
 			slog.String("manager", made.Manager), slog.String("tenant", made.Tenant), slog.String("tag", made.Tag),
-			slog.Uint64("bytes", made.Bytes), slog.String("reason", made.Reason), slog.String("error", made.Error))
+			slog.Uint64("bytes", made.Bytes), slog.String("reason", made.Reason), slog.String("error", made.Error), slog.String("snapshot", made.Snapshot))
 	}
 }
 

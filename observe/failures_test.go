@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe"
 )
@@ -46,7 +46,7 @@ func TestWaitsAreMeasured(t *testing.T) {
 		_, err := mgr.AllocateWait(ctx, 500, memory.AllocateOptions{})
 		ended <- err
 	}()
-	require.Eventually(t, func() bool { return mgr.Stats().Waiting == 1 }, time.Minute, time.Millisecond)
+	await.Until(t, func() bool { return mgr.Stats().Waiting == 1 }, "the request waits")
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
 	assert.EqualValues(t, 1, r.Waits().Count())

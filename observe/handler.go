@@ -31,7 +31,8 @@ type HandlerOptions struct {
 //	http.Handle("/debug/gpu/", http.StripPrefix("/debug/gpu", recorder.Handler(observe.HandlerOptions{})))
 //
 // The paths below are "/", "/v1/snapshot" (a [Snapshot]), "/v1/events" (server-sent events
-// named "snapshot", one in each interval), "/heap" ([Recorder.HeapHandler]), and, with a
+// named "snapshot", one in each interval), "/v1/memory" (a [MemoryMap]), "/memory.pickle"
+// ([Recorder.WriteMemorySnapshot]), "/heap" ([Recorder.HeapHandler]), and, with a
 // token, POST "/v1/cancel?engine=0&id=1" with the header "Authorization: Bearer TOKEN".
 //
 // The handler has no login: every client that can reach it can read names, plans and
@@ -60,6 +61,8 @@ func (r *Recorder) Handler(options HandlerOptions) http.Handler {
 		})
 	}
 	mux.HandleFunc("GET /v1/snapshot", h.snapshot)
+	mux.HandleFunc("GET /v1/memory", h.reader(h.memoryMap))
+	mux.HandleFunc("GET /memory.pickle", h.reader(h.memorySnapshot))
 	mux.HandleFunc("GET /v1/events", h.events)
 	mux.HandleFunc("POST /v1/cancel", h.cancel)
 	mux.Handle("/heap", r.HeapHandler())
@@ -77,6 +80,7 @@ func protect(next http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
 		if foreign(request) {
 			http.Error(w, "observe: requests of pages of other origins are refused", http.StatusForbidden)
@@ -110,7 +114,12 @@ type handler struct {
 	made time.Time
 	text []byte
 
-	clients slots
+	// maps guards the last map of the memory, which all readers of an interval share.
+	maps    sync.Mutex
+	mapMade MemoryMap
+
+	// clients are the streams of events, readers those of maps.
+	clients, readers slots
 }
 
 // current returns a snapshot as JSON that is at most half an interval old.
@@ -139,6 +148,41 @@ func (h *handler) snapshot(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(text)
+}
+
+// currentMap returns a map of the memory that is at most an interval old.
+func (h *handler) currentMap() *MemoryMap {
+	h.maps.Lock()
+	defer h.maps.Unlock()
+	if time.Since(h.mapMade.Time) > h.options.Interval {
+		h.mapMade = h.recorder.MemoryMap()
+	}
+	made := h.mapMade
+	return &made
+}
+
+// reader limits the number of clients that read a map, which may be large.
+func (h *handler) reader(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, request *http.Request) {
+		if !h.readers.take() {
+			tooMany(w, "memory")
+			return
+		}
+		defer h.readers.give()
+		next(w, request)
+	}
+}
+
+func (h *handler) memoryMap(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	// The client has gone if it cannot be written.
+	_ = json.NewEncoder(w).Encode(h.currentMap())
+}
+
+func (h *handler) memorySnapshot(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", `attachment; filename="gpuframe-memory.pickle"`)
+	_ = h.currentMap().WriteMemorySnapshot(w)
 }
 
 // cancel ends a query.

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,11 +51,11 @@ type service struct {
 	result   chan error
 }
 
-func newService(t *testing.T) *service {
+func newService(t *testing.T, query string) *service {
 	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(1<<30))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	r, err := observe.New(observe.Options{Engines: []*gpuframe.Engine{e}, SampleBytes: 1})
+	r, err := observe.New(observe.Options{Engines: []*gpuframe.Engine{e}, SampleBytes: 1, Events: 1000})
 	require.NoError(t, err)
 	t.Cleanup(r.Close)
 	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil))
@@ -67,7 +69,7 @@ func newService(t *testing.T) *service {
 	s := &service{engine: e, recorder: r, goOn: sync.OnceFunc(func() { close(open) }), result: make(chan error, 1)}
 	t.Cleanup(s.goOn) // closing the engine waits for the query
 	go func() {
-		f, err := e.Reader(&stopped{reader, inside, open}).Sort(gpuframe.Col("id")).Collect(context.Background(), gpuframe.Tag("query "+hostile))
+		f, err := e.Reader(&stopped{reader, inside, open}).Sort(gpuframe.Col("id")).Collect(context.Background(), gpuframe.Tag(query))
 		if err == nil {
 			err = f.Release()
 		}
@@ -84,7 +86,7 @@ func (s *service) finish(t *testing.T) {
 }
 
 func TestSnapshotIsJSON(t *testing.T) {
-	s := newService(t)
+	s := newService(t, "query "+hostile)
 	defer s.finish(t)
 	loadPrices(t, s.engine.Manager(), 5000, hostile)
 	handler := s.recorder.Handler(observe.HandlerOptions{})
@@ -144,7 +146,7 @@ func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 }
 
 func TestOnlyTheOwnPageWithTheTokenCancels(t *testing.T) {
-	s := newService(t)
+	s := newService(t, "query "+hostile)
 	handler := s.recorder.Handler(observe.HandlerOptions{Token: "secret"})
 	post := func(handler http.Handler, path string, header ...string) int {
 		request := httptest.NewRequest(http.MethodPost, path, nil)
@@ -273,4 +275,82 @@ func TestSnapshotOfTenants(t *testing.T) {
 	require.NoError(t, block.Release())
 	require.NoError(t, b.Close())
 	require.NoError(t, a.Close())
+}
+
+// Clients that read nothing, that wait for a profile, or that leave in the middle end with
+// their connection: Close waits for all handlers.
+func TestClientsThatLeave(t *testing.T) {
+	r, mgr := newRecorder(t, observe.Options{}, 0)
+	for i := range 500 {
+		loadPrices(t, mgr, 1000, fmt.Sprint("a tag that makes the events long ", i))
+	}
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: 10 * time.Millisecond}))
+	var clients []net.Conn
+	open := func(path string) *bufio.Reader {
+		client, err := net.Dial("tcp", server.Listener.Addr().String())
+		require.NoError(t, err)
+		clients = append(clients, client)
+		_, err = io.WriteString(client, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		return bufio.NewReader(client)
+	}
+	for range 16 {
+		open("/v1/events") // reads nothing, so that its connection fills
+		line, err := open("/v1/events").ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 200 OK\r\n", line)
+		open("/heap?seconds=3600")
+	}
+	// The others do not delay this one, nor an allocation.
+	reply, err := http.Get(server.URL + "/v1/snapshot")
+	require.NoError(t, err)
+	require.NoError(t, reply.Body.Close())
+	loadPrices(t, mgr, 1000, "another")
+	for _, client := range clients {
+		require.NoError(t, client.Close())
+	}
+	server.Close()
+}
+
+func TestDifferencesHaveALimit(t *testing.T) {
+	r, _ := newRecorder(t, observe.Options{}, 0)
+	handler := r.HeapHandler()
+	ctx, cancel := context.WithCancel(t.Context())
+	var refused atomic.Int64
+	var clients sync.WaitGroup
+	enough := make(chan struct{})
+	for range 64 + 10 {
+		clients.Go(func() {
+			recorded := httptest.NewRecorder()
+			handler.ServeHTTP(recorded, httptest.NewRequest(http.MethodGet, "/heap?seconds=3600", nil).WithContext(ctx))
+			if recorded.Code == http.StatusServiceUnavailable && refused.Add(1) == 10 {
+				close(enough)
+			}
+		})
+	}
+	<-enough
+	cancel()
+	clients.Wait()
+	assert.EqualValues(t, 10, refused.Load())
+}
+
+// Everything that reads the recorder has names of a limited length.
+func TestLongNames(t *testing.T) {
+	r, mgr := newRecorder(t, observe.Options{SampleBytes: 1, Events: 100}, 1<<20)
+	long := strings.Repeat("long \xff", 1<<18)
+	tenant, err := mgr.Child("tenant "+long, 0)
+	require.NoError(t, err)
+	block, err := tenant.Allocate(700, memory.AllocateOptions{Tag: "tag " + long})
+	require.NoError(t, err)
+	_, err = tenant.Allocate(2<<20, memory.AllocateOptions{Tag: "failed " + long})
+	require.ErrorIs(t, err, memory.ErrBudget)
+	handler := r.Handler(observe.HandlerOptions{})
+	for _, path := range []string{"/v1/snapshot", "/v1/memory", "/memory.pickle", "/heap"} {
+		recorded := httptest.NewRecorder()
+		handler.ServeHTTP(recorded, httptest.NewRequest(http.MethodGet, path, nil))
+		assert.Equal(t, http.StatusOK, recorded.Code)
+		assert.Less(t, recorded.Body.Len(), 100_000, path)
+	}
+	require.NoError(t, block.Release())
+	require.NoError(t, tenant.Close())
 }

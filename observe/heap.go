@@ -19,6 +19,7 @@ type heap struct {
 	mu    sync.Mutex
 	sites map[siteKey]*site
 	live  map[*liveBlock]struct{}
+	last  lastStacks
 }
 
 // siteKey identifies a place of allocation.
@@ -41,6 +42,7 @@ func (a *amount) add(weight float64, bytes uint64) {
 
 // liveBlock is a sampled block that has not ended.
 type liveBlock struct {
+	top     *memory.Manager
 	pointer device.Pointer
 	bytes   uint64
 	weight  float64
@@ -49,8 +51,8 @@ type liveBlock struct {
 	key     *siteKey
 }
 
-func (h *heap) open(interval uint64) {
-	h.interval, h.start = interval, time.Now()
+func (h *heap) open(interval uint64, lastBlocks int) {
+	h.interval, h.start, h.last.most = interval, time.Now(), lastBlocks
 	h.sites = make(map[siteKey]*site)
 	h.live = make(map[*liveBlock]struct{})
 }
@@ -60,9 +62,9 @@ func (h *heap) sampled(s memory.Sample) func(bool) {
 	if s.Origin != memory.Owned || s.Bytes == 0 {
 		return nil
 	}
-	key := siteKey{tenant: tenantOf(s.Manager), tag: s.Tag, device: s.Manager.Device().Name()}
+	key := siteKey{tenant: tenantOf(s.Manager), tag: nameOf(s.Tag), device: s.Manager.Device().Name()}
 	runtime.Callers(2, key.stack[:])
-	block := &liveBlock{pointer: s.Pointer, bytes: s.Bytes, weight: s.Weight, since: time.Now(), key: &key}
+	block := &liveBlock{top: topOf(s.Manager), pointer: s.Pointer, bytes: s.Bytes, weight: s.Weight, since: time.Now(), key: &key}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	block.site = h.sites[key]
@@ -73,6 +75,7 @@ func (h *heap) sampled(s memory.Sample) func(bool) {
 	block.site.allocated.add(s.Weight, s.Bytes)
 	block.site.inUse.add(s.Weight, s.Bytes)
 	h.live[block] = struct{}{}
+	h.last.add(blockNumber{s.Number, s.Generation}, &key)
 	return func(bool) { h.ended(block) }
 }
 

@@ -32,6 +32,11 @@ func (r *Recorder) HeapHandler() http.Handler {
 				http.Error(w, fmt.Sprintf("observe: gpu_heap: seconds must be a number from 1 to %d", int(longestDelta/time.Second)), http.StatusBadRequest)
 				return
 			}
+			if !r.deltas.take() {
+				tooMany(w, "gpu_heap")
+				return
+			}
+			defer r.deltas.give()
 			// A server's limit for writing must not end the wait.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 			timer := time.NewTimer(period)

@@ -30,7 +30,7 @@ type endedOf struct {
 // ended is called at the end of a query.
 func (r *Recorder) ended(manager string) func(gpuframe.EndedQuery) {
 	return func(q gpuframe.EndedQuery) {
-		name := cmp.Or(q.Manager, manager)
+		name := nameOf(cmp.Or(q.Manager, manager))
 		r.queries.add(name, q)
 		if r.log == nil || r.slow <= 0 || q.Duration < r.slow {
 			return

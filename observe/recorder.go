@@ -28,6 +28,12 @@ type Options struct {
 	// SampleBytes is the mean number of bytes between two blocks with a recorded stack.
 	// Zero records none, one records all.
 	SampleBytes uint64
+	// Events is the number of allocations, releases and failures to keep for
+	// [Recorder.MemoryMap] and [Recorder.WriteMemorySnapshot]. Zero keeps none.
+	Events int
+	// SnapshotFolder is a folder for memory snapshots of the moments at which requests got
+	// no memory: at most one a minute, of which the last ten are kept. Empty writes none.
+	SnapshotFolder string
 	// Logger receives a warning for each request that got no memory, and for each slow
 	// query. Nil means no log.
 	Logger *slog.Logger
@@ -39,6 +45,8 @@ type Options struct {
 // called from any goroutine.
 type Recorder struct {
 	managers []*memory.Manager
+	// rings are the events of the managers, or nil.
+	rings    []*memory.EventRing
 	engines  []*gpuframe.Engine
 	spillers []*spill.Spiller
 	heap     heap
@@ -46,12 +54,16 @@ type Recorder struct {
 	slow     time.Duration
 	failures recent[Failure]
 	waits    histogram
-	log      *slog.Logger
-	history  history
-	stops    []func()
-	close    func()
+	// snapshots writes the files of Options.SnapshotFolder.
+	snapshots failureSnapshots
+	log       *slog.Logger
+	history   history
+	stops     []func()
+	close     func()
 	// closed is closed by Close.
 	closed chan struct{}
+	// deltas counts the clients that wait for a difference of profiles.
+	deltas slots
 }
 
 // New returns a recorder of managers. The caller closes it.
@@ -87,9 +99,15 @@ func New(options Options) (*Recorder, error) {
 			r.managers = append(r.managers, top)
 		}
 	}
-	r.heap.open(options.SampleBytes)
+	r.snapshots.folder, r.snapshots.log = options.SnapshotFolder, options.Logger
+	r.heap.open(options.SampleBytes, max(options.Events, 0))
 	r.waits.open(waitBounds)
-	for _, m := range r.managers {
+	r.rings = make([]*memory.EventRing, len(r.managers))
+	for i, m := range r.managers {
+		if options.Events > 0 {
+			ring, stop := m.RecordEvents(options.Events)
+			r.rings[i], r.stops = ring, append(r.stops, stop)
+		}
 		r.stops = append(r.stops, m.Observe(memory.Observer{
 			SampleBytes: options.SampleBytes, Sampled: r.heap.sampled, Failed: r.failed, Waited: r.waited,
 		}))
@@ -102,6 +120,7 @@ func New(options Options) (*Recorder, error) {
 		for _, stop := range r.stops {
 			stop()
 		}
+		r.snapshots.close()
 	})
 	return r, nil
 }
@@ -110,7 +129,8 @@ func invalid(list string, index int) error {
 	return fmt.Errorf("observe: new recorder: Options.%s[%d] is nil: %w", list, index, device.ErrInvalidValue)
 }
 
-// Close stops recording. The records stay readable. Further calls do nothing.
+// Close stops recording, and waits for snapshots that are being written. The records stay
+// readable. Further calls do nothing.
 func (r *Recorder) Close() { r.close() }
 
 // Managers returns the topmost managers that are recorded.
@@ -129,9 +149,9 @@ func tenantOf(m *memory.Manager) string {
 	path := ""
 	for ; m.Parent() != nil; m = m.Parent() {
 		if path == "" {
-			path = m.Name()
+			path = nameOf(m.Name())
 		} else {
-			path = m.Name() + "/" + path
+			path = nameOf(m.Name()) + "/" + path
 		}
 	}
 	return path
@@ -140,7 +160,7 @@ func tenantOf(m *memory.Manager) string {
 // titleOf names a topmost manager: by its device if it has no name.
 func titleOf(m *memory.Manager) string {
 	if name := m.Name(); name != "" {
-		return name
+		return nameOf(name)
 	}
 	return m.Device().Name()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer/spill"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
 	"github.com/gpuframe/gpuframe/observe/internal/stacks"
@@ -35,6 +36,8 @@ type Snapshot struct {
 	Sites []Site `json:"sites"`
 	// SampleBytes is the mean distance of samples, or 0 without sampling.
 	SampleBytes uint64 `json:"sample_bytes"`
+	// Kernels are the counts of the managers' devices.
+	Kernels []Kernels `json:"kernels"`
 	// Spills are the statistics of the spillers.
 	Spills []Spills `json:"spills"`
 	// History has the last five minutes, one moment each second, from the first call of
@@ -67,8 +70,10 @@ type Manager struct {
 	Waiting int   `json:"waiting"`
 	Tags    []Tag `json:"tags"`
 	// Cache has the figures of the topmost manager's caching resource, if it has one.
-	Cache    *Cache    `json:"cache,omitempty"`
-	Children []Manager `json:"children"`
+	Cache *Cache `json:"cache,omitempty"`
+	// Transfers are those of the whole tree, in the topmost manager.
+	Transfers *Transfers `json:"transfers,omitempty"`
+	Children  []Manager  `json:"children"`
 }
 
 // Tag has the figures of a tag.
@@ -92,6 +97,28 @@ type Cache struct {
 	Hits         uint64 `json:"hits"`
 	Misses       uint64 `json:"misses"`
 	Trimmed      uint64 `json:"trimmed_bytes"`
+}
+
+// Transfers count the copies between host memory and the device.
+type Transfers struct {
+	Uploads         uint64  `json:"uploads"`
+	UploadedBytes   uint64  `json:"uploaded_bytes"`
+	UploadSeconds   float64 `json:"upload_seconds"`
+	Downloads       uint64  `json:"downloads"`
+	DownloadedBytes uint64  `json:"downloaded_bytes"`
+	DownloadSeconds float64 `json:"download_seconds"`
+	// Failures counts both directions.
+	Failures uint64 `json:"failures"`
+}
+
+// Kernels count the kernels of a device.
+type Kernels struct {
+	Device        string `json:"device"`
+	Launches      uint64 `json:"launches"`
+	GraphLaunches uint64 `json:"graph_launches"`
+	// Modules counts loads of code. Nearly all of LoadSeconds is compilation.
+	Modules     uint64  `json:"modules"`
+	LoadSeconds float64 `json:"load_seconds"`
 }
 
 // Query is a running or waiting query.
@@ -152,15 +179,26 @@ type Spills struct {
 //
 // # Waiting
 //
-// Reading the figures of a tree of managers stops its allocations for some microseconds, and
-// longer with very many tags.
+// Reading the figures of a tree of managers stops its allocations meanwhile: the time grows
+// with the number of tags.
 func (r *Recorder) Snapshot() Snapshot {
+	s := r.Figures()
+	s.Sites = r.heap.largest()
+	return s
+}
+
+// Figures returns a [Recorder.Snapshot] without sites, which take most of its time.
+func (r *Recorder) Figures() Snapshot {
 	s := Snapshot{
 		Version: Version, Time: time.Now(), Managers: []Manager{}, Queries: []Query{}, Failures: r.Failures(),
-		Ended: r.queries.read(), Waits: r.Waits(), Sites: r.heap.largest(), SampleBytes: r.heap.interval, Spills: []Spills{}, History: []Moment{},
+		Ended: r.queries.read(), Waits: r.Waits(), Sites: []Site{}, Kernels: []Kernels{}, SampleBytes: r.heap.interval, Spills: []Spills{}, History: []Moment{},
 	}
 	for _, m := range r.managers {
 		s.Managers = append(s.Managers, managerOf(m))
+		name := m.Device().Name()
+		if !slices.ContainsFunc(s.Kernels, func(k Kernels) bool { return k.Device == name }) {
+			s.Kernels = append(s.Kernels, kernelsOf(name, kernels.StatsOf(m.Device())))
+		}
 	}
 	for i, e := range r.engines {
 		for _, q := range e.Running() {
@@ -178,6 +216,12 @@ func managerOf(m *memory.Manager) Manager {
 	stats := m.Stats()
 	stats.Name = titleOf(m)
 	made := figuresOf(stats, "", m.Device().Name())
+	moved := m.TransferStats()
+	made.Transfers = &Transfers{
+		Uploads: moved.Uploads.Count, UploadedBytes: moved.Uploads.Bytes, UploadSeconds: moved.Uploads.Time.Seconds(),
+		Downloads: moved.Downloads.Count, DownloadedBytes: moved.Downloads.Bytes, DownloadSeconds: moved.Downloads.Time.Seconds(),
+		Failures: moved.Uploads.Failures + moved.Downloads.Failures,
+	}
 	if cache, ok := resource.Find[*memory.CachingResource](m.Resource()); ok {
 		of := cache.Stats()
 		made.Cache = &Cache{
@@ -188,18 +232,23 @@ func managerOf(m *memory.Manager) Manager {
 	return made
 }
 
+func kernelsOf(device string, s kernels.Stats) Kernels {
+	return Kernels{Device: device, Launches: s.Launches, GraphLaunches: s.GraphLaunches, Modules: s.Modules, LoadSeconds: s.LoadTime.Seconds()}
+}
+
 func figuresOf(s memory.Stats, tenant, device string) Manager {
 	m := Manager{
-		Name: s.Name, Tenant: tenant, Device: device, Budget: s.Budget, InUse: s.InUse, Own: s.Own, Remaining: s.Remaining,
+		Name: nameOf(s.Name), Tenant: tenant, Device: device, Budget: s.Budget, InUse: s.InUse, Own: s.Own, Remaining: s.Remaining,
 		Peak: s.Peak, External: s.External, Blocks: s.Blocks, ExternalBlocks: s.ExternalBlocks, Allocations: s.Allocations,
 		Frees: s.Frees, Failures: s.Failures, Leaks: s.Leaks, DoubleReleases: s.DoubleReleases, Waiting: s.Waiting,
 		Tags: []Tag{}, Children: []Manager{},
 	}
+	m.Tags = slices.Grow(m.Tags, len(s.Tags))
 	for _, t := range s.Tags {
-		m.Tags = append(m.Tags, Tag{Name: t.Tag, InUse: t.InUse, Peak: t.Peak, Blocks: t.Blocks, Allocations: t.Allocations})
+		m.Tags = append(m.Tags, Tag{Name: nameOf(t.Tag), InUse: t.InUse, Peak: t.Peak, Blocks: t.Blocks, Allocations: t.Allocations})
 	}
 	for _, child := range s.Children {
-		path := child.Name
+		path := nameOf(child.Name)
 		if tenant != "" {
 			path = tenant + "/" + path
 		}
@@ -218,16 +267,16 @@ func (m *Manager) Each(f func(*Manager)) {
 
 func queryOf(engine int, q gpuframe.RunningQuery, managers []Manager) Query {
 	made := Query{
-		Engine: engine, ID: q.ID, Tag: q.Tag, Manager: q.Manager, State: "running", Operation: q.Operation,
-		Seconds: time.Since(q.Begin).Seconds(), Rows: q.Rows, OfRows: q.OfRows, Needed: q.Needed, Plan: q.Plan,
+		Engine: engine, ID: q.ID, Tag: nameOf(q.Tag), Manager: nameOf(q.Manager), State: "running", Operation: nameOf(q.Operation),
+		Seconds: time.Since(q.Begin).Seconds(), Rows: q.Rows, OfRows: q.OfRows, Needed: q.Needed, Plan: textOf(q.Plan),
 	}
 	if q.Waiting {
 		made.State = "waiting"
 	}
 	for i := range managers {
 		managers[i].Each(func(m *Manager) {
-			at := slices.IndexFunc(m.Tags, func(t Tag) bool { return t.Name == q.Tag })
-			if m.Name == q.Manager && at >= 0 {
+			at := slices.IndexFunc(m.Tags, func(t Tag) bool { return t.Name == made.Tag })
+			if m.Name == made.Manager && at >= 0 {
 				made.InUse = m.Tags[at].InUse
 			}
 		})

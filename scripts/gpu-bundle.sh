@@ -7,6 +7,7 @@
 #
 #   gpu-bundle.sh              build/gpu.tar.xz
 #   GPU_BUNDLE_MIB=60          the size in MiB above which it fails
+#   GPU_BUNDLE_DATA=flights-3m.parquet   data files to add from examples/data or ../shared/data
 set -euo pipefail
 cd "$(dirname "$0")/.."
 limit=${GPU_BUNDLE_MIB:-60} # a call takes 64 MiB, including the working tree
@@ -15,7 +16,7 @@ src=$out/src
 rm -rf "$out" && mkdir -p "$src" "$out/data" "$out/tests"
 
 # The current tree, committed or not. The data is a separate upload, done once.
-git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|\.ci)/' |
+git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|flight|beam|observe/opentelemetry|\.ci)/' |
     while IFS= read -r file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
     tar --null -T - -cf - | tar -C "$src" -xf -
 find "$src" -name __pycache__ -prune -exec rm -rf {} +
@@ -51,7 +52,7 @@ find "$out/go/src" -name '*.syso' ! -path "*/amd64v1/race_linux.syso" -delete
 
 cp scripts/run.sh "$out/"
 for folder in examples/data ../shared/data; do
-    for file in flights-200k.arrow flights-3m.parquet; do
+    for file in flights-200k.arrow ${GPU_BUNDLE_DATA:-}; do
         if [ -f "$folder/$file" ]; then cp "$folder/$file" "$out/data/"; fi
     done
 done
@@ -70,7 +71,7 @@ else
     echo "the bundle is without gorgoniacu: run scripts/fetch-cuda-header.sh first if it is to be in it"
 fi
 
-tar -C build --sort=name -cf - gpu | xz -T0 --lzma2=preset=6,dict=64MiB >build/gpu.tar.xz
+tar -C build --sort=name -cf - gpu | xz -T0 --x86 --lzma2=preset=6,dict=64MiB >build/gpu.tar.xz
 size=$(stat -c %s build/gpu.tar.xz)
 echo "build/gpu.tar.xz: $((size >> 20)) MiB"
 if [ "$size" -gt $((limit << 20)) ]; then

@@ -23,6 +23,7 @@
 #                     is installed, CUB
 #   run.sh bench-take ways to take values by random indices, plain and partitioned;
 #                     needs nvcc
+#   run.sh bench-join ways to join by the number of rows, plain and partitioned; needs nvcc
 #   run.sh bench-python
 #                     the cost of hand-overs in Python
 #   run.sh go-bench PACKAGE [REGEXP]
@@ -338,6 +339,10 @@ bench_take() {
     nvcc -O3 -std=c++17 -arch=native -o "$logs/partitioned_take" "$src/bench/kernels/partitioned_take.cu" && "$logs/partitioned_take"
 }
 
+bench_join() {
+    nvcc -O3 -std=c++17 -arch=native -o "$logs/partitioned_join" "$src/bench/kernels/partitioned_join.cu" && "$logs/partitioned_join"
+}
+
 # counted runs one command that passes or fails.
 counted() {
     if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
@@ -392,6 +397,7 @@ bench) counted "$(program bench ./bench)" -device cuda:0 ;;
 bench-memory) counted "$(program bench-memory ./bench/memory)" -device cuda:0 "${@:2}" ;;
 bench-kernels) counted bench_kernels "${@:2}" ;;
 bench-take) counted bench_take ;;
+bench-join) counted bench_join ;;
 bench-gorgonia) counted "$here/bench-gorgonia" ;;
 go-bench) counted go_bench "${@:2}" ;;
 python) python_tests ;;
@@ -401,6 +407,6 @@ bench-python)
     ;;
 demo) counted "$(program demo ./examples/demo)" ;;
 delays) counted "$(program delays ./examples/delays)" ;;
-*) sed -n '2,54s/^# \{0,1\}//p' "$0" && exit 2 ;;
+*) sed -n '2,55s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac
 finish

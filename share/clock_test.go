@@ -40,7 +40,7 @@ func (c *handClock) AfterFunc(after time.Duration, f func()) func() bool {
 	}
 }
 
-// await waits until a timer of that length runs.
+// waitFor waits until a timer of that length runs.
 func (c *handClock) await(t *testing.T, after time.Duration) *handTimer {
 	t.Helper()
 	for {

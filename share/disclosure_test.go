@@ -108,7 +108,7 @@ func TestAPartDisclosesNothingElse(t *testing.T) {
 				require.Negative(t, at, "%+v, %v: the memory of both parts differs at byte %d", test, m, at)
 			}
 		}
-		await(t, server, func(s share.Stats) bool { return len(s.Tables) == 0 })
+		waitFor(t, server, func(s share.Stats) bool { return len(s.Tables) == 0 })
 	})
 }
 

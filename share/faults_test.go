@@ -24,7 +24,7 @@ func sharing() faulttest.Operation {
 			table := upload(t, m, want)
 			path := socket(t)
 			return func(ctx context.Context) (func(testing.TB), error) {
-				server, err := share.Listen(path, share.ServerOptions{})
+				server, err := share.ListenContext(t.Context(), path, share.ServerOptions{})
 				require.NoError(t, err)
 				err = there(ctx, t, server, m, table, want)
 				return nil, errors.Join(err, server.Close())
@@ -37,7 +37,7 @@ func there(ctx context.Context, t testing.TB, server *share.Server, m *memory.Ma
 	if err := server.Publish(ctx, "t", table); err != nil {
 		return err
 	}
-	client, err := share.Dial(server.Path())
+	client, err := share.DialContext(t.Context(), server.Path())
 	require.NoError(t, err)
 	opened, err := client.Open(ctx, m, "t")
 	if err == nil {

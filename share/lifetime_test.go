@@ -37,10 +37,10 @@ func TestWithdrawWhileOpen(t *testing.T) {
 		requireRecord(t, want, a)
 
 		require.NoError(t, a.Release())
-		stats := await(t, server, func(s share.Stats) bool { return s.Tables[0].Clients+s.Tables[1].Clients == 1 })
+		stats := waitFor(t, server, func(s share.Stats) bool { return s.Tables[0].Clients+s.Tables[1].Clients == 1 })
 		assert.True(t, stats.Tables[0].Withdrawn != stats.Tables[1].Withdrawn)
 		require.NoError(t, two.Close())
-		await(t, server, func(s share.Stats) bool { return len(s.Tables) == 1 })
+		waitFor(t, server, func(s share.Stats) bool { return len(s.Tables) == 1 })
 		require.Less(t, shareable.Stats().Blocks, blocks+2, "it went back")
 		late, err := b.Buffer(t.Context())
 		require.NoError(t, err, "what a client was sent it keeps")
@@ -60,7 +60,7 @@ func TestTablesOutliveTheirConnection(t *testing.T) {
 		table, err := client.Open(t.Context(), plain, "t")
 		require.NoError(t, err)
 		require.NoError(t, client.Close())
-		await(t, server, func(s share.Stats) bool { return s.Clients == 0 })
+		waitFor(t, server, func(s share.Stats) bool { return s.Clients == 0 })
 		require.NoError(t, server.Close())
 		requireRecord(t, want, table)
 		require.NoError(t, table.Release())
@@ -106,7 +106,7 @@ func TestConcurrency(t *testing.T) {
 			}
 		})
 		group.Wait()
-		await(t, server, func(s share.Stats) bool { return len(s.Tables) == 1 && s.Tables[0].References == 0 })
+		waitFor(t, server, func(s share.Stats) bool { return len(s.Tables) == 1 && s.Tables[0].References == 0 })
 	})
 }
 
@@ -134,7 +134,7 @@ func TestContexts(t *testing.T) {
 	require.ErrorIs(t, err, reason)
 	_, err = share.DialContext(gone, server.Path())
 	require.Error(t, err)
-	await(t, server, referencesOf("t", 0))
+	waitFor(t, server, referencesOf("t", 0))
 
 	waited := make(chan error, 1)
 	go func() {
@@ -156,33 +156,33 @@ func TestTheSocketsMode(t *testing.T) {
 		}
 		require.Equal(t, want, info.Mode().Perm())
 		if mode == 0o400 && os.Geteuid() != 0 {
-			_, err := share.Dial(server.Path())
+			_, err := share.DialContext(t.Context(), server.Path())
 			require.ErrorIs(t, err, os.ErrPermission)
 		}
 		require.NoError(t, server.Close())
 	}
-	_, err := share.Listen(socket(t), share.ServerOptions{Mode: os.ModeSetuid | 0o600})
+	_, err := share.ListenContext(t.Context(), socket(t), share.ServerOptions{Mode: os.ModeSetuid | 0o600})
 	require.ErrorIs(t, err, device.ErrInvalidValue)
 }
 
 func TestPaths(t *testing.T) {
 	path := socket(t)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, err := share.Listen(path, share.ServerOptions{})
+	_, err := share.ListenContext(t.Context(), path, share.ServerOptions{})
 	require.ErrorIs(t, err, share.ErrInUse)
 	require.NoError(t, os.Remove(path))
-	_, err = share.Listen(path+"/none/socket", share.ServerOptions{})
+	_, err = share.ListenContext(t.Context(), path+"/none/socket", share.ServerOptions{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 
-	server, err := share.Listen(path, share.ServerOptions{})
+	server, err := share.ListenContext(t.Context(), path, share.ServerOptions{})
 	require.NoError(t, err)
-	_, err = share.Listen(path, share.ServerOptions{})
+	_, err = share.ListenContext(t.Context(), path, share.ServerOptions{})
 	require.ErrorIs(t, err, share.ErrInUse)
 	require.NoError(t, os.Rename(path, path+".old"))
-	other, err := share.Listen(path, share.ServerOptions{})
+	other, err := share.ListenContext(t.Context(), path, share.ServerOptions{})
 	require.NoError(t, err)
 	require.NoError(t, server.Close())
-	client, err := share.Dial(path)
+	client, err := share.DialContext(t.Context(), path)
 	require.NoError(t, err, "a server removes its own socket only")
 	require.NoError(t, errors.Join(client.Close(), other.Close(), os.Remove(path+".old")))
 }
@@ -194,16 +194,16 @@ func TestWhoMay(t *testing.T) {
 		seen <- c
 		return allowed
 	}})
-	_, err := share.Dial(server.Path())
+	_, err := share.DialContext(t.Context(), server.Path())
 	require.ErrorIs(t, err, share.ErrNotPermitted)
 	assert.Equal(t, share.Credentials{Process: os.Getpid(), User: os.Geteuid(), Group: os.Getegid()}, <-seen)
-	await(t, server, func(s share.Stats) bool { return s.Clients == 0 })
+	waitFor(t, server, func(s share.Stats) bool { return s.Clients == 0 })
 	allowed = true
 
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	publish(t, server, "t", upload(t, mgr, record(t, 5)))
 	client := dial(t, server)
-	_, err = share.Dial(server.Path())
+	_, err = share.DialContext(t.Context(), server.Path())
 	require.ErrorIs(t, err, share.ErrTooMany)
 	var tables []*share.Table
 	for range 2 {
@@ -216,7 +216,7 @@ func TestWhoMay(t *testing.T) {
 	for _, table := range tables {
 		require.NoError(t, table.Close())
 	}
-	await(t, server, referencesOf("t", 0))
+	waitFor(t, server, referencesOf("t", 0))
 	again, err := client.Open(t.Context(), mgr, "t")
 	require.NoError(t, err)
 	require.NoError(t, again.Release())

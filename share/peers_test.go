@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
@@ -84,7 +85,7 @@ func TestMalformedClients(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, connection.(*net.UnixConn).CloseWrite())
-		require.NoError(t, connection.SetReadDeadline(time.Now().Add(waitLimit)))
+		require.NoError(t, connection.SetReadDeadline(time.Now().Add(await.Limit)))
 		last := ""
 		for message := readMessage(connection); message != ""; message = readMessage(connection) {
 			last = message
@@ -94,7 +95,7 @@ func TestMalformedClients(t *testing.T) {
 		_, err = client.Tables(t.Context())
 		require.NoError(t, err, name)
 	}
-	await(t, server, func(s share.Stats) bool { return s.Clients == 1 })
+	waitFor(t, server, func(s share.Stats) bool { return s.Clients == 1 })
 }
 
 // A client that takes no answers does not keep the server.
@@ -105,14 +106,14 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	connection, err := net.Dial("unix", server.Path())
 	require.NoError(t, err)
 	defer connection.Close()
-	require.NoError(t, connection.SetWriteDeadline(time.Now().Add(waitLimit)))
+	require.NoError(t, connection.SetWriteDeadline(time.Now().Add(await.Limit)))
 	// On a busy machine the server may lose its patience before the first request.
 	_, err = connection.Write(framed(hello))
 	for id := 2; err == nil; id++ {
 		_, err = connection.Write(framed(fmt.Sprintf(`{"id":%d,"operation":"open","name":"t"}`, id)))
 	}
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-	await(t, server, func(s share.Stats) bool { return s.Clients == 0 && s.Tables[0].References == 0 })
+	waitFor(t, server, func(s share.Stats) bool { return s.Clients == 0 && s.Tables[0].References == 0 })
 }
 
 // impostor is a server that answers what it likes.
@@ -220,7 +221,7 @@ func TestMalformedServers(t *testing.T) {
 				}
 			}
 			path := impostor(t, saying(`{"id":1,"version":1}`), saying(test.answer, test.descriptors...))
-			client, err := share.Dial(path)
+			client, err := share.DialContext(t.Context(), path)
 			require.NoError(t, err)
 			table, err := client.Open(t.Context(), mgr, "t")
 			if test.fine {
@@ -236,7 +237,7 @@ func TestMalformedServers(t *testing.T) {
 	for name, greeting := range map[string]string{
 		"another version": `{"id":1,"version":2}`, "an error": `{"id":1,"error":{"code":"too many","message":"x"}}`, "another number": `{"id":0,"error":{"code":"?","message":"x"}}`,
 	} {
-		_, err := share.Dial(impostor(t, saying(greeting)))
+		_, err := share.DialContext(t.Context(), impostor(t, saying(greeting)))
 		assert.Error(t, err, name)
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // For all columns the contents do not overlap, are aligned and are whole. Columns with a
 // common content share it, and the number of blocks is limited.
 func TestLayOut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 1<<28)), 1, 200).Draw(t, "sizes")
 		p := &plan{}
 		for _, bytes := range sizes {

@@ -52,7 +52,7 @@ func play(role, path, name string) (err error) {
 	if role == "server" {
 		return playServer(path, mgr)
 	}
-	client, err := share.Dial(path)
+	client, err := share.DialContext(context.Background(), path)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func play(role, path, name string) (err error) {
 
 // playServer publishes a table and goes on until its input ends.
 func playServer(path string, mgr *memory.Manager) error {
-	server, err := share.Listen(path, share.ServerOptions{})
+	server, err := share.ListenContext(context.Background(), path, share.ServerOptions{})
 	if err != nil {
 		return err
 	}
@@ -174,19 +174,19 @@ func TestProcesses(t *testing.T) {
 			}
 		}
 		a.ask("open first")
-		stats := await(t, server, referencesOf("first", 3))
+		stats := waitFor(t, server, referencesOf("first", 3))
 		table, _ := stats.Table("first")
 		assert.Equal(t, 2, table.Clients)
 		assert.Equal(t, 2, stats.Clients)
 
 		// One that is killed is noticed, and one that goes by itself too.
 		a.kill()
-		await(t, server, referencesOf("first", 1))
+		waitFor(t, server, referencesOf("first", 1))
 		assert.Equal(t, "released <nil>", b.ask("release"))
-		await(t, server, referencesOf("first", 0))
+		waitFor(t, server, referencesOf("first", 0))
 		b.ask("open second")
 		b.kill()
-		stats = await(t, server, func(s share.Stats) bool { return s.Clients == 0 })
+		stats = waitFor(t, server, func(s share.Stats) bool { return s.Clients == 0 })
 		assert.Equal(t, []int{0, 0}, []int{stats.Tables[0].References, stats.Tables[1].References})
 
 		c := start(t, "client", server.Path(), plain.Device().Name())
@@ -194,7 +194,7 @@ func TestProcesses(t *testing.T) {
 		require.NoError(t, server.Withdraw("first"))
 		require.ErrorContains(t, errors.New(c.ask("open first")), "no such table")
 		require.Error(t, c.command.Wait(), "it ends with the error")
-		await(t, server, func(s share.Stats) bool { return len(s.Tables) == 1 })
+		waitFor(t, server, func(s share.Stats) bool { return len(s.Tables) == 1 })
 	})
 }
 
@@ -211,7 +211,7 @@ func TestTheServerIsKilled(t *testing.T) {
 			t.Skip(line)
 		}
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		client, err := share.Dial(path)
+		client, err := share.DialContext(t.Context(), path)
 		require.NoError(t, err)
 		lazy, err := client.OpenTable(t.Context(), mgr, "numbers")
 		require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestTheServerIsKilled(t *testing.T) {
 
 		next := start(t, "server", path, dev.Name())
 		require.Equal(t, "ready", next.line())
-		other, err := share.Dial(path)
+		other, err := share.DialContext(t.Context(), path)
 		require.NoError(t, err)
 		again, err := other.Open(t.Context(), mgr, "numbers")
 		require.NoError(t, err)

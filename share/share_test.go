@@ -58,7 +58,7 @@ func TestOpen(t *testing.T) {
 			require.NoError(t, table.Release())
 			require.Zero(t, user.Stats().External)
 		}
-		stats := await(t, server, func(s share.Stats) bool {
+		stats := waitFor(t, server, func(s share.Stats) bool {
 			return s.Tables[0].References+s.Tables[1].References+s.Tables[2].References == 0
 		})
 		assert.EqualValues(t, 3, stats.Opens)
@@ -167,10 +167,10 @@ func TestOpenTable(t *testing.T) {
 		same, err := again.ColumnByName(t.Context(), "text")
 		require.NoError(t, err)
 		assert.Equal(t, text.Buffer(1).Pointer(), same.Buffer(1).Pointer(), "mapped once")
-		await(t, server, referencesOf("t", 2))
+		waitFor(t, server, referencesOf("t", 2))
 		require.NoError(t, same.Release())
 		require.NoError(t, again.Close())
-		await(t, server, referencesOf("t", 1))
+		waitFor(t, server, referencesOf("t", 1))
 
 		whole, err := table.Buffer(t.Context())
 		require.NoError(t, err)
@@ -178,9 +178,9 @@ func TestOpenTable(t *testing.T) {
 		requireRecord(t, want, whole)
 		require.NoError(t, whole.Release())
 		assert.Equal(t, 500, text.Len())
-		await(t, server, referencesOf("t", 1))
+		waitFor(t, server, referencesOf("t", 1))
 		require.NoError(t, text.Release(), "the last thing that was made of it")
-		await(t, server, referencesOf("t", 0))
+		waitFor(t, server, referencesOf("t", 0))
 
 		_, err = table.Column(t.Context(), 0)
 		require.ErrorIs(t, err, share.ErrClosed)
@@ -236,6 +236,6 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, client.Close(), share.ErrClosed)
 	_, err = client.Open(t.Context(), mgr, "t")
 	require.ErrorIs(t, err, share.ErrDisconnected)
-	_, err = share.Dial(server.Path())
+	_, err = share.DialContext(t.Context(), server.Path())
 	require.Error(t, err)
 }

@@ -44,7 +44,7 @@ func shortFolder(t *testing.T) string {
 func stalling(t *testing.T) (*Server, *handClock) {
 	t.Helper()
 	timers := newHandClock()
-	server, err := Listen(filepath.Join(shortFolder(t), "s"), ServerOptions{Patience: testPatience, Idle: testIdle, timers: timers})
+	server, err := ListenContext(t.Context(), filepath.Join(shortFolder(t), "s"), ServerOptions{Patience: testPatience, Idle: testIdle, timers: timers})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	return server, timers

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -19,13 +18,11 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
 )
-
-// waitLimit is how long a test waits for an event that must happen.
-const waitLimit = time.Minute
 
 // schema has a column of each sort of layout.
 func schema() *arrow.Schema {
@@ -103,7 +100,7 @@ func socket(t testing.TB) string {
 func listen(t testing.TB, options share.ServerOptions) *share.Server {
 	t.Helper()
 	requireNothingLeft(t)
-	server, err := share.Listen(socket(t), options)
+	server, err := share.ListenContext(t.Context(), socket(t), options)
 	if errors.Is(err, device.ErrNotAvailable) {
 		t.Skip(err)
 	}
@@ -119,7 +116,7 @@ func listen(t testing.TB, options share.ServerOptions) *share.Server {
 // dial connects until the end of the test.
 func dial(t testing.TB, server *share.Server) *share.Client {
 	t.Helper()
-	client, err := share.Dial(server.Path())
+	client, err := share.DialContext(t.Context(), server.Path())
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := client.Close(); !errors.Is(err, share.ErrClosed) {
@@ -139,12 +136,10 @@ func publish(t testing.TB, server *share.Server, name string, table *buffer.Buff
 	require.NoError(t, err)
 }
 
-// await waits until the server's figures are as they should be.
-func await(t testing.TB, server *share.Server, until func(share.Stats) bool) share.Stats {
+// waitFor waits until the server's figures are as they should be.
+func waitFor(t testing.TB, server *share.Server, until func(share.Stats) bool) share.Stats {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
-	defer cancel()
-	stats, err := server.Wait(ctx, until)
+	stats, err := server.Wait(await.Context(t), until)
 	require.NoError(t, err, "%+v", stats)
 	return stats
 }
@@ -161,8 +156,7 @@ func requireNothingLeft(t testing.TB) {
 	t.Helper()
 	before := descriptors(t)
 	t.Cleanup(func() {
-		require.Eventually(t, func() bool { return len(goroutines()) == 0 }, waitLimit, time.Millisecond,
-			"goroutines are left: %v", goroutines())
+		await.Until(t, func() bool { return len(goroutines()) == 0 }, "no goroutine of the package is left")
 		require.LessOrEqual(t, descriptors(t), before, "descriptors are left")
 	})
 }

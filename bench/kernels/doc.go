@@ -13,7 +13,8 @@
 //
 //	-only curve     times for 2^10 to 2^28 rows
 //
-// match selects sorts, group-bys and joins by their names.
+// match selects sorts, group-bys, joins, functions and windows by their names.
 //
+//	-only windows   functions of windows
 //	-only sort      sorts; their peers are printed by ./peers sort 134217728
 package main

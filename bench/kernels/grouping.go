@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 )
@@ -27,6 +29,10 @@ type groupFigure struct {
 	// than is an earlier figure, and times the most that this one may take relative to it.
 	than  string
 	times float64
+	// rows is the number of rows, if it is not that of the others.
+	rows int
+	// choice is how the groups are found and added up, if that is not left to the operator.
+	choice strategy.Group
 }
 
 // groupings are the figures for tables of many rows.
@@ -64,6 +70,7 @@ func (b *bench) groupings() []groupFigure {
 	figures = append(figures,
 		against(single("one key has 90 % of the rows", skewed, 0), "sum f64, 10^6 groups", 3),
 		against(single("all rows are equal", row.BitAnd(expr.Lit(int32(0))).As("key"), 0), "sum f64, 100 groups", 3),
+		against(single("distinct keys", row.CastWrap(i32).As("key"), 0), name(26), 3),
 		against(single("sorted, 10^6 groups", row.CastWrap(f64).Mul(expr.Lit(1e6/float64(b.rows))).CastWrap(i32).As("key"), 0), "sum f64, 10^6 groups", 3),
 	)
 	wide := groupFigure{name: "eight aggregates of four f64, 1,000 groups", columns: []expr.Expr{key(1000)}, keys: []string{"key"}, bytes: 36, share: 1 / 1.3}
@@ -80,10 +87,44 @@ func (b *bench) groupings() []groupFigure {
 		}
 		return f
 	}
-	return append(figures, wide,
+	large := whole(1_000_000)
+	partitioned := large
+	partitioned.name, partitioned.choice = large.name+", in partitions", strategy.Group{Decimals: true}
+	figures = append(figures, b.groupVariants(single("sum f64, 10^6 groups", key(1_000_000), 0), single("sum f64, 2^26 groups", key(1<<26), 0))...)
+	for _, groups := range []int{1_000_000, 1 << 26} {
+		scattered := single(fmt.Sprintf("sum f64, %d scattered groups", groups), expr.Hash(key(groups)).CastWrap(arrow.PrimitiveTypes.Int64).As("key"), 0)
+		scattered.bytes = 16
+		hashed := scattered
+		hashed.name, hashed.choice = scattered.name+", by hashes", strategy.Group{HashedGroups: groups}
+		figures = append(figures, scattered, against(hashed, scattered.name, 1))
+	}
+	return append(figures, wide, large, against(partitioned, large.name, 1),
 		single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where(),
 		whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05),
 	)
+}
+
+// groupVariants are other sizes of partitions and of tiles than those that are chosen.
+func (b *bench) groupVariants(of ...groupFigure) (figures []groupFigure) {
+	for _, f := range of {
+		for _, v := range []struct {
+			name   string
+			choice strategy.Group
+		}{
+			{"tiles of 8 rows", strategy.Group{SmallTiles: true}},
+			{"two levels", strategy.Group{TwoLevels: true}},
+			{"two levels, tiles of 8 rows", strategy.Group{TwoLevels: true, SmallTiles: true}},
+			{"2^10 keys in a partition", strategy.Group{PlaceBits: 10}},
+			{"2^11 keys in a partition", strategy.Group{PlaceBits: 11}},
+			{"2^11 keys in a partition, tiles of 8 rows", strategy.Group{PlaceBits: 11, SmallTiles: true}},
+			{"2^12 keys in a partition, large blocks", strategy.Group{PlaceBits: 12, Wide: true}},
+		} {
+			made := f
+			made.name, made.choice, made.than, made.times = f.name+", "+v.name, v.choice, f.name, 1
+			figures = append(figures, made)
+		}
+	}
+	return figures
 }
 
 // where gives the aggregates a condition, which is to be part of the same pass.
@@ -118,6 +159,9 @@ func (b *bench) groupAll(ctx context.Context) (err error) {
 		}
 		t.Add(b.groupLine(f, took)...)
 	}
+	if err := b.groupTexts(ctx, numbers, t, took); err != nil {
+		return err
+	}
 	if err := show(fmt.Sprintf("Groups of %d rows", b.rows), t); err != nil || !b.match.MatchString("1,000 rows") {
 		return err
 	}
@@ -130,15 +174,16 @@ func (b *bench) groupOnce(ctx context.Context, numbers *buffer.Buffer, f groupFi
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, data.Release()) }()
-	return measure(ctx, func(ctx context.Context) (releaser, error) {
-		return group.By(data, group.Columns(f.keys...)...).Aggregate(ctx, f.aggregates, group.ByOptions{Options: b.options()})
-	})
+	return measure(ctx, b.groupWork(data, f))
 }
 
 func (b *bench) groupLine(f groupFigure, took map[string]time.Duration) []string {
-	seconds := took[f.name].Seconds()
+	seconds, rows := took[f.name].Seconds(), float64(b.rows)
+	if f.rows > 0 {
+		rows = float64(f.rows)
+	}
 	// The copy rate counts bytes read and bytes written.
-	reached := float64(b.rows) * f.bytes / b.copied / seconds
+	reached := rows * f.bytes / b.copied / seconds
 	bar := ""
 	if f.share > 0 {
 		bar = fmt.Sprintf("≥ %.2f %s", f.share, verdict(reached >= f.share))
@@ -147,7 +192,89 @@ func (b *bench) groupLine(f groupFigure, took map[string]time.Duration) []string
 		ratio := seconds / than.Seconds()
 		bar = fmt.Sprintf("%.2f × the time of %q, at most %.2f %s", ratio, f.than, f.times, verdict(ratio <= f.times))
 	}
-	return []string{f.name, milliseconds(took[f.name]), fmt.Sprintf("%.1f", float64(b.rows)/seconds/1e9), fmt.Sprintf("%.3f", reached), bar}
+	return []string{f.name, milliseconds(took[f.name]), fmt.Sprintf("%.1f", rows/seconds/1e9), fmt.Sprintf("%.3f", reached), bar}
+}
+
+// groupTexts measures group-bys of strings, by their hashes and by numbers: as many "id000" to
+// "id099", and on an eighth of the rows a million different "id0000000000" to "id0000999999".
+func (b *bench) groupTexts(ctx context.Context, numbers *buffer.Buffer, t *table.Table, took map[string]time.Duration) (err error) {
+	for _, texts := range []struct {
+		name, format  string
+		rows, numbers int
+		bytes, share  float64
+	}{
+		{`sum and mean f64 by "id%03d", 100 groups`, "id%03d", b.rows, 100, 4 + 5 + 8, 0.4},
+		{`sum and mean f64 by "id%010d", 10^6 groups`, "id%010d", b.rows / 8, 1_000_000, 4 + 12 + 8, 0},
+	} {
+		f := groupFigure{name: texts.name, keys: []string{"text"}, bytes: texts.bytes, share: texts.share, rows: texts.rows,
+			aggregates: []group.Aggregate{group.Sum(expr.Col("x")), group.Mean(expr.Col("x"))}}
+		numbered := f
+		numbered.name, numbered.choice = f.name+", by numbers", strategy.Group{TextNumbers: true}
+		var figures []groupFigure
+		for _, f := range []groupFigure{f, numbered} {
+			if b.match.MatchString(f.name) {
+				figures = append(figures, f)
+			}
+		}
+		if len(figures) == 0 {
+			continue // the host takes seconds to make them
+		}
+		r, memo := rand.New(rand.NewPCG(1, 2)), make([][]byte, texts.numbers)
+		err := b.groupTextsOf(ctx, numbers, t, took, figures, func(to []byte) []byte {
+			id := r.IntN(texts.numbers)
+			if memo[id] == nil {
+				memo[id] = fmt.Appendf(nil, texts.format, id)
+			}
+			return append(to, memo[id]...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupTextsOf measures figures of one table of texts.
+func (b *bench) groupTextsOf(ctx context.Context, numbers *buffer.Buffer, t *table.Table, took map[string]time.Duration, figures []groupFigure, text func([]byte) []byte) (err error) {
+	rows := figures[0].rows
+	texts, err := b.uploadTexts(ctx, rows, text)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, texts.Release()) }()
+	some, err := numbers.Slice(0, int64(rows))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, some.Release()) }()
+	x := expr.Col("row").CastWrap(arrow.PrimitiveTypes.Float64).Mul(expr.Lit(0x1p-27)).As("x")
+	values, err := expr.Project(ctx, some, []expr.Expr{x}, b.options())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, values.Release()) }()
+	data, err := texts.AppendColumn(values.Schema().Field(0), values.Column(0))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, data.Release()) }()
+	for _, f := range figures {
+		if took[f.name], err = b.onDevice(ctx, b.groupWork(data, f)); err != nil {
+			return err
+		}
+		t.Add(b.groupLine(f, took)...)
+	}
+	return nil
+}
+
+// groupWork is the group-by of a figure.
+func (b *bench) groupWork(data *buffer.Buffer, f groupFigure) work {
+	return func(ctx context.Context) (releaser, error) {
+		if f.choice != (strategy.Group{}) {
+			ctx = strategy.WithGroup(ctx, f.choice)
+		}
+		return group.By(data, group.Columns(f.keys...)...).Aggregate(ctx, f.aggregates, group.ByOptions{Options: b.options()})
+	}
 }
 
 // groupSmall measures a whole call for few rows.

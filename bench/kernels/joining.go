@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -45,7 +46,7 @@ func (f joinFigure) with(name string, choices strategy.Join) joinFigure {
 func compared(figures ...joinFigure) (all []joinFigure) {
 	for _, f := range figures {
 		all = append(all, f, f.with("places", strategy.Join{Table: strategy.Places}), f.with("hashed", strategy.Join{Table: strategy.Hashed}),
-			f.with("wide slots", strategy.Join{Table: strategy.WideSlots}), f.with("waits", strategy.Join{Waits: true}))
+			f.with("waits", strategy.Join{Waits: true}))
 	}
 	return all
 }
@@ -107,6 +108,15 @@ func joins() []joinFigure {
 	backwards := func(rows int) []expr.Expr {
 		return []expr.Expr{random(expr.Lit(int32(rows-1)).Sub(row), 1).CastWrap(i64).As("key"), payload}
 	}
+	// The matches of neighbouring rows are far from each other.
+	scattered := func(rows int) []expr.Expr {
+		step := 7_654_321
+		for new(big.Int).GCD(nil, nil, big.NewInt(int64(step)), big.NewInt(int64(rows))).Int64() != 1 {
+			step++
+		}
+		far := row.CastWrap(i64).Mul(expr.Lit(int64(step))).Mod(expr.Lit(int64(rows))).CastWrap(i32)
+		return []expr.Expr{random(far, 1).CastWrap(i64).As("key"), payload}
+	}
 	numbers := func(most int) func(int) []expr.Expr {
 		return func(int) []expr.Expr { return []expr.Expr{below(2, most).As("key"), payload} }
 	}
@@ -121,18 +131,23 @@ func joins() []joinFigure {
 	times := func(rows int) []expr.Expr {
 		return []expr.Expr{row.CastWrap(i64).As("key"), below(4, 1000).As("symbol"), payload}
 	}
+	one := func(int) []expr.Expr { return []expr.Expr{row.Mul(expr.Lit(int32(0))).As("key"), payload} }
 	const million = 1_000_000
 	list := compared(joinFigure{name: "i32 by 1,000 keys, row numbers", left: 10 * million, right: 1000, leftColumns: numbers(1000), rightColumns: own, run: joinRows(join.Options{}), rate: 60},
 		joinFigure{name: "i32 semi", left: 100 * million, right: 10 * million, leftColumns: numbers(20 * million), rightColumns: own, run: joinTables(join.Options{Kind: join.Semi}), rate: 25},
 		joinFigure{name: "i32 in a small range, row numbers", left: 10 * million, right: 10 * million, leftColumns: numbers(10 * million), rightColumns: own, run: joinRows(join.Options{})},
 		joinFigure{name: "i64, one match each, row numbers", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: backwards, run: joinRows(join.Options{}), rate: 18})
 	list = append(list, []joinFigure{
+		{name: "i64, one match each, scattered, row numbers", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: scattered, run: joinRows(join.Options{}), rate: 18},
+		{name: "i64, one match each, scattered, payloads", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: scattered, run: joinTables(join.Options{}), rate: 12},
+		{name: "i64, one match each, scattered, payloads, large", left: 100 * million, right: 100 * million, leftColumns: forwards, rightColumns: scattered, run: joinTables(join.Options{}), rate: 10},
 		{name: "i64, one match each, payloads", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: backwards, run: joinTables(join.Options{}), rate: 12},
 		{name: "i64, one match each, payloads, large", left: 100 * million, right: 100 * million, leftColumns: forwards, rightColumns: backwards, run: joinTables(join.Options{}), rate: 10},
 		{name: "i64, left join, payloads", left: 10 * million, right: 10 * million, leftColumns: forwards, rightColumns: backwards, run: joinTables(join.Options{Kind: join.Left, Order: join.LeftOrder})},
 		{name: "i32 by 1,000 keys, payloads", left: 10 * million, right: 1000, leftColumns: numbers(1000), rightColumns: own, run: joinTables(join.Options{})},
 		{name: "i32 anti", left: 100 * million, right: 10 * million, leftColumns: numbers(20 * million), rightColumns: own, run: joinTables(join.Options{Kind: join.Anti}), rate: 25},
 		{name: "25 build keys", left: 25, right: 9_600_000, leftColumns: own, rightColumns: numbers(25), run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 9_600_000},
+		{name: "a key with a million rows", left: 100, right: million, leftColumns: one, rightColumns: one, run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 100 * million},
 		{name: "a key with most rows", left: 10 * million, right: 1 * million, leftColumns: func(int) []expr.Expr { return []expr.Expr{row.As("key")} },
 			rightColumns: func(int) []expr.Expr {
 				return []expr.Expr{expr.If(below(5, 100).Eq(expr.Lit(int32(0))), row, expr.Lit(int32(7))).As("key")}

@@ -54,19 +54,22 @@ var parts = []struct {
 	{"first", (*bench).first},
 	{"curve", (*bench).curve},
 	{"sort", (*bench).sortAll},
+	{"sort-ablation", (*bench).ablate},
 	{"group", (*bench).groupAll},
 	{"join", (*bench).joinAll},
+	{"join-ablation", (*bench).joinAblation},
 	{"functions", (*bench).functionsAll},
+	{"windows", (*bench).windowsAll},
 }
 
 func run(ctx context.Context) (err error) {
 	var b bench
 	name := flag.String("device", "cuda:0", "device to measure")
 	peers := flag.String("peers", "", "file with the figures of others, as peers.py and peers.cu print them")
-	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort, group, join, functions")
+	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort, sort-ablation, group, join, join-ablation, functions, windows")
 	flag.IntVar(&b.rows, "rows", 1<<27, "rows of the large inputs")
 	flag.IntVar(&b.rounds, "rounds", 11, "rounds, of which the median is taken")
-	match := flag.String("match", "", "regular expression for the names of the sorts, group-bys, joins and functions to measure")
+	match := flag.String("match", "", "regular expression for the names of the sorts, group-bys, joins, functions and windows to measure")
 	flag.Parse()
 	if b.match, err = regexp.Compile(*match); err != nil {
 		return fmt.Errorf("-match: %w", err)

@@ -4,7 +4,9 @@
 //	go run ./bench/tpch -sf 1 -device host -queries 1,6
 //	go run ./bench/tpch -sf 10 -parquet -folder DIR  # from Parquet files, which are written first
 //	go run ./bench/tpch -sf 10 -parquet -budget 1000000000
+//	go run ./bench/tpch -sf 10 -answers DIR          # writes the answers, or compares them with a run before
 //	go run ./bench/tpch -sf 1 -explain -queries 5
+//	go run ./bench/tpch -sf 10 -operations 5         # the operations that take the most time
 //	go run ./bench/tpch -sf 1 -cpuprofile tpch.prof
 //	go run ./bench/tpch -sf 0.1 -device host -ablation # each query without each pass of the optimizer
 //

@@ -19,6 +19,8 @@ type settings struct {
 	session.Flags
 	explain  bool
 	ablation bool
+	profiled int
+	answers  string
 	profile  string
 }
 
@@ -27,6 +29,8 @@ func main() {
 	s.Register(flag.CommandLine)
 	flag.BoolVar(&s.explain, "explain", false, "print the plans of the queries, and do not run them")
 	flag.BoolVar(&s.ablation, "ablation", false, "measure the queries without each pass of the optimizer")
+	flag.IntVar(&s.profiled, "operations", 0, "print this number of operations of each query, those that take the most time")
+	flag.StringVar(&s.answers, "answers", "", "folder of answers: those in it are compared, the others are written; empty for neither")
 	flag.StringVar(&s.profile, "cpuprofile", "", "file to write a profile of the queries to, for go tool pprof")
 	flag.Parse()
 	if err := s.run(context.Background()); err != nil {
@@ -61,10 +65,16 @@ func (s *settings) run(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 	}
-	if s.ablation {
-		return s.ablate(ctx, of)
+	if !s.ablation && s.profiled == 0 {
+		return s.measure(ctx, of)
 	}
-	return s.measure(ctx, of)
+	if s.profiled > 0 {
+		err = s.operations(ctx, of)
+	}
+	if s.ablation {
+		err = errors.Join(err, s.ablate(ctx, of))
+	}
+	return err
 }
 
 func startProfile(path string) (stop func() error, err error) {
@@ -101,6 +111,9 @@ func (s *settings) measure(ctx context.Context, of *session.Session) error {
 	var failures []error
 	for _, q := range s.Chosen() {
 		m, err := of.Measure(ctx, q, s.Rounds)
+		if err == nil && s.answers != "" {
+			err = checkAnswer(ctx, of, q, s.answers)
+		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
 			fmt.Printf("%2d  %-34s FAILED\n", q.Number, q.Name)

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -197,7 +198,7 @@ func TestModel(t *testing.T) {
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
 		files := toFiles(t)
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			options := rapid.SampledFrom([]spill.Options{{}, files, {HostBudget: 2 * tableBytes, Directory: files.Directory}}).Draw(t, "options")
 			s, err := spill.NewSpiller(mgr, options)
 			require.NoError(t, err)

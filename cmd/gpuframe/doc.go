@@ -6,7 +6,12 @@
 //	gpuframe describe flights.parquet               # statistics of each column
 //	gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
 //	gpuframe query 'logs/*.csv' --filter 'level = "error"' --sort time -o errors.parquet
+//	gpuframe serve --table flights=flights.parquet  # Arrow Flight, by the module flight
 //	gpuframe mem replay trace.csv --resource pool   # a logged trace of allocations
+//	gpuframe top localhost:6060/debug/gpu           # a running program, live
+//	gpuframe mem snapshot localhost:6060/debug/gpu -o memory.pickle
+//	gpuframe mem diff before.json after.json        # what holds more
+//	gpuframe mem leaks localhost:6060/debug/gpu     # blocks that are held for long
 //	gpuframe completion bash                        # completion for a shell
 //
 // Files are Parquet, CSV, JSON lines or Arrow IPC, patterns or folders of them. The result

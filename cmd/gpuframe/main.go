@@ -61,7 +61,7 @@ func newRoot() *cobra.Command {
 		Args:  cobra.NoArgs, // so that an unknown command is an error
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	memory.AddCommand(newInfo(), newReplay())
-	root.AddCommand(newInfo(), newSchema(), newHead(), newDescribe(), newQuery(), memory)
+	memory.AddCommand(newInfo(), newReplay(), newMemorySnapshot(), newMemoryDiff(), newMemoryLeaks())
+	root.AddCommand(newInfo(), newSchema(), newHead(), newDescribe(), newQuery(), newServe(), newTop(), memory)
 	return root
 }

@@ -165,8 +165,8 @@ type Peers interface {
 	DisablePeerAccess(peerOrdinal int) error
 	// PoolAllowPeer lets another device reach the memory that this device's pool has
 	// allocated and will allocate. A zero pool is the device's default pool.
-	// EnablePeerAccess opens ordinary memory, but not pools. The host has no other
-	// device and returns [ErrNotSupported].
+	// EnablePeerAccess opens ordinary memory, but not pools. The devices of
+	// the host share their pools and return [ErrNotSupported].
 	PoolAllowPeer(pool Pool, peerOrdinal int) error
 	// CopyFromPeerAsync copies from another device's memory to this device's.
 	CopyFromPeerAsync(destination Pointer, source Pointer, peerOrdinal int, bytes uint64, stream Stream) error

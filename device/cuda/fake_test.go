@@ -130,7 +130,7 @@ func runScenario(t *testing.T, name, library string, settings ...string) {
 func runChild(t *testing.T, test, library string, settings ...string) string {
 	t.Helper()
 	test, cases, _ := strings.Cut(test, "/")
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+test+"$/"+cases, "-test.timeout=5m")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+test+"$/"+cases, "-test.timeout=1h")
 	child.Env = append(os.Environ(), libcuda.PathVariable+"="+library,
 		// With the race detector each child would wait for a second at its end.
 		"GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")

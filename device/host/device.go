@@ -13,6 +13,7 @@ import (
 // device implements backend.Device: one opening of the machine.
 type device struct {
 	info   backend.Info
+	driver Driver
 	closed atomic.Bool
 	*state
 }
@@ -20,8 +21,9 @@ type device struct {
 var _ backend.Device = (*device)(nil)
 
 // state is shared by all Devices that are open at a time, as they share the primary
-// context on CUDA: a stream or an event of one is valid for another. Its tables,
-// streams, marks and pools have their own locks.
+// context on CUDA: a stream or an event of one is valid for another. Devices of
+// different ordinals share it too. Its tables, streams, marks and pools have their own
+// locks.
 type state struct {
 	// openings counts the Devices. The lock of current protects it.
 	openings int
@@ -47,7 +49,7 @@ var current struct {
 	*state
 }
 
-func newDevice() *device {
+func newDevice(driver Driver, ordinal int) *device {
 	current.Lock()
 	defer current.Unlock()
 	if current.state == nil {
@@ -56,7 +58,7 @@ func newDevice() *device {
 		current.state = s
 	}
 	current.openings++
-	return &device{info: describe(), state: current.state}
+	return &device{info: describe(ordinal), driver: driver, state: current.state}
 }
 
 // leave removes one opening and reports whether it was the last.

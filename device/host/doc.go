@@ -20,6 +20,13 @@
 //     call may use the memory.
 //   - A copy or fill that runs past the end of an allocation returns an error.
 //
+// # Several devices
+//
+// [Driver].Count makes several devices of the machine, for programs and tests of several
+// devices. They share everything but their ordinals: a stream of one accepts work of
+// another, and Synchronize, Close and Free of one wait for the work of all. PointerInfo
+// returns the ordinal of the device that allocated the memory.
+//
 // # Memory
 //
 // Allocations are aligned to 256 bytes and belong to the process: all Devices opened by

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 func TestDevicesListsTheMachine(t *testing.T) {
@@ -51,7 +52,7 @@ func TestCloseWaitsAndLeavesMemory(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- d.Close() }()
 	// Once the flag is set, Close only waits for the stream.
-	require.Eventually(t, d.closed.Load, waitLimit, pollInterval)
+	await.Until(t, d.closed.Load, "the device is being closed")
 	select {
 	case err := <-closed:
 		require.Failf(t, "closed with work under way", "%v", err)

@@ -14,7 +14,9 @@ type allocation struct {
 	memory unsafe.Pointer
 	bytes  uint64
 	kind   backend.MemoryKind
-	pool   *pool // nil if the memory is not from a pool
+	// ordinal is the number of the device that allocated the memory.
+	ordinal int
+	pool    *pool // nil if the memory is not from a pool
 	// retired is set when the memory is passed to a free that must wait for earlier
 	// work. The inventory's lock protects it.
 	retired bool

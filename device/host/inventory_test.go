@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // TestInventoryAgainstModel compares the ordered map with an array that holds the
 // allocation of each byte of a small memory.
 func TestInventoryAgainstModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		memory := make([]byte, 64)
 		owner := make([]*allocation, len(memory))
 		registered := make([]int, len(memory)) // index of the first byte, plus one

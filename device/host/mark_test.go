@@ -8,7 +8,7 @@ import (
 
 // A stream is not done before its last event, and the event not before the stream.
 func TestStreamAndEventEndTogether(t *testing.T) {
-	d := newDevice()
+	d := newDevice(Driver{}, 0)
 	defer d.Close()
 	s, err := d.StreamCreate()
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func (d *device) allocate(operation string, bytes uint64, kind backend.MemoryKin
 		}
 		return nil, failure(operation, backend.ErrOutOfMemory, "%d bytes: the system refused them", bytes)
 	}
-	a := &allocation{memory: memory, bytes: bytes, kind: kind, pool: from}
+	a := &allocation{memory: memory, bytes: bytes, kind: kind, ordinal: d.info.Ordinal, pool: from}
 	system.add(a)
 	return a, nil
 }
@@ -185,10 +185,10 @@ func (d *device) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, erro
 		return backend.PointerInfo{}, err
 	}
 	if a, retired := system.find(uintptr(pointer)); a != nil && !retired {
-		return backend.PointerInfo{Kind: a.kind}, nil
+		return backend.PointerInfo{Kind: a.kind, Ordinal: a.ordinal}, nil
 	}
-	if _, _, ok := addresses.find(uintptr(pointer)); ok {
-		return backend.PointerInfo{Kind: backend.MemoryHost}, nil
+	if ordinal, ok := addresses.owner(uintptr(pointer)); ok {
+		return backend.PointerInfo{Kind: backend.MemoryHost, Ordinal: ordinal}, nil
 	}
 	if system.registered(uintptr(pointer)) {
 		return backend.PointerInfo{Kind: backend.MemoryPinned}, nil

@@ -3,7 +3,6 @@ package host
 import (
 	"math"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
@@ -11,12 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host/internal/cmem"
-)
-
-// The limit and the interval of a test that polls for a state.
-const (
-	waitLimit    = 30 * time.Second
-	pollInterval = time.Millisecond
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 func TestAllocIsAlignedAsOnAGPU(t *testing.T) {
@@ -136,10 +130,10 @@ func TestFreeWaitsForEnqueuedWork(t *testing.T) {
 
 	freed := make(chan error, 1)
 	go func() { freed <- d.Free(p) }()
-	require.Eventually(t, func() bool {
+	await.Until(t, func() bool {
 		_, retired := system.find(uintptr(p))
 		return retired
-	}, waitLimit, pollInterval)
+	}, "the memory is being freed")
 	a, _ := system.find(uintptr(p))
 	require.NotNil(t, a, "the memory is there as long as work may use it")
 	unblock()

@@ -7,10 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 func TestMoveIsCopy(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(0, 300).Draw(t, "size")
 		distance := rapid.IntRange(0, 320).Draw(t, "distance")
 		requireMoves(t, size, distance, rapid.Bool().Draw(t, "upwards"))
@@ -45,7 +47,7 @@ func requireMoves(t require.TestingT, size, distance int, upwards bool) {
 }
 
 func TestFillWritesEachElement(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		width := rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "width")
 		count := rapid.OneOf(
 			rapid.IntRange(0, 50),

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // TestOrderAgainstModel runs random programs of fills, copies, records and waits on
@@ -20,7 +21,7 @@ import (
 // unnecessary. The memory is Go's, so the race detector checks it too.
 func TestOrderAgainstModel(t *testing.T) {
 	d := open(t)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		m := newOrderModel(t, d)
 		t.Repeat(map[string]func(*rapid.T){
 			"fill":              m.fill,

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 func TestPoolWaitsForFreesUnderWay(t *testing.T) {
@@ -70,7 +71,7 @@ func TestPoolHandles(t *testing.T) {
 func TestPoolCountsAgainstModel(t *testing.T) {
 	d := open(t)
 	s := newTestStream(t, d)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		const maximum = 1000
 		pool, err := d.PoolCreate(maximum)
 		require.NoError(t, err)

@@ -46,7 +46,7 @@ func (d *device) PhysicalImport(descriptor int, bytes uint64) (backend.Physical,
 	if bytes == 0 || bytes%vmem.Granularity != 0 {
 		return 0, invalid(operation, "%d bytes: pass a multiple of %d", bytes, vmem.Granularity)
 	}
-	handle, err := addresses.adopt(descriptor, bytes)
+	handle, err := addresses.adopt(d.info.Ordinal, descriptor, bytes)
 	return handle, faulted(operation, err)
 }
 
@@ -76,7 +76,7 @@ func (s *space) export(handle backend.Physical, readOnly bool) (int, error) {
 }
 
 // adopt makes a handle for another process's memory.
-func (s *space) adopt(descriptor int, bytes uint64) (backend.Physical, error) {
+func (s *space) adopt(ordinal, descriptor int, bytes uint64) (backend.Physical, error) {
 	memory, err := vmem.Import(descriptor, bytes)
 	if errors.Is(err, vmem.ErrNotShared) {
 		return 0, misuse(fmt.Sprint(err))
@@ -86,5 +86,5 @@ func (s *space) adopt(descriptor int, bytes uint64) (backend.Physical, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.add(&physical{memory: memory, bytes: bytes, uses: 1, imported: true}), nil
+	return s.add(&physical{memory: memory, bytes: bytes, ordinal: ordinal, uses: 1, imported: true}), nil
 }

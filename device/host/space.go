@@ -29,6 +29,8 @@ type space struct {
 type physical struct {
 	memory vmem.Memory
 	bytes  uint64
+	// ordinal is the number of the device that made or imported the memory.
+	ordinal int
 	// imported memory counts in the process that created it.
 	imported bool
 	// uses counts the handle and the mappings.
@@ -109,7 +111,7 @@ func (s *space) mapped(base uintptr, bytes uint64) (uintptr, *mapping, bool) {
 
 // create makes physical memory, in total at most limit bytes. A limit of zero means no
 // limit.
-func (s *space) create(bytes, limit uint64, from func(bytes uint64) (vmem.Memory, error)) (backend.Physical, error) {
+func (s *space) create(ordinal int, bytes, limit uint64, from func(bytes uint64) (vmem.Memory, error)) (backend.Physical, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if limit != 0 && (bytes > limit || s.committed > limit-bytes) {
@@ -120,7 +122,7 @@ func (s *space) create(bytes, limit uint64, from func(bytes uint64) (vmem.Memory
 		return 0, err
 	}
 	s.committed += bytes
-	return s.add(&physical{memory: memory, bytes: bytes, uses: 1}), nil
+	return s.add(&physical{memory: memory, bytes: bytes, ordinal: ordinal, uses: 1}), nil
 }
 
 func (s *space) add(p *physical) backend.Physical {
@@ -239,6 +241,21 @@ func (s *space) find(address uintptr) (base uintptr, bytes uint64, ok bool) {
 		return 0, 0, false
 	}
 	return base, m.bytes, true
+}
+
+// owner returns the number of the device with the accessible mapping that contains an
+// address.
+func (s *space) owner(address uintptr) (ordinal int, ok bool) {
+	if s.reserved.Load() == 0 {
+		return 0, false
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, m, ok := s.accessible(address)
+	if !ok {
+		return 0, false
+	}
+	return m.physical.ordinal, true
 }
 
 // accessible is find for callers that hold the lock.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 func TestStreamQueryWhileWorkIsUnderWay(t *testing.T) {
@@ -109,12 +110,12 @@ func TestWaitingStreamsHoldNoGoroutine(t *testing.T) {
 		require.NoError(t, d.StreamWaitEvent(s, e))
 		run(t, d, s, func() { ran.Add(1) })
 	}
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+5 }, waitLimit, pollInterval)
+	await.Until(t, func() bool { return runtime.NumGoroutine() <= before+5 }, "the goroutines of streams that wait have ended")
 	assert.Zero(t, ran.Load())
 	unblock()
 	require.NoError(t, d.Synchronize())
 	assert.Equal(t, int64(streams), ran.Load())
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() < before+5 }, waitLimit, pollInterval)
+	await.Until(t, func() bool { return runtime.NumGoroutine() <= before+5 }, "the goroutines of all streams have ended")
 }
 
 func TestDestroyedStreamFinishes(t *testing.T) {
@@ -130,7 +131,7 @@ func TestDestroyedStreamFinishes(t *testing.T) {
 	unblock()
 	require.NoError(t, d.Synchronize())
 	assert.True(t, ran.Load())
-	require.Eventually(t, func() bool { return len(d.everyStream()) == 1 }, waitLimit, pollInterval)
+	await.Until(t, func() bool { return len(d.everyStream()) == 1 }, "the destroyed stream is gone")
 }
 
 func TestUnknownHandles(t *testing.T) {

@@ -84,7 +84,7 @@ func (d *device) create(operation string, bytes uint64, from func(bytes uint64) 
 	if bytes > largestRequest {
 		return 0, failure(operation, backend.ErrOutOfMemory, "%d bytes: the machine has %d", bytes, d.info.TotalMemory)
 	}
-	handle, err := addresses.create(bytes, d.info.TotalMemory, from)
+	handle, err := addresses.create(d.info.Ordinal, bytes, d.info.TotalMemory, from)
 	if err != nil {
 		return 0, failure(operation, backend.ErrOutOfMemory, "%d bytes: %v", bytes, err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host/internal/vmem"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 const unit = vmem.Granularity
@@ -194,9 +196,9 @@ func TestUnmapWaitsForEnqueuedWork(t *testing.T) {
 
 	unmapped := make(chan error, 1)
 	go func() { unmapped <- d.Unmap(base, unit) }()
-	require.Eventually(t, func() bool {
+	await.Until(t, func() bool {
 		return d.MemsetAsync(base, 6, 1, 64, s) != nil
-	}, waitLimit, pollInterval, "new work is refused")
+	}, "new work is refused")
 	for name, err := range map[string]error{
 		"unmap twice":        d.Unmap(base, unit),
 		"access at the end":  d.SetAccess(base, unit),
@@ -251,7 +253,7 @@ type piece struct {
 // its units, the memory and the unit mapped there.
 func TestVirtualAgainstModel(t *testing.T) {
 	d := openToMap(t)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		const units = 8
 		base, err := d.AddressReserve(units*unit, 0)
 		require.NoError(t, err)

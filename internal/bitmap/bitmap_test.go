@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/bitmap"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -76,7 +77,7 @@ func TestExpandMatchesModel(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		const most = 3000
 		inputs, outputs := newArena(t, mgr, most), newArena(t, mgr, most)
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			inputs.t, outputs.t = r, r
 			n := rapid.IntRange(0, 2000).Draw(r, "n")
 			offset := rapid.IntRange(0, 200).Draw(r, "bit offset")
@@ -100,7 +101,7 @@ func TestPackMatchesModel(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		const most = 3000
 		inputs, outputs := newArena(t, mgr, most), newArena(t, mgr, most)
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			inputs.t, outputs.t = r, r
 			// Half of the bytes are zero, the others random.
 			source := rapid.SliceOfN(rapid.OneOf(rapid.Just(byte(0)), rapid.Byte()), 0, 2000).Draw(r, "source")

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/bitmap"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -20,7 +21,7 @@ func TestCountMatchesModel(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		const most = 3000
 		inputs := newArena(t, mgr, most)
-		rapid.Check(t, func(r *rapid.T) {
+		property.Check(t, func(r *rapid.T) {
 			inputs.t = r
 			n := rapid.IntRange(0, 2000).Draw(r, "n")
 			offset := rapid.IntRange(0, 200).Draw(r, "bit offset")

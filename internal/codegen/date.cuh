@@ -50,7 +50,7 @@ DEVICE i64 day_of(i64 months, u32 day) {
 }
 
 // gpuframe_add_months moves a day by months, gpuframe_floor_months returns the first day
-// of a number of months that divides 12.
+// of a number of months that divides 12, or of years.
 FUNCTION i64 gpuframe_add_months(i64 days, i64 months) {
     const Civil c = civil(days);
     return day_of(c.year * 12 + (i64)(c.rest >> 8 & 0xff) - 1 + months, (u32)(c.rest & 0xff));
@@ -59,5 +59,7 @@ FUNCTION i64 gpuframe_add_months(i64 days, i64 months) {
 FUNCTION i64 gpuframe_floor_months(i64 days, i64 months) {
     const Civil c = civil(days);
     const i64 month = (i64)(c.rest >> 8 & 0xff) - 1;
-    return day_of(c.year * 12 + month - month % months, 1);
+    if (months > 12)
+        return day_of(floor_divide(c.year * 12, months) * months, 1);
+    return day_of(c.year * 12 + month - (u32)month % (u32)months, 1);
 }

@@ -158,6 +158,8 @@ func (l *lane) compute(n *exprtree.Node) Value {
 		return l.textCompare(n)
 	case exprtree.OneOf:
 		return l.oneOf(n)
+	case exprtree.TableRank:
+		return l.tableRank(n)
 	case exprtree.Like:
 		return l.like(n)
 	case exprtree.TextPlace, exprtree.ParseInteger, exprtree.ParseDate, exprtree.Seek, exprtree.LengthBytes, exprtree.LengthChars, exprtree.CharOffset, exprtree.SpaceStart, exprtree.SpaceEnd:

@@ -22,7 +22,7 @@ func (n *numbering) of(node *exprtree.Node) int {
 		return number
 	}
 	var form strings.Builder
-	fmt.Fprintf(&form, "%d %s %d %d", node.Op, exprtree.Code(node.Type), node.Input, node.Slot)
+	fmt.Fprintf(&form, "%d %s %d %d %d", node.Op, exprtree.Code(node.Type), node.Input, node.Slot, node.Constant)
 	for _, argument := range node.Arguments {
 		fmt.Fprintf(&form, " %d", n.of(argument))
 	}

@@ -154,11 +154,11 @@ func (r *resolver) copy(n *exprtree.Node) *exprtree.Node {
 	r.copies[n] = &c
 	if input, ok := r.about(n); ok {
 		index := layout.Storage(r.program.Types[input]).(*arrow.DictionaryType).IndexType
-		answers := &arrow.DictionaryType{IndexType: index, ValueType: arrow.FixedWidthTypes.Boolean}
+		answers := &arrow.DictionaryType{IndexType: index, ValueType: n.Type}
 		looked := &exprtree.Node{Op: exprtree.Column, Type: answers, Input: len(r.types)}
 		r.asked[input] = append(r.asked[input], &question{n, looked.Input})
 		r.types = append(r.types, answers)
-		// Coalesce of one operand is a bool that is null if the value is.
+		// Coalesce of one operand has its type and is null if the value is.
 		c = exprtree.Node{Op: exprtree.Coalesce, Type: n.Type, Arguments: []*exprtree.Node{looked}}
 		return &c
 	}

@@ -73,6 +73,37 @@ func TestResolve(t *testing.T) {
 	})
 }
 
+// TestResolveNumbers resolves integers and dates of the strings of a dictionary: the
+// results that are looked up have the type of the subexpression.
+func TestResolveNumbers(t *testing.T) {
+	eachGPU(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		const rows = 1<<16 + 77
+		a := coded(newValues(4), rows)
+		x, integer := input(0, a.DataType()), arrow.PrimitiveTypes.Int64
+		length := node(exprtree.LengthChars, integer, x)
+		p := program([]arrow.DataType{a.DataType()}, length,
+			node(exprtree.ParseInteger, arrow.PrimitiveTypes.Uint64, x),
+			node(exprtree.Cast, arrow.PrimitiveTypes.Int8, node(exprtree.ParseInteger, integer, x)),
+			node(exprtree.ParseDate, arrow.FixedWidthTypes.Date32, x),
+			node(exprtree.Cast, f32, node(exprtree.Add, integer, length, literal(integer, int64(1)))),
+			node(exprtree.Equal, bools, length, literal(integer, int64(5))))
+		columns := upload(t, mgr, []arrow.Array{a}, 0)
+		defer release(t, columns)
+		call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr}, columns...)
+		require.NoError(t, err)
+		_, inputs, done, err := codegen.Resolve(call, p, columns, rows)
+		require.NoError(t, err)
+		require.Len(t, inputs, 7, "the answers to six questions beside the input")
+		require.NoError(t, done())
+
+		want := exprtest.Model(p, []arrow.Array{a}, rows)
+		for i, got := range compute(t, mgr, p, columns, memory.Slice[int64]{}) {
+			exprtest.CompareModel(t, want[i], got, 0)
+		}
+	})
+}
+
 // TestTypesThatKeysDoNotTell tests for nulls in types that support no other operation
 // and share one key.
 func TestTypesThatKeysDoNotTell(t *testing.T) {

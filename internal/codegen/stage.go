@@ -127,8 +127,56 @@ func (s *stager) stage(program *exprtree.Program, nodes []*exprtree.Node) (*expr
 	return rest.program(), rest.inputs, nil
 }
 
+// makeWhole makes the strings of a function of all bytes of a large column, or of all
+// occurrences of a literal in them. It returns nil for other strings.
+func (s *stager) makeWhole(n *exprtree.Node) (made *column.Column, err error) {
+	var old, with string
+	switch n.Op {
+	case exprtree.Upper, exprtree.Lower:
+	case exprtree.Replace:
+		old, with = n.Arguments[1].Value.(string), n.Arguments[2].Value.(string)
+		if !textrows.Replaces(old, with) {
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	number, ok := s.made[n.Arguments[0]]
+	if !ok {
+		if n.Arguments[0].Op != exprtree.Column {
+			return nil, nil
+		}
+		number = n.Arguments[0].Input
+	}
+	whole, ok := textrows.WholeOf(s.inputs[number], s.capacity, s.rows)
+	if !ok || whole.Data.Len() < textrows.FewestBytes {
+		return nil, nil
+	}
+	whole.Type = n.Type
+	var valid memory.Slice[uint8]
+	if op.Nullable(s.inputs[number]) {
+		sub := s.part([]*exprtree.Node{{Op: exprtree.IsValid, Type: arrow.FixedWidthTypes.Boolean, Arguments: n.Arguments[:1]}})
+		results, err := runOne(s.call, sub.program(), sub.inputs, s.rows, s.capacity, s.capacity <= fewRows)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { made, err = release.OnError(made, err, release.All(results)) }()
+		valid = results[0].Buffer(1)
+	}
+	switch n.Op {
+	case exprtree.Upper:
+		return whole.Case(&s.call, textrows.Upper, valid)
+	case exprtree.Lower:
+		return whole.Case(&s.call, textrows.Lower, valid)
+	}
+	return whole.Replace(&s.call, old, with, valid)
+}
+
 // make computes where the parts of a string are, and makes the column.
 func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
+	if made, err = s.makeWhole(n); made != nil || err != nil {
+		return made, err
+	}
 	kind, parts := textrows.Copied, []*exprtree.Node{n}
 	switch n.Op {
 	case exprtree.Join:

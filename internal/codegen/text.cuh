@@ -41,35 +41,62 @@ FUNCTION i64 gpuframe_text_order(u64 a, u64 a_bytes, u64 b, u64 b_bytes, u64 a_b
     return (a_bytes > b_bytes) - (a_bytes < b_bytes);
 }
 
+// Prefix is up to four bytes of a literal, each in all bytes of a word, and words of the
+// bytes that are compared.
+struct Prefix {
+    u32 bytes[4], used[4];
+};
+
+// prefix_of returns the first bytes of a literal of wanted bytes.
+DEVICE Prefix prefix_of(u64 first, u64 wanted) {
+    Prefix prefix;
+#pragma unroll
+    for (u32 k = 0; k < 4; k++) {
+        prefix.bytes[k] = __nvvm_prmt((u32)first, 0, 0x1111 * k);
+        prefix.used[k] = wanted > k ? ~0u : 0;
+        asm("" : "+r"(prefix.used[k])); // a mask, which one instruction applies, and no condition
+    }
+    return prefix;
+}
+
+// beginnings marks the bytes of a word at which a prefix begins, by their highest bit.
+// next is the word after it.
+DEVICE u32 beginnings(const Prefix &prefix, u32 word, u32 next) {
+    u32 differ = word ^ prefix.bytes[0];
+    differ |= (__nvvm_prmt(word, next, 0x4321) ^ prefix.bytes[1]) & prefix.used[1];
+    differ |= (__nvvm_prmt(word, next, 0x5432) ^ prefix.bytes[2]) & prefix.used[2];
+    differ |= (__nvvm_prmt(word, next, 0x6543) ^ prefix.bytes[3]) & prefix.used[3];
+    return ~((differ & 0x7f7f7f7f) + 0x7f7f7f7f | differ | 0x7f7f7f7f);
+}
+
 // gpuframe_text_seek returns the first position from a given one on at which the next
 // bytes are those of a literal, or -1. first has the first eight bytes of the literal,
-// of which there are wanted; only these are compared.
+// of which there are wanted; only these are compared. The first four bytes decide about
+// most positions, for eight of them at a time. Words are those of aligned addresses, so
+// the first one may have bytes before the position.
 FUNCTION i64 gpuframe_text_seek(u64 address, u64 bytes, u64 from, u64 first, u64 wanted, u64 begin, u64 end) {
     const Buffer buffer = {begin, end};
     bytes = bounded(bytes, buffer);
-    if (wanted > bytes || from > bytes - wanted) // also for a negative from
+    if (wanted > bytes || from > bytes - wanted || address < begin) // also for a negative from, and unsound offsets
         return -1;
-    const u64 last = bytes - wanted, mask = wanted < 8 ? (1ull << 8 * wanted) - 1 : ~0ull;
+    if (wanted == 0)
+        return (i64)from;
+    const u64 last = address + bytes - wanted, mask = wanted < 8 ? (1ull << 8 * wanted) - 1 : ~0ull;
+    const Prefix prefix = prefix_of(first, wanted);
     u64 at = (address + from) & ~7ull;
-    const u32 shift = (u32)((address + from) & 7) * 8;
-    u64 next = gpuframe_text_word(at + 8, 8, begin, end);
     u64 low = gpuframe_text_word(at, 8, begin, end);
-    low = shift ? low >> shift | next << (64 - shift) : low;
 #pragma nounroll
-    for (u64 i = from; i <= last; i += 8, at += 8) {
-        const u64 after = gpuframe_text_word(at + 16, 8, begin, end);
-        const u64 high = shift ? next >> shift | after << (64 - shift) : next;
-        u32 found = 0;
-#pragma unroll
-        for (u32 k = 0; k < 8; k++) {
-            const u64 window = k ? low >> 8 * k | high << (64 - 8 * k) : low;
-            found |= (u32)(((window ^ first) & mask) == 0) << k;
+    for (; at <= last; at += 8) {
+        const u64 high = at + 16 <= end ? *(const u64 *)(at + 8) : aligned_word(at + 8, buffer);
+        u64 found = beginnings(prefix, (u32)low, (u32)(low >> 32)) | (u64)beginnings(prefix, (u32)(low >> 32), (u32)high) << 32;
+#pragma nounroll
+        for (; found != 0; found &= found - 1) {
+            const u32 k = (u32)__builtin_ctzll(found) & 0x38;
+            const u64 window = k ? low >> k | high << (64 - k) : low, place = at + k / 8;
+            if (((window ^ first) & mask) == 0 && place >= address + from)
+                return place <= last ? (i64)(place - address) : -1;
         }
-        if (found) {
-            const u64 position = i + (u64)__builtin_ctz(found);
-            return position <= last ? (i64)position : -1;
-        }
-        low = high, next = after;
+        low = high;
     }
     return -1;
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 func TestPrepareText(t *testing.T) {
@@ -108,7 +110,7 @@ func TestPrepareFatbin(t *testing.T) {
 
 func TestPrepareNeverPanics(t *testing.T) {
 	whole := cubin(t)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		image := bytes.Clone(whole)
 		for range rapid.IntRange(0, 8).Draw(t, "changes") {
 			image[rapid.IntRange(4, len(image)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")

@@ -22,10 +22,14 @@ import (
 // separately.
 type grouping struct {
 	*stage
-	of         *plan.Aggregate
+	of *plan.Aggregate
+	// rows is the schema of the rows that are grouped.
+	rows       *arrow.Schema
 	aggregates []group.Aggregate
 	options    group.ByOptions
 	started    bool
+	// merges is set if the input has partial results.
+	merges bool
 	// parts are partial results to merge.
 	parts []dividedPart
 }
@@ -36,12 +40,12 @@ type dividedPart struct {
 	level int
 }
 
-func newGrouping(s *stage, n *plan.Aggregate) (*grouping, error) {
+func newGrouping(s *stage, n *plan.Aggregate, rows *arrow.Schema) (*grouping, error) {
 	aggregates, err := n.Aggregates()
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{stage: s, of: n, aggregates: aggregates, options: group.ByOptions{Options: s.options(), Order: n.Options().Order}}
+	g := &grouping{stage: s, of: n, rows: rows, aggregates: aggregates, options: group.ByOptions{Options: s.options(), Order: n.Options().Order}}
 	if n.Options().DropNulls {
 		g.options.Nulls = group.DropNulls
 	}
@@ -63,7 +67,11 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 		if len(g.inputs) == 0 {
 			return nil, errEnd
 		}
-		made, err := g.read(ctx)
+		read := g.read
+		if g.merges {
+			read = g.readPartials
+		}
+		made, err := read(ctx)
 		if err != nil {
 			return nil, unended(err)
 		}
@@ -120,13 +128,11 @@ func (g *grouping) keyColumns() []expr.Expr {
 func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 	input := g.inputs[0]
 	first, err := input.Next(ctx)
+	if err == nil {
+		first, err = counted(ctx, first)
+	}
 	if err == errEnd {
-		first, err = Empty(ctx, g.settings.Manager, input.Schema(), g.settings.Tag)
-		if err != nil {
-			return nil, err
-		}
-		made, err := g.single(ctx, first)
-		return releasing(made, err, first)
+		return g.nothing(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -143,6 +149,16 @@ func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 		return releasing(nil, err, first)
 	}
 	return g.several(ctx, first, second)
+}
+
+// nothing aggregates no rows.
+func (g *grouping) nothing(ctx context.Context) (*buffer.Buffer, error) {
+	empty, err := Empty(ctx, g.settings.Manager, g.rows, g.settings.Tag)
+	if err != nil {
+		return nil, err
+	}
+	made, err := g.single(ctx, empty)
+	return releasing(made, err, empty)
 }
 
 // single aggregates the only table.
@@ -162,6 +178,20 @@ func (g *grouping) by(table *buffer.Buffer) group.Query {
 // several makes partial results of some tables, which it takes over, and all that follow.
 // Aggregates without a partial result are computed of all rows together.
 func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
+	partials, rest, err := g.partials(ctx, tables...)
+	if err != nil {
+		return nil, err
+	}
+	if partials == nil {
+		return g.together(ctx, rest)
+	}
+	g.parts = []dividedPart{{partials, 0}}
+	return nil, nil
+}
+
+// partials makes partial results of some tables, which it takes over, and all that follow. If the
+// aggregates have none, it returns the tables instead.
+func (g *grouping) partials(ctx context.Context, tables ...*buffer.Buffer) (partials *held, unused []*buffer.Buffer, err error) {
 	partials, limit := &held{stage: g.stage}, mostPartials
 	var rest pieces
 	for _, t := range slices.Backward(tables) {
@@ -173,30 +203,36 @@ func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buff
 				return g.by(piece).Partial(ctx, g.aggregates, g.options)
 			})
 			if err != nil && partials.schema == nil && errors.Is(err, device.ErrNotSupported) {
-				return g.together(ctx, rest.take())
+				return nil, rest.take(), nil
 			}
 			if err == nil {
-				partials.schema = partial.Schema()
-				err = partials.add(ctx, partial)
-			}
-			if err == nil && len(partials.tables) >= limit {
-				err = g.combine(ctx, partials)
-				limit = max(mostPartials, 2*len(partials.tables))
+				limit, err = g.keep(ctx, partials, partial, limit)
 			}
 			if err != nil {
-				return nil, errors.Join(err, partials.release(), rest.release())
+				return nil, nil, errors.Join(err, partials.release(), rest.release())
 			}
 		}
 		next, err := g.inputs[0].Next(ctx)
 		if err == errEnd {
-			g.parts = []dividedPart{{partials, 0}}
-			return nil, nil
+			return partials, nil, nil
 		}
 		if err != nil {
-			return nil, errors.Join(err, partials.release())
+			return nil, nil, errors.Join(err, partials.release())
 		}
 		rest.push(next)
 	}
+}
+
+// keep adds a partial result, and combines all when their number reaches the limit. It returns
+// the next limit.
+func (g *grouping) keep(ctx context.Context, partials *held, partial *buffer.Buffer, limit int) (int, error) {
+	partials.schema = partial.Schema()
+	err := partials.add(ctx, partial)
+	if err == nil && len(partials.tables) >= limit {
+		err = g.combine(ctx, partials)
+		limit = max(mostPartials, 2*len(partials.tables))
+	}
+	return limit, err
 }
 
 // mostPartials is the number of partial results that are combined into one. If memory does
@@ -212,7 +248,7 @@ func (g *grouping) combine(ctx context.Context, partials *held) error {
 		}
 		return err
 	}
-	one, err := group.Combine(ctx, g.inputs[0].Schema(), tables, g.aggregates, g.mergeOptions())
+	one, err := group.Combine(ctx, g.rows, tables, g.aggregates, g.mergeOptions())
 	short := isShort(err)
 	if one, err = releasing(one, err, tables...); err != nil {
 		if short {
@@ -246,7 +282,7 @@ func (g *grouping) merge(ctx context.Context, partials *held) (*buffer.Buffer, e
 		}
 		tables = append(tables, empty)
 	}
-	made, err := group.Merge(ctx, g.inputs[0].Schema(), tables, g.aggregates, g.mergeOptions())
+	made, err := group.Merge(ctx, g.rows, tables, g.aggregates, g.mergeOptions())
 	return releasing(made, err, tables...)
 }
 

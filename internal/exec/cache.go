@@ -3,8 +3,11 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/cancel"
@@ -48,13 +51,15 @@ func (s *Stores) Evict() (evicted int, err error) {
 // and others wait for it.
 type Store struct {
 	among *Stores
-	tag   func() string
 
-	mu sync.Mutex
+	mu  sync.Mutex
+	tag func() string
 	// kept is nil while the store is empty. filling, if it is not nil, is closed when the run
 	// that fills the store ends.
 	kept    *keptRows
 	filling chan struct{}
+	// schema is that of the rows, once a query was bound.
+	schema *arrow.Schema
 }
 
 // keptRows are the tables of a store. The store and each reader hold a reference.
@@ -67,6 +72,36 @@ type keptRows struct {
 
 // NewStore makes a store. The memory of its rows has the tag.
 func NewStore(among *Stores, tag func() string) *Store { return &Store{among: among, tag: tag} }
+
+// SetTag gives the memory of rows that are kept from now on another tag.
+func (s *Store) SetTag(tag func() string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tag = tag
+}
+
+func (s *Store) tagged() string {
+	s.mu.Lock()
+	tag := s.tag
+	s.mu.Unlock()
+	return tag()
+}
+
+// Accept reports an error if queries that were bound before have other columns.
+func (s *Store) Accept(schema *arrow.Schema) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.schema == nil {
+		s.schema = schema
+	}
+	same := slices.EqualFunc(s.schema.Fields(), schema.Fields(), func(a, b arrow.Field) bool {
+		return a.Name == b.Name && a.Nullable == b.Nullable && arrow.TypeEqual(a.Type, b.Type)
+	})
+	if !same {
+		return fmt.Errorf("the rows have other columns than those of the cache before, %v and %v: call Cache again: %w", schema, s.schema, buffer.ErrSchema)
+	}
+	return nil
+}
 
 // Kept implements [plan.Store].
 func (s *Store) Kept() (rows int64, bytes uint64, filled bool) {
@@ -209,7 +244,7 @@ func (c *caching) enter(ctx context.Context) (err error) {
 // cache reads it.
 func (c *caching) open(ctx context.Context) (err error) {
 	settings := c.settings
-	settings.Tag = c.store.tag()
+	settings.Tag = c.store.tagged()
 	c.input, err = Open(ctx, c.of.Input(), settings)
 	return err
 }
@@ -220,7 +255,7 @@ func (c *caching) read(ctx context.Context) (*keptRows, error) {
 		return nil, err
 	}
 	own := *c.stage
-	own.settings.Tag = c.store.tag()
+	own.settings.Tag = c.store.tagged()
 	h := &held{stage: &own, schema: c.Schema()}
 	kept := &keptRows{}
 	err := c.readInto(ctx, h, kept)

@@ -16,8 +16,8 @@ import (
 // errEnd is the error at the end of a reader.
 var errEnd = io.EOF
 
-// smallCapacity is the number of rows up to which a table with room for more rows than it
-// has is not copied: the wait for the number of rows takes as long as working on them.
+// smallCapacity is the number of rows up to which the host does not wait for the number of rows of
+// a table: the wait takes as long as working on rows that are not there.
 const smallCapacity = 1 << 16
 
 // collect reads a reader to its end and returns all rows as one table.
@@ -36,14 +36,39 @@ func releasingHeld(made *buffer.Buffer, err error, h *held) (*buffer.Buffer, err
 	return releasing(made, errors.Join(err, h.release()))
 }
 
-// compact copies a table that may have room for many more rows than it has. It takes over
-// the table.
+// roomShare is the part of the budget, as a divisor, above which a table with room for many more
+// rows than it has is copied to memory of their size. The copy of a smaller one takes longer than
+// its memory is worth.
+const roomShare = 32
+
+// compact waits for the number of rows of a large table, so that the operators that read it have
+// no memory and no threads for rows that are not there. If the table takes much memory for few
+// rows, it is copied. compact takes over the table.
 func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	if _, known := table.HostRows(); known || table.Capacity() <= smallCapacity {
 		return table, nil
 	}
+	room := table.Capacity()
+	table, err := counted(ctx, table)
+	if err != nil || table.Capacity() > room/2 || table.Bytes() <= s.settings.Manager.Budget()/roomShare {
+		return table, err
+	}
 	made, err := selection.Compact(ctx, table, s.options())
 	return releasing(made, err, table)
+}
+
+// counted waits for the number of rows of a large table, and returns the part with these rows. It
+// takes over the table.
+func counted(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	if _, known := table.HostRows(); known || table.Capacity() <= smallCapacity {
+		return table, nil
+	}
+	rows, err := table.NumRows(ctx)
+	if err != nil || rows == table.Capacity() {
+		return releasing(table, err)
+	}
+	part, err := table.Slice(0, rows)
+	return releasing(part, err, table)
 }
 
 // Empty returns a table without rows.

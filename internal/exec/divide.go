@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -52,13 +53,27 @@ func checkDivided(parts []*held) error {
 }
 
 // byRange divides the rows by ranges of keys, so that all rows of a part come before those
-// of the next one. Bounds are rows of a sample. It keeps h.
+// of the next one. Rows of equal keys are in one part, unless that part would have all rows:
+// then places divide them. It keeps h.
 func (h *held) byRange(ctx context.Context, keys []order.Key) ([]*held, error) {
-	bounds, err := h.sample(ctx, keys)
+	parts, err := h.byBounds(ctx, keys, false)
+	if !errors.Is(err, errIndivisible) {
+		return parts, err
+	}
+	return h.byBounds(ctx, append(slices.Clone(keys), order.Key{Column: placeName}), true)
+}
+
+// placeName is the name of a column with the places of rows among those that are divided.
+var placeName = plan.Computed("place")
+
+// byBounds divides the rows by bounds, which are rows of a sample. If they are placed, rows
+// get their places as a column while they are divided.
+func (h *held) byBounds(ctx context.Context, keys []order.Key, placed bool) ([]*held, error) {
+	bounds, err := h.sample(ctx, keys, placed)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := h.divide(ctx, bounds, keys)
+	parts, err := h.divide(ctx, bounds, keys, placed)
 	if err = errors.Join(err, bounds.Release()); err != nil {
 		return nil, errors.Join(err, releaseAll(parts))
 	}
@@ -66,19 +81,27 @@ func (h *held) byRange(ctx context.Context, keys []order.Key) ([]*held, error) {
 }
 
 // sample returns rows that divide the others into parts of about the same size.
-func (h *held) sample(ctx context.Context, keys []order.Key) (*buffer.Buffer, error) {
+func (h *held) sample(ctx context.Context, keys []order.Key, placed bool) (*buffer.Buffer, error) {
 	var samples []*buffer.Buffer
 	tables := min(max(len(h.tables), 1), sampledTables)
-	step, number := (max(len(h.tables), 1)+tables-1)/tables, -1
+	step, number, first := (max(len(h.tables), 1)+tables-1)/tables, -1, int64(0)
 	err := h.each(ctx, func(table *buffer.Buffer) error {
-		if number++; number%step != 0 {
-			return nil
-		}
 		rows, err := table.NumRows(ctx)
 		if err != nil {
 			return err
 		}
-		sample, err := h.spread(ctx, table, min(rows, int64(max(sampled/tables, divisions))), rows)
+		before := first
+		first += rows
+		if number++; number%step != 0 {
+			return nil
+		}
+		sample, numbers, err := h.spread(ctx, table, min(rows, int64(max(sampled/tables, divisions))), rows)
+		if err == nil && placed {
+			for i := range numbers {
+				numbers[i] += before
+			}
+			sample, err = h.withPlaces(ctx, sample, numbers)
+		}
 		if err == nil {
 			samples = append(samples, sample)
 		}
@@ -99,25 +122,35 @@ func (h *held) sample(ctx context.Context, keys []order.Key) (*buffer.Buffer, er
 	if err != nil {
 		return releasing(nil, err, sorted)
 	}
-	bounds, err := h.spread(ctx, sorted, min(rows, divisions-1), rows)
+	bounds, _, err := h.spread(ctx, sorted, min(rows, divisions-1), rows)
 	return releasing(bounds, err, sorted)
 }
 
-// spread returns some rows of a table with equal distances between them.
-func (h *held) spread(ctx context.Context, table *buffer.Buffer, wanted, rows int64) (*buffer.Buffer, error) {
+// withPlaces adds a column with the places of rows. It takes the table over.
+func (s *stage) withPlaces(ctx context.Context, table *buffer.Buffer, places []int64) (*buffer.Buffer, error) {
+	c, err := column.FromSlice(ctx, table.Manager(), places, column.SliceOptions{Tag: s.settings.Tag})
+	if err != nil {
+		return releasing(nil, err, table)
+	}
+	made, err := table.AppendColumn(arrow.Field{Name: placeName, Type: c.Type()}, c)
+	return releasing(made, errors.Join(err, c.Release()), table)
+}
+
+// spread returns some rows of a table with equal distances between them, and their numbers.
+func (s *stage) spread(ctx context.Context, table *buffer.Buffer, wanted, rows int64) (*buffer.Buffer, []int64, error) {
 	numbers := make([]int64, wanted)
 	for i := range numbers {
 		numbers[i] = int64(float64(rows) * (float64(i) + 1) / float64(wanted+1))
 	}
-	indices, err := column.FromSlice(ctx, table.Manager(), numbers, column.SliceOptions{Tag: h.settings.Tag})
+	indices, err := column.FromSlice(ctx, table.Manager(), numbers, column.SliceOptions{Tag: s.settings.Tag})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	made, err := selection.Take(ctx, table, indices, h.options())
+	made, err := selection.Take(ctx, table, indices, s.options())
 	if failure := indices.Release(); failure != nil && err == nil {
-		return releasing(nil, failure, made)
+		made, err = releasing(nil, failure, made)
 	}
-	return made, err
+	return made, numbers, err
 }
 
 // hashName is the name of a column of hashes.
@@ -170,21 +203,48 @@ func (h *held) divideComputed(ctx context.Context, bounds *buffer.Buffer, value 
 		if _, err = releasing(nil, err, wide); err != nil {
 			return nil, err
 		}
-		for i, part := range parts {
-			narrow, err := columns(part, h.schema)
-			if parts[i], err = releasing(narrow, err, part); err != nil {
-				_, err = releasing(nil, err, append(parts[:i], parts[i+1:]...)...)
-				return nil, err
-			}
-		}
-		return parts, nil
+		return narrow(parts, h.schema)
 	})
 }
 
+// narrow returns parts without the columns that rows got while they were divided, and takes
+// the parts over.
+func narrow(parts []*buffer.Buffer, schema *arrow.Schema) ([]*buffer.Buffer, error) {
+	for i, part := range parts {
+		made, err := columns(part, schema)
+		if parts[i], err = releasing(made, err, part); err != nil {
+			_, err = releasing(nil, err, append(parts[:i], parts[i+1:]...)...)
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
 // divide divides the rows by bounds.
-func (h *held) divide(ctx context.Context, bounds *buffer.Buffer, keys []order.Key) ([]*held, error) {
+func (h *held) divide(ctx context.Context, bounds *buffer.Buffer, keys []order.Key, placed bool) ([]*held, error) {
+	if !placed {
+		return h.divideTables(ctx, func(table *buffer.Buffer) ([]*buffer.Buffer, error) {
+			return h.partition(ctx, table, bounds, keys)
+		})
+	}
+	first := int64(0)
 	return h.divideTables(ctx, func(table *buffer.Buffer) ([]*buffer.Buffer, error) {
-		return h.partition(ctx, table, bounds, keys)
+		rows, err := table.NumRows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		wide, err := h.withNumbers(ctx, table, placeName, first)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := h.partition(ctx, wide, bounds, keys)
+		if _, err = releasing(nil, err, wide); err != nil {
+			return nil, err
+		}
+		if parts, err = narrow(parts, h.schema); err == nil {
+			first += rows
+		}
+		return parts, err
 	})
 }
 

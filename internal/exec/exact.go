@@ -10,16 +10,47 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Exact returns a table with a known row count that is as long as its rows and keeps no
-// more memory than they need. A table that is so already is not copied. Exact takes over
-// the table.
+// Exact returns a table with a known row count that is as long as its rows, and keeps no
+// more memory than they need, or little memory. A table that is so already is not copied.
+// Exact takes over the table.
 func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffer.Buffer, error) {
 	if isExact(table, settings.Manager) {
 		return table, nil
 	}
+	if isSmall(table, settings.Manager) {
+		made, err := first(ctx, table)
+		return releasing(made, err, table)
+	}
 	s := stage{settings: settings}
 	exact, err := selection.Compact(ctx, table, s.options())
 	return releasing(exact, err, table)
+}
+
+// smallBytes is the memory of a table that is not copied to save a part of it.
+const smallBytes = 64 << 10
+
+// isSmall reports whether all memory of a table is little, and a manager's own.
+func isSmall(table *buffer.Buffer, m *memory.Manager) bool {
+	if table.Manager() != m || table.Bytes() > smallBytes {
+		return false
+	}
+	for i := range table.NumColumns() {
+		for block := range table.Column(i).Blocks {
+			if block.External() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// first returns the rows of a table without a copy.
+func first(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return table.Slice(0, rows)
 }
 
 // isExact reports whether a copy of a table would need about as much memory of a manager as

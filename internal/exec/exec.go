@@ -11,14 +11,21 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Settings configure the execution of a plan.
 type Settings struct {
-	// Manager allocates all memory.
+	// Manager allocates all memory, except that of the operations that run on Others too.
 	Manager *memory.Manager
+	// Others are further devices that the plan was distributed to: see [plan.Distribute].
+	Others []Place
+	// Move copies tables between devices, if there are others.
+	Move source.Move
+	// Turns, if it is not nil, holds the work of other devices while the query has no turn.
+	Turns *Turns
 	// Tag names the memory in the manager's statistics.
 	Tag string
 	// BatchRows is the approximate number of rows of a source's table, or zero for the
@@ -36,17 +43,44 @@ type Settings struct {
 	Progress *Progress
 	// Working, if it is not nil, receives the node that works.
 	Working *Working
+	// Tables are the sources for the slots of the plan.
+	Tables map[*source.Slot]source.Source
+}
+
+// Place is where a part of a plan runs: the memory of a device.
+type Place struct {
+	Manager  *memory.Manager
+	Spilling *Spilling
+}
+
+// source returns the source of a scan, or the one for its slot.
+func (s *Settings) source(n *plan.Scan) source.Source {
+	slot, ok := n.Source().(*source.Slot)
+	if !ok {
+		return n.Source()
+	}
+	if given := s.Tables[slot]; given != nil {
+		return given
+	}
+	return slot
 }
 
 // Error is the failure of one operation of a plan.
 type Error struct {
 	// Operation is the description of the plan's node.
 	Operation string
-	Err       error
+	// Device is the name of the device if the plan runs on several.
+	Device string
+	Err    error
 }
 
-// Error names the operation.
-func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Operation, e.Err) }
+// Error names the operation and the device.
+func (e *Error) Error() string {
+	if e.Device != "" {
+		return fmt.Sprintf("%s on %s: %v", e.Operation, e.Device, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.Operation, e.Err)
+}
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
@@ -58,18 +92,20 @@ func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, e
 	return o.open(ctx, n)
 }
 
-// opener opens the readers of one plan.
+// opener opens the readers of one plan, or those of a part of it that one of several devices
+// runs: then it has a worker.
 type opener struct {
 	settings Settings
+	worker   *worker
 	parents  map[plan.Node]int
 	shared   map[plan.Node]*shared
 	bounds   map[*plan.KeyBounds]*keyBounds
 }
 
-// open returns a reader of a node. One that others read too, and that holds rows, is opened
-// once.
+// open returns a reader of a node. One that others read too is opened once, if it holds rows or
+// they are worth keeping.
 func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
-	if o.parents[n] < 2 || !plan.HoldsRows(n) {
+	if o.worker != nil || o.parents[n] < 2 || !plan.HoldsRows(n) && !o.isWorthKeeping(n) {
 		return o.openAlone(ctx, n)
 	}
 	if known, ok := o.shared[n]; ok && known.isOpen() {
@@ -84,17 +120,33 @@ func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 	return made.user(), nil
 }
 
+// isWorthKeeping reports whether a node is a filter with rows that are expected to take a small
+// part of the budget: to keep them takes less time than to filter again.
+func (o *opener) isWorthKeeping(n plan.Node) bool {
+	_, ok := n.(*plan.Filter)
+	size := plan.EstimateOf(n)
+	return ok && size.Rows >= 0 && uint64(size.Bytes()) <= o.settings.Manager.Budget()/roomShare
+}
+
 func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 	below := n.Inputs()
-	if _, ok := n.(*plan.Cache); ok {
+	switch n.(type) {
+	case *plan.Cache:
 		below = nil // it opens its input if it has to
+	case *plan.Exchange:
+		below = nil // what is below has another opener
 	}
 	inputs, err := o.openAll(ctx, below)
 	if err != nil {
 		return nil, err
 	}
-	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds}
-	reader, err := open(ctx, &base)
+	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds, worker: o.worker}
+	var reader buffer.Reader
+	if exchange, ok := n.(*plan.Exchange); !ok {
+		reader, err = open(ctx, &base)
+	} else {
+		reader, err = o.exchange(ctx, &base, exchange)
+	}
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
@@ -138,6 +190,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return &mapping{stage: base, apply: filter(base, n)}, nil
 	case *plan.Project:
 		return &mapping{stage: base, apply: project(base, n)}, nil
+	case *plan.Position:
+		return &mapping{stage: base, apply: position(base)}, nil
 	case *plan.Number:
 		return &mapping{stage: base, apply: number(base, n)}, nil
 	case *plan.Cache:
@@ -154,7 +208,11 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	case *plan.Union:
 		return &union{stage: base}, nil
 	case *plan.Aggregate:
-		return newGrouping(base, n)
+		return newGrouping(base, n, base.inputs[0].Schema())
+	case *plan.Partial:
+		return newPartial(base, n)
+	case *plan.Merge:
+		return newMerging(base, n)
 	case *plan.Distinct:
 		return &once{stage: base, make: distinct(base, n)}, nil
 	case *plan.Window:
@@ -181,6 +239,8 @@ type stage struct {
 	inputs   []buffer.Reader
 	// bounds are those of the plan's joins that scans use.
 	bounds map[*plan.KeyBounds]*keyBounds
+	// worker is set if several devices run the node, each on a part of the rows.
+	worker *worker
 }
 
 // Schema implements buffer.Reader.
@@ -207,7 +267,11 @@ func (s *stage) failed(err error) error {
 	if err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &named) {
 		return err
 	}
-	return &Error{Operation: s.node.String(), Err: err}
+	failed := &Error{Operation: s.node.String(), Err: err}
+	if len(s.settings.Others) > 0 {
+		failed.Device = s.settings.Manager.Device().Name()
+	}
+	return failed
 }
 
 // mapping applies an operator to each table of its input, or to parts of a table if memory

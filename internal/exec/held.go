@@ -223,6 +223,24 @@ func (h *held) each(ctx context.Context, f func(*buffer.Buffer) error) error {
 	return nil
 }
 
+// pop returns the first table and forgets it. At the end the error is io.EOF.
+func (h *held) pop(ctx context.Context) (*buffer.Buffer, error) {
+	if table := h.first; table != nil {
+		h.first = nil
+		return table, nil
+	}
+	if len(h.tables) == 0 {
+		return nil, errEnd
+	}
+	first := h.tables[0]
+	table, err := acquired(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	h.tables = h.tables[1:]
+	return releasing(table, first.Release())
+}
+
 // release releases the tables. Further calls do nothing.
 func (h *held) release() error {
 	if h == nil {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow/scalar"
 
@@ -10,8 +11,30 @@ import (
 )
 
 // keyBounds are the bounds of a key of a join's right side, in one run of a plan. A scan makes
-// them before the join reads its right side, if its source has bounds to compare with.
+// them before the join reads its right side, if its source has bounds to compare with. Of several
+// devices that find them, the first one sets them.
 type keyBounds struct {
+	mu sync.Mutex
+	foundBounds
+}
+
+// get returns the bounds as far as they are known.
+func (b *keyBounds) get() foundBounds {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.foundBounds
+}
+
+func (b *keyBounds) set(to foundBounds) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.known {
+		b.foundBounds = to
+	}
+}
+
+// foundBounds are bounds, if they are known.
+type foundBounds struct {
 	known bool
 	// low and high are literals. They are zero if the type has none here, or if there is no
 	// key: then empty is set.
@@ -20,7 +43,7 @@ type keyBounds struct {
 }
 
 // conditions returns the conditions on a column.
-func (b *keyBounds) conditions(column string) []expr.Expr {
+func (b foundBounds) conditions(column string) []expr.Expr {
 	switch {
 	case !b.known || !b.empty && b.low.IsZero():
 		return nil
@@ -54,9 +77,10 @@ func (j *joining) findBounds(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		wanted.known, wanted.empty = true, !found[0].IsValid()
-		wanted.low, _ = literalOf(found[0])
-		wanted.high, _ = literalOf(found[1])
+		made := foundBounds{known: true, empty: !found[0].IsValid()}
+		made.low, _ = literalOf(found[0])
+		made.high, _ = literalOf(found[1])
+		wanted.set(made)
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ const fewRows = leastRows
 // a sort makes of it.
 const keyBytes = 96
 
+// sampleBytes is the memory for a key of a sampled row, for its copy and for the sort of both.
+const sampleBytes = 64
+
 // smallest is the least memory of one node: its result for the fewest rows, and what its
 // operators allocate for it. The factors and the constants are above those that the
 // least budgets showed with which queries of package gpuframe run on the host.
@@ -59,6 +62,19 @@ func smallest(n plan.Node) uint64 {
 		return 2 * few(n)
 	case *plan.Filter, *plan.Project:
 		return few(n) + few(n.Inputs()[0])/2
+	case *plan.Exchange:
+		if n.Kind() == plan.Shuffle {
+			return 6*few(n) + kernel
+		}
+		if n.Kind() == plan.Ranges {
+			samples := uint64(len(n.SortKeys())+1) * mostSamples * sampleBytes
+			return 6*few(n) + uint64(len(n.SortKeys()))*fewRows*keyBytes + samples + mostSampleTables*padded(n) + kernel
+		}
+		return 2 * few(n)
+	case *plan.Partial:
+		return smallest(n.Of())
+	case *plan.Merge:
+		return smallest(n.Of())
 	case *plan.Aggregate:
 		// As many partial results are merged at a time as there may be.
 		return 6*few(n.Inputs()[0]) + 6*few(n) + mostPartials*padded(n) + kernel

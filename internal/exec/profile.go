@@ -25,7 +25,8 @@ type NodeProfile struct {
 	Tables, Rows int64
 	Bytes        uint64
 	// Calls are the times in which the node made its tables, those of its inputs included,
-	// and the device's work as far as it was enqueued until then.
+	// and the device's work as far as it was enqueued until then. They overlap if several
+	// devices run the node.
 	Calls []Call
 	// InUse is the most memory of the manager that was in use when a call ended.
 	InUse uint64
@@ -42,6 +43,13 @@ func (p *NodeProfile) Inclusive() (total time.Duration) {
 		total += c.Duration
 	}
 	return total
+}
+
+// Begin returns the time from which the begins of calls count.
+func (p *Profile) Begin() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.begin
 }
 
 // Of returns what a node did.
@@ -76,11 +84,12 @@ func (p *Profile) Restart() {
 // measure returns a reader that records what another one does. It waits for the device
 // after each table, so a query with a profile takes longer than one without.
 func (p *Profile) measure(n plan.Node, reader buffer.Reader, m *memory.Manager) buffer.Reader {
-	return &measured{reader, p.Of(n), p.begin, m}
+	return &measured{reader, p, p.Of(n), p.begin, m}
 }
 
 type measured struct {
 	buffer.Reader
+	of      *Profile
 	to      *NodeProfile
 	origin  time.Time
 	manager *memory.Manager
@@ -90,19 +99,22 @@ type measured struct {
 func (m *measured) Next(ctx context.Context) (*buffer.Buffer, error) {
 	begin := time.Now()
 	table, err := m.Reader.Next(ctx)
+	var rows int64
 	if err == nil {
-		var rows int64
 		rows, err = table.NumRows(ctx)
 		if err == nil {
 			err = m.manager.Stream().Synchronize(ctx)
 		}
 		if err != nil {
 			table, err = releasing(nil, err, table)
-		} else {
-			m.to.Tables++
-			m.to.Rows += rows
-			m.to.Bytes += table.Bytes()
 		}
+	}
+	m.of.mu.Lock()
+	defer m.of.mu.Unlock()
+	if err == nil {
+		m.to.Tables++
+		m.to.Rows += rows
+		m.to.Bytes += table.Bytes()
 	}
 	m.to.InUse = max(m.to.InUse, m.manager.Stats().InUse)
 	m.to.Calls = append(m.to.Calls, Call{begin.Sub(m.origin), time.Since(begin)})

@@ -24,6 +24,8 @@ type scan struct {
 	waits map[int]*keyBounds
 	// dropped is the condition for rows to keep, or the zero Expr.
 	dropped expr.Expr
+	// divided is set if several devices read the source.
+	divided *dividedScan
 }
 
 func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, error) {
@@ -37,13 +39,17 @@ func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, er
 	if base.settings.Profile != nil {
 		s.request.Counters = &base.settings.Profile.Of(n).Source
 	}
-	if base.settings.Progress != nil {
+	if base.worker != nil {
+		s.divided = base.worker.scan()
+	} else if base.settings.Progress != nil {
 		s.request.Progress = base.settings.Progress.scan()
 	}
 	for i, b := range n.Bounds() {
-		if _, _, ok := n.Source().Bounds(ctx, b.Column); ok {
-			s.waits[i] = &keyBounds{}
-			base.bounds[b.Of] = s.waits[i]
+		if _, _, ok := base.settings.source(n).Bounds(ctx, b.Column); ok {
+			if s.divided == nil || s.divided.isFirst() {
+				base.bounds[b.Of] = &keyBounds{}
+			}
+			s.waits[i] = base.bounds[b.Of]
 		}
 	}
 	if len(s.waits) > 0 {
@@ -59,8 +65,9 @@ func (s *scan) open(ctx context.Context) (err error) {
 		if s.waits[i] == nil {
 			continue
 		}
-		drops := s.leavesOut(ctx, b.Column, s.waits[i])
-		for _, c := range s.waits[i].conditions(b.Column) {
+		bounds := s.waits[i].get()
+		drops := s.leavesOut(ctx, b.Column, bounds)
+		for _, c := range bounds.conditions(b.Column) {
 			if _, _, err := c.Type(s.Schema()); err != nil {
 				continue // of a column that is encoded by a dictionary, for example
 			}
@@ -73,17 +80,21 @@ func (s *scan) open(ctx context.Context) (err error) {
 			}
 		}
 	}
-	s.reader, err = s.of.Source().Open(ctx, s.settings.Manager, s.request)
+	if s.divided != nil {
+		s.reader, err = s.divided.open(ctx, s.of, s.request)
+		return err
+	}
+	s.reader, err = s.settings.source(s.of).Open(ctx, s.settings.Manager, s.request)
 	return err
 }
 
 // leavesOut reports whether bounds are at most half of those of a source's column. Then
 // the rows outside of them are removed from the tables.
-func (s *scan) leavesOut(ctx context.Context, column string, b *keyBounds) bool {
+func (s *scan) leavesOut(ctx context.Context, column string, b foundBounds) bool {
 	if b.empty {
 		return true
 	}
-	low, high, ok := s.of.Source().Bounds(ctx, column)
+	low, high, ok := s.settings.source(s.of).Bounds(ctx, column)
 	from, isInteger := low.(int64)
 	to, too := high.(int64)
 	if !ok || !isInteger || !too {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/nvtx"
 	"github.com/gpuframe/gpuframe/internal/plan"
 )
 
@@ -19,7 +20,7 @@ func (w *Working) Node() plan.Node {
 	return nil
 }
 
-// working is a reader that reports its node to a Working.
+// working is a reader that reports its node to a Working, and to a profiler.
 type working struct {
 	buffer.Reader
 	node plan.Node
@@ -30,5 +31,6 @@ type working struct {
 func (w *working) Next(ctx context.Context) (*buffer.Buffer, error) {
 	outer := w.to.node.Swap(&w.node)
 	defer w.to.node.Store(outer)
+	defer nvtx.Start(w.node.String).End()
 	return w.Reader.Next(ctx)
 }

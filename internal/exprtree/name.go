@@ -12,7 +12,7 @@ var names = [Ops]string{
 	ShiftLeft: "shift_left", ShiftRight: "shift_right",
 	Equal: "equal", NotEqual: "not_equal", Less: "less", LessEqual: "less_equal", Greater: "greater", GreaterEqual: "greater_equal",
 	StartsWith: "starts_with", EndsWith: "ends_with",
-	OneOf: "one_of", Seek: "seek", Like: "like", LengthBytes: "length_bytes", LengthChars: "length_chars",
+	OneOf: "one_of", TableRank: "table_rank", Seek: "seek", Like: "like", LengthBytes: "length_bytes", LengthChars: "length_chars",
 	CharOffset: "char_offset", SpaceStart: "space_start", SpaceEnd: "space_end", ByteRange: "byte_range",
 	Join: "join", Upper: "upper", Lower: "lower", Reverse: "reverse", Replace: "replace", TextPlace: "text_place",
 	Format: "format", ParseInteger: "parse_integer", ParseDate: "parse_date",

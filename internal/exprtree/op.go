@@ -83,6 +83,11 @@ const (
 	// little-endian, as unsigned integers in ascending order, 2^k of them. The word of a
 	// value is that of Hash. Gives bool.
 	OneOf
+	// TableRank of an int64 and a Literal of type binary is the number of the literal's
+	// entries that are not greater, as int64. The literal has 2^k entries, integers of 32
+	// bits, little-endian. Constant · i is subtracted from entry i; the differences do not
+	// descend.
+	TableRank
 	// Seek of a string, a Literal and an int64, the position of a byte, gives the position
 	// behind the first occurrence of the literal that begins at the position or later,
 	// as int64, and −1 without an occurrence or for a negative position.
@@ -212,8 +217,8 @@ const (
 	// FloorSpan of a date or timestamp is the latest multiple of Constant units of the
 	// type that is not later. FloorWeek is the same for weeks that begin on Monday;
 	// Constant is the number of units in a day. FloorMonths is the beginning of the first
-	// day of Constant months, 1, 3 or 12, counted from January. Null if the type does not
-	// hold the result.
+	// day of Constant months, counted from January of year 0; the number divides 12 or is a
+	// multiple of it. Null if the type does not hold the result.
 	FloorSpan
 	FloorWeek
 	FloorMonths

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/format"
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // blob encodes numbers and texts.
@@ -40,7 +41,7 @@ func TestMetadataExampleOfTheStandard(t *testing.T) {
 }
 
 func TestMetadataRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		metadata := formattest.Metadata().Draw(t, "metadata")
 		bytes, err := format.EncodeMetadata(metadata)
 		require.NoError(t, err)

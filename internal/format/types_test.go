@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/format"
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // again describes a field recursively and rebuilds it.
@@ -60,7 +61,7 @@ func TestTypes(t *testing.T) {
 }
 
 func TestRandomFields(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		field := formattest.Field(3).Draw(t, "field")
 		requireSameField(t, field, again(t, field))
 	})

@@ -83,7 +83,7 @@ func scaleAndAdd(v, factor, add int64) (int64, bool) {
 // monthOf returns the month of a day since 1970, counted from January of year 0, and the
 // day of the month.
 func monthOf(days int64) (month, day int64) {
-	return calendarPart(exprtree.Year, days)*12 + calendarPart(exprtree.Month, days) - 1, calendarPart(exprtree.Day, days)
+	return CalendarPart(exprtree.Year, days)*12 + CalendarPart(exprtree.Month, days) - 1, CalendarPart(exprtree.Day, days)
 }
 
 // dayOf returns the last day of a month up to a given one: days_from_civil of Hinnant.

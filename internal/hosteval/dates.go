@@ -25,7 +25,7 @@ func (e *evaluation) datePart(n *exprtree.Node) arrow.Array {
 		case exprtree.Subsecond:
 			return within % perSecond * (1e9 / perSecond)
 		}
-		return calendarPart(n.Op, days)
+		return CalendarPart(n.Op, days)
 	}
 	if n.Arguments[0].Kind() == exprtree.Int32 {
 		return e.unary(n, unary(func(to []int64, x []int32) {
@@ -50,9 +50,9 @@ func floorDivide(v, divisor int64) (quotient, rest int64) {
 	return quotient, rest
 }
 
-// calendarPart computes with years that begin in March and end with the leap day, as in
+// CalendarPart is a part of the date of a day since 1970. It computes with years that begin in March and end with the leap day, as in
 // Hinnant's "chrono-compatible low-level date algorithms".
-func calendarPart(op exprtree.Op, days int64) int64 {
+func CalendarPart(op exprtree.Op, days int64) int64 {
 	if op == exprtree.Weekday {
 		_, weekday := floorDivide(days+3, 7) // 1970-01-01 was a Thursday
 		return weekday

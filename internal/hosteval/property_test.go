@@ -9,12 +9,13 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/hosteval"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // TestRandomExpressions checks every output against the model, which shares no code
 // with the evaluation.
 func TestRandomExpressions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		c := exprtest.Draw(t, exprtest.Options{Exact: true, Strings: true})
 		defer c.Release()
 		got, err := hosteval.Evaluate(context.Background(), c.Program, c.Inputs(), c.Rows)

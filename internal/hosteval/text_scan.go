@@ -4,6 +4,7 @@ import (
 	"bytes"
 	endian "encoding/binary"
 	"slices"
+	"sort"
 	"unicode"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,8 +15,11 @@ import (
 // textScan computes the operations that read a string and give a bool or an integer. It
 // returns nil for other operations.
 func (e *evaluation) textScan(n *exprtree.Node) arrow.Array {
-	if n.Op == exprtree.OneOf {
+	switch n.Op {
+	case exprtree.OneOf:
 		return e.oneOf(n)
+	case exprtree.TableRank:
+		return e.tableRank(n)
 	}
 	var measure func(text []byte) int
 	switch n.Op {
@@ -61,6 +65,23 @@ func (e *evaluation) textScan(n *exprtree.Node) arrow.Array {
 	return build(e, n.Type, func(i int) (int64, bool) {
 		text, ok := x(i)
 		return int64(measure(text)), ok
+	})
+}
+
+// tableRank counts the entries of a literal up to values.
+func (e *evaluation) tableRank(n *exprtree.Node) arrow.Array {
+	packed := []byte(n.Arguments[1].Value.(string))
+	entries := make([]int64, len(packed)/4)
+	for i := range entries {
+		entries[i] = int64(int32(endian.LittleEndian.Uint32(packed[4*i:]))) - n.Constant*int64(i)
+	}
+	x := laneOf[int64](e, n.Arguments[0])
+	return build(e, n.Type, func(i int) (int64, bool) {
+		if !x.ok(i) {
+			return 0, false
+		}
+		count := sort.Search(len(entries), func(at int) bool { return entries[at] > x.at(i) })
+		return int64(count), true
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // lastType is the last identity of arrow-go.
@@ -107,7 +108,7 @@ func TestLayoutsAreArrows(t *testing.T) {
 }
 
 func TestLayoutsOfRandomTypesAreArrows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		checkAgainstArrow(t, formattest.Field(3).Draw(t, "field").Type)
 	})
 }

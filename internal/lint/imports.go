@@ -30,7 +30,7 @@ var Levels = []Level{
 	{"leaves", []string{
 		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore", "internal/fielderror", "internal/forks",
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
-		"internal/lookback", "internal/names", "internal/parallel", "internal/ptx", "internal/readme", "internal/regex", "internal/release", "internal/render", "internal/rows", "internal/strategy", "internal/streamcopy",
+		"internal/lookback", "internal/names", "internal/nccl", "internal/nvtx", "internal/parallel", "internal/ptx", "internal/ranks", "internal/readme", "internal/regex", "internal/release", "internal/render", "internal/rows", "internal/schemajson", "internal/strategy", "internal/streamcopy",
 	}},
 	{"device", []string{"device", "internal/admission", "internal/drivercall", "internal/perdevice", "internal/pinned", "internal/hostword", "internal/streamwork"}},
 	{"memory", []string{"memory"}},
@@ -39,14 +39,14 @@ var Levels = []Level{
 	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers", "internal/radix", "internal/rowkey", "internal/textparse", "internal/textrows"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
-		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
+		"kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
 		"internal/hashtable",
 	}},
 	{"sources", []string{"internal/sink", "internal/source"}},
 	{"queries", []string{"internal/plan", "internal/exec"}},
 	{"frame", []string{"."}},
 	{"frame adapters", []string{"internal/querydata", "observe"}},
-	{"programs", []string{"arrow18", "bench", "cmd", "examples", "python", "internal/testing"}},
+	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "internal/testing"}},
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.

@@ -3,13 +3,13 @@ package op_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -18,14 +18,14 @@ import (
 // waiting waits until a number of requests wait for memory of the manager.
 func waiting(t *testing.T, mgr *memory.Manager, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return mgr.Stats().Waiting == n }, 30*time.Second, time.Millisecond)
+	await.Until(t, func() bool { return mgr.Stats().Waiting == n }, "%d requests wait", n)
 }
 
 // TestOperatorsWaitForTheirTurn has an old request wait for more memory than is free.
 // Operators queue behind it instead of failing, until their context is done.
 func TestOperatorsWaitForTheirTurn(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 4096, PassingPeriod: 1})
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 4096, PassingPeriod: -1})
 		for name, allocate := range map[string]func(*op.Call) error{
 			"Allocate": func(call *op.Call) error {
 				block, _, err := call.Allocate(512)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 func open(t *testing.T) *device.Device {
@@ -87,16 +88,14 @@ func TestClosedDevicesForget(t *testing.T) {
 		runtime.AddCleanup(value, func(done chan struct{}) { close(done) }, collected)
 	}()
 	require.NoError(t, dev.Close())
-	// Cleanups run some time after a collection, so collect until they have run.
-	for done := false; !done; {
-		require.NoError(t, t.Context().Err())
-		runtime.GC()
+	await.Collected(t, func() bool {
 		select {
 		case <-collected:
-			done = true
+			return true
 		default:
+			return false
 		}
-	}
+	}, "the value is collected")
 	runtime.KeepAlive(dev)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/pinned"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // counter counts the pinned memory of a device. It fails with the errors that are set.
@@ -81,7 +82,7 @@ func memoryOf(b pinned.Buffer) []byte { return unsafe.Slice((*byte)(b.Pointer())
 // and the statistics.
 func TestModel(t *testing.T) {
 	pool, c := open(t)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		type held struct {
 			pinned.Buffer
 			whole bool

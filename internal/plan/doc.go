@@ -26,6 +26,10 @@
 //     reads the order.
 //   - order joins joins the inputs of consecutive inner joins in the order of the smallest
 //     expected results, the larger one on the left, if nothing depends on the order of the rows.
+//   - reduce groups adds a semi join below a group that is joined with far fewer rows than it
+//     reads, so that only the rows of groups that match are grouped.
+//   - group early groups the values of one side of a join by its key before the join with a whole
+//     table, if a group above can merge the results.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above
 //     reads, merges projections that follow each other, and inlines them in groups. Filters do
 //     not copy columns that only their conditions read.
@@ -38,4 +42,6 @@
 //   - share subplans makes equal operations on equal inputs one node.
 //   - bound probes passes the least and the greatest key of a join's right side to the scan of
 //     its left side, which leaves out row groups and rows.
+//
+// [Distribute] makes a plan for several devices of the result.
 package plan

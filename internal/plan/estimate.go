@@ -30,11 +30,14 @@ func (s Size) Bytes() int64 {
 
 // Fractions of rows that are expected without further knowledge. They are the customary ones
 // of System R (Selinger et al., "Access Path Selection in a Relational Database
-// Management System", 1979), except for groups.
+// Management System", 1979), except for groups and for searches in text.
 const (
 	keptByEquality   = 0.1
 	keptByComparison = 1.0 / 3
+	keptByText       = 0.05
 	keptByGrouping   = 0.1
+	// keptByValues is the largest fraction of rows that one of several values is expected in.
+	keptByValues = 0.5
 	// listElements is the number of elements that a list is expected to have.
 	listElements = 4
 )
@@ -75,6 +78,10 @@ func rowsOf(n Node) Size {
 		return scaled(scaled(first, selectivity(n.options.Where)), keptByGrouping)
 	case *Distinct:
 		return scaled(first, keptByGrouping)
+	case *Partial:
+		return rowsOf(n.of)
+	case *Merge:
+		return rowsOf(n.of)
 	case *Cache:
 		if rows, _, filled := n.store.Kept(); filled {
 			return Size{Rows: rows, Exact: true}
@@ -112,18 +119,28 @@ func rowsOf(n Node) Size {
 // selectivity is the fraction of rows that a filter with a condition is expected to keep.
 // Without a condition it keeps all of them.
 func selectivity(condition expr.Expr) float64 {
-	kept := 1.0
 	if condition.IsZero() {
-		return kept
+		return 1
 	}
-	for _, part := range condition.Conjuncts() {
-		if part.Operation() == "equal" {
-			kept *= keptByEquality
-		} else {
-			kept *= keptByComparison
-		}
+	operands := condition.Operands()
+	switch condition.Operation() {
+	case "and":
+		return selectivity(operands[0]) * selectivity(operands[1])
+	case "or":
+		a, b := selectivity(operands[0]), selectivity(operands[1])
+		return a + b - a*b
+	case "not":
+		return 1 - selectivity(operands[0])
+	case "equal":
+		return keptByEquality
+	case "not_equal":
+		return 1 - keptByEquality
+	case "in":
+		return min(keptByEquality*float64(len(operands)-1), keptByValues)
+	case "starts_with", "ends_with", "contains", "like":
+		return keptByText
 	}
-	return kept
+	return keptByComparison
 }
 
 func scaled(s Size, by float64) Size {

@@ -222,7 +222,11 @@ func (j *Join) estimate() Size {
 			return Size{Rows: 1 << 62}
 		}
 		return Size{Rows: left.Rows * right.Rows, Exact: left.Exact && right.Exact}
-	case join.Semi, join.Anti:
+	case join.Semi:
+		// Each row has its match in the right table before filters.
+		kept := min(float64(right.Rows)/float64(max(baseRows(j.right), 1)), 0.5)
+		return scaled(left, kept)
+	case join.Anti:
 		return Size{Rows: (left.Rows + 1) / 2}
 	}
 	return Size{Rows: max(left.Rows, right.Rows)}

@@ -61,6 +61,8 @@ var passes = []pass{
 	{"push filters", pushFilters},
 	{"drop sorts", dropSorts},
 	{"order joins", orderJoins},
+	{"reduce groups", reduceGroups},
+	{"group early", groupEarly},
 	{"prune columns", pruneColumns},
 	{"push limits", pushLimits},
 	{"fuse filters", fuseFilters},

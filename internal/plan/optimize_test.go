@@ -39,6 +39,12 @@ func lines(n plan.Node) []string {
 // of which id cannot be null. Names get a suffix.
 func table(t *testing.T, suffix string) plan.Node {
 	t.Helper()
+	return ofRows(t, suffix, 1000)
+}
+
+// ofRows is a scan of such a table with a number of rows.
+func ofRows(t *testing.T, suffix string, rows int64) plan.Node {
+	t.Helper()
 	fields := []arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int32},
 		{Name: "price", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
@@ -51,7 +57,7 @@ func table(t *testing.T, suffix string) plan.Node {
 	}
 	of, err := source.Records(arrow.NewSchema(fields, nil))
 	require.NoError(t, err)
-	scan, err := plan.NewScan(of, arrow.NewSchema(fields, nil), 1000, true)
+	scan, err := plan.NewScan(of, arrow.NewSchema(fields, nil), rows, true)
 	require.NoError(t, err)
 	return scan
 }
@@ -135,7 +141,12 @@ func (b builder) window(n plan.Node, keys []expr.Expr, list ...plan.Aggregation)
 // s_price.
 func (b builder) over(n plan.Node, low int64) plan.Node {
 	b.Helper()
-	made, err := plan.NewOver(n, []expr.Expr{expr.Col("id")}, []plan.SortKey{{Value: expr.Col("qty")}}, []plan.WindowFunction{
+	return b.overOf(n, expr.Col("id"), low)
+}
+
+func (b builder) overOf(n plan.Node, key expr.Expr, low int64) plan.Node {
+	b.Helper()
+	made, err := plan.NewOver(n, []expr.Expr{key}, []plan.SortKey{{Value: expr.Col("qty")}}, []plan.WindowFunction{
 		{Aggregation: plan.Aggregation{Function: "row_number", Name: "n"}},
 		{Aggregation: sums("price")[0], Frame: plan.Frame{Kind: plan.RowsFrame, Low: low}},
 	})

@@ -167,7 +167,7 @@ func (t *joinTree) estimate() bool {
 	return true
 }
 
-// baseRows returns the rows of the source of a node, before filters.
+// baseRows returns the rows of the source of a node, before filters and semi joins.
 func baseRows(n Node) int64 {
 	for {
 		switch below := n.(type) {
@@ -175,6 +175,11 @@ func baseRows(n Node) int64 {
 			n = below.input
 		case *Project:
 			n = below.input
+		case *Join:
+			if below.options.Kind != join.Semi {
+				return rowsOf(n).Rows
+			}
+			n = below.left
 		default:
 			return rowsOf(n).Rows
 		}

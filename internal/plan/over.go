@@ -83,10 +83,34 @@ var windowFunctions = map[string]windowFunction{
 	"max":                     foldOf(window.Max),
 	"median":                  foldOf(window.Median),
 	"count_values":            foldOf(window.Count),
-	"count":                   {0, false, true, func(Aggregation) window.Function { return window.CountAll() }},
-	"quantile":                {1, false, true, func(a Aggregation) window.Function { return window.Quantile(a.Values[0], a.Number) }},
-	"variance":                {1, false, true, func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Number)) }},
-	"stddev":                  {1, false, true, func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Number)) }},
+	"null_count": {1, false, true, func(a Aggregation) window.Function {
+		return window.Count(expr.If(a.Values[0].IsNull(), expr.Lit(true), expr.Null(boolean)))
+	}},
+	"any":      foldOf(func(e expr.Expr) window.Function { return window.Max(truth(e)) }),
+	"all":      foldOf(func(e expr.Expr) window.Function { return window.Min(truth(e)) }),
+	"count":    {0, false, true, func(Aggregation) window.Function { return window.CountAll() }},
+	"quantile": {1, false, true, func(a Aggregation) window.Function { return window.Quantile(a.Values[0], a.Number) }},
+	"variance": {1, false, true, func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Number)) }},
+	"stddev":   {1, false, true, func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Number)) }},
+}
+
+var boolean = arrow.FixedWidthTypes.Boolean
+
+// truth is a bool itself, and an error for other types.
+func truth(e expr.Expr) expr.Expr { return e.Xor(expr.Lit(false)) }
+
+// ofFloats are the functions that take decimals as float64.
+var ofFloats = []string{"mean", "median", "quantile", "variance", "stddev", "exponential_mean"}
+
+// withFloats returns a function of the rows of a schema with its decimals as float64.
+func (f WindowFunction) withFloats(schema *arrow.Schema) WindowFunction {
+	if !slices.Contains(ofFloats, f.Function) || len(f.Values) != 1 {
+		return f
+	}
+	if t, _, err := f.Values[0].Type(schema); err == nil && t.ID() == arrow.DECIMAL128 {
+		f.Values = []expr.Expr{f.Values[0].Cast(arrow.PrimitiveTypes.Float64)}
+	}
+	return f
 }
 
 // IsOfRow reports whether a function has a value for each row and is no aggregate.
@@ -224,7 +248,7 @@ func (o *Over) Functions() ([]window.Function, error) {
 	made := make([]window.Function, len(o.functions))
 	for i, f := range o.functions {
 		var err error
-		if made[i], err = f.Build(); err != nil {
+		if made[i], err = f.withFloats(o.input.Schema()).Build(); err != nil {
 			return nil, err
 		}
 	}

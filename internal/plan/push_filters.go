@@ -57,9 +57,9 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 	case *Sort:
 		return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, n.limit == All })
 	case *Window:
-		return p.through(n, conditions, onKeys(n.input.Schema(), n.partition))
+		return p.through(n, conditions, onKeys(n.input.Schema(), columnsOnly(n.partition)))
 	case *Over:
-		return p.through(n, conditions, onKeys(n.input.Schema(), n.partition))
+		return p.through(n, conditions, onKeys(n.input.Schema(), columnsOnly(n.partition)))
 	case *Aggregate:
 		return p.through(n, conditions, onKeys(n.input.Schema(), n.keys))
 	case *Distinct:
@@ -178,6 +178,19 @@ func onKeys(schema *arrow.Schema, keys []expr.Expr) func(expr.Expr) (expr.Expr, 
 		}
 		return inline(c, definitions), len(c.Columns()) > 0 && equalForEqual(c, floats)
 	}
+}
+
+// columnsOnly returns the keys of partitions that are columns, by their own names. A window has
+// the columns of its input and none of its keys: a computed key a % 2 is named a, as is the
+// column that it is computed of.
+func columnsOnly(partition []expr.Expr) []expr.Expr {
+	var keys []expr.Expr
+	for _, k := range partition {
+		if name, ok := plainColumn(k); ok {
+			keys = append(keys, expr.Col(name))
+		}
+	}
+	return keys
 }
 
 func isFloat(t arrow.DataType) bool { return arrow.IsFloating(valueType(t).ID()) }

@@ -21,8 +21,8 @@ func relaxOrder(root Node) (Node, error) {
 	})
 }
 
-// orderIsRead returns the nodes of a plan whose order of rows the result depends on. The order
-// of the result itself is read.
+// orderIsRead returns the nodes of a plan with an order of rows that the result depends on. The
+// order of the result itself is read.
 func orderIsRead(root Node) map[Node]bool {
 	read := map[Node]bool{root: true}
 	for _, n := range slices.Backward(inputsFirst(root)) {

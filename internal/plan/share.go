@@ -33,7 +33,7 @@ func HoldsRows(n Node) bool {
 	switch n := n.(type) {
 	case *Cache:
 		return false // it keeps the rows itself
-	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode, *Number:
+	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode, *Number, *Exchange, *Partial, *Position:
 	case *Slice:
 		if n.offset < 0 {
 			return true

@@ -88,13 +88,18 @@ func (s *Sort) WithInputs(inputs ...Node) (Node, error) {
 
 // String implements [Node].
 func (s *Sort) String() string {
-	texts := make([]string, len(s.keys))
-	for i, k := range s.keys {
-		texts[i] = k.String()
-	}
-	list := strings.Join(texts, ", ")
+	list := describedKeys(s.keys)
 	if s.limit == All {
 		return "sort by " + list
 	}
 	return fmt.Sprintf("top %d by %s", s.limit, list)
+}
+
+// describedKeys lists sort keys.
+func describedKeys(keys []SortKey) string {
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = k.String()
+	}
+	return strings.Join(texts, ", ")
 }

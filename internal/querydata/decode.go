@@ -25,6 +25,11 @@ type Options struct {
 	// error makes the document malformed. A server needs it: without it a document may
 	// read every file that the process may read.
 	Paths func(paths []string) error
+	// Table, if it is set, returns the queries that steps with the verb "table" name.
+	Table func(name string) (gpuframe.Query, error)
+	// Cached, if it is set, returns the query of steps with the verb "cache", whose rows the
+	// caller keeps by a name. Without it these steps have the rows of their input, and keep none.
+	Cached func(name string, q gpuframe.Query) gpuframe.Query
 }
 
 // Decode returns the query of a document. Nothing is read; the query is checked when it

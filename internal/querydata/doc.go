@@ -18,6 +18,7 @@
 // # Sources
 //
 //	given       number: a query that the caller of Decode has, such as one on a table
+//	table       name: a table that the caller of Decode knows by its name
 //	parquet     paths
 //	csv         paths, delimiter, header, nulls, types (by column), infer_rows
 //	json_lines  paths, schema (objects with name, type, nullable)
@@ -44,9 +45,13 @@
 //	slice       offset, length
 //	distinct    columns
 //	union       one or more inputs
+//	cache       name: the rows of the input, which the caller of Decode may keep by the name
 //	explode     columns, drop_empty, position
-//	sample      fraction, seed, replace
-//	sample_rows n, seed, replace
+//	sample      fraction, seed, replace, by (expressions)
+//	sample_rows n, seed, replace, by
+//	resample    at (an expression), every (a literal), by and aggregates (expressions); instead
+//	            of every it may have calendar, an object with number, unit, zone, week_start
+//	cross_tab   rows and columns (expressions), values (literals)
 //	shuffle     seed
 //	with_random name, seed
 //	with_row_number name
@@ -75,14 +80,23 @@
 //	extract_regex pattern, group
 //	replace_regex pattern, with
 //	truncate    unit
+//	floor_to    number, unit; and ceil_to, round_to
+//	local_time  zone; and instant_in
+//	format_time format
+//	parse_time  format, type
+//	format_duration form
+//	parse_duration form, type
+//	split       separator
+//	split_fields separator, names
 //	quantile    q
 //	join_strings separator
 //	largest     n; and smallest
 //	over        by (expressions), order (keys as of sort), rows (the first and the last one
 //	            of the frame, relative to the row, null without a limit), range (literals: the
 //	            least and the greatest difference of the order key, or null), at_least
-//	tile        n; and lag, lead, nth
+//	tile        n; and lag, lead, nth, difference, percent_change
 //	exponential_mean alpha
+//	session     gap (a literal)
 //	where       the second argument is the condition
 //	list_get    index
 //	list_slice  from, most

@@ -120,7 +120,7 @@ func init() { // a function's expressions refer to functions
 		"sum":        unary(gpuframe.Expr.Sum), "product": unary(gpuframe.Expr.Product), "mean": unary(gpuframe.Expr.Mean),
 		"min": unary(gpuframe.Expr.Min), "max": unary(gpuframe.Expr.Max), "count": unary(gpuframe.Expr.Count),
 		"null_count": unary(gpuframe.Expr.NullCount), "first": unary(gpuframe.Expr.First), "last": unary(gpuframe.Expr.Last),
-		"unlimitedvalue": unary(gpuframe.Expr.AnyValue), "mode": unary(gpuframe.Expr.Mode), "median": unary(gpuframe.Expr.Median),
+		"any_value": unary(gpuframe.Expr.AnyValue), "mode": unary(gpuframe.Expr.Mode), "median": unary(gpuframe.Expr.Median),
 		"variance": unary(gpuframe.Expr.Variance), "stddev": unary(gpuframe.Expr.StdDev), "skewness": unary(gpuframe.Expr.Skewness),
 		"any": unary(gpuframe.Expr.Any), "all": unary(gpuframe.Expr.All), "list": unary(gpuframe.Expr.List),
 		"count_distinct": {1, unlimited, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].CountDistinct(expressions(a[1:])...) }},
@@ -154,6 +154,10 @@ func init() { // a function's expressions refer to functions
 		"nth":     with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Nth(o.member("n").count()) }),
 		"cum_sum": unary(gpuframe.Expr.CumSum), "cum_product": unary(gpuframe.Expr.CumProduct), "cum_min": unary(gpuframe.Expr.CumMin),
 		"cum_max": unary(gpuframe.Expr.CumMax), "cum_mean": unary(gpuframe.Expr.CumMean), "cum_count": unary(gpuframe.Expr.CumCount),
+		"fill_forward": unary(gpuframe.Expr.FillForward), "fill_backward": unary(gpuframe.Expr.FillBackward),
+		"interpolate": unary(gpuframe.Expr.Interpolate), "sequence": unary(gpuframe.Expr.Sequence),
+		"interpolate_by":   {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].InterpolateBy(a[1]) }},
+		"session":          with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Session(o.member("gap").scalar()) }),
 		"exponential_mean": with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.ExponentialMean(o.member("alpha").number()) }),
 	}
 }

@@ -55,6 +55,29 @@ func call(function string, arguments ...string) string {
 	return fmt.Sprintf(`{"function": %q, "arguments": [%s]}`, function, strings.Join(arguments, ", "))
 }
 
+// TestCached asks the caller for the query of a cache, if it keeps rows.
+func TestCached(t *testing.T) {
+	e := open(t)
+	options := given(e)
+	cache := document(`{"verb": "cache", "inputs": [0], "name": "rows"}`, `{"verb": "head", "inputs": [2], "n": 2}`)
+	q, err := querydata.Decode(e, []byte(cache), options)
+	require.NoError(t, err)
+	text, err := q.Explain(t.Context())
+	require.NoError(t, err)
+	require.NotContains(t, text, "cache")
+	options.Cached = func(name string, q gpuframe.Query) gpuframe.Query {
+		require.Equal(t, "rows", name)
+		return q.Cache()
+	}
+	q, err = querydata.Decode(e, []byte(cache), options)
+	require.NoError(t, err)
+	text, err = q.Explain(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, text, "cache, empty")
+	_, err = querydata.Decode(e, []byte(document(`{"verb": "cache", "inputs": [0]}`)), options)
+	require.ErrorIs(t, err, querydata.ErrDocument)
+}
+
 // TestSameAsMethods compares the plans of documents with those of the methods.
 func TestSameAsMethods(t *testing.T) {
 	e := open(t)
@@ -117,6 +140,13 @@ func TestSameAsMethods(t *testing.T) {
 		"nulls":   {[]string{`{"verb": "drop_nulls", "inputs": [0], "columns": ["Qty"]}`, `{"verb": "fill_null", "inputs": [2], "value": ` + lit("0") + `, "columns": ["Price"]}`}, rows.DropNulls("Qty").FillNull(0, "Price")},
 		"explode": {[]string{`{"verb": "group", "inputs": [0], "keys": [` + col("City") + `], "aggregates": [` + as("all", call("list", col("Qty"))) + `]}`, `{"verb": "explode", "inputs": [2], "columns": ["all"], "drop_empty": true, "position": "at"}`, `{"verb": "sample_rows", "inputs": [3], "n": 1, "seed": 7}`, `{"verb": "with_row_number", "inputs": [4], "name": "n"}`}, rows.GroupBy(city).Agg(qty.List().As("all")).ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true, Position: "at"}, "all").SampleRows(1, gpuframe.SampleOptions{Seed: 7}).WithRowNumber("n")},
 		"struct":  {[]string{selected(`{"function": "field", "name": "City", "arguments": [` + call("struct", col("City"), col("Qty")) + `]}`)}, rows.Select(gpuframe.Struct(city, qty).Field("City"))},
+		"time series": {[]string{selected(as("a", `{"function": "over", "by": [`+col("City")+`], "order": `+by(col("Qty"))+`, "arguments": [`+call("fill_forward", col("Price"))+`]}`),
+			as("b", call("fill_backward", col("Price"))), as("c", call("interpolate", col("Qty"))), as("d", call("interpolate_by", col("Price"), col("Qty"))),
+			as("e", `{"function": "session", "gap": `+lit("1")+`, "arguments": [`+col("Qty")+`]}`), as("f", call("sequence", col("Qty"))))},
+			rows.Select(price.FillForward().Over(gpuframe.By(city).OrderBy(qty.Desc().NullsFirst())).As("a"), price.FillBackward().As("b"), qty.Interpolate().As("c"), price.InterpolateBy(qty).As("d"), qty.Session(1).As("e"), qty.Sequence().As("f"))},
+		"resample":  {[]string{`{"verb": "resample", "inputs": [0], "at": ` + col("Qty") + `, "every": ` + lit("2") + `, "by": [` + col("City") + `], "aggregates": [` + as("n", call("sum", col("Price"))) + `]}`}, rows.Resample(qty, 2, city).Agg(price.Sum().As("n"))},
+		"cross tab": {[]string{`{"verb": "cross_tab", "inputs": [0], "rows": ` + col("City") + `, "columns": ` + col("Qty") + `, "values": [` + lit("1") + `, ` + lit("2") + `]}`}, rows.CrossTab(city, qty, []any{1, 2})},
+		"strata":    {[]string{`{"verb": "sample_rows", "inputs": [0], "n": 1, "seed": 7, "by": [` + col("City") + `]}`}, rows.SampleRows(1, gpuframe.SampleOptions{Seed: 7, By: []gpuframe.Expression{city}})},
 		"windows": {[]string{selected(as("a", `{"function": "over", "by": [`+col("City")+`], "order": `+by(col("Qty"))+`, "rows": [null, 0], "at_least": 2, "arguments": [`+call("sum", col("Qty"))+`]}`),
 			as("e", `{"function": "over", "order": `+by(col("Qty"))+`, "range": [`+lit("-2")+`, null], "arguments": [`+call("sum", col("Qty"))+`]}`),
 			as("b", `{"function": "row_number"}`), as("c", `{"function": "lag", "n": 2, "arguments": [`+col("Price")+`]}`), as("d", call("cum_sum", col("Qty"))))},

@@ -31,6 +31,23 @@ func (d *decoder) given(o *object, _ []gpuframe.Query) gpuframe.Query {
 	return d.options.Given[n]
 }
 
+func (d *decoder) table(o *object, _ []gpuframe.Query) gpuframe.Query {
+	v := o.member("name")
+	name := v.text()
+	if d.err != nil {
+		return gpuframe.Query{}
+	}
+	if d.options.Table == nil {
+		d.fail(v.place, "the table %q: there are no tables with names here", name)
+		return gpuframe.Query{}
+	}
+	q, err := d.options.Table(name)
+	if err != nil {
+		d.fail(v.place, "%v", err)
+	}
+	return q
+}
+
 func (d *decoder) parquet(o *object, _ []gpuframe.Query) gpuframe.Query {
 	return source(d, d.paths(o), d.engine.Parquet)
 }

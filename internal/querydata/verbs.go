@@ -3,6 +3,7 @@ package querydata
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/names"
@@ -37,7 +38,7 @@ func counted(f func(q gpuframe.Query, n int64) gpuframe.Query) verb {
 }
 
 var verbs = map[string]verb{
-	"given": {0, 0, (*decoder).given}, "parquet": {0, 0, (*decoder).parquet}, "csv": {0, 0, (*decoder).csv},
+	"given": {0, 0, (*decoder).given}, "table": {0, 0, (*decoder).table}, "parquet": {0, 0, (*decoder).parquet}, "csv": {0, 0, (*decoder).csv},
 	"json_lines": {0, 0, (*decoder).jsonLines}, "ipc": {0, 0, (*decoder).ipc},
 
 	"filter": listed("conditions", gpuframe.Query.Filter), "select": listed("expressions", gpuframe.Query.Select),
@@ -58,6 +59,13 @@ var verbs = map[string]verb{
 	"sample_rows": one(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.SampleRows(o.member("n").integer(), sampleOptions(o))
 	}),
+	"resample": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		windows := q.Resample(o.member("at").expression(), every(o), expressions(o.member("by").expressionList())...)
+		return windows.Agg(expressions(o.member("aggregates").expressionList())...)
+	}),
+	"cross_tab": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.CrossTab(o.member("rows").expression(), o.member("columns").expression(), scalars(o.member("values")))
+	}),
 	"shuffle": one(func(o *object, q gpuframe.Query) gpuframe.Query { return q.Shuffle(o.member("seed").seed()) }),
 	"with_random": one(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.WithRandom(o.member("name").text(), o.member("seed").seed())
@@ -73,14 +81,50 @@ var verbs = map[string]verb{
 	"fill_null": one(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.FillNull(o.member("value").expression(), o.member("columns").texts()...)
 	}),
-	"join": {2, 2, join}, "as_of": {2, 2, asOf},
+	"cache": {1, 1, (*decoder).cache},
+	"join":  {2, 2, join}, "as_of": {2, 2, asOf},
 	"union": {1, unlimited, func(_ *decoder, _ *object, inputs []gpuframe.Query) gpuframe.Query {
 		return inputs[0].Union(inputs[1:]...)
 	}},
 }
 
+func (d *decoder) cache(o *object, inputs []gpuframe.Query) gpuframe.Query {
+	name := o.member("name").text()
+	if d.options.Cached == nil || d.err != nil {
+		return inputs[0]
+	}
+	return d.options.Cached(name, inputs[0])
+}
+
+// every returns the length of windows: a literal, or an object with number, unit, zone and
+// week_start.
+func every(o *object) any {
+	given := o.member("calendar")
+	if given.missing() {
+		return o.member("every").scalar()
+	}
+	c := given.object()
+	defer c.end()
+	made := gpuframe.Every(c.member("number").count(), c.member("unit").text())
+	if zone := c.member("zone"); !zone.missing() {
+		made = made.In(zone.text())
+	}
+	if start := c.member("week_start"); !start.missing() {
+		made = made.WeeksFrom(choice(start, "day of the week", weekdays))
+	}
+	return made
+}
+
 func sampleOptions(o *object) gpuframe.SampleOptions {
-	return gpuframe.SampleOptions{Seed: o.member("seed").seed(), Replace: o.member("replace").flag()}
+	return gpuframe.SampleOptions{Seed: o.member("seed").seed(), Replace: o.member("replace").flag(), By: expressions(o.member("by").expressionList())}
+}
+
+// scalars returns the Go values of a list of literals.
+func scalars(list value) (values []any) {
+	for _, v := range list.list() {
+		values = append(values, v.scalar())
+	}
+	return values
 }
 
 // seed returns the seed of random numbers, 0 if it is missing.
@@ -133,10 +177,7 @@ func group(o *object, q gpuframe.Query) gpuframe.Query {
 }
 
 func pivot(o *object, q gpuframe.Query) gpuframe.Query {
-	var values []any
-	for _, v := range o.member("values").list() {
-		values = append(values, v.scalar())
-	}
+	values := scalars(o.member("values"))
 	g, on, aggregate := grouped(o, q), o.member("on").expression(), o.member("aggregate").expression()
 	if o.reading.err != nil {
 		return q
@@ -174,6 +215,11 @@ var (
 		{"backward", gpuframe.Backward}, {"forward", gpuframe.Forward}, {"nearest", gpuframe.Nearest},
 	}
 )
+
+var weekdays = []named[time.Weekday]{
+	{"monday", time.Monday}, {"tuesday", time.Tuesday}, {"wednesday", time.Wednesday}, {"thursday", time.Thursday}, {"friday", time.Friday},
+	{"saturday", time.Saturday}, {"sunday", time.Sunday},
+}
 
 type named[T any] struct {
 	name  string

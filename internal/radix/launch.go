@@ -3,6 +3,7 @@ package radix
 import (
 	"embed"
 	"math/bits"
+	"strings"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
@@ -25,7 +26,7 @@ type names struct{ histogram, sample, pass, small, runs, specials, restore strin
 var kernelNames = newKernelNames()
 
 func newKernelNames() (all [2][payloads]names) {
-	suffixes := [payloads]string{alone: "alone", rows: "rows", packed: "packed", wide: "wide", paired: "paired"}
+	suffixes := [payloads]string{alone: "alone", rows: "rows", packed: "packed", wide: "wide", paired: "paired", narrowed: "narrowed"}
 	for i, width := range []string{"32", "64"} {
 		for p, suffix := range suffixes {
 			n := &all[i][p]
@@ -60,7 +61,11 @@ func (l *launcher) launch(name string, blocks, threads int, more ...any) error {
 }
 
 func (l *launcher) launchWith(name string, blocks, threads int, sharedBytes uint32, more ...any) error {
-	f, err := l.call.Kernel(&set, file, name)
+	kernels, from := &set, file
+	if form := l.Limits.Form; form != nil && (form.DigitBits != DigitBits || strings.HasSuffix(name, form.Suffix)) {
+		kernels, from = form.Kernels, form.File
+	}
+	f, err := l.call.Kernel(kernels, from, name)
 	if err != nil {
 		return err
 	}
@@ -70,8 +75,12 @@ func (l *launcher) launchWith(name string, blocks, threads int, sharedBytes uint
 	if l.Paired() && l.small() { // the kernel has one form of results
 		first = b.Sorted
 	}
+	nullKey := ^uint64(0)
+	if l.NullsFirst {
+		nullKey = 0
+	}
 	arguments := append([]any{b.State, first, b.Keys[1], b.Input, b.Sorted, b.Numbers[0], b.Numbers[1], b.InputNumbers, l.Counted, int64(l.Rows),
-		uint32(l.Low), uint32(l.High), [6]uint64{e.Positive, e.Negative, e.Subtract, e.Flip, e.Infinity, e.NaN}}, more...)
+		uint32(l.Low), uint32(l.High), [6]uint64{e.Positive, e.Negative, e.Subtract, e.Flip, e.Infinity, e.NaN}, l.Valid, uint64(l.ValidBit), nullKey}, more...)
 	return f.Launch(l.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: uint32(threads)}, sharedBytes, arguments...)
 }
 
@@ -90,32 +99,37 @@ func (l *launcher) run() error {
 	if err := l.launch(l.names.histogram, blocks, histogramThreads, source); err != nil {
 		return err
 	}
-	if !l.finishing() {
-		if err := l.launch("radix_plan", 1, digitValues, source, numbered, uint32(0)); err != nil {
+	finishing := l.finishing()
+	if finishing {
+		if err := l.launch(l.names.sample, 1, smallThreads, source, uint32(index(l.narrowing()))); err != nil {
 			return err
 		}
-		if err := l.round(0, l.digits()); err != nil {
+	}
+	wanted := [6]uint32{
+		source, numbered, uint32(index(finishing)), uint32(index(l.whole() && l.Numbers == NoNumbers)), uint32(index(l.narrowing())), uint32(index(!l.Limits.Undetected)),
+	}
+	if err := l.launch("radix_plan", 1, l.digitValues(), wanted); err != nil {
+		return err
+	}
+	pass := passOf{l.Sort, l.payload()}
+	if err := l.round(pass, firstRound, l.digits()); err != nil {
+		return err
+	}
+	if l.narrowing() {
+		if err := l.round(passOf{l.Sort, narrowed}, narrowRound, mostDigits/2); err != nil {
 			return err
 		}
-		return l.restore(blocks)
 	}
-	if err := l.launch(l.names.sample, 1, smallThreads, source); err != nil {
-		return err
-	}
-	if err := l.launch("radix_plan", 1, digitValues, source, numbered, uint32(1)); err != nil {
-		return err
-	}
-	if err := l.round(0, l.digits()); err != nil {
-		return err
-	}
-	if err := l.launch(l.names.runs, blocks, histogramThreads); err != nil {
-		return err
-	}
-	if err := l.launch("radix_plan_again", 1, 32); err != nil {
-		return err
-	}
-	if err := l.round(1, l.digits()+1); err != nil {
-		return err
+	if finishing {
+		if err := l.launch(l.names.runs, blocks, histogramThreads); err != nil {
+			return err
+		}
+		if err := l.launch("radix_plan_again", 1, 32); err != nil {
+			return err
+		}
+		if err := l.round(pass, secondRound, l.digits()+1); err != nil {
+			return err
+		}
 	}
 	return l.restore(blocks)
 }
@@ -126,7 +140,7 @@ func (l *launcher) restore(blocks int) error {
 	if l.Encoding.Infinity == 0 || l.DropKeys {
 		return nil
 	}
-	parts, err := l.buffers.State.Slice(stateOffset, l.buffers.State.Len())
+	parts, err := l.buffers.State.Slice(l.stateOffset(), l.buffers.State.Len())
 	if err != nil {
 		return err
 	}
@@ -142,7 +156,7 @@ func (l *launcher) restore(blocks int) error {
 
 // clear zeroes the plan and the first area of the tiles' state.
 func (l *launcher) clear() error {
-	first, err := l.buffers.State.Slice(0, stateOffset+int(l.areaBytes()))
+	first, err := l.buffers.State.Slice(0, l.stateOffset()+int(l.areaBytes()))
 	if err != nil {
 		return err
 	}
@@ -151,14 +165,18 @@ func (l *launcher) clear() error {
 
 // round enqueues the passes of a round. Passes that are not needed return immediately. The
 // context ends the work between passes.
-func (l *launcher) round(round, slots int) error {
-	tiles, portions := l.tiles()
-	state, err := l.buffers.State.Slice(stateOffset, l.buffers.State.Len())
+func (l *launcher) round(pass passOf, round, slots int) error {
+	tiles, portions := pass.tiles()
+	name := kernelNames[index(l.Width == 64)][pass.payload].pass
+	if form := l.Limits.Form; form != nil {
+		name = "radix_pass_" + form.Suffix
+	}
+	state, err := l.buffers.State.Slice(l.stateOffset(), l.buffers.State.Len())
 	if err != nil {
 		return err
 	}
 	// The runs are sorted by keys.
-	keep := uint32(index(!l.DropKeys || round == 0 && l.finishing()))
+	keep := uint32(index(!l.DropKeys || round == firstRound && l.finishing()))
 	// Each block takes several tiles.
 	blocks := min(tiles, max(l.call.Stream.Device().Info().Multiprocessors, 1)*passBlocks)
 	for slot := range slots {
@@ -166,7 +184,7 @@ func (l *launcher) round(round, slots int) error {
 			return err
 		}
 		for portion := range portions {
-			err := l.launchWith(l.names.pass, blocks, passThreads, l.passBytes(), uint32(round), uint32(slot), keep,
+			err := l.launchWith(name, blocks, passThreads, pass.sharedBytes(), uint32(round), uint32(slot), keep,
 				state, l.areaBytes()/4, uint32(portion), uint32(portions), uint32(tiles))
 			if err != nil {
 				return err

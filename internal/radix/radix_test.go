@@ -56,6 +56,8 @@ var inputs = map[string]func(i, n int, random *rand.Rand) uint64{
 		}
 		return random.Uint64()
 	},
+	// Keys of 64 bits with one high half.
+	"narrow":     func(_, _ int, random *rand.Rand) uint64 { return 0x89abcdef<<32 | random.Uint64N(1<<20)<<5 },
 	"last alone": func(i, n int, _ *rand.Rand) uint64 { return uint64(index(i < n-1)) },
 }
 
@@ -268,9 +270,9 @@ func TestInput(t *testing.T) {
 				{}, {Flip: all}, {Positive: sign, Negative: sign}, {Positive: sign, Negative: all, Subtract: 1 << (width - 9)},
 				{Positive: sign, Negative: all, Subtract: 12345, Flip: all},
 			} {
-				for i, name := range []string{"random", "equal", "ascending", "hidden run", "few"} {
+				for i, name := range []string{"random", "equal", "ascending", "hidden run", "few", "narrow"} {
 					for _, n := range []int{300, 30001} {
-						if testing.Short() && devicetest.Emulated(dev) && n > 300 && i != number {
+						if testing.Short() && devicetest.Emulated(dev) && n > 300 && i != number && i != number+5 {
 							continue
 						}
 						s := radix.Sort{Width: width, High: width, Rows: n, Input: true, Encoding: e, Limits: radix.Limits{Finishing: 1}}
@@ -353,6 +355,76 @@ func TestInputNumbers(t *testing.T) {
 	})
 }
 
+// TestNulls sorts values of which some are null.
+func TestNulls(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
+		random := rand.New(rand.NewPCG(21, 22))
+		for number, n := range []int{1, 33, 300, 4097, 30001} {
+			for _, part := range []uint64{0, 1, 9, 10} { // of ten values, that are null
+				for _, nullsFirst := range []bool{false, true} {
+					if testing.Short() && devicetest.Emulated(dev) && n > 300 && nullsFirst != (part%9 == 0) {
+						continue
+					}
+					s := radix.Sort{Width: 32, High: 32, Rows: n, Input: true, NullsFirst: nullsFirst, ValidBit: 3 + number}
+					s.Encoding = radix.Encoding{Positive: 1 << 31, Negative: ^uint64(0)}
+					if nullsFirst == (part == 1) {
+						s.Encoding = radix.Encoding{Positive: 1 << 31, Negative: 1 << 31, Flip: ^uint64(0)}
+					}
+					checkNulls(t, mgr, s, func(int) (uint32, bool) { return random.Uint32(), random.Uint64N(10) >= part })
+					// Keys of nulls, which are values' keys too, in any order and in the order of the keys.
+					extremes := []uint32{0, 1<<31 - 1, 1 << 31, 1<<32 - 1}
+					checkNulls(t, mgr, s, func(int) (uint32, bool) { return extremes[random.IntN(4)], random.Uint64N(10) >= part })
+					for _, extreme := range extremes {
+						checkNulls(t, mgr, s, func(i int) (uint32, bool) {
+							if i == 0 || nullsFirst && i == n-1 {
+								return 12345, !nullsFirst || i > 0
+							}
+							return extreme, random.Uint64N(10) >= part
+						})
+					}
+				}
+			}
+		}
+	})
+}
+
+// checkNulls sorts values that may be null, and compares with a sort of the host.
+func checkNulls(t *testing.T, mgr *memory.Manager, s radix.Sort, value func(i int) (uint32, bool)) {
+	t.Helper()
+	values, valid := make([]byte, 4*s.Rows), make([]byte, (s.ValidBit+s.Rows+7)/8)
+	var want []uint32
+	for i := range s.Rows {
+		x, is := value(i)
+		put(values, 4, i, uint64(x))
+		if is {
+			want = append(want, x)
+			valid[(s.ValidBit+i)/8] |= 1 << ((s.ValidBit + i) % 8)
+		}
+	}
+	slices.SortFunc(want, func(a, b uint32) int { return cmp.Compare(encoded(&s, uint64(a)), encoded(&s, uint64(b))) })
+	call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
+	require.NoError(t, err)
+	of := s.InputScratch()
+	block, buffers, err := call.Scratch(uint64(len(values)), of[1], of[3], uint64(len(values)), uint64(len(valid)))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, block.Release()) }()
+	require.NoError(t, buffers[3].Upload(t.Context(), nil, values))
+	require.NoError(t, buffers[4].Upload(t.Context(), nil, valid))
+	s.Valid = buffers[4]
+	require.NoError(t, s.Run(&call, radix.Buffers{Input: buffers[3], Keys: [2]memory.Slice[uint8](buffers[:2]), State: buffers[2]}))
+	require.NoError(t, buffers[0].Download(t.Context(), nil, values))
+	got := op.Elements[uint32](values)
+	if s.NullsFirst {
+		got = got[s.Rows-len(want):]
+	}
+	for i, x := range want {
+		if got[i] != x {
+			t.Fatalf("value %d of %d is %#x, must be %#x; %d rows", i, len(want), got[i], x, s.Rows)
+		}
+	}
+}
+
 // TestPacked sorts keys with the row numbers in their low bits.
 func TestPacked(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
@@ -401,6 +473,43 @@ func TestCounted(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// TestEachKernelOnce sorts few rows with each form of the kernels, for tools that check every
+// access and take a thousand times as long.
+func TestEachKernelOnce(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
+		random := rand.New(rand.NewPCG(23, 24))
+		finishing := radix.Limits{Finishing: 1, OneBlock: 1}
+		for name, s := range map[string]radix.Sort{
+			"32 alone": {Width: 32}, "32 rows": {Width: 32, Numbers: radix.RowNumbers}, "64 alone": {Width: 64, Limits: finishing},
+			"64 rows": {Width: 64, Numbers: radix.RowNumbers, Limits: finishing}, "64 packed": {Width: 64, Low: 16, Numbers: radix.PackedNumbers},
+			"32 wide": {Width: 32, Input: true, Numbers: radix.GivenNumbers, WideNumbers: true},
+			"64 wide": {Width: 64, Input: true, Numbers: radix.GivenNumbers, WideNumbers: true},
+			"paired":  {Width: 32, Input: true, Numbers: radix.GivenNumbers}, "narrow": {Width: 64, Input: true},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s.High = s.Width
+				for _, s.Rows = range []int{700, 14_000} {
+					key := inputs["random"]
+					if name == "narrow" {
+						key = inputs[name]
+					}
+					check(t, mgr, s, s.Rows, func(i int) uint64 { return key(i, s.Rows, random) })
+				}
+			})
+		}
+		t.Run("floats", func(t *testing.T) {
+			s := radix.Sort{Width: 32, High: 32, Input: true, Rows: 14_000}
+			s.Encoding = radix.Encoding{Positive: 1 << 31, Negative: ^uint64(0), Infinity: 0xff << 23, NaN: 0x1ff << 22}
+			check(t, mgr, s, s.Rows, floats(32, true, random))
+		})
+		t.Run("nulls", func(t *testing.T) {
+			s := radix.Sort{Width: 32, High: 32, Input: true, Rows: 14_000}
+			checkNulls(t, mgr, s, func(int) (uint32, bool) { return random.Uint32(), random.Uint64N(10) > 0 })
+		})
 	})
 }
 

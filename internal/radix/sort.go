@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -52,6 +53,12 @@ type Sort struct {
 	// those of Buffers.InputNumbers. The result are the values in order.
 	Input    bool
 	Encoding Encoding
+	// Valid is the bitmap of the input of keys of 32 bits alone, if some may be null, and ValidBit
+	// the bit of the first one. The values of nulls come last, or first with NullsFirst, and
+	// are undefined.
+	Valid      memory.Slice[uint8]
+	ValidBit   int
+	NullsFirst bool
 	// DropKeys leaves the keys undefined after the sort, which saves time if only the numbers are used.
 	DropKeys bool
 	// Limits are zero but in tests.
@@ -66,6 +73,21 @@ type Limits struct {
 	Finishing int
 	// PortionTiles is the number of tiles of a launch.
 	PortionTiles int
+	// Undetected sorts by all digits, also if keys are sorted or share digits.
+	Undetected bool
+	// Form replaces the kernels of keys alone. No block sorts all rows then.
+	Form *Form
+}
+
+// Form is another form of the kernels, to measure it: of passes and, for digits of another
+// width, of the kernels before them.
+type Form struct {
+	Kernels *kernelset.Set
+	File    string
+	// Suffix is the end of the name of the kernel of a pass.
+	Suffix string
+	// DigitBits is the width of a digit, and Items the number of rows of a thread.
+	DigitBits, Items int
 }
 
 // Buffers is the memory of a sort. The caller writes the keys, and the numbers if they
@@ -83,18 +105,16 @@ type Buffers struct {
 	State memory.Slice[uint8]
 }
 
+// DigitBits is the width of a digit.
+const DigitBits = 8
+
 // Constants of the kernels: see plan.cuh, pass.cuh, bitonic.cuh and radix.cu.
 const (
-	digitBits   = 8
-	digitValues = 1 << digitBits
-	mostDigits  = 8
-	mostSlots   = mostDigits + 1
+	mostDigits = 8
+	mostSlots  = mostDigits + 1
+	rounds     = 3
 	// slotBytes is the size of the kernels' Slot.
 	slotBytes = 4 * 7
-	// planBytes is the size of the kernels' Plan.
-	planBytes = 4 * (6 + mostDigits + 1 + 1 + 2*mostSlots + 2*mostSlots*slotBytes/4 + 2*mostDigits + 2*mostDigits*digitValues + 2*digitValues)
-	// stateOffset is where the state of the tiles begins.
-	stateOffset = (planBytes + 255) / 256 * 256
 
 	smallRows, smallThreads = 4096, 1024
 	histogramThreads        = 256
@@ -116,13 +136,45 @@ const (
 	residentBlocks = 8
 )
 
-func (s *Sort) digits() int { return (s.High - s.Low + digitBits - 1) / digitBits }
+// Numbers of the kernels' Round.
+const (
+	firstRound = iota
+	secondRound
+	narrowRound
+)
+
+func (s *Sort) digitBits() int {
+	if s.Limits.Form != nil {
+		return s.Limits.Form.DigitBits
+	}
+	return DigitBits
+}
+
+func (s *Sort) digitValues() int { return 1 << s.digitBits() }
+
+func (s *Sort) digits() int { return (s.High - s.Low + s.digitBits() - 1) / s.digitBits() }
+
+// stateOffset is where the state of the tiles begins, behind the kernels' Plan.
+func (s *Sort) stateOffset() int {
+	words := 6 + mostDigits + 1 + 1 + rounds*mostSlots + rounds*mostSlots*slotBytes/4 + 3*mostDigits + (2*mostDigits+2)*s.digitValues()
+	return (4*words + 255) / 256 * 256
+}
 
 // small reports whether one block sorts the rows.
-func (s *Sort) small() bool { return s.Rows <= limit(s.Limits.OneBlock, smallRows) }
+func (s *Sort) small() bool {
+	return s.Limits.Form == nil && s.Rows <= limit(s.Limits.OneBlock, smallRows)
+}
+
+// whole reports whether the rows are sorted by all bits of their keys.
+func (s *Sort) whole() bool { return s.Low == 0 && s.High == s.Width }
+
+// narrowing reports whether keys of 64 bits may be sorted by their low halves: if all have the same high half.
+func (s *Sort) narrowing() bool {
+	return s.Width == 64 && s.Numbers == NoNumbers && s.Input && s.whole() && s.Limits.Form == nil
+}
 
 func (s *Sort) finishing() bool {
-	return s.Width == 64 && s.digits() >= finishingDigits && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
+	return s.Limits.Form == nil && s.Width == 64 && s.digits() >= finishingDigits && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
 }
 
 // Paired reports whether keys and numbers of 32 bits travel in one word, between the first
@@ -141,11 +193,12 @@ const (
 	packed
 	wide
 	paired
+	narrowed
 	payloads
 )
 
 // passItems is the number of rows of a thread in a pass, by width and payload.
-var passItems = [2][payloads]int{{alone: 24, rows: 16, wide: 12, paired: 14}, {alone: 14, rows: 12, packed: 14, wide: 12}}
+var passItems = [2][payloads]int{{alone: 24, rows: 16, wide: 12, paired: 14}, {alone: 14, rows: 12, packed: 14, wide: 12, narrowed: 24}}
 
 func (s *Sort) payload() payload {
 	switch {
@@ -161,27 +214,39 @@ func (s *Sort) payload() payload {
 	return rows
 }
 
-func (s *Sort) tileRows() int {
-	return passThreads * passItems[index(s.Width == 64)][s.payload()]
+// passOf is the size of a pass with a payload.
+type passOf struct {
+	*Sort
+	payload payload
 }
 
-// passBytes is the size of the kernels' PassMemory.
-func (s *Sort) passBytes() uint32 {
-	const counters = passThreads / 32 * digitValues * 4
-	const digits, tile = 3 * digitValues * 4, passThreads/32*4 + 3*4 + slotBytes
-	element := s.keyBytes()
-	if s.WideNumbers {
-		element = 8
+func (p passOf) tileRows() int {
+	if form := p.Limits.Form; form != nil {
+		return passThreads * form.Items
 	}
-	bytes := max(counters, s.tileRows()*element) + digits + tile
+	return passThreads * passItems[index(p.Width == 64)][p.payload]
+}
+
+// sharedBytes is the size of the kernels' PassMemory.
+func (p passOf) sharedBytes() uint32 {
+	const tile = passThreads/32*4 + 4*4 + slotBytes
+	counters, digits := 2*passThreads/32*p.digitValues()*4, 3*p.digitValues()*4
+	element := p.keyBytes()
+	switch {
+	case p.WideNumbers:
+		element = 8
+	case p.payload == narrowed:
+		element = 4
+	}
+	bytes := max(counters, p.tileRows()*element) + digits + tile
 	return uint32(bytes+7) &^ 7
 }
 
 // tiles returns the number of tiles of a launch, and the number of launches of a pass.
-func (s *Sort) tiles() (tiles, portions int) {
-	rows := s.tileRows()
-	tiles = (s.Rows + rows - 1) / rows
-	most := limit(s.Limits.PortionTiles, portionRows/rows)
+func (p passOf) tiles() (tiles, portions int) {
+	rows := p.tileRows()
+	tiles = (p.Rows + rows - 1) / rows
+	most := limit(p.Limits.PortionTiles, portionRows/rows)
 	if tiles <= most {
 		return tiles, 1
 	}
@@ -260,12 +325,16 @@ func (s *Sort) StateBytes() uint64 {
 	if s.small() {
 		return 0
 	}
-	return stateOffset + 2*s.areaBytes()
+	return uint64(s.stateOffset()) + 2*s.areaBytes()
 }
 
 func (s *Sort) areaBytes() uint64 {
-	tiles, _ := s.tiles()
-	return uint64(tiles) * digitValues * 4
+	tiles, _ := passOf{s, s.payload()}.tiles()
+	if s.narrowing() {
+		narrow, _ := passOf{s, narrowed}.tiles()
+		tiles = max(tiles, narrow)
+	}
+	return uint64(tiles) * uint64(s.digitValues()) * 4
 }
 
 // Check refuses what the kernels cannot sort.
@@ -279,6 +348,10 @@ func (s *Sort) Check() error {
 		return fmt.Errorf("packed numbers of an input: %w", device.ErrNotSupported)
 	case s.Encoding.Infinity != 0 && (s.Low > 0 || s.High < s.Width):
 		return fmt.Errorf("floats by bits %d to %d, must be all %d: %w", s.Low, s.High, s.Width, device.ErrNotSupported)
+	case s.Valid.Len() > 0 && (s.Width != 32 || !s.Input || s.Numbers != NoNumbers || !s.whole() || s.Encoding.Infinity != 0):
+		return fmt.Errorf("nulls among keys of %d bits, must be values of 32 bits alone: %w", s.Width, device.ErrNotSupported)
+	case s.Limits.Form != nil && s.Numbers != NoNumbers:
+		return fmt.Errorf("another form of the kernels for keys with numbers, must be for keys alone: %w", device.ErrNotSupported)
 	case s.WideNumbers && (s.Numbers != GivenNumbers || !s.Input):
 		return fmt.Errorf("numbers of 64 bits, which only an input with given numbers has: %w", device.ErrNotSupported)
 	case s.Low < 0 || s.High <= s.Low || s.High > s.Width:

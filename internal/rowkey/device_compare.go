@@ -188,11 +188,24 @@ const gatherBlocks = 5
 // AddNulls writes the bitmap of sorted values, of which count are not null, and nulls as
 // zeros. If nulls come first the sorted values are in from, otherwise in values.
 func (d *Device) AddNulls(rows DeviceRows, values, valid, from, count memory.Slice[uint8]) error {
+	if !d.leaves[0].NullsFirst {
+		from = memory.Slice[uint8]{}
+	}
+	return d.addNulls(rows, values, valid, from, count, 0)
+}
+
+// MarkNulls writes the bitmap of sorted values, of which count are null, and these as zeros.
+// They are before or behind the others.
+func (d *Device) MarkNulls(rows DeviceRows, values, valid, count memory.Slice[uint8]) error {
+	return d.addNulls(rows, values, valid, memory.Slice[uint8]{}, count, 1)
+}
+
+func (d *Device) addNulls(rows DeviceRows, values, valid, from, count memory.Slice[uint8], countsNulls uint32) error {
 	l, first := &d.leaves[0], uint32(0)
 	if l.NullsFirst {
 		first = 1
 	}
-	return d.launch(nullNames[l.Layout.Width/8], rows.Rows, values, valid, from, count, first, rows.Counted, int64(rows.Rows))
+	return d.launch(nullNames[l.Layout.Width/8], rows.Rows, values, valid, from, count, first, countsNulls, rows.Counted, int64(rows.Rows))
 }
 
 // Values returns the values of a source of numbers, from the first row on.

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/ordertest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -157,7 +158,7 @@ func TestEveryType(t *testing.T) {
 // TestMixes compares the order of the words of several keys with the model.
 func TestMixes(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		g := arraytest.NewGenerator(rapid.Uint64().Draw(t, "seed"))
 		g.Sliced = rapid.Bool().Draw(t, "sliced")
 		n := rapid.IntRange(0, 40).Draw(t, "rows")

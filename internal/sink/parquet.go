@@ -29,6 +29,10 @@ type ParquetOptions struct {
 // compressed well, few enough for readers to decode several row groups in parallel.
 const defaultGroupRows = 1 << 18
 
+// createdBy is the writer that a file names. Its minima of texts are right, unlike those of
+// dictionaries that arrow-go alone has written.
+const createdBy = "gpuframe version 1.0.0"
+
 var codecs = map[string]compress.Compression{
 	"": compress.Codecs.Snappy, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
 	"gzip": compress.Codecs.Gzip, "brotli": compress.Codecs.Brotli, "none": compress.Codecs.Uncompressed,
@@ -67,7 +71,7 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	}
 	values := valueSchema(schema)
 	writer, err := pqarrow.NewFileWriter(values, w,
-		parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithMaxRowGroupLength(f.GroupRows)), pqarrow.NewArrowWriterProperties())
+		parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithMaxRowGroupLength(f.GroupRows), parquet.WithCreatedBy(createdBy)), pqarrow.NewArrowWriterProperties())
 	if err != nil {
 		return nil, unsupported(err)
 	}

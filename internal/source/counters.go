@@ -8,6 +8,10 @@ type Counters struct {
 	// Files and RowGroups were read, at least in part. SkippedFiles and
 	// SkippedRowGroups were left out because no row can meet the conditions.
 	Files, SkippedFiles, RowGroups, SkippedRowGroups atomic.Int64
+	// SkippedByDictionary and SkippedByFilter of the SkippedRowGroups, or of those beyond
+	// the limit of a request, are left out by dictionaries and by Bloom filters, the others
+	// by statistics and folders.
+	SkippedByDictionary, SkippedByFilter atomic.Int64
 	// Rows and Bytes are those of the tables that were returned. FileBytes were read
 	// from files, before decompression.
 	Rows, Bytes, FileBytes atomic.Int64

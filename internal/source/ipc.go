@@ -58,7 +58,6 @@ func ipcReader(file *stream, allocator arrowmemory.Allocator) (array.RecordReade
 	if file.at != nil {
 		return ipcAt(file.at, bounded{allocator, mostFor(file.at)})
 	}
-	allocator = bounded{allocator, mostAllocated}
 	text := bufio.NewReaderSize(file, 1<<16)
 	if magic, err := text.Peek(len(ipc.Magic)); err == nil && bytes.Equal(magic, ipc.Magic) {
 		all, err := io.ReadAll(text)
@@ -68,15 +67,16 @@ func ipcReader(file *stream, allocator arrowmemory.Allocator) (array.RecordReade
 		at := io.NewSectionReader(bytes.NewReader(all), 0, int64(len(all)))
 		return ipcFile(at, bounded{allocator, mostFor(at)})
 	}
-	return ipcStream(text, allocator)
+	return ipcStream(text, bounded{allocator, mostAllocated})
 }
 
-func ipcStream(stream io.Reader, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+func ipcStream(stream io.Reader, allocator bounded) (array.RecordReader, error) {
 	whole, err := checkFirstMessage(stream)
 	if err != nil {
 		return nil, err
 	}
-	return ipc.NewReader(whole, ipc.WithAllocator(allocator))
+	messages := &frames{from: whole}
+	return ipc.NewReader(messages, ipc.WithAllocator(framed{allocator, messages}))
 }
 
 // mostFor returns the length of one buffer of a file at most: more than a file of its
@@ -85,7 +85,7 @@ func mostFor(at *io.SectionReader) int {
 	return int(min(max(at.Size(), 1<<20), mostAllocated>>6) << 6)
 }
 
-func ipcAt(at *io.SectionReader, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+func ipcAt(at *io.SectionReader, allocator bounded) (array.RecordReader, error) {
 	magic := make([]byte, len(ipc.Magic))
 	if n, err := at.ReadAt(magic, 0); n < len(magic) || !bytes.Equal(magic, ipc.Magic) {
 		if err != nil && err != io.EOF {

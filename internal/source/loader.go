@@ -35,6 +35,9 @@ type loader struct {
 	schema   *arrow.Schema
 	counters *Counters
 
+	// take, if it is not nil, returns the records of each table: see [Split].
+	take func(ctx context.Context) ([]arrow.Record, int64, error)
+
 	mu      sync.Mutex
 	records records // nil once closed
 	// pending are records that are not on the device yet, of pendingRows rows. After a
@@ -170,6 +173,9 @@ func releaseRecords(list []arrow.Record) {
 // a record with invalid contents, which a damaged file can have.
 func (l *loader) collect(ctx context.Context) (err error) {
 	defer recovered(&err)
+	if l.take != nil {
+		return l.takeBatch(ctx)
+	}
 	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
@@ -199,6 +205,18 @@ func (l *loader) collect(ctx context.Context) (err error) {
 		l.pendingRows += record.NumRows()
 	}
 	return nil
+}
+
+// takeBatch gets the records of the next table, unless some are left.
+func (l *loader) takeBatch(ctx context.Context) (err error) {
+	if l.ended || len(l.pending) > 0 {
+		return nil
+	}
+	l.pending, l.pendingRows, err = l.take(ctx)
+	if err == io.EOF {
+		l.ended, err = true, nil
+	}
+	return err
 }
 
 func (l *loader) drop() {

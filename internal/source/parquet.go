@@ -36,7 +36,9 @@ type parquetFiles struct {
 // # What is read
 //
 // A reader reads the requested columns of row groups in which a row can meet the
-// conditions: statistics of the file and values of folders exclude the others. Several
+// conditions: statistics of the file and values of folders exclude the others. A condition
+// that a column equals a literal, or one of several, also excludes row groups by the
+// dictionary of the column if all its values are there, or by its Bloom filter. Several
 // goroutines decode columns and row groups ahead of the reader, on a GPU into pinned
 // memory. Footers are read once and again if a file has changed.
 func Parquet(list []string) (Source, error) {
@@ -219,6 +221,10 @@ func (s *parquetFiles) rowGroups(ctx context.Context, schema *arrow.Schema, requ
 	if err != nil {
 		return nil, err
 	}
+	dictionaries, filters, err := s.excludeMembers(ctx, all, request.Where, possible)
+	if err != nil {
+		return nil, err
+	}
 	var groups []rowGroup
 	var rows int64
 	read := map[*parquetFile]bool{}
@@ -235,6 +241,8 @@ func (s *parquetFiles) rowGroups(ctx context.Context, schema *arrow.Schema, requ
 		read[group.file] = true
 	}
 	counters.RowGroups.Add(int64(len(groups)))
+	counters.SkippedByDictionary.Add(dictionaries)
+	counters.SkippedByFilter.Add(filters)
 	counters.Files.Add(int64(len(read)))
 	counters.SkippedFiles.Add(int64(len(s.files) - len(read)))
 	return groups, nil

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/source/pages"
 )
 
 // parquetFile is a Parquet file, opened when it is read.
@@ -114,6 +116,9 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 
 func readFooter(open *opened) (f *footer, err error) {
 	defer recovered(&err)
+	if err := pages.CheckFooter(open, open.size); err != nil {
+		return nil, err
+	}
 	reader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)})
 	if err != nil {
 		return nil, err
@@ -183,6 +188,17 @@ func (f *footer) check() error {
 		}
 	}
 	return nil
+}
+
+// encoded reports whether a column chunk has values in one of the encodings, by its
+// metadata.
+func (f *footer) encoded(rowGroup, leaf int, encodings ...int) bool {
+	for _, encoding := range f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData().GetEncodings() {
+		if slices.Contains(encodings, int(encoding)) {
+			return true
+		}
+	}
+	return false
 }
 
 // match checks that the file has the columns of a schema, and no others.

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -47,6 +48,7 @@ type parquetRecords struct {
 type usedFile struct {
 	users  int
 	opened *opened
+	checks *checkedAt
 	reader *pqarrow.FileReader
 }
 
@@ -63,9 +65,23 @@ func newParquetRecords(s *parquetFiles, m *memory.Manager, schema *arrow.Schema,
 	}
 	a := &ahead{
 		parts: len(groups), bytes: p.bytes, most: max(2, 1+runtime.GOMAXPROCS(0)/max(1, schema.NumFields())), mostBytes: mostDecoded,
-		decode: p.decode, closing: check,
+		decode: p.decode, closing: func(failed bool) error { return check(failed || p.delta()) },
 	}
 	return a.begin()
+}
+
+// delta reports whether arrow-go decodes a delta encoding: it does not release its memory.
+func (p *parquetRecords) delta() bool {
+	for _, group := range p.groups {
+		for _, leaves := range p.leaves(group.footer) {
+			for _, leaf := range leaves {
+				if group.footer.encoded(group.index, leaf, pages.DeltaBinaryPacked, pages.DeltaLengthByteArray, pages.DeltaByteArray) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // leaves returns the file's columns for each column of the result: none for partitions.
@@ -106,17 +122,18 @@ func (p *parquetRecords) decode(ctx context.Context, part int, yield func(arrow.
 }
 
 func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield func(arrow.Record) bool) (err error) {
-	reader, err := p.use(group)
+	used, err := p.use(group)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
-	d := &groupDecoder{parquetRecords: p, group: group, reader: reader, columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer)}
+	d := &groupDecoder{parquetRecords: p, group: group, reader: used.reader, checks: used.checks, columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer)}
 	defer d.release()
 	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
 	p.counters.FileBytes.Add(compressed)
+	step := d.step()
 	for done := int64(0); done < group.rows; {
-		rows := min(p.rows, group.rows-done)
+		rows := min(step, group.rows-done)
 		if err := cancel.Error(ctx); err != nil {
 			return err
 		}
@@ -156,8 +173,27 @@ type groupDecoder struct {
 	*parquetRecords
 	group   rowGroup
 	reader  *pqarrow.FileReader
+	checks  *checkedAt
 	columns []*pqarrow.ColumnReader
 	leaves  [][]int
+}
+
+// step returns the number of rows that are decoded by one call: all rows if a column has nullable
+// 64-bit integers in delta encoding, which arrow-go can decode only in one step.
+func (d *groupDecoder) step() int64 {
+	columns := d.group.footer.metadata.Schema
+	for _, leaves := range d.leaves {
+		for _, leaf := range leaves {
+			column := columns.Column(leaf)
+			if column.PhysicalType() != parquet.Types.Int64 || column.MaxDefinitionLevel() == 0 {
+				continue
+			}
+			if d.group.footer.encoded(d.group.index, leaf, pages.DeltaBinaryPacked) {
+				return max(1, d.group.rows)
+			}
+		}
+	}
+	return d.rows
 }
 
 // read decodes the next rows of all columns.
@@ -172,7 +208,7 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 		}
 		decoding.Go(func() {
 			defer func() { <-d.processors }()
-			chunks[i], failures[i] = d.column(i, rows)
+			chunks[i], failures[i] = d.column(ctx, i, rows)
 		})
 	}
 	decoding.Wait()
@@ -207,7 +243,7 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 
 // column decodes the next rows of a column. A panic of arrow-go about the file's
 // contents becomes an error.
-func (d *groupDecoder) column(i int, rows int64) (chunk *arrow.Chunked, err error) {
+func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *arrow.Chunked, err error) {
 	defer recovered(&err)
 	field := d.schema.Field(i)
 	if place := d.partition(field.Name); place >= 0 {
@@ -216,14 +252,9 @@ func (d *groupDecoder) column(i int, rows int64) (chunk *arrow.Chunked, err erro
 		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
 	}
 	if d.columns[i] == nil {
-		found, _, err := d.reader.GetFieldReaders(context.Background(), d.leaves[i], []int{d.group.index})
-		if err != nil {
+		if d.columns[i], err = d.open(ctx, i); err != nil {
 			return nil, err
 		}
-		if len(found) != 1 || found[0] == nil {
-			return nil, fmt.Errorf("it has %d readers, expected one: %w", len(found), ErrContents)
-		}
-		d.columns[i] = found[0]
 	}
 	chunk, err = d.columns[i].NextBatch(rows)
 	if err != nil {
@@ -242,6 +273,35 @@ func (d *groupDecoder) column(i int, rows int64) (chunk *arrow.Chunked, err erro
 	return chunk, nil
 }
 
+// open returns the reader of a column. GetFieldReaders is not used: it begins
+// goroutines, in which a panic ends the process.
+func (d *groupDecoder) open(ctx context.Context, i int) (*pqarrow.ColumnReader, error) {
+	place, included := -1, map[int]bool{}
+	structs := hasStruct(d.schema.Field(i).Type)
+	for _, leaf := range d.leaves[i] {
+		included[leaf] = true
+		columns := d.group.footer.metadata.Schema
+		if values := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].MetaData.GetNumValues(); columns.Column(leaf).MaxRepetitionLevel() == 0 && values != d.group.rows {
+			return nil, fmt.Errorf("it has %d values for %d rows: %w", values, d.group.rows, ErrContents)
+		}
+		place = columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
+		d.checks.expect(d.group.footer, d.group.index, leaf, structs)
+	}
+	if place < 0 || place >= len(d.reader.Manifest.Fields) {
+		return nil, fmt.Errorf("it has no values in the file: %w", ErrContents)
+	}
+	if structs {
+		if err := d.tryLeaves(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	column, err := d.reader.GetFieldReader(context.Background(), place, included, []int{d.group.index})
+	if err == nil && column == nil {
+		err = fmt.Errorf("it has no reader: %w", ErrContents)
+	}
+	return column, err
+}
+
 func (d *groupDecoder) release() {
 	for _, column := range d.columns {
 		if column != nil {
@@ -251,12 +311,12 @@ func (d *groupDecoder) release() {
 }
 
 // use opens the file of a row group, or shares it with other row groups in flight.
-func (p *parquetRecords) use(group rowGroup) (*pqarrow.FileReader, error) {
+func (p *parquetRecords) use(group rowGroup) (*usedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if used := p.users[group.file]; used != nil {
 		used.users++
-		return used.reader, nil
+		return used, nil
 	}
 	open, err := group.file.open()
 	if err != nil {
@@ -266,17 +326,17 @@ func (p *parquetRecords) use(group rowGroup) (*pqarrow.FileReader, error) {
 		err := fmt.Errorf("the file changed while it was read: %w", ErrContents)
 		return nil, errors.Join(err, open.close())
 	}
-	reader, err := p.arrowReader(open, group.footer)
-	if err != nil {
+	used := &usedFile{users: 1, opened: open, checks: &checkedAt{from: open, chunks: map[int64]checkedChunk{}}}
+	if used.reader, err = p.arrowReader(used.checks, group.footer); err != nil {
 		return nil, errors.Join(err, open.close())
 	}
-	p.users[group.file] = &usedFile{users: 1, opened: open, reader: reader}
-	return reader, nil
+	p.users[group.file] = used
+	return used, nil
 }
 
-func (p *parquetRecords) arrowReader(open *opened, f *footer) (reader *pqarrow.FileReader, err error) {
+func (p *parquetRecords) arrowReader(from io.ReaderAt, f *footer) (reader *pqarrow.FileReader, err error) {
 	defer recovered(&err)
-	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)}, file.WithMetadata(f.metadata),
+	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(from, 0, f.size)}, file.WithMetadata(f.metadata),
 		file.WithReadProps(parquet.NewReaderProperties(bounded{arrowmemory.NewGoAllocator(), mostAllocated})))
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
@@ -68,8 +69,14 @@ func (f *footer) chunkRange(rowGroup, leaf int, column *schema.Column, t arrow.D
 		low, high = statistics.GetMin(), statistics.GetMax()
 	}
 	lowValue, highValue := decodeBound(low, column, t), decodeBound(high, column, t)
+	if _, unsigned := lowValue.(uint64); unsigned && strings.HasPrefix(f.metadata.GetCreatedBy(), "parquet-go ") {
+		return r // arrow-go writes 4294967295 to 0 for columns with nulls
+	}
 	if lowValue != nil && highValue != nil {
 		r.Low, r.High = lowValue, highValue
+		if _, text := lowValue.([]byte); text && strings.HasPrefix(f.metadata.GetCreatedBy(), "parquet-go ") {
+			r.Low = []byte{} // arrow-go leaves out empty texts of dictionaries
+		}
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -71,6 +72,10 @@ func expand(given []string, extensions []string) (*paths, error) {
 		}
 	}
 	for i, name := range keys[0] {
+		if slices.Contains(keys[0][:i], name) {
+			return nil, &Error{Source: p.String(), Path: p.files[0].name, RowGroup: -1,
+				Err: fmt.Errorf("its folders name the partition %q twice: rename one of them: %w", name, ErrContents)}
+		}
 		p.partitions = append(p.partitions, partition{name: name, integer: p.integers(i)})
 	}
 	return p, nil
@@ -164,7 +169,7 @@ func folders(name, below string) (keys []string, values []*string) {
 }
 
 func unescaped(text string) string {
-	if plain, err := url.PathUnescape(text); err == nil {
+	if plain, err := url.PathUnescape(text); err == nil && utf8.ValidString(plain) {
 		return plain
 	}
 	return text

@@ -300,7 +300,8 @@ func (r *streamRecords) decodeFile(ctx context.Context, place int, yield func(ar
 		}
 		more := reader.Next()
 		// arrow-go's readers of CSV return a record with nulls and the error.
-		if err := reader.Err(); err != nil && !errors.Is(err, io.EOF) {
+		// An error that only wraps io.EOF is not the end: arrow-go met the end within a message.
+		if err := reader.Err(); err != nil && err != io.EOF {
 			return err
 		}
 		if !more {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -81,7 +82,7 @@ func (s *tables) Open(_ context.Context, m *memory.Manager, request Request) (bu
 	}
 	for i, table := range s.tables {
 		if dev := table.Device(); dev != nil && m != nil && !dev.Same(m.Device()) {
-			return nil, wrap(s, fmt.Errorf("table %d is on device %v, the query on %v, expected one device: %w", i, dev, m.Device(), device.ErrInvalidValue))
+			return nil, wrap(s, otherDevice(i, dev, m))
 		}
 	}
 	r := &tableReader{source: s, request: request, schema: selected.schema, counters: request.Counters.or()}
@@ -92,6 +93,11 @@ func (s *tables) Open(_ context.Context, m *memory.Manager, request Request) (bu
 		r.left = append(r.left, table)
 	}
 	return r, nil
+}
+
+// otherDevice refuses a table that is not on a device of the query.
+func otherDevice(table int, dev *device.Device, m *memory.Manager) error {
+	return fmt.Errorf("table %d is on device %v, the query on %v, expected one device: %w", table, dev, m.Device(), device.ErrInvalidValue)
 }
 
 // tableReader returns tables, or parts of them.
@@ -159,12 +165,17 @@ func (r *tableReader) next(ctx context.Context) (*buffer.Buffer, error) {
 
 // part returns the requested columns of the next rows of a table.
 func (r *tableReader) part(table *buffer.Buffer, length int64) (*buffer.Buffer, error) {
-	sliced, err := table.Slice(r.offset, length)
+	sliced, err := table, error(nil)
+	if r.offset == 0 && length == table.Capacity() && table.RowCount() == nil {
+		err = table.Retain()
+	} else {
+		sliced, err = table.Slice(r.offset, length)
+	}
 	if err != nil {
 		return nil, err
 	}
 	result := sliced
-	if r.request.Columns != nil {
+	if r.request.Columns != nil && !slices.EqualFunc(r.request.Columns, table.Schema().Fields(), func(name string, f arrow.Field) bool { return name == f.Name }) {
 		result, err = sliced.Select(r.request.Columns...)
 		if err = errors.Join(err, sliced.Release()); err != nil {
 			return nil, err

@@ -15,10 +15,8 @@ const (
 	// Places measures the range of integer keys, also of few rows, and gives keys in a small
 	// range their places.
 	Places
-	// Hashed is a hash table, with slots of 8 bytes for keys of 32 bits.
+	// Hashed is a hash table.
 	Hashed
-	// WideSlots is a hash table with slots of 16 bytes.
-	WideSlots
 )
 
 // AsOf selects how an as-of join on a GPU finds the nearest rows.
@@ -56,21 +54,37 @@ func OfJoin(ctx context.Context) Join {
 	return choices
 }
 
-// Group has the choices of a group-by.
+// Group has the choices of a group-by. With any of them few rows are not aggregated by one launch.
 type Group struct {
 	// Tiles adds to the states of few groups by tiles, also few rows.
 	Tiles bool
+	// SlotBytes is the size of the slots of tiles, for which more groups are divided into slices.
+	SlotBytes int
+	// Records adds to records in the cache, also few rows and few groups.
+	Records bool
 	// Outside is the number of values outside the window of a sum that are listed, or zero for
 	// a number by the rows.
 	Outside int
 	// Partition moves rows to partitions by their keys, also few rows and few keys.
 	Partition bool
+	// Masks masks the rows that a condition leaves out, also few rows.
+	Masks bool
+	// Decimals adds up decimals in partitions too.
+	Decimals bool
+	// TextNumbers groups keys that are short strings by numbers, made of the ranges of their bytes.
+	TextNumbers bool
+	// HashedGroups moves rows with scattered integers as keys to partitions by hashes, with a hash
+	// table for each, if it is not zero: the number of groups that are expected at most.
+	HashedGroups int
 	// PlaceBits is the logarithm of the keys of a partition, ChunkRows the number of rows
 	// above which several blocks share one. Zeros are chosen by the device.
 	PlaceBits, ChunkRows int
 	// TwoLevels partitions in two passes, SmallTiles by the tiles of small devices, and Wide
 	// adds up partitions by large blocks.
 	TwoLevels, SmallTiles, Wide bool
+	// DividedRows divides the rows into chunks of this many, as if the memory did not fit the
+	// budget, and DividedBits the groups into 2^DividedBits parts. Zero divides nothing.
+	DividedRows, DividedBits int
 }
 
 type groupKey struct{}

@@ -7,10 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 func TestCopyIsCopy(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{0, 1, 63, 1023, 1024, 1025, 4096, 70_001}).Draw(t, "size")
 		from, to := rapid.IntRange(0, 130).Draw(t, "from"), rapid.IntRange(0, 130).Draw(t, "to")
 		room := rapid.SampledFrom([]int{0, 1, 64, 5000}).Draw(t, "room")

@@ -123,7 +123,7 @@ func (v *view) onDevice(call *op.Call, out op.Buffers, to arrow.DataType) error 
 	if to.ID() == arrow.TIMESTAMP {
 		return kernel.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, out.Values, out.Valid, texts, exprtree.UnitOf(to))
 	}
-	powers := powersOfFive()
+	powers := PowersOfFive()
 	block, scratch, err := call.Scratch(uint64(len(powers)))
 	if err != nil {
 		return err
@@ -142,8 +142,9 @@ func (v *view) onDevice(call *op.Call, out op.Buffers, to arrow.DataType) error 
 // The powers that float.cuh has.
 const leastPower, greatestPower = -400, 400
 
-// powersOfFive returns the leading 128 bits of the powers, high and low word of each.
-var powersOfFive = sync.OnceValue(func() []byte {
+// PowersOfFive returns the leading 128 bits of the powers from 5^-400 to 5^400, rounded down:
+// high and low word of each.
+var PowersOfFive = sync.OnceValue(func() []byte {
 	var words []byte
 	five, mask := big.NewInt(5), new(big.Int).SetUint64(math.MaxUint64)
 	for q := leastPower; q <= greatestPower; q++ {

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/elementwise"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -32,7 +33,7 @@ func testAdd[T elementwise.Number](t *testing.T, dev *device.Device, values *rap
 	require.NoError(t, err)
 	defer func() { require.NoError(t, whole.Release()) }()
 	ctx := t.Context()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(0, 500).Draw(r, "n")
 		// Addresses that are and are not aligned for vector loads.
 		view := func(i int) memory.Slice[T] {

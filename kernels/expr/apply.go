@@ -34,6 +34,29 @@ type Operator interface {
 	Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error)
 }
 
+// PartOperator is an operator whose result is a timestamp, of which it can compute a part
+// without the timestamp: [Expr.Hour] of it is then one step, not two.
+type PartOperator interface {
+	Operator
+	// Part returns the operator of a part: "year", "quarter", "month", "day", "day_of_year",
+	// "weekday", "hour", "minute", "second" or "subsecond".
+	Part(name string) (Operator, bool)
+}
+
+// partOf returns the step for a part of the result of an operator.
+func partOf(part Expr) (Expr, bool) {
+	n := part.node
+	if n.op < exprtree.Year || n.op > exprtree.Subsecond || len(n.arguments) != 1 || n.arguments[0] == nil || n.arguments[0].op != apply {
+		return Expr{}, false
+	}
+	of, ok := n.arguments[0].value.(PartOperator)
+	if !ok {
+		return Expr{}, false
+	}
+	operator, ok := of.Part(n.name())
+	return Apply(operator, Expr{n.arguments[0]}.Operands()...), ok
+}
+
 // Apply is the result of an operator on one or more operands. Evaluate computes it before
 // the rest of the expression. It cannot be estimated, and [EvaluateRecord] refuses it.
 func Apply(o Operator, operands ...Expr) Expr {
@@ -96,6 +119,9 @@ func (a *apart) replace(e, root Expr) Expr {
 		}
 		if parsed, ok := a.parses(part, root); ok {
 			part = parsed
+		}
+		if fused, ok := partOf(part); ok {
+			part = fused
 		}
 		if a.err != nil || part.node.op != apply {
 			return part, false

@@ -53,7 +53,7 @@ type boundList struct {
 }
 
 func (b *bound) is(schema *arrow.Schema, expressions []Expr) bool {
-	if b == nil || b.schema != schema || len(b.nodes) != len(expressions) {
+	if b == nil || len(b.nodes) != len(expressions) {
 		return false
 	}
 	for i, e := range expressions {
@@ -61,8 +61,28 @@ func (b *bound) is(schema *arrow.Schema, expressions []Expr) bool {
 			return false
 		}
 	}
+	return sameSchema(b.schema, schema)
+}
+
+// sameSchema reports whether two schemas are equal, with their metadata. Operators make another
+// schema in each call.
+func sameSchema(a, b *arrow.Schema) bool {
+	if a == b {
+		return true
+	}
+	if a.NumFields() != b.NumFields() || a.Endianness() != b.Endianness() || !sameMetadata(a.Metadata(), b.Metadata()) {
+		return false
+	}
+	for i := range a.NumFields() {
+		x, y := a.Field(i), b.Field(i)
+		if x.Name != y.Name || x.Nullable != y.Nullable || x.Type != y.Type && !arrow.TypeEqual(x.Type, y.Type, arrow.CheckMetadata()) || !sameMetadata(x.Metadata, y.Metadata) {
+			return false
+		}
+	}
 	return true
 }
+
+func sameMetadata(a, b arrow.Metadata) bool { return a.Len() == 0 && b.Len() == 0 || a.Equal(b) }
 
 func bind(schema *arrow.Schema, expressions []Expr) (*bound, error) {
 	if schema == nil {
@@ -168,7 +188,7 @@ func field(schema *arrow.Schema, name string) (int, bool) {
 }
 
 func build(schema *arrow.Schema, expressions []Expr) (*exprtree.Program, error) {
-	b := binder{schema: schema, places: make(map[int]*exprtree.Node), done: make(map[*node]operand), made: make(map[string]*exprtree.Node), ids: make(map[*exprtree.Node]int)}
+	b := binder{schema: schema, places: make(map[int]*exprtree.Node), done: make(map[*node]operand), made: make(map[string]*exprtree.Node), ids: make(map[*exprtree.Node]int), tables: make(map[string]*exprtree.Node)}
 	outputs := make([]*exprtree.Node, len(expressions))
 	for i, e := range expressions {
 		b.root = e.node

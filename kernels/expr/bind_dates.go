@@ -23,7 +23,7 @@ func (b *binder) calendar(op exprtree.Op, operands []operand) (*exprtree.Node, e
 	}
 	switch op {
 	case truncate:
-		return b.truncate(x, operands[1].node.Value.(string))
+		return b.truncate(x, operands[1].node.Value.(string), operands[2].open.value.(int), operands[3].open.value.(int))
 	case daysSince:
 		since, err := b.instant(operands[1])
 		if err != nil {
@@ -73,31 +73,76 @@ func (b *binder) dayNumber(x *exprtree.Node) *exprtree.Node {
 	return b.cast(b.cast(b.cast(x, arrow.FixedWidthTypes.Date32), arrow.PrimitiveTypes.Int32), int64Type)
 }
 
-// timeUnits are the units of Truncate, and of which number of a second they are parts.
+// timeUnits are the units of Truncate.
 var timeUnits = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"}
 
-func (b *binder) truncate(x *exprtree.Node, unit string) (*exprtree.Node, error) {
-	day := exprtree.DayOf(x.Type)
-	var span int64
-	switch unit {
-	case "year", "quarter", "month":
-		months := map[string]int64{"year": 12, "quarter": 3, "month": 1}[unit]
-		return b.constant(exprtree.FloorMonths, months, x.Type, x), nil
-	case "week":
-		return b.constant(exprtree.FloorWeek, day, x.Type, x), nil
-	case "day", "hour", "minute", "second":
-		parts := map[string]int64{"day": 1, "hour": 24, "minute": 24 * 60, "second": 86_400}[unit]
-		span = day / parts
-	case "millisecond", "microsecond":
-		parts := map[string]int64{"millisecond": 1e3, "microsecond": 1e6}[unit]
-		span = day / 86_400 / parts
+// mostUnits limits the number of units, so that their nanoseconds fit 64 bits.
+const mostUnits = 10_000
+
+func (b *binder) truncate(x *exprtree.Node, unit string, number, direction int) (*exprtree.Node, error) {
+	if number < 1 || number > mostUnits {
+		return nil, fmt.Errorf("a multiple of %d %ss, it has to be 1 to %d: %w", number, unit, mostUnits, ErrLiteral)
+	}
+	var floor, next *exprtree.Node
+	switch months := map[string]int{"year": 12, "quarter": 3, "month": 1}[unit] * number; {
+	case months > 12 && months%12 != 0, months > 0 && months < 12 && 12%months != 0:
+		return nil, fmt.Errorf("a multiple of %d months, they have to divide a year or make up years: %w", months, ErrLiteral)
+	case months > 0:
+		floor = b.constant(exprtree.FloorMonths, int64(months), x.Type, x)
+		next = b.node(exprtree.AddMonths, x.Type, floor, position(months))
 	default:
-		return nil, fmt.Errorf("no unit is called %q: there are %s: %w", unit, strings.Join(timeUnits, ", "), ErrLiteral)
+		span, err := spanOf(x.Type, unit, number)
+		if err != nil || span <= 1 { // the type has no smaller units
+			return x, err
+		}
+		switch {
+		case unit == "week" && number == 1:
+			floor = b.constant(exprtree.FloorWeek, exprtree.DayOf(x.Type), x.Type, x)
+		case unit == "week":
+			move := func(x *exprtree.Node, days int) *exprtree.Node {
+				return b.constant(exprtree.AddSpan, exprtree.DayOf(x.Type), x.Type, x, position(days))
+			}
+			floor = move(b.constant(exprtree.FloorSpan, span, x.Type, move(x, -4)), 4)
+		default:
+			floor = b.constant(exprtree.FloorSpan, span, x.Type, x)
+		}
+		next = b.constant(exprtree.AddSpan, span, x.Type, floor, position(1))
 	}
-	if span <= 1 { // the type has no smaller units
-		return x, nil
+	switch direction {
+	case roundDown:
+		return floor, nil
+	case roundUp:
+		return b.node(exprtree.IfElse, x.Type, b.node(exprtree.Equal, boolean, x, floor), x, next), nil
 	}
-	return b.constant(exprtree.FloorSpan, span, x.Type, x), nil
+	distance := func(from, to *exprtree.Node) *exprtree.Node {
+		return b.node(exprtree.Subtract, int64Type, b.stored(to), b.stored(from))
+	}
+	return b.node(exprtree.IfElse, x.Type, b.node(exprtree.Less, boolean, distance(floor, x), distance(x, next)), floor, next), nil
+}
+
+// stored is the integer that stores a time, as int64.
+func (b *binder) stored(x *exprtree.Node) *exprtree.Node {
+	if x.Kind() == exprtree.Int32 {
+		x = b.cast(x, arrow.PrimitiveTypes.Int32)
+	}
+	return b.cast(x, int64Type)
+}
+
+// spanOf returns the length of a number of units in those of a type, or 1 if it is shorter.
+func spanOf(t arrow.DataType, unit string, number int) (int64, error) {
+	length, ok := map[string]time.Duration{"week": 7 * 24 * time.Hour, "day": 24 * time.Hour, "hour": time.Hour, "minute": time.Minute,
+		"second": time.Second, "millisecond": time.Millisecond, "microsecond": time.Microsecond}[unit]
+	if !ok {
+		return 0, fmt.Errorf("no unit is called %q: there are %s: %w", unit, strings.Join(timeUnits, ", "), ErrLiteral)
+	}
+	span, tick := int64(number)*int64(length), int64(24*time.Hour)/exprtree.DayOf(t)
+	switch {
+	case span <= tick:
+		return 1, nil
+	case span%tick != 0:
+		return 0, fmt.Errorf("%d %ss are no whole number of the units of %v: %w", number, unit, t, ErrLiteral)
+	}
+	return span / tick, nil
 }
 
 // comparedTime compares an instant with a time.Time that its type does not hold: one

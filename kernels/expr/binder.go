@@ -27,6 +27,8 @@ type binder struct {
 	ids  map[*exprtree.Node]int
 	// constants are the nodes with a constant.
 	constants []*exprtree.Node
+	// tables are the literals of tables of holidays.
+	tables map[string]*exprtree.Node
 }
 
 // operand is a bound expression, or a literal with a type that is still open.
@@ -156,6 +158,8 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 		return b.userCast(n, arguments[0])
 	case exprtree.Hash:
 		return b.hash(arguments)
+	case exprtree.TableRank:
+		return b.tableRank(n.value.(ranks), arguments[0])
 	case exprtree.Join:
 		return b.join(arguments)
 	case exprtree.Invalid:

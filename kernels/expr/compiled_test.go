@@ -1,7 +1,6 @@
 package expr_test
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -50,9 +50,9 @@ func TestCompiledCodeIsBounded(t *testing.T) {
 		}
 		return count
 	}
-	for loaded() > kernelset.MostKept+10 { // with those that the last rounds load
-		runtime.GC()
+	await.Collected(t, func() bool {
 		_, err := kernelset.Load(dev, "code", codegen.KernelName)
 		require.NoError(t, err)
-	}
+		return loaded() <= kernelset.MostKept+10 // with those that the last rounds load
+	}, "code that is not kept is unloaded")
 }

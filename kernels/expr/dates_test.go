@@ -25,6 +25,54 @@ func clamped(t time.Time, months int) time.Time {
 	return first.AddDate(0, 0, min(t.Day(), last)-1)
 }
 
+func isBusiness(at time.Time) bool {
+	return at.Weekday() != time.Saturday && at.Weekday() != time.Sunday
+}
+
+// floorTo counts steps from an origin. Differences of some centuries exceed a Duration.
+func floorTo(at time.Time, step time.Duration, origin time.Time) time.Time {
+	seconds, every := at.Unix()-origin.Unix(), int64(step/time.Second)
+	rest := (seconds%every + every) % every
+	return time.Unix(at.Unix()-rest, 0).UTC()
+}
+
+func ceilTo(at time.Time, step time.Duration, origin time.Time) time.Time {
+	if floor := floorTo(at, step, origin); !floor.Equal(at) {
+		return floor.Add(step)
+	}
+	return at
+}
+
+func nearest(at, floor time.Time, step time.Duration) time.Time {
+	if 2*at.Sub(floor) >= step {
+		return floor.Add(step)
+	}
+	return floor
+}
+
+// monthsBetween counts months one by one.
+func monthsBetween(from, to time.Time) int64 {
+	if to.Before(from) {
+		return -monthsForward(to, from)
+	}
+	return monthsForward(from, to)
+}
+
+// monthsForward counts the months whose end, the same day and time of a later month, is not
+// after a time.
+func monthsForward(from, to time.Time) (n int64) {
+	reached := func(n int) bool {
+		month := func(t time.Time) int { return t.Year()*12 + int(t.Month()) }
+		within := func(t time.Time) time.Duration { return t.Sub(time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)) }
+		left := month(to) - month(from) - n
+		return left > 0 || left == 0 && within(to) >= within(from)
+	}
+	for reached(int(n) + 1) {
+		n++
+	}
+	return n
+}
+
 // TestDatesAreGos compares the calendar with package time.
 func TestDatesAreGos(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -70,6 +118,65 @@ func TestDatesAreGos(t *testing.T) {
 		{b.DaysSince(a.AddMonths(expr.Lit(1))), func(at time.Time, _ int) any {
 			return (day(at).Unix() - clamped(day(at), 1).Unix()) / 86_400
 		}},
+		{b.FloorTo(15, "minute"), func(at time.Time, _ int) any { return floorTo(at, 15*time.Minute, date(1970, 1, 1)) }},
+		{b.CeilTo(1, "hour"), func(at time.Time, _ int) any { return ceilTo(at, time.Hour, date(1970, 1, 1)) }},
+		{b.CeilTo(90, "second"), func(at time.Time, _ int) any { return ceilTo(at, 90*time.Second, date(1970, 1, 1)) }},
+		{b.RoundTo(7, "second"), func(at time.Time, _ int) any {
+			return nearest(at, floorTo(at, 7*time.Second, date(1970, 1, 1)), 7*time.Second)
+		}},
+		{b.RoundTo(1, "minute"), func(at time.Time, _ int) any { return nearest(at, at.Truncate(time.Minute), time.Minute) }},
+		{a.FloorTo(2, "week"), func(at time.Time, _ int) any { return floorTo(day(at), 14*24*time.Hour, date(1970, 1, 5)) }},
+		{b.CeilTo(3, "week"), func(at time.Time, _ int) any { return ceilTo(at, 21*24*time.Hour, date(1970, 1, 5)) }},
+		{a.FloorTo(10, "day"), func(at time.Time, _ int) any { return floorTo(day(at), 240*time.Hour, date(1970, 1, 1)) }},
+		{a.FloorTo(10, "year"), func(at time.Time, _ int) any { return date(at.Year()/10*10, 1, 1) }},
+		{b.CeilTo(4, "month"), func(at time.Time, _ int) any {
+			floor := date(at.Year(), (at.Month()-1)/4*4+1, 1)
+			if floor.Equal(at) {
+				return floor
+			}
+			return floor.AddDate(0, 4, 0)
+		}},
+		{a.RoundTo(1, "month"), func(at time.Time, _ int) any {
+			floor := date(at.Year(), at.Month(), 1)
+			if next := floor.AddDate(0, 1, 0); next.Sub(day(at)) <= day(at).Sub(floor) {
+				return next
+			}
+			return floor
+		}},
+		{a.RoundTo(5, "hour"), func(at time.Time, _ int) any { return day(at) }},
+		{b.ISOYear(), func(at time.Time, _ int) any { year, _ := at.ISOWeek(); return int64(year) }},
+		{a.ISOWeek(), func(at time.Time, _ int) any { _, week := at.ISOWeek(); return int64(week) }},
+		{b.IsLeapYear(), func(at time.Time, _ int) any { return date(at.Year(), 2, 29).Month() == time.February }},
+		{a.DaysInMonth(), func(at time.Time, _ int) any { return int64(date(at.Year(), at.Month()+1, 0).Day()) }},
+		{b.MonthsSince(b.AddDays(c)), func(at time.Time, n int) any { return monthsBetween(at.AddDate(0, 0, n), at) }},
+		{a.AddDays(c.Mul(expr.Lit(13))).MonthsSince(b), func(at time.Time, n int) any { return monthsBetween(at, day(at).AddDate(0, 0, 13*n)) }},
+		{a.AddDays(c.Mul(expr.Lit(50))).YearsSince(a), func(at time.Time, n int) any {
+			return monthsBetween(day(at), day(at).AddDate(0, 0, 50*n)) / 12
+		}},
+		{a.AddDays(c).BusinessDaysSince(b), func(at time.Time, n int) any {
+			from, to, sign := day(at), day(at).AddDate(0, 0, n), int64(1)
+			if n < 0 {
+				from, to, sign = to, from, -1
+			}
+			count := int64(0)
+			for ; from.Before(to); from = from.AddDate(0, 0, 1) {
+				if isBusiness(from) {
+					count += sign
+				}
+			}
+			return count
+		}},
+		{b.AddBusinessDays(c), func(at time.Time, n int) any {
+			for ; n > 0; n-- {
+				for at = at.AddDate(0, 0, 1); !isBusiness(at); at = at.AddDate(0, 0, 1) {
+				}
+			}
+			for ; n < 0; n++ {
+				for at = at.AddDate(0, 0, -1); !isBusiness(at); at = at.AddDate(0, 0, -1) {
+				}
+			}
+			return at
+		}},
 	}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -91,6 +198,26 @@ func TestDatesAreGos(t *testing.T) {
 				require.Equal(t, want, exprtest.Cell(cells, i), "%v of %v", c.e, at)
 			}
 			require.NoError(t, got[0].Release())
+		}
+	})
+}
+
+// TestRoundingIsRefused has the errors of multiples.
+func TestRoundingIsRefused(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		table := tableOf(t, mgr, fromJSON(t, date32, `["2024-02-28"]`), fromJSON(t, stamp(second, ""), `["2024-02-29 12:00:00"]`))
+		for want, e := range map[string]expr.Expr{
+			"a multiple of 0 days, it has to be 1 to 10000":    a.FloorTo(0, "day"),
+			"a multiple of 10001 days":                         a.CeilTo(10_001, "day"),
+			"a multiple of 5 months, they have to divide":      b.RoundTo(5, "month"),
+			"a multiple of 15 months":                          b.RoundTo(5, "quarter"),
+			"36 hours are no whole number of the units":        a.FloorTo(36, "hour"),
+			`no unit is called "fortnight": there are year, q`: b.CeilTo(1, "fortnight"),
+		} {
+			_, err := expr.Evaluate(ctx, table, []expr.Expr{e})
+			require.ErrorIs(t, err, expr.ErrLiteral)
+			require.ErrorContains(t, err, want)
 		}
 	})
 }

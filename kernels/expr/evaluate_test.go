@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hosteval"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
@@ -53,7 +54,7 @@ func arrayOf(t testing.TB, c *column.Column) arrow.Array {
 func TestRandomTables(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			c := exprtest.Draw(t, exprtest.Options{Exact: true, Strings: true})
 			defer c.Release()
 			record := c.Record()

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/hosteval"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -210,7 +211,7 @@ func TestType(t *testing.T) {
 // TestNotNullableHasNoNulls evaluates random expressions on columns with and without
 // nulls: an expression that is not nullable gives no null.
 func TestNotNullableHasNoNulls(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		c := exprtest.Draw(t, exprtest.Options{Strings: true})
 		defer c.Release()
 		fields := c.Schema.Fields()

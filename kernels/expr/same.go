@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"reflect"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -8,7 +9,7 @@ import (
 
 // Same reports whether two expressions are the same operations on the same columns and
 // literals, with the same names. The types of literals count: int8(1) is not the same
-// as 1. Expressions that are not the same may still have equal values.
+// as 1. So does the sign of zero. Expressions that are not the same may still have equal values.
 func (e Expr) Same(other Expr) bool {
 	type pair struct{ a, b *node }
 	seen := make(map[pair]bool)
@@ -19,7 +20,7 @@ func (e Expr) Same(other Expr) bool {
 			return true
 		case a == nil || b == nil || a.op != b.op || a.text != b.text || len(a.arguments) != len(b.arguments) || !sameType(a.to, b.to):
 			return false
-		case !reflect.DeepEqual(a.value, b.value):
+		case !sameValue(a.value, b.value):
 			return false
 		}
 		for i := range a.arguments {
@@ -31,6 +32,20 @@ func (e Expr) Same(other Expr) bool {
 		return true
 	}
 	return same(e.node, other.node)
+}
+
+// sameValue reports whether two values of nodes are the same. Floats are the same if their
+// bits are: −0 is equal to 0, but a number divided by it is not.
+func sameValue(a, b any) bool {
+	switch a := a.(type) {
+	case float64:
+		b, ok := b.(float64)
+		return ok && math.Float64bits(a) == math.Float64bits(b)
+	case float32:
+		b, ok := b.(float32)
+		return ok && math.Float32bits(a) == math.Float32bits(b)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 func sameType(a, b arrow.DataType) bool {

@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,6 +15,8 @@ func TestSame(t *testing.T) {
 		a, b := expr.Col("a"), expr.Col("b")
 		list := []expr.Expr{
 			{}, a, b, expr.Lit(1), expr.Lit(int8(1)), expr.Lit(1.0), expr.Lit("1"), expr.LitOf(arrow.PrimitiveTypes.Int8, 1),
+			expr.Lit(0.0), expr.Lit(math.Copysign(0, -1)), expr.Lit(float32(0)), expr.Lit(float32(math.Copysign(0, -1))), expr.Lit(math.NaN()),
+			expr.LitOf(arrow.PrimitiveTypes.Float64, 0.0), expr.LitOf(arrow.PrimitiveTypes.Float64, math.Copysign(0, -1)),
 			expr.Null(arrow.PrimitiveTypes.Int8), expr.Null(arrow.PrimitiveTypes.Int16),
 			a.Add(b), b.Add(a), a.Sub(b), a.Add(expr.Lit(1)), a.Add(expr.Lit(int8(1))), a.As("b"), a.As("c"),
 			a.Cast(arrow.PrimitiveTypes.Int8), a.Cast(arrow.PrimitiveTypes.Int16), a.CastWrap(arrow.PrimitiveTypes.Int16),

@@ -2,6 +2,7 @@ package group
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
@@ -47,7 +48,32 @@ func (r *run) accumulate() (*states, error) {
 	if !r.call.OnHost() && r.groups.dense == nil {
 		allocate = r.statesTogether
 	}
-	return accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, allocate)
+	list := slices.Clone(r.plan.accumulators)
+	for i := range list {
+		list[i].marks = list[i].kind == countRows && !r.groups.kept && r.plan.marks(i)
+	}
+	return accumulateAll(&r.call, r.groups, list, r.input, allocate)
+}
+
+// marks reports whether the results only depend on whether a count is zero.
+func (p *plan) marks(number int) bool {
+	for i := range p.outputs {
+		o := &p.outputs[i]
+		last := len(o.states) - 1
+		for j, state := range o.states {
+			if state != number {
+				continue
+			}
+			switch o.finish {
+			case finishInteger, finishDecimal, finishProduct, finishExtreme, finishFloat:
+				if o.counted && j == last {
+					continue
+				}
+			}
+			return false
+		}
+	}
+	return true
 }
 
 // allocator allocates states.

@@ -56,6 +56,8 @@ type accumulator struct {
 	least bool
 	// merges is set if value has states that are to be merged.
 	merges bool
+	// marks is set for a count that is only compared with zero: any other number is as good.
+	marks bool
 }
 
 func (a accumulator) words() int {

@@ -52,6 +52,9 @@ func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
 		return nil
 	}
 	readers, err := g.addTiles(call, readers)
+	if err == nil {
+		readers, err = g.addRecords(call, readers)
+	}
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package group_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -34,12 +34,19 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 		"tiles": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Tiles: true}), []group.Aggregate{group.Sum(x), group.Max(x)})
 		},
+		"few rows": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(table, group.Key{Expr: expr.Col("k").Add(expr.Lit(int32(1)))}).Where(x.Gt(expr.Lit(0))).Aggregate(ctx, []group.Aggregate{group.Sum(x)}, group.ByOptions{Order: group.ByKey})
+		},
 		"constant": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, group.Key{Expr: expr.Lit(int8(0))}).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{MaxGroups: 1})
 		},
 		"partitions": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			ctx = strategy.WithGroup(ctx, strategy.Group{Partition: true, TwoLevels: true, PlaceBits: 1, ChunkRows: 1})
 			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.Mean(x).Where(x.Gt(expr.Lit(1.0)))})
+		},
+		"divided": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			ctx = strategy.WithGroup(ctx, strategy.Group{DividedRows: 3, DividedBits: 1})
+			return group.By(table, group.Key{Values: table.Column(0)}).Aggregate(ctx, []group.Aggregate{group.Sum(x)}, group.ByOptions{Order: group.FirstAppearance})
 		},
 		"join": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Join(expr.Col("s"), ", ")})
@@ -100,7 +107,7 @@ func failEach(t *testing.T, dev *device.Device, operation func(context.Context, 
 	// others fails, from a random one on.
 	failing, step := uint64(2), uint64(1)
 	if testing.Short() && devicetest.Emulated(dev) {
-		failing, step = 2+rand.Uint64N(3), 3
+		failing, step = 2+property.Random(t).Uint64N(3), 3
 	}
 	for ; ; failing += step {
 		faults := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: failing}})

@@ -28,7 +28,7 @@ type Order uint8
 
 const (
 	// Unspecified is any order. It is the same in every run, but a GPU may have another one
-	// than the host.
+	// than the host, and a budget that is too small for all rows at once another one than a larger one.
 	Unspecified Order = iota
 	// FirstAppearance orders groups by their first rows.
 	FirstAppearance
@@ -60,6 +60,8 @@ type Query struct {
 	numbered bool
 	// parts is set for a partial result.
 	parts bool
+	// texts is set if few numbers have replaced strings as keys.
+	texts bool
 }
 
 // By groups the rows of a table by keys: rows with equal values in all keys form a group.
@@ -92,6 +94,18 @@ func (q Query) Where(condition expr.Expr) Query {
 // order.Sort does. On the host device Aggregate waits for pending work on the table until
 // ctx is done.
 //
+// # Memory
+//
+// Estimates are upper bounds: the data decides how many groups there are and how they are found. A
+// bound assumes as many groups as rows, or MaxGroups. Aggregates that sort the values, Collect,
+// Join, Mode and CountDistinct, and computed strings, cannot be estimated.
+//
+// If the memory does not fit the budget of the manager, the aggregation begins again and takes
+// chunks of the rows one after another, and keeps the states of the groups only. If these do not
+// fit either, it divides the groups by hashes of their keys, unless a key is a struct, a dictionary
+// or a computed string. The results are the same, bit for bit, but it takes longer, and waits for
+// each chunk. The results of all parts, and their concatenation, have to fit.
+//
 // # Ownership
 //
 // The caller releases the result.
@@ -100,7 +114,8 @@ func (q Query) Where(condition expr.Expr) Query {
 //
 // A key that cannot be used is a [*KeyError], an aggregate an [*AggregateError]. They wrap
 // buffer.ErrSchema for unknown names and device.ErrNotSupported for types. The error wraps
-// [ErrTooLong] for more than 2³¹−1 rows.
+// [ErrTooLong] for more than 2³¹−1 rows, and is a [*MemoryError] if the groups do not fit the budget
+// in parts either.
 func (q Query) Aggregate(ctx context.Context, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -114,7 +129,31 @@ func (q Query) Aggregate(ctx context.Context, aggregates []Aggregate, options ..
 }
 
 func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
-	r, err := q.begin(ctx, aggregates, options)
+	p, err := q.check(aggregates, &options)
+	if err != nil {
+		return nil, err
+	}
+	if divided(ctx, &options, nil) {
+		return q.aggregateDivided(ctx, aggregates, options)
+	}
+	made, err := q.aggregateWhole(ctx, p, aggregates, options)
+	if !divided(ctx, &options, err) {
+		return made, err
+	}
+	return q.aggregateDivided(ctx, aggregates, options)
+}
+
+// aggregateWhole computes the aggregates of all rows at once.
+func (q Query) aggregateWhole(ctx context.Context, p *plan, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	if options.Estimate == nil {
+		if made, ok, err := q.aggregateFew(ctx, p, &options); ok || err != nil {
+			return made, err
+		}
+	}
+	if made, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
+		return made, err
+	}
+	r, err := q.beginPlanned(ctx, p, aggregates, options)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +177,6 @@ func (o *ByOptions) check() error {
 		return fmt.Errorf("MaxGroups is %d, expected zero or more: %w", o.MaxGroups, device.ErrInvalidValue)
 	case o.FirstRow < 0:
 		return fmt.Errorf("FirstRow is %d, expected zero or more: %w", o.FirstRow, device.ErrInvalidValue)
-	case o.Estimate != nil:
-		return fmt.Errorf("the memory depends on the data, so it is not known before the operator runs: %w", device.ErrNotSupported)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -47,8 +48,9 @@ type drawn struct {
 	value modelColumn
 	where *array.Boolean
 	table *buffer.Buffer
-	// random selects what is tested.
+	// random selects what is tested, and choice how it is computed.
 	random *rand.Rand
+	choice strategy.Group
 }
 
 func (d *drawn) names() (names []string) {
@@ -129,7 +131,7 @@ func (d *drawn) check(t *testing.T, query group.Query, options group.ByOptions, 
 	for i, m := range models {
 		aggregates[i] = m.made()
 	}
-	result, err := query.Aggregate(t.Context(), aggregates, options)
+	result, err := query.Aggregate(strategy.WithGroup(t.Context(), d.choice), aggregates, options)
 	require.NoError(t, err)
 	schema, err := group.Schema(d.table.Schema(), group.Columns(d.names()[:result.NumColumns()-len(aggregates)]...), aggregates)
 	require.NoError(t, err)

@@ -124,11 +124,26 @@ func (r *run) findDense(q Query, constants bool) (*grouping, error) {
 		k.factor = d.places
 		d.places *= k.span.places
 	}
-	var err error
-	if r.partitions, err = r.planPartitions(q, d); err != nil || r.partitions != nil || d.places > mostDensePlaces {
+	inPlace, err := r.inPlace(d.places)
+	if err != nil {
 		return nil, err
 	}
+	if !inPlace {
+		if r.partitions, err = r.planPartitions(q, d); err != nil || r.partitions != nil || d.places > mostDensePlaces {
+			return nil, err
+		}
+	}
 	return r.denseGrouping(d)
+}
+
+// inPlace reports whether rows are to be added to states of a number of groups where the rows
+// are, and not moved to partitions first.
+func (r *run) inPlace(places uint64) (bool, error) {
+	tiled, err := r.tiled(places)
+	if tiled || err != nil {
+		return tiled, err
+	}
+	return r.recorded(places)
 }
 
 func isConstant(k Key) bool {
@@ -237,14 +252,12 @@ const presentName = "rows of the place"
 func (r *run) present(table *buffer.Buffer) (*buffer.Buffer, error) {
 	var made owned
 	made.add(table)
-	count, err := column.New(column.Data{
-		Type: arrow.PrimitiveTypes.Int64, Length: r.states.capacity, Buffers: []column.Bytes{{}, r.states.of[r.presence]}, Manager: r.call.Manager,
-	})
+	count, err := r.finish(&output{of: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})
 	if err != nil {
 		return nil, errors.Join(err, made.release())
 	}
 	made.add(count)
-	rows, err := tableOf([]string{presentName}, []*column.Column{count}, buffer.Rows{Count: int64(count.Len())})
+	rows, err := tableOf([]string{presentName}, []*column.Column{count}, table.Rows())
 	if err != nil {
 		return nil, errors.Join(err, made.release())
 	}

@@ -36,10 +36,11 @@
 //
 //	Sum, Product, Mean, Count, …    as in package reduce; no products of floats
 //	Min, Max                        any type with an order              the same
-//	First, Last, AnyValue, Mode     any type                            the same
+//	First, Last, AnyValue           any type                            the same
+//	Mode                            types of keys                       the same
 //	Variance, StdDev, Skewness,     numbers                             float64
 //	Covariance, Correlation
-//	Median, Quantile                numbers                             float64
+//	Median, Quantile                numbers, decimals                   float64
 //	CountDistinct                   types of keys, also several         int64
 //	Collect                         any type                            list
 //	Join                            utf8                                the same

@@ -36,14 +36,17 @@ type finishing struct {
 // finishingOf returns the last step of an aggregate without its states.
 func (r *run) finishingOf(o *output) (finishing, error) {
 	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom}
+	var err error
+	f.is, f.isSigned, f.least, err = r.plan.form(o)
+	return f, err
+}
+
+// form returns the form of an output, whether its values have a sign, and whether it is a least
+// value.
+func (p *plan) form(o *output) (is form, isSigned, least bool, err error) {
 	l, err := layout.Of(o.of)
-	if err != nil {
-		return f, err
-	}
-	f.is = formOf(l)
-	f.least = r.plan.accumulators[o.states[0]].least
-	f.isSigned = f.is.isSigned() || o.signed
-	return f, nil
+	is = formOf(l)
+	return is, is.isSigned() || o.signed, p.accumulators[o.states[0]].least, err
 }
 
 // finish returns the column of an aggregate by states.

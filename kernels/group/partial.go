@@ -212,6 +212,9 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	if err := options.check(); err != nil {
 		return nil, err
 	}
+	if options.Estimate != nil {
+		return nil, errNoEstimate
+	}
 	p, err := newPlan(schema, aggregates)
 	if err != nil {
 		return nil, err

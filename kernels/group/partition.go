@@ -2,6 +2,7 @@ package group
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device/backend"
@@ -21,9 +22,6 @@ const (
 	// fewestPartitioned is the number of places from which on rows are partitioned,
 	// mostPartitioned the largest one. There may be partitionedPerRow places for each row.
 	fewestPartitioned = 1 << 12
-	// tiledBytes is about the size of the state of an accumulator in tiles. Fewer places than
-	// tiles have room for are not partitioned.
-	tiledBytes        = 16
 	mostPartitioned   = 1 << 28
 	partitionedPerRow = 4
 
@@ -38,6 +36,7 @@ const (
 	mostCarried    = 6
 	mostConditions = 8
 	mostTerms      = 8
+	decimalWords   = 5
 	mostOutputs    = 8
 	// noWord is the word of a count that is not kept.
 	noWord = -1
@@ -48,7 +47,7 @@ const (
 var moveKernels = []struct {
 	suffix string
 	items  int
-}{{"", 20}, {"_small", 10}}
+}{{"", 12}, {"_small", 8}}
 
 // moveBytes is the size of MoveMemory.
 func moveBytes(items int) int {
@@ -73,6 +72,8 @@ type partitionTerm struct {
 	// carried is the number of the column with its values, and is their form there.
 	carried int
 	is      form
+	// high is the number of the column with the high words of decimals.
+	high int
 }
 
 // partitionOutput is an aggregate of a partition.
@@ -86,7 +87,7 @@ type partitionOutput struct {
 	values, validity memory.Slice[uint8]
 }
 
-// partitionPlan describes how rows are partitioned, and what is computed of partitions.
+// partitionPlan describes how rows are partitioned, and the results of partitions.
 type partitionPlan struct {
 	keys       *denseKeys
 	conditions []source
@@ -108,6 +109,10 @@ type partitionPlan struct {
 	// of the kernels that move rows.
 	wide  bool
 	mover int
+	// decimals is set if there are sums of decimals.
+	decimals bool
+	// hashed is the key, if the places are those of hashes, or nil.
+	hashed *hashedKey
 }
 
 // planPartitions plans partitions for dense keys, or returns nil if others are to be used.
@@ -123,7 +128,11 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 			return nil, nil
 		}
 	}
-	p := &partitionPlan{keys: d}
+	return r.planOutputs(&partitionPlan{keys: d})
+}
+
+// planOutputs plans the aggregates of partitions, and their sizes, or returns nil.
+func (r *run) planOutputs(p *partitionPlan) (*partitionPlan, error) {
 	for i := range r.plan.outputs {
 		ok, err := p.output(r, &r.plan.outputs[i])
 		if err != nil || !ok {
@@ -134,6 +143,9 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 	if len(p.conditions) > 0 {
 		p.carried = append(p.carried, carried{width: 4, conditions: true})
 	}
+	if p.decimals && slices.ContainsFunc(p.terms, func(t partitionTerm) bool { return t.kind == sumFloats }) {
+		return nil, nil // the kernel has either
+	}
 	if len(p.carried) > mostCarried || len(p.conditions) > mostConditions || len(p.terms) > mostTerms || len(p.outputs) > mostOutputs {
 		return nil, nil
 	}
@@ -141,10 +153,7 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !chosen.Partition && (d.places+spareSlots)*tiledBytes*uint64(len(p.terms)) <= uint64(shared-tileReserve) {
-		return nil, nil
-	}
-	if !p.divide(chosen, shared, int(rows), max(r.call.Stream.Device().Info().Multiprocessors, 1)) {
+	if !p.divide(strategy.OfGroup(r.call.Context()), shared, int(r.rows.Capacity()), max(r.call.Stream.Device().Info().Multiprocessors, 1)) {
 		return nil, nil
 	}
 	return p, nil
@@ -157,6 +166,9 @@ func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
 	if r.call.OnHost() || g.dense != nil || g.keys.RowCount() != nil || g.capacity() == 0 || g.rows == 0 {
 		return nil, nil
 	}
+	if inPlace, err := r.inPlace(uint64(g.capacity())); inPlace || err != nil {
+		return nil, err
+	}
 	key := denseKey{source: source{values: g.numbers.AsBytes(), is: fromUnsigned32, width: 4}, span: span{0, uint64(g.capacity())}, factor: 1}
 	return r.planPartitions(Query{}, &denseKeys{keys: []denseKey{key}, places: key.span.places})
 }
@@ -168,7 +180,7 @@ func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocess
 	state := 4 * p.words
 	total := bits.Len64(p.keys.places - 1)
 	p.bits = bits.Len(uint((shared/2-reserved)/state)) - 1
-	if total > p.bits+usualDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= shared-reserved {
+	if !p.decimals && total > p.bits+usualDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= shared-reserved {
 		p.bits++ // one level is enough
 		p.wide = true
 	}
@@ -178,7 +190,7 @@ func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocess
 	if chosen.PlaceBits > 0 {
 		p.bits = chosen.PlaceBits
 	}
-	p.bits, p.wide = min(max(p.bits, 1), 16), p.wide || chosen.Wide
+	p.bits, p.wide = min(max(p.bits, 1), 16), !p.decimals && (p.wide || chosen.Wide)
 	parts := max(total-p.bits, 0)
 	p.digits = []int{parts}
 	if parts > mostDigitBits || chosen.TwoLevels && parts > 1 {
@@ -209,6 +221,10 @@ func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
 	}
 	switch o.finish {
 	case finishCount, finishInteger, finishExtreme, finishMean, finishFloat, finishMeanFloat:
+	case finishDecimal, finishMeanDecimal:
+		if !strategy.OfGroup(r.call.Context()).Decimals {
+			return false, nil
+		}
 	default:
 		return false, nil
 	}
@@ -217,7 +233,10 @@ func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
 		return false, err
 	}
 	made := partitionOutput{output: o, counted: noWord, is: f.is, isSigned: f.isSigned, least: f.least}
-	if made.width = f.is.bytes(); made.width == 0 || f.is == fromFloat16 {
+	if made.width = f.is.bytes(); f.is == fromDecimal {
+		made.width = 16
+	}
+	if made.width == 0 || f.is == fromFloat16 {
 		return false, nil
 	}
 	if made.word, ok, err = p.term(r, r.plan.accumulators[o.states[0]]); !ok || err != nil {
@@ -230,14 +249,14 @@ func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
 			return false, err
 		}
 		// A group has rows, so a count of all of them is used for means only.
-		if required != 0 || o.finish == finishMean || o.finish == finishMeanFloat {
+		if required != 0 || o.finish == finishMean || o.finish == finishMeanFloat || o.finish == finishMeanDecimal {
 			if made.counted, ok, err = p.term(r, counts); !ok || err != nil {
 				return false, err
 			}
 		}
 		made.nullable = required != 0
 	}
-	made.nullable = made.nullable || o.finish == finishInteger
+	made.nullable = made.nullable || o.finish == finishInteger || o.finish == finishDecimal
 	p.outputs = append(p.outputs, made)
 	return true, nil
 }
@@ -261,6 +280,8 @@ func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err erro
 		words = 1
 	case a.kind == sumIntegers:
 		words = 3
+	case a.kind == sumDecimals:
+		words = decimalWords
 	case a.kind == greatest && a.value >= 0:
 		words = 2
 	case a.kind == sumFloats && a.term == linear && a.other < 0:
@@ -268,7 +289,15 @@ func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err erro
 	default:
 		return 0, false, nil
 	}
-	if a.kind != countRows {
+	switch a.kind {
+	case countRows:
+	case sumDecimals:
+		p.decimals = true
+		if t.carried, t.high, err = p.carryDecimal(r, a.value); err != nil {
+			return 0, false, err
+		}
+		t.is = fromUnsigned64
+	default:
 		if t.carried, t.is, ok, err = p.carry(r, a.value); !ok || err != nil {
 			return 0, false, err
 		}
@@ -353,13 +382,37 @@ func (p *partitionPlan) carry(r *run, number int) (index int, is form, ok bool, 
 	default:
 		return 0, 0, false, nil
 	}
+	return p.carrySource(s, max(s.width, 4)), is, true, nil
+}
+
+// carrySource returns the number of the column that carries a source.
+func (p *partitionPlan) carrySource(s source, width int) int {
 	for i, known := range p.carried {
 		if known.source == s {
-			return i, is, true, nil
+			return i
 		}
 	}
-	p.carried = append(p.carried, carried{source: s, width: max(s.width, 4)})
-	return len(p.carried) - 1, is, true, nil
+	p.carried = append(p.carried, carried{source: s, width: width})
+	return len(p.carried) - 1
+}
+
+// carryDecimal returns the numbers of the columns that carry the low and the high words of decimals.
+func (p *partitionPlan) carryDecimal(r *run, number int) (low, high int, err error) {
+	c, err := r.input(number)
+	if err != nil {
+		return 0, 0, err
+	}
+	s, err := sourceOf(&r.call, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	upper := s
+	if s.values.Len() > 0 {
+		if upper.values, err = s.values.Slice(8, s.values.Len()); err != nil {
+			return 0, 0, err
+		}
+	}
+	return p.carrySource(s, 8), p.carrySource(upper, 8), nil
 }
 
 // argument returns the conditions as the kernels take them.

@@ -63,7 +63,7 @@ func (r *run) ofPartitions() (*buffer.Buffer, error) {
 }
 
 func (p *partitioning) table() (*buffer.Buffer, error) {
-	for _, step := range []func() error{p.allocateState, p.allocateRows, p.move, p.aggregate} {
+	for _, step := range []func() error{p.allocateState, p.allocateRows, p.move, p.findSlots, p.aggregate} {
 		if err := cancel.Error(p.call.Context()); err != nil {
 			return nil, err
 		}
@@ -255,15 +255,18 @@ func (p *partitioning) aggregate() error {
 	fields := []any{uint32(p.bits), uint32(p.partitions), uint32(p.words), uint32(len(p.terms)), uint32(len(p.outputs)), uint32(0), uint32(p.present), word(p.marks),
 		p.levels[level].starts, p.places[1], conditions, p.groups, p.placesOfGroups, p.slots}
 	for i := range mostTerms {
-		t, values := partitionTerm{}, memory.Slice[uint8]{}
+		t, values, high := partitionTerm{}, memory.Slice[uint8]{}, memory.Slice[uint8]{}
 		if i < len(p.terms) {
 			t = p.terms[i]
 			if t.kind != countRows {
 				values = p.carried[t.carried].buffers[level]
 			}
+			if t.kind == sumDecimals {
+				high = p.carried[t.high].buffers[level]
+			}
 			sums = sums || t.kind == sumFloats
 		}
-		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.is), uint32(0)))
+		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.is), uint32(0), high))
 	}
 	fields[5] = word(sums)
 	for i := range mostOutputs {
@@ -276,8 +279,11 @@ func (p *partitioning) aggregate() error {
 	}
 	shared := uint32(4*p.words) << p.bits
 	entry, threads := "partition_groups", partitionThreads
+	if p.decimals {
+		entry += "_decimals"
+	}
 	if p.wide {
-		entry, threads = "partition_groups_wide", 2*partitionThreads
+		entry, threads = entry+"_wide", 2*partitionThreads
 	}
 	if err := p.launch("partition_groups", entry, p.partitions+p.mostListed, threads, shared, kernels.Struct(fields...), p.chunks); err != nil {
 		return err
@@ -323,7 +329,11 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		}
 	}
 	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(groups)})
-	return release.OnError(table, err, made.release())
+	table, err = release.OnError(table, err, made.release())
+	if err != nil || p.hashed == nil {
+		return table, err
+	}
+	return p.keyFirst(table)
 }
 
 // compact writes a column of the result.

@@ -60,7 +60,8 @@ func (s span) short() bool { return s.places > 0 && s.places <= mostPlaces }
 // places reports whether tables of places may be used: only for many rows on a GPU, because
 // the host waits for the range of the values.
 func (f *folder) places(rows int) bool {
-	return f.waits && !f.call.OnHost() && (rows > unwaited || strategy.OfGroup(f.call.Context()).Partition)
+	choices := strategy.OfGroup(f.call.Context())
+	return f.waits && !f.call.OnHost() && (rows > unwaited || choices.Partition || choices.Records)
 }
 
 // spanOf returns the range of a column of integers, or false for other columns and for a

@@ -117,7 +117,7 @@ func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
 		return o, fmt.Errorf("no function: make aggregates with Sum, Min and so on: %w", device.ErrInvalidValue)
 	}
 	if a.hasValue() {
-		if o.value, err = p.expression(schema, a.value); err != nil {
+		if o.value, err = p.expression(schema, a.valueIn(schema)); err != nil {
 			return o, err
 		}
 	}
@@ -140,6 +140,18 @@ func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
 	return o, nil
 }
 
+// valueIn returns the expression that an aggregate of the columns of a schema reads: quantiles
+// are interpolated between floats, also those of decimals.
+func (a Aggregate) valueIn(schema *arrow.Schema) expr.Expr {
+	if a.function != median && a.function != quantile {
+		return a.value
+	}
+	if t, _, err := typeIn(schema, a.value); err == nil && layout.Storage(t).ID() == arrow.DECIMAL128 {
+		return a.value.Cast(arrow.PrimitiveTypes.Float64)
+	}
+	return a.value
+}
+
 // findsRows reports whether an output is the number of a row.
 func (p *plan) findsRows() bool {
 	return slices.ContainsFunc(p.outputs, func(o output) bool { return o.findsRow() })
@@ -152,12 +164,31 @@ func (p *plan) expression(schema *arrow.Schema, e expr.Expr) (int, error) {
 			return i, nil
 		}
 	}
-	t, _, err := e.Type(schema)
+	t, _, err := typeIn(schema, e)
 	if err != nil {
 		return 0, err
 	}
 	p.inputs = append(p.inputs, input{e, t, -1})
 	return len(p.inputs) - 1, nil
+}
+
+// typeIn is expr.Expr.Type, which takes longer for columns.
+func typeIn(schema *arrow.Schema, e expr.Expr) (t arrow.DataType, nullable bool, err error) {
+	if name, ok := plainColumn(e); ok {
+		if places := schema.FieldIndices(name); len(places) > 0 {
+			f := schema.Field(places[0])
+			return f.Type, f.Nullable, nil
+		}
+	}
+	return e.Type(schema)
+}
+
+// plainColumn returns the column that an expression is, perhaps by another name.
+func plainColumn(e expr.Expr) (name string, ok bool) {
+	for e.Operation() == "as" {
+		e = e.Operands()[0]
+	}
+	return e.Column()
 }
 
 // rank returns the number of the input with the ranks of another one.
@@ -448,6 +479,16 @@ func (p *plan) extreme(o *output) error {
 	return nil
 }
 
+// checkDistinct refuses values that are no keys: equal values are found as groups.
+func (p *plan) checkDistinct(o *output) error {
+	for _, number := range append([]int{o.value}, o.others...) {
+		if err := checkKey(p.inputs[number].of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // segment plans functions of all values of a group.
 func (p *plan) segment(o *output) error {
 	t, a := p.inputs[o.value].of, o.aggregate
@@ -460,15 +501,17 @@ func (p *plan) segment(o *output) error {
 	case median, quantile:
 		o.of, o.nullable = arrow.PrimitiveTypes.Float64, true
 		switch {
-		case class == 0 || class == layout.Boolean || isTemporal(l):
+		case class == 0 || class == layout.Boolean || class == layout.Decimal || isTemporal(l):
 			return refusal(t)
 		case !(a.quantile >= 0 && a.quantile <= 1):
 			return fmt.Errorf("the quantile is %v, expected 0 to 1: %w", a.quantile, device.ErrInvalidValue)
 		}
 	case countDistinct:
 		o.of = arrow.PrimitiveTypes.Int64
+		return p.checkDistinct(o)
 	case mode:
 		o.of, o.nullable = t, true
+		return p.checkDistinct(o)
 	case collect:
 		o.of, o.nullable = arrow.ListOf(t), false
 	case join:

@@ -36,6 +36,18 @@ func TestRefusedTypes(t *testing.T) {
 			require.ErrorAs(t, err, &named)
 			return err
 		}},
+		{arrow.ListOf(arrow.PrimitiveTypes.Int64), func(table *buffer.Buffer) error {
+			_, err := group.By(table, group.Key{Expr: expr.Lit(int32(1))}).Aggregate(t.Context(), []group.Aggregate{group.CountDistinct(expr.Lit(1), expr.Col("x"))})
+			var named *group.AggregateError
+			require.ErrorAs(t, err, &named)
+			return err
+		}},
+		{arrow.ListOf(arrow.BinaryTypes.String), func(table *buffer.Buffer) error {
+			_, err := group.By(table, group.Key{Expr: expr.Lit(int32(1))}).Partial(t.Context(), []group.Aggregate{group.Mode(expr.Col("x"))})
+			var named *group.AggregateError
+			require.ErrorAs(t, err, &named)
+			return err
+		}},
 	} {
 		values := arraytest.NewGenerator(4).Array(c.of, 5)
 		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.of, Nullable: true}}, nil), []arrow.Array{values}, 5)

@@ -67,6 +67,15 @@ func (r *run) close() error { return r.owned.release() }
 
 // begin prepares a run up to the groups of the rows. The caller closes the run.
 func (q Query) begin(ctx context.Context, aggregates []Aggregate, options ByOptions) (*run, error) {
+	p, err := q.check(aggregates, &options)
+	if err != nil {
+		return nil, err
+	}
+	return q.beginPlanned(ctx, p, aggregates, options)
+}
+
+// check checks a query and its options, and plans its aggregates.
+func (q Query) check(aggregates []Aggregate, options *ByOptions) (*plan, error) {
 	if err := q.table.Check(); err != nil {
 		return nil, err
 	}
@@ -81,20 +90,27 @@ func (q Query) begin(ctx context.Context, aggregates []Aggregate, options ByOpti
 			return nil, &KeyError{i, key, err}
 		}
 		if key.Values == nil {
-			if _, _, err := key.expression().Type(q.table.Schema()); err != nil {
+			if _, _, err := key.typeIn(q.table.Schema()); err != nil {
 				return nil, &KeyError{i, key, err}
 			}
 		}
 	}
-	p, err := newPlan(q.table.Schema(), aggregates)
-	if err != nil {
-		return nil, err
-	}
 	if options.Manager == nil {
 		options.Manager = q.table.Manager()
 	}
+	return newPlan(q.table.Schema(), aggregates)
+}
+
+// beginPlanned is begin of a checked query.
+func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate, options ByOptions) (*run, error) {
+	if options.Estimate != nil {
+		if q.parts {
+			return nil, errNoEstimate
+		}
+		return nil, q.estimate(ctx, p, options)
+	}
 	r := &run{options: options, plan: p, presence: -1, ranks: map[int]*column.Column{}}
-	q, err = r.restrict(ctx, q, aggregates)
+	q, err := r.restrict(ctx, q, aggregates)
 	if err == nil {
 		err = r.prepare(ctx, q)
 	}
@@ -135,6 +151,11 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	}
 	if r.groups, err = r.findDense(q, q.parts); err != nil || r.partitions != nil {
 		return err
+	}
+	if r.groups == nil {
+		if r.partitions, err = r.planHashed(q); err != nil || r.partitions != nil {
+			return err
+		}
 	}
 	if r.groups != nil {
 		r.presence = r.plan.countPlaces(-1)
@@ -391,12 +412,7 @@ func (r *run) result() (*buffer.Buffer, error) {
 	if err != nil || r.options.Order != ByKey {
 		return table, err
 	}
-	keys := make([]order.Key, len(r.names))
-	for i := range keys {
-		keys[i].Values = table.Column(i)
-	}
-	sorted, err := order.Sort(r.call.Context(), table, keys, r.resultOptions())
-	return release.OnError(sorted, err, table.Release())
+	return sortedByKeys(&r.call, table, len(r.names))
 }
 
 // unordered computes the aggregates of the groups in any order.
@@ -410,6 +426,9 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 	}
 	if r.partitions != nil {
 		table, err := r.ofPartitions()
+		if errors.Is(err, errCrowded) {
+			return r.uncrowded()
+		}
 		if r.groups == nil || !errors.Is(err, memory.ErrBudget) {
 			return table, err
 		}
@@ -424,6 +443,17 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 		table, err = r.present(table)
 	}
 	return table, err
+}
+
+// uncrowded aggregates by groups with numbers instead of partitions by hashes.
+func (r *run) uncrowded() (*buffer.Buffer, error) {
+	r.partitions = nil
+	var err error
+	if r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans); err != nil {
+		return nil, err
+	}
+	r.owned.add(r.groups)
+	return r.unordered()
 }
 
 // table returns the keys and the aggregates of all groups.

@@ -36,5 +36,5 @@ func (k Key) typeIn(schema *arrow.Schema) (arrow.DataType, bool, error) {
 	if k.Values != nil {
 		return k.Values.Type(), k.Values.NullCount() != 0, nil
 	}
-	return k.expression().Type(schema)
+	return typeIn(schema, k.expression())
 }

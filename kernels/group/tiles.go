@@ -3,6 +3,7 @@ package group
 import (
 	"errors"
 	"math/bits"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
@@ -24,6 +25,9 @@ const (
 	tileReserve = 4 << 10
 	// spareSlots are slots for rows of no group, one for each lane.
 	spareSlots = 32
+	// mostSlices is the number of slices of the groups, of which each reads all rows, and
+	// mostTilePasses that of all launches, up to which records and partitions take longer.
+	mostSlices, mostTilePasses = 4, 6
 )
 
 // tileReader is a reader with its words in a slot.
@@ -34,17 +38,17 @@ type tileReader struct {
 	window      sumWindow
 }
 
-// tileWords returns the number of words of 32 and of 64 bits of a reader in a slot, or
-// false if tiles do not support it.
-func (r *reader) tileWords(kept bool) (words, extremes int, ok bool) {
-	if r.merges {
+// tileWords returns the number of words of 32 and of 64 bits of an accumulator in a slot, or
+// false if tiles do not support it. wide is set for integers of 64 bits.
+func (a accumulator) tileWords(kept, wide bool) (words, extremes int, ok bool) {
+	if a.merges {
 		return 0, 0, false
 	}
-	switch r.kind {
+	switch a.kind {
 	case countRows:
 		return 1, 0, true
 	case sumIntegers:
-		if r.in.is == fromSigned64 || r.in.is == fromUnsigned64 {
+		if wide {
 			return 3, 0, true
 		}
 		return 2, 0, true
@@ -53,9 +57,91 @@ func (r *reader) tileWords(kept bool) (words, extremes int, ok bool) {
 	case greatest:
 		return 0, 1, true
 	case sumFloats:
-		return windowWords, 0, r.term == linear && !kept
+		return windowWords, 0, a.term == linear && !kept
 	}
 	return 0, 0, false
+}
+
+// isWide reports whether a reader reads integers of 64 bits.
+func (r *reader) isWide() bool { return r.in.is == fromSigned64 || r.in.is == fromUnsigned64 }
+
+// tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
+type tileLaunch struct {
+	accumulators    []int
+	words, extremes int
+	slices          int
+}
+
+func (l *tileLaunch) slotBytes() int { return 4*l.words + 8*l.extremes }
+
+// slicesOf returns the number of slices of some slots of a size, or more than mostSlices.
+func slicesOf(slots, bytes, limit int) int {
+	most := limit/bytes - spareSlots
+	if most < 1 {
+		return mostSlices + 1
+	}
+	return max(slots-1, 0)/most + 1
+}
+
+// tileLaunches divides accumulators into launches for a number of slots. rest are the numbers of the
+// others. An accumulator that needs slices has a separate launch.
+func tileLaunches(list []accumulator, isWide func(int) bool, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
+	open := -1 // the launch without slices
+	for i, a := range list {
+		l := tileLaunch{accumulators: []int{i}}
+		var ok bool
+		if l.words, l.extremes, ok = a.tileWords(kept, isWide(i)); !ok {
+			rest = append(rest, i)
+			continue
+		}
+		if l.slices = slicesOf(slots, l.slotBytes(), limit); l.slices > mostSlices {
+			rest = append(rest, i)
+			continue
+		}
+		if l.slices > 1 {
+			launches = append(launches, l)
+			continue
+		}
+		if open >= 0 {
+			o := &launches[open]
+			if len(o.accumulators) < mostReaders && slicesOf(slots, o.slotBytes()+l.slotBytes(), limit) == 1 {
+				o.accumulators = append(o.accumulators, i)
+				o.words, o.extremes = o.words+l.words, o.extremes+l.extremes
+				continue
+			}
+		}
+		open, launches = len(launches), append(launches, l)
+	}
+	return launches, rest
+}
+
+// tiled reports whether tiles are the way to add up a number of places, with an accumulator that
+// counts the rows of each.
+func (r *run) tiled(places uint64) (bool, error) {
+	choices := strategy.OfGroup(r.call.Context())
+	if choices.Partition || choices.Records || places > mostDensePlaces || r.rows.Capacity() < fewestTiledRows && !choices.Tiles {
+		return false, nil
+	}
+	limit, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	if err != nil {
+		return false, err
+	}
+	launches, rest := tileLaunches(r.counted(), func(int) bool { return true }, false, int(places), limit-tileReserve)
+	passes := 0
+	for _, l := range launches {
+		passes += l.slices
+	}
+	return len(rest) == 0 && passes <= mostTilePasses, nil
+}
+
+// counted returns the plan's accumulators and one that counts the rows of each group.
+func (r *run) counted() []accumulator {
+	rows := accumulator{kind: countRows, value: -1, other: -1, where: -1}
+	list := slices.Clone(r.plan.accumulators)
+	if !slices.Contains(list, rows) {
+		list = append(list, rows)
+	}
+	return list
 }
 
 // tiling is a launch that adds tiles to some readers.
@@ -63,7 +149,8 @@ type tiling struct {
 	readers []tileReader
 	// words and extremes are the numbers of words of a slot, copies that of its copies.
 	words, extremes, copies int
-	slots                   int
+	// slots is the number of groups. Each block has slots of one of the slices of them.
+	slots, slices int
 	// span is the largest distance of a value from the lowest bit of its window.
 	span   int
 	blocks int
@@ -71,8 +158,11 @@ type tiling struct {
 
 func (t *tiling) slotBytes() int { return 4*t.words + 8*t.extremes }
 
-// entries is the number of copies of all slots.
-func (t *tiling) entries() int { return t.copies*t.slots + spareSlots }
+// own is the number of groups of a block.
+func (t *tiling) own() int { return (t.slots-1)/t.slices + 1 }
+
+// entries is the number of copies of all slots of a block.
+func (t *tiling) entries() int { return t.copies*t.own() + spareSlots }
 
 // addTiles adds all rows to the states of the readers that tiles support. It returns the
 // other readers.
@@ -86,44 +176,44 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 		return nil, err
 	}
 	limit -= tileReserve
-	t := tiling{slots: g.capacity()}
-	var launches []tiling
+	if choices.SlotBytes > 0 {
+		limit = choices.SlotBytes
+	}
+	list := make([]accumulator, len(readers))
 	for i := range readers {
-		words, extremes, ok := readers[i].tileWords(g.kept)
-		if !ok || (4*words+8*extremes)*(t.slots+spareSlots) > limit {
-			rest = append(rest, readers[i])
-			continue
-		}
-		if len(t.readers) == mostReaders || (t.slotBytes()+4*words+8*extremes)*(t.slots+spareSlots) > limit {
-			launches = append(launches, t)
-			t = tiling{slots: t.slots}
-		}
-		made := tileReader{reader: &readers[i], words: words, word: t.words}
-		if extremes > 0 {
-			made.word = t.extremes
-		}
-		t.readers = append(t.readers, made)
-		t.words, t.extremes = t.words+words, t.extremes+extremes
+		list[i] = readers[i].accumulator
 	}
-	if len(t.readers) > 0 {
-		launches = append(launches, t)
-	}
-	for i := range launches {
-		if err := launches[i].add(call, g, limit); err != nil {
+	launches, others := tileLaunches(list, func(i int) bool { return readers[i].isWide() }, g.kept, g.capacity(), limit)
+	for _, l := range launches {
+		t := tiling{slots: g.capacity(), slices: l.slices}
+		for _, i := range l.accumulators {
+			made := tileReader{reader: &readers[i], word: t.words}
+			words, extremes, _ := list[i].tileWords(g.kept, readers[i].isWide())
+			made.words = words
+			if extremes > 0 {
+				made.word = t.extremes
+			}
+			t.readers = append(t.readers, made)
+			t.words, t.extremes = t.words+words, t.extremes+extremes
+		}
+		if err := t.add(call, g, limit); err != nil {
 			return nil, err
 		}
+	}
+	for _, i := range others {
+		rest = append(rest, readers[i])
 	}
 	return rest, nil
 }
 
 // shape chooses the number of blocks, that of the copies of a slot, and the span of windows.
 func (t *tiling) shape(multiprocessors, rows, limit int) {
-	most := max(1, multiprocessors)
-	t.blocks = min(most, (rows-1)/(tileThreads*tileRows)+1)
-	each := (rows-1)/(tileThreads*t.blocks) + tileRows + 1 // rows of a thread, at most
+	parts := min(max(1, multiprocessors/t.slices), (rows-1)/(tileThreads*tileRows)+1)
+	t.blocks = parts * t.slices
+	each := (rows-1)/(tileThreads*parts) + tileRows + 1 // rows of a thread, at most
 	t.copies = 1
 	// Copies for few rows would take more time than they save.
-	for t.copies < mostCopies && (2*t.copies*t.slots+spareSlots)*t.slotBytes() <= limit && 2*t.copies*t.slots <= max(each*tileThreads/4, t.slots) {
+	for t.copies < mostCopies && (2*t.copies*t.own()+spareSlots)*t.slotBytes() <= limit && 2*t.copies*t.own() <= max(each*tileThreads/4, t.own()) {
 		t.copies *= 2
 	}
 	t.span = windowSpan(each * (tileThreads / t.copies))
@@ -152,8 +242,17 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 	}
 	err := t.run(call, "add_tiles", t.blocks, tileThreads, t.entries()*t.slotBytes(),
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
-	if err != nil || len(floats) == 0 {
+	if err != nil {
 		return err
+	}
+	return t.settle(call, g, floats)
+}
+
+// settle completes sums of floats: sums in windows become states, and sums of which the windows
+// overflow are computed in another way.
+func (t *tiling) settle(call *op.Call, g *grouping, floats []reader) error {
+	if len(floats) == 0 {
+		return nil
 	}
 	blocks := min((t.slots-1)/settleThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
 	if err := t.run(call, "settle_sums", blocks, settleThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
@@ -191,8 +290,8 @@ func (t *tiling) run(call *op.Call, entry string, blocks, threads, sharedBytes i
 // argument returns the launch as kernels take it.
 func (t *tiling) argument() any {
 	fields := []any{
-		uint32(len(t.readers)), uint32(t.words), uint32(t.extremes), uint32(t.slots), uint32(t.copies), uint32(bits.TrailingZeros(uint(t.copies))),
-		uint32(t.entries()), uint32(t.span),
+		uint32(len(t.readers)), uint32(t.words), uint32(t.extremes), uint32(t.own()), uint32(t.copies), uint32(bits.TrailingZeros(uint(t.copies))),
+		uint32(t.entries()), uint32(t.span), uint32(t.slices), uint32(0),
 	}
 	for i := range t.readers {
 		fields = append(fields, t.readers[i].argument())
@@ -205,7 +304,7 @@ func (t *tiling) argument() any {
 }
 
 func (r *tileReader) argument() any {
-	return kernels.Struct(uint32(r.kind), word(r.least), word(r.kind == greatest && r.value < 0), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room),
+	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), word(r.kind == greatest && r.value < 0), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room),
 		r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.window.state, r.window.limbs, r.window.list)
 }
 

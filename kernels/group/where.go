@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -14,8 +15,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hostarray"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/reduce"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -23,9 +26,9 @@ import (
 const maskName = "\x00mask"
 
 // restrict applies the condition of a query before keys and values are computed. It removes
-// the other rows, of the columns that the query reads. On the host, if the condition keeps at
-// least half of the rows, they stay: the condition becomes one of each aggregate, and groups
-// without a row that meets it are removed from the result.
+// the other rows, of the columns that the query reads. If the condition keeps at least half of the
+// rows, they may stay: the condition becomes one of each aggregate, and groups without a row that
+// meets it are removed from the result.
 //
 // A query that needs the numbers of the rows, or has keys outside of the table, keeps its
 // condition, and so does one that reads no column.
@@ -36,7 +39,7 @@ func (r *run) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Qu
 	}
 	options := r.options.Options
 	options.Tag = op.ScratchTag
-	if !r.mayMask(q) {
+	if !r.mayMask(ctx, q) {
 		if len(columns) == 0 {
 			return q, nil
 		}
@@ -81,16 +84,37 @@ func masked(aggregates []Aggregate, condition expr.Expr) []Aggregate {
 	return restricted
 }
 
-// mayMask reports whether rows that do not meet the condition may stay: on the host, if
-// the order of the groups does not depend on them.
-func (r *run) mayMask(q Query) bool {
-	if q.table.Device().Kind() != device.Host || r.options.Order == FirstAppearance {
+// maskedRows is the number of rows from which on a GPU counts those that meet a condition: fewer
+// are copied in the time of the wait for the count.
+const maskedRows = 1 << 20
+
+// mayMask reports whether rows that do not meet the condition may stay: if the order of the groups
+// does not depend on them. On a GPU they stay only if keys are strings, which take long to copy and
+// are not grouped by partitions, where masks are not read, or few numbers of strings.
+func (r *run) mayMask(ctx context.Context, q Query) bool {
+	if r.options.Order == FirstAppearance {
 		return false
+	}
+	if q.table.Device().Kind() != device.Host {
+		rows, known := q.table.HostRows()
+		if rows < maskedRows && !strategy.OfGroup(ctx).Masks || !known || r.options.Estimate != nil || !q.texts && !slices.ContainsFunc(q.keys, q.hasLongValues) {
+			return false
+		}
 	}
 	if r.options.MaxGroups > 0 && slices.ContainsFunc(q.keys, func(k Key) bool { return !isConstant(k) }) {
 		return false
 	}
 	return !slices.ContainsFunc(r.plan.outputs, func(o output) bool { return o.method == bySegment })
+}
+
+// hasLongValues reports whether a key has values of no fixed width.
+func (q Query) hasLongValues(key Key) bool {
+	t, _, err := key.typeIn(q.table.Schema())
+	if err != nil {
+		return false
+	}
+	l, err := layout.Of(t)
+	return err == nil && l.Kind == layout.Binary
 }
 
 // on returns the query without its condition on another table, which the run owns.
@@ -113,10 +137,14 @@ func (r *run) remove(ctx context.Context, q Query, columns []string, mask *colum
 	return q, errors.Join(err, read.Release())
 }
 
-// count returns the number of rows, and of those for which a mask in host memory is true.
+// count returns the number of rows, and of those for which a mask is true.
 func (r *run) count(ctx context.Context, table *buffer.Buffer, mask *column.Column) (rows, kept int64, err error) {
-	if rows, err = table.NumRows(ctx); err != nil {
-		return 0, 0, err
+	if rows, err = table.NumRows(ctx); err != nil || rows == 0 {
+		return 0, 0, err // a mask of no rows may have no memory
+	}
+	if table.Device().Kind() != device.Host {
+		kept, err = r.countOnDevice(ctx, table.Rows(), mask)
+		return rows, kept, err
 	}
 	view, err := hostarray.View(mask)
 	if err != nil {
@@ -136,6 +164,21 @@ func (r *run) count(ctx context.Context, table *buffer.Buffer, mask *column.Colu
 		kept += int64(bits.OnesCount64(word))
 	}
 	return rows, kept, nil
+}
+
+// countOnDevice returns the number of rows for which a mask is true. It waits for it.
+func (r *run) countOnDevice(ctx context.Context, rows buffer.Rows, mask *column.Column) (int64, error) {
+	table, err := tableOf([]string{maskName}, []*column.Column{mask}, rows)
+	if err != nil {
+		return 0, err
+	}
+	options := r.options.Options
+	options.Tag = op.ScratchTag
+	counts, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(maskName))}, options)
+	if err = errors.Join(err, table.Release()); err != nil {
+		return 0, err
+	}
+	return counts[0].(*scalar.Int64).Value, nil
 }
 
 // columns returns the columns that keys and aggregates read.

@@ -130,7 +130,10 @@ func TestTiles(t *testing.T) {
 		}
 		record := tileRecord(r, n, groups, next)
 		defer record.Release()
-		for _, choices := range []strategy.Group{{Tiles: true}, {Tiles: true, Outside: 2}} {
+		for _, choices := range []strategy.Group{{Tiles: true}, {Tiles: true, Outside: 2}, {Tiles: true, SlotBytes: 440}, {Records: true}} {
+			if brief(mgr) && (choices.SlotBytes > 0 || choices.Records) && name != "rare" && name != "special" {
+				continue // TestRecords and TestEachWayOnce have these, too
+			}
 			key := group.Columns("k")[0]
 			if choices.Outside > 0 {
 				key = group.Key{Expr: expr.Lit(int8(1)), Name: "k"} // one group, of a dense key

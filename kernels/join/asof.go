@@ -72,6 +72,11 @@ type AsOfOptions struct {
 // # Errors
 //
 // The errors are those of [Tables].
+//
+// # Estimates
+//
+// Estimates are upper bounds. Right columns of strings, keys of strings that are computed, and
+// dictionaries with another type on the other side have none.
 func AsOf(ctx context.Context, left, right *buffer.Buffer, on On, options AsOfOptions) (*buffer.Buffer, error) {
 	made, err := joinAsOf(ctx, left, right, on, options)
 	if err != nil {
@@ -109,16 +114,16 @@ func (o *AsOfOptions) options() (Options, error) {
 	if o.MatchedOnly {
 		made.Kind = Inner
 	}
-	switch {
-	case o.Direction > Nearest:
+	if o.Direction > Nearest {
 		return made, fmt.Errorf("Direction is %d, expected Backward, Forward or Nearest: %w", o.Direction, device.ErrInvalidValue)
-	case o.Estimate != nil:
-		return made, errNoEstimate
 	}
 	return made, nil
 }
 
 func joinAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options AsOfOptions) (*buffer.Buffer, error) {
+	if options.Estimate != nil {
+		return nil, estimateAsOf(ctx, left, right, on, options)
+	}
 	o, err := options.options()
 	if err != nil {
 		return nil, err

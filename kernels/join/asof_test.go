@@ -18,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -81,6 +82,7 @@ type timed struct {
 	keys    []float64
 	symbols []string
 	table   *buffer.Buffer
+	random  *rand.Rand // drew the table
 }
 
 // drawTimed draws a table with columns t, s and row.
@@ -95,7 +97,7 @@ func drawTimed(t *testing.T, mgr *memory.Manager, r *rand.Rand, kind asOfKind, r
 	symbols, numbers := array.NewStringBuilder(arrowmemory.DefaultAllocator), array.NewInt32Builder(arrowmemory.DefaultAllocator)
 	defer symbols.Release()
 	defer numbers.Release()
-	d := &timed{}
+	d := &timed{random: r}
 	last := -4.0
 	isFloat := arrow.IsFloating(of.ID())
 	for row := range rows {
@@ -180,14 +182,14 @@ func TestAsOfAgainstNestedLoops(t *testing.T) {
 	for name, kind := range asOfKinds {
 		t.Run(name, func(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-				r := rand.New(rand.NewPCG(rand.Uint64(), 6))
+				r := property.Random(t)
 				mgr := devicetest.Manager(t, dev, memory.Options{})
 				rounds := 20
 				if devicetest.Emulated(dev) {
 					rounds = 3
 				}
 				for round := range rounds {
-					if !chosen(dev, 3) {
+					if !chosen(r, dev, 3) {
 						continue
 					}
 					left, right := lengths(r, dev)
@@ -219,7 +221,7 @@ func TestAsOfOfManyRows(t *testing.T) {
 		}
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, span := range []int{35, 20_000} {
-			r := rand.New(rand.NewPCG(rand.Uint64(), 7))
+			r := property.Random(t)
 			kind := asOfKinds["int32"]
 			kind.span = span
 			a, b := drawTimed(t, mgr, r, kind, false, 2600, false), drawTimed(t, mgr, r, kind, true, 10_000, false)
@@ -233,7 +235,7 @@ func checkAsOf(t *testing.T, a, b *timed, o join.AsOfOptions, tolerance float64)
 	t.Helper()
 	on := join.On{Left: "t", Right: "t"}
 	ways := []strategy.AsOf{strategy.ByWords, strategy.Merged, strategy.Searched}
-	ctx := strategy.WithJoin(t.Context(), strategy.Join{AsOf: ways[rand.IntN(len(ways))]})
+	ctx := strategy.WithJoin(t.Context(), strategy.Join{AsOf: ways[a.random.IntN(len(ways))]})
 	result, err := join.AsOf(ctx, a.table, b.table, on, o)
 	require.NoError(t, err)
 	schema, err := join.AsOfSchema(a.table.Schema(), b.table.Schema(), on, o)

@@ -1,7 +1,6 @@
 package join_test
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -21,7 +21,7 @@ import (
 // on the device.
 func filtered(t *testing.T, s *side) *side {
 	t.Helper()
-	kept := &side{}
+	kept := &side{random: s.random}
 	for i, v := range s.value {
 		if v != nil && *v > 1 {
 			kept.keys, kept.value = append(kept.keys, s.keys[i]), append(kept.value, v)
@@ -38,14 +38,14 @@ func filtered(t *testing.T, s *side) *side {
 // stream than theirs.
 func TestCountsOnTheDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		r := rand.New(rand.NewPCG(rand.Uint64(), 11))
+		r := property.Random(t)
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, stream.Close()) })
 		for _, name := range []string{"int32", "utf8", "mixed"} {
 			for _, kind := range kinds {
-				if !chosen(dev, 4) {
+				if !chosen(r, dev, 4) {
 					continue
 				}
 				a := filtered(t, drawSide(t, mgr, r, keyKinds[name], false, 40, 0.1, "a"))

@@ -26,8 +26,8 @@ const (
 	// Fewer than loadRows rows have one a thread, so that no thread looks for one row after the
 	// other while multiprocessors are idle.
 	matchLoads, loadRows = 8, 1 << 17
-	// insertLoads is the number of rows that a thread inserts, if they are many.
-	insertLoads = 4
+	// aloneRows is the most rows that one block of aloneThreads looks up and pairs.
+	aloneRows, aloneThreads = 2048, 1024
 	// fewRows is the most rows of a table that one block of fewThreads makes: see table.cu.
 	fewRows, fewThreads = 4096, 1024
 	// loopRows is the number of rows of a thread of kernels that loop over many rows.
@@ -70,7 +70,7 @@ func (r *run) sumOnDevice(s *sequence, f form) error {
 			return err
 		}
 		m.list = l.table.list
-		file, entry = "table", l.table.entry("probe_sums", l.words)
+		file, entry = "table", "probe_sums"+l.words.width()
 		arguments = []any{t, l.words.argument(), word(l.table.distinct), uint32(f)}
 	} else {
 		arguments = append(arguments, uint32(f), uint64(m.probe))
@@ -89,12 +89,8 @@ func (r *run) sumOnDevice(s *sequence, f form) error {
 		if err := scratch[0].Fill(r.call.Stream, 0); err != nil {
 			return err
 		}
-		kernel, err := r.call.Kernel(&set, file, entry)
-		if err != nil {
-			return err
-		}
 		arguments = append(append([]any{s.sums}, arguments...), loads, scratch[1], scratch[0])
-		if err := kernel.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0, arguments...); err != nil {
+		if err := r.launchTiles(file, entry, tiles, arguments...); err != nil {
 			return err
 		}
 		words, err := memory.Reinterpret[uint64](scratch[1])
@@ -120,8 +116,11 @@ func (r *run) expandOnDevice(s *sequence, from int64, n int, out any) error {
 }
 
 // pairOnDevice writes the pairs of single matches to struct PairsOut of pairing.cuh, and the
-// words of their outcome. Matches that are pending are found by the same kernel.
+// words of their outcome. Matches that are pending are found by the first of two kernels.
 func (r *run) pairOnDevice(m *matches, out any, outcome memory.Slice[uint64]) error {
+	if m.pending != nil && m.probe <= aloneRows {
+		return r.probePairs(m.pending, out, true, outcome, memory.Slice[uint8]{})
+	}
 	loads, tiles := matchTiles(m.probe)
 	block, slices, err := r.call.Scratch(lookback.Bytes(uint64(tiles), 8))
 	if err != nil {
@@ -131,22 +130,42 @@ func (r *run) pairOnDevice(m *matches, out any, outcome memory.Slice[uint64]) er
 		if err := slices[0].Fill(r.call.Stream, 0); err != nil {
 			return err
 		}
-		file, entry, arguments := "pairs", "pair_matches", []any{out, m.first, uint64(m.probe), loads, outcome, slices[0]}
-		if l := m.pending; l != nil {
-			t, err := l.table.argument()
-			if err != nil {
-				return err
-			}
-			file, entry = "table", l.table.entry("probe_pairs", l.words)
-			arguments = []any{out, t, l.words.argument(), word(!l.table.settled), loads, outcome, slices[0]}
+		if m.pending == nil {
+			return r.launchTiles("pairs", "pair_matches", tiles, out, m.first, uint64(m.probe), loads, outcome, slices[0])
 		}
-		f, err := r.call.Kernel(&set, file, entry)
-		if err != nil {
+		if err := r.probePairs(m.pending, out, false, outcome, slices[0]); err != nil {
 			return err
 		}
-		return f.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0, arguments...)
+		return r.launchTiles("pairs", "compact_pairs", tiles, out, uint64(m.probe), loads, outcome, slices[0])
 	}()
 	return errors.Join(err, block.Release())
+}
+
+// probePairs writes the pair of each row at the place of the row. With alone set one block has
+// all rows; it compacts the pairs and writes the outcome.
+func (r *run) probePairs(l *lookup, out any, alone bool, outcome memory.Slice[uint64], state memory.Slice[uint8]) error {
+	t, err := l.table.argument()
+	if err != nil {
+		return err
+	}
+	f, err := r.call.Kernel(&set, "table", "probe_pairs"+l.words.width())
+	if err != nil {
+		return err
+	}
+	grid, block := kernels.GridFor(l.words.rows, threads), device.Dim3{X: threads}
+	if alone {
+		grid, block = device.Dim3{X: 1}, device.Dim3{X: aloneThreads}
+	}
+	return f.Launch(r.call.Stream, grid, block, 0, out, t, l.words.argument(), word(!l.table.settled), word(alone), outcome, state)
+}
+
+// launchTiles launches a kernel with a block for each tile.
+func (r *run) launchTiles(file, entry string, tiles int, arguments ...any) error {
+	f, err := r.call.Kernel(&set, file, entry)
+	if err != nil {
+		return err
+	}
+	return f.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0, arguments...)
 }
 
 func (r *run) markOnDevice(k *marks, p *pairs) error {

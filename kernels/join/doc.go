@@ -43,8 +43,8 @@
 //
 // Rows are found by places if the keys of the smaller table are integers in a small range,
 // which the device measures, otherwise by a hash table; keys that do not fit 64 bits are
-// sorted and searched. Rows that have at most one match are paired in one pass. Of others
-// the pairs are counted, their number is read by the host, and each pair is
-// written by one thread of a GPU. So the time depends on the number of pairs, not on how
+// sorted and searched. Rows that have at most one match are paired in one pass, and
+// compacted if some have none. Of others the pairs are counted, their number is read by the host, and
+// each pair is written by one thread of a GPU. So the time depends on the number of pairs, not on how
 // they are distributed over the keys.
 package join

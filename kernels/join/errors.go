@@ -39,8 +39,11 @@ func (e *KeyError) Error() string { return fmt.Sprintf("key %d, %v: %v", e.Numbe
 // Unwrap returns Err.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// errNoEstimate is the error of estimates.
+// errNoEstimate is the error of estimates that need the data.
 var errNoEstimate = fmt.Errorf("the memory depends on the data, so it is not known before the operator runs: %w", device.ErrNotSupported)
+
+// errConditionWithoutBound is the error of estimates of joins with a condition.
+var errConditionWithoutBound = fmt.Errorf("an estimate of a join with a condition has no bound, because all pairs of equal keys are tested: filter the result instead: %w", device.ErrNotSupported)
 
 // checkSide refuses tables that are too long.
 func checkSide(side string, rows int64) error {

@@ -21,7 +21,9 @@ const fixedScratch = 1 << 20
 
 // estimator finds upper bounds of the memory of a join, from the tables without their rows.
 type estimator struct {
+	// left is nil for an index.
 	left, right *buffer.Buffer
+	leftSchema  *arrow.Schema
 	on          []On
 	options     *Options
 	result      result
@@ -35,26 +37,15 @@ type estimator struct {
 // estimateTables reports the bounds to the caller of [Tables]. It returns
 // kernels.ErrEstimated.
 func estimateTables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) error {
-	for _, table := range []*buffer.Buffer{left, right} {
-		if err := table.Check(); err != nil {
-			return err
-		}
+	e, call, err := newEstimator(ctx, left, right, on, &options)
+	if err != nil {
+		return err
 	}
-	given := options.Options
-	options.Estimate = nil
 	if _, err := schemaOf(left.Schema(), right.Schema(), on, options); err != nil {
 		return err
 	}
 	if !options.Where.IsZero() {
-		return fmt.Errorf("an estimate of a join with a condition has no bound, because all pairs of equal keys are tested: filter the result instead: %w", device.ErrNotSupported)
-	}
-	call, err := op.Begin(ctx, given, append(columnsOf(left), columnsOf(right)...)...)
-	if err != nil {
-		return err
-	}
-	e := &estimator{left: left, right: right, on: on, options: &options, l: uint64(left.Capacity()), r: uint64(right.Capacity())}
-	if e.result, err = planResult(left.Schema(), right.Schema(), on, &options); err != nil {
-		return err
+		return errConditionWithoutBound
 	}
 	e.countRows()
 	scratch, err := e.scratch(call.OnHost())
@@ -227,7 +218,7 @@ func (e *estimator) scratch(onHost bool) (uint64, error) {
 // keyBytes returns a bound of the memory of a pair of keys in one type, and the number of
 // their bits as a word.
 func (e *estimator) keyBytes(pair On) (bytes, bits uint64, err error) {
-	a, err := keyType("left", e.left.Schema(), pair.Left, pair.LeftExpr)
+	a, err := keyType("left", e.leftSchema, pair.Left, pair.LeftExpr)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -246,6 +237,9 @@ func (e *estimator) keyBytes(pair On) (bytes, bits uint64, err error) {
 		table, name := e.left, pair.Left
 		if side == 1 {
 			table, name = e.right, pair.Right
+		}
+		if table == nil {
+			continue
 		}
 		name, isColumn := columnName(name, of)
 		if !isColumn {

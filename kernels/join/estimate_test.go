@@ -2,7 +2,9 @@ package join_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/memory"
@@ -22,9 +25,11 @@ import (
 func TestEstimatesAreBounds(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for name, key := range keyKinds {
+		choices := property.Random(t)
+		for _, name := range slices.Sorted(maps.Keys(keyKinds)) {
+			key := keyKinds[name]
 			for _, kind := range kinds {
-				if !chosen(dev, 8) || name == "mixed" || name == "encoded" || name == "codes" {
+				if !chosen(choices, dev, 8) || name == "mixed" || name == "encoded" || name == "codes" {
 					continue
 				}
 				r := rand.New(rand.NewPCG(7, uint64(kind)))
@@ -95,4 +100,62 @@ func TestRefusedResultNamesItsBytes(t *testing.T) {
 	_, err := join.Tables(t.Context(), table, table, join.Using("k0"), join.Options{})
 	require.ErrorIs(t, err, memory.ErrBudget)
 	require.ErrorContains(t, err, "the result has 160000 rows, and columns of 1280")
+}
+
+// TestEstimatesOfSearchesAreBounds compares estimates of as-of joins, joins by ranges and
+// indexes with their memory.
+func TestEstimatesOfSearchesAreBounds(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		r := property.Random(t)
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		rows := 20_000
+		if devicetest.Emulated(dev) || testing.Short() {
+			rows = 2000
+		}
+		slack := uint64(3<<20 + 700*rows)
+		for _, name := range []string{"int32", "widths", "far", "float64", "float16", "units"} {
+			if !chosen(r, dev, 4) {
+				continue
+			}
+			kind := asOfKinds[name]
+			if name == "int32" {
+				kind.span = rows
+			}
+			a, b := drawTimed(t, mgr, r, kind, false, rows, false), drawTimed(t, mgr, r, kind, true, rows, false)
+			for by, on := range [][]join.On{nil, join.Using("s")} {
+				for _, matched := range []bool{false, true} {
+					o := join.AsOfOptions{By: on, MatchedOnly: matched, LeftColumns: []string{"t", "s"}, RightColumns: []string{"row"}}
+					columntest.CheckBound(t, mgr, fmt.Sprintf("as of, %s, %d, %v", name, by, matched), slack, func(options kernels.Options) (*buffer.Buffer, error) {
+						o.Options = options
+						return join.AsOf(t.Context(), a.table, b.table, join.On{Left: "t", Right: "t"}, o)
+					})
+				}
+			}
+			if kind.span == 0 {
+				continue
+			}
+			for _, kind := range []join.Kind{join.Inner, join.Left, join.Semi, join.Anti} {
+				o := join.Options{Kind: kind, LeftColumns: []string{"row"}, MaxRows: int64(4 * rows)}
+				if kind == join.Inner || kind == join.Left {
+					o.RightColumns = []string{"row"}
+				}
+				columntest.CheckBound(t, mgr, fmt.Sprintf("range, %s, %v", name, kind), slack, func(options kernels.Options) (*buffer.Buffer, error) {
+					o.Options = options
+					return join.Range(t.Context(), a.table, b.table, join.Between{Low: "t", High: "t", Right: "t", Bounds: join.Closed}, nil, o)
+				})
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(keyKinds)) {
+			key := keyKinds[name]
+			if !chosen(r, dev, 6) || name == "mixed" || name == "encoded" || name == "codes" {
+				continue
+			}
+			a, b := drawSide(t, mgr, r, key, false, 1, 0, "a"), drawSide(t, mgr, r, key, true, rows, 0.2, "b")
+			o := join.Options{Kind: join.Inner}
+			columntest.CheckBound(t, mgr, "index, "+name, slack, func(options kernels.Options) (*join.Index, error) {
+				o.Options = options
+				return join.Build(t.Context(), a.table.Schema(), b.table, keysOf(o, key), o)
+			})
+		}
+	})
 }

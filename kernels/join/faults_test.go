@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -86,10 +87,11 @@ func TestEveryAllocationFails(t *testing.T) {
 	for name, operation := range operations {
 		t.Run(name, func(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-				ctx, _ := anyStrategy(t)
+				choices := property.Random(t)
+				ctx, _ := anyStrategy(t, choices)
 				// The first two allocations are those of the tables.
 				for failing := uint64(3); ; failing++ {
-					if !chosen(dev, 4) {
+					if !chosen(choices, dev, 4) {
 						continue
 					}
 					faults := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: failing}})

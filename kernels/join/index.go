@@ -54,6 +54,10 @@ type Index struct {
 // # Errors
 //
 // The errors are those of [Tables].
+//
+// # Estimates
+//
+// Estimates are upper bounds. The result is the memory of the index without the table's columns.
 func Build(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on []On, options Options) (*Index, error) {
 	made, err := newIndex(ctx, left, right, on, options)
 	if err != nil {
@@ -69,8 +73,14 @@ func newIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on 
 	if err := right.Check(); err != nil {
 		return nil, err
 	}
+	estimate := options.Estimate
+	options.Estimate = nil
 	if _, err := schemaOf(left, right.Schema(), on, options); err != nil {
 		return nil, err
+	}
+	if estimate != nil {
+		options.Estimate = estimate
+		return nil, estimateIndex(ctx, left, right, on, options)
 	}
 	options.Order = LeftOrder
 	ix := &Index{schema: left, rightSchema: right.Schema(), on: on, run: &run{options: options, kept: true}}

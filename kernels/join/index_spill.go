@@ -136,7 +136,7 @@ func (ix *Index) acquire(ctx context.Context, held *release.Stack) (m indexMemor
 		parts = append(parts, columnsOf(acquired))
 		m.parts = append(m.parts, columnsOf(acquired)...)
 	}
-	m.built, err = ix.built.of(held, parts)
+	m.built, err = ix.built.of(held, parts, m.keys)
 	return m, err
 }
 
@@ -155,10 +155,18 @@ func (b *built) parts(mgr *memory.Manager) (parts [][]*column.Column, err error)
 		}
 		return [][]*column.Column{columns}, nil
 	}
-	for _, bytes := range []memory.Slice[uint8]{b.table.memory, b.table.list.AsBytes(), b.table.spans.AsBytes()} {
+	t := b.table
+	t.sharesKey = t.keys != nil && t.keys.column != nil
+	values := t.values
+	if t.sharesKey {
+		values = memory.Slice[uint8]{} // the column is among the keys
+	}
+	t.regions = nil
+	for i, bytes := range []memory.Slice[uint8]{slotRegion: t.memory, listRegion: t.list.AsBytes(), spanRegion: t.spans.AsBytes(), valueRegion: values} {
 		if bytes.Len() == 0 {
 			continue
 		}
+		t.regions = append(t.regions, i)
 		c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Uint8, Length: bytes.Len(), Buffers: []column.Bytes{{}, bytes}, Manager: mgr})
 		if err != nil {
 			for _, part := range parts {
@@ -171,8 +179,16 @@ func (b *built) parts(mgr *memory.Manager) (parts [][]*column.Column, err error)
 	return parts, nil
 }
 
-// of returns a build side like b in other memory: that of parts, which is held.
-func (b *built) of(held *release.Stack, parts [][]*column.Column) (*built, error) {
+// Regions of the memory of a table, each a part of a spilled index if it is not empty.
+const (
+	slotRegion = iota
+	listRegion
+	spanRegion
+	valueRegion
+)
+
+// of returns a build side like b in other memory: that of parts and keys, which are held.
+func (b *built) of(held *release.Stack, parts [][]*column.Column, keys []*column.Column) (*built, error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -190,20 +206,28 @@ func (b *built) of(held *release.Stack, parts [][]*column.Column) (*built, error
 		held.Add(table)
 		return &built{sorted: &sortedRows{table: table, rows: columns[len(keys)]}}, nil
 	}
+	from := b.table
 	t := &table{
-		narrow: b.table.narrow, size: b.table.size, seed: b.table.seed, factor: b.table.factor, least: b.table.least, places: b.table.places,
-		room: b.table.room, sign: b.table.sign, mask: b.table.mask, rows: b.table.rows, settled: true, distinct: b.table.distinct,
+		size: from.size, seed: from.seed, factor: from.factor, least: from.least, places: from.places, room: from.room,
+		sign: from.sign, mask: from.mask, rows: from.rows, wide: from.wide, settled: true, distinct: from.distinct,
 	}
 	var err error
+	if from.sharesKey {
+		if t.values, err = keys[0].ValuesRegion(); err != nil {
+			return nil, err
+		}
+	}
 	for i, part := range parts {
 		bytes := part[0].Buffer(1)
-		switch i {
-		case 0:
+		switch from.regions[i] {
+		case slotRegion:
 			t.memory = bytes
-		case 1:
+		case listRegion:
 			t.list, err = memory.Reinterpret[uint32](bytes)
-		default:
+		case spanRegion:
 			t.spans, err = memory.Reinterpret[uint64](bytes)
+		case valueRegion:
+			t.values = bytes
 		}
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -23,13 +24,13 @@ func TestIndexAgainstNestedLoops(t *testing.T) {
 	for _, name := range []string{"int32", "int64", "encoded", "signs", "two integers", "mixed"} {
 		t.Run(name, func(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-				r := rand.New(rand.NewPCG(rand.Uint64(), 7))
+				r := property.Random(t)
 				mgr := devicetest.Manager(t, dev, memory.Options{})
 				spiller, err := spill.NewSpiller(mgr, spill.Options{})
 				require.NoError(t, err)
 				defer func() { require.NoError(t, spiller.Close()) }()
 				for _, kind := range []join.Kind{join.Inner, join.Left, join.Semi, join.Anti, join.Cross} {
-					if !chosen(dev, 3) {
+					if !chosen(r, dev, 3) {
 						continue
 					}
 					o := drawOptions(r, kind)
@@ -44,7 +45,7 @@ func TestIndexAgainstNestedLoops(t *testing.T) {
 
 func probeParts(t *testing.T, mgr *memory.Manager, r *rand.Rand, dev *device.Device, b *side, kinds []keyKind, o join.Options, spiller *spill.Spiller) {
 	t.Helper()
-	ctx, _ := anyStrategy(t)
+	ctx, _ := anyStrategy(t, r)
 	var ix *join.Index
 	for range 3 {
 		left, _ := lengths(r, dev)
@@ -136,11 +137,11 @@ func TestIndexRefusals(t *testing.T) {
 // TestBatches compares the parts of a result with the model.
 func TestBatches(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		r := rand.New(rand.NewPCG(rand.Uint64(), 8))
+		r := property.Random(t)
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, kind := range kinds {
 			for _, most := range []int64{1, 7, 64, 0} {
-				if !chosen(dev, 6) {
+				if !chosen(r, dev, 6) {
 					continue
 				}
 				o := join.Options{Kind: kind, MaxRows: most, Order: join.Order(r.IntN(2))}
@@ -158,7 +159,7 @@ func TestBatches(t *testing.T) {
 
 func checkBatches(t *testing.T, a, b *side, o join.Options) {
 	t.Helper()
-	ctx, _ := anyStrategy(t)
+	ctx, _ := anyStrategy(t, a.random)
 	var got []string
 	for part, err := range join.Batches(ctx, a.table, b.table, keysOf(o, keyKinds["utf8"]), o) {
 		require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/memory"
@@ -27,16 +28,16 @@ var where = expr.Col("v").Lt(expr.Col("v_right"))
 
 // strategies are all choices of a join.
 func strategies() (all []strategy.Join) {
-	for _, table := range []strategy.Table{strategy.ByKeys, strategy.Places, strategy.Hashed, strategy.WideSlots} {
+	for _, table := range []strategy.Table{strategy.ByKeys, strategy.Places, strategy.Hashed} {
 		all = append(all, strategy.Join{Table: table}, strategy.Join{Table: table, Waits: true})
 	}
 	return all
 }
 
 // anyStrategy returns a context that forces one of them, at random.
-func anyStrategy(t *testing.T) (context.Context, strategy.Join) {
+func anyStrategy(t *testing.T, r *rand.Rand) (context.Context, strategy.Join) {
 	all := strategies()
-	choices := all[rand.IntN(len(all))]
+	choices := all[r.IntN(len(all))]
 	return strategy.WithJoin(t.Context(), choices), choices
 }
 
@@ -56,8 +57,8 @@ func lengths(r *rand.Rand, dev *device.Device) (left, right int) {
 }
 
 // chosen reports whether a short test on the emulator takes a case, at random one of a few.
-func chosen(dev *device.Device, of int) bool {
-	return !testing.Short() || !devicetest.Emulated(dev) || rand.IntN(of) == 0
+func chosen(r *rand.Rand, dev *device.Device, of int) bool {
+	return !testing.Short() || !devicetest.Emulated(dev) || r.IntN(of) == 0
 }
 
 func drawOptions(r *rand.Rand, kind join.Kind) join.Options {
@@ -93,10 +94,10 @@ func TestRowsAgainstNestedLoops(t *testing.T) {
 	for name, kind := range keyKinds {
 		t.Run(name, func(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-				r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+				r := property.Random(t)
 				mgr := devicetest.Manager(t, dev, memory.Options{})
 				for _, each := range kinds {
-					if !chosen(dev, 3) {
+					if !chosen(r, dev, 3) {
 						continue
 					}
 					rounds := 3
@@ -119,7 +120,7 @@ func TestRowsAgainstNestedLoops(t *testing.T) {
 func checkRows(t *testing.T, a, b *side, kinds []keyKind, o join.Options) {
 	t.Helper()
 	want := model(a, b, o, byRight(a, b, o))
-	ctx, choices := anyStrategy(t)
+	ctx, choices := anyStrategy(t, a.random)
 	left, right, err := join.Rows(ctx, a.table, b.table, keysOf(o, kinds), o)
 	require.NoError(t, err, "%+v, %+v", o, choices)
 	got := pairsOf(t, left, right)
@@ -157,11 +158,11 @@ func pairsOf(t *testing.T, left, right *column.Column) (pairs []pair) {
 // TestTables compares every column of results with the model.
 func TestTables(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		r := rand.New(rand.NewPCG(rand.Uint64(), 2))
+		r := property.Random(t)
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, name := range []string{"int32", "offsets", "dictionaries", "encoded", "widths", "two integers"} {
 			for _, each := range kinds {
-				if !chosen(dev, 4) {
+				if !chosen(r, dev, 4) {
 					continue
 				}
 				kind := keyKinds[name]
@@ -176,7 +177,7 @@ func TestTables(t *testing.T) {
 
 func checkTable(t *testing.T, a, b *side, kinds []keyKind, o join.Options) {
 	t.Helper()
-	ctx, choices := anyStrategy(t)
+	ctx, choices := anyStrategy(t, a.random)
 	result, err := join.Tables(ctx, a.table, b.table, keysOf(o, kinds), o)
 	require.NoError(t, err, "%+v, %+v", o, choices)
 	schema, err := join.Schema(a.table.Schema(), b.table.Schema(), keysOf(o, kinds), o)

@@ -78,6 +78,8 @@ type side struct {
 	// value is a payload, nil for null.
 	value []*int32
 	table *buffer.Buffer
+	// random is the source that drew the table.
+	random *rand.Rand
 }
 
 const null = "null"
@@ -86,7 +88,7 @@ const null = "null"
 // another name.
 func drawSide(t *testing.T, mgr *memory.Manager, r *rand.Rand, kinds []keyKind, right bool, rows int, nulls float64, own string) *side {
 	t.Helper()
-	s := &side{keys: make([][]string, rows), value: make([]*int32, rows)}
+	s := &side{random: r, keys: make([][]string, rows), value: make([]*int32, rows)}
 	var fields []arrow.Field
 	var arrays []arrow.Array
 	// ahead are rows before the first one, so that arrays are slices.

@@ -52,6 +52,10 @@ type Between struct {
 // # Errors
 //
 // The errors are those of [Tables].
+//
+// # Estimates
+//
+// Estimates are upper bounds, those of [AsOf] for a result of at most MaxRows rows.
 func Range(ctx context.Context, left, right *buffer.Buffer, between Between, on []On, options Options) (*buffer.Buffer, error) {
 	made, err := joinRange(ctx, left, right, between, on, options)
 	if err != nil {
@@ -77,6 +81,9 @@ func joinRange(ctx context.Context, left, right *buffer.Buffer, between Between,
 		return nil, err
 	}
 	options.Order = LeftOrder
+	if options.Estimate != nil {
+		return nil, estimateRange(ctx, left, right, between, on, options)
+	}
 	bounds := []On{{Left: between.Low, Right: between.Right}, {Left: between.High, Right: between.Right}}
 	keys := append(append([]On(nil), on...), bounds...)
 	if err := options.check(keys); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/memory"
@@ -33,12 +34,12 @@ func inRange(low, key, high float64, bounds join.Bounds) bool {
 
 func TestRangeAgainstNestedLoops(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		r := rand.New(rand.NewPCG(rand.Uint64(), 9))
+		r := property.Random(t)
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, name := range []string{"int32", "float64", "date32"} {
 			for _, kind := range []join.Kind{join.Inner, join.Left, join.Semi, join.Anti} {
 				for bounds := range join.Open + 1 {
-					if !chosen(dev, 12) {
+					if !chosen(r, dev, 12) {
 						continue
 					}
 					left, right := lengths(r, dev)

@@ -89,6 +89,13 @@ func (r *run) exact(ctx context.Context, side string, table *buffer.Buffer) (*bu
 	if err := checkSide(side, table.Capacity()); err != nil {
 		return nil, err
 	}
+	if rows := table.Rows(); rows.Shared == nil && rows.Device.Len() == 0 {
+		if err := table.Retain(); err != nil {
+			return nil, err
+		}
+		r.held.Add(table)
+		return table, nil // its columns remember what is known of them
+	}
 	n, err := table.NumRows(ctx)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package join_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -73,7 +75,7 @@ func TestShapes(t *testing.T) {
 		if devicetest.Emulated(dev) || testing.Short() {
 			n = 3000
 		}
-		r := rand.New(rand.NewPCG(rand.Uint64(), 3))
+		r := property.Random(t)
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for i, s := range shapes {
 			t.Run(s.name, func(t *testing.T) {
@@ -88,7 +90,7 @@ func TestShapes(t *testing.T) {
 				a, b := tableOfKeys(t, mgr, of, left), tableOfKeys(t, mgr, of, right)
 				want := mapJoin(left, right)
 				for _, choices := range strategies() {
-					if !chosen(dev, 4) {
+					if !chosen(r, dev, 4) {
 						continue
 					}
 					ctx := strategy.WithJoin(t.Context(), choices)
@@ -160,10 +162,10 @@ func TestWideKeysAreShortened(t *testing.T) {
 // rows that have no match.
 func TestDistinctBuildSides(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		r := rand.New(rand.NewPCG(rand.Uint64(), 10))
+		r := property.Random(t)
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, below := range []int{40, 60} {
-			a, b := &side{value: make([]*int32, 50)}, &side{value: make([]*int32, 40)}
+			a, b := &side{value: make([]*int32, 50), random: r}, &side{value: make([]*int32, 40), random: r}
 			var left, right []int64
 			for range 50 {
 				left = append(left, int64(r.IntN(below)))
@@ -175,7 +177,7 @@ func TestDistinctBuildSides(t *testing.T) {
 			}
 			a.table, b.table = tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, left), tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, right)
 			for _, kind := range kinds {
-				if kind != join.Cross && chosen(dev, 2) {
+				if kind != join.Cross && chosen(r, dev, 2) {
 					checkRows(t, a, b, keyKinds["int64"], join.Options{Kind: kind})
 					checkTable(t, a, b, keyKinds["int64"], join.Options{Kind: kind})
 				}
@@ -184,6 +186,50 @@ func TestDistinctBuildSides(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, a.table.Column(0).Pointer(), result.Column(0).Pointer(), "the left columns are shared")
 			require.NoError(t, result.Release())
+		}
+	})
+}
+
+// TestKnownBounds joins the same tables again. The first join learns the bounds of the build
+// keys, so the others know their places, and for repeated keys that they repeat. Most shapes have
+// rows without a match, in several tiles.
+func TestKnownBounds(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		r := property.Random(t)
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		n, ctx := 5000, strategy.WithJoin(t.Context(), strategy.Join{Table: strategy.Places})
+		shapes := map[string]func(i int) (left, right int64){
+			"distinct, all match":  func(i int) (int64, int64) { return int64(r.IntN(n/2)) - 700, int64(n/2-1-i) - 700 },
+			"distinct, few match":  func(i int) (int64, int64) { return int64(r.IntN(9*n)) - 700, int64(n/2-1-i) - 700 },
+			"distinct, none match": func(i int) (int64, int64) { return int64(-i - 1), int64(i) },
+			"repeated":             func(i int) (int64, int64) { return int64(i - 90), int64(r.IntN(90)) - 80 },
+			"one key":              func(i int) (int64, int64) { return int64(i%1000) - 500, -3 },
+		}
+		for name, shape := range shapes {
+			for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64} {
+				if !chosen(r, dev, 3) {
+					continue
+				}
+				left, right := make([]int64, n), make([]int64, n/2)
+				for i := range left {
+					var key int64
+					if left[i], key = shape(i); i < len(right) {
+						right[i] = key
+					}
+				}
+				a, b := tableOfKeys(t, mgr, of, left), tableOfKeys(t, mgr, of, right)
+				want := mapJoin(left, right)
+				for range 3 {
+					leftRows, rightRows, err := join.Rows(ctx, a, b, join.Using("k0"), join.Options{})
+					require.NoError(t, err)
+					require.Equal(t, want, pairsOf(t, leftRows, rightRows), "%s, %v", name, of)
+					require.NoError(t, errors.Join(leftRows.Release(), rightRows.Release()))
+				}
+				if dev.Kind() != device.Host {
+					_, known := b.Column(0).Bounds()
+					require.True(t, known, "%s, %v", name, of)
+				}
+			}
 		}
 	})
 }

@@ -33,14 +33,12 @@ const (
 var hashSeeds = func() (seed, factor uint64) { return rand.Uint64(), rand.Uint64() | 1 }
 
 // table finds the rows of the build side by their keys: by their places if these are
-// integers in a small range, otherwise by a hash table that is at most half full. Its
-// memory is described in table.cuh.
+// integers in a small range, otherwise by a hash table. Its memory on a GPU is described in
+// table.cuh; on the host a slot of the hash table has a key and a row.
 type table struct {
 	memory memory.Slice[uint8]
-	// narrow is set for slots of 8 bytes.
-	narrow bool
-	// size is the number of slots of a hash table without the last one of wide slots, for
-	// the key that looks like an empty slot.
+	// size is the number of slots of a hash table. On the host there is one more, for the key
+	// that looks like an empty slot.
 	size         uint64
 	seed, factor uint64
 	// The keys from least on have places, if places is not zero. If room is not zero the
@@ -51,16 +49,25 @@ type table struct {
 	mask uint64
 	// rows is the number of rows of the build side.
 	rows int
+	// wide is set for words of 64 bits.
+	wide bool
 	// settled is set if the host knows distinct: whether no key occurs twice, or it does not
 	// matter. If one does, list has the rows in the order of their slots, and spans the
-	// span of each slot, if slots have no room for it. Before, keys are the words of the
-	// rows, and on the host slotOf is the slot of each row.
+	// span of each slot, if slots have no room for it. Before, slotOf is on the host the slot of
+	// each row.
 	settled, distinct bool
-	keys              *words
 	slotOf            memory.Slice[uint32]
 	slotBlock         *memory.Block
 	list              memory.Slice[uint32]
 	spans             memory.Slice[uint64]
+	// keys are the words of the rows, or nil if they are not needed any more. values are the
+	// words, which a hash table on a GPU compares.
+	keys   *words
+	values memory.Slice[uint8]
+	// regions are the regions of memory that are parts of a spilled index: see [built.parts].
+	// sharesKey is set if values are those of the only key.
+	regions   []int
+	sharesKey bool
 
 	held release.Stack
 }
@@ -70,14 +77,30 @@ func (t *table) Release() error {
 	if t == nil {
 		return nil
 	}
-	return errors.Join(t.dropSlots(), t.held.Release())
+	return errors.Join(t.dropSlots(), t.dropKeys(), t.held.Release())
 }
 
-// dropSlots releases the slots and the words of the rows.
+// dropSlots releases the slots of the rows.
 func (t *table) dropSlots() error {
-	block, keys := t.slotBlock, t.keys
-	t.slotBlock, t.slotOf, t.keys = nil, memory.Slice[uint32]{}, nil
-	return errors.Join(block.Release(), keys.Release())
+	block := t.slotBlock
+	t.slotBlock, t.slotOf = nil, memory.Slice[uint32]{}
+	return block.Release()
+}
+
+// dropKeys releases the words of the rows.
+func (t *table) dropKeys() error {
+	keys := t.keys
+	t.keys, t.values = nil, memory.Slice[uint8]{}
+	return keys.Release()
+}
+
+// finish releases what a settled table does not need.
+func (r *run) finish(t *table) error {
+	err := t.dropSlots()
+	if r.call.OnHost() || t.places > 0 {
+		err = errors.Join(err, t.dropKeys())
+	}
+	return err
 }
 
 // slotMemory is the memory behind the header.
@@ -87,61 +110,74 @@ func (t *table) slotMemory() (memory.Slice[uint8], error) {
 
 // newTable plans a table for words.
 func (r *run) newTable(w *words) *table {
-	t := &table{rows: w.rows, size: 2 * uint64(w.rows), sign: w.sign, mask: math.MaxUint64}
+	n := uint64(w.rows)
+	t := &table{rows: w.rows, wide: w.wide, size: n + n/2 + 1, sign: w.sign, mask: math.MaxUint64}
+	if r.call.OnHost() {
+		t.size = 2 * n
+	}
 	if !w.wide {
 		t.mask = math.MaxUint32
 	}
 	t.seed, t.factor = hashSeeds()
 	chosen := strategy.OfJoin(r.call.Context()).Table
-	t.narrow = !w.wide && chosen != strategy.WideSlots && !r.call.OnHost()
-	hashed := chosen == strategy.Hashed || chosen == strategy.WideSlots
-	// The memory of a hash table has room for the rows of as many places.
-	room := min(t.slotBytes()/4, 4*uint64(w.rows), math.MaxUint32-1)
+	// Places take up to a third more memory than a hash table, and need one access instead of
+	// two or three.
+	room := min(2*n, math.MaxUint32-1)
+	if r.call.OnHost() {
+		room = min(4*n, math.MaxUint32-1)
+	}
+	least, places, known := w.span()
 	switch {
-	case hashed:
-	case w.bound > 0 && w.bound <= room:
-		t.places, t.size = w.bound, 0
-	case w.bound == 0 && (max(w.rows, r.probed) >= measuredRows || r.kept || chosen == strategy.Places):
+	case chosen == strategy.Hashed:
+	case known && places <= room:
+		t.least, t.places, t.size = least, places, 0
+	case !known && (max(w.rows, r.probed) >= measuredRows || r.kept || chosen == strategy.Places):
 		t.room = room
 	}
 	return t
 }
 
-// slotBytes is the memory of the slots.
-func (t *table) slotBytes() uint64 {
-	switch {
-	case t.places > 0 && t.size == 0:
-		return 4 * t.places
-	case t.narrow:
-		return 8 * t.size
+// slotBytes is the memory of the slots: on a GPU those of places, or of a hash table.
+func (r *run) slotBytes(t *table) uint64 {
+	n := t.places
+	if t.size > 0 {
+		if n = t.size; r.call.OnHost() {
+			return 16 * (t.size + 1)
+		}
 	}
-	return 16 * (t.size + 1)
+	return (4*n + 15) &^ 15 // cleared in pairs of words
 }
 
 // build makes a table of the rows of the build side, and takes over their words. If any is
 // set it answers only whether a key has a row. The caller releases it.
 func (r *run) build(w *words, any bool) (*table, error) {
 	t := r.newTable(w)
-	t.keys = w
+	t.keys, t.values = w, w.values
 	err := r.fillTable(t, w, any || w.unique)
 	if err == nil && t.settled {
-		err = t.dropSlots()
+		err = r.finish(t)
 	}
 	return release.OnError(t, err)
 }
 
 // fillTable inserts all rows. With distinct set it does not matter whether keys occur twice.
 func (r *run) fillTable(t *table, w *words, distinct bool) error {
-	allocate := r.call.Scratch
-	if r.kept {
-		allocate = r.call.Allocate
+	// More rows than places cannot have distinct keys. The slots are not needed then.
+	repeated := !distinct && !r.call.OnHost() && t.places > 0 && uint64(w.rows) > t.places && w.valid.Len() == 0
+	size := uint64(headerBytes)
+	if !repeated {
+		size += max(r.slotBytes(t), (4*t.room+15)&^15)
 	}
-	block, slices, err := allocate(headerBytes + (t.slotBytes()+15)&^15) // cleared in pairs of words
+	block, slices, err := r.allocate(size)
 	if err != nil {
 		return err
 	}
 	t.held.Add(block)
 	t.memory, t.settled, t.distinct = slices[0], distinct, distinct
+	if repeated {
+		t.settled, t.distinct = true, false
+		return r.sortSlotsOnDevice(t)
+	}
 	if !r.call.OnHost() {
 		return r.insertOnDevice(t, w)
 	}
@@ -201,17 +237,18 @@ func (t *table) header() (memory.Slice[uint64], error) {
 // settleWith is settleTable with the words of the header.
 func (r *run) settleWith(t *table, header *[headerWords]uint64) error {
 	t.settled, t.distinct = true, uint32(header[2]) != 0
-	if t.distinct {
-		return t.dropSlots()
-	}
 	if least, greatest := header[0], ^header[1]; t.room > 0 && least <= greatest && greatest-least < t.room {
 		t.least, t.places = least^t.sign, greatest-least+1
+		t.keys.learnSpan(t.least, t.places)
 	}
 	t.room = 0
-	if r.call.OnHost() {
-		return errors.Join(r.sortSlots(t), t.dropSlots())
+	if t.distinct {
+		return r.finish(t)
 	}
-	return errors.Join(r.sortSlotsOnDevice(t), t.dropSlots())
+	if r.call.OnHost() {
+		return errors.Join(r.sortSlots(t), r.finish(t))
+	}
+	return errors.Join(r.sortSlotsOnDevice(t), r.finish(t))
 }
 
 // sortSlots lists the rows in the order of their slots on the host, and writes the spans of
@@ -239,28 +276,33 @@ func (r *run) sortSlots(t *table) error {
 	return errors.Join(r.settle(), r.slotSpansOnHost(t))
 }
 
-// newSpans allocates spans for slots that have no room for them.
+// newSpans allocates spans for slots that have no room for them. Places without a row are
+// read too.
 func (r *run) newSpans(t *table) error {
 	n := t.places
-	if n == 0 && t.narrow {
+	if n == 0 && !r.call.OnHost() {
 		n = t.size
 	}
 	if n == 0 {
 		return nil
 	}
-	allocate := r.call.Scratch
-	if r.kept {
-		allocate = r.call.Allocate
-	}
-	block, slices, err := allocate(8 * n)
+	block, slices, err := r.allocate(8 * n)
 	if err != nil {
 		return err
 	}
 	t.held.Add(block)
-	if t.spans, err = memory.Reinterpret[uint64](slices[0]); err != nil {
+	if t.spans, err = memory.Reinterpret[uint64](slices[0]); err != nil || t.places == 0 {
 		return err
 	}
 	return errors.Join(t.spans.Fill(r.call.Stream, 0), r.settle())
+}
+
+// allocate allocates memory of the build side, which may stay behind the call.
+func (r *run) allocate(sizes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
+	if r.kept {
+		return r.call.Allocate(sizes...)
+	}
+	return r.call.Scratch(sizes...)
 }
 
 // probe returns the matches of the rows of the probe side, and takes over their words. The

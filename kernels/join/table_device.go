@@ -2,6 +2,7 @@ package join
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -14,7 +15,7 @@ import (
 // argument returns the table as kernels take it.
 func (t *table) argument() (any, error) {
 	slots, err := t.slotMemory()
-	return kernels.Struct(slots, t.memory, t.size, t.seed, t.factor, t.least, t.places, t.room, t.sign, t.spans), err
+	return kernels.Struct(slots, t.memory, t.size, t.seed, t.factor, t.least, t.places, t.room, t.sign, t.spans, t.values, uint64(bits.Len(uint(t.rows)))), err
 }
 
 // argument returns the words as kernels take them.
@@ -28,14 +29,6 @@ func (w *words) width() string {
 		return "_64"
 	}
 	return "_32"
-}
-
-// entry returns the name of a kernel for words in a table.
-func (t *table) entry(name string, w *words) string {
-	if name += w.width(); !w.wide && !t.narrow {
-		name += "_wide"
-	}
-	return name
 }
 
 // launchLoop launches a kernel for n rows whose blocks loop over them.
@@ -59,11 +52,11 @@ func (r *run) insertOnDevice(t *table, w *words) error {
 		return err
 	}
 	if w.rows <= fewRows {
-		f, err := r.call.Kernel(&set, "table", t.entry("build_few", w))
+		f, err := r.call.Kernel(&set, "table", "build_few"+w.width())
 		if err != nil {
 			return err
 		}
-		return f.Launch(r.call.Stream, device.Dim3{X: 1}, device.Dim3{X: fewThreads}, 0, argument, w.argument(), t.slotBytes()/16)
+		return f.Launch(r.call.Stream, device.Dim3{X: 1}, device.Dim3{X: fewThreads}, 0, argument, w.argument(), r.slotBytes(t)/16)
 	}
 	if t.room == 0 {
 		err = t.memory.Fill(r.call.Stream, 0xff)
@@ -73,15 +66,7 @@ func (r *run) insertOnDevice(t *table, w *words) error {
 	if err != nil {
 		return err
 	}
-	f, err := r.call.Kernel(&set, "table", t.entry("insert_rows", w))
-	if err != nil {
-		return err
-	}
-	tile := threads
-	if w.rows >= loadRows {
-		tile *= insertLoads
-	}
-	return f.Launch(r.call.Stream, kernels.GridFor(w.rows, tile), device.Dim3{X: threads}, 0, argument, w.argument(), word(!t.settled), uint32(tile))
+	return r.launch("table", "insert_rows"+w.width(), w.rows, argument, w.argument(), word(!t.settled))
 }
 
 // boundOnDevice clears the slots that the range of the keys needs: few, if it is small.
@@ -96,23 +81,24 @@ func (r *run) boundOnDevice(t *table, w *words, argument any) error {
 	if err := r.launchLoop("bound_keys"+w.width(), w.rows, argument, w.argument()); err != nil {
 		return err
 	}
-	pairs := t.slotBytes() / 16
+	pairs := r.slotBytes(t) / 16
 	return r.launchLoop("clear_slots", int(pairs), argument, pairs)
 }
 
 // sortSlotsOnDevice lists the rows in the order of their slots, and writes the spans of the
 // slots. Rows that are not valid are behind the others.
 func (r *run) sortSlotsOnDevice(t *table) error {
-	none := t.places // the slot of rows that are not valid
-	if none == 0 {
-		none = t.size + 1
+	s := slotSort{none: t.places} // the slot of rows that are not valid
+	if s.none == 0 {
+		s.none = t.size
 	}
-	sort := radix.Sort{Width: 32, High: bits.Len64(none), Rows: t.rows, Numbers: radix.RowNumbers}
-	allocate := r.call.Scratch
-	if r.kept {
-		allocate = r.call.Allocate
+	s.Sort = radix.Sort{Width: 32, High: bits.Len64(s.none), Rows: t.rows, Numbers: radix.RowNumbers}
+	if t.places > 0 && !t.wide && t.keys.valid.Len() == 0 {
+		// The words are the places plus the least one.
+		s.Input, s.Encoding.Subtract, s.High = true, t.least, max(bits.Len64(t.places-1), 1)
+		s.none = math.MaxUint32
 	}
-	list, kept, err := allocate(sort.NumberBytes())
+	list, kept, err := r.allocate(s.NumberBytes())
 	if err != nil {
 		return err
 	}
@@ -123,31 +109,46 @@ func (r *run) sortSlotsOnDevice(t *table) error {
 	if err := r.newSpans(t); err != nil {
 		return err
 	}
-	sizes := []uint64{sort.KeyBytes(), sort.StateBytes(), 0, 0}
-	if sort.SecondBuffers() {
-		sizes[2], sizes[3] = sort.KeyBytes(), sort.NumberBytes()
+	sizes := []uint64{s.KeyBytes(), s.StateBytes(), 0, 0, 0}
+	if s.SecondBuffers() {
+		sizes[2], sizes[3] = s.KeyBytes(), s.NumberBytes()
+	}
+	if s.Paired() {
+		sizes[4] = 4 * uint64(t.rows)
 	}
 	block, scratch, err := r.call.Scratch(sizes...)
 	if err != nil {
 		return err
 	}
-	err = func() error {
-		argument, err := t.argument()
-		if err != nil {
-			return err
-		}
-		buffers := radix.Buffers{
-			Keys: [2]memory.Slice[uint8]{scratch[0], scratch[2]}, Numbers: [2]memory.Slice[uint8]{kept[0], scratch[3]}, State: scratch[1],
-		}
-		if err := r.launchLoop(t.entry("slots_of_rows", t.keys), t.rows, buffers.Keys[sort.Source()], argument, t.keys.argument(), uint32(none)); err != nil {
-			return err
-		}
-		if err := sort.Run(&r.call, buffers); err != nil {
-			return err
-		}
-		return r.launchLoop("slot_spans", t.rows, argument, scratch[0], uint32(none), uint64(t.rows))
-	}()
-	return errors.Join(err, block.Release())
+	s.buffers = radix.Buffers{
+		Input: t.values, Sorted: scratch[4],
+		Keys: [2]memory.Slice[uint8]{scratch[0], scratch[2]}, Numbers: [2]memory.Slice[uint8]{kept[0], scratch[3]}, State: scratch[1],
+	}
+	return errors.Join(r.sortBy(&s, t), block.Release())
+}
+
+// slotSort is the sort of the rows of a table by their slots, or by words that are places.
+type slotSort struct {
+	radix.Sort
+	buffers radix.Buffers
+	none    uint64
+}
+
+func (r *run) sortBy(s *slotSort, t *table) error {
+	argument, err := t.argument()
+	if err != nil {
+		return err
+	}
+	sorted, least := s.buffers.Keys[0], uint32(0)
+	if s.Input {
+		sorted, least = s.buffers.Sorted, uint32(t.least)
+	} else if err := r.launchLoop("slots_of_rows"+t.keys.width(), t.rows, s.buffers.Keys[s.Source()], argument, t.keys.argument(), uint32(s.none)); err != nil {
+		return err
+	}
+	if err := s.Run(&r.call, s.buffers); err != nil {
+		return err
+	}
+	return r.launch("table", "slot_spans", (t.rows+3)/4, argument, sorted, least, uint32(s.none), uint64(t.rows))
 }
 
 func (r *run) probeOnDevice(t *table, w *words, m *matches) error {
@@ -155,13 +156,13 @@ func (r *run) probeOnDevice(t *table, w *words, m *matches) error {
 	if err != nil {
 		return err
 	}
-	return r.launch("table", t.entry("probe_rows", w), w.rows, m.first, m.count, argument, w.argument(), word(!t.settled))
+	return r.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), word(!t.settled))
 }
 
 // wordsOnDevice encodes all rows in scratch memory.
 func (r *run) wordsOnDevice(w *words, plan *rowkey.Plan) error {
 	sizes := plan.DeviceScratch()
-	block, slices, err := r.call.Scratch(append(sizes, plan.WordsBytes(w.rows))...)
+	block, slices, err := r.allocate(append(sizes, plan.WordsBytes(w.rows))...)
 	if err != nil {
 		return err
 	}

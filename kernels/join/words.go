@@ -2,6 +2,7 @@ package join
 
 import (
 	"errors"
+	"math"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
@@ -22,6 +23,8 @@ type words struct {
 	rows  int
 	// bound is above all words, if it is not zero.
 	bound uint64
+	// column is the only key if its values are the words.
+	column *column.Column
 	// sign is the bit of the sign of signed integers.
 	sign uint64
 	// unique is set if no two words are equal.
@@ -36,6 +39,36 @@ func (w *words) Release() error {
 		return nil
 	}
 	return w.held.Release()
+}
+
+// span returns the least word and the length of the range of the words that are valid, if they
+// are known.
+func (w *words) span() (least, length uint64, known bool) {
+	if w.bound > 0 {
+		return 0, w.bound, true
+	}
+	if w.column == nil {
+		return 0, 0, false
+	}
+	bounds, known := w.column.Bounds()
+	if length = bounds.Greatest - bounds.Least + 1; !known || length == 0 {
+		return 0, 0, false
+	}
+	if !w.wide {
+		bounds.Least &= math.MaxUint32
+	}
+	return bounds.Least, length, true
+}
+
+// learnSpan records the range of words that was measured.
+func (w *words) learnSpan(least, length uint64) {
+	if w.column == nil || length == 0 {
+		return
+	}
+	if w.sign != 0 {
+		least = (least ^ w.sign) - w.sign // extended by the sign
+	}
+	w.column.LearnBounds(column.Bounds{Least: least, Greatest: least + length - 1})
 }
 
 // encoding makes words of the keys of both tables. Its plans differ only in the columns.
@@ -236,6 +269,9 @@ func (r *run) fillWords(w *words, e *encoding, side int, keys []*column.Column) 
 		w.wide, w.bound, w.unique = l.Width == 8, e.bound, keys[0].Known().Unique == column.Yes
 		if l.Stored() == layout.Signed && e.bound == 0 {
 			w.sign = 1 << (8*l.Width - 1)
+		}
+		if e.bound == 0 {
+			w.column = keys[0]
 		}
 		w.values, err = keys[0].ValuesRegion()
 		return err

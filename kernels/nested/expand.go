@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -89,6 +90,26 @@ func (s *spans) each(visit func(at, row, position int, begin uint32)) error {
 		}
 	}
 	return nil
+}
+
+// repeat returns the value of the row of each element, for words without nulls on a GPU, or
+// nil.
+func (s *spans) repeat(call *op.Call, c *column.Column) (*column.Column, error) {
+	bytes, ok := column.ElementBytes(c.Type())
+	if !ok || bytes > 16 || bits.OnesCount(uint(bytes)) != 1 || op.Nullable(c) || call.OnHost() || s.total == 0 {
+		return nil, nil
+	}
+	in, err := call.View(c)
+	if err != nil {
+		return nil, err
+	}
+	ends, err := column.Elements[int64](s.ends)
+	if err != nil {
+		return nil, err
+	}
+	return call.NewColumn(op.Result{Type: c.Type(), Length: s.total}, func(out op.Buffers) error {
+		return launchTiles(call, "lists", fmt.Sprintf("repeat_%d", 8*bytes), s.total, tileElements, out.Values, in.Values, ends, uint64(s.rows), uint64(s.total))
+	})
 }
 
 func (s *spans) expand(call *op.Call, parents, places, positions, exist column.Bytes) error {

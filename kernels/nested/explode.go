@@ -214,21 +214,36 @@ func (e *exploding) elements(columns []*column.Column, exploded []int) (err erro
 
 // others repeats the values of the other columns.
 func (e *exploding) others(columns []*column.Column, exploded []int) error {
-	if len(exploded) == e.table.NumColumns() {
-		return nil
-	}
-	parents, err := e.spans[0].parents(&e.call)
-	if err != nil {
-		return err
-	}
+	var parents *column.Column
 	for i := range e.table.NumColumns() {
 		if slices.Contains(exploded, i) {
 			continue
 		}
-		columns[i], err = selection.TakeColumnWith(e.call.Context(), e.table.Column(i), parents, selection.TakeOptions{Options: resultOptions(&e.call), Bounds: selection.Trust})
-		if err != nil {
-			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), parents.Release())
+		var err error
+		if columns[i], err = e.other(e.table.Column(i), &parents); err != nil {
+			return errors.Join(fmt.Errorf("column %q: %w", e.table.Schema().Field(i).Name, err), releaseColumn(parents))
 		}
 	}
-	return parents.Release()
+	return releaseColumn(parents)
+}
+
+// other repeats the values of a column. Values that are words without nulls are written in
+// one pass, others gathered by the rows of the elements, which are found once.
+func (e *exploding) other(c *column.Column, parents **column.Column) (made *column.Column, err error) {
+	if made, err = e.spans[0].repeat(&e.call, c); made != nil || err != nil {
+		return made, err
+	}
+	if *parents == nil {
+		if *parents, err = e.spans[0].parents(&e.call); err != nil {
+			return nil, err
+		}
+	}
+	return selection.TakeColumnWith(e.call.Context(), c, *parents, selection.TakeOptions{Options: resultOptions(&e.call), Bounds: selection.Trust})
+}
+
+func releaseColumn(c *column.Column) error {
+	if c == nil {
+		return nil
+	}
+	return c.Release()
 }

@@ -48,10 +48,8 @@ func (s *spans) Release() error {
 	return errors.Join(s.block.Release(), s.ends.Release())
 }
 
-// newSpans finds the elements of lists. A part begins at element from, which counts from the
-// end if it is negative, and has at most most elements. The caller releases the spans.
-func newSpans(call *op.Call, l *lists, f form, from, most int64) (*spans, error) {
-	rows := l.column.Len()
+// allocateSpans allocates the memory of spans, which the caller fills.
+func allocateSpans(call *op.Call, rows int) (*spans, error) {
 	block, buffers, err := call.Scratch(4*uint64(rows), 8*uint64(rows))
 	if err != nil {
 		return nil, err
@@ -60,8 +58,18 @@ func newSpans(call *op.Call, l *lists, f form, from, most int64) (*spans, error)
 	var beginsErr, countsErr error
 	s.begins, beginsErr = memory.Reinterpret[uint32](buffers[0])
 	s.counts, countsErr = memory.Reinterpret[int64](buffers[1])
-	err = errors.Join(beginsErr, countsErr)
-	if err == nil && rows > 0 {
+	return release.OnError(s, beginsErr, countsErr)
+}
+
+// newSpans finds the elements of lists. A part begins at element from, which counts from the
+// end if it is negative, and has at most most elements. The caller releases the spans.
+func newSpans(call *op.Call, l *lists, f form, from, most int64) (*spans, error) {
+	rows := l.column.Len()
+	s, err := allocateSpans(call, rows)
+	if err != nil {
+		return nil, err
+	}
+	if rows > 0 {
 		if call.OnHost() {
 			err = l.spansOnHost(s, f, from, most)
 		} else {

@@ -79,6 +79,11 @@ func (s split) column(ctx context.Context, c *column.Column, options kernels.Opt
 	if err != nil {
 		return nil, err
 	}
+	if c.RowCount() == nil && !op.Nullable(c) && !call.OnHost() && textrows.Replaces(s.separator, "") {
+		if whole, ok := textrows.WholeOf(c, c.Len(), memory.Slice[int64]{}); ok && whole.Data.Len() >= textrows.FewestBytes {
+			return whole.Split(&call, s.separator)
+		}
+	}
 	t, err := s.texts(&call, c)
 	if err != nil {
 		return nil, err

@@ -54,8 +54,8 @@ func (s *topSelection) tileBytes() int {
 	return topThreads * 16 * loads
 }
 
-// mostGathered is the largest k for which entries are collected. If they are more than MaxTop
-// a radix sort sorts them, and otherwise one block.
+// mostGathered is the largest k for which entries are collected. One block sorts up to MaxTop of
+// them, otherwise several do.
 const mostGathered = 1 << 16
 
 // gathers reports whether the kernels find the first k values: few of many rows.
@@ -74,18 +74,13 @@ func (s *topSelection) entries() int {
 }
 
 // scratchBytes returns the sizes of the memory of the kernels: the selection and the tiles that
-// blocks scan, entries, candidates and, for many entries, what sortEntries needs. A column that
-// is sorted as a whole needs none.
+// blocks scan, entries, and candidates. A column that is sorted as a whole needs none.
 func (s *topSelection) scratchBytes(onHost bool) []uint64 {
 	if onHost || s.in.Rows <= MaxTop {
 		return nil
 	}
 	_, candidates := s.guess()
-	sizes := []uint64{tilesOffset + lookback.Bytes(uint64(s.tiles()), 8), uint64(s.entries()) * entryBytes, uint64(candidates) * entryBytes}
-	if s.k > MaxTop {
-		sizes = append(sizes, s.sortBytes()...)
-	}
-	return sizes
+	return []uint64{tilesOffset + lookback.Bytes(uint64(s.tiles()), 8), uint64(s.entries()) * entryBytes, uint64(candidates) * entryBytes}
 }
 
 const (
@@ -196,7 +191,7 @@ func (s *topSelection) launchWith(call *op.Call, buffers []memory.Slice[uint8]) 
 		return err
 	}
 	if s.k > MaxTop {
-		return s.sortEntries(call, selection, entries, buffers[3:])
+		return s.sortEntries(call, selection, entries)
 	}
 	return s.sort(call, selection, entries)
 }

@@ -28,7 +28,7 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 	nullBytes, valid := uint64(0), uint64(0)
 	if result.Nullable {
 		nullBytes = 8
-		if s.Input {
+		if s.Input && !o.sortsNulls() {
 			valid = s.KeyBytes()
 		}
 	}
@@ -56,10 +56,19 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 	return made, true, err
 }
 
+// sortsNulls reports whether nulls are sorted with the other values, as the least or the
+// greatest key, which takes no pass over the values before. Nulls of 64 bits would be a run of
+// equal digits that is too long for a sort by leading digits. Many nulls are not worth
+// their passes.
+func (o *ordering) sortsNulls() bool {
+	s := &o.plan.Sources[0]
+	return s.Nullable && s.Layout.Width == 4 && 2*s.Column.NullCount() <= o.rows
+}
+
 // sortsApart reports whether sorted values are moved at the end, because nulls come before
 // them, and only the device knows how many.
 func (o *ordering) sortsApart() bool {
-	return o.plan.Sources[0].Nullable && o.plan.Sources[0].NullsFirst
+	return o.plan.Sources[0].Nullable && o.plan.Sources[0].NullsFirst && !o.sortsNulls()
 }
 
 func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.Slice[uint8], out op.Buffers) error {
@@ -90,8 +99,8 @@ func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.S
 	return encoder.Decode(buffers.Keys[0], nulls, rows, out.Values, out.Valid)
 }
 
-// sortInput sorts values that the passes encode and decode: in place or, if there are nulls,
-// those that are not null.
+// sortInput sorts values that the passes encode and decode: all of them or, if there are nulls,
+// perhaps only those that are not null.
 func (o *ordering) sortInput(encoder *rowkey.Device, s *radix.Sort, buffers radix.Buffers, rows rowkey.DeviceRows, scratch []memory.Slice[uint8], out op.Buffers) error {
 	apart := o.sortsApart()
 	if !apart {
@@ -101,6 +110,14 @@ func (o *ordering) sortInput(encoder *rowkey.Device, s *radix.Sort, buffers radi
 	if count.Len() == 0 {
 		buffers.Input = encoder.Values(0)
 		return s.Run(&o.call, buffers)
+	}
+	if o.sortsNulls() {
+		buffers.Input, s.NullsFirst = encoder.Values(0), o.plan.Sources[0].NullsFirst
+		s.Valid, s.ValidBit = encoder.Validity(0)
+		if err := errors.Join(encoder.CountNulls(rows, count), s.Run(&o.call, buffers)); err != nil {
+			return err
+		}
+		return encoder.MarkNulls(rows, out.Values, out.Valid, count)
 	}
 	buffers.Input = scratch[1]
 	if err := encoder.GatherValid(rows, buffers.Input, count); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/ordertest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -55,7 +56,7 @@ func TestKernelsSortEveryType(t *testing.T) {
 // TestKernelsSortMixes sorts by several keys of any types on GPUs.
 func TestKernelsSortMixes(t *testing.T) {
 	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			g := arraytest.NewGenerator(rapid.Uint64().Draw(t, "seed"))
 			g.Sliced = rapid.Bool().Draw(t, "sliced")
 			g.Nulls = arraytest.Nulls(rapid.IntRange(0, 1).Draw(t, "nulls"))

@@ -33,6 +33,11 @@ func (o *ordering) newTableSort(table *buffer.Buffer) *tableSort {
 	if o.call.OnHost() || o.rows == 0 || !o.oneWord() || o.plan.Bits() == 0 {
 		return nil
 	}
+	// A key within a struct is sorted in place, but is no column of the table: its rows are
+	// sorted by number.
+	if _, ok := o.inPlace(); ok {
+		return nil
+	}
 	t := &tableSort{ordering: o, table: table, sources: make([]int, table.NumColumns())}
 	found := false
 	for i := range t.sources {

@@ -25,6 +25,15 @@
 //   - Descending inverts all of this: NaN comes first. It does not move nulls. They come
 //     last, or first with NullsFirst, in fields and elements too.
 //
+// # Estimates
+//
+// kernels.EstimateOf takes all operators. Estimates of [Sort], [SortColumn], [Indices],
+// [Rank], [TopKColumn], [Search] and [IsSorted] are exact; those of [TopK], [TopIndices],
+// [Merge] and [Partition] are upper bounds. An operator has no estimate, and returns an error
+// that wraps device.ErrNotSupported, if its memory depends on the values: keys that are expressions,
+// dictionaries or lists, on a GPU also sorts by strings and by keys of more than 64 bits; or if only the
+// device knows the number of rows of tables to merge or to search in.
+//
 // # Devices
 //
 // The operators run on the device that holds the rows. The host device gives the same

@@ -1,6 +1,9 @@
 package order
 
 import (
+	"context"
+	"errors"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -39,7 +42,12 @@ func (o *ordering) estimateSort(table *buffer.Buffer) error {
 
 // estimateTake estimates the gather of all rows of a table.
 func (o *ordering) estimateTake(table *buffer.Buffer) (kernels.Estimate, error) {
-	rows, err := o.standIn(table)
+	return o.estimateTakeOf(table, o.capacity)
+}
+
+// estimateTakeOf estimates the gather of n rows, none of them twice.
+func (o *ordering) estimateTakeOf(table *buffer.Buffer, n int) (kernels.Estimate, error) {
+	rows, err := o.standIn(table, n)
 	if err != nil {
 		return kernels.Estimate{}, err
 	}
@@ -54,12 +62,15 @@ func (o *ordering) estimateTake(table *buffer.Buffer) (kernels.Estimate, error) 
 	return estimate, rows.Release()
 }
 
-// standIn returns a column of row numbers for estimates, which do not read it: its memory is
+// standIn returns a column of n row numbers for estimates, which do not read it: its memory is
 // that of a column of the table. A table without values of four bytes has no estimate.
-func (o *ordering) standIn(table *buffer.Buffer) (*column.Column, error) {
-	bytes := 4 * o.capacity
+func (o *ordering) standIn(table *buffer.Buffer, n int) (*column.Column, error) {
+	bytes, count := 4*n, o.count
+	if n != o.capacity {
+		count = nil
+	}
 	if bytes == 0 {
-		return column.New(column.Data{Type: arrow.PrimitiveTypes.Uint32, Rows: o.count, Buffers: make([]column.Bytes, 2), Manager: o.call.Manager})
+		return column.New(column.Data{Type: arrow.PrimitiveTypes.Uint32, Rows: count, Buffers: make([]column.Bytes, 2), Manager: o.call.Manager})
 	}
 	for i := range table.NumColumns() {
 		c := table.Column(i)
@@ -71,7 +82,7 @@ func (o *ordering) standIn(table *buffer.Buffer) (*column.Column, error) {
 			if err != nil {
 				return nil, err
 			}
-			return column.New(column.Data{Type: arrow.PrimitiveTypes.Uint32, Length: o.capacity, Rows: o.count, Buffers: []column.Bytes{{}, part}})
+			return column.New(column.Data{Type: arrow.PrimitiveTypes.Uint32, Length: n, Rows: count, Buffers: []column.Bytes{{}, part}})
 		}
 	}
 	return nil, errNoEstimate
@@ -103,4 +114,218 @@ func (o *ordering) estimateSearch(sorted, values someRows, check []uint64) error
 		find = max(find, before-result)
 	}
 	return o.call.Estimate(sizes[:], []uint64{find})
+}
+
+// numbersBytes returns the memory of a column of n row numbers.
+func numbersBytes(n int) (uint64, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	sizes := op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: n}.Sizes()
+	return op.Bytes(sizes[:]...)
+}
+
+// phases are the phases of an operator. Each has the memory that it keeps for those after
+// it, and the memory that it needs beside that.
+type phases struct{ kept, peak uint64 }
+
+// add adds a phase.
+func (p *phases) add(kept, beside uint64) {
+	p.peak = max(p.peak, p.kept+kept+beside)
+	p.kept += kept
+}
+
+// addEstimate adds a phase that keeps its result.
+func (p *phases) addEstimate(e kernels.Estimate) { p.add(e.Result, e.Scratch) }
+
+// report ends the estimate of an operator of which some bytes are the result.
+func (p *phases) report(options kernels.Options, result uint64) error {
+	options.Estimate.Result, options.Estimate.Scratch = result, p.peak-min(result, p.peak)
+	return kernels.ErrEstimated
+}
+
+// estimateSorted estimates [IsSorted].
+func (o *ordering) estimateSorted() error {
+	if o.rows < 2 || o.call.OnHost() {
+		return o.call.Estimate(nil, nil)
+	}
+	return o.call.Estimate(nil, o.unsortedScratch())
+}
+
+// estimateFirst estimates the numbers of the first k rows, for phases: kept is the result. It
+// is exact, but for the sort of all rows, whose result keeps all numbers.
+func (o *ordering) estimateFirst(k int64) (p phases, err error) {
+	k = min(k, int64(o.rows))
+	if k == 0 {
+		return p, nil
+	}
+	if number, ok := o.selectable(k); ok && !o.call.OnHost() {
+		top, err := kernels.EstimateOf(func(options kernels.Options) (*Top, error) {
+			options.Manager = o.call.Manager
+			return topSelected(o.call.Context(), o.columns[0], int(k), number, false, TopOptions{Options: options, Smallest: !o.sources[0].Descending})
+		})
+		if err != nil {
+			return p, err
+		}
+		numbers, err := numbersBytes(int(k))
+		p.addEstimate(top)
+		p.add(numbers, 0)
+		p.kept = numbers
+		return p, err
+	}
+	if o.unforeseen() {
+		return p, errNoEstimate
+	}
+	numbers, err := numbersBytes(o.capacity)
+	sort, sortErr := op.Bytes(o.scratch()...)
+	p.add(numbers, sort)
+	return p, errors.Join(err, sortErr)
+}
+
+// estimateTop estimates [TopK] of a table, or [TopIndices] without one.
+func (o *ordering) estimateTop(k int64, table *buffer.Buffer, options kernels.Options) error {
+	p, err := o.estimateFirst(k)
+	if err != nil {
+		return err
+	}
+	if table == nil {
+		return p.report(options, p.kept)
+	}
+	taken, err := o.estimateTakeOf(table, int(min(k, int64(o.rows))))
+	if err != nil {
+		return err
+	}
+	p.addEstimate(taken)
+	return p.report(options, taken.Result)
+}
+
+// estimatePartition estimates [Partition]: an upper bound.
+func estimatePartition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, options kernels.Options) error {
+	n, known := table.HostRows()
+	ranges, both := bounds.HostRows()
+	if !known || !both {
+		return errNoEstimate
+	}
+	o, err := begin(ctx, table, keys, options)
+	if err != nil {
+		return err
+	}
+	err = o.estimatePartition(table, bounds, keys, int(n), int(ranges), options)
+	return errors.Join(err, o.release())
+}
+
+func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n, ranges int, options kernels.Options) error {
+	ctx, manager := o.call.Context(), o.call.Manager
+	var p phases
+	found, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
+		own.Manager = manager
+		return search(ctx, bounds, table, keys, SearchOptions{Options: own, Upper: true})
+	})
+	if err != nil {
+		return err
+	}
+	p.addEstimate(found)
+	numbers, err := o.standIn(table, n)
+	if err != nil {
+		return err
+	}
+	defer numbers.Release()
+	byRange := []Key{{Column: "range"}}
+	made, err := tableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(n), Manager: manager})
+	if err != nil {
+		return err
+	}
+	defer made.Release()
+	sorted, err := kernels.EstimateOf(func(own kernels.Options) (*buffer.Buffer, error) {
+		own.Manager = manager
+		return sortTable(ctx, made, byRange, own)
+	})
+	if err != nil {
+		return err
+	}
+	p.addEstimate(sorted)
+	places, placesErr := numbersBytes(ranges + 2)
+	// The search reads numbers of 32 bits in place, and samples those that are sorted.
+	samples, samplesErr := op.Bytes(uint64(n)/sampleDistance*4+4, 8*uint64(n)*uint64(index(o.call.OnHost())), 8*uint64(ranges+2))
+	p.add(places, 0)
+	p.add(places, samples)
+	rows, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
+		own.Manager = manager
+		return indices(ctx, made, byRange, own)
+	})
+	if err = errors.Join(err, placesErr, samplesErr); err != nil {
+		return err
+	}
+	p.addEstimate(rows)
+	taken, err := o.estimateTakeOf(table, n)
+	if err != nil {
+		return err
+	}
+	p.addEstimate(taken)
+	return p.report(options, taken.Result+places)
+}
+
+// estimateMerge estimates [Merge]: an upper bound. The tables are like the first one, whose
+// ordering this is, and have rows together.
+func (o *ordering) estimateMerge(tables []*buffer.Buffer, rows int, unchecked bool, options kernels.Options) error {
+	if unchecked && o.unforeseen() || !alikeNullable(tables) {
+		return errNoEstimate
+	}
+	all, err := kernels.EstimateOf(func(own kernels.Options) (*buffer.Buffer, error) {
+		own.Manager = o.call.Manager
+		return selection.Concat(o.call.Context(), tables, own)
+	})
+	if err != nil {
+		return err
+	}
+	var p phases
+	if !unchecked && !o.call.OnHost() { // of the longest table at most
+		check, err := op.Bytes(append(o.plan.DeviceScratch(), o.plan.WordsBytes(rows), uint64(rows), 8)...)
+		if err != nil {
+			return err
+		}
+		p.add(0, check)
+	}
+	p.addEstimate(all)
+	numbers, err := numbersBytes(rows)
+	if err != nil {
+		return err
+	}
+	o.rows, o.capacity, o.count = rows, rows, nil
+	n := uint64(rows)
+	merge := append(append(o.plan.DeviceScratch(), o.plan.DeviceScratch()...), 4*n, 4*n, 4*n, 8*n, o.plan.WordsBytes(rows/sampleDistance+1))
+	if unchecked { // two buffers of words and numbers, however the table is sorted
+		merge = o.scratch()
+		if !o.call.OnHost() && rows > 0 && o.oneWord() {
+			s := o.firstSort()
+			merge = append(o.plan.DeviceScratch(), 8*n, 8*n, 4*n, 4*n, s.StateBytes())
+		}
+	}
+	beside, err := op.Bytes(merge...)
+	if err != nil {
+		return err
+	}
+	p.add(numbers, beside)
+	// The gather of all rows makes what the concatenation made.
+	p.add(all.Result, all.Scratch)
+	return p.report(options, all.Result)
+}
+
+// alikeNullable reports whether the same columns of all tables may have nulls.
+func alikeNullable(tables []*buffer.Buffer) bool {
+	for _, table := range tables[1:] {
+		for i := range table.NumColumns() {
+			if op.Nullable(table.Column(i)) != op.Nullable(tables[0].Column(i)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func index(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -83,6 +83,33 @@ func allocationsFail(t *testing.T, dev *device.Device, op operator, types []arro
 	succeed()
 }
 
+// TestEachOperatorOnce runs every operator on few rows of numbers and of strings, for tools that
+// check every access and take a thousand times as long. Results are compared in other tests.
+func TestEachOperatorOnce(t *testing.T) {
+	number, text := arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, types := range [][]arrow.DataType{{number}, {arrow.PrimitiveTypes.Float64, number}, {text, number}} {
+			rows := 6000
+			if hurried(dev) {
+				rows = 50
+			}
+			c := newCase(arraytest.NewGenerator(31), rows, types...)
+			table := c.table(t, mgr)
+			for _, op := range append([]operator{columnOperator}, operators...) {
+				result, err := op.run(t.Context(), table, c.keys(), kernels.Options{})
+				require.NoError(t, err, op.name)
+				require.NoError(t, result.Release())
+			}
+			rows32, err := order.Indices(t.Context(), table, c.keys())
+			require.NoError(t, err)
+			require.Equal(t, c.want(), numbers(t, rows32))
+			require.NoError(t, table.Release())
+			c.release()
+		}
+	})
+}
+
 // TestCountedTables leaves out rows if only the device knows how many there are. The
 // result has the count of the table.
 func TestCountedTables(t *testing.T) {

@@ -43,6 +43,9 @@ func TopK(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, option
 }
 
 func topTable(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, options kernels.Options) (*buffer.Buffer, error) {
+	if options.Estimate != nil {
+		return nil, estimateTop(ctx, table, k, keys, true, options)
+	}
 	scratch := options
 	scratch.Tag = scratchTag
 	rows, err := topIndices(ctx, table, k, keys, scratch)
@@ -67,11 +70,11 @@ func TopIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, 
 }
 
 func topIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, options kernels.Options) (*column.Column, error) {
+	if options.Estimate != nil {
+		return nil, estimateTop(ctx, table, k, keys, false, options)
+	}
 	if err := checkCount(k); err != nil {
 		return nil, err
-	}
-	if options.Estimate != nil {
-		return nil, errNoEstimate
 	}
 	o, err := begin(ctx, table, keys, options)
 	if err != nil {
@@ -81,9 +84,26 @@ func topIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, 
 	return release.OnError(rows, err, o.release())
 }
 
+// estimateTop estimates the first rows of a table, or their numbers.
+func estimateTop(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, whole bool, options kernels.Options) error {
+	if err := checkCount(k); err != nil {
+		return err
+	}
+	o, err := begin(ctx, table, keys, options)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		table = nil
+	}
+	return errors.Join(o.estimateTop(k, table, options), o.release())
+}
+
 // first returns the numbers of the first k rows.
 func (o *ordering) first(k int64, options kernels.Options) (*column.Column, error) {
-	k = min(k, int64(o.rows))
+	if k = min(k, int64(o.rows)); k == 0 {
+		return o.newColumn(op.Result{Type: arrow.PrimitiveTypes.Uint32}, nil)
+	}
 	options.Stream, options.Manager = o.call.Stream, o.call.Manager
 	if o.call.OnHost() {
 		if rows, ok, err := o.firstOnHost(int(k)); ok || err != nil {

@@ -54,9 +54,6 @@ func Merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options ...
 }
 
 func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options MergeOptions) (*buffer.Buffer, error) {
-	if options.Estimate != nil {
-		return nil, errNoEstimate
-	}
 	if len(tables) == 0 {
 		return nil, fmt.Errorf("no table is given, expected one or more: %w", device.ErrInvalidValue)
 	}
@@ -73,6 +70,9 @@ func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options Mer
 		if own, first := table.Schema(), tables[0].Schema(); !own.Equal(first) {
 			return nil, fmt.Errorf("table %d has the columns %v, the first one %v, expected equal ones: %w", i, own, first, buffer.ErrSchema)
 		}
+		if _, known := table.HostRows(); !known && options.Estimate != nil { // an estimate does not wait
+			return nil, errNoEstimate
+		}
 		n, err := table.NumRows(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("table %d: %w", i, err)
@@ -82,6 +82,13 @@ func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options Mer
 	}
 	if err := checkRows(rows); err != nil {
 		return nil, err
+	}
+	if options.Estimate != nil {
+		o, err := begin(ctx, tables[0], keys, options.Options)
+		if err != nil {
+			return nil, err
+		}
+		return nil, errors.Join(o.estimateMerge(tables, int(rows), options.Unchecked, options.Options), o.release())
 	}
 	for i, table := range tables {
 		if options.Unchecked {

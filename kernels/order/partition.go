@@ -56,7 +56,7 @@ func Partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, op
 
 func partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, options kernels.Options) (*Partitions, error) {
 	if options.Estimate != nil {
-		return nil, errNoEstimate
+		return nil, estimatePartition(ctx, table, bounds, keys, options)
 	}
 	scratch := options
 	scratch.Tag = scratchTag

@@ -142,9 +142,6 @@ func searchTables(ctx context.Context, sorted, values *buffer.Buffer, keys []Key
 	defer func() { places, err = release.OnError(places, err, other.release()) }()
 	check := []uint64(nil)
 	if !options.Unchecked && o.call.Estimating() && !o.call.OnHost() && o.rows > 1 {
-		if !o.searchable() {
-			return nil, errNoEstimate
-		}
 		check = o.unsortedScratch()
 	}
 	// A column that may have nulls has a bit more.

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/ordertest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -140,7 +141,7 @@ func TestSortEveryType(t *testing.T) {
 // TestSortMixes sorts by several keys of any types.
 func TestSortMixes(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		g := arraytest.NewGenerator(rapid.Uint64().Draw(t, "seed"))
 		g.Sliced = rapid.Bool().Draw(t, "sliced")
 		g.Nulls = arraytest.Nulls(rapid.IntRange(0, 1).Draw(t, "nulls"))

@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -37,12 +38,12 @@ func IsSorted(ctx context.Context, table *buffer.Buffer, keys []Key, options ...
 
 // unsorted returns the first row that sorts before its predecessor, or −1.
 func unsorted(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (int64, error) {
-	if options.Estimate != nil {
-		return 0, errNoEstimate
-	}
 	o, err := begin(ctx, table, keys, options)
 	if err != nil {
 		return 0, err
+	}
+	if o.call.Estimating() {
+		return 0, errors.Join(o.estimateSorted(), o.release())
 	}
 	row := int64(-1)
 	if o.rows > 1 {

@@ -24,9 +24,9 @@ func newTopKernels(nanFirst bool) (all [numbers.Classes][numbers.Widths]topInsta
 			number := numbers.Type{Class: numbers.Class(class), Bytes: 1 << width}
 			// With the bits of the flip mask inverted, signed and unsigned integers have one
 			// order and one kernel.
-			suffix, key := fmt.Sprint(number.Bits()), wholeKey(number)
+			suffix, key, high := fmt.Sprint(number.Bits()), wholeKey(number), wholeKey(numbers.Type{Class: number.Class, Bytes: 4})
 			if number.Class == numbers.Float {
-				suffix, key = number.String(), floatKey(number, nanFirst)
+				suffix, key, high = number.String(), floatKey(number, nanFirst), floatHigh(nanFirst)
 				if nanFirst {
 					suffix += "_nan_first"
 				}
@@ -35,7 +35,10 @@ func newTopKernels(nanFirst bool) (all [numbers.Classes][numbers.Widths]topInsta
 				return kernelset.Instance{
 					Template: fmt.Sprintf("%s_%d", name, number.Bits()), Entry: name + "_" + suffix,
 					Holes: func() map[string]ptx.Hole {
-						return map[string]ptx.Hole{"key": ptx.Function{Results: 1, Arguments: 2, Code: key}.Hole()}
+						return map[string]ptx.Hole{
+							"key":  ptx.Function{Results: 1, Arguments: 2, Code: key}.Hole(),
+							"high": ptx.Function{Results: 1, Arguments: 2, Code: high}.Hole(),
+						}
 					},
 				}
 			}
@@ -96,5 +99,21 @@ func floatKey(number numbers.Type, nanFirst bool) ptx.Code {
 		}
 		key := op("xor.b", op("xor.b", x, op("or.b", flips, immediate(sign))), arguments[1])
 		b.Move(fmt.Sprintf("selp.b%d", bits), results[0], immediate(nan), key, compare("gt", magnitude, immediate(infinity)))
+	}
+}
+
+// floatHigh is about the high half of the key of a float64, from the high half of the value. −0
+// gives one more or one less than the key. NaN gives no more than the key: as a number behind
+// the infinities it does, and in front of all values it is 0.
+func floatHigh(nanFirst bool) ptx.Code {
+	return func(b *ptx.Builder, results, arguments []ptx.Register) {
+		flips := b.Op(ptx.Word32, "or.b32", b.Op(ptx.Word32, "shr.s32", arguments[0], "31"), "0x80000000")
+		high := b.Op(ptx.Word32, "xor.b32", b.Op(ptx.Word32, "xor.b32", arguments[0], flips), arguments[1])
+		if !nanFirst {
+			b.Move("mov.b32", results[0], high)
+			return
+		}
+		magnitude := b.Op(ptx.Word32, "and.b32", arguments[0], "0x7fffffff")
+		b.Move("selp.b32", results[0], high, "0", b.Op(ptx.Predicate, "setp.lt.u32", magnitude, "0x7ff00000"))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -27,7 +28,7 @@ func TestFilterProperty(t *testing.T) {
 		if devicetest.Emulated(dev) {
 			most = 9_000
 		}
-		rapid.Check(t, func(rt *rapid.T) {
+		property.Check(t, func(rt *rapid.T) {
 			n := rapid.OneOf(rapid.IntRange(1, 70), rapid.IntRange(1, 2000), rapid.IntRange(1, most)).Draw(rt, "n")
 			seed := rapid.Uint64().Draw(rt, "seed")
 			generator := arraytest.NewGenerator(seed)

@@ -2,7 +2,6 @@ package selection
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -35,11 +35,12 @@ func get[T memory.Element](t *testing.T, s memory.Slice[T]) []T {
 func TestAddSumsOfManyBlocks(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
+		random := property.Random(t)
 		for _, n := range []int{1, 2, 255, 2047, 2048, 2049, 5000} {
 			want, ahead := make([]int64, n+1), int64(0)
 			sums := make([]int64, n+1)
 			for i := range n {
-				sums[i], want[i] = rand.Int64N(1<<40), ahead
+				sums[i], want[i] = random.Int64N(1<<40), ahead
 				ahead += sums[i]
 			}
 			want[n] = ahead
@@ -58,14 +59,15 @@ func TestExpandRanges(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		const lists = 3000
+		random := property.Random(t)
 		offsets, begins := []int64{0}, []int64{}
 		var want []int64
 		for i := range lists {
-			length := rand.IntN(4) * rand.IntN(3)
+			length := random.IntN(4) * random.IntN(3)
 			if i%500 == 77 {
 				length = 2000
 			}
-			begin := rand.Int64N(1 << 20)
+			begin := random.Int64N(1 << 20)
 			offsets, begins = append(offsets, offsets[i]+int64(length)), append(begins, begin)
 			for k := range length {
 				want = append(want, begin+int64(k))

@@ -1,7 +1,6 @@
 package selection_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -92,82 +91,6 @@ func download(t testing.TB, c *column.Column) arrow.Array {
 	return values
 }
 
-// isNull looks into the children of arrays without a validity bitmap.
-func isNull(values arrow.Array, i int) bool {
-	switch values := values.(type) {
-	case *array.Null:
-		return true
-	case *array.RunEndEncoded:
-		return isNull(values.Values(), values.GetPhysicalIndex(i))
-	case *array.SparseUnion:
-		return isNull(values.Field(values.ChildID(i)), i)
-	case *array.DenseUnion:
-		return isNull(values.Field(values.ChildID(i)), int(values.ValueOffset(i)))
-	case *array.Dictionary:
-		return values.IsNull(i) || isNull(values.Dictionary(), values.GetValueIndex(i))
-	case array.ExtensionArray:
-		return isNull(values.Storage(), i)
-	}
-	return values.IsNull(i)
-}
-
-// same reports whether two elements are equal, independent of their layout.
-func same(a arrow.Array, i int, b arrow.Array, j int) bool {
-	if isNull(a, i) || isNull(b, j) {
-		return isNull(a, i) && isNull(b, j)
-	}
-	switch a := a.(type) {
-	case *array.Boolean:
-		return a.Value(i) == b.(*array.Boolean).Value(j)
-	case array.StringLike:
-		return a.Value(i) == b.(array.StringLike).Value(j)
-	case *array.Dictionary:
-		b := b.(*array.Dictionary)
-		return same(a.Dictionary(), a.GetValueIndex(i), b.Dictionary(), b.GetValueIndex(j))
-	case array.ListLike:
-		b := b.(array.ListLike)
-		from, to := a.ValueOffsets(i)
-		other, end := b.ValueOffsets(j)
-		if to-from != end-other {
-			return false
-		}
-		for k := range int(to - from) {
-			if !same(a.ListValues(), int(from)+k, b.ListValues(), int(other)+k) {
-				return false
-			}
-		}
-		return true
-	case *array.Struct:
-		for k := range a.NumField() {
-			if !same(a.Field(k), i, b.(*array.Struct).Field(k), j) {
-				return false
-			}
-		}
-		return true
-	case *array.SparseUnion:
-		b := b.(*array.SparseUnion)
-		return a.TypeCode(i) == b.TypeCode(j) && same(a.Field(a.ChildID(i)), i, b.Field(b.ChildID(j)), j)
-	case *array.DenseUnion:
-		b := b.(*array.DenseUnion)
-		return a.TypeCode(i) == b.TypeCode(j) &&
-			same(a.Field(a.ChildID(i)), int(a.ValueOffset(i)), b.Field(b.ChildID(j)), int(b.ValueOffset(j)))
-	case *array.RunEndEncoded:
-		b := b.(*array.RunEndEncoded)
-		return same(a.Values(), a.GetPhysicalIndex(i), b.Values(), b.GetPhysicalIndex(j))
-	case array.ExtensionArray:
-		return same(a.Storage(), i, b.(array.ExtensionArray).Storage(), j)
-	}
-	if of, ok := a.DataType().(arrow.FixedWidthDataType); ok && of.BitWidth()%8 == 0 {
-		return bytes.Equal(bytesOf(a, i, of.BitWidth()/8), bytesOf(b, j, of.BitWidth()/8))
-	}
-	return array.SliceEqual(a, int64(i), int64(i+1), b, int64(j), int64(j+1))
-}
-
-// bytesOf returns the bytes of an element of a fixed width.
-func bytesOf(a arrow.Array, i, width int) []byte {
-	return a.Data().Buffers()[1].Bytes()[(a.Data().Offset()+i)*width:][:width]
-}
-
 // rounds returns how often a test repeats: less often in short tests.
 func rounds(short, full int) int {
 	if testing.Short() {
@@ -179,8 +102,8 @@ func rounds(short, full int) int {
 // requireRow checks that row i of the result equals row j of the input, or is null if j
 // is negative.
 func requireRow(t require.TestingT, got arrow.Array, i int, from arrow.Array, j int) {
-	null := isNull(got, i)
-	if j < 0 || isNull(from, j) {
+	null := arraytest.IsNull(got, i)
+	if j < 0 || arraytest.IsNull(from, j) {
 		if !null {
 			require.Failf(t, "a row is not null", "row %d", i)
 		}
@@ -189,7 +112,7 @@ func requireRow(t require.TestingT, got arrow.Array, i int, from arrow.Array, j 
 	if null {
 		require.Failf(t, "a row is null", "row %d, it is row %d of the input", i, j)
 	}
-	if !same(got, i, from, j) {
+	if !arraytest.Same(got, i, from, j) {
 		one, two := array.NewSlice(got, int64(i), int64(i+1)), array.NewSlice(from, int64(j), int64(j+1))
 		defer one.Release()
 		defer two.Release()

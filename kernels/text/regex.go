@@ -76,6 +76,12 @@ type search struct {
 // Name implements expr.Operator.
 func (s search) Name() string {
 	name := [...]string{find: "find_regex", count: "count_regex", extract: "extract_regex", matches: "matches_regex", replace: "replace_regex"}[s.what]
+	switch s.what {
+	case extract:
+		return fmt.Sprintf("%s[%q, %d]", name, s.pattern, s.group)
+	case replace:
+		return fmt.Sprintf("%s[%q, %q]", name, s.pattern, s.with)
+	}
 	return fmt.Sprintf("%s[%q]", name, s.pattern)
 }
 

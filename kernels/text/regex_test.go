@@ -204,3 +204,17 @@ func TestPatternErrors(t *testing.T) {
 	_, _, err = text.Replace(expr.Col("n"), `a`, `b`).Type(schema)
 	require.ErrorIs(t, err, expr.ErrType)
 }
+
+// TestNamesOfSearches: searches with different results have different names, so that one
+// query can have several without names of its user.
+func TestNamesOfSearches(t *testing.T) {
+	x := expr.Col("x")
+	names := map[string]bool{}
+	for _, e := range []expr.Expr{
+		text.Matches(x, "(a)(b)"), text.Find(x, "(a)(b)"), text.Count(x, "(a)(b)"), text.Extract(x, "(a)(b)", 0), text.Extract(x, "(a)(b)", 1),
+		text.Extract(x, "(a)(c)", 1), text.Replace(x, "(a)(b)", "$1"), text.Replace(x, "(a)(b)", "$2"),
+	} {
+		require.False(t, names[e.Name()], e.Name())
+		names[e.Name()] = true
+	}
+}

@@ -12,7 +12,10 @@ import (
 
 // table is the offsets of a zone. Offset i holds from second starts[i] since 1970 on, until
 // the next one. The first start is the least number.
-type table struct{ starts, offsets []int64 }
+type table struct {
+	starts, offsets []int64
+	slots           []uint64
+}
 
 // Years are in Gregorian cycles of 400 years, which all have the same days and days of the
 // week. No zone has rules of single years from cycleYear on, so the offsets of the cycle that
@@ -52,6 +55,7 @@ func tableOf(name string) (*table, error) {
 		}
 		start = at.Unix()
 	}
+	made.slots = slotsOf(made)
 	known, _ := tables.LoadOrStore(name, made)
 	return known.(*table), nil
 }

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/hosteval"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -44,10 +47,27 @@ func Instant(e expr.Expr, zone string) expr.Expr {
 type conversion struct {
 	zone      string
 	toInstant bool
+	// part is the part of the wall clock that is computed, or "" for all of it.
+	part string
+}
+
+// parts are the parts of a wall clock, in the order of exprtree. The first six are
+// calendar_part of timezone.cu.
+var parts = []string{"year", "quarter", "month", "day", "day_of_year", "weekday", "hour", "minute", "second", "subsecond"}
+
+// Part implements expr.PartOperator: a part of a wall clock takes one kernel.
+func (c conversion) Part(name string) (expr.Operator, bool) {
+	if c.toInstant || c.part != "" || !slices.Contains(parts, name) {
+		return nil, false
+	}
+	return conversion{zone: c.zone, part: name}, true
 }
 
 // Name implements expr.Operator.
 func (c conversion) Name() string {
+	if c.part != "" {
+		return fmt.Sprintf("%s_in[%s]", c.part, c.zone)
+	}
 	if c.toInstant {
 		return fmt.Sprintf("instant[%s]", c.zone)
 	}
@@ -66,7 +86,10 @@ func (c conversion) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	if _, err := tableOf(c.zone); err != nil {
 		return nil, err
 	}
-	if c.toInstant {
+	switch {
+	case c.part != "":
+		return arrow.PrimitiveTypes.Int64, nil
+	case c.toInstant:
 		return &arrow.TimestampType{Unit: t.Unit, TimeZone: c.zone}, nil
 	}
 	return &arrow.TimestampType{Unit: t.Unit}, nil
@@ -92,7 +115,7 @@ func (c conversion) Run(ctx context.Context, operands []*column.Column, options 
 		return nil, err
 	}
 	return call.NewColumn(op.Result{Type: t, Length: of.Len(), RowCount: of.RowCount(), Nullable: true}, func(out op.Buffers) error {
-		unit := exprtree.UnitOf(t)
+		unit := exprtree.UnitOf(of.Type())
 		switch {
 		case of.Len() == 0:
 			return nil
@@ -103,34 +126,74 @@ func (c conversion) Run(ctx context.Context, operands []*column.Column, options 
 	})
 }
 
+// The kernels compute tileRows rows with each block, which has a copy of the slots.
+const (
+	threads  = 512
+	tileRows = 4 * threads
+	// mostBlocks is several blocks for each multiprocessor, which share the cost of the copy.
+	mostBlocks = 2048
+)
+
 func (c conversion) onDevice(call *op.Call, in op.View, out op.Buffers, zone *table, unit int64) error {
-	kernel, err := call.Kernel(&set, "timezone", "convert_times")
+	entry, choice := "convert_times", any(uint32(0))
+	switch {
+	case c.part != "":
+		entry, choice = "part_times", partArgument(c.part)
+	case c.toInstant:
+		choice = uint32(1)
+	}
+	kernel, err := call.Kernel(&set, "timezone", entry)
 	if err != nil {
 		return err
 	}
 	n := len(zone.starts)
-	block, scratch, err := call.Scratch(8*uint64(n), 8*uint64(n))
+	block, scratch, err := call.Scratch(8*uint64(n), 8*uint64(n), 8*slotCount)
 	if err != nil {
 		return err
 	}
 	starts, startsErr := memory.Reinterpret[int64](scratch[0])
 	offsets, offsetsErr := memory.Reinterpret[int64](scratch[1])
-	err = errors.Join(startsErr, offsetsErr)
+	slots, slotsErr := memory.Reinterpret[uint64](scratch[2])
+	err = errors.Join(startsErr, offsetsErr, slotsErr)
 	if err == nil {
-		err = errors.Join(starts.Upload(call.Context(), call.Stream, zone.starts), offsets.Upload(call.Context(), call.Stream, zone.offsets))
+		err = errors.Join(starts.Upload(call.Context(), call.Stream, zone.starts), offsets.Upload(call.Context(), call.Stream, zone.offsets),
+			slots.Upload(call.Context(), call.Stream, zone.slots))
 	}
 	if err == nil {
-		toInstant := uint32(0)
-		if c.toInstant {
-			toInstant = 1
-		}
 		capacity := in.Column.Len()
-		const threads = 256
-		err = kernel.Launch(call.Stream, kernels.GridFor((capacity+63)/64*64, threads), device.Dim3{X: threads}, 0, out.Values, out.Valid,
-			in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows), uint64(capacity), unit, toInstant,
-			kernels.Struct(starts, offsets, uint64(n), cycleEnd, int64(cycleSeconds)))
+		grid := device.Dim3{X: uint32(min((capacity+tileRows-1)/tileRows, mostBlocks))}
+		err = kernel.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, out.Values, out.Valid,
+			in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows), uint64(capacity), unitArgument(unit), choice,
+			kernels.Struct(starts, offsets, slots, uint64(n), cycleEnd, int64(cycleSeconds)))
 	}
 	return errors.Join(err, block.Release())
+}
+
+// unitArgument is Unit of timezone.cu.
+func unitArgument(unit int64) any {
+	shift := max(bits.Len64(uint64(unit))-2, 0) // the reciprocal fits 63 bits
+	divisor := uint64(max(unit, 2))             // the kernels do not divide by 1
+	reciprocal, _ := bits.Div64(1<<shift%divisor, 0, divisor)
+	return kernels.Struct(unit, int64(reciprocal), uint32(shift))
+}
+
+// partArgument is Part of timezone.cu.
+func partArgument(part string) any {
+	clock := func(divisor, modulus uint64) any {
+		reciprocal := func(n uint64) uint32 { return uint32((1<<32 + n - 1) / n) } // 0 for 1
+		return kernels.Struct(reciprocal(divisor), reciprocal(modulus), uint32(modulus), uint32(6))
+	}
+	switch part {
+	case "hour":
+		return clock(3600, 24)
+	case "minute":
+		return clock(60, 60)
+	case "second":
+		return clock(1, 60)
+	case "subsecond":
+		return kernels.Struct(uint32(0), uint32(0), uint32(0), uint32(7))
+	}
+	return kernels.Struct(uint32(0), uint32(0), uint32(0), uint32(slices.Index(parts, part)))
 }
 
 func (c conversion) onHost(in op.View, out op.Buffers, zone *table, unit int64) error {
@@ -148,16 +211,42 @@ func (c conversion) onHost(in op.View, out op.Buffers, zone *table, unit int64) 
 		if !from.IsValid(i) {
 			continue
 		}
-		second := times[i] / unit
-		if times[i]%unit < 0 {
-			second--
-		}
+		second, _ := floorDivide(times[i], unit)
 		shift := zone.shift(second, c.toInstant) * unit
 		if shift > 0 && times[i] > math.MaxInt64-shift || shift < 0 && times[i] < math.MinInt64-shift {
 			continue
 		}
 		results[i] = times[i] + shift
+		if c.part != "" {
+			results[i] = partOf(c.part, results[i], unit)
+		}
 		to.SetValid(i)
 	}
 	return nil
+}
+
+// partOf is a part of the time that a clock shows.
+func partOf(part string, local, unit int64) int64 {
+	second, subsecond := floorDivide(local, unit)
+	day, within := floorDivide(second, 86_400)
+	switch part {
+	case "hour":
+		return within / 3600
+	case "minute":
+		return within / 60 % 60
+	case "second":
+		return within % 60
+	case "subsecond":
+		return subsecond * (1_000_000_000 / unit)
+	}
+	return hosteval.CalendarPart(exprtree.Year+exprtree.Op(slices.Index(parts, part)), day)
+}
+
+// floorDivide rounds the quotient down, so the remainder is not negative.
+func floorDivide(v, divisor int64) (quotient, rest int64) {
+	quotient, rest = v/divisor, v%divisor
+	if rest < 0 {
+		return quotient - 1, rest + divisor
+	}
+	return quotient, rest
 }

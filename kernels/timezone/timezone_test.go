@@ -123,6 +123,7 @@ func timestamps(t *arrow.TimestampType, values []int64, valid []bool) arrow.Arra
 func TestConversions(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
+		random := rand.New(rand.NewPCG(3, 4))
 		for _, name := range []string{"UTC", "America/New_York", "Africa/Casablanca", "Australia/Lord_Howe"} {
 			in, err := time.LoadLocation(name)
 			require.NoError(t, err)
@@ -134,6 +135,10 @@ func TestConversions(t *testing.T) {
 				values := []int64{math.MinInt64, math.MinInt64 + 40_000*per, math.MaxInt64, math.MaxInt64 - 40_000*per, -1, 0}
 				for _, s := range append(transitions(in, 2005, 2010), transitions(in, 2199, 2201)...) {
 					values = append(values, s*per, s*per+per-1)
+				}
+				for range 50 {
+					s := random.Int64N(1<<32) - 1<<31 - 1<<30
+					values = append(values, s*per, s*per-1, s*per+random.Int64N(per))
 				}
 				valid := make([]bool, len(values))
 				for i := range valid {
@@ -176,6 +181,65 @@ func TestConversions(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// TestPartsOfClocks compares the parts that are computed with the conversion with package
+// time, and with those of a timestamp that is made first.
+func TestPartsOfClocks(t *testing.T) {
+	parts := map[string]struct {
+		of   func(expr.Expr) expr.Expr
+		want func(time.Time) int
+	}{
+		"year":        {expr.Expr.Year, time.Time.Year},
+		"quarter":     {expr.Expr.Quarter, func(t time.Time) int { return (int(t.Month()) + 2) / 3 }},
+		"month":       {expr.Expr.Month, func(t time.Time) int { return int(t.Month()) }},
+		"day":         {expr.Expr.Day, time.Time.Day},
+		"day of year": {expr.Expr.DayOfYear, time.Time.YearDay},
+		"weekday":     {expr.Expr.Weekday, func(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }},
+		"hour":        {expr.Expr.Hour, time.Time.Hour},
+		"minute":      {expr.Expr.Minute, time.Time.Minute},
+		"second":      {expr.Expr.Second, time.Time.Second},
+		"subsecond":   {expr.Expr.Subsecond, time.Time.Nanosecond},
+	}
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		random := rand.New(rand.NewPCG(5, 6))
+		for _, unit := range []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond} {
+			const zone = "America/St_Johns"
+			in, err := time.LoadLocation(zone)
+			require.NoError(t, err)
+			per := int64(time.Second) / int64(unit.Multiplier())
+			var values []int64
+			for _, s := range transitions(in, 1948, 1955) {
+				values = append(values, s*per+random.Int64N(per))
+			}
+			for range 3000 - len(values) {
+				values = append(values, (random.Int64N(1<<33)-1<<32)*per+random.Int64N(per))
+			}
+			valid := make([]bool, len(values))
+			for i := range valid {
+				valid[i] = i%9 != 5
+			}
+			whole := timestamps(&arrow.TimestampType{Unit: unit, TimeZone: "Asia/Tokyo"}, values, valid)
+			c, _ := columntest.UploadRows(t, mgr, whole, 0, len(values))
+			whole.Release()
+			table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "t", Type: c.Type(), Nullable: true}}, nil), []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
+			require.NoError(t, err)
+			for name, part := range parts {
+				made, err := expr.Project(t.Context(), table, []expr.Expr{part.of(Local(expr.Col("t"), zone))})
+				require.NoError(t, err)
+				got := columntest.Fetch(t, made).Column(0).(*array.Int64)
+				for i, value := range values {
+					require.Equal(t, !valid[i], got.IsNull(i))
+					second := floor(value, per)
+					if want := part.want(time.Unix(second, (value-second*per)*(int64(time.Second)/per)).In(in)); valid[i] {
+						require.Equalf(t, int64(want), got.Value(i), "%s of %d %v", name, value, unit)
+					}
+				}
+			}
+			require.NoError(t, table.Release())
 		}
 	})
 }

@@ -30,9 +30,11 @@ type arrangement struct {
 	// listed are the numbers of the rows in order, or empty if the table is in order.
 	listed memory.Slice[uint32]
 	// partitions are runs of equal partition keys, or nil for one partition. peers are runs
-	// of rows with equal keys of both kinds, or nil if all rows of a partition are peers.
-	partitions, peers *order.Runs
-	owned             release.Stack
+	// of rows with equal keys of both kinds, or nil if all rows of a partition are peers. The
+	// host has runs instead.
+	partitions, peers       *heads
+	partitionRuns, peerRuns *order.Runs
+	owned                   release.Stack
 }
 
 // arrange sorts the rows if they are not in order. The caller releases the arrangement.
@@ -63,38 +65,70 @@ func (a *arrangement) arrange() error {
 	if len(keys) == 0 || a.capacity == 0 {
 		return nil
 	}
+	if done, err := a.arrangeByComparing(); done || err != nil {
+		return err
+	}
 	sorted, err := order.IsSorted(a.ctx, a.table, keys, a.scratch())
 	if err != nil {
 		return err
 	}
 	if !sorted {
-		indices, err := order.Indices(a.ctx, a.table, keys, a.scratch())
-		if err != nil {
-			return err
-		}
-		a.owned.Add(indices)
-		if a.listed, err = column.Elements[uint32](indices); err != nil {
+		if err := a.sort(); err != nil {
 			return err
 		}
 	}
 	if len(a.windows.PartitionBy) > 0 {
-		if a.partitions, err = a.runs(a.windows.PartitionBy); err != nil {
+		if a.partitionRuns, a.partitions, err = a.runs(a.windows.PartitionBy); err != nil {
 			return err
 		}
 	}
 	if len(a.windows.OrderBy) > 0 {
-		a.peers, err = a.runs(keys)
+		a.peerRuns, a.peers, err = a.runs(keys)
 	}
 	return err
 }
 
-func (a *arrangement) runs(keys []order.Key) (*order.Runs, error) {
+// sort lists the rows in order.
+func (a *arrangement) sort() error {
+	indices, err := order.Indices(a.ctx, a.table, a.windows.keys(), a.scratch())
+	if err != nil {
+		return err
+	}
+	a.owned.Add(indices)
+	a.listed, err = column.Elements[uint32](indices)
+	return err
+}
+
+// runs finds runs of equal keys of any types: on the host as they are, on a GPU as heads.
+func (a *arrangement) runs(keys []order.Key) (*order.Runs, *heads, error) {
 	runs, err := order.FindRuns(a.ctx, a.table, a.listed, keys, a.scratch())
+	if err != nil {
+		return nil, nil, err
+	}
+	call, err := op.Begin(a.ctx, a.scratch())
+	if err != nil || call.OnHost() || a.rows == 0 {
+		a.owned.Add(runs)
+		return runs, nil, err
+	}
+	h, err := a.headsOf(&call, runs)
+	return nil, h, errors.Join(err, runs.Release())
+}
+
+// headsOf returns the heads of runs.
+func (a *arrangement) headsOf(call *op.Call, runs *order.Runs) (*heads, error) {
+	h, err := a.newHeads(call)
 	if err != nil {
 		return nil, err
 	}
-	a.owned.Add(runs)
-	return runs, nil
+	if a.counted.Len() > 0 {
+		if err := a.counted.Order(call.Stream); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.findHeads(call, "heads_numbers", a.places(), runs.Numbers, h.found()); err != nil {
+		return nil, err
+	}
+	return h, a.finishHeads(call, h)
 }
 
 // begin begins a call that reads columns of the table. The first is of a fixed width, or is
@@ -186,11 +220,16 @@ const overThreads = 256
 
 // launch enqueues a kernel with a thread for some rows.
 func (a *arrangement) launch(call *op.Call, name string, arguments ...any) error {
+	return a.launchFor(call, 1, name, arguments...)
+}
+
+// launchFor is launch with threads that have a number of rows in flight together.
+func (a *arrangement) launchFor(call *op.Call, each int, name string, arguments ...any) error {
 	f, err := call.Kernel(&set, "over", name)
 	if err != nil {
 		return err
 	}
-	grid, err := f.Grid(a.rows, overThreads, 1, 0)
+	grid, err := f.Grid(a.rows, overThreads, each, 0)
 	if err != nil {
 		return err
 	}
@@ -199,14 +238,7 @@ func (a *arrangement) launch(call *op.Call, name string, arguments ...any) error
 
 // argument is the kernels' Rows.
 func (a *arrangement) argument() any {
-	partitions, peers := a.partitions, a.peers
-	if partitions == nil {
-		partitions = &order.Runs{}
-	}
-	if peers == nil {
-		peers = &order.Runs{}
-	}
-	return kernels.Struct(a.listed, partitions.Numbers, partitions.Begins, peers.Numbers, peers.Begins, a.counted, int64(a.rows))
+	return kernels.Struct(a.listed, a.partitions.argument(), a.peers.argument(), a.counted, int64(a.rows))
 }
 
 // argument is the kernels' Frame.
@@ -232,11 +264,11 @@ func (a *arrangement) host() (hostRows, error) {
 		return host
 	}
 	h.listed = get(a.listed)
-	if a.partitions != nil {
-		h.partitions, h.partitionBegins = get(a.partitions.Numbers), get(a.partitions.Begins)
+	if a.partitionRuns != nil {
+		h.partitions, h.partitionBegins = get(a.partitionRuns.Numbers), get(a.partitionRuns.Begins)
 	}
-	if a.peers != nil {
-		h.peers, h.peerBegins = get(a.peers.Numbers), get(a.peers.Begins)
+	if a.peerRuns != nil {
+		h.peers, h.peerBegins = get(a.peerRuns.Numbers), get(a.peerRuns.Begins)
 	}
 	counted, err := a.counted.Host()
 	if len(counted) > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -28,6 +29,15 @@ const (
 	// rest of its memory has the rows before and after.
 	leastRolled = 256
 	stateBytes  = 24
+	shiftLoads  = 4
+	numberLoads = 2
+	// mostShifted is the number of rows whose places fit 32 bits with room for a grid.
+	mostShifted = math.MaxInt32
+	// The elements of a warp that folds frames in registers, and the longest frame that
+	// leaves it half of them for results.
+	slideThreads = 128
+	slideRows    = 512
+	longestSlide = 256
 )
 
 // fold computes a function of the values of a frame.
@@ -137,44 +147,72 @@ func scanKernel(fold stateFold) string {
 	return "over_scan"
 }
 
-// scan folds the rows of each partition up to each row or, with the memory of presence,
-// counts the values. whole ignores the partitions.
-func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) (err error) {
-	name := scanKernel(by.fold)
-	f, err := call.Kernel(&set, "over", name)
-	if err != nil {
-		return err
+// scanning is the kernels of frames from the first row on. They fold the rows in tiles, the
+// folds of tiles in groups, and those of groups in sequence.
+type scanning struct {
+	// name is the kernel of the rows. scans is the name of those that scan the folds of tiles.
+	name, scans string
+	// arguments are those of the rows' kernel, before and behind the folds.
+	before, behind []any
+}
+
+// scanning returns the kernels for a fold. Those of words without nulls take fewer
+// instructions.
+func (a *arrangement) scanning(in op.View, by folding, whole bool, w deviceWriting, p presence) scanning {
+	s := scanning{name: scanKernel(by.fold), scans: scanKernel(by.fold), before: []any{a.argument()}}
+	isWord := by.format.Bytes == 8 && (by.fold == foldFloats || by.fold == foldIntegers)
+	if isWord && !whole && a.listed.Len() == 0 && in.Valid.Len() == 0 {
+		s.name = map[stateFold]string{foldFloats: "over_sums_floats", foldIntegers: "over_sums_integers"}[by.fold]
+		s.before, s.behind = append(s.before, in.Values, by.argument()), []any{w.argument()}
+		return s
 	}
-	count, ignored := tilesOf(a.rows, scanRows), uint32(0)
+	ignored := uint32(0)
 	if whole {
 		ignored = 1
 	}
-	var folds memory.Slice[uint8]
-	launch := func(onlyFold uint32) error {
-		return f.Launch(call.Stream, device.Dim3{X: uint32(count)}, device.Dim3{X: overThreads}, 0,
-			a.argument(), valuesArgument(in, by), by.argument(), folds, onlyFold, ignored, w.argument(), p.counts, p.places)
+	s.before = append(s.before, valuesArgument(in, by), by.argument())
+	s.behind = []any{ignored, w.argument(), p.counts, p.places}
+	return s
+}
+
+// scan folds the rows of each partition up to each row or, with the memory of presence,
+// counts the values. whole ignores the partitions.
+func (a *arrangement) scan(call *op.Call, in op.View, by folding, whole bool, w deviceWriting, p presence) (err error) {
+	s := a.scanning(in, by, whole, w, p)
+	count := tilesOf(a.rows, scanRows)
+	groups := tilesOf(count, overThreads)
+	var tiles, carries memory.Slice[uint8]
+	rows := func(onlyFold uint32) error {
+		return a.enqueue(call, s.name, count, slices.Concat(s.before, []any{tiles, carries, onlyFold}, s.behind)...)
 	}
 	if count == 1 {
-		return launch(0)
+		return rows(0)
 	}
-	block, scratch, err := call.Scratch(stateBytes * uint64(count))
+	block, scratch, err := call.Scratch(stateBytes*uint64(count), stateBytes*uint64(groups))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, block.Release()) }()
-	folds = scratch[0]
-	if err := launch(1); err != nil {
+	tiles, carries = scratch[0], scratch[1]
+	if err := rows(1); err != nil {
 		return err
 	}
-	between, err := call.Kernel(&set, "over", name+"_tiles")
+	if err := a.enqueue(call, s.scans+"_tiles", groups, by.argument(), tiles, carries, uint32(count)); err != nil {
+		return err
+	}
+	if err := a.enqueue(call, s.scans+"_carries", 1, by.argument(), carries, uint32(groups)); err != nil {
+		return err
+	}
+	return rows(0)
+}
+
+// enqueue enqueues a kernel with a number of blocks.
+func (a *arrangement) enqueue(call *op.Call, name string, blocks int, arguments ...any) error {
+	f, err := call.Kernel(&set, "over", name)
 	if err != nil {
 		return err
 	}
-	err = between.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: overThreads}, 0, by.argument(), folds, uint32(count))
-	if err != nil {
-		return err
-	}
-	return launch(0)
+	return f.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: overThreads}, 0, arguments...)
 }
 
 // quantile finds a quantile of each frame. Short frames are ranked in shared memory.
@@ -220,6 +258,9 @@ func (a *arrangement) roll(call *op.Call, in op.View, by folding, w deviceWritin
 	if frame.before+frame.after > rollRows-leastRolled {
 		return a.rollLong(call, in, by, w, frame)
 	}
+	if name := slideKernel(by.fold); name != "" && frame.slides(a) && in.Valid.Len() == 0 {
+		return a.slide(call, name, in, by, w, frame)
+	}
 	f, err := call.Kernel(&set, "over", rollKernel(by.fold, in.Valid.Len() > 0))
 	if err != nil {
 		return err
@@ -228,6 +269,35 @@ func (a *arrangement) roll(call *op.Call, in op.View, by folding, w deviceWritin
 	return f.Launch(call.Stream, device.Dim3{X: uint32(tilesOf(a.rows, own))}, device.Dim3{X: rollThreads}, 0,
 		a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), w.argument(),
 		uint32(frame.before), uint32(own), uint32(frame.longest))
+}
+
+// slideKernel returns the kernel of frames in registers for a fold, if there is one.
+func slideKernel(fold stateFold) string {
+	switch fold {
+	case foldFloats:
+		return "over_slide_floats"
+	case foldLeast:
+		return "over_slide_least"
+	}
+	return ""
+}
+
+// slides reports whether the frames are short runs of rows of a table in order.
+func (f *framing) slides(a *arrangement) bool {
+	return f.lows.Len() == 0 && a.listed.Len() == 0 && f.low <= f.high && f.high-f.low < longestSlide
+}
+
+// slide folds short frames in registers.
+func (a *arrangement) slide(call *op.Call, name string, in op.View, by folding, w deviceWriting, frame *framing) error {
+	f, err := call.Kernel(&set, "over", name)
+	if err != nil {
+		return err
+	}
+	longest := int(frame.high - frame.low + 1)
+	own := (slideRows - longest + 1) / 32 * 32
+	blocks := tilesOf(tilesOf(a.rows, own), slideThreads/32)
+	return f.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: slideThreads}, 0,
+		a.argument(), frame.argument(), valuesArgument(in, by), by.argument(), w.argument(), uint32(own), uint32(longest))
 }
 
 // rollLong folds the frames in memory, with one kernel for each bit of the longest length.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -106,10 +107,11 @@ func Sum(e expr.Expr) Function { return Function{kind: sumOf, value: e} }
 // Product is the product of the frame's values. That of integers wraps around.
 func Product(e expr.Expr) Function { return Function{kind: productOf, value: e} }
 
-// Min is the least of the frame's values.
+// Min is the least of the frame's values, of any type that has an order. Values that are not
+// numbers or times are sorted first.
 func Min(e expr.Expr) Function { return Function{kind: minimumOf, value: e} }
 
-// Max is the greatest of the frame's values.
+// Max is the greatest of the frame's values: see [Min].
 func Max(e expr.Expr) Function { return Function{kind: maximumOf, value: e} }
 
 // Mean is the arithmetic mean of the frame's values.
@@ -246,14 +248,14 @@ func (f Function) typeOf(t arrow.DataType) (arrow.DataType, error) {
 	case countOf:
 		return arrow.PrimitiveTypes.Int64, nil
 	case minimumOf, maximumOf:
-		if _, ok := temporal(t); !isNumber && !ok {
-			return nil, layout.Refuse(t, "numbers, dates, times, timestamps, durations or months", device.ErrNotSupported)
+		if err := rowkey.Check(t, 0); err != nil {
+			return nil, layout.Refuse(t, "a type whose values have an order", device.ErrNotSupported)
 		}
 		return t, nil
 	}
 	switch {
 	case !isNumber || isDuration && f.kind != sumOf:
-		return nil, layout.Refuse(t, "integers or floats", device.ErrNotSupported)
+		return nil, layout.Refuse(t, "integers or floats: cast decimals to float64, and take a total of durations", device.ErrNotSupported)
 	case isDuration:
 		return t, nil
 	case f.kind != sumOf && f.kind != productOf || stored.class == layout.Float:

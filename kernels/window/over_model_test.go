@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -323,6 +324,27 @@ func extremeModel(greatest bool) func(w *modelWindow) any {
 			return nil
 		}
 		return w.c.v.ValueStr(best)
+	}
+}
+
+// texts are the values of the frame in s that are not null.
+func (w *modelWindow) texts() (list []string) {
+	for _, row := range w.frame {
+		if w.c.s.IsValid(row) {
+			list = append(list, w.c.s.ValueStr(row))
+		}
+	}
+	return list
+}
+
+// textModel is the least or the greatest string, by sign.
+func textModel(sign int) func(w *modelWindow) any {
+	return func(w *modelWindow) any {
+		list := w.texts()
+		if len(list) == 0 {
+			return nil
+		}
+		return slices.MaxFunc(list, func(a, b string) int { return sign * strings.Compare(a, b) })
 	}
 }
 

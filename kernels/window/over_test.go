@@ -157,6 +157,13 @@ func overTests(g *arraytest.Generator, c *overCase) []overTest {
 			}
 			return extremeModel(true)(w)
 		})
+		add(f.set(window.Min(s)), f.model, textModel(-1))
+		add(f.set(window.Max(s)).AtLeast(2), f.model, func(w *modelWindow) any {
+			if len(w.texts()) < 2 {
+				return nil
+			}
+			return textModel(1)(w)
+		})
 		add(f.set(window.Variance(v, 1)), f.model, varianceModel(1))
 		add(f.set(window.StdDev(v, 0)), f.model, func(w *modelWindow) any {
 			if x, ok := varianceModel(0)(w).(float64); ok {

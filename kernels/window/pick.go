@@ -2,6 +2,7 @@ package window
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,12 +21,62 @@ const noRow = math.MaxUint32
 // pick computes a function that returns the value of one row: it finds the numbers of
 // the rows, and takes them.
 func (a *arrangement) pick(f Function, value *column.Column, frame *framing) (*column.Column, error) {
+	if bytes, ok := column.ElementBytes(value.Type()); ok && f.kind == shift && a.shifts(f, value, bytes) {
+		return a.shift(f, value, bytes)
+	}
 	numbers, err := a.picked(f, value, frame)
 	if err != nil {
 		return nil, err
 	}
 	made, err := selection.TakeColumnWith(a.ctx, value, numbers, selection.TakeOptions{Options: a.options, Bounds: selection.Null})
 	return release.OnError(made, err, numbers.Release())
+}
+
+// shifts reports whether one kernel reads the values of Lag and Lead where they are: on a
+// GPU, if the table is in order and the values are words.
+func (a *arrangement) shifts(f Function, value *column.Column, bytes int) bool {
+	skips := f.skipNulls && op.Nullable(value)
+	isWord := bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16
+	return isWord && !skips && a.listed.Len() == 0 && a.rows <= mostShifted
+}
+
+func (a *arrangement) shift(f Function, value *column.Column, bytes int) (*column.Column, error) {
+	call, in, err := a.begin(value)
+	if err != nil {
+		return nil, err
+	}
+	_, offset := f.pickOffset()
+	beyond := int64(a.capacity) + 1
+	offset = min(max(offset, -beyond), beyond)
+	return a.newColumn(&call, value.Type(), true, func(out op.Buffers) error {
+		if call.OnHost() {
+			return a.shiftOnHost(int(offset), bytes, in, out)
+		}
+		return a.launchFor(&call, shiftLoads, fmt.Sprintf("over_shift_%d", 8*bytes), a.argument(), valuesArgument(in, folding{}), offset, out.Values, out.Valid)
+	})
+}
+
+func (a *arrangement) shiftOnHost(offset, bytes int, in op.View, out op.Buffers) error {
+	h, err := a.host()
+	from, fromErr := in.Host()
+	to, toErr := out.Host()
+	if err := errors.Join(err, fromErr, toErr); err != nil {
+		return err
+	}
+	clear(to.Values)
+	clear(to.Valid)
+	// The rows of a part share no byte of the validity with those of another one.
+	return parallel.Run(a.ctx, (h.n+7)/8, parallel.Parts(h.n), func(_, begin, end int) {
+		for place := 8 * begin; place < min(8*end, h.n); place++ {
+			first, limit := h.bounds(place)
+			at := place + offset
+			if at < first || at >= limit || !from.IsValid(at) {
+				continue
+			}
+			copy(to.Values[place*bytes:(place+1)*bytes], from.Values[at*bytes:])
+			to.Valid[place/8] |= 1 << (place % 8)
+		}
+	})
 }
 
 // presence is, for functions that skip nulls, the number of values up to each place, and the

@@ -17,7 +17,11 @@ func (a *arrangement) rank(f Function, t arrow.DataType) (*column.Column, error)
 		return nil, err
 	}
 	return a.newColumn(&call, t, false, func(out op.Buffers) error {
-		if !call.OnHost() {
+		switch {
+		case call.OnHost():
+		case f.kind == rowNumber && a.listed.Len() == 0 && a.rows <= mostShifted:
+			return a.launchFor(&call, numberLoads, "over_numbers", a.argument(), out.Values)
+		default:
 			return a.launch(&call, "over_ranks", a.argument(), out.Values, uint32(f.kind-rowNumber), uint64(max(f.number, 1)))
 		}
 		to, err := out.Host()

@@ -133,9 +133,12 @@ func (a *arrangement) computeOf(f Function, value *column.Column, t arrow.DataTy
 		return nil, err
 	}
 	var made *column.Column
-	if f.kind < picks {
+	switch {
+	case f.kind < picks:
 		made, err = a.pick(f, value, frame)
-	} else {
+	case f.isExtremeOfRanks(value.Type()):
+		made, err = a.extremeOfRanks(f, value, frame)
+	default:
 		made, err = a.fold(f, value, t, frame)
 	}
 	return release.OnError(made, err, frame.release())

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
@@ -296,7 +297,7 @@ type held struct {
 func TestStacksInAnyOrder(t *testing.T) {
 	eachBase(t, func(t *testing.T, dev *device.Device, shared *ledger) {
 		streams := []*device.Stream{newStream(t, dev), newStream(t, dev), dev.DefaultStream()}
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			// A run that rapid aborts must not affect the next one.
 			foot := newLedger(shared.Resource)
 			levels := []*level{bottom(foot)}

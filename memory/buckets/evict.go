@@ -111,7 +111,9 @@ func (r *Resource) shrink(keep uint64, may func(*chunk) bool) (released uint64, 
 		l.mu.Unlock()
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.age, b.age) })
-	var failures []error
+	// All chunks are taken before the first is freed: a free in stream order keeps its
+	// stream busy, and the stream's other chunks would look as if work still used them.
+	var evicted []*chunk
 	for _, next := range all {
 		if r.cached.Load() <= keep {
 			break
@@ -124,12 +126,15 @@ func (r *Resource) shrink(keep uint64, may func(*chunk) bool) (released uint64, 
 			next.lane.remove(next.chunk)
 		}
 		next.lane.mu.Unlock()
-		if !taken {
-			continue
+		if taken {
+			r.cached.Add(-next.chunk.bytes)
+			r.releases.Add(1)
+			evicted = append(evicted, next.chunk)
 		}
-		r.cached.Add(-next.chunk.bytes)
-		r.releases.Add(1)
-		bytes, err := r.giveBack(next.chunk)
+	}
+	var failures []error
+	for _, c := range evicted {
+		bytes, err := r.giveBack(c)
 		released += bytes
 		failures = append(failures, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/buckets"
 	"github.com/gpuframe/gpuframe/memory/resource"
@@ -175,7 +176,7 @@ func TestResourceIsItsModel(t *testing.T) {
 	streams := newStreams(t, dev, 4)
 	below, err := memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
 	require.NoError(t, err)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		for _, stream := range streams {
 			driver.letGo(stream) // holds that a failure may have left
 		}

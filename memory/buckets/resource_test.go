@@ -207,6 +207,7 @@ func TestTrim(t *testing.T) {
 	assert.EqualValues(t, 7*1024, released)
 	assert.Contains(t, upstream.outstanding, all[9].Pointer, "the youngest stay")
 	assert.NotContains(t, upstream.outstanding, all[0].Pointer)
+	driver.settle()
 	released, err = tested.Trim(0)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3*1024, released)
@@ -217,6 +218,23 @@ func TestTrim(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 4096, released)
 	assert.EqualValues(t, 11, tested.Stats().Releases)
+}
+
+// A free in stream order is work of the memory's own stream. It does not keep Trim from
+// freeing the stream's other memory.
+func TestTrimIsNotStoppedByItsOwnFrees(t *testing.T) {
+	tested, driver, upstream, streams := newHeld(t, buckets.Options{}, 1)
+	first, second := allocate(t, tested, 1024, streams[0]), allocate(t, tested, 1024, streams[0])
+	require.NoError(t, tested.Free(first, nil))
+	require.NoError(t, tested.Free(second, nil))
+	driver.settle()
+	upstream.onFree = func(resource.Allocation, []*device.Stream) { driver.hold(streams[0]) }
+	released, err := tested.Trim(0)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2048, released)
+	assert.Zero(t, tested.Stats().CachedBytes)
+	upstream.onFree = nil
+	driver.letGo(streams[0])
 }
 
 func TestTheUpstreamIsAskedAgain(t *testing.T) {

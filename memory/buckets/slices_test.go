@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/buckets"
 )
@@ -338,7 +339,7 @@ func TestSlicesAtTheSameTime(t *testing.T) {
 func TestSlicesAreTheirModel(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	streams := newStreams(t, dev, 3)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		mgr, err := memory.NewManager(dev, memory.Options{})
 		require.NoError(t, err)
 		bound := rapid.Uint64Range(1, 1<<15).Draw(t, "bound")

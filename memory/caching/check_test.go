@@ -3,6 +3,7 @@ package caching
 import (
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
@@ -33,6 +34,41 @@ func checkBooks(t require.TestingT, r *Resource, live []*bestfit.Node) {
 	require.Empty(t, b.free, "free runs that belong to no segment")
 	require.Empty(t, b.used, "runs in use that belong to no segment")
 	b.figures()
+	checkLayout(t, r, live)
+}
+
+// checkLayout compares the layout with the blocks that the test holds and the statistics.
+func checkLayout(t require.TestingT, r *Resource, live []*bestfit.Node) {
+	held := make(map[device.Pointer]uint64)
+	for _, node := range live {
+		held[device.Pointer(node.Address)] = node.Bytes
+	}
+	var sums [3]uint64
+	largest, end := uint64(0), device.Pointer(0)
+	for _, segment := range r.layout() {
+		require.GreaterOrEqual(t, segment.Pointer, end, "segments overlap")
+		at := segment.Pointer
+		for _, block := range segment.Blocks {
+			require.Equal(t, at, block.Pointer, "blocks have gaps")
+			at = at.Add(block.Bytes)
+			sums[block.State] += block.Bytes
+			bytes, isHeld := held[block.Pointer]
+			require.Equal(t, isHeld, block.State == BlockInUse, "the state of the block at %v", block.Pointer)
+			if isHeld {
+				require.Equal(t, bytes, block.Bytes)
+				delete(held, block.Pointer)
+			}
+			if block.State == BlockFree {
+				largest = max(largest, block.Bytes)
+			}
+		}
+		end = at
+		require.Equal(t, end, segment.Pointer.Add(segment.Bytes))
+	}
+	require.Empty(t, held, "blocks that are in no segment")
+	s := r.stats()
+	require.Equal(t, [3]uint64{s.InUse, s.Held, s.Cached}, sums)
+	require.Equal(t, s.LargestFree, largest)
 }
 
 // books collects the state of the parts.

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/caching"
 )
@@ -32,7 +33,7 @@ func TestManagerOverCachingResource(t *testing.T) {
 					defer func() { require.NoError(t, stream.Close()) }()
 					streams = append(streams, stream)
 				}
-				rapid.Check(t, func(t *rapid.T) {
+				property.Check(t, func(t *rapid.T) {
 					resource, err := caching.New(dev, caching.Options{
 						Segments: mode, SmallBytes: 8 << 10, SmallSegmentBytes: 64 << 10, LargeSegmentBytes: 256 << 10,
 						OversizeBytes: rapid.SampledFrom([]uint64{0, 4 << 20}).Draw(t, "oversize"),

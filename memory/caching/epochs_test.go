@@ -8,12 +8,13 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // The work of a completed epoch has completed. A wait for an epoch covers its work,
 // and waits for no more as long as the end of the epoch could be marked.
 func TestEpochsAgainstPositions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		s := newScene(t)
 		stream := s.newStream()
 		var e epochs

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory/internal/round"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
@@ -30,7 +31,7 @@ func TestCachingOrder(t *testing.T) {
 		"expandable": func(*scene) Options { return smallSegments(ExpandableSegments) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			property.Check(t, func(t *rapid.T) {
 				m := &orderModel{scene: newScene(t), t: t, limit: math.MaxUint64}
 				options := configure(m.scene)
 				options.OversizeBytes = rapid.SampledFrom([]uint64{0, 0, 280_000}).Draw(t, "oversize")

@@ -93,6 +93,8 @@ type segmentSource interface {
 	collect(keep uint64) error
 	// count returns the number of segments, or of mapped pieces.
 	count() int
+	// firsts returns the first run of each range of addresses.
+	firsts() []*bestfit.Node
 	// close releases the remaining resources once all memory is free.
 	close() error
 }

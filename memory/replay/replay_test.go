@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
 	"github.com/gpuframe/gpuframe/memory/replay"
@@ -263,7 +264,7 @@ func TestFragmentation(t *testing.T) {
 // TestAnyLog replays random, inconsistent logs.
 func TestAnyLog(t *testing.T) {
 	dev := devicetest.Open(t, "host")
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		event := rapid.Custom(func(t *rapid.T) trace.Event {
 			return trace.Event{
 				Thread:  rapid.Uint64Range(1, 3).Draw(t, "thread"),

@@ -14,14 +14,17 @@ type Collector struct {
 	recorder *observe.Recorder
 	// mu makes scrapes follow each other: each stops allocations for a moment.
 	mu sync.Mutex
+	// tagLabels are the labels of the tags of the last scrapes. Making them takes most of
+	// the time of a scrape.
+	tagLabels labelCache
 }
 
 // NewCollector returns a collector. The caller registers it.
 //
 // # Waiting
 //
-// Reading the figures of a tree of managers stops its allocations for some microseconds, and
-// longer with very many tags.
+// Reading the figures of a tree of managers stops its allocations meanwhile: the time grows
+// with the number of tags.
 func NewCollector(r *observe.Recorder) *Collector { return &Collector{recorder: r} }
 
 // Describe implements prometheus.Collector.
@@ -35,6 +38,12 @@ func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range spillMetrics {
 		to <- m.desc
 	}
+	for _, m := range transferMetrics {
+		to <- m.desc
+	}
+	for _, m := range kernelMetrics {
+		to <- m.desc
+	}
 	for _, m := range []metric{waiting, tagInUse, tagPeak, queriesNow, queriesEnded, queryWaits} {
 		to <- m.desc
 	}
@@ -45,21 +54,21 @@ func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	c.mu.Lock()
-	s := c.recorder.Snapshot()
+	s := c.recorder.Figures()
+	tags := c.tagLabels.of(&s)
 	c.mu.Unlock()
-	titles := make(map[string]int)
 	for i := range s.Managers {
-		top := &s.Managers[i]
-		// Metrics of two managers must differ in their labels.
-		title := top.Name
-		if titles[top.Device+"/"+title]++; titles[top.Device+"/"+title] > 1 {
-			title += " " + strconv.Itoa(titles[top.Device+"/"+top.Name])
-		}
-		collectManager(to, top, title)
+		collectManager(to, &s.Managers[i], tags[i].title)
+		tags[i].collect(to, s.Managers[i].Tags)
 	}
 	for i := range s.Spills {
 		for _, m := range spillMetrics {
 			m.send(to, m.value(&s.Spills[i]), strconv.Itoa(i))
+		}
+	}
+	for i := range s.Kernels {
+		for _, m := range kernelMetrics {
+			m.send(to, m.value(&s.Kernels[i]), s.Kernels[i].Device)
 		}
 	}
 	collectQueries(to, &s)
@@ -79,11 +88,10 @@ func collectManager(to chan<- prometheus.Metric, top *observe.Manager, title str
 			each.send(to, float64(each.value(m)), m.Device, title, m.Tenant)
 		}
 	})
-	for _, t := range top.Tags {
-		tagInUse.send(to, float64(t.InUse), top.Device, title, t.Name)
-		tagPeak.send(to, float64(t.Peak), top.Device, title, t.Name)
-	}
 	waiting.send(to, float64(top.Waiting), top.Device, title)
+	for _, m := range transferMetrics {
+		m.send(to, m.value(top.Transfers), top.Device, title)
+	}
 	if top.Cache != nil {
 		for _, m := range cacheMetrics {
 			m.send(to, float64(m.value(top.Cache)), top.Device, title)

@@ -74,6 +74,31 @@ var cacheMetrics = []struct {
 	{counter("cache_trimmed_bytes_total", "Memory that the cache returned to the driver.", topLabels...), func(c *observe.Cache) uint64 { return c.Trimmed }},
 }
 
+// transferMetrics are metrics of topmost managers.
+var transferMetrics = []struct {
+	metric
+	value func(*observe.Transfers) float64
+}{
+	{counter("transfer_uploads_total", "Copies from host memory to the device.", topLabels...), func(t *observe.Transfers) float64 { return float64(t.Uploads) }},
+	{counter("transfer_uploaded_bytes_total", "Bytes that were copied to the device.", topLabels...), func(t *observe.Transfers) float64 { return float64(t.UploadedBytes) }},
+	{counter("transfer_upload_seconds_total", "Durations of copies to the device.", topLabels...), func(t *observe.Transfers) float64 { return t.UploadSeconds }},
+	{counter("transfer_downloads_total", "Copies from the device to host memory.", topLabels...), func(t *observe.Transfers) float64 { return float64(t.Downloads) }},
+	{counter("transfer_downloaded_bytes_total", "Bytes that were copied to the host.", topLabels...), func(t *observe.Transfers) float64 { return float64(t.DownloadedBytes) }},
+	{counter("transfer_download_seconds_total", "Durations of copies to the host.", topLabels...), func(t *observe.Transfers) float64 { return t.DownloadSeconds }},
+	{counter("transfer_failures_total", "Copies that failed, in both directions.", topLabels...), func(t *observe.Transfers) float64 { return float64(t.Failures) }},
+}
+
+// kernelMetrics are metrics of devices.
+var kernelMetrics = []struct {
+	metric
+	value func(*observe.Kernels) float64
+}{
+	{counter("kernel_launches_total", "Kernels that were enqueued.", "device"), func(k *observe.Kernels) float64 { return float64(k.Launches) }},
+	{counter("kernel_graph_launches_total", "Graphs of kernels that were enqueued.", "device"), func(k *observe.Kernels) float64 { return float64(k.GraphLaunches) }},
+	{counter("kernel_modules_total", "Loads of device code.", "device"), func(k *observe.Kernels) float64 { return float64(k.Modules) }},
+	{counter("kernel_load_seconds_total", "Durations of loads of device code, nearly all of it compilation.", "device"), func(k *observe.Kernels) float64 { return k.LoadSeconds }},
+}
+
 // spillMetrics are metrics of spillers, by their number in Options.Spillers.
 var spillMetrics = []struct {
 	metric

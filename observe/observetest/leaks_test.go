@@ -2,12 +2,12 @@ package observetest_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe/observetest"
@@ -71,10 +71,7 @@ func TestNoLeaksFindsCollectedBlocks(t *testing.T) {
 	r := &recorder{TB: t}
 	observetest.NoLeaks(r, mgr)
 	forgetful(t, mgr, "lost")
-	for len(found) == 0 {
-		runtime.GC()
-		runtime.Gosched()
-	}
+	await.Collected(t, func() bool { return len(found) > 0 }, "the leak was found")
 	r.end()
 	require.Len(t, r.errors, 1)
 	assert.Contains(t, r.errors[0], `tag "lost", was collected without being released, allocated at`)

@@ -30,11 +30,11 @@ class Run(Handle):
     answer: dict[str, Any]
 
     @classmethod
-    def start(cls, manager: Manager, action: dict[str, Any], document: bytes, tables: Sequence[Table]) -> Run:
-        """Start an action on the query of a document."""
+    def start(cls, manager: Manager, action: dict[str, Any], document: bytes, tables: Sequence[Table], query: object) -> Run:
+        """Start an action on the query of a document. The run keeps the objects of the query alive."""
         handles = (ctypes.c_uint64 * len(tables))(*[each._handle() for each in tables])
         made = cls.__new__(cls)
-        made._kept, made.answer = (manager, tuple(tables)), {}
+        made._kept, made.answer = (manager, tuple(tables), query), {}
         handle = ctypes.c_uint64()
         try:
             library.query(manager._handle(), json.dumps(action).encode(), document, handles, len(tables), ctypes.byref(handle))

@@ -6,6 +6,7 @@ wrong. Names and meanings are those of Polars, unless a docstring states otherwi
 
 from __future__ import annotations
 
+import datetime
 import re
 from typing import Any, Iterable, Literal, NoReturn, Sequence, Union
 
@@ -48,6 +49,15 @@ def column_nodes(values: Iterable[Any]) -> list[Node]:
 def call(function: str, *arguments: IntoExpr, **members: Any) -> Expr:
     """Return an expression of a function."""
     return Expr({"function": function, **({"arguments": [node_of(each) for each in arguments]} if arguments else {}), **members})
+
+
+def _holidays(days: Iterable[datetime.date]) -> dict[str, Any]:
+    """Return the member of a document for days that are no business days."""
+    days = list(days)
+    for day in days:
+        if not isinstance(day, datetime.date):
+            raise WrongTypeError(f"holidays={days!r}: expected dates, such as datetime.date(2026, 12, 25)")
+    return {"holidays": [datetime.date(day.year, day.month, day.day).isoformat() for day in days]} if days else {}
 
 
 class _Aggregates:
@@ -197,18 +207,22 @@ class Expr(_Aggregates):
         return Filtered(self, _all(conditions))
 
     def over(self, *keys: Union[Str, Expr, Sequence[Union[Str, Expr]]], order_by: Union[Str, Expr, Sequence[Union[Str, Expr]], None] = None,
-             descending: bool = False, nulls_last: bool = False, rows: Union[tuple[Union[int, None], Union[int, None]], None] = None, min_samples: int = 0) -> Expr:
+             descending: bool = False, nulls_last: bool = False, rows: Union[tuple[Union[int, None], Union[int, None]], None] = None,
+             range: Union[tuple[Any, Any], None] = None, min_samples: int = 0) -> Expr:
         """Give each row the aggregates of the rows with equal keys: ``col("x").sum().over("day")``.
 
         ``order_by`` orders these rows, for functions such as :meth:`shift` and :meth:`cum_sum`. ``rows`` restricts aggregates to
-        the rows between two, relative to the row: ``rows=(-6, 0)`` are the row and the six before it, None is no limit. With fewer
-        values than ``min_samples`` they are null. Polars has neither.
+        the rows between two, relative to the row: ``rows=(-6, 0)`` are the row and the six before it, None is no limit. ``range``
+        restricts them to rows with an ``order_by`` key between two differences to the row's: ``range=(timedelta(days=-7), None)``. With
+        fewer values than ``min_samples`` they are null. Polars has none of these.
         """
         members: dict[Str, Any] = {"by": column_nodes(keys)}
         if order_by is not None:
             members["order"] = [{"value": each, "descending": descending, "nulls_first": not nulls_last} for each in column_nodes([order_by])]
         if rows is not None:
             members["rows"] = list(rows)
+        if range is not None:
+            members["range"] = [None if each is None else literal(each) for each in range]
         if min_samples:
             members["at_least"] = min_samples
         return call("over", self, **members)
@@ -218,8 +232,35 @@ class Expr(_Aggregates):
         return call("lag", self, n=n) if n >= 0 else call("lead", self, n=-n)
 
     def diff(self, n: int = 1) -> Expr:
-        """The value minus that n rows before: ``x - x.shift(n)``. With :meth:`over` give the shift its window."""
-        return self - self.shift(n)
+        """The value minus that n rows before, of :meth:`over` or of all rows; null without one."""
+        return call("difference", self, n=n) if n >= 0 else self - self.shift(n)
+
+    def forward_fill(self) -> Expr:
+        """The value or, for a null, the last value before it, of :meth:`over` or of all rows."""
+        return call("fill_forward", self)
+
+    def backward_fill(self) -> Expr:
+        """The value or, for a null, the first value behind it, of :meth:`over` or of all rows."""
+        return call("fill_backward", self)
+
+    def interpolate(self) -> Expr:
+        """The value as a float or, for a null, that on the line between the values before and behind it, as if the rows had the same distance."""
+        return call("interpolate", self)
+
+    def interpolate_by(self, by: Union[Str, Expr]) -> Expr:
+        """The same as :meth:`interpolate` for rows at places, numbers or times: usually the key of ``order_by``."""
+        return Expr({"function": "interpolate_by", "arguments": [self._node, column_node(by)]})
+
+    def session(self, gap: Any) -> Expr:
+        """The number, from 1, of the session: it ends where the value is more than ``gap`` above that of the row before.
+
+        ``col("ts").session(timedelta(minutes=30)).over("user", order_by="ts")``. Polars has no such function.
+        """
+        return call("session", self, gap=literal(gap))
+
+    def int_list(self) -> Expr:
+        """The list of the integers from 0 to the value, the value excluded: ``explode`` of it repeats a row. Polars has ``int_ranges``."""
+        return call("sequence", self)
 
     def cum_sum(self) -> Expr:
         """The sum of the values up to the row. A null row has the sum up to it; Polars' is null."""
@@ -240,6 +281,24 @@ class Expr(_Aggregates):
     def cum_count(self) -> Expr:
         """The number of values up to the row that are not null."""
         return call("cum_count", self)
+
+    def cum_mean(self) -> Expr:
+        """The mean of the values up to the row, also for a null row. Polars has none."""
+        return call("cum_mean", self)
+
+    def ewm_mean(self, *, alpha: float) -> Expr:
+        """The mean of the values up to the row, each with the weight (1 - alpha) ** (the number of values after it)."""
+        return call("exponential_mean", self, alpha=alpha)
+
+    def pct_change(self, n: int = 1) -> Expr:
+        """The difference to the value n rows before, divided by that value, of :meth:`over` or of all rows."""
+        return call("percent_change", self, n=n) if n >= 0 else self / self.shift(n) - 1
+
+    def nth(self, n: int) -> Expr:
+        """The value of row n of the rows of :meth:`over`, from 0, or null if there are fewer. Polars has it as ``get``."""
+        if n < 0:
+            raise ArgumentError(f"n={n}, expected 0 or more")
+        return call("nth", self, n=n + 1)
 
     def rank(self, method: Literal["min", "dense", "ordinal"] = "min", *, descending: bool = False) -> Expr:
         """The rank among all rows, from 1. Nulls come last, and have a rank; Polars' default method is "average"."""
@@ -373,6 +432,10 @@ class Expr(_Aggregates):
     def is_not_null(self) -> Expr:
         """Whether the value is not null."""
         return call("is_valid", self)
+
+    def format_float(self) -> Expr:
+        """A float as the shortest text that is read as the same number: "0.1", "1e+06"."""
+        return call("format_float", self)
 
     def is_nan(self) -> Expr:
         """Whether a float is not a number."""
@@ -615,9 +678,69 @@ class StringExpr:
         """A part of the string that is split at a text; 0 is the first. It is null if there are fewer. Polars has ``split(by).list.get(index)``."""
         return call("split_part", self._of, separator=by, number=index + 1)
 
+    def split(self, by: str) -> Expr:
+        """The list of the parts of the string between occurrences of a text."""
+        return call("split", self._of, separator=by)
+
+    def split_fields(self, by: str, names: Sequence[str]) -> Expr:
+        """A struct of the first parts of the string that is split at a text: a field for each name. A part that is missing is null."""
+        return call("split_fields", self._of, separator=by, names=list(names))
+
+    def parse_duration(self, form: str, dtype: Any = "duration[us]") -> Expr:
+        """The duration that the string has, or null: "iso8601" (P1DT2H3M4.5S), "go" (26h3m4.5s) or "clock" (26:03:04.5). Polars has none."""
+        return call("parse_duration", self._of, form=form, type=type_name(dtype))
+
     def matches(self, pattern: str) -> Expr:
         """Whether the string has a match of a regular expression in RE2's syntax, which is Go's."""
         return call("matches_regex", self._of, pattern=pattern)
+
+    def encode(self, encoding: str) -> Expr:
+        """The bytes as text: "hex" or "base64"."""
+        if encoding not in ("hex", "base64"):
+            raise ArgumentError(f'encoding={encoding!r}: expected "hex" or "base64"')
+        return call(encoding, self._of)
+
+    def decode(self, encoding: str) -> Expr:
+        """The bytes of text in "hex" or "base64", as binary. They are null for other text."""
+        if encoding not in ("hex", "base64"):
+            raise ArgumentError(f'encoding={encoding!r}: expected "hex" or "base64"')
+        return call("un" + encoding, self._of)
+
+    def edit_distance(self, other: IntoExpr) -> Expr:
+        """The number of characters to insert, remove or replace to make the string another. A str is a text, not a column."""
+        return call("edit_distance", self._of, other)
+
+    def strptime(self, dtype: Any, format: str) -> Expr:
+        """The date32 or timestamp that the string has in a format, or null: "%Y-%m-%d %H:%M:%S"."""
+        return call("parse_time", self._of, format=format, type=type_name(dtype))
+
+    def is_alpha(self) -> Expr:
+        """Whether all characters are letters, and there is one."""
+        return call("is_alpha", self._of)
+
+    def is_digit(self) -> Expr:
+        """Whether all characters are decimal digits, and there is one."""
+        return call("is_digit", self._of)
+
+    def is_alnum(self) -> Expr:
+        """Whether all characters are letters or decimal digits, and there is one."""
+        return call("is_alnum", self._of)
+
+    def is_space(self) -> Expr:
+        """Whether all characters are white space, and there is one."""
+        return call("is_space", self._of)
+
+    def is_upper(self) -> Expr:
+        """Whether there is a letter in upper case and none in lower or title case."""
+        return call("is_upper", self._of)
+
+    def is_lower(self) -> Expr:
+        """Whether there is a letter in lower case and none in upper or title case."""
+        return call("is_lower", self._of)
+
+    def is_ascii(self) -> Expr:
+        """Whether all bytes are below 128."""
+        return call("is_ascii", self._of)
 
     def find_regex(self, pattern: str) -> Expr:
         """The character at which the first match of a regular expression begins, from 0. It is null without a match."""
@@ -698,6 +821,15 @@ class ListExpr:
 _UNITS = {"y": "year", "q": "quarter", "mo": "month", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond", "us": "microsecond"}
 
 
+def number_and_unit(every: str) -> tuple[int, str]:
+    """Return the number and the unit of a length of time such as "15m"."""
+    match = re.fullmatch(r"(\d{0,9})(y|q|mo|w|d|h|m|s|ms|us)", every)
+    unit = _UNITS[match[2]] if match else every
+    if unit not in _UNITS.values():
+        raise ArgumentError(f"every={every!r}: expected a number and a unit, one of {', '.join('1' + each for each in _UNITS)}")
+    return int(match[1] or 1) if match else 1, unit
+
+
 class TemporalExpr:
     """Functions of dates and times: ``col("when").dt``. Parts of timestamps are those in UTC."""
 
@@ -743,12 +875,71 @@ class TemporalExpr:
         return call("second", self._of)
 
     def truncate(self, every: str) -> Expr:
-        """The beginning of the unit: "1y", "1q", "1mo", "1w" (Monday), "1d", "1h", "1m", "1s", "1ms", "1us". Other numbers than 1 are not possible."""
-        match = re.fullmatch(r"1?(y|q|mo|w|d|h|m|s|ms|us)", every)
-        unit = _UNITS[match[1]] if match else every
-        if unit not in _UNITS.values():
-            raise ArgumentError(f"every={every!r}: expected one of {', '.join('1' + each for each in _UNITS)}")
-        return call("truncate", self._of, unit=unit)
+        """The beginning of the unit or of several: "1y", "1q", "1mo", "1w" (Monday), "1d", "1h", "15m", "1s", "1ms", "1us"."""
+        return self._multiple("floor_to", every)
+
+    def round(self, every: str) -> Expr:
+        """The nearest beginning of a unit or of several, the later one of two: see truncate."""
+        return self._multiple("round_to", every)
+
+    def ceil(self, every: str) -> Expr:
+        """The beginning of a unit or of several that is not earlier: see truncate."""
+        return self._multiple("ceil_to", every)
+
+    def _multiple(self, function: str, every: str) -> Expr:
+        number, unit = number_and_unit(every)
+        return call(function, self._of, number=number, unit=unit)
+
+    def strftime(self, format: str) -> Expr:
+        """The date or timestamp as text in a format: "%Y-%m-%d %H:%M:%S". It is null for years beyond 0 to 9999."""
+        return call("format_time", self._of, format=format)
+
+    def iso_year(self) -> Expr:
+        """The year of the week. Weeks begin on Monday and belong to the year of their Thursday."""
+        return call("iso_year", self._of)
+
+    def week(self) -> Expr:
+        """The number of the week in its ISO year, 1 to 53."""
+        return call("iso_week", self._of)
+
+    def is_leap_year(self) -> Expr:
+        """Whether the year has a February 29."""
+        return call("is_leap_year", self._of)
+
+    def days_in_month(self) -> Expr:
+        """The number of days of the month."""
+        return call("days_in_month", self._of)
+
+    def local_time(self, time_zone: str) -> Expr:
+        """What a clock in a time zone shows, as a timestamp without a zone. Functions of it are those of the clock."""
+        return call("local_time", self._of, zone=time_zone)
+
+    def instant_in(self, time_zone: str) -> Expr:
+        """The time at which a clock in a time zone shows a timestamp without a zone."""
+        return call("instant_in", self._of, zone=time_zone)
+
+    def months_since(self, other: IntoExpr) -> Expr:
+        """The number of whole months from another value to this one."""
+        return call("months_since", self._of, other)
+
+    def years_since(self, other: IntoExpr) -> Expr:
+        """The number of whole years from another value to this one."""
+        return call("years_since", self._of, other)
+
+    def business_days_since(self, other: IntoExpr, holidays: Iterable[datetime.date] = ()) -> Expr:
+        """The number of business days from the day of another value to before the day of this one.
+
+        Business days are Monday to Friday without the holidays, of which 20,000 are accepted.
+        """
+        return call("business_days_since", self._of, other, **_holidays(holidays))
+
+    def add_business_days(self, n: IntoExpr, holidays: Iterable[datetime.date] = ()) -> Expr:
+        """A date or timestamp moved by a number of business days, as WORKDAY of spreadsheets. See :meth:`business_days_since`."""
+        return call("add_business_days", self._of, n, **_holidays(holidays))
+
+    def is_business_day(self, holidays: Iterable[datetime.date] = ()) -> Expr:
+        """Whether the day is a business day. See :meth:`business_days_since`."""
+        return call("is_business_day", self._of, **_holidays(holidays))
 
     def offset_by(self, by: str) -> Expr:
         """A date or timestamp moved by years, months, weeks and days: "1y", "-3mo", "2w1d". A day that the month lacks becomes its last day."""
@@ -765,6 +956,38 @@ class TemporalExpr:
     def days_since(self, other: IntoExpr) -> Expr:
         """The number of days from the day of another value to the day of this one. Polars has ``(a - b).dt.total_days()``."""
         return call("days_since", self._of, other)
+
+    def total_days(self) -> Expr:
+        """The number of whole days of 24 hours of a duration, rounded towards zero."""
+        return call("total_days", self._of)
+
+    def total_hours(self) -> Expr:
+        """The number of whole hours of a duration, rounded towards zero."""
+        return call("total_hours", self._of)
+
+    def total_minutes(self) -> Expr:
+        """The number of whole minutes of a duration, rounded towards zero."""
+        return call("total_minutes", self._of)
+
+    def total_seconds(self) -> Expr:
+        """The number of whole seconds of a duration, rounded towards zero."""
+        return call("total_seconds", self._of)
+
+    def total_milliseconds(self) -> Expr:
+        """The number of whole milliseconds of a duration, rounded towards zero."""
+        return call("total_milliseconds", self._of)
+
+    def total_microseconds(self) -> Expr:
+        """The number of whole microseconds of a duration, rounded towards zero."""
+        return call("total_microseconds", self._of)
+
+    def total_nanoseconds(self) -> Expr:
+        """The number of whole nanoseconds of a duration, rounded towards zero."""
+        return call("total_nanoseconds", self._of)
+
+    def format_duration(self, form: str) -> Expr:
+        """A duration as text: "iso8601" (P1DT2H3M4.5S), "go" (26h3m4.5s) or "clock" (26:03:04.5). Polars has ``to_string("iso")``."""
+        return call("format_duration", self._of, form=form)
 
 
 def col(name: str) -> Expr:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
+import weakref
 from dataclasses import dataclass
 from typing import Any, Iterator, Literal, Mapping, Optional, Sequence, Union
 
 from . import _runs
+from ._library import library
 from ._literals import Node, literal
 from .devices import Place, place
-from .errors import ArgumentError, WrongTypeError
-from .expressions import Expr, IntoExpr, Str, col, column_node, column_nodes, lit
+from .errors import ArgumentError, GpuframeError, WrongTypeError
+from .expressions import Expr, IntoExpr, Str, col, column_node, column_nodes, lit, number_and_unit
 from .table import Names, Table, names_of
 
 #: An expression, or the name of a column.
@@ -29,7 +32,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 class Step:
     """One verb of a query. Steps are immutable and may be part of several queries."""
 
-    __slots__ = ("verb", "inputs", "members", "table", "place")
+    __slots__ = ("verb", "inputs", "members", "table", "place", "__weakref__")
 
     def __init__(self, verb: str, inputs: tuple[Step, ...], members: dict[str, Any], table: Optional[Table] = None, name: str = "") -> None:
         self.verb, self.inputs, self.members, self.table = verb, inputs, members, table
@@ -44,6 +47,18 @@ def _place(verb: str) -> Node:
     if frame is None:
         return {"verb": verb}
     return {"verb": verb, "file": frame.f_code.co_filename, "line": frame.f_lineno}
+
+
+#: The numbers of the names of caches.
+_caches = itertools.count()
+
+
+def _forget(name: str) -> None:
+    """Release the rows of a cache that no query has any more."""
+    try:
+        library.evict(name.encode(), 1)
+    except GpuframeError:  # as after a fork: then this process has no rows
+        pass
 
 
 def _document(last: Step) -> tuple[bytes, list[Table]]:
@@ -232,9 +247,16 @@ class LazyFrame:
             raise ArgumentError(f"fill_null of a {type(value).__name__}: pass subset=, the columns to fill")
         return [name for name, kind in self.collect_schema().items() if kind.startswith(wanted)]
 
-    def explode(self, *columns: Names) -> LazyFrame:
-        """Make a row of each element of the lists in some columns. A null or an empty list becomes one row with a null."""
-        return self._then("explode", columns=_names(columns))
+    def explode(self, *columns: Names, empty_as_null: bool = True, position: Optional[str] = None) -> LazyFrame:
+        """Make a row of each element of the lists in some columns.
+
+        A null or an empty list becomes one row with a null, or none without ``empty_as_null``. ``position`` adds a column of the
+        places of the elements in their lists, from 0; Polars has none.
+        """
+        members: dict[str, Any] = {"columns": _names(columns), "drop_empty": not empty_as_null}
+        if position is not None:
+            members["position"] = position
+        return self._then("explode", **members)
 
     def unpivot(self, on: Optional[Names] = None, *, index: Optional[Names] = None, variable_name: str = "variable", value_name: str = "value") -> LazyFrame:
         """Make rows of columns: for each of the columns ``on``, all rows with the columns ``index``."""
@@ -244,17 +266,80 @@ class LazyFrame:
         other = {old: new for old, new in (("variable", variable_name), ("value", value_name)) if old != new}
         return made.rename(other) if other else made
 
-    def sample(self, n: Optional[int] = None, *, fraction: Optional[float] = None, with_replacement: bool = False, seed: int = 0) -> LazyFrame:
-        """Keep n random rows or a fraction of the rows, in their order. The same seed gives the same rows. Polars has it on DataFrames only."""
+    def sample(self, n: Optional[int] = None, *, fraction: Optional[float] = None, with_replacement: bool = False, seed: int = 0,
+               by: Optional[IntoColumns] = None) -> LazyFrame:
+        """Keep n random rows or a fraction of the rows, in their order. The same seed gives the same rows. Polars has it on DataFrames only.
+
+        With ``by``, this is of each group of rows with equal values.
+        """
         if (n is None) == (fraction is None):
             raise ArgumentError("pass n= or fraction=")
+        members: dict[str, Any] = {"seed": seed, "replace": with_replacement}
+        if by is not None:
+            members["by"] = column_nodes([by])
         if n is not None:
-            return self._then("sample_rows", "sample", n=n, seed=seed, replace=with_replacement)
-        return self._then("sample", fraction=fraction, seed=seed, replace=with_replacement)
+            return self._then("sample_rows", "sample", n=n, **members)
+        return self._then("sample", fraction=fraction, **members)
+
+    def resample(self, at: IntoColumn, every: Any, *aggregates: Union[Expr, Sequence[Expr]], by: Optional[IntoColumns] = None,
+                 time_zone: Optional[str] = None, week_start: Optional[str] = None, **named: Expr) -> LazyFrame:
+        """Make a row for each window of ``every``, from the first to the last one with rows, in order.
+
+        ``every`` is a timedelta or an integer, or days, weeks, months, quarters or years of the calendar as a str: "1d", "2w", "1mo",
+        "1q", "1y". These begin at midnight in ``time_zone``, or else in the zone of the timestamps or in UTC, and weeks on
+        ``week_start``, "monday" by default. The columns are ``by``, the beginning of the window, and the aggregates, null for a window
+        without rows. Each combination of values of ``by`` has its own windows. Polars' ``group_by_dynamic`` leaves out empty windows.
+        """
+        members: dict[str, Any] = {"every": literal(every)}
+        if isinstance(every, str):
+            number, unit = number_and_unit(every)
+            members = {"calendar": {"number": number, "unit": unit, "zone": time_zone, "week_start": week_start}}
+        elif time_zone is not None or week_start is not None:
+            raise ArgumentError(f'every={every!r}: time_zone and week_start are of calendars, expected a str such as "1mo"')
+        return self._then("resample", at=column_node(at), by=[] if by is None else column_nodes([by]), aggregates=_named(aggregates, named), **members)
+
+    def cross_tab(self, rows: IntoColumn, columns: IntoColumn, values: Sequence[Any]) -> LazyFrame:
+        """Count rows: make a row for each value of ``rows``, in order, and a column for each of some values of ``columns``."""
+        return self._then("cross_tab", rows=column_node(rows), columns=column_node(columns), values=[literal(each) for each in values])
+
+    def shuffle(self, seed: int = 0) -> LazyFrame:
+        """Return the rows in a random order. The same seed gives the same order. Polars has ``sample(fraction=1, shuffle=True)``."""
+        return self._then("shuffle", seed=seed)
+
+    def with_random(self, name: str = "random", *, seed: int = 0) -> LazyFrame:
+        """Add a column of random numbers from 0 to 1. The same seed gives the same numbers. Polars has none."""
+        return self._then("with_random", name=name, seed=seed)
 
     def with_row_index(self, name: str = "index") -> LazyFrame:
         """Add a column of the numbers of the rows, from 0. Unlike in Polars it is the last column."""
         return self._then("with_row_number", "with_row_index", name=name)
+
+    def cache(self) -> LazyFrame:
+        """Keep the rows for all queries that contain the returned one.
+
+        The first query that runs computes the rows, those that run at the same time wait for it,
+        and later ones read what was kept: of files they read the columns' names and types only. Each device keeps its own
+        rows, as memory within its budget, and moves them to host memory while memory is short.
+        They are released by :meth:`evict`, and when no query contains the returned one any more.
+        Polars keeps rows for one query only.
+        """
+        name = f"cache {next(_caches)}"
+        made = self._then("cache", name=name)
+        weakref.finalize(made._step, _forget, name).atexit = False
+        return made
+
+    def evict(self) -> None:
+        """Release the rows that caches of the query keep. A later query computes them again."""
+        seen: set[int] = set()
+        waiting = [self._step]
+        while waiting:
+            step = waiting.pop()
+            if id(step) in seen:
+                continue
+            seen.add(id(step))
+            waiting.extend(step.inputs)
+            if step.verb == "cache":
+                library.evict(step.members["name"].encode(), 0)
 
     def pivot(self, on: IntoColumn, on_columns: Sequence[Any], *, index: IntoColumns, values: IntoColumn,
               aggregate_function: Literal["sum", "min", "max", "mean", "median", "first", "last", "count"] = "first") -> LazyFrame:
@@ -334,7 +419,7 @@ class LazyFrame:
             device = tables[0].device.name
         manager = place(device)
         there = [each if each.device.name == manager.name or not each.nbytes else each.to_device(manager) for each in tables]
-        return _runs.Run.start(manager, {"do": do, **options}, document, there)
+        return _runs.Run.start(manager, {"do": do, **options}, document, there, self._step)
 
     def __repr__(self) -> str:
         verbs = []

@@ -36,5 +36,6 @@ func closeEngine(m *memory.Manager) error {
 	e := engines.of[m]
 	delete(engines.of, m)
 	engines.Unlock()
+	forgetCaches(e)
 	return e.Close()
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // A handle finds its object until the object is taken out, and never finds a later object
 // in the same slot.
 func TestHandles(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		var objects table
 		live := map[handle]int{}
 		var ended []handle

@@ -56,7 +56,7 @@ func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, 
 		if err != nil {
 			return err
 		}
-		var options querydata.Options
+		options := querydata.Options{Cached: func(name string, q gpuframe.Query) gpuframe.Query { return cached(engine, name, q) }}
 		var used []*buffer.Buffer
 		release := func() {
 			for _, b := range used {

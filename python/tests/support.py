@@ -9,6 +9,9 @@ import gpuframe
 
 DEVICES = gpuframe.devices()
 
+#: Seconds after which a test that hangs is ended. No test may depend on the speed of the machine.
+LIMIT = 900
+
 #: Drivers that only act as one run no kernels.
 KERNELS = {name: "Fake" not in gpuframe.device(name).description for name in DEVICES}
 
@@ -41,7 +44,7 @@ def before(name, *wanted):
     return installed(name) and version(name) < wanted
 
 
-def settle(done=lambda: True, seconds=20):
+def settle(done=lambda: True, seconds=LIMIT):
     """Release objects that only the collector, a stream or a library's thread still holds.
 
     Libraries such as jax release memory on other threads: done is called until it returns true, or
@@ -307,7 +310,7 @@ def _join(types):
     return text.replace("|", "\\|")
 
 
-def run_alone(folder, program, says, seconds=120):
+def run_alone(folder, program, says, seconds=LIMIT):
     """Run a program in a separate process, which must print the expected output and end normally. A crash is a failed test."""
     import subprocess
     import textwrap

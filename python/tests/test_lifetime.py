@@ -85,7 +85,7 @@ def test_owners_are_released_while_other_threads_run_python():
         for each in threads:
             each.start()
         for each in threads:
-            each.join(timeout=120)
+            each.join(timeout=support.LIMIT)
             assert not each.is_alive(), "a release and the interpreter's lock wait for each other"
     finally:
         stop.set()
@@ -260,5 +260,5 @@ def run(folder, program, says):
     script.write_text(textwrap.dedent(program))
     path = os.path.dirname(os.path.dirname(gpuframe.__file__))
     environment = {**os.environ, "PYTHONPATH": path, "GPUFRAME_LIBRARY": library.path}
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, timeout=support.LIMIT)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, says, ""), done

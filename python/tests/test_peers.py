@@ -29,7 +29,7 @@ def peer(folder, *needed, program, says="fine"):
         pytest.importorskip(name)
         if not support.LIBRARIES[name].here("cuda:0"):
             pytest.skip(f"{name} finds no GPU")
-    run_alone(folder, COMMON + program, says, seconds=180)
+    run_alone(folder, COMMON + program, says)
 
 
 def test_cupy_destroys_its_stream_before_the_array(gpu, tmp_path):

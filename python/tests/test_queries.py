@@ -1,7 +1,10 @@
 """Queries: against a plain model in Python and against SQLite, with errors, leaks, interruption and files."""
 
+import base64
+import calendar
 import datetime
 import decimal
+import gc
 import html.parser
 import math
 import os
@@ -363,6 +366,54 @@ def test_ordered_windows():
                         "lead": after[0]["id"] if after else None, "total": sum(sums) if sums else None, "rolling": 3 * i - 3 if i > 1 else None}
 
 
+def test_ranges_of_windows():
+    data, table = sales(90)
+    near = dict(order_by="qty", range=(-2, 1))
+    got = run(table.lazy().filter(col("qty").is_not_null()).select(
+        "id", n=col("id").count().over("city", **near), most=col("id").max().over("city", **near),
+        up=col("id").sum().over(order_by="qty", range=(None, 0)), few=col("id").sum().over("city", **near, min_samples=4)))
+    rows = [r for r in rows_of(data) if r["qty"] is not None]
+    assert len(got) == len(rows)
+    for row, made in zip(rows, got):
+        frame = [r["id"] for r in rows if r["city"] == row["city"] and -2 <= r["qty"] - row["qty"] <= 1]
+        up = sum(r["id"] for r in rows if r["qty"] <= row["qty"])
+        assert made == {"id": row["id"], "n": len(frame), "most": max(frame), "up": up, "few": sum(frame) if len(frame) >= 4 else None}
+    hour = datetime.timedelta(hours=1)
+    times = gpuframe.from_columns({"h": [0, 1, 4, 5, 9], "x": [1, 2, 4, 8, 16]}, device="host").with_columns(
+        at=lit(datetime.datetime(2026, 1, 1)) + col("h") * lit(hour))
+    assert times.select(x=col("x").sum().over(order_by="at", range=(-hour, 0 * hour))).collect()["x"].tolist() == [1, 3, 4, 12, 16]
+
+
+def test_functions_of_ordered_windows():
+    _, table = sales(40)
+    by = {"order_by": "id"}
+    got = run(table.lazy().select(mean=col("id").cum_mean().over(**by), ewm=col("id").ewm_mean(alpha=0.5).over(**by), third=col("id").nth(2).over(**by),
+                                  change=(col("id") + 1).pct_change()))
+    weights = [0.5 ** (39 - i) for i in range(40)]
+    assert got[39]["ewm"] == pytest.approx(sum(w * i for i, w in enumerate(weights)) / sum(weights))
+    assert [row["mean"] for row in got] == pytest.approx([i / 2 for i in range(40)])
+    assert {row["third"] for row in got} == {2} and got[0]["change"] is None
+    assert [row["change"] for row in got[1:]] == pytest.approx([1 / i for i in range(1, 40)])
+    with pytest.raises(ValueError, match="n=-1, expected 0 or more"):
+        col("id").nth(-1)
+
+
+def test_random_order():
+    _, table = sales(50)
+    ids = table.lazy().shuffle(seed=3).collect()["id"].tolist()
+    assert sorted(ids) == list(range(50)) != ids
+    assert ids == table.lazy().shuffle(seed=3).collect()["id"].tolist() != table.lazy().shuffle(seed=4).collect()["id"].tolist()
+    drawn = table.lazy().with_random("r", seed=3).collect()["r"].tolist()
+    assert len(set(drawn)) == 50 and all(0 <= each < 1 for each in drawn)
+
+
+def test_places_in_lists():
+    lists = gpuframe.from_columns({"k": [0, 0, 1, 2], "x": [7, 8, 9, 5]}, device="host").group_by("k").agg(x=col("x").filter(col("x") > 5).implode()).sort("k")
+    assert run(lists.explode("x", position="at")) == [
+        {"k": 0, "x": 7, "at": 0}, {"k": 0, "x": 8, "at": 1}, {"k": 1, "x": 9, "at": 0}, {"k": 2, "x": None, "at": None}]
+    assert lists.explode("x", empty_as_null=False).collect()["k"].tolist() == [0, 0, 1]
+
+
 def test_samples():
     data, table = sales(300)
     some = table.lazy().sample(20, seed=7)
@@ -373,6 +424,27 @@ def test_samples():
     assert table.lazy().filter(col("id") > 9).with_row_index().collect()["index"].tolist() == list(range(290))
     with pytest.raises(ValueError, match="n= or fraction="):
         table.lazy().sample()
+
+
+def test_time_series():
+    table = gpuframe.Table.from_arrow(Array.struct({
+        "user": Array.of("utf8", ["a", "a", "a", "a", "b", "b"]), "ts": Array.of("int64", [0, 10, 20, 60, 5, 65]),
+        "value": Array.of("float64", [1.0, None, 4.0, None, None, 7.0]), "n": Array.of("int64", [2, 0, 1, 0, 0, 0])}), device="host")
+    lazy = table.lazy()
+    got = run(lazy.select(
+        forward=col("value").forward_fill().over("user", order_by="ts"), backward=col("value").backward_fill().over("user", order_by="ts"),
+        rows=col("value").interpolate().over("user", order_by="ts"), times=col("value").interpolate_by("ts").over("user", order_by="ts"),
+        session=col("ts").session(30).over("user", order_by="ts")))
+    assert [list(each.values()) for each in got] == [
+        [1.0, 1.0, 1.0, 1.0, 1], [1.0, 4.0, 2.5, 2.5, 1], [4.0, 4.0, 4.0, 4.0, 1], [4.0, None, None, None, 2], [None, 7.0, None, None, 1], [7.0, 7.0, 7.0, 7.0, 2]]
+    made = run(lazy.resample("ts", 20, col("value").sum().alias("sum"), by="user"))
+    assert [(each["user"], each["ts"], each["sum"]) for each in made] == [
+        ("a", 0, 1.0), ("a", 20, 4.0), ("a", 40, None), ("a", 60, None), ("b", 0, None), ("b", 20, None), ("b", 40, None), ("b", 60, 7.0)]
+    assert [each["rows"] for each in run(lazy.resample("ts", 60, rows=col("ts").count()))] == [4, 2]
+    assert run(lazy.cross_tab("user", col("value").is_null(), [False, True])) == [{"user": "a", "false": 2, "true": 2}, {"user": "b", "false": 1, "true": 1}]
+    assert [each["user"] for each in run(lazy.sample(1, by="user", seed=3))] == ["a", "b"]
+    assert [each["i"] for each in run(lazy.select(i=col("n").int_list()).explode("i"))] == [0, 1, None, 0, None, None, None]
+    assert [each["low"] for each in run(lazy.select(low=col("user").min().over(order_by="ts", rows=(-1, 0))))] == ["a"] * 6
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
@@ -430,6 +502,33 @@ def test_batches(where):
     assert len(next(some)) > 0
     some.close()  # ends the run
     assert list(lazy.filter(col("id") < 0).collect_batches()) == []
+
+
+def test_cache(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("city,qty\nOslo,3\nBern,4\nOslo,5\n")
+    with gpuframe.budget("4 MB", device="host") as budget:
+        cached = gpuframe.scan_csv(path).filter(col("qty") > 3).cache()
+        total = cached.select(col("qty").sum())
+        assert "cache, empty" in total.explain(device="host")
+        assert run(total) == [{"qty": 9}]
+        path.write_text("city,qty\nBonn,7\n")  # later queries read what was kept
+        assert run(cached) == [{"city": "Bern", "qty": 4}, {"city": "Oslo", "qty": 5}]
+        assert run(cached.join(cached, "city", how="semi").sort("qty", descending=True)) == [{"city": "Oslo", "qty": 5}, {"city": "Bern", "qty": 4}]
+        assert "cache, 2 rows" in total.explain(device="host")
+        assert budget.in_use > 0
+        total.evict()
+        assert budget.in_use == 0
+        assert run(total) == [{"qty": 7}]
+        path.write_text("place,qty\nBonn,7\n")
+        with pytest.raises(gpuframe.QueryError, match="other columns"):
+            cached.collect(device="host")
+        batches = cached.cache().head(1)
+        del cached, batches
+        assert budget.in_use > 0
+        del total
+        gc.collect()
+        assert budget.in_use == 0
 
 
 def test_budget():
@@ -492,8 +591,13 @@ def test_an_interrupt_cancels_a_run(monkeypatch):
         return wait(handle, *arguments)
 
     monkeypatch.setattr(gpuframe._library.library, "run_wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        query.collect(batch_rows=1000)
+    # A shell that starts tests in the background has them ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            query.collect(batch_rows=1000)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert waits
 
 
@@ -559,3 +663,101 @@ def test_dates():
         assert row == {"y": d.year, "m": d.month, "day": d.day, "w": d.isoweekday(), "o": d.timetuple().tm_yday, "later": (later - d).days, "month": 1, "before": True}
     with pytest.raises(ValueError, match="offset|expected a number"):
         col("d").dt.offset_by("soon")
+
+
+def test_calendars_and_clocks():
+    days = [0, 1, 3, 58, 365, 19_782]
+    d, start = col("d"), datetime.date(1970, 1, 1)
+    query = gpuframe.from_columns({"n": days}, device="host").select(d=col("n").cast("int32").cast("date32")).select(
+        y=d.dt.iso_year(), w=d.dt.week(), leap=d.dt.is_leap_year(), length=d.dt.days_in_month(), half=d.dt.truncate("6mo").dt.month(),
+        up=d.dt.ceil("1w").dt.weekday(), near=d.dt.round("1mo").dt.day(), months=d.dt.months_since(lit(start)), years=d.dt.years_since(lit(start)),
+        work=d.dt.business_days_since(lit(start)), later=d.dt.add_business_days(1).dt.weekday(),
+        hour=d.cast("timestamp[s]").dt.local_time("Asia/Kolkata").dt.minute())
+    for row, n in zip(run(query), days):
+        day = start + datetime.timedelta(n)
+        year, week, weekday = day.isocalendar()
+        assert (row["y"], row["w"], row["near"], row["up"], row["hour"]) == (year, week, 1, 1, 30)
+        assert row["leap"] == calendar.isleap(day.year) and row["length"] == calendar.monthrange(day.year, day.month)[1]
+        assert row["half"] == (1 if day.month < 7 else 7) and row["years"] == row["months"] // 12
+        assert row["months"] == (day.year - 1970) * 12 + day.month - 1
+        assert row["work"] == sum((start + datetime.timedelta(i)).weekday() < 5 for i in range(n))
+        assert row["later"] == (weekday + 1 if weekday < 5 else 1)
+    holidays = [start, datetime.datetime(1970, 1, 2, 23), datetime.date(1970, 1, 5)]
+    query = gpuframe.from_columns({"n": days}, device="host").select(d=col("n").cast("int32").cast("date32")).select(
+        work=d.dt.business_days_since(lit(start), holidays), later=d.dt.add_business_days(1, holidays=iter(holidays)).dt.days_since(lit(start)),
+        is_one=d.dt.is_business_day(holidays))
+    for row, n in zip(run(query), days):
+        is_one = lambda i: (i + 3) % 7 < 5 and i not in (0, 1, 4)  # noqa: E731
+        assert row == {"work": sum(map(is_one, range(n))), "later": next(i for i in range(n + 1, n + 9) if is_one(i)), "is_one": is_one(n)}
+    with pytest.raises(TypeError, match="holidays=.*expected dates"):
+        d.dt.is_business_day(["1970-01-01"])
+    with pytest.raises(ValueError, match="expected a number and a unit"):
+        d.dt.round("1 hour")
+
+
+def test_classes_of_characters():
+    texts = ["abc", "ABC", "a1", "12", " \t", "", "Ä"]
+    t = col("t").str
+    got = run(gpuframe.Table.from_arrow(Array.struct({"t": Array.of("utf8", texts)}), device="host").lazy().select(
+        alpha=t.is_alpha(), digit=t.is_digit(), alnum=t.is_alnum(), space=t.is_space(), upper=t.is_upper(), lower=t.is_lower(), ascii=t.is_ascii()))
+    assert got == [{"alpha": s.isalpha(), "digit": s.isdigit(), "alnum": s.isalnum(), "space": s.isspace(), "upper": s.isupper(),
+                    "lower": s.islower(), "ascii": s.isascii()} for s in texts]
+
+
+def test_codes_and_formats():
+    texts = ["abc", "YQ==", "6162", "2024-02-29"]
+    t = col("t").str
+    got = run(gpuframe.Table.from_arrow(Array.struct({"t": Array.of("utf8", texts)}), device="host").lazy().select(
+        hex=t.encode("hex"), b64=t.encode("base64"), bytes=t.decode("hex"), raw=t.decode("base64"), far=t.edit_distance("abd"),
+        day=t.strptime("date32", "%Y-%m-%d").dt.strftime("%d %b %y")))
+    for row, s in zip(got, texts):
+        assert row["hex"] == s.encode().hex() and row["b64"] == base64.b64encode(s.encode()).decode()
+    assert [row["bytes"] for row in got] == [None, None, b"ab", None] and [row["raw"] for row in got] == [None, b"a", base64.b64decode("6162"), None]
+    assert [row["far"] for row in got] == [1, 4, 4, 10] and [row["day"] for row in got] == [None, None, None, "29 Feb 24"]
+    with pytest.raises(ValueError, match="hex"):
+        t.encode("morse")
+
+
+def test_durations():
+    texts = ["P1DT2H3M4.5S", "-PT90M", "PT0S", "P1Y", None]
+    spans = [datetime.timedelta(days=1, hours=2, minutes=3, seconds=4.5), datetime.timedelta(minutes=-90), datetime.timedelta(0), None, None]
+    span = col("t").str.parse_duration("iso8601")
+    got = run(gpuframe.Table.from_arrow(Array.struct({"t": Array.of("utf8", texts)}), device="host").lazy().select(
+        seconds=span.dt.total_seconds(), hours=span.dt.total_hours(), micro=span.dt.total_microseconds(), iso=span.dt.format_duration("iso8601"),
+        go=span.dt.format_duration("go"), clock=span.dt.format_duration("clock"), next=(lit(datetime.datetime(2024, 2, 28)) + span).dt.strftime("%F %T")))
+    for row, each in zip(got, spans):
+        if each is None:
+            assert set(row.values()) == {None}
+            continue
+        assert row["micro"] == each // datetime.timedelta(microseconds=1) and row["seconds"] == int(each.total_seconds())
+        assert row["next"] == (datetime.datetime(2024, 2, 28) + each).strftime("%Y-%m-%d %H:%M:%S")
+    assert [list(row.values())[1] for row in got[:2]] == [26, -1]
+    assert [[row[form] for form in ("iso", "go", "clock")] for row in got[:3]] == [
+        ["P1DT2H3M4.5S", "26h3m4.5s", "26:03:04.5"], ["-PT1H30M", "-1h30m0s", "-01:30:00"], ["PT0S", "0s", "00:00:00"]]
+
+
+def test_splits_and_differences():
+    t = gpuframe.Table.from_arrow(Array.struct({"t": Array.of("utf8", ["a-b-c", "", None]), "g": Array.of("int64", [1, 1, 2]), "n": Array.of("int64", [3, 6, 7])}), device="host")
+    made = t.lazy().with_columns(parts=col("t").str.split("-"), both=col("t").str.split_fields("-", ["first", "second"]))
+    assert run(made.select(n=col("parts").list.len(), first=col("both").field("first"), second=col("both").field("second"))) == [
+        {"n": 3, "first": "a", "second": "b"}, {"n": 1, "first": "", "second": None}, {"n": None, "first": None, "second": None}]
+    assert run(made.select(d=col("n").diff().over("g", order_by="n"), back=col("n").diff(-1), change=col("n").pct_change().over("g"))) == [
+        {"d": None, "back": -3, "change": None}, {"d": 3, "back": -1, "change": 1.0}, {"d": None, "back": None, "change": None}]
+
+
+def test_windows_of_the_calendar():
+    at = [datetime.datetime(2024, 1, 31, 23, 30), datetime.datetime(2024, 2, 1, 0, 30), datetime.datetime(2024, 4, 7, 12)]
+    micros = [int((each - datetime.datetime(1970, 1, 1)) / datetime.timedelta(microseconds=1)) for each in at]
+    lazy = gpuframe.Table.from_arrow(Array.struct({"us": Array.of("int64", micros)}), device="host").lazy().select(at=col("us").cast("timestamp[us]"))
+
+    def windows(every, **options):
+        made = lazy.resample("at", every, n=col("at").count(), **options).select(at=col("at").dt.strftime("%F %H:%M"), n="n")
+        return [(each["at"], each["n"]) for each in run(made)]
+
+    assert windows("1mo") == [("2024-01-01 00:00", 1), ("2024-02-01 00:00", 1), ("2024-03-01 00:00", None), ("2024-04-01 00:00", 1)]
+    assert windows("1q", time_zone="Europe/Oslo") == [("2023-12-31 23:00", 2), ("2024-03-31 22:00", 1)]
+    assert windows("1w", week_start="sunday")[-1] == ("2024-04-07 00:00", 1)
+    with pytest.raises(ValueError, match="of calendars"):
+        lazy.resample("at", datetime.timedelta(days=1), time_zone="UTC")
+    with pytest.raises(gpuframe.GpuframeError, match="timedelta|time.Duration"):
+        windows("1h")

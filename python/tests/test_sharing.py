@@ -1,8 +1,10 @@
 """Tables across processes: the same memory, for reading."""
 
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import pytest
@@ -10,6 +12,13 @@ import pytest
 import gpuframe
 import support
 from gpuframe._library import library
+
+
+@pytest.fixture
+def tmp_path():
+    """A folder with a path that is short enough for a socket, wherever temporary files are."""
+    with tempfile.TemporaryDirectory(dir="/tmp" if len(tempfile.gettempdir()) > 50 else None) as folder:
+        yield pathlib.Path(folder)
 
 
 def served(where, path):

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -46,7 +47,7 @@ type scene struct {
 
 // property checks f on the scene.
 func (s *scene) property(t *testing.T, f func(r *rapid.T)) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		before := s.t
 		s.t, s.used = r, 0
 		defer func() { s.t = before }()

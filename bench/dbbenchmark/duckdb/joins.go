@@ -4,18 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/joins"
@@ -31,7 +21,7 @@ func joinings(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data,
 	tables := joins.Data{Rows: d.Rows, Nulls: d.Nulls, Sorted: d.Sorted, Seed: d.Seed}.Generate()
 	loaded, err := tables.Load(mgr)
 	if err == nil {
-		err = p.loadFiles(ctx, tables)
+		err = p.load(ctx, tables)
 	}
 	tables.Release()
 	if err != nil {
@@ -114,51 +104,4 @@ func compareRows(ctx context.Context, answer *buffer.Buffer, p *peer) error {
 		return errors.New(difference)
 	}
 	return nil
-}
-
-// rowsOfFile is the number of rows of a file.
-const rowsOfFile = 2 << 20
-
-// loadFiles makes tables of records by Parquet files: several threads write and read them.
-func (p *peer) loadFiles(ctx context.Context, tables joins.Tables) (err error) {
-	folder, err := os.MkdirTemp("", "dbbenchmark-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	group, _ := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for name, record := range tables {
-		for from := int64(0); from < record.NumRows(); from += rowsOfFile {
-			path := filepath.Join(folder, fmt.Sprintf("%s-%04d.parquet", name, from/rowsOfFile))
-			group.Go(func() error {
-				part := record.NewSlice(from, min(from+rowsOfFile, record.NumRows()))
-				defer part.Release()
-				return writeFile(path, part)
-			})
-		}
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for _, name := range slices.Backward(joins.Names) {
-		files := strings.ReplaceAll(filepath.Join(folder, name+"-*.parquet"), "'", "''")
-		if err := p.execute(fmt.Sprintf("create or replace table %s as select * from read_parquet('%s')", name, files)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeFile(path string, record arrow.Record) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDictionaryDefault(false))
-	w, err := pqarrow.NewFileWriter(record.Schema(), file, properties, pqarrow.DefaultWriterProps())
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	return errors.Join(w.Write(record), w.Close()) // closing the writer closes the file
 }

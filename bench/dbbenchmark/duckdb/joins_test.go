@@ -36,7 +36,7 @@ func TestWrongJoins(t *testing.T) {
 		defer tables.Release()
 		loaded, err := tables.Load(mgr)
 		require.NoError(t, err)
-		require.NoError(t, p.loadFiles(t.Context(), tables))
+		require.NoError(t, p.load(t.Context(), tables))
 		q := joins.Questions[4]
 		for _, change := range []string{
 			"update x set v1 = v1 + 1 where id3 = (select min(id3) from big join x using (id3))",
@@ -48,7 +48,7 @@ func TestWrongJoins(t *testing.T) {
 			_, err := p.measure(q.SQL(), 1)
 			require.NoError(t, err)
 			require.Error(t, compareJoins(t.Context(), q, loaded, p), change)
-			require.NoError(t, p.loadFiles(t.Context(), tables))
+			require.NoError(t, p.load(t.Context(), tables))
 		}
 		_, err = p.measure(q.SQL(), 1)
 		require.NoError(t, err)

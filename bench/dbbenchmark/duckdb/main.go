@@ -4,6 +4,7 @@
 //	go run . -rows 100000000                      # on the first GPU
 //	go run . -rows 100000000 -task join
 //	go run . -rows 100000000 -task sort -threads 16
+//	go run . -rows 100000000 -task window -threads 16
 //	go run . -device host -rows 1000000 -threads 2 -na 5
 //
 // Both have the table in memory, and each answer becomes a table, as in DuckDB's own entry
@@ -35,11 +36,11 @@ func main() {
 	name := flag.String("device", "", "device of gpuframe; empty for the first GPU, or the host")
 	threads := flag.Int("threads", 0, "threads of DuckDB; 0 for all processors")
 	rounds := flag.Int("rounds", 3, "times that a question runs; the fastest is printed")
-	task := flag.String("task", "groupby", "questions to answer: groupby, join or sort")
+	task := flag.String("task", "groupby", "questions to answer: groupby, join, sort or window")
 	flag.Parse()
-	answer := map[string]answering{"groupby": groupings, "join": joinings, "sort": sortings}[*task]
+	answer := map[string]answering{"groupby": groupings, "join": joinings, "sort": sortings, "window": windowed}[*task]
 	if answer == nil {
-		log.Fatalf("the task is %q, expected groupby, join or sort", *task)
+		log.Fatalf("the task is %q, expected groupby, join, sort or window", *task)
 	}
 	if err := run(context.Background(), *name, d, *threads, *rounds, answer); err != nil {
 		log.Fatal(err)
@@ -69,16 +70,10 @@ func measure(ctx context.Context, mgr *memory.Manager, d groupby.Data, threads, 
 	return answer(ctx, mgr, p, d, rounds)
 }
 
-func groupings(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data, rounds int) (err error) {
-	record := d.Generate()
-	x, err := buffer.FromRecord(mgr, record)
-	err = errors.Join(err, p.load(ctx, "x", record))
-	record.Release()
-	if err != nil {
-		return errors.Join(err, x.Release())
-	}
-	defer func() { err = errors.Join(err, x.Release()) }()
-	return compareQuestions(ctx, x, mgr, p, rounds)
+func groupings(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data, rounds int) error {
+	return withTable(ctx, mgr, p, d, func(x *buffer.Buffer) error {
+		return compareQuestions(ctx, x, mgr, p, rounds)
+	})
 }
 
 // compareQuestions prints a line for each question.

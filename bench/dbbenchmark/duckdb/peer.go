@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/big"
@@ -51,54 +49,8 @@ func (p *peer) version() (version string, err error) {
 	return version, err
 }
 
-// sqlTypes are the types of DuckDB for those of Arrow.
-var sqlTypes = map[arrow.Type]string{
-	arrow.BOOL: "boolean", arrow.INT8: "tinyint", arrow.INT16: "smallint", arrow.INT32: "integer", arrow.INT64: "bigint",
-	arrow.UINT32: "uinteger", arrow.UINT64: "ubigint", arrow.FLOAT32: "float", arrow.FLOAT64: "double", arrow.STRING: "varchar",
-	arrow.DATE32: "date", arrow.DECIMAL128: "decimal",
-}
-
-// load makes a table of a record.
-func (p *peer) load(ctx context.Context, name string, record arrow.Record) error {
-	var columns []string
-	for _, f := range record.Schema().Fields() {
-		of := sqlTypes[f.Type.ID()]
-		if d, ok := f.Type.(*arrow.Decimal128Type); ok {
-			of = fmt.Sprintf("decimal(%d, %d)", d.Precision, d.Scale)
-		}
-		if of == "" {
-			return fmt.Errorf("column %q: DuckDB's type for %v is not known here", f.Name, f.Type)
-		}
-		columns = append(columns, f.Name+" "+of)
-	}
-	if err := p.execute(fmt.Sprintf("create or replace table %s (%s)", name, strings.Join(columns, ", "))); err != nil {
-		return err
-	}
-	conn, err := p.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	err = conn.Raw(func(raw any) error {
-		appender, err := duckdb.NewAppenderFromConn(raw.(driver.Conn), "", name)
-		if err != nil {
-			return err
-		}
-		row := make([]driver.Value, record.NumCols())
-		for i := range int(record.NumRows()) {
-			for c := range row {
-				row[c] = valueAt(record.Column(c), i)
-			}
-			if err := appender.AppendRow(row...); err != nil {
-				return errors.Join(err, appender.Close())
-			}
-		}
-		return appender.Close()
-	})
-	return errors.Join(err, conn.Close())
-}
-
-// valueAt returns an element as the appender takes it.
-func valueAt(c arrow.Array, row int) driver.Value {
+// valueAt returns an element as DuckDB's package returns it.
+func valueAt(c arrow.Array, row int) any {
 	if c.IsNull(row) {
 		return nil
 	}
@@ -129,7 +81,7 @@ func valueAt(c arrow.Array, row int) driver.Value {
 		of := c.DataType().(*arrow.Decimal128Type)
 		return duckdb.Decimal{Width: uint8(of.Precision), Scale: uint8(of.Scale), Value: c.Value(row).BigInt()}
 	}
-	return fmt.Errorf("a value of %v", c.DataType()) // the appender refuses it
+	return fmt.Errorf("a value of %v", c.DataType()) // differs from every value
 }
 
 // measure returns the fastest time of making a table of a query.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
@@ -95,6 +98,7 @@ func isInteger(t arrow.DataType) bool { return arrow.IsInteger(t.ID()) }
 func isNumber(t arrow.DataType) bool  { return isInteger(t) || arrow.IsFloating(t.ID()) }
 func isSummed(t arrow.DataType) bool  { return isNumber(t) || t.ID() == arrow.DECIMAL128 }
 func isBool(t arrow.DataType) bool    { return t.ID() == arrow.BOOL }
+func isText(t arrow.DataType) bool    { return t.ID() == arrow.STRING }
 
 var aggregates = []compared{
 	{func(expr.Expr, expr.Expr) group.Aggregate { return group.CountAll() }, "count(*)", anyType},
@@ -118,6 +122,8 @@ var aggregates = []compared{
 	{func(v, u expr.Expr) group.Aggregate { return group.Correlation(v, u) }, "corr(v, u)", isNumber},
 	{one(group.ArgMin), "arg_min(rowid, v)", anyType},
 	{one(group.ArgMax), "arg_max(rowid, v)", anyType},
+	{one(group.Mode), "mode(v)", anyType},
+	{func(v, _ expr.Expr) group.Aggregate { return group.Join(v, "; ") }, "string_agg(v, '; ' order by rowid) filter (v is not null%s)", isText},
 	{one(group.Collect), "coalesce(list(v order by rowid) filter (v is not null%s), [])", anyType},
 	{func(v, _ expr.Expr) group.Aggregate { return group.Largest(v, 3) }, "coalesce(max(v, 3), [])", anyType},
 	{func(v, _ expr.Expr) group.Aggregate { return group.Smallest(v, 2) }, "coalesce(min(v, 2), [])", anyType},
@@ -142,6 +148,52 @@ func (c compared) query(conditional bool) string {
 	return text + " filter (w)"
 }
 
+// way is a way to aggregate a table. parts is set for partial results that are merged.
+type way struct {
+	name   string
+	choice strategy.Group
+	parts  bool
+}
+
+var ways = []way{
+	{name: "whole"},
+	{name: "partial results", parts: true},
+	{name: "divided", choice: strategy.Group{DividedRows: 30, DividedBits: 1}},
+	{name: "partitions", choice: strategy.Group{Partition: true, PlaceBits: 3, TextNumbers: true, Decimals: true}},
+	{name: "hashes", choice: strategy.Group{HashedGroups: 20, TextNumbers: true, Decimals: true}},
+	{name: "tiles", choice: strategy.Group{Tiles: true, TextNumbers: true}},
+	{name: "records", choice: strategy.Group{Records: true, TextNumbers: true}},
+}
+
+// aggregate aggregates the rows of a table.
+func (w way) aggregate(ctx context.Context, r *rand.Rand, table *buffer.Buffer, keys []string, aggregates []group.Aggregate) (made *buffer.Buffer, err error) {
+	if w.choice != (strategy.Group{}) {
+		ctx = strategy.WithGroup(ctx, w.choice)
+	}
+	if !w.parts {
+		return group.By(table, group.Columns(keys...)...).Aggregate(ctx, aggregates)
+	}
+	var partials []*buffer.Buffer
+	defer func() {
+		for _, p := range partials {
+			err = errors.Join(err, p.Release())
+		}
+	}()
+	for begin := int64(0); begin < table.Capacity(); {
+		n := 1 + r.Int64N(table.Capacity()-begin)
+		part, failure := table.Slice(begin, n)
+		if failure != nil {
+			return nil, failure
+		}
+		partial, failure := group.By(part, group.Columns(keys...)...).Partial(ctx, aggregates, group.ByOptions{FirstRow: begin})
+		if failure = errors.Join(failure, part.Release()); failure != nil {
+			return nil, failure
+		}
+		partials, begin = append(partials, partial), begin+n
+	}
+	return group.Merge(ctx, table.Schema(), partials, aggregates)
+}
+
 // TestRandomGroups compares aggregates of random tables with those of DuckDB.
 func TestRandomGroups(t *testing.T) {
 	p, err := openPeer(2)
@@ -159,7 +211,7 @@ func TestRandomGroups(t *testing.T) {
 			record := drawTable(r, of, []int{1, 40, 1000}[r.IntN(3)], []int{0, 10, 60, 100}[r.IntN(4)])
 			table, err := buffer.FromRecord(mgr, record)
 			require.NoError(t, err)
-			require.NoError(t, p.load(t.Context(), "x", record))
+			require.NoError(t, p.load(t.Context(), map[string]arrow.Record{"x": record}))
 			record.Release()
 			keys := []string{"k0", "k1"}[:1+r.IntN(2)]
 			var ours []group.Aggregate
@@ -178,13 +230,14 @@ func TestRandomGroups(t *testing.T) {
 				ours, theirs = append(ours, group.CountAll()), append(theirs, "count(*)")
 			}
 			text := fmt.Sprintf("select %s from x group by %s", strings.Join(theirs, ", "), strings.Join(keys, ", "))
-			made, err := group.By(table, group.Columns(keys...)...).Aggregate(t.Context(), ours)
-			require.NoError(t, err)
+			way := ways[r.IntN(len(ways))]
+			made, err := way.aggregate(t.Context(), r, table, keys, ours)
+			require.NoError(t, err, "%s: %s\nof %v", way.name, text, of)
 			found, err := made.Record(t.Context())
 			require.NoError(t, err)
 			want, err := p.answer(text, len(keys))
 			require.NoError(t, err, text)
-			require.Empty(t, answersOf(found, len(keys), false).difference(want), "%s\nof %v", text, of)
+			require.Empty(t, answersOf(found, len(keys), false).difference(want), "%s: %s\nof %v", way.name, text, of)
 			found.Release()
 			require.NoError(t, made.Release())
 			require.NoError(t, table.Release())

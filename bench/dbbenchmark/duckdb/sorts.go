@@ -47,20 +47,14 @@ func (s sorting) sql() string {
 }
 
 // sortings compares the sorts.
-func sortings(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data, rounds int) (err error) {
-	record := d.Generate()
-	x, err := buffer.FromRecord(mgr, record)
-	err = errors.Join(err, p.load(ctx, "x", record))
-	record.Release()
-	if err != nil {
-		return errors.Join(err, x.Release())
-	}
-	defer func() { err = errors.Join(err, x.Release()) }()
-	var failures []error
-	for _, s := range sorts {
-		failures = append(failures, compareSorts(ctx, s, x, mgr, p, rounds))
-	}
-	return errors.Join(failures...)
+func sortings(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data, rounds int) error {
+	return withTable(ctx, mgr, p, d, func(x *buffer.Buffer) error {
+		var failures []error
+		for _, s := range sorts {
+			failures = append(failures, compareSorts(ctx, s, x, mgr, p, rounds))
+		}
+		return errors.Join(failures...)
+	})
 }
 
 // compareSorts prints a line for a sort.

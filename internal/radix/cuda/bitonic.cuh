@@ -83,7 +83,9 @@ template <typename Key, Payload payload, u32 each> DEVICE void sort_few(const Ca
     for (u32 i = 0; i < each; i++) {
         few.row[i] = i * threads + thread;
         // Absent rows come last: no other ones have higher numbers.
-        few.key[i] = few.row[i] < n ? call.field.of(call.encoding.encode(from[few.row[i]])) : ~(Key)0;
+        few.key[i] = ~(Key)0;
+        if (few.row[i] < n)
+            few.key[i] = call.field.of(call.is_null(few.row[i]) ? (Key)call.null_key : call.encoding.encode(from[few.row[i]]));
     }
     few.sort(keys, rows);
     // The result may be in the memory of the input.
@@ -92,7 +94,8 @@ template <typename Key, Payload payload, u32 each> DEVICE void sort_few(const Ca
 #pragma unroll
     for (u32 i = 0; i < each; i++) {
         const bool there = i * threads + thread < n;
-        value[i] = there ? from[few.row[i]] : 0;
+        // A null may have the key of a value: it must not have its place.
+        value[i] = !there ? 0 : call.valid != nullptr ? call.encoding.decode(few.key[i]) : from[few.row[i]];
         if constexpr (numbers)
             number[i] = numbered ? few.row[i] : there ? call.rows<Number>(source)[few.row[i]] : 0;
     }
@@ -124,13 +127,25 @@ template <typename Key, Payload payload> DEVICE void sort_small(const Call &call
 }
 
 // sample_keys sorts keys from all over the input, and counts the neighbours that have
-// leading digits in common.
-template <typename Key> DEVICE void sample_keys(const Call &call, u32 source) {
+// leading digits in common. It returns immediately if the keys are sorted or, if the narrow round is
+// possible, have equal high halves.
+template <typename Key> DEVICE void sample_keys(const Call &call, u32 source, bool narrowing) {
     __shared__ Key keys[small_rows];
     __shared__ u16 rows[small_rows];
-    __shared__ u32 shared[most_digits + 1];
+    __shared__ u32 shared[most_digits + 1], constant;
     const u64 n = call.count();
     const u32 thread = thread_in_block(), digits = call.field.digits();
+    if (call.plan->unsorted == 0)
+        return;
+    if (thread == 0)
+        constant = 0;
+    synchronize_block();
+    static_assert(small_threads == most_digits / 2 * digit_values, "a thread for each digit of the high half");
+    if (narrowing && call.plan->counts[most_digits / 2 + thread / digit_values][thread % digit_values] == n)
+        __nvvm_atom_add_gen_i((int *)&constant, 1);
+    synchronize_block();
+    if (constant == most_digits / 2)
+        return;
     if (thread <= digits)
         shared[thread] = 0;
     // The distance is odd, so that it has no common factor with a period of the input

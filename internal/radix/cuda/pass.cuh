@@ -59,19 +59,51 @@ DEVICE u32 before_digit(const u32 *own, u32 tile) {
     return before;
 }
 
-// peers returns the lanes of the warp with the same digit. (match.any takes 1.5 times as
-// long in a sort of 2²⁷ rows, masks in shared memory as long.)
+// all_three returns the bits that are set in three words. clang and ptxas would take two
+// instructions.
+DEVICE u32 all_three(u32 a, u32 b, u32 c) {
+    u32 all;
+    asm volatile("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(all) : "r"(a), "r"(b), "r"(c));
+    return all;
+}
+
+// lanes_alike returns the lanes of the warp with the same bit of a digit. clang would take
+// seven instructions for these four, of which ptxas makes three.
+DEVICE u32 lanes_alike(u32 digit, u32 bit) {
+    u32 with;
+    asm volatile("{\n\t.reg .pred p;\n\tand.b32 %0, %1, %2;\n\tsetp.ne.u32 p, %0, 0;\n\tvote.sync.ballot.b32 %0, p, 0xffffffff;\n\t@!p not.b32 %0, %0;\n\t}"
+                 : "=r"(with)
+                 : "r"(digit), "r"(1u << bit));
+    return with;
+}
+
+// peers returns the lanes of the warp with the same digit.
 DEVICE u32 peers(u32 digit) {
-    u32 same = whole_warp;
+    u32 same = digit_bits % 2 == 0 ? whole_warp : lanes_alike(digit, digit_bits - 1);
 #pragma unroll
-    for (u32 bit = 0; bit < digit_bits; bit++) {
-        // The lanes with the same bit. clang would take seven instructions for these four.
-        u32 with;
-        asm volatile("{\n\t.reg .pred p;\n\tand.b32 %0, %1, %2;\n\tsetp.ne.u32 p, %0, 0;\n\tvote.sync.ballot.b32 %0, p, 0xffffffff;\n\t@!p not.b32 %0, %0;\n\t}"
-                     : "=r"(with)
-                     : "r"(digit), "r"(1u << bit));
-        same &= with;
-    }
+    for (u32 bit = 0; bit + 1 < digit_bits; bit += 2)
+        same = all_three(same, lanes_alike(digit, bit), lanes_alike(digit, bit + 1));
+    return same;
+}
+
+// peers_by_mask is peers for a digit whose mask in shared memory is zero. Each lane sets its
+// bit of it. It is slower for all rows of a tile, but for a part of them it takes work from
+// the units that peers keeps busy.
+DEVICE u32 peers_by_mask(u32 *mask, u32 lane_bit) {
+    u32 same;
+    const u32 address = (u32)(u64)(__attribute__((address_space(3))) u32 *)mask;
+    synchronize_warp();
+    asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(address), "r"(lane_bit) : "memory");
+    synchronize_warp();
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(same) : "r"(address) : "memory");
+    synchronize_warp();
+    return same;
+}
+
+// peers_by_match is peers in one instruction, which takes longer than those of peers.
+DEVICE u32 peers_by_match(u32 digit) {
+    u32 same;
+    asm volatile("match.any.sync.b32 %0, %1, 0xffffffff;" : "=r"(same) : "r"(digit));
     return same;
 }
 
@@ -91,28 +123,62 @@ DEVICE u32 take_ranks(u32 *counter, u32 same, u32 lanes_up_to, u32 up_to) {
     return rank;
 }
 
+// each_row writes what it reads for each row. Several loads are in progress.
+template <typename Value, typename Read, typename Write> DEVICE void each_row(u64 n, Read read, Write write) {
+    constexpr u32 loads = 4;
+    const u32 threads = threads_per_block();
+    for (u64 first = block_in_grid() * (u64)(loads * threads) + thread_in_block(); first < n; first += (u64)blocks_per_grid() * (loads * threads)) {
+        Value value[loads];
+#pragma unroll
+        for (u32 i = 0; i < loads; i++)
+            value[i] = first + i * threads < n ? read(first + i * threads) : 0;
+#pragma unroll
+        for (u32 i = 0; i < loads; i++)
+            if (first + i * threads < n)
+                write(first + i * threads, value[i]);
+    }
+}
+
 // move_rows is the work of a pass that does not sort.
-template <typename Key, Payload payload> DEVICE void move_rows(const Call &call, const Slot &slot, u64 begin, u64 end, bool keep_keys) {
+template <typename Key, Payload payload> DEVICE void move_rows(const Call &call, const Slot &slot, bool keep_keys) {
     typedef typename Form<Key, payload>::Number Number;
-    for (u64 i = begin + thread_in_block(); i < end; i += threads_per_block()) {
-        if constexpr (payload == paired) { // there was no pass: the input is copied
-            if (keep_keys)
-                ((u32 *)call.sorted)[i] = call.encoding.decode(call.encoding.encode(call.key<u32>(input)[i]));
-            call.rows<u32>(0)[i] = slot.numbers ? (u32)i : call.rows<u32>(input)[i];
-            continue;
+    const u64 n = call.count();
+    if constexpr (payload == paired) { // there was no pass: the input is copied
+        const u32 *const values = call.key<u32>(input), *const numbers = call.rows<u32>(input);
+        u32 *const sorted = (u32 *)call.sorted, *const to = call.rows<u32>(0);
+        if (keep_keys)
+            each_row<u32>(n, [&](u64 i) { return call.encoding.decode(call.encoding.encode(values[i])); }, [&](u64 i, u32 value) { sorted[i] = value; });
+        const bool numbered = slot.numbers != 0;
+        each_row<u32>(n, [&](u64 i) { return numbered ? (u32)i : numbers[i]; }, [&](u64 i, u32 number) { to[i] = number; });
+        return;
+    }
+    const Key *const from = call.key<Key>(slot.from);
+    Key *const to = call.key<Key>(slot.to);
+    const bool encode = slot.first && !slot.last, decode = slot.last && !slot.first;
+    const auto read = [&](u64 i) {
+        if (payload == nothing && slot.first && call.is_null(i)) // a value may have the key, too
+            return slot.last ? call.encoding.decode((Key)call.null_key) : (Key)call.null_key;
+        const Key key = from[i];
+        return encode ? call.encoding.encode(key) : decode ? call.encoding.decode(key) : key;
+    };
+    if constexpr (payload == packed)
+        if (slot.last) {
+            u32 *const rows = call.rows<u32>(0);
+            each_row<u32>(n, [&](u64 i) { return call.row(read(i)); }, [&](u64 i, u32 row) { rows[i] = row; });
+            return;
         }
-        if (slot.mode == copy && keep_keys || payload == packed) {
-            Key key = call.key<Key>(slot.from)[i];
-            if (slot.first != slot.last)
-                key = slot.first ? call.encoding.encode(key) : call.encoding.decode(key);
-            if (payload == packed && slot.last) {
-                call.rows<u32>(0)[i] = call.row(key);
-                continue;
-            }
-            call.key<Key>(slot.to)[i] = key;
-        }
-        if constexpr (payload == separate || payload == wide)
-            call.rows<Number>(slot.to)[i] = slot.numbers ? (Number)i : call.rows<Number>(slot.from)[i];
+    if (slot.mode == fill) {
+        const Key value = call.encoding.decode((Key)call.common_key());
+        each_row<Key>(n, [&](u64) { return value; }, [&](u64 i, Key value) { to[i] = value; });
+        return;
+    }
+    if (slot.mode == copy && keep_keys || payload == packed)
+        each_row<Key>(n, read, [&](u64 i, Key key) { to[i] = key; });
+    if constexpr (payload == separate || payload == wide) {
+        const Number *const numbers = call.rows<Number>(slot.from);
+        Number *const rows = call.rows<Number>(slot.to);
+        const bool numbered = slot.numbers != 0;
+        each_row<Number>(n, [&](u64 i) { return numbered ? (Number)i : numbers[i]; }, [&](u64 i, Number number) { rows[i] = number; });
     }
 }
 
@@ -124,7 +190,10 @@ template <typename Key, Payload payload> DEVICE void move_rows(const Call &call,
 template <typename Key, typename Number, u32 threads, u32 items> struct PassMemory {
     static constexpr u32 warps = threads / warp_threads;
     union {
-        u32 counters[warps][digit_values];
+        struct {
+            u32 counters[warps][digit_values];
+            u32 masks[warps][digit_values]; // of lanes: see Tile::order
+        };
         Key keys[threads * items];
         Number rows[threads * items];
     };
@@ -134,14 +203,17 @@ template <typename Key, typename Number, u32 threads, u32 items> struct PassMemo
     u32 sums[warps];
     u32 ticket;
     u32 shift, mask; // of the digit
+    u32 high;        // the high half of all keys, in the narrow round
     Slot slot;
 };
 
 extern __shared__ __attribute__((aligned(16))) u8 pass_memory[];
 
 // Tile is one tile of a pass in its phases, which barriers separate. It has few members, so
-// that registers are left for keys and ranks.
-template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
+// that registers are left for keys and ranks. Of each four rows of a thread, masked find their
+// peers by masks, or all by a match.
+static constexpr u32 by_match = 5;
+template <typename Key, Payload payload, u32 threads, u32 items, u32 masked> struct Tile {
     static constexpr u32 warps = threads / warp_threads, rows = threads * items;
     static_assert(threads >= digit_values, "a thread for each digit");
     typedef typename Form<Key, payload>::Number Number;
@@ -152,6 +224,7 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 
     METHOD static Memory &memory() { return *(Memory *)pass_memory; }
     METHOD static u32 *counters() { return memory().counters[thread_in_block() / warp_threads]; }
+    METHOD static u32 *masks() { return memory().masks[thread_in_block() / warp_threads]; }
     // A warp has items · 32 consecutive rows. first is the lane's first one.
     METHOD static u32 first() { return thread_in_block() / warp_threads * (items * warp_threads) + lane_in_warp(); }
     // again reads a value of the shared memory again.
@@ -200,12 +273,43 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
         }
     }
 
+    // load_halves reads values of 64 bits, and keeps the low halves of their keys.
+    METHOD void load_halves(Key (&key)[items], u32 there) const {
+        const u64 *const from = call.key<u64>(input) + begin() + first();
+        if (there == rows) {
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                key[i] = (Key)call.encoding.encode(from[i * warp_threads]);
+            return;
+        }
+#pragma unroll
+        for (u32 i = 0; i < items; i++)
+            key[i] = first() + i * warp_threads < there ? (Key)call.encoding.encode(from[i * warp_threads]) : ~(Key)0;
+    }
+
+    // replace_nulls gives nulls their key. The bits of a thread's rows are four bytes apart.
+    METHOD void replace_nulls(Key (&key)[items], u32 there) const {
+        const u64 bit = call.valid_bit + begin() + first();
+        const u8 *const valid = call.valid + (bit >> 3);
+        const u32 shift = bit & 7;
+        const Key null_key = call.null_key;
+#pragma unroll
+        for (u32 i = 0; i < items; i++)
+            if (there == rows || first() + i * warp_threads < there)
+                key[i] = (valid[i * (warp_threads / 8)] >> shift & 1) != 0 ? key[i] : null_key;
+    }
+
     // load reads the keys. Absent rows have the highest digit, and so come after all rows of
     // the tile.
     METHOD void load(Key (&key)[items], u32 there) const {
         if constexpr (payload == paired)
             if (again(memory().slot.first)) {
                 load_pairs(key, there);
+                return;
+            }
+        if constexpr (payload == narrowed)
+            if (again(memory().slot.first)) {
+                load_halves(key, there);
                 return;
             }
         const Key *const from = call.key<Key>(again(memory().slot.from)) + begin() + first();
@@ -217,10 +321,14 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 #pragma unroll
             for (u32 i = 0; i < items; i++)
                 key[i] = first() + i * warp_threads < there ? from[i * warp_threads] : (Key)0;
-        if (payload != paired && again(memory().slot.first))
+        if (payload != paired && payload != narrowed && again(memory().slot.first)) {
 #pragma unroll
             for (u32 i = 0; i < items; i++)
                 key[i] = call.encoding.encode(key[i]);
+            if constexpr (payload == nothing)
+                if (call.valid != nullptr)
+                    replace_nulls(key, there);
+        }
         if (there != rows)
 #pragma unroll
             for (u32 i = 0; i < items; i++)
@@ -274,7 +382,11 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 #pragma unroll
         for (u32 i = 0; i < items; i++) {
             const u32 digit = (u32)(key[i] >> shift) & mask;
-            const u32 same = peers(digit), up_to = __builtin_popcount(same & lanes_up_to);
+            const bool by_mask = masked != by_match && i % 4 < masked;
+            const u32 same = by_mask ? peers_by_mask(&masks()[digit], 1u << lane_in_warp()) : masked == by_match ? peers_by_match(digit) : peers(digit);
+            const u32 up_to = __builtin_popcount(same & lanes_up_to);
+            if (by_mask && same <= lanes_up_to)
+                masks()[digit] = 0;
             rank[i] = take_ranks(&own[digit], same, lanes_up_to, up_to);
         }
     }
@@ -335,6 +447,13 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
                     });
                 else
                     store(there, [&](u32, u32 at, Key key) { numbers[at] = (u32)key; });
+                return;
+            }
+        if constexpr (payload == narrowed)
+            if (last) {
+                u64 *const values = call.key<u64>(0);
+                const u64 high = (u64)again(memory().high) << 32;
+                store(there, [&](u32, u32 at, Key key) { values[at] = call.encoding.decode(high | key); });
                 return;
             }
         if (payload == packed && last)
@@ -416,9 +535,9 @@ template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
 };
 
 // pass_tile moves the rows of the next tile. It returns false if none is left.
-template <typename Key, Payload payload, u32 threads, u32 items>
+template <typename Key, Payload payload, u32 threads, u32 items, u32 masked>
 DEVICE bool pass_tile(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
-    typedef Tile<Key, payload, threads, items> Tile;
+    typedef Tile<Key, payload, threads, items, masked> Tile;
     const Tile tile = {call, portion};
     typename Tile::Memory &shared = Tile::memory();
     const u32 thread = thread_in_block();
@@ -428,35 +547,39 @@ DEVICE bool pass_tile(const Call &call, u32 round, u32 number, const Portion &po
 #pragma unroll
     for (u32 i = 0; i < digit_values; i += warp_threads)
         counters[i + lane_in_warp()] = 0;
+    if (masked > 0)
+#pragma unroll
+        for (u32 i = 0; i < digit_values; i += warp_threads)
+            Tile::masks()[i + lane_in_warp()] = 0;
     synchronize_block();
     if (Tile::again(shared.ticket) >= portion.tiles)
         return false;
-    const Mode mode = shared.slot.mode;
-    if (mode == scatter && thread < digit_values)
+    if (thread < digit_values)
         *tile.own(1) = 0;
-    const u32 there = tile.there();
-    if (there == 0)
-        return true;
-    if (mode == scatter) {
+    if (tile.there() != 0)
         tile.move(number, keep_keys);
-        return true;
-    }
-    const u64 begin = tile.begin();
-    move_rows<Key, payload>(call, shared.slot, begin, begin + there, keep_keys || !shared.slot.last);
     return true;
 }
 
 // pass moves tiles until none is left. A block for each tile would take 100 µs to start
 // and end all blocks of a pass that is skipped.
-template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
-    if (call.plan->slots[round][number].mode == skip)
+template <typename Key, Payload payload, u32 threads, u32 items, u32 masked> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
+    const Mode mode = call.plan->slots[round][number].mode;
+    if (mode == skip)
         return;
-    auto &shared = Tile<Key, payload, threads, items>::memory();
+    if (mode != scatter) {
+        if (portion.number == 0)
+            move_rows<Key, payload>(call, call.plan->slots[round][number], keep_keys || !call.plan->slots[round][number].last);
+        return;
+    }
+    auto &shared = Tile<Key, payload, threads, items, masked>::memory();
     if (thread_in_block() == 0) {
         shared.slot = call.plan->slots[round][number];
         shared.shift = call.field.shift(number) + (payload == paired ? 32 : 0);
         shared.mask = call.field.mask(number);
+        if (payload == narrowed)
+            shared.high = call.common_key() >> 32;
     }
-    while (pass_tile<Key, payload, threads, items>(call, round, number, portion, keep_keys))
+    while (pass_tile<Key, payload, threads, items, masked>(call, round, number, portion, keep_keys))
         synchronize_block();
 }

@@ -8,10 +8,22 @@
 #include "lookback.cuh"
 #include "warprows.cuh"
 
-static constexpr u32 digit_bits = 8, digit_values = 1 << digit_bits;
+// Other widths of digits are for measurements.
+#ifndef RADIX_DIGIT_BITS
+#define RADIX_DIGIT_BITS 8
+#endif
+static constexpr u32 digit_bits = RADIX_DIGIT_BITS, digit_values = 1 << digit_bits;
 static constexpr u32 most_digits = 8;
 // The second round may need one pass that only copies.
-static constexpr u32 rounds = 2, most_slots = most_digits + 1;
+static constexpr u32 most_slots = most_digits + 1;
+
+// Round is a sequence of passes.
+enum Round : u32 {
+    first_round,
+    second_round,  // by all digits, if runs turned out to be long
+    narrow_round,  // instead of the first one, of keys of 64 bits with equal high halves
+    rounds,
+};
 
 // Field is the part of a key that rows are sorted by: bits low to high − 1.
 struct Field {
@@ -36,6 +48,7 @@ enum Payload {
     packed,   // the row number in the bits below the field. The result has only these.
     wide,     // a number of 64 bits for each key, in separate memory
     paired,   // a number of 32 bits below a key of 32 bits in one word, between the first pass and the last one
+    narrowed, // nothing, with keys of 32 bits between the first pass, which reads values of 64 bits, and the last one
 };
 
 // Form has the types of a payload: Value of the input and of the result, Number of the payload.
@@ -51,12 +64,17 @@ template <typename Key> struct Form<Key, paired> {
     typedef u32 Value;
     typedef u32 Number;
 };
+template <typename Key> struct Form<Key, narrowed> {
+    typedef u64 Value;
+    typedef u32 Number;
+};
 
 enum Mode : u32 {
     skip,
     scatter, // sorts by the digit
     copy,    // moves all rows to the other buffer
     number,  // only writes the row numbers
+    fill,    // writes the value of all rows, which are equal
 };
 
 // Slot is one pass.
@@ -117,6 +135,7 @@ struct Plan {
     u32 tickets[rounds][most_slots];
     Slot slots[rounds][most_slots];
     u32 constant[most_digits]; // 1 if all keys have the same digit
+    u32 common[most_digits];   // that digit
     f32 repeated[most_digits]; // the probability that two keys have the same digit
     u32 counts[most_digits][digit_values];
     u32 begins[most_digits][digit_values]; // the number of keys with a lower digit
@@ -135,6 +154,20 @@ struct Call {
     i64 capacity;
     Field field;
     Encoding encoding;
+    // valid is the bitmap of the values in buffer input, or null if none is null. Nulls have
+    // the key null_key. The bit of the first row is valid_bit.
+    const u8 *valid;
+    u64 valid_bit, null_key;
+
+    // is_null reports whether a row of the input is null.
+    METHOD bool is_null(u64 row) const { return valid != nullptr && (valid[valid_bit + row >> 3] >> (valid_bit + row & 7) & 1) == 0; }
+    // common_key has the digits that all keys share.
+    METHOD u64 common_key() const {
+        u64 key = 0;
+        for (u32 digit = 0; digit < field.digits(); digit++)
+            key |= (u64)plan->common[digit] << digit * digit_bits;
+        return key;
+    }
 
     // row returns the row number in the low bits of a key.
     template <typename Key> METHOD u32 row(Key key) const { return (u32)key & (u32)((1ull << field.low) - 1); }
@@ -148,8 +181,8 @@ struct Call {
 
 #define CALL_PARAMETERS                                                                                                                                        \
     Plan *plan, void *keys0, void *keys1, void *values, void *sorted, void *rows0, void *rows1, void *given, const i64 *counted, i64 capacity, u32 low,      \
-        u32 high, Encoding encoding
-#define CALL_ARGUMENTS {plan, keys0, keys1, values, sorted, rows0, rows1, given, counted, capacity, {low, high}, encoding}
+        u32 high, Encoding encoding, const u8 *valid, u64 valid_bit, u64 null_key
+#define CALL_ARGUMENTS {plan, keys0, keys1, values, sorted, rows0, rows1, given, counted, capacity, {low, high}, encoding, valid, valid_bit, null_key}
 static constexpr u32 input = 2;
 
 // Wanted holds the wishes of the host.
@@ -157,6 +190,9 @@ struct Wanted {
     u32 source;    // the buffer with the values
     u32 numbered;  // 1 if the result has row numbers that do not exist yet
     u32 finishing; // 1 if finish_runs follows
+    u32 filling;   // 1 if the result are keys of all bits alone
+    u32 narrowing; // 1 if the passes of the narrow round follow
+    u32 detecting; // 0 to sort by all digits also if the keys are sorted or share digits, to measure that
 };
 
 // fewest_digits returns the number of leading digits after which runs of equal prefixes
@@ -222,8 +258,10 @@ DEVICE void plan_first(const Call &call, Wanted wanted) {
         const u32 scanned = warp_scan(count, Sum<u32>());
         const u32 before = before_lane(scanned, Sum<u32>());
         plan.begins[digit][value] = before + block_fold_before<digit_values / warp_threads>(shuffle_value(scanned, warp_threads - 1), sums, all, Sum<u32>());
-        if (count == n)
+        if (count == n && wanted.detecting) {
             plan.constant[digit] = 1;
+            plan.common[digit] = value;
+        }
         f32 square = scale * (f32)count;
         square *= square;
         for (u32 delta = 1; delta < warp_threads; delta *= 2)
@@ -241,8 +279,15 @@ DEVICE void plan_first(const Call &call, Wanted wanted) {
     }
     if (value != 0)
         return;
-    const bool needed = plan.unsorted != 0;
+    const bool needed = plan.unsorted != 0 || !wanted.detecting;
+    u32 same = 0; // number of digits that all keys share, of the highest ones
+    while (same < digits && plan.constant[digits - 1 - same])
+        same++;
     u32 lowest = 0;
+    if (wanted.narrowing && needed && same >= most_digits / 2) {
+        write_slots(plan, narrow_round, most_digits / 2, most_digits / 2, 0, true, wanted.source, false);
+        return;
+    }
     if (wanted.finishing && needed) {
         lowest = digits - fewest_digits(plan, digits, n);
         u32 saved = 0;
@@ -251,7 +296,9 @@ DEVICE void plan_first(const Call &call, Wanted wanted) {
         plan.finishing = saved > 0;
         plan.shift = lowest * digit_bits;
     }
-    write_slots(plan, 0, digits, digits, lowest, needed, wanted.source, wanted.numbered);
+    write_slots(plan, first_round, digits, digits, lowest, needed, wanted.source, wanted.numbered);
+    if (wanted.filling && same == digits && plan.slots[first_round][0].mode == copy)
+        plan.slots[first_round][0].mode = fill;
 }
 
 // plan_second plans the second round, which sorts by all digits if runs are long. The
@@ -259,5 +306,5 @@ DEVICE void plan_first(const Call &call, Wanted wanted) {
 DEVICE void plan_second(const Call &call) {
     const u32 digits = call.field.digits();
     if (thread_in_block() == 0 && call.plan->long_runs != 0)
-        write_slots(*call.plan, 1, digits + 1, digits, 0, true, 0, false);
+        write_slots(*call.plan, second_round, digits + 1, digits, 0, true, 0, false);
 }

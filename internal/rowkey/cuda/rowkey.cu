@@ -426,23 +426,26 @@ DEVICE void gather_valid(Word *out, u64 *valid_count, const Word *values, const 
 }
 
 // add_nulls writes the bitmap of sorted values, and nulls as zeros. from are the sorted
-// values if nulls come first; otherwise these lie in values already. All rows of the
-// capacity are written.
+// values without nulls, or null if they lie in their places already. count is the number of
+// values that are valid or, if counts_nulls is set, of others. All rows of the capacity are
+// written.
 template <typename Word>
-DEVICE void add_nulls(Word *values, u32 *valid, const Word *from, const u64 *valid_count, bool first, const i64 *counted, i64 capacity) {
-    const u64 n = device_rows(counted, capacity), there = *valid_count, ahead = first ? n - there : 0;
-    for (u64 i = thread_in_grid(); i < ((u64)capacity + 63) / 64 * 64; i += threads_per_grid()) {
-        const bool is_valid = i >= ahead && i < ahead + there;
-        const u32 bits = ballot(is_valid);
-        if (lane_in_warp() == 0)
-            valid[i / 32] = bits;
-        if (i >= (u64)capacity)
-            continue;
-        if (!is_valid)
-            values[i] = 0;
-        else if (first)
-            values[i] = from[i - ahead];
+DEVICE void add_nulls(Word *values, u32 *valid, const Word *from, const u64 *count, bool first, bool counts_nulls, const i64 *counted, i64 capacity) {
+    const u64 n = device_rows(counted, capacity), there = counts_nulls ? n - *count : *count, ahead = first ? n - there : 0, behind = ahead + there;
+    // A thread writes a word of 32 rows.
+    for (u64 word = thread_in_grid(); word * 32 < ((u64)capacity + 63) / 64 * 64; word += threads_per_grid()) {
+        const u64 begin = word * 32;
+        const u32 not_before = ahead <= begin ? 0 : ahead - begin < 32 ? (u32)(ahead - begin) : 32;
+        const u32 up_to = behind <= begin ? 0 : behind - begin < 32 ? (u32)(behind - begin) : 32;
+        valid[word] = low_bits(up_to) & ~low_bits(not_before);
     }
+    for (u64 i = thread_in_grid(); i < ahead; i += threads_per_grid())
+        values[i] = 0;
+    for (u64 i = behind + thread_in_grid(); i < (u64)capacity; i += threads_per_grid())
+        values[i] = 0;
+    if (from != nullptr)
+        for (u64 i = thread_in_grid(); i < there; i += threads_per_grid())
+            values[ahead + i] = from[i];
 }
 
 #define SPLIT(width, Word)                                                                                                                                     \
@@ -451,8 +454,8 @@ DEVICE void add_nulls(Word *values, u32 *valid, const Word *from, const u64 *val
         gather_valid(out, valid_count, values, valid, bit, counted, capacity);                                                                                 \
     }                                                                                                                                                          \
     KERNEL LAUNCH_BOUNDS(threads)                                                                                                                              \
-    rowkey_nulls_##width(Word *values, u32 *valid, const Word *from, const u64 *valid_count, u32 first, const i64 *counted, i64 capacity) {                    \
-        add_nulls(values, valid, from, valid_count, first != 0, counted, capacity);                                                                            \
+    rowkey_nulls_##width(Word *values, u32 *valid, const Word *from, const u64 *count, u32 first, u32 counts_nulls, const i64 *counted, i64 capacity) {        \
+        add_nulls(values, valid, from, count, first != 0, counts_nulls != 0, counted, capacity);                                                               \
     }
 
 SPLIT(32, u32)

@@ -201,3 +201,29 @@ func bit(b bool) int {
 	}
 	return 0
 }
+
+// Append appends a value in the form of a bound to a builder of its column's type, null for
+// nil, and reports whether the type has it.
+func Append(builder array.Builder, bound any) bool {
+	if bound == nil {
+		builder.AppendNull()
+		return true
+	}
+	return appended(builder, bound) || appendText(builder, bound)
+}
+
+func appendText(builder array.Builder, bound any) bool {
+	text, ok := bound.([]byte)
+	if !ok {
+		return false
+	}
+	switch b := builder.(type) {
+	case *array.StringBuilder:
+		return done(b.Append, string(text))
+	case *array.LargeStringBuilder:
+		return done(b.Append, string(text))
+	case *array.BinaryBuilder: // of both lengths of offsets
+		return done(b.Append, text)
+	}
+	return false
+}

@@ -1,3 +1,3 @@
-// Package columntest has arrays for the tests of operators, and moves them to columns and
-// back.
+// Package columntest has arrays and tables for the tests of operators, and moves arrays to
+// columns and back.
 package columntest

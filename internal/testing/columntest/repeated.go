@@ -1,7 +1,6 @@
 package columntest
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -19,7 +18,7 @@ func Repeated(t testing.TB, g *arraytest.Generator, of arrow.DataType, few, n in
 	defer pool.Release()
 	at := make([]int32, n)
 	for i := range at {
-		at[i] = int32(rand.IntN(few))
+		at[i] = int32(g.IntN(few))
 	}
 	indices := array.NewInt32Builder(compute.GetAllocator(t.Context()))
 	defer indices.Release()

@@ -74,7 +74,7 @@ func (e *emulator) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, er
 	if _, ok := e.memory.find(uint64(pointer)); !ok {
 		return backend.PointerInfo{Kind: backend.MemoryUnknown, Ordinal: -1}, nil
 	}
-	return backend.PointerInfo{Kind: backend.MemoryDevice}, nil
+	return backend.PointerInfo{Kind: backend.MemoryDevice, Ordinal: info.Ordinal}, nil
 }
 
 // AddressRange implements backend.Memory. The range excludes the spare bytes after an

@@ -34,6 +34,9 @@ type Options struct {
 	Budget uint64
 	// NoRaces turns off the search for races in shared memory.
 	NoRaces bool
+	// Ordinal is the number of the device. Devices of different numbers are peers, each with
+	// separate memory: a kernel that reads memory of another one fails.
+	Ordinal int
 	// Tolerant makes faults errors of the launch only; the test does not fail.
 	Tolerant bool
 }
@@ -65,7 +68,7 @@ type shared struct {
 
 // Devices implements backend.Driver.
 func (d driver) Devices() ([]backend.Info, error) {
-	opened, err := d.Open(0)
+	opened, err := d.Open(d.options.Ordinal)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +78,18 @@ func (d driver) Devices() ([]backend.Info, error) {
 
 // Open implements backend.Driver.
 func (d driver) Open(ordinal int) (backend.Device, error) {
-	below, err := host.Driver{}.Open(ordinal)
+	if ordinal != d.options.Ordinal {
+		return nil, fmt.Errorf("emulator: ordinal %d: the device has number %d: %w", ordinal, d.options.Ordinal, backend.ErrNoDevice)
+	}
+	below, err := host.Driver{Count: mostPeers}.Open(ordinal)
 	if err != nil {
 		return nil, err
 	}
 	return &emulator{Device: below, shared: d.shared}, nil
 }
+
+// mostPeers is the number of ordinals of emulated devices.
+const mostPeers = 16
 
 // Open opens an emulated device until the end of the test. It uses only the first of
 // options.
@@ -103,6 +112,9 @@ func Register(t testing.TB, options ...Options) (name string) {
 	o := withDefaults(t, options)
 	name = fmt.Sprintf("emulator-%d", opened.Add(1))
 	require.NoError(t, device.Register(name, newDriver(t, o)))
+	if o.Ordinal != 0 {
+		name = fmt.Sprintf("%s:%d", name, o.Ordinal)
+	}
 	return name
 }
 

@@ -32,7 +32,12 @@ func moved(n *exprtree.Node, operands []any) any {
 	case exprtree.FloorWeek:
 		date, within = date.AddDate(0, 0, -int(date.Weekday()+6)%7), new(big.Int)
 	case exprtree.FloorMonths:
-		date, within = time.Date(date.Year(), date.Month()-(date.Month()-1)%time.Month(n.Constant), 1, 0, 0, 0, 0, time.UTC), new(big.Int)
+		// In months since year 0. The date is then in one of the years 0 to 399.
+		months := (400*cycles.Int64()+int64(date.Year()))*12 + int64(date.Month()) - 1
+		months -= modulo(months, n.Constant)
+		rest := modulo(months, 4800)
+		cycles.SetInt64((months - rest) / 4800)
+		date, within = time.Date(int(rest/12), time.Month(rest%12+1), 1, 0, 0, 0, 0, time.UTC), new(big.Int)
 	case exprtree.AddMonths:
 		more, months := new(big.Int).DivMod(big.NewInt(by), big.NewInt(4800), new(big.Int))
 		cycles.Add(cycles, more)
@@ -43,6 +48,9 @@ func moved(n *exprtree.Node, operands []any) any {
 	result.Add(result, big.NewInt(date.Unix()/86_400))
 	return held(result.Mul(result, day).Add(result, within), n.Type)
 }
+
+// modulo is the remainder of a division that rounds down.
+func modulo(x, y int64) int64 { return (x%y + y) % y }
 
 // held returns a number of nanoseconds as a value of a type, or nil if it has none.
 func held(x *big.Int, t arrow.DataType) any {

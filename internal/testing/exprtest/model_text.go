@@ -15,10 +15,20 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// textResult computes the operations on strings, and OneOf. It reports false for others.
+// textResult computes the operations on strings, OneOf and TableRank. It reports false for others.
 func textResult(n *exprtree.Node, operands []any) (any, bool) {
 	if n.Op == exprtree.OneOf {
 		return hasWord(operands[1].(string), operands[0]), true
+	}
+	if n.Op == exprtree.TableRank {
+		count, table := int64(0), operands[1].(string)
+		for i := range len(table) / 4 {
+			entry := int32(binary.LittleEndian.Uint32([]byte(table[4*i:])))
+			if int64(entry)-n.Constant*int64(i) <= operands[0].(int64) {
+				count++
+			}
+		}
+		return count, true
 	}
 	if n.Op == exprtree.Format {
 		return fmt.Sprint(operands[0]), true

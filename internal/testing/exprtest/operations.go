@@ -1,6 +1,8 @@
 package exprtest
 
 import (
+	"time"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/function"
@@ -52,6 +54,11 @@ func (g *generator) integerOperation(depth int) expr.Expr {
 		func() expr.Expr { return g.datePart(depth) },
 		func() expr.Expr { return g.hash(depth) },
 		func() expr.Expr { return g.draw(instants, depth).DaysSince(g.draw(instants, depth)) },
+		func() expr.Expr {
+			return g.draw(instants, depth).BusinessDaysSince(g.draw(instants, depth), g.holidays()...)
+		},
+		func() expr.Expr { return g.dateMeasure(depth) },
+		func() expr.Expr { return g.lengthMeasure(depth) },
 		func() expr.Expr { return g.call(true, x) },
 	)
 }
@@ -79,6 +86,23 @@ func (g *generator) datePart(depth int) expr.Expr {
 	}
 	x := g.draw(instants, depth)
 	return g.pick(x.Year, x.Quarter, x.Month, x.Day, x.DayOfYear, x.Weekday, x.Hour, x.Minute, x.Second, x.Subsecond)
+}
+
+// dateMeasure draws an integer that is composed of several parts of dates.
+func (g *generator) dateMeasure(depth int) expr.Expr {
+	x, y := g.draw(instants, depth), func() expr.Expr { return g.draw(instants, depth) }
+	return g.pick(x.ISOYear, x.ISOWeek, x.DaysInMonth,
+		func() expr.Expr { return x.MonthsSince(y()) },
+		func() expr.Expr { return x.YearsSince(y()) },
+		// Operations on one operand that differ in their constants only.
+		func() expr.Expr { return g.multiple(x).DaysSince(g.multiple(x)) },
+		func() expr.Expr { return g.multiple(x).MonthsSince(g.multiple(x)) })
+}
+
+// lengthMeasure draws a number of whole units of a duration.
+func (g *generator) lengthMeasure(depth int) expr.Expr {
+	x := g.draw(lengths, depth)
+	return g.pick(x.TotalDays, x.TotalHours, x.TotalMinutes, x.TotalSeconds, x.TotalMilliseconds, x.TotalMicroseconds, x.TotalNanoseconds)
 }
 
 func (g *generator) hash(depth int) expr.Expr {
@@ -150,6 +174,7 @@ func (g *generator) boolOperation(depth int) expr.Expr {
 		func() expr.Expr { return g.comparison(depth) },
 		func() expr.Expr { return g.comparison(depth) },
 		func() expr.Expr { return g.oneOf(depth) },
+		func() expr.Expr { return g.draw(instants, depth).IsLeapYear() },
 	}
 	if len(g.columns[stringValues]) > 0 {
 		functions = append(functions, g.stringTest, g.stringTest, g.stringTest, g.stringTest)
@@ -197,6 +222,9 @@ func (g *generator) text() expr.Expr {
 		return x
 	}
 	return g.pick(x.Trim, x.TrimStart, x.TrimEnd,
+		func() expr.Expr { return x.TrimPrefix(g.plainLiteral()) },
+		func() expr.Expr { return x.TrimSuffix(g.plainLiteral()) },
+		func() expr.Expr { return x.SplitPart(g.separator(), g.among("part", 4)+1) },
 		func() expr.Expr { return x.Substring(number(), g.among("length", 4)) },
 		func() expr.Expr { return x.Trim().Substring(number(), g.among("length", 10)) })
 }
@@ -218,6 +246,9 @@ func (g *generator) madeText(depth int) expr.Expr {
 		func() expr.Expr { return g.text().Upper() },
 		func() expr.Expr { return g.text().Lower() },
 		func() expr.Expr { return g.text().Reverse() },
+		func() expr.Expr { return g.text().Capitalize() },
+		func() expr.Expr { return g.text().PadStart(g.among("characters", 9), 'ä') },
+		func() expr.Expr { return g.text().PadEnd(g.among("characters", 9), '.') },
 		func() expr.Expr { return g.text().Replace(expr.Lit("a"), expr.Lit("xyz")) },
 		func() expr.Expr { return g.text().Replace(expr.Lit("ab"), expr.Lit("")) },
 		func() expr.Expr { return expr.Concat(x(), g.text(), x()) },
@@ -243,6 +274,14 @@ func (g *generator) textLiteral() expr.Expr {
 		return expr.Lit(text[len(text)/3 : len(text)-len(text)/3])
 	}
 	return expr.Lit(text)
+}
+
+// plainLiteral draws a string.
+func (g *generator) plainLiteral() expr.Expr { return expr.Lit(texts[g.among("text", len(texts))]) }
+
+// separator draws a string that is not empty.
+func (g *generator) separator() expr.Expr {
+	return expr.Lit([]string{"a", "b", "ab", "bc", "-", "€", "aa"}[g.among("separator", 7)])
 }
 
 // pattern draws a pattern for Like.
@@ -282,6 +321,7 @@ func (g *generator) textMeasure() expr.Expr {
 		func() expr.Expr { return g.text().LengthBytes() },
 		func() expr.Expr { return g.text().LengthChars() },
 		func() expr.Expr { return g.text().Find(g.textLiteral()) },
+		func() expr.Expr { return g.text().Count(g.separator()) },
 		func() expr.Expr { return expr.Hash(g.text()) },
 		func() expr.Expr { return g.text().Cast(g.typeOf(integers)) },
 		func() expr.Expr { return g.text().Cast(arrow.FixedWidthTypes.Date32).DaysSince(g.draw(instants, 0)) },
@@ -334,11 +374,42 @@ func (g *generator) instantOperation(depth int) expr.Expr {
 		func() expr.Expr { return x().AddDays(g.draw(integers, depth)) },
 		func() expr.Expr { return x().AddMonths(g.draw(integers, depth)) },
 		func() expr.Expr { return x().AddYears(g.draw(integers, depth)) },
+		func() expr.Expr { return x().AddBusinessDays(g.draw(integers, depth), g.holidays()...) },
 		func() expr.Expr { return x().Truncate(timeUnits[g.among("unit", len(timeUnits))]) },
 		func() expr.Expr { return x().Truncate(timeUnits[g.among("unit", 4)]) },
+		func() expr.Expr { return g.multiple(x()) },
+		func() expr.Expr { return g.multiple(x()) },
 		func() expr.Expr { return x().Cast(g.typeOf(instants)) },
 		func() expr.Expr { return x().CastWrap(g.typeOf(instants)) },
 		func() expr.Expr { return g.draw(integers, depth).Cast(g.typeOf(instants)) },
+	)
+}
+
+// holidays draws days around 1970, some of them several times.
+func (g *generator) holidays() []time.Time {
+	days := make([]time.Time, g.among("holidays", 9))
+	for i := range days {
+		days[i] = time.Date(1970, 1, g.among("holiday", 30)-15, 0, 0, 0, 0, time.UTC)
+	}
+	return days
+}
+
+// multiple rounds an instant to a multiple of a unit that all types of instants have.
+func (g *generator) multiple(x expr.Expr) expr.Expr {
+	unit, numbers := timeUnits[g.among("unit", len(timeUnits))], []int{1, 2, 3, 5, 15}
+	switch unit {
+	case "year", "week", "day":
+		numbers = []int{1, 2, 3, 7, 100, 10_000}
+	case "quarter":
+		numbers = []int{1, 2, 4, 12}
+	case "month":
+		numbers = []int{1, 2, 3, 4, 6, 12, 36}
+	}
+	number := numbers[g.among("number", len(numbers))]
+	return g.pick(
+		func() expr.Expr { return x.FloorTo(number, unit) },
+		func() expr.Expr { return x.CeilTo(number, unit) },
+		func() expr.Expr { return x.RoundTo(number, unit) },
 	)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host"
+	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
@@ -61,4 +62,17 @@ func open(t testing.TB, below backend.Device) (*device.Device, *Driver) {
 		require.NoError(t, dev.Close())
 	})
 	return dev, driver
+}
+
+// OpenOver opens a device with fault injection over another one, for example one of several of
+// the host, until the end of the test, which closes both.
+func OpenOver(t testing.TB, below backend.Device) (*device.Device, *Driver) {
+	t.Helper()
+	return open(t, below)
+}
+
+// OpenEmulator opens the PTX emulator with fault injection until the end of the test.
+func OpenEmulator(t testing.TB) (*device.Device, *Driver) {
+	t.Helper()
+	return open(t, unclosed{emulator.Open(t).Driver()}) // which closes it, too
 }

@@ -3,7 +3,6 @@ package optest
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -132,8 +132,9 @@ func (x *testedPair) faults(t *testing.T, dev *device.Device) {
 	mgr := devicetest.Manager(t, dev, memory.Options{Resource: fault})
 	in := x.inputs(t, mgr, false)
 	held := mgr.Stats().InUse
+	random := property.Random(t)
 	for nth := uint64(1); ; nth++ {
-		if testing.Short() && devicetest.Emulated(dev) && rand.IntN(4) != 0 {
+		if testing.Short() && devicetest.Emulated(dev) && random.IntN(4) != 0 {
 			continue
 		}
 		fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: nth}})

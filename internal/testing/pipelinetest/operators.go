@@ -15,7 +15,7 @@ import (
 // with several entries has a higher one.
 func Operators() []Operator {
 	var all []Operator
-	for _, some := range [][]Operator{rowOperators, columnOperators, reductions, groupings, scans, dictionaries, orders, joins} {
+	for _, some := range [][]Operator{rowOperators, columnOperators, reductions, groupings, scans, windows, dictionaries, orders, joins} {
 		all = append(all, some...)
 	}
 	return append(all, filter, filter, project)

@@ -18,6 +18,8 @@ type Options struct {
 	Least int
 	// NoJoins leaves out joins.
 	NoJoins bool
+	// SQL leaves out verbs that SQL lacks.
+	SQL bool
 }
 
 // Case is a query and the result that it must have.
@@ -26,6 +28,8 @@ type Case struct {
 	Want  *Table
 	// Text lists the verbs, for messages.
 	Text string
+	// SQL is the query for DuckDB after [SQLMacros]. Only with Options.SQL has it all verbs.
+	SQL string
 	// records are those of the sources.
 	records *[]arrow.Record
 }
@@ -39,14 +43,14 @@ func (c *Case) Release() {
 
 // Draw draws a query on an engine. The caller releases the case when the query has run.
 func Draw(t *rapid.T, engine *gpuframe.Engine, options Options) *Case {
-	g := &generator{t: t, engine: engine, options: options, records: new([]arrow.Record)}
+	g := &generator{t: t, engine: engine, options: options, records: new([]arrow.Record), steps: new([]string)}
 	now := g.source()
 	g.seen = append(g.seen, now)
 	for range rapid.IntRange(1, options.Verbs).Draw(t, "verbs") {
 		now = g.step(now)
 		g.seen = append(g.seen, now)
 	}
-	return &Case{now.query, now.table, now.text(), g.records}
+	return &Case{now.query, now.table, now.text(), g.statement(now), g.records}
 }
 
 // state is a query and its result.
@@ -54,12 +58,14 @@ type state struct {
 	query gpuframe.Query
 	table *Table
 	verbs []string
+	// sql is the name of the statement that selects the rows.
+	sql string
 }
 
-// then adds a verb.
+// then adds a verb. The rows in SQL remain those of s.
 func (s state) then(q gpuframe.Query, t *Table, format string, arguments ...any) state {
 	verbs := append(append([]string(nil), s.verbs...), fmt.Sprintf(format, arguments...))
-	return state{q, t, verbs}
+	return state{q, t, verbs, s.sql}
 }
 
 func (s state) text() string { return strings.Join(s.verbs, "\n\t.") }
@@ -72,6 +78,8 @@ type generator struct {
 	records *[]arrow.Record
 	// seen are the states so far, which joins and unions may use again.
 	seen []state
+	// steps are the statements in SQL of all states.
+	steps *[]string
 	// names counts the new names.
 	names int
 }
@@ -86,7 +94,10 @@ func (g *generator) newName() string {
 }
 
 // source draws a table of some batches.
-func (g *generator) source() state {
+func (g *generator) source() state { return g.sourceOf(g.options.Least, g.options.Rows) }
+
+// sourceOf draws a table with a number of rows between two.
+func (g *generator) sourceOf(least, most int) state {
 	table := &Table{Ordered: true}
 	prefix := "c"
 	if g.choose("own names", 2) == 0 { // so that joins can change places
@@ -99,7 +110,7 @@ func (g *generator) source() state {
 		}
 		table.Columns = append(table.Columns, Column{Name: fmt.Sprint(prefix, i), Kind: kind, Required: g.choose("required", 4) == 0})
 	}
-	for range g.options.Least + g.choose("rows", g.options.Rows-g.options.Least+1) {
+	for range least + g.choose("rows", most-least+1) {
 		row := make(Row, len(table.Columns))
 		for i, c := range table.Columns {
 			if c.Required || g.choose("null", 5) > 0 {
@@ -122,5 +133,5 @@ func (g *generator) source() state {
 	if g.choose("parquet", 4) == 0 {
 		query = g.parquet(table.schema(), batches)
 	}
-	return state{query, table, []string{fmt.Sprintf("source %v of %d rows in %d batches: %v", table.Columns, len(table.Rows), len(batches), table.Rows)}}
+	return g.inSQL(state{query, table, []string{fmt.Sprintf("source %v of %d rows in %d batches: %v", table.Columns, len(table.Rows), len(batches), table.Rows)}, ""}, "%s", sourceSQL(table))
 }

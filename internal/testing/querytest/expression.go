@@ -14,6 +14,7 @@ type expression struct {
 	expr gpuframe.Expr
 	kind Kind
 	of   func(row Row) any
+	sql  string
 }
 
 // drawer draws expressions over the columns of a table.
@@ -40,7 +41,7 @@ func (d *drawer) column(fits func(Kind) bool) (expression, bool) {
 
 func (d *drawer) at(i int) expression {
 	c := d.table.Columns[i]
-	return expression{gpuframe.Col(c.Name), c.Kind, func(row Row) any { return row[i] }}
+	return expression{gpuframe.Col(c.Name), c.Kind, func(row Row) any { return row[i] }, quoted(c.Name)}
 }
 
 func isKind(k Kind) func(Kind) bool { return func(other Kind) bool { return other == k } }
@@ -52,7 +53,7 @@ func (d *drawer) literal(k Kind) expression {
 	if i, ok := value.(int64); ok && k == Int32 {
 		given = int32(i)
 	}
-	return expression{gpuframe.Lit(given), k, func(Row) any { return value }}
+	return expression{gpuframe.Lit(given), k, func(Row) any { return value }, literalSQL(k, value)}
 }
 
 // texts are the strings of the tables.
@@ -89,11 +90,11 @@ func (d *drawer) value(depth int) expression {
 	case 2:
 		return d.condition(depth)
 	case 3:
-		if e.kind != String {
+		if !e.kind.isText() {
 			return d.filled(e)
 		}
 	case 4:
-		if e.kind != String {
+		if !e.kind.isText() {
 			return d.chosen(e, depth)
 		}
 	}
@@ -114,7 +115,7 @@ func (d *drawer) arithmetic(a expression, depth int) expression {
 			return nil
 		}
 		return calculate(operation, kind, x, y)
-	}}
+	}, sql: arithmeticSQL(operation, kind, a, b)}
 	switch operation {
 	case 0:
 		made.expr = a.expr.Add(b.expr)
@@ -124,6 +125,17 @@ func (d *drawer) arithmetic(a expression, depth int) expression {
 		made.expr = a.expr.Mul(b.expr)
 	}
 	return made
+}
+
+func arithmeticSQL(operation int, kind Kind, a, b expression) string {
+	format := "(cast(%[1]s as double) %[2]s cast(%[3]s as double))"
+	switch kind {
+	case Int32:
+		format = "wrap32(cast(%[1]s as bigint) %[2]s cast(%[3]s as bigint))"
+	case Int64:
+		format = "wrap64(cast(%[1]s as hugeint) %[2]s cast(%[3]s as hugeint))"
+	}
+	return fmt.Sprintf(format, a.sql, [...]string{"+", "-", "*"}[operation], b.sql)
 }
 
 func calculate(operation int, kind Kind, x, y any) any {
@@ -154,7 +166,7 @@ func (d *drawer) filled(e expression) expression {
 			return value
 		}
 		return other.of(row)
-	}}
+	}, fmt.Sprintf("coalesce(%s, %s)", e.sql, other.sql)}
 }
 
 // chosen is a choice between a value and a literal.
@@ -168,7 +180,7 @@ func (d *drawer) chosen(e expression, depth int) expression {
 			return other.of(row)
 		}
 		return nil
-	}}
+	}, fmt.Sprintf("case when %[1]s then %[2]s when not %[1]s then %[3]s end", c.sql, e.sql, other.sql)}
 }
 
 // condition draws an expression of bools.
@@ -186,7 +198,7 @@ func (d *drawer) condition(depth int) expression {
 					return !value.(bool)
 				}
 				return nil
-			}}
+			}, "(not " + a.sql + ")"}
 		}
 	}
 	switch d.choose("condition", 8) {
@@ -219,7 +231,7 @@ func (d *drawer) or(depth int) expression {
 			return nil
 		}
 		return false
-	}}
+	}, "(" + a.sql + " or " + b.sql + ")"}
 }
 
 // both is the conjunction of two conditions.
@@ -233,15 +245,15 @@ func both(a, b expression) expression {
 			return nil
 		}
 		return true
-	}}
+	}, "(" + a.sql + " and " + b.sql + ")"}
 }
 
 func (d *drawer) nullness() expression {
 	e, _ := d.column(func(Kind) bool { return true })
 	if rapid.Bool().Draw(d.t, "is null") {
-		return expression{e.expr.IsNull(), Bool, func(row Row) any { return e.of(row) == nil }}
+		return expression{e.expr.IsNull(), Bool, func(row Row) any { return e.of(row) == nil }, "(" + e.sql + " is null)"}
 	}
-	return expression{e.expr.IsValid(), Bool, func(row Row) any { return e.of(row) != nil }}
+	return expression{e.expr.IsValid(), Bool, func(row Row) any { return e.of(row) != nil }, "(" + e.sql + " is not null)"}
 }
 
 func (d *drawer) in() expression {
@@ -257,7 +269,7 @@ func (d *drawer) in() expression {
 			return nil
 		}
 		return equal(value, x) || equal(value, y)
-	}}
+	}, fmt.Sprintf("(%s in (%s, %s))", e.sql, a.sql, b.sql)}
 }
 
 func isNaN(value any) bool {
@@ -273,12 +285,12 @@ func (d *drawer) constant() expression {
 	switch d.choose("constant", 3) {
 	case 0:
 		value := rapid.Bool().Draw(d.t, "constant value")
-		return expression{gpuframe.Lit(value), Bool, func(Row) any { return value }}
+		return expression{gpuframe.Lit(value), Bool, func(Row) any { return value }, literalSQL(Bool, value)}
 	case 1:
-		return expression{gpuframe.LitOf(arrowTypes[Bool], nil), Bool, func(Row) any { return nil }}
+		return expression{gpuframe.LitOf(arrowTypes[Bool], nil), Bool, func(Row) any { return nil }, literalSQL(Bool, nil)}
 	}
 	a, b := d.choose("left constant", 4), d.choose("right constant", 4)
-	return expression{gpuframe.Lit(a).Add(1).Gt(b), Bool, func(Row) any { return a+1 > b }}
+	return expression{gpuframe.Lit(a).Add(1).Gt(b), Bool, func(Row) any { return a+1 > b }, fmt.Sprintf("(%d + 1 > %d)", a, b)}
 }
 
 func (d *drawer) comparison() expression {
@@ -298,7 +310,7 @@ func (d *drawer) comparison() expression {
 		}
 		c := compare(x, y)
 		return [...]bool{c == 0, c != 0, c < 0, c <= 0, c > 0, c >= 0}[operation]
-	}}
+	}, sql: comparisonSQL(operation, a, b)}
 	switch operation {
 	case 0:
 		made.expr = a.expr.Eq(b.expr)
@@ -314,6 +326,15 @@ func (d *drawer) comparison() expression {
 		made.expr = a.expr.Ge(b.expr)
 	}
 	return made
+}
+
+// comparisonSQL compares two values of one kind. In SQL NaN is a number above all others.
+func comparisonSQL(operation int, a, b expression) string {
+	text := fmt.Sprintf("(%s %s %s)", a.sql, [...]string{"=", "<>", "<", "<=", ">", ">="}[operation], b.sql)
+	if a.kind != Float64 {
+		return text
+	}
+	return fmt.Sprintf("case when %[1]s is null or %[2]s is null then null when isnan(%[1]s) or isnan(%[2]s) then %[3]t else %[4]s end", a.sql, b.sql, operation == 1, text)
 }
 
 // String formats the expression.

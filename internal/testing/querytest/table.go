@@ -14,25 +14,29 @@ import (
 // Kind is the type of a column.
 type Kind int
 
-// The kinds. Values of the model are bool, int64 for both integers, float64, string, or nil
-// for null.
+// The kinds. Values of the model are bool, int64 for both integers, float64, string for texts
+// and dictionaries of texts, or nil for null.
 const (
 	Bool Kind = iota
 	Int32
 	Int64
 	Float64
 	String
+	Dictionary
 	kinds
 )
 
 var arrowTypes = [kinds]arrow.DataType{
 	arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String,
+	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},
 }
 
 // String returns the name of the Arrow type.
 func (k Kind) String() string { return arrowTypes[k].String() }
 
 func (k Kind) isNumber() bool { return k == Int32 || k == Int64 || k == Float64 }
+
+func (k Kind) isText() bool { return k == String || k == Dictionary }
 
 // Column is a column of a table of the model.
 type Column struct {
@@ -105,12 +109,43 @@ func appendValue(b array.Builder, value any) {
 		b.Append(value.(float64))
 	case *array.StringBuilder:
 		b.Append(value.(string))
+	case *array.BinaryDictionaryBuilder:
+		if err := b.AppendString(value.(string)); err != nil {
+			panic(err) // more than 2³¹ values
+		}
 	}
 }
 
-// Check compares a result with the table: as a sequence of rows if the order is specified,
-// else as a multiset.
-func (t *Table) Check(result arrow.Record) error {
+// Check compares a result in parts with the table: as a sequence of rows if the order is
+// specified, else as a multiset.
+func (t *Table) Check(parts ...arrow.Record) error {
+	want, got := make([]string, len(t.Rows)), []string(nil)
+	for i, row := range t.Rows {
+		want[i] = show(row)
+	}
+	for _, part := range parts {
+		if err := t.checkColumns(part); err != nil {
+			return err
+		}
+		for i := range int(part.NumRows()) {
+			row := make(Row, len(t.Columns))
+			for j := range row {
+				row[j] = valueAt(part.Column(j), i)
+			}
+			got = append(got, show(row))
+		}
+	}
+	if !t.Ordered {
+		slices.Sort(want)
+		slices.Sort(got)
+	}
+	if !slices.Equal(want, got) {
+		return fmt.Errorf("%v\ngot\n  %s\nexpected\n  %s", t.names(), strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+	return nil
+}
+
+func (t *Table) checkColumns(result arrow.Record) error {
 	if int(result.NumCols()) != len(t.Columns) {
 		return fmt.Errorf("columns %v, expected %v", result.Schema(), t.names())
 	}
@@ -119,24 +154,6 @@ func (t *Table) Check(result arrow.Record) error {
 		if f.Name != c.Name || !arrow.TypeEqual(f.Type, arrowTypes[c.Kind]) {
 			return fmt.Errorf("column %d is %q of %v, expected %q of %v", i, f.Name, f.Type, c.Name, c.Kind)
 		}
-	}
-	want, got := make([]string, len(t.Rows)), make([]string, result.NumRows())
-	for i, row := range t.Rows {
-		want[i] = show(row)
-	}
-	for i := range got {
-		row := make(Row, len(t.Columns))
-		for j := range row {
-			row[j] = valueAt(result.Column(j), i)
-		}
-		got[i] = show(row)
-	}
-	if !t.Ordered {
-		slices.Sort(want)
-		slices.Sort(got)
-	}
-	if !slices.Equal(want, got) {
-		return fmt.Errorf("%v\ngot\n  %s\nexpected\n  %s", t.names(), strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 	return nil
 }
@@ -156,6 +173,8 @@ func valueAt(values arrow.Array, i int) any {
 		return values.Value(i)
 	case *array.String:
 		return values.Value(i)
+	case *array.Dictionary:
+		return valueAt(values.Dictionary(), values.GetValueIndex(i))
 	}
 	return values.ValueStr(i)
 }
@@ -181,6 +200,14 @@ func showValue(value any) string {
 		return fmt.Sprintf("%.10gf", value)
 	case string:
 		return fmt.Sprintf("%q", value)
+	}
+	return fmt.Sprint(value)
+}
+
+// showName formats a value as the name of its column of a pivot.
+func showName(value any) string {
+	if value == nil {
+		return "null"
 	}
 	return fmt.Sprint(value)
 }

@@ -1,6 +1,7 @@
 package querytest
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gpuframe/gpuframe"
@@ -10,7 +11,8 @@ import (
 func (g *generator) step(s state) state {
 	verbs := []func(state) state{
 		g.filter, g.filter, g.selection, g.with, g.with, g.drop, g.rename, g.sort, g.slice, g.slice, g.distinct,
-		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join, g.cache,
+		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join, g.star, g.star, g.cache, g.unpivot, g.ordered,
+		g.pivot, g.explode, g.sample, g.asOf, g.oddUnion, g.series, g.rolling, g.calendar, g.resample,
 	}
 	made := verbs[g.choose("verb", len(verbs))](s)
 	if g.choose("then filter", 3) == 0 { // what filters pass by
@@ -21,13 +23,15 @@ func (g *generator) step(s state) state {
 
 func (g *generator) filter(s state) state {
 	c := g.draw(s.table).condition(2)
-	return s.then(s.query.Filter(c.expr), s.table.with(keep(s.table.Rows, c)), "Filter(%v)", c)
+	made := s.then(s.query.Filter(c.expr), s.table.with(keep(s.table.Rows, c)), "Filter(%v)", c)
+	return g.inSQL(made, "select * from %s where %s", s.sql, c.sql)
 }
 
 // computed is a column with a definition.
 type computed struct {
 	Column
-	of func(Row) any
+	of  func(Row) any
+	sql string
 }
 
 // project computes the columns of a table.
@@ -49,7 +53,7 @@ func project(t *Table, columns []computed) *Table {
 func kept(t *Table) []computed {
 	list := make([]computed, len(t.Columns))
 	for i, c := range t.Columns {
-		list[i] = computed{c, func(row Row) any { return row[i] }}
+		list[i] = computed{c, func(row Row) any { return row[i] }, quoted(c.Name)}
 	}
 	return list
 }
@@ -60,7 +64,7 @@ func (g *generator) selection(s state) state {
 	for range 1 + g.choose("selected", 3) {
 		e, name := g.draw(s.table).value(2), g.newName()
 		list = append(list, e.expr.As(name))
-		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.of})
+		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.of, e.sql})
 	}
 	for i, c := range kept(s.table) {
 		if g.choose("kept", 2) == 0 {
@@ -68,7 +72,7 @@ func (g *generator) selection(s state) state {
 			columns = append(columns, c)
 		}
 	}
-	return s.then(s.query.Select(list...), project(s.table, columns), "Select(%v)", list)
+	return g.projected(s.then(s.query.Select(list...), project(s.table, columns), "Select(%v)", list), s, columns)
 }
 
 func (g *generator) with(s state) state {
@@ -78,11 +82,11 @@ func (g *generator) with(s state) state {
 	if g.choose("replace", 3) == 0 {
 		at := g.choose("replaced", len(columns))
 		name = columns[at].Name
-		columns[at] = computed{Column{Name: name, Kind: e.kind}, e.of}
+		columns[at] = computed{Column{Name: name, Kind: e.kind}, e.of, e.sql}
 	} else {
-		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.of})
+		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.of, e.sql})
 	}
-	return s.then(s.query.With(e.expr.As(name)), project(s.table, columns), "With(%v as %s)", e, name)
+	return g.projected(s.then(s.query.With(e.expr.As(name)), project(s.table, columns), "With(%v as %s)", e, name), s, columns)
 }
 
 func (g *generator) drop(s state) state {
@@ -92,15 +96,18 @@ func (g *generator) drop(s state) state {
 	at := g.choose("dropped", len(s.table.Columns))
 	name := s.table.Columns[at].Name
 	columns := slices.Delete(kept(s.table), at, at+1)
-	return s.then(s.query.Drop(name), project(s.table, columns), "Drop(%s)", name)
+	return g.projected(s.then(s.query.Drop(name), project(s.table, columns), "Drop(%s)", name), s, columns)
 }
 
 func (g *generator) rename(s state) state {
+	return g.renamed(s, s.table.Columns[g.choose("renamed", len(s.table.Columns))].Name, g.newName())
+}
+
+// renamed gives a column another name.
+func (g *generator) renamed(s state, before, name string) state {
 	columns := kept(s.table)
-	at, name := g.choose("renamed", len(columns)), g.newName()
-	before := columns[at].Name
-	columns[at].Name = name
-	return s.then(s.query.Rename(before, name), project(s.table, columns), "Rename(%s, %s)", before, name)
+	columns[s.table.place(before)].Name = name
+	return g.projected(s.then(s.query.Rename(before, name), project(s.table, columns), "Rename(%s, %s)", before, name), s, columns)
 }
 
 // sortKey is a key of a sort.
@@ -156,11 +163,13 @@ func (g *generator) sort(s state) state {
 		keys, orders = append(keys, k), append(orders, k.ordering())
 	}
 	rows := sorted(s.table.Rows, keys)
+	ordered := g.inSQL(s, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL(keys), rowOrder, s.sql)
 	if s.table.Ordered && g.choose("top", 2) == 0 {
 		n := g.choose("top rows", 6)
-		return s.then(s.query.Top(int64(n), orders...), s.table.with(rows[:min(n, len(rows))]), "Top(%d, %v)", n, keys)
+		made := s.then(s.query.Top(int64(n), orders...), s.table.with(rows[:min(n, len(rows))]), "Top(%d, %v)", n, keys)
+		return g.inSQL(made, "select * from %s where %s <= %d", ordered.sql, rowOrder, n)
 	}
-	return s.then(s.query.Sort(orders...), s.table.with(rows), "Sort(%v)", keys)
+	return ordered.then(s.query.Sort(orders...), s.table.with(rows), "Sort(%v)", keys)
 }
 
 // byAll orders the rows by columns that no two rows have in common.
@@ -173,7 +182,8 @@ func (g *generator) byAll(s state, columns int) state {
 	}
 	table := s.table.with(sorted(s.table.Rows, keys))
 	table.Ordered = true
-	return s.then(s.query.Sort(orders...), table, "Sort(the first %d columns)", columns)
+	made := s.then(s.query.Sort(orders...), table, "Sort(the first %d columns)", columns)
+	return g.inSQL(made, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL(keys), rowOrder, s.sql)
 }
 
 func (g *generator) slice(s state) state {
@@ -182,14 +192,19 @@ func (g *generator) slice(s state) state {
 	}
 	rows := s.table.Rows
 	n := g.choose("number", 9)
+	var made state
+	from, order := 0, rowOrder
 	switch g.choose("part", 4) {
 	case 0:
-		return s.then(s.query.Tail(int64(n)), s.table.with(rows[max(len(rows)-n, 0):]), "Tail(%d)", n)
+		order += " desc"
+		made = s.then(s.query.Tail(int64(n)), s.table.with(rows[max(len(rows)-n, 0):]), "Tail(%d)", n)
 	case 1:
-		from := min(g.choose("from", 6), len(rows))
-		return s.then(s.query.Slice(int64(from), int64(n)), s.table.with(rows[from:min(from+n, len(rows))]), "Slice(%d, %d)", from, n)
+		from = min(g.choose("from", 6), len(rows))
+		made = s.then(s.query.Slice(int64(from), int64(n)), s.table.with(rows[from:min(from+n, len(rows))]), "Slice(%d, %d)", from, n)
+	default:
+		made = s.then(s.query.Head(int64(n)), s.table.with(rows[:min(n, len(rows))]), "Head(%d)", n)
 	}
-	return s.then(s.query.Head(int64(n)), s.table.with(rows[:min(n, len(rows))]), "Head(%d)", n)
+	return g.inSQL(made, "select * from %s order by %s limit %d offset %d", s.sql, order, n, from)
 }
 
 func (g *generator) distinct(s state) state {
@@ -213,7 +228,11 @@ func (g *generator) distinct(s state) state {
 			rows = append(rows, row)
 		}
 	}
-	return s.then(s.query.Distinct(columns...), s.table.with(rows), "Distinct(%v)", columns)
+	made := s.then(s.query.Distinct(columns...), s.table.with(rows), "Distinct(%v)", columns)
+	if len(columns) == 0 {
+		columns = s.table.names()
+	}
+	return g.inSQL(made, "select distinct on (%s) * from %s order by %s", quotedList(columns), s.sql, rowOrder)
 }
 
 func pick(row Row, places []int) []any {
@@ -238,7 +257,32 @@ func (g *generator) union(s state) state {
 		return s
 	}
 	made := &Table{slices.Clone(s.table.Columns), slices.Concat(s.table.Rows, other.table.Rows), s.table.Ordered && other.table.Ordered}
-	return s.then(s.query.Union(other.query), made, "Union(%s)", other.text())
+	return g.unionSQL(s.then(s.query.Union(other.query), made, "Union(%s)", other.text()), s.sql, other.sql)
+}
+
+// oddUnion adds rows of shapes that optimizers treat apart: none, none at all, one row of the
+// query itself, and the query three times.
+func (g *generator) oddUnion(s state) state {
+	if !s.table.Ordered || 3*len(s.table.Rows) > mostPairs {
+		return s
+	}
+	rows := s.table.Rows
+	none, one := s.table.with(nil), s.table.with(rows[:min(1, len(rows))])
+	switch g.choose("odd union", 5) {
+	case 0: // an empty table between others
+		q := s.query.Union(s.query.Filter(gpuframe.Lit(false)), s.query.Head(1))
+		made := s.then(q, s.table.with(slices.Concat(rows, one.Rows)), "Union(of none, and of Head(1))")
+		return g.unionSQL(made, s.sql, fmt.Sprintf("(select * from %s order by %s limit 1)", s.sql, rowOrder))
+	case 1:
+		return s.then(s.query.Head(0).Union(s.query), s.table, "Head(0).Union(itself)")
+	case 2:
+		made := s.then(s.query.Head(0).Union(s.query.Head(0)).Distinct(), none, "Head(0).Union(Head(0)).Distinct()")
+		return g.inSQL(made, "select * from %s limit 0", s.sql)
+	case 3:
+		made := s.then(s.query.Union(s.query, s.query), s.table.with(slices.Concat(rows, rows, rows)), "Union(itself, itself)")
+		return g.unionSQL(made, s.sql, s.sql, s.sql)
+	}
+	return s.then(s.query.Union(), s.table, "Union()")
 }
 
 func (g *generator) dropNulls(s state) state {
@@ -250,7 +294,8 @@ func (g *generator) dropNulls(s state) state {
 			rows = append(rows, row)
 		}
 	}
-	return s.then(s.query.DropNulls(name), s.table.with(rows), "DropNulls(%s)", name)
+	made := s.then(s.query.DropNulls(name), s.table.with(rows), "DropNulls(%s)", name)
+	return g.inSQL(made, "select * from %s where %s is not null", s.sql, quoted(name))
 }
 
 func (g *generator) cache(s state) state { return s.then(s.query.Cache(), s.table, "Cache()") }
@@ -258,7 +303,7 @@ func (g *generator) cache(s state) state { return s.then(s.query.Cache(), s.tabl
 func (g *generator) fillNull(s state) state {
 	at := g.choose("filled", len(s.table.Columns))
 	c := s.table.Columns[at]
-	if c.Kind == String {
+	if c.Kind.isText() {
 		return s
 	}
 	literal := g.draw(s.table).literal(c.Kind)
@@ -269,5 +314,6 @@ func (g *generator) fillNull(s state) state {
 		}
 		return row[at]
 	}
-	return s.then(s.query.FillNull(literal.expr, c.Name), project(s.table, columns), "FillNull(%v, %s)", literal, c.Name)
+	columns[at].sql = fmt.Sprintf("coalesce(%s, %s)", columns[at].sql, literal.sql)
+	return g.projected(s.then(s.query.FillNull(literal.expr, c.Name), project(s.table, columns), "FillNull(%v, %s)", literal, c.Name), s, columns)
 }

@@ -1,6 +1,9 @@
 package querytest
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/gpuframe/gpuframe"
 )
 
@@ -70,11 +73,20 @@ func (g *generator) group(s state) state {
 	if drop {
 		by = by.DropNulls()
 	}
-	result := s.then(by.Agg(made...), table, "GroupBy(%v, drop nulls %v).Agg(%v)", list, drop, made)
+	result := g.groupedSQL(s.then(by.Agg(made...), table, "GroupBy(%v, drop nulls %v).Agg(%v)", list, drop, made), s, keys, drop, inSQL(aggregations, ""))
 	if g.choose("sort groups", 4) > 0 {
 		return g.byAll(result, len(keys))
 	}
 	return result
+}
+
+// inSQL returns aggregates in SQL.
+func inSQL(list []aggregation, window string) []string {
+	made := make([]string, len(list))
+	for i, a := range list {
+		made[i] = a.sql("", window)
+	}
+	return made
 }
 
 func hasNull(values []any) bool {
@@ -89,14 +101,20 @@ func hasNull(values []any) bool {
 // whole aggregates all rows.
 func (g *generator) whole(s state) state {
 	var list []gpuframe.Expression
+	var aggregations []aggregation
 	table := &Table{Rows: []Row{nil}, Ordered: true}
 	for range 1 + g.choose("aggregates", 3) {
 		a, name := g.draw(s.table).aggregation(), g.newName()
-		list = append(list, a.expr.As(name))
+		list, aggregations = append(list, a.expr.As(name)), append(aggregations, a)
 		table.Columns = append(table.Columns, Column{Name: name, Kind: a.kind})
 		table.Rows[0] = append(table.Rows[0], a.of(s.table.Rows))
 	}
-	return s.then(s.query.Select(list...), table, "Select(%v)", list)
+	made := s.then(s.query.Select(list...), table, "Select(%v)", list)
+	columns := make([]string, len(list))
+	for i, text := range inSQL(aggregations, "") {
+		columns[i] = fmt.Sprintf("cast(%s as %s) as %s", text, sqlTypes[table.Columns[i].Kind], quoted(table.Columns[i].Name))
+	}
+	return g.inSQL(made, "select %s, 0 as %s from %s", strings.Join(columns, ", "), rowOrder, s.sql)
 }
 
 // window adds an aggregate of partitions.
@@ -113,6 +131,18 @@ func (g *generator) window(s state) state {
 	}
 	columns := append(kept(s.table), computed{Column{Name: name, Kind: a.kind}, func(row Row) any {
 		return values[of[keyOf(evaluate(row, keys))]]
-	}})
-	return s.then(s.query.With(a.expr.Over(gpuframe.By(list...)).As(name)), project(s.table, columns), "With(%v over %v as %s)", a.expr, list, name)
+	}, a.sql("", " over ("+partitionSQL(keys)+")")})
+	return g.projected(s.then(s.query.With(a.expr.Over(gpuframe.By(list...)).As(name)), project(s.table, columns), "With(%v over %v as %s)", a.expr, list, name), s, columns)
+}
+
+// partitionSQL is the partition of a window.
+func partitionSQL(keys []expression) string {
+	list := make([]string, len(keys))
+	for i, k := range keys {
+		list[i] = k.sql
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "partition by " + strings.Join(list, ", ")
 }

@@ -67,7 +67,8 @@ func (g *generator) join(s state) state {
 	if j.where != nil {
 		where = j.where.String()
 	}
-	return s.then(s.query.Join(other.query, j.kind, terms...), made, "Join(%s, %v, on %v = %v, nulls match %v, matching %s)", other.text(), j.kind, j.leftKeys, j.rightKeys, j.nulls, where)
+	result := s.then(s.query.Join(other.query, j.kind, terms...), made, "Join(%s, %v, on %v = %v, nulls match %v, matching %s)", other.text(), j.kind, j.leftKeys, j.rightKeys, j.nulls, where)
+	return j.inSQL(g, result, s, other)
 }
 
 // joined is a join of two tables.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -73,7 +74,7 @@ func testChecker(t *testing.T, dev *device.Device, method Method) {
 }
 
 func TestWriting(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		goroutine := rapid.IntRange(0, mostGoroutines-1).Draw(r, "goroutine")
 		sequence := rapid.Uint32Range(1, 1<<fillSequenceBits-1).Draw(r, "sequence")
 		index := rapid.Uint64Range(0, 1<<indexBits-1).Draw(r, "index")
@@ -89,7 +90,7 @@ func TestWriting(t *testing.T) {
 }
 
 func TestPartsLieWithin(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		bytes := rapid.Uint64Range(leastBytes, 1<<20).Draw(r, "bytes")
 		var end uint64
 		for _, part := range parts(bytes) {

@@ -11,11 +11,12 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 // limit is the longest time that a gate may stay closed. Only wrong tests reach it;
 // correct tests open their gates long before.
-const limit = 30 * time.Second
+const limit = await.Limit
 
 // Gates makes stalls on the streams of one device. It allocates what they need in
 // advance, because a stalled device cannot allocate.

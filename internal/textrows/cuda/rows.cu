@@ -16,16 +16,26 @@ KERNEL LAUNCH_BOUNDS(block_threads)
 }
 
 // text_add_sums turns the sums of count blocks into the sum before each, with the total
-// after them. One block.
+// after them. One block; a thread takes several sums, because each round waits for memory.
 KERNEL LAUNCH_BOUNDS(block_threads) text_add_sums(u64 *sums, u64 count) {
+    constexpr u32 each = 16;
     u64 ahead = 0;
 #pragma nounroll
-    for (u64 first = 0; first < count; first += block_threads) {
-        const u64 at = first + thread_in_block();
-        u64 total;
-        const u64 before = add_before(at < count ? sums[at] : 0, total);
-        if (at < count)
-            sums[at] = ahead + before;
+    for (u64 first = 0; first < count; first += block_threads * each) {
+        const u64 at = first + thread_in_block() * each;
+        u64 value[each], sum = 0, total;
+#pragma unroll
+        for (u32 k = 0; k < each; k++) {
+            value[k] = at + k < count ? sums[at + k] : 0;
+            sum += value[k];
+        }
+        u64 before = ahead + add_before(sum, total);
+#pragma unroll
+        for (u32 k = 0; k < each; k++) {
+            if (at + k < count)
+                sums[at + k] = before;
+            before += value[k];
+        }
         ahead += total;
     }
     if (thread_in_block() == 0)

@@ -130,6 +130,15 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_starts(const u32 *parent_start
     }
 }
 
+// load_words loads every second word of 64 bits: the low or the high words of decimals.
+template <u32 step, u32 items> DEVICE void load_words(const u8 *values, u64 begin, u64 end, u64 (&value)[items]) {
+    const u64 *const from = (const u64 *)values + 2 * begin;
+    const u32 left = begin < end ? (u32)(end - begin) : 0;
+#pragma unroll
+    for (u32 i = 0; i < items; i++)
+        value[i] = i * step < left ? from[2 * i * step] : 0;
+}
+
 // MoveMemory is the shared memory of a block that moves rows. The values of a column lie in
 // staging in the order in which they are written, so that the rows of a part are written
 // together. A line of memory that two blocks write is written twice, so tiles are as large as two
@@ -217,6 +226,8 @@ DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, cons
                     const u64 row = begin + i * partition_threads;
                     value[i] = row < tile.end ? conditions.met(row) : 0;
                 }
+            else if (first && c.from.form == from_decimal)
+                load_words<partition_threads>(c.from.values, begin, tile.end, value);
             else
                 load_values<partition_threads>(first ? c.from.values : c.first, first ? c.from.form : c.width == 8 ? from_u64 : from_u32, begin, tile.end, value);
 #pragma unroll
@@ -287,5 +298,5 @@ DEVICE void move_again(const Level &parents, const Level &level, const Columns &
         move_again<items>(parents, level, columns, conditions, moved);                                                                          \
     }
 
-MOVES(, 20)
-MOVES(_small, 10)
+MOVES(, 12)
+MOVES(_small, 8)

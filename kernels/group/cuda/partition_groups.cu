@@ -10,11 +10,13 @@
 // exponent of some rows as that of all groups. If no value is larger, and none so small that a
 // piece of it would be below the bins, the bins have all bits of all values, which is what the
 // two passes keep as well. Nearly all columns are so.
+#include "decimals.cuh"
 #include "exact_sum.cuh"
 #include "partition.cuh"
 
 static constexpr u32 batch = 4; // rows of a thread that are loaded at once
 static constexpr u32 compact_threads = 256;
+static constexpr u32 decimal_words = 5; // of 32 bits in a sum of decimals
 
 enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
 
@@ -25,11 +27,12 @@ struct Term {
     u32 kind, word, least, required;
     const u8 *values;
     u32 form, padding;
+    const u8 *high; // the high words of decimals, of which values has the low ones
 };
 
 // Output is an aggregate. counted is the word of the count of its values, or no_word if it is the
-// number of rows. Group i of the partitions writes value i, and whether it is valid, if that
-// is asked.
+// number of rows. Group i of the partitions writes value i, and whether it is valid, unless
+// valid is null.
 struct Output {
     u32 finish, word, counted, form, is_signed, least, width, padding;
     u8 *values, *valid;
@@ -43,7 +46,7 @@ struct Aggregation {
     u32 bits, partitions, words, terms, outputs, sums_floats, present, marks;
     const u32 *starts;
     const u16 *places;
-    const u32 *conditions; // null if there are none
+    const u32 *conditions; // or null
     u32 *groups;           // of each partition
     u32 *places_of_groups;
     u32 *slots;
@@ -230,6 +233,36 @@ DEVICE void add_many_integers(const State &s, u32 w, u32 group, bool takes, u64 
         add_integer(s, w, group, low, (i64)high);
 }
 
+// add_decimals adds decimals of 128 bits to sums of 160 bits. If together is set many lanes have one
+// group, and these are added first; then all lanes call it.
+DEVICE void add_decimals(const State &s, u32 w, u32 group, bool takes, bool together, u64 low, u64 high) {
+    u64 part[4] = {(u32)low, low >> 32, (u32)high, (u64)((i64)high >> 32)};
+    if (together) {
+        const With with = with_first(group, takes);
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) {
+            const u64 total = warp_fold(with.calling() ? part[i] : 0, Sum<u64>());
+            if (with.calling())
+                part[i] = with.leads() ? total : 0;
+        }
+    }
+    if (!takes)
+        return;
+#pragma unroll
+    for (u32 i = 0; i < 3; i++) {
+        part[i + 1] += part[i] >> 32;
+        part[i] &= 0xffffffff;
+    }
+    u32 carry = 0;
+#pragma unroll
+    for (u32 i = 0; i < decimal_words; i++) {
+        const u32 own = i < 4 ? (u32)part[i] : (u32)(part[3] >> 32), term = own + carry;
+        carry = term < carry;
+        if (term != 0)
+            carry |= add_at(s.address(w + i, group), term) + term < term;
+    }
+}
+
 // real returns a loaded value as the bits of a float64.
 DEVICE u64 real_of(u32 form, u64 x) {
     if (form == from_f64)
@@ -240,7 +273,7 @@ DEVICE u64 real_of(u32 form, u64 x) {
 }
 
 // add_rows adds rows begin to end − 1. It returns false if a value does not fit the guesses.
-template <Pass pass, u32 threads> DEVICE bool add_rows(const Aggregation &a, const State &s, u64 begin, u64 end, const u32 *guesses) {
+template <Pass pass, u32 threads, bool decimals> DEVICE bool add_rows(const Aggregation &a, const State &s, u64 begin, u64 end, const u32 *guesses) {
     const u32 thread = thread_in_block();
     bool fits = true;
 #pragma unroll 1
@@ -275,6 +308,11 @@ template <Pass pass, u32 threads> DEVICE bool add_rows(const Aggregation &a, con
             for (u32 i = 0; i < batch; i++) {
                 const bool takes = (there >> i & 1) != 0 && (met[i] & term.required) == term.required, together = (many >> i & 1) != 0;
                 const u64 x = value[i];
+                if (decimals && term.kind == sum_decimals) {
+                    const u64 row = mine + i * threads, high = takes ? ((const u64 *)term.high)[row] : 0;
+                    add_decimals(s, term.word, group[i], takes, together, takes ? x : 0, high);
+                    continue;
+                }
                 switch (term.kind) {
                 case count_rows: {
                     if (!together) {
@@ -306,6 +344,8 @@ template <Pass pass, u32 threads> DEVICE bool add_rows(const Aggregation &a, con
                     break;
                 }
                 default:
+                    if (decimals)
+                        break;
                     const u32 guess = pass == guessed ? guesses[t] : 0;
                     if (pass == heads) {
                         if (takes)
@@ -391,10 +431,21 @@ DEVICE u64 extreme(const Output &o, u64 image) {
 }
 
 // write_output writes the result of a group.
-DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
+template <bool decimals> DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
     const u32 n = o.counted == no_word ? 1 : *s.word(o.counted, group);
     u64 value = 0;
     bool valid = o.counted == no_word || n != 0;
+    if (decimals && (o.finish == finish_decimal || o.finish == finish_mean_decimal)) {
+        const auto of = [&](u32 i) { return *s.word(o.word + i, group); };
+        const Wide total = wide(of(0) | (u64)of(1) << 32, of(2) | (u64)of(3) << 32, (u64)(i64)(i32)of(4));
+        const Wide result = o.finish == finish_decimal ? total : mean_decimal(total, n == 0 ? 1 : n);
+        valid = valid && (o.finish != finish_decimal || fits_decimal(total));
+        ((u64 *)o.values)[2 * at] = valid ? result.word[0] : 0;
+        ((u64 *)o.values)[2 * at + 1] = valid ? result.word[1] : 0;
+        if (o.valid != nullptr)
+            o.valid[at] = valid;
+        return;
+    }
     switch (o.finish) {
     case finish_count:
         value = *s.word(o.word, group);
@@ -415,6 +466,8 @@ DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
     }
     case finish_extreme: value = extreme(o, *s.wide(o.word, group)); break;
     default: {
+        if (decimals)
+            break;
         const u32 head = *s.word(o.word, group);
         u64 state[sum_first_bin + sum_bins];
         state[sum_top] = head == 0 ? 0 : (head & most_head) - 1;
@@ -439,7 +492,7 @@ DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
 }
 
 // merge_slots sets the words of a group to those of all chunks of a partition.
-static inline __device__ void merge_slots(const Aggregation &a, const State &s, u32 group, const u32 *slots, u32 count) {
+template <bool decimals> static inline __device__ void merge_slots(const Aggregation &a, const State &s, u32 group, const u32 *slots, u32 count) {
     const u64 length = (u64)a.words << a.bits;
     const auto of = [&](u32 chunk, u32 w) { return *(const volatile u32 *)(slots + chunk * length + ((u64)w << a.bits) + group); };
     if (a.marks != 0) {
@@ -452,6 +505,16 @@ static inline __device__ void merge_slots(const Aggregation &a, const State &s, 
     for (u32 t = 0; t < a.terms; t++) {
         const Term &term = a.term[t];
         const u32 w = term.word;
+        if (decimals && term.kind == sum_decimals) {
+            u64 carry = 0;
+            for (u32 i = 0; i < decimal_words; i++) {
+                for (u32 c = 0; c < count; c++)
+                    carry += of(c, w + i);
+                *s.word(w + i, group) = (u32)carry;
+                carry >>= 32;
+            }
+            continue;
+        }
         switch (term.kind) {
         case count_rows: {
             u32 total = 0;
@@ -482,6 +545,8 @@ static inline __device__ void merge_slots(const Aggregation &a, const State &s, 
             break;
         }
         default: {
+            if (decimals)
+                break;
             u32 top = 0, flags = 0;
             for (u32 c = 0; c < count; c++) {
                 const u32 head = of(c, w);
@@ -527,7 +592,7 @@ template <u32 warps> DEVICE bool all_of(bool value, u32 (&shared)[warps]) {
 
 // add_partition adds up a partition, or a chunk of one. There is a block for each partition, and
 // then one for each further chunk.
-template <u32 threads> DEVICE void add_partition(const Aggregation &a, const Chunks &chunks) {
+template <u32 threads, bool decimals> DEVICE void add_partition(const Aggregation &a, const Chunks &chunks) {
     __shared__ u32 sums[threads / warp_threads], guesses[most_terms];
     __shared__ u32 last;
     const u32 thread = thread_in_block(), block = block_in_grid(), groups = 1u << a.bits;
@@ -552,22 +617,26 @@ template <u32 threads> DEVICE void add_partition(const Aggregation &a, const Chu
     if (thread < most_terms)
         guesses[thread] = 0;
     synchronize_block();
-    bool fits = false;
-    if (count == 1 || a.sums_floats == 0) {
+    bool fits = decimals;
+    if (decimals)
+        add_rows<guessed, threads, decimals>(a, s, begin, end, guesses);
+    else if (count == 1 || a.sums_floats == 0) {
         if (a.sums_floats != 0) {
             guess_heads<threads>(a, begin, end, guesses);
             synchronize_block();
         }
-        fits = all_of(add_rows<guessed, threads>(a, s, begin, end, guesses), sums);
+        fits = all_of(add_rows<guessed, threads, decimals>(a, s, begin, end, guesses), sums);
     }
-    if (!fits) {
+    if (decimals)
+        synchronize_block();
+    else if (!fits) {
         if (count == 1) {
             clear_states<threads>(a);
             synchronize_block();
         }
-        add_rows<heads, threads>(a, s, begin, end, guesses);
+        add_rows<heads, threads, decimals>(a, s, begin, end, guesses);
         synchronize_block();
-        add_rows<bins, threads>(a, s, begin, end, guesses);
+        add_rows<bins, threads, decimals>(a, s, begin, end, guesses);
         synchronize_block();
     }
     if (count > 1) {
@@ -584,7 +653,7 @@ template <u32 threads> DEVICE void add_partition(const Aggregation &a, const Chu
             return;
         asm volatile("fence.acq_rel.gpu;" ::: "memory");
         for (u32 group = thread; group < groups; group += threads)
-            merge_slots(a, s, group, slots, count);
+            merge_slots<decimals>(a, s, group, slots, count);
         synchronize_block();
     }
     u32 before = 0;
@@ -603,15 +672,25 @@ template <u32 threads> DEVICE void add_partition(const Aggregation &a, const Chu
         a.places_of_groups[at] = (partition << a.bits) + group;
 #pragma unroll 1
         for (u32 i = 0; i < a.outputs; i++)
-            write_output(a.output[i], s, group, at);
+            write_output<decimals>(a.output[i], s, group, at);
     }
     if (thread == 0)
         a.groups[partition] = before;
 }
 
 // partition_groups_wide is for states of which a multiprocessor has one block.
-KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation a, const Chunks chunks) { add_partition<partition_threads>(a, chunks); }
-KERNEL RESIDENT_BOUNDS(2 * partition_threads, 1) partition_groups_wide(const Aggregation a, const Chunks chunks) { add_partition<2 * partition_threads>(a, chunks); }
+KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups(const Aggregation a, const Chunks chunks) {
+    add_partition<partition_threads, false>(a, chunks);
+}
+KERNEL RESIDENT_BOUNDS(2 * partition_threads, 1) partition_groups_wide(const Aggregation a, const Chunks chunks) {
+    add_partition<2 * partition_threads, false>(a, chunks);
+}
+
+// The kernel for sums of decimals is another one, so that these take no registers from the others. It has
+// no sums of floats.
+KERNEL RESIDENT_BOUNDS(partition_threads, 2) partition_groups_decimals(const Aggregation a, const Chunks chunks) {
+    add_partition<partition_threads, true>(a, chunks);
+}
 
 // partition_offsets writes the number of groups before each partition, and that of all. It has one
 // block.
@@ -678,7 +757,11 @@ partition_compact(const u32 *groups, const u32 *offsets, const u32 *places, u32 
         const u32 count = groups[partition];
         for (u32 i = thread_in_block(); i < count; i += compact_threads) {
             if (c.from != nullptr) {
-                store_value(c.to, c.width, to + i, load_value(c.from, c.width, from + i));
+                if (c.width == 16) {
+                    ((u64 *)c.to)[2 * (to + i)] = ((const u64 *)c.from)[2 * (from + i)];
+                    ((u64 *)c.to)[2 * (to + i) + 1] = ((const u64 *)c.from)[2 * (from + i) + 1];
+                } else
+                    store_value(c.to, c.width, to + i, load_value(c.from, c.width, from + i));
                 if (c.valid != nullptr)
                     c.valid[to + i] = c.from_valid[from + i];
                 continue;

@@ -7,202 +7,24 @@
 // accumulator does is decided once for a tile, and all loads of a tile are in flight
 // together.
 //
+// If shared memory has no room for all groups, some blocks read the same rows, mostly from the
+// cache, and each adds those of its slice of the groups.
+//
 // Slots have words of 32 bits, which the hardware adds to in one step, and words of 64 bits
 // for extremes. Word w of all slots is one array.
 //
 // # Windows of sums
 //
 // A sum of floats is in fixed point, in three words of a slot: windows.go describes it.
-#include "states.cuh"
+#include "tiles.cuh"
 
-static constexpr u32 tile_threads = 1024, tile_rows = 4;
-
-// Window is the fixed point of a sum of floats.
-struct Window {
-    // low is the place of the lowest bit, where the place of a value is that of its lowest
-    // bit. From distance boundary on the lowest bin is one higher. Values with a place of
-    // limit or more would lose bits of other values.
-    i32 low;
-    u32 boundary, limit;
-    // overflowed is set if the sum has to be computed in another way. listed is the number of
-    // values that are outside the window.
-    u32 overflowed, listed;
-    u32 padding[3];
-};
-
-// Outside is a value outside the window.
-struct Outside {
-    f64 value;
-    u64 group;
-};
-
-// TileReader is an accumulator and the columns that it reads.
-struct TileReader {
-    // word is the number of the first word in a slot, of those of 64 bits for extremes. stride
-    // is the number of words between the states of two groups in global memory.
-    u32 kind, least, rows, conditional, word, words, stride, room;
-    Source in, other, condition;
-    u64 *states;
-    // window, limbs and list belong to a sum of floats. The list has room for some values.
-    Window *window;
-    u64 *limbs;
-    Outside *list;
-};
-
-struct TileBatch {
-    // words and wide are the numbers of words of 32 and 64 bits of a slot, entries the number
-    // of copies of all slots, and of a slot for each lane that takes rows of no group. span is the largest distance of a value from its window's low.
-    u32 readers, words, wide, slots, copies, copy_bits, entries, span;
-    TileReader reader[most_readers];
-};
-
-extern __shared__ u64 tile_shared[];
-
-DEVICE u32 shared_address(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
-
-DEVICE u32 fetch_add(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-    return old;
-}
-
-DEVICE void fetch_or(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.or.b32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-}
-
-DEVICE void raise_shared(u32 address, u64 x) {
-    u64 old;
-    asm volatile("atom.shared.max.u64 %0, [%1], %2;" : "=l"(old) : "r"(address), "l"(x) : "memory");
-}
-
-DEVICE u64 load_shared_64(u32 address) {
-    u64 x;
-    asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(x) : "r"(address) : "memory");
-    return x;
-}
-
-DEVICE u32 load_shared(u32 address) {
-    u32 x;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
-    return x;
-}
-
-// GLOBAL marks pointers to global memory, which a pointer in an argument does not say.
-#define GLOBAL __attribute__((address_space(1)))
-
-// Tile is the rows of a thread: row first, and each tile_threads-th row after it.
-template <u32 count> struct Tile {
-    u64 first;
-    // slot is the place of the copy of a slot that a row is added to, in bytes of a word of
-    // 32 bits. Rows that are not added have the place trash, behind all slots.
-    u32 slot[count], trash;
-
-    METHOD u64 row(u32 i) const { return first + i * tile_threads; }
-};
-
-template <typename T, u32 count> DEVICE void load_as(const u8 *values, u64 first, u64 (&x)[count]) {
-    const GLOBAL T *const from = (const GLOBAL T *)values + first;
-#pragma unroll
-    for (u32 i = 0; i < count; i++)
-        x[i] = (u64)(i64)from[i * tile_threads];
-}
-
-// load_tile loads the values of a tile, as Source::load does.
-template <u32 count> DEVICE void load_tile(const Source &s, const Tile<count> &tile, u64 (&x)[count]) {
-    switch (s.form) {
-    case from_i8: return load_as<i8>(s.values, tile.first, x);
-    case from_i16: return load_as<i16>(s.values, tile.first, x);
-    case from_i32: return load_as<i32>(s.values, tile.first, x);
-    case from_u8: return load_as<u8>(s.values, tile.first, x);
-    case from_u16: return load_as<u16>(s.values, tile.first, x);
-    case from_u32: return load_as<u32>(s.values, tile.first, x);
-    case from_i64:
-    case from_u64:
-    case from_f64: return load_as<u64>(s.values, tile.first, x);
-    }
-#pragma unroll
-    for (u32 i = 0; i < count; i++)
-        x[i] = s.load(tile.row(i));
-}
-
-// load_bits loads the bits of a tile from bit number bit on, as bit 0 of each word.
-template <u32 count> DEVICE void load_bits(const u8 *bits, u64 bit, const Tile<count> &tile, u32 (&x)[count]) {
-    const u64 at = bit + tile.first;
-    const GLOBAL u8 *const from = (const GLOBAL u8 *)bits + (at >> 3);
-#pragma unroll
-    for (u32 i = 0; i < count; i++)
-        x[i] = from[i * (tile_threads / 8)];
-#pragma unroll
-    for (u32 i = 0; i < count; i++)
-        x[i] = x[i] >> (at & 7) & 1;
-}
-
-// drop drops the rows of a tile that are null, or not true.
-template <u32 count> DEVICE void drop(const u8 *bits, u64 bit, Tile<count> &tile) {
-    if (bits == nullptr)
-        return;
-    u32 is[count];
-    load_bits(bits, bit, tile, is);
-#pragma unroll
-    for (u32 i = 0; i < count; i++)
-        tile.slot[i] = is[i] != 0 ? tile.slot[i] : tile.trash;
-}
-
-// NumberSource is where groups are read from, if each is (number − least) · factor of one column
-// of 32 bits without nulls. Otherwise numbers is null.
-struct NumberSource {
-    const GLOBAL u32 *numbers;
-    u32 least, factor;
-
-    template <u32 count> METHOD void load(u64 first, u32 (&x)[count]) const {
-#pragma unroll
-        for (u32 i = 0; i < count; i++)
-            x[i] = numbers[first + i * tile_threads];
-    }
-};
-
-DEVICE NumberSource number_source(const u32 *numbers, const Keys &keys) {
-    const DenseKey &key = keys.key[0];
-    if (keys.direct == 0)
-        return NumberSource{(const GLOBAL u32 *)numbers, 0, 1};
-    if (keys.count == 1 && key.values.width == 4 && key.values.valid == nullptr)
-        return NumberSource{(const GLOBAL u32 *)key.values.values, (u32)key.least, (u32)key.factor};
-    return NumberSource{nullptr, 0, 0};
-}
-
-// find_groups finds the groups of a tile by dense keys, or no_group.
-template <u32 count> DEVICE void find_groups(const Keys &keys, const Tile<count> &tile, u32 (&group)[count]) {
-#pragma unroll
-    for (u32 i = 0; i < count; i++)
-        group[i] = 0;
-#pragma unroll 1
-    for (u32 k = 0; k < keys.count; k++) {
-        const DenseKey &key = keys.key[k];
-        u64 x[count];
-        u32 is[count];
-        load_tile(key.values, tile, x);
-#pragma unroll
-        for (u32 i = 0; i < count; i++)
-            is[i] = 1;
-        if (key.values.valid != nullptr)
-            load_bits(key.values.valid, key.values.bit, tile, is);
-        const u32 places = (u32)key.places, factor = (u32)key.factor;
-#pragma unroll
-        for (u32 i = 0; i < count; i++) {
-            const u64 place = is[i] != 0 ? x[i] - key.least : places - 1;
-            group[i] = place < places && group[i] != no_group ? group[i] + (u32)place * factor : no_group;
-        }
-    }
-}
-
-// find_slots sets the slots of a tile.
+// find_slots sets the slots of a tile. groups is the number of the block's groups.
 template <u32 count> DEVICE void find_slots(const u32 (&group)[count], u32 groups, const TileBatch &batch, Tile<count> &tile) {
     const u32 thread = thread_in_block(), copy = 4 * (thread & batch.copies - 1), bits = batch.copy_bits + 2;
     tile.trash = 4 * (batch.entries - warp_threads + thread % warp_threads);
 #pragma unroll
     for (u32 i = 0; i < count; i++)
-        tile.slot[i] = group[i] < groups ? (group[i] << bits) + copy : tile.trash;
+        tile.slot[i] = group[i] - batch.first_group < groups ? (group[i] - batch.first_group << bits) + copy : tile.trash;
 }
 
 // add_integers adds integers of some words of 32 bits to those of slots, which are a number of
@@ -248,25 +70,6 @@ template <u32 count> DEVICE void raise_images(const TileReader &r, const u32 (&a
         for (u32 i = 0; i < count; i++)
             if (old[i] < image[i])
                 raise_shared(address[i], image[i]);
-}
-
-// add_outside adds a value that does not fit its window: it lists the value, or
-// sets the flag of the window.
-static __device__ __attribute__((noinline)) void add_outside(Window *w, u64 *state, Outside *list, u32 room, u32 group, f64 x) {
-    const Pieces p = pieces_of(x);
-    if (p.flags != 0 && (*(volatile u64 *)&state[sum_flags] & p.flags) == 0)
-        __nvvm_atom_or_gen_ll((long long *)&state[sum_flags], (long long)p.flags);
-    if (p.top == 0 || *(volatile u32 *)&w->overflowed != 0)
-        return;
-    const u32 exponent = (u32)(__builtin_bit_cast(u64, x) >> 52) & 0x7ff, place = exponent == 0 ? 0 : exponent - 1;
-    raise(&state[sum_top], p.top);
-    u32 at = room;
-    if (place < w->limit)
-        at = (u32)__nvvm_atom_add_gen_i((int *)&w->listed, 1);
-    if (at < room)
-        list[at] = Outside{x, group};
-    else
-        *(volatile u32 *)&w->overflowed = 1;
 }
 
 // add_floats adds floats to the windows of slots. place is where the slots are if the values
@@ -335,7 +138,7 @@ template <u32 count> DEVICE void add_tile_floats(const TileReader &r, const Wind
     for (u32 i = 0; i < count; i++) {
         const u32 shift = ((u32)(x[i] >> 52) & 0x7ff) - first, group = tile.slot[i] >> (batch.copy_bits + 2);
         if (shift - 2 > span && group < batch.slots && (x[i] << 1) != 0)
-            add_outside(r.window, r.states + (u64)group * r.stride, r.list, r.room, group, __builtin_bit_cast(f64, x[i]));
+            add_outside(r.window, r.states + (u64)(batch.first_group + group) * r.stride, r.list, r.room, batch.first_group + group, __builtin_bit_cast(f64, x[i]));
     }
 }
 
@@ -386,6 +189,17 @@ template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &win
     drop(r.in.valid, r.in.bit, tile);
     drop(r.other.valid, r.other.bit, tile);
     const u32 apart = 4 * batch.entries, address = sums + r.word * apart;
+    if (r.kind == count_rows && r.least != 0) {
+        u32 marked[count];
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            marked[i] = load_volatile(address + tile.slot[i]);
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            if (marked[i] == 0)
+                fetch_or(address + tile.slot[i], 1);
+        return;
+    }
     if (r.kind == count_rows) {
 #pragma unroll
         for (u32 i = 0; i < count; i++)
@@ -395,12 +209,7 @@ template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &win
     if (r.kind == sum_decimals)
         return add_tile_decimals(r, address, apart, tile);
     u64 x[count];
-    if (r.rows == 0)
-        load_tile(r.in, tile, x);
-    else
-#pragma unroll
-        for (u32 i = 0; i < count; i++)
-            x[i] = tile.row(i) + 1;
+    load_tile(r, tile, x);
     switch (r.kind) {
     case sum_floats: return add_tile_floats(r, window, batch, address, apart, tile, x);
     case sum_integers: return r.words == 2 ? add_tile_integers<2>(r, address, apart, tile, x) : add_tile_integers<3>(r, address, apart, tile, x);
@@ -417,15 +226,15 @@ template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &win
 }
 
 // add_states adds the copies of a slot to the state of its group.
-DEVICE void add_states(const TileReader &r, const TileBatch &batch, u32 sums, u32 group) {
-    const u32 apart = 4 * batch.entries, address = sums + r.word * apart + (group << batch.copy_bits) * 4;
+DEVICE void add_states(const TileReader &r, const TileBatch &batch, u32 sums, u32 slot) {
+    const u32 apart = 4 * batch.entries, address = sums + r.word * apart + (slot << batch.copy_bits) * 4, group = batch.first_group + slot;
     u64 *const state = r.states + (u64)group * r.stride;
     u64 sum[5] = {0, 0, 0, 0, 0}, most = 0, classes = 0;
     for (u32 c = 0; c < batch.copies; c++) {
         // Copies in another order for each group: the lanes of a warp read different banks.
-        const u32 copy = (c + group) & batch.copies - 1;
+        const u32 copy = (c + slot) & batch.copies - 1;
         if (r.kind == greatest) {
-            const u64 x = tile_shared[r.word * batch.entries + (group << batch.copy_bits) + copy];
+            const u64 x = tile_shared[r.word * batch.entries + (slot << batch.copy_bits) + copy];
             most = x > most ? x : most;
             continue;
         }
@@ -478,7 +287,7 @@ DEVICE Wide arithmetic_right(const Wide &a, u32 n) {
     return wide(a.word[0] >> n | a.word[1] << 64 - n, a.word[1] >> n | a.word[2] << 64 - n, (u64)((i64)a.word[2] >> n));
 }
 
-// add_rows adds the rows of a tile, whose groups are given, to all accumulators.
+// add_rows adds the rows of a tile to the slots of their groups, for all accumulators.
 template <u32 count> DEVICE void add_rows(const u32 (&group)[count], u32 groups, const TileBatch &batch, const Window *windows, u32 sums, u32 extremes, Tile<count> &tile) {
     find_slots(group, groups, batch, tile);
 #pragma unroll 1
@@ -499,9 +308,14 @@ add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
         ((u32 *)&batch)[i] = ((const u32 *)&arguments)[i];
     if (thread < arguments.readers && arguments.reader[thread].window != nullptr)
         windows[thread] = *arguments.reader[thread].window;
+    const u32 slices = arguments.slices, part = block_in_grid() / slices, parts = blocks_per_grid() / slices;
+    const u32 first_group = block_in_grid() % slices * arguments.slots;
+    synchronize_block();
+    if (thread == 0)
+        batch.first_group = first_group;
     synchronize_block();
     const u64 n = device_rows(rows, capacity);
-    const u32 known = (u32)device_rows(groups, most_groups);
+    const u32 all = (u32)device_rows(groups, most_groups), left = all > first_group ? all - first_group : 0, known = left < batch.slots ? left : batch.slots;
     const u32 extremes = shared_address(tile_shared), sums = extremes + 8 * batch.wide * batch.entries;
     u32 *const words = (u32 *)tile_shared;
     for (u32 i = thread; i < (2 * batch.wide + batch.words) * batch.entries; i += tile_threads)
@@ -509,11 +323,11 @@ add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
     synchronize_block();
 
     constexpr u32 rows_of_block = tile_threads * tile_rows;
-    const u64 whole = n / rows_of_block * rows_of_block, step = (u64)blocks_per_grid() * rows_of_block;
+    const u64 whole = n / rows_of_block * rows_of_block, step = (u64)parts * rows_of_block;
     const NumberSource source = number_source(numbers, keys);
     Tile<tile_rows> tile;
     u32 next[tile_rows];
-    tile.first = (u64)block_in_grid() * rows_of_block + thread;
+    tile.first = (u64)part * rows_of_block + thread;
     if (source.numbers != nullptr && tile.first < whole)
         source.load(tile.first, next);
 #pragma unroll 1
@@ -531,7 +345,7 @@ add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
         add_rows(group, known, batch, windows, sums, extremes, tile);
     }
 #pragma unroll 1
-    for (u64 begin = whole + (u64)block_in_grid() * tile_threads; begin < n; begin += (u64)blocks_per_grid() * tile_threads) {
+    for (u64 begin = whole + (u64)part * tile_threads; begin < n; begin += (u64)parts * tile_threads) {
         Tile<1> single;
         u32 group[1];
         single.first = begin + thread < n ? begin + thread : n - 1;
@@ -546,10 +360,10 @@ add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
     }
     synchronize_block();
 
-    for (u32 group = thread; group < known; group += tile_threads)
+    for (u32 slot = thread; slot < known; slot += tile_threads)
 #pragma unroll 1
         for (u32 a = 0; a < batch.readers; a++)
-            add_states(batch.reader[a], batch, sums, group);
+            add_states(batch.reader[a], batch, sums, slot);
 }
 
 static constexpr u32 settle_threads = 256, window_threads = 1024, window_samples = 2048, exponents = 2048;

@@ -10,6 +10,8 @@ struct PairsOut {
     void *probe, *build;
     u64 wide;
 
+    METHOD u32 build_row(u64 at) const { return wide != 0 ? (u32)((const u64 *)build)[at] : ((const u32 *)build)[at]; }
+
     METHOD void write(u64 at, u32 probe_row, u32 build_row) const {
         if (wide != 0) {
             ((u64 *)probe)[at] = probe_row;
@@ -20,6 +22,13 @@ struct PairsOut {
         }
     }
 };
+
+// Finding is the report of a kernel that writes the pair of each row at the place of the row. It
+// is zero if each row has one match.
+enum Finding : u32 { missing_rows = 1, repeated_keys };
+
+// finding_of returns the finding in the state of tiles. It lies behind the ticket.
+DEVICE u32 *finding_of(void *state) { return (u32 *)state + 1; }
 
 static constexpr u32 match_threads = 256, match_warps = match_threads / warp_threads;
 // A thread has at most this many rows: Go's matchLoads.
@@ -106,9 +115,9 @@ struct SumTotals {
     METHOD Totals fold(Totals a, Totals b) const { return {a.pairs + b.pairs, a.rows + b.rows}; }
 };
 
-// sum_rows writes the sums of rows. A block takes a tile of them. find(row, first) returns the
-// number of matches of a row, and sets first. outcome becomes the number of pairs, and that of
-// rows with pairs.
+// sum_rows writes the sums of rows. A block takes a tile of them. find(firsts, counts, begin)
+// writes the first matches and the numbers of matches of a thread's rows from begin on, each a
+// warp after the other. outcome becomes the number of pairs, and that of rows with pairs.
 template <typename Find> DEVICE void sum_rows(const Sums &out, u32 form, u64 n, u32 loads, u64 *outcome, void *state, Find find) {
     __shared__ Totals sums[match_warps], tile_before;
     __shared__ u32 firsts[match_rows], counts[match_rows];
@@ -116,18 +125,14 @@ template <typename Find> DEVICE void sum_rows(const Sums &out, u32 form, u64 n, 
     const u32 lane = lane_in_warp(), own = tile.own();
     const u64 begin = tile.begin();
     Totals sum = {0, 0}, all;
+    find(firsts + own, counts + own, begin);
 #pragma clang loop unroll(disable)
     for (u32 i = 0; i < loads; i++) {
-        const u64 row = begin + i * warp_threads;
-        u32 first = no_row, count = 0;
-        if (row < n) {
-            const u32 matches = find(row, first);
-            count = pairs_of(form, matches);
-            if (matches == 0)
-                first = no_row;
-        }
-        firsts[own + i * warp_threads] = first;
-        counts[own + i * warp_threads] = count;
+        const u32 at = own + i * warp_threads, matches = counts[at];
+        const u32 count = begin + i * warp_threads < n ? pairs_of(form, matches) : 0;
+        if (matches == 0)
+            firsts[at] = no_row;
+        counts[at] = count;
         sum.pairs += count;
         sum.rows += __builtin_popcount(ballot(count != 0));
     }

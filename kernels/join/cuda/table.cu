@@ -52,59 +52,52 @@ DEVICE void clear(const Table &table, u64 pairs) {
 
 KERNEL LAUNCH_BOUNDS(threads) clear_slots(const Table table, u64 pairs) { clear(table, pairs); }
 
-// insert_block inserts rows, of which each thread of the block has one at a time. With trial set
-// it stops when a key has come twice, in any block, and inserts no keys of a warp in which
-// two neighbours are equal. Otherwise threads that look for the same few keys would wait for
-// each other.
-template <typename Word, typename Slots> DEVICE void insert_block(const Table &table, const Slots &slots, const Keys &keys, u64 begin, u64 end, bool trial) {
-    __shared__ u32 distinct;
-#pragma clang loop unroll(disable)
-    for (u64 first = begin; first < end; first += threads_per_block()) {
-        if (trial) {
-            if (thread_in_block() == 0)
-                distinct = look(&table.header->distinct);
-            synchronize_block();
-            const bool stops = distinct == 0;
-            synchronize_block();
-            if (stops)
-                return;
-        }
-        const u64 row = first + thread_in_block();
-        const bool valid = row < end && is_valid(keys, row);
-        const Word word = valid ? word_of<Word>(keys, row) : 0;
-        bool again = false;
-        if (trial) {
-            const u32 lane = lane_in_warp(), all = ballot(valid);
-            const Word before = shuffle_value_up(word, 1);
-            again = ballot(lane > 0 && (all >> lane - 1 & 3) == 3 && before == word) != 0;
-        }
-        if (valid && !again)
-            slots.insert(word, (u32)row, again);
-        if (again && table.header->distinct != 0)
-            table.header->distinct = 0;
+// insert_row inserts the row of a thread. With trial set it reports keys that come twice, and
+// inserts no keys of a warp in which two neighbours are equal. Otherwise threads that look for the
+// same few keys would wait for each other.
+template <typename Word, typename Rows> DEVICE void insert_row(const Table &table, const Rows &slots, Word word, u64 row, bool valid, bool trial) {
+    bool again = false;
+    if (trial) {
+        const u32 lane = lane_in_warp(), all = ballot(valid);
+        const Word before = shuffle_value_up(word, 1);
+        again = ballot(lane > 0 && (all >> lane - 1 & 3) == 3 && before == word) != 0;
     }
+    if (valid && !again)
+        slots.insert(word, (u32)row, again);
+    if (again && table.header->distinct != 0)
+        table.header->distinct = 0;
 }
 
-// insert_rows puts valid rows into the table. Each block has a tile of them.
-template <typename Word, typename Slots> DEVICE void insert_rows(const Table &table, const Keys &keys, u32 trial, u32 tile) {
-    const u64 begin = (u64)block_in_grid() * tile, end = begin + tile < keys.rows ? begin + tile : keys.rows;
+// insert_rows puts valid rows into the table, each by one thread. With trial set a block does
+// nothing if a key has come twice, in any block.
+template <typename Word> DEVICE void insert_rows(const Table &table, const Keys &keys, u32 trial) {
+    __shared__ u32 distinct;
+    const u64 row = thread_in_grid();
+    const bool valid = row < keys.rows && is_valid(keys, row);
+    const Word word = valid ? word_of<Word>(keys, row) : 0;
+    if (trial != 0) {
+        if (thread_in_block() == 0)
+            distinct = look(&table.header->distinct);
+        synchronize_block();
+        if (distinct == 0)
+            return;
+    }
     const Range range = range_of(table);
     if (range.places != 0)
-        insert_block<Word>(table, Places<Word>{table, range}, keys, begin, end, trial != 0);
+        insert_row(table, Places<Word>{table, range}, word, row, valid, trial != 0);
     else
-        insert_block<Word>(table, Slots{table}, keys, begin, end, trial != 0);
+        insert_row(table, Slots<Word>{table}, word, row, valid, trial != 0);
 }
 
-KERNEL LAUNCH_BOUNDS(threads) insert_rows_32(const Table table, const Keys keys, u32 trial, u32 tile) { insert_rows<u32, NarrowSlots<u32>>(table, keys, trial, tile); }
-KERNEL LAUNCH_BOUNDS(threads) insert_rows_32_wide(const Table table, const Keys keys, u32 trial, u32 tile) { insert_rows<u32, WideSlots<u32>>(table, keys, trial, tile); }
-KERNEL LAUNCH_BOUNDS(threads) insert_rows_64(const Table table, const Keys keys, u32 trial, u32 tile) { insert_rows<u64, WideSlots<u64>>(table, keys, trial, tile); }
+KERNEL LAUNCH_BOUNDS(threads) insert_rows_32(const Table table, const Keys keys, u32 trial) { insert_rows<u32>(table, keys, trial); }
+KERNEL LAUNCH_BOUNDS(threads) insert_rows_64(const Table table, const Keys keys, u32 trial) { insert_rows<u64>(table, keys, trial); }
 
 // few_threads is the number of threads of the block that makes a table of few rows.
 static constexpr u32 few_threads = 1024;
 
 // build_few makes a table of few rows in one block: it finds the range of their keys, if the
 // table has room for places, clears the slots, and inserts the rows.
-template <typename Word, typename Slots> DEVICE void build_few(const Table &table, const Keys &keys, u64 pairs) {
+template <typename Word> DEVICE void build_few(const Table &table, const Keys &keys, u64 pairs) {
     __shared__ u64 shared[few_threads / warp_threads];
     u64 least = ~0ull, rest = ~0ull;
     if (table.room != 0) {
@@ -122,22 +115,26 @@ template <typename Word, typename Slots> DEVICE void build_few(const Table &tabl
         rest = all;
     }
     if (thread_in_block() == 0)
-        *table.header = {least, rest, ~0u, 0};
+        *table.header = {least, rest, ~0u, {}, {}};
     synchronize_block();
     clear(table, pairs);
     synchronize_block();
     const Range range = range_of(table);
-    if (range.places != 0)
-        insert_block<Word>(table, Places<Word>{table, range}, keys, 0, keys.rows, false);
-    else
-        insert_block<Word>(table, Slots{table}, keys, 0, keys.rows, false);
+#pragma clang loop unroll(disable)
+    for (u64 row = thread_in_block(); row < keys.rows; row += few_threads) {
+        const bool valid = is_valid(keys, row);
+        const Word word = word_of<Word>(keys, row);
+        if (range.places != 0)
+            insert_row(table, Places<Word>{table, range}, word, row, valid, false);
+        else
+            insert_row(table, Slots<Word>{table}, word, row, valid, false);
+    }
 }
 
-KERNEL LAUNCH_BOUNDS(few_threads) build_few_32(const Table table, const Keys keys, u64 pairs) { build_few<u32, NarrowSlots<u32>>(table, keys, pairs); }
-KERNEL LAUNCH_BOUNDS(few_threads) build_few_32_wide(const Table table, const Keys keys, u64 pairs) { build_few<u32, WideSlots<u32>>(table, keys, pairs); }
-KERNEL LAUNCH_BOUNDS(few_threads) build_few_64(const Table table, const Keys keys, u64 pairs) { build_few<u64, WideSlots<u64>>(table, keys, pairs); }
+KERNEL LAUNCH_BOUNDS(few_threads) build_few_32(const Table table, const Keys keys, u64 pairs) { build_few<u32>(table, keys, pairs); }
+KERNEL LAUNCH_BOUNDS(few_threads) build_few_64(const Table table, const Keys keys, u64 pairs) { build_few<u64>(table, keys, pairs); }
 
-template <typename Word, typename Slots> DEVICE void slot_all(u32 *slot_of, const Slots &slots, const Keys &keys, u32 none) {
+template <typename Word, typename Rows> DEVICE void slot_all(u32 *slot_of, const Rows &slots, const Keys &keys, u32 none) {
     const u64 step = threads_per_grid();
 #pragma clang loop unroll(disable)
     for (u64 row = thread_in_grid(); row < keys.rows; row += step)
@@ -146,34 +143,53 @@ template <typename Word, typename Slots> DEVICE void slot_all(u32 *slot_of, cons
 
 // slots_of_rows writes the slot of each row, none for rows that are not valid. It inserts the
 // rows that the table does not have yet.
-template <typename Word, typename Slots> DEVICE void slots_of_rows(u32 *slot_of, const Table &table, const Keys &keys, u32 none) {
+template <typename Word> DEVICE void slots_of_rows(u32 *slot_of, const Table &table, const Keys &keys, u32 none) {
     const Range range = range_of(table);
     if (range.places != 0)
         slot_all<Word>(slot_of, Places<Word>{table, range}, keys, none);
     else
-        slot_all<Word>(slot_of, Slots{table}, keys, none);
+        slot_all<Word>(slot_of, Slots<Word>{table}, keys, none);
 }
 
-KERNEL slots_of_rows_32(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u32, NarrowSlots<u32>>(slot_of, table, keys, none); }
-KERNEL slots_of_rows_32_wide(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u32, WideSlots<u32>>(slot_of, table, keys, none); }
-KERNEL slots_of_rows_64(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u64, WideSlots<u64>>(slot_of, table, keys, none); }
+KERNEL slots_of_rows_32(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u32>(slot_of, table, keys, none); }
+KERNEL slots_of_rows_64(u32 *slot_of, const Table table, const Keys keys, u32 none) { slots_of_rows<u64>(slot_of, table, keys, none); }
 
-// slot_spans writes the span of each slot in the sorted slots of rows.
-KERNEL slot_spans(const Table table, const u32 *sorted, u32 none, u64 n) {
-    const u64 step = threads_per_grid();
-    for (u64 i = thread_in_grid(); i < n; i += step) {
-        const u32 slot = sorted[i];
-        if (slot == none)
+// slot_spans writes the span of each slot in the sorted slots of rows, to which least was added.
+// A thread has four of them, and reads the one before and the one after these.
+KERNEL LAUNCH_BOUNDS(threads) slot_spans(const Table table, const u32 *sorted, u32 least, u32 none, u64 n) {
+    constexpr u32 count = 4;
+    const u64 begin = thread_in_grid() * count;
+    if (begin >= n)
+        return;
+    u32 slots[count + 2];
+    if (begin + count <= n) {
+        const u64 low = ((const u64 *)(sorted + begin))[0], high = ((const u64 *)(sorted + begin))[1];
+        slots[1] = (u32)low;
+        slots[2] = (u32)(low >> 32);
+        slots[3] = (u32)high;
+        slots[4] = (u32)(high >> 32);
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            slots[i + 1] = begin + i < n ? sorted[begin + i] : 0;
+    }
+    slots[0] = begin > 0 ? sorted[begin - 1] : 0;
+    slots[count + 1] = begin + count < n ? sorted[begin + count] : 0;
+#pragma unroll
+    for (u32 i = 1; i <= count; i++) {
+        const u64 at = begin + i - 1;
+        const u32 slot = slots[i] - least;
+        if (at >= n || slot == none)
             continue;
-        u32 *const halves = (u32 *)(table.spans == nullptr ? &((WideSlot *)table.slots)[slot].value : &table.spans[slot]);
-        if (i == 0 || sorted[i - 1] != slot)
-            halves[0] = (u32)i;
-        if (i + 1 == n || sorted[i + 1] != slot)
-            halves[1] = (u32)(i + 1);
+        u32 *const halves = (u32 *)&table.spans[slot];
+        if (at == 0 || slots[i - 1] != slots[i])
+            halves[0] = (u32)at;
+        if (at + 1 == n || slots[i + 1] != slots[i])
+            halves[1] = (u32)(at + 1);
     }
 }
 
-template <typename Word, typename Slots> DEVICE void find_all(u32 *first, u32 *counts, const Slots &slots, const Keys &keys) {
+template <typename Word, typename Rows> DEVICE void find_all(u32 *first, u32 *counts, const Rows &slots, const Keys &keys) {
     const u64 step = threads_per_grid();
 #pragma clang loop unroll(disable)
     for (u64 row = thread_in_grid(); row < keys.rows; row += step) {
@@ -189,115 +205,151 @@ template <typename Word, typename Slots> DEVICE void find_all(u32 *first, u32 *c
 
 // probe_rows writes the row of each key or, if there are counts, the begin and the length of
 // its span. With trial set it writes nothing if a key of the table occurs twice.
-template <typename Word, typename Slots> DEVICE void probe_rows(u32 *first, u32 *counts, const Table &table, const Keys &keys, u32 trial) {
+template <typename Word> DEVICE void probe_rows(u32 *first, u32 *counts, const Table &table, const Keys &keys, u32 trial) {
     if (trial != 0 && table.header->distinct == 0)
         return;
     const Range range = range_of(table);
     if (range.places != 0)
         find_all<Word>(first, counts, Places<Word>{table, range}, keys);
     else
-        find_all<Word>(first, counts, Slots{table}, keys);
+        find_all<Word>(first, counts, Slots<Word>{table}, keys);
 }
 
 KERNEL probe_rows_32(u32 *first, u32 *counts, const Table table, const Keys keys, u32 trial) {
-    probe_rows<u32, NarrowSlots<u32>>(first, counts, table, keys, trial);
-}
-KERNEL probe_rows_32_wide(u32 *first, u32 *counts, const Table table, const Keys keys, u32 trial) {
-    probe_rows<u32, WideSlots<u32>>(first, counts, table, keys, trial);
+    probe_rows<u32>(first, counts, table, keys, trial);
 }
 KERNEL probe_rows_64(u32 *first, u32 *counts, const Table table, const Keys keys, u32 trial) {
-    probe_rows<u64, WideSlots<u64>>(first, counts, table, keys, trial);
+    probe_rows<u64>(first, counts, table, keys, trial);
 }
 
-// rows_of writes the rows of the keys of a thread, as pair_rows has them. Places are read all
-// at a time. Searches in a hash table are not unrolled: they would be eight loops.
-template <typename Word> DEVICE void rows_of(u32 *rows, const Places<Word> &places, const Keys &keys, u64 begin, u32 loads) {
-    Word words[match_loads];
-    u32 found[match_loads];
-#pragma unroll
-    for (u32 i = 0; i < match_loads; i++) {
-        const u64 row = begin + i * warp_threads;
-        words[i] = i < loads && row < keys.rows ? word_of<Word>(keys, row) : 0;
-    }
-#pragma unroll
-    for (u32 i = 0; i < match_loads; i++) {
-        const u64 row = begin + i * warp_threads;
-        found[i] = i < loads && row < keys.rows && is_valid(keys, row) ? places.row(words[i]) : no_row;
-    }
-#pragma unroll
-    for (u32 i = 0; i < match_loads; i++)
-        if (i < loads)
-            rows[i * warp_threads] = found[i];
-}
+// alone_threads is the number of threads of a block that pairs all rows: Go's aloneThreads.
+static constexpr u32 alone_threads = 1024, alone_warps = alone_threads / warp_threads;
 
-template <typename Word, typename Slots> DEVICE void rows_of(u32 *rows, const Slots &slots, const Keys &keys, u64 begin, u32 loads) {
-    Word next = begin < keys.rows ? word_of<Word>(keys, begin) : 0;
-#pragma clang loop unroll(disable)
-    for (u32 i = 0; i < loads; i++) {
-        const u64 row = begin + i * warp_threads, ahead = row + warp_threads;
-        const Word word = next;
-        next = i + 1 < loads && ahead < keys.rows ? word_of<Word>(keys, ahead) : 0;
-        rows[i * warp_threads] = row < keys.rows && is_valid(keys, row) ? slots.row(word) : no_row;
+// compact_alone moves the pairs of rows with a match to the front, in order, if a row has none.
+// The only block has all rows.
+DEVICE void compact_alone(const PairsOut &out, u64 n, bool missing, u64 *outcome) {
+    __shared__ u32 sums[alone_warps];
+    u32 all;
+    block_fold_before<alone_warps>((u32)__builtin_popcount(ballot(missing)), sums, all, Sum<u32>());
+    u64 to = n;
+    if (all != 0) {
+        to = 0;
+        for (u64 begin = 0; begin < n; begin += alone_threads) {
+            synchronize_block();
+            const u64 row = begin + thread_in_block();
+            const u32 found = row < n ? out.build_row(row) : no_row;
+            const u32 bits = ballot(found != no_row);
+            const u32 before = block_fold_before<alone_warps>((u32)__builtin_popcount(bits), sums, all, Sum<u32>());
+            if (found != no_row)
+                out.write(to + before + __builtin_popcount(bits & (1u << lane_in_warp()) - 1), (u32)row, found);
+            to += all;
+        }
+    }
+    if (thread_in_block() == 0) {
+        outcome[0] = to;
+        outcome[1] = 1;
     }
 }
 
-// probe_pairs writes a pair of each key that has a row, in the order of the keys. outcome is
-// the number of pairs and then whether they are right. With trial set they are not, and
-// nothing is written, if a key of the table occurs twice.
-template <typename Word, typename Slots>
-DEVICE void probe_pairs(const PairsOut &out, const Table &table, const Keys &keys, u32 trial, u32 loads, u64 *outcome, void *state) {
+// probe_pairs writes a pair of each key, at the place of the key. These are the pairs of the
+// join if each key has a row, which is usual: then no block waits for others. compact_pairs
+// moves them otherwise or, with alone set, the block itself, which is the only one. With trial set
+// nothing is written if a key of the table occurs twice.
+template <typename Word> DEVICE void probe_pairs(const PairsOut &out, const Table &table, const Keys &keys, u32 trial, u32 alone, u64 *outcome, void *state) {
     if (trial != 0 && table.header->distinct == 0) {
-        if (thread_in_grid() == 0)
+        if (thread_in_grid() == 0) {
             outcome[1] = 0;
+            if (alone == 0)
+                *finding_of(state) = repeated_keys;
+        }
         return;
     }
-    const Range range = range_of(table);
-    pair_rows(out, keys.rows, loads, outcome, state, [&](u32 *rows, u64 begin) {
-        if (range.places != 0)
-            rows_of(rows, Places<Word>{table, range}, keys, begin, loads);
-        else
-            rows_of<Word>(rows, Slots{table}, keys, begin, loads);
-    });
+    bool missing = false;
+#pragma clang loop unroll(disable)
+    for (u64 row = thread_in_grid(); row < keys.rows; row += threads_per_grid()) {
+        const Word word = word_of<Word>(keys, row);
+        const Range range = range_of(table);
+        u32 found = no_row;
+        if (is_valid(keys, row))
+            found = range.places != 0 ? Places<Word>{table, range}.row(word) : Slots<Word>{table}.row(word);
+        out.write(row, (u32)row, found);
+        missing = missing || found == no_row;
+    }
+    if (alone != 0)
+        compact_alone(out, keys.rows, missing, outcome);
+    else if (missing && *finding_of(state) == 0) // most threads find it set in their cache
+        *finding_of(state) = missing_rows;
 }
 
-KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_32(const PairsOut out, const Table table, const Keys keys, u32 trial, u32 loads, u64 *outcome, void *state) {
-    probe_pairs<u32, NarrowSlots<u32>>(out, table, keys, trial, loads, outcome, state);
+KERNEL LAUNCH_BOUNDS(alone_threads) probe_pairs_32(const PairsOut out, const Table table, const Keys keys, u32 trial, u32 alone, u64 *outcome, void *state) {
+    probe_pairs<u32>(out, table, keys, trial, alone, outcome, state);
 }
-KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_32_wide(const PairsOut out, const Table table, const Keys keys, u32 trial, u32 loads, u64 *outcome, void *state) {
-    probe_pairs<u32, WideSlots<u32>>(out, table, keys, trial, loads, outcome, state);
+KERNEL LAUNCH_BOUNDS(alone_threads) probe_pairs_64(const PairsOut out, const Table table, const Keys keys, u32 trial, u32 alone, u64 *outcome, void *state) {
+    probe_pairs<u64>(out, table, keys, trial, alone, outcome, state);
 }
-KERNEL LAUNCH_BOUNDS(match_threads) probe_pairs_64(const PairsOut out, const Table table, const Keys keys, u32 trial, u32 loads, u64 *outcome, void *state) {
-    probe_pairs<u64, WideSlots<u64>>(out, table, keys, trial, loads, outcome, state);
+
+// span_of returns the span of a word as its first place and its length, zero without one.
+template <typename Word, typename Rows> DEVICE u32 span_of(const Rows &slots, Word word, bool distinct, u32 &first) {
+    if (distinct) {
+        first = slots.row(word);
+        return first != no_row;
+    }
+    const u64 span = slots.span(word);
+    first = (u32)span;
+    return (u32)(span >> 32) - (u32)span;
 }
 
 // probe_sums writes the sums of the matches of keys. distinct is set if no key of the table
-// occurs twice.
-template <typename Word, typename Slots>
+// occurs twice. Places are read several at a time; searches in a hash table are not unrolled:
+// they would be several loops.
+template <typename Word>
 DEVICE void probe_sums(const Sums &out, const Table &table, const Keys &keys, u32 distinct, u32 form, u32 loads, u64 *outcome, void *state) {
     const Range range = range_of(table);
-    const auto find = [&](const auto &slots, u64 row, u32 &first) -> u32 {
-        const Word word = word_of<Word>(keys, row);
-        if (distinct != 0) {
-            first = slots.row(word);
-            return first != no_row;
+    sum_rows(out, form, keys.rows, loads, outcome, state, [&](u32 *firsts, u32 *counts, u64 begin) {
+        if (range.places == 0) {
+            const Slots<Word> slots{table};
+#pragma clang loop unroll(disable)
+            for (u32 i = 0; i < loads; i++) {
+                const u64 row = begin + i * warp_threads;
+                u32 first = no_row, count = 0;
+                if (row < keys.rows && is_valid(keys, row))
+                    count = span_of(slots, word_of<Word>(keys, row), distinct != 0, first);
+                firsts[i * warp_threads] = first;
+                counts[i * warp_threads] = count;
+            }
+            return;
         }
-        const u64 span = slots.span(word);
-        first = (u32)span;
-        return (u32)(span >> 32) - (u32)span;
-    };
-    sum_rows(out, form, keys.rows, loads, outcome, state, [&](u64 row, u32 &first) -> u32 {
-        if (!is_valid(keys, row))
-            return 0;
-        return range.places != 0 ? find(Places<Word>{table, range}, row, first) : find(Slots{table}, row, first);
+        constexpr u32 together = 4;
+        const Places<Word> places{table, range};
+#pragma clang loop unroll(disable)
+        for (u32 i = 0; i < loads; i += together) {
+            Word words[together];
+            bool valid[together];
+            u32 first[together], count[together];
+#pragma unroll
+            for (u32 k = 0; k < together; k++) {
+                const u64 row = begin + (i + k) * warp_threads;
+                valid[k] = i + k < loads && row < keys.rows && is_valid(keys, row);
+                words[k] = valid[k] ? word_of<Word>(keys, row) : 0;
+            }
+#pragma unroll
+            for (u32 k = 0; k < together; k++) {
+                first[k] = no_row;
+                count[k] = valid[k] ? span_of(places, words[k], distinct != 0, first[k]) : 0;
+            }
+#pragma unroll
+            for (u32 k = 0; k < together; k++)
+                if (i + k < loads) {
+                    firsts[(i + k) * warp_threads] = first[k];
+                    counts[(i + k) * warp_threads] = count[k];
+                }
+        }
     });
 }
 
 KERNEL LAUNCH_BOUNDS(match_threads) probe_sums_32(const Sums out, const Table table, const Keys keys, u32 distinct, u32 form, u32 loads, u64 *outcome, void *state) {
-    probe_sums<u32, NarrowSlots<u32>>(out, table, keys, distinct, form, loads, outcome, state);
-}
-KERNEL LAUNCH_BOUNDS(match_threads) probe_sums_32_wide(const Sums out, const Table table, const Keys keys, u32 distinct, u32 form, u32 loads, u64 *outcome, void *state) {
-    probe_sums<u32, WideSlots<u32>>(out, table, keys, distinct, form, loads, outcome, state);
+    probe_sums<u32>(out, table, keys, distinct, form, loads, outcome, state);
 }
 KERNEL LAUNCH_BOUNDS(match_threads) probe_sums_64(const Sums out, const Table table, const Keys keys, u32 distinct, u32 form, u32 loads, u64 *outcome, void *state) {
-    probe_sums<u64, WideSlots<u64>>(out, table, keys, distinct, form, loads, outcome, state);
+    probe_sums<u64>(out, table, keys, distinct, form, loads, outcome, state);
 }

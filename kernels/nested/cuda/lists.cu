@@ -1,5 +1,6 @@
 // Lists: where their elements are, rows for the elements, and folds of each list.
 #include "bitrow.cuh"
+#include "scan.cuh"
 
 // none is the place of an element that does not exist: that of a null list, for example.
 static constexpr u32 none = 0xffffffff;
@@ -59,34 +60,95 @@ KERNEL LAUNCH_BOUNDS(256) list_spans(u32 *begins, i64 *counts, Lists lists) {
     }
 }
 
+// sequence_spans writes the lengths of lists that a column has, and 0 as the place of their
+// first element, or none for a null.
+KERNEL LAUNCH_BOUNDS(256) sequence_spans(u32 *begins, i64 *counts, const i64 *values, const u8 *valid, u64 bit, const i64 *counted, i64 capacity, u64 n) {
+    const u64 rows = device_rows(counted, capacity), step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step) {
+        const u64 at = bit + i;
+        const bool exists = i < rows && (valid == nullptr || (valid[at / 8] >> (at % 8) & 1) != 0);
+        begins[i] = exists ? 0 : none;
+        counts[i] = exists && values[i] > 0 ? values[i] : 0;
+    }
+}
+
 static constexpr u32 tile = 2048;
 
-// row_of returns the first row from low to high that ends behind an element.
+// row_of returns the first row from low to high that ends behind an element. All lanes of a
+// warp take part: each step divides the rows by 32.
 DEVICE u64 row_of(const i64 *ends, u64 low, u64 high, u64 element) {
     while (low < high) {
-        const u64 middle = low + (high - low) / 2;
-        if (ends[middle] > (i64)element)
-            high = middle;
-        else
-            low = middle + 1;
+        const u64 step = (high - low + 31) / 32, at = low + (lane_in_warp() + 1) * step - 1;
+        const u32 before = __builtin_popcount(ballot(at < high && ends[at] <= (i64)element));
+        const u64 limit = low + (before + 1) * step - 1;
+        low += before * step;
+        high = limit < high ? limit : high;
     }
     return low;
 }
 
-// expand_lists writes n elements, each by one thread: the row of the list, the place among
-// the elements, and the position in the list with a bit if the element exists. Each output
-// may be missing. A block finds the rows of its elements first.
-KERNEL LAUNCH_BOUNDS(256) expand_lists(u32 *parents, u32 *places, i64 *positions, u32 *exist, const i64 *ends, const u32 *begins, u64 rows, u64 n) {
-    __shared__ u64 bounds[2];
-    for (u64 begin = (u64)block_in_grid() * tile; begin < n; begin += (u64)blocks_per_grid() * tile) {
-        const u64 end = begin + tile < n ? begin + tile : n;
-        if (thread_in_block() < 2)
-            bounds[thread_in_block()] = row_of(ends, 0, rows - 1, thread_in_block() == 0 ? begin : end - 1);
+static constexpr u32 expand_threads = 256, expand_loads = tile / expand_threads;
+
+// ElementRows are the rows of the elements of a tile, in shared memory.
+struct ElementRows {
+    u64 bounds[2]; // the rows of the first and of the last element
+    u32 behind[tile]; // of each element the rows behind the first one
+    u32 warps[expand_threads / warp_threads];
+
+    // find finds the rows of the elements from begin to end. All threads of the block take
+    // part.
+    METHOD void find(const i64 *ends, u64 rows, u64 begin, u64 end) {
+        const u32 thread = thread_in_block(), warp = thread / warp_threads;
+        if (warp < 2) {
+            const u64 row = row_of(ends, 0, rows - 1, warp == 0 ? begin : end - 1);
+            if (lane_in_warp() == 0)
+                bounds[warp] = row;
+        }
+#pragma unroll
+        for (u32 i = 0; i < expand_loads; i++)
+            behind[i * expand_threads + thread] = 0;
         synchronize_block();
         const u64 low = bounds[0], high = bounds[1];
-        for (u64 i = begin + thread_in_block(); i < (end + 63) / 64 * 64; i += threads_per_block()) {
+        // The first element of a row has its number. Empty rows before it have none.
+        for (u64 row = low + thread; row < high; row += expand_threads) {
+            const i64 limit = ends[row];
+            if (ends[row + 1] != limit)
+                behind[limit - begin] = (u32)(row + 1 - low);
+        }
+        synchronize_block();
+        // The numbers increase, so the row of an element is the greatest number up to it.
+        u32 most[expand_loads], own = 0;
+#pragma unroll
+        for (u32 i = 0; i < expand_loads; i++) {
+            const u32 number = behind[thread * expand_loads + i];
+            own = number > own ? number : own;
+            most[i] = own;
+        }
+        const Most<u32> f;
+        const u32 scanned = warp_scan(own, f);
+        u32 before = before_lane(scanned, f), total;
+        const u32 earlier = block_fold_before<expand_threads / warp_threads>(shuffle_value(scanned, warp_threads - 1), warps, total, f);
+        before = f.fold(earlier, before);
+#pragma unroll
+        for (u32 i = 0; i < expand_loads; i++)
+            behind[thread * expand_loads + i] = f.fold(before, most[i]);
+        synchronize_block();
+    }
+
+    METHOD u64 row(u64 at) const { return bounds[0] + behind[at]; }
+};
+
+// expand_lists writes n elements, each by one thread: the row of the list, the place among
+// the elements, and the position in the list with a bit if the element exists. Each output
+// may be missing.
+KERNEL LAUNCH_BOUNDS(expand_threads) expand_lists(u32 *parents, u32 *places, i64 *positions, u32 *exist, const i64 *ends, const u32 *begins, u64 rows, u64 n) {
+    __shared__ ElementRows found;
+    for (u64 begin = (u64)block_in_grid() * tile; begin < n; begin += (u64)blocks_per_grid() * tile) {
+        const u64 end = begin + tile < n ? begin + tile : n;
+        found.find(ends, rows, begin, end);
+        for (u64 i = begin + thread_in_block(); i < (end + 63) / 64 * 64; i += expand_threads) {
             const bool inside = i < end;
-            const u64 row = inside ? row_of(ends, low, high, i) : high;
+            const u64 row = found.row(inside ? i - begin : 0);
             const u64 position = i - (row == 0 ? 0 : (u64)ends[row - 1]);
             const u32 first = begins == nullptr ? none : begins[row];
             const u32 word = ballot(inside && first != none);
@@ -104,6 +166,41 @@ KERNEL LAUNCH_BOUNDS(256) expand_lists(u32 *parents, u32 *places, i64 *positions
         synchronize_block();
     }
 }
+
+// repeat writes the value of its row to each of n elements.
+template <typename T> DEVICE void repeat(T *to, const T *values, const i64 *ends, u64 rows, u64 n) {
+    __shared__ ElementRows found;
+    for (u64 begin = (u64)block_in_grid() * tile; begin < n; begin += (u64)blocks_per_grid() * tile) {
+        const u64 end = begin + tile < n ? begin + tile : n;
+        found.find(ends, rows, begin, end);
+        T value[expand_loads];
+#pragma unroll
+        for (u32 i = 0; i < expand_loads; i++) {
+            const u64 at = begin + i * expand_threads + thread_in_block();
+            if (at < end)
+                value[i] = values[found.row(at - begin)];
+        }
+#pragma unroll
+        for (u32 i = 0; i < expand_loads; i++) {
+            const u64 at = begin + i * expand_threads + thread_in_block();
+            if (at < end)
+                to[at] = value[i];
+        }
+        synchronize_block();
+    }
+}
+
+#define REPEAT(BITS, TYPE) \
+    KERNEL LAUNCH_BOUNDS(expand_threads) repeat_##BITS(TYPE *to, const TYPE *values, const i64 *ends, u64 rows, u64 n) { repeat<TYPE>(to, values, ends, rows, n); }
+
+struct Pair {
+    u64 low, high; // aligned to 8 bytes only
+};
+REPEAT(8, u8)
+REPEAT(16, u16)
+REPEAT(32, u32)
+REPEAT(64, u64)
+REPEAT(128, Pair)
 
 // list_offsets writes the offsets of lists that end at ends, of 4 or 8 bytes, and a bit for
 // each that is not null, if there is a bitmap.

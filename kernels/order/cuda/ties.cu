@@ -1,4 +1,5 @@
 // The kernels that find and move ties.
+#include "entries.cuh"
 #include "ties.cuh"
 
 #define TIES(width, Word)                                                                                                                                      \
@@ -183,42 +184,16 @@ KERNEL LAUNCH_BOUNDS(tie_threads) order_limits(u32 *lows, u32 *highs, u32 sorted
     }
 }
 
-// order_entries divides entries into keys and rows. An entry is a key and a row of 64 bits.
-KERNEL LAUNCH_BOUNDS(tie_threads) order_entries(u64 *keys, u32 *rows, i64 *count, const u64 *entries, const u32 *collected, u32 capacity) {
-    const u32 n = *collected < capacity ? *collected : capacity;
-    if (thread_in_grid() == 0)
-        *count = n;
-    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
-        keys[i] = entries[2 * i];
-        rows[i] = (u32)entries[2 * i + 1];
-    }
-}
-
-// write_top writes the values and the numbers of the first k rows. Those beyond the count are
-// null. It writes min(k, rows of the column) to out_count unless that is null.
-template <typename Value>
-DEVICE void write_top(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Value *values, const u32 *sorted, const i64 *count, u64 k, u64 rows) {
-    if (out_count != nullptr && thread_in_grid() == 0)
-        *out_count = rows < k ? rows : k;
-    const u64 n = *count;
-    for (u64 i = thread_in_grid(); i < (k + 31) / 32 * 32; i += threads_per_grid()) {
-        const bool there = i < n && i < k;
-        const u32 row = there ? sorted[i] : 0;
-        if (i < k) {
-            out[i] = there ? values[row] : Value();
-            out_rows[i] = row;
-        }
-        const u32 word = ballot(there);
-        if (lane_in_warp() == 0)
-            out_valid[i / 32] = word;
-    }
+// order_entries sorts each run of most_top entries in one block, by key and row.
+KERNEL LAUNCH_BOUNDS(entry_threads) order_entries(Entry *entries, const u32 *collected, u32 capacity) {
+    sort_runs(entries, *collected < capacity ? *collected : capacity);
 }
 
 #define ORDER_TOP(width, Value)                                                                                                                                \
     KERNEL LAUNCH_BOUNDS(tie_threads)                                                                                                                          \
-    order_top_##width(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Value *values, const u32 *sorted, const i64 *count, u64 k,              \
-                      const i64 *counted, i64 capacity) {                                                                                                      \
-        write_top(out, out_rows, out_valid, out_count, values, sorted, count, k, device_rows(counted, capacity));                                              \
+    order_top_##width(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Value *values, const Entry *entries, const u32 *collected,              \
+                      u32 most, u64 k, const i64 *counted, i64 capacity) {                                                                                     \
+        write_top(out, out_rows, out_valid, out_count, values, entries, *collected < most ? *collected : most, k, device_rows(counted, capacity));             \
     }
 
 ORDER_TOP(8, u8)

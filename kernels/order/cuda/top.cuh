@@ -57,6 +57,27 @@ template <typename Value> struct SortKey {
             return key;
         }
     }
+
+    // high returns a word that is at most one more than the high half of the key: the hole
+    //
+    //     high = (high half of the value, high half of flip)
+    //
+    // It takes a fifth of the instructions of a key of 64 bits. Keys of other widths are whole.
+    METHOD u32 high(Value x) const {
+        if constexpr (sizeof(Value) == 8) {
+            u32 high;
+            asm("//@high %0 = %1 %2" : "=&r"(high) : "r"((u32)(x >> 32)), "r"((u32)(flip >> 32)));
+            return high;
+        } else
+            return (u32)of(x);
+    }
+    // highest returns the greatest such word of keys up to one.
+    METHOD static u32 highest(u64 key) {
+        if constexpr (sizeof(Value) < 8)
+            return key < 0xffffffff ? (u32)key : 0xffffffff;
+        const u32 high = (u32)(key >> 32);
+        return high == 0xffffffff ? high : high + 1;
+    }
 };
 
 template <typename Value> struct Rows {
@@ -164,6 +185,7 @@ template <typename Value> DEVICE void sample_guess(Selection *s, Rows<Value> row
 template <typename Value> DEVICE void gather_candidates(Selection *s, Rows<Value> rows, Candidates to) {
     const u32 warp = thread_in_block() / warp_threads;
     const u64 guess = s->guess;
+    const u32 highest = SortKey<Value>::highest(guess);
     WarpRows<Value, top_loads<Value>> run;
     const u64 step = (u64)blocks_per_grid() * top_warps * run.count;
     for (u64 begin = ((u64)block_in_grid() * top_warps + warp) * run.count; begin < rows.count; begin += step) {
@@ -171,6 +193,14 @@ template <typename Value> DEVICE void gather_candidates(Selection *s, Rows<Value
         run.load(rows.values, rows.valid, rows.bit, rows.count, begin);
         if (ballot(found > to.capacity) != 0)
             return;
+        bool any = false;
+#pragma unroll
+        for (int i = 0; i < top_loads<Value>; i++)
+#pragma unroll
+            for (int j = 0; j < run.lanes; j++)
+                any |= rows.key.high(run.group[i].lane[j]) <= highest;
+        if (ballot(any) == 0)
+            continue;
 #pragma unroll
         for (int i = 0; i < top_loads<Value>; i++) {
             const u32 there = run.bits(i);

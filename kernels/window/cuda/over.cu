@@ -4,6 +4,8 @@
 #include "quantiles.cuh"
 #include "roll.cuh"
 #include "running.cuh"
+#include "slide.cuh"
+#include "sums.cuh"
 
 // over_ranks writes the number of a row in its partition, or a rank: Go's rankFunction.
 KERNEL LAUNCH_BOUNDS(over_threads) over_ranks(Rows rows, void *out, u32 function, u64 argument) {
@@ -14,7 +16,7 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_ranks(Rows rows, void *out, u32 function
         switch (function) {
         case 1: result = rows.peer_begin(i) - begin + 1; break; // rank
         case 2: // dense rank
-            result = rows.peers == nullptr ? 1 : rows.peers[i] - rows.peers[begin] + 1;
+            result = rows.peers.words == nullptr ? 1 : rows.peers.number(i) - rows.peers.number(begin) + 1;
             break;
         case 3: { // percent rank
             const u64 size = rows.end(i, n) - begin;
@@ -66,18 +68,119 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_pick(Rows rows, Frame frame, u32 *out, u
     }
 }
 
+// RowHead is where the partition of a place begins and ends, in 32 bits. A warp has
+// consecutive places, and all its lanes read one word.
+struct RowHead {
+    u32 bits, place;
+    HeadWord word;
+
+    METHOD RowHead(const Heads &heads, u32 place, u32 n) : bits(0), place(place), word(HeadWord{0, 0, n, 0}) {
+        if (heads.words != nullptr)
+            word = heads.words[place / 32];
+    }
+    METHOD u32 begin() const {
+        const u32 before = word.bits & ~0u >> (31 - place % 32);
+        return before == 0 ? word.before : (place | 31) - __builtin_clz(before);
+    }
+    METHOD u32 end() const {
+        const u32 behind = word.bits & ~1u << place % 32;
+        return behind == 0 ? word.after : (place & ~31u) + __builtin_ctz(behind);
+    }
+};
+
+static constexpr u32 number_loads = 2;
+
+// over_numbers writes the numbers of the rows of a table in order in their partitions, two
+// in each store.
+KERNEL LAUNCH_BOUNDS(over_threads) over_numbers(Rows rows, u64 *out) {
+    const u32 n = (u32)rows.count(), step = (u32)threads_per_grid() * number_loads;
+    for (u64 at = thread_in_grid() * number_loads; at < n; at += step) {
+        const u32 place = (u32)at;
+        const RowHead head(rows.partitions, place, n);
+        const u32 begin = head.begin();
+        // The next place is in the same word.
+        const u32 next = (head.word.bits >> place % 32 & 2) != 0 ? place + 1 : begin;
+        if (place + 1 < n)
+            *(Vector<u64, 2> *)(out + place) = Vector<u64, 2>{{place - begin + 1, place + 1 - next + 1}};
+        else
+            out[place] = place - begin + 1;
+    }
+}
+
+// shift writes the values of the rows some places away in the same partition. The table is in
+// order. The loads of a thread are in flight together.
+static constexpr u32 shift_loads = 4;
+
+template <typename T, bool behind> DEVICE void shift(const Rows &rows, const Values &values, i64 offset, T *out, u32 *out_valid) {
+    const u32 n = (u32)rows.count();
+    // A distance beyond the table is in no partition.
+    const i64 size = offset < 0 ? -offset : offset;
+    const u32 distance = size > (i64)n ? n : (u32)size;
+    for (u64 base = (u64)block_in_grid() * over_threads * shift_loads; base < n; base += threads_per_grid() * shift_loads) {
+        T word[shift_loads];
+        bool inside[shift_loads];
+        const u32 first = (u32)base + thread_in_block();
+#pragma unroll
+        for (u32 i = 0; i < shift_loads; i++) {
+            const u32 place = first + i * over_threads;
+            inside[i] = false;
+            word[i] = T{};
+            if (place >= n)
+                continue;
+            const RowHead head(rows.partitions, place, n);
+            inside[i] = behind ? head.end() - place > distance : place - head.begin() >= distance;
+            if (inside[i])
+                word[i] = ((const T *)values.values)[behind ? place + distance : place - distance];
+        }
+#pragma unroll
+        for (u32 i = 0; i < shift_loads; i++) {
+            const u32 place = first + i * over_threads;
+            const u32 bits = ballot(inside[i] && values.is_valid(behind ? place + distance : place - distance));
+            if (place < n) {
+                out[place] = word[i];
+                if (place % 32 == 0)
+                    out_valid[place / 32] = bits;
+            }
+        }
+    }
+}
+
+#define OVER_SHIFT(BITS, TYPE) \
+    KERNEL LAUNCH_BOUNDS(over_threads) over_shift_##BITS(Rows rows, Values values, i64 offset, TYPE *out, u32 *valid) { \
+        offset > 0 ? shift<TYPE, true>(rows, values, offset, out, valid) : shift<TYPE, false>(rows, values, offset, out, valid); \
+    }
+
+struct Pair {
+    u64 low, high; // aligned to 8 bytes only
+};
+OVER_SHIFT(8, u8)
+OVER_SHIFT(16, u16)
+OVER_SHIFT(32, u32)
+OVER_SHIFT(64, u64)
+OVER_SHIFT(128, Pair)
+
 // The kernels of frames from the first row of the partition to the current one: over_scan and
 // over_scan_tiles are of any fold, the others of one.
 #define OVER_SCAN(NAME, FOLD) \
     KERNEL LAUNCH_BOUNDS(over_threads) \
-    NAME(Rows rows, Values values, Folding by, State *tiles, u32 only_fold, u32 whole, Writing to, u32 *counts, u32 *places) { \
-        running_folds<FOLD>(rows, values, by, tiles, only_fold, whole, to, counts, places); \
+    NAME(Rows rows, Values values, Folding by, State *tiles, const State *carries, u32 only_fold, u32 whole, Writing to, u32 *counts, u32 *places) { \
+        running_folds<FOLD>(rows, values, by, tiles, carries, only_fold, whole, to, counts, places); \
     } \
-    KERNEL LAUNCH_BOUNDS(over_threads) NAME##_tiles(Folding by, State *tiles, u32 count) { running_tiles<FOLD>(by, tiles, count); }
+    KERNEL LAUNCH_BOUNDS(over_threads) NAME##_tiles(Folding by, State *tiles, State *carries, u32 count) { running_tiles<FOLD>(by, tiles, carries, count); } \
+    KERNEL LAUNCH_BOUNDS(over_threads) NAME##_carries(Folding by, State *carries, u32 count) { running_carries<FOLD>(by, carries, count); }
 
 OVER_SCAN(over_scan, any_fold)
 OVER_SCAN(over_scan_integers, fold_integers)
 OVER_SCAN(over_scan_floats, fold_floats)
+
+// The same for words without nulls of a table in order.
+#define OVER_SUMS(NAME, FOLD) \
+    KERNEL LAUNCH_BOUNDS(over_threads) NAME(Rows rows, const u64 *values, Folding by, State *tiles, const State *carries, u32 only_fold, Writing to) { \
+        running_sums<FOLD>(rows, values, by, tiles, carries, only_fold, to); \
+    }
+
+OVER_SUMS(over_sums_floats, fold_floats)
+OVER_SUMS(over_sums_integers, fold_integers)
 
 // The kernels of frames that fit the shared memory of a block: over_roll is of any fold, with
 // or without nulls, the others of one.
@@ -98,6 +201,15 @@ OVER_ROLL(over_roll_floats_nulls, fold_floats, true)
 OVER_ROLL(over_roll_least, fold_least, false)
 OVER_ROLL(over_roll_least_nulls, fold_least, true)
 OVER_ROLL(over_roll_moments, fold_moments, false)
+
+// The kernels of short frames of words without nulls.
+#define OVER_SLIDE(NAME, FOLD) \
+    KERNEL RESIDENT_BOUNDS(slide_threads, 4) NAME(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 own, u32 longest) { \
+        slide<FOLD>(rows, frame, values, by, to, own, longest); \
+    }
+
+OVER_SLIDE(over_slide_floats, fold_floats)
+OVER_SLIDE(over_slide_least, fold_least)
 
 // over_level is a step of over_roll for frames of any length, with the states in memory.
 // Without from it begins with the values. from are the folds of runs of size rows, to those

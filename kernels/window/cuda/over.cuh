@@ -1,25 +1,25 @@
 // Rows in the order of windows, and frames.
 #pragma once
 
+#include "heads.cuh"
 #include "state.cuh"
 
 static constexpr u32 over_threads = 256, over_warps = over_threads / warp_threads;
 
 // Rows are the rows of a table in order.
 struct Rows {
-    const u32 *listed;                       // the numbers of the rows, or null if the table is in order
-    const u32 *partitions, *partition_begins; // order.Runs, or null for one partition
-    const u32 *peers, *peer_begins;
+    const u32 *listed;       // the numbers of the rows, or null if the table is in order
+    Heads partitions, peers; // null for one partition, and if all rows of it are peers
     const i64 *counted;
     i64 capacity;
 
     METHOD u64 count() const { return device_rows(counted, capacity); }
     METHOD u64 row(u64 place) const { return listed == nullptr ? place : listed[place]; }
-    METHOD u64 begin(u64 place) const { return partitions == nullptr ? 0 : partition_begins[partitions[place]]; }
-    METHOD u64 end(u64 place, u64 n) const { return partitions == nullptr ? n : partition_begins[partitions[place] + 1]; }
-    METHOD u64 peer_begin(u64 place) const { return peers == nullptr ? begin(place) : peer_begins[peers[place]]; }
-    METHOD u64 peer_end(u64 place, u64 n) const { return peers == nullptr ? end(place, n) : peer_begins[peers[place] + 1]; }
-    METHOD bool is_head(u64 place) const { return place == 0 || partitions != nullptr && partitions[place] != partitions[place - 1]; }
+    METHOD u64 begin(u64 place) const { return partitions.begin(place); }
+    METHOD u64 end(u64 place, u64 n) const { return partitions.end(place, n); }
+    METHOD u64 peer_begin(u64 place) const { return peers.words == nullptr ? begin(place) : peers.begin(place); }
+    METHOD u64 peer_end(u64 place, u64 n) const { return peers.words == nullptr ? end(place, n) : peers.end(place, n); }
+    METHOD bool is_head(u64 place) const { return partitions.is_head(place); }
 };
 
 // Frame is the frames of all rows: [lows, highs), or without them the rows from low to

@@ -65,7 +65,7 @@ DEVICE void roll(const Rows &rows, const Frame &frame, const Values &values, Fol
     for (u32 at = thread; at < roll_rows; at += roll_threads)
         put(at, by.of(a[0][at], counts[at] != 0), counted);
 
-    const u32 same = inside && rows.partitions == nullptr && frame.lows == nullptr && frame.high >= frame.low ? (u32)(frame.high - frame.low + 1) : 0;
+    const u32 same = inside && rows.partitions.words == nullptr && frame.lows == nullptr && frame.high >= frame.low ? (u32)(frame.high - frame.low + 1) : 0;
     State runs[roll_loads], results[roll_loads];
     u32 cursors[roll_loads], lengths[roll_loads];
 #pragma unroll

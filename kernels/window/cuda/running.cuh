@@ -8,6 +8,10 @@
 // A tile of the cumulative kernels: each thread has consecutive rows.
 static constexpr u32 scan_loads = 8, scan_rows = over_threads * scan_loads;
 
+// fold_steps is the number of rows that the loops over the rows of a thread unroll: a fold
+// that is known at run time is too long.
+template <u32 fold> static constexpr u32 fold_steps = fold == any_fold ? 1 : scan_loads;
+
 // Words of consecutive threads are in different banks.
 DEVICE u32 banked(u32 at) { return at + at / scan_loads; }
 
@@ -16,25 +20,45 @@ struct ScanTile {
     u64 words[scan_rows + scan_rows / scan_loads];
     u32 valid[scan_rows / 32], heads[scan_rows / 32];
 
-    METHOD void load(const Rows &rows, const Values &values, const Folding &by, u64 begin, u64 n, bool whole) {
+    // load loads the rows from place from on; those before it have no value. Loads of words of
+    // a table in order are in flight together.
+    METHOD void load(const Rows &rows, const Values &values, const Folding &by, u64 begin, u64 from, u64 n, bool whole) {
+        const u32 thread = thread_in_block();
+        if (thread < scan_rows / 32) {
+            const u64 place = begin + 32 * thread;
+            const u32 inside = place >= n ? 0 : n - place >= 32 ? ~0u : (1u << (n - place)) - 1;
+            const u32 head = whole || rows.partitions.words == nullptr ? place == 0 : rows.partitions.words[place / 32].bits;
+            heads[thread] = head & inside;
+            if (values.valid == nullptr)
+                valid[thread] = place + 32 <= from ? 0 : place >= from ? inside : inside & ~0u << (from - place);
+        }
+        if (rows.listed == nullptr && values.values != nullptr && by.format % 4 == 3) {
+            const u64 *const from_words = (const u64 *)values.values;
+            u64 word[scan_loads];
 #pragma unroll
-        for (u32 i = 0; i < scan_loads; i++) {
-            const u32 at = i * over_threads + thread_in_block();
-            const u64 place = begin + at;
-            bool valid = false, head = false;
-            u64 word = 0;
-            if (place < n) {
-                const u64 row = rows.row(place);
-                valid = values.is_valid(row);
-                head = !whole && rows.is_head(place);
-                if (valid)
-                    word = values.raw(by.format, row);
+            for (u32 i = 0; i < scan_loads; i++) {
+                const u64 place = begin + i * over_threads + thread;
+                word[i] = place >= from && place < n ? from_words[place] : 0;
             }
-            words[banked(at)] = word;
-            const u32 valid_bits = ballot(valid), head_bits = ballot(head);
-            if (at % 32 == 0) {
-                this->valid[at / 32] = valid_bits;
-                heads[at / 32] = head_bits;
+#pragma unroll
+            for (u32 i = 0; i < scan_loads; i++)
+                words[banked(i * over_threads + thread)] = word[i];
+        } else {
+#pragma unroll 2
+            for (u32 i = 0; i < scan_loads; i++) {
+                const u32 at = i * over_threads + thread;
+                const u64 place = begin + at;
+                words[banked(at)] = place >= from && place < n ? values.raw(by.format, rows.row(place)) : 0;
+            }
+        }
+        if (values.valid != nullptr) {
+#pragma unroll
+            for (u32 i = 0; i < scan_loads; i++) {
+                const u32 at = i * over_threads + thread;
+                const u64 place = begin + at;
+                const u32 bits = ballot(place >= from && place < n && values.is_valid(rows.row(place)));
+                if (at % 32 == 0)
+                    valid[at / 32] = bits;
             }
         }
         synchronize_block();
@@ -81,11 +105,12 @@ DEVICE State before_thread(const State &own, State *shared, State &total, const 
 }
 
 // running_folds writes the fold of the rows of the partition up to each row or, with counts,
-// the number of values up to each place, and the place of each value. tiles has the fold of
-// the tiles before each one; it is null for one tile. With only_fold the kernel writes the
+// the number of values up to each place, and the place of each value. tiles has, for
+// each tile, the fold of the tiles of its group before it, and carries that of the groups
+// before it; tiles is null for one tile. With only_fold the kernel writes the
 // fold of each tile to it instead. whole ignores the partitions.
 template <u32 fold>
-DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, State *tiles, u32 only_fold, u32 whole, const Writing &to, u32 *counts, u32 *places) {
+DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, State *tiles, const State *carries, u32 only_fold, u32 whole, const Writing &to, u32 *counts, u32 *places) {
     if (fold != any_fold)
         by.fold = fold;
     __shared__ ScanTile tile;
@@ -94,9 +119,13 @@ DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, St
     const u64 n = rows.count(), begin = (u64)block_in_grid() * scan_rows;
     const u32 first = thread_in_block() * scan_loads;
     const Segmented f{by};
-    tile.load(rows, values, by, begin, n, whole != 0);
+    // The fold of a tile is that of the rows from its last head on.
+    u64 from = 0;
+    if (only_fold != 0 && whole == 0 && begin < n)
+        from = rows.begin(begin + scan_rows <= n ? begin + scan_rows - 1 : n - 1);
+    tile.load(rows, values, by, begin, from, n, whole != 0);
     State s = f.none(), total;
-#pragma unroll 1
+#pragma unroll fold_steps<fold>
     for (u32 i = 0; i < scan_loads; i++)
         s = f.fold(s, tile.state(by, first + i));
     s = before_thread(s, warps, total, f);
@@ -106,8 +135,8 @@ DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, St
         return;
     }
     if (tiles != nullptr)
-        s = f.fold(tiles[block_in_grid()], s);
-#pragma unroll 1
+        s = f.fold(f.fold(carries[block_in_grid() / over_threads], tiles[block_in_grid()]), s);
+#pragma unroll fold_steps<fold>
     for (u32 i = 0; i < scan_loads; i++) {
         const u32 at = first + i;
         const State own = tile.state(by, at);
@@ -128,27 +157,54 @@ DEVICE void running_folds(const Rows &rows, const Values &values, Folding by, St
     if (fold == any_fold && counts != nullptr)
         return;
     synchronize_block();
-#pragma unroll 1
+#pragma unroll fold_steps<fold>
     for (u32 i = 0; i < scan_loads; i++) {
         const u32 at = i * over_threads + thread_in_block();
         store_places(rows, to, begin + at, n, tile.words[banked(at)], present[at] != 0);
     }
 }
 
-// running_tiles replaces the folds of tiles by those of all tiles before, in one block.
-template <u32 fold> DEVICE void running_tiles(Folding by, State *tiles, u32 count) {
+// running_tiles replaces the folds of tiles by those of the tiles before in their group, which
+// is that of a block, and writes the fold of each group to carries.
+template <u32 fold> DEVICE void running_tiles(Folding by, State *tiles, State *carries, u32 count) {
     if (fold != any_fold)
         by.fold = fold;
     __shared__ State warps[over_warps];
+    const Segmented f{by};
+    const u32 at = block_in_grid() * over_threads + thread_in_block();
+    State total;
+    const State before = before_thread(at < count ? tiles[at] : f.none(), warps, total, f);
+    if (at < count)
+        tiles[at] = before;
+    if (thread_in_block() == 0)
+        carries[block_in_grid()] = total;
+}
+
+// running_carries replaces the folds of groups by those of all groups before, in sequence, in
+// one block.
+template <u32 fold> DEVICE void running_carries(Folding by, State *carries, u32 count) {
+    if (fold != any_fold)
+        by.fold = fold;
+    __shared__ State some[over_threads];
     const Segmented f{by};
     State carried = f.none();
 #pragma unroll 1
     for (u32 begin = 0; begin < count; begin += over_threads) {
         const u32 at = begin + thread_in_block();
-        State total;
-        const State before = before_thread(at < count ? tiles[at] : f.none(), warps, total, f);
         if (at < count)
-            tiles[at] = f.fold(carried, before);
-        carried = f.fold(carried, total);
+            some[thread_in_block()] = carries[at];
+        synchronize_block();
+        if (thread_in_block() == 0) {
+#pragma unroll 1
+            for (u32 i = 0; i < over_threads && begin + i < count; i++) {
+                const State own = some[i];
+                some[i] = carried;
+                carried = f.fold(carried, own);
+            }
+        }
+        synchronize_block();
+        if (at < count)
+            carries[at] = some[thread_in_block()];
+        synchronize_block();
     }
 }

@@ -25,6 +25,20 @@ DEVICE f64 plus(f64 x, f64 y) { return __nvvm_add_rn_d(x, y); }
 DEVICE f64 times(f64 x, f64 y) { return __nvvm_mul_rn_d(x, y); }
 DEVICE f64 over(f64 x, f64 y) { return __nvvm_div_rn_d(x, y); }
 
+// over_count returns x / n, rounded, for a number n of rows and its rounded reciprocal. The
+// quotient is within one unit in the last place after the first correction, and the second
+// one then rounds it correctly (Markstein 1990), unless the remainder may be subnormal.
+DEVICE f64 over_count(f64 x, f64 n, f64 reciprocal) {
+    const u32 exponent = (u32)(as_bits(x) >> 52) & 0x7ff;
+    if (x == 0)
+        return x;
+    if (exponent - 128 >= 1792)
+        return over(x, n);
+    const f64 q = times(x, reciprocal);
+    const f64 nearer = __nvvm_fma_rn_d(__nvvm_fma_rn_d(-q, n, x), reciprocal, q);
+    return __nvvm_fma_rn_d(__nvvm_fma_rn_d(-nearer, n, x), reciprocal, nearer);
+}
+
 // raw_at returns the bits of a value.
 DEVICE u64 raw_at(const u8 *values, u32 format, u64 row) {
     switch (format % 4) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
 )
 
@@ -149,7 +150,7 @@ func TestAppendTextRefusesWhatIsNoAction(t *testing.T) {
 }
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		const day = int64(24 * time.Hour / time.Microsecond)
 		log := []byte(trace.Header + "\n")
 		var want []trace.Event

@@ -5,13 +5,14 @@ package groupby
 import (
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/columns"
 )
 
 // Data describes a table: G1_{rows}_{k}_{nulls}_{sorted} of the benchmark.
@@ -50,101 +51,80 @@ var Schema = arrow.NewSchema([]arrow.Field{
 	{Name: "v3", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 }, nil)
 
+// ids is the number of id columns, the first ones.
 const ids = 6
-
-// missing is the id of a null.
-const missing = 0
-
-// row is the ids of a row.
-type row [ids]int32
 
 // Generate makes the table. The caller releases it.
 func (d Data) Generate() arrow.Record {
-	r := rand.New(rand.NewPCG(d.Seed, 108))
-	rows := make([]row, d.Rows)
-	for i := range ids {
-		distinct := d.K
-		if i%3 == 2 { // id3 and id6
-			distinct = max(d.Rows/d.K, 1)
-		}
-		nulls := d.nullIDs(r, distinct)
-		for j := range rows {
-			id := 1 + r.Int32N(int32(distinct))
-			if nulls[id] {
-				id = missing
-			}
-			rows[j][i] = id
-		}
+	drawn := make([][]int32, ids)
+	var group sync.WaitGroup
+	for i := range drawn {
+		group.Go(func() { drawn[i] = d.drawIDs(i) })
 	}
+	group.Wait()
 	if d.Sorted {
-		slices.SortFunc(rows, func(a, b row) int { return slices.Compare(a[:], b[:]) })
+		sortRows(drawn)
 	}
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, Schema)
-	defer builder.Release()
-	builder.Reserve(d.Rows)
-	for i := range ids {
-		d.appendIDs(builder.Field(i), i, rows)
-	}
-	d.appendValues(builder, r)
-	return builder.NewRecord()
-}
-
-// nullIDs draws the ids that are null.
-func (d Data) nullIDs(r *rand.Rand, distinct int) map[int32]bool {
-	nulls := map[int32]bool{}
-	for id := range distinct {
-		if d.Nulls > 0 && r.IntN(100) < d.Nulls {
-			nulls[int32(1+id)] = true
-		}
-	}
-	return nulls
-}
-
-func (d Data) appendIDs(to array.Builder, number int, rows []row) {
-	if integers, ok := to.(*array.Int32Builder); ok {
-		for i := range rows {
-			if id := rows[i][number]; id == missing {
-				integers.AppendNull()
-			} else {
-				integers.Append(id)
+	made := make([]arrow.Array, Schema.NumFields())
+	for i, values := range drawn {
+		group.Go(func() {
+			switch {
+			case i >= 3:
+				made[i] = columns.Numbers(values, columns.IsZero)
+			case i == 2:
+				made[i] = columns.Texts(values, columns.IsZero, 10)
+			default:
+				made[i] = columns.Texts(values, columns.IsZero, 3)
 			}
-		}
-		return
+		})
 	}
-	strings, digits := to.(*array.StringBuilder), 3
-	if number == 2 {
-		digits = 10
+	group.Go(func() { made[ids] = columns.Integers(d.random(ids), d.Rows, 5, d.Nulls) })
+	group.Go(func() { made[ids+1] = columns.Integers(d.random(ids+1), d.Rows, 15, d.Nulls) })
+	group.Go(func() { made[ids+2] = columns.Floats(d.random(ids+2), d.Rows, d.Nulls) })
+	group.Wait()
+	record := array.NewRecord(Schema, made, int64(d.Rows))
+	for _, c := range made {
+		c.Release()
 	}
-	text := make([]byte, 0, 16)
-	for i := range rows {
-		id := rows[i][number]
-		if id == missing {
-			strings.AppendNull()
-			continue
-		}
-		text = fmt.Appendf(text[:0], "id%0*d", digits, id)
-		strings.BinaryBuilder.Append(text)
-	}
+	return record
 }
 
-func (d Data) appendValues(builder *array.RecordBuilder, r *rand.Rand) {
-	isNull := func() bool { return d.Nulls > 0 && r.IntN(100) < d.Nulls }
-	for i, most := range []int32{5, 15} {
-		to := builder.Field(ids + i).(*array.Int32Builder)
-		for range d.Rows {
-			if value := 1 + r.Int32N(most); isNull() {
-				to.AppendNull()
-			} else {
-				to.Append(value)
-			}
+// random returns the generator of a column.
+func (d Data) random(column int) *rand.Rand {
+	return rand.New(rand.NewPCG(d.Seed, uint64(108+column)))
+}
+
+// drawIDs draws the ids of a column. Zero stands for null.
+func (d Data) drawIDs(column int) []int32 {
+	r, distinct := d.random(column), d.K
+	if column%3 == 2 { // id3 and id6
+		distinct = max(d.Rows/d.K, 1)
+	}
+	nulls := make([]bool, 1+distinct)
+	for id := range nulls {
+		nulls[id] = d.Nulls > 0 && r.IntN(100) < d.Nulls
+	}
+	drawn := make([]int32, d.Rows)
+	for row := range drawn {
+		if id := 1 + r.Int32N(int32(distinct)); !nulls[id] {
+			drawn[row] = id
 		}
 	}
-	to := builder.Field(ids + 2).(*array.Float64Builder)
-	for range d.Rows {
-		if value := math.Round(r.Float64()*100*1e6) / 1e6; isNull() {
-			to.AppendNull()
-		} else {
-			to.Append(value)
+	return drawn
+}
+
+// sortRows sorts the rows of columns.
+func sortRows(of [][]int32) {
+	rows := make([][ids]int32, len(of[0]))
+	for c, column := range of {
+		for row, id := range column {
+			rows[row][c] = id
+		}
+	}
+	slices.SortFunc(rows, func(a, b [ids]int32) int { return slices.Compare(a[:], b[:]) })
+	for c, column := range of {
+		for row := range column {
+			column[row] = rows[row][c]
 		}
 	}
 }

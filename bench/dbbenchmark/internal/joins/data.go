@@ -4,15 +4,14 @@ package joins
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/columns"
 )
 
 // Data describes the tables: J1_{rows}_NA_{nulls}_{sorted} of the benchmark.
@@ -136,30 +135,30 @@ func sortRows(columns [][]int32) {
 // record makes a table: ids, their texts, and a value.
 func (d Data) record(table int, ids [][]int32) arrow.Record {
 	n, count := len(ids[0]), len(ids)
-	columns, fields := make([]arrow.Array, 2*count+1), make([]arrow.Field, 2*count+1)
+	made, fields := make([]arrow.Array, 2*count+1), make([]arrow.Field, 2*count+1)
 	var group sync.WaitGroup
 	for i, values := range ids {
 		fields[i] = arrow.Field{Name: fmt.Sprint("id", 1+i), Type: arrow.PrimitiveTypes.Int32, Nullable: true}
 		fields[count+i] = arrow.Field{Name: fmt.Sprint("id", 4+i), Type: arrow.BinaryTypes.String, Nullable: true}
-		group.Go(func() { columns[i] = d.numbers(values, d.nullIDs(table, i, values)) })
-		group.Go(func() { columns[count+i] = d.texts(values, d.nullIDs(table, 3+i, values)) })
+		group.Go(func() { made[i] = columns.Numbers(values, d.nullIDs(table, i, values)) })
+		group.Go(func() { made[count+i] = columns.Texts(values, d.nullIDs(table, 3+i, values), 0) })
 	}
 	value := "v2"
 	if table == 0 {
 		value = "v1"
 	}
 	fields[2*count] = arrow.Field{Name: value, Type: arrow.PrimitiveTypes.Float64, Nullable: true}
-	group.Go(func() { columns[2*count] = d.values(d.random(1+table, 8), n) })
+	group.Go(func() { made[2*count] = columns.Floats(d.random(1+table, 8), n, d.Nulls) })
 	group.Wait()
-	made := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(n))
-	for _, c := range columns {
+	record := array.NewRecord(arrow.NewSchema(fields, nil), made, int64(n))
+	for _, c := range made {
 		c.Release()
 	}
-	return made
+	return record
 }
 
-// nullIDs draws which of the distinct values of a column are null, by their numbers.
-func (d Data) nullIDs(table, column int, values []int32) []bool {
+// nullIDs draws which of the distinct values of a column are null; nil means none.
+func (d Data) nullIDs(table, column int, values []int32) (isNull func(int32) bool) {
 	if d.Nulls == 0 {
 		return nil
 	}
@@ -167,51 +166,5 @@ func (d Data) nullIDs(table, column int, values []int32) []bool {
 	for i := range nulls {
 		nulls[i] = r.IntN(100) < d.Nulls
 	}
-	return nulls
-}
-
-func (d Data) numbers(values []int32, nulls []bool) arrow.Array {
-	b := array.NewInt32Builder(arrowmemory.DefaultAllocator)
-	defer b.Release()
-	b.Reserve(len(values))
-	for _, value := range values {
-		if nulls != nil && nulls[value] {
-			b.UnsafeAppendBoolToBitmap(false)
-		} else {
-			b.UnsafeAppend(value)
-		}
-	}
-	return b.NewArray()
-}
-
-func (d Data) texts(values []int32, nulls []bool) arrow.Array {
-	b := array.NewStringBuilder(arrowmemory.DefaultAllocator)
-	defer b.Release()
-	b.Reserve(len(values))
-	b.ReserveData(len(values) * len(fmt.Sprint("id", len(values))))
-	text := []byte("id")
-	for _, value := range values {
-		if nulls != nil && nulls[value] {
-			b.AppendNull()
-			continue
-		}
-		text = strconv.AppendInt(text[:2], int64(value), 10)
-		b.BinaryBuilder.Append(text)
-	}
-	return b.NewArray()
-}
-
-func (d Data) values(r *rand.Rand, rows int) arrow.Array {
-	b := array.NewFloat64Builder(arrowmemory.DefaultAllocator)
-	defer b.Release()
-	b.Reserve(rows)
-	for range rows {
-		value := math.Round(r.Float64()*100*1e6) / 1e6
-		if d.Nulls > 0 && r.IntN(100) < d.Nulls {
-			b.UnsafeAppendBoolToBitmap(false)
-		} else {
-			b.UnsafeAppend(value)
-		}
-	}
-	return b.NewArray()
+	return func(value int32) bool { return nulls[value] }
 }

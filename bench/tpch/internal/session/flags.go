@@ -39,7 +39,7 @@ func (f *Flags) Register(set *flag.FlagSet) {
 	set.BoolVar(&f.Parquet, "parquet", false, "queries read Parquet files, not tables in memory")
 	set.StringVar(&f.folder, "folder", "", "folder of the Parquet files, which are written if they are not there; empty for a temporary one")
 	set.StringVar(&f.chosen, "queries", "", "numbers of the queries, for example 1,6; empty for all")
-	set.StringVar(&f.options.Device, "device", "", "device; empty for the first GPU, or the host")
+	set.StringVar(&f.options.Device, "device", "", "device, or several separated by commas; empty for the first GPU, or the host")
 	set.Uint64Var(&f.options.Budget, "budget", 0, "memory of a query in bytes, without the tables; 0 for no limit")
 	set.Int64Var(&f.options.TableRows, "table-rows", DefaultTableRows, "rows of a table in device memory; larger ones are several tables")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -18,8 +19,12 @@ import (
 
 // Options select the device, the memory and the tables of a session.
 type Options struct {
-	// Device is the name of the device. The empty name is the first GPU, or the host.
+	// Device is the name of the device, or the names of several, separated by commas. The empty
+	// name is the first GPU, or the host.
 	Device string
+	// DivideFrom is the number of rows from which several devices divide a scan. 0 is the
+	// engine's choice.
+	DivideFrom int64
 	// Budget limits the memory of queries in bytes, if it is not 0. Tables are not part of
 	// it.
 	Budget uint64
@@ -47,7 +52,14 @@ type Session struct {
 
 // Open loads the tables of a generator, or finds its files. The caller closes the session.
 func Open(ctx context.Context, g *data.Generator, options Options) (*Session, error) {
-	engine, err := gpuframe.Open(gpuframe.Device(options.Device))
+	chosen := []gpuframe.Option{gpuframe.Device(options.Device)}
+	if names := strings.Split(options.Device, ","); len(names) > 1 {
+		chosen[0] = gpuframe.Devices(names...)
+	}
+	if options.DivideFrom > 0 {
+		chosen = append(chosen, gpuframe.DivideFrom(options.DivideFrom))
+	}
+	engine, err := gpuframe.Open(chosen...)
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +149,9 @@ func (s *Session) Tables() queries.Tables { return s.tables }
 // String names the device.
 func (s *Session) String() string { return s.engine.Device().String() }
 
+// IsHost reports whether the device is the host.
+func (s *Session) IsHost() bool { return s.engine.Device().Name() == "host" }
+
 // Measurement is the time and the memory of a query.
 type Measurement struct {
 	// Best is the fastest time, from the call of Collect until the result is in device
@@ -174,8 +189,8 @@ func (s *Session) Measure(ctx context.Context, q queries.Query, rounds int, opti
 }
 
 // Answer runs a query.
-func (s *Session) Answer(ctx context.Context, q queries.Query) (a answer.Answer, err error) {
-	frame, err := q.Of(s.tables).Collect(ctx)
+func (s *Session) Answer(ctx context.Context, q queries.Query, options ...gpuframe.RunOption) (a answer.Answer, err error) {
+	frame, err := q.Of(s.tables).Collect(ctx, options...)
 	if err != nil {
 		return a, err
 	}

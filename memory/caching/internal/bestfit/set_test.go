@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // model is a set as a sorted slice.
@@ -69,7 +71,7 @@ func sizes() *rapid.Generator[uint64] {
 }
 
 func TestSetIsASortedSlice(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var (
 			space Space
 			sets  [2]Set
@@ -251,7 +253,7 @@ func TestClasses(t *testing.T) {
 }
 
 func TestKeysOrderRunsThatDoNotOverlap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		a := Node{Bytes: sizes().Draw(t, "bytes"), Address: rapid.Uint64Range(0, 1<<63).Draw(t, "address")}
 		class, width := classOf(a.Bytes)
 		var b Node

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // TestSpaceIsListsOfRuns compares a space with one list of runs per segment.
@@ -17,7 +19,7 @@ func TestSpaceIsListsOfRuns(t *testing.T) {
 		address, bytes uint64
 		mark           uint64
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var (
 			space    Space
 			segments [][]run
@@ -116,7 +118,7 @@ func TestSpaceIsListsOfRuns(t *testing.T) {
 // TestHeapFitsBest runs random operations on this package's test allocator and
 // compares each choice with a scan of all runs.
 func TestHeapFitsBest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var (
 			h    heap
 			live []*Node

@@ -1,4 +1,4 @@
-package share
+package schemajson
 
 import (
 	"errors"
@@ -9,13 +9,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format"
 )
 
-// formatField describes a field as a struct of Arrow's C data interface does.
-func formatField(field arrow.Field) (m fieldMessage, err error) {
+// OfField describes a field as a struct of Arrow's C data interface does.
+func OfField(field arrow.Field) (m Field, err error) {
 	d, err := format.Describe(field)
 	if err != nil {
-		return m, fmt.Errorf("%w: %w", err, ErrType)
+		return m, fmt.Errorf("%w: %w", err, ErrInvalid)
 	}
-	m = fieldMessage{
+	m = Field{
 		Name: d.Name, Format: d.Format, Nullable: d.Flags&format.FlagNullable != 0,
 		Ordered: d.Flags&format.FlagDictionaryOrdered != 0, Sorted: d.Flags&format.FlagMapKeysSorted != 0,
 	}
@@ -27,7 +27,7 @@ func formatField(field arrow.Field) (m fieldMessage, err error) {
 		m.Metadata = formatMetadata(metadata)
 	}
 	if d.Dictionary != nil {
-		values, err := formatField(arrow.Field{Type: d.Dictionary, Nullable: true})
+		values, err := OfField(arrow.Field{Type: d.Dictionary, Nullable: true})
 		if err != nil {
 			return m, fmt.Errorf("dictionary: %w", err)
 		}
@@ -38,9 +38,9 @@ func formatField(field arrow.Field) (m fieldMessage, err error) {
 }
 
 // parse makes the field of a message at a nesting depth.
-func (m *fieldMessage) parse(depth int) (field arrow.Field, err error) {
+func (m *Field) parse(depth int) (field arrow.Field, err error) {
 	if depth > format.MaximumDepth {
-		return field, fmt.Errorf("the type is nested more than %d levels deep: %w", format.MaximumDepth, ErrType)
+		return field, fmt.Errorf("the type is nested more than %d levels deep: %w", format.MaximumDepth, ErrInvalid)
 	}
 	children, err := parseFields(m.Children, depth+1)
 	if err != nil {
@@ -60,13 +60,13 @@ func (m *fieldMessage) parse(depth int) (field arrow.Field, err error) {
 	}
 	err = errors.Join(err, format.CheckText(m.Name, format.MaximumText))
 	if err != nil {
-		return field, fmt.Errorf("format %q: %w: %w", m.Format, err, ErrType)
+		return field, fmt.Errorf("format %q: %w: %w", m.Format, err, ErrInvalid)
 	}
 	field.Name, field.Nullable, field.Metadata = m.Name, m.Nullable, parseMetadata(m.Metadata)
 	return format.Extension(field), nil
 }
 
-func (m *fieldMessage) flags() (flags int64) {
+func (m *Field) flags() (flags int64) {
 	for _, each := range []struct {
 		set  bool
 		flag int64

@@ -1,0 +1,239 @@
+// Command small measures whole calls on few rows, and what the driver does in each.
+//
+//	go run ./bench/small [-device cuda:0] [-rows 1000] [-rounds 1001]
+//
+// A call is timed from its begin until its result is on the device. The table of the driver's
+// calls is of other runs, on the same device behind one that counts and times them.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/table"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/testing/callcount"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/join"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "small:", err)
+		os.Exit(1)
+	}
+}
+
+// releaser is a result.
+type releaser interface{ Release() error }
+
+// call is one operation to measure.
+type call struct {
+	name string
+	bar  string
+	run  func(ctx context.Context) (releaser, error)
+}
+
+func run(ctx context.Context) (err error) {
+	name := flag.String("device", "cuda:0", "device to measure")
+	rows := flag.Int("rows", 1000, "rows of the tables")
+	rounds := flag.Int("rounds", 1001, "calls, of which the median is taken")
+	flag.Parse()
+	e, err := gpuframe.Open(gpuframe.Device(*name))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	counting, counted, err := callcount.Register(e.Device())
+	if err != nil {
+		return err
+	}
+	second, err := gpuframe.Open(gpuframe.Device(counting))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, second.Close()) }()
+	// The lock keeps waits of other goroutines' threads out of the measurement.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	fmt.Printf("%s: %s, %d rows\n\n", e.Device(), e.Device().Info().Name, *rows)
+	took := map[string]time.Duration{}
+	err = each(e, *rows, func(c call) (err error) {
+		took[c.name], err = byClock(ctx, e, c.run, *rounds)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t := table.New("call", "time", "bar", "calls of the driver")
+	err = each(second, *rows, func(c call) error {
+		calls, err := driverCalls(ctx, second, counted, c.run)
+		t.Add(c.name, fmt.Sprintf("%.1f µs", float64(took[c.name].Nanoseconds())/1e3), c.bar, calls)
+		return err
+	})
+	return errors.Join(err, t.Print(os.Stdout))
+}
+
+// byClock returns the median time of a call.
+func byClock(ctx context.Context, e *gpuframe.Engine, run func(context.Context) (releaser, error), rounds int) (time.Duration, error) {
+	stream := e.Manager().Stream()
+	var times []time.Duration
+	for range 200 + rounds {
+		began := time.Now()
+		result, err := run(ctx)
+		if err == nil {
+			err = e.Device().Driver().StreamSynchronize(stream.Handle())
+		}
+		times = append(times, time.Since(began))
+		if err == nil {
+			err = result.Release()
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	times = times[200:]
+	slices.Sort(times)
+	return times[len(times)/2], nil
+}
+
+// driverCalls returns what the driver does in a call, after some others.
+func driverCalls(ctx context.Context, e *gpuframe.Engine, counted *callcount.Device, run func(context.Context) (releaser, error)) (string, error) {
+	var calls callcount.Calls
+	for range 20 {
+		counted.Take()
+		result, err := run(ctx)
+		if err != nil {
+			return "", err
+		}
+		calls = counted.Take()
+		if err := errors.Join(e.Manager().Stream().Synchronize(ctx), result.Release()); err != nil {
+			return "", err
+		}
+	}
+	return calls.String(), nil
+}
+
+// each calls f with each call on the tables of an engine.
+func each(e *gpuframe.Engine, rows int, f func(call) error) (err error) {
+	left, err := tableOf(e, rows, 7)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, left.Release()) }()
+	right, err := tableOf(e, rows, 11)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, right.Release()) }()
+	options := kernels.Options{Manager: e.Manager()}
+	value := expr.Col("value")
+	sum, keys := []group.Aggregate{group.Sum(value)}, group.Columns("key")
+	again := fiveVerbs(e, left)
+	for _, c := range []call{
+		{"group: sum f64 by i32, 100 groups", "≤ 40 µs", func(ctx context.Context) (releaser, error) {
+			return group.By(left, keys...).Aggregate(ctx, sum, group.ByOptions{Options: options})
+		}},
+		{"group: four aggregates by two keys", "", func(ctx context.Context) (releaser, error) {
+			return group.By(left, group.Columns("key", "row")...).Aggregate(ctx, []group.Aggregate{group.Sum(value), group.Min(value), group.Mean(value), group.CountAll()}, group.ByOptions{Options: options})
+		}},
+		{"sort: column f64", "≤ 25 µs, torch", func(ctx context.Context) (releaser, error) {
+			return order.SortColumn(ctx, left.Column(1), order.ColumnOptions{Options: options})
+		}},
+		{"sort: table of three columns by f64", "", func(ctx context.Context) (releaser, error) {
+			return order.Sort(ctx, left, []order.Key{{Column: "value"}}, options)
+		}},
+		{"join: i32, 1,000 by 1,000", "≤ 60 µs", func(ctx context.Context) (releaser, error) {
+			return join.Tables(ctx, left, right, join.Using("row"), join.Options{Options: options})
+		}},
+		{"five verbs: operators", "", func(ctx context.Context) (releaser, error) { return directly(ctx, e, left) }},
+		{"five verbs: query", "60 µs more", func(ctx context.Context) (releaser, error) { return again.Collect(ctx) }},
+		{"five verbs: new query of the shape", "60 µs more", func(ctx context.Context) (releaser, error) { return fiveVerbs(e, left).Collect(ctx) }},
+	} {
+		if err := f(c); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// tableOf returns a table of 100 keys, a value and a row number.
+func tableOf(e *gpuframe.Engine, rows, factor int) (*buffer.Buffer, error) {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "key", Type: arrow.PrimitiveTypes.Int32}, {Name: "value", Type: arrow.PrimitiveTypes.Float64}, {Name: "row", Type: arrow.PrimitiveTypes.Int32},
+	}, nil)
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	defer b.Release()
+	for i := range rows {
+		b.Field(0).(*array.Int32Builder).Append(int32(i * factor % 100))
+		b.Field(1).(*array.Float64Builder).Append(float64(i*factor%rows) / 3)
+		b.Field(2).(*array.Int32Builder).Append(int32(i))
+	}
+	record := b.NewRecord()
+	defer record.Release()
+	return buffer.FromRecord(e.Manager(), record)
+}
+
+// fiveVerbs is a query of five verbs.
+func fiveVerbs(e *gpuframe.Engine, table *buffer.Buffer) gpuframe.Query {
+	value := gpuframe.Col("value")
+	return e.Table(table).
+		Filter(value.Gt(10.0)).
+		With(value.Mul(2.0).As("double")).
+		GroupBy(gpuframe.Col("key")).Agg(gpuframe.Col("double").Sum().As("sum")).
+		Sort(gpuframe.Col("sum").Desc()).
+		Head(10)
+}
+
+var (
+	condition = expr.Col("value").Gt(expr.Lit(10.0))
+	projected = []expr.Expr{expr.Col("key"), expr.Col("value").Mul(expr.Lit(2.0)).As("double")}
+	doubleSum = []group.Aggregate{group.Sum(expr.Col("double")).As("sum")}
+	sumKey    = []order.Key{{Column: "sum", Descending: true}}
+)
+
+// directly does the same by calls of the operators.
+func directly(ctx context.Context, e *gpuframe.Engine, table *buffer.Buffer) (*buffer.Buffer, error) {
+	options := kernels.Options{Manager: e.Manager()}
+	steps := []func(*buffer.Buffer) (*buffer.Buffer, error){
+		func(t *buffer.Buffer) (*buffer.Buffer, error) { return selection.Filter(ctx, t, condition, options) },
+		func(t *buffer.Buffer) (*buffer.Buffer, error) { return expr.Project(ctx, t, projected, options) },
+		func(t *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(t, group.Columns("key")...).Aggregate(ctx, doubleSum, group.ByOptions{Options: options})
+		},
+		func(t *buffer.Buffer) (*buffer.Buffer, error) { return order.Sort(ctx, t, sumKey, options) },
+		func(t *buffer.Buffer) (*buffer.Buffer, error) {
+			rows, err := t.NumRows(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return t.Slice(0, min(rows, 10))
+		},
+	}
+	made, err := table, table.Retain()
+	for _, step := range steps {
+		if err != nil {
+			return nil, err
+		}
+		var next *buffer.Buffer
+		next, err = step(made)
+		made, err = release.OnError(next, err, made.Release())
+	}
+	return made, err
+}

@@ -1,0 +1,149 @@
+package gpuframe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/timezone"
+)
+
+// Calendar is a length of time windows in days, weeks, months, quarters or years, which do not
+// all have the same length: see [Query.Resample]. It is immutable.
+type Calendar struct {
+	number int
+	unit   string
+	zone   string
+	// weekStart is the days from Monday to the first day of weeks.
+	weekStart int
+}
+
+// Every is windows of a number of units: "day", "week", "month", "quarter" or "year". Windows
+// of several units begin at the multiples that [Expr.FloorTo] has.
+//
+//	sales.Resample(ts, gpuframe.Every(1, "month").In("Europe/Oslo")).Agg(revenue.Sum())
+func Every(number int, unit string) Calendar { return Calendar{number: number, unit: unit} }
+
+// In makes the windows begin at midnight in a time zone. The default is the zone of the
+// timestamps, and UTC for those without.
+func (c Calendar) In(zone string) Calendar {
+	c.zone = zone
+	return c
+}
+
+// WeeksFrom is the first day of weeks. The default is Monday.
+func (c Calendar) WeeksFrom(day time.Weekday) Calendar {
+	c.weekStart = (int(day)%7 + 6) % 7
+	return c
+}
+
+// String formats the calendar: "1 month in Europe/Oslo".
+func (c Calendar) String() string {
+	text := fmt.Sprint(c.number, " ", c.unit)
+	if c.weekStart != 0 {
+		text += " from " + time.Weekday((c.weekStart+1)%7).String()
+	}
+	if c.zone != "" {
+		text += " in " + c.zone
+	}
+	return text
+}
+
+// calendarUnits are the units, with the days or the months of each.
+var calendarUnits = []struct {
+	name         string
+	days, months int
+}{{"day", 1, 0}, {"week", 7, 0}, {"month", 0, 1}, {"quarter", 0, 3}, {"year", 0, 12}}
+
+// windowing is the windows of [Query.Resample] as expressions.
+type windowing struct {
+	// begin is the beginning of the window of a time. Windows have the same order as these values.
+	begin func(at expr.Expr) expr.Expr
+	// between is the number of windows from one beginning to another.
+	between func(begin, next expr.Expr) expr.Expr
+	// moved is the beginning of a later window.
+	moved func(begin, windows expr.Expr) expr.Expr
+	// result is a beginning as a value of the column.
+	result func(begin expr.Expr) expr.Expr
+}
+
+// fixedWindows are windows of a number of the units of a type.
+func fixedWindows(t arrow.DataType, step int64) windowing {
+	every := expr.Lit(step)
+	return windowing{
+		begin: func(at expr.Expr) expr.Expr {
+			units := at.Cast(arrow.PrimitiveTypes.Int64)
+			return units.Sub(units.Mod(every).Add(every).Mod(every))
+		},
+		between: func(begin, next expr.Expr) expr.Expr { return next.Sub(begin).Div(every) },
+		moved:   func(begin, windows expr.Expr) expr.Expr { return begin.Add(windows.Mul(every)) },
+		result:  func(begin expr.Expr) expr.Expr { return begin.Cast(t) },
+	}
+}
+
+// windows are the windows of the calendar for values of a type.
+func (c Calendar) windows(t arrow.DataType) (windowing, error) {
+	stamp, isTimestamp := t.(*arrow.TimestampType)
+	if !isTimestamp && t.ID() != arrow.DATE32 && t.ID() != arrow.DATE64 {
+		return windowing{}, fmt.Errorf("windows of %v of %v, expected dates or timestamps: %w", c, t, device.ErrNotSupported)
+	}
+	if isTimestamp && c.zone == "" && stamp.TimeZone != "UTC" {
+		c.zone = stamp.TimeZone
+	}
+	if c.zone != "" && !isTimestamp {
+		return windowing{}, fmt.Errorf("windows of %v of %v: dates are the same in all time zones, leave out In: %w", c, t, device.ErrInvalidValue)
+	}
+	days, months := 0, 0
+	for _, u := range calendarUnits {
+		if u.name == c.unit {
+			days, months = u.days*c.number, u.months*c.number
+		}
+	}
+	if c.number < 1 || days+months == 0 {
+		return windowing{}, fmt.Errorf("windows of %v, expected a positive number of day, week, month, quarter or year; windows of one length, such as an hour, take a time.Duration: %w", c, device.ErrInvalidValue)
+	}
+	if c.weekStart != 0 && c.unit != "week" {
+		return windowing{}, fmt.Errorf("windows of %v: only weeks have a first day, leave out WeeksFrom: %w", c, device.ErrInvalidValue)
+	}
+	shift := expr.Lit(c.weekStart)
+	w := windowing{
+		begin: func(at expr.Expr) expr.Expr {
+			if c.zone != "" {
+				at = timezone.Local(at, c.zone)
+			}
+			if c.weekStart == 0 {
+				return at.FloorTo(c.number, c.unit)
+			}
+			return at.AddDays(shift.Neg()).FloorTo(c.number, c.unit).AddDays(shift)
+		},
+		between: func(begin, next expr.Expr) expr.Expr { return next.DaysSince(begin).Div(expr.Lit(days)) },
+		moved:   func(begin, windows expr.Expr) expr.Expr { return begin.AddDays(windows.Mul(expr.Lit(days))) },
+		result: func(begin expr.Expr) expr.Expr {
+			if c.zone != "" {
+				begin = timezone.Instant(begin, c.zone)
+			}
+			return begin.Cast(t)
+		},
+	}
+	if months > 0 {
+		w.between = func(begin, next expr.Expr) expr.Expr { return next.MonthsSince(begin).Div(expr.Lit(months)) }
+		w.moved = func(begin, windows expr.Expr) expr.Expr { return begin.AddMonths(windows.Mul(expr.Lit(months))) }
+	}
+	return w, nil
+}
+
+// windowsOf returns the windows of a length or a calendar for values of a type.
+func windowsOf(t arrow.DataType, every any) (windowing, error) {
+	switch every := every.(type) {
+	case Calendar:
+		return every.windows(t)
+	case string:
+		return windowing{}, fmt.Errorf("windows of %q, expected a time.Duration, an integer, or a Calendar such as Every(1, %q): %w", every, strings.TrimLeft(every, "0123456789 "), device.ErrInvalidValue)
+	}
+	step, err := stepOf(t, every)
+	return fixedWindows(t, step), err
+}

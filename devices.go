@@ -1,0 +1,258 @@
+package gpuframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	physical "github.com/pbnjay/memory"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/buffer/spill"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/exchange"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Devices selects several devices of one kind by their names, for example "cuda:0" and
+// "cuda:1". Queries run on all of them: scans are divided by row groups and batches; filters,
+// expressions, and joins with a right side that is copied to each device work on its rows;
+// groups, first rows and the rows of Top are made in parts; rows to sort move to the devices by
+// ranges of the keys; many groups, the rows of windows with partition keys, and both sides of
+// joins of large tables move by a hash of their keys; all other operations run
+// on the first device, which also has the results. They are those of one device, bit for bit.
+// [Query.Explain] shows the exchanges. Scans of few rows are not divided: see [DivideFrom].
+//
+// Budget and SpillBudget are the totals of all devices: each device has an equal part. A query
+// that needs more on one of them fails, or moves tables to host memory, though another one has
+// room. Without Budget the memory of each device is its limit.
+//
+// GPUs of different models work together; as all get the same number of batches, the slowest
+// one determines the time. GPUs that cannot access each other's memory exchange rows through
+// host memory.
+//
+// # Errors
+//
+// The error of Open wraps device.ErrInvalidValue for no names, for a device that is named
+// twice, for devices of different kinds, such as "cuda:0" and "host", and if Device is given
+// too; otherwise it is that of device.Open for the first device that cannot be opened.
+func Devices(names ...string) Option {
+	return Option{"Devices", func(s *settings) error {
+		if len(names) == 0 {
+			return fmt.Errorf("Devices has no name, expected one or more, such as \"cuda:0\": %w", device.ErrInvalidValue)
+		}
+		s.devices = slices.Clone(names)
+		return nil
+	}}
+}
+
+// DivideFrom sets the number of rows from which a scan is divided among several devices.
+// Without this option it is 100,000: the work on fewer takes less time than their way to other
+// devices. Scans of an unknown number of rows are always divided.
+func DivideFrom(rows int64) Option {
+	return Option{"DivideFrom", func(s *settings) error {
+		if rows < 0 {
+			return fmt.Errorf("DivideFrom is %d rows, expected zero or more: %w", rows, device.ErrInvalidValue)
+		}
+		s.divideFrom = rows
+		return nil
+	}}
+}
+
+const usualDivideFrom = 100_000
+
+// member is one of the devices of an engine, with the manager of its memory.
+type member struct {
+	device   *device.Device
+	manager  *memory.Manager
+	spilling exec.Spilling
+}
+
+// Devices returns the devices of the engine, that of [Engine.Device] first.
+func (e *Engine) Devices() []*device.Device {
+	list := []*device.Device{e.device}
+	for _, m := range e.others {
+		list = append(list, m.device)
+	}
+	return list
+}
+
+// Managers returns the managers of the memory of [Engine.Devices], in their order.
+func (e *Engine) Managers() []*memory.Manager {
+	list := []*memory.Manager{e.manager}
+	for _, m := range e.others {
+		list = append(list, m.manager)
+	}
+	return list
+}
+
+// openMembers opens devices and a manager on each.
+func openMembers(chosen settings) (list []*member, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeMembers(list))
+			list = nil
+		}
+	}()
+	options := chosen.memory
+	if n := uint64(len(chosen.devices)); options.Budget > 0 {
+		if options.Budget /= n; options.Budget == 0 {
+			return list, fmt.Errorf("Budget is less than a byte for each of %d devices: %w", n, device.ErrInvalidValue)
+		}
+	}
+	for _, name := range chosen.devices {
+		dev, err := device.Open(name)
+		if err != nil {
+			return list, err
+		}
+		m := &member{device: dev}
+		list = append(list, m)
+		for _, other := range list[:len(list)-1] {
+			if err := fitTogether(other.device, dev); err != nil {
+				return list, err
+			}
+		}
+		if m.manager, err = memory.NewManager(dev, options); err != nil {
+			return list, err
+		}
+		m.spilling.Manager, m.spilling.Options = m.manager, spillShare(chosen.spill, len(chosen.devices))
+	}
+	return list, nil
+}
+
+// fitTogether refuses devices that cannot exchange rows.
+func fitTogether(a, b *device.Device) error {
+	switch {
+	case a.Same(b):
+		return fmt.Errorf("Devices has %s twice, expected different devices: %w", b.Name(), device.ErrInvalidValue)
+	case a.Kind() != b.Kind():
+		return fmt.Errorf("Devices has %s of kind %v and %s of kind %v, expected one kind: %w", a.Name(), a.Kind(), b.Name(), b.Kind(), device.ErrInvalidValue)
+	}
+	return nil
+}
+
+// spillShare returns the part of the options for one of several devices.
+func spillShare(all spill.Options, devices int) spill.Options {
+	if devices < 2 {
+		return all
+	}
+	if all.HostBudget == 0 {
+		all.HostBudget = physical.TotalMemory() / 2
+	}
+	all.HostBudget = max(all.HostBudget/uint64(devices), 1)
+	return all
+}
+
+// closeMembers closes managers and devices.
+func closeMembers(list []*member) error {
+	var failures []error
+	for _, m := range list {
+		// Pinned memory that files were decoded into stays with the device otherwise.
+		_, trimming := memory.TrimPinned(m.device, 0)
+		failures = append(failures, trimming)
+	}
+	failures = append(failures, closeManagers(list))
+	for _, m := range list {
+		failures = append(failures, m.device.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// closeManagers closes the managers, if they were made.
+func closeManagers(list []*member) error {
+	var failures []error
+	for _, m := range list {
+		failures = append(failures, m.spilling.Close())
+		if m.manager != nil {
+			failures = append(failures, m.manager.Close())
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// childMembers makes children of the managers.
+func (e *Engine) childMembers(name string, budget uint64) (list []*member, err error) {
+	for _, of := range append([]*member{e.member}, e.others...) {
+		mgr, err := of.manager.Child(name, budget)
+		if err != nil {
+			return nil, errors.Join(err, closeManagers(list))
+		}
+		m := &member{device: of.device, manager: mgr}
+		m.spilling.Manager, m.spilling.Options = mgr, of.spilling.Options
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// deviceNames lists the names of the devices.
+func (e *Engine) deviceNames() string {
+	var names []string
+	for _, dev := range e.Devices() {
+		names = append(names, dev.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// places returns the further devices for the execution of a query.
+func (e *Engine) places() (list []exec.Place) {
+	for _, m := range e.others {
+		list = append(list, exec.Place{Manager: m.manager, Spilling: &m.spilling})
+	}
+	return list
+}
+
+// onDevices adds the further devices to the settings of a query.
+func (e *Engine) onDevices(s *exec.Settings) {
+	if len(e.others) == 0 {
+		return
+	}
+	tag := s.Tag
+	s.Others, s.Turns = e.places(), &exec.Turns{}
+	s.Move = func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
+		return exchange.Copy(ctx, table, m, exchange.Options{Tag: tag})
+	}
+}
+
+// optimize returns the plan that the engine runs.
+func (e *Engine) optimize(n plan.Node, without ...string) (plan.Node, error) {
+	made, err := plan.OptimizeWithout(n, without...)
+	if err != nil || len(e.others) == 0 {
+		return made, err
+	}
+	way, err := e.wayOfRows()
+	if err != nil {
+		return nil, err
+	}
+	return plan.Distribute(made, plan.Devices{Count: 1 + len(e.others), Way: way, LeastRows: e.divideFrom})
+}
+
+// wayOfRows describes how rows move between the devices: by peer copies if each device has access
+// to the memory of all others.
+func (e *Engine) wayOfRows() (string, error) {
+	peers, pinned := 0, 0
+	for _, from := range e.Devices() {
+		for _, to := range e.Devices() {
+			route, err := exchange.RouteBetween(from, to)
+			if err != nil {
+				return "", fmt.Errorf("gpuframe: %w", err)
+			}
+			switch route.Means {
+			case exchange.PeerCopy:
+				peers++
+			case exchange.Pinned:
+				pinned++
+			}
+		}
+	}
+	switch {
+	case pinned == 0:
+		return "peer copies", nil
+	case peers == 0:
+		return "pinned memory", nil
+	}
+	return fmt.Sprintf("peer copies, and pinned memory for %d of %d pairs of devices", pinned, pinned+peers), nil
+}

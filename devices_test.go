@@ -1,0 +1,356 @@
+package gpuframe_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/internal/testing/querytest"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/adaptor"
+)
+
+// openDevices opens an engine on devices, which divide scans of any length.
+func openDevices(t testing.TB, devices []*device.Device, options ...gpuframe.Option) *gpuframe.Engine {
+	t.Helper()
+	var names []string
+	for _, dev := range devices {
+		names = append(names, dev.Name())
+	}
+	e, err := gpuframe.Open(append(options, gpuframe.Devices(names...), gpuframe.DivideFrom(0))...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		requireNothing(t, e, "the test")
+		require.NoError(t, e.Close())
+	})
+	return e
+}
+
+// requireNothing fails if a device has memory in use.
+func requireNothing(t require.TestingT, e *gpuframe.Engine, after string) {
+	for _, m := range e.Managers() {
+		require.Zero(t, m.Stats().InUse, "%v after %s", m, after)
+		require.Zero(t, m.Stats().Leaks)
+	}
+}
+
+// TestRandomQueriesOnSeveralDevices compares random queries on two to four devices with a model.
+func TestRandomQueriesOnSeveralDevices(t *testing.T) {
+	for _, devices := range [][]*device.Device{devicetest.Hosts(t, 2), devicetest.Hosts(t, 4), devicetest.HostsApart(t, 3)} {
+		e := openDevices(t, devices)
+		property.Check(t, func(t *rapid.T) {
+			c := querytest.Draw(t, e, querytest.Options{Verbs: 7, Rows: 20})
+			defer c.Release()
+			checkQuery(t, c, nil)
+			checkQuery(t, c, slices.Clone(plan.Passes()))
+			require.NoError(t, c.Query.Evict())
+			requireNothing(t, e, c.Text)
+		})
+	}
+}
+
+// TestRandomQueriesOnEmulatedDevices runs a few random queries by kernels on two devices.
+func TestRandomQueriesOnEmulatedDevices(t *testing.T) {
+	e := openDevices(t, devicetest.Emulators(t, 2))
+	for seed := range 4 {
+		c := rapid.Custom(func(t *rapid.T) *querytest.Case {
+			return querytest.Draw(t, e, querytest.Options{Verbs: 3, Rows: 12})
+		}).Example(seed)
+		f, err := c.Query.Collect(t.Context())
+		require.NoError(t, err, c.Text)
+		record, err := f.Record(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, c.Want.Check(record), c.Text)
+		record.Release()
+		c.Release()
+		require.NoError(t, errors.Join(f.Release(), c.Query.Evict()))
+	}
+}
+
+// queriesOfDevices are queries with an order, on rows that all devices have some of.
+func queriesOfDevices(from, others gpuframe.Query) map[string]gpuframe.Query {
+	id, key, few, text := gpuframe.Col("id"), gpuframe.Col("key"), gpuframe.Col("few"), gpuframe.Col("text")
+	wide := from.With(id.Div(3).As("part"), text.Upper().As("upper")).Filter(id.Mod(7).Ne(3))
+	return map[string]gpuframe.Query{
+		"rows":           wide,
+		"first rows":     from.Head(41),
+		"last rows":      wide.Tail(41),
+		"slice":          wide.Slice(100, 150),
+		"union":          wide.Union(wide.Filter(few.Eq(1)), from.With(id.Div(5).As("part"), text.As("upper"))),
+		"groups":         from.GroupBy(few).Agg(id.Div(3).Sum().As("sum"), id.Mean().As("mean"), key.Max().As("max"), gpuframe.Count().As("n")).Sort(few),
+		"ordered groups": from.GroupBy(key).Agg(text.First().As("first"), id.Last().As("last"), few.List().As("list")).Sort(key),
+		"no keys":        from.Select(id.Sum(), text.Min(), gpuframe.Count().As("n")),
+		"no rows":        from.Filter(id.Lt(0)).GroupBy(few).Agg(id.Sum()),
+		"sum of none":    from.Filter(id.Lt(0)).Select(id.Sum(), gpuframe.Count().As("n")),
+		"distinct":       from.Distinct("key"),
+		"values":         from.Select(few, key.Mod(5).As("k")).Distinct(),
+		"top with ties":  from.Top(17, few.Desc()),
+		"sort with ties": from.Sort(few, key.Desc()),
+		"equal keys":     from.Sort(id.Mod(1)),
+		"sorted twice":   from.Sort(text).Filter(few.Eq(1)).Sort(few.Desc(), key.Add(1)).Head(40),
+		"sorts joined":   from.Sort(few, text).Join(others, gpuframe.Inner, key),
+		"inner join":     from.Join(others, gpuframe.Inner, key),
+		"left join":      from.Join(others.Filter(few.Eq(1)), gpuframe.Left, key),
+		"semi join":      from.Join(others.Head(30), gpuframe.Semi, key),
+		"anti join":      from.Join(others, gpuframe.Anti, key),
+		"full join":      from.Join(others.Head(30), gpuframe.Full, key),
+		"join of groups": from.Join(others.GroupBy(key).Agg(id.Sum().As("sum")), gpuframe.Inner, key).GroupBy(few).Agg(gpuframe.Col("sum").Sum()).Sort(few),
+		"window":         from.With(id.Sum().Over(gpuframe.By(few)).As("sum"), id.CumSum().Over(gpuframe.By(few).OrderBy(text)).As("up to")),
+		"window sorted":  from.With(id.Max().Over(gpuframe.By(few)).As("max")).Sort(few, text.Desc()),
+		"window counted": from.With(gpuframe.RowNumber().Over(gpuframe.By(key).OrderBy(text)).As("n")).GroupBy(few).Agg(gpuframe.Col("n").Sum()).Sort(few),
+		"row numbers":    wide.WithRowNumber("n"),
+		"joins shuffled": from.Join(others.Join(from, gpuframe.Inner, key).Select(key, few.As("f")), gpuframe.Inner, key).GroupBy(few).Agg(gpuframe.Count().As("n"), gpuframe.Col("f").Sum()).Sort(few),
+		"outer shuffled": from.Join(others, gpuframe.Full, key).GroupBy(key).Agg(gpuframe.Count().As("n"), id.Sum(), gpuframe.Col("id_right").Sum()).Sort(key),
+		"one row":        from.Filter(id.Eq(77)),
+		"used twice":     wide.GroupBy(few).Agg(id.Sum().As("sum")).Join(wide.GroupBy(few).Agg(id.Sum().As("sum")), gpuframe.Inner, few).Sort(few),
+	}
+}
+
+// TestSeveralDevicesAreOne compares queries on several devices with those on one, row by row. The
+// rows are in records, in tables of the first and of another device, and in a reader.
+func TestSeveralDevicesAreOne(t *testing.T) {
+	records, others := drawn(t, 1, 5, 120), drawn(t, 2, 3, 50)
+	one := engineOn(t, devicetest.Open(t, "host"))
+	want := map[string][]string{}
+	for name, q := range queriesOfDevices(one.Records(nil, records...), one.Records(nil, others...)) {
+		want[name] = lines(t, q)
+	}
+	counts := []int{2, 3, 8} // of 8, some have no batch
+	if testing.Short() {
+		counts = []int{3, 8}
+	}
+	for _, count := range counts {
+		e := openDevices(t, devicetest.Hosts(t, count))
+		frame, err := e.Records(nil, records...).Collect(t.Context())
+		require.NoError(t, err)
+		elsewhere, err := gpuframe.EngineOn(e.Managers()[1]).Records(nil, others...).Collect(t.Context())
+		require.NoError(t, err)
+		for name, q := range queriesOfDevices(e.Records(nil, records...), e.Records(nil, others...)) {
+			require.Equal(t, want[name], lines(t, q), "%s on %d devices", name, count)
+		}
+		for name, q := range queriesOfDevices(frame.Query(), e.Table(elsewhere.Table())) {
+			if testing.Short() && count == 8 {
+				break
+			}
+			require.Equal(t, want[name], lines(t, q), "%s of tables on %d devices", name, count)
+		}
+		reader, err := array.NewRecordReader(records[0].Schema(), records)
+		require.NoError(t, err)
+		require.Equal(t, want["groups"], lines(t, queriesOfDevices(e.Reader(reader), e.Records(nil, others...))["groups"]))
+		reader.Release()
+		require.NoError(t, errors.Join(frame.Release(), elsewhere.Release()))
+		requireNothing(t, e, "the queries")
+	}
+}
+
+func TestExplainOfSeveralDevices(t *testing.T) {
+	records, others := drawn(t, 1, 2, 100), drawn(t, 2, 1, 50)
+	e := openDevices(t, devicetest.HostsApart(t, 3))
+	id, key := gpuframe.Col("id"), gpuframe.Col("key")
+	q := e.Records(nil, records...).Filter(id.Gt(5)).Join(e.Records(nil, others...).Select(key), gpuframe.Inner, key).GroupBy(key).Agg(id.Sum())
+	text, err := q.Explain(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, text, "as run on hosts-apart, hosts-apart:1, hosts-apart:2:")
+	for _, part := range []string{"merge group by key", "gather from 3 devices by pinned memory", "partial group by key",
+		"broadcast to 3 devices by pinned memory", "shuffle among 3 devices by a hash of key, pinned memory"} {
+		require.Contains(t, text, part)
+	}
+	var profile gpuframe.Profile
+	f, err := q.Collect(t.Context(), gpuframe.Profiled(&profile), gpuframe.Tag("q"))
+	require.NoError(t, err)
+	require.Contains(t, profile.String(), "gather from 3 devices")
+	for _, o := range profile.Operations() {
+		require.Positive(t, o.Rows, o.Name)
+	}
+	require.Positive(t, statsOf(e, "q").InUse)
+	require.NoError(t, f.Release())
+	require.Zero(t, statsOf(e, "q").InUse)
+	require.Positive(t, statsOf(e, "q").Peak)
+
+	// Without DivideFrom so few rows stay on one device.
+	usual, err := gpuframe.Open(gpuframe.Devices("hosts-apart:0", "hosts-apart:1"))
+	require.NoError(t, err)
+	text, err = usual.Records(nil, records...).Explain(t.Context())
+	require.NoError(t, err)
+	require.NotContains(t, text, "gather")
+	require.NoError(t, usual.Close())
+}
+
+func TestDevicesRefused(t *testing.T) {
+	devicetest.Hosts(t, 2)
+	for name, c := range map[string]struct {
+		options []gpuframe.Option
+		is      error
+		message string
+	}{
+		"none":     {[]gpuframe.Option{gpuframe.Devices()}, device.ErrInvalidValue, "Devices has no name"},
+		"twice":    {[]gpuframe.Option{gpuframe.Devices("hosts:0", "hosts:1", "hosts:0")}, device.ErrInvalidValue, "Devices has hosts twice"},
+		"missing":  {[]gpuframe.Option{gpuframe.Devices("hosts:0", "hosts:99")}, device.ErrNoDevice, `open "hosts:99"`},
+		"both":     {[]gpuframe.Option{gpuframe.Devices("hosts:0"), gpuframe.Device("host")}, device.ErrInvalidValue, "both given"},
+		"a budget": {[]gpuframe.Option{gpuframe.Devices("hosts:0", "hosts:1"), gpuframe.Budget(1)}, device.ErrInvalidValue, "less than a byte"},
+		"negative": {[]gpuframe.Option{gpuframe.DivideFrom(-1)}, device.ErrInvalidValue, "DivideFrom is -1 rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := gpuframe.Open(c.options...)
+			require.Nil(t, e)
+			require.ErrorIs(t, err, c.is)
+			require.ErrorContains(t, err, c.message)
+		})
+	}
+	emulated := devicetest.Emulators(t, 1)[0]
+	_, err := gpuframe.Open(gpuframe.Devices("host", emulated.Name()))
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	require.ErrorContains(t, err, "expected one kind")
+}
+
+// TestCancelSeveralDevices ends the context at points at which a device looks at it.
+func TestCancelSeveralDevices(t *testing.T) {
+	e := openDevices(t, devicetest.Hosts(t, 3))
+	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
+	for _, name := range []string{"rows", "ordered groups", "join of groups", "outer shuffled", "sort with ties", "window sorted"} {
+		failed := 0
+		for step := int64(1); ; step += 1 + step/3 {
+			ctx := newCountingContext(step)
+			err := read(ctx, queries[name])
+			requireNothing(t, e, fmt.Sprintf("%s, point %d", name, step))
+			if err == nil {
+				if ctx.asked.Load() < step {
+					break
+				}
+				continue // the rest of the work was not needed
+			}
+			failed++
+			require.ErrorIs(t, err, errStopped, "%s, point %d", name, step)
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		require.Greater(t, failed, 3, name)
+	}
+}
+
+// read reads the frames of a query and releases them.
+func read(ctx context.Context, q gpuframe.Query) error {
+	for f, err := range q.Batches(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := f.Release(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestFailuresOfOneDevice fails allocations of one of three devices. The error names it, and
+// nothing is left on the others.
+func TestFailuresOfOneDevice(t *testing.T) {
+	devices := devicetest.Hosts(t, 3)
+	var managers []*memory.Manager
+	var faults []*adaptor.Fault
+	for _, dev := range devices {
+		fault := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
+		faults = append(faults, fault)
+		managers = append(managers, devicetest.Manager(t, dev, memory.Options{Resource: fault}))
+	}
+	e := gpuframe.EngineOnSeveral(managers...)
+	defer func() { require.NoError(t, e.Close()) }()
+	lost, divisor := errors.New("lost"), uint64(3)
+	if testing.Short() {
+		divisor = 1
+	}
+	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
+	for _, name := range []string{"rows", "groups", "inner join", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined"} {
+		for number, fault := range faults {
+			failed := 0
+			for nth := uint64(1); ; nth += 1 + nth/divisor {
+				fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: nth}, AllocateError: lost})
+				err := read(t.Context(), queries[name])
+				requireNothing(t, e, name)
+				if err == nil {
+					break
+				}
+				failed++
+				require.ErrorIs(t, err, lost)
+				require.ErrorContains(t, err, " on "+devices[number].Name()+": ")
+			}
+			fault.Arm(adaptor.FaultOptions{})
+			require.Greater(t, failed, 1, "%s on %v", name, devices[number])
+		}
+	}
+}
+
+// TestBudgetOfSeveralDevices runs queries with the least budget that they report for each device,
+// with more and with less.
+func TestBudgetOfSeveralDevices(t *testing.T) {
+	records, others := drawn(t, 1, 3, 1000), drawn(t, 2, 2, 100)
+	one := engineOn(t, devicetest.Open(t, "host"))
+	probe := openDevices(t, devicetest.Hosts(t, 3))
+	for _, name := range []string{"groups", "ordered groups", "top with ties", "inner join", "sort with ties", "equal keys", "sorts joined", "outer shuffled"} {
+		want := lines(t, queriesOfDevices(one.Records(nil, records...), one.Records(nil, others...))[name])
+		needs, err := queriesOfDevices(probe.Records(nil, records...), probe.Records(nil, others...))[name].Needs(t.Context())
+		require.NoError(t, err)
+		for _, budget := range []uint64{needs.Smallest - 1, needs.Smallest, 4 * needs.Smallest} {
+			e := openDevices(t, devicetest.Hosts(t, 3), gpuframe.Budget(3*budget))
+			q := queriesOfDevices(e.Records(nil, records...), e.Records(nil, others...))[name]
+			var refused *gpuframe.NeedsError
+			if budget < needs.Smallest {
+				require.ErrorAs(t, read(t.Context(), q), &refused)
+				require.Equal(t, []uint64{needs.Smallest, budget}, []uint64{refused.Needed, refused.Budget})
+				continue
+			}
+			got := lines(t, q)
+			if name == "inner join" { // a join that divides its sides yields its rows in another order
+				slices.Sort(want)
+				slices.Sort(got)
+			}
+			require.Equal(t, want, got, "%s with %d bytes on each", name, budget)
+		}
+	}
+}
+
+// TestIterationOnSeveralDevices runs a query of a tenant between two frames of an iteration, and
+// ends another iteration early.
+func TestIterationOnSeveralDevices(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Devices(devicetest.Hosts(t, 2)[0].Name(), "hosts:1"), gpuframe.DivideFrom(0), gpuframe.Budget(64<<20))
+	require.NoError(t, err)
+	records := drawn(t, 1, 6, 50)
+	tenant, err := e.Tenant("a", 32<<20)
+	require.NoError(t, err)
+	for _, m := range tenant.Managers() {
+		require.Equal(t, uint64(16<<20), m.Budget())
+		require.Equal(t, "a", m.Name())
+	}
+	var failure error
+	frames := 0
+	for f, err := range e.Records(nil, records...).Filter(gpuframe.Col("id").Ge(0)).Batches(t.Context()) {
+		if failure = err; err != nil {
+			break
+		}
+		frames++
+		require.NoError(t, f.Release())
+		if frames == 2 {
+			require.Len(t, lines(t, tenant.Records(nil, records...).Sort(gpuframe.Col("id"))), 300)
+			require.NoError(t, tenant.Close())
+		}
+	}
+	require.NoError(t, failure)
+	require.Equal(t, 6, frames)
+	for f, err := range e.Records(nil, records...).Batches(t.Context()) {
+		require.NoError(t, err)
+		require.NoError(t, f.Release())
+		break
+	}
+	requireNothing(t, e, "two iterations")
+	require.NoError(t, e.Close())
+	require.ErrorIs(t, read(t.Context(), e.Records(nil, records...)), gpuframe.ErrClosed)
+}

@@ -1,0 +1,153 @@
+package flight
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	arrowflight "github.com/apache/arrow/go/v17/arrow/flight"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/names"
+	"github.com/gpuframe/gpuframe/internal/querydata"
+)
+
+// request is a query of a client, with the uploaded tables that it reads.
+type request struct {
+	query gpuframe.Query
+	// rows is the number of rows if it is known without running, and otherwise -1.
+	rows int64
+	// shared reports that the query is a shared table, all of it.
+	shared bool
+	// table is the table that the query returns as it is, or nil.
+	table *buffer.Buffer
+	reads []*upload
+}
+
+// close ends the use of the tables.
+func (r *request) close() error {
+	var err error
+	for _, table := range r.reads {
+		err = errors.Join(err, table.done())
+	}
+	r.reads = nil
+	return err
+}
+
+// table adds a table that the client sees, and returns a query on it.
+func (s *Server) table(c *client, name string, r *request) (gpuframe.Query, error) {
+	if err := checkTableName(name); err != nil {
+		return gpuframe.Query{}, err
+	}
+	s.mu.Lock()
+	own := c.tables[name]
+	shared, is := s.shared[name]
+	visible := s.visible(c)
+	s.mu.Unlock()
+	switch {
+	case own != nil && own.retain():
+		r.reads = append(r.reads, own)
+		r.rows, r.table = own.frame.NumRows(), own.frame.Table()
+		return own.frame.Query(), nil
+	case is:
+		r.rows, r.shared = -1, true
+		if shared.frame != nil {
+			r.rows, r.table = shared.frame.NumRows(), shared.frame.Table()
+			return c.engine.Table(r.table), nil
+		}
+		return shared.source(c.engine), nil
+	}
+	return gpuframe.Query{}, &unknownTable{names.Unknown("table", name, visible)}
+}
+
+// visible returns the sorted names of the tables that a client sees. The caller holds mu.
+func (s *Server) visible(c *client) []string {
+	list := make([]string, 0, len(s.shared)+len(c.tables))
+	for name := range s.shared {
+		if c.tables[name] == nil {
+			list = append(list, name)
+		}
+	}
+	for name := range c.tables {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// ticket is the JSON of a ticket for a table.
+type ticket struct {
+	Table *string `json:"table"`
+}
+
+// ticketOf makes the ticket for a table.
+func ticketOf(name string) ([]byte, error) { return json.Marshal(ticket{&name}) }
+
+// open returns the request of a ticket. The caller closes it.
+func (s *Server) open(ctx context.Context, text []byte) (*request, error) {
+	c, r := clientOf(ctx), &request{rows: -1}
+	if len(text) > s.limits.DocumentBytes {
+		return nil, refused(codes.ResourceExhausted, "a ticket or document of %d bytes, expected %d at most", len(text), s.limits.DocumentBytes)
+	}
+	var err error
+	var named ticket
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if strict.Decode(&named) == nil && named.Table != nil {
+		r.query, err = s.table(c, *named.Table, r)
+	} else {
+		r.query, err = s.document(c, text, r)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+// document returns the query of a document.
+func (s *Server) document(c *client, text []byte, r *request) (gpuframe.Query, error) {
+	query, err := querydata.Decode(c.engine, text, querydata.Options{
+		Paths: func(paths []string) error {
+			if s.options.Paths == nil {
+				return errors.New("this server reads no files for its clients: read its tables")
+			}
+			return s.options.Paths(c.name, paths)
+		},
+		Table: func(name string) (gpuframe.Query, error) { return s.table(c, name, r) },
+	})
+	r.rows, r.shared, r.table = -1, false, nil
+	return query, err
+}
+
+// described returns the request of a descriptor, and the ticket for it.
+func (s *Server) described(ctx context.Context, descriptor *arrowflight.FlightDescriptor) (r *request, text []byte, err error) {
+	switch descriptor.GetType() {
+	case arrowflight.DescriptorPATH:
+		name, err := tableName(descriptor)
+		if err != nil {
+			return nil, nil, err
+		}
+		if text, err = ticketOf(name); err != nil {
+			return nil, nil, err
+		}
+	case arrowflight.DescriptorCMD:
+		text = descriptor.GetCmd()
+	default:
+		return nil, nil, refused(codes.InvalidArgument, "the descriptor's type is %v, expected PATH with a table's name or CMD with a query document", descriptor.GetType())
+	}
+	r, err = s.open(ctx, text)
+	return r, text, err
+}
+
+// tableName returns the name of the table that a descriptor's path names.
+func tableName(descriptor *arrowflight.FlightDescriptor) (string, error) {
+	path := descriptor.GetPath()
+	if descriptor.GetType() != arrowflight.DescriptorPATH || len(path) != 1 {
+		return "", refused(codes.InvalidArgument, "expected a descriptor with a path of one element, the table's name, got one of type %v with %d", descriptor.GetType(), len(path))
+	}
+	return path[0], checkTableName(path[0])
+}

@@ -1,0 +1,99 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// dividedSource is a source that the workers of a fragment read together. The first one that
+// needs it opens it.
+type dividedSource struct {
+	fragment *fragment
+	progress func(rows, bytes int64)
+
+	mu     sync.Mutex
+	opened bool
+	parts  []source.Part
+	err    error
+}
+
+// dividedScan is one worker's part of a source.
+type dividedScan struct {
+	*dividedSource
+	worker *worker
+	// place is the number of the scan among the scans and shuffles of a fragment.
+	place int
+}
+
+// scan returns the part of a worker of the scan that it opens next.
+func (w *worker) scan() *dividedScan {
+	f, number := w.fragment, w.scans
+	w.scans++
+	if number == len(f.scans) {
+		made := &dividedSource{fragment: f}
+		if f.settings.Progress != nil {
+			made.progress = f.settings.Progress.scan()
+		}
+		f.scans = append(f.scans, made)
+	}
+	return &dividedScan{f.scans[number], w, w.place()}
+}
+
+// place numbers the scan or the shuffle that the worker opens.
+func (w *worker) place() int {
+	w.places++
+	return w.places - 1
+}
+
+// isFirst reports whether the first worker opens the scan.
+func (d *dividedScan) isFirst() bool { return d.worker.number == 0 }
+
+// open returns the reader of a part.
+func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Request) (buffer.Reader, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.opened {
+		d.opened = true
+		settings := &d.fragment.settings
+		managers := []*memory.Manager{settings.Manager}
+		for _, other := range settings.Others {
+			managers = append(managers, other.Manager)
+		}
+		request.Progress = d.progress
+		d.parts, d.err = source.Split(ctx, settings.source(of), managers, request, settings.Move)
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	return &placing{d.parts[d.worker.number], d}, nil
+}
+
+// close closes the parts, also those that no worker has opened.
+func (d *dividedSource) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var failures []error
+	for _, p := range d.parts {
+		failures = append(failures, p.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// placing notes the places of tables.
+type placing struct {
+	source.Part
+	scan *dividedScan
+}
+
+// Next implements buffer.Reader.
+func (p *placing) Next(ctx context.Context) (*buffer.Buffer, error) {
+	table, err := p.Part.Next(ctx)
+	p.scan.worker.at = place{p.scan.place, p.Part.Number()}
+	return table, err
+}

@@ -1,0 +1,268 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// fragment is the part of a plan below a gathering. Each device has a worker, which runs the
+// fragment on its batches of the sources, and makes up to two tables in advance. The reader
+// yields the tables of all workers in the order of the batches, in memory of the first device.
+//
+// Batches are dealt to the devices in turns, so each device has the same ones in each run. A
+// fragment has operations that make of a table one or more, and read no further table before; so
+// a table belongs to the batch that a scan has yielded last. A join that divides its sides while
+// memory is short is an exception, and its rows have no order on one device either.
+type fragment struct {
+	*stage
+	opener  *opener
+	workers []*worker
+	scans   []*dividedSource
+	// broadcasts are the tables that all workers read, and shuffles those that each reads a part
+	// of, in the order in which the workers open them.
+	broadcasts []*broadcast
+	shuffles   []*shuffle
+
+	stop    context.CancelCauseFunc
+	running sync.WaitGroup
+	// failure is the first error of a worker. broken is closed when it is set.
+	fail    sync.Once
+	failure error
+	broken  chan struct{}
+	// moving are tables of other devices.
+	moving pieces
+}
+
+// worker runs a fragment on one device.
+type worker struct {
+	fragment *fragment
+	number   int
+	settings Settings
+	reader   buffer.Reader
+	// scans, broadcasts and shuffles count those that were opened, places the scans and shuffles.
+	scans, broadcasts, shuffles, places int
+	// at is the place of the table that a scan has yielded last.
+	at place
+	// tables are the results. The channel is closed at the end, also after an error.
+	tables chan placed
+	// head, if its table is not nil, was received from tables.
+	head  placed
+	ended bool
+}
+
+// place orders tables: by the scan or the shuffle, for a union, and by the number of a scan's batch.
+type place struct {
+	input int
+	batch int64
+}
+
+func (p place) before(q place) bool {
+	return p.input < q.input || p.input == q.input && p.batch < q.batch
+}
+
+// placed is a table and its place.
+type placed struct {
+	table *buffer.Buffer
+	at    place
+}
+
+// exchange opens an exchange. A broadcast and a shuffle are in a fragment.
+func (o *opener) exchange(ctx context.Context, base *stage, n *plan.Exchange) (buffer.Reader, error) {
+	switch n.Kind() {
+	case plan.Broadcast:
+		return o.worker.broadcast(ctx, base, n)
+	case plan.Shuffle, plan.Ranges:
+		return o.worker.shuffle(ctx, base, n)
+	}
+	f, err := o.gather(ctx, base, n)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// gather opens a fragment on all devices.
+func (o *opener) gather(ctx context.Context, base *stage, n *plan.Exchange) (*fragment, error) {
+	f := &fragment{stage: base, opener: o, broken: make(chan struct{})}
+	places := append([]Place{{o.settings.Manager, o.settings.Spilling}}, o.settings.Others...)
+	for i, p := range places {
+		w := &worker{fragment: f, number: i, settings: o.settings, tables: make(chan placed, 1)}
+		w.settings.Manager, w.settings.Spilling, w.settings.Working = p.Manager, p.Spilling, nil
+		own := opener{settings: w.settings, worker: w, parents: o.parents, bounds: o.bounds}
+		reader, err := own.open(ctx, n.Input())
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		w.reader = reader
+		f.workers = append(f.workers, w)
+	}
+	return f, nil
+}
+
+// Next implements buffer.Reader.
+func (f *fragment) Next(ctx context.Context) (*buffer.Buffer, error) {
+	made, err := f.next(ctx)
+	return made, f.failed(err)
+}
+
+func (f *fragment) next(ctx context.Context) (*buffer.Buffer, error) {
+	if f.stop == nil {
+		f.start(ctx)
+	}
+	if f.moving.isEmpty() {
+		w, err := f.first(ctx)
+		if err != nil {
+			return nil, err
+		}
+		table := w.head.table
+		w.head.table = nil
+		if w.number == 0 {
+			return table, nil
+		}
+		f.moving.push(table)
+	}
+	made, err := f.moving.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
+		return f.settings.Move(ctx, piece, f.settings.Manager)
+	})
+	return made, unended(err)
+}
+
+// start starts the workers. They end with the context of the first call of Next, or by stop.
+func (f *fragment) start(ctx context.Context) {
+	ctx, f.stop = cancel.Endable(ctx)
+	for _, w := range f.workers {
+		f.running.Go(func() { w.run(ctx) })
+	}
+}
+
+// first returns the worker with the table that comes first, or io.EOF.
+func (f *fragment) first(ctx context.Context) (first *worker, err error) {
+	for _, w := range f.workers {
+		if err := w.receive(ctx); err != nil {
+			return nil, err
+		}
+		if w.head.table != nil && (first == nil || w.head.at.before(first.head.at)) {
+			first = w
+		}
+	}
+	if first == nil {
+		return nil, errEnd
+	}
+	return first, nil
+}
+
+// receive waits for the next table of a worker, unless it has one or is at its end.
+func (w *worker) receive(ctx context.Context) error {
+	if w.head.table != nil || w.ended {
+		return nil
+	}
+	ok := true
+	select {
+	case w.head, ok = <-w.tables:
+	case <-w.fragment.broken:
+	case <-ctx.Done():
+		return cancel.Error(ctx)
+	}
+	select {
+	case <-w.fragment.broken:
+		return w.fragment.failure
+	default:
+		w.ended = !ok
+		return nil
+	}
+}
+
+// run makes all tables of a worker.
+func (w *worker) run(ctx context.Context) {
+	defer close(w.tables)
+	for {
+		table, err := w.next(ctx)
+		if err == errEnd {
+			return
+		}
+		if err == nil && table == nil {
+			continue
+		}
+		if err == nil {
+			select {
+			case w.tables <- placed{table, w.at}:
+				continue
+			case <-ctx.Done():
+				_, err = releasing(nil, cancel.Error(ctx), table)
+			}
+		}
+		w.fragment.abort(err)
+		return
+	}
+}
+
+// next makes a table, or nil for one without rows.
+func (w *worker) next(ctx context.Context) (*buffer.Buffer, error) {
+	if err := w.settings.Turns.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer w.settings.Turns.leave()
+	table, err := w.reader.Next(ctx)
+	if err == nil && w.number > 0 {
+		// Less moves to the first device.
+		table, err = Exact(ctx, table, w.settings)
+	}
+	if err != nil {
+		return nil, (&stage{node: w.fragment.node, settings: w.settings}).failed(err)
+	}
+	if rows, known := table.HostRows(); known && rows == 0 {
+		return nil, table.Release()
+	}
+	return table, nil
+}
+
+// abort ends all workers after an error of one.
+func (f *fragment) abort(err error) {
+	f.fail.Do(func() {
+		f.failure = err
+		close(f.broken)
+		f.stop(err)
+	})
+}
+
+// Close implements buffer.Reader. It waits for the workers.
+func (f *fragment) Close() error {
+	failures := []error{f.moving.release()}
+	if f.stop != nil {
+		f.stop(nil)
+	}
+	for _, w := range f.workers {
+		if w.head.table != nil {
+			failures = append(failures, w.head.table.Release())
+			w.head.table = nil
+		}
+		if f.stop != nil {
+			for p := range w.tables {
+				failures = append(failures, p.table.Release())
+			}
+		}
+		w.ended = true
+	}
+	f.running.Wait()
+	for _, w := range f.workers {
+		failures = append(failures, w.reader.Close())
+	}
+	f.workers = nil
+	for _, s := range f.shuffles {
+		failures = append(failures, s.close())
+	}
+	f.shuffles = nil
+	for _, b := range f.broadcasts {
+		failures = append(failures, b.close())
+	}
+	f.broadcasts = nil
+	for _, s := range f.scans {
+		failures = append(failures, s.close())
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,85 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/random"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// A position is a number of a row that is higher than those of the rows before it in the order
+// of a plan for one device: bits for the input, for the batch, and for the row among those that
+// the worker has of that batch.
+const (
+	rowBits   = 32
+	batchBits = 26
+	inputBits = 63 - rowBits - batchBits
+)
+
+// positions counts the rows of a worker in the order of their places.
+type positions struct {
+	at   place
+	rows int64
+}
+
+// next returns the position of the first of some rows.
+func (p *positions) next(at place, rows int64) (int64, error) {
+	if at != p.at {
+		*p = positions{at: at}
+	}
+	first := p.rows
+	p.rows += rows
+	switch {
+	case at.input >= 1<<inputBits:
+		return 0, fmt.Errorf("input %d of a union on several devices, expected fewer than %d: %w", at.input, 1<<inputBits, memory.ErrOverflow)
+	case at.batch >= 1<<batchBits:
+		return 0, fmt.Errorf("batch %d of a source on several devices, expected fewer than %d: make batches of more rows: %w", at.batch, 1<<batchBits, memory.ErrOverflow)
+	case p.rows > 1<<rowBits:
+		return 0, fmt.Errorf("%d rows of one batch on several devices, expected at most %d: %w", p.rows, int64(1)<<rowBits, memory.ErrOverflow)
+	}
+	return int64(at.input)<<(rowBits+batchBits) | at.batch<<rowBits | first, nil
+}
+
+// position adds the positions of rows.
+func position(s *stage) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
+	var next positions
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		before := next
+		made, err := s.positioned(ctx, table, &next)
+		if err != nil {
+			next = before // the rows are tried again in smaller tables
+		}
+		return made, err
+	}
+}
+
+// positioned returns a table with the positions of its rows.
+func (s *stage) positioned(ctx context.Context, table *buffer.Buffer, next *positions) (*buffer.Buffer, error) {
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first, err := next.next(s.worker.at, rows)
+	if err != nil {
+		return nil, err
+	}
+	return s.withNumbers(ctx, table, plan.PositionName, first)
+}
+
+// withNumbers returns a table with a column of consecutive numbers, one for each row.
+func (s *stage) withNumbers(ctx context.Context, table *buffer.Buffer, name string, first int64) (*buffer.Buffer, error) {
+	numbers, err := random.Numbers(ctx, int(table.Capacity()), random.Options{Options: s.options(), First: uint64(first), Rows: table.RowCount()})
+	if err != nil {
+		return nil, err
+	}
+	made, err := table.AppendColumn(arrow.Field{Name: name, Type: numbers.Type()}, numbers)
+	if failure := numbers.Release(); failure != nil {
+		return releasing(nil, failure, made)
+	}
+	return made, err
+}

@@ -1,0 +1,254 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/exchange"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// shuffle moves the rows of a fragment, by a hash or by ranges of keys, to the devices of another
+// fragment. All rows move before the first one is read; the tables move to host memory while memory
+// is short.
+type shuffle struct {
+	below *fragment
+	// keys are those of a hash, ranges those of ranges.
+	keys   []expr.Expr
+	ranges *ranges
+
+	mu   sync.Mutex
+	done bool
+	err  error
+	// parts has, for each device that rows come from and each that they move to, the tables and
+	// their places.
+	parts [][]part
+	// ready has the tables of each destination, in order.
+	ready [][]placedPart
+}
+
+// part is the tables that move from one device to another.
+type part struct {
+	*held
+	at []place
+}
+
+// placedPart is a table of a part.
+type placedPart struct {
+	heldTable
+	at place
+}
+
+// shuffle returns a reader of the rows that move to the worker's device.
+func (w *worker) shuffle(ctx context.Context, base *stage, n *plan.Exchange) (buffer.Reader, error) {
+	f, number := w.fragment, w.shuffles
+	w.shuffles++
+	if number == len(f.shuffles) {
+		below, err := f.opener.gather(ctx, &stage{node: n, settings: f.settings, bounds: f.bounds}, n)
+		if err != nil {
+			return nil, err
+		}
+		made := &shuffle{below: below, keys: n.Keys()}
+		if n.Kind() == plan.Ranges {
+			made.ranges = newRanges(below, n.SortKeys())
+		}
+		f.shuffles = append(f.shuffles, made)
+	}
+	// The rows of each device have a place before those of the next one.
+	return &shuffled{stage: base, of: f.shuffles[number], place: place{w.place(), int64(w.number)}}, nil
+}
+
+// run moves all rows, if no other worker has.
+func (s *shuffle) run(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done {
+		return s.err
+	}
+	s.done = true
+	workers := s.below.workers
+	for range workers {
+		parts := make([]part, len(workers))
+		for to, w := range workers {
+			parts[to].held = s.below.holdOn(w)
+		}
+		s.parts = append(s.parts, parts)
+	}
+	if s.ranges == nil {
+		s.err = s.below.each(ctx, s.send)
+	} else {
+		s.err = s.ranges.move(ctx, s)
+	}
+	s.order()
+	return s.err
+}
+
+// holdOn returns an empty sequence of tables on the device of a worker.
+func (f *fragment) holdOn(w *worker) *held {
+	return &held{stage: &stage{node: f.node, settings: w.settings}}
+}
+
+// each calls a function for all workers at a time. The first error ends the others.
+func (f *fragment) each(ctx context.Context, call func(context.Context, *worker) error) error {
+	ctx, stop := cancel.Endable(ctx)
+	defer stop(nil)
+	var running sync.WaitGroup
+	var failing sync.Once
+	var failure error
+	for _, w := range f.workers {
+		running.Go(func() {
+			if err := call(ctx, w); err != nil {
+				failing.Do(func() {
+					failure = f.holdOn(w).failed(unended(err))
+					stop(failure)
+				})
+			}
+		})
+	}
+	running.Wait()
+	return failure
+}
+
+// send moves all rows of a worker by hashes.
+func (s *shuffle) send(ctx context.Context, w *worker) error {
+	return w.all(ctx, func(table *buffer.Buffer) error {
+		var rest pieces
+		rest.push(table)
+		err := rest.all(ctx, func(piece *buffer.Buffer) error {
+			divided, err := exchange.PartitionByHash(ctx, piece, s.keys, len(s.parts), kernels.Options{Manager: w.settings.Manager, Tag: w.settings.Tag})
+			if err != nil {
+				return err
+			}
+			return s.divide(ctx, w, divided, w.at)
+		})
+		return errors.Join(err, rest.release())
+	})
+}
+
+// all calls a function with each table that a worker makes, which takes it over.
+func (w *worker) all(ctx context.Context, call func(*buffer.Buffer) error) error {
+	for {
+		table, err := w.next(ctx)
+		if err == errEnd {
+			return nil
+		}
+		if err == nil && table != nil {
+			err = call(table)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// divide moves the parts of a table, which it takes over. If memory is short, it moves none.
+func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffer, at place) error {
+	moved := make([]*buffer.Buffer, 0, len(divided))
+	for to, p := range divided {
+		made, err := s.moved(ctx, w, p, to)
+		if err != nil {
+			_, err = releasing(nil, s.parts[w.number][to].failed(err), append(moved, divided...)...)
+			return err
+		}
+		moved = append(moved, made)
+	}
+	if _, err := releasing(nil, nil, divided...); err != nil {
+		_, err = releasing(nil, err, moved...)
+		return err
+	}
+	for to, p := range moved {
+		of := &s.parts[w.number][to]
+		if err := of.movable(ctx, p); err != nil {
+			if isShort(err) {
+				err = fmt.Errorf("hold a part: %v", err) // others have moved: the table must not be divided again
+			}
+			_, err = releasing(nil, of.failed(err), moved[to+1:]...)
+			return err
+		}
+		for len(of.at) < len(of.tables) {
+			of.at = append(of.at, at)
+		}
+	}
+	return nil
+}
+
+// moved returns a part of a table on the device that it moves to. The part that stays is copied if
+// it keeps the memory of the parts that leave.
+func (s *shuffle) moved(ctx context.Context, w *worker, part *buffer.Buffer, to int) (*buffer.Buffer, error) {
+	if to != w.number {
+		return w.settings.Move(ctx, part, s.below.workers[to].settings.Manager)
+	}
+	if err := part.Retain(); err != nil {
+		return nil, err
+	}
+	return Exact(ctx, part, w.settings)
+}
+
+// order makes the sequence of the tables of each destination.
+func (s *shuffle) order() {
+	s.ready = make([][]placedPart, len(s.parts))
+	for _, from := range s.parts {
+		for to := range from {
+			for i, table := range from[to].tables {
+				s.ready[to] = append(s.ready[to], placedPart{table, from[to].at[i]})
+			}
+			from[to].tables = nil
+		}
+	}
+	for _, list := range s.ready {
+		slices.SortStableFunc(list, func(a, b placedPart) int {
+			return cmp.Or(cmp.Compare(a.at.input, b.at.input), cmp.Compare(a.at.batch, b.at.batch))
+		})
+	}
+}
+
+// take returns the next table of a destination, or io.EOF.
+func (s *shuffle) take(ctx context.Context, to int) (*buffer.Buffer, error) {
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	list := s.ready[to] // only the worker of the destination changes it
+	if len(list) == 0 {
+		return nil, errEnd
+	}
+	table, err := acquired(ctx, list[0])
+	if err != nil {
+		return nil, err
+	}
+	s.ready[to] = list[1:]
+	return releasing(table, list[0].Release())
+}
+
+// close releases the tables that were not read. No worker runs.
+func (s *shuffle) close() error {
+	var failures []error
+	for _, list := range s.ready {
+		for _, p := range list {
+			failures = append(failures, p.Release())
+		}
+	}
+	s.ready = nil
+	return errors.Join(append(failures, s.ranges.release(), s.below.Close())...)
+}
+
+// shuffled reads what has moved to one device.
+type shuffled struct {
+	*stage
+	of    *shuffle
+	place place
+}
+
+// Next implements buffer.Reader.
+func (s *shuffled) Next(ctx context.Context) (*buffer.Buffer, error) {
+	table, err := s.of.take(ctx, s.worker.number)
+	s.worker.at = s.place
+	return table, s.failed(err)
+}

@@ -1,0 +1,62 @@
+package plan
+
+import "slices"
+
+// sort sorts the rows of each device, after they have moved by ranges of the keys.
+func (d *distribution) sort(n *Sort, input Node) (spread, error) {
+	made, err := withInputs(n, NewRanges(input, d.devices, n.keys))
+	return spread{node: made, all: true}, err
+}
+
+// sortPositioned sorts rows with positions, which rows with equal keys are ordered by.
+func (d *distribution) sortPositioned(n *Sort, input spread) (spread, error) {
+	keys := withPositionKey(n.keys)
+	sorted, err := NewSort(NewRanges(input.node, d.devices, keys), keys, All)
+	if err != nil {
+		return spread{}, err
+	}
+	made, err := NewColumns(sorted, input.columns...)
+	return spread{node: made, all: true}, err
+}
+
+// withPositionKey returns sort keys and the position.
+func withPositionKey(keys []SortKey) []SortKey {
+	return append(slices.Clone(keys), positionKey())
+}
+
+// top finds the first rows of each device, and those of all among them. Rows with equal keys are
+// ordered by their positions. If a device may have to keep as many rows as it has, all are sorted
+// and the first ones taken.
+func (d *distribution) top(n *Sort, input Node) (spread, error) {
+	if size := rowsOf(input); size.Rows >= 0 && n.limit >= size.Rows/int64(d.devices.Count) && n.limit >= d.devices.LeastRows {
+		sorted, err := NewSort(NewRanges(input, d.devices, n.keys), n.keys, All)
+		if err != nil {
+			return spread{}, err
+		}
+		head, err := NewSlice(sorted, 0, n.limit)
+		if err != nil {
+			return spread{}, err
+		}
+		return d.first(head, sorted, n.limit)
+	}
+	partial, err := d.partial(n, input)
+	if err != nil {
+		return spread{}, err
+	}
+	all, err := NewSort(NewExchange(partial, Gather, d.devices), withPositionKey(n.keys), n.limit)
+	if err != nil {
+		return spread{}, err
+	}
+	made, err := NewColumns(all, columnsOf(n.schema)...)
+	return spread{node: made}, err
+}
+
+// first makes a slice of rows of which no device needs more than some.
+func (d *distribution) first(n *Slice, input Node, rows int64) (spread, error) {
+	head, err := NewSlice(input, 0, rows)
+	if err != nil {
+		return spread{}, err
+	}
+	made, err := withInputs(n, NewExchange(newPartial(head, input), Gather, d.devices))
+	return spread{node: made}, err
+}

@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/window"
+)
+
+// dividesWindows reports whether windows can be computed for the partitions of each device alone.
+// Otherwise it returns the reason, if there is one to show.
+func (d *distribution) dividesWindows(n Node, input spread) (reason string, ok bool) {
+	if !input.all {
+		return "", false
+	}
+	var keys []expr.Expr
+	ofAllRows := false
+	switch n := n.(type) {
+	case *Window:
+		keys = n.partition
+		ofAllRows = slices.ContainsFunc(n.aggregations, isRowNumber)
+	case *Over:
+		keys = n.partition
+		ofAllRows = slices.ContainsFunc(n.functions, func(f WindowFunction) bool { return f.dependsOnPlace(n.input.Schema()) })
+	default:
+		return "", false
+	}
+	_, _, err := expr.Hash(keys...).Type(n.Inputs()[0].Schema())
+	switch {
+	case len(keys) == 0:
+		return "for windows over all rows", false
+	case err != nil:
+		return "for windows over keys without a hash", false
+	case ofAllRows:
+		return "for windows with values that depend on all rows", false
+	}
+	return "", d.isWorthDividing(n)
+}
+
+// isRowNumber reports whether an aggregation is the number of a row among all.
+func isRowNumber(a Aggregation) bool { return a.Function == "arg_min" || a.Function == "arg_max" }
+
+// dependsOnPlace reports whether a function may have results with other last bits if its partition
+// comes after other rows: floats are added up tile by tile. Frames with two bounds are folded
+// alone.
+func (f WindowFunction) dependsOnPlace(schema *arrow.Schema) bool {
+	switch f.Function {
+	case "exponential_mean":
+		return true
+	case "sum", "product", "mean", "variance", "stddev":
+	default:
+		return false
+	}
+	switch f.Frame.Kind {
+	case RowsFrame:
+		if f.Frame.Low != window.FirstRow && f.Frame.High != window.LastRow {
+			return false
+		}
+	case RangeFrame:
+		if f.Frame.LowOffset != nil && f.Frame.HighOffset != nil {
+			return false
+		}
+	}
+	t := typeOf(f.Values[0], schema)
+	return t == nil || !arrow.IsInteger(t.ID()) || f.Function != "sum" && f.Function != "product"
+}
+
+// window computes windows on the devices of the hashes of their keys. If the order of the rows is
+// read, they have positions, by which they are sorted later.
+func (d *distribution) window(n Node, keys []expr.Expr, input spread) (spread, error) {
+	made := spread{all: true, partition: keys, positions: input.positions, columns: columnsOf(n.Schema())}
+	below := input.node
+	if !sameExpressions(input.partition, keys) {
+		settled, err := d.settled(input)
+		if err != nil {
+			return spread{}, err
+		}
+		below = settled.node
+		if made.positions = d.read[n]; made.positions {
+			below = NewPosition(below)
+		}
+		below = NewExchange(below, Shuffle, d.devices, keys...)
+	}
+	var err error
+	made.node, err = withInputs(n, below)
+	return made, err
+}
+
+// kept makes a filter or a projection of rows with positions, which it keeps.
+func (d *distribution) kept(n Node, input spread) (made spread, err error) {
+	made = spread{all: true, positions: true, columns: columnsOf(n.Schema())}
+	switch n := n.(type) {
+	case *Filter:
+		filter, err := NewFilter(input.node, n.condition)
+		if err != nil {
+			return spread{}, err
+		}
+		if n.Columns() != nil {
+			wanted := map[string]bool{PositionName: true}
+			for _, name := range n.Columns() {
+				wanted[name] = true
+			}
+			filter = filter.WithColumns(wanted)
+		}
+		made.node = filter
+	case *Project:
+		made.node, err = node(NewProject(input.node, append(slices.Clone(n.expressions), expr.Col(PositionName))...))
+	}
+	return made, err
+}
+
+// settled returns a node with the rows in their order and without the column of positions.
+func (d *distribution) settled(s spread) (spread, error) {
+	if !s.positions {
+		return spread{node: s.node, all: s.all}, nil
+	}
+	keys := []SortKey{positionKey()}
+	sorted, err := NewSort(NewRanges(s.node, d.devices, keys), keys, All)
+	if err != nil {
+		return spread{}, err
+	}
+	made, err := NewColumns(sorted, s.columns...)
+	return spread{node: made, all: true}, err
+}
+
+// positionKey orders rows by their positions.
+func positionKey() SortKey { return SortKey{Value: expr.Col(PositionName)} }

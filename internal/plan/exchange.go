@@ -1,0 +1,415 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/join"
+)
+
+// ExchangeKind is the way in which an [Exchange] moves rows.
+type ExchangeKind uint8
+
+const (
+	// Gather moves the rows of all devices to the first one, in the order that they have in a
+	// plan for one device.
+	Gather ExchangeKind = iota
+	// Broadcast copies the rows of the first device to all.
+	Broadcast
+	// Shuffle moves the rows of all devices by a hash of keys, so that rows with equal keys are on
+	// one device, in the order that they have in a plan for one device.
+	Shuffle
+	// Ranges moves the rows of all devices by ranges of sort keys: those of a device come before
+	// those of the next one in the order of the keys, and of the rows with equal keys in the order
+	// that they have in a plan for one device. So rows with equal keys may be on several devices.
+	Ranges
+)
+
+// Exchange moves rows between the devices that a plan runs on. The operations below a
+// gathering, down to the scans and to the next exchanges, run on all devices, each on a part
+// of the rows; all others run on the first device.
+type Exchange struct {
+	single
+	kind     ExchangeKind
+	devices  Devices
+	keys     []expr.Expr
+	sortKeys []SortKey
+	// reason is why rows are gathered that could be worked on by all devices otherwise, or "".
+	reason string
+}
+
+// Devices are the devices that a plan runs on.
+type Devices struct {
+	// Count is their number.
+	Count int
+	// Way describes how rows move from one to another: "peer copies".
+	Way string
+	// LeastRows is the number of rows from which a scan is divided among them.
+	LeastRows int64
+}
+
+// NewExchange makes an exchange. Only a shuffle has keys.
+func NewExchange(input Node, kind ExchangeKind, devices Devices, keys ...expr.Expr) *Exchange {
+	return &Exchange{single: single{input, input.Schema()}, kind: kind, devices: devices, keys: keys}
+}
+
+// NewRanges makes an exchange by ranges of sort keys.
+func NewRanges(input Node, devices Devices, keys []SortKey) *Exchange {
+	return &Exchange{single: single{input, input.Schema()}, kind: Ranges, devices: devices, sortKeys: keys}
+}
+
+// Keys returns the keys of a shuffle.
+func (e *Exchange) Keys() []expr.Expr { return e.keys }
+
+// SortKeys returns the keys of an exchange by ranges.
+func (e *Exchange) SortKeys() []SortKey { return e.sortKeys }
+
+// Kind returns the way in which rows move.
+func (e *Exchange) Kind() ExchangeKind { return e.kind }
+
+// WithInputs implements [Node].
+func (e *Exchange) WithInputs(inputs ...Node) (Node, error) {
+	made := *e
+	made.single = single{inputs[0], inputs[0].Schema()}
+	return &made, nil
+}
+
+// String implements [Node].
+func (e *Exchange) String() string {
+	switch e.kind {
+	case Shuffle:
+		return fmt.Sprintf("shuffle among %d devices by a hash of %s, %s", e.devices.Count, joined(e.keys, ", "), e.devices.Way)
+	case Ranges:
+		return fmt.Sprintf("shuffle among %d devices by ranges of %s, %s", e.devices.Count, describedKeys(e.sortKeys), e.devices.Way)
+	case Broadcast:
+		return fmt.Sprintf("broadcast to %d devices by %s", e.devices.Count, e.devices.Way)
+	}
+	text := fmt.Sprintf("gather from %d devices by %s", e.devices.Count, e.devices.Way)
+	if e.reason != "" {
+		text += ", " + e.reason
+	}
+	return text
+}
+
+// Partial applies an operation of many rows to each of several parts of its input, so that
+// the operation on all the results has the result of the operation on the input: an
+// [Aggregate], a [Distinct], or a [Sort] with a limit. Tables of a partial Aggregate have the
+// states of the groups, which [Merge] reads, instead of the columns of the schema.
+type Partial struct {
+	single
+	of Node
+}
+
+// newPartial makes partial results of an operation.
+func newPartial(of, input Node) *Partial {
+	schema := of.Schema()
+	if _, ok := of.(*Sort); ok {
+		schema = withPosition(schema)
+	}
+	return &Partial{single{input, schema}, of}
+}
+
+// Of returns the operation.
+func (p *Partial) Of() Node { return p.of }
+
+// WithInputs implements [Node].
+func (p *Partial) WithInputs(inputs ...Node) (Node, error) {
+	of, err := p.of.WithInputs(inputs...)
+	if err != nil {
+		return nil, err
+	}
+	return newPartial(of, inputs[0]), nil
+}
+
+// String implements [Node].
+func (p *Partial) String() string { return "partial " + p.of.String() }
+
+// Merge makes the groups of an [Aggregate] of its partial results.
+type Merge struct {
+	single
+	of *Aggregate
+}
+
+// Of returns the grouping. Its input has the schema of the rows that are grouped.
+func (m *Merge) Of() *Aggregate { return m.of }
+
+// WithInputs implements [Node].
+func (m *Merge) WithInputs(inputs ...Node) (Node, error) {
+	return &Merge{single{inputs[0], m.schema}, m.of}, nil
+}
+
+// String implements [Node].
+func (m *Merge) String() string { return "merge " + m.of.String() }
+
+// Distribute returns a plan with the same result, the order of its rows included, that runs
+// on several devices: scans of many rows are divided, and operations that can work on a part of
+// the rows do. It is applied to the result of [Optimize].
+func Distribute(root Node, devices Devices) (Node, error) {
+	d := distribution{devices: devices, parents: parents(root), read: orderIsRead(root), done: map[Node]spread{}, gathered: map[Node]Node{}}
+	made, err := d.apply(root)
+	if err == nil {
+		made, err = d.settled(made)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plan: distribute: %w", err)
+	}
+	return d.gather(made, ""), nil
+}
+
+// spread is a node. all is set if it runs on all devices, each with a part of the rows.
+type spread struct {
+	node Node
+	all  bool
+	// partition is set if the rows are on the devices of the hashes of these keys, and in the order
+	// of a plan for one device on each. If positions is set, that order is lost from device to
+	// device, and the node has a column of a [Position] that the plan must not have in the end.
+	partition []expr.Expr
+	positions bool
+	// columns are those that the node has without the positions.
+	columns []string
+}
+
+type distribution struct {
+	devices Devices
+	parents map[Node]int
+	// read are the nodes with an order that is read.
+	read     map[Node]bool
+	done     map[Node]spread
+	gathered map[Node]Node
+}
+
+// gather returns a node of the first device with all rows, of a settled one.
+func (d *distribution) gather(s spread, reason string) Node {
+	if !s.all {
+		return s.node
+	}
+	if d.gathered[s.node] == nil {
+		made := NewExchange(s.node, Gather, d.devices)
+		made.reason = reason
+		d.gathered[s.node] = made
+	}
+	return d.gathered[s.node]
+}
+
+func (d *distribution) apply(n Node) (spread, error) {
+	if known, ok := d.done[n]; ok {
+		return known, nil
+	}
+	inputs := make([]spread, len(n.Inputs()))
+	for i, input := range n.Inputs() {
+		var err error
+		if inputs[i], err = d.apply(input); err != nil {
+			return spread{}, err
+		}
+	}
+	made, err := d.place(n, inputs)
+	if err == nil && d.parents[n] > 1 {
+		if made, err = d.settled(made); err == nil && made.all && HoldsRows(n) {
+			made = spread{node: d.gather(made, "")} // it runs once for all that read it
+		}
+	}
+	if err != nil {
+		return spread{}, err
+	}
+	d.done[n] = made
+	return made, nil
+}
+
+// place makes a node on its inputs.
+func (d *distribution) place(n Node, inputs []spread) (spread, error) {
+	reason := ""
+	switch n := n.(type) {
+	case *Window:
+		var ok bool
+		if reason, ok = d.dividesWindows(n, inputs[0]); ok {
+			return d.window(n, n.partition, inputs[0])
+		}
+	case *Over:
+		var ok bool
+		if reason, ok = d.dividesWindows(n, inputs[0]); ok {
+			return d.window(n, n.partition, inputs[0])
+		}
+	case *Filter, *Project:
+		if inputs[0].positions {
+			return d.kept(n, inputs[0])
+		}
+	case *Sort:
+		if inputs[0].positions && n.limit == All && d.isWorthDividing(n) {
+			return d.sortPositioned(n, inputs[0])
+		}
+	}
+	for i := range inputs {
+		var err error
+		if inputs[i], err = d.settled(inputs[i]); err != nil {
+			return spread{}, err
+		}
+	}
+	switch n := n.(type) {
+	case *Scan:
+		return spread{node: n, all: d.divides(n)}, nil
+	case *Filter, *Project, *Explode:
+		made, err := withInputs(n, inputs[0].node)
+		return spread{node: made, all: inputs[0].all}, err
+	case *Union:
+		if !slices.ContainsFunc(inputs, func(s spread) bool { return !s.all }) {
+			made, err := withInputs(n, nodesOf(inputs)...)
+			return spread{node: made, all: true}, err
+		}
+	case *Aggregate:
+		if inputs[0].all && !findsRows(n) {
+			return d.aggregate(n, inputs[0].node)
+		}
+	case *Sort:
+		if inputs[0].all && n.limit != All {
+			return d.top(n, inputs[0].node)
+		}
+		if inputs[0].all && d.isWorthDividing(n) {
+			return d.sort(n, inputs[0].node)
+		}
+	case *Slice:
+		if end := n.End(); inputs[0].all && end != All {
+			return d.first(n, inputs[0].node, end)
+		}
+	case *Distinct:
+		if inputs[0].all {
+			return d.twice(n, inputs[0].node)
+		}
+	case *Join:
+		if d.shuffles(n, inputs) {
+			return d.shuffle(n, inputs)
+		}
+		if k := n.options.Kind; inputs[0].all && k != join.Right && k != join.Full {
+			return d.broadcast(n, inputs)
+		}
+	case *AsOf:
+		if inputs[0].all {
+			return d.broadcast(n, inputs)
+		}
+	}
+	list := make([]Node, len(inputs))
+	for i, input := range inputs {
+		list[i] = d.gather(input, reason)
+	}
+	made, err := withInputs(n, list...)
+	return spread{node: made}, err
+}
+
+func nodesOf(list []spread) []Node {
+	nodes := make([]Node, len(list))
+	for i, s := range list {
+		nodes[i] = s.node
+	}
+	return nodes
+}
+
+// divides reports whether the batches of a scan are read by all devices. A source that can be
+// read once is not divided if several nodes read it, since the scan keeps the rows for them.
+func (d *distribution) divides(n *Scan) bool {
+	if source.Once(n.source) && d.parents[n] > 1 {
+		return false
+	}
+	size := rowsOf(n)
+	return size.Rows < 0 || size.Rows >= d.devices.LeastRows
+}
+
+// findsRows reports whether an aggregate is the number of a row among all.
+func findsRows(n *Aggregate) bool {
+	return slices.ContainsFunc(n.aggregations, isRowNumber)
+}
+
+// partial makes partial results of a node on all devices.
+func (d *distribution) partial(n, input Node) (Node, error) {
+	of, err := withInputs(n, input)
+	if err != nil {
+		return nil, err
+	}
+	return newPartial(of, input), nil
+}
+
+// aggregate merges partial groups: on the first device or, if many groups are expected, each on
+// the device of its hash.
+func (d *distribution) aggregate(n *Aggregate, input Node) (spread, error) {
+	partial, err := d.partial(n, input)
+	if err != nil {
+		return spread{}, err
+	}
+	if len(n.keys) == 0 || n.options.Order != group.Unspecified || !d.isWorthDividing(n) {
+		return spread{node: &Merge{single{NewExchange(partial, Gather, d.devices), n.schema}, n}}, nil
+	}
+	keys := make([]expr.Expr, len(n.keys))
+	for i, k := range n.keys {
+		keys[i] = expr.Col(k.Name())
+	}
+	return spread{node: &Merge{single{NewExchange(partial, Shuffle, d.devices, keys...), n.schema}, n}, all: true}, nil
+}
+
+// isWorthDividing reports whether a node is expected to yield at least LeastRows rows, or a number
+// of rows that is not known.
+func (d *distribution) isWorthDividing(n Node) bool {
+	size := rowsOf(n)
+	return size.Rows < 0 || size.Rows >= d.devices.LeastRows
+}
+
+// shuffles reports whether both sides of a join move to the devices of their hashes: if the rows
+// may come in any order, and a copy of the right side for each device would be more than that.
+func (d *distribution) shuffles(n *Join, inputs []spread) bool {
+	if !inputs[0].all || !inputs[1].all || !n.options.AnyOrder || len(n.options.Keys) == 0 {
+		return false
+	}
+	for _, k := range n.options.Keys {
+		left, right := typeOf(k.Left, n.left.Schema()), typeOf(k.Right, n.right.Schema())
+		if left == nil || right == nil || !arrow.TypeEqual(left, right) && (!arrow.IsInteger(left.ID()) || !arrow.IsInteger(right.ID())) {
+			return false
+		}
+	}
+	if k := n.options.Kind; k == join.Right || k == join.Full {
+		return true
+	}
+	left, right := EstimateOf(n.left), EstimateOf(n.right)
+	if left.Rows < 0 || right.Rows < 0 {
+		return false
+	}
+	return float64(right.Bytes())*float64(d.devices.Count-1) > float64(left.Bytes())
+}
+
+// shuffle joins the rows with equal hashes on each device. The bounds of the keys of one device
+// are not those of all, so scans do not use them.
+func (d *distribution) shuffle(n *Join, inputs []spread) (spread, error) {
+	options := n.options
+	options.Bounds = nil
+	var left, right []expr.Expr
+	for _, k := range options.Keys {
+		left, right = append(left, k.Left), append(right, k.Right)
+	}
+	made, err := NewJoin(NewExchange(inputs[0].node, Shuffle, d.devices, left...), NewExchange(inputs[1].node, Shuffle, d.devices, right...), options)
+	if err != nil {
+		return spread{}, err
+	}
+	return spread{node: made, all: true}, nil
+}
+
+// twice applies an operation to the parts of the rows, and to the results.
+func (d *distribution) twice(n, input Node) (spread, error) {
+	partial, err := d.partial(n, input)
+	if err != nil {
+		return spread{}, err
+	}
+	made, err := withInputs(n, NewExchange(partial, Gather, d.devices))
+	return spread{node: made}, err
+}
+
+// broadcast joins each device's left rows with a copy of the right side.
+func (d *distribution) broadcast(n Node, inputs []spread) (spread, error) {
+	right := NewExchange(d.gather(inputs[1], ""), Broadcast, d.devices)
+	made, err := withInputs(n, inputs[0].node, right)
+	return spread{node: made, all: true}, err
+}
+
+// Combines reports whether a device may combine partial results of rows that are not
+// consecutive: then the groups do not depend on the order of the rows.
+func (a *Aggregate) Combines() bool { return !readsOrder(a, 0, true) }

@@ -1,0 +1,7 @@
+// A sort of keys of 32 bits by digits of 9 bits.
+#define RADIX_DIGIT_BITS 9
+#include "../../cuda/kernels.cuh"
+
+RADIX_HISTOGRAM(32, u32)
+RADIX_PLAN
+RADIX_PASS(32_digits, u32, nothing, 24, 2)

@@ -1,0 +1,208 @@
+package source
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// Slots of Arrow's Message.fbs.
+const (
+	messageKind      = 6
+	messageBody      = 10 // its length
+	batchBuffers     = 8
+	batchCompression = 10
+	compressionCodec = 4
+	dictionaryBatch  = 6
+
+	kindDictionary = 2
+	kindRecord     = 3
+)
+
+const (
+	// mostLZ4 and mostZstd are the ratios that the formats can reach.
+	mostLZ4  = 256
+	mostZstd = 1 << 15
+	// mostTrusted is the length of a body that arrow-go may allocate before its bytes have
+	// been read.
+	mostTrusted = 64 << 20
+)
+
+// frames passes an Arrow stream on, message by message. arrow-go allocates the length that a
+// message claims and reads it then. frames reads first, and so no more memory is
+// allocated than the stream has bytes, apart from bodies of up to mostTrusted bytes.
+type frames struct {
+	from io.Reader
+	// read was read and not passed on. body follows it, and is passed on as it is.
+	read bytes.Buffer
+	body int64
+	// ended reports that the mark of the end was read.
+	ended bool
+	// most is the length that a buffer of the message can have.
+	most int64
+}
+
+// framed is the allocator of a stream's reader: arrow-go takes the length of a buffer from
+// beyond the list of buffers if that is too short.
+type framed struct {
+	bounded
+	frames *frames
+}
+
+// Allocate implements arrowmemory.Allocator.
+func (f framed) Allocate(size int) []byte {
+	f.check(size)
+	return f.bounded.Allocate(size)
+}
+
+// Reallocate implements arrowmemory.Allocator.
+func (f framed) Reallocate(size int, old []byte) []byte {
+	f.check(size)
+	return f.bounded.Reallocate(size, old)
+}
+
+func (f framed) check(size int) {
+	bounded{most: int(min(max(f.frames.most, mostTrusted), int64(f.most)))}.check(size)
+}
+
+// Read implements io.Reader.
+func (f *frames) Read(p []byte) (int, error) {
+	if f.read.Len() == 0 && f.body == 0 && !f.ended {
+		if err := f.message(); err != nil {
+			return 0, err
+		}
+	}
+	if f.read.Len() > 0 {
+		return f.read.Read(p)
+	}
+	if f.body == 0 {
+		return 0, io.EOF
+	}
+	n, err := f.from.Read(p[:min(int64(len(p)), f.body)])
+	f.body -= int64(n)
+	return n, err
+}
+
+// message reads the head of the next message. At the end of the stream it returns io.EOF.
+func (f *frames) message() (err error) {
+	defer recovered(&err)
+	if err := f.take(4); err != nil {
+		return err
+	}
+	length := binary.LittleEndian.Uint32(f.read.Bytes())
+	if length == 0xffffffff { // newer streams have a mark before the length
+		if err := f.take(4); err != nil {
+			return early(err)
+		}
+		length = binary.LittleEndian.Uint32(f.read.Bytes()[4:])
+	}
+	if length == 0 {
+		f.ended = true
+		return nil
+	}
+	prefix := f.read.Len()
+	if int32(length) < 0 {
+		return fmt.Errorf("a message has a head of %d bytes: %w", int32(length), ErrContents)
+	}
+	if err := f.take(int64(length)); err != nil {
+		return early(err)
+	}
+	head := rootOf(f.read.Bytes()[prefix:])
+	if at := flatbuffers.UOffsetT(head.Offset(messageBody)); at != 0 {
+		f.body = head.GetInt64(head.Pos + at)
+	}
+	buffers, ratio, err := buffersOf(head, f.body)
+	if err != nil {
+		return err
+	}
+	if f.most = f.body; ratio > 0 {
+		f.most = min(f.body, math.MaxInt64/ratio) * ratio
+	}
+	if f.body <= mostTrusted && ratio == 0 {
+		return nil
+	}
+	body, begin := f.body, f.read.Len()
+	f.body = 0
+	if err := f.take(body); err != nil {
+		return early(err)
+	}
+	return checkCompressed(f.read.Bytes()[begin:], buffers, ratio)
+}
+
+// bodyBuffer is a buffer in the body of a message.
+type bodyBuffer struct{ offset, length int64 }
+
+// buffersOf returns the buffers of a message, which lie in its body, and how many times as
+// long they may be after decompression, or zero if they are not compressed.
+func buffersOf(head flatbuffers.Table, body int64) (buffers []bodyBuffer, ratio int64, err error) {
+	if body < 0 {
+		return nil, 0, fmt.Errorf("a message has a body of %d bytes: %w", body, ErrContents)
+	}
+	kind := head.GetByteSlot(messageKind, 0)
+	at := flatbuffers.UOffsetT(head.Offset(messageHeader))
+	if at == 0 || kind != kindDictionary && kind != kindRecord {
+		return nil, 0, nil
+	}
+	batch := flatbuffers.Table{Bytes: head.Bytes, Pos: head.Indirect(head.Pos + at)}
+	if kind == kindDictionary {
+		if at = flatbuffers.UOffsetT(batch.Offset(dictionaryBatch)); at == 0 {
+			return nil, 0, nil
+		}
+		batch.Pos = batch.Indirect(batch.Pos + at)
+	}
+	if at = flatbuffers.UOffsetT(batch.Offset(batchBuffers)); at == 0 {
+		return nil, 0, nil
+	}
+	begin := batch.Vector(at)
+	for i := range batch.VectorLen(at) {
+		b := bodyBuffer{batch.GetInt64(begin + flatbuffers.UOffsetT(16*i)), batch.GetInt64(begin + flatbuffers.UOffsetT(16*i+8))}
+		if b.offset < 0 || b.length < 0 || b.offset > body || b.length > body-b.offset {
+			return nil, 0, fmt.Errorf("buffer %d of a message has %d bytes from %d on, its body %d: %w", i, b.length, b.offset, body, ErrContents)
+		}
+		buffers = append(buffers, b)
+	}
+	if at = flatbuffers.UOffsetT(batch.Offset(batchCompression)); at == 0 {
+		return buffers, 0, nil
+	}
+	compression := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + at)}
+	if compression.GetByteSlot(compressionCodec, 0) == 0 {
+		return buffers, mostLZ4, nil
+	}
+	return buffers, mostZstd, nil
+}
+
+// checkCompressed checks the lengths of buffers after decompression, which arrow-go
+// allocates before it decompresses them.
+func checkCompressed(body []byte, buffers []bodyBuffer, ratio int64) error {
+	for i, b := range buffers {
+		if ratio == 0 || b.length < 8 {
+			continue
+		}
+		claimed := int64(binary.LittleEndian.Uint64(body[b.offset:]))
+		if claimed < -1 || claimed/ratio > b.length {
+			return fmt.Errorf("buffer %d of a message has %d bytes, and %d after decompression: %w", i, b.length, claimed, ErrContents)
+		}
+	}
+	return nil
+}
+
+// take reads n bytes. It returns io.EOF if there is not one.
+func (f *frames) take(n int64) error {
+	got, err := io.CopyN(&f.read, f.from, n)
+	if err == io.EOF && got > 0 {
+		return early(err)
+	}
+	return err
+}
+
+// early is the error of a message that is not complete.
+func early(err error) error {
+	if err == io.EOF {
+		return fmt.Errorf("a message ends early: %w", ErrContents)
+	}
+	return err
+}

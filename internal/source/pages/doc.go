@@ -1,0 +1,14 @@
+// Package pages reads parts of Parquet files that arrow-go does not offer or does not
+// check: headers of pages, pages of dictionaries, and Bloom filters.
+//
+// # Checks
+//
+// arrow-go allocates what a page claims: a dictionary up to the greatest index of a page,
+// whether the dictionary has it or not, blocks of delta encodings of any length, and text
+// of any length. One wrong byte can take gigabytes. [Check] tests these claims, before
+// arrow-go decodes a page. It decompresses only the beginnings of pages.
+//
+// # Ownership, thread safety
+//
+// Functions keep no argument and may be called at the same time.
+package pages

@@ -1,0 +1,78 @@
+package pages
+
+import "fmt"
+
+// Kinds of pages, as the format numbers them.
+const (
+	DataPage       = 0
+	IndexPage      = 1
+	DictionaryPage = 2
+	DataPage2      = 3
+)
+
+// Encodings, as the format numbers them.
+const (
+	Plain                = 0
+	PlainDictionary      = 2
+	RLE                  = 3
+	BitPacked            = 4
+	DeltaBinaryPacked    = 5
+	DeltaLengthByteArray = 6
+	DeltaByteArray       = 7
+	RLEDictionary        = 8
+)
+
+// Header describes a page.
+type Header struct {
+	// Kind is that of the page.
+	Kind int
+	// Length is that of the header itself. Compressed and Uncompressed are the lengths
+	// of the page after it.
+	Length, Compressed, Uncompressed int
+	// Values is the number of values, nulls included.
+	Values int64
+	// Encoding is that of the values.
+	Encoding int
+	// DefinitionEncoding and RepetitionEncoding are those of the levels of a DataPage.
+	DefinitionEncoding, RepetitionEncoding int
+	// Levels is the length of the levels before the values of a DataPage2, which are
+	// never compressed.
+	Levels int
+	// Stored reports that the values of a DataPage2 are not compressed.
+	Stored bool
+}
+
+// Read decodes the header of the page at the beginning of data.
+func Read(data []byte) (Header, error) {
+	d := decoder{data: data}
+	page, err := d.object(mostDepth)
+	if err != nil {
+		return Header{}, err
+	}
+	h := Header{Kind: int(page[1].number), Length: d.at, Uncompressed: int(page[2].number), Compressed: int(page[3].number)}
+	about := object{}
+	switch h.Kind {
+	case DataPage:
+		about = page[5].fields
+		h.Encoding, h.DefinitionEncoding, h.RepetitionEncoding = int(about[2].number), int(about[3].number), int(about[4].number)
+	case DictionaryPage:
+		about = page[7].fields
+		h.Encoding = int(about[2].number)
+	case DataPage2:
+		about = page[8].fields
+		h.Encoding = int(about[4].number)
+		definition, repetition := about[5].number, about[6].number
+		if definition < 0 || repetition < 0 || definition > int64(h.Uncompressed) || repetition > int64(h.Uncompressed)-definition ||
+			definition+repetition > int64(h.Compressed) {
+			return Header{}, fmt.Errorf("levels of %d and %d bytes in a page of %d: %w", definition, repetition, h.Uncompressed, ErrDamaged)
+		}
+		h.Levels = int(definition + repetition)
+		compressed, given := about[7]
+		h.Stored = given && compressed.number == 0
+	}
+	h.Values = about[1].number
+	if about == nil || h.Values < 0 || h.Compressed < 0 || h.Uncompressed < 0 {
+		return Header{}, fmt.Errorf("a page of %d values, %d bytes, uncompressed %d: %w", h.Values, h.Compressed, h.Uncompressed, ErrDamaged)
+	}
+	return h, nil
+}

@@ -1,0 +1,55 @@
+package source
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Slot stands for a source of tables in a plan that is kept for other tables: a plan with slots
+// holds no memory. It has the schema and the number of rows of the tables that it was made for.
+type Slot struct {
+	name   string
+	schema *arrow.Schema
+	rows   int64
+	exact  bool
+}
+
+// NewSlot returns a slot for the tables of a source that Tables has made, or nil for other
+// sources, whose plans depend on more.
+func NewSlot(of Source) *Slot {
+	t, ok := of.(*tables)
+	if !ok {
+		return nil
+	}
+	rows, exact := t.Rows(context.Background())
+	return &Slot{t.String(), t.schema, rows, exact}
+}
+
+// Fits reports whether the slot of other tables would be the same.
+func (s *Slot) Fits(other *Slot) bool {
+	metadata, others := s.schema.Metadata(), other.schema.Metadata()
+	return s.name == other.name && s.rows == other.rows && s.exact == other.exact &&
+		(s.schema == other.schema || s.schema.Equal(other.schema) && metadata.Equal(others))
+}
+
+// String is that of the tables.
+func (s *Slot) String() string { return s.name }
+
+// Schema implements [Source].
+func (s *Slot) Schema(context.Context) (*arrow.Schema, error) { return s.schema, nil }
+
+// Rows implements [Source].
+func (s *Slot) Rows(context.Context) (rows int64, exact bool) { return s.rows, s.exact }
+
+// Bounds implements [Source]. Tables have none.
+func (s *Slot) Bounds(context.Context, string) (low, high any, ok bool) { return nil, nil, false }
+
+// Open is an error: a slot has no rows.
+func (s *Slot) Open(context.Context, *memory.Manager, Request) (buffer.Reader, error) {
+	return nil, fmt.Errorf("source: internal error: no tables are given for a slot: %w", ErrArgument)
+}

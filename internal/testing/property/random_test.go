@@ -1,0 +1,29 @@
+package property
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The seed and the name of the test determine the numbers.
+func TestRandom(t *testing.T) {
+	draw := func(t *testing.T) (numbers [4]uint64) {
+		r := Random(t)
+		for i := range numbers {
+			numbers[i] = r.Uint64()
+		}
+		return numbers
+	}
+	t.Setenv(Variable, "7")
+	first := draw(t)
+	assert.Equal(t, first, draw(t), "the same seed, the same test")
+	t.Run("another", func(t *testing.T) { assert.NotEqual(t, first, draw(t), "another test") })
+	t.Setenv(Variable, "8")
+	assert.NotEqual(t, first, draw(t), "another seed")
+	t.Setenv(Variable, "0")
+	require.NotEqual(t, draw(t), draw(t), "without a seed each call draws others")
+	t.Setenv(Variable, "")
+	require.NotEqual(t, draw(t), draw(t))
+}

@@ -1,0 +1,168 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+)
+
+// mostParts is the maximum number of parts of a partition.
+const mostParts = 1 << 16
+
+// hashName returns a name for the column of hashes that the table lacks.
+func hashName(table *buffer.Buffer) string {
+	name := "hash"
+	for table.Schema().HasField(name) {
+		name += " "
+	}
+	return name
+}
+
+// PartitionByHash divides the rows of a table into n parts by a hash of the keys: rows with
+// equal keys are in one part, which depends only on the values of the keys and on n, and is the
+// same on all devices and in all releases. Nulls are equal. Rows keep their order within a part.
+// The hash is expr.Hash, by which group-by and joins that exceed memory divide their rows
+// too; it is hashed again with a constant, so that they divide the rows of a part evenly.
+//
+// The parts share memory of the size of the table. Equal keys of several tables
+// are in parts of the same number if they have one type or are integers of any width. The caller releases the parts.
+//
+// # Waiting
+//
+// PartitionByHash waits for the row count and for the sizes of the parts.
+func PartitionByHash(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, n int, options ...kernels.Options) ([]*buffer.Buffer, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("exchange: partition by hash: %w", err)
+	}
+	parts, err := partition(ctx, table, keys, n, only)
+	if err != nil {
+		return nil, fmt.Errorf("exchange: partition by hash: %w", err)
+	}
+	return parts, nil
+}
+
+// PartitionHash returns the expression of the hash by which [PartitionByHash] divides rows: part i
+// of n has the hashes from i·(2^64/n) to (i+1)·(2^64/n), with the quotients rounded up.
+func PartitionHash(keys ...expr.Expr) expr.Expr {
+	return expr.Hash(expr.Hash(keys...), expr.Lit(uint64(partitionSalt)))
+}
+
+// partitionSalt makes the hash of parts independent of the hashes that divide their rows again.
+const partitionSalt = 0x65786368616e6765
+
+func partition(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, n int, options kernels.Options) (parts []*buffer.Buffer, err error) {
+	if err := table.Check(); err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("no key is given, expected one or more: %w", device.ErrInvalidValue)
+	}
+	if n < 1 || n > mostParts {
+		return nil, fmt.Errorf("%d parts, expected 1 to %d: %w", n, mostParts, device.ErrInvalidValue)
+	}
+	if options.Manager == nil {
+		options.Manager = table.Manager()
+	}
+	if n == 1 {
+		return []*buffer.Buffer{table}, table.Retain()
+	}
+	name := hashName(table)
+	bounds, err := hashBounds(ctx, name, n, options)
+	if err != nil {
+		return nil, err
+	}
+	wide, err := withHash(ctx, table, name, keys, options)
+	if err != nil {
+		return nil, errors.Join(err, bounds.Release())
+	}
+	divided, err := order.Partition(ctx, wide, bounds, []order.Key{{Column: name}}, options)
+	if err = errors.Join(err, bounds.Release(), wide.Release()); err != nil {
+		if divided != nil {
+			err = errors.Join(err, divided.Release())
+		}
+		return nil, err
+	}
+	parts, err = slices(ctx, divided, table.Schema(), n)
+	if err = errors.Join(err, divided.Release()); err != nil {
+		return nil, errors.Join(err, release.All(parts))
+	}
+	return parts, nil
+}
+
+// hashBounds returns the first hash of each part but the first one.
+func hashBounds(ctx context.Context, name string, n int, options kernels.Options) (*buffer.Buffer, error) {
+	firsts := make([]uint64, n-1)
+	for i := range firsts {
+		firsts[i] = uint64(i+1) * (math.MaxUint64/uint64(n) + 1)
+	}
+	c, err := column.FromSlice(ctx, options.Manager, firsts, column.SliceOptions{Tag: op.ScratchTag, Stream: options.Stream})
+	if err != nil {
+		return nil, err
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: name, Type: c.Type()}}, nil)
+	made, err := buffer.New(schema, []*column.Column{c}, buffer.Rows{Count: int64(n - 1)})
+	return release.OnError(made, err, c.Release())
+}
+
+// withHash returns the table with another column, of the hashes.
+func withHash(ctx context.Context, table *buffer.Buffer, name string, keys []expr.Expr, options kernels.Options) (*buffer.Buffer, error) {
+	scratch := options
+	scratch.Tag = op.ScratchTag
+	hashes, err := expr.Evaluate(ctx, table, []expr.Expr{PartitionHash(keys...)}, scratch)
+	if err != nil {
+		return nil, err
+	}
+	made, err := table.AppendColumn(arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Uint64}, hashes[0])
+	return release.OnError(made, err, release.All(hashes))
+}
+
+// slices returns the parts of a partitioned table, without the column of hashes.
+func slices(ctx context.Context, divided *order.Partitions, schema *arrow.Schema, n int) (parts []*buffer.Buffer, err error) {
+	offsets, err := divided.Offsets.Array(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer offsets.Release()
+	at := offsets.(*array.Uint32).Uint32Values()
+	if len(at) != n+1 {
+		return nil, fmt.Errorf("the partition has %d bounds, expected %d: %w", len(at), n+1, column.ErrInvalid)
+	}
+	columns := make([]*column.Column, schema.NumFields())
+	for i := range columns {
+		columns[i] = divided.Rows.Column(i)
+	}
+	narrow, err := buffer.New(schema, columns, divided.Rows.Rows())
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if failure := narrow.Release(); failure != nil {
+			parts, err = nil, errors.Join(err, failure, release.All(parts))
+		}
+	}()
+	if _, err := narrow.NumRows(ctx); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		part, err := narrow.Slice(int64(at[i]), int64(at[i+1]-at[i]))
+		if err != nil {
+			return nil, errors.Join(err, release.All(parts))
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}

@@ -1,0 +1,161 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/schemajson"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/exchange/internal/pack"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// outgoing is a table to send, to one rank or to several.
+type outgoing struct {
+	table *buffer.Buffer
+	rows  int64
+	// schema describes the columns.
+	schema schemajson.Schema
+	// columns have as many rows as the table. They are released in the end.
+	columns []*column.Column
+	// bytes is an upper bound of the size without dictionaries.
+	bytes uint64
+}
+
+func newOutgoing(ctx context.Context, table *buffer.Buffer) (o *outgoing, err error) {
+	if err := table.Check(); err != nil {
+		return nil, err
+	}
+	o = &outgoing{table: table}
+	defer func() { o, err = release.OnError(o, err) }()
+	if o.rows, err = table.NumRows(ctx); err != nil {
+		return o, err
+	}
+	for i := range table.NumColumns() {
+		c, err := table.Column(i).WithHostRows(ctx)
+		if err != nil {
+			return o, err
+		}
+		if c.Len() > int(o.rows) { // the memory has room for more
+			cut, err := c.Slice(0, int(o.rows))
+			if c, err = release.OnError(cut, err, c.Release()); err != nil {
+				return o, err
+			}
+		}
+		o.columns = append(o.columns, c)
+		var p pack.Plan
+		if _, err := p.All(c); err != nil {
+			return o, fmt.Errorf("column %q: %w", table.Schema().Field(i).Name, err)
+		}
+		o.bytes += p.Bytes
+	}
+	return o, nil
+}
+
+// Release releases the columns.
+func (o *outgoing) Release() error {
+	if o == nil {
+		return nil
+	}
+	return release.All(o.columns)
+}
+
+// packed is some columns of a table as one block.
+type packed struct {
+	plan         pack.Plan
+	descriptions []column.Description
+	// copies of slices, which are released in the end.
+	copies []*column.Column
+}
+
+// Release releases the copies of slices.
+func (p *packed) Release() error {
+	if p == nil {
+		return nil
+	}
+	return release.All(p.copies)
+}
+
+// pack plans a block with the columns from first to the one before last.
+func (o *outgoing) pack(ctx context.Context, first, last int) (made *packed, err error) {
+	made = &packed{}
+	defer func() { made, err = release.OnError(made, err) }()
+	dictionaries := map[*column.Column]*column.Description{}
+	for i := first; i < last; i++ {
+		c, err := made.compact(ctx, o.columns[i])
+		if err != nil {
+			return made, fmt.Errorf("column %q: copy a slice on %s: %w", o.table.Schema().Field(i).Name, o.columns[i].Device(), err)
+		}
+		shape, err := made.plan.All(c)
+		if err != nil {
+			return made, err
+		}
+		d, err := describe(shape, &made.plan, dictionaries)
+		if err != nil {
+			return made, err
+		}
+		made.descriptions = append(made.descriptions, d)
+	}
+	return made, nil
+}
+
+// compact returns a copy of a slice with strings or lists, in memory of its size. It returns the
+// column itself if it is no slice, or if the device has no room for a copy.
+func (p *packed) compact(ctx context.Context, c *column.Column) (*column.Column, error) {
+	var trial pack.Plan
+	if _, err := trial.All(c); err != nil || !trial.Sliced {
+		return c, err
+	}
+	made, err := selection.CompactColumn(ctx, c, kernels.Options{Tag: op.ScratchTag})
+	if errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) {
+		return c, nil
+	}
+	if err == nil {
+		p.copies = append(p.copies, made)
+	}
+	return made, err
+}
+
+// describe describes a column in the block of a plan. Dictionaries, each of them once, are added
+// to the plan.
+func describe(s *pack.Shape, p *pack.Plan, dictionaries map[*column.Column]*column.Description) (d column.Description, err error) {
+	d = column.Description{Length: s.Data.Length, Offset: s.Data.Offset, NullCount: s.Data.NullCount, Unique: s.Of.Known().Unique == column.Yes}
+	for _, number := range s.Regions {
+		place := column.Place{Block: pack.Absent}
+		if number != pack.Absent {
+			r := p.Regions[number]
+			place = column.Place{Offset: r.At, Bytes: r.Source.Len()}
+		}
+		d.Buffers = append(d.Buffers, place)
+	}
+	for _, child := range s.Children {
+		made, err := describe(child, p, dictionaries)
+		if err != nil {
+			return d, err
+		}
+		d.Children = append(d.Children, made)
+	}
+	if s.Dictionary == nil {
+		return d, nil
+	}
+	if d.Dictionary = dictionaries[s.Dictionary]; d.Dictionary == nil {
+		shape, err := p.All(s.Dictionary)
+		if err != nil {
+			return d, fmt.Errorf("dictionary: %w", err)
+		}
+		made, err := describe(shape, p, dictionaries)
+		if err != nil {
+			return d, fmt.Errorf("dictionary: %w", err)
+		}
+		d.Dictionary = &made
+		dictionaries[s.Dictionary] = &made
+	}
+	return d, nil
+}

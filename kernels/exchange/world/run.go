@@ -1,0 +1,427 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/schemajson"
+	"github.com/gpuframe/gpuframe/kernels/exchange"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// operation is the part of this rank in an operation.
+type operation struct {
+	name         string
+	root, target int
+	// out has the table for each rank, or nil.
+	out []*buffer.Buffer
+	// from reports which ranks have a table for this one.
+	from []bool
+}
+
+// job is an operation while it runs.
+type job struct {
+	*World
+	operation
+	ctx context.Context
+	// prepared are the tables to send.
+	prepared map[*buffer.Buffer]*outgoing
+	// incoming are the tables that this rank gets, nil for other ranks.
+	incoming []*incoming
+	// schema is that of the result, described its description: types lose there the parts
+	// that other ranks do not get.
+	schema    *arrow.Schema
+	described *arrow.Schema
+	rows      int64
+}
+
+// incoming is a table from another rank, or from this one.
+type incoming struct {
+	rows  int64
+	bytes uint64
+}
+
+func (w *World) run(ctx context.Context, o operation) (*buffer.Buffer, error) {
+	w.running.Lock()
+	defer w.running.Unlock()
+	// The end of the context closes the connections, for which the operation waits.
+	stop := context.AfterFunc(ctx, func() { w.group.Fail(cancel.Error(ctx)) })
+	defer stop()
+	j := &job{World: w, operation: o, ctx: ctx, prepared: map[*buffer.Buffer]*outgoing{}, incoming: make([]*incoming, w.Size())}
+	made, err := j.run()
+	for _, table := range j.prepared {
+		err = errors.Join(err, table.Release())
+	}
+	if err != nil {
+		err = w.group.Fail(err)
+		if made != nil {
+			err = errors.Join(err, made.Release())
+		}
+		return nil, fmt.Errorf("exchange: world: rank %d: %s: %w", w.Rank(), o.name, err)
+	}
+	return made, nil
+}
+
+func (j *job) run() (*buffer.Buffer, error) {
+	if err := j.group.Err(); err != nil {
+		return nil, err
+	}
+	if err := cancel.Error(j.ctx); err != nil {
+		return nil, err
+	}
+	if err := j.prepare(); err != nil {
+		return nil, err
+	}
+	if err := j.announce(); err != nil {
+		return nil, err
+	}
+	step, total, err := j.agree()
+	if err != nil {
+		return nil, err
+	}
+	var columns []*column.Column
+	for first := 0; first < total; first += step {
+		made, err := j.round(first, min(first+step, total))
+		if err != nil {
+			return nil, errors.Join(err, release.All(columns))
+		}
+		columns = append(columns, made...)
+	}
+	if j.schema == nil || !j.receives() {
+		return nil, release.All(columns)
+	}
+	made, err := buffer.New(j.schema, columns, buffer.Rows{Count: j.rows, Manager: j.config.Manager})
+	return release.OnError(made, err, release.All(columns))
+}
+
+func (j *job) receives() bool {
+	for _, from := range j.from {
+		if from {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *job) prepare() error {
+	for rank, table := range j.out {
+		if table == nil || j.prepared[table] != nil {
+			continue
+		}
+		made, err := newOutgoing(j.ctx, table)
+		if err != nil {
+			return fmt.Errorf("table for rank %d: %w", rank, err)
+		}
+		j.prepared[table] = made
+		if j.schema == nil {
+			j.schema = table.Schema()
+		}
+		text, err := schemajson.Of(table.Schema())
+		if err != nil {
+			return err
+		}
+		made.schema = text
+		described, err := text.Schema()
+		if err == nil {
+			err = j.match(j.Rank(), described)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// match checks that the table of a rank has the types of the others.
+func (j *job) match(rank int, schema *arrow.Schema) error {
+	if j.described == nil {
+		j.described = schema
+	}
+	if j.schema == nil {
+		j.schema = schema
+	}
+	if want, got := j.described.NumFields(), schema.NumFields(); want != got {
+		return &RankError{Rank: rank, ReportedBy: rank, Err: fmt.Errorf("its table has %d columns, that of rank %d has %d: %w", got, j.Rank(), want, buffer.ErrSchema)}
+	}
+	for i := range schema.NumFields() {
+		if want, got := j.described.Field(i), schema.Field(i); !arrow.TypeEqual(want.Type, got.Type) {
+			return &RankError{Rank: rank, ReportedBy: rank, Err: fmt.Errorf("its column %q has type %v, expected %v: cast it: %w", got.Name, got.Type, want.Type, buffer.ErrSchema)}
+		}
+	}
+	return nil
+}
+
+// announce exchanges schemas and row counts.
+func (j *job) announce() error {
+	j.operations++
+	messages := make([][]byte, j.Size())
+	for rank := range messages {
+		a := announcement{Operation: j.name, Number: j.operations, Root: j.root, Target: j.target}
+		if table := j.out[rank]; table != nil {
+			of := j.prepared[table]
+			a.Table = &tableMessage{Schema: of.schema, Rows: of.rows, Bytes: of.bytes}
+		}
+		messages[rank] = encode(a)
+	}
+	j.config.at()
+	answers, err := j.group.Exchange(j.ctx, messages)
+	if err != nil {
+		return err
+	}
+	j.config.at()
+	for rank, answer := range answers {
+		if err := j.hear(rank, answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hear handles the announcement of a rank.
+func (j *job) hear(rank int, text []byte) error {
+	var a announcement
+	fail := func(err error) error { return &RankError{Rank: rank, ReportedBy: rank, Err: err} }
+	if err := decode(text, &a); err != nil {
+		return fail(err)
+	}
+	if a.Operation != j.name || a.Number != j.operations || a.Root != j.root || a.Target != j.target {
+		return fail(fmt.Errorf("it is in operation %d, %s (%d, %d), and rank %d in operation %d, %s (%d, %d): %w",
+			a.Number, a.Operation, a.Root, a.Target, j.Rank(), j.operations, j.name, j.root, j.target, ErrMismatch))
+	}
+	if (a.Table != nil) != j.from[rank] {
+		return fail(fmt.Errorf("it has a table for rank %d: %v, expected %v: %w", j.Rank(), a.Table != nil, j.from[rank], ErrProtocol))
+	}
+	if a.Table == nil {
+		return nil
+	}
+	in := &incoming{rows: a.Table.Rows, bytes: a.Table.Bytes}
+	if in.rows < 0 || j.rows+in.rows < 0 || in.rows > math.MaxInt {
+		return fail(fmt.Errorf("its table has %d rows: %w", in.rows, memory.ErrOverflow))
+	}
+	j.rows += in.rows
+	schema, err := a.Table.Schema.Schema()
+	if err != nil {
+		return fail(fmt.Errorf("its schema: %w: %w", err, ErrProtocol))
+	}
+	j.incoming[rank] = in
+	return j.match(rank, schema)
+}
+
+// agreement is the number of columns of a round that suits a rank.
+type agreement struct {
+	Columns int `json:"columns"`
+	// Total is the number of columns of the table, or -1 on a rank without one.
+	Total int `json:"total"`
+}
+
+// agree returns the number of columns in each round, which is all, or one if the budget of any
+// rank is small, and the number of columns of the table. A rank without a part in
+// the operation takes part in the rounds too.
+func (j *job) agree() (step, total int, err error) {
+	mine := agreement{Columns: math.MaxInt32, Total: -1}
+	if j.schema != nil {
+		mine.Total = j.schema.NumFields()
+	}
+	if !j.fits() {
+		mine.Columns = 1
+	}
+	messages := make([][]byte, j.Size())
+	for rank := range messages {
+		messages[rank] = encode(mine)
+	}
+	answers, err := j.group.Exchange(j.ctx, messages)
+	if err != nil {
+		return 0, 0, err
+	}
+	j.config.at()
+	step, total = math.MaxInt32, mine.Total
+	for rank, answer := range answers {
+		var a agreement
+		err := decode(answer, &a)
+		if err == nil && (a.Columns < 1 || a.Columns > math.MaxInt32 || a.Total < -1 || a.Total > math.MaxInt32) {
+			err = fmt.Errorf("rounds of %d of %d columns: %w", a.Columns, a.Total, ErrProtocol)
+		}
+		if err != nil {
+			return 0, 0, &RankError{Rank: rank, ReportedBy: rank, Err: err}
+		}
+		step, total = min(step, a.Columns), max(total, a.Total)
+	}
+	// A rank that receives has compared the tables before it sent its answer.
+	if mine.Total >= 0 && mine.Total != total {
+		return 0, 0, fmt.Errorf("the table has %d columns, those of other ranks %d: %w", mine.Total, total, ErrProtocol)
+	}
+	return min(step, max(total, 1)), total, nil
+}
+
+// fits reports whether the budget has room for the blocks of all columns and for the result.
+func (j *job) fits() bool {
+	budget := j.config.Manager.Budget()
+	if budget == 0 {
+		return true
+	}
+	free := budget - min(budget, j.config.Manager.Stats().InUse)
+	for rank, in := range j.incoming {
+		if in == nil {
+			continue
+		}
+		copies := uint64(2) // the block and the rows in the result
+		if rank == j.Rank() {
+			copies = 1
+		}
+		if in.bytes > free/copies {
+			return false
+		}
+		free -= copies * in.bytes
+	}
+	for rank, table := range j.out {
+		if table == nil || rank == j.Rank() {
+			continue
+		}
+		out := j.prepared[table] // counted again for each rank of a broadcast
+		if out.bytes > free {
+			return false
+		}
+		free -= out.bytes
+	}
+	return true
+}
+
+// round moves the columns from first to the one before last. The caller releases the result.
+func (j *job) round(first, last int) (made []*column.Column, err error) {
+	var held release.Stack
+	defer func() {
+		if failure := held.Release(); failure != nil || err != nil {
+			made, err = nil, errors.Join(err, failure, release.All(made))
+		}
+	}()
+	messages := make([][]byte, j.Size())
+	var sends []send
+	blocks := map[*outgoing]*packed{}
+	for rank, table := range j.out {
+		if table == nil || rank == j.Rank() {
+			continue
+		}
+		out := j.prepared[table]
+		p := blocks[out]
+		if p == nil {
+			if p, err = out.pack(j.ctx, first, last); err != nil {
+				return nil, err
+			}
+			held.Add(p)
+			blocks[out] = p
+		}
+		messages[rank] = encode(blockMessage{Bytes: p.plan.Bytes, Columns: p.descriptions})
+		sends = append(sends, send{rank: rank, plan: &p.plan})
+	}
+	j.config.at()
+	answers, err := j.group.Exchange(j.ctx, messages)
+	if err != nil {
+		return nil, err
+	}
+	j.config.at()
+	described := make([]blockMessage, j.Size())
+	memories := make([]*memory.Block, j.Size())
+	var receives []receive
+	for rank, in := range j.incoming {
+		if in == nil || rank == j.Rank() {
+			continue
+		}
+		if err := j.checkBlock(&described[rank], answers[rank], last-first, in.rows); err != nil {
+			return nil, &RankError{Rank: rank, ReportedBy: rank, Err: err}
+		}
+		// A column without memory has its manager from the block.
+		memories[rank], err = j.config.Manager.AllocateContext(j.ctx, max(described[rank].Bytes, 1), memory.AllocateOptions{Tag: j.config.Tag})
+		if err != nil {
+			return nil, fmt.Errorf("memory for the table of rank %d: %w", rank, err)
+		}
+		held.Add(memories[rank])
+		receives = append(receives, receive{rank: rank, block: memories[rank], bytes: described[rank].Bytes})
+	}
+	j.config.at()
+	if err := j.move(j.ctx, sends, receives); err != nil {
+		return nil, err
+	}
+	j.traffic.rounds.Add(1)
+	j.config.at()
+	if !j.receives() {
+		return nil, nil
+	}
+	return j.assemble(first, last, described, memories)
+}
+
+// checkBlock reads the description of a block.
+func (j *job) checkBlock(into *blockMessage, text []byte, columns int, rows int64) error {
+	if err := decode(text, into); err != nil {
+		return err
+	}
+	if into.Bytes > math.MaxInt64/2 {
+		return fmt.Errorf("a block of %d bytes: %w", into.Bytes, memory.ErrOverflow)
+	}
+	if len(into.Columns) != columns {
+		return fmt.Errorf("a block with %d columns, expected %d: %w", len(into.Columns), columns, ErrProtocol)
+	}
+	for _, d := range into.Columns {
+		if int64(d.Length) != rows {
+			return fmt.Errorf("a column with %d rows, expected %d: %w", d.Length, rows, ErrProtocol)
+		}
+	}
+	return nil
+}
+
+// assemble makes columns of the blocks of all ranks. The caller releases them.
+func (j *job) assemble(first, last int, described []blockMessage, memories []*memory.Block) (made []*column.Column, err error) {
+	var held release.Stack
+	defer func() {
+		if failure := held.Release(); failure != nil || err != nil {
+			made, err = nil, errors.Join(err, failure, release.All(made))
+		}
+	}()
+	metadata := j.schema.Metadata()
+	schema := arrow.NewSchema(j.schema.Fields()[first:last], &metadata)
+	var tables []*buffer.Buffer
+	for rank, in := range j.incoming {
+		if in == nil {
+			continue
+		}
+		var columns []*column.Column
+		if rank == j.Rank() {
+			columns = j.prepared[j.out[rank]].columns[first:last]
+		} else {
+			for i, d := range described[rank].Columns {
+				c, err := d.Column(schema.Field(i).Type, []*memory.Block{memories[rank]})
+				if err != nil {
+					return nil, &RankError{Rank: rank, ReportedBy: rank, Err: fmt.Errorf("column %q: %w: %w", schema.Field(i).Name, err, ErrProtocol)}
+				}
+				held.Add(c)
+				columns = append(columns, c)
+			}
+		}
+		table, err := buffer.New(schema, columns, buffer.Rows{Count: in.rows, Manager: j.config.Manager})
+		if err != nil {
+			return nil, err
+		}
+		held.Add(table)
+		tables = append(tables, table)
+	}
+	all, err := exchange.Gather(j.ctx, tables, j.config.Manager, exchange.Options{Tag: j.config.Tag})
+	if err != nil {
+		return nil, err
+	}
+	held.Add(all)
+	for i := range all.NumColumns() {
+		c := all.Column(i)
+		if err := c.Retain(); err != nil {
+			return made, err
+		}
+		made = append(made, c)
+	}
+	return made, nil
+}

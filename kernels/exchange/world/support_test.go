@@ -1,0 +1,80 @@
+package world_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/exchange/world"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// socketPath returns a short path: that of a socket has at most 104 bytes.
+func socketPath(t testing.TB) string {
+	folder, err := os.MkdirTemp("", "w")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
+	return "unix:" + filepath.Join(folder, "s")
+}
+
+// each runs f for each rank at the same time, and returns the errors.
+func each(size int, f func(rank int) error) []error {
+	failures := make([]error, size)
+	var all sync.WaitGroup
+	for rank := range size {
+		all.Go(func() { failures[rank] = f(rank) })
+	}
+	all.Wait()
+	return failures
+}
+
+// ranks is a World of which all ranks are in this process, each with a device.
+type ranks struct {
+	managers []*memory.Manager
+	worlds   []*world.World
+}
+
+func open(t testing.TB, devices []*device.Device, options memory.Options, change func(*world.Config)) (r ranks) {
+	for _, dev := range devices {
+		r.managers = append(r.managers, devicetest.Manager(t, dev, options))
+	}
+	size, address := len(devices), socketPath(t)
+	r.worlds = make([]*world.World, size)
+	for rank, err := range each(size, func(rank int) (err error) {
+		config := world.Config{Rank: rank, Size: size, Address: address, Manager: r.managers[rank], RoundBytes: 1000, Tag: "moved"}
+		if change != nil {
+			change(&config)
+		}
+		r.worlds[rank], err = world.Open(t.Context(), config)
+		return err
+	}) {
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, r.worlds[rank].Close()) })
+	}
+	return r
+}
+
+func openHosts(t testing.TB, size int) ranks {
+	return open(t, devicetest.Hosts(t, size), memory.Options{}, nil)
+}
+
+// all runs an operation on all ranks and requires that it succeeds.
+func (r ranks) all(t testing.TB, f func(ctx context.Context, w *world.World) (*buffer.Buffer, error)) []*buffer.Buffer {
+	t.Helper()
+	made := make([]*buffer.Buffer, len(r.worlds))
+	for rank, err := range each(len(r.worlds), func(rank int) (err error) {
+		made[rank], err = f(t.Context(), r.worlds[rank])
+		return err
+	}) {
+		require.NoError(t, err, "rank %d", rank)
+	}
+	return made
+}

@@ -1,0 +1,149 @@
+package world_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/exchange/world"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Parts of all ranks come together in the order of the ranks, for every type.
+func TestAllToAllOfEveryType(t *testing.T) {
+	for _, size := range []int{1, 3} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			r := openHosts(t, size)
+			for number, of := range arraytest.AllTypes() {
+				t.Run(of.String(), func(t *testing.T) {
+					g := arraytest.NewGenerator(uint64(number))
+					for _, lengths := range [][]int{{5, 0, 70, 8, 1}, {0}} {
+						parts := make([][]*buffer.Buffer, size)
+						want := make([][][]arrow.Array, size)
+						for i := range size {
+							for j := range size {
+								table, arrays := columntest.DrawTable(t, r.managers[i], g, lengths[(i*size+j)%len(lengths)], of, arrow.BinaryTypes.String)
+								parts[i], want[j] = append(parts[i], table), append(want[j], arrays)
+							}
+						}
+						for j, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+							return w.AllToAll(ctx, parts[w.Rank()])
+						}) {
+							require.Same(t, r.managers[j], made.Manager())
+							columntest.RequireRows(t, made, want[j]...)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+var types = []arrow.DataType{
+	arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String,
+	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String},
+	arrow.ListOf(arrow.BinaryTypes.String),
+}
+
+// The other operations, on hosts and on emulated GPUs.
+func TestOperations(t *testing.T) {
+	for name, r := range map[string]ranks{
+		"hosts": openHosts(t, 4), "emulated": open(t, devicetest.Emulators(t, 2), memory.Options{}, nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			size := len(r.worlds)
+			g := arraytest.NewGenerator(1)
+			tables, want := make([]*buffer.Buffer, size), make([][]arrow.Array, size)
+			for i := range size {
+				tables[i], want[i] = columntest.DrawTable(t, r.managers[i], g, 10*i+3, types...)
+			}
+			only := func(w *world.World, rank int) *buffer.Buffer {
+				if w.Rank() == rank {
+					return tables[rank]
+				}
+				return nil
+			}
+			for root := range size {
+				for _, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+					return w.Broadcast(ctx, only(w, root), root)
+				}) {
+					columntest.RequireRows(t, made, want[root])
+				}
+				for rank, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+					return w.Gather(ctx, tables[w.Rank()], root)
+				}) {
+					if rank != root {
+						require.Nil(t, made)
+						continue
+					}
+					columntest.RequireRows(t, made, want...)
+				}
+				for to := range size {
+					for rank, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+						return w.Copy(ctx, only(w, root), root, to)
+					}) {
+						if rank != to {
+							require.Nil(t, made)
+							continue
+						}
+						columntest.RequireRows(t, made, want[root])
+					}
+				}
+			}
+			require.NotZero(t, r.worlds[1].Traffic().SentBytes)
+			require.NotZero(t, r.worlds[1].Traffic().Rounds)
+		})
+	}
+}
+
+// A table without columns has its row count.
+func TestNoColumns(t *testing.T) {
+	r := openHosts(t, 2)
+	made := r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+		table, err := buffer.New(arrow.NewSchema(nil, nil), nil, buffer.Rows{Count: int64(w.Rank() + 3), Manager: r.managers[w.Rank()]})
+		if err != nil {
+			return nil, err
+		}
+		defer table.Release()
+		return w.Gather(ctx, table, 0)
+	})
+	rows, err := made[0].NumRows(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(7), rows)
+	require.NoError(t, made[0].Release())
+}
+
+// Under a small budget the columns move one at a time, and fit.
+func TestRoundsWithinBudgets(t *testing.T) {
+	const rows, columns = 4096, 6
+	for _, budget := range []uint64{0, 4 * rows * 8 * columns} {
+		r := open(t, devicetest.Hosts(t, 2), memory.Options{Budget: budget}, nil)
+		of := make([]arrow.DataType, columns)
+		for i := range of {
+			of[i] = arrow.PrimitiveTypes.Float64
+		}
+		g := arraytest.NewGenerator(7)
+		tables, want := make([]*buffer.Buffer, 2), make([][]arrow.Array, 2)
+		for i := range tables {
+			tables[i], want[i] = columntest.DrawTable(t, r.managers[i], g, rows, of...)
+		}
+		made := r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+			return w.Gather(ctx, tables[w.Rank()], 0)
+		})
+		rounds := uint64(1)
+		if budget > 0 {
+			rounds = columns
+			require.LessOrEqual(t, r.managers[0].Stats().Peak, budget)
+		}
+		require.Equal(t, rounds, r.worlds[0].Traffic().Rounds)
+		require.Equal(t, rounds, r.worlds[1].Traffic().Rounds)
+		columntest.RequireRows(t, made[0], want...)
+	}
+}

@@ -1,0 +1,417 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Few rows are grouped and aggregated by one launch of one block, which writes the whole
+// result to one allocation: the time of a small group-by is that of its calls.
+const (
+	// The limits are those of aggregate_few.cu.
+	mostAggregatedRows = 4096
+	mostFewKeys        = 4
+	mostFewOutputs     = 12
+	// fewStaticShared is the shared memory that the kernel declares, and some for the system.
+	fewStaticShared = 20 << 10
+)
+
+// fewRows is one aggregation of few rows.
+type fewRows struct {
+	call      op.Call
+	plan      *plan
+	options   *ByOptions
+	names     []string
+	keys      []*column.Column
+	inputs    []*column.Column
+	condition *column.Column
+	// rows is the number of rows or, if counted has memory, their maximum. groups is the
+	// capacity of the result.
+	rows, groups int
+	counted      memory.Slice[int64]
+	computed     []*column.Column
+}
+
+// aggregateFew aggregates few rows on a GPU. It reports false for queries that the kernel does not
+// support.
+func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (made *buffer.Buffer, ok bool, err error) {
+	if !q.mayBeFew(ctx, p, options) {
+		return nil, false, nil
+	}
+	rows, counted, err := q.table.Extent(ctx)
+	if err != nil || rows == 0 || rows > mostAggregatedRows {
+		return nil, false, err
+	}
+	f := &fewRows{plan: p, options: options, rows: int(rows), counted: counted, groups: int(rows)}
+	if options.MaxGroups > 0 {
+		f.groups = int(min(options.MaxGroups, rows))
+	}
+	made, err = f.aggregate(ctx, q)
+	made, err = release.OnError(made, err, release.All(f.computed))
+	if err != nil || options.Order != ByKey {
+		return made, true, err
+	}
+	made, err = sortedByKeys(&f.call, made, len(q.keys))
+	return made, true, err
+}
+
+// mayBeFew reports whether the kernel supports a query and its types, and no test asks for another
+// strategy.
+func (q Query) mayBeFew(ctx context.Context, p *plan, options *ByOptions) bool {
+	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || q.table.Capacity() > mostAggregatedRows ||
+		len(q.keys) > mostFewKeys || q.numbered || q.parts || options.FirstRow > 0 || strategy.OfGroup(ctx) != (strategy.Group{}) ||
+		len(p.outputs) > mostFewOutputs || len(p.accumulators) > mostReaders {
+		return false
+	}
+	for i := range p.outputs {
+		if o := &p.outputs[i]; o.method != byState || o.rows >= 0 {
+			return false
+		}
+	}
+	for _, in := range p.inputs {
+		if in.ranked >= 0 || in.of.ID() == arrow.DICTIONARY {
+			return false
+		}
+	}
+	if !q.where.IsZero() {
+		if t, _, err := q.where.Type(q.table.Schema()); err != nil || layout.Storage(t).ID() != arrow.BOOL {
+			return false
+		}
+	}
+	for _, key := range q.keys {
+		t, _, err := key.typeIn(q.table.Schema())
+		if err != nil || !isFewKey(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// isFewKey reports whether values of a type are numbers of at most 64 bits.
+func isFewKey(t arrow.DataType) bool {
+	l, err := layout.Of(t)
+	if err != nil || l.Kind != layout.Fixed && l.Kind != layout.Bits {
+		return false
+	}
+	is := formOf(l)
+	return is != fromNothing && is != fromDecimal
+}
+
+// load finds the columns of keys, inputs and the condition. Those that are not columns of the
+// table are computed by one launch.
+func (f *fewRows) load(ctx context.Context, q Query) error {
+	var expressions []expr.Expr
+	var places []**column.Column
+	find := func(e expr.Expr, to **column.Column) error {
+		if name, ok := plainColumn(e); ok {
+			var err error
+			*to, err = q.table.ColumnByName(name)
+			return err
+		}
+		expressions, places = append(expressions, e), append(places, to)
+		return nil
+	}
+	f.keys, f.inputs = make([]*column.Column, len(q.keys)), make([]*column.Column, len(f.plan.inputs))
+	for i, key := range q.keys {
+		f.names = append(f.names, key.name(i))
+		if key.Values != nil {
+			f.keys[i] = key.Values
+		} else if err := find(key.expression(), &f.keys[i]); err != nil {
+			return err
+		}
+	}
+	for i := range f.plan.inputs {
+		if err := find(f.plan.inputs[i].expression, &f.inputs[i]); err != nil {
+			return err
+		}
+	}
+	if !q.where.IsZero() {
+		if err := find(q.where, &f.condition); err != nil {
+			return err
+		}
+	}
+	if len(expressions) == 0 {
+		return nil
+	}
+	options := f.options.Options
+	options.Tag = op.ScratchTag
+	var err error
+	f.computed, err = expr.Evaluate(ctx, q.table, expressions, options)
+	for i, c := range f.computed {
+		*places[i] = c
+	}
+	return err
+}
+
+// aggregate returns the groups in the order of their first rows.
+func (f *fewRows) aggregate(ctx context.Context, q Query) (*buffer.Buffer, error) {
+	if err := f.load(ctx, q); err != nil {
+		return nil, err
+	}
+	columns := make([]*column.Column, 0, len(f.keys)+len(f.inputs)+1)
+	columns = append(append(columns, f.keys...), f.inputs...)
+	if f.condition != nil {
+		columns = append(columns, f.condition)
+	}
+	var err error
+	if f.call, err = op.Begin(ctx, f.options.Options, columns...); err != nil {
+		return nil, err
+	}
+	if err := f.call.OrderBehind(f.counted.Block()); err != nil {
+		return nil, err
+	}
+	f.plan.shareCounts(func(i int) bool { return op.Nullable(f.inputs[i]) })
+	return f.run()
+}
+
+// results describes the columns of the result.
+func (f *fewRows) results() []op.Result {
+	list := make([]op.Result, 0, len(f.keys)+len(f.plan.outputs))
+	for _, key := range f.keys {
+		list = append(list, op.Result{Type: key.Type(), Length: f.groups, Nullable: op.Nullable(key)})
+	}
+	for i := range f.plan.outputs {
+		o := &f.plan.outputs[i]
+		list = append(list, op.Result{Type: o.of, Length: f.groups, Nullable: o.nullable})
+	}
+	return list
+}
+
+// run allocates the result, launches the kernel and makes the table.
+func (f *fewRows) run() (*buffer.Buffer, error) {
+	results := f.results()
+	sizes := make([]uint64, 1, 1+2*len(results))
+	sizes[0] = 8 // the number of groups
+	for _, r := range results {
+		each := r.Sizes()
+		sizes = append(sizes, each[:]...)
+	}
+	block, buffers, err := f.call.Allocate(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	var made *buffer.Buffer
+	if err = f.launch(buffers); err == nil {
+		made, err = f.table(results, buffers)
+	}
+	return release.OnError(made, err, block.Release())
+}
+
+// table makes the result of its buffers.
+func (f *fewRows) table(results []op.Result, buffers []memory.Slice[uint8]) (*buffer.Buffer, error) {
+	word, err := memory.Reinterpret[int64](buffers[0])
+	if err != nil {
+		return nil, err
+	}
+	count, err := column.NewRowCount(word, int64(f.groups))
+	if err != nil {
+		return nil, err
+	}
+	columns, fields := make([]*column.Column, 0, len(results)), make([]arrow.Field, len(results))
+	for i, r := range results {
+		data := column.Data{Type: r.Type, Length: r.Length, Rows: count, Buffers: buffers[1+2*i : 3+2*i]}
+		if r.Nullable {
+			data.NullCount = column.UnknownNullCount
+		}
+		var c *column.Column
+		if c, err = column.New(data); err != nil {
+			break
+		}
+		columns = append(columns, c)
+		fields[i] = arrow.Field{Type: r.Type, Nullable: true}
+		if i < len(f.names) {
+			fields[i].Name = f.names[i]
+			continue
+		}
+		o := &f.plan.outputs[i-len(f.names)]
+		fields[i].Name, fields[i].Nullable = o.aggregate.Name(), o.nullable
+	}
+	var made *buffer.Buffer
+	if err == nil {
+		made, err = buffer.New(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(f.groups), Shared: count})
+	}
+	return release.OnError(made, err, release.All(columns), count.Release())
+}
+
+// fewWords are reused, because they are more than 2,000 bytes.
+var fewWords = sync.Pool{New: func() any { return new(kernels.Words) }}
+
+// fewParameterWords is the length of struct Few.
+const fewParameterWords = 12 + 6*mostFewKeys + readerWords*mostReaders + 8*mostFewOutputs
+
+// readerWords is the length of struct Reader.
+const readerWords = 19
+
+// launch launches the kernel with the buffers of the result. States that may not fit in shared
+// memory get memory of their own.
+func (f *fewRows) launch(buffers []memory.Slice[uint8]) (err error) {
+	readers := make([]reader, len(f.plan.accumulators))
+	words := 0
+	for i, a := range f.plan.accumulators {
+		if readers[i], err = readerOf(&f.call, a, func(number int) (*column.Column, error) { return f.inputs[number], nil }); err != nil {
+			return err
+		}
+		words += a.words()
+	}
+	limit, err := f.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	if err != nil {
+		return err
+	}
+	slots := 64
+	for slots < 2*f.rows {
+		slots *= 2
+	}
+	shared := max(4*slots, min(8*words*f.groups, limit-fewStaticShared)) &^ 7
+	var states memory.Slice[uint8]
+	if shared < 8*words*f.groups {
+		block, scratch, err := f.call.Scratch(8 * uint64(words*f.groups))
+		if err != nil {
+			return err
+		}
+		states = scratch[0]
+		defer func() { err = errors.Join(err, block.Release()) }()
+	}
+	kernel, err := f.call.Kernel(&aggregateSet, "aggregate_few", "aggregate_few")
+	if err != nil {
+		return err
+	}
+	w := fewWords.Get().(*kernels.Words)
+	defer func() {
+		w.Reset()
+		fewWords.Put(w)
+	}()
+	if err := f.parameters(w, readers, words, shared/8, slots, states, buffers); err != nil {
+		return err
+	}
+	threads := min((f.rows+31)/32*32, fewThreads)
+	return kernel.Launch(f.call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, uint32(shared), f.counted, int64(f.rows), w)
+}
+
+// parameters writes struct Few.
+func (f *fewRows) parameters(w *kernels.Words, readers []reader, words, room, slots int, states memory.Slice[uint8], buffers []memory.Slice[uint8]) error {
+	twoStages := false
+	for i := range readers {
+		twoStages = twoStages || readers[i].twoStages()
+	}
+	addHalves(w, uint32(len(f.keys)), uint32(len(readers)), uint32(len(f.plan.outputs)), word(twoStages),
+		uint32(words), uint32(room), uint32(slots), word(f.options.Nulls == DropNulls))
+	w.Add(uint64(f.groups))
+	w.Add(uint64(word(f.condition != nil)))
+	addSlice(w, buffers[0])
+	var condition source
+	var err error
+	if f.condition != nil {
+		if condition, err = sourceOf(&f.call, f.condition); err != nil {
+			return err
+		}
+	}
+	condition.add(w)
+	addSlice(w, states)
+	for i, key := range f.keys {
+		s, err := sourceOf(&f.call, key)
+		if err != nil {
+			return err
+		}
+		s.add(w)
+		addSlice(w, buffers[2+2*i])
+		addSlice(w, buffers[1+2*i])
+	}
+	pad(w, 12+6*mostFewKeys)
+	offsets, lengths, offset := make([]uint64, len(readers)), make([]uint32, len(readers)), 0
+	for i := range readers {
+		r := &readers[i]
+		r.add(w, offset)
+		offsets[i], lengths[i] = uint64(offset), uint32(r.words())
+		offset += r.words()
+	}
+	pad(w, 12+6*mostFewKeys+readerWords*mostReaders)
+	for i := range f.plan.outputs {
+		o := &f.plan.outputs[i]
+		is, isSigned, least, err := f.plan.form(o)
+		if err != nil {
+			return err
+		}
+		var at uint64
+		var length uint32
+		for j, state := range o.states {
+			at |= offsets[state] << (8 * j)
+			length |= lengths[state] << (4 * j)
+		}
+		addHalves(w, uint32(o.finish), uint32(is), word(isSigned), word(least), word(o.counted), uint32(len(o.states)), length, 0)
+		w.Add(uint64(o.freedom))
+		w.Add(at)
+		addSlice(w, buffers[2+2*(len(f.keys)+i)])
+		addSlice(w, buffers[1+2*(len(f.keys)+i)])
+	}
+	pad(w, fewParameterWords)
+	return nil
+}
+
+// addHalves adds pairs of numbers of 32 bits.
+func addHalves(w *kernels.Words, halves ...uint32) {
+	for i := 0; i < len(halves); i += 2 {
+		w.Add(uint64(halves[i]) | uint64(halves[i+1])<<32)
+	}
+}
+
+func addSlice(w *kernels.Words, s memory.Slice[uint8]) {
+	if s.Len() == 0 {
+		w.Add(0)
+		return
+	}
+	w.AddAddress(s.Pointer(), s.Block())
+}
+
+// pad adds zeros up to a number of words.
+func pad(w *kernels.Words, words int) {
+	for len(w.Values) < words {
+		w.Add(0)
+	}
+}
+
+// add adds struct Source.
+func (s *source) add(w *kernels.Words) {
+	addSlice(w, s.values)
+	addSlice(w, s.valid)
+	w.Add(uint64(s.bit))
+	addHalves(w, uint32(s.is), uint32(s.width))
+}
+
+// add adds struct Reader, without states. offset is the number of its first word in the states
+// of a group.
+func (r *reader) add(w *kernels.Words, offset int) {
+	addHalves(w, uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0), 0, word(r.where >= 0),
+		uint32(r.words()), uint32(offset), 0, 0)
+	r.in.add(w)
+	r.other.add(w)
+	r.condition.add(w)
+	w.Add(0)
+	w.Add(0)
+}
+
+// sortedByKeys sorts a result by its first columns, and releases it.
+func sortedByKeys(call *op.Call, table *buffer.Buffer, columns int) (*buffer.Buffer, error) {
+	keys := make([]order.Key, columns)
+	for i := range keys {
+		keys[i].Values = table.Column(i)
+	}
+	options := kernels.Options{Stream: call.Stream, Manager: call.Manager, Tag: call.Tag}
+	sorted, err := order.Sort(call.Context(), table, keys, options)
+	return release.OnError(sorted, err, table.Release())
+}

@@ -1,0 +1,372 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/window"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Keys that are strings of few bytes are grouped by numbers. One pass finds the range of bytes of
+// each position and the range of lengths; a second one makes a number of each string, with a digit for
+// each position that has more than one byte, and one for the length. Different strings have different
+// numbers, so no strings are hashed or compared, and small ranges of numbers are dense keys or
+// partitions. The numbers of the groups are made strings again. "id000" to "id099" are the numbers
+// 0 to 99.
+const (
+	// mostTextBytes is the length of the longest string, textBounds the number of bounds: constants
+	// of texts.cu.
+	mostTextBytes = 16
+	longestText   = 2 * mostTextBytes
+	shortestText  = longestText + 1
+	textBounds    = shortestText + 1
+	mostLength    = math.MaxInt32
+)
+
+// textDigit is a position with several bytes.
+type textDigit struct {
+	position, least int
+	places, factor  uint64
+}
+
+// textNumbers are the numbers of the strings of a column.
+type textNumbers struct {
+	strings *column.Column
+	// key is the number of the key.
+	key               int
+	shortest, longest int
+	digits            []textDigit
+	// lengthFactor is the factor of the length, or 0 if all have the same. null is the number of
+	// null, and of numbers without it.
+	lengthFactor, null uint64
+	pattern            [2]uint64
+	// column has the numbers, of 32 or 64 bits.
+	column *column.Column
+}
+
+// argument returns the digits as the kernels take them.
+func (n *textNumbers) argument() any {
+	fields := []any{uint32(len(n.digits)), uint32(n.shortest), n.lengthFactor, n.null, n.pattern[0], n.pattern[1]}
+	for i := range mostTextBytes {
+		d := textDigit{}
+		if i < len(n.digits) {
+			d = n.digits[i]
+		}
+		fields = append(fields, kernels.Struct(uint32(d.position), uint32(d.least), d.places, d.factor))
+	}
+	return kernels.Struct(fields...)
+}
+
+// width is the number of bytes of a number.
+func (n *textNumbers) width() int {
+	if n.null <= math.MaxUint32-1 {
+		return 4
+	}
+	return 8
+}
+
+// divide chooses the digits from bounds. It returns false for strings that are too long, and for too
+// many numbers.
+func (n *textNumbers) divide(bounds []uint32) bool {
+	n.null = 1
+	if bounds[longestText] == 0 { // no strings
+		n.null = 0
+		return true
+	}
+	n.longest, n.shortest = int(bounds[longestText]-1), int(mostLength+1-bounds[shortestText])
+	if n.longest > mostTextBytes {
+		return false
+	}
+	for i := range n.longest {
+		least, greatest := 256-int(bounds[mostTextBytes+i]), int(bounds[i])-1
+		if least == greatest {
+			n.pattern[i/8] |= uint64(least) << (8 * (i % 8))
+			continue
+		}
+		d := textDigit{position: i, least: least, places: uint64(greatest - least + 1), factor: n.null}
+		high, low := bits.Mul64(n.null, d.places)
+		if high != 0 {
+			return false
+		}
+		n.digits, n.null = append(n.digits, d), low
+	}
+	if n.longest == n.shortest {
+		return n.null < math.MaxUint64
+	}
+	n.lengthFactor = n.null
+	high, low := bits.Mul64(n.null, uint64(n.longest-n.shortest+1))
+	n.null = low
+	return high == 0 && low < math.MaxUint64
+}
+
+// textKeys are the keys of a query that are replaced by numbers.
+type textKeys struct {
+	call    op.Call
+	numbers []*textNumbers
+	table   *buffer.Buffer
+	owned   owned
+}
+
+// aggregateTexts aggregates with the numbers of strings as keys. It returns false if no key is a column
+// of short strings. It waits for the bounds of each.
+func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (made *buffer.Buffer, ok bool, err error) {
+	if !strategy.OfGroup(ctx).TextNumbers || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
+		q.table.Device().Kind() == device.Host {
+		return nil, false, nil
+	}
+	k := new(textKeys)
+	replaced, err := k.replace(ctx, q, options)
+	if err == nil && len(k.numbers) > 0 {
+		ok = true
+		made, err = k.aggregate(ctx, replaced, aggregates, options)
+	}
+	made, err = release.OnError(made, err, k.owned.release())
+	return made, ok || err != nil, err
+}
+
+// replace returns the query with numbers as keys.
+func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Query, error) {
+	keys := slices.Clone(q.keys)
+	k.table = q.table
+	for i, key := range keys {
+		c, err := q.textsOf(key)
+		if c == nil || err != nil {
+			return q, err
+		}
+		if c.Type().ID() != arrow.STRING && c.Type().ID() != arrow.BINARY || options.Nulls == DropNulls && op.Nullable(c) {
+			continue
+		}
+		n := &textNumbers{strings: c, key: i}
+		if k.call, err = op.Begin(ctx, options.Options, c); err != nil {
+			return q, err
+		}
+		fits, err := n.bound(&k.call)
+		if err != nil {
+			return q, err
+		}
+		if !fits {
+			continue
+		}
+		if err := n.number(&k.call); err != nil {
+			return q, err
+		}
+		k.owned.add(n.column)
+		name := fmt.Sprint("\x00number ", i)
+		table, err := k.table.AppendColumn(arrow.Field{Name: name, Type: n.column.Type()}, n.column)
+		if err != nil {
+			return q, err
+		}
+		k.owned.add(table)
+		k.table, k.numbers = table, append(k.numbers, n)
+		keys[i] = Key{Column: name, Name: key.name(i)}
+	}
+	places := uint64(1)
+	for _, n := range k.numbers {
+		places *= min(n.null+1, mostDensePlaces+1)
+	}
+	q.table, q.keys, q.texts = k.table, keys, len(k.numbers) > 0 && places <= mostDensePlaces
+	return q, nil
+}
+
+// textsOf returns the column of a key, or nil for an expression.
+func (q Query) textsOf(key Key) (*column.Column, error) {
+	if key.Values != nil {
+		return key.Values, nil
+	}
+	name, ok := plainColumn(key.expression())
+	if !ok {
+		return nil, nil
+	}
+	return q.table.ColumnByName(name)
+}
+
+// aggregate aggregates by numbers, and makes strings of those of the groups.
+func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	order := options.Order
+	if order == ByKey {
+		options.Order = Unspecified
+	}
+	p, err := q.check(aggregates, &options)
+	if err != nil {
+		return nil, err
+	}
+	r, err := q.beginPlanned(ctx, p, aggregates, options)
+	if err != nil {
+		return nil, err
+	}
+	table, err := closing(r, r.result)
+	if err != nil {
+		return nil, err
+	}
+	made, err := k.texts(table)
+	if made, err = release.OnError(made, err, table.Release()); err != nil || order != ByKey {
+		return made, err
+	}
+	return sortedByKeys(&k.call, made, len(q.keys))
+}
+
+// texts returns a table of groups with strings instead of numbers.
+func (k *textKeys) texts(table *buffer.Buffer) (*buffer.Buffer, error) {
+	fields, columns := slices.Clone(table.Schema().Fields()), make([]*column.Column, table.NumColumns())
+	for i := range columns {
+		columns[i] = table.Column(i)
+	}
+	var made owned
+	for _, n := range k.numbers {
+		c, err := n.texts(&k.call, columns[n.key], table)
+		if err != nil {
+			return nil, errors.Join(err, made.release())
+		}
+		made.add(c)
+		fields[n.key].Type, columns[n.key] = c.Type(), c
+	}
+	result, err := buffer.New(arrow.NewSchema(fields, nil), columns, table.Rows())
+	return release.OnError(result, err, made.release())
+}
+
+// source returns the strings as the kernels take them, and the number of rows.
+func (n *textNumbers) source(call *op.Call) (any, int, error) {
+	rows, counted, err := n.strings.Extent(call.Context())
+	if err != nil {
+		return nil, 0, err
+	}
+	valid, err := validityOf(n.strings)
+	if err != nil {
+		return nil, 0, err
+	}
+	l, err := layout.Of(n.strings.Type())
+	if err != nil {
+		return nil, 0, err
+	}
+	offsets, err := n.strings.Buffer(1).Slice(n.strings.Offset()*l.Width, (n.strings.Offset()+n.strings.Len()+1)*l.Width)
+	if err != nil {
+		return nil, 0, err
+	}
+	data := n.strings.Buffer(2)
+	return kernels.Struct(offsets, data, valid.valid, uint64(valid.bit), counted, int64(rows), uint64(n.strings.Len()), data.Bytes(), uint32(l.Width), uint32(0)), rows, nil
+}
+
+// bound finds the bounds of the strings and chooses the digits. It reports false if the strings have
+// no numbers. It waits.
+func (n *textNumbers) bound(call *op.Call) (fits bool, err error) {
+	texts, rows, err := n.source(call)
+	if err != nil {
+		return false, err
+	}
+	block, buffers, err := call.Scratch(4 * textBounds)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, block.Release()) }()
+	found, err := memory.Reinterpret[uint32](buffers[0])
+	if err == nil {
+		err = found.Fill(call.Stream, 0)
+	}
+	if err == nil {
+		err = launchGrid(call, "texts", "bound_texts", rows, texts, found)
+	}
+	if err != nil {
+		return false, err
+	}
+	var bounds [textBounds]uint32
+	if err := found.Download(call.Context(), call.Stream, bounds[:]); err != nil {
+		return false, err
+	}
+	return n.divide(bounds[:]), nil
+}
+
+// number makes the column of numbers.
+func (n *textNumbers) number(call *op.Call) error {
+	texts, rows, err := n.source(call)
+	if err != nil {
+		return err
+	}
+	scratch := *call
+	scratch.Tag = op.ScratchTag
+	result := op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: n.strings.Len(), RowCount: n.strings.RowCount()}
+	if n.width() == 8 {
+		result.Type = arrow.PrimitiveTypes.Uint64
+	}
+	n.column, err = newColumn(&scratch, result, func(out op.Buffers) error {
+		return launchGrid(call, "texts", fmt.Sprint("number_texts_", 8*n.width()), rows, texts, n.argument(), out.Values)
+	})
+	if err != nil {
+		return err
+	}
+	greatest := n.null
+	if !op.Nullable(n.strings) && greatest > 0 {
+		greatest--
+	}
+	n.column.LearnBounds(column.Bounds{Greatest: greatest})
+	return nil
+}
+
+// texts returns the strings of numbers, a column of a table.
+func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer.Buffer) (made *column.Column, err error) {
+	rows, counted, err := table.Extent(call.Context())
+	if err != nil {
+		return nil, err
+	}
+	capacity, nullable := numbers.Len(), op.Nullable(n.strings)
+	if capacity == 0 {
+		return column.New(column.Data{Type: n.strings.Type(), Rows: table.RowCount(), Buffers: make([]column.Bytes, 3), Manager: call.Manager})
+	}
+	values, err := numbers.ValuesRegion()
+	if err != nil {
+		return nil, err
+	}
+	sizes := []uint64{0, 4 * (uint64(capacity) + 1), uint64(capacity) * uint64(n.longest)}
+	if nullable {
+		sizes[0] = op.BitmapBytes(capacity)
+	}
+	block, out, err := call.Allocate(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	var scratch owned
+	scratch.add(block)
+	defer func() { made, err = release.OnError(made, err, scratch.release()) }()
+	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: capacity}
+	lengths, err := newColumn(call, result, func(of op.Buffers) error {
+		return launchGrid(call, "texts", "lengths_of_numbers", (capacity+63)/64*64, values, uint32(n.width()), n.argument(), of.Values, out[0], counted, int64(rows))
+	})
+	if err != nil {
+		return nil, err
+	}
+	scratch.add(lengths)
+	ends, err := window.CumulativeSum(call.Context(), lengths, window.Options{Options: scratchOptions(call)})
+	if err != nil {
+		return nil, err
+	}
+	scratch.add(ends)
+	region, err := ends.ValuesRegion()
+	if err != nil {
+		return nil, err
+	}
+	if err := offsetsOnDevice(call, op.Buffers{Values: out[1]}, region, capacity); err != nil {
+		return nil, err
+	}
+	if err := launchGrid(call, "texts", "texts_of_numbers", capacity, values, uint32(n.width()), n.argument(), out[1], out[2], counted, int64(rows)); err != nil {
+		return nil, err
+	}
+	data := column.Data{Type: n.strings.Type(), Length: capacity, Rows: table.RowCount(), Buffers: []column.Bytes{out[0], out[1], out[2]}, Manager: call.Manager}
+	if nullable {
+		data.NullCount = column.UnknownNullCount
+	}
+	return column.New(data)
+}

@@ -1,0 +1,69 @@
+package text_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/textrows"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/nested"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TestLargeColumns compares functions that rewrite the bytes of large columns with
+// package strings, with characters beyond 127 and without.
+func TestLargeColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a megabyte of text for each type: at full sizes only")
+	}
+	in := expr.Col("text")
+	for _, other := range []string{"", "é"} {
+		rows := 0
+		draw := func(r *rand.Rand) string {
+			rows++
+			text := strings.Repeat("gpuframe, Text ", r.IntN(160))
+			if rows%500 == 0 {
+				text += other
+			}
+			return text[r.IntN(len(text)+1):]
+		}
+		// Columns of an odd length have nulls.
+		eachSample(t, []int{3000 + len(other)/2}, draw, func(t *testing.T, _ *memory.Manager, s sample) {
+			require.Greater(t, s.column.Buffer(2).Len(), textrows.FewestBytes)
+			for name, f := range map[string]struct {
+				e     expr.Expr
+				model func(string) string
+			}{
+				"upper":   {in.Upper(), strings.ToUpper},
+				"lower":   {expr.Concat(in, expr.Lit("")).Lower(), strings.ToLower},
+				"replace": {in.Replace(expr.Lit("frame,"), expr.Lit("table")), func(text string) string { return strings.ReplaceAll(text, "frame,", "table") }},
+			} {
+				got := evaluate(t, s.column, f.e)
+				for i := range s.rows {
+					require.Equal(t, s.null[i], got.IsNull(i))
+					if !s.null[i] {
+						require.Equal(t, f.model(s.texts[i]), bytesOf(got, i), "%s", name)
+					}
+				}
+				got.Release()
+			}
+			got := evaluate(t, s.column, nested.Split(in, ", ")).(*array.List)
+			for i := range s.rows {
+				require.Equal(t, s.null[i], got.IsNull(i))
+				if s.null[i] {
+					continue
+				}
+				begin, end := got.ValueOffsets(i)
+				for k, part := range strings.Split(s.texts[i], ", ") {
+					require.Less(t, begin+int64(k), end)
+					require.Equal(t, part, bytesOf(got.ListValues(), int(begin)+k))
+				}
+			}
+			got.Release()
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package window
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Real is a number or a duration, counted in its unit, as float64: the distance of two keys
+// of an order of any type.
+func Real(e expr.Expr) expr.Expr { return expr.Apply(real{}, e) }
+
+type real struct{}
+
+func (real) Name() string { return "real" }
+
+func (real) Result(operands []arrow.DataType) (arrow.DataType, error) {
+	if _, ok := number(operands[0]); !ok && operands[0].ID() != arrow.DURATION {
+		return nil, layout.Refuse(operands[0], "numbers or durations", device.ErrNotSupported)
+	}
+	return arrow.PrimitiveTypes.Float64, nil
+}
+
+func (real) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
+	c := operands[0]
+	value := expr.Col("value")
+	if c.Type().ID() == arrow.DURATION {
+		value = value.Cast(arrow.PrimitiveTypes.Int64)
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "value", Type: c.Type(), Nullable: true}}, nil)
+	table, err := buffer.New(schema, []*column.Column{c}, buffer.Rows{Count: int64(c.Len()), Shared: c.RowCount(), Manager: options.Manager})
+	if err != nil {
+		return nil, err
+	}
+	made, err := expr.Evaluate(ctx, table, []expr.Expr{value.Cast(arrow.PrimitiveTypes.Float64)}, options)
+	if err = errors.Join(err, table.Release()); err != nil {
+		return nil, errors.Join(err, release.All(made))
+	}
+	return made[0], nil
+}

@@ -1,0 +1,217 @@
+package gpuframe
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/join"
+	"github.com/gpuframe/gpuframe/kernels/nested"
+)
+
+// Resampled is rows in windows of time: see [Query.Resample].
+type Resampled struct {
+	query Query
+	at    Expr
+	every any
+	by    []Expr
+}
+
+// Resample divides the rows into windows of a time, or of a number: every is a time.Duration,
+// an integer for integers, or a [Calendar] of days, weeks, months, quarters or years. Windows
+// of one length begin at multiples of it since 1970 UTC. With keys in by, each combination of
+// them has its own windows.
+//
+//	readings.Resample(ts, 15*time.Minute, sensor).Agg(value.Mean())
+func (q Query) Resample(at Expression, every any, by ...Expression) Resampled {
+	return Resampled{q, at.expression(), every, unpack(by)}
+}
+
+// Agg makes a row for each window from the first to the last one with rows, in order: the keys
+// in by, the beginning of the window, and the values of expressions of aggregates. They are
+// null for a window without rows: FillNull, or FillForward and Interpolate over the keys, fill
+// them. Rows without a time are left out.
+func (r Resampled) Agg(aggregates ...Expression) Query {
+	list := unpack(aggregates)
+	return r.query.then("Resample", nil, func(b *binder, inputs []plan.Node) plan.Node {
+		return b.resample(inputs[0], r, list)
+	})
+}
+
+func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
+	values, ok := b.keys(input, append([]Expr{r.at}, r.by...))
+	if !ok {
+		b.lost(list)
+		return nil
+	}
+	at, name := values[0], r.at.Name()
+	t, _, err := at.Type(input.Schema())
+	var windows windowing
+	if err == nil {
+		windows, err = windowsOf(t, r.every)
+	}
+	if err != nil {
+		b.report(err)
+		return nil
+	}
+	known, err := plan.NewFilter(input, at.IsValid())
+	if err != nil {
+		b.report(readable{err})
+		return nil
+	}
+	keys := append(r.by[:len(r.by):len(r.by)], Expr{value: windows.begin(at), root: name})
+	grouped := b.aggregate(known, keys, list, plan.GroupOptions{})
+	if grouped == nil {
+		return nil
+	}
+	made, err := withEmptyWindows(grouped, len(r.by), windows)
+	if err != nil {
+		b.report(readable{err})
+		return nil
+	}
+	return made
+}
+
+// withEmptyWindows adds the windows without rows. The first columns of the input are keys,
+// then comes the beginning of the window.
+func withEmptyWindows(input plan.Node, keys int, windows windowing) (plan.Node, error) {
+	fields := input.Schema().Fields()
+	list, joined := names(input.Schema()), columnsWithoutIf(input.Schema(), keys+1)
+	result, number := list, plan.Computed("window")
+	if len(joined) > 0 {
+		numbered, err := plan.NewNumber(input, plan.NumberOptions{Row: number})
+		if err != nil {
+			return nil, err
+		}
+		input, list = numbered, append(list[:len(list):len(list)], number)
+	}
+	begin, following, steps := expr.Col(list[keys]), plan.Computed("next window"), plan.Computed("steps")
+	var partition []expr.Expr
+	var order []plan.SortKey
+	for i, name := range list[:keys+1] {
+		if i < keys {
+			partition = append(partition, expr.Col(name))
+		}
+		order = append(order, plan.SortKey{Value: expr.Col(name)})
+	}
+	lead := plan.WindowFunction{Aggregation: plan.Aggregation{Function: "lead", Values: []expr.Expr{begin}, Number: 1, Name: following}}
+	n, err := node(plan.NewOver(input, partition, order[keys:], []plan.WindowFunction{lead}))
+	if err != nil {
+		return nil, err
+	}
+	// A window is repeated up to the next one. The last one has no next one.
+	count := windows.between(begin, expr.Col(following)).Cast(arrow.PrimitiveTypes.Int64).FillNull(expr.Lit(int64(1)))
+	if n, err = node(plan.NewProject(n, append(columnsNamed(list), nested.Sequence(count).As(steps))...)); err != nil {
+		return nil, err
+	}
+	if n, err = node(plan.NewExplode(n, []string{steps}, nested.ExplodeOptions{})); err != nil {
+		return nil, err
+	}
+	var columns []expr.Expr
+	for i, name := range list {
+		value := expr.Col(name)
+		switch {
+		case slices.Contains(joined, name):
+			continue
+		case i == keys:
+			value = windows.result(windows.moved(begin, expr.Col(steps)))
+		case name == number:
+			value = ifWindow(steps, name, arrow.PrimitiveTypes.Int64)
+		case i > keys:
+			value = ifWindow(steps, name, fields[i].Type)
+		}
+		columns = append(columns, value.As(name))
+	}
+	if n, err = node(plan.NewProject(n, columns...)); err != nil {
+		return nil, err
+	}
+	if len(joined) > 0 {
+		if n, err = withJoined(n, input, number, joined, result); err != nil {
+			return nil, err
+		}
+	}
+	return node(plan.NewSort(n, order, plan.All))
+}
+
+// ifWindow is a column where no step was taken from a window with rows, otherwise null.
+func ifWindow(steps, name string, t arrow.DataType) expr.Expr {
+	return expr.If(expr.Col(steps).Eq(expr.Lit(int64(0))), expr.Col(name), expr.Null(t))
+}
+
+// columnsWithoutIf returns the columns from a position on of types that expr.If does not have:
+// dictionaries and nested ones.
+func columnsWithoutIf(schema *arrow.Schema, from int) (names []string) {
+	for _, f := range schema.Fields()[from:] {
+		t, _, err := expr.If(expr.Lit(true), expr.Col(f.Name), expr.Null(f.Type)).Type(schema)
+		if err != nil || !arrow.TypeEqual(t, f.Type) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// withJoined adds columns of the windows with rows by their number, which is null for the others.
+func withJoined(n, windows plan.Node, number string, joined, result []string) (plan.Node, error) {
+	values, err := plan.NewProject(windows, columnsNamed(append([]string{number}, joined...))...)
+	if err != nil {
+		return nil, err
+	}
+	key := plan.JoinKey{Left: expr.Col(number), Right: expr.Col(number)}
+	both, err := plan.NewJoin(n, values, plan.JoinOptions{Kind: join.Left, Keys: []plan.JoinKey{key}})
+	if err != nil {
+		return nil, err
+	}
+	return node(plan.NewProject(both, columnsNamed(result)...))
+}
+
+func columnsNamed(names []string) []expr.Expr {
+	list := make([]expr.Expr, len(names))
+	for i, name := range names {
+		list[i] = expr.Col(name)
+	}
+	return list
+}
+
+// node returns a made node as the interface, nil for an error.
+func node[N plan.Node](made N, err error) (plan.Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// stepOf returns a length in the units of a type.
+func stepOf(t arrow.DataType, every any) (int64, error) {
+	refuse := func(expected string) (int64, error) {
+		return 0, fmt.Errorf("windows of %v (%T) of %v, expected %s: %w", every, every, t, expected, device.ErrInvalidValue)
+	}
+	unit := time.Duration(0)
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		unit = 24 * time.Hour
+	case *arrow.Date64Type:
+		unit = time.Millisecond
+	case interface{ TimeUnit() arrow.TimeUnit }:
+		unit = t.TimeUnit().Multiplier()
+	default:
+		if !arrow.IsInteger(t.ID()) {
+			return 0, fmt.Errorf("windows of %v, expected integers, dates, times, timestamps or durations: %w", t, device.ErrNotSupported)
+		}
+	}
+	span, isSpan := every.(time.Duration)
+	switch number := reflect.ValueOf(every); {
+	case unit == 0 && (isSpan || !number.CanInt() || number.Int() <= 0):
+		return refuse("a positive integer")
+	case unit == 0:
+		return number.Int(), nil
+	case !isSpan || span <= 0 || span%unit != 0:
+		return refuse(fmt.Sprintf("a positive multiple of %v", unit))
+	}
+	return int64(span / unit), nil
+}
