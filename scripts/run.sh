@@ -47,6 +47,10 @@ logs=${LOGS:-$here/logs}
 src=$here/src
 mkdir -p "$logs"
 export GPUFRAME_DATA=$here/data GPUFRAME_REQUIRE_CUDA=${GPUFRAME_REQUIRE_CUDA:-1}
+# NCCL often comes with Python packages, where the loader does not look.
+if [ -z "${GPUFRAME_LIBNCCL:-}" ] && ! ldconfig -p | grep -q 'libnccl\.so\.2'; then
+    GPUFRAME_LIBNCCL=$(python3 -c 'import glob, nvidia.nccl; print(glob.glob(nvidia.nccl.__path__[0] + "/lib/libnccl.so.2")[0])' 2>/dev/null) && export GPUFRAME_LIBNCCL
+fi
 deadline=$((SECONDS + ${LIMIT_S:-570}))
 passed=0 failed=0
 variant=plain flags=()
