@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,12 +53,31 @@ type message struct {
 }
 
 // newBrowser starts Chromium until the end of the test. Only addresses that begin with allowed
-// may be loaded.
+// may be loaded. A Chromium that ends before it has opened an empty page is started again: that
+// says nothing about the page. A machine on which it never opens one counts as without Chromium.
 func newBrowser(t *testing.T, allowed string) *browser {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium is installed (Debian's package chromium): the page is not opened")
 	}
+	const attempts = 5
+	for range attempts {
+		b, messages := startBrowser(t, path, allowed)
+		if b != nil {
+			for _, domain := range []string{"Inspector", "Runtime", "Log", "Network", "Page", "Accessibility"} {
+				b.command(domain+".enable", nil, nil)
+			}
+			return b
+		}
+		t.Logf("chromium has ended before it opened an empty page:\n%s", messages)
+	}
+	t.Skipf("chromium does not start here, in %d attempts: the page is not opened", attempts)
+	return nil
+}
+
+// startBrowser starts Chromium with an empty page. If Chromium ends before the page is there,
+// the result is nil and what Chromium has written.
+func startBrowser(t *testing.T, path, allowed string) (b *browser, messages string) {
 	fromTest, to, err := os.Pipe()
 	require.NoError(t, err)
 	from, fromBrowser, err := os.Pipe()
@@ -70,29 +90,50 @@ func newBrowser(t *testing.T, allowed string) *browser {
 	command := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe", "--user-data-dir="+profile)
 	command.ExtraFiles = []*os.File{fromTest, fromBrowser}
+	// A file, because processes of the browser keep a pipe open after the first has ended.
+	log, err := os.Create(filepath.Join(profile, "messages"))
+	require.NoError(t, err)
+	command.Stdout, command.Stderr = log, log
 	require.NoError(t, command.Start())
+	require.NoError(t, log.Close())
 	require.NoError(t, fromTest.Close())
 	require.NoError(t, fromBrowser.Close())
-	b := &browser{t: t, to: to, replies: bufio.NewReader(from), allowed: allowed}
+	b = &browser{t: t, to: to, replies: bufio.NewReader(from), allowed: allowed}
+	var target struct{ TargetID string }
+	var attached struct{ SessionID string }
+	err = b.send("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	if err == nil {
+		err = b.send("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	}
+	if err != nil {
+		_ = command.Process.Kill() // it may have ended
+		_ = command.Wait()
+		text, _ := os.ReadFile(log.Name())
+		require.NoError(t, to.Close())
+		require.NoError(t, from.Close())
+		return nil, fmt.Sprintf("%v\n%s", err, text)
+	}
 	t.Cleanup(func() {
 		b.command("Browser.close", nil, nil)
 		_ = command.Wait() // chromium may exit with a failure when it is closed
 		require.NoError(t, to.Close())
 		require.NoError(t, from.Close())
 	})
-	var target struct{ TargetID string }
-	b.command("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	var attached struct{ SessionID string }
-	b.command("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
-	for _, domain := range []string{"Runtime", "Log", "Network", "Page", "Accessibility"} {
-		b.command(domain+".enable", nil, nil)
-	}
-	return b
+	return b, ""
 }
 
-// command sends a command and reads up to its reply.
+// command sends a command and reads up to its reply, which must be no error.
 func (b *browser) command(method string, params map[string]any, result any) {
+	b.t.Helper()
+	if err := b.send(method, params, result); method != "Browser.close" {
+		require.NoError(b.t, err, method)
+	}
+}
+
+// send sends a command and reads up to its reply. An error means that the browser has ended, or
+// has refused the command.
+func (b *browser) send(method string, params map[string]any, result any) error {
 	b.last++
 	sent := map[string]any{"id": b.last, "method": method}
 	if params != nil {
@@ -103,25 +144,26 @@ func (b *browser) command(method string, params map[string]any, result any) {
 	}
 	text, err := json.Marshal(sent)
 	require.NoError(b.t, err)
-	_, err = b.to.Write(append(text, 0))
-	require.NoError(b.t, err)
+	if _, err := b.to.Write(append(text, 0)); err != nil {
+		return err
+	}
 	for {
 		line, err := b.replies.ReadBytes(0)
-		if err != nil && method == "Browser.close" {
-			return
+		if err != nil {
+			return err
 		}
-		require.NoError(b.t, err)
 		var m message
 		require.NoError(b.t, json.Unmarshal(line[:len(line)-1], &m))
-		if m.ID != b.last {
+		switch {
+		case m.ID != b.last:
 			b.event(m)
-			continue
+		case m.Error != nil:
+			return errors.New(m.Error.Message)
+		case result != nil:
+			return json.Unmarshal(m.Result, result)
+		default:
+			return nil
 		}
-		require.Nil(b.t, m.Error, "%s", method)
-		if result != nil {
-			require.NoError(b.t, json.Unmarshal(m.Result, result))
-		}
-		return
 	}
 }
 
@@ -134,6 +176,8 @@ func (b *browser) event(m message) {
 		b.address, b.loaded = to.Frame.URL, false
 	case "Page.loadEventFired":
 		b.loaded = true
+	case "Inspector.targetCrashed":
+		b.t.Fatal("the process of the page has crashed: no command will be answered")
 	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
 		if strings.Contains(string(m.Params), `"level":"verbose"`) {
 			return // advice
@@ -195,9 +239,11 @@ func (b *browser) screenshot(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(folder, name+".png"), bytes, 0o600))
 }
 
+// show sets the size of the window and the colour scheme, and waits until the page has them.
 func (b *browser) show(width, height int, scheme string) {
 	b.command("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	b.command("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]any{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	b.await(fmt.Sprintf(`innerWidth === %d && innerHeight === %d && matchMedia("(prefers-color-scheme: %s)").matches`, width, height, scheme))
 }
 
 // namelessControls returns the roles of controls, tables and pictures that a screen reader

@@ -22,7 +22,9 @@ type failureSnapshots struct {
 	folder string
 	log    *slog.Logger
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// now is the clock; tests set it.
+	now     func() time.Time
 	last    time.Time
 	count   int
 	writing sync.WaitGroup
@@ -30,12 +32,13 @@ type failureSnapshots struct {
 }
 
 // next returns the name of the next file, or "" if none is due.
-func (s *failureSnapshots) next(now time.Time) string {
+func (s *failureSnapshots) next() string {
 	if s.folder == "" {
 		return ""
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.now()
 	if s.ended || s.count > 0 && now.Sub(s.last) < snapshotPause {
 		return ""
 	}

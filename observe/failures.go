@@ -35,7 +35,7 @@ func (r *Recorder) failed(f memory.Failure) {
 		Reason: reasonOf(f.Err), Error: textOf(f.Err.Error()),
 	}
 	if made.Reason == "budget" || made.Reason == "device" {
-		if made.Snapshot = r.snapshots.next(made.Time); made.Snapshot != "" {
+		if made.Snapshot = r.snapshots.next(); made.Snapshot != "" {
 			snapshot := r.MemoryMap()
 			go r.snapshots.write(&snapshot, made.Snapshot)
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -156,18 +157,25 @@ func TestRandomMemorySnapshots(t *testing.T) {
 func TestFailuresWriteSnapshots(t *testing.T) {
 	folder := t.TempDir()
 	r, mgr := newRecorder(t, observe.Options{SnapshotFolder: folder, Events: 100, Logger: slog.New(slog.DiscardHandler)}, 1000)
-	for range 3 {
+	now := time.Unix(0, 0)
+	observe.SetSnapshotClock(r, func() time.Time { return now })
+	for range 3 { // at 0, 59 and 118 seconds
 		_, err := mgr.Allocate(5000, memory.AllocateOptions{Tag: "large"})
 		require.ErrorIs(t, err, memory.ErrBudget)
+		now = now.Add(59 * time.Second)
 	}
 	r.Close()
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	require.NoError(t, err)
-	require.Len(t, files, 1, "one a minute")
+	require.Len(t, files, 2, "one a minute")
 	failures := r.Failures()
-	assert.Equal(t, files[0], failures[2].Snapshot)
-	assert.Empty(t, failures[0].Snapshot)
-	assert.Equal(t, [][]string{{"oom"}}, checkSnapshot(t, files[0], false).Actions)
+	assert.Equal(t, files, []string{failures[2].Snapshot, failures[0].Snapshot})
+	assert.Empty(t, failures[1].Snapshot)
+	for _, file := range files {
+		for _, action := range checkSnapshot(t, file, false).Actions[0] {
+			assert.Equal(t, "oom", action)
+		}
+	}
 
 	var log bytes.Buffer
 	r, mgr = newRecorder(t, observe.Options{SnapshotFolder: filepath.Join(folder, "missing"), Logger: slog.New(slog.NewTextHandler(&log, nil))}, 1000)

@@ -99,7 +99,7 @@ func New(options Options) (*Recorder, error) {
 			r.managers = append(r.managers, top)
 		}
 	}
-	r.snapshots.folder, r.snapshots.log = options.SnapshotFolder, options.Logger
+	r.snapshots.folder, r.snapshots.log, r.snapshots.now = options.SnapshotFolder, options.Logger, time.Now
 	r.heap.open(options.SampleBytes, max(options.Events, 0))
 	r.waits.open(waitBounds)
 	r.rings = make([]*memory.EventRing, len(r.managers))

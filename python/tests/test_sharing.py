@@ -86,7 +86,7 @@ def test_another_process(where, tmp_path):
     with served(where, tmp_path / "s") as server:
         path = os.path.dirname(os.path.dirname(gpuframe.__file__))
         environment = {**os.environ, "PYTHONPATH": path, "GPUFRAME_LIBRARY": library.path}
-        done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=environment, timeout=120)
+        done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=environment, timeout=support.LIMIT)
         assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(sum(range(1_000_000))), "")
         assert [each.name for each in server.tables()] == ["numbers"]
     support.settle()

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import gpuframe
+import support
 
 PACKAGE = os.path.dirname(gpuframe.__file__)
 PROGRAM = """
@@ -43,7 +44,7 @@ def mypy(tmp_path_factory):
     def run(*arguments):
         environment = {**os.environ, "MYPYPATH": os.path.dirname(PACKAGE)}
         return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--python-version", "3.9" if sys.version_info < (3, 13) else "3.13",
-                               "--cache-dir", str(cache), *arguments], capture_output=True, text=True, env=environment, timeout=300,
+                               "--cache-dir", str(cache), *arguments], capture_output=True, text=True, env=environment, timeout=support.LIMIT,
                               cwd=os.path.dirname(PACKAGE))
 
     return run

@@ -1,7 +1,6 @@
 package world_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/kernels/exchange/world"
 	"github.com/gpuframe/gpuframe/memory"
@@ -26,9 +26,6 @@ import (
 
 // processVariable is the environment variable with the task of a process that the tests start.
 const processVariable = "GPUFRAME_WORLD_PROCESS"
-
-// hang is the time after which a process counts as hanging. Nothing else depends on it.
-const hang = 5 * time.Minute
 
 // processes is the number of ranks, each a process.
 const processes = 3
@@ -149,8 +146,7 @@ func texts(t testing.TB, table *buffer.Buffer) (rows []string) {
 // start runs the processes until all have ended. Rank dies ends at a step.
 func start(t *testing.T, dies int, at int64) (results [processes]result, errs [processes]error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), hang)
-	defer cancel()
+	ctx := await.Context(t)
 	folder, address := t.TempDir(), socketPath(t)
 	for rank, err := range each(processes, func(rank int) error {
 		do := task{Rank: rank, Address: address, Result: filepath.Join(folder, fmt.Sprint(rank))}
