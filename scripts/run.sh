@@ -84,6 +84,20 @@ packages() {
     fi
 }
 
+# build_binaries builds the tests of the packages, one a line. The root package's binary would
+# have the name of that of cmd/gpuframe.
+build_binaries() {
+    local others
+    others=$(grep -vx './\.' <<<"$1")
+    if [ "$others" != "$1" ]; then
+        go_tool test -c -vet=off "${flags[@]}" -ldflags '-s -w' -o "$bin/root.test" . || return
+    fi
+    if [ -n "$others" ]; then
+        # shellcheck disable=SC2086
+        go_tool test -c -vet=off "${flags[@]}" -ldflags '-s -w' -o "$bin/" $others
+    fi
+}
+
 # build_tests builds the test binaries, each named after the last part of its folder.
 build_tests() {
     if [ ! -d "$src" ]; then return; fi
@@ -95,8 +109,7 @@ build_tests() {
         exit 1
     fi
     wanted=$(packages package.test | grep -vx gorgoniacu | sed 's|^|./|')
-    # shellcheck disable=SC2086
-    if ! go_tool test -c -vet=off "${flags[@]}" -ldflags '-s -w' -o "$bin/" $wanted >"$logs/build.log" 2>&1; then
+    if ! build_binaries "$wanted" >"$logs/build.log" 2>&1; then
         cat "$logs/build.log" >&2
         echo "the tests cannot be built" >&2
         exit 1
@@ -120,7 +133,7 @@ program() {
 # folder.
 test_binary() {
     local name=${1##*/}
-    if [ "$name" = . ]; then name=gpuframe; fi
+    if [ "$name" = . ]; then name=root; fi
     if [ -x "$here/tests/$1/$2" ]; then echo "$here/tests/$1/$2"; else echo "$bin/$name.test"; fi
 }
 test_folder() {

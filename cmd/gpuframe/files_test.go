@@ -22,7 +22,13 @@ import (
 )
 
 // flights has 200,000 rows: delay and distance of int16, time of float32.
-var flights = filepath.FromSlash("../../examples/data/flights-200k.arrow")
+var flights = func() string {
+	folder := os.Getenv("GPUFRAME_DATA")
+	if folder == "" {
+		folder = filepath.FromSlash("../../examples/data")
+	}
+	return filepath.Join(folder, "flights-200k.arrow")
+}()
 
 // command runs a command line on the host.
 func command(ctx context.Context, arguments ...string) (output, messages string, err error) {
