@@ -16,8 +16,8 @@
 // NVLink multicast stays off: [Load] sets NCCL_NVLS_ENABLE to 0 unless the variable is set.
 //
 // The variable GPUFRAME_LIBNCCL has another path of the library. The tests pass it the stand-in
-// of testdata, which moves bytes of host memory between processes. The library itself has not run with this
-// package yet.
+// of testdata, which moves bytes of host memory between processes, and the library itself where
+// there are GPUs.
 //
 // In a build without cgo, and on systems other than 64-bit Linux, every function returns
 // [ErrNotAvailable].
