@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -79,7 +80,7 @@ func TestChildrenOfCountedColumns(t *testing.T) {
 		g := arraytest.NewGenerator(9)
 		number := arrow.Field{Name: "number", Type: arrow.PrimitiveTypes.Int32, Nullable: true}
 		pair := arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int32)
-		for name, c := range map[string]struct {
+		for name, c := range property.InOrder(map[string]struct {
 			dataType arrow.DataType
 			// path leads to the child, which has factor elements for every element.
 			path   []int
@@ -91,7 +92,7 @@ func TestChildrenOfCountedColumns(t *testing.T) {
 			"fixed-size list":           {pair, []int{0}, 2},
 			"fixed-size list of lists":  {arrow.FixedSizeListOf(3, pair), []int{0, 0}, 6},
 			"fixed-size list of struct": {arrow.FixedSizeListOf(3, arrow.StructOf(number)), []int{0, 0}, 3},
-		} {
+		}) {
 			for _, offset := range []int{0, 5} {
 				t.Run(name, func(t *testing.T) {
 					a := g.Array(c.dataType, 20)

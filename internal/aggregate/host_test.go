@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // kinds has each kind with a form of its values.
@@ -40,7 +42,7 @@ func partial(r *rand.Rand, kind Kind, form Form, rows int) []uint64 {
 // either side. The kernels rely on it for lanes without rows.
 func TestIdentity(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for kind, form := range kinds {
+	for kind, form := range property.InOrder(kinds) {
 		require.Equal(t, kind.Words(), len(IdentityHost(kind)))
 		for rows := range 5 {
 			p := partial(r, kind, form, rows)

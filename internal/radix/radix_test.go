@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/radix"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -181,7 +182,7 @@ func TestSort(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(3, 4))
 		const never = 1 << 30
-		for name, key := range inputs {
+		for name, key := range property.InOrder(inputs) {
 			for _, width := range []int{32, 64} {
 				if width == 32 && testing.Short() && name != "random" && name != "ascending" {
 					continue
@@ -483,13 +484,13 @@ func TestEachKernelOnce(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(23, 24))
 		finishing := radix.Limits{Finishing: 1, OneBlock: 1}
-		for name, s := range map[string]radix.Sort{
+		for name, s := range property.InOrder(map[string]radix.Sort{
 			"32 alone": {Width: 32}, "32 rows": {Width: 32, Numbers: radix.RowNumbers}, "64 alone": {Width: 64, Limits: finishing},
 			"64 rows": {Width: 64, Numbers: radix.RowNumbers, Limits: finishing}, "64 packed": {Width: 64, Low: 16, Numbers: radix.PackedNumbers},
 			"32 wide": {Width: 32, Input: true, Numbers: radix.GivenNumbers, WideNumbers: true},
 			"64 wide": {Width: 64, Input: true, Numbers: radix.GivenNumbers, WideNumbers: true},
 			"paired":  {Width: 32, Input: true, Numbers: radix.GivenNumbers}, "narrow": {Width: 64, Input: true},
-		} {
+		}) {
 			t.Run(name, func(t *testing.T) {
 				s.High = s.Width
 				for _, s.Rows = range []int{700, 14_000} {
@@ -555,7 +556,7 @@ func TestLarge(t *testing.T) {
 		const n = 1<<21 + 12345
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		random := rand.New(rand.NewPCG(11, 12))
-		for name, key := range inputs {
+		for name, key := range property.InOrder(inputs) {
 			t.Run(name, func(t *testing.T) {
 				sorts := []radix.Sort{
 					{Width: 32, High: 32}, {Width: 64, High: 64, Numbers: radix.RowNumbers}, {Width: 64, High: 64, Limits: radix.Limits{PortionTiles: 300}},

@@ -21,6 +21,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -115,13 +116,13 @@ func TestDictionariesExcludeRowGroups(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	columns := memberColumns()
 	random := rand.New(rand.NewPCG(1, 3))
-	for name, properties := range map[string][]parquet.WriterProperty{
+	for name, properties := range property.InOrder(map[string][]parquet.WriterProperty{
 		"plain":    {},
 		"zstd, v2": {parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDataPageVersion(parquet.DataPageV2)},
 		"snappy":   {parquet.WithCompression(compress.Codecs.Snappy), parquet.WithVersion(parquet.V1_0)},
 		"given up": {parquet.WithDictionaryPageSizeLimit(9), parquet.WithDataPageSize(40), parquet.WithBatchSize(5)},
 		"none":     {parquet.WithDictionaryDefault(false)},
-	} {
+	}) {
 		data, record := memberFile(t, random, columns, 8, properties...)
 		s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
 		require.NoError(t, err)

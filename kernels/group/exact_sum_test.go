@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -60,7 +61,7 @@ var draws = map[string]func(r *rand.Rand) float64{
 func TestFloatSums(t *testing.T) {
 	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
 		r := rand.New(rand.NewPCG(1, 2))
-		for name, next := range draws {
+		for name, next := range property.InOrder(draws) {
 			const groups = 7
 			n, permutations := 1000, 3
 			if brief(mgr) {

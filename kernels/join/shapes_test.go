@@ -205,7 +205,7 @@ func TestKnownBounds(t *testing.T) {
 			"repeated":             func(i int) (int64, int64) { return int64(i - 90), int64(r.IntN(90)) - 80 },
 			"one key":              func(i int) (int64, int64) { return int64(i%1000) - 500, -3 },
 		}
-		for name, shape := range shapes {
+		for name, shape := range property.InOrder(shapes) {
 			for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64} {
 				if !chosen(r, dev, 3) {
 					continue

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -67,7 +68,7 @@ func samples(t testing.TB, of arrow.DataType, lengths ...int) []sample {
 	var all []sample
 	g := arraytest.NewGenerator(uint64(of.ID()))
 	for _, n := range lengths {
-		for nulls, name := range map[arraytest.Nulls]string{arraytest.SomeNull: "some null", arraytest.NoneNull: "none null", arraytest.AllNull: "all null"} {
+		for nulls, name := range property.InOrder(map[arraytest.Nulls]string{arraytest.SomeNull: "some null", arraytest.NoneNull: "none null", arraytest.AllNull: "all null"}) {
 			for _, sliced := range []bool{false, true} {
 				if n > 5000 && sliced != (nulls == arraytest.SomeNull) {
 					continue // a few lengths of these types take long enough

@@ -139,6 +139,11 @@ class CHeap(ctypes.Structure):
                 ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
 
 
+# COME_AND_GO is more than the bytes by which two readings without a leak were seen to differ,
+# 9,600: timers, buffers and tables of the runtimes.
+COME_AND_GO = 10_000
+
+
 def held():
     """Return the bytes of live objects: Go's, those of the C heap, and Python's in blocks of 64 bytes.
 
@@ -188,17 +193,18 @@ def test_ten_thousand_leak_nothing(where, which):
     before = gpuframe.device_memory(where)
     for _ in range(rounds // 10):
         once()
-    # A leak grows in each series; a cache that fills grows in some.
-    for _ in range(4):
+    # A leak grows in each series: by 16 bytes a hand-over, the smallest object of the C heap, it
+    # is above the limit from 1,000 on. A cache that fills grows in some.
+    for _ in range(8):
         first = held()
         for _ in range(rounds):
             once()
         grown = held() - first
-        if grown < 4 * rounds:
+        if grown < 4 * rounds + COME_AND_GO:
             break
     after = gpuframe.device_memory(where)
     assert (after.in_use, after.blocks, after.external, after.external_blocks) == (before.in_use, before.blocks, before.external, before.external_blocks)
-    assert grown < 4 * rounds, f"{grown:,} bytes more after {rounds:,} hand-overs"
+    assert grown < 4 * rounds + COME_AND_GO, f"{grown:,} bytes more after {rounds:,} hand-overs"
 
 
 def test_exit_with_everything_alive(tmp_path):
