@@ -13,6 +13,11 @@ func SetClock(m *Manager, read func() time.Time) {
 	m.tree.clock.start, m.tree.clock.read = read(), read
 }
 
+// SeparateEvents orders the events before it before those after it. Without it, events of one
+// millisecond have no order if a goroutine's stack has moved between them, and with it the
+// stripe that the goroutine uses.
+func SeparateEvents(r *EventRing) { r.clock.exact() }
+
 // SkipFewAddresses skips a test of expandable segments on 32-bit platforms, where the
 // address space is too small for a range as large as the host's memory.
 func SkipFewAddresses(t testing.TB, mode caching.SegmentMode) {
