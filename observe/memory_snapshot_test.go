@@ -75,19 +75,23 @@ func TestMemorySnapshot(t *testing.T) {
 		defer r.Close()
 		kept := loadPrices(t, child, 5000, hostile)
 		defer func() { require.NoError(t, kept.Release()) }()
+		fail := func() {
+			_, err := mgr.Allocate(2<<30, memory.AllocateOptions{Tag: "large"})
+			require.ErrorIs(t, err, memory.ErrBudget)
+		}
+		fail() // the time of a failure is exact, that of other events only to a millisecond
 		require.NoError(t, loadPrices(t, mgr, 7000, "gone").Release())
-		_, err = mgr.Allocate(2<<30, memory.AllocateOptions{Tag: "large"})
-		require.ErrorIs(t, err, memory.ErrBudget)
+		fail()
 
 		m := r.MemoryMap()
 		require.Len(t, m.Managers, 1)
 		assert.Equal(t, "service", m.Managers[0].Manager)
-		require.Len(t, m.Managers[0].Events, 4)
-		for i, kind := range []string{"allocated", "allocated", "released", "failed"} {
+		require.Len(t, m.Managers[0].Events, 5)
+		for i, kind := range []string{"allocated", "failed", "allocated", "released", "failed"} {
 			assert.Equal(t, kind, m.Managers[0].Events[i].Kind)
 		}
-		assert.EqualValues(t, 1<<30-6000, m.Managers[0].Events[3].Remaining)
-		released := m.Managers[0].Events[2]
+		assert.EqualValues(t, 1<<30-6000, m.Managers[0].Events[4].Remaining)
+		released := m.Managers[0].Events[3]
 		require.Positive(t, released.Stack, "events of ended blocks have stacks")
 		assert.Contains(t, m.Stacks[released.Stack-1][0].Function, "loadPrices")
 		byRequest := make(map[uint64]observe.Block)
@@ -108,7 +112,7 @@ func TestMemorySnapshot(t *testing.T) {
 		assert.Contains(t, byRequest, uint64(0), "of blocks before the recorder nothing is known")
 
 		c := checkSnapshot(t, saveSnapshot(t, r), true)
-		assert.Equal(t, [][]string{{"alloc", "alloc", "free_requested", "free_completed", "oom"}}, c.Actions)
+		assert.Equal(t, [][]string{{"alloc", "oom", "alloc", "free_requested", "free_completed", "oom"}}, c.Actions)
 		assert.Contains(t, strings.Join(c.Names, " "), "loadPrices")
 	})
 }
