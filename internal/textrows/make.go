@@ -44,6 +44,8 @@ const (
 	tileRows     = 1024
 	// copiedBytes is the number of bytes that a thread copies.
 	copiedBytes = 64
+	// shortRow is the mean length of rows of which a thread copies only 16 bytes.
+	shortRow = 20
 	// textWords is the length of the argument of words. A place has 8 bits for the source.
 	textWords, mostSources = 384, 256
 )
@@ -235,6 +237,14 @@ func (m *maker) write(to memory.Slice[uint8], total int) error {
 	switch {
 	case total == 0:
 		return nil
+	case r.Kind == Copied && len(r.Parts) == 1 && len(r.Literals) == 0:
+		// A block keeps the places of its rows in shared memory. It takes fewer bytes of short rows.
+		each := uint32(copiedBytes / 16)
+		if total/r.Capacity < shortRow {
+			each = 1
+		}
+		return m.launch("rows", fmt.Sprint("text_copy_rows_", m.width), kernels.GridFor(total, blockThreads*16*int(each)),
+			to, m.offsets, uint64(r.Capacity), uint64(total), each, m.layout, m.words)
 	case r.Kind == Copied:
 		return m.launch("rows", fmt.Sprint("text_copy_", m.width), kernels.GridFor(total, blockThreads*copiedBytes),
 			to, m.offsets, uint64(r.Capacity), uint64(total), m.layout, m.words)

@@ -6,6 +6,7 @@
 #include "../../codegen/text.cuh"
 #include "bitrow.cuh"
 #include "rewrite.cuh"
+#include "sixteen.cuh"
 #include "sizes.cuh"
 
 // Whole is a column of strings without the nulls.
@@ -31,7 +32,6 @@ struct Range {
 };
 
 static constexpr u64 chunk_bytes = 16, group_chunks = 8, tile_chunks = 2048; // a tile of hits
-static constexpr u32 output_words = 3072;                                    // of a block in shared memory
 
 DEVICE u64 offset_at(const Whole &whole, u64 row) { return whole.width == 4 ? (u64)((const i32 *)whole.offsets)[row] : ((const u64 *)whole.offsets)[row]; }
 
@@ -274,142 +274,102 @@ KERNEL LAUNCH_BOUNDS(block_threads) whole_parts(void *parts, i32 *lists, Hits hi
     }
 }
 
-// set_bits sets bits of a word in shared memory.
-DEVICE void set_bits(u32 *word, u32 bits) {
-    u32 old;
-    asm volatile("atom.shared.or.b32 %0, [%1], %2;" : "=r"(old) : "r"((u32)(u64)(__attribute__((address_space(3))) u32 *)word), "r"(bits) : "memory");
+// written_chunks is a block's part of the text, with 16 bytes before it, and the literal with
+// 16 bytes before and behind it.
+static constexpr u32 written_bytes = block_threads * (u32)chunk_bytes, literal_place = written_bytes + 2 * (u32)chunk_bytes,
+                     written_chunks = literal_place / (u32)chunk_bytes + 4;
+
+// shared_sixteen loads 16 bytes of shared memory from any of them on.
+DEVICE Sixteen shared_sixteen(const Vector<u64, 2> *chunks, u32 at) {
+    const u64 *words = (const u64 *)chunks + at / 8;
+    return sixteen_from(words[0], words[1], words[2], at % 8);
 }
 
-// put writes up to 16 bytes of a block's output in shared memory. Words that have bytes of
-// several calls are united; they are zero at first. Bytes after the last one are zero.
-DEVICE void put(u32 *words, u32 at, u64 low, u64 high, u32 count) {
-    const u32 shift = (at & 3) * 8, behind = (at & 3) + count;
-    const u64 a = low << shift, b = shift ? high << shift | low >> (64 - shift) : high, c = shift ? high >> (64 - shift) : 0;
-    const u32 word[5] = {(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32), (u32)c};
-#pragma unroll
-    for (u32 k = 0; k < 5; k++) {
-        if (4 * k >= behind)
-            break;
-        if ((k > 0 || shift == 0) && 4 * k + 4 <= behind)
-            words[at / 4 + k] = word[k];
-        else
-            set_bits(words + at / 4 + k, word[k]);
-    }
-}
-
-// bytes_from returns the bytes of a chunk from one of them to before another; the others
-// are zero.
-DEVICE Chunk bytes_from(const Chunk &chunk, u32 from, u32 to) {
-    const u32 shift = from % 8 * 8, count = to - from;
-    u64 low = from < 8 ? chunk.low : chunk.high, high = from < 8 ? chunk.high : 0;
-    if (shift)
-        low = low >> shift | high << (64 - shift), high >>= shift;
-    if (count < 8)
-        return {low & ((1ull << 8 * count) - 1), 0};
-    return {low, count < 16 ? high & ((1ull << 8 * (count - 8)) - 1) : high};
-}
-
-// whole_replace writes the bytes with another literal in place of the hits. A thread takes
-// a chunk, and a block assembles the result of its chunks in shared memory.
+// whole_replace writes the bytes with another literal in place of the hits. A block takes
+// chunks of the text into shared memory, and makes a list of their hits. The text between two
+// hits and the literal behind it are a segment. A thread finds the segment of 16 bytes of the
+// result by a binary search, and assembles them from segments.
 KERNEL LAUNCH_BOUNDS(block_threads) whole_replace(u8 *out, Hits hits, Whole whole, u64 old_length, Literal with) {
-    static __shared__ u32 words[output_words];
-    static __shared__ i64 ends[2];
+    static __shared__ Vector<u64, 2> text[written_chunks];
+    static __shared__ u16 list[written_bytes];
+    static __shared__ u32 listed;
     const Range range = range_of(whole);
-    const i64 more = (i64)with.length - (i64)old_length;
-    const u32 thread = thread_in_block();
     const Inner inner = inner_of(whole, range, 0);
-    const u32 length = (u32)old_length, with_length = (u32)with.length;
+    const u32 thread = thread_in_block(), length = (u32)old_length, with_length = (u32)with.length;
+    const i32 more = (i32)with_length - (i32)length;
+    if (thread < 2)
+        text[literal_place / chunk_bytes + thread] = {{with.word[2 * thread], with.word[2 * thread + 1]}};
 #pragma nounroll
     for (u64 first = (u64)block_in_grid() * block_threads; first * chunk_bytes < range.limit; first += (u64)blocks_per_grid() * block_threads) {
-        const u64 at = first + thread;
-        const u32 left = range.limit - first * chunk_bytes < 1u << 30 ? (u32)(range.limit - first * chunk_bytes) : 1u << 30;
-        const u32 skipped = first == 0 ? (u32)range.lead : 0, place = thread * (u32)chunk_bytes; // in the block's bytes
-        // The result of the block's first byte, and the hits before it. A tile of hits has
-        // all hits of the block.
-        const u64 ahead_of_block = hits.sums[first / tile_chunks] + hits.groups[first / group_chunks];
-        const i64 origin = place_after(range, first * chunk_bytes + skipped, ahead_of_block, more) - skipped;
-        // The bytes from one to before another, without the rest of a hit of a chunk before.
-        u32 from = 0, to = 0, found = 0;
-        Chunk chunk = {0, 0};
-        i32 begin = 0, end = 0; // relative to origin
-        const bool active = place < left;
-        if (active) {
-            if (inner.has(at)) {
-                const Vector<u64, 2> bytes = load_whole((const Vector<u64, 2> *)(range.base + at * chunk_bytes));
-                chunk = {bytes.lane[0], bytes.lane[1]};
-            } else
-                chunk = chunk_at(whole, range.base + at * chunk_bytes);
-            const Vector<u64, 2> group = load_whole((const Vector<u64, 2> *)hits.bits + at / group_chunks);
-            const u32 bit = thread % group_chunks * 16;
-            const u64 word = bit < 64 ? group.lane[0] : group.lane[1], below = word & ((1ull << bit % 64) - 1);
-            found = (u32)(word >> bit % 64) & 0xffff;
-            const u32 count = hits.groups[at / group_chunks] - hits.groups[first / group_chunks] + (u32)__builtin_popcountll(below) +
-                              (bit < 64 ? 0 : (u32)__builtin_popcountll(group.lane[0]));
-            from = thread == 0 ? skipped : 0;
-            if (length > 1) {
-                const u32 ahead = (at > 0 ? (u32)((const u16 *)hits.bits)[at - 1] << 16 : 0) | (at > 1 ? ((const u16 *)hits.bits)[at - 2] : 0);
-                const u32 distance = ahead ? (u32)__builtin_clz(ahead) + 1 : 32;
-                if (ahead && length > distance)
-                    from = length - distance;
-            }
-            to = left - place < chunk_bytes ? left - place : (u32)chunk_bytes;
-            begin = (i32)(place + from) + (i32)more * (i32)count;
-            u32 behind = from > to ? from : to;
-            if (found && 32 - (u32)__builtin_clz(found) + length - 1 > behind)
-                behind = 32 - (u32)__builtin_clz(found) + length - 1;
-            end = (i32)(place + behind) + (i32)more * (i32)(count + (u32)__builtin_popcount(found));
+        const u64 at = first + thread, place = first * chunk_bytes, left = range.limit - place;
+        // Tiles of hits are whole, so that chunks behind the text have bits.
+        const Vector<u64, 2> group = load_whole((const Vector<u64, 2> *)hits.bits + at / group_chunks);
+        const u32 before_block = hits.groups[first / group_chunks];
+        u32 rank = hits.groups[at / group_chunks] - before_block;
+        if (inner.has(at))
+            text[1 + thread] = load_whole((const Vector<u64, 2> *)(range.base + at * chunk_bytes));
+        else if (thread * chunk_bytes < left) {
+            const Chunk chunk = chunk_at(whole, range.base + at * chunk_bytes);
+            text[1 + thread] = {{chunk.low, chunk.high}};
         }
-        if (thread == 0)
-            ends[0] = origin + begin;
-        if (active && (thread == block_threads - 1 || place + chunk_bytes >= left))
-            ends[1] = origin + end;
+        const u32 bit = thread % group_chunks * 16;
+        const u64 word = bit < 64 ? group.lane[0] : group.lane[1];
+        rank += (u32)__builtin_popcountll(word & ((1ull << bit % 64) - 1)) + (bit < 64 ? 0 : (u32)__builtin_popcountll(group.lane[0]));
+#pragma nounroll
+        for (u32 found = (u32)(word >> bit % 64) & 0xffff; found != 0; found &= found - 1)
+            list[rank++] = (u16)(thread * (u32)chunk_bytes + (u32)__builtin_ctz(found));
+        if (thread == block_threads - 1)
+            listed = rank;
+        // The block's first bytes may be the rest of a hit before it.
+        u32 from = first == 0 ? (u32)range.lead : 0;
+        if (first != 0 && length > 1) {
+            const u32 ahead = ((const u32 *)hits.bits)[place / 32 - 1], distance = ahead ? (u32)__builtin_clz(ahead) + 1 : 32;
+            from = length > distance ? length - distance : 0;
+        }
+        const u64 origin = (u64)place_after(range, place + from, hits.sums[first / tile_chunks] + before_block, more);
         synchronize_block();
-        const u64 low = (u64)ends[0] & ~(chunk_bytes - 1), high = (u64)ends[1];
-        const u32 size = (u32)(high - low), before_block = (u32)((u64)ends[0] - low);
-        const bool fits = high - low <= 4 * output_words;
-        begin += (i32)(origin - (i64)low);
-        if (fits) {
-            for (u32 i = thread; i < (size + 3) / 4; i += block_threads)
-                words[i] = 0;
-            synchronize_block();
-        }
-        const auto emit = [&](const Chunk &bytes, u32 count) {
-            if (fits)
-                put(words, (u32)begin, bytes.low, bytes.high, count);
-            else {
+        const u32 count = listed;
+        u32 end = left < written_bytes ? (u32)left : written_bytes;
+        if (count != 0 && list[count - 1] + length > end)
+            end = list[count - 1] + length;
+        if (end < from)
+            end = from;
+        // Positions of the result are counted from a multiple of 16. The text of segment k is
+        // there at its own places and base + more·k.
+        const u32 skew = (u32)origin % (u32)chunk_bytes, size = skew + end - from + (u32)(more * (i32)count);
+        u8 *to = out + (origin - skew);
+        const i32 base = (i32)skew - (i32)from;
 #pragma nounroll
-                for (u32 i = 0; i < count; i++)
-                    out[low + (u32)begin + i] = (u8)((i < 8 ? bytes.low : bytes.high) >> i % 8 * 8);
+        for (u32 x = thread * (u32)chunk_bytes; x < size; x += written_bytes) {
+            const u32 position = x < skew ? skew : x, until = size - x < chunk_bytes ? size - x : (u32)chunk_bytes;
+            u32 k = 0; // the last segment that does not begin behind the position
+#pragma nounroll
+            for (u32 step = count ? 1u << (31 - (u32)__builtin_clz(count)) : 0; step != 0; step /= 2) {
+                const u32 next = k + step;
+                if (next <= count && (i32)(list[next - 1] + length) + more * (i32)next + base <= (i32)position)
+                    k = next;
             }
-            begin += count;
-        };
+            u32 done = position - x, source = (u32)((i32)position - base - more * (i32)k), hit = k < count ? list[k] : ~0u >> 1;
+            Sixteen bytes = {};
 #pragma nounroll
-        while (from < to) {
-            const u32 hit = found ? (u32)__builtin_ctz(found) : to;
-            if (hit > from)
-                emit(bytes_from(chunk, from, hit), hit - from);
-            from = hit;
-            if (found == 0)
-                continue;
-            found &= found - 1;
-            from = hit + length;
-#pragma nounroll
-            for (u32 i = 0; i < with_length; i += 16)
-                emit({with.word[i / 8], with.word[i / 8 + 1]}, with_length - i < 16 ? with_length - i : 16);
-        }
-        synchronize_block();
-        if (fits) {
-#pragma nounroll
-            for (u32 i = thread * (u32)chunk_bytes; i < size; i += block_threads * (u32)chunk_bytes) {
-                const u32 *word = words + i / 4;
-                if (i >= before_block && i + chunk_bytes <= size) {
-                    store_whole((Vector<u32, 4> *)(out + low + i), Vector<u32, 4>{{word[0], word[1], word[2], word[3]}});
-                    continue;
+            while (true) {
+                const bool between = source < hit;
+                const u32 from_literal = source - hit, place = between ? (u32)chunk_bytes + source : literal_place + from_literal;
+                replace_behind(bytes, shared_sixteen(text, place - done), done);
+                done += between ? hit - source : with_length - from_literal;
+                if (done >= until)
+                    break;
+                source = hit;
+                if (!between || with_length == 0) {
+                    source = hit + length;
+                    k++;
+                    hit = k < count ? list[k] : ~0u >> 1;
                 }
-                for (u32 k = 0; k < chunk_bytes; k++)
-                    if (i + k >= before_block && i + k < size)
-                        out[low + i + k] = (u8)(word[k / 4] >> k % 4 * 8);
             }
+            if (position == x && until == chunk_bytes)
+                store_whole((Vector<u32, 4> *)(to + x), Vector<u32, 4>{{bytes.word[0], bytes.word[1], bytes.word[2], bytes.word[3]}});
+            else
+                store_part(to + x, bytes, position - x, until);
         }
         synchronize_block();
     }
