@@ -94,7 +94,11 @@ func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows 
 	if len(inputs) != len(program.Types) {
 		return nil, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
 	}
-	if nodes := staged(program); len(nodes) > 0 {
+	nodes := staged(program)
+	if !call.Estimating() {
+		nodes = append(searches(program, inputs, capacity), nodes...)
+	}
+	if len(nodes) > 0 {
 		return runStaged(call, program, nodes, inputs, rows, capacity)
 	}
 	if call.Estimating() {

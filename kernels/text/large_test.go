@@ -40,6 +40,7 @@ func TestLargeColumns(t *testing.T) {
 			}{
 				"upper":   {in.Upper(), strings.ToUpper},
 				"lower":   {expr.Concat(in, expr.Lit("")).Lower(), strings.ToLower},
+				"slice":   {in.Substring(3, 32), func(text string) string { return string([]rune(text)[min(2, len([]rune(text))):min(34, len([]rune(text)))]) }},
 				"replace": {in.Replace(expr.Lit("frame,"), expr.Lit("table")), func(text string) string { return strings.ReplaceAll(text, "frame,", "table") }},
 			} {
 				got := evaluate(t, s.column, f.e)
@@ -50,6 +51,20 @@ func TestLargeColumns(t *testing.T) {
 					}
 				}
 				got.Release()
+			}
+			for _, literal := range []string{"Text gpu", "g", "frame, Text gpuframe, Text gpu", "no such text"} {
+				// The answer to the search is the result, and an operand.
+				found := evaluate(t, s.column, in.Contains(expr.Lit(literal))).(*array.Boolean)
+				longer := evaluate(t, s.column, expr.And(in.Contains(expr.Lit(literal)), in.LengthBytes().Gt(expr.Lit(int64(900))))).(*array.Boolean)
+				for i := range s.rows {
+					require.Equal(t, s.null[i], found.IsNull(i))
+					if !s.null[i] {
+						require.Equal(t, strings.Contains(s.texts[i], literal), found.Value(i), literal)
+						require.Equal(t, strings.Contains(s.texts[i], literal) && len(s.texts[i]) > 900, longer.Value(i), literal)
+					}
+				}
+				found.Release()
+				longer.Release()
 			}
 			got := evaluate(t, s.column, nested.Split(in, ", ")).(*array.List)
 			for i := range s.rows {

@@ -117,55 +117,146 @@ KERNEL LAUNCH_BOUNDS(block_threads) whole_case(u8 *out, u32 *others, Whole whole
 // nibble is the highest bits of the bytes of a word.
 DEVICE u32 nibble(u32 word) { return (word >> 7 & 0x01010101) * 0x01020408 >> 24 & 0xf; }
 
+// Wanted is a literal that is looked for, and its first bytes in the form of comparisons.
+struct Wanted {
+    const Literal &literal;
+    Prefix first, second;
+};
+
+DEVICE Wanted wanted_of(const Literal &literal) {
+    return {literal, prefix_of(literal.word[0], literal.length), prefix_of(literal.word[0] >> 32, literal.length > 4 ? literal.length - 4 : 1)};
+}
+
+// Window is a chunk and the eight bytes behind it.
+struct Window {
+    Chunk chunk;
+    u64 next;
+};
+
+DEVICE Window window_at(const Whole &whole, const Range &range, const Inner &inner, u64 at) {
+    const u64 address = range.base + at * chunk_bytes;
+    if (inner.has(at)) {
+        const Vector<u64, 2> bytes = load_whole((const Vector<u64, 2> *)address);
+        return {{bytes.lane[0], bytes.lane[1]}, *(const __attribute__((address_space(1))) u64 *)(address + chunk_bytes)};
+    }
+    const Buffer buffer = buffer_of(whole);
+    return {{aligned_word(address, buffer), aligned_word(address + 8, buffer)}, aligned_word(address + chunk_bytes, buffer)};
+}
+
+// hits_in marks the bytes of a chunk at which the literal begins. It may end behind the range.
+DEVICE u32 hits_in(const Whole &whole, const Range &range, const Wanted &wanted, const Window &window, u64 at) {
+    const u32 words[6] = {(u32)window.chunk.low, (u32)(window.chunk.low >> 32), (u32)window.chunk.high, (u32)(window.chunk.high >> 32),
+                          (u32)window.next, (u32)(window.next >> 32)};
+    u32 marks[4];
+#pragma unroll
+    for (u32 k = 0; k < 4; k++)
+        marks[k] = beginnings(wanted.first, words[k], words[k + 1]);
+    if ((marks[0] | marks[1] | marks[2] | marks[3]) == 0)
+        return 0;
+    const u64 length = wanted.literal.length;
+    if (length > 4) {
+#pragma unroll
+        for (u32 k = 0; k < 4; k++)
+            marks[k] &= beginnings(wanted.second, words[k + 1], words[k + 2]);
+    }
+    u32 found = nibble(marks[0]) | nibble(marks[1]) << 4 | nibble(marks[2]) << 8 | nibble(marks[3]) << 12;
+    if (length > 8) {
+        const Buffer buffer = buffer_of(whole);
+#pragma nounroll
+        for (u32 rest = found; rest != 0; rest &= rest - 1) {
+            const u64 address = range.base + at * chunk_bytes + (u64)__builtin_ctz(rest);
+            bool same = true;
+#pragma nounroll
+            for (u32 i = 1; 8 * i < length && same; i++)
+                same = gpuframe_text_word(address + 8 * i, length - 8 * i, buffer.begin, buffer.end) == wanted.literal.word[i];
+            if (!same)
+                found &= ~(rest & 0 - rest);
+        }
+    }
+    return found;
+}
+
 // whole_find writes a bit for each place at which a literal begins: a hit. Hits may reach
 // into the next row.
 KERNEL LAUNCH_BOUNDS(block_threads) whole_find(u16 *hits, Whole whole, Literal literal) {
     const Range range = range_of(whole);
-    const Buffer buffer = buffer_of(whole);
-    const Inner inner = inner_of(whole, range, 4);
-    const Prefix prefix = prefix_of(literal.word[0], literal.length);
+    const Inner inner = inner_of(whole, range, 8);
+    const Wanted wanted = wanted_of(literal);
     const u64 chunks = (range.limit + tile_chunks * chunk_bytes - 1) / (tile_chunks * chunk_bytes) * tile_chunks;
     for (u64 at = thread_in_grid(); at < chunks; at += threads_per_grid()) {
-        const u64 address = range.base + at * chunk_bytes, place = at * chunk_bytes;
-        Chunk chunk;
-        u32 next;
-        if (inner.has(at)) {
-            const Vector<u64, 2> bytes = load_whole((const Vector<u64, 2> *)address);
-            chunk = {bytes.lane[0], bytes.lane[1]};
-            next = *(const u32 *)(address + chunk_bytes);
-        } else {
-            chunk = {aligned_word(address, buffer), aligned_word(address + 8, buffer)};
-            next = (u32)aligned_word(address + chunk_bytes, buffer);
-        }
-        const u32 words[5] = {(u32)chunk.low, (u32)(chunk.low >> 32), (u32)chunk.high, (u32)(chunk.high >> 32), next};
-        u32 marks[4];
-#pragma unroll
-        for (u32 k = 0; k < 4; k++)
-            marks[k] = beginnings(prefix, words[k], words[k + 1]);
-        if ((marks[0] | marks[1] | marks[2] | marks[3]) == 0) {
-            hits[at] = 0;
-            continue;
-        }
-        u32 found = nibble(marks[0]) | nibble(marks[1]) << 4 | nibble(marks[2]) << 8 | nibble(marks[3]) << 12;
-        if (place < range.lead)
-            found &= ~0u << (range.lead - place);
-        const u64 least = place + literal.length;
-        if (least + chunk_bytes - 1 > range.limit)
-            found &= least > range.limit ? 0 : low_bits((u32)(range.limit - least) + 1);
-        if (literal.length > 4) {
-#pragma nounroll
-            for (u32 rest = found; rest != 0; rest &= rest - 1) {
-                const u32 k = (u32)__builtin_ctz(rest);
-                bool same = true;
-#pragma nounroll
-                for (u32 i = 0; 8 * i < literal.length && same; i++)
-                    same = gpuframe_text_word(address + k + 8 * i, literal.length - 8 * i, buffer.begin, buffer.end) == literal.word[i];
-                if (!same)
-                    found &= ~(1u << k);
-            }
+        const u64 place = at * chunk_bytes;
+        u32 found = hits_in(whole, range, wanted, window_at(whole, range, inner, at), at);
+        if (found != 0) {
+            if (place < range.lead)
+                found &= ~0u << (range.lead - place);
+            const u64 least = place + literal.length;
+            if (least + chunk_bytes - 1 > range.limit)
+                found &= least > range.limit ? 0 : low_bits((u32)(range.limit - least) + 1);
         }
         hits[at] = (u16)found;
     }
+}
+
+// set_bits sets bits of a word in shared memory.
+DEVICE void set_bits(u32 *word, u32 bits) {
+    u32 old;
+    asm volatile("atom.shared.or.b32 %0, [%1], %2;" : "=r"(old) : "r"((u32)(u64)(__attribute__((address_space(3))) u32 *)word), "r"(bits) : "memory");
+}
+
+static constexpr u32 most_rows = 1024; // of a block of whole_contains
+
+// whole_contains writes a bit for each row that has the literal. A block takes the chunks of
+// some rows, whose number is a multiple of 32.
+KERNEL LAUNCH_BOUNDS(block_threads) whole_contains(u32 *out, Whole whole, Literal literal, u32 block_rows) {
+    static __shared__ u64 begins[most_rows + 1];
+    static __shared__ u32 bits[most_rows / 32];
+    const u64 first = (u64)block_in_grid() * block_rows, rows = rows_of(whole);
+    const u32 thread = thread_in_block(), count = rows > first ? (rows - first < block_rows ? (u32)(rows - first) : block_rows) : 0;
+    const Range range = range_of(whole);
+    const Inner inner = inner_of(whole, range, 8);
+    const Wanted wanted = wanted_of(literal);
+    if (thread < block_rows / 32)
+        bits[thread] = 0;
+    for (u32 i = thread; i <= count; i += block_threads)
+        begins[i] = range.lead + inside(range, offset_at(whole, first + i < rows ? first + i : rows));
+    synchronize_block();
+    const u64 begin = begins[0], end = begins[count];
+    const f32 each = begin < end ? (f32)count / (f32)(end - begin) : 0;
+    constexpr u32 together = 2;
+#pragma nounroll
+    for (u64 at = begin / chunk_bytes + thread; at * chunk_bytes < end; at += together * block_threads) {
+        Window windows[together];
+#pragma unroll
+        for (u32 k = 0; k < together; k++)
+            windows[k] = (at + k * block_threads) * chunk_bytes < end ? window_at(whole, range, inner, at + k * block_threads) : Window{};
+#pragma unroll
+        for (u32 k = 0; k < together; k++) {
+            const u64 chunk = at + k * block_threads;
+#pragma nounroll
+            for (u32 found = hits_in(whole, range, wanted, windows[k], chunk); found != 0; found &= found - 1) {
+                const u64 place = chunk * chunk_bytes + (u64)__builtin_ctz(found);
+                if (place < begin || place + literal.length > end)
+                    continue;
+                // Rows of one length need no search.
+                u32 row = (u32)((f32)(place - begin) * each);
+                if (row >= count || begins[row] > place || begins[row + 1] <= place) {
+                    row = 0;
+                    for (u32 above = count; above - row > 1;) {
+                        const u32 middle = (row + above) / 2;
+                        if (begins[middle] <= place)
+                            row = middle;
+                        else
+                            above = middle;
+                    }
+                }
+                if (place + literal.length <= begins[row + 1])
+                    set_bits(bits + row / 32, 1u << row % 32);
+            }
+        }
+    }
+    synchronize_block();
+    if (thread < block_rows / 32 && first + thread * 32 < whole.rows)
+        out[first / 32 + thread] = bits[thread];
 }
 
 DEVICE void clear_bits(u32 *word, u32 bits) {
