@@ -38,9 +38,11 @@ func TestLargeColumns(t *testing.T) {
 				e     expr.Expr
 				model func(string) string
 			}{
-				"upper":   {in.Upper(), strings.ToUpper},
-				"lower":   {expr.Concat(in, expr.Lit("")).Lower(), strings.ToLower},
-				"slice":   {in.Substring(3, 32), func(text string) string { return string([]rune(text)[min(2, len([]rune(text))):min(34, len([]rune(text)))]) }},
+				"upper": {in.Upper(), strings.ToUpper},
+				"lower": {expr.Concat(in, expr.Lit("")).Lower(), strings.ToLower},
+				"slice": {in.Substring(3, 32), func(text string) string {
+					return string([]rune(text)[min(2, len([]rune(text))):min(34, len([]rune(text)))])
+				}},
 				"replace": {in.Replace(expr.Lit("frame,"), expr.Lit("table")), func(text string) string { return strings.ReplaceAll(text, "frame,", "table") }},
 			} {
 				got := evaluate(t, s.column, f.e)
@@ -55,7 +57,7 @@ func TestLargeColumns(t *testing.T) {
 			for _, literal := range []string{"Text gpu", "g", "frame, Text gpuframe, Text gpu", "no such text"} {
 				// The answer to the search is the result, and an operand.
 				found := evaluate(t, s.column, in.Contains(expr.Lit(literal))).(*array.Boolean)
-				longer := evaluate(t, s.column, expr.And(in.Contains(expr.Lit(literal)), in.LengthBytes().Gt(expr.Lit(int64(900))))).(*array.Boolean)
+				longer := evaluate(t, s.column, in.Contains(expr.Lit(literal)).And(in.LengthBytes().Gt(expr.Lit(int64(900))))).(*array.Boolean)
 				for i := range s.rows {
 					require.Equal(t, s.null[i], found.IsNull(i))
 					if !s.null[i] {
