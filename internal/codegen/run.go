@@ -173,6 +173,9 @@ func estimate(call op.Call, program *exprtree.Program, inputs []*column.Column, 
 		return err
 	}
 	var scratch []uint64
+	for range searches(program, inputs, capacity) { // the answers, and which of them are not null
+		scratch = append(scratch, bitmapBytes(capacity), bitmapBytes(capacity))
+	}
 	r := resolver{program: program, inputs: inputs, rows: capacity}
 	if r.any() {
 		r.ask()
