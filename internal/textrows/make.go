@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -237,7 +238,7 @@ func (m *maker) write(to memory.Slice[uint8], total int) error {
 	switch {
 	case total == 0:
 		return nil
-	case r.Kind == Copied && len(r.Parts) == 1 && len(r.Literals) == 0:
+	case r.Kind == Copied && len(r.Parts) == 1 && strings.Join(r.Literals, "") == "":
 		// A block keeps the places of its rows in shared memory. It takes fewer bytes of short rows.
 		each := uint32(copiedBytes / 16)
 		if total/r.Capacity < shortRow {

@@ -57,7 +57,7 @@ func WholeOf(c *column.Column, rows int, count memory.Slice[int64]) (w Whole, ok
 const (
 	wholeTile   = 1 << 15 // bytes that a tile of hits describes
 	wholeGroups = 256     // of a tile
-	wholeBlocks = 2048    // blocks of a kernel, at most
+	wholeBlocks = 8192    // blocks of a kernel, at most
 	// longestLiteral is Literal of whole.cu.
 	longestLiteral = 32
 )
@@ -163,7 +163,7 @@ func Replaces(old, with string) bool {
 // most_rows of whole.cu, and searchedBytes the bytes of rows of the mean length.
 const (
 	mostRows      = 1024
-	searchedBytes = 1 << 14
+	searchedBytes = 1 << 16
 )
 
 // Finds reports whether [Whole.Contains] can look for a literal.

@@ -114,8 +114,8 @@ KERNEL LAUNCH_BOUNDS(block_threads) whole_case(u8 *out, u32 *others, Whole whole
         *others = 1;
 }
 
-// nibble is the highest bits of the bytes of a word.
-DEVICE u32 nibble(u32 word) { return (word >> 7 & 0x01010101) * 0x01020408 >> 24 & 0xf; }
+// nibble is the highest bits of the bytes of a word that has no others.
+DEVICE u32 nibble(u32 marks) { return marks * 0x00204081 >> 28; }
 
 // Wanted is a literal that is looked for, and its first bytes in the form of comparisons.
 struct Wanted {
@@ -133,42 +133,56 @@ struct Window {
     u64 next;
 };
 
-DEVICE Window window_at(const Whole &whole, const Range &range, const Inner &inner, u64 at) {
-    const u64 address = range.base + at * chunk_bytes;
-    if (inner.has(at)) {
-        const Vector<u64, 2> bytes = load_whole((const Vector<u64, 2> *)address);
-        return {{bytes.lane[0], bytes.lane[1]}, *(const __attribute__((address_space(1))) u64 *)(address + chunk_bytes)};
-    }
-    const Buffer buffer = buffer_of(whole);
+static __device__ __attribute__((noinline)) Window edge_window(u64 address, u64 begin, u64 end) {
+    const Buffer buffer = {begin, end};
     return {{aligned_word(address, buffer), aligned_word(address + 8, buffer)}, aligned_word(address + chunk_bytes, buffer)};
 }
 
+DEVICE Window inner_window(u64 address) {
+    const Vector<u64, 2> bytes = load_whole((const Vector<u64, 2> *)address);
+    return {{bytes.lane[0], bytes.lane[1]}, *(const __attribute__((address_space(1))) u64 *)(address + chunk_bytes)};
+}
+
 // hits_in marks the bytes of a chunk at which the literal begins. It may end behind the range.
-DEVICE u32 hits_in(const Whole &whole, const Range &range, const Wanted &wanted, const Window &window, u64 at) {
+DEVICE u32 hits_in(const Buffer &buffer, const Wanted &wanted, const Window &window, u64 address) {
     const u32 words[6] = {(u32)window.chunk.low, (u32)(window.chunk.low >> 32), (u32)window.chunk.high, (u32)(window.chunk.high >> 32),
                           (u32)window.next, (u32)(window.next >> 32)};
-    u32 marks[4];
+    const u32 length = (u32)wanted.literal.length;
+    u32 found = 0;
+    if (length < 4) {
+#pragma unroll
+        for (u32 k = 0; k < 4; k++) {
+            const u32 differ = words[k] ^ wanted.first.bytes[0];
+            const u32 marks = length == 1 ? ~((differ & 0x7f7f7f7f) + 0x7f7f7f7f | differ | 0x7f7f7f7f) : beginnings(wanted.first, words[k], words[k + 1]);
+            found |= nibble(marks) << 4 * k;
+        }
+        return found;
+    }
+    // Few chunks have the first four bytes: whether a word has them takes fewer instructions than where.
+    const u32 first = (u32)wanted.literal.word[0];
+    bool any[4];
 #pragma unroll
     for (u32 k = 0; k < 4; k++)
-        marks[k] = beginnings(wanted.first, words[k], words[k + 1]);
-    if ((marks[0] | marks[1] | marks[2] | marks[3]) == 0)
+        any[k] = words[k] == first || __nvvm_prmt(words[k], words[k + 1], 0x4321) == first || __nvvm_prmt(words[k], words[k + 1], 0x5432) == first ||
+                 __nvvm_prmt(words[k], words[k + 1], 0x6543) == first;
+    if (!(any[0] || any[1] || any[2] || any[3]))
         return 0;
-    const u64 length = wanted.literal.length;
-    if (length > 4) {
 #pragma unroll
-        for (u32 k = 0; k < 4; k++)
-            marks[k] &= beginnings(wanted.second, words[k + 1], words[k + 2]);
-    }
-    u32 found = nibble(marks[0]) | nibble(marks[1]) << 4 | nibble(marks[2]) << 8 | nibble(marks[3]) << 12;
+    for (u32 k = 0; k < 4; k++)
+        if (any[k]) {
+            u32 marks = beginnings(wanted.first, words[k], words[k + 1]);
+            if (length > 4)
+                marks &= beginnings(wanted.second, words[k + 1], words[k + 2]);
+            found |= nibble(marks) << 4 * k;
+        }
     if (length > 8) {
-        const Buffer buffer = buffer_of(whole);
 #pragma nounroll
         for (u32 rest = found; rest != 0; rest &= rest - 1) {
-            const u64 address = range.base + at * chunk_bytes + (u64)__builtin_ctz(rest);
+            const u64 at = address + (u64)__builtin_ctz(rest);
             bool same = true;
 #pragma nounroll
             for (u32 i = 1; 8 * i < length && same; i++)
-                same = gpuframe_text_word(address + 8 * i, length - 8 * i, buffer.begin, buffer.end) == wanted.literal.word[i];
+                same = gpuframe_text_word(at + 8 * i, length - 8 * i, buffer.begin, buffer.end) == wanted.literal.word[i];
             if (!same)
                 found &= ~(rest & 0 - rest);
         }
@@ -178,21 +192,29 @@ DEVICE u32 hits_in(const Whole &whole, const Range &range, const Wanted &wanted,
 
 // whole_find writes a bit for each place at which a literal begins: a hit. Hits may reach
 // into the next row.
-KERNEL LAUNCH_BOUNDS(block_threads) whole_find(u16 *hits, Whole whole, Literal literal) {
+KERNEL RESIDENT_BOUNDS(block_threads, 6) whole_find(u16 *hits, Whole whole, Literal literal) {
     const Range range = range_of(whole);
+    const Buffer buffer = buffer_of(whole);
     const Inner inner = inner_of(whole, range, 8);
     const Wanted wanted = wanted_of(literal);
     const u64 chunks = (range.limit + tile_chunks * chunk_bytes - 1) / (tile_chunks * chunk_bytes) * tile_chunks;
+    // Chunks of the middle have no bytes outside of the range, nor have their hits.
+    const u64 first = inner.first | (range.lead != 0), needed = literal.length + chunk_bytes - 1;
+    const u64 by_limit = range.limit >= needed ? (range.limit - needed) / chunk_bytes + 1 : 0, by_data = inner.first + inner.count;
+    const u64 last = by_limit < by_data ? by_limit : by_data, middle = last > first ? last - first : 0;
     for (u64 at = thread_in_grid(); at < chunks; at += threads_per_grid()) {
-        const u64 place = at * chunk_bytes;
-        u32 found = hits_in(whole, range, wanted, window_at(whole, range, inner, at), at);
-        if (found != 0) {
-            if (place < range.lead)
-                found &= ~0u << (range.lead - place);
-            const u64 least = place + literal.length;
-            if (least + chunk_bytes - 1 > range.limit)
-                found &= least > range.limit ? 0 : low_bits((u32)(range.limit - least) + 1);
+        const u64 address = range.base + at * chunk_bytes;
+        if (at - first < middle) {
+            hits[at] = (u16)hits_in(buffer, wanted, inner_window(address), address);
+            continue;
         }
+        const u64 place = at * chunk_bytes;
+        u32 found = hits_in(buffer, wanted, edge_window(address, buffer.begin, buffer.end), address);
+        if (place < range.lead)
+            found &= ~0u << (range.lead - place);
+        const u64 least = place + literal.length;
+        if (least + chunk_bytes - 1 > range.limit)
+            found &= least > range.limit ? 0 : low_bits((u32)(range.limit - least) + 1);
         hits[at] = (u16)found;
     }
 }
@@ -207,56 +229,52 @@ static constexpr u32 most_rows = 1024; // of a block of whole_contains
 
 // whole_contains writes a bit for each row that has the literal. A block takes the chunks of
 // some rows, whose number is a multiple of 32.
-KERNEL LAUNCH_BOUNDS(block_threads) whole_contains(u32 *out, Whole whole, Literal literal, u32 block_rows) {
+KERNEL RESIDENT_BOUNDS(block_threads, 6) whole_contains(u32 *out, Whole whole, Literal literal, u32 block_rows) {
     static __shared__ u64 begins[most_rows + 1];
     static __shared__ u32 bits[most_rows / 32];
-    const u64 first = (u64)block_in_grid() * block_rows, rows = rows_of(whole);
-    const u32 thread = thread_in_block(), count = rows > first ? (rows - first < block_rows ? (u32)(rows - first) : block_rows) : 0;
-    const Range range = range_of(whole);
-    const Inner inner = inner_of(whole, range, 8);
+    const u64 start = (u64)block_in_grid() * block_rows, rows = rows_of(whole);
+    const u32 thread = thread_in_block(), count = rows > start ? (rows - start < block_rows ? (u32)(rows - start) : block_rows) : 0;
+    const Buffer buffer = buffer_of(whole);
+    const u64 base = buffer.begin & ~(chunk_bytes - 1), lead = buffer.begin - base; // places are counted from base
+    const Inner inner = inner_of(whole, {0, whole.extent, base, lead, lead + whole.extent}, 8);
     const Wanted wanted = wanted_of(literal);
     if (thread < block_rows / 32)
         bits[thread] = 0;
-    for (u32 i = thread; i <= count; i += block_threads)
-        begins[i] = range.lead + inside(range, offset_at(whole, first + i < rows ? first + i : rows));
+    for (u32 i = thread; i <= count; i += block_threads) {
+        const u64 offset = offset_at(whole, count == 0 ? 0 : start + i);
+        begins[i] = lead + (offset < whole.extent ? offset : whole.extent);
+    }
     synchronize_block();
     const u64 begin = begins[0], end = begins[count];
     const f32 each = begin < end ? (f32)count / (f32)(end - begin) : 0;
-    constexpr u32 together = 2;
 #pragma nounroll
-    for (u64 at = begin / chunk_bytes + thread; at * chunk_bytes < end; at += together * block_threads) {
-        Window windows[together];
-#pragma unroll
-        for (u32 k = 0; k < together; k++)
-            windows[k] = (at + k * block_threads) * chunk_bytes < end ? window_at(whole, range, inner, at + k * block_threads) : Window{};
-#pragma unroll
-        for (u32 k = 0; k < together; k++) {
-            const u64 chunk = at + k * block_threads;
+    for (u64 at = begin / chunk_bytes + thread; count != 0 && at * chunk_bytes < end; at += block_threads) {
+        const u64 address = base + at * chunk_bytes;
+        const Window window = inner.has(at) ? inner_window(address) : edge_window(address, buffer.begin, buffer.end);
 #pragma nounroll
-            for (u32 found = hits_in(whole, range, wanted, windows[k], chunk); found != 0; found &= found - 1) {
-                const u64 place = chunk * chunk_bytes + (u64)__builtin_ctz(found);
-                if (place < begin || place + literal.length > end)
-                    continue;
-                // Rows of one length need no search.
-                u32 row = (u32)((f32)(place - begin) * each);
-                if (row >= count || begins[row] > place || begins[row + 1] <= place) {
-                    row = 0;
-                    for (u32 above = count; above - row > 1;) {
-                        const u32 middle = (row + above) / 2;
-                        if (begins[middle] <= place)
-                            row = middle;
-                        else
-                            above = middle;
-                    }
+        for (u32 found = hits_in(buffer, wanted, window, address); found != 0; found &= found - 1) {
+            const u64 place = at * chunk_bytes + (u64)__builtin_ctz(found);
+            if (place < begin || place + literal.length > end)
+                continue;
+            // Rows of one length need no search.
+            u32 row = (u32)((f32)(place - begin) * each);
+            if (row >= count || begins[row] > place || begins[row + 1] <= place) {
+                row = 0;
+                for (u32 above = count; above - row > 1;) {
+                    const u32 middle = (row + above) / 2;
+                    if (begins[middle] <= place)
+                        row = middle;
+                    else
+                        above = middle;
                 }
-                if (place + literal.length <= begins[row + 1])
-                    set_bits(bits + row / 32, 1u << row % 32);
             }
+            if (place + literal.length <= begins[row + 1])
+                set_bits(bits + row / 32, 1u << row % 32);
         }
     }
     synchronize_block();
-    if (thread < block_rows / 32 && first + thread * 32 < whole.rows)
-        out[first / 32 + thread] = bits[thread];
+    if (thread < block_rows / 32 && start + thread * 32 < whole.rows)
+        out[start / 32 + thread] = bits[thread];
 }
 
 DEVICE void clear_bits(u32 *word, u32 bits) {
@@ -370,6 +388,14 @@ KERNEL LAUNCH_BOUNDS(block_threads) whole_parts(void *parts, i32 *lists, Hits hi
 static constexpr u32 written_bytes = block_threads * (u32)chunk_bytes, literal_place = written_bytes + 2 * (u32)chunk_bytes,
                      written_chunks = literal_place / (u32)chunk_bytes + 4;
 
+static constexpr u32 queue_chunks = 4 * block_threads; // of the result, which take several pieces
+
+DEVICE u32 add_shared(u32 *word, u32 value) {
+    u32 old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"((u32)(u64)(__attribute__((address_space(3))) u32 *)word), "r"(value) : "memory");
+    return old;
+}
+
 // shared_sixteen loads 16 bytes of shared memory from any of them on.
 DEVICE Sixteen shared_sixteen(const Vector<u64, 2> *chunks, u32 at) {
     const u64 *words = (const u64 *)chunks + at / 8;
@@ -380,10 +406,11 @@ DEVICE Sixteen shared_sixteen(const Vector<u64, 2> *chunks, u32 at) {
 // chunks of the text into shared memory, and makes a list of their hits. The text between two
 // hits and the literal behind it are a segment. A thread finds the segment of 16 bytes of the
 // result by a binary search, and assembles them from segments.
-KERNEL LAUNCH_BOUNDS(block_threads) whole_replace(u8 *out, Hits hits, Whole whole, u64 old_length, Literal with) {
+KERNEL RESIDENT_BOUNDS(block_threads, 6) whole_replace(u8 *out, Hits hits, Whole whole, u64 old_length, Literal with) {
     static __shared__ Vector<u64, 2> text[written_chunks];
-    static __shared__ u16 list[written_bytes];
-    static __shared__ u32 listed;
+    static __shared__ u32 starts[written_bytes];
+    static __shared__ u16 queue[queue_chunks];
+    static __shared__ u32 listed, queued;
     const Range range = range_of(whole);
     const Inner inner = inner_of(whole, range, 0);
     const u32 thread = thread_in_block(), length = (u32)old_length, with_length = (u32)with.length;
@@ -406,62 +433,96 @@ KERNEL LAUNCH_BOUNDS(block_threads) whole_replace(u8 *out, Hits hits, Whole whol
         const u32 bit = thread % group_chunks * 16;
         const u64 word = bit < 64 ? group.lane[0] : group.lane[1];
         rank += (u32)__builtin_popcountll(word & ((1ull << bit % 64) - 1)) + (bit < 64 ? 0 : (u32)__builtin_popcountll(group.lane[0]));
-#pragma nounroll
-        for (u32 found = (u32)(word >> bit % 64) & 0xffff; found != 0; found &= found - 1)
-            list[rank++] = (u16)(thread * (u32)chunk_bytes + (u32)__builtin_ctz(found));
-        if (thread == block_threads - 1)
-            listed = rank;
         // The block's first bytes may be the rest of a hit before it.
         u32 from = first == 0 ? (u32)range.lead : 0;
         if (first != 0 && length > 1) {
             const u32 ahead = ((const u32 *)hits.bits)[place / 32 - 1], distance = ahead ? (u32)__builtin_clz(ahead) + 1 : 32;
             from = length > distance ? length - distance : 0;
         }
-        const u64 origin = (u64)place_after(range, place + from, hits.sums[first / tile_chunks] + before_block, more);
-        synchronize_block();
-        const u32 count = listed;
-        u32 end = left < written_bytes ? (u32)left : written_bytes;
-        if (count != 0 && list[count - 1] + length > end)
-            end = list[count - 1] + length;
-        if (end < from)
-            end = from;
         // Positions of the result are counted from a multiple of 16. The text of segment k is
         // there at its own places and base + more·k.
-        const u32 skew = (u32)origin % (u32)chunk_bytes, size = skew + end - from + (u32)(more * (i32)count);
-        u8 *to = out + (origin - skew);
+        const u64 origin = (u64)place_after(range, place + from, hits.sums[first / tile_chunks] + before_block, more);
+        const u32 skew = (u32)origin % (u32)chunk_bytes;
         const i32 base = (i32)skew - (i32)from;
 #pragma nounroll
-        for (u32 x = thread * (u32)chunk_bytes; x < size; x += written_bytes) {
-            const u32 position = x < skew ? skew : x, until = size - x < chunk_bytes ? size - x : (u32)chunk_bytes;
-            u32 k = 0; // the last segment that does not begin behind the position
-#pragma nounroll
-            for (u32 step = count ? 1u << (31 - (u32)__builtin_clz(count)) : 0; step != 0; step /= 2) {
-                const u32 next = k + step;
-                if (next <= count && (i32)(list[next - 1] + length) + more * (i32)next + base <= (i32)position)
-                    k = next;
-            }
-            u32 done = position - x, source = (u32)((i32)position - base - more * (i32)k), hit = k < count ? list[k] : ~0u >> 1;
-            Sixteen bytes = {};
-#pragma nounroll
-            while (true) {
-                const bool between = source < hit;
-                const u32 from_literal = source - hit, place = between ? (u32)chunk_bytes + source : literal_place + from_literal;
-                replace_behind(bytes, shared_sixteen(text, place - done), done);
-                done += between ? hit - source : with_length - from_literal;
-                if (done >= until)
-                    break;
-                source = hit;
-                if (!between || with_length == 0) {
-                    source = hit + length;
-                    k++;
-                    hit = k < count ? list[k] : ~0u >> 1;
-                }
-            }
-            if (position == x && until == chunk_bytes)
-                store_whole((Vector<u32, 4> *)(to + x), Vector<u32, 4>{{bytes.word[0], bytes.word[1], bytes.word[2], bytes.word[3]}});
-            else
-                store_part(to + x, bytes, position - x, until);
+        for (u32 found = (u32)(word >> bit % 64) & 0xffff; found != 0; found &= found - 1) {
+            const u32 behind = thread * (u32)chunk_bytes + (u32)__builtin_ctz(found) + length;
+            starts[rank] = (u32)((i32)behind + more * (i32)(rank + 1) + base);
+            rank++;
         }
+        if (thread == block_threads - 1)
+            listed = rank;
+        if (thread == 0)
+            queued = 0;
         synchronize_block();
+        const u32 count = listed, highest = count ? 1u << (31 - (u32)__builtin_clz(count)) : 0;
+        // size is where the last segment ends, which may be empty.
+        const u32 whole_end = left < written_bytes ? (u32)left : written_bytes;
+        u32 size = (u32)((i32)(whole_end > from ? whole_end : from) + more * (i32)count + base);
+        if (count != 0 && starts[count - 1] > size)
+            size = starts[count - 1];
+        u8 *to = out + (origin - skew);
+        const auto hit_of = [&](u32 k) { return k < count ? (u32)((i32)starts[k] - (i32)length - more * (i32)(k + 1) - base) : ~0u >> 1; };
+        // segment_of returns the last segment that does not begin behind a position.
+        const auto segment_of = [&](u32 position) {
+            u32 k = 0;
+#pragma nounroll
+            for (u32 step = highest; step != 0; step /= 2)
+                if (k + step <= count && starts[k + step - 1] <= position)
+                    k += step;
+            return k;
+        };
+#pragma nounroll
+        for (u32 round = 0; round < size; round += queue_chunks * (u32)chunk_bytes) {
+            const u32 behind = size - round < queue_chunks * (u32)chunk_bytes ? size : round + queue_chunks * (u32)chunk_bytes;
+            // Most chunks of the result are text. The others wait, so that few warps assemble them.
+#pragma nounroll
+            for (u32 x = round + thread * (u32)chunk_bytes; x < behind; x += written_bytes) {
+                if (x >= skew && size - x >= chunk_bytes) {
+                    const u32 k = segment_of(x), source = (u32)((i32)x - base - more * (i32)k), hit = hit_of(k);
+                    if (source < hit && hit - source >= chunk_bytes) {
+                        const Sixteen bytes = shared_sixteen(text, (u32)chunk_bytes + source);
+                        store_whole((Vector<u32, 4> *)(to + x), Vector<u32, 4>{{bytes.word[0], bytes.word[1], bytes.word[2], bytes.word[3]}});
+                        continue;
+                    }
+                }
+                queue[add_shared(&queued, 1)] = (u16)((x - round) / chunk_bytes);
+            }
+            synchronize_block();
+#pragma nounroll
+            for (u32 i = thread; i < queued; i += block_threads) {
+                const u32 x = round + queue[i] * (u32)chunk_bytes, position = x < skew ? skew : x;
+                const u32 until = size - x < chunk_bytes ? size - x : (u32)chunk_bytes;
+                u32 k = segment_of(position), done = position - x, source = (u32)((i32)position - base - more * (i32)k), hit = hit_of(k);
+                Sixteen bytes = {};
+#pragma nounroll
+                while (true) {
+                    const bool between = source < hit;
+                    const u32 from_literal = source - hit, at_byte = between ? (u32)chunk_bytes + source : literal_place + from_literal;
+                    replace_behind(bytes, shared_sixteen(text, at_byte - done), done);
+                    done += between ? hit - source : with_length - from_literal;
+                    if (done >= until)
+                        break;
+                    source = hit;
+                    if (!between || with_length == 0) {
+                        source = hit + length;
+                        k++;
+                        hit = hit_of(k);
+                    }
+                }
+                if (position == x && until == chunk_bytes)
+                    store_whole((Vector<u32, 4> *)(to + x), Vector<u32, 4>{{bytes.word[0], bytes.word[1], bytes.word[2], bytes.word[3]}});
+                else
+                    store_part(to + x, bytes, position - x, until);
+            }
+            synchronize_block();
+            if (behind < size) {
+                if (thread == 0)
+                    queued = 0;
+                synchronize_block();
+            }
+        }
+        if (size == 0)
+            synchronize_block();
     }
 }
