@@ -94,11 +94,7 @@ func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows 
 	if len(inputs) != len(program.Types) {
 		return nil, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
 	}
-	nodes := staged(program)
-	if !call.Estimating() {
-		nodes = append(searches(program, inputs, capacity), nodes...)
-	}
-	if len(nodes) > 0 {
+	if nodes := staged(program); len(nodes) > 0 {
 		return runStaged(call, program, nodes, inputs, rows, capacity)
 	}
 	if call.Estimating() {
@@ -173,9 +169,6 @@ func estimate(call op.Call, program *exprtree.Program, inputs []*column.Column, 
 		return err
 	}
 	var scratch []uint64
-	for range searches(program, inputs, capacity) { // the answers, and which of them are not null
-		scratch = append(scratch, bitmapBytes(capacity), bitmapBytes(capacity))
-	}
 	r := resolver{program: program, inputs: inputs, rows: capacity}
 	if r.any() {
 		r.ask()

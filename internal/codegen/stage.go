@@ -153,11 +153,16 @@ func (s *stager) makeWhole(n *exprtree.Node) (made *column.Column, err error) {
 		return nil, nil
 	}
 	whole.Type = n.Type
-	valid, releaseValid, err := s.validity(n.Arguments[0], number)
-	if err != nil {
-		return nil, err
+	var valid memory.Slice[uint8]
+	if op.Nullable(s.inputs[number]) {
+		sub := s.part([]*exprtree.Node{{Op: exprtree.IsValid, Type: arrow.FixedWidthTypes.Boolean, Arguments: n.Arguments[:1]}})
+		results, err := runOne(s.call, sub.program(), sub.inputs, s.rows, s.capacity, s.capacity <= fewRows)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { made, err = release.OnError(made, err, release.All(results)) }()
+		valid = results[0].Buffer(1)
 	}
-	defer func() { made, err = release.OnError(made, err, releaseValid()) }()
 	switch n.Op {
 	case exprtree.Upper:
 		return whole.Case(&s.call, textrows.Upper, valid)
@@ -167,11 +172,8 @@ func (s *stager) makeWhole(n *exprtree.Node) (made *column.Column, err error) {
 	return whole.Replace(&s.call, old, with, valid)
 }
 
-// make computes where the parts of a string are, and makes the column, or that of a search.
+// make computes where the parts of a string are, and makes the column.
 func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
-	if n.Kind() != exprtree.String {
-		return s.search(n)
-	}
 	if made, err = s.makeWhole(n); made != nil || err != nil {
 		return made, err
 	}

@@ -159,38 +159,6 @@ func Replaces(old, with string) bool {
 	return true
 }
 
-// mostRows and searchedBytes limit the rows of a block that looks for a literal: mostRows is
-// most_rows of whole.cu, and searchedBytes the bytes of rows of the mean length.
-const (
-	mostRows      = 1024
-	searchedBytes = 1 << 16
-)
-
-// Finds reports whether [Whole.Contains] can look for a literal.
-func Finds(literal string) bool { return literal != "" && len(literal) <= longestLiteral }
-
-// Contains returns a column of bools: whether each row has a literal, see [Finds]. It does not
-// wait.
-func (w *Whole) Contains(call *op.Call, literal string, valid memory.Slice[uint8]) (made *column.Column, err error) {
-	block, buffers, err := call.Allocate(op.BitmapBytes(w.Rows))
-	if err != nil {
-		return nil, err
-	}
-	rows := 32
-	for rows < mostRows && 2*rows*w.Data.Len() <= searchedBytes*w.Rows {
-		rows *= 2
-	}
-	err = launchWhole(call, "whole_contains", kernels.GridFor(w.Rows, rows), buffers[0], w.argument(), literalArgument(literal), uint32(rows))
-	if err == nil {
-		data := column.Data{Type: arrow.FixedWidthTypes.Boolean, Length: w.Rows, Manager: call.Manager, Buffers: []column.Bytes{valid, buffers[0]}}
-		if valid.Len() > 0 {
-			data.NullCount = column.UnknownNullCount
-		}
-		made, err = column.New(data)
-	}
-	return release.OnError(made, err, block.Release())
-}
-
 // hits is where a literal occurs in the bytes of a column.
 type hits struct {
 	scratch             *memory.Block

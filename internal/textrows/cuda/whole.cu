@@ -219,64 +219,6 @@ KERNEL RESIDENT_BOUNDS(block_threads, 6) whole_find(u16 *hits, Whole whole, Lite
     }
 }
 
-// set_bits sets bits of a word in shared memory.
-DEVICE void set_bits(u32 *word, u32 bits) {
-    u32 old;
-    asm volatile("atom.shared.or.b32 %0, [%1], %2;" : "=r"(old) : "r"((u32)(u64)(__attribute__((address_space(3))) u32 *)word), "r"(bits) : "memory");
-}
-
-static constexpr u32 most_rows = 1024; // of a block of whole_contains
-
-// whole_contains writes a bit for each row that has the literal. A block takes the chunks of
-// some rows, whose number is a multiple of 32.
-KERNEL RESIDENT_BOUNDS(block_threads, 6) whole_contains(u32 *out, Whole whole, Literal literal, u32 block_rows) {
-    static __shared__ u64 begins[most_rows + 1];
-    static __shared__ u32 bits[most_rows / 32];
-    const u64 start = (u64)block_in_grid() * block_rows, rows = rows_of(whole);
-    const u32 thread = thread_in_block(), count = rows > start ? (rows - start < block_rows ? (u32)(rows - start) : block_rows) : 0;
-    const Buffer buffer = buffer_of(whole);
-    const u64 base = buffer.begin & ~(chunk_bytes - 1), lead = buffer.begin - base; // places are counted from base
-    const Inner inner = inner_of(whole, {0, whole.extent, base, lead, lead + whole.extent}, 8);
-    const Wanted wanted = wanted_of(literal);
-    if (thread < block_rows / 32)
-        bits[thread] = 0;
-    for (u32 i = thread; i <= count; i += block_threads) {
-        const u64 offset = offset_at(whole, count == 0 ? 0 : start + i);
-        begins[i] = lead + (offset < whole.extent ? offset : whole.extent);
-    }
-    synchronize_block();
-    const u64 begin = begins[0], end = begins[count];
-    const f32 each = begin < end ? (f32)count / (f32)(end - begin) : 0;
-#pragma nounroll
-    for (u64 at = begin / chunk_bytes + thread; count != 0 && at * chunk_bytes < end; at += block_threads) {
-        const u64 address = base + at * chunk_bytes;
-        const Window window = inner.has(at) ? inner_window(address) : edge_window(address, buffer.begin, buffer.end);
-#pragma nounroll
-        for (u32 found = hits_in(buffer, wanted, window, address); found != 0; found &= found - 1) {
-            const u64 place = at * chunk_bytes + (u64)__builtin_ctz(found);
-            if (place < begin || place + literal.length > end)
-                continue;
-            // Rows of one length need no search.
-            u32 row = (u32)((f32)(place - begin) * each);
-            if (row >= count || begins[row] > place || begins[row + 1] <= place) {
-                row = 0;
-                for (u32 above = count; above - row > 1;) {
-                    const u32 middle = (row + above) / 2;
-                    if (begins[middle] <= place)
-                        row = middle;
-                    else
-                        above = middle;
-                }
-            }
-            if (place + literal.length <= begins[row + 1])
-                set_bits(bits + row / 32, 1u << row % 32);
-        }
-    }
-    synchronize_block();
-    if (thread < block_rows / 32 && start + thread * 32 < whole.rows)
-        out[start / 32 + thread] = bits[thread];
-}
-
 DEVICE void clear_bits(u32 *word, u32 bits) {
     u32 old;
     asm volatile("atom.global.and.b32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(1))) u32 *)word), "r"(~bits) : "memory");
@@ -383,8 +325,8 @@ KERNEL LAUNCH_BOUNDS(block_threads) whole_parts(void *parts, i32 *lists, Hits hi
     }
 }
 
-// written_chunks is a block's part of the text, with 16 bytes before it, and the literal with
-// 16 bytes before and behind it.
+// A block's part of the text has 16 bytes before it in shared memory, the literal has 16 bytes
+// before and behind it.
 static constexpr u32 written_bytes = block_threads * (u32)chunk_bytes, literal_place = written_bytes + 2 * (u32)chunk_bytes,
                      written_chunks = literal_place / (u32)chunk_bytes + 4;
 
