@@ -1,5 +1,6 @@
 // Functions of rows in the order of windows: kernels/window/over.go.
 
+#include "extremes.cuh"
 #include "over.cuh"
 #include "quantiles.cuh"
 #include "roll.cuh"
@@ -203,13 +204,13 @@ OVER_ROLL(over_roll_least_nulls, fold_least, true)
 OVER_ROLL(over_roll_moments, fold_moments, false)
 
 // The kernels of short frames of words without nulls.
-#define OVER_SLIDE(NAME, FOLD) \
-    KERNEL RESIDENT_BOUNDS(slide_threads, 4) NAME(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 own, u32 longest) { \
-        slide<FOLD>(rows, frame, values, by, to, own, longest); \
+#define OVER_SLIDE(NAME, BLOCKS, SLIDE) \
+    KERNEL RESIDENT_BOUNDS(slide_threads, BLOCKS) NAME(Rows rows, Frame frame, Values values, Folding by, Writing to, u32 own, u32 longest) { \
+        SLIDE(rows, frame, values, by, to, own, longest); \
     }
 
-OVER_SLIDE(over_slide_floats, fold_floats)
-OVER_SLIDE(over_slide_least, fold_least)
+OVER_SLIDE(over_slide_floats, 4, slide<fold_floats>)
+OVER_SLIDE(over_slide_least, 6, slide_extremes<fold_least>)
 
 // over_level is a step of over_roll for frames of any length, with the states in memory.
 // Without from it begins with the values. from are the folds of runs of size rows, to those
@@ -380,7 +381,7 @@ over_quantile_near(Rows rows, Frame frame, Values values, Folding by, Writing to
         ranked.ranks[0][at] = (u16)at;
         const u32 absent = ballot(key == no_key);
         if (at % 32 == 0)
-            ranked.absent.bits[at / 32] = absent;
+            ranked.absent.words[at / 32].bits = absent;
     }
     synchronize_block();
     if (thread < warp_threads)
@@ -402,8 +403,9 @@ over_quantile_near(Rows rows, Frame frame, Values values, Folding by, Writing to
                 const f64 at_rank = times(as_float(q), (f64)(count - 1));
                 const u32 below = (u32)at_rank;
                 const f64 part = plus(at_rank, -(f64)below);
-                const u64 key = ranked.key(low, high, below, size, bits);
-                result = between(key, part == 0 ? key : ranked.key(low, high, below + 1, size, bits), part);
+                u64 next;
+                const u64 key = ranked.find(low, high, below, part != 0, size, bits, next);
+                result = between(key, next, part);
             }
         }
         store_places(rows, to, at < own ? place : n, n, result, ok);
