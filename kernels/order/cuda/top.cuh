@@ -158,7 +158,9 @@ template <typename Value> DEVICE void sample_guess(Selection *s, Rows<Value> row
     if (rows.count > 0)
 #pragma unroll
         for (u32 i = 0; i < samples_each; i++) {
-            const u64 row = (u64)(i * sample_threads + thread) * distance % rows.count;
+            u64 row = (u64)(i * sample_threads + thread) * distance;
+            if (row >= rows.count) // not a division in each step: it takes longer than the load
+                row = row - rows.count < rows.count ? row - rows.count : row % rows.count;
             const bool there = rows.valid == nullptr || (rows.valid[rows.bit + row >> 3] >> (rows.bit + row & 7) & 1) != 0;
             const u64 key = rows.key.of(rows.values[row]);
             own = there && key < own ? key : own;
@@ -181,39 +183,51 @@ template <typename Value> DEVICE void sample_guess(Selection *s, Rows<Value> row
         s->guess = least[rank - 1];
 }
 
-// gather_candidates gathers the rows with keys up to guess. It stops when they are too many.
+// gather_candidates gathers the rows with keys up to guess. A warp stops when they are too many:
+// it learns that when it adds its own. To read their number in every step would be half a million
+// reads of one word, which one slice of the L2 cache answers in sequence.
 template <typename Value> DEVICE void gather_candidates(Selection *s, Rows<Value> rows, Candidates to) {
+    constexpr int loads = top_loads<Value>;
     const u32 warp = thread_in_block() / warp_threads;
     const u64 guess = s->guess;
     const u32 highest = SortKey<Value>::highest(guess);
-    WarpRows<Value, top_loads<Value>> run;
+    WarpRows<Value, loads> run;
     const u64 step = (u64)blocks_per_grid() * top_warps * run.count;
     for (u64 begin = ((u64)block_in_grid() * top_warps + warp) * run.count; begin < rows.count; begin += step) {
-        const u32 found = *(volatile u32 *)&s->found;
         run.load(rows.values, rows.valid, rows.bit, rows.count, begin);
-        if (ballot(found > to.capacity) != 0)
-            return;
         bool any = false;
 #pragma unroll
-        for (int i = 0; i < top_loads<Value>; i++)
+        for (int i = 0; i < loads; i++)
 #pragma unroll
             for (int j = 0; j < run.lanes; j++)
                 any |= rows.key.high(run.group[i].lane[j]) <= highest;
         if (ballot(any) == 0)
             continue;
+        u32 taken = 0; // a bit for each row of the lane
 #pragma unroll
-        for (int i = 0; i < top_loads<Value>; i++) {
+        for (int i = 0; i < loads; i++) {
             const u32 there = run.bits(i);
 #pragma unroll
-            for (int j = 0; j < run.lanes; j++) {
-                const u64 key = rows.key.of(run.group[i].lane[j]);
-                if ((there >> j & 1) == 0 || key > guess)
-                    continue;
-                const u32 place = (u32)__nvvm_atom_add_gen_i((int *)&s->found, 1);
-                if (place < to.capacity)
-                    to.entries[place] = {key, begin + run.row(i, j)};
-            }
+            for (int j = 0; j < run.lanes; j++)
+                taken |= (u32)((there >> j & 1) != 0 && rows.key.of(run.group[i].lane[j]) <= guess) << (i * run.lanes + j);
         }
+        const u32 own = __builtin_popcount(taken), up_to = warp_scan(own, Sum<u32>());
+        const u32 all = shuffle_value(up_to, warp_threads - 1);
+        if (all == 0)
+            continue;
+        u32 place = 0;
+        if (lane_in_warp() == 0)
+            place = (u32)__nvvm_atom_add_gen_i((int *)&s->found, (int)all);
+        place = shuffle_value(place, 0);
+        if (place + all > to.capacity)
+            return;
+        place += up_to - own;
+#pragma unroll
+        for (int i = 0; i < loads; i++)
+#pragma unroll
+            for (int j = 0; j < run.lanes; j++)
+                if ((taken >> (i * run.lanes + j) & 1) != 0)
+                    to.entries[place++] = {rows.key.of(run.group[i].lane[j]), begin + run.row(i, j)};
     }
 }
 
