@@ -156,8 +156,22 @@ func (s *Sort) digits() int { return (s.High - s.Low + s.digitBits() - 1) / s.di
 
 // stateOffset is where the state of the tiles begins, behind the kernels' Plan.
 func (s *Sort) stateOffset() int {
-	words := 6 + mostDigits + 1 + 1 + rounds*mostSlots + rounds*mostSlots*slotBytes/4 + 3*mostDigits + (2*mostDigits+2)*s.digitValues()
+	words := planWords + (2*mostDigits+2)*s.digitValues()
 	return (4*words + 255) / 256 * 256
+}
+
+// planWords are the words of the kernels' Plan before the counts of the digits.
+const planWords = 6 + mostDigits + 1 + 1 + rounds*mostSlots + rounds*mostSlots*slotBytes/4 + 3*mostDigits
+
+// OneDigit reports whether the keys have one digit, and more than one block sorts them. Then
+// [Sort.DigitBegins] has the result, and the keys can be dropped.
+func (s *Sort) OneDigit() bool { return s.digits() == 1 && !s.small() }
+
+// DigitBegins returns, of the state of a sort with one digit, 2^DigitBits words of 32 bits: the
+// number of keys that are less than each value of the digit. They are there after the sort.
+func (s *Sort) DigitBegins(state memory.Slice[uint8]) (memory.Slice[uint8], error) {
+	begin := 4 * (planWords + mostDigits*s.digitValues())
+	return state.Slice(begin, begin+4*s.digitValues())
 }
 
 // small reports whether one block sorts the rows.

@@ -270,15 +270,15 @@ func (r *run) sortSlots(t *table) error {
 	if t.list, err = uint32sOf(list); err != nil {
 		return err
 	}
-	if err := r.newSpans(t); err != nil {
+	if err := r.newSpans(t, true); err != nil {
 		return err
 	}
 	return errors.Join(r.settle(), r.slotSpansOnHost(t))
 }
 
 // newSpans allocates spans for slots that have no room for them. Places without a row are
-// read too.
-func (r *run) newSpans(t *table) error {
+// read too: with clear set all spans are empty.
+func (r *run) newSpans(t *table, clear bool) error {
 	n := t.places
 	if n == 0 && !r.call.OnHost() {
 		n = t.size
@@ -291,7 +291,7 @@ func (r *run) newSpans(t *table) error {
 		return err
 	}
 	t.held.Add(block)
-	if t.spans, err = memory.Reinterpret[uint64](slices[0]); err != nil || t.places == 0 {
+	if t.spans, err = memory.Reinterpret[uint64](slices[0]); err != nil || t.places == 0 || !clear {
 		return err
 	}
 	return errors.Join(t.spans.Fill(r.call.Stream, 0), r.settle())

@@ -106,14 +106,17 @@ func (r *run) sortSlotsOnDevice(t *table) error {
 	if t.list, err = memory.Reinterpret[uint32](kept[0]); err != nil {
 		return err
 	}
-	if err := r.newSpans(t); err != nil {
+	// Of few places the spans are those of the digit that is sorted by.
+	s.counted = s.OneDigit() && t.places > 0
+	s.DropKeys = s.counted
+	if err := r.newSpans(t, !s.counted); err != nil {
 		return err
 	}
 	sizes := []uint64{s.KeyBytes(), s.StateBytes(), 0, 0, 0}
 	if s.SecondBuffers() {
 		sizes[2], sizes[3] = s.KeyBytes(), s.NumberBytes()
 	}
-	if s.Paired() {
+	if s.Paired() && !s.DropKeys {
 		sizes[4] = 4 * uint64(t.rows)
 	}
 	block, scratch, err := r.call.Scratch(sizes...)
@@ -132,6 +135,8 @@ type slotSort struct {
 	radix.Sort
 	buffers radix.Buffers
 	none    uint64
+	// counted is set if the sort counts the rows of each place.
+	counted bool
 }
 
 func (r *run) sortBy(s *slotSort, t *table) error {
@@ -147,6 +152,13 @@ func (r *run) sortBy(s *slotSort, t *table) error {
 	}
 	if err := s.Run(&r.call, s.buffers); err != nil {
 		return err
+	}
+	if s.counted {
+		begins, err := s.DigitBegins(s.buffers.State)
+		if err != nil {
+			return err
+		}
+		return r.launch("table", "digit_spans", int(t.places), argument, begins, uint32(1<<radix.DigitBits), uint64(t.rows))
 	}
 	return r.launch("table", "slot_spans", (t.rows+3)/4, argument, sorted, least, uint32(s.none), uint64(t.rows))
 }

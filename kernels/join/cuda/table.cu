@@ -189,6 +189,16 @@ KERNEL LAUNCH_BOUNDS(threads) slot_spans(const Table table, const u32 *sorted, u
     }
 }
 
+// digit_spans writes the spans of all places, from the number of rows with a lower place. values
+// is the number of begins.
+KERNEL LAUNCH_BOUNDS(threads) digit_spans(const Table table, const u32 *begins, u32 values, u64 rows) {
+    const u64 place = thread_in_grid();
+    if (place >= table.places)
+        return;
+    const u32 begin = begins[place], end = place + 1 < values ? begins[place + 1] : (u32)rows;
+    table.spans[place] = (u64)end << 32 | begin;
+}
+
 template <typename Word, typename Rows> DEVICE void find_all(u32 *first, u32 *counts, const Rows &slots, const Keys &keys) {
     const u64 step = threads_per_grid();
 #pragma clang loop unroll(disable)
