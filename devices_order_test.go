@@ -137,7 +137,7 @@ func drawOrdered(t *rapid.T) func(gpuframe.Query) gpuframe.Query {
 	var text []string
 	for step := range rapid.IntRange(1, 4).Draw(t, "verbs") {
 		name := fmt.Sprint("n", step)
-		choice := rapid.SampledFrom([]string{"sort", "sort", "top", "window", "over", "two windows", "all rows", "filter", "head", "slice", "tail", "union", "join", "distinct", "number"}).Draw(t, "verb")
+		choice := rapid.SampledFrom([]string{"sort", "sort", "top", "window", "over", "two windows", "all rows", "filter", "head", "slice", "tail", "union", "join", "distinct", "number", "sample", "some rows", "strata", "shuffle"}).Draw(t, "verb")
 		text = append(text, choice)
 		switch choice {
 		case "sort":
@@ -191,7 +191,19 @@ func drawOrdered(t *rapid.T) func(gpuframe.Query) gpuframe.Query {
 		case "distinct":
 			verbs = append(verbs, func(q gpuframe.Query) gpuframe.Query { return q.Distinct("k0") })
 		case "number":
-			verbs = append(verbs, func(q gpuframe.Query) gpuframe.Query { return q.WithRowNumber(name) })
+			verbs = append(verbs, func(q gpuframe.Query) gpuframe.Query { return q.WithRowNumber(name).WithRandom(name+"r", 3) })
+		case "sample":
+			options := gpuframe.SampleOptions{Seed: rapid.Uint64().Draw(t, "seed"), Replace: rapid.Bool().Draw(t, "replace")}
+			verbs = append(verbs, func(q gpuframe.Query) gpuframe.Query { return q.Sample(0.7, options) })
+		case "some rows":
+			n, options := rapid.Int64Range(0, 30).Draw(t, "rows"), gpuframe.SampleOptions{Seed: rapid.Uint64().Draw(t, "seed")}
+			verbs = append(verbs, func(q gpuframe.Query) gpuframe.Query { return q.SampleRows(n, options) })
+		case "strata":
+			options := gpuframe.SampleOptions{Seed: rapid.Uint64().Draw(t, "seed"), By: []gpuframe.Expression{drawKey(t)}}
+			verbs = append(verbs, func(q gpuframe.Query) gpuframe.Query { return q.Sample(0.7, options) })
+		case "shuffle":
+			seed := rapid.Uint64().Draw(t, "seed")
+			verbs = append(verbs, func(q gpuframe.Query) gpuframe.Query { return q.Shuffle(seed) })
 		}
 	}
 	t.Logf("verbs %s", strings.Join(text, ", "))
@@ -303,7 +315,13 @@ func TestExplainOrder(t *testing.T) {
 			"gather/select/sort by text, `position`/shuffle by ranges of text, `position`/select/filter/over few order by text/over few/shuffle by a hash of few/add positions/scan"},
 		"order is not read": {from.With(gpuframe.RowNumber().Over(ordered).As("n")).GroupBy(few).Agg(gpuframe.Col("n").Sum()),
 			"gather/select/merge/shuffle by a hash of few/partial group by few/over few order by text/shuffle by a hash of few/scan"},
-		"all rows": {from.With(gpuframe.RowNumber().Over(gpuframe.By().OrderBy(text)).As("n")), "select/over all rows order by text/gather for windows over all rows/scan"},
+		"tail":              {from.Filter(id.Gt(3)).Tail(9), "tail 9/gather/partial tail 9/filter/scan"},
+		"row numbers":       {from.With(id.Add(1).As("more")).WithRowNumber("n"), "gather/number rows, on 2 devices/select/scan"},
+		"numbers, counted":  {from.Filter(id.Gt(3)).WithRowNumber("n"), "gather/number rows, counted on 2 devices/filter/scan"},
+		"numbers in order":  {from.Sort(few).WithRowNumber("n"), "gather/number rows, on 2 devices/sort by few/shuffle by ranges of few/scan"},
+		"sample":            {from.Sample(0.5, gpuframe.SampleOptions{Seed: 1}), "gather/filter/number rows, random numbers of seed 1, on 2 devices/scan"},
+		"drawn with others": {from.Sample(2, gpuframe.SampleOptions{Seed: 1, Replace: true}), "draw 2 of the rows with replacement/gather to draw rows with replacement/scan"},
+		"all rows":          {from.With(gpuframe.RowNumber().Over(gpuframe.By().OrderBy(text)).As("n")), "select/over all rows order by text/gather for windows over all rows/scan"},
 		"floats": {from.With(id.Mean().Over(ordered.Rows(gpuframe.FirstRow, 0)).As("n")),
 			"select/over few order by text/gather for windows with values that depend on all rows/scan"},
 	} {

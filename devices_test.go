@@ -110,6 +110,19 @@ func queriesOfDevices(from, others gpuframe.Query) map[string]gpuframe.Query {
 		"window sorted":  from.With(id.Max().Over(gpuframe.By(few)).As("max")).Sort(few, text.Desc()),
 		"window counted": from.With(gpuframe.RowNumber().Over(gpuframe.By(key).OrderBy(text)).As("n")).GroupBy(few).Agg(gpuframe.Col("n").Sum()).Sort(few),
 		"row numbers":    wide.WithRowNumber("n"),
+		"numbered":       from.WithRowNumber("n").WithRandom("r", 7).Filter(gpuframe.Col("n").Mod(3).Ne(1)).WithRowNumber("m").Head(60),
+		"union numbered": wide.Union(wide.Filter(id.Gt(1_000_000)), from.With(id.Div(5).As("part"), text.As("upper"))).WithRowNumber("n").Tail(300),
+		"sort numbered":  from.Sort(few, text).WithRowNumber("n").GroupBy(few).Agg(gpuframe.Col("n").Sum(), gpuframe.Col("n").First().As("first")).Sort(few),
+		"join numbered":  from.Join(others, gpuframe.Inner, key).WithRowNumber("n").Top(50, gpuframe.Col("n").Desc()),
+		"groups counted": from.With(id.Sum().Over(gpuframe.By(few)).As("sum")).WithRowNumber("n").Tail(100),
+		"sampled":        from.Sample(0.3, gpuframe.SampleOptions{Seed: 1}).Tail(30).WithRowNumber("n"),
+		"some rows":      wide.SampleRows(50, gpuframe.SampleOptions{Seed: 2}),
+		"strata":         from.Sample(0.5, gpuframe.SampleOptions{Seed: 3, By: []gpuframe.Expression{few}}),
+		"shuffled":       wide.Shuffle(4).Tail(100),
+		"drawn":          wide.Sample(0.5, gpuframe.SampleOptions{Seed: 5, Replace: true}),
+		"none numbered":  from.Filter(id.Lt(0)).WithRowNumber("n").Tail(3),
+		"last of none":   from.Filter(id.Lt(0)).Tail(3),
+		"last, all":      from.Tail(1_000_000),
 		"joins shuffled": from.Join(others.Join(from, gpuframe.Inner, key).Select(key, few.As("f")), gpuframe.Inner, key).GroupBy(few).Agg(gpuframe.Count().As("n"), gpuframe.Col("f").Sum()).Sort(few),
 		"outer shuffled": from.Join(others, gpuframe.Full, key).GroupBy(key).Agg(gpuframe.Count().As("n"), id.Sum(), gpuframe.Col("id_right").Sum()).Sort(key),
 		"one row":        from.Filter(id.Eq(77)),
@@ -218,7 +231,7 @@ func TestDevicesRefused(t *testing.T) {
 func TestCancelSeveralDevices(t *testing.T) {
 	e := openDevices(t, devicetest.Hosts(t, 3))
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
-	for _, name := range []string{"rows", "ordered groups", "join of groups", "outer shuffled", "sort with ties", "window sorted"} {
+	for _, name := range []string{"rows", "ordered groups", "join of groups", "outer shuffled", "sort with ties", "window sorted", "row numbers", "union numbered"} {
 		failed := 0
 		for step := int64(1); ; step += 1 + step/3 {
 			ctx := newCountingContext(step)
@@ -269,7 +282,7 @@ func TestFailuresOfOneDevice(t *testing.T) {
 		divisor = 1
 	}
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
-	for _, name := range []string{"rows", "groups", "inner join", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined"} {
+	for _, name := range []string{"rows", "groups", "inner join", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined", "last rows", "row numbers"} {
 		for number, fault := range faults {
 			failed := 0
 			for nth := uint64(1); ; nth += 1 + nth/divisor {
@@ -295,7 +308,7 @@ func TestBudgetOfSeveralDevices(t *testing.T) {
 	records, others := drawn(t, 1, 3, 1000), drawn(t, 2, 2, 100)
 	one := engineOn(t, devicetest.Open(t, "host"))
 	probe := openDevices(t, devicetest.Hosts(t, 3))
-	for _, name := range []string{"groups", "ordered groups", "top with ties", "inner join", "sort with ties", "equal keys", "sorts joined", "outer shuffled"} {
+	for _, name := range []string{"groups", "ordered groups", "top with ties", "inner join", "sort with ties", "equal keys", "sorts joined", "outer shuffled", "last rows", "row numbers", "union numbered", "some rows"} {
 		want := lines(t, queriesOfDevices(one.Records(nil, records...), one.Records(nil, others...))[name])
 		needs, err := queriesOfDevices(probe.Records(nil, records...), probe.Records(nil, others...))[name].Needs(t.Context())
 		require.NoError(t, err)

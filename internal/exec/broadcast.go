@@ -90,10 +90,7 @@ func (b *broadcast) send(ctx context.Context, table *buffer.Buffer) error {
 	}
 	for i, c := range made {
 		if err := b.copies[i].movable(ctx, c); err != nil {
-			if isShort(err) {
-				err = fmt.Errorf("hold a copy: %v", err) // others have copies: the table must not be sent again
-			}
-			_, err = releasing(nil, b.copies[i].failed(err), made[i+1:]...)
+			_, err = releasing(nil, begunError{b.copies[i].failed(fmt.Errorf("hold a copy: %w", err))}, made[i+1:]...)
 			return err
 		}
 	}

@@ -268,12 +268,7 @@ func (h *held) divideTables(ctx context.Context, partition func(*buffer.Buffer) 
 			}
 			for i := range made {
 				if err := parts[i].add(ctx, made[i]); err != nil {
-					if isShort(err) {
-						// Some parts have their rows already, so the piece must not be
-						// divided again.
-						err = fmt.Errorf("hold part %d: %v", i, err)
-					}
-					_, err = releasing(nil, err, made[i+1:]...)
+					_, err = releasing(nil, begunError{fmt.Errorf("hold part %d: %w", i, err)}, made[i+1:]...)
 					return err
 				}
 			}

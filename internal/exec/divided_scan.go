@@ -42,11 +42,11 @@ func (w *worker) scan() *dividedScan {
 		}
 		f.scans = append(f.scans, made)
 	}
-	return &dividedScan{f.scans[number], w, w.place()}
+	return &dividedScan{f.scans[number], w, w.newPlace()}
 }
 
-// place numbers the scan or the shuffle that the worker opens.
-func (w *worker) place() int {
+// newPlace numbers the scan or the shuffle that the worker opens.
+func (w *worker) newPlace() int {
 	w.places++
 	return w.places - 1
 }
@@ -94,6 +94,9 @@ type placing struct {
 // Next implements buffer.Reader.
 func (p *placing) Next(ctx context.Context) (*buffer.Buffer, error) {
 	table, err := p.Part.Next(ctx)
-	p.scan.worker.at = place{p.scan.place, p.Part.Number()}
+	if err == nil {
+		number, first := p.Part.Batch()
+		p.scan.worker.reach(place{p.scan.place, number}, first)
+	}
 	return table, err
 }

@@ -193,7 +193,7 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	case *plan.Position:
 		return &mapping{stage: base, apply: position(base)}, nil
 	case *plan.Number:
-		return &mapping{stage: base, apply: number(base, n)}, nil
+		return newNumbering(base, n), nil
 	case *plan.Cache:
 		return newCaching(base, n), nil
 	case *plan.Draw:
@@ -202,7 +202,7 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return newExploding(base, n), nil
 	case *plan.Slice:
 		if n.Offset() < 0 {
-			return &once{stage: base, make: tail(base, n)}, nil
+			return newTail(base, n), nil
 		}
 		return &slice{stage: base, skip: n.Offset(), left: n.Length()}, nil
 	case *plan.Union:

@@ -28,6 +28,12 @@ type fragment struct {
 	broadcasts []*broadcast
 	shuffles   []*shuffle
 
+	// mu guards the places of the workers and the tallies. moved reports changes.
+	mu    sync.Mutex
+	moved signal
+	// tallies count the rows of the numberings, in the order in which the workers open them.
+	tallies []*tally
+
 	stop    context.CancelCauseFunc
 	running sync.WaitGroup
 	// failure is the first error of a worker. broken is closed when it is set.
@@ -44,10 +50,18 @@ type worker struct {
 	number   int
 	settings Settings
 	reader   buffer.Reader
-	// scans, broadcasts and shuffles count those that were opened, places the scans and shuffles.
-	scans, broadcasts, shuffles, places int
-	// at is the place of the table that a scan has yielded last.
-	at place
+	// scans, broadcasts, shuffles and tallies count those that were opened, places the scans and
+	// shuffles.
+	scans, broadcasts, shuffles, tallies, places int
+	// at is the place of the table that a scan has yielded last. No later one has a place before it.
+	// first is the number of the first row of the place among all rows of the scan or the shuffle.
+	at    place
+	first int64
+	// done is set at the end of the reader.
+	done bool
+	// yielded, if it is not nil, has the place of the table that the reader has yielded last: that
+	// of an operation that yields tables after it has read all of its input.
+	yielded *place
 	// tables are the results. The channel is closed at the end, also after an error.
 	tables chan placed
 	// head, if its table is not nil, was received from tables.
@@ -63,6 +77,27 @@ type place struct {
 
 func (p place) before(q place) bool {
 	return p.input < q.input || p.input == q.input && p.batch < q.batch
+}
+
+// reach notes the place of a table, and the number of its first row. A join reads its right side
+// first, which may have a later place than the left one: then the place stays.
+func (w *worker) reach(at place, first int64) {
+	f := w.fragment
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at.before(w.at) {
+		return
+	}
+	w.at, w.first = at, first
+	f.moved.notify()
+}
+
+// change calls a function with the lock of the fragment, and reports the change.
+func (f *fragment) change(call func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	call()
+	f.moved.notify()
 }
 
 // placed is a table and its place.
@@ -140,46 +175,72 @@ func (f *fragment) start(ctx context.Context) {
 	}
 }
 
-// first returns the worker with the table that comes first, or io.EOF.
-func (f *fragment) first(ctx context.Context) (first *worker, err error) {
-	for _, w := range f.workers {
-		if err := w.receive(ctx); err != nil {
-			return nil, err
+// first waits for the worker with the table that comes first and returns it, or io.EOF.
+func (f *fragment) first(ctx context.Context) (*worker, error) {
+	bounds := make([]place, len(f.workers))
+	for {
+		f.mu.Lock()
+		moved := f.moved.next()
+		for i, w := range f.workers {
+			bounds[i] = w.at
 		}
+		f.mu.Unlock()
+		first, err := f.poll(bounds)
+		if first != nil || err != nil {
+			return first, err
+		}
+		select {
+		case <-moved:
+		case <-f.broken:
+		case <-ctx.Done():
+			return nil, cancel.Error(ctx)
+		}
+	}
+}
+
+// poll returns the worker with the table that comes first, if that is known: of the workers without
+// a table, those with a higher bound have no earlier one. At the end of all the error is io.EOF.
+func (f *fragment) poll(bounds []place) (first *worker, err error) {
+	ended := true
+	for _, w := range f.workers {
+		w.receive()
+		ended = ended && w.ended
 		if w.head.table != nil && (first == nil || w.head.at.before(first.head.at)) {
 			first = w
 		}
 	}
-	if first == nil {
+	select {
+	case <-f.broken:
+		return nil, f.failure
+	default:
+	}
+	if ended && first == nil {
 		return nil, errEnd
+	}
+	for i, w := range f.workers {
+		waits := w.head.table == nil && !w.ended
+		if first == nil || waits && (w.yielded != nil || !first.head.at.before(bounds[i])) {
+			return nil, nil
+		}
 	}
 	return first, nil
 }
 
-// receive waits for the next table of a worker, unless it has one or is at its end.
-func (w *worker) receive(ctx context.Context) error {
+// receive takes the next table of a worker if there is one, unless it was taken before.
+func (w *worker) receive() {
 	if w.head.table != nil || w.ended {
-		return nil
-	}
-	ok := true
-	select {
-	case w.head, ok = <-w.tables:
-	case <-w.fragment.broken:
-	case <-ctx.Done():
-		return cancel.Error(ctx)
+		return
 	}
 	select {
-	case <-w.fragment.broken:
-		return w.fragment.failure
+	case head, ok := <-w.tables:
+		w.head, w.ended = head, !ok
 	default:
-		w.ended = !ok
-		return nil
 	}
 }
 
 // run makes all tables of a worker.
 func (w *worker) run(ctx context.Context) {
-	defer close(w.tables)
+	defer w.fragment.change(func() { close(w.tables) })
 	for {
 		table, err := w.next(ctx)
 		if err == errEnd {
@@ -190,7 +251,8 @@ func (w *worker) run(ctx context.Context) {
 		}
 		if err == nil {
 			select {
-			case w.tables <- placed{table, w.at}:
+			case w.tables <- placed{table, w.place()}:
+				w.fragment.change(func() {})
 				continue
 			case <-ctx.Done():
 				_, err = releasing(nil, cancel.Error(ctx), table)
@@ -201,6 +263,14 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
+// place returns the place of the table that the reader has yielded last.
+func (w *worker) place() place {
+	if w.yielded != nil {
+		return *w.yielded
+	}
+	return w.at
+}
+
 // next makes a table, or nil for one without rows.
 func (w *worker) next(ctx context.Context) (*buffer.Buffer, error) {
 	if err := w.settings.Turns.enter(ctx); err != nil {
@@ -208,6 +278,9 @@ func (w *worker) next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	defer w.settings.Turns.leave()
 	table, err := w.reader.Next(ctx)
+	if err == errEnd {
+		w.fragment.change(func() { w.done = true })
+	}
 	if err == nil && w.number > 0 {
 		// Less moves to the first device.
 		table, err = Exact(ctx, table, w.settings)

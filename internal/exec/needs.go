@@ -90,7 +90,7 @@ func smallest(n plan.Node) uint64 {
 		return whole(n.Inputs()[0]) + whole(n) + 3*few(n) + kernel
 	case *plan.Slice:
 		if n.Offset() < 0 {
-			return whole(n.Inputs()[0])
+			return 3 * few(n)
 		}
 	}
 	return 0

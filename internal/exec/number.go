@@ -13,21 +13,53 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-// number adds columns that depend on the number of each row. It waits for the number of rows
-// of each table.
-func number(s *stage, n *plan.Number) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
-	first := int64(0)
-	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-		rows, err := table.NumRows(ctx)
-		if err != nil {
-			return nil, err
-		}
-		made, err := s.numbered(ctx, n, table, uint64(first))
-		if err == nil {
-			first += rows
-		}
-		return made, err
+// numbering adds columns that depend on the number of each row. It waits for the number of rows
+// of each table. Of several devices each numbers its rows: see [rowCounter].
+type numbering struct {
+	mapping
+	of *plan.Number
+	// next is the number of the next row.
+	next    int64
+	counter *rowCounter
+}
+
+func newNumbering(s *stage, n *plan.Number) *numbering {
+	m := &numbering{mapping: mapping{stage: s}, of: n}
+	m.apply = m.number
+	if s.worker != nil {
+		m.counter = s.worker.count(!n.CountsRows())
 	}
+	return m
+}
+
+// Next implements buffer.Reader.
+func (m *numbering) Next(ctx context.Context) (*buffer.Buffer, error) {
+	made, err := m.mapping.Next(ctx)
+	if err == errEnd && m.counter != nil {
+		m.counter.end()
+	}
+	return made, err
+}
+
+func (m *numbering) number(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.counter != nil && rows > 0 {
+		if m.next, err = m.counter.first(ctx, m.next); err != nil {
+			return nil, m.failed(err)
+		}
+	}
+	made, err := m.numbered(ctx, m.of, table, uint64(m.next))
+	if err != nil {
+		return nil, err
+	}
+	m.next += rows
+	if m.counter != nil {
+		m.counter.add(rows)
+	}
+	return made, nil
 }
 
 func (s *stage) numbered(ctx context.Context, n *plan.Number, table *buffer.Buffer, first uint64) (*buffer.Buffer, error) {

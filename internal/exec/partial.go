@@ -27,6 +27,9 @@ func newPartial(s *stage, n *plan.Partial) (buffer.Reader, error) {
 	case *plan.Sort:
 		return newLocalTop(s, of), nil
 	case *plan.Slice:
+		if of.Offset() < 0 {
+			return newPartialTail(s, of), nil
+		}
 		return &slice{stage: s, left: of.Length()}, nil
 	case *plan.Distinct:
 		return &mapping{stage: s, apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {

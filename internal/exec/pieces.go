@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/cancel"
@@ -14,6 +15,13 @@ type pieces struct{ list []*buffer.Buffer }
 func (p *pieces) push(table *buffer.Buffer) { p.list = append(p.list, table) }
 
 func (p *pieces) isEmpty() bool { return len(p.list) == 0 }
+
+// begunError is the failure of an operation on a piece that others have a part of already. It may
+// wrap an error of too little memory, but the piece must not be worked on again.
+type begunError struct{ error }
+
+// Unwrap returns the failure.
+func (e begunError) Unwrap() error { return e.error }
 
 // next applies an operator to the next piece, or to its first half if memory is short, and
 // so on. apply does not keep the piece. After an error the piece is still there.
@@ -29,7 +37,7 @@ func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.B
 			p.list = p.list[:at]
 			return releasing(made, nil, piece)
 		}
-		if !isShort(err) {
+		if !isShort(err) || errors.As(err, new(begunError)) {
 			return nil, err
 		}
 		first, second, ok := halves(ctx, piece)

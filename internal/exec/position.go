@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -14,11 +15,10 @@ import (
 
 // A position is a number of a row that is higher than those of the rows before it in the order
 // of a plan for one device: bits for the input, for the batch, and for the row among those that
-// the worker has of that batch.
+// the worker has of that batch. The inputs have as many bits as their number needs.
 const (
-	rowBits   = 32
-	batchBits = 26
-	inputBits = 63 - rowBits - batchBits
+	rowBits  = 32
+	restBits = 63 - rowBits
 )
 
 // positions counts the rows of a worker in the order of their places.
@@ -27,22 +27,21 @@ type positions struct {
 	rows int64
 }
 
-// next returns the position of the first of some rows.
-func (p *positions) next(at place, rows int64) (int64, error) {
+// next returns the position of the first of some rows of one of several inputs.
+func (p *positions) next(at place, rows int64, inputs int) (int64, error) {
 	if at != p.at {
 		*p = positions{at: at}
 	}
 	first := p.rows
 	p.rows += rows
+	batchBits := max(restBits-bits.Len(uint(max(inputs, 1)-1)), 0)
 	switch {
-	case at.input >= 1<<inputBits:
-		return 0, fmt.Errorf("input %d of a union on several devices, expected fewer than %d: %w", at.input, 1<<inputBits, memory.ErrOverflow)
 	case at.batch >= 1<<batchBits:
-		return 0, fmt.Errorf("batch %d of a source on several devices, expected fewer than %d: make batches of more rows: %w", at.batch, 1<<batchBits, memory.ErrOverflow)
+		return 0, fmt.Errorf("batch %d of one of %d inputs on several devices, expected fewer than %d: make batches of more rows: %w", at.batch, inputs, 1<<batchBits, memory.ErrOverflow)
 	case p.rows > 1<<rowBits:
 		return 0, fmt.Errorf("%d rows of one batch on several devices, expected at most %d: %w", p.rows, int64(1)<<rowBits, memory.ErrOverflow)
 	}
-	return int64(at.input)<<(rowBits+batchBits) | at.batch<<rowBits | first, nil
+	return (int64(at.input)<<batchBits|at.batch)<<rowBits | first, nil
 }
 
 // position adds the positions of rows.
@@ -64,7 +63,7 @@ func (s *stage) positioned(ctx context.Context, table *buffer.Buffer, next *posi
 	if err != nil {
 		return nil, err
 	}
-	first, err := next.next(s.worker.at, rows)
+	first, err := next.next(s.worker.at, rows, s.worker.places)
 	if err != nil {
 		return nil, err
 	}

@@ -31,14 +31,17 @@ type shuffle struct {
 	// parts has, for each device that rows come from and each that they move to, the tables and
 	// their places.
 	parts [][]part
-	// ready has the tables of each destination, in order.
-	ready [][]placedPart
+	// ready has the tables of each destination, in order, and firsts the number of the rows of the
+	// destinations before.
+	ready  [][]placedPart
+	firsts []int64
 }
 
 // part is the tables that move from one device to another.
 type part struct {
 	*held
-	at []place
+	at   []place
+	rows int64
 }
 
 // placedPart is a table of a part.
@@ -63,7 +66,7 @@ func (w *worker) shuffle(ctx context.Context, base *stage, n *plan.Exchange) (bu
 		f.shuffles = append(f.shuffles, made)
 	}
 	// The rows of each device have a place before those of the next one.
-	return &shuffled{stage: base, of: f.shuffles[number], place: place{w.place(), int64(w.number)}}, nil
+	return &shuffled{stage: base, of: f.shuffles[number], place: place{w.newPlace(), int64(w.number)}}, nil
 }
 
 // run moves all rows, if no other worker has.
@@ -166,11 +169,14 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 	}
 	for to, p := range moved {
 		of := &s.parts[w.number][to]
+		rows, err := p.NumRows(ctx)
+		if err != nil {
+			_, err = releasing(nil, of.failed(err), moved[to:]...)
+			return err
+		}
+		of.rows += rows
 		if err := of.movable(ctx, p); err != nil {
-			if isShort(err) {
-				err = fmt.Errorf("hold a part: %v", err) // others have moved: the table must not be divided again
-			}
-			_, err = releasing(nil, of.failed(err), moved[to+1:]...)
+			_, err = releasing(nil, begunError{of.failed(fmt.Errorf("hold a part: %w", err))}, moved[to+1:]...)
 			return err
 		}
 		for len(of.at) < len(of.tables) {
@@ -194,9 +200,12 @@ func (s *shuffle) moved(ctx context.Context, w *worker, part *buffer.Buffer, to 
 
 // order makes the sequence of the tables of each destination.
 func (s *shuffle) order() {
-	s.ready = make([][]placedPart, len(s.parts))
+	s.ready, s.firsts = make([][]placedPart, len(s.parts)), make([]int64, len(s.parts))
 	for _, from := range s.parts {
 		for to := range from {
+			for after := to + 1; after < len(from); after++ {
+				s.firsts[after] += from[to].rows
+			}
 			for i, table := range from[to].tables {
 				s.ready[to] = append(s.ready[to], placedPart{table, from[to].at[i]})
 			}
@@ -249,6 +258,8 @@ type shuffled struct {
 // Next implements buffer.Reader.
 func (s *shuffled) Next(ctx context.Context) (*buffer.Buffer, error) {
 	table, err := s.of.take(ctx, s.worker.number)
-	s.worker.at = s.place
+	if err == nil || err == errEnd {
+		s.worker.reach(s.place, s.of.firsts[s.worker.number])
+	}
 	return table, s.failed(err)
 }

@@ -78,27 +78,6 @@ func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {
 	return nil, errEnd
 }
 
-// tail makes the last rows.
-func tail(s *stage, n *plan.Slice) func(context.Context) (*buffer.Buffer, error) {
-	return func(ctx context.Context) (*buffer.Buffer, error) {
-		all, err := s.collect(ctx, s.inputs[0])
-		if err != nil {
-			return nil, err
-		}
-		rows, err := all.NumRows(ctx)
-		if err != nil {
-			return releasing(nil, err, all)
-		}
-		from := max(rows+n.Offset(), 0)
-		length := rows - from
-		if n.Length() != plan.All {
-			length = min(length, n.Length())
-		}
-		part, err := all.Slice(from, length)
-		return releasing(part, err, all)
-	}
-}
-
 // union reads its first input, then the second one, and so on.
 type union struct {
 	*stage

@@ -12,10 +12,10 @@ import (
 type Turns struct {
 	mu   sync.Mutex
 	held bool
-	// working is the number of workers that make a table. changed is closed when it gets zero
+	// working is the number of workers that make a table. changed reports when it gets zero
 	// and when held changes.
 	working int
-	changed chan struct{}
+	changed signal
 }
 
 // enter waits until a worker may make a table. One that others wait for may while they work.
@@ -30,7 +30,7 @@ func (t *Turns) enter(ctx context.Context) error {
 			t.mu.Unlock()
 			return nil
 		}
-		changed := t.wait()
+		changed := t.changed.next()
 		t.mu.Unlock()
 		select {
 		case <-changed:
@@ -48,8 +48,27 @@ func (t *Turns) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.working--; t.working == 0 {
-		t.notify()
+		t.changed.notify()
 	}
+}
+
+// outside calls wait for a worker that makes a table, which does not count as working meanwhile:
+// what it waits for may be work that begins after [Turns.Resume].
+func (t *Turns) outside(ctx context.Context, wait func() error) error {
+	if t == nil {
+		return wait()
+	}
+	t.leave()
+	err := wait()
+	if err == nil {
+		err = t.enter(ctx)
+	}
+	if err != nil {
+		t.mu.Lock()
+		t.working++ // the caller leaves
+		t.mu.Unlock()
+	}
+	return err
 }
 
 // Hold lets no worker begin a table, and waits for those that make one.
@@ -60,7 +79,7 @@ func (t *Turns) Hold() {
 	t.mu.Lock()
 	t.held = true
 	for t.working > 0 {
-		changed := t.wait()
+		changed := t.changed.next()
 		t.mu.Unlock()
 		<-changed
 		t.mu.Lock()
@@ -76,21 +95,5 @@ func (t *Turns) Resume() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.held = false
-	t.notify()
-}
-
-// wait returns the channel of the next change. The lock is held.
-func (t *Turns) wait() <-chan struct{} {
-	if t.changed == nil {
-		t.changed = make(chan struct{})
-	}
-	return t.changed
-}
-
-// notify reports a change. The lock is held.
-func (t *Turns) notify() {
-	if t.changed != nil {
-		close(t.changed)
-		t.changed = nil
-	}
+	t.changed.notify()
 }

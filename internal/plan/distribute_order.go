@@ -60,3 +60,13 @@ func (d *distribution) first(n *Slice, input Node, rows int64) (spread, error) {
 	made, err := withInputs(n, NewExchange(newPartial(head, input), Gather, d.devices))
 	return spread{node: made}, err
 }
+
+// last makes a slice that counts from the end: no device needs more than its own last rows.
+func (d *distribution) last(n *Slice, input Node) (spread, error) {
+	tail, err := NewSlice(input, n.offset, All)
+	if err != nil {
+		return spread{}, err
+	}
+	made, err := withInputs(n, NewExchange(newPartial(tail, input), Gather, d.devices))
+	return spread{node: made}, err
+}

@@ -98,7 +98,7 @@ func (e *Exchange) String() string {
 
 // Partial applies an operation of many rows to each of several parts of its input, so that
 // the operation on all the results has the result of the operation on the input: an
-// [Aggregate], a [Distinct], or a [Sort] with a limit. Tables of a partial Aggregate have the
+// [Aggregate], a [Distinct], a [Slice], or a [Sort] with a limit. Tables of a partial Aggregate have the
 // states of the groups, which [Merge] reads, instead of the columns of the schema.
 type Partial struct {
 	single
@@ -275,6 +275,16 @@ func (d *distribution) place(n Node, inputs []spread) (spread, error) {
 		if end := n.End(); inputs[0].all && end != All {
 			return d.first(n, inputs[0].node, end)
 		}
+		if inputs[0].all && n.offset < 0 {
+			return d.last(n, inputs[0].node)
+		}
+	case *Number:
+		if inputs[0].all {
+			made, err := n.onDevices(inputs[0].node, d.devices)
+			return spread{node: made, all: true}, err
+		}
+	case *Draw:
+		reason = "to draw rows with replacement"
 	case *Distinct:
 		if inputs[0].all {
 			return d.twice(n, inputs[0].node)

@@ -12,6 +12,8 @@ import (
 type Number struct {
 	single
 	options NumberOptions
+	// devices is the number of devices that number the rows, or zero.
+	devices int
 }
 
 // NumberOptions are the names of the columns of a [Number]. An empty name leaves a column
@@ -27,7 +29,7 @@ type NumberOptions struct {
 
 // NewNumber makes a node that numbers rows.
 func NewNumber(input Node, options NumberOptions) (*Number, error) {
-	n := &Number{single{input, nil}, options}
+	n := &Number{single: single{input, nil}, options: options}
 	fields := slices.Clone(input.Schema().Fields())
 	for _, f := range []arrow.Field{
 		{Name: options.Row, Type: arrow.PrimitiveTypes.Int64}, {Name: options.Random, Type: arrow.PrimitiveTypes.Uint64}, {Name: options.Uniform, Type: arrow.PrimitiveTypes.Float64},
@@ -56,9 +58,45 @@ func (n *Number) needed(names columnSet) NumberOptions {
 
 func (o NumberOptions) isEmpty() bool { return o.Row == "" && o.Random == "" && o.Uniform == "" }
 
+// onDevices returns a node that several devices run, each on a part of the rows of the input.
+func (n *Number) onDevices(input Node, devices Devices) (Node, error) {
+	made, err := NewNumber(input, n.options)
+	if err != nil {
+		return nil, err
+	}
+	made.devices = devices.Count
+	return made, nil
+}
+
+// CountsRows reports whether several devices must count the rows below the node to number them.
+// Otherwise they know the numbers before they read the rows: those of a scan by its batches, those
+// that have moved from device to device by what each has got.
+func (n *Number) CountsRows() bool {
+	for below := n.input; ; below = below.Inputs()[0] {
+		switch of := below.(type) {
+		case *Project, *Number, *Position, *Window, *Over:
+		case *Sort:
+			if of.limit != All {
+				return true
+			}
+		case *Scan:
+			return len(of.where) > 0 || len(of.bounds) > 0 || of.limit > 0
+		case *Exchange:
+			return false
+		default:
+			return true
+		}
+	}
+}
+
 // WithInputs implements [Node].
 func (n *Number) WithInputs(inputs ...Node) (Node, error) {
-	return node(NewNumber(inputs[0], n.options))
+	made, err := NewNumber(inputs[0], n.options)
+	if err != nil {
+		return nil, err
+	}
+	made.devices = n.devices
+	return made, nil
 }
 
 // String implements [Node].
@@ -66,6 +104,13 @@ func (n *Number) String() string {
 	text := "number rows"
 	if n.options.Random != "" || n.options.Uniform != "" {
 		text += fmt.Sprintf(", random numbers of seed %d", n.options.Seed)
+	}
+	switch {
+	case n.devices == 0:
+	case n.CountsRows():
+		text += fmt.Sprintf(", counted on %d devices", n.devices)
+	default:
+		text += fmt.Sprintf(", on %d devices", n.devices)
 	}
 	return text
 }

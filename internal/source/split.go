@@ -19,9 +19,9 @@ import (
 // Part is one of the readers of [Split].
 type Part interface {
 	buffer.Reader
-	// Number returns the number of the batch, from 0 and counted over all parts, that
-	// the table which Next returned last belongs to.
-	Number() int64
+	// Batch returns the number of the batch, from 0 and counted over all parts, that the table
+	// which Next returned last belongs to, and the number of rows of all batches before it.
+	Batch() (number, first int64)
 }
 
 // Move copies a table to the memory of a manager on another device. The caller releases the
@@ -95,6 +95,8 @@ type batch struct {
 	records []arrow.Record
 	rows    int64
 	number  int64
+	// first is the number of rows of the batches before.
+	first int64
 }
 
 // dealer reads records and deals them to the parts.
@@ -124,7 +126,7 @@ func (d *dealer) take(ctx context.Context, part int) (batch, error) {
 		if len(d.from.pending) == 0 {
 			return batch{}, io.EOF
 		}
-		b := batch{d.from.pending, d.from.pendingRows, d.next}
+		b := batch{d.from.pending, d.from.pendingRows, d.next, d.from.rows}
 		d.from.rows += b.rows
 		d.from.pending, d.from.pendingRows = nil, 0
 		to := int(d.next % int64(len(d.dealt)))
@@ -161,17 +163,18 @@ type loaderPart struct {
 	*loader
 	dealer *dealer
 	part   int
-	number int64
+	// number and first are those of the last batch.
+	number, first int64
 }
 
-// Number implements [Part].
-func (p *loaderPart) Number() int64 { return p.number }
+// Batch implements [Part].
+func (p *loaderPart) Batch() (number, first int64) { return p.number, p.first }
 
 // take gives the loader its next batch.
 func (p *loaderPart) take(ctx context.Context) ([]arrow.Record, int64, error) {
 	b, err := p.dealer.take(ctx, p.part)
 	if err == nil {
-		p.number = b.number
+		p.number, p.first = b.number, b.first
 	}
 	return b.records, b.rows, err
 }
@@ -203,7 +206,7 @@ func (s *tables) split(ctx context.Context, managers []*memory.Manager, request 
 			parts, err = nil, wrap(s, err)
 		}
 	}()
-	left, next := request.Limit, int64(0)
+	left, next, first := request.Limit, int64(0), int64(0)
 	for i, table := range s.tables {
 		if dev := table.Device(); dev != nil && !slices.ContainsFunc(managers, func(m *memory.Manager) bool { return dev.Same(m.Device()) }) {
 			return parts, otherDevice(i, dev, managers[0])
@@ -226,17 +229,18 @@ func (s *tables) split(ctx context.Context, managers []*memory.Manager, request 
 				return parts, fmt.Errorf("table %d: %w", i, err)
 			}
 			to := made[next%int64(len(made))]
-			to.left = append(to.left, numberedSlice{slice, next})
+			to.left = append(to.left, numberedSlice{slice, next, first + at})
 			next++
 		}
+		first += rows
 	}
 	return parts, nil
 }
 
-// numberedSlice is rows of a batch, with its number.
+// numberedSlice is rows of a batch, with its number and the number of rows of the batches before.
 type numberedSlice struct {
 	*buffer.Buffer
-	number int64
+	number, first int64
 }
 
 // tablePart returns slices of tables, which it copies if they are on another device.
@@ -251,15 +255,15 @@ type tablePart struct {
 	mu     sync.Mutex
 	closed bool
 	left   []numberedSlice
-	// number is that of the last table. rows were returned.
-	number, rows int64
+	// number and first are those of the last table's batch. rows were returned.
+	number, first, rows int64
 }
 
 // Schema implements buffer.Reader.
 func (p *tablePart) Schema() *arrow.Schema { return p.schema }
 
-// Number implements [Part].
-func (p *tablePart) Number() int64 { return p.number }
+// Batch implements [Part].
+func (p *tablePart) Batch() (number, first int64) { return p.number, p.first }
 
 // Next implements buffer.Reader.
 func (p *tablePart) Next(ctx context.Context) (*buffer.Buffer, error) {
@@ -298,7 +302,7 @@ func (p *tablePart) next(ctx context.Context) (*buffer.Buffer, error) {
 // returned counts a table that was made of the first slice, which it releases.
 func (p *tablePart) returned(ctx context.Context, made *buffer.Buffer, first numberedSlice) (*buffer.Buffer, error) {
 	rows, err := first.NumRows(ctx)
-	p.left, p.number = p.left[1:], first.number
+	p.left, p.number, p.first = p.left[1:], first.number, first.first
 	if made, err = release.OnError(made, err, first.Release()); err != nil {
 		return nil, err
 	}
@@ -351,7 +355,7 @@ func (p *tablePart) halve(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, first.Release())
 	}
-	p.left = append([]numberedSlice{{first, whole.number}, {second, whole.number}}, p.left[1:]...)
+	p.left = append([]numberedSlice{{first, whole.number, whole.first}, {second, whole.number, whole.first}}, p.left[1:]...)
 	return whole.Release()
 }
 
