@@ -30,10 +30,11 @@ func (a Answer) String() string {
 	return "unknown"
 }
 
-// known is the state behind Known and Bounds. It may change while other goroutines read it.
+// known is the state behind Known, Bounds and TextBounds. It may change while other goroutines read it.
 type known struct {
 	unique atomic.Uint32
 	bounds atomic.Pointer[Bounds]
+	texts  atomic.Pointer[TextBounds]
 }
 
 // Bounds are the least and the greatest value of a column of integers, extended to 64 bits by
@@ -50,6 +51,30 @@ func (c *Column) Bounds() (Bounds, bool) {
 	}
 	return Bounds{}, false
 }
+
+// BoundedBytes is the number of positions of TextBounds.
+const BoundedBytes = 16
+
+// TextBounds are the bounds of a column of strings or of binary values, without the null ones.
+type TextBounds struct {
+	// Shortest and Longest are lengths in bytes. Shortest is above Longest if all values are null.
+	Shortest, Longest int
+	// Least and Greatest are the bounds of the bytes of each position, of the values that have it. They are
+	// unknown if Longest is above BoundedBytes.
+	Least, Greatest [BoundedBytes]byte
+}
+
+// TextBounds returns the bounds of a column of strings, or false if they are unknown: see Bounds.
+func (c *Column) TextBounds() (TextBounds, bool) {
+	if known := c.known.texts.Load(); known != nil && !c.mayChange() {
+		return *known, true
+	}
+	return TextBounds{}, false
+}
+
+// LearnTextBounds records the bounds of a column of strings. The caller must have verified them.
+// Slices and other columns of the same memory do not learn them.
+func (c *Column) LearnTextBounds(b TextBounds) { c.known.texts.Store(&b) }
 
 // mayChange reports whether other libraries may write to the column's values.
 func (c *Column) mayChange() bool {

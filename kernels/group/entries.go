@@ -7,6 +7,8 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 // entries are the kernels and the templates of the family, and their files.
 var entries = kernelset.Entries{
 	"accumulate":                 "accumulate",
+	"add_columns":                "tile_columns",
+	"add_columns_late":           "tile_columns",
 	"add_records_1":              "records",
 	"add_records_2":              "records",
 	"add_records_4":              "records",

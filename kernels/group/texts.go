@@ -31,7 +31,7 @@ import (
 const (
 	// mostTextBytes is the length of the longest string, textBounds the number of bounds: constants
 	// of texts.cu.
-	mostTextBytes = 16
+	mostTextBytes = column.BoundedBytes
 	longestText   = 2 * mostTextBytes
 	shortestText  = longestText + 1
 	textBounds    = shortestText + 1
@@ -82,18 +82,18 @@ func (n *textNumbers) width() int {
 
 // divide chooses the digits from bounds. It returns false for strings that are too long, and for too
 // many numbers.
-func (n *textNumbers) divide(bounds []uint32) bool {
+func (n *textNumbers) divide(bounds column.TextBounds) bool {
 	n.null = 1
-	if bounds[longestText] == 0 { // no strings
+	if bounds.Shortest > bounds.Longest { // no strings
 		n.null = 0
 		return true
 	}
-	n.longest, n.shortest = int(bounds[longestText]-1), int(mostLength+1-bounds[shortestText])
+	n.longest, n.shortest = bounds.Longest, bounds.Shortest
 	if n.longest > mostTextBytes {
 		return false
 	}
 	for i := range n.longest {
-		least, greatest := 256-int(bounds[mostTextBytes+i]), int(bounds[i])-1
+		least, greatest := int(bounds.Least[i]), int(bounds.Greatest[i])
 		if least == greatest {
 			n.pattern[i/8] |= uint64(least) << (8 * (i % 8))
 			continue
@@ -112,6 +112,18 @@ func (n *textNumbers) divide(bounds []uint32) bool {
 	high, low := bits.Mul64(n.null, uint64(n.longest-n.shortest+1))
 	n.null = low
 	return high == 0 && low < math.MaxUint64
+}
+
+// textBoundsOf returns the bounds that bound_texts has found.
+func textBoundsOf(found []uint32) column.TextBounds {
+	if found[longestText] == 0 { // no strings
+		return column.TextBounds{Shortest: 1}
+	}
+	made := column.TextBounds{Longest: int(found[longestText] - 1), Shortest: int(mostLength + 1 - found[shortestText])}
+	for i := range min(made.Longest, mostTextBytes) {
+		made.Least[i], made.Greatest[i] = byte(256-found[mostTextBytes+i]), byte(found[i]-1)
+	}
+	return made
 }
 
 // textKeys are the keys of a query that are replaced by numbers.
@@ -261,16 +273,27 @@ func (n *textNumbers) source(call *op.Call) (any, int, error) {
 	return kernels.Struct(offsets, data, valid.valid, uint64(valid.bit), counted, int64(rows), uint64(n.strings.Len()), data.Bytes(), uint32(l.Width), uint32(0)), rows, nil
 }
 
-// bound finds the bounds of the strings and chooses the digits. It reports false if the strings have
-// no numbers. It waits.
+// bound chooses the digits by the bounds of the strings. It reports false if the strings have no numbers.
+// It finds unknown bounds, and waits for them.
 func (n *textNumbers) bound(call *op.Call) (fits bool, err error) {
+	bounds, known := n.strings.TextBounds()
+	if !known {
+		if bounds, err = n.findBounds(call); err != nil {
+			return false, err
+		}
+		n.strings.LearnTextBounds(bounds)
+	}
+	return n.divide(bounds), nil
+}
+
+func (n *textNumbers) findBounds(call *op.Call) (bounds column.TextBounds, err error) {
 	texts, rows, err := n.source(call)
 	if err != nil {
-		return false, err
+		return bounds, err
 	}
 	block, buffers, err := call.Scratch(4 * textBounds)
 	if err != nil {
-		return false, err
+		return bounds, err
 	}
 	defer func() { err = errors.Join(err, block.Release()) }()
 	found, err := memory.Reinterpret[uint32](buffers[0])
@@ -281,13 +304,13 @@ func (n *textNumbers) bound(call *op.Call) (fits bool, err error) {
 		err = launchGrid(call, "texts", "bound_texts", rows, texts, found)
 	}
 	if err != nil {
-		return false, err
+		return bounds, err
 	}
-	var bounds [textBounds]uint32
-	if err := found.Download(call.Context(), call.Stream, bounds[:]); err != nil {
-		return false, err
+	var all [textBounds]uint32
+	if err := found.Download(call.Context(), call.Stream, all[:]); err != nil {
+		return bounds, err
 	}
-	return n.divide(bounds[:]), nil
+	return textBoundsOf(all[:]), nil
 }
 
 // number makes the column of numbers.

@@ -3,6 +3,7 @@ package group
 import (
 	"errors"
 	"math/bits"
+	"os"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -36,6 +37,9 @@ type tileReader struct {
 	// words of 32 bits and extremes of 64 bits begin at word.
 	words, word int
 	window      sumWindow
+	// following is the number of the first reader of the next column, or 0 for readers after the first one
+	// of a column, if the launch adds columns.
+	following int
 }
 
 // tileWords returns the number of words of 32 and of 64 bits of an accumulator in a slot, or
@@ -154,6 +158,8 @@ type tiling struct {
 	// span is the largest distance of a value from the lowest bit of its window.
 	span   int
 	blocks int
+	// columns is set if the readers are ordered by columns, for the kernel of plain ones.
+	columns bool
 }
 
 func (t *tiling) slotBytes() int { return 4*t.words + 8*t.extremes }
@@ -222,6 +228,7 @@ func (t *tiling) shape(multiprocessors, rows, limit int) {
 // add adds all rows to the readers.
 func (t *tiling) add(call *op.Call, g *grouping, limit int) error {
 	t.shape(call.Stream.Device().Info().Multiprocessors, g.rows, limit)
+	t.columns = t.orderColumns(g)
 	block, err := t.windows(call, g)
 	if err != nil {
 		return err
@@ -236,11 +243,18 @@ func (t *tiling) add(call *op.Call, g *grouping, limit int) error {
 func (t *tiling) launch(call *op.Call, g *grouping) error {
 	floats := t.floats()
 	if len(floats) > 0 {
-		if err := t.run(call, "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(t.slots), t.argument()); err != nil {
+		if err := t.run(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(t.slots), t.argument()); err != nil {
 			return err
 		}
 	}
-	err := t.run(call, "add_tiles", t.blocks, tileThreads, t.entries()*t.slotBytes(),
+	file, entry := "tiles", "add_tiles"
+	if t.columns {
+		file, entry = "tile_columns", "add_columns"
+		if os.Getenv("GF_COLUMNS") == "2" {
+			entry = "add_columns_late"
+		}
+	}
+	err := t.run(call, file, entry, t.blocks, tileThreads, t.entries()*t.slotBytes(),
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
 	if err != nil {
 		return err
@@ -255,7 +269,7 @@ func (t *tiling) settle(call *op.Call, g *grouping, floats []reader) error {
 		return nil
 	}
 	blocks := min((t.slots-1)/settleThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.run(call, "settle_sums", blocks, settleThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	if err := t.run(call, "tiles", "settle_sums", blocks, settleThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return err
 	}
 	for stage := range uint32(2) {
@@ -278,9 +292,9 @@ func (t *tiling) floats() (floats []reader) {
 	return floats
 }
 
-// run launches a kernel of tiles.cu.
-func (t *tiling) run(call *op.Call, entry string, blocks, threads, sharedBytes int, arguments ...any) error {
-	f, err := call.Kernel(&aggregateSet, "tiles", entry)
+// run launches a kernel.
+func (t *tiling) run(call *op.Call, file, entry string, blocks, threads, sharedBytes int, arguments ...any) error {
+	f, err := call.Kernel(&aggregateSet, file, entry)
 	if err != nil {
 		return err
 	}
@@ -304,7 +318,8 @@ func (t *tiling) argument() any {
 }
 
 func (r *tileReader) argument() any {
-	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), word(r.kind == greatest && r.value < 0), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room),
+	rows := word(r.kind == greatest && r.value < 0) + uint32(r.following)
+	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), rows, word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room),
 		r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.window.state, r.window.limbs, r.window.list)
 }
 

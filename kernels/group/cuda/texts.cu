@@ -105,24 +105,59 @@ struct Digits {
     Digit digit[most_bytes];
 };
 
+// number_rows is the number of rows that a thread loads at once.
+static constexpr u32 number_rows = 4;
+
+// words_inside returns up to 16 bytes of a row whose words all are inside of the data.
+DEVICE Two words_inside(const Row &row) {
+    const u32 before = (u64)row.begin & 7, shift = 8 * before;
+    const u64 *const at = (const u64 *)(row.begin - before);
+    const u64 end = before + row.length;
+    const u64 first = row.length != 0 ? at[0] : 0, second = end > 8 ? at[1] : 0, third = end > 16 ? at[2] : 0;
+    const u64 above = shift == 0 ? 0 : ~0ull; // a shift by 64 is none
+    return {{first >> shift | second << (64 - shift & 63) & above, second >> shift | third << (64 - shift & 63) & above}};
+}
+
 template <typename Number> DEVICE void number_all(const Strings &s, const Digits &d, Number *numbers) {
     const u64 rows = device_rows(s.counted, s.rows), step = threads_per_grid();
-    for (u64 i = thread_in_grid(); i < rows; i += step) {
-        const Row row = row_of(s, rows, i);
-        if (!row.valid) {
-            numbers[i] = (Number)d.numbers;
-            continue;
-        }
-        const Two bytes = bytes_of(s, row);
-        u64 number = (row.length - d.shortest) * d.length_factor;
+    const u8 *const low = (const u8 *)((u64)s.data + 7 & ~7ull), *const high = s.data + s.extent - 24;
+    for (u64 first = thread_in_grid(); first < rows; first += number_rows * step) {
+        Row row[number_rows];
+        Two bytes[number_rows];
+        Number number[number_rows];
+        bool inside = s.extent >= 24;
+#pragma unroll
+        for (u32 i = 0; i < number_rows; i++)
+            row[i] = row_of(s, rows, first + i * step);
+#pragma unroll
+        for (u32 i = 0; i < number_rows; i++)
+            inside &= row[i].begin >= low && row[i].begin <= high && row[i].length <= most_bytes || row[i].length == 0;
+        if (inside)
+#pragma unroll
+            for (u32 i = 0; i < number_rows; i++)
+                bytes[i] = words_inside(row[i]);
+        else
+#pragma unroll
+            for (u32 i = 0; i < number_rows; i++)
+                bytes[i] = bytes_of(s, row[i]);
+#pragma unroll
+        for (u32 i = 0; i < number_rows; i++)
+            number[i] = (Number)(row[i].length - d.shortest) * (Number)d.length_factor;
 #pragma unroll 1
         for (u32 j = 0; j < d.count; j++) {
             const Digit &digit = d.digit[j];
-            const u64 word = digit.position < 8 ? bytes.word[0] : bytes.word[1];
-            const u32 byte = (u32)(word >> 8 * (digit.position & 7)) & 0xff;
-            number += digit.position < row.length ? (byte - digit.least) * digit.factor : 0;
+            const u32 position = digit.position, least = digit.least, shift = 8 * (position & 7);
+            const Number factor = (Number)digit.factor;
+#pragma unroll
+            for (u32 i = 0; i < number_rows; i++) {
+                const u32 byte = (u32)((position < 8 ? bytes[i].word[0] : bytes[i].word[1]) >> shift) & 0xff;
+                number[i] += position < row[i].length ? (Number)(byte - least) * factor : 0;
+            }
         }
-        numbers[i] = (Number)number;
+#pragma unroll
+        for (u32 i = 0; i < number_rows; i++)
+            if (first + i * step < rows)
+                numbers[first + i * step] = row[i].valid ? number[i] : (Number)d.numbers;
     }
 }
 
