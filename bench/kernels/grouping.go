@@ -87,9 +87,6 @@ func (b *bench) groupings() []groupFigure {
 		}
 		return f
 	}
-	large := whole(1_000_000)
-	partitioned := large
-	partitioned.name, partitioned.choice = large.name+", in partitions", strategy.Group{Decimals: true}
 	figures = append(figures, b.groupVariants(single("sum f64, 10^6 groups", key(1_000_000), 0), single("sum f64, 2^26 groups", key(1<<26), 0))...)
 	for _, groups := range []int{1_000_000, 1 << 26} {
 		scattered := single(fmt.Sprintf("sum f64, %d scattered groups", groups), expr.Hash(key(groups)).CastWrap(arrow.PrimitiveTypes.Int64).As("key"), 0)
@@ -98,7 +95,7 @@ func (b *bench) groupings() []groupFigure {
 		hashed.name, hashed.choice = scattered.name+", by hashes", strategy.Group{HashedGroups: groups}
 		figures = append(figures, scattered, against(hashed, scattered.name, 1))
 	}
-	return append(figures, wide, large, against(partitioned, large.name, 1),
+	return append(figures, wide, whole(1_000_000),
 		single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where(),
 		whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05),
 	)
@@ -195,8 +192,7 @@ func (b *bench) groupLine(f groupFigure, took map[string]time.Duration) []string
 	return []string{f.name, milliseconds(took[f.name]), fmt.Sprintf("%.1f", rows/seconds/1e9), fmt.Sprintf("%.3f", reached), bar}
 }
 
-// groupTexts measures group-bys of strings, by their hashes and by numbers: as many "id000" to
-// "id099", and on an eighth of the rows a million different "id0000000000" to "id0000999999".
+// groupTexts measures group-bys of short strings: as many "id000" to "id099", and on an eighth of the rows a million different "id0000000000" to "id0000999999".
 func (b *bench) groupTexts(ctx context.Context, numbers *buffer.Buffer, t *table.Table, took map[string]time.Duration) (err error) {
 	for _, texts := range []struct {
 		name, format  string
@@ -208,19 +204,11 @@ func (b *bench) groupTexts(ctx context.Context, numbers *buffer.Buffer, t *table
 	} {
 		f := groupFigure{name: texts.name, keys: []string{"text"}, bytes: texts.bytes, share: texts.share, rows: texts.rows,
 			aggregates: []group.Aggregate{group.Sum(expr.Col("x")), group.Mean(expr.Col("x"))}}
-		numbered := f
-		numbered.name, numbered.choice = f.name+", by numbers", strategy.Group{TextNumbers: true}
-		var figures []groupFigure
-		for _, f := range []groupFigure{f, numbered} {
-			if b.match.MatchString(f.name) {
-				figures = append(figures, f)
-			}
-		}
-		if len(figures) == 0 {
+		if !b.match.MatchString(f.name) {
 			continue // the host takes seconds to make them
 		}
 		r, memo := rand.New(rand.NewPCG(1, 2)), make([][]byte, texts.numbers)
-		err := b.groupTextsOf(ctx, numbers, t, took, figures, func(to []byte) []byte {
+		err := b.groupTextsOf(ctx, numbers, t, took, f, func(to []byte) []byte {
 			id := r.IntN(texts.numbers)
 			if memo[id] == nil {
 				memo[id] = fmt.Appendf(nil, texts.format, id)
@@ -234,9 +222,9 @@ func (b *bench) groupTexts(ctx context.Context, numbers *buffer.Buffer, t *table
 	return nil
 }
 
-// groupTextsOf measures figures of one table of texts.
-func (b *bench) groupTextsOf(ctx context.Context, numbers *buffer.Buffer, t *table.Table, took map[string]time.Duration, figures []groupFigure, text func([]byte) []byte) (err error) {
-	rows := figures[0].rows
+// groupTextsOf measures a figure of a table of texts.
+func (b *bench) groupTextsOf(ctx context.Context, numbers *buffer.Buffer, t *table.Table, took map[string]time.Duration, f groupFigure, text func([]byte) []byte) (err error) {
+	rows := f.rows
 	texts, err := b.uploadTexts(ctx, rows, text)
 	if err != nil {
 		return err
@@ -258,12 +246,10 @@ func (b *bench) groupTextsOf(ctx context.Context, numbers *buffer.Buffer, t *tab
 		return err
 	}
 	defer func() { err = errors.Join(err, data.Release()) }()
-	for _, f := range figures {
-		if took[f.name], err = b.onDevice(ctx, b.groupWork(data, f)); err != nil {
-			return err
-		}
-		t.Add(b.groupLine(f, took)...)
+	if took[f.name], err = b.onDevice(ctx, b.groupWork(data, f)); err != nil {
+		return err
 	}
+	t.Add(b.groupLine(f, took)...)
 	return nil
 }
 

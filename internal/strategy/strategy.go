@@ -69,9 +69,8 @@ type Group struct {
 	Partition bool
 	// Masks masks the rows that a condition leaves out, also few rows.
 	Masks bool
-	// Decimals adds up decimals in partitions too.
-	Decimals bool
-	// TextNumbers groups keys that are short strings by numbers, made of the ranges of their bytes.
+	// TextNumbers groups keys that are short strings by numbers, made of the ranges of their bytes,
+	// also few rows.
 	TextNumbers bool
 	// HashedGroups moves rows with scattered integers as keys to partitions by hashes, with a hash
 	// table for each, if it is not zero: the number of groups that are expected at most.

@@ -8,7 +8,6 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 var entries = kernelset.Entries{
 	"accumulate":                 "accumulate",
 	"add_columns":                "tile_columns",
-	"add_columns_late":           "tile_columns",
 	"add_records_1":              "records",
 	"add_records_2":              "records",
 	"add_records_4":              "records",

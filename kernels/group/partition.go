@@ -220,11 +220,7 @@ func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
 		return false, nil
 	}
 	switch o.finish {
-	case finishCount, finishInteger, finishExtreme, finishMean, finishFloat, finishMeanFloat:
-	case finishDecimal, finishMeanDecimal:
-		if !strategy.OfGroup(r.call.Context()).Decimals {
-			return false, nil
-		}
+	case finishCount, finishInteger, finishExtreme, finishMean, finishFloat, finishMeanFloat, finishDecimal, finishMeanDecimal:
 	default:
 		return false, nil
 	}

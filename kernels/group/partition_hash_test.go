@@ -64,7 +64,7 @@ func TestPartitionsByHashes(t *testing.T) {
 		record := scatteredRecord(r, 1500, groups)
 		for j, list := range lists {
 			choice := choices[(i+j)%len(choices)]
-			choice.TextNumbers, choice.Decimals = true, true
+			choice.TextNumbers = true
 			// Tables for a third of the groups are too small.
 			choice.HashedGroups = []int{groups + 5, max(groups/3, 1)}[(i+j)%2]
 			title := fmt.Sprintf("key %s, %d groups, list %d, %+v", key, groups, j, choice)

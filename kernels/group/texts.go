@@ -135,9 +135,9 @@ type textKeys struct {
 }
 
 // aggregateTexts aggregates with the numbers of strings as keys. It returns false if no key is a column
-// of short strings. It waits for the bounds of each.
+// of short strings, and for few rows: it waits for unknown bounds.
 func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (made *buffer.Buffer, ok bool, err error) {
-	if !strategy.OfGroup(ctx).TextNumbers || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
+	if q.table.Capacity() <= unwaited && !strategy.OfGroup(ctx).TextNumbers || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
 		q.table.Device().Kind() == device.Host {
 		return nil, false, nil
 	}
@@ -157,10 +157,10 @@ func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Que
 	k.table = q.table
 	for i, key := range keys {
 		c, err := q.textsOf(key)
-		if c == nil || err != nil {
+		if err != nil {
 			return q, err
 		}
-		if c.Type().ID() != arrow.STRING && c.Type().ID() != arrow.BINARY || options.Nulls == DropNulls && op.Nullable(c) {
+		if c == nil || !mayBeShort(c) || options.Nulls == DropNulls && op.Nullable(c) {
 			continue
 		}
 		n := &textNumbers{strings: c, key: i}
@@ -193,6 +193,16 @@ func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Que
 	}
 	q.table, q.keys, q.texts = k.table, keys, len(k.numbers) > 0 && places <= mostDensePlaces
 	return q, nil
+}
+
+// mayBeShort reports whether a column has strings of which the mean length, with those outside of a slice, is not
+// above the length of strings with numbers.
+func mayBeShort(c *column.Column) bool {
+	if c.Type().ID() != arrow.STRING && c.Type().ID() != arrow.BINARY || c.Len() == 0 {
+		return false
+	}
+	const offsetBytes = 4
+	return c.Buffer(2).Bytes() <= c.Buffer(1).Bytes()/offsetBytes*mostTextBytes
 }
 
 // textsOf returns the column of a key, or nil for an expression.

@@ -1,17 +1,14 @@
 package group
 
-import (
-	"os"
-	"slices"
-)
+import "slices"
 
 // Columns of float64 without nulls and conditions have a kernel with less work for each row
 // (tile_columns.cu), if the group of a row is one column of 32 bits.
 
-// orderColumns reports whether all readers of a launch are sums and extremes of plain columns, with at most one
-// count of all rows. It then moves accumulators of one column together and the count to the end.
+// orderColumns reports whether all readers of a launch are sums and extremes of plain columns, with at most
+// one count of all rows. It then moves accumulators of one column together and the count to the end.
 func (t *tiling) orderColumns(g *grouping) bool {
-	if os.Getenv("GF_COLUMNS") == "0" || !g.hasPlainNumbers() || slices.ContainsFunc(t.readers, func(r tileReader) bool { return !r.isPlain() }) {
+	if !g.hasPlainNumbers() || slices.ContainsFunc(t.readers, func(r tileReader) bool { return !r.isPlain() }) {
 		return false
 	}
 	var ordered, counts []tileReader
@@ -32,9 +29,8 @@ func (t *tiling) orderColumns(g *grouping) bool {
 		}
 		slices.SortStableFunc(ordered[begin:], func(a, b tileReader) int { return int(b.kind) - int(a.kind) }) // sums first
 		for j := range ordered[begin:] {
-			ordered[begin+j].following = 0
+			ordered[begin+j].again = j > 0
 		}
-		ordered[begin].following = len(ordered)
 	}
 	if len(ordered) == 0 || len(counts) > 1 {
 		return false

@@ -3,7 +3,6 @@ package group
 import (
 	"errors"
 	"math/bits"
-	"os"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -37,9 +36,8 @@ type tileReader struct {
 	// words of 32 bits and extremes of 64 bits begin at word.
 	words, word int
 	window      sumWindow
-	// following is the number of the first reader of the next column, or 0 for readers after the first one
-	// of a column, if the launch adds columns.
-	following int
+	// again is set if the reader before reads the same column, and the launch adds columns.
+	again bool
 }
 
 // tileWords returns the number of words of 32 and of 64 bits of an accumulator in a slot, or
@@ -250,9 +248,6 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 	file, entry := "tiles", "add_tiles"
 	if t.columns {
 		file, entry = "tile_columns", "add_columns"
-		if os.Getenv("GF_COLUMNS") == "2" {
-			entry = "add_columns_late"
-		}
 	}
 	err := t.run(call, file, entry, t.blocks, tileThreads, t.entries()*t.slotBytes(),
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
@@ -318,8 +313,8 @@ func (t *tiling) argument() any {
 }
 
 func (r *tileReader) argument() any {
-	rows := word(r.kind == greatest && r.value < 0) + uint32(r.following)
-	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), rows, word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room),
+	rows := r.kind == greatest && r.value < 0
+	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), word(rows || r.again), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room),
 		r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.window.state, r.window.limbs, r.window.list)
 }
 

@@ -1,8 +1,7 @@
 // Adds columns of float64 without nulls and conditions to the slots of few groups, as tiles.cu does,
 // with less work for each row: tile_columns.go selects what is added so.
 //
-// The values of a column are loaded once, for its sum and its extremes, and while those of the
-// column before are added. Rows are present if the sum of a column has one of them, so no word is read or
+// The values of a column are loaded once, for its sum and its extremes. Rows are present if the sum of a column has one of them, so no word is read or
 // changed for that; only values outside of the window mark their group.
 #include "tiles_add.cuh"
 
@@ -84,10 +83,10 @@ template <u32 count> DEVICE void count_tile(Counter counter, u32 address, const 
             mark(address + tile.slot[i]);
 }
 
-// add_all adds rows. Accumulators of one column follow each other. The rows of the first of them is the
-// number of the first one of the next column, that of the others 0. A counter is the last one.
-template <bool ahead>
-DEVICE void add_all(const u32 *numbers, const Keys &keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch &arguments) {
+// add_columns adds rows. Accumulators of one column follow each other, and rows is set for all of them but the
+// first. A counter is the last one.
+KERNEL LAUNCH_BOUNDS(tile_threads)
+add_columns(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
     __shared__ TileBatch batch;
     __shared__ Window windows[most_readers];
     const u32 thread = thread_in_block();
@@ -102,39 +101,24 @@ DEVICE void add_all(const u32 *numbers, const Keys &keys, const i64 *rows, i64 c
     const NumberSource source = number_source(numbers, keys);
     Tile<tile_rows> tile;
     u32 next[tile_rows];
-    u64 coming[tile_rows];
     tile.first = (u64)block.part * rows_of_block + thread;
-    if (tile.first < whole) {
+    if (tile.first < whole)
         source.load(tile.first, next);
-        if (ahead)
-            load_column(batch.reader[0], tile.first, coming);
-    }
 #pragma unroll 1
     for (; tile.first < whole; tile.first += step) {
         u32 group[tile_rows];
 #pragma unroll
         for (u32 i = 0; i < tile_rows; i++)
             group[i] = (next[i] - source.least) * source.factor;
-        const bool more = tile.first + step < whole;
-        if (more) // in flight during this tile
+        if (tile.first + step < whole) // in flight during this tile
             source.load(tile.first + step, next);
         find_slots(group, block.known, batch, tile);
         u64 x[tile_rows];
 #pragma unroll 1
         for (u32 a = 0; a < columns; a++) {
             const TileReader &r = batch.reader[a];
-            if (const u32 following = r.rows; following != 0) {
-                if (ahead) {
-#pragma unroll
-                    for (u32 i = 0; i < tile_rows; i++)
-                        x[i] = coming[i];
-                    if (following < columns)
-                        load_column(batch.reader[following], tile.first, coming);
-                    else if (more)
-                        load_column(batch.reader[0], tile.first + step, coming);
-                } else
-                    load_column(r, tile.first, x);
-            }
+            if (r.rows == 0)
+                load_column(r, tile.first, x);
             add_column(r, windows[a], batch, block.sums, block.extremes, marks, tile, x);
         }
         count_tile(counter, counters, tile);
@@ -165,14 +149,4 @@ DEVICE void add_all(const u32 *numbers, const Keys &keys, const i64 *rows, i64 c
         synchronize_block();
     }
     end_block(block, batch);
-}
-
-KERNEL LAUNCH_BOUNDS(tile_threads)
-add_columns(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
-    add_all<true>(numbers, keys, rows, capacity, groups, most_groups, arguments);
-}
-
-KERNEL LAUNCH_BOUNDS(tile_threads)
-add_columns_late(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
-    add_all<false>(numbers, keys, rows, capacity, groups, most_groups, arguments);
 }

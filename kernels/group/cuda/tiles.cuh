@@ -28,7 +28,7 @@ struct Outside {
 struct TileReader {
     // word is the number of the first word in a slot, of those of 64 bits for extremes. stride
     // is the number of words between the states of two groups in global memory. A count with least
-    // set may be any number that is not zero.
+    // set may be any number that is not zero. add_columns loads no values if rows is set.
     u32 kind, least, rows, conditional, word, words, stride, room;
     Source in, other, condition;
     u64 *states;
