@@ -138,6 +138,36 @@ func TestBounds(t *testing.T) {
 	require.NoError(t, c.Release())
 }
 
+// TestTextBounds learns the bounds of strings, which slices do not have.
+func TestTextBounds(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	b := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues([]string{"ab", "c"}, nil)
+	texts := b.NewArray()
+	defer texts.Release()
+	c, err := column.FromArray(t.Context(), mgr, texts, column.UploadOptions{})
+	require.NoError(t, err)
+	_, known := c.TextBounds()
+	require.False(t, known)
+	want := column.TextBounds{Shortest: 1, Longest: 2, Least: [column.BoundedBytes]byte{'a', 'b'}, Greatest: [column.BoundedBytes]byte{'c', 'b'}}
+	c.LearnTextBounds(want)
+	bounds, known := c.TextBounds()
+	require.True(t, known)
+	require.Equal(t, want, bounds)
+	part, err := c.Slice(0, 1)
+	require.NoError(t, err)
+	_, known = part.TextBounds()
+	require.False(t, known)
+	require.NoError(t, part.Release())
+	block := c.Buffer(2).Block()
+	require.NoError(t, block.BeginExport())
+	_, known = c.TextBounds()
+	require.False(t, known, "the consumer may write to the memory")
+	require.NoError(t, block.EndExport())
+	require.NoError(t, c.Release())
+}
+
 // TestBoundsOfMemoryThatOthersWrite has bounds until the memory is exported.
 func TestBoundsOfMemoryThatOthersWrite(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
