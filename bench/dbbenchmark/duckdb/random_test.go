@@ -159,8 +159,8 @@ var ways = []way{
 	{name: "whole"},
 	{name: "partial results", parts: true},
 	{name: "divided", choice: strategy.Group{DividedRows: 30, DividedBits: 1}},
-	{name: "partitions", choice: strategy.Group{Partition: true, PlaceBits: 3, TextNumbers: true, Decimals: true}},
-	{name: "hashes", choice: strategy.Group{HashedGroups: 20, TextNumbers: true, Decimals: true}},
+	{name: "partitions", choice: strategy.Group{Partition: true, PlaceBits: 3, TextNumbers: true}},
+	{name: "hashes", choice: strategy.Group{HashedGroups: 20, TextNumbers: true}},
 	{name: "tiles", choice: strategy.Group{Tiles: true, TextNumbers: true}},
 	{name: "records", choice: strategy.Group{Records: true, TextNumbers: true}},
 }
