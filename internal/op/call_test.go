@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -79,8 +80,14 @@ func TestBeginRefuses(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = op.Begin(ended, kernels.Options{}, numbers(t, mgr, nil, 1))
+	input := numbers(t, mgr, nil, 1)
+	release, err := dev.Driver().(interface {
+		HoldStream(backend.Stream) (func(), error)
+	}).HoldStream(mgr.Stream().Handle())
+	require.NoError(t, err)
+	_, err = op.Begin(ended, kernels.Options{}, input)
 	require.ErrorIs(t, err, context.Canceled)
+	release()
 
 	call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
 	require.NoError(t, err)

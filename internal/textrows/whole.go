@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The strings of a column lie one after the other in its data. Functions that change each
+// The strings of a column follow each other in its data. Functions that change each
 // byte, or each occurrence of a literal, need no rows for that: a thread takes 16 bytes in
 // the order of the memory, and the offsets follow from the number of occurrences before
 // them. Rows that are null keep their bytes, changed like the others.
@@ -85,7 +85,7 @@ func launchWhole(call *op.Call, entry string, grid device.Dim3, arguments ...any
 	return f.Launch(call.Stream, grid, device.Dim3{X: blockThreads}, 0, arguments...)
 }
 
-// gridOver is a grid of threads that take a number of items each in turn.
+// gridOver is a grid of threads that take several items each.
 func gridOver(items int) device.Dim3 {
 	return device.Dim3{X: uint32(min((items+blockThreads-1)/blockThreads, wholeBlocks))}
 }

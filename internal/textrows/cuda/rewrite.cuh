@@ -202,7 +202,7 @@ static __device__ __attribute__((noinline)) void store_part(u8 *to, u64 word, u3
         to[from] = (u8)(word >> 8 * from);
 }
 
-// Writer writes bytes one after the other, in aligned words. The bytes of a word at either
+// Writer writes consecutive bytes, in aligned words. The bytes of a word at either
 // end of the row that belong to another row are not written.
 struct Writer {
     u8 *word; // the address of pending
