@@ -4,6 +4,7 @@
 //	go run ./bench/dbbenchmark                          # 10⁷ rows on the first GPU
 //	go run ./bench/dbbenchmark -rows 100000000 -k 100
 //	go run ./bench/dbbenchmark -task join -rows 100000000
+//	go run ./bench/dbbenchmark -only q1,q9 -profile     # with the library of bench/profile
 //	go run ./bench/dbbenchmark -device host -rows 1000000 -na 5 -sorted
 //
 // The data has the distributions of _data/groupby-datagen.R and _data/join-datagen.R, from a

@@ -6,6 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
@@ -21,6 +24,11 @@ func main() {
 	name := flag.String("device", "", "device to measure; empty for the first GPU, or the host")
 	rounds := flag.Int("rounds", 5, "times that a question runs; the fastest is printed")
 	task := flag.String("task", "groupby", "questions to answer: groupby or join")
+	flag.Func("only", "`names` of the questions on group-by to answer, such as q1,q9", func(names string) error {
+		only = strings.Split(names, ",")
+		return nil
+	})
+	flag.BoolVar(&profile, "profile", false, "answer each question on group-by once before and once after the others, with GPUFRAME_PROFILE_MARK set for bench/profile")
 	d.Flags()
 	flag.Parse()
 	answer := map[string]answering{"groupby": groupings, "join": joinings}[*task]
@@ -31,6 +39,13 @@ func main() {
 		log.Fatal(err)
 	}
 }
+
+// only has the names of the questions to answer, or none for all. profile asks for one more
+// answer of each question, with a mark for bench/profile/driver_profile.c.
+var (
+	only    []string
+	profile bool
+)
 
 // answering makes the tables of a task and prints the time of each question.
 type answering func(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) error
@@ -50,15 +65,39 @@ func groupings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d g
 	fmt.Printf("# %s, %v\n", dev, d)
 	total := time.Duration(0)
 	for _, q := range groupby.Questions {
+		if only != nil && !slices.Contains(only, q.Name) {
+			continue
+		}
+		if profile {
+			if err := answerMarked(ctx, q.Name+", first call", q, x, mgr); err != nil {
+				return fmt.Errorf("%s: %w", q.Name, err)
+			}
+		}
 		best, groups, err := q.Measure(ctx, x, mgr, rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.Name, err)
 		}
 		total += best
 		fmt.Printf("%-4s %-28s %10.3f ms %12d groups\n", q.Name, q.Text, milliseconds(best), groups)
+		if profile {
+			if err := answerMarked(ctx, q.Name, q, x, mgr); err != nil {
+				return fmt.Errorf("%s: %w", q.Name, err)
+			}
+		}
 	}
 	fmt.Printf("all  %39.3f ms\n", milliseconds(total))
 	return nil
+}
+
+// answerMarked answers a question once, with a name as the mark of the profile.
+func answerMarked(ctx context.Context, name string, q groupby.Question, x *buffer.Buffer, mgr *memory.Manager) error {
+	const mark = "GPUFRAME_PROFILE_MARK"
+	if err := os.Setenv(mark, name); err != nil {
+		return err
+	}
+	_, _, err := q.Measure(ctx, x, mgr, 0)
+	// The profile is printed with the first call to the driver after the mark has changed.
+	return errors.Join(err, os.Unsetenv(mark), mgr.Stream().Synchronize(ctx))
 }
 
 func joinings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) (err error) {
