@@ -33,6 +33,10 @@
 // the table, and work on the result is ordered after them. The tables may be released as
 // soon as the function returns.
 //
+// The copies of [AllToAll] wait for the work that is pending when it begins, and not for each
+// other: each device receives while it sends. A device that receives 16 MiB or more does so on
+// a further stream.
+//
 // # Errors
 //
 // An error names the column and the devices. After an error, or if the context ends, which

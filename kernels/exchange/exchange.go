@@ -18,7 +18,9 @@ import (
 // that order. All parts have columns of the same types; parts without rows are moved by no copy.
 // The caller keeps the parts, and releases the results.
 //
-// All destinations work at the same time, each beginning with the part of another device.
+// All destinations work at the same time, each beginning with the part of another device, and
+// copies between different devices do not wait for each other. If other devices send 16 MiB or
+// more to one, that one receives them on a further stream, and copies its own part meanwhile.
 //
 // # Waiting
 //
@@ -47,12 +49,22 @@ func allToAll(ctx context.Context, parts [][]*buffer.Buffer, to []*memory.Manage
 			return nil, fmt.Errorf("device %d has %d parts, expected one for each of the %d managers: %w", i, len(row), len(to), device.ErrInvalidValue)
 		}
 	}
-	return onEach(ctx, to, func(ctx context.Context, j int) (*buffer.Buffer, error) {
-		tables := make([]*buffer.Buffer, len(parts))
+	tables := make([][]*buffer.Buffer, len(to))
+	for j := range to {
 		for i := range parts {
-			tables[i] = parts[i][j]
+			tables[j] = append(tables[j], parts[i][j])
 		}
-		return gather(ctx, tables, j, to[j], o)
+		if err := checkTables(tables[j]); err != nil {
+			return nil, &DestinationError{Device: to[j].Device().Name(), Err: err}
+		}
+	}
+	movers, err := moversTo(ctx, tables, to, o)
+	if err != nil {
+		return nil, err
+	}
+	return onEach(ctx, to, func(ctx context.Context, j int) (*buffer.Buffer, error) {
+		movers[j].ctx = ctx
+		return movers[j].gather(tables[j], j)
 	})
 }
 

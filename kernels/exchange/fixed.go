@@ -36,7 +36,11 @@ func (m *mover) gatherFixed(parts []part, number, first int) (made *column.Colum
 	if err != nil {
 		return nil, false, fmt.Errorf("on %s: %w", m.to.Device(), err)
 	}
-	if err = m.placeAll(parts, number, first, l.Width, values); err == nil {
+	places, err := m.fresh(values)
+	if err == nil {
+		err = m.placeAll(parts, number, first, l.Width, places)
+	}
+	if err == nil {
 		made, err = column.New(column.Data{Type: of, Length: int(total), Buffers: []column.Bytes{{}, values}, Manager: m.to})
 	}
 	made, err = release.OnError(made, errors.Join(err, values.Release()))

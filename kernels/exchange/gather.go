@@ -45,7 +45,7 @@ func copyTable(ctx context.Context, table *buffer.Buffer, to *memory.Manager, op
 	if table.Device() != nil && table.Device().Same(to.Device()) {
 		return table, table.Retain()
 	}
-	return gather(ctx, []*buffer.Buffer{table}, 0, to, options)
+	return gather(ctx, []*buffer.Buffer{table}, to, options)
 }
 
 var errNoManager = fmt.Errorf("the manager of the destination is nil: %w", device.ErrInvalidValue)
@@ -71,27 +71,32 @@ func Gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, op
 	if err != nil {
 		return nil, fmt.Errorf("exchange: gather: %w", err)
 	}
-	made, err := gather(ctx, tables, 0, to, o)
+	made, err := gather(ctx, tables, to, o)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: gather: %w", err)
 	}
 	return made, nil
 }
 
-// gather moves the columns of the tables in sequence, beginning with those of table first: destinations that begin with different tables do not all read from one device.
-func gather(ctx context.Context, tables []*buffer.Buffer, first int, to *memory.Manager, options Options) (made *buffer.Buffer, err error) {
+// gather moves the rows of tables to one device.
+func gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, options Options) (*buffer.Buffer, error) {
 	if err := checkTables(tables); err != nil {
 		return nil, err
 	}
-	parts, total, err := countRows(ctx, tables)
-	if err != nil {
-		return nil, err
-	}
-	m := newMover(ctx, to, options)
+	return newMover(ctx, to, options).gather(tables, 0)
+}
+
+// gather moves the columns of tables in sequence, beginning with those of table first: destinations
+// that begin with different tables do not all read from one device. It closes the mover.
+func (m *mover) gather(tables []*buffer.Buffer, first int) (made *buffer.Buffer, err error) {
 	columns := make([]*column.Column, 0, tables[0].NumColumns())
 	defer func() {
 		made, err = release.OnError(made, err, release.All(columns), m.close())
 	}()
+	parts, total, err := countRows(m.ctx, tables)
+	if err != nil {
+		return nil, err
+	}
 	for i := range tables[0].NumColumns() {
 		c, err := m.gatherColumn(parts, i, first)
 		if err != nil {
@@ -99,7 +104,7 @@ func gather(ctx context.Context, tables []*buffer.Buffer, first int, to *memory.
 		}
 		columns = append(columns, c)
 	}
-	return buffer.New(gatheredSchema(tables, columns), columns, buffer.Rows{Count: total, Manager: to})
+	return buffer.New(gatheredSchema(tables, columns), columns, buffer.Rows{Count: total, Manager: m.to})
 }
 
 func checkTables(tables []*buffer.Buffer) error {

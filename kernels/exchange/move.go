@@ -28,6 +28,11 @@ type mover struct {
 	routes  map[string]Route
 	// dictionaries are those that were moved, by the original.
 	dictionaries map[*column.Column]*column.Column
+	// ordered are the blocks of sources that this mover's streams were ordered after, before the
+	// movers of other destinations enqueued copies of them.
+	ordered map[*memory.Block]bool
+	// lane is a second stream of the destination for peer copies, or nil.
+	lane *device.Stream
 	// pinned is the memory of a round, nil until it is needed.
 	pinned    []byte
 	allocator *memory.PinnedAllocator
@@ -42,6 +47,10 @@ func (m *mover) close() error {
 	var failures []error
 	for _, moved := range m.dictionaries {
 		failures = append(failures, moved.Release())
+	}
+	if m.lane != nil {
+		failures = append(failures, m.to.Stream().WaitStream(m.lane), m.lane.Close())
+		m.lane = nil
 	}
 	if m.allocator != nil {
 		m.allocator.Free(m.pinned)
@@ -166,6 +175,9 @@ func (m *mover) copy(s *pack.Shape, p *pack.Plan) (made *column.Column, err erro
 	}
 	all, err := memory.View[uint8](block, 0, int(p.Bytes))
 	if err == nil {
+		all, err = m.fresh(all)
+	}
+	if err == nil {
 		err = m.transfer(all, p)
 	}
 	if err == nil {
@@ -248,7 +260,11 @@ func (m *mover) byPeerCopies(to memory.Slice[uint8], p *pack.Plan) error {
 		if err != nil {
 			return err
 		}
-		if err := destination.CopyFrom(m.to.Stream(), r.Source); err != nil {
+		source := r.Source
+		if m.ordered[source.Block()] {
+			source = source.Unordered()
+		}
+		if err := destination.CopyFrom(m.stream(source.Block()), source); err != nil {
 			return err
 		}
 	}
