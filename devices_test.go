@@ -7,11 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -164,6 +166,61 @@ func TestSeveralDevicesAreOne(t *testing.T) {
 		reader.Release()
 		require.NoError(t, errors.Join(frame.Release(), elsewhere.Release()))
 		requireNothing(t, e, "the queries")
+	}
+}
+
+// TestTablesAreReadWhereTheyAre compares queries on tables of several devices with those on one
+// device. Tables of the first device are not divided, and few rows on others are read there.
+func TestTablesAreReadWhereTheyAre(t *testing.T) {
+	records, others := drawn(t, 1, 6, 120), drawn(t, 2, 3, 50)
+	one := engineOn(t, devicetest.Open(t, "host"))
+	want := map[string][]string{}
+	for name, q := range queriesOfDevices(one.Records(nil, records...), one.Records(nil, others...)) {
+		want[name] = lines(t, q)
+	}
+	for name, open := range map[string]func(testing.TB, int) []*device.Device{"peers": devicetest.Hosts, "apart": devicetest.HostsApart} {
+		var names []string
+		for _, dev := range open(t, 3) {
+			names = append(names, dev.Name())
+		}
+		e, err := gpuframe.Open(gpuframe.Devices(names...))
+		require.NoError(t, err)
+		var frames []*gpuframe.Frame
+		on := func(device int, records ...arrow.Record) *buffer.Buffer {
+			f, err := gpuframe.EngineOn(e.Managers()[device]).Records(nil, records...).Collect(t.Context())
+			require.NoError(t, err)
+			frames = append(frames, f)
+			return f.Table()
+		}
+		all := []*buffer.Buffer{on(0, records[:2]...), on(2, records[2]), on(0, records[3]), on(1, records[4:]...)}
+		first, last := on(0, others...), on(1, others...)
+		for _, right := range []*buffer.Buffer{first, last} {
+			for query, q := range queriesOfDevices(e.Table(all[0], all[1:]...), e.Table(right)) {
+				require.Equal(t, want[query], lines(t, q), "%s, %s", query, name)
+			}
+		}
+		for query, q := range queriesOfDevices(e.Table(last), e.Table(first)) {
+			if query == "groups" {
+				text, err := q.Explain(t.Context())
+				require.NoError(t, err)
+				require.Contains(t, text, "gather from 3 devices")
+			}
+		}
+		for _, q := range queriesOfDevices(e.Table(first), e.Table(first)) {
+			text, err := q.Explain(t.Context())
+			require.NoError(t, err)
+			require.NotContains(t, text, "3 devices")
+		}
+		many, few, second := on(0, records...), on(1, others[0]), e.Managers()[1]
+		second.ResetPeak()
+		before := second.Stats().InUse
+		require.Empty(t, lines(t, e.Table(many, few).Filter(gpuframe.Col("id").Lt(0))))
+		require.LessOrEqual(t, second.Stats().Peak-before, few.Bytes(), "rows of the first device were copied to the second one")
+		for _, f := range frames {
+			require.NoError(t, f.Release())
+		}
+		requireNothing(t, e, "the queries")
+		require.NoError(t, e.Close())
 	}
 }
 

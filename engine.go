@@ -25,10 +25,10 @@ type settings struct {
 	device string
 	// devices are the names of several devices, or nil.
 	devices []string
-	// divideFrom is the number of rows from which scans are divided.
-	divideFrom int64
-	memory     memory.Options
-	spill      spill.Options
+	// divide is the choice of [DivideFrom].
+	divide dividing
+	memory memory.Options
+	spill  spill.Options
 }
 
 // Device selects the device by its name, for example "cuda:1" or "host". Without this
@@ -94,10 +94,9 @@ type SpillError = spill.FileError
 // methods may be called from any goroutine.
 type Engine struct {
 	*member
-	// others are the further devices, and divideFrom is the number of rows from which a scan is
-	// divided among all.
-	others     []*member
-	divideFrom int64
+	// others are the further devices, and divide is the choice of scans that are divided among all.
+	others []*member
+	divide dividing
 	// parent is the engine that a tenant is of. level admits the queries of both.
 	parent  *Engine
 	level   *admission.Level
@@ -142,12 +141,12 @@ func open(options []Option) (*Engine, error) {
 		return nil, err
 	}
 	e := newEngine(nil, list, func() error { return closeMembers(list) })
-	e.divideFrom = chosen.divideFrom
+	e.divide = chosen.divide
 	return e, nil
 }
 
 func settingsOf(options []Option) (settings, error) {
-	s := settings{divideFrom: usualDivideFrom}
+	s := settings{}
 	given := make(map[string]bool, len(options))
 	for i, o := range options {
 		switch {
@@ -198,7 +197,7 @@ func newEngine(parent *Engine, list []*member, end func() error) *Engine {
 	if parent == nil {
 		e.level = admission.New(e.manager.Budget)
 	} else {
-		e.level, e.divideFrom = parent.level.Child(e.manager.Budget), parent.divideFrom
+		e.level, e.divide = parent.level.Child(e.manager.Budget), parent.divide
 	}
 	e.close = sync.OnceValue(func() error {
 		e.level.Close()

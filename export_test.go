@@ -28,13 +28,15 @@ func EngineOnSeveral(managers ...*memory.Manager) *Engine {
 		of.spilling.Manager = m
 		list = append(list, of)
 	}
-	return newEngine(nil, list, func() error {
+	e := newEngine(nil, list, func() error {
 		var failures []error
 		for _, of := range list {
 			failures = append(failures, of.spilling.Close())
 		}
 		return errors.Join(failures...)
 	})
+	e.divide.given = true
+	return e
 }
 
 // Without returns the query with a plan that is made without some passes of the optimizer.

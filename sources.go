@@ -13,10 +13,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/source"
 )
 
-// Table is a query on a table in device memory. The table must not be released before the
-// query has run.
-func (e *Engine) Table(table *buffer.Buffer) Query {
-	return e.scan("Table", func() (source.Source, error) { return source.Tables(table) })
+// Table is a query on a table in device memory, or on the rows of several tables of one schema, in
+// order. Tables may be on any of the devices of [Engine.Devices]: each device reads its own. They
+// must not be released before the query has run.
+func (e *Engine) Table(table *buffer.Buffer, more ...*buffer.Buffer) Query {
+	return e.scan("Table", func() (source.Source, error) { return source.Tables(append([]*buffer.Buffer{table}, more...)...) })
 }
 
 // Records is a query on Arrow records in host memory, which are copied to the device when the

@@ -65,7 +65,7 @@ func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Re
 		for _, other := range settings.Others {
 			managers = append(managers, other.Manager)
 		}
-		request.Progress = d.progress
+		request.Progress, request.Stay = d.progress, settings.Stay
 		d.parts, d.err = source.Split(ctx, settings.source(of), managers, request, settings.Move)
 	}
 	if d.err != nil {

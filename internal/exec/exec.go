@@ -24,6 +24,8 @@ type Settings struct {
 	Others []Place
 	// Move copies tables between devices, if there are others.
 	Move source.Move
+	// Stay is set if scans leave the rows of tables on the devices that have them.
+	Stay bool
 	// Turns, if it is not nil, holds the work of other devices while the query has no turn.
 	Turns *Turns
 	// Tag names the memory in the manager's statistics.

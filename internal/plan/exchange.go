@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
@@ -49,8 +50,13 @@ type Devices struct {
 	Count int
 	// Way describes how rows move from one to another: "peer copies".
 	Way string
-	// LeastRows is the number of rows from which a scan is divided among them.
-	LeastRows int64
+	// LeastRows and LeastBytes are the number of rows and the bytes of their columns in device
+	// memory from which a scan is divided among them.
+	LeastRows, LeastBytes int64
+	// Stay is set if scans leave the rows of tables on the devices that have them.
+	Stay bool
+	// First is the device of the operations that do not run on all, if Stay is set.
+	First *device.Device
 }
 
 // NewExchange makes an exchange. Only a shuffle has keys.
@@ -319,12 +325,15 @@ func nodesOf(list []spread) []Node {
 
 // divides reports whether the batches of a scan are read by all devices. A source that can be
 // read once is not divided if several nodes read it, since the scan keeps the rows for them.
+// Tables that stay on their devices are read there, however few their rows are.
 func (d *distribution) divides(n *Scan) bool {
 	if source.Once(n.source) && d.parents[n] > 1 {
 		return false
 	}
-	size := rowsOf(n)
-	return size.Rows < 0 || size.Rows >= d.devices.LeastRows
+	if devices, ok := source.DevicesOf(n.source); ok && d.devices.Stay {
+		return slices.ContainsFunc(devices, func(dev *device.Device) bool { return !dev.Same(d.devices.First) })
+	}
+	return d.isMuch(EstimateOf(n))
 }
 
 // findsRows reports whether an aggregate is the number of a row among all.
@@ -358,11 +367,12 @@ func (d *distribution) aggregate(n *Aggregate, input Node) (spread, error) {
 	return spread{node: &Merge{single{NewExchange(partial, Shuffle, d.devices, keys...), n.schema}, n}, all: true}, nil
 }
 
-// isWorthDividing reports whether a node is expected to yield at least LeastRows rows, or a number
-// of rows that is not known.
-func (d *distribution) isWorthDividing(n Node) bool {
-	size := rowsOf(n)
-	return size.Rows < 0 || size.Rows >= d.devices.LeastRows
+// isWorthDividing reports whether a node is expected to yield at least LeastRows rows of LeastBytes
+// together, or a number of rows that is not known.
+func (d *distribution) isWorthDividing(n Node) bool { return d.isMuch(EstimateOf(n)) }
+
+func (d *distribution) isMuch(size Size) bool {
+	return size.Rows < 0 || size.Rows >= d.devices.LeastRows && size.Bytes() >= d.devices.LeastBytes
 }
 
 // shuffles reports whether both sides of a join move to the devices of their hashes: if the rows

@@ -3,10 +3,12 @@ package source
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -17,6 +19,8 @@ type Slot struct {
 	schema *arrow.Schema
 	rows   int64
 	exact  bool
+	// devices are those of the tables, each once.
+	devices []*device.Device
 }
 
 // NewSlot returns a slot for the tables of a source that Tables has made, or nil for other
@@ -27,13 +31,13 @@ func NewSlot(of Source) *Slot {
 		return nil
 	}
 	rows, exact := t.Rows(context.Background())
-	return &Slot{t.String(), t.schema, rows, exact}
+	return &Slot{t.String(), t.schema, rows, exact, devicesOf(t.tables)}
 }
 
 // Fits reports whether the slot of other tables would be the same.
 func (s *Slot) Fits(other *Slot) bool {
 	metadata, others := s.schema.Metadata(), other.schema.Metadata()
-	return s.name == other.name && s.rows == other.rows && s.exact == other.exact &&
+	return s.name == other.name && s.rows == other.rows && s.exact == other.exact && slices.EqualFunc(s.devices, other.devices, (*device.Device).Same) &&
 		(s.schema == other.schema || s.schema.Equal(other.schema) && metadata.Equal(others))
 }
 

@@ -48,6 +48,8 @@ type Request struct {
 	// MostRows is the number of rows of a table that is not exceeded by sources of rows on
 	// the host. Zero means no limit.
 	MostRows int64
+	// Stay is set if [Split] leaves the rows of tables on the devices that have them.
+	Stay bool
 	// Tag is the tag of the memory in the manager's statistics.
 	Tag string
 	// Progress is called after every table with the rows and bytes that this reader

@@ -32,7 +32,8 @@ type Move func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*b
 // [Source].Open would return as tables, part i of n has the batches i, i+n, i+2n, … as tables
 // of manager i. A batch may become several tables if memory is short. A table of the device is
 // divided into a batch for each part, or those of Request.BatchRows; move copies them to other
-// devices.
+// devices. With Request.Stay a table is a batch, or those of Request.BatchRows, of the part with
+// its device instead.
 //
 // The parts may be read concurrently. A part that is read faster than the others leaves their
 // batches in host memory. Progress receives the sums of all parts. The caller closes all parts.
@@ -208,8 +209,11 @@ func (s *tables) split(ctx context.Context, managers []*memory.Manager, request 
 	}()
 	left, next, first := request.Limit, int64(0), int64(0)
 	for i, table := range s.tables {
-		if dev := table.Device(); dev != nil && !slices.ContainsFunc(managers, func(m *memory.Manager) bool { return dev.Same(m.Device()) }) {
-			return parts, otherDevice(i, dev, managers[0])
+		owner := -1
+		if dev := table.Device(); dev != nil {
+			if owner = slices.IndexFunc(managers, func(m *memory.Manager) bool { return dev.Same(m.Device()) }); owner < 0 {
+				return parts, otherDevice(i, dev, managers[0])
+			}
 		}
 		rows, err := table.NumRows(ctx)
 		if err != nil {
@@ -220,7 +224,12 @@ func (s *tables) split(ctx context.Context, managers []*memory.Manager, request 
 			left -= rows
 		}
 		length := request.BatchRows
-		if length <= 0 {
+		stays := request.Stay && owner >= 0
+		switch {
+		case length > 0:
+		case stays:
+			length = max(rows, 1)
+		default:
 			length = (rows + int64(len(managers)) - 1) / int64(len(managers))
 		}
 		for at := int64(0); at < rows; at += length {
@@ -229,6 +238,9 @@ func (s *tables) split(ctx context.Context, managers []*memory.Manager, request 
 				return parts, fmt.Errorf("table %d: %w", i, err)
 			}
 			to := made[next%int64(len(made))]
+			if stays {
+				to = made[owner]
+			}
 			to.left = append(to.left, numberedSlice{slice, next, first + at})
 			next++
 		}

@@ -50,6 +50,28 @@ func Tables(list ...*buffer.Buffer) (Source, error) {
 	return &tables{schema: list[0].Schema(), tables: list}, nil
 }
 
+// devices returns the devices of tables, each once, in the order of the tables.
+func devicesOf(list []*buffer.Buffer) (devices []*device.Device) {
+	for _, table := range list {
+		if dev := table.Device(); dev != nil && !slices.ContainsFunc(devices, dev.Same) {
+			devices = append(devices, dev)
+		}
+	}
+	return devices
+}
+
+// DevicesOf returns the devices that have the rows of a source of tables, or of a slot for one.
+// ok is false for other sources: their rows come from the host.
+func DevicesOf(s Source) (devices []*device.Device, ok bool) {
+	switch s := s.(type) {
+	case *tables:
+		return devicesOf(s.tables), true
+	case *Slot:
+		return s.devices, true
+	}
+	return nil, false
+}
+
 func (s *tables) String() string {
 	if len(s.tables) == 1 {
 		return "table"

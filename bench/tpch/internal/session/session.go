@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
+	"github.com/gpuframe/gpuframe/buffer"
 )
 
 // Options select the device, the memory and the tables of a session.
@@ -22,6 +23,9 @@ type Options struct {
 	// Device is the name of the device, or the names of several, separated by commas. The empty
 	// name is the first GPU, or the host.
 	Device string
+	// Spread is whether tables of several records are divided among the devices. Otherwise they are
+	// on the first one.
+	Spread bool
 	// DivideFrom is the number of rows from which several devices divide a scan. 0 is the
 	// engine's choice.
 	DivideFrom int64
@@ -43,6 +47,8 @@ const DefaultTableRows = 64 << 20
 // Session is an engine and the tables. Its methods may not be called concurrently.
 type Session struct {
 	engine *gpuframe.Engine
+	// loaders are engines of single devices, which load the tables of Spread.
+	loaders []*gpuframe.Engine
 	// queries is the engine that the queries run on, a tenant. Its statistics are those of
 	// the queries.
 	queries *gpuframe.Engine
@@ -64,6 +70,15 @@ func Open(ctx context.Context, g *data.Generator, options Options) (*Session, er
 		return nil, err
 	}
 	s := &Session{engine: engine}
+	if options.Spread {
+		for _, m := range engine.Managers() {
+			loader, err := gpuframe.Managed(m)
+			if err != nil {
+				return nil, errors.Join(err, s.Close())
+			}
+			s.loaders = append(s.loaders, loader)
+		}
+	}
 	if s.queries, err = engine.Tenant("queries", options.Budget); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -102,24 +117,37 @@ const recordRows = 1 << 20
 // load makes a table in device memory.
 func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tableRows int64) (q gpuframe.Query, err error) {
 	var parts []gpuframe.Query
+	var tables []*buffer.Buffer
 	var waiting []arrow.Record
 	defer func() {
 		for _, r := range waiting {
 			r.Release()
 		}
 	}()
-	rows := int64(0)
+	rows, flushed := int64(0), 0
 	flush := func() error {
-		frame, err := s.engine.Records(t.Schema(), waiting...).Collect(ctx, gpuframe.Tag(t.String()))
-		if err != nil {
-			return err
+		loaders := s.loaders
+		if len(loaders) == 0 {
+			loaders = []*gpuframe.Engine{s.engine}
 		}
-		s.frames = append(s.frames, frame)
-		parts = append(parts, s.queries.Table(frame.Table()))
+		share := (len(waiting) + len(loaders) - 1) / len(loaders)
+		for i := range loaders {
+			loader := loaders[(i+flushed)%len(loaders)]
+			own := waiting[min(i*share, len(waiting)):min((i+1)*share, len(waiting))]
+			if len(own) == 0 && i > 0 {
+				break
+			}
+			frame, err := loader.Records(t.Schema(), own...).Collect(ctx, gpuframe.Tag(t.String()))
+			if err != nil {
+				return err
+			}
+			s.frames = append(s.frames, frame)
+			parts, tables = append(parts, s.queries.Table(frame.Table())), append(tables, frame.Table())
+		}
 		for _, r := range waiting {
 			r.Release()
 		}
-		waiting, rows = nil, 0
+		waiting, rows, flushed = nil, 0, flushed+1
 		return nil
 	}
 	for record, err := range g.Records(ctx, t, min(recordRows, tableRows)) {
@@ -136,6 +164,9 @@ func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tab
 	}
 	if err := flush(); err != nil {
 		return q, err
+	}
+	if len(s.loaders) > 1 {
+		return s.queries.Table(tables[0], tables[1:]...), nil
 	}
 	if len(parts) == 1 {
 		return parts[0], nil
@@ -208,5 +239,9 @@ func (s *Session) Close() error {
 	for _, f := range s.frames {
 		failures = append(failures, f.Release())
 	}
-	return errors.Join(append(failures, s.queries.Close(), s.engine.Close())...)
+	failures = append(failures, s.queries.Close())
+	for _, e := range s.loaders {
+		failures = append(failures, e.Close())
+	}
+	return errors.Join(append(failures, s.engine.Close())...)
 }

@@ -36,13 +36,14 @@ func TestAnswers(t *testing.T) {
 	devicetest.Hosts(t, 3)
 	for name, options := range map[string]Options{
 		"three devices":  {Device: "hosts:0,hosts:1,hosts:2", DivideFrom: 1},
+		"their tables":   {Device: "hosts:0,hosts:1,hosts:2", Spread: true, TableRows: 10_000},
 		"one table":      {Device: "host"},
 		"several tables": {Device: "host", TableRows: 10_000},
 		"Parquet":        {Device: "host", Folder: folder},
 	} {
 		s := open(t, 0.01, options)
 		for _, q := range queries.All {
-			if testing.Short() && name != "one table" && q.Number%4 != 1 && (name != "three devices" || q.Number%2 == 0) {
+			if testing.Short() && name != "one table" && name != "their tables" && q.Number%4 != 1 && (name != "three devices" || q.Number%2 == 0) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", name, q.Number), func(t *testing.T) {
