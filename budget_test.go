@@ -113,6 +113,18 @@ func TestMoreThanTheBudget(t *testing.T) {
 		"anti": {func(e *gpuframe.Engine) gpuframe.Query {
 			return e.Records(nil, records...).Join(e.Records(nil, others...), gpuframe.Anti, key)
 		}, false},
+		"windows": {func(e *gpuframe.Engine) gpuframe.Query {
+			w := gpuframe.By(key).OrderBy(text, id.Desc())
+			return e.Records(nil, records...).With(gpuframe.RowNumber().Over(w).As("number"), text.Lag(1).Over(w).As("before"),
+				id.Mean().Over(w.Rows(-2, 1)).As("mean"))
+		}, true},
+		"two windows": {func(e *gpuframe.Engine) gpuframe.Query {
+			return e.Records(nil, records...).With(gpuframe.Rank().Over(gpuframe.By(key).OrderBy(id)).As("rank")).
+				With(text.Last().Over(gpuframe.By(id.Mod(997)).OrderBy(gpuframe.Col("rank"))).As("last"))
+		}, true},
+		"windows of aggregates": {func(e *gpuframe.Engine) gpuframe.Query {
+			return e.Records(nil, records...).With(text.Max().Over(gpuframe.By(key)).As("last"), id.Mean().Over(gpuframe.By(key)).As("mean"))
+		}, true},
 		"top": {func(e *gpuframe.Engine) gpuframe.Query { return e.Records(nil, records...).Top(50, text, id) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,6 +153,43 @@ func TestMoreThanTheBudget(t *testing.T) {
 	left, err := os.ReadDir(directory)
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// TestWindowsUnderBudgets runs random windows, up to three in a row, with the least budget that
+// each query reports: the rows have the order and the values that they have with any budget.
+func TestWindowsUnderBudgets(t *testing.T) {
+	large, small := engineOn(t, devicetest.Open(t, "host")), engineOn(t, devicetest.Open(t, "host"))
+	seeds := 60
+	if testing.Short() {
+		seeds = 12
+	}
+	id, key, text := gpuframe.Col("id"), gpuframe.Col("key"), gpuframe.Col("text")
+	for seed := range seeds {
+		random := rand.New(rand.NewPCG(uint64(seed), 5))
+		records := drawn(t, uint64(seed), 2+random.IntN(14), 300+random.IntN(1200))
+		windows := func(e *gpuframe.Engine) gpuframe.Query {
+			random := rand.New(rand.NewPCG(uint64(seed), 6))
+			q := e.Records(nil, records...)
+			for i := range 1 + random.IntN(3) {
+				by := []gpuframe.Expression{key, id.Mod(61 + random.Int64N(200)), text.Substring(6, 6)}[random.IntN(3)]
+				w := gpuframe.By(by).OrderBy([]gpuframe.Ordering{text, id.Desc(), key.Desc().NullsFirst()}[random.IntN(3)])
+				function := []gpuframe.Expr{
+					gpuframe.RowNumber().Over(w), gpuframe.DenseRank().Over(w), text.Lag(1).Over(w), id.Lead(2).Over(w),
+					id.CumSum().Over(w), text.Max().Over(gpuframe.By(by)), id.Cast(arrow.PrimitiveTypes.Float64).Div(7.0).Sum().Over(w.Rows(-40, 3)),
+					key.Median().Over(w.Rows(-2, 2)), text.First().Over(w), id.Mean().Over(gpuframe.By(by)),
+				}[random.IntN(10)]
+				q = q.With(function.As(fmt.Sprint("made ", i)))
+			}
+			return q
+		}
+		q := windows(small)
+		needs, err := q.Needs(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, small.Manager().SetBudget(needs.Smallest))
+		got := lines(t, q)
+		require.True(t, slices.Equal(lines(t, windows(large)), got), "seed %d: %s", seed, q.ExplainPlan())
+		require.Zero(t, small.Manager().Stats().InUse)
+	}
 }
 
 // TestSpillDirectory refuses a directory that cannot be used, and fails without one that was

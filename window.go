@@ -113,8 +113,10 @@ func (w *Window) sameRows(v *Window, ordered bool) bool {
 // row in the revenue of its day. Functions of places, such as RowNumber, and Lag and Lead
 // follow the order; First and Last too.
 //
-// All rows are in memory together. If the budget does not suffice, the query ends with the
-// error of package memory.
+// All rows are in memory together. If the budget does not suffice, the rows are divided by a
+// hash of the keys of the partitions, computed part by part, and sorted by their numbers. Without
+// keys, and for running sums, means, variances and exponential means of floats, whose last bits
+// depend on the rows of other partitions, the query ends with the error of package memory instead.
 func (e Expr) Over(w Window) Expr {
 	return e.eachPart(func(p part) part {
 		p = p.within(&w)

@@ -159,6 +159,12 @@ var hashName = plan.Computed("hash")
 // byHash divides the rows by a hash: rows with equal hashes are in the same part. level
 // selects other bits of the hash, for parts that are divided again. It keeps h.
 func (h *held) byHash(ctx context.Context, hash expr.Expr, level int) ([]*held, error) {
+	return h.byHashNumbered(ctx, hash, level, "")
+}
+
+// byHashNumbered is byHash. If name is not empty, rows get a column of that name with their
+// number among those of h, behind the others.
+func (h *held) byHashNumbered(ctx context.Context, hash expr.Expr, level int, name string) ([]*held, error) {
 	bounds, err := h.hashBounds(ctx)
 	if err != nil {
 		return nil, err
@@ -167,7 +173,7 @@ func (h *held) byHash(ctx context.Context, hash expr.Expr, level int) ([]*held, 
 		// A further hash of the hash is as good as other bits.
 		hash = expr.Hash(hash)
 	}
-	parts, err := h.divideComputed(ctx, bounds, hash)
+	parts, err := h.divideComputed(ctx, bounds, hash, name)
 	if err = errors.Join(err, bounds.Release()); err != nil {
 		return nil, errors.Join(err, releaseAll(parts))
 	}
@@ -188,23 +194,51 @@ func (h *held) hashBounds(ctx context.Context) (*buffer.Buffer, error) {
 }
 
 // divideComputed divides the rows by the value of an expression, for which they get a column
-// while they are divided.
-func (h *held) divideComputed(ctx context.Context, bounds *buffer.Buffer, value expr.Expr) ([]*held, error) {
+// while they are divided. If name is not empty, they keep a column with their numbers.
+func (h *held) divideComputed(ctx context.Context, bounds *buffer.Buffer, value expr.Expr, name string) ([]*held, error) {
+	schema, first := h.schema, int64(0)
+	if name != "" {
+		schema = withField(schema, name)
+	}
 	expressions := []expr.Expr{value.As(hashName)}
-	for _, f := range h.schema.Fields() {
+	for _, f := range schema.Fields() {
 		expressions = append(expressions, expr.Col(f.Name))
 	}
-	return h.divideTables(ctx, func(table *buffer.Buffer) ([]*buffer.Buffer, error) {
-		wide, err := expr.Project(ctx, table, expressions, h.options())
+	parts, err := h.divideTables(ctx, func(table *buffer.Buffer) ([]*buffer.Buffer, error) {
+		rows, err := table.NumRows(ctx)
 		if err != nil {
+			return nil, err
+		}
+		if name == "" {
+			err = table.Retain()
+		} else {
+			table, err = h.withNumbers(ctx, table, name, first)
+		}
+		if err != nil {
+			return nil, err
+		}
+		wide, err := expr.Project(ctx, table, expressions, h.options())
+		if wide, err = releasing(wide, err, table); err != nil {
 			return nil, err
 		}
 		parts, err := h.partition(ctx, wide, bounds, []order.Key{{Column: hashName}})
 		if _, err = releasing(nil, err, wide); err != nil {
 			return nil, err
 		}
-		return narrow(parts, h.schema)
+		if parts, err = narrow(parts, schema); err == nil {
+			first += rows
+		}
+		return parts, err
 	})
+	for _, part := range parts {
+		part.schema = schema
+	}
+	return parts, err
+}
+
+// withField returns a schema with a further column of int64.
+func withField(schema *arrow.Schema, name string) *arrow.Schema {
+	return arrow.NewSchema(append(schema.Fields(), arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64}), nil)
 }
 
 // narrow returns parts without the columns that rows got while they were divided, and takes

@@ -218,9 +218,9 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	case *plan.Distinct:
 		return &once{stage: base, make: distinct(base, n)}, nil
 	case *plan.Window:
-		return &once{stage: base, make: window(base, n)}, nil
+		return newPartitioning(base, window(base, n)), nil
 	case *plan.Over:
-		return &once{stage: base, make: over(base, n)}, nil
+		return newPartitioning(base, over(base, n)), nil
 	case *plan.Sort:
 		if n.Limit() == plan.All {
 			return &sorting{stage: base, keys: n.OrderKeys()}, nil

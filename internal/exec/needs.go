@@ -86,7 +86,17 @@ func smallest(n plan.Node) uint64 {
 		return 4*tableBytes(n, sampled) + 8*few(n) + keys + sampledTables*padded(n)*4 + 2*kernel
 	case *plan.Join, *plan.AsOf:
 		return 4*(few(n.Inputs()[0])+few(n.Inputs()[1])) + 8*few(n) + 4*kernel
-	case *plan.Distinct, *plan.Window:
+	case *plan.Over, *plan.Window:
+		if keys := plan.Partitions(n); keys != nil {
+			// The parts are divided by a hash, and their results sorted by the numbers of the rows.
+			results := 2*tableBytes(n, sampled) + 6*few(n) + sampledTables*padded(n)
+			return 2*few(n.Inputs()[0]) + results + uint64(len(keys)+1)*fewRows*keyBytes + 2*kernel
+		}
+		if _, ok := n.(*plan.Over); ok {
+			return 0 // what all rows need is not known
+		}
+		return whole(n.Inputs()[0]) + whole(n) + 3*few(n) + kernel
+	case *plan.Distinct:
 		return whole(n.Inputs()[0]) + whole(n) + 3*few(n) + kernel
 	case *plan.Slice:
 		if n.Offset() < 0 {

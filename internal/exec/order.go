@@ -160,17 +160,12 @@ func (s *stage) firstRows(ctx context.Context, all *buffer.Buffer, names []strin
 }
 
 // window adds aggregates of partitions to each row.
-func window(s *stage, n *plan.Window) func(context.Context) (*buffer.Buffer, error) {
-	return func(ctx context.Context) (*buffer.Buffer, error) {
+func window(s *stage, n *plan.Window) windowing {
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 		aggregates, err := n.Aggregates()
 		if err != nil {
 			return nil, err
 		}
-		all, err := s.collect(ctx, s.inputs[0])
-		if err != nil {
-			return nil, err
-		}
-		made, err := group.By(all, n.Keys()...).Transform(ctx, aggregates, group.ByOptions{Options: s.options()})
-		return releasing(made, err, all)
+		return group.By(table, n.Keys()...).Transform(ctx, aggregates, group.ByOptions{Options: s.options()})
 	}
 }

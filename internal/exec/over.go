@@ -4,35 +4,188 @@ import (
 	"context"
 	"errors"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
 	windows "github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// over adds functions of ordered windows to each row. All rows are in memory together,
-// so that they keep their order.
-func over(s *stage, n *plan.Over) func(context.Context) (*buffer.Buffer, error) {
-	return func(ctx context.Context) (*buffer.Buffer, error) {
+// windowing adds functions of windows to the rows of a table, which it does not keep. Columns
+// are added behind those of the table.
+type windowing func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
+
+// over adds functions of ordered windows to each row.
+func over(s *stage, n *plan.Over) windowing {
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 		functions, err := n.Functions()
 		if err != nil {
 			return nil, err
 		}
-		all, err := s.collect(ctx, s.inputs[0])
+		made, err := windows.Over(ctx, table, n.Windows(), functions, s.options())
 		if err != nil {
 			return nil, err
 		}
-		columns, err := windows.Over(ctx, all, n.Windows(), functions, s.options())
-		if err != nil {
-			return releasing(nil, err, all)
+		given := table.NumColumns()
+		columns := make([]*column.Column, 0, given+len(made))
+		for i := range given {
+			columns = append(columns, table.Column(i))
 		}
-		given := len(columns)
-		for i := range all.NumColumns() {
-			columns = append(columns, all.Column(i))
-		}
-		columns = append(columns[given:len(columns):len(columns)], columns[:given]...)
-		made, err := buffer.New(n.Schema(), columns, all.Rows())
-		err = errors.Join(err, release.All(columns[len(columns)-given:]))
-		return releasing(made, err, all)
+		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(made):]...)
+		all, err := buffer.New(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
+		return release.OnError(all, err, release.All(made))
 	}
+}
+
+// partitioning adds functions of windows to all rows, which keep their order. If memory does not
+// suffice for all rows at once, it divides them by a hash of the keys of the partitions, with the
+// number of each row. It computes the partitions of one part after the other, and orders the
+// results by the numbers. The parts and their results move to host memory while memory is short.
+type partitioning struct {
+	*stage
+	compute windowing
+	// keys are those of the partitions, or nil if all rows are needed at once.
+	keys    []expr.Expr
+	started bool
+	// ordered returns the results of parts in the order of the rows, if there are parts.
+	ordered *sorting
+}
+
+func newPartitioning(s *stage, compute windowing) *partitioning {
+	return &partitioning{stage: s, compute: compute, keys: plan.Partitions(s.node)}
+}
+
+// rowName is the name of a column with the numbers of the rows whose windows are computed in
+// parts.
+var rowName = plan.Computed("row of window")
+
+// Next implements buffer.Reader.
+func (p *partitioning) Next(ctx context.Context) (*buffer.Buffer, error) {
+	made, err := p.next(ctx)
+	return made, p.failed(err)
+}
+
+func (p *partitioning) next(ctx context.Context) (*buffer.Buffer, error) {
+	if !p.started {
+		p.started = true
+		if len(p.inputs) == 0 {
+			return nil, errEnd
+		}
+		made, err := p.first(ctx)
+		if made != nil || err != nil {
+			return made, unended(err)
+		}
+	}
+	if p.ordered == nil {
+		return nil, errEnd
+	}
+	table, err := p.ordered.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := columns(table, p.Schema())
+	return releasing(made, err, table)
+}
+
+// first returns all rows. If memory is short, it computes the parts instead and returns nil.
+func (p *partitioning) first(ctx context.Context) (*buffer.Buffer, error) {
+	all, err := p.hold(ctx, p.inputs[0])
+	if err != nil {
+		return nil, err
+	}
+	made, err := p.computed(ctx, all)
+	if err == nil || !isShort(err) || p.keys == nil {
+		return releasingHeld(made, err, all)
+	}
+	parts, failure := p.divided(ctx, dividedPart{held: all})
+	if failure != nil {
+		return nil, errors.Join(err, failure)
+	}
+	return nil, p.computeParts(ctx, parts)
+}
+
+// computed returns the rows of a part with the functions.
+func (p *partitioning) computed(ctx context.Context, part *held) (*buffer.Buffer, error) {
+	table, err := part.whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := p.compute(ctx, table)
+	return releasing(made, err, table)
+}
+
+// divided divides a part, which it takes over. The rows get their numbers the first time.
+func (p *partitioning) divided(ctx context.Context, part dividedPart) ([]dividedPart, error) {
+	name := ""
+	if part.level == 0 {
+		name = rowName
+	}
+	smaller, err := part.byHashNumbered(ctx, expr.Hash(p.keys...), part.level, name)
+	if err == nil {
+		err = checkDivided(smaller)
+	}
+	if err != nil {
+		return nil, errors.Join(err, part.release())
+	}
+	var parts []dividedPart
+	for _, of := range smaller {
+		if !of.isEmpty() {
+			parts = append(parts, dividedPart{of, part.level + 1})
+		}
+	}
+	if err := part.release(); err != nil {
+		return nil, errors.Join(err, releaseAll(smaller))
+	}
+	return parts, nil
+}
+
+// computeParts computes the parts, which it takes over, and those that they are divided into.
+func (p *partitioning) computeParts(ctx context.Context, parts []dividedPart) error {
+	results := &held{stage: p.stage, schema: withField(p.Schema(), rowName)}
+	for len(parts) > 0 {
+		part := parts[len(parts)-1]
+		parts = parts[:len(parts)-1]
+		made, err := p.computed(ctx, part.held)
+		if isShort(err) && part.level < mostLevels {
+			smaller, failure := p.divided(ctx, part)
+			if failure == nil {
+				parts = append(parts, smaller...)
+				continue
+			}
+			err = errors.Join(err, failure)
+		} else if err == nil {
+			err = p.keep(ctx, results, made)
+		}
+		if err = errors.Join(err, part.release()); err != nil {
+			for _, rest := range parts {
+				err = errors.Join(err, rest.release())
+			}
+			return errors.Join(err, results.release())
+		}
+	}
+	p.ordered = &sorting{stage: p.stage, keys: []order.Key{{Column: rowName}}, started: true, parts: []*held{results}}
+	return nil
+}
+
+// keep adds the result of a part, which it takes over, to others.
+func (p *partitioning) keep(ctx context.Context, results *held, table *buffer.Buffer) error {
+	made, err := columns(table, results.schema)
+	if made, err = releasing(made, err, table); err != nil {
+		return err
+	}
+	return results.add(ctx, made)
+}
+
+// Close implements buffer.Reader.
+func (p *partitioning) Close() error {
+	if p.ordered == nil {
+		return p.stage.Close()
+	}
+	ordered := p.ordered
+	p.ordered = nil
+	return ordered.Close()
 }

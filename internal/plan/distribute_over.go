@@ -15,6 +15,15 @@ func (d *distribution) dividesWindows(n Node, input spread) (reason string, ok b
 	if !input.all {
 		return "", false
 	}
+	if reason := indivisible(n); reason != "" {
+		return reason, false
+	}
+	return "", d.isWorthDividing(n)
+}
+
+// indivisible returns why the values of windows of some partitions may differ if they are computed
+// without the rows of the others, or "" if they never do.
+func indivisible(n Node) string {
 	var keys []expr.Expr
 	ofAllRows := false
 	switch n := n.(type) {
@@ -25,18 +34,33 @@ func (d *distribution) dividesWindows(n Node, input spread) (reason string, ok b
 		keys = n.partition
 		ofAllRows = slices.ContainsFunc(n.functions, func(f WindowFunction) bool { return f.dependsOnPlace(n.input.Schema()) })
 	default:
-		return "", false
+		return "for operations without windows"
 	}
 	_, _, err := expr.Hash(keys...).Type(n.Inputs()[0].Schema())
 	switch {
 	case len(keys) == 0:
-		return "for windows over all rows", false
+		return "for windows over all rows"
 	case err != nil:
-		return "for windows over keys without a hash", false
+		return "for windows over keys without a hash"
 	case ofAllRows:
-		return "for windows with values that depend on all rows", false
+		return "for windows with values that depend on all rows"
 	}
-	return "", d.isWorthDividing(n)
+	return ""
+}
+
+// Partitions returns the keys of the partitions of a [Window] or an [Over] if partitions can be
+// computed without the rows of the others, with the same results. Otherwise it returns nil.
+func Partitions(n Node) []expr.Expr {
+	if indivisible(n) != "" {
+		return nil
+	}
+	switch n := n.(type) {
+	case *Window:
+		return n.partition
+	case *Over:
+		return n.partition
+	}
+	return nil
 }
 
 // isRowNumber reports whether an aggregation is the number of a row among all.

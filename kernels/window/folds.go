@@ -49,7 +49,9 @@ func (a *arrangement) fold(f Function, value *column.Column, t arrow.DataType, f
 	by, to := f.folding(value.Type(), t)
 	nullable := to.result != resultCount || to.least > 0
 	return a.newColumn(&call, t, nullable, func(out op.Buffers) error {
-		cumulative := f.kind == exponentialMean || f.frame.kind == rowsFrame && frame.high == 0 && frame.low <= -int64(a.capacity)
+		// Not also other frames that reach before all rows: sums of floats would depend on the
+		// number of rows of the table.
+		cumulative := f.kind == exponentialMean || f.frame.kind == rowsFrame && frame.high == 0 && f.frame.low == FirstRow
 		if call.OnHost() {
 			return a.foldOnHost(f, in, by, to, frame, cumulative, out)
 		}
