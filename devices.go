@@ -57,26 +57,32 @@ func Devices(names ...string) Option {
 // Without this option a scan of rows of the host is divided if its columns have 64 MiB or more in
 // device memory: the work on less takes less time than the exchanges. Tables in the memory of
 // a device are read by that device, for it reads its own memory ten times as fast as others can.
+// Partial groups and rows to sort that turn out to be 65,536 or fewer move to the first device, or
+// fewer than the rows of DivideFrom.
 // Rows of an unknown number are divided with and without the option.
 func DivideFrom(rows int64) Option {
 	return Option{"DivideFrom", func(s *settings) error {
 		if rows < 0 {
 			return fmt.Errorf("DivideFrom is %d rows, expected zero or more: %w", rows, device.ErrInvalidValue)
 		}
-		s.divide = dividing{least: rows, given: true}
+		s.divide = dividing{least: rows, few: min(rows, usualFewRows), given: true}
 		return nil
 	}}
 }
 
 // dividing is the choice of DivideFrom.
 type dividing struct {
-	least int64
-	given bool
+	least, few int64
+	given      bool
 }
 
 // leastDivided is the number of bytes in device memory from which scans are divided without
 // DivideFrom. Half of it moves over PCIe 5 in 0.6 ms.
 const leastDivided = 64 << 20
+
+// usualFewRows is the number of rows that are not worth dividing. Operations on as many take tens of
+// microseconds on a GPU, most of it to begin them; so does each step of an exchange.
+const usualFewRows = 1 << 16
 
 // member is one of the devices of an engine, with the manager of its memory.
 type member struct {
@@ -225,6 +231,7 @@ func (e *Engine) onDevices(s *exec.Settings) {
 	}
 	tag := s.Tag
 	s.Others, s.Turns, s.Stay = e.places(), &exec.Turns{}, !e.divide.given
+	s.FewRows = e.divide.few
 	s.Move = func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 		return exchange.Copy(ctx, table, m, exchange.Options{Tag: tag})
 	}

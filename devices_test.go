@@ -52,6 +52,7 @@ func TestRandomQueriesOnSeveralDevices(t *testing.T) {
 	for _, devices := range [][]*device.Device{devicetest.Hosts(t, 2), devicetest.Hosts(t, 4), devicetest.HostsApart(t, 3)} {
 		e := openDevices(t, devices)
 		property.Check(t, func(t *rapid.T) {
+			e.KeepFew(rapid.SampledFrom([]int64{0, 5, 12, 1000}).Draw(t, "few"))
 			c := querytest.Draw(t, e, querytest.Options{Verbs: 7, Rows: 20})
 			defer c.Release()
 			checkQuery(t, c, nil)
@@ -159,6 +160,12 @@ func TestSeveralDevicesAreOne(t *testing.T) {
 				break
 			}
 			require.Equal(t, want[name], lines(t, q), "%s of tables on %d devices", name, count)
+		}
+		for _, few := range []int64{6, 40, 300, 1000} {
+			e.KeepFew(few)
+			for name, q := range queriesOfDevices(e.Records(nil, records...), e.Records(nil, others...)) {
+				require.Equal(t, want[name], lines(t, q), "%s on %d devices, %d are few", name, count, few)
+			}
 		}
 		reader, err := array.NewRecordReader(records[0].Schema(), records)
 		require.NoError(t, err)
@@ -286,7 +293,14 @@ func TestDevicesRefused(t *testing.T) {
 
 // TestCancelSeveralDevices ends the context at points at which a device looks at it.
 func TestCancelSeveralDevices(t *testing.T) {
+	for _, few := range []int64{0, 100} {
+		cancelSeveralDevices(t, few)
+	}
+}
+
+func cancelSeveralDevices(t *testing.T, few int64) {
 	e := openDevices(t, devicetest.Hosts(t, 3))
+	e.KeepFew(few)
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
 	for _, name := range []string{"rows", "ordered groups", "join of groups", "outer shuffled", "sort with ties", "window sorted", "row numbers", "union numbered"} {
 		failed := 0
@@ -341,6 +355,7 @@ func TestFailuresOfOneDevice(t *testing.T) {
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
 	for _, name := range []string{"rows", "groups", "inner join", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined", "last rows", "row numbers"} {
 		for number, fault := range faults {
+			e.KeepFew(100 * int64((number+len(name))%2))
 			failed := 0
 			for nth := uint64(1); ; nth += 1 + nth/divisor {
 				fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: nth}, AllocateError: lost})

@@ -146,7 +146,7 @@ func open(options []Option) (*Engine, error) {
 }
 
 func settingsOf(options []Option) (settings, error) {
-	s := settings{}
+	s := settings{divide: dividing{few: usualFewRows}}
 	given := make(map[string]bool, len(options))
 	for i, o := range options {
 		switch {

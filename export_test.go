@@ -39,6 +39,10 @@ func EngineOnSeveral(managers ...*memory.Manager) *Engine {
 	return e
 }
 
+// KeepFew makes the queries of an engine move shuffled rows to the first device if they are at most
+// so many.
+func (e *Engine) KeepFew(rows int64) { e.divide.few = rows }
+
 // Without returns the query with a plan that is made without some passes of the optimizer.
 // Its steps are not shared with q.
 func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {

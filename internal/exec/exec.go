@@ -24,6 +24,9 @@ type Settings struct {
 	Others []Place
 	// Move copies tables between devices, if there are others.
 	Move source.Move
+	// FewRows is the number of rows up to which those of a shuffle or of ranges all move to the
+	// first device.
+	FewRows int64
 	// Stay is set if scans leave the rows of tables on the devices that have them.
 	Stay bool
 	// Turns, if it is not nil, holds the work of other devices while the query has no turn.

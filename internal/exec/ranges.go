@@ -46,6 +46,9 @@ type rangeRows struct {
 	list    []sampledRow
 	// thinned counts how often every second row was dropped.
 	thinned int
+	// sampled is the number of tables that were sampled: none while the rows are few.
+	sampled int
+	count   int64
 }
 
 // rangeTable is a table that the rows of a device are in.
@@ -100,8 +103,15 @@ func (r *ranges) move(ctx context.Context, s *shuffle) error {
 	if err != nil {
 		return err
 	}
-	if r.number() == 0 {
+	switch rows := r.number(); {
+	case rows == 0:
 		return nil
+	case rows <= r.below.settings.FewRows:
+		return r.below.each(ctx, func(ctx context.Context, w *worker) error { return r.sendFirst(ctx, s, r.rows[w.number]) })
+	}
+	err = r.below.each(ctx, func(ctx context.Context, w *worker) error { return r.sampleRest(ctx, r.rows[w.number]) })
+	if err != nil {
+		return err
 	}
 	if err := r.find(ctx); err != nil {
 		return r.below.failed(unended(err))
@@ -113,8 +123,10 @@ func (r *ranges) move(ctx context.Context, s *shuffle) error {
 func (r *ranges) read(ctx context.Context, of *rangeRows) error {
 	return of.worker.all(ctx, func(table *buffer.Buffer) error {
 		rows, err := table.NumRows(ctx)
-		if err == nil && rows > 0 {
-			err = r.sample(ctx, of, table, rows)
+		if of.count += rows; err == nil && rows > 0 && of.count > r.below.settings.FewRows {
+			if err = r.sampleRest(ctx, of); err == nil {
+				err = r.sample(ctx, of, table, rows)
+			}
 		}
 		if err != nil {
 			return errors.Join(err, table.Release())
@@ -131,7 +143,23 @@ func (r *ranges) read(ctx context.Context, of *rangeRows) error {
 	})
 }
 
-// sample adds some rows of a table to the sample.
+// sampleRest samples the tables that were kept while the rows were few.
+func (r *ranges) sampleRest(ctx context.Context, of *rangeRows) error {
+	for of.sampled < len(of.tables) {
+		t := of.tables[of.sampled]
+		table, err := acquired(ctx, t)
+		if err != nil {
+			return err
+		}
+		err = r.sample(ctx, of, table, t.rows)
+		if _, err = releasing(nil, err, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sample adds some rows of the next table to the sample.
 func (r *ranges) sample(ctx context.Context, of *rangeRows, table *buffer.Buffer, rows int64) error {
 	most := mostSamples / len(r.rows)
 	wanted := min(rows, int64(max(most/2>>of.thinned, leastSampled)))
@@ -144,8 +172,9 @@ func (r *ranges) sample(ctx context.Context, of *rangeRows, table *buffer.Buffer
 		return err
 	}
 	for _, number := range numbers {
-		of.list = append(of.list, sampledRow{len(of.tables), number, float64(rows) / float64(wanted)})
+		of.list = append(of.list, sampledRow{of.sampled, number, float64(rows) / float64(wanted)})
 	}
+	of.sampled++
 	of.samples = append(of.samples, keys)
 	if len(of.list) > most {
 		return of.thin(ctx)
@@ -300,17 +329,38 @@ func quantiles(sorted []uint32, weights []float64, parts int) []uint32 {
 	return chosen
 }
 
+// next returns the first table that has not moved, and removes it.
+func (of *rangeRows) next(ctx context.Context) (*buffer.Buffer, rangeTable, error) {
+	t := of.tables[0]
+	table, err := acquired(ctx, t)
+	if err != nil {
+		return nil, t, err
+	}
+	of.tables = of.tables[1:]
+	table, err = releasing(table, t.Release())
+	return table, t, err
+}
+
+// sendFirst moves the rows of a device to the first one.
+func (r *ranges) sendFirst(ctx context.Context, s *shuffle, of *rangeRows) error {
+	for len(of.tables) > 0 {
+		table, t, err := of.next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.sendFirst(ctx, of.worker, table, t.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // send moves the rows of a device.
 func (r *ranges) send(ctx context.Context, s *shuffle, of *rangeRows) error {
 	bounds := r.bounds[of.worker.number]
 	for len(of.tables) > 0 {
-		t := of.tables[0]
-		table, err := acquired(ctx, t)
+		table, t, err := of.next(ctx)
 		if err != nil {
-			return err
-		}
-		of.tables = of.tables[1:]
-		if table, err = releasing(table, t.Release()); err != nil {
 			return err
 		}
 		first := t.first

@@ -24,6 +24,8 @@ type shuffle struct {
 	// keys are those of a hash, ranges those of ranges.
 	keys   []expr.Expr
 	ranges *ranges
+	// amount, if it is not nil, finds out whether the rows are few.
+	amount *amount
 
 	mu   sync.Mutex
 	done bool
@@ -62,6 +64,8 @@ func (w *worker) shuffle(ctx context.Context, base *stage, n *plan.Exchange) (bu
 		made := &shuffle{below: below, keys: n.Keys()}
 		if n.Kind() == plan.Ranges {
 			made.ranges = newRanges(below, n.SortKeys())
+		} else if few := f.settings.FewRows; few > 0 && !n.Paired() {
+			made.amount = newAmount(len(below.workers), few)
 		}
 		f.shuffles = append(f.shuffles, made)
 	}
@@ -85,10 +89,13 @@ func (s *shuffle) run(ctx context.Context) error {
 		}
 		s.parts = append(s.parts, parts)
 	}
-	if s.ranges == nil {
-		s.err = s.below.each(ctx, s.send)
-	} else {
+	switch {
+	case s.ranges != nil:
 		s.err = s.ranges.move(ctx, s)
+	case s.amount != nil:
+		s.err = s.below.each(ctx, s.sendFew)
+	default:
+		s.err = s.below.each(ctx, s.send)
 	}
 	s.order()
 	return s.err
@@ -122,17 +129,68 @@ func (f *fragment) each(ctx context.Context, call func(context.Context, *worker)
 
 // send moves all rows of a worker by hashes.
 func (s *shuffle) send(ctx context.Context, w *worker) error {
-	return w.all(ctx, func(table *buffer.Buffer) error {
-		var rest pieces
-		rest.push(table)
-		err := rest.all(ctx, func(piece *buffer.Buffer) error {
-			divided, err := exchange.PartitionByHash(ctx, piece, s.keys, len(s.parts), kernels.Options{Manager: w.settings.Manager, Tag: w.settings.Tag})
-			if err != nil {
-				return err
-			}
-			return s.divide(ctx, w, divided, w.at)
-		})
-		return errors.Join(err, rest.release())
+	return w.all(ctx, func(table *buffer.Buffer) error { return s.sendTable(ctx, w, table, w.at) })
+}
+
+// sendTable moves the rows of a table, which it takes over, by hashes.
+func (s *shuffle) sendTable(ctx context.Context, w *worker, table *buffer.Buffer, at place) error {
+	var rest pieces
+	rest.push(table)
+	err := rest.all(ctx, func(piece *buffer.Buffer) error {
+		divided, err := exchange.PartitionByHash(ctx, piece, s.keys, len(s.parts), kernels.Options{Manager: w.settings.Manager, Tag: w.settings.Tag})
+		if err != nil {
+			return err
+		}
+		return s.divide(ctx, w, divided, at)
+	})
+	return errors.Join(err, rest.release())
+}
+
+// sendFirst moves the rows of a table, which it takes over, to the first device.
+func (s *shuffle) sendFirst(ctx context.Context, w *worker, table *buffer.Buffer, at place) error {
+	var rest pieces
+	rest.push(table)
+	err := rest.all(ctx, func(piece *buffer.Buffer) error {
+		if err := piece.Retain(); err != nil {
+			return err
+		}
+		divided := make([]*buffer.Buffer, len(s.parts))
+		divided[0] = piece
+		return s.divide(ctx, w, divided, at)
+	})
+	return errors.Join(err, rest.release())
+}
+
+// sendFew moves all rows of a worker: to the first device if all workers together have few, otherwise
+// by hashes. It keeps tables until that is known.
+func (s *shuffle) sendFew(ctx context.Context, w *worker) (err error) {
+	kept := &early{held: s.below.holdOn(w)}
+	defer func() { err = errors.Join(err, kept.release()) }()
+	err = w.all(ctx, func(table *buffer.Buffer) error {
+		rows, err := table.NumRows(ctx)
+		if err != nil {
+			return errors.Join(err, table.Release())
+		}
+		if s.amount.add(rows) {
+			return kept.keep(ctx, table, w.at)
+		}
+		if err := kept.each(ctx, func(table *buffer.Buffer, at place) error { return s.sendTable(ctx, w, table, at) }); err != nil {
+			return errors.Join(err, table.Release())
+		}
+		return s.sendTable(ctx, w, table, w.at)
+	})
+	if err != nil {
+		return err
+	}
+	few, err := s.amount.end(ctx)
+	if err != nil {
+		return err
+	}
+	return kept.each(ctx, func(table *buffer.Buffer, at place) error {
+		if few {
+			return s.sendFirst(ctx, w, table, at)
+		}
+		return s.sendTable(ctx, w, table, at)
 	})
 }
 
@@ -152,10 +210,15 @@ func (w *worker) all(ctx context.Context, call func(*buffer.Buffer) error) error
 	}
 }
 
-// divide moves the parts of a table, which it takes over. If memory is short, it moves none.
+// divide moves the parts of a table, which it takes over; those without rows may be nil. If memory
+// is short, it moves none.
 func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffer, at place) error {
 	moved := make([]*buffer.Buffer, 0, len(divided))
 	for to, p := range divided {
+		if p == nil {
+			moved = append(moved, nil)
+			continue
+		}
 		made, err := s.moved(ctx, w, p, to)
 		if err != nil {
 			_, err = releasing(nil, s.parts[w.number][to].failed(err), append(moved, divided...)...)
@@ -168,6 +231,9 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 		return err
 	}
 	for to, p := range moved {
+		if p == nil {
+			continue
+		}
 		of := &s.parts[w.number][to]
 		rows, err := p.NumRows(ctx)
 		if err != nil {

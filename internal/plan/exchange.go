@@ -40,6 +40,8 @@ type Exchange struct {
 	devices  Devices
 	keys     []expr.Expr
 	sortKeys []SortKey
+	// paired is set if another shuffle moves rows by the same hash.
+	paired bool
 	// reason is why rows are gathered that could be worked on by all devices otherwise, or "".
 	reason string
 }
@@ -74,6 +76,10 @@ func (e *Exchange) Keys() []expr.Expr { return e.keys }
 
 // SortKeys returns the keys of an exchange by ranges.
 func (e *Exchange) SortKeys() []SortKey { return e.sortKeys }
+
+// Paired reports whether another shuffle moves rows by the same hash, as for the sides of a join.
+// Otherwise all rows may move to one device.
+func (e *Exchange) Paired() bool { return e.paired }
 
 // Kind returns the way in which rows move.
 func (e *Exchange) Kind() ExchangeKind { return e.kind }
@@ -406,7 +412,9 @@ func (d *distribution) shuffle(n *Join, inputs []spread) (spread, error) {
 	for _, k := range options.Keys {
 		left, right = append(left, k.Left), append(right, k.Right)
 	}
-	made, err := NewJoin(NewExchange(inputs[0].node, Shuffle, d.devices, left...), NewExchange(inputs[1].node, Shuffle, d.devices, right...), options)
+	sides := [2]*Exchange{NewExchange(inputs[0].node, Shuffle, d.devices, left...), NewExchange(inputs[1].node, Shuffle, d.devices, right...)}
+	sides[0].paired, sides[1].paired = true, true
+	made, err := NewJoin(sides[0], sides[1], options)
 	if err != nil {
 		return spread{}, err
 	}
