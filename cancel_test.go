@@ -66,7 +66,7 @@ func TestCancelEverywhere(t *testing.T) {
 	} {
 		for _, divided := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, divided %v", name, divided), func(t *testing.T) {
-				e := smallEngine(t, 1<<20)
+				e := smallEngine(t, 2<<20)
 				needs, err := query(e).Needs(t.Context())
 				require.NoError(t, err)
 				if divided {

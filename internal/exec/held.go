@@ -79,6 +79,8 @@ type held struct {
 	schema *arrow.Schema
 	first  *buffer.Buffer
 	tables []heldTable
+	// bytes is the size of all tables that were added.
+	bytes uint64
 }
 
 // heldTable is a [spill.Table], or a table that does not move.
@@ -119,6 +121,7 @@ func (h *held) add(ctx context.Context, table *buffer.Buffer) error {
 	if rows, known := table.HostRows(); known && rows == 0 {
 		return table.Release()
 	}
+	h.bytes += table.Bytes()
 	if h.isEmpty() {
 		h.first = table
 		return nil

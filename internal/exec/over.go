@@ -103,7 +103,7 @@ func (p *partitioning) first(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	parts, failure := p.divided(ctx, dividedPart{held: all})
 	if failure != nil {
-		return nil, errors.Join(err, failure)
+		return nil, errors.Join(err, failure, all.release())
 	}
 	return nil, p.computeParts(ctx, parts)
 }
@@ -118,7 +118,8 @@ func (p *partitioning) computed(ctx context.Context, part *held) (*buffer.Buffer
 	return releasing(made, err, table)
 }
 
-// divided divides a part, which it takes over. The rows get their numbers the first time.
+// divided divides a part, which it releases unless it fails. The rows get their numbers the first
+// time.
 func (p *partitioning) divided(ctx context.Context, part dividedPart) ([]dividedPart, error) {
 	name := ""
 	if part.level == 0 {
@@ -129,7 +130,7 @@ func (p *partitioning) divided(ctx context.Context, part dividedPart) ([]divided
 		err = checkDivided(smaller)
 	}
 	if err != nil {
-		return nil, errors.Join(err, part.release())
+		return nil, err
 	}
 	var parts []dividedPart
 	for _, of := range smaller {
@@ -149,26 +150,44 @@ func (p *partitioning) computeParts(ctx context.Context, parts []dividedPart) er
 	for len(parts) > 0 {
 		part := parts[len(parts)-1]
 		parts = parts[:len(parts)-1]
-		made, err := p.computed(ctx, part.held)
-		if isShort(err) && part.level < mostLevels {
-			smaller, failure := p.divided(ctx, part)
-			if failure == nil {
-				parts = append(parts, smaller...)
-				continue
-			}
-			err = errors.Join(err, failure)
-		} else if err == nil {
-			err = p.keep(ctx, results, made)
-		}
+		smaller, err := p.computePart(ctx, part, results)
 		if err = errors.Join(err, part.release()); err != nil {
-			for _, rest := range parts {
+			for _, rest := range append(parts, smaller...) {
 				err = errors.Join(err, rest.release())
 			}
 			return errors.Join(err, results.release())
 		}
+		parts = append(parts, smaller...)
 	}
 	p.ordered = &sorting{stage: p.stage, keys: []order.Key{{Column: rowName}}, started: true, parts: []*held{results}}
 	return nil
+}
+
+// computePart adds the results of a part, or returns smaller parts that it was divided into.
+// A part that takes much of the budget is divided even if it could be computed, because its
+// result must fit beside the copies of it that the sort of all results makes. A part with the
+// rows of one partition cannot be divided.
+func (p *partitioning) computePart(ctx context.Context, part dividedPart, results *held) ([]dividedPart, error) {
+	divisible := part.level < mostLevels
+	if most := p.settings.Manager.Stats().Budget / grownShare; divisible && most > 0 && part.bytes > most {
+		smaller, err := p.divided(ctx, part)
+		if err == nil || !errors.Is(err, errIndivisible) {
+			return smaller, err
+		}
+		divisible = false
+	}
+	made, err := p.computed(ctx, part.held)
+	switch {
+	case err == nil:
+		return nil, p.keep(ctx, results, made)
+	case isShort(err) && divisible:
+		smaller, failure := p.divided(ctx, part)
+		if failure != nil {
+			return nil, errors.Join(err, failure)
+		}
+		return smaller, nil
+	}
+	return nil, err
 }
 
 // keep adds the result of a part, which it takes over, to others.
