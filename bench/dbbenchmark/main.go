@@ -6,13 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/joins"
+	"github.com/gpuframe/gpuframe/bench/internal/mark"
 	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
@@ -91,13 +91,10 @@ func groupings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d g
 
 // answerMarked answers a question once, with a name as the mark of the profile.
 func answerMarked(ctx context.Context, name string, q groupby.Question, x *buffer.Buffer, mgr *memory.Manager) error {
-	const mark = "GPUFRAME_PROFILE_MARK"
-	if err := os.Setenv(mark, name); err != nil {
+	return mark.Run(ctx, name, mgr.Stream(), func() error {
+		_, _, err := q.Measure(ctx, x, mgr, 0)
 		return err
-	}
-	_, _, err := q.Measure(ctx, x, mgr, 0)
-	// The profile is printed with the first call to the driver after the mark has changed.
-	return errors.Join(err, os.Unsetenv(mark), mgr.Stream().Synchronize(ctx))
+	})
 }
 
 func joinings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) (err error) {

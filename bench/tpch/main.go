@@ -22,6 +22,7 @@ type settings struct {
 	profiled int
 	answers  string
 	profile  string
+	marked   bool
 }
 
 func main() {
@@ -32,6 +33,7 @@ func main() {
 	flag.IntVar(&s.profiled, "operations", 0, "print this number of operations of each query, those that take the most time")
 	flag.StringVar(&s.answers, "answers", "", "folder of answers: those in it are compared, the others are written; empty for neither")
 	flag.StringVar(&s.profile, "cpuprofile", "", "file to write a profile of the queries to, for go tool pprof")
+	flag.BoolVar(&s.marked, "profile", false, "run each query once more after the others, with GPUFRAME_PROFILE_MARK set for bench/profile")
 	flag.Parse()
 	if err := s.run(context.Background()); err != nil {
 		log.Fatal(err)
@@ -111,6 +113,9 @@ func (s *settings) measure(ctx context.Context, of *session.Session) error {
 	var failures []error
 	for _, q := range s.Chosen() {
 		m, err := of.Measure(ctx, q, s.Rounds)
+		if err == nil && s.marked {
+			err = of.Marked(ctx, q)
+		}
 		if err == nil && s.answers != "" {
 			err = checkAnswer(ctx, of, q, s.answers)
 		}

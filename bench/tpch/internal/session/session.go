@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/internal/mark"
 	"github.com/gpuframe/gpuframe/bench/tpch/data"
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
@@ -217,6 +218,18 @@ func (s *Session) Measure(ctx context.Context, q queries.Query, rounds int, opti
 		}
 	}
 	return m, nil
+}
+
+// Marked runs a query once, with its number as the mark of bench/profile.
+func (s *Session) Marked(ctx context.Context, q queries.Query) error {
+	stream := s.engine.Manager().Stream()
+	return mark.Run(ctx, fmt.Sprintf("query %d", q.Number), stream, func() error {
+		frame, err := q.Of(s.tables).Collect(ctx)
+		if err != nil {
+			return err
+		}
+		return errors.Join(stream.Synchronize(ctx), frame.Release())
+	})
 }
 
 // Answer runs a query.
