@@ -10,7 +10,7 @@ import (
 )
 
 func TestPollRepeatsUntilDone(t *testing.T) {
-	for _, needed := range []int{1, 2, polledWithoutPause, polledWithoutPause + 5} {
+	for _, needed := range []int{1, 2, polledWithoutYield, polledWithoutYield + 5, 1500} {
 		asked := 0
 		require.NoError(t, poll(t.Context(), func() (bool, error) {
 			asked++
@@ -31,7 +31,7 @@ func TestPollReturnsErrors(t *testing.T) {
 
 func TestPollEndsWithTheContext(t *testing.T) {
 	cause := errors.New("the user left")
-	for _, after := range []int{1, 2, polledWithoutPause, polledWithoutPause + 1, polledWithoutPause + 5} {
+	for _, after := range []int{1, 2, polledWithoutYield, polledWithoutYield + 1, 1500} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		asked := 0
 		err := poll(ctx, func() (bool, error) {

@@ -1,7 +1,7 @@
 // A library in place of libcuda.so.1 that passes every call on and records the time of
 // kernels, copies and fills on the device, and of waits on the host.
 //
-//   gcc -O2 -shared -fPIC -o libdriverprofile.so driver_profile.c libcuda.so.1 -ldl -lpthread
+//   gcc -O2 -shared -fPIC -Wl,--no-as-needed -o libdriverprofile.so driver_profile.c libcuda.so.1 -ldl -lpthread
 //   GPUFRAME_LIBCUDA=$PWD/libdriverprofile.so ./dbbenchmark -profile
 //
 // It records while the environment variable GPUFRAME_PROFILE_MARK is set and not empty, and
