@@ -43,7 +43,7 @@ const roomShare = 32
 
 // compact waits for the number of rows of a large table, so that the operators that read it have
 // no memory and no threads for rows that are not there. If the table takes much memory for few
-// rows, it is copied. compact takes over the table.
+// rows, it is copied, unless memory is short. compact takes over the table.
 func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	if _, known := table.HostRows(); known || table.Capacity() <= smallCapacity {
 		return table, nil
@@ -54,6 +54,9 @@ func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buff
 		return table, err
 	}
 	made, err := selection.Compact(ctx, table, s.options())
+	if isShort(err) {
+		return table, nil
+	}
 	return releasing(made, err, table)
 }
 

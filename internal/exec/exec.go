@@ -192,7 +192,7 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	case *plan.Nothing:
 		return nothing{base}, nil
 	case *plan.Filter:
-		return &mapping{stage: base, apply: filter(base, n)}, nil
+		return filter(base, n), nil
 	case *plan.Project:
 		return &mapping{stage: base, apply: project(base, n)}, nil
 	case *plan.Position:
@@ -204,7 +204,7 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	case *plan.Draw:
 		return &once{stage: base, make: draw(base, n)}, nil
 	case *plan.Explode:
-		return newExploding(base, n), nil
+		return explode(base, n), nil
 	case *plan.Slice:
 		if n.Offset() < 0 {
 			return newTail(base, n), nil
@@ -285,6 +285,10 @@ type mapping struct {
 	*stage
 	apply  func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
 	pieces pieces
+	// grown returns the expected memory of what apply makes of a table. A table for which that
+	// exceeds this share of the budget, as a divisor, is cut before. It may be nil.
+	grown func(table *buffer.Buffer) uint64
+	share uint64
 }
 
 // Next implements buffer.Reader.
@@ -297,10 +301,21 @@ func (m *mapping) Next(ctx context.Context) (*buffer.Buffer, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.pieces.push(table)
+		if err = m.add(ctx, table); err != nil {
+			return nil, m.failed(err)
+		}
 	}
 	made, err := m.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return m.apply(ctx, piece) })
 	return made, m.failed(unended(err))
+}
+
+// add adds a table, which it takes over, or pieces of it.
+func (m *mapping) add(ctx context.Context, table *buffer.Buffer) error {
+	if m.grown == nil {
+		m.pieces.push(table)
+		return nil
+	}
+	return m.pieces.cut(ctx, table, m.grown(table), m.settings.Manager.Budget()/m.share)
 }
 
 // Close implements buffer.Reader.

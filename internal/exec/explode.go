@@ -2,8 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/plan"
@@ -14,69 +12,24 @@ import (
 // operation copies them at least once.
 const grownShare = 8
 
-// exploding makes rows of the elements of lists. A table with elements that are expected to
+// explode makes rows of the elements of lists. A table with elements that are expected to
 // take much of the budget is cut first.
-type exploding struct {
-	mapping
-	columns []string
-}
-
-func newExploding(s *stage, n *plan.Explode) *exploding {
+func explode(s *stage, n *plan.Explode) *mapping {
 	options := n.Options()
 	options.Options = s.options()
-	return &exploding{columns: n.Columns(), mapping: mapping{stage: s, apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-		return nested.Explode(ctx, table, n.Columns(), options)
-	}}}
+	return &mapping{
+		stage: s,
+		apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return nested.Explode(ctx, table, n.Columns(), options)
+		},
+		grown: func(table *buffer.Buffer) uint64 { return exploded(table, n.Columns()[0]) }, share: grownShare,
+	}
 }
 
-// Next implements buffer.Reader.
-func (e *exploding) Next(ctx context.Context) (*buffer.Buffer, error) {
-	if e.pieces.isEmpty() && len(e.inputs) > 0 {
-		table, err := e.inputs[0].Next(ctx)
-		if err == nil {
-			err = e.cut(ctx, table)
-		}
-		if err != nil {
-			return nil, e.failed(err)
-		}
-	}
-	return e.mapping.Next(ctx)
-}
-
-// cut adds the pieces of a table, which it takes over.
-func (e *exploding) cut(ctx context.Context, table *buffer.Buffer) error {
-	rows, err := table.NumRows(ctx)
-	if err != nil {
-		return errors.Join(err, table.Release())
-	}
-	most := e.settings.Manager.Stats().Budget / grownShare
-	count := min(int64(e.grown(table)/max(most, 1)), rows)
-	if most == 0 || count < 2 {
-		e.pieces.push(table)
-		return nil
-	}
-	each := (rows + count - 1) / count
-	var list []*buffer.Buffer
-	for at := int64(0); at < rows && err == nil; at += each {
-		var piece *buffer.Buffer
-		if piece, err = table.Slice(at, min(each, rows-at)); err == nil {
-			list = append(list, piece)
-		}
-	}
-	if err = errors.Join(err, table.Release()); err != nil {
-		_, err = releasing(nil, err, list...)
-		return err
-	}
-	for _, piece := range slices.Backward(list) {
-		e.pieces.push(piece)
-	}
-	return nil
-}
-
-// grown returns the expected number of bytes of the rows that a table becomes: those of the
+// exploded returns the expected number of bytes of the rows that a table becomes: those of the
 // table for each element of an average list.
-func (e *exploding) grown(table *buffer.Buffer) uint64 {
-	list, err := table.ColumnByName(e.columns[0])
+func exploded(table *buffer.Buffer, of string) uint64 {
+	list, err := table.ColumnByName(of)
 	if err != nil || list.NumChildren() == 0 || list.Len() == 0 {
 		return 0
 	}

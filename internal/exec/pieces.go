@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/cancel"
@@ -13,6 +14,35 @@ import (
 type pieces struct{ list []*buffer.Buffer }
 
 func (p *pieces) push(table *buffer.Buffer) { p.list = append(p.list, table) }
+
+// cut adds a table, which it takes over, in pieces of about most bytes of the bytes that it is
+// expected to take.
+func (p *pieces) cut(ctx context.Context, table *buffer.Buffer, bytes, most uint64) error {
+	if bytes/max(most, 1) < 2 {
+		p.push(table)
+		return nil
+	}
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return errors.Join(err, table.Release())
+	}
+	each := max(int64(float64(table.Capacity())*float64(most)/float64(bytes)), leastRows)
+	var list []*buffer.Buffer
+	for at := int64(0); at < max(rows, 1) && err == nil; at += each {
+		var piece *buffer.Buffer
+		if piece, err = table.Slice(at, min(each, rows-at)); err == nil {
+			list = append(list, piece)
+		}
+	}
+	if err = errors.Join(err, table.Release()); err != nil {
+		_, err = releasing(nil, err, list...)
+		return err
+	}
+	for _, piece := range slices.Backward(list) {
+		p.push(piece)
+	}
+	return nil
+}
 
 func (p *pieces) isEmpty() bool { return len(p.list) == 0 }
 
