@@ -43,6 +43,21 @@ template <typename T> DEVICE void copy_kept(const T *from, T *out, const u32 *wo
     }
 }
 
+// sparse_most is the number of rows up to which a segment that keeps so few is not read whole.
+static constexpr u32 sparse_most = segment_rows / 8;
+
+// copy_few copies the rows that a segment keeps, at most sparse_most. It reads no others.
+template <typename T> DEVICE void copy_few(const T *from, T *out, const u32 *words, u32 kept) {
+    __shared__ u16 lists[compact_warps][sparse_most];
+    u16 *list = lists[thread_in_block() / warp_threads];
+    each_kept(words, [=](u32 row, u32 place) { list[place] = row; });
+    __nvvm_bar_warp_sync(whole_warp);
+#pragma unroll
+    for (u32 i = 0; i < sparse_most; i += warp_threads)
+        if (i + lane_in_warp() < kept)
+            out[i + lane_in_warp()] = from[list[i + lane_in_warp()]];
+}
+
 // compact_values keeps rows of columns of values. T is the widest unit that divides the
 // width and the addresses.
 template <typename T> DEVICE void compact_values(const Mask &mask, const Where &where, const Columns &columns) {
@@ -58,15 +73,16 @@ template <typename T> DEVICE void compact_values(const Mask &mask, const Where &
     const bool numbers = column.source == nullptr, whole = limit == segment_rows && units == 1 && !numbers;
     const T *from = (const T *)global_of(column.source) + begin * units;
 
-    // Loads that do not depend on the keep bits are issued first.
-    T value[segment_words] = {};
-    if (whole)
-        load_segment(value, from);
-    const u32 *words = share(shared, segment_keep_bits(mask, begin, limit));
+    const u32 word = segment_keep_bits(mask, begin, limit), kept = warp_fold((u32)__builtin_popcount(word), Sum<u32>());
+    const u32 *words = share(shared, word);
     T *to = (T *)global_of(column.out) + begin_of(where, segment) * units;
-    if (whole)
+    if (whole && kept <= sparse_most) {
+        copy_few(from, to, words, kept);
+    } else if (whole) {
+        T value[segment_words];
+        load_segment(value, from);
         store_kept(value, to, words);
-    else if (!numbers)
+    } else if (!numbers)
         copy_kept(from, to, words, units);
     else if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
         each_kept(words, [=](u32 row, u32 place) { to[place] = begin + row; });
