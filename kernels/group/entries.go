@@ -29,6 +29,8 @@ var entries = kernelset.Entries{
 	"lengths_of_numbers":         "texts",
 	"list_offsets":               "rows",
 	"number_few":                 "few",
+	"number_fixed_32":            "texts",
+	"number_fixed_64":            "texts",
 	"number_places":              "places",
 	"number_rows":                "rows",
 	"number_texts_32":            "texts",

@@ -336,7 +336,11 @@ func (n *textNumbers) number(call *op.Call) error {
 		result.Type = arrow.PrimitiveTypes.Uint64
 	}
 	n.column, err = newColumn(&scratch, result, func(out op.Buffers) error {
-		return launchGrid(call, "texts", fmt.Sprint("number_texts_", 8*n.width()), rows, texts, n.argument(), out.Values)
+		kernel := "number_texts_"
+		if n.shortest == n.longest && !op.Nullable(n.strings) {
+			kernel = "number_fixed_"
+		}
+		return launchGrid(call, "texts", fmt.Sprint(kernel, 8*n.width()), rows, texts, n.argument(), out.Values)
 	})
 	if err != nil {
 		return err

@@ -161,8 +161,46 @@ template <typename Number> DEVICE void number_all(const Strings &s, const Digits
     }
 }
 
+// fixed_all numbers strings of one length, without nulls: rows follow each other without a look at
+// their offsets.
+template <typename Number> DEVICE void fixed_all(const Strings &s, const Digits &d, Number *numbers) {
+    const u64 rows = device_rows(s.counted, s.rows), step = threads_per_grid();
+    if (rows == 0)
+        return;
+    const u8 *const low = (const u8 *)((u64)s.data + 7 & ~7ull), *const high = s.data + s.extent - 24;
+    const u8 *const begin = row_of(s, rows, 0).begin;
+    const bool large = s.extent >= 24;
+    for (u64 first = thread_in_grid(); first < rows; first += number_rows * step) {
+        Two bytes[number_rows];
+        Number number[number_rows] = {};
+#pragma unroll
+        for (u32 i = 0; i < number_rows; i++) {
+            const u64 at = first + i * step < rows ? first + i * step : first;
+            const Row row = {begin + at * d.shortest, d.shortest, true};
+            bytes[i] = large && row.begin >= low && row.begin <= high ? words_inside(row) : bytes_of(s, row);
+        }
+#pragma unroll 1
+        for (u32 j = 0; j < d.count; j++) {
+            const Digit &digit = d.digit[j];
+            const u32 position = digit.position, least = digit.least, shift = 8 * (position & 7);
+            const Number factor = (Number)digit.factor;
+#pragma unroll
+            for (u32 i = 0; i < number_rows; i++) {
+                const u32 byte = (u32)((position < 8 ? bytes[i].word[0] : bytes[i].word[1]) >> shift) & 0xff;
+                number[i] += (Number)(byte - least) * factor;
+            }
+        }
+#pragma unroll
+        for (u32 i = 0; i < number_rows; i++)
+            if (first + i * step < rows)
+                numbers[first + i * step] = number[i];
+    }
+}
+
 KERNEL LAUNCH_BOUNDS(text_threads) number_texts_32(const Strings s, const Digits d, u32 *numbers) { number_all(s, d, numbers); }
 KERNEL LAUNCH_BOUNDS(text_threads) number_texts_64(const Strings s, const Digits d, u64 *numbers) { number_all(s, d, numbers); }
+KERNEL LAUNCH_BOUNDS(text_threads) number_fixed_32(const Strings s, const Digits d, u32 *numbers) { fixed_all(s, d, numbers); }
+KERNEL LAUNCH_BOUNDS(text_threads) number_fixed_64(const Strings s, const Digits d, u64 *numbers) { fixed_all(s, d, numbers); }
 
 DEVICE u64 number_at(const void *numbers, u32 width, u64 i) { return width == 4 ? ((const u32 *)numbers)[i] : ((const u64 *)numbers)[i]; }
 
