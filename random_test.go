@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/internal/testing/querytest"
@@ -41,13 +42,14 @@ func TestRandomQueries(t *testing.T) {
 	}
 }
 
-// checkQuery runs a query without some passes.
+// checkQuery runs a query without some passes, with or without masks of filters below joins.
 func checkQuery(t *rapid.T, c *querytest.Case, without []string) {
 	q, err := c.Query.Without(t.Context(), without...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.Text)
 	}
-	f, err := q.Collect(t.Context())
+	choices := strategy.Filter{Masks: rapid.Bool().Draw(t, "masks")}
+	f, err := q.Collect(strategy.WithFilter(t.Context(), choices))
 	if err != nil {
 		t.Fatalf("%v\n%s\nplan\n%s", err, c.Text, q.ExplainPlan())
 	}

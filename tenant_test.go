@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
@@ -27,6 +28,13 @@ func TestTenantReadsTablesOfTheEngine(t *testing.T) {
 		both := tenant.Table(one.Table()).Union(tenant.Table(two.Table()))
 		require.Equal(t, []string{"Oslo 10 1", "Bern 60 2"}, collect(t, both.Sort(qty).Head(2)))
 		require.Equal(t, []string{"14"}, collect(t, both.Join(both, gpuframe.Inner, city).Select(gpuframe.Count())))
+
+		// The filter masks a column that the engine has, with memory of the tenant.
+		masked := strategy.WithFilter(t.Context(), strategy.Filter{Masks: true})
+		kept, err := both.Filter(qty.Gt(1)).Join(both.Select(qty).Distinct(), gpuframe.Semi, qty).Collect(masked)
+		require.NoError(t, err)
+		require.Equal(t, int64(len(collect(t, both.Filter(qty.Gt(1))))), kept.NumRows())
+		require.NoError(t, kept.Release())
 	})
 }
 

@@ -192,7 +192,7 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	case *plan.Nothing:
 		return nothing{base}, nil
 	case *plan.Filter:
-		return filter(base, n), nil
+		return newFiltering(base, n), nil
 	case *plan.Project:
 		return &mapping{stage: base, apply: project(base, n)}, nil
 	case *plan.Position:
@@ -285,7 +285,7 @@ type mapping struct {
 	*stage
 	apply  func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
 	pieces pieces
-	// grown returns the expected memory of what apply makes of a table. A table for which that
+	// grown returns the expected memory of the result of apply. A table for which it
 	// exceeds this share of the budget, as a divisor, is cut before. It may be nil.
 	grown func(table *buffer.Buffer) uint64
 	share uint64

@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// interruptible is the reader of a node that yields no table when the context is done, neither
-// before nor after the work. Together with the checks in [pieces] and [held], there is one
+// interruptible is the reader of a node that yields no table when the context is done,
+// before or after the work. Together with the checks in [pieces] and [held], one runs
 // between any two operators on all rows, and between any two tables.
 type interruptible struct {
 	buffer.Reader

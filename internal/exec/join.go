@@ -101,6 +101,7 @@ func (j *joining) start(ctx context.Context) error {
 	if j.right, err = right.whole(ctx); err != nil {
 		return j.short(ctx, err)
 	}
+	j.maskFilter()
 	return j.findBounds(ctx)
 }
 

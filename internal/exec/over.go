@@ -165,7 +165,7 @@ func (p *partitioning) computeParts(ctx context.Context, parts []dividedPart) er
 
 // computePart adds the results of a part, or returns smaller parts that it was divided into.
 // A part that takes much of the budget is divided even if it could be computed, because its
-// result must fit beside the copies of it that the sort of all results makes. A part with the
+// result and the copies that the sort of all results makes must fit together. A part with the
 // rows of one partition cannot be divided.
 func (p *partitioning) computePart(ctx context.Context, part dividedPart, results *held) ([]dividedPart, error) {
 	divisible := part.level < mostLevels

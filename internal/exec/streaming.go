@@ -6,7 +6,6 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
 // nothing has no rows.
@@ -14,27 +13,6 @@ type nothing struct{ *stage }
 
 // Next implements buffer.Reader.
 func (nothing) Next(context.Context) (*buffer.Buffer, error) { return nil, errEnd }
-
-// keptShare is the part of the budget, as a divisor, that the result of a filter may have room
-// for. On a GPU the result of a filter has the capacity of its input, and the next operation may
-// copy the rows.
-const keptShare = 4
-
-// filter keeps the rows that meet a condition. A table with room for more rows than the budget
-// permits is cut first.
-func filter(s *stage, n *plan.Filter) *mapping {
-	rowBytes := float64(plan.EstimateOf(n).RowBytes)
-	return &mapping{
-		stage: s,
-		apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			if columns := n.Columns(); columns != nil {
-				return selection.FilterSelect(ctx, table, n.Condition(), columns, s.options())
-			}
-			return selection.Filter(ctx, table, n.Condition(), s.options())
-		},
-		grown: func(table *buffer.Buffer) uint64 { return uint64(rowBytes * float64(table.Capacity())) }, share: keptShare,
-	}
-}
 
 // project evaluates expressions.
 func project(s *stage, n *plan.Project) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {

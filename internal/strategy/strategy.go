@@ -98,3 +98,22 @@ func OfGroup(ctx context.Context) Group {
 	choices, _ := ctx.Value(groupKey{}).(Group)
 	return choices
 }
+
+// Filter has the choices of the filters of a query.
+type Filter struct {
+	// Masks masks the keys of joins above filters, also of few rows and however many are kept.
+	Masks bool
+}
+
+type filterKey struct{}
+
+// WithFilter returns a context with the choices of filters.
+func WithFilter(ctx context.Context, choices Filter) context.Context {
+	return context.WithValue(ctx, filterKey{}, choices)
+}
+
+// OfFilter returns the choices of a context.
+func OfFilter(ctx context.Context) Filter {
+	choices, _ := ctx.Value(filterKey{}).(Filter)
+	return choices
+}
