@@ -155,7 +155,7 @@ func TestEveryAllocationFails(t *testing.T) {
 			address := socketPath(t)
 			r.worlds = make([]*world.World, 2)
 			for _, err := range each(2, func(rank int) (err error) {
-				r.worlds[rank], err = world.Open(t.Context(), world.Config{Rank: rank, Size: 2, Address: address, Manager: r.managers[rank], RoundBytes: 1000})
+				r.worlds[rank], err = world.Open(t.Context(), withTransport(world.Config{Rank: rank, Size: 2, Address: address, Manager: r.managers[rank], RoundBytes: 1000}))
 				return err
 			}) {
 				require.NoError(t, err)

@@ -42,6 +42,29 @@ type ranks struct {
 	worlds   []*world.World
 }
 
+// standInVariable is the environment variable that is set in processes in which the ranks use a
+// stand-in for NCCL: see TestWithStandIn.
+const standInVariable = "GPUFRAME_WORLD_STAND_IN"
+
+// transport is the transport that the ranks of these tests use.
+func transport() world.Transport {
+	if os.Getenv(standInVariable) != "" {
+		return world.NCCL
+	}
+	return world.Sockets
+}
+
+// withTransport sets the transport of a configuration.
+func withTransport(c world.Config) world.Config {
+	if c.Transport = transport(); c.Transport == world.NCCL {
+		c = c.WithStandIn()
+		if c.Size == 1 {
+			c.Transport = world.Automatic
+		}
+	}
+	return c
+}
+
 func open(t testing.TB, devices []*device.Device, options memory.Options, change func(*world.Config)) (r ranks) {
 	for _, dev := range devices {
 		r.managers = append(r.managers, devicetest.Manager(t, dev, options))
@@ -50,6 +73,7 @@ func open(t testing.TB, devices []*device.Device, options memory.Options, change
 	r.worlds = make([]*world.World, size)
 	for rank, err := range each(size, func(rank int) (err error) {
 		config := world.Config{Rank: rank, Size: size, Address: address, Manager: r.managers[rank], RoundBytes: 1000, Tag: "moved"}
+		config = withTransport(config)
 		if change != nil {
 			change(&config)
 		}
