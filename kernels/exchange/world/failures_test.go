@@ -3,9 +3,11 @@ package world_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -232,6 +234,63 @@ func TestTheContextEnds(t *testing.T) {
 			ended = steps >= step
 		})
 		if !ended {
+			break
+		}
+	}
+}
+
+// A rank closes its World while an operation runs, at each of its steps: the other one names it.
+func TestCloseDuringAnOperation(t *testing.T) {
+	for step := 1; ; step++ {
+		ended := false
+		t.Run("", func(t *testing.T) {
+			steps, armed := 0, false
+			at, resume := make(chan struct{}), make(chan struct{})
+			r := open(t, devicetest.Hosts(t, 2), memory.Options{}, func(c *world.Config) {
+				if c.Rank == 1 {
+					*c = c.WithHook(func() {
+						if !armed {
+							return
+						}
+						if steps++; steps == step {
+							close(at)
+							<-resume
+						}
+					})
+				}
+			})
+			tables := r.tables(t, arrow.PrimitiveTypes.Int32)
+			armed = true
+			before := r.held()
+			var closing sync.WaitGroup
+			errs := each(2, func(rank int) error {
+				if rank == 1 {
+					_, err := r.worlds[1].Copy(t.Context(), tables[1], 1, 0)
+					if steps < step {
+						close(at)
+					}
+					return err
+				}
+				defer close(resume)
+				closing.Go(func() {
+					<-at
+					assert.NoError(t, r.worlds[1].Close())
+				})
+				made, err := r.worlds[0].Copy(t.Context(), nil, 1, 0)
+				if made != nil {
+					err = errors.Join(err, made.Release())
+				}
+				return err
+			})
+			closing.Wait()
+			if errs[0] != nil {
+				require.ErrorIs(t, errs[0], world.ErrLost)
+				require.ErrorContains(t, errs[0], "rank 1")
+			}
+			require.Equal(t, before, r.held())
+			ended = steps < step
+		})
+		if ended {
 			break
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/nccl"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
@@ -41,12 +42,18 @@ type (
 		Device string
 		// Budget is that of the manager.
 		Budget uint64
+		// Library, if it is not empty, is the path of NCCL's library in this process.
+		Library string
+		// Automatic is set if the ranks choose the transport.
+		Automatic bool
 		// DieAt is the number of the step at which the process kills itself, or zero.
 		DieAt int64
 	}
 	result struct {
 		// Opened is the number of steps of Open, Steps that of Open and one exchange.
 		Opened, Steps int64
+		// Rounds is the number of rounds of the first exchange.
+		Rounds uint64
 		// Transport is what the World reports.
 		Transport string
 		// Rows are the texts of the first column of the first exchange.
@@ -84,7 +91,14 @@ func (do task) run(t *testing.T) (made result) {
 	mgr, err := memory.NewManager(dev, memory.Options{Budget: do.Budget})
 	require.NoError(t, err)
 	var steps atomic.Int64
-	config := withTransport(world.Config{Rank: do.Rank, Size: do.Size, Address: do.Address, Manager: mgr, RoundBytes: 500}).WithHook(func() {
+	config := withTransport(world.Config{Rank: do.Rank, Size: do.Size, Address: do.Address, Manager: mgr, RoundBytes: 500})
+	if do.Automatic {
+		config.Transport = world.Automatic
+	}
+	if do.Library != "" {
+		t.Setenv(nccl.PathVariable, do.Library)
+	}
+	config = config.WithHook(func() {
 		if steps.Add(1) == do.DieAt {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
@@ -119,7 +133,7 @@ func (do task) run(t *testing.T) (made result) {
 				break
 			}
 			if made.Rows == nil {
-				made.Rows, made.Steps = texts(t, table), steps.Load()
+				made.Rows, made.Steps, made.Rounds = texts(t, table), steps.Load(), w.Traffic().Rounds
 			}
 			require.NoError(t, table.Release())
 		}
@@ -207,6 +221,7 @@ func start(t *testing.T, change func(*task), dies int, at int64) (results []resu
 func TestAProcessIsKilled(t *testing.T) {
 	whole := exchanged(t, onHosts)
 	require.Contains(t, whole[0].Transport, transport().String())
+	require.Greater(t, whole[0].Rounds, uint64(1))
 	const points = 10
 	opened, steps := whole[0].Opened, whole[0].Steps
 	require.Greater(t, steps-opened, int64(points))

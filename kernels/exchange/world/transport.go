@@ -102,7 +102,7 @@ func choose(offers []offer) (Transport, *RankError) {
 }
 
 // connect chooses the transport with the other ranks, and joins NCCL's communicator. After an error
-// the World is down on all ranks.
+// the World is down on all ranks or, if no transport suits all ranks, has the same error on all.
 func (w *World) connect(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { w.group.Fail(cancel.Error(ctx)) })
 	defer stop()

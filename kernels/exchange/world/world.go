@@ -111,7 +111,6 @@ func Open(ctx context.Context, config Config) (*World, error) {
 	w := &World{config: config, group: group, pinned: memory.NewPinnedAllocator(config.Manager.Device(), 0)}
 	w.link.world = w
 	if err := w.connect(ctx); err != nil {
-		err = w.group.Fail(err)
 		return nil, errors.Join(fmt.Errorf("exchange: world: open rank %d of %d: %w", config.Rank, config.Size, err), w.Close())
 	}
 	return w, nil
