@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -140,15 +141,19 @@ func TestABudgetIsExceeded(t *testing.T) {
 	tables := r.tables(t, types...)
 	require.NoError(t, r.managers[1].SetBudget(r.managers[1].Stats().InUse+1000))
 	r.fail(t, 1, memory.ErrBudget, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
-		return w.AllToAll(ctx, []*buffer.Buffer{tables[w.Rank()], tables[w.Rank()], tables[w.Rank()]})
+		return w.AllToAll(ctx, slices.Repeat(tables[w.Rank():w.Rank()+1], w.Size()))
 	})
 }
 
 // After any allocation of a rank that fails, all ranks fail and nothing is held.
 func TestEveryAllocationFails(t *testing.T) {
-	devices := devicetest.Hosts(t, 2)
+	devices := devicesFor(t, 2)
 	fault := adaptor.NewFault(memory.NewDriverResource(devices[1]), adaptor.FaultOptions{})
-	for nth := uint64(1); ; nth++ {
+	stride := uint64(1)
+	if onGPUs() {
+		stride = 9 // each opens a communicator
+	}
+	for nth := uint64(1); ; nth += stride {
 		failed := false
 		t.Run("", func(t *testing.T) {
 			r := open(t, devices[:1], memory.Options{}, func(c *world.Config) { *c = world.Config{Size: 1, Manager: c.Manager} })
@@ -195,7 +200,7 @@ func TestTheContextEnds(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			steps := 0
-			r := open(t, devicetest.Hosts(t, 2), memory.Options{}, func(c *world.Config) {
+			r := open(t, devicesFor(t, 2), memory.Options{}, func(c *world.Config) {
 				if c.Rank == 1 {
 					c.RoundBytes = 1 << 20
 					*c = c.WithHook(func() {
@@ -246,7 +251,7 @@ func TestCloseDuringAnOperation(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			steps, armed := 0, false
 			at, resume := make(chan struct{}), make(chan struct{})
-			r := open(t, devicetest.Hosts(t, 2), memory.Options{}, func(c *world.Config) {
+			r := open(t, devicesFor(t, 2), memory.Options{}, func(c *world.Config) {
 				if c.Rank == 1 {
 					*c = c.WithHook(func() {
 						if !armed {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,7 @@ func withStandIn(t *testing.T, tests string, settings ...string) {
 
 // The tests of operations and failures, with blocks that NCCL moves.
 func TestWithStandIn(t *testing.T) {
-	withStandIn(t, "TestAllToAllOfEveryType|TestOperations|TestNoColumns|TestRoundsWithinBudgets|"+
+	withStandIn(t, "TestAllToAllOfEveryType|TestOperations|TestNoColumns|TestRoundsWithinBudgets|TestLargeTables|TestTablesOfAnotherDevice|"+
 		"TestCallersErrors|TestRanksThatDiffer|TestABudgetIsExceeded|TestEveryAllocationFails|TestTheContextEnds|TestAfterClose|TestCloseDuringAnOperation")
 }
 
@@ -95,7 +96,7 @@ func TestScenario(t *testing.T) {
 		r := openHosts(t, 3)
 		tables := r.tables(t, types...)
 		r.fail(t, 1, world.ErrTransport, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
-			return w.AllToAll(ctx, []*buffer.Buffer{tables[w.Rank()], tables[w.Rank()], tables[w.Rank()]})
+			return w.AllToAll(ctx, slices.Repeat(tables[w.Rank():w.Rank()+1], w.Size()))
 		})
 	case "processes":
 		for _, got := range exchanged(t, func(do *task) {
@@ -125,7 +126,7 @@ func requireSockets(t *testing.T, change func(*world.Config)) {
 		require.Contains(t, w.Transport(), "pinned memory and sockets ("+os.Getenv("REASON"))
 	}
 	for _, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
-		return w.AllToAll(ctx, []*buffer.Buffer{tables[w.Rank()], tables[w.Rank()], tables[w.Rank()]})
+		return w.AllToAll(ctx, slices.Repeat(tables[w.Rank():w.Rank()+1], w.Size()))
 	}) {
 		require.NoError(t, made.Release())
 	}

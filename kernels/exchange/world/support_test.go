@@ -2,6 +2,8 @@ package world_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/exchange/world"
 	"github.com/gpuframe/gpuframe/memory"
@@ -46,21 +49,51 @@ type ranks struct {
 // stand-in for NCCL: see TestWithStandIn.
 const standInVariable = "GPUFRAME_WORLD_STAND_IN"
 
+// gpusVariable is the environment variable that is set in processes in which each rank has a GPU and
+// all use NCCL: see TestGPUs.
+const gpusVariable = "GPUFRAME_WORLD_GPUS"
+
+func onGPUs() bool { return os.Getenv(gpusVariable) != "" }
+
 // transport is the transport that the ranks of these tests use.
 func transport() world.Transport {
-	if os.Getenv(standInVariable) != "" {
+	if os.Getenv(standInVariable) != "" || onGPUs() {
 		return world.NCCL
 	}
 	return world.Sockets
 }
 
+// gpus returns the names of the GPUs of the machine, at most as many as the tests have ranks.
+func gpus(t testing.TB, most int) (names []string) {
+	infos, err := cuda.Driver{}.Devices()
+	if !errors.Is(err, device.ErrNotAvailable) && !errors.Is(err, device.ErrNoDevice) {
+		require.NoError(t, err)
+	}
+	for _, info := range infos[:min(len(infos), most)] {
+		names = append(names, fmt.Sprint("cuda:", info.Ordinal))
+	}
+	return names
+}
+
+// devicesFor returns n devices of the host, or at most n GPUs where the ranks have GPUs.
+func devicesFor(t testing.TB, n int) (devices []*device.Device) {
+	if !onGPUs() {
+		return devicetest.Hosts(t, n)
+	}
+	for _, name := range gpus(t, n) {
+		devices = append(devices, devicetest.Open(t, name))
+	}
+	return devices
+}
+
 // withTransport sets the transport of a configuration.
 func withTransport(c world.Config) world.Config {
-	if c.Transport = transport(); c.Transport == world.NCCL {
+	c.Transport = transport()
+	if c.Size == 1 {
+		c.Transport = world.Automatic
+	}
+	if os.Getenv(standInVariable) != "" {
 		c = c.WithStandIn()
-		if c.Size == 1 {
-			c.Transport = world.Automatic
-		}
 	}
 	return c
 }
@@ -86,8 +119,9 @@ func open(t testing.TB, devices []*device.Device, options memory.Options, change
 	return r
 }
 
+// openHosts opens a World of n devices of the host, or of at most n GPUs.
 func openHosts(t testing.TB, size int) ranks {
-	return open(t, devicetest.Hosts(t, size), memory.Options{}, nil)
+	return open(t, devicesFor(t, size), memory.Options{}, nil)
 }
 
 // all runs an operation on all ranks and requires that it succeeds.
