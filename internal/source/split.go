@@ -158,7 +158,7 @@ func (d *dealer) take(ctx context.Context, part int) (batch, error) {
 	return first, nil
 }
 
-// hold waits while the part that gets the next batch has as many as may wait. It returns true if the
+// hold waits while mostDealt batches wait for the part that gets the next one. It returns true if the
 // caller may read the batch, and false if it looks again. It releases the lock meanwhile.
 func (d *dealer) hold(ctx context.Context, part int) (further bool, err error) {
 	to := int(d.next % int64(len(d.dealt)))

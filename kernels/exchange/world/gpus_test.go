@@ -63,7 +63,7 @@ func TestGPUs(t *testing.T) {
 	}
 }
 
-// Ranks that do not say how they want to move tables use NCCL if each has a GPU.
+// Ranks with automatic transport use NCCL if each has a GPU.
 func TestAutomaticOnGPUs(t *testing.T) {
 	var devices []*device.Device
 	for _, name := range requireNCCL(t, mostGPURanks) {

@@ -45,7 +45,7 @@ func (l *link) open(ctx context.Context, id nccl.ID) (err error) {
 	return l.await(ctx, l.comm.State)
 }
 
-// abort ends the communicator and its work on the GPU. It does nothing if there is none.
+// abort ends the communicator and its work on the GPU. It does nothing if comm is nil.
 func (l *link) abort() error {
 	if l.comm == nil {
 		return nil
@@ -83,7 +83,7 @@ func (l *link) await(ctx context.Context, f func() (bool, error)) error {
 //
 // # Errors
 //
-// After an error the communicator is aborted, so that neither NCCL nor the GPU uses the memory any
+// After an error the communicator is aborted, and no work of NCCL or of the GPU uses the memory any
 // more.
 func (l *link) move(ctx context.Context, sends []send, receives []receive) error {
 	if len(sends)+len(receives) == 0 {
@@ -133,7 +133,7 @@ func (l *link) exchange(ctx context.Context, sends []send, receives []receive) e
 		}
 	}
 	if w.config.standIn {
-		// The stand-in moves bytes at once, and not in the order of the stream.
+		// The stand-in moves bytes when it is called, and not in the order of the stream.
 		if err := stream.Synchronize(ctx); err != nil {
 			return err
 		}

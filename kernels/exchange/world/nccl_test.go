@@ -22,7 +22,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// withStandIn runs tests of this package in a process whose NCCL is the stand-in of internal/nccl.
+// withStandIn runs tests of this package in a process with the stand-in for NCCL of internal/nccl.
 func withStandIn(t *testing.T, tests string, settings ...string) {
 	t.Helper()
 	if os.Getenv(standInVariable) != "" {
@@ -55,7 +55,7 @@ func TestAProcessIsKilledWithStandIn(t *testing.T) {
 	withStandIn(t, "TestAProcessIsKilled")
 }
 
-// Ranks that cannot all use NCCL use sockets and report why. If one asks for NCCL, Open fails on all.
+// Ranks that cannot all use NCCL use sockets and report why. If one requests NCCL, Open fails on all.
 func TestTransport(t *testing.T) {
 	run := func(name, tests string, settings ...string) {
 		t.Run(name, func(t *testing.T) { withStandIn(t, tests, settings...) })
@@ -63,7 +63,7 @@ func TestTransport(t *testing.T) {
 	run("one device is no GPU", "TestScenario", "SCENARIO=other device", "REASON=rank 1: its device hosts:1 is not a CUDA device")
 	run("no library", "TestScenario", "SCENARIO=automatic", "REASON=rank 0: nccl: /nonexistent cannot be used", nccl.PathVariable+"=/nonexistent")
 	run("old library", "TestScenario", "SCENARIO=automatic", "REASON=rank 0: nccl: ", "FAKE_NCCL_VERSION=2804")
-	run("a rank asks for sockets", "TestScenario", "SCENARIO=sockets", "REASON=rank 2: Config.Transport is Sockets")
+	run("a rank requests sockets", "TestScenario", "SCENARIO=sockets", "REASON=rank 2: Config.Transport is Sockets")
 	run("a rank is refused", "TestScenario", "SCENARIO=automatic", "REASON=rank 1: nccl: ncclCommInitRankConfig: unhandled system error (2)", "FAKE_NCCL_FAIL=call:1")
 	run("a rank cannot join", "TestScenario", "SCENARIO=automatic", "REASON=rank 2: nccl: ncclCommGetAsyncError: unhandled system error (2)", "FAKE_NCCL_FAIL=join:2")
 	run("a rank fails", "TestScenario", "SCENARIO=failure", "FAKE_NCCL_FAIL=move:1")
@@ -114,8 +114,8 @@ func TestScenario(t *testing.T) {
 	}
 }
 
-// requireSockets opens Worlds of three ranks whose configurations change: one with automatic ranks
-// uses sockets, one with a rank that asks for NCCL fails.
+// requireSockets opens two Worlds of three ranks with changed configurations: one with automatic ranks
+// uses sockets, one with a rank that requests NCCL fails.
 func requireSockets(t *testing.T, change func(*world.Config)) {
 	r := open(t, devicetest.Hosts(t, 3), memory.Options{}, func(c *world.Config) {
 		c.Transport = world.Automatic

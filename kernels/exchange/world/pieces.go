@@ -13,7 +13,7 @@ import (
 )
 
 // NCCL copies from addresses that are multiples of pieceAlignment in words of 16 bytes, and byte by
-// byte from others. Each send of a group has costs of its own. So regions at other addresses, and
+// byte from others. Each send of a group adds work. So regions at other addresses, and
 // regions shorter than directBytes, are first copied to one piece of memory.
 const (
 	pieceAlignment = 16
@@ -32,13 +32,13 @@ type extent struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-// isDirect reports whether a region is sent from where it is.
+// isDirect reports whether a region is sent without a copy.
 func isDirect(r pack.Region) bool {
 	return r.Source.Bytes() >= directBytes && uintptr(r.Source.Pointer())%pieceAlignment == 0
 }
 
-// cut divides the block into pieces. If copy is set it copies runs of regions that are not sent from
-// where they are. If it is not set, or if the budget has no room for the copies, each region is a piece.
+// cut divides the block into pieces. If copy is set it copies the runs of regions that are not direct. If
+// it is not set, or if the budget has no room for the copies, each region is a piece.
 func (p *packed) cut(ctx context.Context, mgr *memory.Manager, copy bool) error {
 	staged := uint64(0)
 	for _, run := range p.runs() {

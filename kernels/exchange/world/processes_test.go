@@ -54,7 +54,7 @@ type (
 		Opened, Steps int64
 		// Rounds is the number of rounds of the first exchange.
 		Rounds uint64
-		// Transport is what the World reports.
+		// Transport is the transport that the World reports.
 		Transport string
 		// Rows are the texts of the first column of the first exchange.
 		Rows []string

@@ -114,7 +114,7 @@ func (j *job) receives() bool {
 	return false
 }
 
-// local is the manager to whose device tables are copied before they are sent, or nil.
+// local is the manager of the device that tables are copied to before they are sent, or nil.
 func (j *job) local() *memory.Manager {
 	if j.link.comm == nil {
 		return nil

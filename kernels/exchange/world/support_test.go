@@ -63,7 +63,7 @@ func transport() world.Transport {
 	return world.Sockets
 }
 
-// gpus returns the names of the GPUs of the machine, at most as many as the tests have ranks.
+// gpus returns the names of the GPUs of the machine, at most the given number.
 func gpus(t testing.TB, most int) (names []string) {
 	infos, err := cuda.Driver{}.Devices()
 	if !errors.Is(err, device.ErrNotAvailable) && !errors.Is(err, device.ErrNoDevice) {
@@ -89,9 +89,6 @@ func devicesFor(t testing.TB, n int) (devices []*device.Device) {
 // withTransport sets the transport of a configuration.
 func withTransport(c world.Config) world.Config {
 	c.Transport = transport()
-	if c.Size == 1 {
-		c.Transport = world.Automatic
-	}
 	if os.Getenv(standInVariable) != "" {
 		c = c.WithStandIn()
 	}

@@ -38,11 +38,11 @@ func (t Transport) String() string {
 	return fmt.Sprintf("transport %d", uint8(t))
 }
 
-// ErrTransport means that NCCL has failed, or that a rank asks for NCCL and another one cannot use
-// it.
+// ErrTransport means that NCCL has failed, or that a rank requests NCCL and another one cannot
+// use it.
 var ErrTransport = errors.New("the transport between ranks cannot be used")
 
-// offer is what a rank reports before the ranks choose a transport.
+// offer is the report of a rank before the ranks choose a transport.
 type offer struct {
 	Wants Transport `json:"wants"`
 	// GPU identifies the device. It is empty if the rank cannot use NCCL, and then Reason is why.
@@ -60,8 +60,6 @@ func (c Config) offer() offer {
 		gpu = fmt.Sprint("rank ", c.Rank)
 	}
 	switch {
-	case c.Size == 1:
-		o.Reason = "the World has one rank"
 	case c.Transport == Sockets:
 		o.Reason = "Config.Transport is Sockets"
 	case dev.Kind() != device.CUDA && !c.standIn:
@@ -104,6 +102,10 @@ func choose(offers []offer) (Transport, *RankError) {
 // connect chooses the transport with the other ranks, and joins NCCL's communicator. After an error
 // the World is down on all ranks or, if no transport suits all ranks, has the same error on all.
 func (w *World) connect(ctx context.Context) error {
+	if w.Size() == 1 {
+		w.transport = "none (the World has one rank)"
+		return nil
+	}
 	stop := context.AfterFunc(ctx, func() { w.group.Fail(cancel.Error(ctx)) })
 	defer stop()
 	offers, err := w.offers(ctx)
@@ -123,7 +125,7 @@ func (w *World) connect(ctx context.Context) error {
 	}
 	for rank, o := range offers {
 		if o.Wants == NCCL {
-			return fmt.Errorf("rank %d asks for NCCL: %w", rank, refusal)
+			return fmt.Errorf("rank %d requests NCCL: %w", rank, refusal)
 		}
 	}
 	w.transport = fmt.Sprintf("%v (%s)", Sockets, reasonOf(refusal))
@@ -150,7 +152,7 @@ func (w *World) offers(ctx context.Context) ([]offer, error) {
 	for rank, answer := range answers {
 		err := decode(answer, &offers[rank])
 		if err == nil && offers[rank].Wants > Sockets {
-			err = fmt.Errorf("it asks for %v, expected Automatic, NCCL or Sockets: %w", offers[rank].Wants, ErrProtocol)
+			err = fmt.Errorf("it requests %v, expected Automatic, NCCL or Sockets: %w", offers[rank].Wants, ErrProtocol)
 		}
 		if err != nil {
 			return nil, w.group.Fail(&RankError{Rank: rank, ReportedBy: rank, Err: err})
@@ -213,7 +215,7 @@ func (w *World) join(ctx context.Context) (refusal *RankError, err error) {
 // errStopped ends the wait for a communicator that another rank cannot join.
 var errStopped = errors.New("another rank cannot join")
 
-// firstRefusal returns the first rank that cannot join for a reason of its own.
+// firstRefusal returns the first rank that cannot join for another reason than a message of others.
 func firstRefusal(answers []joined) (refusal *RankError) {
 	stopped := false
 	for rank, a := range answers {

@@ -55,7 +55,7 @@ type Config struct {
 	// Tag names the memory of the results in the statistics of the manager.
 	Tag string
 	// Transport is how the bytes of tables move. The zero value, Automatic, is right for most
-	// programs. If a rank asks for NCCL and another one cannot use it, Open fails on all ranks.
+	// programs. If a rank requests NCCL and another one cannot use it, Open fails on all ranks.
 	Transport Transport
 
 	// at is called at each step of Open and of an operation. Tests end the process there.
@@ -89,8 +89,8 @@ type World struct {
 // # Errors
 //
 // The error wraps [ErrMismatch] if a rank has another version or size. If the process or the context of
-// a rank ends, Open fails on all ranks that have joined. The error wraps [ErrTransport] if a rank asks
-// for NCCL and a rank cannot use it.
+// a rank ends, Open fails on all ranks that have joined. The error wraps [ErrTransport] if a rank requests
+// NCCL and a rank cannot use it.
 func Open(ctx context.Context, config Config) (*World, error) {
 	if config.Manager == nil {
 		return nil, fmt.Errorf("exchange: world: the manager is nil: %w", device.ErrInvalidValue)

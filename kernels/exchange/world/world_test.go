@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -186,7 +188,7 @@ func divided(t testing.TB, table *buffer.Buffer, n int) (parts []*buffer.Buffer)
 
 // Slices of MiB, which begin at any address, arrive. On GPUs they are larger.
 func TestLargeTables(t *testing.T) {
-	rows := 500_001
+	rows := 200_001
 	if onGPUs() {
 		rows *= 16
 	}
@@ -202,17 +204,15 @@ func TestLargeTables(t *testing.T) {
 		return w.AllToAll(ctx, parts[w.Rank()])
 	}) {
 		wide, narrow := columntest.Download(t, made.Column(0)), columntest.Download(t, made.Column(1))
-		row := 0
+		var want []int64
+		var bytes []uint8
 		for i := range size {
 			for n := rank * rows / size; n < (rank+1)*rows/size; n++ {
-				got := [2]int64{columntest.Integer(wide, row), columntest.Integer(narrow, row)}
-				if want := [2]int64{int64(i*rows + n), int64(uint8(i*rows + n))}; got != want {
-					require.Equal(t, want, got, "row %d of rank %d", row, rank)
-				}
-				row++
+				want, bytes = append(want, int64(i*rows+n)), append(bytes, uint8(i*rows+n))
 			}
 		}
-		require.Equal(t, row, wide.Len())
+		require.True(t, slices.Equal(want, wide.(*array.Int64).Int64Values()), "rank %d", rank)
+		require.True(t, slices.Equal(bytes, narrow.(*array.Uint8).Uint8Values()), "rank %d", rank)
 		wide.Release()
 		narrow.Release()
 		require.NoError(t, made.Release())
