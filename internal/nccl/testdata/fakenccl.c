@@ -1,9 +1,9 @@
 // A stand-in for libnccl.so.2: it moves bytes of host memory between processes through unix
 // sockets, in threads, so that calls return ncclInProgress as those of NCCL do. Streams are
 // ignored. Macros at compile time: OLD has no ncclCommInitRankConfig, NATIVE has ncclAlltoAll.
-// FAKE_NCCL_VERSION in the environment is the version. FAKE_NCCL_FAIL=PHASE:RANK makes a rank fail:
-// "call" when it is called to join, "join" while it joins, "move" while it moves bytes. The other
-// ranks do not notice, as those of NCCL may not.
+// FAKE_NCCL_VERSION in the environment is the version. FAKE_NCCL_FAIL has PHASE:RANK for ranks that fail:
+// "call" when it is called to join, "join" while it joins, "move" while it moves bytes, "abort" for an
+// abort that never returns. The other ranks do not notice, as those of NCCL may not.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -52,8 +52,9 @@ typedef struct ncclComm {
 // fails reports whether a rank is to fail in a phase.
 static int fails(const char *phase, int rank) {
     const char *text = getenv("FAKE_NCCL_FAIL");
-    size_t n = strlen(phase);
-    return text != NULL && strncmp(text, phase, n) == 0 && text[n] == ':' && atoi(text + n + 1) == rank;
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "%s:%d", phase, rank);
+    return text != NULL && strstr(text, wanted) != NULL;
 }
 
 static __thread int depth;
@@ -338,6 +339,8 @@ static int end(ncclComm_t c) {
 int ncclCommDestroy(ncclComm_t c) { return end(c); }
 
 int ncclCommAbort(ncclComm_t c) {
+    while (fails("abort", c->rank))
+        pause();
     atomic_store(&c->aborted, 1);
     char one = 1;
     if (write(c->wake[1], &one, 1) != 1)

@@ -25,7 +25,10 @@ type link struct {
 // it. It passes only if NCCL has failed although all ranks live: then this rank reports it.
 const verdictWait = 2 * time.Second
 
-// The pauses between two looks at NCCL and the GPU. An exchange of 1 MiB over NVLink takes 10 µs.
+// abortWait bounds the time of an abort.
+const abortWait = 3 * time.Second
+
+// The pauses between two looks at NCCL and the GPU.
 const (
 	firstPause = 5 * time.Microsecond
 	lastPause  = 500 * time.Microsecond
@@ -46,13 +49,26 @@ func (l *link) open(ctx context.Context, id nccl.ID) (err error) {
 }
 
 // abort ends the communicator and its work on the GPU. It does nothing if comm is nil.
+//
+// NCCL first ends the work, and then may wait for its threads and for other ranks, in some versions
+// forever (NVIDIA/nccl issues 863 and 1777). So abort returns after abortWait in any case. The memory
+// of the work is freed in the order of the stream.
 func (l *link) abort() error {
 	if l.comm == nil {
 		return nil
 	}
 	comm := l.comm
 	l.comm = nil
-	return comm.Abort()
+	ended := make(chan error, 1)
+	go func() { ended <- comm.Abort() }()
+	timer := time.NewTimer(abortWait)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("NCCL has not aborted the communicator in %v: end the process to free what it holds: %w", abortWait, ErrTransport)
+	}
 }
 
 // await calls f until it returns true. It returns early if the World is down, if another rank has

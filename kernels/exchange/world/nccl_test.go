@@ -67,6 +67,7 @@ func TestTransport(t *testing.T) {
 	run("a rank is refused", "TestScenario", "SCENARIO=automatic", "REASON=rank 1: nccl: ncclCommInitRankConfig: unhandled system error (2)", "FAKE_NCCL_FAIL=call:1")
 	run("a rank cannot join", "TestScenario", "SCENARIO=automatic", "REASON=rank 2: nccl: ncclCommGetAsyncError: unhandled system error (2)", "FAKE_NCCL_FAIL=join:2")
 	run("a rank fails", "TestScenario", "SCENARIO=failure", "FAKE_NCCL_FAIL=move:1")
+	run("an abort hangs", "TestScenario", "SCENARIO=failure", "FAKE_NCCL_FAIL=move:1,abort:1")
 	run("a process without the library", "TestScenario", "SCENARIO=processes")
 	driver := standin.Compile(t, "../../../device/cuda/testdata/fakecuda.c", "libcuda.so.1")
 	run("fake driver", "TestScenario", "SCENARIO=driver", "GPUFRAME_LIBCUDA="+driver, "FAKE_DEVICES=2", devicetest.RequireCUDA+"=1")

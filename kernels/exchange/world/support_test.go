@@ -110,9 +110,13 @@ func open(t testing.TB, devices []*device.Device, options memory.Options, change
 		r.worlds[rank], err = world.Open(t.Context(), config)
 		return err
 	}) {
-		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, r.worlds[rank].Close()) })
+		require.NoError(t, err, "rank %d", rank)
 	}
+	t.Cleanup(func() { // as processes that end together do
+		for rank, err := range each(size, func(rank int) error { return r.worlds[rank].Close() }) {
+			assert.NoError(t, err, "rank %d", rank)
+		}
+	})
 	return r
 }
 
