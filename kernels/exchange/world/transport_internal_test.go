@@ -2,12 +2,17 @@ package world
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/ranks"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/exchange/internal/pack"
 	"github.com/gpuframe/gpuframe/memory"
@@ -51,6 +56,32 @@ func TestConfigOfTheTransport(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "none (the World has one rank)", w.Transport())
 	require.NoError(t, w.Close())
+}
+
+// A rank with a message that is no offer is named.
+func TestHostileOffers(t *testing.T) {
+	for _, message := range []string{"", "{", `{"wants":3}`, `{"wants":-1}`, `{"gpu":7}`} {
+		folder, err := os.MkdirTemp("", "w") // sockets have short paths
+		require.NoError(t, err)
+		address := "unix:" + filepath.Join(folder, "s")
+		mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+		var other sync.WaitGroup
+		other.Go(func() {
+			group, err := ranks.Open(t.Context(), ranks.Config{Rank: 1, Size: 2, Address: address, Protocol: protocol})
+			if assert.NoError(t, err) {
+				_, _ = group.Exchange(t.Context(), repeat([]byte(message), 2))
+				<-group.Down() // after the answer of rank 0
+				assert.NoError(t, group.Close())
+			}
+		})
+		_, err = Open(t.Context(), Config{Size: 2, Address: address, Manager: mgr})
+		require.ErrorIs(t, err, ErrProtocol, message)
+		var failure *RankError
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, 1, failure.Rank)
+		other.Wait()
+		require.NoError(t, os.RemoveAll(folder))
+	}
 }
 
 // Pieces have the bytes of all regions at their places: copied ones in runs, others by themselves.
