@@ -23,7 +23,7 @@ type link struct {
 
 // verdictWait bounds the time from a failure of NCCL to the message that names the rank that caused
 // it. It passes only if NCCL has failed although all ranks live: then this rank reports it.
-const verdictWait = 2 * time.Second
+const verdictWait = 3 * time.Second
 
 // abortWait bounds the time of an abort.
 const abortWait = 3 * time.Second
