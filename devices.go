@@ -91,6 +91,16 @@ type member struct {
 	spilling exec.Spilling
 }
 
+// explainSpilling adds to an error of a query that lacked memory why tables of any device were not
+// written to files.
+func (e *Engine) explainSpilling(err error) error {
+	explained := e.spilling.Explain(err)
+	for _, m := range e.others {
+		explained = m.spilling.Explain(explained)
+	}
+	return explained
+}
+
 // Devices returns the devices of the engine, that of [Engine.Device] first.
 func (e *Engine) Devices() []*device.Device {
 	list := []*device.Device{e.device}

@@ -4,23 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/internal/testing/querytest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // openDevices opens an engine on devices, which divide scans of any length.
@@ -438,4 +445,88 @@ func TestIterationOnSeveralDevices(t *testing.T) {
 	requireNothing(t, e, "two iterations")
 	require.NoError(t, e.Close())
 	require.ErrorIs(t, read(t.Context(), e.Records(nil, records...)), gpuframe.ErrClosed)
+}
+
+// gate is a resource that allocates nothing until it is open.
+type gate struct {
+	memory.Resource
+	opened <-chan struct{}
+}
+
+func (g gate) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	<-g.opened
+	return g.Resource.Allocate(bytes, stream)
+}
+
+// pulled reports the records that are read, before each.
+type pulled struct {
+	array.RecordReader
+	records atomic.Int64
+	next    func(records int64)
+}
+
+func (p *pulled) Next() bool {
+	p.next(p.records.Add(1))
+	return p.RecordReader.Next()
+}
+
+// A device that takes no rows bounds the number of batches that the others read ahead.
+func TestASlowDeviceIsNotLeftBehind(t *testing.T) {
+	devices := devicetest.Hosts(t, 2)
+	opened := make(chan struct{})
+	managers := []*memory.Manager{
+		devicetest.Manager(t, devices[0], memory.Options{}),
+		devicetest.Manager(t, devices[1], memory.Options{Resource: gate{memory.NewDriverResource(devices[1]), opened}}),
+	}
+	e := gpuframe.EngineOnSeveral(managers...)
+	defer func() { require.NoError(t, e.Close()) }()
+	// The slow device has a batch and waits with it. Two more wait for it, and the fast one has as many
+	// before the next one of the slow device.
+	const most = 7
+	records := drawn(t, 1, 40, 10)
+	reader, err := array.NewRecordReader(records[0].Schema(), records)
+	require.NoError(t, err)
+	defer reader.Release()
+	var tooMany atomic.Bool
+	counted := &pulled{RecordReader: reader, next: func(records int64) {
+		select {
+		case <-opened:
+		default:
+			if records > most {
+				tooMany.Store(true)
+			}
+		}
+	}}
+	few := gpuframe.Col("few")
+	var all sync.WaitGroup
+	all.Go(func() {
+		f, err := e.Reader(counted).GroupBy(few).Agg(gpuframe.Count().As("n")).Select(gpuframe.Col("n").Sum()).Collect(t.Context())
+		if assert.NoError(t, err) {
+			assert.NoError(t, f.Release())
+		}
+	})
+	await.Until(t, func() bool { return counted.records.Load() >= most-2 }, "the fast device has read ahead")
+	close(opened)
+	all.Wait()
+	require.False(t, tooMany.Load(), "more than %d records were read", most)
+	require.Equal(t, int64(len(records)+1), counted.records.Load())
+}
+
+// An error of a query that lacked memory names the files of a device that is not the first one.
+func TestSpillingOfAnotherDeviceIsExplained(t *testing.T) {
+	devices := devicetest.Hosts(t, 2)
+	managers := []*memory.Manager{devicetest.Manager(t, devices[0], memory.Options{}), devicetest.Manager(t, devices[1], memory.Options{Budget: 150_000})}
+	e := gpuframe.EngineOnSeveral(managers...)
+	defer func() { require.NoError(t, e.Close()) }()
+	missing := filepath.Join(t.TempDir(), "none")
+	for i := range devices {
+		e.SpillTo(i, spill.Options{HostBudget: 1, Directory: missing})
+	}
+	_, err := e.Records(nil, drawn(t, 1, 8, 3000)...).Sort(gpuframe.Col("text")).Collect(t.Context())
+	require.ErrorIs(t, err, memory.ErrBudget)
+	var failure *gpuframe.SpillError
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, missing, failure.Path)
+	require.ErrorContains(t, err, "hosts:1: spill: create a file")
+	requireNothing(t, e, "the query")
 }

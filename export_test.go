@@ -3,6 +3,7 @@ package gpuframe
 import (
 	"context"
 	"errors"
+	"github.com/gpuframe/gpuframe/buffer/spill"
 
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
@@ -37,6 +38,15 @@ func EngineOnSeveral(managers ...*memory.Manager) *Engine {
 	})
 	e.divide.given = true
 	return e
+}
+
+// SpillTo sets the options for tables that leave a device of the engine.
+func (e *Engine) SpillTo(device int, options spill.Options) {
+	if device == 0 {
+		e.spilling.Options = options
+		return
+	}
+	e.others[device-1].spilling.Options = options
 }
 
 // KeepFew makes the queries of an engine move shuffled rows to the first device if they are at most

@@ -102,7 +102,7 @@ func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
 		}
 		err = again
 	}
-	return failed(r.engine.spilling.Explain(err))
+	return failed(r.engine.explainSpilling(err))
 }
 
 // evict releases the rows of caches, and reports whether there were any. The query keeps none
@@ -165,7 +165,7 @@ func (r *run) resume(ctx context.Context, f func(buffer.Reader) error) error {
 		return failed(err)
 	}
 	defer turn.Leave()
-	return failed(r.engine.spilling.Explain(r.use(f)))
+	return failed(r.engine.explainSpilling(r.use(f)))
 }
 
 // use calls f with the reader, and closes the reader at its end.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"testing"
 
@@ -154,6 +155,35 @@ func TestDictionariesDoNotStayRetained(t *testing.T) {
 	require.NoError(t, c.Release())
 	for _, chunk := range chunks {
 		chunk.Release()
+	}
+}
+
+// The values of dictionaries of floats keep their bits, also those that compare as equal.
+func TestDictionariesKeepBits(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	quiet, other := math.Float64bits(math.NaN()), math.Float64bits(math.NaN())^2
+	chunksOf := [][]uint64{{0, quiet}, {1 << 63, quiet}, {quiet, other, 0, 1 << 63}}
+	for _, chosen := range [][]int{{0, 1}, {0, 2}, {2, 1}} {
+		var chunks []arrow.Array
+		var want []uint64
+		for _, i := range chosen {
+			values, codes := array.NewFloat64Builder(arrowmemory.DefaultAllocator), array.NewInt8Builder(arrowmemory.DefaultAllocator)
+			for k, bits := range chunksOf[i] {
+				values.Append(math.Float64frombits(bits))
+				codes.Append(int8(k))
+			}
+			want = append(want, chunksOf[i]...)
+			of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Float64}
+			chunks = append(chunks, array.NewDictionaryArray(of, codes.NewArray(), values.NewArray()))
+		}
+		c, back := travel(t, mgr, chunks)
+		encoded := back.(*array.Dictionary)
+		for row, bits := range want {
+			value := encoded.Dictionary().(*array.Float64).Value(encoded.GetValueIndex(row))
+			require.Equal(t, bits, math.Float64bits(value), "row %d", row)
+		}
+		back.Release()
+		require.NoError(t, c.Release())
 	}
 }
 

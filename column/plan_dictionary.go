@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/arraybits"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -138,8 +139,8 @@ func (c *chunk) checkIndices(l layout.Layout) error {
 	return checkIndices(indices, l, c.data.Dictionary().Len(), valid, c.offset, 0)
 }
 
-// sameDictionary reports whether two dictionaries are the same array, or hold equal
-// values. Dictionaries that arrow-go cannot compare are different.
+// sameDictionary reports whether two dictionaries are the same array, or hold values of
+// equal bits. Dictionaries that arrow-go cannot compare are different.
 func sameDictionary(a, b arrow.ArrayData) (same bool) {
 	defer func() {
 		if recover() != nil {
@@ -155,7 +156,7 @@ func sameDictionary(a, b arrow.ArrayData) (same bool) {
 	left, right := array.MakeFromData(a), array.MakeFromData(b)
 	defer left.Release()
 	defer right.Release()
-	return array.Equal(left, right)
+	return arraybits.Equal(left, right)
 }
 
 // shared reports whether two arrays of one length are views of the same memory.
@@ -181,13 +182,17 @@ func merge(l layout.Layout, dictionaries []chunk) (merged arrow.Array, indices [
 			merged, indices = nil, nil
 		}
 	}()
-	unifier, err := array.NewDictionaryUnifier(arrowmemory.DefaultAllocator, l.Dictionary())
+	// arrow-go takes NaNs with different bits for equal.
+	bits := arraybits.Unsigned(l.Dictionary())
+	unifier, err := array.NewDictionaryUnifier(arrowmemory.DefaultAllocator, bits)
 	if err != nil {
 		return nil, nil
 	}
 	defer unifier.Release()
 	for i := range dictionaries {
-		values := array.MakeFromData(dictionaries[i].data)
+		floats := array.MakeFromData(dictionaries[i].data)
+		defer floats.Release()
+		values := arraybits.As(bits, floats)
 		defer values.Release()
 		moved, err := unifier.UnifyAndTranspose(values)
 		if err != nil {
@@ -199,5 +204,6 @@ func merge(l layout.Layout, dictionaries []chunk) (merged arrow.Array, indices [
 	if err != nil {
 		return nil, nil
 	}
-	return merged, indices
+	defer merged.Release()
+	return arraybits.As(l.Dictionary(), merged), indices
 }

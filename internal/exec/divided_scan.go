@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/memory"
@@ -58,6 +59,7 @@ func (d *dividedScan) isFirst() bool { return d.worker.number == 0 }
 func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Request) (buffer.Reader, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	place := d.place
 	if !d.opened {
 		d.opened = true
 		settings := &d.fragment.settings
@@ -66,12 +68,46 @@ func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Re
 			managers = append(managers, other.Manager)
 		}
 		request.Progress, request.Stay = d.progress, settings.Stay
+		request.Behind = func(ctx context.Context, reader, slow int, taken <-chan struct{}) (bool, error) {
+			return d.fragment.behind(ctx, reader, slow, place, taken)
+		}
 		d.parts, d.err = source.Split(ctx, settings.source(of), managers, request, settings.Move)
 	}
 	if d.err != nil {
 		return nil, d.err
 	}
 	return &placing{d.parts[d.worker.number], d}, nil
+}
+
+// behind waits until another worker takes one of the batches of a scan that wait for it. It returns
+// true if that worker may take none before the reading worker goes on: it has ended, it reads no
+// further, it has left the scan, or it has a table that the reader of the fragment takes.
+//
+// A worker that waits here has read all batches before those that wait for the slow worker. So a
+// worker that waits for the places of others, such as a [rowCounter], does not wait for it.
+func (f *fragment) behind(ctx context.Context, reader, slow, scan int, taken <-chan struct{}) (further bool, err error) {
+	err = f.workers[reader].settings.Turns.outside(ctx, func() error {
+		for {
+			f.mu.Lock()
+			moved := f.moved.next()
+			w := f.workers[slow]
+			further = w.done || w.stopped || w.yielding || w.at.input > scan
+			f.mu.Unlock()
+			if further {
+				return nil
+			}
+			select {
+			case <-taken:
+				return nil
+			case <-moved:
+			case <-f.broken:
+				return f.failure
+			case <-ctx.Done():
+				return cancel.Error(ctx)
+			}
+		}
+	})
+	return further, err
 }
 
 // close closes the parts, also those that no worker has opened.

@@ -57,8 +57,9 @@ type worker struct {
 	// first is the number of the first row of the place among all rows of the scan or the shuffle.
 	at    place
 	first int64
-	// done is set at the end of the reader.
-	done bool
+	// done is set at the end of the reader, yielding while a table waits to be taken, and stopped if
+	// an operation has ended before its input.
+	done, yielding, stopped bool
 	// yielded, if it is not nil, has the place of the table that the reader has yielded last: that
 	// of an operation that yields tables after it has read all of its input.
 	yielded *place
@@ -250,16 +251,31 @@ func (w *worker) run(ctx context.Context) {
 			continue
 		}
 		if err == nil {
-			select {
-			case w.tables <- placed{table, w.place()}:
-				w.fragment.change(func() {})
+			if err = w.yield(ctx, placed{table, w.place()}); err == nil {
 				continue
-			case <-ctx.Done():
-				_, err = releasing(nil, cancel.Error(ctx), table)
 			}
+			_, err = releasing(nil, err, table)
 		}
 		w.fragment.abort(err)
 		return
+	}
+}
+
+// yield passes a table on, which stays with the caller after an error.
+func (w *worker) yield(ctx context.Context, p placed) error {
+	select {
+	case w.tables <- p:
+		w.fragment.change(func() {})
+		return nil
+	default:
+	}
+	w.fragment.change(func() { w.yielding = true })
+	select {
+	case w.tables <- p:
+		w.fragment.change(func() { w.yielding = false })
+		return nil
+	case <-ctx.Done():
+		return cancel.Error(ctx)
 	}
 }
 

@@ -41,7 +41,8 @@ func (s *Spilling) get() (*spill.Spiller, error) {
 	return s.spiller, nil
 }
 
-// Explain adds to an error of a query that lacked memory why tables were not written to files.
+// Explain adds to an error of a query that lacked memory the device of the manager, and why its tables
+// were not written to files.
 func (s *Spilling) Explain(err error) error {
 	if !isShort(err) {
 		return err
@@ -52,7 +53,7 @@ func (s *Spilling) Explain(err error) error {
 		return err
 	}
 	if unwritten := s.spiller.Unwritten(); unwritten != nil {
-		return fmt.Errorf("%w; %w", err, unwritten)
+		return fmt.Errorf("%w; %s: %w", err, s.Manager.Device().Name(), unwritten)
 	}
 	return err
 }

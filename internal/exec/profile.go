@@ -84,7 +84,8 @@ func (p *Profile) Restart() {
 // measure returns a reader that records what another one does. It waits for the device
 // after each table, so a query with a profile takes longer than one without.
 func (p *Profile) measure(n plan.Node, reader buffer.Reader, m *memory.Manager) buffer.Reader {
-	return &measured{reader, p, p.Of(n), p.begin, m}
+	of := p.Of(n)
+	return &measured{reader, p, of, p.Begin(), m}
 }
 
 type measured struct {

@@ -64,6 +64,9 @@ func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {
 		part, err := table.Slice(from, length)
 		return releasing(part, err, table)
 	}
+	if s.worker != nil {
+		s.worker.fragment.change(func() { s.worker.stopped = true }) // its input may not have ended
+	}
 	return nil, errEnd
 }
 

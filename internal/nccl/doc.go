@@ -13,7 +13,9 @@
 // NCCL has begun the work, and [Comm.State] reports its progress and failures. [Comm.Abort] ends
 // the work on all streams, also if another rank never answers.
 //
-// NVLink multicast stays off: [Load] sets NCCL_NVLS_ENABLE to 0 unless the variable is set.
+// NVLink multicast stays off: [Load] sets NCCL_NVLS_ENABLE to 0 unless the variable is set. It also
+// sets NCCL_P2P_DIRECT_DISABLE to 1 unless it is set: GPUs of one process then do not access each
+// other's memory, which may be closed to them.
 //
 // The variable GPUFRAME_LIBNCCL has another path of the library. The tests pass it the stand-in
 // of testdata, which moves bytes of host memory between processes, and the library itself where

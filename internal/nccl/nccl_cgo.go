@@ -37,8 +37,17 @@ const (
 	inProgress = 7
 )
 
-// multicast is NCCL's variable for NVLink multicast.
-const multicast = "NCCL_NVLS_ENABLE"
+// NCCL's variables for NVLink multicast, and for access of the GPUs of one process to each other's
+// memory.
+const (
+	multicast = "NCCL_NVLS_ENABLE"
+	indirect  = "NCCL_P2P_DIRECT_DISABLE"
+)
+
+// settings are the values of NCCL's variables, unless they are set. Without indirect, NCCL may read
+// memory of one GPU from another GPU of the same process, which the memory of a manager does not
+// permit unless it was opened to that GPU. The variable does not concern ranks in several processes.
+var settings = map[string]string{multicast: "0", indirect: "1"}
 
 var found int
 
@@ -57,8 +66,11 @@ var load = sync.OnceValue(func() error {
 	if driver == "" {
 		driver = "libcuda.so.1"
 	}
-	if _, set := os.LookupEnv(multicast); !set {
-		if err := os.Setenv(multicast, "0"); err != nil {
+	for name, value := range settings {
+		if _, set := os.LookupEnv(name); set {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/testing/standin"
 )
 
 // A process opens the library once. Each test here therefore runs its scenario in a separate
@@ -40,15 +41,7 @@ func TestScenario(t *testing.T) {
 
 // compile compiles the stand-in.
 func compile(t *testing.T, flags ...string) string {
-	compiler := "cc"
-	if c := os.Getenv("CC"); c != "" {
-		compiler = c
-	}
-	path := filepath.Join(t.TempDir(), "libnccl.so.2")
-	arguments := append([]string{"-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-pthread", "-o", path, "testdata/fakenccl.c"}, flags...)
-	out, err := exec.Command(compiler, arguments...).CombinedOutput()
-	require.NoError(t, err, string(out))
-	return path
+	return standin.Compile(t, "testdata/fakenccl.c", "libnccl.so.2", flags...)
 }
 
 func inChild(t *testing.T, scenario, library string, settings ...string) {
@@ -101,6 +94,7 @@ func scenarioNotAvailable(t *testing.T) {
 func scenarioMulticast(t *testing.T) {
 	require.NoError(t, Load())
 	require.Equal(t, os.Getenv("WANT"), os.Getenv(multicast))
+	require.Equal(t, "1", os.Getenv(indirect))
 }
 
 // join makes the communicators of all ranks in this process.

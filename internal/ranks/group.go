@@ -84,6 +84,56 @@ func (g *Group) Err() error {
 // of the connection goes to [Group.Lost].
 func (g *Group) Data(rank int) net.Conn { return g.peers[rank].data }
 
+// Send sends messages[i] to rank i, for all ranks but this one. It is the first half of
+// [Group.Exchange]; the other half is one [Group.Receive] for each other rank.
+//
+// # Errors
+//
+// After any error the group is down.
+func (g *Group) Send(messages [][]byte) error {
+	if len(messages) != g.size {
+		return g.Fail(fmt.Errorf("%d messages for %d ranks: %w", len(messages), g.size, ErrProtocol))
+	}
+	for i, p := range g.peers {
+		if p == nil {
+			continue
+		}
+		if len(messages[i]) > MostMessage {
+			return g.Fail(fmt.Errorf("a message of %d bytes to rank %d, expected at most %d: %w", len(messages[i]), i, MostMessage, ErrProtocol))
+		}
+		if err := p.send(frame(messageFrame, messages[i])); err != nil {
+			return g.Lost(i, err)
+		}
+	}
+	return nil
+}
+
+// Receive returns the next message of another rank. Several goroutines may receive, each from
+// another rank.
+//
+// # Errors
+//
+// If the context ends, the group goes on. The caller passes any other error to [Group.Fail].
+func (g *Group) Receive(ctx context.Context, rank int) ([]byte, error) {
+	return g.receive(ctx, g.peers[rank])
+}
+
+// Departed returns the failure of a rank that has closed the group, or nil if all ranks are in it.
+// It is for callers that wait for another rank by other means than a message.
+func (g *Group) Departed() error {
+	for _, p := range g.peers {
+		if p == nil {
+			continue
+		}
+		select {
+		case <-p.left:
+			return departed(p.rank)
+		default:
+		}
+	}
+	return nil
+}
+
 // Exchange sends messages[i] to rank i, for all ranks but this one, and returns the message of
 // each rank: all ranks call it equally often.
 //
@@ -91,19 +141,8 @@ func (g *Group) Data(rank int) net.Conn { return g.peers[rank].data }
 //
 // After any error the group is down.
 func (g *Group) Exchange(ctx context.Context, messages [][]byte) ([][]byte, error) {
-	if len(messages) != g.size {
-		return nil, g.Fail(fmt.Errorf("%d messages for %d ranks: %w", len(messages), g.size, ErrProtocol))
-	}
-	for i, p := range g.peers {
-		if p == nil {
-			continue
-		}
-		if len(messages[i]) > MostMessage {
-			return nil, g.Fail(fmt.Errorf("a message of %d bytes to rank %d, expected at most %d: %w", len(messages[i]), i, MostMessage, ErrProtocol))
-		}
-		if err := p.send(frame(messageFrame, messages[i])); err != nil {
-			return nil, g.Lost(i, err)
-		}
+	if err := g.Send(messages); err != nil {
+		return nil, err
 	}
 	answers := make([][]byte, g.size)
 	for i, p := range g.peers {

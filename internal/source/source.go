@@ -50,6 +50,11 @@ type Request struct {
 	MostRows int64
 	// Stay is set if [Split] leaves the rows of tables on the devices that have them.
 	Stay bool
+	// Behind, if it is not nil, is called by a reader of [Split] that would read further batches
+	// while another reader, slow, has not taken those that wait for it. It returns false after
+	// that reader has taken one, which closes taken, and true if that reader may not take one
+	// before this one goes on.
+	Behind func(ctx context.Context, reader, slow int, taken <-chan struct{}) (further bool, err error)
 	// Tag is the tag of the memory in the manager's statistics.
 	Tag string
 	// Progress is called after every table with the rows and bytes that this reader

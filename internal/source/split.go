@@ -36,7 +36,8 @@ type Move func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*b
 // its device instead.
 //
 // The parts may be read concurrently. A part that is read faster than the others leaves their
-// batches in host memory. Progress receives the sums of all parts. The caller closes all parts.
+// batches in host memory, up to two for each, and then waits: see Request.Behind. Without that
+// function it leaves any number. Progress receives the sums of all parts. The caller closes all parts.
 func Split(ctx context.Context, s Source, managers []*memory.Manager, request Request, move Move) ([]Part, error) {
 	if progress := request.Progress; progress != nil {
 		request.Progress = nil
@@ -79,7 +80,7 @@ func splitInto(ctx context.Context, s Source, managers []*memory.Manager, reques
 	if !ok {
 		return nil, errors.Join(wrap(s, fmt.Errorf("internal error: a reader of type %T cannot be split: %w", reader, ErrArgument)), reader.Close())
 	}
-	d := &dealer{from: from, dealt: make([][]batch, len(managers)), closed: make([]bool, len(managers)), open: len(managers)}
+	d := &dealer{from: from, behind: request.Behind, dealt: make([][]batch, len(managers)), taken: make([]chan struct{}, len(managers)), closed: make([]bool, len(managers)), open: len(managers)}
 	parts := make([]Part, len(managers))
 	for i, m := range managers {
 		p := &loaderPart{dealer: d, part: i}
@@ -100,13 +101,21 @@ type batch struct {
 	first int64
 }
 
+// mostDealt is the number of batches that wait for a part before the other parts wait for it. It
+// is one or more, so that a part that waits has read all batches before those that wait for the other
+// part.
+const mostDealt = 2
+
 // dealer reads records and deals them to the parts.
 type dealer struct {
 	mu sync.Mutex
 	// from collects the records of a batch. It loads none.
-	from *loader
-	// dealt has, for each part, the batches that it has not taken.
+	from   *loader
+	behind func(ctx context.Context, reader, slow int, taken <-chan struct{}) (further bool, err error)
+	// dealt has, for each part, the batches that it has not taken. taken, if it is not nil, is
+	// closed when the part takes the next one.
 	dealt  [][]batch
+	taken  []chan struct{}
 	closed []bool
 	next   int64
 	open   int
@@ -120,6 +129,11 @@ func (d *dealer) take(ctx context.Context, part int) (batch, error) {
 	for len(d.dealt[part]) == 0 {
 		if err := cancel.Error(ctx); err != nil {
 			return batch{}, err
+		}
+		if further, err := d.hold(ctx, part); err != nil {
+			return batch{}, err
+		} else if !further {
+			continue
 		}
 		if err := d.from.collect(ctx); err != nil {
 			return batch{}, err
@@ -140,7 +154,32 @@ func (d *dealer) take(ctx context.Context, part int) (batch, error) {
 	}
 	first := d.dealt[part][0]
 	d.dealt[part] = d.dealt[part][1:]
+	d.notify(part)
 	return first, nil
+}
+
+// hold waits while mostDealt batches wait for the part that gets the next one. It returns true if the
+// caller may read the batch, and false if it looks again. It releases the lock meanwhile.
+func (d *dealer) hold(ctx context.Context, part int) (further bool, err error) {
+	to := int(d.next % int64(len(d.dealt)))
+	if d.behind == nil || len(d.dealt[to]) < mostDealt {
+		return true, nil
+	}
+	if d.taken[to] == nil {
+		d.taken[to] = make(chan struct{})
+	}
+	taken := d.taken[to]
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	return d.behind(ctx, part, to, taken)
+}
+
+// notify reports that a part has taken a batch, or takes none any more.
+func (d *dealer) notify(part int) {
+	if d.taken[part] != nil {
+		close(d.taken[part])
+		d.taken[part] = nil
+	}
 }
 
 // leave ends a part. The last one closes the records.
@@ -151,6 +190,7 @@ func (d *dealer) leave(part int, failed bool) error {
 		releaseRecords(b.records)
 	}
 	d.dealt[part], d.closed[part] = nil, true
+	d.notify(part)
 	d.failed = d.failed || failed
 	if d.open--; d.open > 0 {
 		return nil

@@ -3,9 +3,8 @@ package exchange
 import (
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
-
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/arraybits"
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
@@ -34,7 +33,7 @@ func (m *mover) shareDictionaries(pieces []*column.Column) error {
 		if err != nil {
 			return fmt.Errorf("dictionary: %w", err)
 		}
-		equal := array.Equal(want, got)
+		equal := arraybits.Equal(want, got)
 		got.Release()
 		if !equal {
 			continue

@@ -1,6 +1,7 @@
 package exchange_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -64,5 +65,41 @@ func TestADictionaryMovesOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Same(t, made.Column(0).Dictionary(), made.Column(1).Dictionary())
 		columntest.RequireRows(t, made, []arrow.Array{want[0], want[0]})
+	})
+}
+
+// Dictionaries that differ in bits only, as 0 and -0 do, are not taken for equal.
+func TestDictionariesThatDifferInBits(t *testing.T) {
+	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64}
+	eachMachine(t, 2, func(t *testing.T, managers []*memory.Manager) {
+		want := []float64{0, math.Copysign(0, -1)}
+		tables := make([]*buffer.Buffer, len(managers))
+		for i, mgr := range managers {
+			values := array.NewFloat64Builder(arrowmemory.DefaultAllocator)
+			values.Append(want[i])
+			dictionary := values.NewArray()
+			codes := array.NewInt32Builder(arrowmemory.DefaultAllocator)
+			codes.Append(0)
+			indices := codes.NewArray()
+			in := array.NewDictionaryArray(of, indices, dictionary)
+			c, err := column.FromArray(t.Context(), mgr, in, column.UploadOptions{})
+			require.NoError(t, err)
+			tables[i] = columntest.TableOf(t, mgr, -1, c)
+			require.NoError(t, c.Release())
+			in.Release()
+			indices.Release()
+			dictionary.Release()
+		}
+		made, err := exchange.Gather(t.Context(), tables, managers[1])
+		require.NoError(t, err)
+		got, err := made.Column(0).Array(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, made.Release())
+		defer got.Release()
+		encoded := got.(*array.Dictionary)
+		for i := range want {
+			value := encoded.Dictionary().(*array.Float64).Value(encoded.GetValueIndex(i))
+			require.Equal(t, math.Float64bits(want[i]), math.Float64bits(value), "row %d", i)
+		}
 	})
 }

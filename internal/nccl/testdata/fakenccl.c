@@ -1,7 +1,9 @@
 // A stand-in for libnccl.so.2: it moves bytes of host memory between processes through unix
 // sockets, in threads, so that calls return ncclInProgress as those of NCCL do. Streams are
 // ignored. Macros at compile time: OLD has no ncclCommInitRankConfig, NATIVE has ncclAlltoAll.
-// FAKE_NCCL_VERSION in the environment is the version.
+// FAKE_NCCL_VERSION in the environment is the version. FAKE_NCCL_FAIL has PHASE:RANK for ranks that fail:
+// "call" when it is called to join, "join" while it joins, "move" while it moves bytes, "abort" for an
+// abort that never returns. The other ranks do not notice, as those of NCCL may not.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -46,6 +48,14 @@ typedef struct ncclComm {
     struct transfer *first, **last;
     struct ncclComm *next_in_group;
 } *ncclComm_t;
+
+// fails reports whether a rank is to fail in a phase.
+static int fails(const char *phase, int rank) {
+    const char *text = getenv("FAKE_NCCL_FAIL");
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "%s:%d", phase, rank);
+    return text != NULL && strstr(text, wanted) != NULL;
+}
 
 static __thread int depth;
 static __thread ncclComm_t group;
@@ -122,7 +132,7 @@ static int dial(ncclComm_t c, int rank) {
 #ifndef OLD
 static void *joining(void *argument) {
     ncclComm_t c = argument;
-    int result = success;
+    int result = fails("join", c->rank) ? system_error : success;
     for (int i = 0; i < c->rank && result == success; i++)
         if ((c->peers[i] = dial(c, i)) < 0)
             result = remote_error;
@@ -154,6 +164,8 @@ static int begin(ncclComm_t c, void *(*work)(void *)) {
 int ncclCommInitRankConfig(ncclComm_t *comm, int size, ncclUniqueId id, int rank, config *config) {
     if (config->magic != 0xcafebeef || config->version != 21400 || config->blocking != 0 || size > most_ranks || rank < 0 || rank >= size)
         return invalid_argument;
+    if (fails("call", rank))
+        return system_error;
     ncclComm_t c = calloc(1, sizeof *c);
     c->rank = rank;
     c->size = size;
@@ -210,7 +222,8 @@ static int own(ncclComm_t c) {
 
 static void *moving(void *argument) {
     ncclComm_t c = argument;
-    int result = own(c) ? success : invalid_usage;
+    int failing = fails("move", c->rank);
+    int result = failing ? system_error : own(c) ? success : invalid_usage;
     while (result == success) {
         struct pollfd waiting[most_ranks + 1];
         int open = 0;
@@ -238,7 +251,7 @@ static void *moving(void *argument) {
         c->first = next;
     }
     c->last = &c->first;
-    if (result != success)
+    if (result != success && !failing)
         stop_peers(c);
     atomic_store(&c->state, result);
     return NULL;
@@ -326,6 +339,8 @@ static int end(ncclComm_t c) {
 int ncclCommDestroy(ncclComm_t c) { return end(c); }
 
 int ncclCommAbort(ncclComm_t c) {
+    while (fails("abort", c->rank))
+        pause();
     atomic_store(&c->aborted, 1);
     char one = 1;
     if (write(c->wake[1], &one, 1) != 1)

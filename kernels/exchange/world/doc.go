@@ -15,8 +15,12 @@
 //
 // Ranks first exchange schemas, row counts and sizes. Then each rank sends each other one a block
 // of memory with the columns, packed. If the budget of any rank has no room for blocks of
-// all columns and for the result, all ranks move one column at a time. Bytes move through
-// pinned memory and a socket for each pair of ranks, in pieces of Config.RoundBytes.
+// all columns and for the result, all ranks move one column at a time.
+//
+// The blocks move by NCCL, from GPU to GPU, if each rank has another GPU and all open one version of
+// the library. Otherwise they move through pinned memory and a socket for each pair of ranks, in
+// pieces of Config.RoundBytes. The ranks choose when they open the World, or the program does with
+// Config.Transport; [World.Transport] reports the choice and why.
 //
 // A slice with strings or lists is first copied to memory of its size on its device. If the
 // budget has no room for that copy, the whole data of the slice's column move.
@@ -29,7 +33,8 @@
 // repaired: close it and open another one.
 //
 // The end of a process is noticed when the system closes its sockets, within milliseconds. The
-// disappearance of a machine is noticed after 5 s by the keep-alive messages of TCP.
+// disappearance of a machine is noticed after 5 s by the keep-alive messages of TCP. A rank that waits
+// for NCCL notices both, and aborts NCCL's communicator.
 //
 // # Trust
 //

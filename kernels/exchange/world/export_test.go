@@ -5,3 +5,9 @@ func (c Config) WithHook(f func()) Config {
 	c.at = f
 	return c
 }
+
+// WithStandIn returns a configuration for a stand-in of NCCL, which moves the memory of any device.
+func (c Config) WithStandIn() Config {
+	c.standIn = true
+	return c
+}

@@ -3,9 +3,12 @@ package world_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -138,15 +141,19 @@ func TestABudgetIsExceeded(t *testing.T) {
 	tables := r.tables(t, types...)
 	require.NoError(t, r.managers[1].SetBudget(r.managers[1].Stats().InUse+1000))
 	r.fail(t, 1, memory.ErrBudget, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
-		return w.AllToAll(ctx, []*buffer.Buffer{tables[w.Rank()], tables[w.Rank()], tables[w.Rank()]})
+		return w.AllToAll(ctx, slices.Repeat(tables[w.Rank():w.Rank()+1], w.Size()))
 	})
 }
 
 // After any allocation of a rank that fails, all ranks fail and nothing is held.
 func TestEveryAllocationFails(t *testing.T) {
-	devices := devicetest.Hosts(t, 2)
+	devices := devicesFor(t, 2)
 	fault := adaptor.NewFault(memory.NewDriverResource(devices[1]), adaptor.FaultOptions{})
-	for nth := uint64(1); ; nth++ {
+	stride := uint64(1)
+	if onGPUs() {
+		stride = 9 // each opens a communicator
+	}
+	for nth := uint64(1); ; nth += stride {
 		failed := false
 		t.Run("", func(t *testing.T) {
 			r := open(t, devices[:1], memory.Options{}, func(c *world.Config) { *c = world.Config{Size: 1, Manager: c.Manager} })
@@ -155,7 +162,7 @@ func TestEveryAllocationFails(t *testing.T) {
 			address := socketPath(t)
 			r.worlds = make([]*world.World, 2)
 			for _, err := range each(2, func(rank int) (err error) {
-				r.worlds[rank], err = world.Open(t.Context(), world.Config{Rank: rank, Size: 2, Address: address, Manager: r.managers[rank], RoundBytes: 1000})
+				r.worlds[rank], err = world.Open(t.Context(), withTransport(world.Config{Rank: rank, Size: 2, Address: address, Manager: r.managers[rank], RoundBytes: 1000}))
 				return err
 			}) {
 				require.NoError(t, err)
@@ -193,7 +200,7 @@ func TestTheContextEnds(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			steps := 0
-			r := open(t, devicetest.Hosts(t, 2), memory.Options{}, func(c *world.Config) {
+			r := open(t, devicesFor(t, 2), memory.Options{}, func(c *world.Config) {
 				if c.Rank == 1 {
 					c.RoundBytes = 1 << 20
 					*c = c.WithHook(func() {
@@ -232,6 +239,63 @@ func TestTheContextEnds(t *testing.T) {
 			ended = steps >= step
 		})
 		if !ended {
+			break
+		}
+	}
+}
+
+// A rank closes its World while an operation runs, at each of its steps: the other one names it.
+func TestCloseDuringAnOperation(t *testing.T) {
+	for step := 1; ; step++ {
+		ended := false
+		t.Run("", func(t *testing.T) {
+			steps, armed := 0, false
+			at, resume := make(chan struct{}), make(chan struct{})
+			r := open(t, devicesFor(t, 2), memory.Options{}, func(c *world.Config) {
+				if c.Rank == 1 {
+					*c = c.WithHook(func() {
+						if !armed {
+							return
+						}
+						if steps++; steps == step {
+							close(at)
+							<-resume
+						}
+					})
+				}
+			})
+			tables := r.tables(t, arrow.PrimitiveTypes.Int32)
+			armed = true
+			before := r.held()
+			var closing sync.WaitGroup
+			errs := each(2, func(rank int) error {
+				if rank == 1 {
+					_, err := r.worlds[1].Copy(t.Context(), tables[1], 1, 0)
+					if steps < step {
+						close(at)
+					}
+					return err
+				}
+				defer close(resume)
+				closing.Go(func() {
+					<-at
+					assert.NoError(t, r.worlds[1].Close())
+				})
+				made, err := r.worlds[0].Copy(t.Context(), nil, 1, 0)
+				if made != nil {
+					err = errors.Join(err, made.Release())
+				}
+				return err
+			})
+			closing.Wait()
+			if errs[0] != nil {
+				require.ErrorIs(t, errs[0], world.ErrLost)
+				require.ErrorContains(t, errs[0], "rank 1")
+			}
+			require.Equal(t, before, r.held())
+			ended = steps < step
+		})
+		if ended {
 			break
 		}
 	}

@@ -29,6 +29,8 @@ type tableMessage struct {
 type blockMessage struct {
 	Bytes   uint64               `json:"bytes"`
 	Columns []column.Description `json:"columns"`
+	// Pieces are the parts of the block that NCCL moves.
+	Pieces []extent `json:"pieces,omitempty"`
 }
 
 // encode encodes a message of this package, which can always be encoded.

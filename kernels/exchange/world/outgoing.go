@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/schemajson"
 	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/exchange"
 	"github.com/gpuframe/gpuframe/kernels/exchange/internal/pack"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -27,14 +28,34 @@ type outgoing struct {
 	columns []*column.Column
 	// bytes is an upper bound of the size without dictionaries.
 	bytes uint64
+	// local is a copy of the table on the manager's device, if the table is on another one and
+	// the ranks use NCCL.
+	local *buffer.Buffer
 }
 
-func newOutgoing(ctx context.Context, table *buffer.Buffer) (o *outgoing, err error) {
+// localize copies a table to the manager's device.
+func (o *outgoing) localize(ctx context.Context, mgr *memory.Manager) (err error) {
+	if o.table.Device() == nil || o.table.Device().Same(mgr.Device()) {
+		return nil
+	}
+	o.local, err = exchange.Copy(ctx, o.table, mgr, exchange.Options{Tag: op.ScratchTag})
+	o.table = o.local
+	return err
+}
+
+// newOutgoing prepares a table. If local is not nil, the columns are on its device.
+func newOutgoing(ctx context.Context, table *buffer.Buffer, local *memory.Manager) (o *outgoing, err error) {
 	if err := table.Check(); err != nil {
 		return nil, err
 	}
 	o = &outgoing{table: table}
 	defer func() { o, err = release.OnError(o, err) }()
+	if local != nil {
+		if err := o.localize(ctx, local); err != nil {
+			return o, err
+		}
+		table = o.table
+	}
 	if o.rows, err = table.NumRows(ctx); err != nil {
 		return o, err
 	}
@@ -59,12 +80,16 @@ func newOutgoing(ctx context.Context, table *buffer.Buffer) (o *outgoing, err er
 	return o, nil
 }
 
-// Release releases the columns.
+// Release releases the columns and the copy.
 func (o *outgoing) Release() error {
 	if o == nil {
 		return nil
 	}
-	return release.All(o.columns)
+	err := release.All(o.columns)
+	if o.local != nil {
+		err = errors.Join(err, o.local.Release())
+	}
+	return err
 }
 
 // packed is some columns of a table as one block.
@@ -73,14 +98,22 @@ type packed struct {
 	descriptions []column.Description
 	// copies of slices, which are released in the end.
 	copies []*column.Column
+	// pieces are the parts of the block that NCCL sends, and staged the memory of some of them,
+	// or nil.
+	pieces []piece
+	staged *memory.Block
 }
 
-// Release releases the copies of slices.
+// Release releases the copies.
 func (p *packed) Release() error {
 	if p == nil {
 		return nil
 	}
-	return release.All(p.copies)
+	err := release.All(p.copies)
+	if p.staged != nil {
+		err = errors.Join(err, p.staged.Release())
+	}
+	return err
 }
 
 // pack plans a block with the columns from first to the one before last.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/nccl"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
@@ -27,20 +28,34 @@ import (
 // processVariable is the environment variable with the task of a process that the tests start.
 const processVariable = "GPUFRAME_WORLD_PROCESS"
 
-// processes is the number of ranks, each a process.
+// processes is the number of ranks on the host, each a process.
 const processes = 3
 
 // task is the work of a process, result the contents of the file that it writes.
 type (
 	task struct {
 		Rank    int
+		Size    int
 		Address string
 		Result  string
+		// Device is the name of the device.
+		Device string
+		// Budget is that of the manager.
+		Budget uint64
+		// Library, if it is not empty, is the path of NCCL's library in this process.
+		Library string
+		// Automatic is set if the ranks choose the transport.
+		Automatic bool
 		// DieAt is the number of the step at which the process kills itself, or zero.
 		DieAt int64
 	}
 	result struct {
-		Steps int64
+		// Opened is the number of steps of Open, Steps that of Open and one exchange.
+		Opened, Steps int64
+		// Rounds is the number of rounds of the first exchange.
+		Rounds uint64
+		// Transport is the transport that the World reports.
+		Transport string
 		// Rows are the texts of the first column of the first exchange.
 		Rows []string
 		// Failed is the rank that the error names, or -1; Lost is set if the error is ErrLost.
@@ -71,12 +86,19 @@ func TestProcess(t *testing.T) {
 }
 
 func (do task) run(t *testing.T) (made result) {
-	dev, err := device.Open("host")
+	dev, err := device.Open(do.Device)
 	require.NoError(t, err)
-	mgr, err := memory.NewManager(dev, memory.Options{})
+	mgr, err := memory.NewManager(dev, memory.Options{Budget: do.Budget})
 	require.NoError(t, err)
 	var steps atomic.Int64
-	config := world.Config{Rank: do.Rank, Size: processes, Address: do.Address, Manager: mgr, RoundBytes: 500}.WithHook(func() {
+	config := withTransport(world.Config{Rank: do.Rank, Size: do.Size, Address: do.Address, Manager: mgr, RoundBytes: 500})
+	if do.Automatic {
+		config.Transport = world.Automatic
+	}
+	if do.Library != "" {
+		t.Setenv(nccl.PathVariable, do.Library)
+	}
+	config = config.WithHook(func() {
 		if steps.Add(1) == do.DieAt {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
@@ -88,10 +110,16 @@ func (do task) run(t *testing.T) (made result) {
 			select {} // until the signal arrives
 		}
 	})
+	begin := time.Now()
 	w, err := world.Open(t.Context(), config)
-	require.NoError(t, err)
+	if err != nil {
+		made.note(err, time.Since(begin))
+		made.end(mgr, dev)
+		return made
+	}
+	made.Opened, made.Transport = steps.Load(), w.Transport()
 	t.Run("exchange", func(t *testing.T) { // which releases the parts
-		parts := make([]*buffer.Buffer, processes)
+		parts := make([]*buffer.Buffer, do.Size)
 		for to := range parts {
 			parts[to], _ = part(t, mgr, do.Rank, to)
 		}
@@ -105,18 +133,23 @@ func (do task) run(t *testing.T) (made result) {
 				break
 			}
 			if made.Rows == nil {
-				made.Rows, made.Steps = texts(t, table), steps.Load()
+				made.Rows, made.Steps, made.Rounds = texts(t, table), steps.Load(), w.Traffic().Rounds
 			}
 			require.NoError(t, table.Release())
 		}
 	})
 	require.NoError(t, w.Close())
-	stats := mgr.Stats()
-	made.Held = stats.InUse + uint64(stats.Blocks)
-	if err := errors.Join(mgr.Close(), dev.Close()); err != nil {
-		made.Leaks = err.Error()
-	}
+	made.end(mgr, dev)
 	return made
+}
+
+// end records what is held, and closes the manager and its device.
+func (r *result) end(mgr *memory.Manager, dev *device.Device) {
+	stats := mgr.Stats()
+	r.Held = stats.InUse + uint64(stats.Blocks)
+	if err := errors.Join(mgr.Close(), dev.Close()); err != nil {
+		r.Leaks = err.Error()
+	}
 }
 
 func (r *result) note(err error, waited time.Duration) {
@@ -144,12 +177,19 @@ func texts(t testing.TB, table *buffer.Buffer) (rows []string) {
 }
 
 // start runs the processes until all have ended. Rank dies ends at a step.
-func start(t *testing.T, dies int, at int64) (results [processes]result, errs [processes]error) {
+func start(t *testing.T, change func(*task), dies int, at int64) (results []result, errs []error) {
 	t.Helper()
+	size := processes
+	var first task
+	if change(&first); first.Size != 0 {
+		size = first.Size
+	}
+	results, errs = make([]result, size), make([]error, size)
 	ctx := await.Context(t)
 	folder, address := t.TempDir(), socketPath(t)
-	for rank, err := range each(processes, func(rank int) error {
-		do := task{Rank: rank, Address: address, Result: filepath.Join(folder, fmt.Sprint(rank))}
+	for rank, err := range each(size, func(rank int) error {
+		do := task{Rank: rank, Size: size, Address: address, Result: filepath.Join(folder, fmt.Sprint(rank))}
+		change(&do)
 		if rank == dies {
 			do.DieAt = at
 		}
@@ -176,17 +216,36 @@ func start(t *testing.T, dies int, at int64) (results [processes]result, errs [p
 	return results, errs
 }
 
-// Processes exchange tables. Then one of them is killed at ten points of an exchange: the others
-// name it and hold no memory.
+// Processes exchange tables. Then one of them is killed, at each step of Open and at ten points of
+// an exchange: the others name it and hold no memory.
 func TestAProcessIsKilled(t *testing.T) {
-	whole, _ := start(t, 0, 0)
+	whole := exchanged(t, onHosts)
+	require.Contains(t, whole[0].Transport, transport().String())
+	require.Greater(t, whole[0].Rounds, uint64(1))
+	const points = 10
+	opened, steps := whole[0].Opened, whole[0].Steps
+	require.Greater(t, steps-opened, int64(points))
+	for at := int64(1); at <= opened; at++ {
+		killed(t, onHosts, int(at)%processes, at)
+	}
+	for point := range int64(points) {
+		killed(t, onHosts, int(point)%processes, opened+1+point*(steps-opened-1)/(points-1))
+	}
+}
+
+// onHosts gives all ranks the host as their device, and a budget with room for one column.
+func onHosts(do *task) { do.Device, do.Budget = "host", 36<<10 }
+
+// exchanged runs the processes until they have exchanged tables, and checks the results.
+func exchanged(t *testing.T, change func(*task)) []result {
+	whole, _ := start(t, change, 0, 0)
 	mgr := openHosts(t, 1).managers[0]
 	for rank, got := range whole {
 		require.Empty(t, got.Error)
 		require.Zero(t, got.Held)
 		require.Empty(t, got.Leaks)
 		var want []string
-		for from := range processes {
+		for from := range whole {
 			_, arrays := part(t, mgr, from, rank)
 			for i := range arrays[0].Len() {
 				want = append(want, arrays[0].ValueStr(i))
@@ -194,26 +253,24 @@ func TestAProcessIsKilled(t *testing.T) {
 		}
 		require.Equal(t, want, got.Rows)
 	}
-	const points = 10
-	for point := range int64(points) {
-		dies := int(point) % processes
-		steps := whole[dies].Steps
-		require.Greater(t, steps, int64(points))
-		at := 1 + point*(steps-1)/(points-1)
-		t.Run(fmt.Sprintf("rank %d at step %d of %d", dies, at, steps), func(t *testing.T) {
-			results, errs := start(t, dies, at)
-			var ended *exec.ExitError
-			require.ErrorAs(t, errs[dies], &ended)
-			for rank, got := range results {
-				if rank == dies {
-					continue
-				}
-				t.Logf("rank %d after %v: %s", rank, got.Waited, got.Error)
-				require.Equal(t, dies, got.Failed, got.Error)
-				require.True(t, strings.Contains(got.Error, fmt.Sprintf("rank %d", dies)), got.Error)
-				require.Zero(t, got.Held)
-				require.Empty(t, got.Leaks)
+	return whole
+}
+
+// killed runs the processes, of which one kills itself at a step, and checks the others.
+func killed(t *testing.T, change func(*task), dies int, at int64) {
+	t.Run(fmt.Sprintf("rank %d at step %d", dies, at), func(t *testing.T) {
+		results, errs := start(t, change, dies, at)
+		var ended *exec.ExitError
+		require.ErrorAs(t, errs[dies], &ended)
+		for rank, got := range results {
+			if rank == dies {
+				continue
 			}
-		})
-	}
+			t.Logf("rank %d after %v: %s", rank, got.Waited, got.Error)
+			require.Equal(t, dies, got.Failed, got.Error)
+			require.True(t, strings.Contains(got.Error, fmt.Sprintf("rank %d", dies)), got.Error)
+			require.Zero(t, got.Held)
+			require.Empty(t, got.Leaks)
+		}
+	})
 }

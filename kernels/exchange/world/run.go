@@ -41,6 +41,8 @@ type job struct {
 	schema    *arrow.Schema
 	described *arrow.Schema
 	rows      int64
+	// short is set if the budget of a rank has no room for all columns in one round.
+	short bool
 }
 
 // incoming is a table from another rank, or from this one.
@@ -61,7 +63,7 @@ func (w *World) run(ctx context.Context, o operation) (*buffer.Buffer, error) {
 		err = errors.Join(err, table.Release())
 	}
 	if err != nil {
-		err = w.group.Fail(err)
+		err = errors.Join(w.group.Fail(err), w.link.abort())
 		if made != nil {
 			err = errors.Join(err, made.Release())
 		}
@@ -87,6 +89,7 @@ func (j *job) run() (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.short = step < total
 	var columns []*column.Column
 	for first := 0; first < total; first += step {
 		made, err := j.round(first, min(first+step, total))
@@ -111,12 +114,20 @@ func (j *job) receives() bool {
 	return false
 }
 
+// local is the manager of the device that tables are copied to before they are sent, or nil.
+func (j *job) local() *memory.Manager {
+	if j.link.comm == nil {
+		return nil
+	}
+	return j.config.Manager
+}
+
 func (j *job) prepare() error {
 	for rank, table := range j.out {
 		if table == nil || j.prepared[table] != nil {
 			continue
 		}
-		made, err := newOutgoing(j.ctx, table)
+		made, err := newOutgoing(j.ctx, table, j.local())
 		if err != nil {
 			return fmt.Errorf("table for rank %d: %w", rank, err)
 		}
@@ -286,10 +297,14 @@ func (j *job) fits() bool {
 			continue
 		}
 		out := j.prepared[table] // counted again for each rank of a broadcast
-		if out.bytes > free {
+		copies := uint64(1)      // of slices
+		if j.link.comm != nil {
+			copies = 2 // and of short regions
+		}
+		if out.bytes > free/copies {
 			return false
 		}
-		free -= out.bytes
+		free -= copies * out.bytes
 	}
 	return true
 }
@@ -317,9 +332,14 @@ func (j *job) round(first, last int) (made []*column.Column, err error) {
 			}
 			held.Add(p)
 			blocks[out] = p
+			if j.link.comm != nil {
+				if err := p.cut(j.ctx, j.config.Manager, !j.short); err != nil {
+					return nil, err
+				}
+			}
 		}
-		messages[rank] = encode(blockMessage{Bytes: p.plan.Bytes, Columns: p.descriptions})
-		sends = append(sends, send{rank: rank, plan: &p.plan})
+		messages[rank] = encode(blockMessage{Bytes: p.plan.Bytes, Columns: p.descriptions, Pieces: p.extents()})
+		sends = append(sends, send{rank: rank, block: p})
 	}
 	j.config.at()
 	answers, err := j.group.Exchange(j.ctx, messages)
@@ -343,10 +363,10 @@ func (j *job) round(first, last int) (made []*column.Column, err error) {
 			return nil, fmt.Errorf("memory for the table of rank %d: %w", rank, err)
 		}
 		held.Add(memories[rank])
-		receives = append(receives, receive{rank: rank, block: memories[rank], bytes: described[rank].Bytes})
+		receives = append(receives, receive{rank: rank, block: memories[rank], bytes: described[rank].Bytes, pieces: described[rank].Pieces})
 	}
 	j.config.at()
-	if err := j.move(j.ctx, sends, receives); err != nil {
+	if err := j.move(sends, receives); err != nil {
 		return nil, err
 	}
 	j.traffic.rounds.Add(1)
@@ -357,6 +377,35 @@ func (j *job) round(first, last int) (made []*column.Column, err error) {
 	return j.assemble(first, last, described, memories)
 }
 
+// move moves the blocks of a round.
+func (j *job) move(sends []send, receives []receive) error {
+	if j.link.comm == nil {
+		return j.throughSockets(j.ctx, sends, receives)
+	}
+	if err := j.link.move(j.ctx, sends, receives); err != nil {
+		return err
+	}
+	return j.arrived()
+}
+
+// arrivedText is the message that ends a round with NCCL.
+const arrivedText = "arrived"
+
+// arrived waits until all ranks have their blocks. Until then a rank must not leave the communicator,
+// and a rank that has closed its World has failed.
+func (j *job) arrived() error {
+	answers, err := j.group.Exchange(j.ctx, repeat([]byte(arrivedText), j.Size()))
+	if err != nil {
+		return err
+	}
+	for rank, answer := range answers {
+		if string(answer) != arrivedText {
+			return &RankError{Rank: rank, ReportedBy: rank, Err: fmt.Errorf("a message of %d bytes at the end of a round, expected %q: %w", len(answer), arrivedText, ErrProtocol)}
+		}
+	}
+	return nil
+}
+
 // checkBlock reads the description of a block.
 func (j *job) checkBlock(into *blockMessage, text []byte, columns int, rows int64) error {
 	if err := decode(text, into); err != nil {
@@ -364,6 +413,9 @@ func (j *job) checkBlock(into *blockMessage, text []byte, columns int, rows int6
 	}
 	if into.Bytes > math.MaxInt64/2 {
 		return fmt.Errorf("a block of %d bytes: %w", into.Bytes, memory.ErrOverflow)
+	}
+	if err := checkExtents(into.Pieces, into.Bytes); err != nil {
+		return err
 	}
 	if len(into.Columns) != columns {
 		return fmt.Errorf("a block with %d columns, expected %d: %w", len(into.Columns), columns, ErrProtocol)

@@ -13,8 +13,8 @@ import (
 
 // send is a block for a rank.
 type send struct {
-	rank int
-	plan *pack.Plan
+	rank  int
+	block *packed
 }
 
 // receive is memory for a block of a rank.
@@ -22,10 +22,12 @@ type receive struct {
 	rank  int
 	block *memory.Block
 	bytes uint64
+	// pieces are the parts that NCCL moves.
+	pieces []extent
 }
 
-// move moves blocks through pinned memory and sockets, all at the same time.
-func (w *World) move(ctx context.Context, sends []send, receives []receive) error {
+// throughSockets moves blocks through pinned memory and sockets, all at the same time.
+func (w *World) throughSockets(ctx context.Context, sends []send, receives []receive) error {
 	var all errgroup.Group
 	for _, s := range sends {
 		all.Go(func() error { return w.failing(w.send(ctx, s)) })
@@ -65,8 +67,9 @@ func (w *World) pieces(ctx context.Context, bytes uint64, f func(staged []byte, 
 
 func (w *World) send(ctx context.Context, s send) error {
 	next := 0 // the first region that is not sent
-	return w.pieces(ctx, s.plan.Bytes, func(staged []byte, begin uint64) error {
-		if err := download(ctx, s.plan, &next, staged, begin); err != nil {
+	plan := &s.block.plan
+	return w.pieces(ctx, plan.Bytes, func(staged []byte, begin uint64) error {
+		if err := download(ctx, plan, &next, staged, begin); err != nil {
 			return err
 		}
 		if _, err := w.group.Data(s.rank).Write(staged); err != nil {

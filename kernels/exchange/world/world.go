@@ -31,7 +31,7 @@ var (
 )
 
 // protocol is the version of the messages between ranks.
-const protocol = "gpuframe world 1"
+const protocol = "gpuframe world 2"
 
 // usualRound is the size of a piece that moves through pinned memory.
 const usualRound = 4 << 20
@@ -54,9 +54,14 @@ type Config struct {
 	RoundBytes uint64
 	// Tag names the memory of the results in the statistics of the manager.
 	Tag string
+	// Transport is how the bytes of tables move. The zero value, Automatic, is right for most
+	// programs. If a rank requests NCCL and another one cannot use it, Open fails on all ranks.
+	Transport Transport
 
-	// at is called at each step of an operation. Tests end the process there.
+	// at is called at each step of Open and of an operation. Tests end the process there.
 	at func()
+	// standIn is set in tests with a stand-in for NCCL, which moves memory of the host.
+	standIn bool
 }
 
 // World is this process's part of a group of processes. Its methods are safe for concurrent
@@ -68,8 +73,11 @@ type World struct {
 	closed  bool
 	// operations counts the calls, so that ranks find out if they call different ones.
 	operations uint64
-	pinned     *memory.PinnedAllocator
-	traffic    struct{ sent, received, rounds atomic.Uint64 }
+	// transport describes the transport and why it is used.
+	transport string
+	link      link
+	pinned    *memory.PinnedAllocator
+	traffic   struct{ sent, received, rounds atomic.Uint64 }
 }
 
 // Open joins a World and returns when all ranks have joined. The caller closes it.
@@ -81,10 +89,14 @@ type World struct {
 // # Errors
 //
 // The error wraps [ErrMismatch] if a rank has another version or size. If the process or the context of
-// a rank ends, Open fails on all ranks that have joined.
+// a rank ends, Open fails on all ranks that have joined. The error wraps [ErrTransport] if a rank requests
+// NCCL and a rank cannot use it.
 func Open(ctx context.Context, config Config) (*World, error) {
 	if config.Manager == nil {
 		return nil, fmt.Errorf("exchange: world: the manager is nil: %w", device.ErrInvalidValue)
+	}
+	if config.Transport > Sockets {
+		return nil, fmt.Errorf("exchange: world: Config.Transport is %d, expected Automatic, NCCL or Sockets: %w", config.Transport, device.ErrInvalidValue)
 	}
 	if config.RoundBytes == 0 {
 		config.RoundBytes = usualRound
@@ -96,8 +108,17 @@ func Open(ctx context.Context, config Config) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("exchange: world: open rank %d of %d: %w", config.Rank, config.Size, err)
 	}
-	return &World{config: config, group: group, pinned: memory.NewPinnedAllocator(config.Manager.Device(), 0)}, nil
+	w := &World{config: config, group: group, pinned: memory.NewPinnedAllocator(config.Manager.Device(), 0)}
+	w.link.world = w
+	if err := w.connect(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("exchange: world: open rank %d of %d: %w", config.Rank, config.Size, err), w.Close())
+	}
+	return w, nil
 }
+
+// Transport returns how the bytes of tables move and, if not by NCCL, why: "NCCL 2.28.3", or "pinned
+// memory and sockets (rank 1: its device host is not a CUDA device)". It is the same on all ranks.
+func (w *World) Transport() string { return w.transport }
 
 // Rank returns the number of this process.
 func (w *World) Rank() int { return w.config.Rank }
@@ -118,7 +139,7 @@ func (w *World) Close() error {
 		return err
 	}
 	w.closed = true
-	return errors.Join(err, w.pinned.Close())
+	return errors.Join(err, w.link.abort(), w.pinned.Close())
 }
 
 // Traffic is the work of a World so far.

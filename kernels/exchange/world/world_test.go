@@ -2,13 +2,18 @@ package world_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -21,6 +26,7 @@ func TestAllToAllOfEveryType(t *testing.T) {
 	for _, size := range []int{1, 3} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			r := openHosts(t, size)
+			size := len(r.worlds)
 			for number, of := range arraytest.AllTypes() {
 				t.Run(of.String(), func(t *testing.T) {
 					g := arraytest.NewGenerator(uint64(number))
@@ -54,9 +60,11 @@ var types = []arrow.DataType{
 
 // The other operations, on hosts and on emulated GPUs.
 func TestOperations(t *testing.T) {
-	for name, r := range map[string]ranks{
-		"hosts": openHosts(t, 4), "emulated": open(t, devicetest.Emulators(t, 2), memory.Options{}, nil),
-	} {
+	worlds := map[string]ranks{"hosts": openHosts(t, 4)}
+	if !onGPUs() {
+		worlds["emulated"] = open(t, devicetest.Emulators(t, 2), memory.Options{}, nil)
+	}
+	for name, r := range worlds {
 		t.Run(name, func(t *testing.T) {
 			size := len(r.worlds)
 			g := arraytest.NewGenerator(1)
@@ -124,7 +132,7 @@ func TestNoColumns(t *testing.T) {
 func TestRoundsWithinBudgets(t *testing.T) {
 	const rows, columns = 4096, 6
 	for _, budget := range []uint64{0, 4 * rows * 8 * columns} {
-		r := open(t, devicetest.Hosts(t, 2), memory.Options{Budget: budget}, nil)
+		r := open(t, devicesFor(t, 2), memory.Options{Budget: budget}, nil)
 		of := make([]arrow.DataType, columns)
 		for i := range of {
 			of[i] = arrow.PrimitiveTypes.Float64
@@ -145,5 +153,86 @@ func TestRoundsWithinBudgets(t *testing.T) {
 		require.Equal(t, rounds, r.worlds[0].Traffic().Rounds)
 		require.Equal(t, rounds, r.worlds[1].Traffic().Rounds)
 		columntest.RequireRows(t, made[0], want...)
+	}
+}
+
+// numbers makes a table of a column of the numbers from first on, and of one of their lowest bytes.
+func numbers(t testing.TB, mgr *memory.Manager, rows, first int) *buffer.Buffer {
+	wide, narrow := make([]int64, rows), make([]uint8, rows)
+	for i := range rows {
+		wide[i], narrow[i] = int64(first+i), uint8(first+i)
+	}
+	a, err := column.FromSlice(t.Context(), mgr, wide, column.SliceOptions{})
+	require.NoError(t, err)
+	b, err := column.FromSlice(t.Context(), mgr, narrow, column.SliceOptions{})
+	require.NoError(t, err)
+	fields := []arrow.Field{{Name: "a", Type: a.Type()}, {Name: "b", Type: b.Type()}}
+	table, err := buffer.New(arrow.NewSchema(fields, nil), []*column.Column{a, b}, buffer.Rows{Count: int64(rows)})
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(a.Release(), b.Release()))
+	return table
+}
+
+// divided returns consecutive slices of a table, which begin at any row.
+func divided(t testing.TB, table *buffer.Buffer, n int) (parts []*buffer.Buffer) {
+	rows, err := table.NumRows(t.Context())
+	require.NoError(t, err)
+	for i := range int64(n) {
+		begin, end := i*rows/int64(n), (i+1)*rows/int64(n)
+		part, err := table.Slice(begin, end-begin)
+		require.NoError(t, err)
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// Slices of MiB, which begin at any address, arrive. On GPUs they are larger.
+func TestLargeTables(t *testing.T) {
+	rows := 200_001
+	if onGPUs() {
+		rows *= 16
+	}
+	r := openHosts(t, 3)
+	size := len(r.worlds)
+	parts := make([][]*buffer.Buffer, size)
+	for i, m := range r.managers {
+		table := numbers(t, m, rows, i*rows)
+		parts[i] = divided(t, table, size)
+		require.NoError(t, table.Release())
+	}
+	for rank, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+		return w.AllToAll(ctx, parts[w.Rank()])
+	}) {
+		wide, narrow := columntest.Download(t, made.Column(0)), columntest.Download(t, made.Column(1))
+		var want []int64
+		var bytes []uint8
+		for i := range size {
+			for n := rank * rows / size; n < (rank+1)*rows/size; n++ {
+				want, bytes = append(want, int64(i*rows+n)), append(bytes, uint8(i*rows+n))
+			}
+		}
+		require.True(t, slices.Equal(want, wide.(*array.Int64).Int64Values()), "rank %d", rank)
+		require.True(t, slices.Equal(bytes, narrow.(*array.Uint8).Uint8Values()), "rank %d", rank)
+		wide.Release()
+		narrow.Release()
+		require.NoError(t, made.Release())
+	}
+	for _, of := range parts {
+		require.NoError(t, release.All(of))
+	}
+}
+
+// A table on another device than that of the rank moves, too.
+func TestTablesOfAnotherDevice(t *testing.T) {
+	r := openHosts(t, 2)
+	other := devicetest.Manager(t, devicetest.HostsApart(t, 1)[0], memory.Options{})
+	table, want := columntest.DrawTable(t, other, arraytest.NewGenerator(3), 90, types...)
+	for _, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+		if w.Rank() == 1 {
+			return w.Broadcast(ctx, table, 1)
+		}
+		return w.Broadcast(ctx, nil, 1)
+	}) {
+		columntest.RequireRows(t, made, want)
 	}
 }
