@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
@@ -337,11 +338,11 @@ func (p *parquetRecords) use(group rowGroup) (*usedFile, error) {
 func (p *parquetRecords) arrowReader(from io.ReaderAt, f *footer) (reader *pqarrow.FileReader, err error) {
 	defer recovered(&err)
 	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(from, 0, f.size)}, file.WithMetadata(f.metadata),
-		file.WithReadProps(parquet.NewReaderProperties(bounded{arrowmemory.NewGoAllocator(), mostAllocated})))
+		file.WithReadProps(parquet.NewReaderProperties(arrowipc.Bounded{Allocator: arrowmemory.NewGoAllocator(), Most: arrowipc.MostBuffer})))
 	if err != nil {
 		return nil, err
 	}
-	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, bounded{p.allocator, mostAllocated})
+	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, arrowipc.Bounded{Allocator: p.allocator, Most: arrowipc.MostBuffer})
 }
 
 func (p *parquetRecords) unuse(f *parquetFile) error {
