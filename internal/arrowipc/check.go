@@ -1,12 +1,9 @@
 package arrowipc
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
@@ -37,7 +34,7 @@ const (
 // The places of members in the tables of the format.
 const (
 	messageKindAt, messageHeaderAt = 6, 8
-	messageBodyAt, footerSchemaAt  = 10, 6
+	messageBodyAt                  = 10
 	schemaFieldsAt, schemaTextsAt  = 6, 8
 	fieldNameAt, fieldTypeAt       = 4, 10
 	fieldChildrenAt, fieldTextsAt  = 14, 16
@@ -145,27 +142,6 @@ func checkRows(rows int64) error {
 		return fmt.Errorf("a batch of %d rows, expected 0 to %d: %w", rows, int64(mostRows), ErrContents)
 	}
 	return nil
-}
-
-// checkFooter checks the schema in the footer of a file.
-func checkFooter(file io.ReaderAt, size int64, limits Limits) (err error) {
-	defer Recovered(&err)
-	tail := make([]byte, 4+len(ipc.Magic))
-	if size < int64(2*len(tail)) {
-		return fmt.Errorf("a file of %d bytes has no footer: %w", size, ErrContents)
-	}
-	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return err
-	}
-	length := int64(int32(binary.LittleEndian.Uint32(tail)))
-	if length <= 0 || length > size-int64(len(tail)) {
-		return fmt.Errorf("the footer has %d bytes, the file %d: %w", length, size, ErrContents)
-	}
-	footer := make([]byte, length)
-	if _, err := file.ReadAt(footer, size-int64(len(tail))-length); err != nil {
-		return err
-	}
-	return checkSchema(root(footer), footerSchemaAt, limits)
 }
 
 // checkSchema checks the schema that is a member of a table.

@@ -127,10 +127,18 @@ func checkCompressed(body []byte, buffers []bodyBuffer, ratio int64) error {
 		if ratio == 0 || b.length < 8 {
 			continue
 		}
-		claimed := int64(binary.LittleEndian.Uint64(body[b.offset:]))
-		if claimed < -1 || claimed/ratio > b.length {
-			return fmt.Errorf("buffer %d of a message has %d bytes, and %d after decompression: %w", i, b.length, claimed, ErrContents)
+		if err := checkClaim(i, b, body[b.offset:], ratio); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkClaim checks the length of buffer i after decompression, with which its bytes begin.
+func checkClaim(i int, b bodyBuffer, bytes []byte, ratio int64) error {
+	claimed := int64(binary.LittleEndian.Uint64(bytes))
+	if claimed < -1 || claimed/ratio > b.length {
+		return fmt.Errorf("buffer %d of a message has %d bytes, and %d after decompression: %w", i, b.length, claimed, ErrContents)
 	}
 	return nil
 }

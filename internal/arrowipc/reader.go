@@ -80,14 +80,15 @@ func Open(r io.ReaderAt, size int64, o Options) (array.RecordReader, error) {
 	}
 	from := &sourceAt{from: at}
 	section := io.NewSectionReader(from, 0, size)
-	if err := checkFooter(section, size, o.Limits); err != nil {
+	checks, err := checkFile(section, size, o.Limits)
+	if err != nil {
 		return nil, from.cause(err)
 	}
 	reader, err := openFile(section, allocator)
 	if err != nil {
 		return nil, from.cause(err)
 	}
-	made := &fileRecords{reader: reader, from: from}
+	made := &fileRecords{reader: reader, checks: checks, from: from}
 	made.references.Store(1)
 	return made, nil
 }
@@ -153,6 +154,7 @@ func (r *streamRecords) Err() error { return r.from.cause(r.Reader.Err()) }
 // fileRecords are the records of a file.
 type fileRecords struct {
 	reader     *ipc.FileReader
+	checks     *fileChecks
 	from       *sourceAt
 	references atomic.Int64
 	next       int
@@ -198,6 +200,9 @@ func (r *fileRecords) record() (record arrow.Record, err error) {
 	defer Recovered(&err)
 	if r.next >= r.reader.NumRecords() {
 		return nil, nil
+	}
+	if err := r.checks.record(r.next); err != nil {
+		return nil, err
 	}
 	r.next++
 	return r.reader.RecordAt(r.next - 1)
