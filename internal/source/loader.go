@@ -136,11 +136,10 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 
 // copied copies records to the device as a table of the reader's schema.
 func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
-	table, err := buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
-	if err != nil {
-		return nil, err
+	if encodes(records[0].Schema(), l.schema) {
+		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag)
 	}
-	return decodedTable(ctx, l.schema, table, l.request.Tag)
+	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
 }
 
 // encoded reports whether pending records have dictionaries that the schema does not have.

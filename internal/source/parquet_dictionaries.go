@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Strings that a Parquet file encodes by dictionaries are read as indices and dictionaries,
@@ -107,35 +108,79 @@ func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chu
 	return arrow.NewChunked(t, made)
 }
 
-// decodedTable returns a table with the types of a schema: it decodes columns of dictionaries on
-// the device. It takes the reference to the table.
-func decodedTable(ctx context.Context, schema *arrow.Schema, table *buffer.Buffer, tag string) (made *buffer.Buffer, err error) {
-	if !encodes(table.Schema(), schema) {
-		return table, nil
+// copyDecoded copies records to the device as a table with the types of a schema: it decodes
+// columns of dictionaries there. Other columns are copied apart, because the memory of a copy
+// stays until its last column is released.
+func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string) (made *buffer.Buffer, err error) {
+	var encoded, plain []int
+	for i, field := range records[0].Schema().Fields() {
+		if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
+			plain = append(plain, i)
+		} else {
+			encoded = append(encoded, i)
+		}
 	}
-	var columns []*column.Column
+	columns := make([]*column.Column, schema.NumFields())
 	defer func() {
 		for _, c := range columns {
-			err = errors.Join(err, c.Release()) // the table has references
+			if c != nil {
+				err = errors.Join(err, c.Release()) // the table has references
+			}
 		}
-		if err = errors.Join(err, table.Release()); err != nil && made != nil {
+		if err != nil && made != nil {
 			err = errors.Join(err, made.Release())
 			made = nil
 		}
 	}()
-	for i := range table.NumColumns() {
+	for _, places := range [][]int{encoded, plain} {
+		if err := copyColumns(ctx, m, schema, records, places, tag, columns); err != nil {
+			return nil, err
+		}
+	}
+	rows := int64(0)
+	for _, record := range records {
+		rows += record.NumRows()
+	}
+	return buffer.New(schema, columns, buffer.Rows{Count: rows, Manager: m})
+}
+
+// copyColumns copies some columns of records, decodes them, and puts them into a list.
+func copyColumns(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, places []int, tag string, to []*column.Column) (err error) {
+	if len(places) == 0 {
+		return nil
+	}
+	some := make([]arrow.Record, len(records))
+	defer func() { releaseRecords(some) }()
+	for r, record := range records {
+		some[r] = projected(record, places)
+	}
+	table, err := buffer.FromRecords(ctx, m, some, buffer.LoadOptions{Tag: tag})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Release()) }()
+	for i, place := range places {
 		c := table.Column(i)
-		if has := c.Type(); arrow.TypeEqual(has, schema.Field(i).Type) {
+		if arrow.TypeEqual(c.Type(), schema.Field(place).Type) {
 			err = c.Retain()
 		} else {
 			c, err = dictionary.Decode(ctx, c, dictionary.Options{Tag: tag})
 		}
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", schema.Field(i).Name, err)
+			return fmt.Errorf("column %q: %w", schema.Field(place).Name, err)
 		}
-		columns = append(columns, c)
+		to[place] = c
 	}
-	return buffer.New(schema, columns, table.Rows())
+	return nil
+}
+
+// projected returns some columns of a record.
+func projected(record arrow.Record, places []int) arrow.Record {
+	fields, columns := make([]arrow.Field, len(places)), make([]arrow.Array, len(places))
+	for i, place := range places {
+		fields[i], columns[i] = record.Schema().Field(place), record.Column(place)
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows())
 }
 
 // decodedRecords returns records with the types of a schema: it decodes columns of dictionaries
