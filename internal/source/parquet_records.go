@@ -338,13 +338,12 @@ func encodedReader(of *pqarrow.FileReader, place int, t arrow.DataType) *pqarrow
 func (d *groupDecoder) encodedChunk(ctx context.Context, i int, rows int64, chunk *arrow.Chunked) (*arrow.Chunked, error) {
 	if _, encoded := chunk.DataType().(*arrow.DictionaryType); encoded {
 		want := d.checks.dictionaryLength(d.group.footer, d.group.index, d.leaves[i][0])
-		if encodedBy(chunk, want) {
+		// Later chunks have the dictionary of the first one, and perhaps values of pages without
+		// dictionary after it.
+		if d.done > 0 || encodedBy(chunk, want) {
 			return chunk, nil
 		}
 		chunk.Release()
-		if d.done > 0 {
-			return nil, fmt.Errorf("its dictionary changes after %d rows: %w", d.done, ErrContents)
-		}
 		d.columns[i].Release()
 		d.columns[i] = nil
 		column, err := d.open(ctx, i, false)
