@@ -12,7 +12,9 @@ import (
 )
 
 // Explain returns the plan of the query as text, as written and as run, with the needs that are
-// expected. It reads the schemas of the sources and nothing more.
+// expected. It reads the schemas of the sources and the footers of Parquet files and nothing
+// more. A scan of Parquet files with conditions shows how many row groups and files their
+// statistics leave out; the run may leave out more by dictionaries and Bloom filters.
 func (q Query) Explain(ctx context.Context) (string, error) {
 	n, err := bindQuery(ctx, q, nil)
 	if err != nil {
@@ -24,7 +26,7 @@ func (q Query) Explain(ctx context.Context) (string, error) {
 		return "", failed(err)
 	}
 	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s\n%v\n", indented(plan.Explain(n)), e.deviceNames(),
-		indented(plan.Explain(optimized)), needsOf(exec.NeedsOf(optimized))), nil
+		indented(plan.ExplainScans(ctx, optimized)), needsOf(exec.NeedsOf(optimized))), nil
 }
 
 // Needs are the expected needs of a query: see [Query.Needs].

@@ -2,6 +2,9 @@ package gpuframe_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -12,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
 // A profile shows row groups that dictionaries have excluded: 5 lies between the values of the
@@ -35,4 +39,50 @@ func TestProfileNamesDictionaries(t *testing.T) {
 		require.Contains(t, p.String(), "1 of 2 row groups skipped (1 by dictionaries)")
 		require.NoError(t, f.Release())
 	})
+}
+
+// Explain shows what statistics leave out, which it knows from the footers.
+func TestExplainShowsSkippedRowGroups(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	folder := t.TempDir()
+	write := func(name string, options []parquet.WriterProperty, values ...int64) {
+		b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil))
+		defer b.Release()
+		b.Field(0).(*array.Int64Builder).AppendValues(values, nil)
+		rows := b.NewRecord()
+		defer rows.Release()
+		to, err := os.Create(filepath.Join(folder, name))
+		require.NoError(t, err)
+		writer, err := pqarrow.NewFileWriter(rows.Schema(), to, parquet.NewWriterProperties(append(options, parquet.WithMaxRowGroupLength(2))...), pqarrow.DefaultWriterProps())
+		require.NoError(t, err)
+		require.NoError(t, writer.Write(rows))
+		require.NoError(t, writer.Close())
+	}
+	write("a.parquet", nil, 0, 10, 3, 7)
+	write("b.parquet", nil, 20, 30, 40, 50)
+	plain := []parquet.WriterProperty{parquet.WithDictionaryDefault(false)}
+	write("plain", plain, 0, 10, 20, 30)
+	n := gpuframe.Col("n")
+	both, one := e.Parquet(filepath.Join(folder, "*.parquet")), e.Parquet(filepath.Join(folder, "plain"))
+	for _, c := range []struct {
+		q    gpuframe.Query
+		want string
+	}{
+		{both, "scan parquet DIR/*.parquet (2 files)  [8 rows, 64 B]"},
+		{both.Filter(n.Gt(8)), "scan parquet DIR/*.parquet (2 files), may skip rows unless n > 8  [8 rows, 64 B] [at least 1 of 4 row groups and 0 of 2 files left out by statistics]"},
+		{both.Filter(n.Lt(5)), "scan parquet DIR/*.parquet (2 files), may skip rows unless n < 5  [8 rows, 64 B] [at least 2 of 4 row groups and 1 of 2 files left out by statistics]"},
+		{both.Filter(n.Eq(5)), "scan parquet DIR/*.parquet (2 files), may skip rows unless n == 5  [8 rows, 64 B] [at least 2 of 4 row groups and 1 of 2 files left out by statistics, more perhaps by dictionaries and Bloom filters]"},
+		{one.Filter(n.Eq(5)), "scan parquet DIR/plain, may skip rows unless n == 5  [4 rows, 32 B] [at least 1 of 2 row groups left out by statistics]"},
+	} {
+		text, err := c.q.Explain(t.Context())
+		require.NoError(t, err)
+		_, run, _ := strings.Cut(strings.ReplaceAll(text, folder, "DIR"), "as run on ")
+		var scans []string
+		for line := range strings.Lines(run) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, "scan ") {
+				scans = append(scans, line)
+			}
+		}
+		require.Equal(t, []string{c.want}, scans)
+	}
 }

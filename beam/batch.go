@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 )
 
 // allocator allocates the records of batches. The garbage collector frees them.
@@ -66,7 +68,7 @@ func decodeBatch(encoded []byte) (b Batch, err error) {
 		}
 	}()
 	from := bytes.NewReader(encoded)
-	r, err := ipc.NewReader(from, ipc.WithAllocator(allocator))
+	r, err := arrowipc.Stream(from, arrowipc.Options{Allocator: allocator})
 	if err != nil {
 		return Batch{}, malformed(len(encoded), err)
 	}

@@ -263,6 +263,30 @@ func TestCoderRefusals(t *testing.T) {
 	}
 }
 
+// A batch with changed bytes is an error or another batch, and lengths that it claims are not
+// allocated before its bytes were compared with them.
+func TestDamagedBatches(t *testing.T) {
+	encoded, err := encodeBatch(NewBatch(keyed(0, 3)))
+	require.NoError(t, err)
+	for at := range encoded {
+		for _, value := range []byte{0, 0x7f, 0xff} {
+			damaged := slices.Clone(encoded)
+			damaged[at] = value
+			if b, err := decodeBatch(damaged); err != nil {
+				require.ErrorIs(t, err, ErrBatch)
+				require.Nil(t, b.Record())
+			}
+		}
+		if at%4 == 0 && at+4 <= len(encoded) {
+			damaged := slices.Clone(encoded)
+			copy(damaged[at:], []byte{0xf0, 0xff, 0xff, 0x7f})
+			if _, err := decodeBatch(damaged); err != nil {
+				require.ErrorIs(t, err, ErrBatch)
+			}
+		}
+	}
+}
+
 // FuzzDecodeBatch requires an error or a record for all bytes.
 func FuzzDecodeBatch(f *testing.F) {
 	encoded, err := encodeBatch(NewBatch(keyed(0, 3)))

@@ -1,6 +1,7 @@
 package flight
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 )
 
 // DialOptions configure [Dial].
@@ -100,7 +102,7 @@ func (c *Client) Tables(ctx context.Context) (list []Table, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("flight: list tables: %w", err)
 		}
-		schema, err := arrowflight.DeserializeSchema(info.GetSchema(), allocator)
+		schema, err := schemaOfTable(info.GetSchema())
 		if err != nil {
 			return nil, fmt.Errorf("flight: list tables: the schema of %q: %w", info.GetFlightDescriptor().GetPath(), err)
 		}
@@ -108,6 +110,17 @@ func (c *Client) Tables(ctx context.Context) (list []Table, err error) {
 			list = append(list, Table{Name: name, Schema: schema, Rows: info.GetTotalRecords()})
 		}
 	}
+}
+
+// schemaOfTable decodes the schema of a table, which is a stream without batches.
+func schemaOfTable(encoded []byte) (*arrow.Schema, error) {
+	limits := arrowipc.Limits{SchemaBytes: schemaBytes, Fields: mostFields}
+	reader, err := arrowipc.Stream(bytes.NewReader(encoded), arrowipc.Options{Limits: limits})
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Release()
+	return reader.Schema(), nil
 }
 
 // Read streams a table. Each record is valid until the next one is read.
@@ -136,7 +149,8 @@ func (c *Client) get(ctx context.Context, text []byte) (array.RecordReader, erro
 		cancel()
 		return nil, fmt.Errorf("flight: read: %w", err)
 	}
-	inner, err := arrowflight.NewRecordReader(&checked{from: stream, schemaBytes: schemaBytes})
+	inner, err := arrowflight.NewRecordReader(&checked{from: stream, schemaBytes: schemaBytes},
+		ipc.WithAllocator(arrowipc.Bounded{Allocator: allocator, Most: arrowipc.MostBuffer}))
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("flight: read: %w", err)

@@ -5,6 +5,8 @@ import (
 
 	arrowflight "github.com/apache/arrow/go/v17/arrow/flight"
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 )
 
 // WaitIdle waits until no call runs and nothing waits for a client.
@@ -103,7 +105,7 @@ func schemaOf(b *flatbuffers.Builder, fields flatbuffers.UOffsetT) []byte {
 	schema := b.EndObject()
 	b.StartObject(5)
 	b.PrependInt16Slot(0, 4, 0)
-	b.PrependByteSlot(1, schemaMessage, 0)
+	b.PrependByteSlot(1, byte(arrowipc.SchemaMessage), 0)
 	b.PrependUOffsetTSlot(2, schema, 0)
 	b.Finish(b.EndObject())
 	return b.FinishedBytes()

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 )
 
 // encoded is a message FlightData in the form in which it is sent. Its parts lie in the
@@ -61,11 +63,11 @@ func (w *messageWriter) WritePayload(p ipc.Payload) error {
 	if err := p.SerializeBody(&body); err != nil {
 		return err
 	}
-	kind, err := messageKind(meta.Bytes())
+	kind, err := arrowipc.KindOf(meta.Bytes())
 	if err != nil {
 		return fmt.Errorf("flight: send: %w", err)
 	}
-	if kind == recordBatch && w.most > 0 && body.bytes > w.most {
+	if kind == arrowipc.RecordBatch && w.most > 0 && body.bytes > w.most {
 		return errLarge
 	}
 	head := protowire.AppendTag(make([]byte, 0, meta.Len()+32), headerField, protowire.BytesType)

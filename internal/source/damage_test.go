@@ -43,14 +43,22 @@ func fileFormats(t testing.TB) []fileFormat {
 	}
 }
 
+// mostTables is the number of tables after which a drain ends: rows of nulls have no bytes, so a
+// damaged file can have billions of them.
+const mostTables = 10_000
+
 // drain reads all tables and returns the first error.
 func drain(ctx context.Context, s source.Source, m *memory.Manager) (err error) {
-	reader, err := s.Open(ctx, m, source.Request{BatchRows: 25})
+	return drainBy(ctx, s, m, 25)
+}
+
+func drainBy(ctx context.Context, s source.Source, m *memory.Manager, batchRows int64) (err error) {
+	reader, err := s.Open(ctx, m, source.Request{BatchRows: batchRows})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	for {
+	for range mostTables {
 		table, err := reader.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -62,6 +70,7 @@ func drain(ctx context.Context, s source.Source, m *memory.Manager) (err error) 
 			return err
 		}
 	}
+	return nil
 }
 
 // damage changes some bytes, removes some or appends some.
@@ -119,7 +128,7 @@ func TestDamagedFiles(t *testing.T) {
 				}
 				s, err := f.open(data)
 				if err == nil {
-					err = drain(t.Context(), s, m)
+					err = drainBy(t.Context(), s, m, []int64{25, 0}[round%2])
 				}
 				if err != nil {
 					failures++
@@ -142,6 +151,9 @@ func fuzz(f *testing.F, at int) {
 		s, err := format.open(data)
 		if err == nil {
 			err = drain(t.Context(), s, m)
+		}
+		if err == nil && format.name == "parquet" {
+			err = drainBy(t.Context(), s, m, 0) // strings with their dictionaries
 		}
 		if err != nil {
 			var typed *source.Error

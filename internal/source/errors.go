@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/names"
 )
 
@@ -13,7 +14,7 @@ import (
 // io/fs, such as fs.ErrNotExist.
 var (
 	// ErrContents reports a file that is damaged or not of its format.
-	ErrContents = errors.New("the contents cannot be read")
+	ErrContents = arrowipc.ErrContents
 	// ErrUnsupported reports contents that arrow-go cannot read.
 	ErrUnsupported = errors.New("the contents are not supported")
 	// ErrRead reports that an io.Reader or io.ReaderAt failed.

@@ -27,3 +27,11 @@ func Lacks(ctx context.Context, s Source, rowGroup int, condition expr.Expr) (di
 func rowGroup0(file *parquetFile, footer *footer, index int) rowGroup {
 	return rowGroup{file: file, footer: footer, index: index, rows: footer.metadata.GetRowGroups()[index].GetNumRows()}
 }
+
+// SetLeastEncodedRows sets the least number of rows of a record with dictionaries. Call restore
+// afterwards.
+func SetLeastEncodedRows(rows int64) (restore func()) {
+	before := leastEncodedRows
+	leastEncodedRows = rows
+	return func() { leastEncodedRows = before }
+}

@@ -113,11 +113,18 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 	}
 	for {
 		if rows == l.pendingRows {
-			if table, err = buffer.FromRecords(ctx, l.manager, l.pending, buffer.LoadOptions{Tag: l.request.Tag}); err == nil {
+			if table, err = l.copied(ctx, l.pending); err == nil {
 				l.drop()
 			}
 		} else {
 			table, err = l.loadFirst(ctx, rows)
+		}
+		if err != nil && l.encoded() {
+			// The dictionaries and the values do not fit together: the values alone may.
+			if err := l.decode(); err != nil {
+				return nil, 0, err
+			}
+			continue
 		}
 		if !short(err) || rows < leastRows {
 			return table, rows, err
@@ -125,6 +132,33 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 		rows /= 2
 		l.most = rows
 	}
+}
+
+// copied copies records to the device as a table of the reader's schema.
+func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
+	if encodes(records[0].Schema(), l.schema) {
+		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag)
+	}
+	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
+}
+
+// encoded reports whether pending records have dictionaries that the schema does not have.
+func (l *loader) encoded() bool {
+	for _, record := range l.pending {
+		if encodes(record.Schema(), l.schema) {
+			return true
+		}
+	}
+	return false
+}
+
+// decode decodes the dictionaries of pending records.
+func (l *loader) decode() (err error) {
+	defer recovered(&err)
+	records := l.pending
+	l.pending, l.failed = nil, true // if it panics
+	l.pending, l.failed = decodedRecords(l.schema, records), false
+	return nil
 }
 
 // short reports whether memory did not suffice.
@@ -138,7 +172,7 @@ func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffe
 	defer recovered(&err)
 	first, rest := cut(l.pending, rows)
 	defer releaseRecords(first)
-	if table, err = buffer.FromRecords(ctx, l.manager, first, buffer.LoadOptions{Tag: l.request.Tag}); err != nil {
+	if table, err = l.copied(ctx, first); err != nil {
 		releaseRecords(rest)
 		return nil, err
 	}

@@ -202,22 +202,7 @@ type rowGroup struct {
 // rowGroups returns the row groups in which a row can meet the conditions of a request,
 // as far as its limit reaches.
 func (s *parquetFiles) rowGroups(ctx context.Context, schema *arrow.Schema, request Request) ([]rowGroup, error) {
-	footers, err := s.footers(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []rowGroup
-	for i, f := range footers {
-		for index, group := range f.metadata.GetRowGroups() {
-			if group.GetNumRows() < 0 {
-				return nil, s.fail(s.files[i], index, fmt.Errorf("it has %d rows: %w", group.GetNumRows(), ErrContents))
-			}
-			all = append(all, rowGroup{file: s.files[i], footer: f, index: index, rows: group.GetNumRows()})
-		}
-	}
-	possible, err := prune.Possible(ctx, schema, request.Where, len(all), func(part int, column string) prune.Range {
-		return s.statistics(all[part].file, all[part].footer, all[part].index, column)
-	})
+	all, possible, err := s.possible(ctx, schema, request.Where)
 	if err != nil {
 		return nil, err
 	}

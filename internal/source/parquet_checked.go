@@ -22,6 +22,8 @@ type checkedAt struct {
 	mu sync.Mutex
 	// chunks are the expected ones, by their place in the file.
 	chunks map[int64]checkedChunk
+	// dictionaries are the lengths of the dictionaries at the begin of chunks that were read.
+	dictionaries map[int64]int64
 }
 
 // checkedChunk is a column chunk that will be read.
@@ -40,10 +42,7 @@ func (c *checkedAt) expect(f *footer, rowGroup, leaf int, again bool) {
 	if chunk.IsSetCryptoMetadata() {
 		return
 	}
-	start := chunk.MetaData.GetDataPageOffset()
-	if chunk.MetaData.IsSetDictionaryPageOffset() && chunk.MetaData.GetDictionaryPageOffset() > 0 {
-		start = min(start, chunk.MetaData.GetDictionaryPageOffset())
-	}
+	start := f.startOf(rowGroup, leaf)
 	column := f.metadata.Schema.Column(leaf)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,6 +74,11 @@ func (c *checkedAt) ReadAt(p []byte, offset int64) (int, error) {
 	if failure := pages.Check(p, chunk.column); failure != nil {
 		return n, fmt.Errorf("%w: %w", failure, ErrContents)
 	}
+	if header, err := pages.Read(p); err == nil && header.Kind == pages.DictionaryPage {
+		c.mu.Lock()
+		c.dictionaries[offset] = header.Values
+		c.mu.Unlock()
+	}
 	if chunk.again {
 		chunk.kept, chunk.again = append([]byte(nil), p...), false
 		c.mu.Lock()
@@ -82,6 +86,27 @@ func (c *checkedAt) ReadAt(p []byte, offset int64) (int, error) {
 		c.mu.Unlock()
 	}
 	return n, err
+}
+
+// dictionaryLength returns the number of values in the dictionary of a column chunk that was
+// read, or -1.
+func (c *checkedAt) dictionaryLength(f *footer, rowGroup, leaf int) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if length, is := c.dictionaries[f.startOf(rowGroup, leaf)]; is {
+		return length
+	}
+	return -1
+}
+
+// startOf returns the place of the first page of a column chunk.
+func (f *footer) startOf(rowGroup, leaf int) int64 {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].MetaData
+	start := chunk.GetDataPageOffset()
+	if chunk.IsSetDictionaryPageOffset() && chunk.GetDictionaryPageOffset() > 0 {
+		start = min(start, chunk.GetDictionaryPageOffset())
+	}
+	return start
 }
 
 // hasStruct reports whether arrow-go decodes a type, or a part of it, as a struct: it uses

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/source/pages"
 )
 
@@ -157,7 +157,7 @@ func checkArrowSchema(m *metadata.FileMetaData) error {
 	if err != nil {
 		return err
 	}
-	reader, err := ipcStream(bytes.NewReader(data), bounded{arrowmemory.DefaultAllocator, 16*len(data) + 1<<20})
+	reader, err := arrowipc.Stream(bytes.NewReader(data), arrowipc.Options{MostBuffer: 16*len(data) + 1<<20})
 	if err != nil {
 		return err
 	}

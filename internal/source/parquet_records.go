@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
@@ -37,6 +39,10 @@ type parquetRecords struct {
 	rows      int64 // of a record
 	allocator arrowmemory.Allocator
 	counters  *Counters
+	// encoded reports for each column whether its records have dictionaries, and records is
+	// their schema.
+	encoded []bool
+	records *arrow.Schema
 	// processors limits the goroutines that decode at a time.
 	processors chan struct{}
 
@@ -63,6 +69,8 @@ func newParquetRecords(s *parquetFiles, m *memory.Manager, schema *arrow.Schema,
 			p.rows = min(p.rows, most)
 		}
 	}
+	p.encoded = p.encodedColumns()
+	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
 		parts: len(groups), bytes: p.bytes, most: max(2, 1+runtime.GOMAXPROCS(0)/max(1, schema.NumFields())), mostBytes: mostDecoded,
 		decode: p.decode, closing: func(failed bool) error { return check(failed || p.delta()) },
@@ -132,8 +140,8 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield 
 	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
 	p.counters.FileBytes.Add(compressed)
 	step := d.step()
-	for done := int64(0); done < group.rows; {
-		rows := min(step, group.rows-done)
+	for d.done < group.rows {
+		rows := min(step, group.rows-d.done)
 		if err := cancel.Error(ctx); err != nil {
 			return err
 		}
@@ -144,7 +152,7 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield 
 		if !yieldTable(table, yield) {
 			return nil
 		}
-		done += rows
+		d.done += rows
 	}
 	return nil
 }
@@ -176,6 +184,8 @@ type groupDecoder struct {
 	checks  *checkedAt
 	columns []*pqarrow.ColumnReader
 	leaves  [][]int
+	// done is the number of rows that were decoded.
+	done int64
 }
 
 // step returns the number of rows that are decoded by one call: all rows if a column has nullable
@@ -231,14 +241,14 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 	}
 	columns := make([]arrow.Column, len(chunks))
 	for i, chunk := range chunks {
-		columns[i] = *arrow.NewColumn(d.schema.Field(i), chunk)
+		columns[i] = *arrow.NewColumn(d.records.Field(i), chunk)
 	}
 	defer func() {
 		for i := range columns {
 			columns[i].Release()
 		}
 	}()
-	return array.NewTable(d.schema, columns, rows), nil
+	return array.NewTable(d.records, columns, rows), nil
 }
 
 // column decodes the next rows of a column. A panic of arrow-go about the file's
@@ -252,13 +262,18 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
 	}
 	if d.columns[i] == nil {
-		if d.columns[i], err = d.open(ctx, i); err != nil {
+		if d.columns[i], err = d.open(ctx, i, d.encoded[i]); err != nil {
 			return nil, err
 		}
 	}
 	chunk, err = d.columns[i].NextBatch(rows)
 	if err != nil {
 		return nil, err
+	}
+	if d.encoded[i] {
+		if chunk, err = d.encodedChunk(ctx, i, rows, chunk); err != nil {
+			return nil, err
+		}
 	}
 	fail := func(format string, arguments ...any) (*arrow.Chunked, error) {
 		chunk.Release()
@@ -267,7 +282,7 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 	if int64(chunk.Len()) != rows {
 		return fail("it has %d values for %d rows: %w", chunk.Len(), rows, ErrContents)
 	}
-	if !arrow.TypeEqual(chunk.DataType(), field.Type) {
+	if !arrow.TypeEqual(chunk.DataType(), d.records.Field(i).Type) {
 		return fail("arrow-go returned values of %v: %w", chunk.DataType(), ErrUnsupported)
 	}
 	return chunk, nil
@@ -275,7 +290,7 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 
 // open returns the reader of a column. GetFieldReaders is not used: it begins
 // goroutines, in which a panic ends the process.
-func (d *groupDecoder) open(ctx context.Context, i int) (*pqarrow.ColumnReader, error) {
+func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.ColumnReader, error) {
 	place, included := -1, map[int]bool{}
 	structs := hasStruct(d.schema.Field(i).Type)
 	for _, leaf := range d.leaves[i] {
@@ -295,11 +310,63 @@ func (d *groupDecoder) open(ctx context.Context, i int) (*pqarrow.ColumnReader, 
 			return nil, err
 		}
 	}
-	column, err := d.reader.GetFieldReader(context.Background(), place, included, []int{d.group.index})
+	reader := d.reader
+	if encoded {
+		reader = encodedReader(reader, place, d.records.Field(i).Type)
+	}
+	column, err := reader.GetFieldReader(context.Background(), place, included, []int{d.group.index})
 	if err == nil && column == nil {
 		err = fmt.Errorf("it has no reader: %w", ErrContents)
 	}
 	return column, err
+}
+
+// encodedReader returns a reader that reads a field with its dictionaries.
+func encodedReader(of *pqarrow.FileReader, place int, t arrow.DataType) *pqarrow.FileReader {
+	made, manifest := *of, *of.Manifest
+	manifest.Fields = slices.Clone(manifest.Fields)
+	field := *manifest.Fields[place].Field
+	field.Type = t
+	manifest.Fields[place].Field = &field
+	made.Manifest = &manifest
+	return &made
+}
+
+// encodedChunk returns the chunk of a column with dictionaries. arrow-go stores equal values of a
+// dictionary once, and then its indices are wrong: the column is decoded in this case. It takes
+// the reference to the chunk.
+func (d *groupDecoder) encodedChunk(ctx context.Context, i int, rows int64, chunk *arrow.Chunked) (*arrow.Chunked, error) {
+	if _, encoded := chunk.DataType().(*arrow.DictionaryType); encoded {
+		want := d.checks.dictionaryLength(d.group.footer, d.group.index, d.leaves[i][0])
+		// Later chunks have the dictionary of the first one, and perhaps values of pages without
+		// dictionary after it.
+		if d.done > 0 || encodedBy(chunk, want) {
+			return chunk, nil
+		}
+		chunk.Release()
+		d.columns[i].Release()
+		d.columns[i] = nil
+		column, err := d.open(ctx, i, false)
+		if err != nil {
+			return nil, err
+		}
+		d.columns[i] = column
+		if chunk, err = column.NextBatch(rows); err != nil {
+			return nil, err
+		}
+	}
+	defer chunk.Release()
+	return asEncoded(chunk, d.allocator), nil
+}
+
+// encodedBy reports whether all arrays of a chunk have dictionaries of a length, without nulls.
+func encodedBy(chunk *arrow.Chunked, length int64) bool {
+	for _, each := range chunk.Chunks() {
+		if values, is := each.(*array.Dictionary); !is || int64(values.Dictionary().Len()) != length {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *groupDecoder) release() {
@@ -326,7 +393,7 @@ func (p *parquetRecords) use(group rowGroup) (*usedFile, error) {
 		err := fmt.Errorf("the file changed while it was read: %w", ErrContents)
 		return nil, errors.Join(err, open.close())
 	}
-	used := &usedFile{users: 1, opened: open, checks: &checkedAt{from: open, chunks: map[int64]checkedChunk{}}}
+	used := &usedFile{users: 1, opened: open, checks: &checkedAt{from: open, chunks: map[int64]checkedChunk{}, dictionaries: map[int64]int64{}}}
 	if used.reader, err = p.arrowReader(used.checks, group.footer); err != nil {
 		return nil, errors.Join(err, open.close())
 	}
@@ -337,11 +404,11 @@ func (p *parquetRecords) use(group rowGroup) (*usedFile, error) {
 func (p *parquetRecords) arrowReader(from io.ReaderAt, f *footer) (reader *pqarrow.FileReader, err error) {
 	defer recovered(&err)
 	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(from, 0, f.size)}, file.WithMetadata(f.metadata),
-		file.WithReadProps(parquet.NewReaderProperties(bounded{arrowmemory.NewGoAllocator(), mostAllocated})))
+		file.WithReadProps(parquet.NewReaderProperties(arrowipc.Bounded{Allocator: arrowmemory.NewGoAllocator(), Most: arrowipc.MostBuffer})))
 	if err != nil {
 		return nil, err
 	}
-	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, bounded{p.allocator, mostAllocated})
+	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, arrowipc.Bounded{Allocator: p.allocator, Most: arrowipc.MostBuffer})
 }
 
 func (p *parquetRecords) unuse(f *parquetFile) error {

@@ -14,15 +14,14 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arrowipc"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -87,7 +86,12 @@ func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Bu
 	var allocator arrowmemory.Allocator = arrowmemory.DefaultAllocator
 	if m.Device().Kind() == device.CUDA {
 		pinned := memory.NewPinnedAllocator(m.Device(), 0)
-		defer func() { err = errors.Join(err, pinned.Close()) }()
+		defer func() {
+			if err != nil {
+				pinned.FreeAll() // a decoder that failed may have lost its buffers
+			}
+			err = errors.Join(err, pinned.Close())
+		}()
 		allocator = pinned
 	}
 	reader, closer, err := open(path, r, allocator)
@@ -182,35 +186,16 @@ func openIPC(path string, r reading, allocator arrowmemory.Allocator) (array.Rec
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err := ipcRecords(opened, allocator)
+	info, err := opened.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, opened.Close())
+	}
+	reader, err := arrowipc.Open(opened, info.Size(), arrowipc.Options{Allocator: allocator})
 	if err != nil {
 		return nil, nil, errors.Join(err, opened.Close())
 	}
 	return reader, opened, nil
-}
-
-func ipcRecords(opened *os.File, allocator arrowmemory.Allocator) (array.RecordReader, error) {
-	magic := make([]byte, len(ipc.Magic))
-	if n, _ := opened.ReadAt(magic, 0); n < len(magic) || string(magic) != string(ipc.Magic) {
-		return ipc.NewReader(opened, ipc.WithAllocator(allocator))
-	}
-	reader, err := ipc.NewFileReader(opened, ipc.WithAllocator(allocator))
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	var records []arrow.Record
-	defer func() {
-		for _, record := range records {
-			record.Release()
-		}
-	}()
-	for i := range reader.NumRecords() {
-		record, err := reader.RecordAt(i)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, record)
-	}
-	return array.NewRecordReader(reader.Schema(), records)
 }

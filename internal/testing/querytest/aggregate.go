@@ -3,6 +3,7 @@ package querytest
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -17,6 +18,8 @@ type aggregation struct {
 	of   func(rows []Row) any
 	// sql is the aggregate with a filter and a window, which may be empty.
 	sql func(filter, window string) string
+	// distinct is set if the aggregate has no frames.
+	distinct bool
 }
 
 // aggregateSQL returns an aggregate in SQL: a format with %s for what follows the arguments.
@@ -38,7 +41,7 @@ func (d *drawer) aggregation() aggregation {
 	c := d.condition(1)
 	return aggregation{made.expr.Where(c.expr), made.kind, func(rows []Row) any { return made.of(keep(rows, c)) }, func(_, window string) string {
 		return made.sql(c.sql, window)
-	}}
+	}, made.distinct}
 }
 
 // keep returns the rows in which a condition is true.
@@ -55,25 +58,35 @@ func keep(rows []Row, c expression) []Row {
 func (d *drawer) plainAggregation() aggregation {
 	e := d.value(1)
 	values := func(rows []Row) []any { return notNull(e, rows) }
-	choice := d.choose("aggregate", 7)
+	choice := d.choose("aggregate", 12)
 	switch {
 	case choice == 0:
-		return aggregation{gpuframe.Count(), Int64, func(rows []Row) any { return int64(len(rows)) }, aggregateSQL("count(*)ROWS", e)}
+		return aggregation{gpuframe.Count(), Int64, func(rows []Row) any { return int64(len(rows)) }, aggregateSQL("count(*)ROWS", e), false}
 	case choice == 1:
-		return aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(values(rows))) }, aggregateSQL("count(VALUE)ROWS", e)}
+		return aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(values(rows))) }, aggregateSQL("count(VALUE)ROWS", e), false}
 	case choice == 2 && e.kind.isNumber():
 		kind := max(e.kind, Int64)
-		return aggregation{e.expr.Sum(), kind, func(rows []Row) any { return sum(kind, values(rows)) }, aggregateSQL(sumSQL(kind), e)}
+		return aggregation{e.expr.Sum(), kind, func(rows []Row) any { return sum(kind, values(rows)) }, aggregateSQL(sumSQL(kind), e), false}
 	case choice == 3 && e.kind.isNumber():
-		return aggregation{e.expr.Mean(), Float64, func(rows []Row) any { return mean(values(rows)) }, aggregateSQL("avg(VALUE)ROWS", e)}
+		return aggregation{e.expr.Mean(), Float64, func(rows []Row) any { return mean(values(rows)) }, aggregateSQL("avg(VALUE)ROWS", e), false}
 	case choice == 4 && e.kind != Bool:
-		return aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(values(rows), -1) }, extremeSQL("min", e)}
+		return aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(values(rows), -1) }, extremeSQL("min", e), false}
 	case choice == 5 && e.kind != Bool:
-		return aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(values(rows), 1) }, extremeSQL("max", e)}
+		return aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(values(rows), 1) }, extremeSQL("max", e), false}
+	case choice == 6:
+		return aggregation{e.expr.CountDistinct(), Int64, func(rows []Row) any { return distinct(values(rows)) }, aggregateSQL("count(distinct VALUE)ROWS", e), true}
+	case choice == 7 && e.kind == Bool:
+		return aggregation{e.expr.Any(), Bool, func(rows []Row) any { return anyIs(values(rows), true) }, aggregateSQL("bool_or(VALUE)ROWS", e), false}
+	case choice == 8 && e.kind == Bool:
+		return aggregation{e.expr.All(), Bool, func(rows []Row) any { return not(anyIs(values(rows), false)) }, aggregateSQL("bool_and(VALUE)ROWS", e), false}
+	case choice == 9 && e.kind == Int32:
+		return aggregation{e.expr.Median(), Float64, func(rows []Row) any { return median(values(rows)) }, aggregateSQL("quantile_cont(VALUE, 0.5)ROWS", e), false}
+	case choice == 10 && d.table.Ordered:
+		return aggregation{e.expr.Last(), e.kind, func(rows []Row) any { return last(values(rows)) }, endSQL("arg_max", e), false}
 	case d.table.Ordered:
-		return aggregation{e.expr.First(), e.kind, func(rows []Row) any { return first(values(rows)) }, firstSQL(e)}
+		return aggregation{e.expr.First(), e.kind, func(rows []Row) any { return first(values(rows)) }, endSQL("arg_min", e), false}
 	}
-	return aggregation{e.expr.NullCount(), Int64, func(rows []Row) any { return int64(len(rows) - len(values(rows))) }, aggregateSQL("(count(*)ROWS - count(VALUE)ROWS)", e)}
+	return aggregation{e.expr.NullCount(), Int64, func(rows []Row) any { return int64(len(rows) - len(values(rows))) }, aggregateSQL("(count(*)ROWS - count(VALUE)ROWS)", e), false}
 }
 
 func sumSQL(kind Kind) string {
@@ -98,15 +111,59 @@ func extremeSQL(name string, e expression) func(filter, window string) string {
 	}
 }
 
-// firstSQL is the first value that is not null.
-func firstSQL(e expression) func(filter, window string) string {
+// endSQL is the first or the last value that is not null.
+func endSQL(function string, e expression) func(filter, window string) string {
 	return func(filter, window string) string {
 		values := e.sql + " is not null"
 		if filter != "" {
 			values += " and " + filter
 		}
-		return aggregateSQL("arg_min(VALUE, "+rowOrder+")ROWS", e)(values, window)
+		return aggregateSQL(function+"(VALUE, "+rowOrder+")ROWS", e)(values, window)
 	}
+}
+
+// distinct counts different values: both zeros are equal, and so are NaNs.
+func distinct(values []any) any {
+	seen := map[string]bool{}
+	for _, value := range values {
+		seen[keyOf([]any{value})] = true
+	}
+	return int64(len(seen))
+}
+
+// anyIs reports whether one of the values is a bool, or nil without values.
+func anyIs(values []any, b bool) any {
+	if len(values) == 0 {
+		return nil
+	}
+	return slices.Contains(values, any(b))
+}
+
+func not(value any) any {
+	if value == nil {
+		return nil
+	}
+	return !value.(bool)
+}
+
+// median is the middle of integers, or the mean of the two in the middle.
+func median(values []any) any {
+	if len(values) == 0 {
+		return nil
+	}
+	list := slices.SortedFunc(slices.Values(values), compare)
+	middle := len(list) / 2
+	if len(list)%2 == 1 {
+		return number(list[middle])
+	}
+	return (number(list[middle-1]) + number(list[middle])) / 2
+}
+
+func last(values []any) any {
+	if len(values) == 0 {
+		return nil
+	}
+	return values[len(values)-1]
 }
 
 func first(values []any) any {

@@ -41,8 +41,8 @@ func (g *generator) unpivot(s state) state {
 		strings.Join(columns, "', '"), quoted(variable), rowOrder, rowOrder, s.sql, quoted(value), quoted(variable), quotedList(columns))
 }
 
-// ordered adds a function of the order in partitions: the number of the row, or the value of the
-// row before. Rows with equal keys keep their order.
+// ordered adds a function of the order in partitions: the number of the row, its rank, or the value
+// of a row before or after it. Rows with equal keys keep their order.
 func (g *generator) ordered(s state) state {
 	if !s.table.Ordered {
 		return s
@@ -50,38 +50,61 @@ func (g *generator) ordered(s state) state {
 	keys, _, list := g.keys(s, 2)
 	k := sortKey{g.draw(s.table).value(1), g.choose("descending", 2) == 0, g.choose("nulls first", 3) == 0}
 	e, name := g.draw(s.table).at(g.choose("before", len(s.table.Columns))), g.newName()
-	numbers := g.choose("number", 2) == 0
-	function, kind := e.expr.Lag(1), e.kind
-	if numbers {
-		function, kind = gpuframe.RowNumber(), Int64
-	}
-	values := make([]any, len(s.table.Rows))
-	at := make([]Row, len(s.table.Rows)) // each row with its number behind it
-	for i, row := range s.table.Rows {
-		at[i] = append(slices.Clone(row), i)
-	}
-	groups, _ := grouped(at, keys)
-	for _, rows := range groups {
-		for i, row := range sorted(rows, []sortKey{k}) {
-			number := row[len(row)-1].(int)
-			switch {
-			case numbers:
-				values[number] = int64(i + 1)
-			case i > 0:
-				values[number] = e.of(sorted(rows, []sortKey{k})[i-1])
+	order := orderedSQL([]sortKey{k})
+	keyOnly := strings.TrimSuffix(order, ", "+rowOrder)
+	neighbour := func(step int) func([]Row, int) any {
+		return func(rows []Row, i int) any {
+			if i+step < 0 || i+step >= len(rows) {
+				return nil
 			}
+			return e.of(rows[i+step])
 		}
 	}
-	made := &Table{Columns: append(slices.Clone(s.table.Columns), Column{Name: name, Kind: kind}), Ordered: true}
+	functions := []struct {
+		expr       gpuframe.Expr
+		kind       Kind
+		sql, order string
+		of         func(rows []Row, i int) any
+	}{
+		{gpuframe.RowNumber(), Int64, "row_number()", order, func(_ []Row, i int) any { return int64(i + 1) }},
+		{e.expr.Lag(1), e.kind, "lag(" + e.sql + ")", order, neighbour(-1)},
+		{e.expr.Lead(2), e.kind, "lead(" + e.sql + ", 2)", order, neighbour(2)},
+		{gpuframe.Rank(), Int64, "rank()", keyOnly, func(rows []Row, i int) any {
+			for i > 0 && k.same(rows[i-1], rows[i]) {
+				i--
+			}
+			return int64(i + 1)
+		}},
+		{gpuframe.DenseRank(), Int64, "dense_rank()", keyOnly, func(rows []Row, i int) any {
+			n := int64(1)
+			for ; i > 0; i-- {
+				if !k.same(rows[i-1], rows[i]) {
+					n++
+				}
+			}
+			return n
+		}},
+	}
+	f := functions[g.choose("function of the order", len(functions))]
+	values, numbered := map[int]any{}, make([]Row, len(s.table.Rows))
 	for i, row := range s.table.Rows {
-		made.Rows = append(made.Rows, append(slices.Clone(row), values[i]))
+		numbered[i] = append(slices.Clone(row), i)
+	}
+	groups, _ := grouped(numbered, keys)
+	for _, rows := range groups {
+		rows = sorted(rows, []sortKey{k})
+		for i, row := range rows {
+			values[numberOf(row)] = f.of(rows, i)
+		}
 	}
 	window := gpuframe.By(list...).OrderBy(k.ordering())
-	text := "lag(" + e.sql + ")"
-	if numbers {
-		text = "row_number()"
-	}
-	text += fmt.Sprintf(" over (%s order by %s)", partitionSQL(keys), orderedSQL([]sortKey{k}))
-	columns := append(kept(s.table), computed{Column: Column{Name: name, Kind: kind}, sql: text})
-	return g.projected(s.then(s.query.With(function.Over(window).As(name)), made, "With(%v over %v order by %v as %s)", function, list, k, name), s, columns)
+	text := fmt.Sprintf("%s over (%s order by %s)", f.sql, partitionSQL(keys), f.order)
+	columns := append(kept(s.table), computed{Column: Column{Name: name, Kind: f.kind}, sql: text})
+	made := s.then(s.query.With(f.expr.Over(window).As(name)), added(s, name, f.kind, values), "With(%v over %v order by %v as %s)", f.expr, list, k, name)
+	return g.projected(made, s, columns)
+}
+
+// same reports whether two rows have equal keys.
+func (k sortKey) same(a, b Row) bool {
+	return keyOf([]any{k.of(a)}) == keyOf([]any{k.of(b)})
 }

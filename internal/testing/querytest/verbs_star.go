@@ -87,14 +87,14 @@ func (a aggregates) row(keys []any, rows []Row) Row {
 func (g *generator) columnAggregates(t *Table, from, to int) (a aggregates, columns []Column) {
 	for range 1 + g.choose("aggregates", 3) {
 		e := g.draw(t).at(from + g.choose("aggregated", to-from))
-		made := aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(notNull(e, rows))) }, aggregateSQL("count(VALUE)ROWS", e)}
+		made := aggregation{e.expr.Count(), Int64, func(rows []Row) any { return int64(len(notNull(e, rows))) }, aggregateSQL("count(VALUE)ROWS", e), false}
 		switch choice := g.choose("aggregate", 4); {
 		case choice == 1 && e.kind == Int32:
-			made = aggregation{e.expr.Sum(), Int64, func(rows []Row) any { return sum(Int64, notNull(e, rows)) }, aggregateSQL(sumSQL(Int64), e)}
+			made = aggregation{e.expr.Sum(), Int64, func(rows []Row) any { return sum(Int64, notNull(e, rows)) }, aggregateSQL(sumSQL(Int64), e), false}
 		case choice == 2 && e.kind != Bool:
-			made = aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), -1) }, extremeSQL("min", e)}
+			made = aggregation{e.expr.Min(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), -1) }, extremeSQL("min", e), false}
 		case choice == 3 && e.kind != Bool:
-			made = aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), 1) }, extremeSQL("max", e)}
+			made = aggregation{e.expr.Max(), e.kind, func(rows []Row) any { return extreme(notNull(e, rows), 1) }, extremeSQL("max", e), false}
 		}
 		name := g.newName()
 		a.list, a.of = append(a.list, made.expr.As(name)), append(a.of, made)

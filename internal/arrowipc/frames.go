@@ -1,4 +1,4 @@
-package source
+package arrowipc
 
 import (
 	"bytes"
@@ -6,21 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-
-	flatbuffers "github.com/google/flatbuffers/go"
-)
-
-// Slots of Arrow's Message.fbs.
-const (
-	messageKind      = 6
-	messageBody      = 10 // its length
-	batchBuffers     = 8
-	batchCompression = 10
-	compressionCodec = 4
-	dictionaryBatch  = 6
-
-	kindDictionary = 2
-	kindRecord     = 3
 )
 
 const (
@@ -36,7 +21,8 @@ const (
 // message claims and reads it then. frames reads first, and so no more memory is
 // allocated than the stream has bytes, apart from bodies of up to mostTrusted bytes.
 type frames struct {
-	from io.Reader
+	from   io.Reader
+	limits Limits
 	// read was read and not passed on. body follows it, and is passed on as it is.
 	read bytes.Buffer
 	body int64
@@ -49,24 +35,24 @@ type frames struct {
 // framed is the allocator of a stream's reader: arrow-go takes the length of a buffer from
 // beyond the list of buffers if that is too short.
 type framed struct {
-	bounded
+	Bounded
 	frames *frames
 }
 
 // Allocate implements arrowmemory.Allocator.
 func (f framed) Allocate(size int) []byte {
 	f.check(size)
-	return f.bounded.Allocate(size)
+	return f.Bounded.Allocate(size)
 }
 
 // Reallocate implements arrowmemory.Allocator.
 func (f framed) Reallocate(size int, old []byte) []byte {
 	f.check(size)
-	return f.bounded.Reallocate(size, old)
+	return f.Bounded.Reallocate(size, old)
 }
 
 func (f framed) check(size int) {
-	bounded{most: int(min(max(f.frames.most, mostTrusted), int64(f.most)))}.check(size)
+	Bounded{Most: int(min(max(f.frames.most, mostTrusted), int64(f.Most)))}.check(size)
 }
 
 // Read implements io.Reader.
@@ -89,7 +75,7 @@ func (f *frames) Read(p []byte) (int, error) {
 
 // message reads the head of the next message. At the end of the stream it returns io.EOF.
 func (f *frames) message() (err error) {
-	defer recovered(&err)
+	defer Recovered(&err)
 	if err := f.take(4); err != nil {
 		return err
 	}
@@ -111,11 +97,9 @@ func (f *frames) message() (err error) {
 	if err := f.take(int64(length)); err != nil {
 		return early(err)
 	}
-	head := rootOf(f.read.Bytes()[prefix:])
-	if at := flatbuffers.UOffsetT(head.Offset(messageBody)); at != 0 {
-		f.body = head.GetInt64(head.Pos + at)
-	}
-	buffers, ratio, err := buffersOf(head, f.body)
+	head := root(f.read.Bytes()[prefix:])
+	f.body = head.GetInt64Slot(messageBodyAt, 0)
+	buffers, ratio, err := checkHead(head, f.body, f.limits)
 	if err != nil {
 		return err
 	}
@@ -136,45 +120,6 @@ func (f *frames) message() (err error) {
 // bodyBuffer is a buffer in the body of a message.
 type bodyBuffer struct{ offset, length int64 }
 
-// buffersOf returns the buffers of a message, which lie in its body, and how many times as
-// long they may be after decompression, or zero if they are not compressed.
-func buffersOf(head flatbuffers.Table, body int64) (buffers []bodyBuffer, ratio int64, err error) {
-	if body < 0 {
-		return nil, 0, fmt.Errorf("a message has a body of %d bytes: %w", body, ErrContents)
-	}
-	kind := head.GetByteSlot(messageKind, 0)
-	at := flatbuffers.UOffsetT(head.Offset(messageHeader))
-	if at == 0 || kind != kindDictionary && kind != kindRecord {
-		return nil, 0, nil
-	}
-	batch := flatbuffers.Table{Bytes: head.Bytes, Pos: head.Indirect(head.Pos + at)}
-	if kind == kindDictionary {
-		if at = flatbuffers.UOffsetT(batch.Offset(dictionaryBatch)); at == 0 {
-			return nil, 0, nil
-		}
-		batch.Pos = batch.Indirect(batch.Pos + at)
-	}
-	if at = flatbuffers.UOffsetT(batch.Offset(batchBuffers)); at == 0 {
-		return nil, 0, nil
-	}
-	begin := batch.Vector(at)
-	for i := range batch.VectorLen(at) {
-		b := bodyBuffer{batch.GetInt64(begin + flatbuffers.UOffsetT(16*i)), batch.GetInt64(begin + flatbuffers.UOffsetT(16*i+8))}
-		if b.offset < 0 || b.length < 0 || b.offset > body || b.length > body-b.offset {
-			return nil, 0, fmt.Errorf("buffer %d of a message has %d bytes from %d on, its body %d: %w", i, b.length, b.offset, body, ErrContents)
-		}
-		buffers = append(buffers, b)
-	}
-	if at = flatbuffers.UOffsetT(batch.Offset(batchCompression)); at == 0 {
-		return buffers, 0, nil
-	}
-	compression := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + at)}
-	if compression.GetByteSlot(compressionCodec, 0) == 0 {
-		return buffers, mostLZ4, nil
-	}
-	return buffers, mostZstd, nil
-}
-
 // checkCompressed checks the lengths of buffers after decompression, which arrow-go
 // allocates before it decompresses them.
 func checkCompressed(body []byte, buffers []bodyBuffer, ratio int64) error {
@@ -182,10 +127,18 @@ func checkCompressed(body []byte, buffers []bodyBuffer, ratio int64) error {
 		if ratio == 0 || b.length < 8 {
 			continue
 		}
-		claimed := int64(binary.LittleEndian.Uint64(body[b.offset:]))
-		if claimed < -1 || claimed/ratio > b.length {
-			return fmt.Errorf("buffer %d of a message has %d bytes, and %d after decompression: %w", i, b.length, claimed, ErrContents)
+		if err := checkClaim(i, b, body[b.offset:], ratio); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkClaim checks the length of buffer i after decompression, with which its bytes begin.
+func checkClaim(i int, b bodyBuffer, bytes []byte, ratio int64) error {
+	claimed := int64(binary.LittleEndian.Uint64(bytes))
+	if claimed < -1 || claimed/ratio > b.length {
+		return fmt.Errorf("buffer %d of a message has %d bytes, and %d after decompression: %w", i, b.length, claimed, ErrContents)
 	}
 	return nil
 }

@@ -1,12 +1,10 @@
-package flight
+package arrowipc
 
 import (
 	"errors"
 	"fmt"
 
-	arrowflight "github.com/apache/arrow/go/v17/arrow/flight"
 	flatbuffers "github.com/google/flatbuffers/go"
-	"google.golang.org/grpc/codes"
 )
 
 // A schema is a message in the format of FlatBuffers, in which many fields can share their
@@ -17,20 +15,26 @@ import (
 // number of rows.
 
 const (
-	// schemaBytes is the size of the largest schema that a client accepts.
-	schemaBytes = 16 << 20
-	// mostFields bounds the fields of a schema with their children, mostDepth how deep they
-	// are nested: arrow-go reads no deeper ones.
-	mostFields, mostDepth = 20_000, 64
+	// mostDepth is how deep fields are nested: arrow-go reads no deeper ones.
+	mostDepth = 64
 	// mostRows is the number of rows of the largest batch.
 	mostRows = 1<<31 - 1
 )
 
-// The numbers of the types of messages, and the places of members in the tables of the format.
-const (
-	schemaMessage, dictionaryBatch, recordBatch = 1, 2, 3
+// Kind is the type of a message.
+type Kind byte
 
+// The types of the messages of streams, as Arrow's Message.fbs numbers them.
+const (
+	SchemaMessage   Kind = 1
+	DictionaryBatch Kind = 2
+	RecordBatch     Kind = 3
+)
+
+// The places of members in the tables of the format.
+const (
 	messageKindAt, messageHeaderAt = 6, 8
+	messageBodyAt                  = 10
 	schemaFieldsAt, schemaTextsAt  = 6, 8
 	fieldNameAt, fieldTypeAt       = 4, 10
 	fieldChildrenAt, fieldTextsAt  = 14, 16
@@ -38,111 +42,131 @@ const (
 	// A time stamp's zone and a union's codes are the second members of their types.
 	typeListAt                                = 6
 	batchRowsAt, batchNodesAt, batchBuffersAt = 4, 6, 8
+	batchCompressionAt, compressionCodecAt    = 10, 4
 	dictionaryDataAt                          = 6
 
 	fieldKindAt              = 8
 	timestampKind, unionKind = 10, 14
 )
 
-// checked is a stream that checks messages before arrow-go reads them.
-type checked struct {
-	from        arrowflight.DataStreamReader
-	schemaBytes int
+// Limits bound a schema. The zero value allows what a schema of its length has if its fields
+// do not share much.
+type Limits struct {
+	// SchemaBytes is the length of the message, and of all names and metadata.
+	SchemaBytes int
+	// Fields is the number of fields with their children.
+	Fields int
 }
 
-// Recv implements flight.DataStreamReader.
-func (c *checked) Recv() (*arrowflight.FlightData, error) {
-	message, err := c.from.Recv()
-	if err != nil || len(message.GetDataHeader()) == 0 {
-		return message, err
-	}
-	if err := checkMessage(message.GetDataHeader(), len(message.GetDataBody()), c.schemaBytes); err != nil {
-		return nil, refused(codes.InvalidArgument, "a malformed message: %v", err)
-	}
-	return message, nil
-}
-
-// messageKind returns the type of a message.
-func messageKind(header []byte) (kind byte, err error) {
-	defer malformed(&err)
+// KindOf returns the type of a message. An error wraps [ErrContents].
+func KindOf(header []byte) (kind Kind, err error) {
+	defer Recovered(&err)
 	message := root(header)
-	return message.GetByteSlot(messageKindAt, 0), nil
+	return Kind(message.GetByteSlot(messageKindAt, 0)), nil
 }
 
-// checkMessage reports a schema that is larger than most bytes, also when it is decoded, and
-// a batch that does not lie in a body of some bytes.
-func checkMessage(header []byte, body, most int) (err error) {
-	defer malformed(&err)
+// CheckMessage reports a schema that exceeds the limits, also when it is decoded, a batch
+// that does not lie in its body, and buffers that cannot be decompressed to the lengths that
+// they claim. It does not read the values of buffers.
+//
+// An error wraps [ErrContents].
+func CheckMessage(header, body []byte, limits Limits) (err error) {
+	defer Recovered(&err)
 	message := root(header)
-	switch message.GetByteSlot(messageKindAt, 0) {
-	case schemaMessage:
-		return checkSchema(message, header, most)
-	case recordBatch:
+	buffers, ratio, err := checkHead(message, int64(len(body)), limits)
+	if err != nil {
+		return err
+	}
+	return checkCompressed(body, buffers, ratio)
+}
+
+// checkHead checks a message with a body of some bytes. It returns the buffers in the body
+// and how many times as long they may be after decompression, or zero if they are not
+// compressed.
+func checkHead(message flatbuffers.Table, body int64, limits Limits) ([]bodyBuffer, int64, error) {
+	if body < 0 {
+		return nil, 0, fmt.Errorf("a message has a body of %d bytes: %w", body, ErrContents)
+	}
+	kind := Kind(message.GetByteSlot(messageKindAt, 0))
+	switch kind {
+	case SchemaMessage:
+		return nil, 0, checkSchema(message, messageHeaderAt, limits)
+	case RecordBatch:
 		batch, is := child(message, messageHeaderAt)
 		return checkBatch(batch, is, body)
-	case dictionaryBatch:
+	case DictionaryBatch:
 		dictionary, is := child(message, messageHeaderAt)
 		if is {
 			dictionary, is = child(dictionary, dictionaryDataAt)
 		}
 		return checkBatch(dictionary, is, body)
 	}
-	return errors.New("it is neither a schema nor a batch")
+	return nil, 0, fmt.Errorf("a message of type %d, expected a schema (1) or a batch (2, 3): %w", kind, ErrContents)
 }
 
 // checkBatch reports rows and buffers that a body of some bytes does not have.
-func checkBatch(batch flatbuffers.Table, is bool, body int) error {
+func checkBatch(batch flatbuffers.Table, is bool, body int64) (buffers []bodyBuffer, ratio int64, err error) {
 	if !is {
-		return errors.New("the batch is missing")
+		return nil, 0, fmt.Errorf("the batch of a message is missing: %w", ErrContents)
 	}
 	if err := checkRows(batch.GetInt64Slot(batchRowsAt, 0)); err != nil {
-		return err
+		return nil, 0, err
 	}
 	place, length := list(batch, batchNodesAt)
 	for i := range length {
 		if err := checkRows(batch.GetInt64(place + flatbuffers.UOffsetT(i)*16)); err != nil {
-			return err
+			return nil, 0, err
 		}
 	}
 	place, length = list(batch, batchBuffersAt)
 	for i := range length {
-		from := batch.GetInt64(place + flatbuffers.UOffsetT(i)*16)
-		bytes := batch.GetInt64(place + flatbuffers.UOffsetT(i)*16 + 8)
-		if from < 0 || bytes < 0 || from > int64(body) || bytes > int64(body)-from {
-			return fmt.Errorf("buffer %d has %d bytes from %d on, the body has %d", i, bytes, from, body)
+		at := place + flatbuffers.UOffsetT(i)*16
+		b := bodyBuffer{batch.GetInt64(at), batch.GetInt64(at + 8)}
+		if b.offset < 0 || b.length < 0 || b.offset > body || b.length > body-b.offset {
+			return nil, 0, fmt.Errorf("buffer %d of a message has %d bytes from %d on, its body %d: %w", i, b.length, b.offset, body, ErrContents)
 		}
+		buffers = append(buffers, b)
 	}
-	return nil
+	compression, is := child(batch, batchCompressionAt)
+	switch {
+	case !is:
+		return buffers, 0, nil
+	case compression.GetByteSlot(compressionCodecAt, 0) == 0:
+		return buffers, mostLZ4, nil
+	}
+	return buffers, mostZstd, nil
 }
 
 func checkRows(rows int64) error {
 	if rows < 0 || rows > mostRows {
-		return fmt.Errorf("a batch of %d rows, expected 0 to %d", rows, int64(mostRows))
+		return fmt.Errorf("a batch of %d rows, expected 0 to %d: %w", rows, int64(mostRows), ErrContents)
 	}
 	return nil
 }
 
-// checkSchema reports a schema that is larger than most bytes, also when it is decoded.
-func checkSchema(message flatbuffers.Table, header []byte, most int) error {
-	if len(header) > most {
-		return fmt.Errorf("a schema of %d bytes, expected %d at most", len(header), most)
+// checkSchema checks the schema that is a member of a table.
+func checkSchema(of flatbuffers.Table, at flatbuffers.VOffsetT, limits Limits) error {
+	bytes := len(of.Bytes)
+	// A field takes at least 16 bytes. Names that are not shared take no more than the message.
+	count := schemaCount{fields: bytes / 16, bytes: 16*bytes + 1<<20}
+	if limits.Fields > 0 {
+		count.fields = min(count.fields, limits.Fields)
 	}
-	schema, is := child(message, messageHeaderAt)
+	if most := limits.SchemaBytes; most > 0 {
+		if bytes > most {
+			return fmt.Errorf("a schema of %d bytes, expected %d at most: %w", bytes, most, ErrContents)
+		}
+		count.bytes = min(count.bytes, most)
+	}
+	count.mostFields = count.fields
+	schema, is := child(of, at)
 	if !is {
-		return errors.New("the schema is missing")
+		return fmt.Errorf("the schema is missing: %w", ErrContents)
 	}
-	count := schemaCount{fields: mostFields, bytes: most}
 	if err := count.texts(schema, schemaTextsAt); err != nil {
 		return err
 	}
 	return count.children(schema, schemaFieldsAt, 0)
-}
-
-// malformed turns the panic of a place outside the message into an error.
-func malformed(err *error) {
-	if reason := recover(); reason != nil {
-		*err = fmt.Errorf("%v", reason)
-	}
 }
 
 // root returns the first table of a message.
@@ -174,17 +198,17 @@ func element(of flatbuffers.Table, place flatbuffers.UOffsetT, i int) flatbuffer
 }
 
 // schemaCount has what is left of the limits of a schema.
-type schemaCount struct{ fields, bytes int }
+type schemaCount struct{ fields, mostFields, bytes int }
 
 // children counts the fields in a list.
 func (c *schemaCount) children(of flatbuffers.Table, at flatbuffers.VOffsetT, depth int) error {
 	place, length := list(of, at)
 	if depth > mostDepth && length > 0 {
-		return fmt.Errorf("fields are nested more than %d deep", mostDepth)
+		return fmt.Errorf("the fields of a schema are nested more than %d deep: %w", mostDepth, ErrContents)
 	}
 	for i := range length {
 		if c.fields--; c.fields < 0 {
-			return fmt.Errorf("a schema of more than %d fields", mostFields)
+			return fmt.Errorf("a schema of more than %d fields: %w", c.mostFields, ErrContents)
 		}
 		if err := c.field(element(of, place, i), depth); err != nil {
 			return err
@@ -238,7 +262,7 @@ func (c *schemaCount) list(of flatbuffers.Table, at flatbuffers.VOffsetT, width 
 
 func (c *schemaCount) count(bytes int) error {
 	if c.bytes -= bytes; c.bytes < 0 {
-		return errors.New("a schema with more text than a schema may have bytes")
+		return fmt.Errorf("the names and metadata of a schema have too many bytes: %w", ErrContents)
 	}
 	return nil
 }

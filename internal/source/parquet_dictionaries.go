@@ -1,0 +1,230 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Strings that a Parquet file encodes by dictionaries are read as indices and dictionaries,
+// copied to the device like this, and decoded there: the host writes 4 bytes for each row
+// instead of the string. The schema of the tables does not change.
+
+// leastEncodedRows is the least number of rows of a record with dictionaries: each record has a
+// copy of the dictionary.
+var leastEncodedRows int64 = 1 << 12 // tests change it
+
+// encodedColumns reports for each column of the result whether it is read with its dictionaries:
+// columns of utf8 and binary of which the file encodes all values by them.
+func (p *parquetRecords) encodedColumns() []bool {
+	encoded := make([]bool, p.schema.NumFields())
+	if p.rows < leastEncodedRows {
+		return encoded
+	}
+	for i, field := range p.schema.Fields() {
+		id := field.Type.ID()
+		encoded[i] = len(p.groups) > 0 && (id == arrow.STRING || id == arrow.BINARY) && p.partition(field.Name) < 0
+	}
+	for _, group := range p.groups {
+		for i, leaves := range p.leaves(group.footer) {
+			encoded[i] = encoded[i] && len(leaves) == 1 && group.encodedLeaf(leaves[0])
+		}
+	}
+	return encoded
+}
+
+// encodedLeaf reports whether a column chunk of strings is encoded by a dictionary and has more
+// rows than that has bytes in four: a smaller chunk is decoded in less time than its dictionary.
+func (g rowGroup) encodedLeaf(leaf int) bool {
+	about := g.footer.metadata.Schema.Column(leaf)
+	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf]
+	if about.PhysicalType() != parquet.Types.ByteArray || about.MaxRepetitionLevel() > 0 || about.MaxDefinitionLevel() > 1 ||
+		chunk.IsSetCryptoMetadata() || !g.footer.dictionaryOnly(g.index, leaf) {
+		return false
+	}
+	length := chunk.MetaData.GetDataPageOffset() - chunk.MetaData.GetDictionaryPageOffset()
+	return length > 0 && length <= 4*g.rows
+}
+
+// encodedSchema is the schema of records of which some columns have dictionaries.
+func encodedSchema(schema *arrow.Schema, encoded []bool) *arrow.Schema {
+	fields := schema.Fields()
+	for i, is := range encoded {
+		if is {
+			fields[i].Type = encodedType(fields[i].Type)
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+func encodedType(values arrow.DataType) arrow.DataType {
+	return &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: values}
+}
+
+// encodes reports whether a schema has dictionaries of the values of another one.
+func encodes(has, wanted *arrow.Schema) bool {
+	for i := range min(has.NumFields(), wanted.NumFields()) {
+		if has.Field(i).Type.ID() == arrow.DICTIONARY && wanted.Field(i).Type.ID() != arrow.DICTIONARY {
+			return true
+		}
+	}
+	return false
+}
+
+// asEncoded makes dictionaries of arrays of strings: each value is an element of it.
+func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chunked {
+	t := encodedType(chunk.DataType()).(*arrow.DictionaryType)
+	made := make([]arrow.Array, len(chunk.Chunks()))
+	for i, values := range chunk.Chunks() {
+		b := array.NewInt32Builder(allocator)
+		b.Reserve(values.Len())
+		for row := range values.Len() {
+			if values.IsNull(row) {
+				b.AppendNull()
+			} else {
+				b.Append(int32(row))
+			}
+		}
+		indices := b.NewArray()
+		b.Release()
+		made[i] = array.NewDictionaryArray(t, indices, values)
+		indices.Release()
+	}
+	defer func() {
+		for _, each := range made {
+			each.Release()
+		}
+	}()
+	return arrow.NewChunked(t, made)
+}
+
+// copyDecoded copies records to the device as a table with the types of a schema: it decodes
+// columns of dictionaries there. Other columns are copied apart, because the memory of a copy
+// stays until its last column is released.
+func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string) (made *buffer.Buffer, err error) {
+	var encoded, plain []int
+	for i, field := range records[0].Schema().Fields() {
+		if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
+			plain = append(plain, i)
+		} else {
+			encoded = append(encoded, i)
+		}
+	}
+	columns := make([]*column.Column, schema.NumFields())
+	defer func() {
+		for _, c := range columns {
+			if c != nil {
+				err = errors.Join(err, c.Release()) // the table has references
+			}
+		}
+		if err != nil && made != nil {
+			err = errors.Join(err, made.Release())
+			made = nil
+		}
+	}()
+	for _, places := range [][]int{encoded, plain} {
+		if err := copyColumns(ctx, m, schema, records, places, tag, columns); err != nil {
+			return nil, err
+		}
+	}
+	rows := int64(0)
+	for _, record := range records {
+		rows += record.NumRows()
+	}
+	return buffer.New(schema, columns, buffer.Rows{Count: rows, Manager: m})
+}
+
+// copyColumns copies some columns of records, decodes them, and puts them into a list.
+func copyColumns(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, places []int, tag string, to []*column.Column) (err error) {
+	if len(places) == 0 {
+		return nil
+	}
+	some := make([]arrow.Record, len(records))
+	defer func() { releaseRecords(some) }()
+	for r, record := range records {
+		some[r] = projected(record, places)
+	}
+	table, err := buffer.FromRecords(ctx, m, some, buffer.LoadOptions{Tag: tag})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Release()) }()
+	for i, place := range places {
+		c := table.Column(i)
+		if arrow.TypeEqual(c.Type(), schema.Field(place).Type) {
+			err = c.Retain()
+		} else {
+			c, err = dictionary.Decode(ctx, c, dictionary.Options{Tag: tag})
+		}
+		if err != nil {
+			return fmt.Errorf("column %q: %w", schema.Field(place).Name, err)
+		}
+		to[place] = c
+	}
+	return nil
+}
+
+// projected returns some columns of a record.
+func projected(record arrow.Record, places []int) arrow.Record {
+	fields, columns := make([]arrow.Field, len(places)), make([]arrow.Array, len(places))
+	for i, place := range places {
+		fields[i], columns[i] = record.Schema().Field(place), record.Column(place)
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows())
+}
+
+// decodedRecords returns records with the types of a schema: it decodes columns of dictionaries
+// on the host. It takes the references to the records.
+func decodedRecords(schema *arrow.Schema, records []arrow.Record) []arrow.Record {
+	defer releaseRecords(records)
+	made := make([]arrow.Record, len(records))
+	for r, record := range records {
+		columns := make([]arrow.Array, record.NumCols())
+		for i, c := range record.Columns() {
+			if d, is := c.(*array.Dictionary); is && !arrow.TypeEqual(d.DataType(), schema.Field(i).Type) {
+				columns[i] = decodedArray(d)
+			} else {
+				c.Retain()
+				columns[i] = c
+			}
+		}
+		made[r] = array.NewRecord(schema, columns, record.NumRows())
+		for _, c := range columns {
+			c.Release()
+		}
+	}
+	return made
+}
+
+// decodedArray decodes utf8 or binary into Go's memory. A panic about an index becomes an error
+// where decoders are called.
+func decodedArray(d *array.Dictionary) arrow.Array {
+	b := array.NewBinaryBuilder(arrowmemory.DefaultAllocator, d.Dictionary().DataType().(arrow.BinaryDataType))
+	defer b.Release()
+	b.Reserve(d.Len())
+	value := func(i int) []byte { return nil }
+	switch values := d.Dictionary().(type) {
+	case *array.String:
+		value = func(i int) []byte { return []byte(values.Value(i)) }
+	case *array.Binary:
+		value = values.Value
+	}
+	for row := range d.Len() {
+		if d.IsNull(row) || d.Dictionary().IsNull(d.GetValueIndex(row)) {
+			b.AppendNull()
+		} else {
+			b.Append(value(d.GetValueIndex(row)))
+		}
+	}
+	return b.NewArray()
+}
