@@ -18,6 +18,7 @@ var entries = kernelset.Entries{
 	"choose_windows":             "tiles",
 	"find_frequent":              "records",
 	"finish":                     "finish",
+	"first_few_places":           "places",
 	"first_of_each":              "rows",
 	"first_places":               "places",
 	"hash_places":                "partition_hash",
