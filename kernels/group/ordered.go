@@ -129,25 +129,11 @@ func (m *members) listFirsts(o orderedMembers, keptEnds *column.Column) (*column
 		return selection.RowNumbers(memory.Slice[uint32]{}, nil)
 	}
 	ends, endsErr := wordsOf(o.ends)
-	kept, keptErr := wordsOf(keptEnds)
+	kept, count, keptErr := m.lastEnd(keptEnds)
 	if err := errors.Join(endsErr, keptErr); err != nil {
 		return nil, err
 	}
-	last, err := kept.Slice(groups-1, groups)
-	if err != nil {
-		return nil, err
-	}
-	number, err := memory.Reinterpret[int64](last.AsBytes())
-	if err != nil {
-		return nil, err
-	}
-	capacity := m.keptRows(groups)
-	count, err := column.NewRowCount(number, int64(capacity))
-	if err != nil {
-		return nil, err
-	}
-	m.owned.add(count)
-	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: capacity, RowCount: count}, func(out op.Buffers) error {
+	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: m.keptRows(groups), RowCount: count}, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return launchRows(&r.call, "rows", "list_first_rows", groups*warpThreads, out.Values, o.rows, ends, kept, uint64(groups))
 		}
@@ -160,6 +146,27 @@ func (m *members) listFirsts(o orderedMembers, keptEnds *column.Column) (*column
 }
 
 const warpThreads = 32
+
+// lastEnd returns ends of groups as memory, and the last of them as the number of the rows that are kept of all
+// groups.
+func (m *members) lastEnd(ends *column.Column) (words memory.Slice[uint64], count *column.RowCount, err error) {
+	if words, err = wordsOf(ends); err != nil {
+		return words, nil, err
+	}
+	groups := words.Len()
+	last, err := words.Slice(groups-1, groups)
+	if err != nil {
+		return words, nil, err
+	}
+	number, err := memory.Reinterpret[int64](last.AsBytes())
+	if err != nil {
+		return words, nil, err
+	}
+	if count, err = column.NewRowCount(number, int64(m.keptRows(groups))); err == nil {
+		m.owned.add(count)
+	}
+	return words, count, err
+}
 
 // keptRows is the most rows that are kept of a number of groups.
 func (m *members) keptRows(groups int) int {

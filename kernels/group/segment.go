@@ -448,6 +448,9 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 
 // extremes returns the largest or the smallest values of each group.
 func (m *members) extremes() (*column.Column, error) {
+	if found, err := m.findTops(); err != nil || found != nil {
+		return found, err
+	}
 	sorted, err := m.ordered(m.o.aggregate.function == largest)
 	if err != nil {
 		return nil, err
