@@ -40,6 +40,7 @@ var entries = kernelset.Entries{
 	"number_texts_32":            "texts",
 	"number_texts_64":            "texts",
 	"numbers_of_lists":           "rows",
+	"pack_digits":                "pack",
 	"pack_validity":              "partition_groups",
 	"pair_numbers":               "rows",
 	"partition_compact":          "partition_groups",

@@ -153,8 +153,9 @@ func shortened(list *column.Column, capacity int64) (*column.Column, error) {
 	return release.OnError(made, err, count.Release())
 }
 
-// folder finds the groups of several columns: it numbers the values of each column, and
-// then, from the first column on, the pairs of numbers.
+// folder finds the groups of several columns. If the host may wait for ranges it packs the columns into one
+// (pack.go). Otherwise it numbers the values of each column, and then, from the first column on, the pairs of
+// numbers.
 type folder struct {
 	call *op.Call
 	// waits is set if the host may wait for the ranges of keys and the numbers of groups.
@@ -184,6 +185,9 @@ func (f *folder) groups(columns []*column.Column) (numbered, error) {
 	}
 	if len(flat) == 1 {
 		return f.find(flat[0])
+	}
+	if f.packs(flat[0].Len()) {
+		return f.pack(flat)
 	}
 	var all rowNumbers
 	for i, c := range flat {

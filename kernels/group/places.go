@@ -80,27 +80,35 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 }
 
 // spansOf returns the ranges of columns of integers, without places if they have too many, or
-// nil if one has another type. One pass over the columns with unknown bounds finds them, and
-// it waits once.
+// nil if one has another type. It waits once for unknown bounds.
 func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
-	bounds, unknown := make([]column.Bounds, len(columns)), []int{}
-	hasValues := make([]bool, len(columns))
-	for i, c := range columns {
+	for _, c := range columns {
 		of, err := integerType(c.Type())
 		if err != nil || of == nil || !f.places(c.Len()) {
 			return nil, err
 		}
-		if bounds[i], hasValues[i] = c.Bounds(); !hasValues[i] {
-			unknown = append(unknown, i)
-		}
 	}
-	if err := f.findBounds(columns, unknown, bounds, hasValues); err != nil {
+	bounds, hasValues, err := f.boundsOf(columns)
+	if err != nil {
 		return nil, err
 	}
 	for i, c := range columns {
 		spans = append(spans, spanBetween(bounds[i], hasValues[i], op.Nullable(c)))
 	}
 	return spans, nil
+}
+
+// boundsOf returns the bounds of columns of integers, which columns without values do not have. One pass
+// over the columns with unknown bounds finds them, and it waits once.
+func (f *folder) boundsOf(columns []*column.Column) (bounds []column.Bounds, hasValues []bool, err error) {
+	bounds, hasValues = make([]column.Bounds, len(columns)), make([]bool, len(columns))
+	var unknown []int
+	for i, c := range columns {
+		if bounds[i], hasValues[i] = c.Bounds(); !hasValues[i] {
+			unknown = append(unknown, i)
+		}
+	}
+	return bounds, hasValues, f.findBounds(columns, unknown, bounds, hasValues)
 }
 
 // findBounds finds the bounds of some of the columns. Those without values have none.

@@ -74,7 +74,7 @@ template <bool in_block> DEVICE void push_rows(const Tops &t, const i64 *rows, i
         push(t.slots + i / t.limit * t.limit, t.limit, slots[i]);
 }
 
-KERNEL push_tops(const Tops t, const i64 *rows, i64 capacity) { push_rows<false>(t, rows, capacity); }
+KERNEL LAUNCH_BOUNDS(1024) push_tops(const Tops t, const i64 *rows, i64 capacity) { push_rows<false>(t, rows, capacity); }
 
 // push_few_tops keeps the slots of the block in shared memory.
 KERNEL LAUNCH_BOUNDS(1024) push_few_tops(const Tops t, const i64 *rows, i64 capacity) { push_rows<true>(t, rows, capacity); }
