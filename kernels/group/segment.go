@@ -219,7 +219,7 @@ func (m *members) distinct() (*column.Column, error) {
 
 // subgroups groups the members by group and value.
 func (m *members) subgroups() (*grouping, error) {
-	found, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil)
+	found, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
 	if err == nil {
 		m.owned.add(found)
 	}
