@@ -66,6 +66,16 @@ func (b *bench) groupings() []groupFigure {
 		}
 		figures = append(figures, f)
 	}
+	for _, exponent := range []int{15, 16, 17, 18} {
+		for _, v := range []struct {
+			name   string
+			choice strategy.Group
+		}{{"partitions", strategy.Group{Partition: true}}, {"records", strategy.Group{Records: true}}} {
+			f := against(single(name(exponent)+", "+v.name, key(1<<exponent), 0), name(exponent), 1)
+			f.choice = v.choice
+			figures = append(figures, f)
+		}
+	}
 	skewed := expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(1).Mul(expr.Lit(1e6)).CastWrap(i32)).As("key")
 	figures = append(figures,
 		against(single("one key has 90 % of the rows", skewed, 0), "sum f64, 10^6 groups", 3),

@@ -43,7 +43,7 @@ extern __shared__ u64 block_slots[];
 // push_rows pushes the keys of all rows. Sorted rows would all be above those before them, so a block takes its tiles in
 // a scattered order: tile i is i·factor modulo tiles.
 template <bool in_block> DEVICE void push_rows(const Tops &t, const i64 *rows, i64 capacity) {
-    constexpr u32 rows_of_thread = 8;
+    constexpr u32 rows_of_tile = 8, batch = 4; // rows of a thread
     const u64 n = device_rows(rows, capacity), all_slots = t.groups * t.limit;
     const u32 thread = thread_in_block(), threads = threads_per_block();
     u64 *const slots = in_block ? block_slots : t.slots;
@@ -54,15 +54,23 @@ template <bool in_block> DEVICE void push_rows(const Tops &t, const i64 *rows, i
     }
     bool refused = false;
     for (u64 i = block_in_grid(); i < t.tiles; i += blocks_per_grid()) {
-        const u64 begin = i * t.factor % t.tiles * threads * rows_of_thread + thread;
-        for (u32 j = 0; j < rows_of_thread; j++) {
-            const u64 row = begin + j * threads;
-            if (row >= n)
-                break;
-            const u64 group = t.numbers[row], key = t.key_of(t.values.load(row));
-            refused |= key == 0;
-            if (group < t.groups)
-                push(slots + group * t.limit, t.limit, key);
+        const u64 begin = i * t.factor % t.tiles * threads * rows_of_tile + thread;
+        for (u32 j = 0; j < rows_of_tile; j += batch) {
+            // The loads of a batch are in flight together.
+            u64 group[batch], key[batch];
+#pragma unroll
+            for (u32 k = 0; k < batch; k++) {
+                const u64 row = begin + (j + k) * threads;
+                group[k] = row < n ? t.numbers[row] : t.groups;
+                key[k] = row < n ? t.values.load(row) : 0;
+            }
+#pragma unroll
+            for (u32 k = 0; k < batch; k++) {
+                key[k] = t.key_of(key[k]);
+                refused |= key[k] == 0 && group[k] < t.groups;
+                if (group[k] < t.groups)
+                    push(slots + group[k] * t.limit, t.limit, key[k]);
+            }
         }
     }
     if (refused)
