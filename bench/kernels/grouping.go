@@ -66,6 +66,16 @@ func (b *bench) groupings() []groupFigure {
 		}
 		figures = append(figures, f)
 	}
+	for _, exponent := range []int{15, 16, 17, 18} {
+		for _, v := range []struct {
+			name   string
+			choice strategy.Group
+		}{{"partitions", strategy.Group{Partition: true}}, {"records", strategy.Group{Records: true}}} {
+			f := against(single(name(exponent)+", "+v.name, key(1<<exponent), 0), name(exponent), 1)
+			f.choice = v.choice
+			figures = append(figures, f)
+		}
+	}
 	skewed := expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(1).Mul(expr.Lit(1e6)).CastWrap(i32)).As("key")
 	figures = append(figures,
 		against(single("one key has 90 % of the rows", skewed, 0), "sum f64, 10^6 groups", 3),
@@ -95,10 +105,37 @@ func (b *bench) groupings() []groupFigure {
 		hashed.name, hashed.choice = scattered.name+", by hashes", strategy.Group{HashedGroups: groups}
 		figures = append(figures, scattered, against(hashed, scattered.name, 1))
 	}
+	figures = append(figures, severalKeys(unit, row)...)
 	return append(figures, wide, whole(1_000_000),
 		single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where(),
 		whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05),
 	)
+}
+
+// severalKeys are group-bys by several keys and of sorted values: those of db-benchmark that take most time.
+func severalKeys(unit func(seed int) expr.Expr, row expr.Expr) []groupFigure {
+	i32 := arrow.PrimitiveTypes.Int32
+	below := func(seed, n int) expr.Expr {
+		return unit(seed).Mul(expr.Lit(float64(n))).CastWrap(i32).As(fmt.Sprint("key", seed))
+	}
+	x, ascending := unit(2).As("x"), row.CastWrap(arrow.PrimitiveTypes.Float64).As("x")
+	of := expr.Col("x")
+	half := []expr.Expr{below(30, 100), below(31, 100)}
+	median := groupFigure{name: "median f64, 100 x 100 groups", columns: append(half, x), keys: []string{"key30", "key31"}, aggregates: []group.Aggregate{group.Median(of)}, bytes: 16}
+	largest := func(name string, groups int, values expr.Expr) groupFigure {
+		return groupFigure{name: name, columns: []expr.Expr{below(30, groups), values}, keys: []string{"key30"}, aggregates: []group.Aggregate{group.Largest(of, 2)}, bytes: 12}
+	}
+	distinct := groupFigure{name: "sum f64 by six keys, distinct rows", bytes: 32, aggregates: []group.Aggregate{group.Sum(of), group.CountAll()}, columns: []expr.Expr{x, row.CastWrap(i32).As("last")}}
+	for i, n := range []int{100, 100, 1_000_000, 100, 1_000_000} {
+		distinct.columns = append(distinct.columns, below(30+i, n))
+		distinct.keys = append(distinct.keys, fmt.Sprint("key", 30+i))
+	}
+	distinct.keys = append(distinct.keys, "last")
+	return []groupFigure{
+		median, largest("largest two f64, 10^6 groups", 1_000_000, x), largest("largest two f64, 100 groups", 100, x),
+		largest("largest two ascending f64, 10^6 groups", 1_000_000, ascending), largest("largest two ascending f64, 100 groups", 100, ascending),
+		distinct,
+	}
 }
 
 // groupVariants are other sizes of partitions and of tiles than those that are chosen.

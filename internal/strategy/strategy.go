@@ -72,6 +72,13 @@ type Group struct {
 	// TextNumbers groups keys that are short strings by numbers, made of the ranges of their bytes,
 	// also few rows.
 	TextNumbers bool
+	// Places measures the ranges of integer keys, and gives keys in small ranges places, also of few rows.
+	Places bool
+	// ManyPlaces finds the first rows of integers in a small range, and the largest values of groups, in
+	// global memory, as if they did not fit shared memory.
+	ManyPlaces bool
+	// Tops finds the largest values of groups without a sort, also of few rows.
+	Tops bool
 	// HashedGroups moves rows with scattered integers as keys to partitions by hashes, with a hash
 	// table for each, if it is not zero: the number of groups that are expected at most.
 	HashedGroups int

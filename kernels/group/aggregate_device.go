@@ -159,7 +159,7 @@ func firstOfEachOnDevice(call *op.Call, out op.Buffers, g *grouping, counts, end
 }
 
 func (q *quantiles) onDevice(call *op.Call, out op.Buffers) error {
-	return launchRows(call, "rows", "quantiles", q.groups, out.Values, out.Valid, q.values.argument(), q.counts, q.ends, q.fraction, uint64(q.groups))
+	return launchRows(call, "rows", "quantiles", q.groups, out.Values, out.Valid, q.values.argument(), q.rows, q.ends, q.fraction, uint64(q.groups))
 }
 
 func numbersOfListsOnDevice(call *op.Call, out op.Buffers, offsets memory.Slice[int32], g *grouping, elements int) error {

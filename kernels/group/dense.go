@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -129,19 +130,27 @@ func (r *run) findDense(q Query, constants bool) (*grouping, error) {
 		return nil, err
 	}
 	if !inPlace {
-		if r.partitions, err = r.planPartitions(q, d); err != nil || r.partitions != nil || d.places > mostDensePlaces {
+		if r.partitions, err = r.planPartitions(q, d); err != nil || r.partitions != nil {
 			return nil, err
+		}
+		if d.places > mostDensePlaces {
+			if recorded, err := r.recorded(d.places); err != nil || !recorded {
+				return nil, err
+			}
 		}
 	}
 	return r.denseGrouping(d)
 }
 
 // inPlace reports whether rows are to be added to states of a number of groups where the rows
-// are, and not moved to partitions first.
+// are, and not moved to partitions first if that is possible.
 func (r *run) inPlace(places uint64) (bool, error) {
 	tiled, err := r.tiled(places)
 	if tiled || err != nil {
 		return tiled, err
+	}
+	if places < fewestRecorded && r.rows.Capacity() >= fewestUnrecordedRows && !strategy.OfGroup(r.call.Context()).Records {
+		return false, nil
 	}
 	return r.recorded(places)
 }

@@ -72,9 +72,9 @@ func checkKey(t arrow.DataType) error {
 	return layout.Refuse(t, "numbers, booleans, decimals, dates, times, strings, binaries, dictionaries and structs of these", device.ErrNotSupported)
 }
 
-// findGroups finds the groups of rows by their first columns, the keys. The caller
-// releases them.
-func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions, spans map[*column.Column]span) (*grouping, error) {
+// findGroups finds the groups of rows by their first columns, the keys. If every row is a group and shares is set,
+// the keys of the groups have the memory of the rows. The caller releases the groups.
+func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions, spans map[*column.Column]span, shares bool) (*grouping, error) {
 	f := folder{call: call, waits: options.MaxGroups == 0, spans: spans}
 	columns := make([]*column.Column, keys)
 	for i := range columns {
@@ -85,7 +85,7 @@ func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions,
 		return nil, errors.Join(err, f.owned.release())
 	}
 	g := &grouping{numbers: found.Numbers(), owned: owned{found}}
-	err = errors.Join(f.owned.release(), g.gather(call, found, rows, keys, options))
+	err = errors.Join(f.owned.release(), g.gather(call, found, rows, keys, options, shares))
 	if err != nil {
 		return nil, errors.Join(err, g.Release())
 	}
@@ -93,7 +93,7 @@ func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions,
 }
 
 // gather makes the table of the groups' keys.
-func (g *grouping) gather(call *op.Call, found numbered, rows *buffer.Buffer, keys int, options ByOptions) error {
+func (g *grouping) gather(call *op.Call, found numbered, rows *buffer.Buffer, keys int, options ByOptions, shares bool) error {
 	n, counted, err := rows.Extent(call.Context())
 	if err != nil {
 		return err
@@ -113,6 +113,11 @@ func (g *grouping) gather(call *op.Call, found numbered, rows *buffer.Buffer, ke
 	keyed, err := rows.Select(names...)
 	if err != nil {
 		return errors.Join(err, firsts.Release())
+	}
+	if shares && firsts.RowCount() == nil && firsts.Len() == int(n) && counted.Len() == 0 && keyed.RowCount() == nil {
+		g.keys = keyed // every row is a group
+		g.owned.add(keyed)
+		return firsts.Release()
 	}
 	g.keys, err = selection.TakeWith(call.Context(), keyed, firsts, selection.TakeOptions{Options: scratchOptions(call), Bounds: selection.Trust, Distinct: true})
 	g.keys, err = release.OnError(g.keys, err, keyed.Release(), firsts.Release())
@@ -153,8 +158,9 @@ func shortened(list *column.Column, capacity int64) (*column.Column, error) {
 	return release.OnError(made, err, count.Release())
 }
 
-// folder finds the groups of several columns: it numbers the values of each column, and
-// then, from the first column on, the pairs of numbers.
+// folder finds the groups of several columns. If the host may wait for ranges it packs the columns into one
+// (pack.go). Otherwise it numbers the values of each column, and then, from the first column on, the pairs of
+// numbers.
 type folder struct {
 	call *op.Call
 	// waits is set if the host may wait for the ranges of keys and the numbers of groups.
@@ -185,6 +191,9 @@ func (f *folder) groups(columns []*column.Column) (numbered, error) {
 	if len(flat) == 1 {
 		return f.find(flat[0])
 	}
+	if f.packs(flat[0].Len()) {
+		return f.pack(flat)
+	}
 	var all rowNumbers
 	for i, c := range flat {
 		next, err := f.word(c)
@@ -196,7 +205,7 @@ func (f *folder) groups(columns []*column.Column) (numbered, error) {
 			continue
 		}
 		if all.column != nil && (all.bound == 0 || next.bound == 0 || all.bound > math.MaxUint64/next.bound) {
-			found, err := f.findWord(all)
+			found, err := f.find(all.column)
 			if err != nil {
 				return nil, err
 			}
@@ -208,15 +217,7 @@ func (f *folder) groups(columns []*column.Column) (numbered, error) {
 			return nil, err
 		}
 	}
-	return f.findWord(all)
-}
-
-// findWord finds the groups of numbers of 64 bits. The caller releases them.
-func (f *folder) findWord(w rowNumbers) (numbered, error) {
-	if w.bound > 0 && w.bound <= mostPlaces && !f.call.OnHost() {
-		return f.place(w.column, span{0, w.bound})
-	}
-	return f.find(w.column)
+	return f.find(all.column)
 }
 
 var errNoColumns = fmt.Errorf("a struct without fields has no values to compare: %w", device.ErrNotSupported)
@@ -290,7 +291,7 @@ func (f *folder) word(c *column.Column) (rowNumbers, error) {
 	if err != nil {
 		return rowNumbers{}, err
 	}
-	if class := l.Stored(); !f.places(c.Len()) && !op.Nullable(c) && l.Width <= 4 && (class == layout.Signed || class == layout.Unsigned) {
+	if class := l.Stored(); !op.Nullable(c) && l.Width <= 4 && (class == layout.Signed || class == layout.Unsigned) {
 		s, err := sourceOf(f.call, c)
 		w := rowNumbers{source: s}
 		if err == nil && f.call.OnHost() {

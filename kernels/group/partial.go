@@ -340,7 +340,7 @@ func (r *run) prepareMerge(ctx context.Context, all *buffer.Buffer, list []state
 	if err := r.exact(); err != nil {
 		return err
 	}
-	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options, nil); err == nil {
+	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options, nil, false); err == nil {
 		r.owned.add(r.groups)
 	}
 	return err

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
@@ -61,7 +63,7 @@ func (s span) short() bool { return s.places > 0 && s.places <= mostPlaces }
 // the host waits for the range of the values.
 func (f *folder) places(rows int) bool {
 	choices := strategy.OfGroup(f.call.Context())
-	return f.waits && !f.call.OnHost() && (rows > unwaited || choices.Partition || choices.Records)
+	return f.waits && !f.call.OnHost() && (rows > unwaited || choices.Partition || choices.Records || choices.Places)
 }
 
 // spanOf returns the range of a column of integers, or false for other columns and for a
@@ -78,27 +80,35 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 }
 
 // spansOf returns the ranges of columns of integers, without places if they have too many, or
-// nil if one has another type. One pass over the columns with unknown bounds finds them, and
-// it waits once.
+// nil if one has another type. It waits once for unknown bounds.
 func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
-	bounds, unknown := make([]column.Bounds, len(columns)), []int{}
-	hasValues := make([]bool, len(columns))
-	for i, c := range columns {
+	for _, c := range columns {
 		of, err := integerType(c.Type())
 		if err != nil || of == nil || !f.places(c.Len()) {
 			return nil, err
 		}
-		if bounds[i], hasValues[i] = c.Bounds(); !hasValues[i] {
-			unknown = append(unknown, i)
-		}
 	}
-	if err := f.findBounds(columns, unknown, bounds, hasValues); err != nil {
+	bounds, hasValues, err := f.boundsOf(columns)
+	if err != nil {
 		return nil, err
 	}
 	for i, c := range columns {
 		spans = append(spans, spanBetween(bounds[i], hasValues[i], op.Nullable(c)))
 	}
 	return spans, nil
+}
+
+// boundsOf returns the bounds of columns of integers, which columns without values do not have. One pass
+// over the columns with unknown bounds finds them, and it waits once.
+func (f *folder) boundsOf(columns []*column.Column) (bounds []column.Bounds, hasValues []bool, err error) {
+	bounds, hasValues = make([]column.Bounds, len(columns)), make([]bool, len(columns))
+	var unknown []int
+	for i, c := range columns {
+		if bounds[i], hasValues[i] = c.Bounds(); !hasValues[i] {
+			unknown = append(unknown, i)
+		}
+	}
+	return bounds, hasValues, f.findBounds(columns, unknown, bounds, hasValues)
 }
 
 // findBounds finds the bounds of some of the columns. Those without values have none.
@@ -215,7 +225,7 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 	if err := firsts.Fill(f.call.Stream, 0xff); err != nil {
 		return err
 	}
-	if err := launchGrid(f.call, "places", "first_places", rows, firsts, keys.argument(), s.least, s.places, counted, int64(rows)); err != nil {
+	if err := f.firstRows(firsts, keys, s, counted, rows); err != nil {
 		return err
 	}
 	sorted, err := f.sortedPlaces(firsts)
@@ -233,6 +243,30 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 		return err
 	}
 	return p.listOf(list, slices[3], places)
+}
+
+// firstRows writes the first row of each place. Blocks have copies of the places if these fit shared memory.
+func (f *folder) firstRows(firsts memory.Slice[uint8], keys source, s span, counted memory.Slice[int64], rows int) error {
+	const threads, rowsOfThread, reserve = 1024, 8, 1 << 10
+	dev := f.call.Stream.Device()
+	shared, err := dev.Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	if err != nil {
+		return err
+	}
+	bytes := 4 * int(s.places)
+	if bytes > shared-reserve || strategy.OfGroup(f.call.Context()).ManyPlaces {
+		return launchGrid(f.call, "places", "first_places", rows, firsts, keys.argument(), s.least, s.places, counted, int64(rows))
+	}
+	kernel, err := f.call.Kernel(&aggregateSet, "places", "first_few_places")
+	if err != nil {
+		return err
+	}
+	blocks := max(dev.Info().Multiprocessors, 1)
+	if 2*(bytes+reserve) <= shared {
+		blocks *= 2
+	}
+	blocks = min(blocks, max(rows-1, 0)/(threads*rowsOfThread)+1)
+	return kernel.Launch(f.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: threads}, uint32(bytes), firsts, keys.argument(), s.least, uint32(s.places), counted, int64(rows))
 }
 
 // listOf sets the list of the first rows, of a capacity, from its memory and the word with their

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -73,6 +74,35 @@ func TestManyRows(t *testing.T) {
 			}
 			require.True(t, array.RecordEqual(answers[0], answers[1]), "%v, order %d", keys, options.Order)
 		}
+	}
+}
+
+// TestPlaces finds groups by places in shared and in global memory: with nulls, of one value, of few rows, and
+// with rows that the block does not have to read.
+func TestPlaces(t *testing.T) {
+	dev := devicetest.OpenKernels(t)
+	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, dev, memory.Options{})
+	for _, n := range []int{2049, 20_000} {
+		record := manyRows(n)
+		for _, keys := range [][]string{{"small"}, {"tiny"}, {"none"}, {"small", "tiny"}, {"large", "tiny", "small"}} {
+			for _, choice := range []strategy.Group{{Places: true}, {Places: true, ManyPlaces: true}} {
+				var answers []arrow.Record
+				for _, m := range []*memory.Manager{host, mgr} {
+					table, err := buffer.FromRecord(m, record)
+					require.NoError(t, err)
+					query := group.By(table, group.Columns(keys...)...)
+					if choice.ManyPlaces {
+						query = query.Where(expr.Col("x").Gt(expr.Lit(0.5))) // the device counts the rows
+					}
+					made, err := query.Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.CountAll()}, group.ByOptions{Order: group.FirstAppearance})
+					require.NoError(t, err)
+					answers = append(answers, columntest.Fetch(t, made))
+					require.NoError(t, table.Release())
+				}
+				requireEqual(t, answers[0], answers[1], fmt.Sprint(n, keys, choice))
+			}
+		}
+		record.Release()
 	}
 }
 

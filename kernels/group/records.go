@@ -24,6 +24,11 @@ const (
 	// mostRecordLaunches is the number of launches, each of which reads all keys, up to which
 	// partitions take longer.
 	mostRecordLaunches = 2
+	// fewestRecorded is the number of groups from which on records are preferred to partitions, for many rows. With
+	// fewer, additions to one record wait for each other: on an H100 sums of 2²⁷ float64 take 3.96 ms with 2¹⁷
+	// records and 3.18 ms with 2¹⁸.
+	fewestRecorded       = 1 << 18
+	fewestUnrecordedRows = 1 << 22
 	// frequentSlots is the number of groups of which each block has records, in some copies.
 	frequentSlots, frequentCopies = 128, 4
 	recordSettleThreads           = 256

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -37,6 +38,8 @@ type run struct {
 	states *states
 	// spans are the ranges of keys that were looked at.
 	spans map[*column.Column]span
+	// shares is set if the keys are columns of the table, which a result may share.
+	shares bool
 	// presence is the accumulator that counts the rows of each group, or negative if no group
 	// is without rows. Places of dense keys may have none, and groups of rows with a mask.
 	presence int
@@ -132,8 +135,13 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	if r.call, err = op.Begin(ctx, r.options.Options, columns...); err != nil {
 		return err
 	}
+	all := r.rows
 	if err := r.filter(ctx, q); err != nil {
 		return err
+	}
+	r.shares = r.rows == all && !slices.ContainsFunc(q.keys, isComputed)
+	for i := range q.keys {
+		r.shares = r.shares && r.rows.Column(i).Dictionary() == nil // its validity may be computed
 	}
 	if err := r.exact(); err != nil {
 		return err
@@ -160,7 +168,7 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	if r.groups != nil {
 		r.presence = r.plan.countPlaces(-1)
 	} else if r.groups, err = r.oneGroup(q); err == nil && r.groups == nil {
-		r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options, r.spans)
+		r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options, r.spans, r.shares)
 	}
 	if err != nil {
 		return err
@@ -170,6 +178,15 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	}
 	r.owned.add(r.groups)
 	return nil
+}
+
+// isComputed reports whether the values of a key are not those of a column of the table.
+func isComputed(k Key) bool {
+	if k.Values != nil {
+		return false
+	}
+	_, is := plainColumn(k.expression())
+	return !is
 }
 
 // scratch returns the options of operators with results that are released before the call
@@ -449,7 +466,7 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 func (r *run) uncrowded() (*buffer.Buffer, error) {
 	r.partitions = nil
 	var err error
-	if r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans); err != nil {
+	if r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans, r.shares); err != nil {
 		return nil, err
 	}
 	r.owned.add(r.groups)

@@ -219,7 +219,7 @@ func (m *members) distinct() (*column.Column, error) {
 
 // subgroups groups the members by group and value.
 func (m *members) subgroups() (*grouping, error) {
-	found, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil)
+	found, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
 	if err == nil {
 		m.owned.add(found)
 	}
@@ -265,20 +265,16 @@ func (m *members) mode() (*column.Column, error) {
 
 // quantile interpolates between two of the sorted values of each group.
 func (m *members) quantile() (*column.Column, error) {
-	sorted, err := m.sorted(order.Key{Column: memberName(1)})
+	sorted, err := m.ordered(false)
 	if err != nil {
 		return nil, err
 	}
-	counts, ends, err := m.extents(sorted)
+	values, err := sourceOf(&m.run.call, m.rows.Column(1))
 	if err != nil {
 		return nil, err
 	}
-	values, err := sourceOf(&m.run.call, sorted.Column(1))
-	if err != nil {
-		return nil, err
-	}
-	q := quantiles{values: values, fraction: m.o.aggregate.quantile, groups: counts.Len()}
-	if q.counts, q.ends, err = words(counts, ends); err != nil {
+	q := quantiles{values: values, rows: sorted.rows, fraction: m.o.aggregate.quantile, groups: sorted.ends.Len()}
+	if q.ends, err = wordsOf(sorted.ends); err != nil {
 		return nil, err
 	}
 	r := m.run
@@ -316,12 +312,13 @@ func words(a, b *column.Column) (x, y memory.Slice[uint64], err error) {
 	return x, y, nil
 }
 
-// quantiles computes a quantile of each group of sorted values.
+// quantiles computes a quantile of each group of values with sorted row numbers.
 type quantiles struct {
-	values       source
-	counts, ends memory.Slice[uint64]
-	fraction     float64
-	groups       int
+	values   source
+	rows     memory.Slice[uint32]
+	ends     memory.Slice[uint64]
+	fraction float64
+	groups   int
 }
 
 func (q *quantiles) onHost(out op.Buffers) error {
@@ -330,13 +327,16 @@ func (q *quantiles) onHost(out op.Buffers) error {
 		return err
 	}
 	values, valuesErr := q.values.host()
-	counts, countsErr := q.counts.Host()
+	rows, rowsErr := q.rows.Host()
 	ends, endsErr := q.ends.Host()
-	if err := errors.Join(valuesErr, countsErr, endsErr); err != nil {
+	if err := errors.Join(valuesErr, rowsErr, endsErr); err != nil {
 		return err
 	}
-	results := op.Elements[uint64](to.Values)
-	for i, n := range counts {
+	results, end := op.Elements[uint64](to.Values), uint64(0)
+	for i := range ends {
+		begin := end
+		end = ends[i]
+		n := end - begin
 		results[i] = 0
 		if n == 0 {
 			continue
@@ -345,10 +345,10 @@ func (q *quantiles) onHost(out op.Buffers) error {
 		place := float64(float64(n-1) * q.fraction)
 		below := uint64(place)
 		part := place - float64(below)
-		row := ends[i] - n + below
-		x := values.float(int(row))
+		row := begin + below
+		x := values.float(int(rows[row]))
 		if part > 0 && below+1 < n {
-			if y := values.float(int(row + 1)); y != x {
+			if y := values.float(int(rows[row+1])); y != x {
 				x += float64((y - x) * part)
 			}
 		}
@@ -375,7 +375,12 @@ func (m *members) collectColumn(number int) (*column.Column, error) {
 
 // list returns lists of the values of a table that is sorted by group.
 func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Column, error) {
-	values, err := m.exactValues(sorted)
+	return m.listOf(sorted.Column(1), ends)
+}
+
+// listOf returns lists of values that end at ends.
+func (m *members) listOf(of *column.Column, ends *column.Column) (*column.Column, error) {
+	values, err := m.exactValues(of)
 	if err != nil {
 		return nil, err
 	}
@@ -394,20 +399,19 @@ func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Colu
 	})
 }
 
-// exactValues returns the values of a table of members in memory of their size. It waits
+// exactValues returns the values of a column of members in memory of their size. It waits
 // for their number.
-func (m *members) exactValues(sorted *buffer.Buffer) (*column.Column, error) {
+func (m *members) exactValues(of *column.Column) (*column.Column, error) {
 	r := m.run
-	only, err := sorted.Select(sorted.Schema().Field(1).Name)
+	only, err := of.WithHostRows(r.call.Context())
 	if err != nil {
 		return nil, err
 	}
-	exact, err := selection.Compact(r.call.Context(), only, r.resultOptions())
-	if exact, err = release.OnError(exact, err, only.Release()); err != nil {
-		return nil, err
+	exact, err := selection.CompactColumn(r.call.Context(), only, r.resultOptions())
+	if exact, err = release.OnError(exact, err, only.Release()); err == nil {
+		m.owned.add(exact)
 	}
-	m.owned.add(exact)
-	return exact.Column(0), nil
+	return exact, err
 }
 
 // offsets returns the offsets of lists that end at ends, as int32.
@@ -444,28 +448,14 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 
 // extremes returns the largest or the smallest values of each group.
 func (m *members) extremes() (*column.Column, error) {
-	sorted, err := m.sorted(order.Key{Column: memberName(1), Descending: m.o.aggregate.function == largest})
+	if found, err := m.findTops(); err != nil || found != nil {
+		return found, err
+	}
+	sorted, err := m.ordered(m.o.aggregate.function == largest)
 	if err != nil {
 		return nil, err
 	}
-	counts, ends, err := m.extents(sorted)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := m.firstOfEach(sorted, counts, ends, uint64(m.o.aggregate.limit))
-	if err != nil {
-		return nil, err
-	}
-	kept, err := selection.FilterMask(m.run.call.Context(), sorted, keep, m.run.scratch())
-	if err != nil {
-		return nil, err
-	}
-	m.owned.add(kept)
-	_, ends, err = m.extents(kept)
-	if err != nil {
-		return nil, err
-	}
-	return m.list(kept, ends)
+	return m.firstValues(sorted, uint64(m.o.aggregate.limit))
 }
 
 // firstOfEach returns whether each row is among the first rows of its group, up to a limit.

@@ -139,6 +139,38 @@ func TestTextNumbersAreUsed(t *testing.T) {
 	require.EqualValues(t, 300, total)
 }
 
+// TestAllDistinctRows groups rows of which every one is a group, by strings and integers. The keys of the result
+// have the memory of the rows.
+func TestAllDistinctRows(t *testing.T) {
+	dev := devicetest.OpenKernels(t)
+	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, dev, memory.Options{})
+	row := 0
+	record := textRecord(rand.New(rand.NewPCG(75, 76)), func(*rand.Rand) string { row++; return fmt.Sprintf("id%05d", row*7919%100_000) }, 2200, false)
+	defer record.Release()
+	x := expr.Col("x")
+	for i, choice := range []strategy.Group{{TextNumbers: true, Places: true}, {TextNumbers: true, Partition: true, PlaceBits: 4}, {TextNumbers: true}} {
+		for _, keys := range [][]string{{"k", "t"}, {"t", "x", "k", "b"}, {"t"}} {
+			for _, options := range []group.ByOptions{{Order: group.FirstAppearance}, {Order: group.ByKey}} {
+				var answers []arrow.Record
+				for _, m := range []*memory.Manager{host, mgr} {
+					table, err := buffer.FromRecord(m, record)
+					require.NoError(t, err)
+					part, err := table.Slice(int64(10*i), 2100)
+					require.NoError(t, err)
+					query := group.By(part, group.Columns(keys...)...)
+					made, err := query.Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(x), group.CountAll(), group.Largest(x, 2)}, options)
+					require.NoError(t, err)
+					require.NoError(t, part.Release())
+					require.NoError(t, table.Release())
+					answers = append(answers, columntest.Fetch(t, made))
+				}
+				require.EqualValues(t, 2100, answers[0].NumRows())
+				requireEqual(t, answers[0], answers[1], fmt.Sprint(choice, keys, options))
+			}
+		}
+	}
+}
+
 // TestEveryAllocationOfTextNumbersFails fails each allocation.
 func TestEveryAllocationOfTextNumbersFails(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {

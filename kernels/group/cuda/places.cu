@@ -6,15 +6,63 @@ static constexpr u32 no_row = 0xffffffff;
 // place_of returns the place of a row. Nulls have the last one.
 DEVICE u64 place_of(const Source &keys, u64 row, u64 least, u64 places) { return keys.is_valid(row) ? keys.load(row) - least : places - 1; }
 
+DEVICE void add_found(u32 *found) {
+    asm volatile("red.shared.add.u32 [%0], 1;" ::"l"((__attribute__((address_space(3))) u32 *)found) : "memory");
+}
+
+// lower lowers the first row of a place in global memory. Most rows come after the first one of their
+// place: a read is enough.
+DEVICE void lower(u32 *first, u32 row) {
+    if (*(volatile u32 *)first > row)
+        asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"((__attribute__((address_space(1))) void *)first), "r"(row) : "memory");
+}
+
 // first_places writes the first row of each place that has one. firsts has no_row before.
 KERNEL first_places(u32 *firsts, const Source keys, u64 least, u64 places, const i64 *rows, i64 capacity) {
     const u64 n = device_rows(rows, capacity), step = threads_per_grid();
     for (u64 row = thread_in_grid(); row < n; row += step) {
         const u64 place = place_of(keys, row, least, places);
-        // Most rows come after the first one of their place: a read is enough.
-        if (place < places && *(volatile u32 *)&firsts[place] > (u32)row)
-            asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"((__attribute__((address_space(1))) void *)&firsts[place]), "r"((u32)row) : "memory");
+        if (place < places)
+            lower(&firsts[place], (u32)row);
     }
+}
+
+extern __shared__ u32 block_firsts[];
+
+// first_few_places does the same if the places fit shared memory. All blocks would read the few lines of
+// firsts from the same slices of the cache, so each has its own copy. A block reads its rows in ascending
+// order and stops when it has found a row of every place.
+KERNEL LAUNCH_BOUNDS(1024) first_few_places(u32 *firsts, const Source keys, u64 least, u32 places, const i64 *rows, i64 capacity) {
+    constexpr u32 rows_of_thread = 8;
+    __shared__ u32 found;
+    const u64 n = device_rows(rows, capacity);
+    const u32 thread = thread_in_block(), threads = threads_per_block();
+    if (thread == 0)
+        found = 0;
+    for (u32 i = thread; i < places; i += threads)
+        block_firsts[i] = no_row;
+    synchronize_block();
+    const u64 tile = (u64)threads * rows_of_thread;
+    for (u64 begin = block_in_grid() * tile; begin < n; begin += blocks_per_grid() * tile) {
+        for (u32 i = 0; i < rows_of_thread; i++) {
+            const u64 row = begin + i * threads + thread;
+            const u64 place = row < n ? place_of(keys, row, least, places) : places;
+            if (place >= places || *(volatile u32 *)&block_firsts[place] <= (u32)row)
+                continue;
+            u32 old;
+            asm volatile("atom.shared.min.u32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(3))) u32 *)&block_firsts[place]), "r"((u32)row) : "memory");
+            if (old == no_row)
+                add_found(&found);
+        }
+        synchronize_block();
+        const bool all = *(volatile u32 *)&found == places;
+        synchronize_block(); // no thread adds to found before all have read it
+        if (all)
+            break;
+    }
+    for (u32 i = thread; i < places; i += threads)
+        if (block_firsts[i] != no_row)
+            lower(&firsts[i], block_firsts[i]);
 }
 
 // rank_places writes the rank of each place in the order of the first rows, the list of

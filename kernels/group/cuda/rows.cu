@@ -41,11 +41,50 @@ KERNEL first_of_each(u32 *keep, const u32 *numbers, const u64 *counts, const u64
     }
 }
 
-// quantiles interpolates between two of the sorted values of each group.
-KERNEL quantiles(u64 *results, u32 *valid, const Source values, const u64 *counts, const u64 *ends, f64 fraction, u64 groups) {
+// ends_of_groups writes the end of each group in rows that are sorted by group. numbers has the groups of the
+// unsorted rows. Neighbouring threads read nearly the same rows.
+KERNEL ends_of_groups(u64 *ends, const u32 *sorted, const u32 *numbers, u64 groups, const i64 *rows, i64 capacity) {
+    const u64 n = device_rows(rows, capacity), step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < groups; i += step) {
+        u64 low = 0, high = n; // the first row of a later group
+        while (low < high) {
+            const u64 middle = low + (high - low) / 2;
+            if (numbers[sorted[middle]] > (u32)i)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        ends[i] = low;
+    }
+}
+
+DEVICE u64 begin_of(const u64 *ends, u64 i) { return i == 0 ? 0 : ends[i - 1]; }
+
+// limit_counts writes the number of rows of each group, at most a limit.
+KERNEL limit_counts(u64 *counts, const u64 *ends, u64 limit, u64 groups) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < groups; i += step) {
+        const u64 n = ends[i] - begin_of(ends, i);
+        counts[i] = n < limit ? n : limit;
+    }
+}
+
+// list_first_rows lists the first rows of each group, as many as kept_ends leave room for. A warp has a group.
+KERNEL list_first_rows(u32 *list, const u32 *sorted, const u64 *ends, const u64 *kept_ends, u64 groups) {
+    const u64 step = threads_per_grid() / warp_threads;
+    for (u64 i = thread_in_grid() / warp_threads; i < groups; i += step) {
+        const u64 begin = begin_of(ends, i), to = begin_of(kept_ends, i), n = kept_ends[i] - to;
+        for (u64 j = lane_in_warp(); j < n; j += warp_threads)
+            list[to + j] = sorted[begin + j];
+    }
+}
+
+// quantiles interpolates between two of the values of each group. sorted has the numbers of the rows, sorted by
+// group and value.
+KERNEL quantiles(u64 *results, u32 *valid, const Source values, const u32 *sorted, const u64 *ends, f64 fraction, u64 groups) {
     const u64 step = threads_per_grid(), padded = (groups + 63) / 64 * 64;
     for (u64 i = thread_in_grid(); i < padded; i += step) {
-        const u64 n = i < groups ? counts[i] : 0;
+        const u64 begin = i < groups ? begin_of(ends, i) : 0, n = i < groups ? ends[i] - begin : 0;
         const u32 there = ballot(n != 0);
         if (lane_in_warp() == 0)
             valid[i / warp_threads] = there;
@@ -54,11 +93,11 @@ KERNEL quantiles(u64 *results, u32 *valid, const Source values, const u64 *count
         f64 x = 0;
         if (n != 0) {
             const f64 place = multiply((f64)(n - 1), fraction);
-            const u64 below = (u64)place, row = ends[i] - n + below;
+            const u64 below = (u64)place, row = begin + below;
             const f64 part = subtract(place, (f64)below);
-            x = values.real(values.load(row));
+            x = values.real(values.load(sorted[row]));
             if (part > 0 && below + 1 < n) {
-                const f64 y = values.real(values.load(row + 1));
+                const f64 y = values.real(values.load(sorted[row + 1]));
                 if (y != x)
                     x = add(x, multiply(subtract(y, x), part));
             }

@@ -1,0 +1,156 @@
+package group
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// The few largest or smallest numbers of each group are found in one pass over the rows, without a sort
+// (tops.cu). A group has a slot for each of its values. Values that are equal but have different
+// bits (NaN, −0 and 0) have to be in the order of their rows: if a value is NaN or −0, the rows are
+// sorted. The host waits for that answer before it waits for the number of values.
+const (
+	mostTops     = 8
+	topThreads   = 1024
+	topRows      = topThreads * 8 // rows of a tile
+	topReserve   = 1 << 10
+	fewestTopped = unwaited
+)
+
+// tops finds the values of one aggregate.
+type tops struct {
+	members *members
+	source  source
+	limit   int
+	groups  int
+	slots   memory.Slice[uint8]
+	refused memory.Slice[uint8]
+}
+
+// findTops returns lists of the largest or smallest values of each group, or nil if the rows have to be
+// sorted.
+func (m *members) findTops() (*column.Column, error) {
+	r, limit, groups := m.run, m.o.aggregate.limit, m.run.groups.capacity()
+	n := int(m.rows.Capacity())
+	if r.call.OnHost() || limit < 1 || limit > mostTops || groups == 0 || n == 0 || n <= fewestTopped && !strategy.OfGroup(r.call.Context()).Tops || groups > 2*n/limit {
+		return nil, nil
+	}
+	s, err := sourceOf(&r.call, m.rows.Column(1))
+	if err != nil || s.is.bytes() == 0 {
+		return nil, err
+	}
+	t := &tops{members: m, source: s, limit: limit, groups: groups}
+	block, slices, err := r.call.Scratch(8*uint64(groups)*uint64(limit), 4)
+	if err != nil {
+		return nil, err
+	}
+	m.owned.add(block)
+	t.slots, t.refused = slices[0], slices[1]
+	if err := errors.Join(t.slots.Fill(r.call.Stream, 0), t.refused.Fill(r.call.Stream, 0)); err != nil {
+		return nil, err
+	}
+	if err := t.push(); err != nil {
+		return nil, err
+	}
+	return t.lists()
+}
+
+// push pushes the values of all rows into the slots.
+func (t *tops) push() error {
+	m, call := t.members, &t.members.run.call
+	g, err := m.grouping(m.rows)
+	if err != nil {
+		return err
+	}
+	shared, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	if err != nil {
+		return err
+	}
+	entry, bytes, perMultiprocessor := "push_few_tops", 8*t.groups*t.limit, 1
+	switch {
+	case bytes > shared-topReserve || strategy.OfGroup(call.Context()).ManyPlaces:
+		entry, bytes, perMultiprocessor = "push_tops", 0, 2
+	case 2*(bytes+topReserve) <= shared:
+		perMultiprocessor = 2
+	}
+	kernel, err := call.Kernel(&aggregateSet, "tops", entry)
+	if err != nil {
+		return err
+	}
+	tiles := max(g.rows-1, 0)/topRows + 1
+	blocks := min(tiles, perMultiprocessor*max(call.Stream.Device().Info().Multiprocessors, 1))
+	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: topThreads}, uint32(bytes),
+		kernels.Struct(g.numbers, t.source.argument(), t.slots, t.refused, uint64(t.groups), uint64(tiles), scatteredBy(uint64(tiles)), uint32(t.limit), t.least()),
+		g.counted, int64(g.rows))
+}
+
+func (t *tops) least() uint32 { return word(t.members.o.aggregate.function == smallest) }
+
+// scatteredBy returns a factor by which multiples of it, modulo n, are all numbers below n in a scattered
+// order: it has no common divisor with n, and is near the golden section of n.
+func scatteredBy(n uint64) uint64 {
+	for factor := n*5/8 + 1; ; factor++ {
+		a, b := factor, n
+		for b != 0 {
+			a, b = b, a%b
+		}
+		if a == 1 {
+			return factor
+		}
+	}
+}
+
+// lists returns the values in the slots as lists, or nil if a value was refused.
+func (t *tops) lists() (*column.Column, error) {
+	m, r := t.members, t.members.run
+	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: t.groups}, func(out op.Buffers) error {
+		return launchRows(&r.call, "tops", "count_tops", t.groups, out.Values, t.slots, uint32(t.limit), uint64(t.groups))
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.owned.add(counts)
+	ends, err := m.ends(counts)
+	if err != nil {
+		return nil, err
+	}
+	words, count, err := m.lastEnd(ends)
+	if err != nil {
+		return nil, err
+	}
+	result := op.Result{Type: m.rows.Column(1).Type(), Length: m.keptRows(t.groups), RowCount: count}
+	values, err := r.newScratch(result, func(out op.Buffers) error {
+		return launchRows(&r.call, "tops", "list_tops", t.groups, out.Values, t.slots, words, uint32(t.limit), uint64(t.groups), uint32(t.source.width),
+			uint32(t.source.is), word(t.source.is.isSigned()), t.least())
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.owned.add(values)
+	refused, err := t.wasRefused()
+	if refused || err != nil {
+		return nil, err
+	}
+	return m.listOf(values, ends)
+}
+
+// wasRefused reports whether a value has no key. It waits.
+func (t *tops) wasRefused() (bool, error) {
+	words, err := memory.Reinterpret[uint32](t.refused)
+	if err != nil {
+		return false, err
+	}
+	call := &t.members.run.call
+	var flag [1]uint32
+	err = words.Download(call.Context(), call.Stream, flag[:])
+	return flag[0] != 0, err
+}
