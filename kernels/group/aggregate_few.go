@@ -176,7 +176,7 @@ func (f *fewRows) aggregate(ctx context.Context, q Query) (*buffer.Buffer, error
 	if err := f.call.OrderBehind(f.counted.Block()); err != nil {
 		return nil, err
 	}
-	f.plan.shareCounts(func(i int) bool { return op.Nullable(f.inputs[i]) })
+	f.plan.share(func(i int) bool { return op.Nullable(f.inputs[i]) })
 	return f.run()
 }
 

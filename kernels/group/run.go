@@ -144,7 +144,10 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 		}
 	}
 	if !q.parts { // the states of parts do not depend on the data
-		r.plan.shareCounts(func(i int) bool {
+		if err := r.integerMoments(q); err != nil {
+			return err
+		}
+		r.plan.share(func(i int) bool {
 			c, err := r.rows.ColumnByName(inputName(i))
 			return err != nil || op.Nullable(c)
 		})

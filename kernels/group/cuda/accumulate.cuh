@@ -23,28 +23,6 @@ struct Reader {
     }
 };
 
-// Parts are floats with a term as their sum, the largest first.
-struct Parts {
-    f64 part[3];
-    u32 count;
-};
-
-DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
-    f64 low = 0;
-    if (term == linear)
-        return Parts{{x, 0, 0}, 1};
-    if (term == square)
-        y = x;
-    if (term == cube) {
-        const Double p = exact_product(x, x);
-        y = x;
-        low = multiply(p.low, x);
-        x = p.high;
-    }
-    const Double p = exact_product(x, y);
-    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term == cube ? 3u : 2u};
-}
-
 // merge adds a state of the same kind.
 template <bool in_slot>
 static inline __device__ void merge(const State<in_slot> &s, u32 stage, u32 kind, const u64 *other, u32 stride, bool same_top) {
@@ -104,9 +82,14 @@ static inline __device__ void add_row(const State<in_slot> &s, u32 stage, const 
     }
     u64 x = r.rows != 0 ? row + 1 : r.in.load(row);
     switch (r.kind) {
-    case sum_integers:
-        add_integer(s, x, r.in.is_signed() ? (u64)((i64)x >> 63) : 0);
+    case sum_integers: {
+        // Products fit 64 bits: moments.go.
+        const bool is_signed = r.in.is_signed() || r.term == crossed && r.other.is_signed();
+        if (r.term != linear)
+            x *= r.term == crossed ? r.other.load(row) : r.term == square ? x : x * x;
+        add_integer(s, x, is_signed ? (u64)((i64)x >> 63) : 0);
         return;
+    }
     case products:
         multiply_by(s, x);
         return;
