@@ -397,7 +397,7 @@ func (s *source) add(w *kernels.Words) {
 // of a group.
 func (r *reader) add(w *kernels.Words, offset int) {
 	addHalves(w, uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0), 0, word(r.where >= 0),
-		uint32(r.words()), uint32(offset), 0, 0)
+		uint32(r.words()), uint32(offset), 0, word(r.terms.isSigned))
 	r.in.add(w)
 	r.other.add(w)
 	r.condition.add(w)

@@ -53,15 +53,17 @@ func (e extent) words(rows int) int {
 }
 
 // extentOf returns the range of a column's values, by its bounds or else by its type, or false for
-// types that are no integers.
+// types that are neither integers nor booleans.
 func extentOf(c *column.Column) (extent, bool) {
 	l, err := layout.Of(c.Type())
-	if err != nil || l.Kind != layout.Fixed {
+	if err != nil || l.Kind != layout.Fixed && l.Kind != layout.Bits {
 		return wholeRange, false
 	}
 	bounds, known := c.Bounds()
 	length := 8 * l.Width
 	switch l.Stored() {
+	case layout.Boolean:
+		return extent{1, false}, true
 	case layout.Unsigned:
 		if known {
 			return extent{bounds.Greatest, false}, true

@@ -11,8 +11,9 @@ struct Reader {
     // makes in the states to merge.
     u32 least, rows, merges, conditional;
     // words is the length of a state, offset the number of the first word in a slot, stride
-    // the number of words between the states of two groups in global memory.
-    u32 words, offset, stride, padding;
+    // the number of words between the states of two groups in global memory. is_signed is set if
+    // a sum of integers has negative terms.
+    u32 words, offset, stride, is_signed;
     Source in, other, condition;
     u64 *states;
     // needed is a flag: without it the states are made by another kernel. It may be null.
@@ -82,14 +83,11 @@ static inline __device__ void add_row(const State<in_slot> &s, u32 stage, const 
     }
     u64 x = r.rows != 0 ? row + 1 : r.in.load(row);
     switch (r.kind) {
-    case sum_integers: {
-        // Products fit 64 bits: moments.go.
-        const bool is_signed = r.in.is_signed() || r.term == crossed && r.other.is_signed();
-        if (r.term != linear)
+    case sum_integers:
+        if (r.term != linear) // a product of 64 bits
             x *= r.term == crossed ? r.other.load(row) : r.term == square ? x : x * x;
-        add_integer(s, x, is_signed ? (u64)((i64)x >> 63) : 0);
+        add_integer(s, x, r.is_signed != 0 ? (u64)((i64)x >> 63) : 0);
         return;
-    }
     case products:
         multiply_by(s, x);
         return;
