@@ -143,7 +143,7 @@ func (r *run) integerMoments(q Query) error {
 // remember them: the sums of small integers take words of 32 bits. It waits.
 func (r *run) learnBounds(q Query) error {
 	f := folder{call: &r.call, waits: r.options.MaxGroups == 0}
-	if !q.where.IsZero() || !f.places(int(r.rows.Capacity())) {
+	if r.filtered || !f.places(int(r.rows.Capacity())) {
 		return nil
 	}
 	var columns []*column.Column
@@ -158,12 +158,16 @@ func (r *run) learnBounds(q Query) error {
 				continue
 			}
 			seen[number] = true
-			if _, plain := plainColumn(r.plan.inputs[number].expression); !plain {
-				continue
-			}
 			c, err := r.input(number)
 			if err != nil {
 				return err
+			}
+			if name, plain := plainColumn(r.plan.inputs[number].expression); plain {
+				if of, err := q.table.ColumnByName(name); of != c || err != nil {
+					continue // a copy of some rows
+				}
+			} else {
+				continue
 			}
 			if of, err := integerType(c.Type()); of == nil || err != nil {
 				continue

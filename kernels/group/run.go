@@ -43,6 +43,8 @@ type run struct {
 	// masked is set if input mask has the rows that belong to a group.
 	masked bool
 	mask   int
+	// filtered is set if the rows are those that meet the query's condition.
+	filtered bool
 
 	// ranks are the inputs that are ranks, by number.
 	ranks map[int]*column.Column
@@ -110,7 +112,9 @@ func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate
 		return nil, q.estimate(ctx, p, options)
 	}
 	r := &run{options: options, plan: p, presence: -1, ranks: map[int]*column.Column{}}
+	conditional := !q.where.IsZero()
 	q, err := r.restrict(ctx, q, aggregates)
+	r.filtered = conditional && !r.masked
 	if err == nil {
 		err = r.prepare(ctx, q)
 	}

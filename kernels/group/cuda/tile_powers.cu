@@ -55,11 +55,11 @@ template <typename Add> DEVICE void each_tile(const TileBlock &block, const u32 
     }
 }
 
-// Factors are the floats of the rows of a tile.
-template <u32 count> struct Factors {
+// Factors are the floats of the rows of a tile. A square has equal ones.
+template <u32 count, bool cubes> struct Factors {
     u64 x[count], y[count];
 
-    METHOD Parts parts(u32 term, u32 i) const { return parts_of(term, __builtin_bit_cast(f64, x[i]), __builtin_bit_cast(f64, y[i])); }
+    METHOD Parts parts(u32 i) const { return parts_of(cubes ? cube : crossed, __builtin_bit_cast(f64, x[i]), __builtin_bit_cast(f64, y[i])); }
 };
 
 template <u32 count> DEVICE void load_reals(const Source &s, const Tile<count> &tile, u64 (&x)[count]) {
@@ -70,8 +70,8 @@ template <u32 count> DEVICE void load_reals(const Source &s, const Tile<count> &
             x[i] = __builtin_bit_cast(u64, s.real(x[i]));
 }
 
-template <u32 count> DEVICE Factors<count> load_factors(const TileReader &r, const Tile<count> &tile) {
-    Factors<count> f;
+template <bool cubes, u32 count> DEVICE Factors<count, cubes> load_factors(const TileReader &r, const Tile<count> &tile) {
+    Factors<count, cubes> f;
     load_reals(r.in, tile, f.x);
     if (r.term == crossed) {
         load_reals(r.other, tile, f.y);
@@ -95,16 +95,16 @@ DEVICE void raise_shared_32(u32 address, u32 x) {
     asm volatile("atom.shared.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
 }
 
-template <u32 count> DEVICE void raise_tops(const TileReader &r, u32 address, Tile<count> tile) {
+template <bool cubes, u32 count> DEVICE void raise_tops(const TileReader &r, u32 address, Tile<count> tile) {
     drop_rows(r, tile);
-    const Factors<count> f = load_factors(r, tile);
+    const Factors<count, cubes> f = load_factors<cubes>(r, tile);
     u32 top[count], old[count];
 #pragma unroll
     for (u32 i = 0; i < count; i++)
         old[i] = load_volatile(address + tile.slot[i]);
 #pragma unroll
     for (u32 i = 0; i < count; i++)
-        top[i] = top_of(f.parts(r.term, i).part[0]); // the largest part
+        top[i] = top_of(f.parts(i).part[0]); // the largest part
 #pragma unroll
     for (u32 i = 0; i < count; i++)
         if (old[i] < top[i])
@@ -120,8 +120,11 @@ find_tops(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
     const u32 apart = 4 * batch.entries;
     each_tile(block, numbers, keys, batch, [&](const auto &tile) {
 #pragma unroll 1
-        for (u32 a = 0; a < batch.readers; a++)
-            raise_tops(batch.reader[a], block.sums + batch.reader[a].word * apart, tile);
+        for (u32 a = 0; a < batch.readers; a++) {
+            const TileReader &r = batch.reader[a];
+            const u32 address = block.sums + r.word * apart;
+            r.term == cube ? raise_tops<true>(r, address, tile) : raise_tops<false>(r, address, tile);
+        }
     });
     synchronize_block();
     for (u32 slot = thread_in_block(); slot < block.known; slot += tile_threads)
@@ -174,10 +177,10 @@ static __device__ __attribute__((noinline)) void flag(u64 *state, f64 x) {
         __nvvm_atom_or_gen_ll((long long *)&state[sum_flags], (long long)flags);
 }
 
-template <u32 count> DEVICE void add_powers_of(const TileReader &r, const TileBatch &batch, u32 address, const u8 *tops, Tile<count> tile) {
+template <bool cubes, u32 count> DEVICE void add_powers_of(const TileReader &r, const TileBatch &batch, u32 address, const u8 *tops, Tile<count> tile) {
     constexpr u32 part = power_rows<count>;
     drop_rows(r, tile);
-    const Factors<count> f = load_factors(r, tile);
+    const Factors<count, cubes> f = load_factors<cubes>(r, tile);
     bool special = false;
 #pragma unroll
     for (u32 begin = 0; begin < count; begin += part) {
@@ -187,12 +190,12 @@ template <u32 count> DEVICE void add_powers_of(const TileReader &r, const TileBa
             const u32 slot = tile.slot[begin + i];
             // The lowest bin that is kept has number top − 3.
             const i32 base = (i32)bin_bits * ((i32)tops[slot >> batch.copy_bits + 2] - (i32)(power_bins - sum_pieces) - 1);
-            const Parts p = f.parts(r.term, begin + i);
+            const Parts p = f.parts(begin + i);
             Fixed sum = {{0, 0, 0}};
             if (is_finite(p.part[0])) {
                 sum.add(p.part[0], base);
                 sum.add(p.part[1], base);
-                if (r.term == cube)
+                if (cubes)
                     sum.add(p.part[2], base);
             } else {
                 special = true;
@@ -209,7 +212,7 @@ template <u32 count> DEVICE void add_powers_of(const TileReader &r, const TileBa
 #pragma unroll
     for (u32 i = 0; i < count; i++) {
         const u32 group = tile.slot[i] >> batch.copy_bits + 2;
-        const f64 first = f.parts(r.term, i).part[0];
+        const f64 first = f.parts(i).part[0];
         if (!is_finite(first) && group < batch.slots)
             flag(r.states + (u64)(batch.first_group + group) * r.stride, first);
     }
@@ -233,8 +236,12 @@ add_powers(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
     synchronize_block();
     each_tile(block, numbers, keys, batch, [&](const auto &tile) {
 #pragma unroll 1
-        for (u32 a = 0; a < batch.readers; a++)
-            add_powers_of(batch.reader[a], batch, block.sums + batch.reader[a].word * apart, tops + a * batch.entries, tile);
+        for (u32 a = 0; a < batch.readers; a++) {
+            const TileReader &r = batch.reader[a];
+            const u32 address = block.sums + r.word * apart;
+            const u8 *const top = tops + a * batch.entries;
+            r.term == cube ? add_powers_of<true>(r, batch, address, top, tile) : add_powers_of<false>(r, batch, address, top, tile);
+        }
     });
     synchronize_block();
     for (u32 slot = thread; slot < block.known; slot += tile_threads)
