@@ -167,7 +167,7 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 func readerOf(call *op.Call, a accumulator, input func(int) (*column.Column, error)) (made reader, err error) {
 	made.accumulator = a
 	if a.kind == sumIntegers && !a.merges {
-		made.terms, _, _ = a.extent(input)
+		made.terms, _, _ = a.extent(call, input)
 	}
 	for _, column := range []struct {
 		number int

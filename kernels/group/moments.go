@@ -8,14 +8,16 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
 )
 
 // Moments of integers are sums of integers on a GPU: one launch instead of two, and states of two
 // words instead of six or seven. The results are those of sums of floats, to the bit, because such
-// a sum drops no bit of integers: a product below 2¹²⁶ has its highest bits at most in the bin
-// that lies two above that of 2⁰, which is the lowest one with bits of integers.
+// a sum drops no bit of integers: the lowest bin of a state has bits of 2⁰ or below if its largest
+// value is a product below 2¹²⁶.
 //
-// Partial results keep sums of floats: their states do not depend on the device or on the values.
+// Partial results keep sums of floats: their states do not depend on the device or on the bounds of
+// the values.
 
 // mostExactInteger is the largest magnitude up to which all integers are float64.
 const mostExactInteger = 1 << 53
@@ -53,13 +55,15 @@ func (e extent) words(rows int) int {
 }
 
 // extentOf returns the range of a column's values, by its bounds or else by its type, or false for
-// types that are neither integers nor booleans.
-func extentOf(c *column.Column) (extent, bool) {
+// types that are neither integers nor booleans. A graph may be launched with other values than those
+// that the bounds are known of.
+func extentOf(call *op.Call, c *column.Column) (extent, bool) {
 	l, err := layout.Of(c.Type())
 	if err != nil || l.Kind != layout.Fixed && l.Kind != layout.Bits {
 		return wholeRange, false
 	}
 	bounds, known := c.Bounds()
+	known = known && !call.Stream.Capturing()
 	length := 8 * l.Width
 	switch l.Stored() {
 	case layout.Boolean:
@@ -87,12 +91,12 @@ func magnitude(x uint64) uint64 {
 
 // extent returns the range of an accumulator's terms, or false if they are no integers or do not
 // fit 64 bits. exact is set if all values are float64.
-func (a accumulator) extent(input func(int) (*column.Column, error)) (terms extent, exact, ok bool) {
+func (a accumulator) extent(call *op.Call, input func(int) (*column.Column, error)) (terms extent, exact, ok bool) {
 	c, err := input(a.value)
 	if err != nil {
 		return wholeRange, false, false
 	}
-	x, ok := extentOf(c)
+	x, ok := extentOf(call, c)
 	if !ok || a.term == linear {
 		return x, x.most <= mostExactInteger, ok
 	}
@@ -101,7 +105,7 @@ func (a accumulator) extent(input func(int) (*column.Column, error)) (terms exte
 		if c, err = input(a.other); err != nil {
 			return wholeRange, false, false
 		}
-		if y, ok = extentOf(c); !ok {
+		if y, ok = extentOf(call, c); !ok {
 			return wholeRange, false, false
 		}
 	}
@@ -132,7 +136,7 @@ func (r *run) integerMoments(q Query) error {
 		if !r.plan.isMoment(a) {
 			continue
 		}
-		if _, exact, ok := a.extent(r.input); exact && ok {
+		if _, exact, ok := a.extent(&r.call, r.input); exact && ok {
 			of[i].kind = sumIntegers
 		}
 	}
@@ -143,7 +147,7 @@ func (r *run) integerMoments(q Query) error {
 // remember them: the sums of small integers take words of 32 bits. It waits.
 func (r *run) learnBounds(q Query) error {
 	f := folder{call: &r.call, waits: r.options.MaxGroups == 0}
-	if r.filtered || !f.places(int(r.rows.Capacity())) {
+	if r.filtered || r.call.Stream.Capturing() || !f.places(int(r.rows.Capacity())) {
 		return nil
 	}
 	var columns []*column.Column

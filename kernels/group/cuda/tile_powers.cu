@@ -145,8 +145,8 @@ struct Fixed {
     u64 word[3];
 
     // add adds a float that is finite, in units of the bit of number base. Lower bits are
-    // dropped.
-    METHOD void add(f64 x, i32 base) {
+    // dropped. far is set if the lowest bit of the float may be 64 places or more above base.
+    template <bool far> METHOD void add(f64 x, i32 base) {
         const u64 image = __builtin_bit_cast(u64, x), fraction = image & (1ull << 52) - 1, sign = (u64)((i64)image >> 63);
         const u32 exponent = (u32)(image >> 52) & 0x7ff;
         u64 whole = exponent == 0 ? fraction : fraction | 1ull << 52;
@@ -157,7 +157,7 @@ struct Fixed {
         }
         whole = (whole ^ sign) - sign;
         const u32 n = (u32)up & 63;
-        const bool upper = up >= 64;
+        const bool upper = far && up >= 64;
         const u64 low = whole << n, high = (u64)((i64)whole >> 1 >> (63 - n)), above = (u64)((i64)high >> 63);
         const u64 term[3] = {upper ? 0 : low, upper ? low : high, upper ? high : above};
         word[0] += term[0];
@@ -193,10 +193,10 @@ template <bool cubes, u32 count> DEVICE void add_powers_of(const TileReader &r, 
             const Parts p = f.parts(begin + i);
             Fixed sum = {{0, 0, 0}};
             if (is_finite(p.part[0])) {
-                sum.add(p.part[0], base);
-                sum.add(p.part[1], base);
+                sum.add<true>(p.part[0], base);
+                sum.add<false>(p.part[1], base);
                 if (cubes)
-                    sum.add(p.part[2], base);
+                    sum.add<false>(p.part[2], base);
             } else {
                 special = true;
             }
