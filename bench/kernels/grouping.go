@@ -106,6 +106,16 @@ func (b *bench) groupings() []groupFigure {
 		figures = append(figures, scattered, against(hashed, scattered.name, 1))
 	}
 	figures = append(figures, severalKeys(unit, row)...)
+	small := func(seed int, below float64, name string) expr.Expr {
+		return unit(seed).Mul(expr.Lit(below)).CastWrap(i32).As(name)
+	}
+	joint := groupFigure{name: "correlation of two int32, 10^4 groups", keys: []string{"key"}, bytes: 12,
+		columns:    []expr.Expr{key(10_000), small(5, 5, "v1"), small(6, 15, "v2")},
+		aggregates: []group.Aggregate{group.Correlation(expr.Col("v1"), expr.Col("v2"))},
+	}
+	deviation := single("standard deviation of f64, 10^4 groups", key(10_000), 0)
+	deviation.aggregates = []group.Aggregate{group.StdDev(expr.Col("x"), 1)}
+	figures = append(figures, joint, deviation)
 	return append(figures, wide, whole(1_000_000),
 		single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where(),
 		whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05),

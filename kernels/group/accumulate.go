@@ -36,6 +36,8 @@ type reader struct {
 	states               memory.Slice[uint8]
 	// stride is the number of words between the states of two groups.
 	stride int
+	// terms are those of a sum of integers.
+	terms extent
 	// needed is a flag in device memory: without it a kernel skips the reader. It may be empty.
 	needed memory.Slice[uint8]
 }
@@ -164,6 +166,9 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 // readerOf finds the columns of an accumulator.
 func readerOf(call *op.Call, a accumulator, input func(int) (*column.Column, error)) (made reader, err error) {
 	made.accumulator = a
+	if a.kind == sumIntegers && !a.merges {
+		made.terms, _, _ = a.extent(call, input)
+	}
 	for _, column := range []struct {
 		number int
 		to     *source

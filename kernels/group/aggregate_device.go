@@ -40,7 +40,7 @@ func word(b bool) uint32 {
 // in a slot.
 func (r *reader) argument(offset int) any {
 	return kernels.Struct(uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0 && !r.merges), word(r.merges), word(r.where >= 0),
-		uint32(r.words()), uint32(offset), uint32(r.stride), uint32(0), r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.needed)
+		uint32(r.words()), uint32(offset), uint32(r.stride), word(r.terms.isSigned), r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.needed)
 }
 
 // twoStages reports whether the accumulator needs a launch before the main one.

@@ -176,7 +176,7 @@ func (f *fewRows) aggregate(ctx context.Context, q Query) (*buffer.Buffer, error
 	if err := f.call.OrderBehind(f.counted.Block()); err != nil {
 		return nil, err
 	}
-	f.plan.shareCounts(func(i int) bool { return op.Nullable(f.inputs[i]) })
+	f.plan.share(func(i int) bool { return op.Nullable(f.inputs[i]) })
 	return f.run()
 }
 
@@ -397,7 +397,7 @@ func (s *source) add(w *kernels.Words) {
 // of a group.
 func (r *reader) add(w *kernels.Words, offset int) {
 	addHalves(w, uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0), 0, word(r.where >= 0),
-		uint32(r.words()), uint32(offset), 0, 0)
+		uint32(r.words()), uint32(offset), 0, word(r.terms.isSigned))
 	r.in.add(w)
 	r.other.add(w)
 	r.condition.add(w)

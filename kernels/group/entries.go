@@ -8,6 +8,7 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 var entries = kernelset.Entries{
 	"accumulate":                 "accumulate",
 	"add_columns":                "tile_columns",
+	"add_powers":                 "tile_powers",
 	"add_records_1":              "records",
 	"add_records_2":              "records",
 	"add_records_4":              "records",
@@ -19,6 +20,7 @@ var entries = kernelset.Entries{
 	"count_tops":                 "tops",
 	"ends_of_groups":             "rows",
 	"find_frequent":              "records",
+	"find_tops":                  "tile_powers",
 	"finish":                     "finish",
 	"first_few_places":           "places",
 	"first_of_each":              "rows",

@@ -274,7 +274,7 @@ func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err erro
 		return 0, false, nil
 	case a.kind == countRows:
 		words = 1
-	case a.kind == sumIntegers:
+	case a.kind == sumIntegers && a.term == linear:
 		words = 3
 	case a.kind == sumDecimals:
 		words = decimalWords

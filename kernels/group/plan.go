@@ -213,9 +213,9 @@ func (p *plan) accumulate(a accumulator) int {
 	return len(p.accumulators) - 1
 }
 
-// shareCounts makes one accumulator of those that count the values of inputs without nulls:
-// they count the rows.
-func (p *plan) shareCounts(nullable func(input int) bool) {
+// share makes one accumulator of those that are equal for inputs without nulls: counts of values are
+// those of rows, and sums skip no rows for another input.
+func (p *plan) share(nullable func(input int) bool) {
 	of := p.accumulators
 	p.accumulators = nil
 	placed := make([]int, len(of))
@@ -227,6 +227,9 @@ func (p *plan) shareCounts(nullable func(input int) bool) {
 			if a.other >= 0 && !nullable(a.other) {
 				a.other = -1
 			}
+		}
+		if (a.kind == sumFloats || a.kind == sumIntegers) && a.term != crossed && a.other >= 0 && !nullable(a.other) {
+			a.other = -1
 		}
 		placed[i] = p.accumulate(a)
 	}

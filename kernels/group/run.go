@@ -46,6 +46,8 @@ type run struct {
 	// masked is set if input mask has the rows that belong to a group.
 	masked bool
 	mask   int
+	// filtered is set if the rows are those that meet the query's condition.
+	filtered bool
 
 	// ranks are the inputs that are ranks, by number.
 	ranks map[int]*column.Column
@@ -113,7 +115,9 @@ func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate
 		return nil, q.estimate(ctx, p, options)
 	}
 	r := &run{options: options, plan: p, presence: -1, ranks: map[int]*column.Column{}}
+	conditional := !q.where.IsZero()
 	q, err := r.restrict(ctx, q, aggregates)
+	r.filtered = conditional && !r.masked
 	if err == nil {
 		err = r.prepare(ctx, q)
 	}
@@ -152,7 +156,10 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 		}
 	}
 	if !q.parts { // the states of parts do not depend on the data
-		r.plan.shareCounts(func(i int) bool {
+		if err := r.integerMoments(q); err != nil {
+			return err
+		}
+		r.plan.share(func(i int) bool {
 			c, err := r.rows.ColumnByName(inputName(i))
 			return err != nil || op.Nullable(c)
 		})

@@ -41,8 +41,8 @@ type tileReader struct {
 }
 
 // tileWords returns the number of words of 32 and of 64 bits of an accumulator in a slot, or
-// false if tiles do not support it. wide is set for integers of 64 bits.
-func (a accumulator) tileWords(kept, wide bool) (words, extremes int, ok bool) {
+// false if tiles do not support it. integers is the number of words of a sum of integers.
+func (a accumulator) tileWords(kept bool, integers int) (words, extremes int, ok bool) {
 	if a.merges {
 		return 0, 0, false
 	}
@@ -50,10 +50,7 @@ func (a accumulator) tileWords(kept, wide bool) (words, extremes int, ok bool) {
 	case countRows:
 		return 1, 0, true
 	case sumIntegers:
-		if wide {
-			return 3, 0, true
-		}
-		return 2, 0, true
+		return integers, 0, true
 	case sumDecimals:
 		return 5, 0, true
 	case greatest:
@@ -63,9 +60,6 @@ func (a accumulator) tileWords(kept, wide bool) (words, extremes int, ok bool) {
 	}
 	return 0, 0, false
 }
-
-// isWide reports whether a reader reads integers of 64 bits.
-func (r *reader) isWide() bool { return r.in.is == fromSigned64 || r.in.is == fromUnsigned64 }
 
 // tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
 type tileLaunch struct {
@@ -86,13 +80,14 @@ func slicesOf(slots, bytes, limit int) int {
 }
 
 // tileLaunches divides accumulators into launches for a number of slots. rest are the numbers of the
-// others. An accumulator that needs slices has a separate launch.
-func tileLaunches(list []accumulator, isWide func(int) bool, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
+// others. An accumulator that needs slices has a separate launch. integers returns the number of words of
+// a sum of integers.
+func tileLaunches(list []accumulator, integers func(int) int, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
 	open := -1 // the launch without slices
 	for i, a := range list {
 		l := tileLaunch{accumulators: []int{i}}
 		var ok bool
-		if l.words, l.extremes, ok = a.tileWords(kept, isWide(i)); !ok {
+		if l.words, l.extremes, ok = a.tileWords(kept, integers(i)); !ok {
 			rest = append(rest, i)
 			continue
 		}
@@ -128,7 +123,15 @@ func (r *run) tiled(places uint64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	launches, rest := tileLaunches(r.counted(), func(int) bool { return true }, false, int(places), limit-tileReserve)
+	list, rows := r.counted(), rowsOfBlock(r.call.Stream.Device().Info().Multiprocessors, mostSlices, int(r.rows.Capacity()))
+	integers := func(i int) int {
+		if list[i].kind != sumIntegers {
+			return 0
+		}
+		terms, _, _ := list[i].extent(&r.call, r.input)
+		return terms.words(rows)
+	}
+	launches, rest := tileLaunches(list, integers, false, int(places), limit-tileReserve)
 	passes := 0
 	for _, l := range launches {
 		passes += l.slices
@@ -151,6 +154,8 @@ type tiling struct {
 	readers []tileReader
 	// words and extremes are the numbers of words of a slot, copies that of its copies.
 	words, extremes, copies int
+	// tops is the number of bytes behind the words.
+	tops int
 	// slots is the number of groups. Each block has slots of one of the slices of them.
 	slots, slices int
 	// span is the largest distance of a value from the lowest bit of its window.
@@ -160,7 +165,7 @@ type tiling struct {
 	columns bool
 }
 
-func (t *tiling) slotBytes() int { return 4*t.words + 8*t.extremes }
+func (t *tiling) slotBytes() int { return 4*t.words + 8*t.extremes + t.tops }
 
 // own is the number of groups of a block.
 func (t *tiling) own() int { return (t.slots-1)/t.slices + 1 }
@@ -187,12 +192,14 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 	for i := range readers {
 		list[i] = readers[i].accumulator
 	}
-	launches, others := tileLaunches(list, func(i int) bool { return readers[i].isWide() }, g.kept, g.capacity(), limit)
+	rows := rowsOfBlock(call.Stream.Device().Info().Multiprocessors, mostSlices, g.rows)
+	integers := func(i int) int { return readers[i].terms.words(rows) }
+	launches, others := tileLaunches(list, integers, g.kept, g.capacity(), limit)
 	for _, l := range launches {
 		t := tiling{slots: g.capacity(), slices: l.slices}
 		for _, i := range l.accumulators {
 			made := tileReader{reader: &readers[i], word: t.words}
-			words, extremes, _ := list[i].tileWords(g.kept, readers[i].isWide())
+			words, extremes, _ := list[i].tileWords(g.kept, integers(i))
 			made.words = words
 			if extremes > 0 {
 				made.word = t.extremes
@@ -204,17 +211,34 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 			return nil, err
 		}
 	}
+	powers, others := powerLaunches(list, others, g.kept, g.capacity(), limit)
+	for _, l := range powers {
+		added, err := g.addPowers(call, readers, l, limit)
+		if err != nil {
+			return nil, err
+		}
+		if !added {
+			others = append(others, l.accumulators...)
+		}
+	}
 	for _, i := range others {
 		rest = append(rest, readers[i])
 	}
 	return rest, nil
 }
 
+// rowsOfBlock returns the largest number of rows of a block, if up to some slices of the groups read
+// all rows.
+func rowsOfBlock(multiprocessors, slices, rows int) int {
+	parts := min(max(1, multiprocessors/slices), (rows-1)/(tileThreads*tileRows)+1)
+	return tileThreads * ((rows-1)/(tileThreads*parts) + tileRows + 1)
+}
+
 // shape chooses the number of blocks, that of the copies of a slot, and the span of windows.
 func (t *tiling) shape(multiprocessors, rows, limit int) {
 	parts := min(max(1, multiprocessors/t.slices), (rows-1)/(tileThreads*tileRows)+1)
 	t.blocks = parts * t.slices
-	each := (rows-1)/(tileThreads*parts) + tileRows + 1 // rows of a thread, at most
+	each := rowsOfBlock(multiprocessors, t.slices, rows) / tileThreads // rows of a thread, at most
 	t.copies = 1
 	// Copies for few rows would take more time than they save.
 	for t.copies < mostCopies && (2*t.copies*t.own()+spareSlots)*t.slotBytes() <= limit && 2*t.copies*t.own() <= max(each*tileThreads/4, t.own()) {
@@ -249,12 +273,16 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 	if t.columns {
 		file, entry = "tile_columns", "add_columns"
 	}
-	err := t.run(call, file, entry, t.blocks, tileThreads, t.entries()*t.slotBytes(),
-		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
-	if err != nil {
+	if err := t.launchRows(call, g, file, entry); err != nil {
 		return err
 	}
 	return t.settle(call, g, floats)
+}
+
+// launchRows launches a kernel that adds all rows.
+func (t *tiling) launchRows(call *op.Call, g *grouping, file, entry string) error {
+	return t.run(call, file, entry, t.blocks, tileThreads, t.entries()*t.slotBytes(),
+		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
 }
 
 // settle completes sums of floats: sums in windows become states, and sums of which the windows
@@ -314,7 +342,7 @@ func (t *tiling) argument() any {
 
 func (r *tileReader) argument() any {
 	rows := r.kind == greatest && r.value < 0
-	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), word(rows || r.again), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room),
+	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), word(rows || r.again), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room), uint32(r.term), word(r.terms.isSigned),
 		r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.window.state, r.window.limbs, r.window.list)
 }
 

@@ -11,8 +11,9 @@ struct Reader {
     // makes in the states to merge.
     u32 least, rows, merges, conditional;
     // words is the length of a state, offset the number of the first word in a slot, stride
-    // the number of words between the states of two groups in global memory.
-    u32 words, offset, stride, padding;
+    // the number of words between the states of two groups in global memory. is_signed is set if
+    // a sum of integers has negative terms.
+    u32 words, offset, stride, is_signed;
     Source in, other, condition;
     u64 *states;
     // needed is a flag: without it the states are made by another kernel. It may be null.
@@ -22,28 +23,6 @@ struct Reader {
         return (conditional == 0 || condition.is_true(row) && condition.is_valid(row)) && in.is_valid(row) && other.is_valid(row);
     }
 };
-
-// Parts are floats with a term as their sum, the largest first.
-struct Parts {
-    f64 part[3];
-    u32 count;
-};
-
-DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
-    f64 low = 0;
-    if (term == linear)
-        return Parts{{x, 0, 0}, 1};
-    if (term == square)
-        y = x;
-    if (term == cube) {
-        const Double p = exact_product(x, x);
-        y = x;
-        low = multiply(p.low, x);
-        x = p.high;
-    }
-    const Double p = exact_product(x, y);
-    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term == cube ? 3u : 2u};
-}
 
 // merge adds a state of the same kind.
 template <bool in_slot>
@@ -105,7 +84,9 @@ static inline __device__ void add_row(const State<in_slot> &s, u32 stage, const 
     u64 x = r.rows != 0 ? row + 1 : r.in.load(row);
     switch (r.kind) {
     case sum_integers:
-        add_integer(s, x, r.in.is_signed() ? (u64)((i64)x >> 63) : 0);
+        if (r.term != linear) // a product of 64 bits
+            x *= r.term == crossed ? r.other.load(row) : r.term == square ? x : x * x;
+        add_integer(s, x, r.is_signed != 0 ? (u64)((i64)x >> 63) : 0);
         return;
     case products:
         multiply_by(s, x);

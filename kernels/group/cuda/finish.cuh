@@ -32,6 +32,17 @@ struct Value {
 
 DEVICE u64 real_bits(f64 x) { return x == x ? __builtin_bit_cast(u64, x) : nan_f64; }
 
+// integer_sum returns the sum of integers of 128 bits as float_sum does: the same bits, because
+// float_sum drops no bit of a sum of integers.
+DEVICE Double integer_sum(const u64 *state) {
+    Wide total = wide(state[0], state[1], (u64)((i64)state[1] >> 63));
+    const f64 high = rounded(total, 0), low = rounded(total, 0);
+    return Double{high, low};
+}
+
+// power_sum returns a sum of powers, of integers if the state has two words.
+DEVICE Double power_sum(const u64 *state, u32 words) { return words == 2 ? integer_sum(state) : float_sum(state, words); }
+
 // scaled_covariance returns n·Σxy − Σx·Σy, or 0 if that is not larger than the error of the
 // products.
 DEVICE Double scaled_covariance(Double xy, Double x, Double y, f64 n) {
@@ -44,7 +55,7 @@ template <typename Steps> DEVICE Value moment(const Steps &f, u64 group, u64 n) 
     const f64 count = (f64)n;
     Double sum[5];
     for (u32 i = 0; i < 5; i++)
-        sum[i] = i + 1 < f.states ? float_sum(f.of(i, group), f.words(i)) : Double{0, 0};
+        sum[i] = i + 1 < f.states ? power_sum(f.of(i, group), f.words(i)) : Double{0, 0};
     if (f.finish == finish_correlation) {
         const f64 xy = scaled_covariance(sum[2], sum[0], sum[1], count).high, xx = scaled_covariance(sum[3], sum[0], sum[0], count).high,
                   yy = scaled_covariance(sum[4], sum[1], sum[1], count).high;

@@ -72,12 +72,7 @@ template <u32 count, u32 words>
 DEVICE void stage(Staging<count, words> &s, const TileReader &r, const Window &window, u32 span, u32 low_bits, const Tile<count> &all) {
     const u32 lane = lane_in_warp();
     Tile<count> tile = all;
-    if (r.conditional != 0) {
-        drop(r.condition.values, r.condition.bit, tile);
-        drop(r.condition.valid, r.condition.bit, tile);
-    }
-    drop(r.in.valid, r.in.bit, tile);
-    drop(r.other.valid, r.other.bit, tile);
+    drop_rows(r, tile);
     u64 x[count];
     if (r.kind != count_rows && r.kind != sum_decimals)
         load_tile(r, tile, x);
@@ -89,7 +84,7 @@ DEVICE void stage(Staging<count, words> &s, const TileReader &r, const Window &w
             s.word[i][r.word][lane] = tile.slot[i] != no_group;
         return;
     case sum_integers: {
-        const bool is_signed = r.in.is_signed();
+        const bool is_signed = r.is_signed != 0;
 #pragma unroll
         for (u32 i = 0; i < count; i++) {
             const bool there = tile.slot[i] != no_group;
@@ -321,7 +316,7 @@ settle_records(const i64 *groups, i64 most_groups, const TileBatch batch, const 
                 break;
             }
             case sum_integers: {
-                const Wide total = sum_of(wide(of[0], 0, 0), left(r.in.is_signed() ? with_sign(of[1]) : wide(of[1], 0, 0), 32));
+                const Wide total = sum_of(wide(of[0], 0, 0), left(r.is_signed != 0 ? with_sign(of[1]) : wide(of[1], 0, 0), 32));
                 state[0] = total.word[0];
                 state[1] = total.word[1];
                 break;

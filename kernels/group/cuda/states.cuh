@@ -9,6 +9,28 @@ static constexpr u32 most_readers = 12, no_group = 0xffffffff;
 enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
 enum Term : u32 { linear, square, crossed, cube };
 
+// Parts are floats with a term as their sum, the largest first.
+struct Parts {
+    f64 part[3];
+    u32 count;
+};
+
+DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
+    f64 low = 0;
+    if (term == linear)
+        return Parts{{x, 0, 0}, 1};
+    if (term == square)
+        y = x;
+    if (term == cube) {
+        const Double p = exact_product(x, x);
+        y = x;
+        low = multiply(p.low, x);
+        x = p.high;
+    }
+    const Double p = exact_product(x, y);
+    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term == cube ? 3u : 2u};
+}
+
 // Keys are dense keys: the group of a row is a sum of the places of its keys. If direct is 0
 // the groups are given instead.
 struct DenseKey {

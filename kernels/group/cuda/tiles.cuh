@@ -28,8 +28,9 @@ struct Outside {
 struct TileReader {
     // word is the number of the first word in a slot, of those of 64 bits for extremes. stride
     // is the number of words between the states of two groups in global memory. A count with least
-    // set may be any number that is not zero. add_columns loads no values if rows is set.
-    u32 kind, least, rows, conditional, word, words, stride, room;
+    // set may be any number that is not zero. add_columns loads no values if rows is set. term is
+    // the product that a sum adds up; is_signed is set if a sum of integers has negative terms.
+    u32 kind, least, rows, conditional, word, words, stride, room, term, is_signed;
     Source in, other, condition;
     u64 *states;
     // window, limbs and list belong to a sum of floats. The list has room for some values.
@@ -123,13 +124,29 @@ template <u32 count> DEVICE void load_tile(const Source &s, const Tile<count> &t
         x[i] = s.load(tile.row(i));
 }
 
-// load_tile loads the values of an accumulator, or the images of the numbers of the rows.
+// load_tile loads the values of an accumulator, products of integers, or the images of the numbers
+// of the rows.
 template <u32 count> DEVICE void load_tile(const TileReader &r, const Tile<count> &tile, u64 (&x)[count]) {
-    if (r.rows == 0)
-        return load_tile(r.in, tile, x);
+    if (r.rows != 0) {
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            x[i] = tile.row(i) + 1;
+        return;
+    }
+    load_tile(r.in, tile, x);
+    if (r.term == linear)
+        return;
+    u64 y[count];
+    if (r.term == crossed) {
+        load_tile(r.other, tile, y);
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            y[i] = r.term == square ? x[i] : x[i] * x[i];
+    }
 #pragma unroll
     for (u32 i = 0; i < count; i++)
-        x[i] = tile.row(i) + 1;
+        x[i] *= y[i];
 }
 
 // load_bits loads the bits of a tile from bit number bit on, as bit 0 of each word.
@@ -153,6 +170,16 @@ template <u32 count> DEVICE void drop(const u8 *bits, u64 bit, Tile<count> &tile
 #pragma unroll
     for (u32 i = 0; i < count; i++)
         tile.slot[i] = is[i] != 0 ? tile.slot[i] : tile.trash;
+}
+
+// drop_rows drops the rows of a tile that an accumulator skips.
+template <u32 count> DEVICE void drop_rows(const TileReader &r, Tile<count> &tile) {
+    if (r.conditional != 0) {
+        drop(r.condition.values, r.condition.bit, tile);
+        drop(r.condition.valid, r.condition.bit, tile);
+    }
+    drop(r.in.valid, r.in.bit, tile);
+    drop(r.other.valid, r.other.bit, tile);
 }
 
 // NumberSource is where groups are read from, if each is (number − least) · factor of one column
@@ -204,7 +231,7 @@ template <u32 count> DEVICE void find_groups(const Keys &keys, const Tile<count>
 
 // add_outside adds a value that does not fit its window: it lists the value, or
 // sets the flag of the window.
-static __device__ __attribute__((noinline)) void add_outside(Window *w, u64 *state, Outside *list, u32 room, u32 group, f64 x) {
+static inline __device__ __attribute__((noinline)) void add_outside(Window *w, u64 *state, Outside *list, u32 room, u32 group, f64 x) {
     const Pieces p = pieces_of(x);
     if (p.flags != 0 && (*(volatile u64 *)&state[sum_flags] & p.flags) == 0)
         __nvvm_atom_or_gen_ll((long long *)&state[sum_flags], (long long)p.flags);

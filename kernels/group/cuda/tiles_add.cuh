@@ -153,16 +153,18 @@ template <u32 count> DEVICE void add_tile_decimals(const TileReader &r, u32 addr
 
 template <u32 words, u32 count> DEVICE void add_tile_integers(const TileReader &r, u32 address, u32 apart, const Tile<count> &tile, const u64 (&x)[count]) {
     constexpr u32 part = part_rows<count>;
-    const u32 sign = r.in.is_signed() ? 0xffffffff : 0;
+    const u32 sign = r.is_signed != 0 ? 0xffffffff : 0;
 #pragma unroll
     for (u32 begin = 0; begin < count; begin += part) {
         u32 place[part], split[part][words];
 #pragma unroll
         for (u32 i = 0; i < part; i++) {
             place[i] = address + tile.slot[begin + i];
-            split[i][0] = (u32)x[begin + i], split[i][1] = (u32)(x[begin + i] >> 32);
+            split[i][0] = (u32)x[begin + i];
+            if (words > 1)
+                split[i][words > 1] = (u32)(x[begin + i] >> 32);
             if (words == 3)
-                split[i][words - 1] = (u32)((i32)split[i][1] >> 31) & sign;
+                split[i][words - 1] = (u32)((i32)split[i][words > 1] >> 31) & sign;
         }
         add_integers(apart, place, split);
     }
@@ -171,12 +173,7 @@ template <u32 words, u32 count> DEVICE void add_tile_integers(const TileReader &
 // add_tile adds the rows of a tile to an accumulator.
 template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &window, const TileBatch &batch, u32 sums, u32 extremes, const Tile<count> &all) {
     Tile<count> tile = all;
-    if (r.conditional != 0) {
-        drop(r.condition.values, r.condition.bit, tile);
-        drop(r.condition.valid, r.condition.bit, tile);
-    }
-    drop(r.in.valid, r.in.bit, tile);
-    drop(r.other.valid, r.other.bit, tile);
+    drop_rows(r, tile);
     const u32 apart = 4 * batch.entries, address = sums + r.word * apart;
     if (r.kind == count_rows && r.least != 0) {
         u32 marked[count];
@@ -201,7 +198,12 @@ template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &win
     load_tile(r, tile, x);
     switch (r.kind) {
     case sum_floats: return add_tile_floats(r, window, batch, address, apart, tile, x);
-    case sum_integers: return r.words == 2 ? add_tile_integers<2>(r, address, apart, tile, x) : add_tile_integers<3>(r, address, apart, tile, x);
+    case sum_integers:
+        switch (r.words) {
+        case 1: return add_tile_integers<1>(r, address, apart, tile, x);
+        case 2: return add_tile_integers<2>(r, address, apart, tile, x);
+        }
+        return add_tile_integers<3>(r, address, apart, tile, x);
     }
     constexpr u32 part = part_rows<count>;
 #pragma unroll
@@ -236,7 +238,7 @@ DEVICE void add_states(const TileReader &r, const TileBatch &batch, u32 sums, u3
                 classes |= word & 3;
                 word &= ~3u;
             }
-            const bool is_signed = w + 1 == r.words && (r.kind == sum_floats || r.kind == sum_decimals || r.kind == sum_integers && r.in.is_signed());
+            const bool is_signed = w + 1 == r.words && (r.kind == sum_floats || r.kind == sum_decimals || r.kind == sum_integers && r.is_signed != 0);
             sum[w] += is_signed ? (u64)(i64)(i32)word : word;
         }
     }

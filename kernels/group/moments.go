@@ -1,0 +1,185 @@
+package group
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+)
+
+// Moments of integers are sums of integers on a GPU: one launch instead of two, and states of two
+// words instead of six or seven. The results are those of sums of floats, to the bit, because such
+// a sum drops no bit of integers: the lowest bin of a state has bits of 2⁰ or below if its largest
+// value is a product below 2¹²⁶.
+//
+// Partial results keep sums of floats: their states do not depend on the device or on the bounds of
+// the values.
+
+// mostExactInteger is the largest magnitude up to which all integers are float64.
+const mostExactInteger = 1 << 53
+
+// extent is a range of integers: the largest magnitude, and whether some may be negative.
+type extent struct {
+	most     uint64
+	isSigned bool
+}
+
+// wholeRange is the extent of values that are not known.
+var wholeRange = extent{math.MaxUint64, true}
+
+// times returns the extent of products, or false if they do not fit 64 bits.
+func (e extent) times(other extent) (product extent, ok bool) {
+	high, low := bits.Mul64(e.most, other.most)
+	product = extent{low, e.isSigned || other.isSigned}
+	return product, high == 0 && (!product.isSigned || low <= math.MaxInt64)
+}
+
+// words returns the number of words of 32 bits that hold a sum of some rows.
+func (e extent) words(rows int) int {
+	high, low := bits.Mul64(e.most, uint64(rows))
+	spare := 0 // the sign
+	if e.isSigned {
+		spare = 1
+	}
+	switch length := bits.Len64(low) + spare; {
+	case high != 0 || length > 64:
+		return 3
+	case length > 32:
+		return 2
+	}
+	return 1
+}
+
+// extentOf returns the range of a column's values, by its bounds or else by its type, or false for
+// types that are neither integers nor booleans. A graph may be launched with other values than those
+// that the bounds are known of.
+func extentOf(call *op.Call, c *column.Column) (extent, bool) {
+	l, err := layout.Of(c.Type())
+	if err != nil || l.Kind != layout.Fixed && l.Kind != layout.Bits {
+		return wholeRange, false
+	}
+	bounds, known := c.Bounds()
+	known = known && !call.Stream.Capturing()
+	length := 8 * l.Width
+	switch l.Stored() {
+	case layout.Boolean:
+		return extent{1, false}, true
+	case layout.Unsigned:
+		if known {
+			return extent{bounds.Greatest, false}, true
+		}
+		return extent{math.MaxUint64 >> (64 - length), false}, true
+	case layout.Signed:
+		if known {
+			return extent{max(magnitude(bounds.Least), magnitude(bounds.Greatest)), int64(bounds.Least) < 0}, true
+		}
+		return extent{1 << (length - 1), true}, true
+	}
+	return wholeRange, false
+}
+
+func magnitude(x uint64) uint64 {
+	if int64(x) < 0 {
+		return -x
+	}
+	return x
+}
+
+// extent returns the range of an accumulator's terms, or false if they are no integers or do not
+// fit 64 bits. exact is set if all values are float64.
+func (a accumulator) extent(call *op.Call, input func(int) (*column.Column, error)) (terms extent, exact, ok bool) {
+	c, err := input(a.value)
+	if err != nil {
+		return wholeRange, false, false
+	}
+	x, ok := extentOf(call, c)
+	if !ok || a.term == linear {
+		return x, x.most <= mostExactInteger, ok
+	}
+	y := x
+	if a.term == crossed {
+		if c, err = input(a.other); err != nil {
+			return wholeRange, false, false
+		}
+		if y, ok = extentOf(call, c); !ok {
+			return wholeRange, false, false
+		}
+	}
+	exact = max(x.most, y.most) <= mostExactInteger
+	terms, ok = x.times(y)
+	if ok && a.term == cube {
+		terms, ok = terms.times(x)
+	}
+	return terms, exact, ok
+}
+
+// isMoment reports whether an accumulator is a sum of values that are no floats, or of products.
+func (p *plan) isMoment(a accumulator) bool {
+	return a.kind == sumFloats && !a.merges && (a.term != linear || !arrow.IsFloating(layout.Storage(p.inputs[a.value].of).ID()))
+}
+
+// integerMoments makes sums of integers of the plan's sums of products and values that are
+// integers.
+func (r *run) integerMoments(q Query) error {
+	if r.call.OnHost() {
+		return nil
+	}
+	if err := r.learnBounds(q); err != nil {
+		return err
+	}
+	of := r.plan.accumulators
+	for i, a := range of {
+		if !r.plan.isMoment(a) {
+			continue
+		}
+		if _, exact, ok := a.extent(&r.call, r.input); exact && ok {
+			of[i].kind = sumIntegers
+		}
+	}
+	return nil
+}
+
+// learnBounds finds the bounds of the integers of moments, if they are columns of the table, which
+// remember them: the sums of small integers take words of 32 bits. It waits.
+func (r *run) learnBounds(q Query) error {
+	f := folder{call: &r.call, waits: r.options.MaxGroups == 0}
+	if r.filtered || r.call.Stream.Capturing() || !f.places(int(r.rows.Capacity())) {
+		return nil
+	}
+	var columns []*column.Column
+	var unknown []int
+	seen := map[int]bool{}
+	for _, a := range r.plan.accumulators {
+		if !r.plan.isMoment(a) {
+			continue
+		}
+		for _, number := range []int{a.value, a.other} {
+			if number < 0 || seen[number] {
+				continue
+			}
+			seen[number] = true
+			c, err := r.input(number)
+			if err != nil {
+				return err
+			}
+			if name, plain := plainColumn(r.plan.inputs[number].expression); plain {
+				if of, err := q.table.ColumnByName(name); of != c || err != nil {
+					continue // a copy of some rows
+				}
+			} else {
+				continue
+			}
+			if of, err := integerType(c.Type()); of == nil || err != nil {
+				continue
+			}
+			if _, known := c.Bounds(); !known {
+				unknown, columns = append(unknown, len(columns)), append(columns, c)
+			}
+		}
+	}
+	return f.findBounds(columns, unknown, make([]column.Bounds, len(columns)), make([]bool, len(columns)))
+}
