@@ -48,7 +48,7 @@ func checkQuery(t *rapid.T, c *querytest.Case, without []string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.Text)
 	}
-	choices := strategy.Filter{Masks: rapid.Bool().Draw(t, "masks")}
+	choices := strategy.Filter{Masks: rapid.Bool().Draw(t, "masks"), Copies: rapid.Bool().Draw(t, "copies")}
 	f, err := q.Collect(strategy.WithFilter(t.Context(), choices))
 	if err != nil {
 		t.Fatalf("%v\n%s\nplan\n%s", err, c.Text, q.ExplainPlan())

@@ -30,11 +30,13 @@ func TestTenantReadsTablesOfTheEngine(t *testing.T) {
 		require.Equal(t, []string{"14"}, collect(t, both.Join(both, gpuframe.Inner, city).Select(gpuframe.Count())))
 
 		// The filter masks a column that the engine has, with memory of the tenant.
-		masked := strategy.WithFilter(t.Context(), strategy.Filter{Masks: true})
-		kept, err := both.Filter(qty.Gt(1)).Join(both.Select(qty).Distinct(), gpuframe.Semi, qty).Collect(masked)
-		require.NoError(t, err)
-		require.Equal(t, int64(len(collect(t, both.Filter(qty.Gt(1))))), kept.NumRows())
-		require.NoError(t, kept.Release())
+		for _, copies := range []bool{false, true} {
+			masked := strategy.WithFilter(t.Context(), strategy.Filter{Masks: true, Copies: copies})
+			kept, err := both.Filter(qty.Gt(1)).Join(both.Select(qty).Distinct(), gpuframe.Semi, qty).Collect(masked)
+			require.NoError(t, err)
+			require.Equal(t, int64(len(collect(t, both.Filter(qty.Gt(1))))), kept.NumRows())
+			require.NoError(t, kept.Release())
+		}
 	})
 }
 

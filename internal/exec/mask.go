@@ -145,12 +145,12 @@ func (f *filtering) masked(ctx context.Context, table *buffer.Buffer) (made *buf
 	}
 	held.Add(of)
 	rows, _ := table.HostRows()
-	if kept <= rows/maskKept && !strategy.OfFilter(ctx).Masks {
-		if made, err = selection.FilterMask(ctx, of, bits, f.options()); err != nil {
-			return nil, err
-		}
-		part, err := made.Slice(0, kept)
-		return releasing(part, err, made)
+	copies := kept <= rows/maskKept
+	if choices := strategy.OfFilter(ctx); choices.Masks {
+		copies = choices.Copies
+	}
+	if copies {
+		return selection.FilterMask(ctx, of, bits, f.options())
 	}
 	return f.withMask(of, bits)
 }

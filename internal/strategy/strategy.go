@@ -108,8 +108,10 @@ func OfGroup(ctx context.Context) Group {
 
 // Filter has the choices of the filters of a query.
 type Filter struct {
-	// Masks masks the keys of joins above filters, also of few rows and however many are kept.
-	Masks bool
+	// Masks evaluates the conditions of filters below joins as masks, also of few rows. Then the
+	// keys of the joins are masked or, with Copies, the rows are copied by the mask, however many
+	// are kept.
+	Masks, Copies bool
 }
 
 type filterKey struct{}
