@@ -150,7 +150,10 @@ func TestAllDistinctRows(t *testing.T) {
 	x := expr.Col("x")
 	for i, choice := range []strategy.Group{{TextNumbers: true, Places: true}, {TextNumbers: true, Partition: true, PlaceBits: 4}, {TextNumbers: true}} {
 		for _, keys := range [][]string{{"k", "t"}, {"t", "x", "k", "b"}, {"t"}} {
-			for _, options := range []group.ByOptions{{Order: group.FirstAppearance}, {Order: group.ByKey}} {
+			for j, options := range []group.ByOptions{{Order: group.FirstAppearance}, {Order: group.ByKey}} {
+				if brief(mgr) && (i+j+len(keys))%3 > 0 {
+					continue
+				}
 				var answers []arrow.Record
 				for _, m := range []*memory.Manager{host, mgr} {
 					table, err := buffer.FromRecord(m, record)
