@@ -40,10 +40,7 @@ func (c *checkedAt) expect(f *footer, rowGroup, leaf int, again bool) {
 	if chunk.IsSetCryptoMetadata() {
 		return
 	}
-	start := chunk.MetaData.GetDataPageOffset()
-	if chunk.MetaData.IsSetDictionaryPageOffset() && chunk.MetaData.GetDictionaryPageOffset() > 0 {
-		start = min(start, chunk.MetaData.GetDictionaryPageOffset())
-	}
+	start := f.startOf(rowGroup, leaf)
 	column := f.metadata.Schema.Column(leaf)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,6 +79,16 @@ func (c *checkedAt) ReadAt(p []byte, offset int64) (int, error) {
 		c.mu.Unlock()
 	}
 	return n, err
+}
+
+// startOf returns the place of the first page of a column chunk.
+func (f *footer) startOf(rowGroup, leaf int) int64 {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].MetaData
+	start := chunk.GetDataPageOffset()
+	if chunk.IsSetDictionaryPageOffset() && chunk.GetDictionaryPageOffset() > 0 {
+		start = min(start, chunk.GetDictionaryPageOffset())
+	}
+	return start
 }
 
 // hasStruct reports whether arrow-go decodes a type, or a part of it, as a struct: it uses

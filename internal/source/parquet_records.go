@@ -64,7 +64,7 @@ func newParquetRecords(s *parquetFiles, m *memory.Manager, schema *arrow.Schema,
 		}
 	}
 	a := &ahead{
-		parts: len(groups), bytes: p.bytes, most: max(2, 1+runtime.GOMAXPROCS(0)/max(1, schema.NumFields())), mostBytes: mostDecoded,
+		parts: len(groups), bytes: p.bytes, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostDecoded,
 		decode: p.decode, closing: func(failed bool) error { return check(failed || p.delta()) },
 	}
 	return a.begin()
@@ -127,7 +127,10 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield 
 		return err
 	}
 	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
-	d := &groupDecoder{parquetRecords: p, group: group, reader: used.reader, checks: used.checks, columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer)}
+	d := &groupDecoder{
+		parquetRecords: p, group: group, from: used.opened, reader: used.reader, checks: used.checks,
+		flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
+	}
 	defer d.release()
 	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
 	p.counters.FileBytes.Add(compressed)
@@ -171,9 +174,12 @@ func yieldTable(table arrow.Table, yield func(arrow.Record) bool) bool {
 // groupDecoder decodes a row group step by step.
 type groupDecoder struct {
 	*parquetRecords
-	group   rowGroup
-	reader  *pqarrow.FileReader
-	checks  *checkedAt
+	group  rowGroup
+	from   io.ReaderAt
+	reader *pqarrow.FileReader
+	checks *checkedAt
+	// flats are the columns that package pages decodes, columns those that arrow-go does.
+	flats   []*flatColumn
 	columns []*pqarrow.ColumnReader
 	leaves  [][]int
 }
@@ -251,12 +257,19 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		defer values.Release()
 		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
 	}
-	if d.columns[i] == nil {
-		if d.columns[i], err = d.open(ctx, i); err != nil {
+	if d.flats[i] == nil && d.columns[i] == nil {
+		if d.flats[i], err = d.openFlat(i); err == nil && d.flats[i] == nil {
+			d.columns[i], err = d.open(ctx, i)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	chunk, err = d.columns[i].NextBatch(rows)
+	if d.flats[i] != nil {
+		chunk, err = d.flats[i].next(field.Type, rows)
+	} else {
+		chunk, err = d.columns[i].NextBatch(rows)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -303,6 +316,11 @@ func (d *groupDecoder) open(ctx context.Context, i int) (*pqarrow.ColumnReader, 
 }
 
 func (d *groupDecoder) release() {
+	for _, column := range d.flats {
+		if column != nil {
+			column.release()
+		}
+	}
 	for _, column := range d.columns {
 		if column != nil {
 			column.Release()
