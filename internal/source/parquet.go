@@ -188,7 +188,8 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	if request.BatchRows == 0 {
 		request.BatchRows = defaultRows
 	}
-	return newLoader(s, m, request, selected.schema, newParquetRecords(s, m, selected.schema, groups, request)), nil
+	allocator, check := hostMemory(m)
+	return newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, allocator, check)), nil
 }
 
 // rowGroup is a row group that has to be read.

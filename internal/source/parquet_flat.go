@@ -15,6 +15,9 @@ import (
 // Columns that are no lists and no structs are decoded by package pages if it knows their types,
 // encodings and compression. arrow-go decodes the others.
 
+// flatColumns is false if arrow-go decodes all columns.
+var flatColumns = true // tests change it
+
 // flatColumn decodes a column chunk.
 type flatColumn struct {
 	decoder *pages.Decoder
@@ -28,7 +31,7 @@ var chunkBytes = sync.Pool{New: func() any { return new([]byte) }}
 
 // flat describes a column chunk for its decoder, and reports whether the metadata allow one.
 func (d *groupDecoder) flat(i int) (about pages.Flat, ok bool) {
-	if len(d.leaves[i]) != 1 {
+	if len(d.leaves[i]) != 1 || !flatColumns {
 		return about, false
 	}
 	f, leaf := d.group.footer, d.leaves[i][0]
@@ -102,6 +105,9 @@ func (c *flatColumn) next(t arrow.DataType, rows int64) (*arrow.Chunked, error) 
 }
 
 func (c *flatColumn) release() {
+	if c.decoder != nil {
+		c.decoder.Close()
+	}
 	chunkBytes.Put(c.bytes)
 	c.bytes, c.decoder = nil, nil
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/source/pages"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 const (
@@ -52,8 +51,7 @@ type usedFile struct {
 	reader *pqarrow.FileReader
 }
 
-func newParquetRecords(s *parquetFiles, m *memory.Manager, schema *arrow.Schema, groups []rowGroup, request Request) records {
-	allocator, check := hostMemory(m)
+func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, allocator arrowmemory.Allocator, check func(failed bool) error) records {
 	p := &parquetRecords{
 		source: s, schema: schema, groups: groups, rows: mostRecordRows, allocator: allocator, counters: request.Counters.or(),
 		processors: make(chan struct{}, runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},

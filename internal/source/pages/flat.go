@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -53,11 +54,17 @@ type Decoder struct {
 	data []byte
 	left int64
 	page flatPage
-	// scratch has the current page without compression.
+	// scratch has the current page without compression. Its memory is that of pooled, or a
+	// larger one.
 	scratch []byte
+	pooled  *[]byte
 	// hasDictionary is set after the dictionary page.
 	hasDictionary bool
 }
+
+// scratches has memory for pages without compression, so that it is not cleared for each column
+// chunk.
+var scratches = sync.Pool{New: func() any { return new([]byte) }}
 
 // flatPage is the rest of a data page.
 type flatPage struct {
@@ -76,7 +83,8 @@ type flatPage struct {
 //
 // # Ownership
 //
-// The decoder reads data until its last call. It holds no memory of mem between calls.
+// The decoder reads data until its last call. It holds no memory of mem between calls. Close
+// keeps its other memory for other decoders.
 //
 // # Errors
 //
@@ -86,7 +94,19 @@ func NewDecoder(data []byte, about Flat, mem arrowmemory.Allocator) (*Decoder, e
 	if d.values == nil {
 		return nil, fmt.Errorf("%v from %v: %w", about.Type, about.Physical, ErrOther)
 	}
-	return d, d.checkHeaders()
+	if err := d.checkHeaders(); err != nil {
+		return nil, err
+	}
+	d.pooled = scratches.Get().(*[]byte)
+	d.scratch = *d.pooled
+	return d, nil
+}
+
+// Close ends the use of the decoder.
+func (d *Decoder) Close() {
+	*d.pooled = d.scratch
+	scratches.Put(d.pooled)
+	*d = Decoder{}
 }
 
 // checkHeaders checks that the pages have the claimed number of values, in encodings that the

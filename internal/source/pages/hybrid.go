@@ -14,8 +14,8 @@ type hybrid struct {
 	width int // bits
 	// left is the number of values of the current run that were not decoded.
 	left int
-	// packed has the numbers of the run, those from the bit at on are left. It is nil if all
-	// are equal to value.
+	// packed begins with the numbers of the run, of which those from the bit at on are left. It
+	// is nil if all are equal to value.
 	packed []byte
 	at     int
 	value  uint32
@@ -38,7 +38,8 @@ func (h *hybrid) begin() error {
 	}
 	if head&1 == 1 && h.width > 0 {
 		length := min(count*h.width, len(h.data))
-		h.packed, h.at, h.data = h.data[:length], 0, h.data[length:]
+		// The bytes after the run stay: unpack reads whole words.
+		h.packed, h.at, h.data = h.data, 0, h.data[length:]
 		if h.left = min(count*8, length*8/h.width); h.left == 0 {
 			return errCut
 		}
