@@ -70,3 +70,24 @@ func DecodeParquet(ctx context.Context, of Source, columns []string, allocator a
 		record.Release()
 	}
 }
+
+// Flat reports for each column of the first row group of a source of one Parquet file whether
+// package pages decodes it.
+func Flat(ctx context.Context, of Source) (flat []bool, err error) {
+	s := of.(*parquetFiles)
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	footer, err := s.files[0].footer()
+	if err != nil {
+		return nil, err
+	}
+	p := &parquetRecords{source: s, schema: schema}
+	d := &groupDecoder{parquetRecords: p, group: rowGroup0(s.files[0], footer, 0), leaves: p.leaves(footer)}
+	for i := range schema.Fields() {
+		_, is := d.flat(i)
+		flat = append(flat, is)
+	}
+	return flat, nil
+}

@@ -138,3 +138,18 @@ func TestFilesOfOthersAreReadLikeArrow(t *testing.T) {
 		}
 	}
 }
+
+// Lists, structs and types that files store in another way stay with arrow-go, other columns do
+// not.
+func TestFlatColumns(t *testing.T) {
+	types := variedTypes()
+	data := variedParquet(t, types)
+	s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	flat, err := source.Flat(t.Context(), s)
+	require.NoError(t, err)
+	for i, of := range types {
+		want := !arrow.IsNested(of.ID()) && of.ID() != arrow.LARGE_STRING && of.ID() != arrow.FIXED_SIZE_BINARY
+		assert.Equal(t, want, flat[i], "%v", of)
+	}
+}
