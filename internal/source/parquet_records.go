@@ -23,6 +23,8 @@ const (
 	// mostRecordRows is the number of rows of a record at most: larger row groups are
 	// decoded in several steps.
 	mostRecordRows = 1 << 20
+	// stringWidth is the expected length of a string with its offset, in bytes.
+	stringWidth = 16
 	// mostDecoded is the memory that row groups in flight may take, beyond the two that
 	// always may be.
 	mostDecoded = 1 << 30
@@ -103,10 +105,20 @@ func (p *parquetRecords) partition(name string) int {
 	return -1
 }
 
+// bytes returns the approximate memory of a row group in flight: its bytes without compression,
+// or those of its arrays if values of dictionaries are expected to be more.
 func (p *parquetRecords) bytes(part int) int64 {
 	group := p.groups[part]
 	_, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
-	return decoded
+	width := int64(0)
+	for _, field := range p.schema.Fields() {
+		if t, is := field.Type.(arrow.FixedWidthDataType); is {
+			width += int64(t.Bytes())
+		} else {
+			width += stringWidth
+		}
+	}
+	return max(decoded, width*min(group.rows, 2*p.rows)) // one record is decoded while one waits
 }
 
 // decode decodes one row group, several columns at a time.

@@ -28,7 +28,8 @@ type Flat struct {
 	// FixedLenByteArray.
 	Physical parquet.Type
 	Width    int
-	// Type is that of the arrays.
+	// Type is that of the arrays. A dictionary of utf8 or binary with indices of int32 is the
+	// file's dictionary, if that has all values.
 	Type arrow.DataType
 }
 
@@ -113,6 +114,7 @@ func (d *Decoder) Close() {
 // decoder knows.
 func (d *Decoder) checkHeaders() error {
 	rest, seen := d.data, int64(0)
+	_, encoded := d.values.(*encoded)
 	for page := 0; seen < d.about.Values; page++ {
 		if len(rest) == 0 {
 			return fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, d.about.Values, ErrDamaged)
@@ -126,7 +128,7 @@ func (d *Decoder) checkHeaders() error {
 			continue
 		}
 		seen += h.Values
-		known := h.Encoding == Plain || h.Encoding == PlainDictionary || h.Encoding == RLEDictionary || h.Encoding == RLE && d.about.Physical == parquet.Types.Boolean
+		known := h.Encoding == Plain && !encoded || h.Encoding == PlainDictionary || h.Encoding == RLEDictionary || h.Encoding == RLE && d.about.Physical == parquet.Types.Boolean
 		if !known || h.Kind == DataPage && d.about.MaxDefinition > 0 && h.DefinitionEncoding != RLE || h.RepetitionLevels > 0 {
 			return fmt.Errorf("page %d has values of encoding %d, levels of encoding %d: %w", page, h.Encoding, h.DefinitionEncoding, ErrOther)
 		}
@@ -200,6 +202,11 @@ func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
 		d.mem.Free(validity)
 	}
 	data := array.NewData(d.about.Type, done, buffers, nil, nulls, 0)
+	if v, is := d.values.(*encoded); is {
+		dictionary := v.array(d.mem)
+		data.SetDictionary(dictionary)
+		dictionary.Release()
+	}
 	for _, b := range buffers {
 		if b != nil {
 			b.Release()

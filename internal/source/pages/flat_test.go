@@ -65,6 +65,15 @@ func decoded(t testing.TB, chunk []byte, about pages.Flat, rows int64) (arrow.Ar
 		made = append(made, next)
 		done += int64(next.Len())
 	}
+	if about.Type.ID() == arrow.DICTIONARY {
+		// Concatenate would keep the memory of a dictionary: other arrays have as many rows.
+		for _, each := range made {
+			for i := range each.Len() {
+				_ = each.ValueStr(i)
+			}
+		}
+		return array.NewNull(int(about.Values)), nil
+	}
 	return array.Concatenate(made, arrowmemory.DefaultAllocator)
 }
 
@@ -115,6 +124,43 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
+// Strings of a dictionary are read as its indices on request, if it has all of them.
+func TestDecoderOfDictionaries(t *testing.T) {
+	generator := arraytest.NewGenerator(5)
+	for _, of := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.Binary} {
+		for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
+			generator.Nulls = nulls
+			values := generator.Array(of, 500)
+			chunk, about := flatChunk(t, values, parquet.WithDataPageSize(300), parquet.WithBatchSize(50))
+			about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: of}
+			require.True(t, about.Decodable())
+			memory := arrowmemory.NewCheckedAllocator(arrowmemory.DefaultAllocator)
+			d, err := pages.NewDecoder(chunk, about, memory)
+			require.NoError(t, err)
+			for row := 0; row < values.Len(); {
+				got, err := d.Next(120)
+				require.NoError(t, err)
+				require.True(t, arrow.TypeEqual(about.Type, got.DataType()))
+				for i := range got.Len() {
+					require.Equal(t, values.IsNull(row), got.IsNull(i))
+					if !got.IsNull(i) {
+						require.Equal(t, values.ValueStr(row), got.ValueStr(i))
+					}
+					row++
+				}
+				got.Release()
+			}
+			d.Close()
+			memory.AssertSize(t, 0)
+		}
+	}
+	generator.Nulls = arraytest.NoneNull
+	chunk, about := flatChunk(t, generator.Array(arrow.BinaryTypes.String, 50), parquet.WithDictionaryDefault(false))
+	about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	_, err := pages.NewDecoder(chunk, about, arrowmemory.DefaultAllocator)
+	require.ErrorIs(t, err, pages.ErrOther)
+}
+
 // Encodings, lists and types that only arrow-go decodes are reported before any memory is used.
 func TestDecoderOfOthers(t *testing.T) {
 	generator := arraytest.NewGenerator(3)
@@ -140,6 +186,7 @@ func FuzzDecoder(f *testing.F) {
 	generator := arraytest.NewGenerator(17)
 	codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd}
 	var abouts []pages.Flat
+	var chunks [][]byte
 	for i, of := range flatTypes() {
 		generator.Nulls = []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull}[i%2]
 		values := fitting(generator.Array(of, 300))
@@ -147,6 +194,13 @@ func FuzzDecoder(f *testing.F) {
 			chunk, about := flatChunk(f, values, parquet.WithCompression(codec), parquet.WithDictionaryDefault((i+n)%3 > 0), parquet.WithDataPageSize(500), parquet.WithBatchSize(100),
 				parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[n%2]))
 			f.Add(chunk, byte(len(abouts)), uint16(130))
+			abouts, chunks = append(abouts, about), append(chunks, chunk)
+		}
+	}
+	for i, about := range abouts {
+		if about.Type.ID() == arrow.STRING {
+			about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: about.Type}
+			f.Add(chunks[i], byte(len(abouts)), uint16(70))
 			abouts = append(abouts, about)
 		}
 	}

@@ -75,6 +75,9 @@ func newValues(f Flat) values {
 		if id == arrow.STRING || id == arrow.BINARY {
 			return &text{}
 		}
+		if t, is := f.Type.(*arrow.DictionaryType); is {
+			return newEncoded(t)
+		}
 	}
 	return nil
 }
