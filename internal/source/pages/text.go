@@ -17,7 +17,7 @@ var errLong = errors.New("the strings are longer than an array may be")
 const (
 	// word is the number of bytes that short strings are copied by. The memory of strings
 	// is longer by as many.
-	word = 16
+	word = 32
 	// mostText is the length of the strings of an array at most.
 	mostText = math.MaxInt32 - word
 )
