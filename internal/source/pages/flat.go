@@ -162,7 +162,9 @@ func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
 	n := int(rows)
 	var validity []byte
 	if d.about.MaxDefinition > 0 {
-		validity = allocate(d.mem, (n+7)/8)
+		if validity = allocate(d.mem, (n+7)/8); n > 0 {
+			validity[len(validity)-1] = 0 // also the bits after the last row
+		}
 	}
 	d.values.begin(n, d.mem)
 	defer func() {
