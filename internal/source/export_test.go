@@ -2,6 +2,10 @@ package source
 
 import (
 	"context"
+	"errors"
+	"io"
+
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -34,4 +38,64 @@ func SetLeastEncodedRows(rows int64) (restore func()) {
 	before := leastEncodedRows
 	leastEncodedRows = rows
 	return func() { leastEncodedRows = before }
+}
+
+// SetFlatColumns sets whether package pages decodes columns, and returns a function that sets
+// what was before.
+func SetFlatColumns(on bool) (reset func()) {
+	before := flatColumns
+	flatColumns = on
+	return func() { flatColumns = before }
+}
+
+// DecodeParquet decodes columns of a source of Parquet files into memory of an allocator, and
+// releases them.
+func DecodeParquet(ctx context.Context, of Source, columns []string, allocator arrowmemory.Allocator) (rows int64, err error) {
+	s := of.(*parquetFiles)
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return 0, err
+	}
+	selected, err := project(schema, columns)
+	if err != nil {
+		return 0, err
+	}
+	groups, err := s.rowGroups(ctx, schema, Request{})
+	if err != nil {
+		return 0, err
+	}
+	records := newParquetRecords(s, selected.schema, groups, Request{}, allocator, func(bool) error { return nil })
+	defer func() { err = errors.Join(err, records.close(err != nil)) }()
+	for {
+		record, err := records.next(ctx)
+		if err == io.EOF {
+			return rows, nil
+		}
+		if err != nil {
+			return rows, err
+		}
+		rows += record.NumRows()
+		record.Release()
+	}
+}
+
+// Flat reports for each column of the first row group of a source of one Parquet file whether
+// package pages decodes it.
+func Flat(ctx context.Context, of Source) (flat []bool, err error) {
+	s := of.(*parquetFiles)
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	footer, err := s.files[0].footer()
+	if err != nil {
+		return nil, err
+	}
+	p := &parquetRecords{source: s, schema: schema, records: schema}
+	d := &groupDecoder{parquetRecords: p, group: rowGroup0(s.files[0], footer, 0), leaves: p.leaves(footer)}
+	for i := range schema.Fields() {
+		_, is := d.flat(i)
+		flat = append(flat, is)
+	}
+	return flat, nil
 }

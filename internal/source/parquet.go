@@ -40,7 +40,7 @@ type parquetFiles struct {
 // that a column equals a literal, or one of several, also excludes row groups by the
 // dictionary of the column if all its values are there, or by its Bloom filter. Several
 // goroutines decode columns and row groups ahead of the reader, on a GPU into pinned
-// memory. Footers are read once and again if a file has changed.
+// memory: package pages most columns, arrow-go lists, structs and rare encodings. Footers are read once and again if a file has changed.
 func Parquet(list []string) (Source, error) {
 	found, err := expand(list, []string{".parquet", ".parq", ".pq"})
 	if err != nil {
@@ -188,7 +188,8 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	if request.BatchRows == 0 {
 		request.BatchRows = defaultRows
 	}
-	return newLoader(s, m, request, selected.schema, newParquetRecords(s, m, selected.schema, groups, request)), nil
+	allocator, check := hostMemory(m)
+	return newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, allocator, check)), nil
 }
 
 // rowGroup is a row group that has to be read.

@@ -19,13 +19,14 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/source/pages"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 const (
 	// mostRecordRows is the number of rows of a record at most: larger row groups are
 	// decoded in several steps.
 	mostRecordRows = 1 << 20
+	// stringWidth is the expected length of a string with its offset, in bytes.
+	stringWidth = 16
 	// mostDecoded is the memory that row groups in flight may take, beyond the two that
 	// always may be.
 	mostDecoded = 1 << 30
@@ -58,8 +59,7 @@ type usedFile struct {
 	reader *pqarrow.FileReader
 }
 
-func newParquetRecords(s *parquetFiles, m *memory.Manager, schema *arrow.Schema, groups []rowGroup, request Request) records {
-	allocator, check := hostMemory(m)
+func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, allocator arrowmemory.Allocator, check func(failed bool) error) records {
 	p := &parquetRecords{
 		source: s, schema: schema, groups: groups, rows: mostRecordRows, allocator: allocator, counters: request.Counters.or(),
 		processors: make(chan struct{}, runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},
@@ -72,7 +72,7 @@ func newParquetRecords(s *parquetFiles, m *memory.Manager, schema *arrow.Schema,
 	p.encoded = p.encodedColumns()
 	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
-		parts: len(groups), bytes: p.bytes, most: max(2, 1+runtime.GOMAXPROCS(0)/max(1, schema.NumFields())), mostBytes: mostDecoded,
+		parts: len(groups), bytes: p.bytes, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostDecoded,
 		decode: p.decode, closing: func(failed bool) error { return check(failed || p.delta()) },
 	}
 	return a.begin()
@@ -113,10 +113,20 @@ func (p *parquetRecords) partition(name string) int {
 	return -1
 }
 
+// bytes returns the approximate memory of a row group in flight: its bytes without compression,
+// or those of its arrays if values of dictionaries are expected to be more.
 func (p *parquetRecords) bytes(part int) int64 {
 	group := p.groups[part]
 	_, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
-	return decoded
+	width := int64(0)
+	for _, field := range p.schema.Fields() {
+		if t, is := field.Type.(arrow.FixedWidthDataType); is {
+			width += int64(t.Bytes())
+		} else {
+			width += stringWidth
+		}
+	}
+	return max(decoded, width*min(group.rows, 2*p.rows)) // one record is decoded while one waits
 }
 
 // decode decodes one row group, several columns at a time.
@@ -135,7 +145,10 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield 
 		return err
 	}
 	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
-	d := &groupDecoder{parquetRecords: p, group: group, reader: used.reader, checks: used.checks, columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer)}
+	d := &groupDecoder{
+		parquetRecords: p, group: group, from: used.opened, reader: used.reader, checks: used.checks,
+		flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
+	}
 	defer d.release()
 	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
 	p.counters.FileBytes.Add(compressed)
@@ -179,9 +192,12 @@ func yieldTable(table arrow.Table, yield func(arrow.Record) bool) bool {
 // groupDecoder decodes a row group step by step.
 type groupDecoder struct {
 	*parquetRecords
-	group   rowGroup
-	reader  *pqarrow.FileReader
-	checks  *checkedAt
+	group  rowGroup
+	from   io.ReaderAt
+	reader *pqarrow.FileReader
+	checks *checkedAt
+	// flats are the columns that package pages decodes, columns those that arrow-go does.
+	flats   []*flatColumn
 	columns []*pqarrow.ColumnReader
 	leaves  [][]int
 	// done is the number of rows that were decoded.
@@ -261,16 +277,23 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		defer values.Release()
 		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
 	}
-	if d.columns[i] == nil {
-		if d.columns[i], err = d.open(ctx, i, d.encoded[i]); err != nil {
+	if d.flats[i] == nil && d.columns[i] == nil {
+		if d.flats[i], err = d.openFlat(i); err == nil && d.flats[i] == nil {
+			d.columns[i], err = d.open(ctx, i, d.encoded[i])
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	chunk, err = d.columns[i].NextBatch(rows)
+	if d.flats[i] != nil {
+		chunk, err = d.flats[i].next(d.records.Field(i).Type, rows)
+	} else {
+		chunk, err = d.columns[i].NextBatch(rows)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if d.encoded[i] {
+	if d.encoded[i] && d.flats[i] == nil {
 		if chunk, err = d.encodedChunk(ctx, i, rows, chunk); err != nil {
 			return nil, err
 		}
@@ -370,6 +393,11 @@ func encodedBy(chunk *arrow.Chunked, length int64) bool {
 }
 
 func (d *groupDecoder) release() {
+	for _, column := range d.flats {
+		if column != nil {
+			column.release()
+		}
+	}
 	for _, column := range d.columns {
 		if column != nil {
 			column.Release()

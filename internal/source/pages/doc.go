@@ -1,5 +1,12 @@
 // Package pages reads parts of Parquet files that arrow-go does not offer or does not
-// check: headers of pages, pages of dictionaries, and Bloom filters.
+// check: headers of pages, pages of dictionaries, and Bloom filters. It decodes columns that
+// are no lists and no structs, in a fraction of arrow-go's time.
+//
+// # Columns
+//
+// A [Decoder] makes arrays of a column chunk: plain values are converted in one loop, and
+// indices of a dictionary are replaced by its values, which were converted before. Rows with
+// nulls are decoded without the nulls first, and then moved to their places.
 //
 // # Checks
 //

@@ -38,6 +38,9 @@ type Header struct {
 	// Levels is the length of the levels before the values of a DataPage2, which are
 	// never compressed.
 	Levels int
+	// RepetitionLevels is the length of those of them that are repetition levels, which come
+	// first.
+	RepetitionLevels int
 	// Stored reports that the values of a DataPage2 are not compressed.
 	Stored bool
 }
@@ -66,7 +69,7 @@ func Read(data []byte) (Header, error) {
 			definition+repetition > int64(h.Compressed) {
 			return Header{}, fmt.Errorf("levels of %d and %d bytes in a page of %d: %w", definition, repetition, h.Uncompressed, ErrDamaged)
 		}
-		h.Levels = int(definition + repetition)
+		h.Levels, h.RepetitionLevels = int(definition+repetition), int(repetition)
 		compressed, given := about[7]
 		h.Stored = given && compressed.number == 0
 	}

@@ -37,6 +37,39 @@ func prefix(codec compress.Compression, data []byte, uncompressed, n int) (made 
 	return read.Bytes(), nil
 }
 
+// decompress decompresses a page of a known length, into scratch if that has room. A page
+// without compression is returned as it is.
+func decompress(codec compress.Compression, data []byte, uncompressed int, scratch []byte) (made []byte, err error) {
+	if err := checkSize(codec, data, uncompressed); err != nil {
+		return nil, err
+	}
+	if codec == compress.Codecs.Uncompressed {
+		return data, nil
+	}
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("decompression failed: %v: %w", reason, ErrDamaged)
+		}
+	}()
+	if uncompressed>>20 > len(data)>>6 {
+		// A page that claims a hundred times its length gets memory as its bytes come.
+		made, err = prefix(codec, data, uncompressed, uncompressed)
+	} else {
+		if cap(scratch) < uncompressed {
+			scratch = make([]byte, uncompressed)
+		}
+		found, failure := compress.GetCodec(codec)
+		if failure != nil {
+			return nil, failure
+		}
+		made = found.Decode(scratch[:uncompressed], data)
+	}
+	if err == nil && len(made) != uncompressed {
+		err = fmt.Errorf("the page has %d bytes, %d by its header: %w", len(made), uncompressed, ErrDamaged)
+	}
+	return made, err
+}
+
 // checkSize checks the length that compressed data claims, which decompression allocates.
 func checkSize(codec compress.Compression, data []byte, uncompressed int) error {
 	claimed := uint64(uncompressed)

@@ -1,0 +1,336 @@
+package pages
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+)
+
+// ErrOther reports a column chunk that a [Decoder] does not decode: it has another encoding or
+// compression. arrow-go may decode it.
+var ErrOther = errors.New("the column chunk has another encoding")
+
+// mostRows is the number of rows of an array at most. It limits the memory that a damaged header
+// can claim.
+const mostRows = 1 << 20
+
+// Flat describes a column chunk that is no part of a list or a struct.
+type Flat struct {
+	Column
+	// Physical is the type of the values in the file, Width the length of those of
+	// FixedLenByteArray.
+	Physical parquet.Type
+	Width    int
+	// Type is that of the arrays. A dictionary of utf8 or binary with indices of int32 is the
+	// file's dictionary, if that has all values.
+	Type arrow.DataType
+}
+
+// Decodable reports whether a [Decoder] knows the types and the compression of a column chunk.
+func (f Flat) Decodable() bool {
+	switch f.Codec {
+	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd:
+	default:
+		return false
+	}
+	return f.MaxDefinition <= 1 && f.MaxRepetition == 0 && newValues(f) != nil
+}
+
+// Decoder decodes a column chunk into arrays of its final type: it writes each value once, into
+// the memory of the array.
+type Decoder struct {
+	about  Flat
+	mem    arrowmemory.Allocator
+	values values
+
+	// data has the pages that were not begun. left is the number of rows that were not
+	// returned.
+	data []byte
+	left int64
+	page flatPage
+	// scratch has the current page without compression. Its memory is that of pooled, or a
+	// larger one.
+	scratch []byte
+	pooled  *[]byte
+	// hasDictionary is set after the dictionary page.
+	hasDictionary bool
+}
+
+// scratches has memory for pages without compression, so that it is not cleared for each column
+// chunk.
+var scratches = sync.Pool{New: func() any { return new([]byte) }}
+
+// flatPage is the rest of a data page.
+type flatPage struct {
+	left int // rows
+	// levels are the definition levels. They are unused if the column has no nulls.
+	levels hybrid
+	// values are the encoded values, of which taken are decoded, or the indices.
+	values  []byte
+	taken   int
+	indexed bool
+	indices hybrid
+}
+
+// NewDecoder returns a decoder of a column chunk, of which data has all bytes. Arrays have
+// their memory from mem.
+//
+// # Ownership
+//
+// The decoder reads data until its last call. It holds no memory of mem between calls. Close
+// keeps its other memory for other decoders.
+//
+// # Errors
+//
+// An error wraps [ErrOther] or [ErrDamaged].
+func NewDecoder(data []byte, about Flat, mem arrowmemory.Allocator) (*Decoder, error) {
+	d := &Decoder{about: about, mem: mem, values: newValues(about), data: data, left: about.Values}
+	if d.values == nil {
+		return nil, fmt.Errorf("%v from %v: %w", about.Type, about.Physical, ErrOther)
+	}
+	if err := d.checkHeaders(); err != nil {
+		return nil, err
+	}
+	d.pooled = scratches.Get().(*[]byte)
+	d.scratch = *d.pooled
+	return d, nil
+}
+
+// Close ends the use of the decoder.
+func (d *Decoder) Close() {
+	*d.pooled = d.scratch
+	scratches.Put(d.pooled)
+	*d = Decoder{}
+}
+
+// checkHeaders checks that the pages have the claimed number of values, in encodings that the
+// decoder knows.
+func (d *Decoder) checkHeaders() error {
+	rest, seen := d.data, int64(0)
+	_, encoded := d.values.(*encoded)
+	for page := 0; seen < d.about.Values; page++ {
+		if len(rest) == 0 {
+			return fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, d.about.Values, ErrDamaged)
+		}
+		h, _, after, err := cutPage(rest)
+		if err != nil {
+			return fmt.Errorf("page %d: %w", page, err)
+		}
+		rest = after
+		if h.Kind != DataPage && h.Kind != DataPage2 {
+			continue
+		}
+		seen += h.Values
+		known := h.Encoding == Plain && !encoded || h.Encoding == PlainDictionary || h.Encoding == RLEDictionary || h.Encoding == RLE && d.about.Physical == parquet.Types.Boolean
+		if !known || h.Kind == DataPage && d.about.MaxDefinition > 0 && h.DefinitionEncoding != RLE || h.RepetitionLevels > 0 {
+			return fmt.Errorf("page %d has values of encoding %d, levels of encoding %d: %w", page, h.Encoding, h.DefinitionEncoding, ErrOther)
+		}
+	}
+	if seen > d.about.Values {
+		return fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, d.about.Values, ErrDamaged)
+	}
+	return nil
+}
+
+// cutPage divides data after its first page.
+func cutPage(data []byte) (h Header, body, rest []byte, err error) {
+	if h, err = Read(data); err != nil {
+		return h, nil, nil, err
+	}
+	data = data[h.Length:]
+	if h.Compressed > len(data) {
+		return h, nil, nil, fmt.Errorf("it has %d bytes, the column chunk %d more: %w", h.Compressed, len(data), ErrDamaged)
+	}
+	return h, data[:h.Compressed], data[h.Compressed:], nil
+}
+
+// Next decodes an array of the next rows: fewer than requested if that are more than a million,
+// or if strings are longer than 2 GiB together. The caller releases it.
+//
+// # Errors
+//
+// An error wraps [ErrDamaged]. The decoder must not be used after it.
+func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
+	rows = min(rows, d.left, mostRows)
+	n := int(rows)
+	var validity []byte
+	if d.about.MaxDefinition > 0 {
+		if validity = allocate(d.mem, (n+7)/8); n > 0 {
+			validity[len(validity)-1] = 0 // also the bits after the last row
+		}
+	}
+	d.values.begin(n, d.mem)
+	defer func() {
+		if made == nil { // also after a panic
+			d.mem.Free(validity)
+			d.values.drop()
+		}
+	}()
+	done, nulls := 0, 0
+	for done < n {
+		for d.page.left == 0 {
+			if err := d.nextPage(); err != nil {
+				return nil, err
+			}
+		}
+		k, before := min(n-done, d.page.left), d.page
+		valid, err := d.take(done, k, validity)
+		for errors.Is(err, errLong) && k > 1 && done == 0 {
+			d.page, k = before, k/2
+			valid, err = d.take(done, k, validity)
+		}
+		if errors.Is(err, errLong) && done > 0 {
+			d.page = before
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		done, nulls = done+k, nulls+k-valid
+		d.page.left -= k
+	}
+	d.left -= int64(done)
+	buffers := append([]*arrowmemory.Buffer{nil}, d.values.end(done)...)
+	if nulls > 0 {
+		buffers[0] = arrowmemory.NewBufferWithAllocator(validity, d.mem)
+	} else {
+		d.mem.Free(validity)
+	}
+	data := array.NewData(d.about.Type, done, buffers, nil, nulls, 0)
+	if v, is := d.values.(*encoded); is {
+		dictionary := v.array(d.mem)
+		data.SetDictionary(dictionary)
+		dictionary.Release()
+	}
+	for _, b := range buffers {
+		if b != nil {
+			b.Release()
+		}
+	}
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}
+
+// take decodes rows of the current page to a place of the array, and returns how many are valid.
+func (d *Decoder) take(at, rows int, validity []byte) (valid int, err error) {
+	valid = rows
+	if d.about.MaxDefinition > 0 {
+		if valid, err = d.page.levels.bits(validity, at, rows); err != nil {
+			return 0, err
+		}
+	}
+	if d.page.indexed {
+		err = d.values.indexed(&d.page.indices, at, valid)
+	} else {
+		err = d.values.plain(d.page.values, d.page.taken, at, valid)
+	}
+	if err != nil {
+		return 0, err
+	}
+	d.page.taken += valid
+	if valid < rows {
+		d.values.spread(at, rows, valid, validity)
+	}
+	return valid, nil
+}
+
+// nextPage begins the next data page. It reads the dictionary if that comes first.
+func (d *Decoder) nextPage() error {
+	h, body, rest, err := cutPage(d.data)
+	if err != nil {
+		return err
+	}
+	d.data = rest
+	switch h.Kind {
+	case DictionaryPage:
+		if d.hasDictionary || h.Encoding != Plain && h.Encoding != PlainDictionary {
+			return fmt.Errorf("a second dictionary, or one of encoding %d: %w", h.Encoding, ErrDamaged)
+		}
+		d.hasDictionary = true
+		plain, err := d.decompress(d.about.Codec, body, h.Uncompressed)
+		if err != nil {
+			return err
+		}
+		return d.values.dictionary(plain, h.Values)
+	case DataPage, DataPage2:
+		return d.begin(h, body)
+	}
+	return nil
+}
+
+// begin begins a data page.
+func (d *Decoder) begin(h Header, body []byte) error {
+	levels, codec := body[:h.Levels], d.about.Codec
+	if h.Kind == DataPage2 && h.Stored {
+		codec = compress.Codecs.Uncompressed
+	}
+	all, err := d.decompress(codec, body[h.Levels:], h.Uncompressed-h.Levels)
+	if err != nil {
+		return err
+	}
+	if h.Kind == DataPage && d.about.MaxDefinition > 0 {
+		if levels, all, err = cutLength(all); err != nil {
+			return err
+		}
+	}
+	d.page = flatPage{left: int(h.Values), levels: hybrid{data: levels, width: 1}, values: all}
+	if int64(d.page.left) != h.Values || h.Values > d.left {
+		return fmt.Errorf("a page of %d values, the column chunk has %d more: %w", h.Values, d.left, ErrDamaged)
+	}
+	switch {
+	case h.Encoding == RLE:
+		// An RLE page of booleans: the indices are the values.
+		d.page.indexed = true
+		d.page.indices.width = 1
+		if len(all) > 0 {
+			d.page.indices.data, _, err = cutLength(all)
+		}
+	case h.Encoding != Plain && len(all) > 0:
+		d.page.indexed = true
+		d.page.indices = hybrid{data: all[1:], width: int(all[0])}
+		if all[0] > 32 {
+			err = fmt.Errorf("indices of %d bits: %w", all[0], ErrDamaged)
+		}
+	}
+	return err
+}
+
+// decompress decompresses a page into the scratch memory. Some writers leave out the bytes of
+// an empty page.
+func (d *Decoder) decompress(codec compress.Compression, body []byte, length int) ([]byte, error) {
+	if length == 0 && len(body) == 0 {
+		return nil, nil
+	}
+	made, err := decompress(codec, body, length, d.scratch)
+	if err == nil && codec != compress.Codecs.Uncompressed {
+		d.scratch = made
+	}
+	return made, err
+}
+
+// cutLength divides data after bytes that follow their length.
+func cutLength(data []byte) (first, rest []byte, err error) {
+	if len(data) < 4 {
+		return nil, nil, errCut
+	}
+	length := uint64(binary.LittleEndian.Uint32(data))
+	if length > uint64(len(data)-4) {
+		return nil, nil, fmt.Errorf("levels of %d bytes in a page of %d: %w", length, len(data), ErrDamaged)
+	}
+	return data[4 : 4+length], data[4+length:], nil
+}
+
+// allocate returns memory of which the caller writes every byte.
+func allocate(mem arrowmemory.Allocator, bytes int) []byte {
+	if m, is := mem.(interface{ AllocateUninitialized(int) []byte }); is {
+		return m.AllocateUninitialized(bytes)
+	}
+	return mem.Allocate(bytes)
+}
