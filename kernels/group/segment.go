@@ -184,11 +184,8 @@ func (m *members) ends(counts *column.Column) (*column.Column, error) {
 	return ends, err
 }
 
-// sorted returns the members sorted by group, and by value if the key is given.
-func (m *members) sorted(key ...order.Key) (*buffer.Buffer, error) {
-	return m.sortedColumn(1, key...)
-}
-
+// sortedColumn returns a column of the members with their groups, sorted by group, and by value if
+// the key is given.
 func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, error) {
 	keys := append([]order.Key{{Column: memberName(0)}}, key...)
 	rows, err := m.rows.Select(memberName(0), memberName(number))
