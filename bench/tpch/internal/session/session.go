@@ -42,8 +42,19 @@ type Options struct {
 }
 
 // DefaultTableRows is so small that the comments of lineitem, of 27 bytes on average, have
-// 32-bit offsets.
+// 32-bit offsets. Those of orders have 49, those of partsupp 124.
 const DefaultTableRows = 64 << 20
+
+// mostRows returns a number of rows, at most wanted, with which the comments of a table have 32-bit offsets.
+func mostRows(t data.Table, wanted int64) int64 {
+	switch t {
+	case data.Orders:
+		return min(wanted, DefaultTableRows/2)
+	case data.PartSupp:
+		return min(wanted, DefaultTableRows/4)
+	}
+	return wanted
+}
 
 // Session is an engine and the tables. Its methods may not be called concurrently.
 type Session struct {
@@ -103,7 +114,7 @@ func (s *Session) open(ctx context.Context, g *data.Generator, options Options) 
 		if options.Folder != "" {
 			*places[t] = s.queries.Parquet(filepath.Join(options.Folder, t.String()+"-*.parquet"))
 		} else {
-			*places[t], err = s.load(ctx, g, t, options.TableRows)
+			*places[t], err = s.load(ctx, g, t, mostRows(t, options.TableRows))
 		}
 		if err != nil {
 			return fmt.Errorf("%v: %w", t, err)
