@@ -45,7 +45,9 @@ func TestEachDriverCallFails(t *testing.T) {
 						failed = true
 						return fmt.Errorf("%s %d: %w", call, number, failure)
 					})
-					require.True(s.t, failed)
+					// How often a wait asks for an event, and whether it sleeps, depends on the time.
+					waits := call == "EventQuery" || call == "EventSynchronize"
+					require.True(s.t, failed || waits, "%s %d of %d", call, number, counts[call])
 				}
 			}
 		}
