@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -128,6 +129,9 @@ func TestMoreThanTheBudget(t *testing.T) {
 		"top": {func(e *gpuframe.Engine) gpuframe.Query { return e.Records(nil, records...).Top(50, text, id) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && strings.Contains(name, "windows") {
+				t.Skip("TestWindowsUnderBudgets has smaller ones")
+			}
 			want := lines(t, c.query(large))
 			if !c.ordered {
 				slices.Sort(want)

@@ -21,6 +21,10 @@ import (
 // TPC-H at scale factor 10 lost 0.4 to 1 ms in each of some 170 waits that way.
 const (
 	polledWithoutPause = 200 * time.Microsecond
+	// polledByFew is the same with fewer processors than manyProcessors, of which a wait that polls
+	// takes one from other work.
+	polledByFew    = 50 * time.Microsecond
+	manyProcessors = 8
 	// polledWithoutYield are the polls, of about 0.2 µs each, before which the goroutine
 	// does not yield: yielding costs a goroutine that is locked to its thread two thread
 	// switches, which is longer than most waits for a result.
@@ -33,8 +37,11 @@ const (
 // pollBriefly polls without a pause. It reports whether the wait has ended, by
 // completion or by an error.
 func pollBriefly(ctx context.Context, done func() (bool, error)) (finished bool, err error) {
-	start := time.Now()
-	for i := 0; i < polledWithoutYield || time.Since(start) < polledWithoutPause; i++ {
+	start, most := time.Now(), polledWithoutPause
+	if runtime.NumCPU() < manyProcessors {
+		most = polledByFew
+	}
+	for i := 0; i < polledWithoutYield || time.Since(start) < most; i++ {
 		if finished, err := done(); finished || err != nil {
 			return finished, err
 		}
