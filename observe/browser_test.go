@@ -52,14 +52,20 @@ type message struct {
 	} `json:"error"`
 }
 
-// newBrowser starts Chromium until the end of the test. Only addresses that begin with allowed
-// may be loaded. A Chromium that ends before it has opened an empty page is started again: that
-// says nothing about the page. A machine on which it never opens one counts as without Chromium.
-func newBrowser(t *testing.T, allowed string) *browser {
+// chromium returns the path of Chromium, without which it skips the test.
+func chromium(t *testing.T) string {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium is installed (Debian's package chromium): the page is not opened")
 	}
+	return path
+}
+
+// newBrowser starts Chromium until the end of the test. Only addresses that begin with allowed
+// may be loaded. A Chromium that ends before it has opened an empty page is started again: that
+// says nothing about the page. A machine on which it never opens one counts as without Chromium.
+func newBrowser(t *testing.T, allowed string) *browser {
+	path := chromium(t)
 	const attempts = 5
 	for range attempts {
 		b, messages := startBrowser(t, path, allowed)
@@ -307,6 +313,7 @@ func (b *browser) checkAxe() {
 }
 
 func TestPageInABrowser(t *testing.T) {
+	chromium(t) // before queries run, which a skip would not wait for
 	s := newService(t, "query "+hostile)
 	loadPrices(t, s.engine.Manager(), 5000, hostile)
 	_, err := s.engine.Manager().Allocate(2<<30, memory.AllocateOptions{Tag: "failed " + hostile})
