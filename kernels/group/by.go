@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,7 +49,15 @@ type ByOptions struct {
 	// FirstRow is the number of the table's first row, if the table is a part of the rows:
 	// ArgMin and ArgMax count from it.
 	FirstRow int64
+	// Windows lets [Query.Partial] add floats as Aggregate does on a GPU, several times as fast.
+	// [Merge] then can fail with an error that wraps [ErrInexact]: make the partial results again
+	// without Windows. That does not happen if the largest magnitudes of the parts are alike.
+	Windows bool
 }
+
+// ErrInexact is wrapped by the error of [Merge] if partial results with ByOptions.Windows do not
+// have the bits that the result needs.
+var ErrInexact = errors.New("group: the windows of partial results differ")
 
 // Query is the rows of a table and the keys that they are grouped by. It is immutable and
 // borrows the table.

@@ -65,8 +65,7 @@ func (d *denseKeys) argument() any {
 	return kernels.Struct(append([]any{count, direct}, fields...)...)
 }
 
-// mayBeDense reports whether the plan and the order of the result allow dense keys. A partial
-// result has its groups in the order of their first rows, which one group always has.
+// mayBeDense reports whether the plan and the order of the result allow dense keys.
 func (r *run) mayBeDense(q Query) bool {
 	if r.call.OnHost() || q.numbered || len(q.keys) > mostDenseKeys || r.options.Order == FirstAppearance {
 		return false
@@ -79,9 +78,9 @@ func (r *run) mayBeDense(q Query) bool {
 	return true
 }
 
-// findDense finds dense keys, or returns nil if the keys are others. If constants is set only
-// constants are dense.
-func (r *run) findDense(q Query, constants bool) (*grouping, error) {
+// findDense finds dense keys, or returns nil if the keys are others. Those of partial results are dense
+// only if tiles add their rows, for states in memory have no other way that is as fast.
+func (r *run) findDense(q Query) (*grouping, error) {
 	if !r.mayBeDense(q) || r.rows.Capacity() == 0 {
 		return nil, nil
 	}
@@ -95,9 +94,6 @@ func (r *run) findDense(q Query, constants bool) (*grouping, error) {
 		d.keys = append(d.keys, k)
 	}
 	if len(variable) > 0 {
-		if constants {
-			return nil, nil
-		}
 		spans, err := f.spansOf(variable)
 		if err != nil || spans == nil {
 			return nil, err
@@ -130,6 +126,9 @@ func (r *run) findDense(q Query, constants bool) (*grouping, error) {
 		return nil, err
 	}
 	if !inPlace {
+		if len(variable) > 0 && r.parts {
+			return nil, nil
+		}
 		if r.partitions, err = r.planPartitions(q, d); err != nil || r.partitions != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ var entries = kernelset.Entries{
 	"count_tops":                 "tops",
 	"ends_of_groups":             "rows",
 	"find_frequent":              "records",
+	"find_inexact":               "inexact",
 	"find_tops":                  "tile_powers",
 	"finish":                     "finish",
 	"first_few_places":           "places",

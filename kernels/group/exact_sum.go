@@ -38,7 +38,30 @@ const (
 	flagNaN      = 1
 	flagPositive = 2
 	flagNegative = 4
+	// flagWindowAt and flagWindowBelow are set in a state with the sum of a window (windows.go):
+	// the lowest bin of the window is that of the lowest bin of the value with the largest exponent,
+	// or the one below. The bins above carry what belongs to that bin, so it cannot be dropped any more:
+	// flagInexact is set if it was.
+	flagInexact     = 8
+	flagWindowBelow = 16
+	flagWindowAt    = 32
 )
+
+// movedFlags returns the flags of a state of which the top is raised by some bins.
+func movedFlags(flags, bins uint64) uint64 {
+	at, below := flags&flagWindowAt, flags&flagWindowBelow
+	if bins == 0 || at|below == 0 {
+		return flags
+	}
+	flags &^= flagWindowAt | flagWindowBelow
+	if bins > 1 || below != 0 {
+		flags |= flagInexact
+	}
+	if bins == 1 && at != 0 {
+		flags |= flagWindowBelow
+	}
+	return flags
+}
 
 // pieces is a float64 as pieces.
 type pieces struct {
@@ -120,17 +143,18 @@ func raiseTop(state []uint64, top uint64) {
 		}
 		state[sumBins+i] = moved
 	}
-	state[sumTop] = top
+	state[sumTop], state[sumFlags] = top, movedFlags(state[sumFlags], down)
 }
 
 // mergeFloats adds a state to another one.
 func mergeFloats(state, other []uint64) {
-	state[sumFlags] |= other[sumFlags]
 	if other[sumTop] == 0 {
+		state[sumFlags] |= other[sumFlags]
 		return
 	}
 	raiseTop(state, other[sumTop])
 	below := state[sumTop] - other[sumTop]
+	state[sumFlags] |= movedFlags(other[sumFlags], below)
 	bins := uint64(len(state) - sumBins)
 	for i := range bins {
 		if at := i + below; at < bins {

@@ -39,6 +39,8 @@ type grouping struct {
 	// kept is set if the states are the result. The bins of sums of floats then have to be
 	// those of the definition; otherwise their total is enough.
 	kept bool
+	// windows is set if they may be those of windows nevertheless.
+	windows bool
 
 	owned owned
 }

@@ -46,6 +46,8 @@ type run struct {
 	// masked is set if input mask has the rows that belong to a group.
 	masked bool
 	mask   int
+	// parts is set for a partial result, merges if the rows are states.
+	parts, merges bool
 	// filtered is set if the rows are those that meet the query's condition.
 	filtered bool
 
@@ -114,7 +116,7 @@ func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate
 		}
 		return nil, q.estimate(ctx, p, options)
 	}
-	r := &run{options: options, plan: p, presence: -1, ranks: map[int]*column.Column{}}
+	r := &run{options: options, plan: p, presence: -1, parts: q.parts, ranks: map[int]*column.Column{}}
 	conditional := !q.where.IsZero()
 	q, err := r.restrict(ctx, q, aggregates)
 	r.filtered = conditional && !r.masked
@@ -164,7 +166,7 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 			return err != nil || op.Nullable(c)
 		})
 	}
-	if r.groups, err = r.findDense(q, q.parts); err != nil || r.partitions != nil {
+	if r.groups, err = r.findDense(q); err != nil || r.partitions != nil {
 		return err
 	}
 	if r.groups == nil {
@@ -462,6 +464,11 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 		return nil, err
 	}
 	r.owned.add(r.states)
+	if r.merges {
+		if err := r.checkExact(); err != nil {
+			return nil, err
+		}
+	}
 	table, err := r.table()
 	if err == nil && r.presence >= 0 {
 		table, err = r.present(table)

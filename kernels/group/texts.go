@@ -231,12 +231,16 @@ func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregat
 	if err != nil {
 		return nil, err
 	}
-	table, err := closing(r, r.result)
+	step := r.result
+	if q.parts {
+		step = r.partial
+	}
+	table, err := closing(r, step)
 	if err != nil {
 		return nil, err
 	}
 	made, err := k.texts(table)
-	if made, err = release.OnError(made, err, table.Release()); err != nil || order != ByKey {
+	if made, err = release.OnError(made, err, table.Release()); err != nil || order != ByKey || q.parts {
 		return made, err
 	}
 	return sortedByKeys(&k.call, made, len(q.keys))

@@ -36,13 +36,15 @@ type tileReader struct {
 	// words of 32 bits and extremes of 64 bits begin at word.
 	words, word int
 	window      sumWindow
-	// again is set if the reader before reads the same column, and the launch adds columns.
-	again bool
+	// again is set if the reader before reads the same column, and the launch adds columns. kept is
+	// set for a sum of floats with a state that others are merged with.
+	again, kept bool
 }
 
 // tileWords returns the number of words of 32 and of 64 bits of an accumulator in a slot, or
-// false if tiles do not support it. integers is the number of words of a sum of integers.
-func (a accumulator) tileWords(kept bool, integers int) (words, extremes int, ok bool) {
+// false if tiles do not support it. windows is set if sums of floats may have windows. integers is the
+// number of words of a sum of integers.
+func (a accumulator) tileWords(windows bool, integers int) (words, extremes int, ok bool) {
 	if a.merges {
 		return 0, 0, false
 	}
@@ -56,7 +58,7 @@ func (a accumulator) tileWords(kept bool, integers int) (words, extremes int, ok
 	case greatest:
 		return 0, 1, true
 	case sumFloats:
-		return windowWords, 0, a.term == linear && !kept
+		return windowWords, 0, a.term == linear && windows
 	}
 	return 0, 0, false
 }
@@ -82,12 +84,12 @@ func slicesOf(slots, bytes, limit int) int {
 // tileLaunches divides accumulators into launches for a number of slots. rest are the numbers of the
 // others. An accumulator that needs slices has a separate launch. integers returns the number of words of
 // a sum of integers.
-func tileLaunches(list []accumulator, integers func(int) int, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
+func tileLaunches(list []accumulator, integers func(int) int, windows bool, slots, limit int) (launches []tileLaunch, rest []int) {
 	open := -1 // the launch without slices
 	for i, a := range list {
 		l := tileLaunch{accumulators: []int{i}}
 		var ok bool
-		if l.words, l.extremes, ok = a.tileWords(kept, integers(i)); !ok {
+		if l.words, l.extremes, ok = a.tileWords(windows, integers(i)); !ok {
 			rest = append(rest, i)
 			continue
 		}
@@ -131,7 +133,7 @@ func (r *run) tiled(places uint64) (bool, error) {
 		terms, _, _ := list[i].extent(&r.call, r.input)
 		return terms.words(rows)
 	}
-	launches, rest := tileLaunches(list, integers, false, int(places), limit-tileReserve)
+	launches, rest := tileLaunches(list, integers, !r.parts || r.options.Windows, int(places), limit-tileReserve)
 	passes := 0
 	for _, l := range launches {
 		passes += l.slices
@@ -194,12 +196,12 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 	}
 	rows := rowsOfBlock(call.Stream.Device().Info().Multiprocessors, mostSlices, g.rows)
 	integers := func(i int) int { return readers[i].terms.words(rows) }
-	launches, others := tileLaunches(list, integers, g.kept, g.capacity(), limit)
+	launches, others := tileLaunches(list, integers, !g.kept || g.windows, g.capacity(), limit)
 	for _, l := range launches {
 		t := tiling{slots: g.capacity(), slices: l.slices}
 		for _, i := range l.accumulators {
-			made := tileReader{reader: &readers[i], word: t.words}
-			words, extremes, _ := list[i].tileWords(g.kept, integers(i))
+			made := tileReader{reader: &readers[i], word: t.words, kept: g.kept && list[i].kind == sumFloats}
+			words, extremes, _ := list[i].tileWords(true, integers(i))
 			made.words = words
 			if extremes > 0 {
 				made.word = t.extremes
@@ -342,7 +344,7 @@ func (t *tiling) argument() any {
 
 func (r *tileReader) argument() any {
 	rows := r.kind == greatest && r.value < 0
-	return kernels.Struct(uint32(r.kind), word(r.least || r.marks), word(rows || r.again), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room), uint32(r.term), word(r.terms.isSigned),
+	return kernels.Struct(uint32(r.kind), word(r.least || r.marks || r.kept), word(rows || r.again), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room), uint32(r.term), word(r.terms.isSigned),
 		r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.window.state, r.window.limbs, r.window.list)
 }
 

@@ -55,7 +55,7 @@ static inline __device__ void merge(const State<in_slot> &s, u32 stage, u32 kind
         raise(s.word(sum_top), other[0]);
         return;
     }
-    const u64 flags = other[sum_flags * stride], top = same_top ? s.found : other[0], below = s.found - top;
+    const u64 top = same_top ? s.found : other[0], below = s.found - top, flags = moved_flags(other[sum_flags * stride], below);
     if (flags != 0)
         __nvvm_atom_or_gen_ll((long long *)s.word(sum_flags), (long long)flags);
     if (top == 0)

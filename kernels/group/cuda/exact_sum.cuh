@@ -9,7 +9,19 @@ DEVICE f64 subtract(f64 a, f64 b) { return __nvvm_add_rn_d(a, -b); }
 DEVICE f64 multiply(f64 a, f64 b) { return __nvvm_mul_rn_d(a, b); }
 
 static constexpr u32 bin_bits = 28, sum_pieces = 3, sum_top = 0, sum_flags = 1, sum_first_bin = 2;
-static constexpr u64 flag_nan = 1, flag_positive = 2, flag_negative = 4;
+static constexpr u64 flag_nan = 1, flag_positive = 2, flag_negative = 4, special_flags = 7;
+static constexpr u64 flag_inexact = 8, flag_window_below = 16, flag_window_at = 32;
+
+// moved_flags returns the flags of a state of which the top is raised by some bins.
+DEVICE u64 moved_flags(u64 flags, u64 bins) {
+    const u64 at = flags & flag_window_at, below = flags & flag_window_below;
+    if (bins == 0 || (at | below) == 0)
+        return flags;
+    flags &= ~(flag_window_at | flag_window_below);
+    if (bins > 1 || below != 0)
+        flags |= flag_inexact;
+    return bins == 1 && at != 0 ? flags | flag_window_below : flags;
+}
 
 // Pieces is a float64 as pieces. top is the number of the lowest piece plus 1, or 0
 // without pieces. piece has the pieces of this bin and of the two above, the highest first.
@@ -166,7 +178,7 @@ DEVICE bool is_finite(f64 x) { return (__builtin_bit_cast(u64, x) >> 52 & 0x7ff)
 // float_sum returns the sum of a state of some words, rounded once, and the rest that the
 // rounding dropped.
 static inline __device__ __attribute__((noinline)) Double float_sum(const u64 *state, u32 words) {
-    const u64 flags = state[sum_flags];
+    const u64 flags = state[sum_flags] & special_flags;
     if ((flags & flag_nan) != 0 || (flags & (flag_positive | flag_negative)) == (flag_positive | flag_negative))
         return Double{__builtin_bit_cast(f64, 0x7ff8000000000000ull), 0};
     if (flags != 0)

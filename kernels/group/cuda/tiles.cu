@@ -152,6 +152,8 @@ settle_sums(const i64 *groups, i64 most_groups, const TileBatch batch) {
             if (top == 0)
                 continue;
             Wide total = sum_of(sum_of(wide(limbs[0], 0, 0), left(wide(limbs[1], 0, 0), 32)), left(with_sign(limbs[2]), 64));
+            if (r.least != 0 && top > (u64)r.window->low / bin_bits)
+                __nvvm_atom_or_gen_ll((long long *)&state[sum_flags], (long long)(top == (u64)r.window->low / bin_bits + 1 ? flag_window_at : flag_window_below));
             // The sum is in units of bit low − 2. The lowest bin that is kept has number top − 2.
             total = left(arithmetic_right(total, 2), (u32)(r.window->low - (i32)bin_bits * ((i32)top - 2)));
             const State<false> to = {state, 1, bins, top};

@@ -28,7 +28,8 @@ struct Outside {
 struct TileReader {
     // word is the number of the first word in a slot, of those of 64 bits for extremes. stride
     // is the number of words between the states of two groups in global memory. A count with least
-    // set may be any number that is not zero. add_columns loads no values if rows is set. term is
+    // set may be any number that is not zero, a sum of floats with least set is a state that others are
+    // merged with. add_columns loads no values if rows is set. term is
     // the product that a sum adds up; is_signed is set if a sum of integers has negative terms.
     u32 kind, least, rows, conditional, word, words, stride, room, term, is_signed;
     Source in, other, condition;
