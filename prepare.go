@@ -14,6 +14,9 @@ import (
 type prepared struct {
 	plan  plan.Node
 	needs exec.Needs
+	// windows is whether sums of floats of parts of the rows may have windows: the rows are in memory,
+	// so that the query can begin again, and no run has found that the windows differ too much.
+	windows *atomic.Bool
 	// tables are those for the slots of the plan.
 	tables map[*source.Slot]source.Source
 	// tag is the tag of a query without another one: its last verb and the place of
@@ -50,7 +53,7 @@ func (q Query) prepare(ctx context.Context, without []string) (*prepared, error)
 	var made *prepared
 	if s != nil {
 		if known, ok := plans.find(s); ok {
-			made = &prepared{plan: known.plan, needs: known.needs, tables: s.tables(known.slots), tag: q.step.origin()}
+			made = &prepared{plan: known.plan, needs: known.needs, windows: known.windows, tables: s.tables(known.slots), tag: q.step.origin()}
 		}
 	}
 	if made == nil {
@@ -59,7 +62,7 @@ func (q Query) prepare(ctx context.Context, without []string) (*prepared, error)
 			return nil, err
 		}
 		if s != nil {
-			plans.keep(s, made.plan, made.needs)
+			plans.keep(s, made)
 		}
 	}
 	q.step.prepared.known.Store(made)
@@ -89,9 +92,21 @@ func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*pr
 		return nil, failed(err)
 	}
 	q.step.engine.plans.made.Add(1)
-	made := &prepared{plan: n, needs: exec.NeedsOf(n), tag: q.step.origin()}
+	made := &prepared{plan: n, needs: exec.NeedsOf(n), windows: new(atomic.Bool), tag: q.step.origin()}
+	made.windows.Store(readsMemory(n))
 	if s != nil {
 		made.tables = s.tables(s.slots)
 	}
 	return made, nil
+}
+
+// readsMemory reports whether all rows of a plan are in memory.
+func readsMemory(n plan.Node) bool {
+	is := true
+	plan.Walk(n, func(n plan.Node) {
+		if scan, ok := n.(*plan.Scan); ok {
+			is = is && source.InMemory(scan.Source())
+		}
+	})
+	return is
 }

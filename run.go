@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/nvtx"
 	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -84,9 +85,16 @@ func (r *run) end(err error) {
 // do opens the reader of the result and calls f with it, while the query has its turn. If
 // memory is short, it releases everything. If caches keep rows, these are released and the
 // query begins again. If other queries have used memory, it waits until they have ended, and
-// begins again without others. After an error the reader is closed.
+// begins again without others. If sums in windows differ too much, it begins again without windows.
+// After an error the reader is closed.
 func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
 	short, err := r.attempt(ctx, f)
+	if errors.Is(err, group.ErrInexact) {
+		r.settings.Windows = false
+		r.prepared.windows.Store(false)
+		r.restart()
+		short, err = r.attempt(ctx, f)
+	}
 	if exec.IsShort(err) && r.evict() {
 		r.restart()
 		if without, again := r.attempt(ctx, f); !errors.Is(again, source.ErrUsed) {

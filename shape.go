@@ -188,8 +188,9 @@ const mostPlans = 64
 // keptPlan is an optimized plan with the slots of its shape.
 type keptPlan struct {
 	*shape
-	plan  plan.Node
-	needs exec.Needs
+	plan    plan.Node
+	needs   exec.Needs
+	windows *atomic.Bool
 }
 
 // find returns the plan of a shape.
@@ -211,8 +212,8 @@ func (p *plans) find(s *shape) (known keptPlan, ok bool) {
 }
 
 // keep keeps a plan, in place of the oldest one if there are many.
-func (p *plans) keep(s *shape, n plan.Node, needs exec.Needs) {
-	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, n, needs}
+func (p *plans) keep(s *shape, of *prepared) {
+	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, of.plan, of.needs, of.windows}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.kept) < mostPlans {

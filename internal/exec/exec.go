@@ -42,6 +42,9 @@ type Settings struct {
 	Spilling *Spilling
 	// KeepNothing is set if empty caches pass their rows on and do not keep them.
 	KeepNothing bool
+	// Windows lets sums of floats of parts of the rows have windows: then the query may fail with an
+	// error that wraps group.ErrInexact, and has to begin again without.
+	Windows bool
 	// Profile, if it is not nil, receives what each node did.
 	Profile *Profile
 	// Progress, if it is not nil, receives what the scans read.

@@ -11,3 +11,13 @@ func Once(s Source) bool {
 	}
 	return false
 }
+
+// InMemory reports whether a source has its rows in memory, so that they can be read again at no
+// cost of reading files.
+func InMemory(s Source) bool {
+	switch s.(type) {
+	case *recordList, *tables, *Slot:
+		return true
+	}
+	return false
+}

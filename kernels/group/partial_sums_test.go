@@ -146,7 +146,7 @@ func TestPartialTexts(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	r := rand.New(rand.NewPCG(9, 10))
-	record := textRecord(r, 900)
+	record := keyedTexts(r, 900)
 	defer record.Release()
 	table, err := buffer.FromRecord(mgr, record)
 	require.NoError(t, err)
@@ -177,8 +177,8 @@ func TestPartialTexts(t *testing.T) {
 	}
 }
 
-// textRecord has two keys of one byte, with nulls in the second one, and floats.
-func textRecord(r *rand.Rand, n int) arrow.Record {
+// keyedTexts has two keys of one byte, with nulls in the second one, and floats.
+func keyedTexts(r *rand.Rand, n int) arrow.Record {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "flag", Type: arrow.BinaryTypes.String}, {Name: "status", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "x", Type: arrow.PrimitiveTypes.Float64},
 	}, nil)
