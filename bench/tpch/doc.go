@@ -4,6 +4,8 @@
 //	go run ./bench/tpch -sf 1 -device host -queries 1,6
 //	go run ./bench/tpch -sf 10 -parquet -folder DIR  # from Parquet files, which are written first
 //	go run ./bench/tpch -sf 10 -parquet -budget 1000000000
+//	go run ./bench/tpch -sf 100 -device cuda:0,cuda:1,cuda:2,cuda:3 -spread # a part of the tables on each
+//	go run ./bench/tpch -sf 100 -device cuda:0 -host-tables                 # larger than the GPU's memory
 //	go run ./bench/tpch -sf 10 -answers DIR          # writes the answers, or compares them with a run before
 //	go run ./bench/tpch -sf 1 -explain -queries 5
 //	go run ./bench/tpch -sf 10 -operations 5         # the operations that take the most time

@@ -30,6 +30,8 @@ type Options struct {
 	// DivideFrom is the number of rows from which several devices divide a scan. 0 is the
 	// engine's choice.
 	DivideFrom int64
+	// Host is whether tables stay in host memory, from which each query reads its columns.
+	Host bool
 	// Budget limits the memory of queries in bytes, if it is not 0. Tables are not part of
 	// it.
 	Budget uint64
@@ -65,6 +67,8 @@ type Session struct {
 	// the queries.
 	queries *gpuframe.Engine
 	frames  []*gpuframe.Frame
+	// records are the tables in host memory.
+	records []arrow.Record
 	tables  queries.Tables
 }
 
@@ -111,7 +115,9 @@ func (s *Session) open(ctx context.Context, g *data.Generator, options Options) 
 	s.tables.Scale = g.Scale()
 	for _, t := range data.Tables {
 		var err error
-		if options.Folder != "" {
+		if options.Host {
+			*places[t], err = s.keep(ctx, g, t)
+		} else if options.Folder != "" {
 			*places[t] = s.queries.Parquet(filepath.Join(options.Folder, t.String()+"-*.parquet"))
 		} else {
 			*places[t], err = s.load(ctx, g, t, mostRows(t, options.TableRows))
@@ -184,6 +190,18 @@ func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tab
 		return parts[0], nil
 	}
 	return parts[0].Union(parts[1:]...), nil
+}
+
+// keep makes a table in host memory.
+func (s *Session) keep(ctx context.Context, g *data.Generator, t data.Table) (q gpuframe.Query, err error) {
+	first := len(s.records)
+	for record, err := range g.Records(ctx, t, recordRows) {
+		if err != nil {
+			return q, err
+		}
+		s.records = append(s.records, record)
+	}
+	return s.queries.Records(t.Schema(), s.records[first:]...), nil
 }
 
 // Tables returns the tables, for other queries.
@@ -262,6 +280,9 @@ func (s *Session) Close() error {
 	var failures []error
 	for _, f := range s.frames {
 		failures = append(failures, f.Release())
+	}
+	for _, r := range s.records {
+		r.Release()
 	}
 	failures = append(failures, s.queries.Close())
 	for _, e := range s.loaders {

@@ -40,6 +40,7 @@ func TestAnswers(t *testing.T) {
 		"one table":      {Device: "host"},
 		"several tables": {Device: "host", TableRows: 10_000},
 		"Parquet":        {Device: "host", Folder: folder},
+		"host memory":    {Device: "host", Host: true},
 	} {
 		s := open(t, 0.01, options)
 		for _, q := range queries.All {
