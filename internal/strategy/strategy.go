@@ -88,6 +88,8 @@ type Group struct {
 	// TwoLevels partitions in two passes, SmallTiles by the tiles of small devices, and Wide
 	// adds up partitions by large blocks.
 	TwoLevels, SmallTiles, Wide bool
+	// AnyMoves moves rows to partitions by the kernel for any keys and columns, also plain ones.
+	AnyMoves bool
 	// DividedRows divides the rows into chunks of this many, as if the memory did not fit the
 	// budget, and DividedBits the groups into 2^DividedBits parts. Zero divides nothing.
 	DividedRows, DividedBits int

@@ -56,6 +56,8 @@ var entries = kernelset.Entries{
 	"partition_move":             "partition",
 	"partition_move_again":       "partition",
 	"partition_move_again_small": "partition",
+	"partition_move_plain":       "partition",
+	"partition_move_plain_small": "partition",
 	"partition_move_small":       "partition",
 	"partition_offsets":          "partition_groups",
 	"partition_slots":            "partition_hash",
