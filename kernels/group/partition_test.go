@@ -100,7 +100,7 @@ func TestPartitions(t *testing.T) {
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	r := rand.New(rand.NewPCG(21, 22))
-	choices := []strategy.Group{{}, {PlaceBits: 6}, {PlaceBits: 5, TwoLevels: true}, {PlaceBits: 6, ChunkRows: 700, Wide: true}, {PlaceBits: 7, ChunkRows: 300, TwoLevels: true, SmallTiles: true}}
+	choices := []strategy.Group{{}, {PlaceBits: 6}, {PlaceBits: 5, TwoLevels: true, AnyMoves: true}, {PlaceBits: 6, ChunkRows: 700, Wide: true}, {PlaceBits: 7, ChunkRows: 300, TwoLevels: true, SmallTiles: true}}
 	names := []string{"uniform", "equal", "sorted", "distinct", "skewed"}
 	keys := [][]string{{"k"}, {"wide"}, {"tiny", "k"}, {"wide", "tiny"}, {"u64"}, {"f32", "tiny"}} // the last two by numbers
 	for round := range 3 * len(names) {
