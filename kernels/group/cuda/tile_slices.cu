@@ -10,7 +10,7 @@ static constexpr u32 taken_rows = 2, taken_entries = taken_rows * warp_threads, 
 
 // An entry of a queue is the slot of a row (15 bits), its number in the tile of its thread (2), its lane (5),
 // and the number of its tile (10). The queue is emptied every oldest_tiles tiles.
-static constexpr u32 slot_bits = 15, item_bits = 2, lane_bits = 5, tile_bits = 32 - slot_bits - item_bits - lane_bits, oldest_tiles = 64;
+static constexpr u32 slot_bits = 15, item_bits = 2, lane_bits = 5, tile_bits = 32 - slot_bits - item_bits - lane_bits, oldest_tiles = 32;
 static_assert(oldest_tiles < 1u << tile_bits && tile_rows == 1u << item_bits && warp_threads == 1u << lane_bits);
 
 DEVICE void store_shared(u32 address, u32 x) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(x) : "memory"); }
