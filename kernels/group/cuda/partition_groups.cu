@@ -652,26 +652,31 @@ template <u32 threads, bool decimals> DEVICE void add_partition(const Aggregatio
             merge_slots<decimals>(a, s, group, slots, count);
         synchronize_block();
     }
-    u32 before = 0;
+    // A warp writes neighbouring groups, so the number of groups before its own is found once.
+    constexpr u32 warps = threads / warp_threads;
+    const u32 each = groups / warps > warp_threads ? groups / warps : warp_threads, lane = lane_in_warp();
+    const u32 own = thread / warp_threads * each, behind = own + each < groups ? own + each : groups;
+    const auto is_present = [&](u32 group) { return group < groups && *s.word(a.present, group) != 0; };
+    u32 count_of_warp = 0, all;
+    for (u32 from = own; from < behind; from += warp_threads)
+        count_of_warp += (u32)__builtin_popcount(ballot(is_present(from + lane)));
+    u64 at = ((u64)partition << a.bits) + block_fold_before<warps>(count_of_warp, sums, all, Sum<u32>());
 #pragma unroll 1
-    for (u32 from = 0; from < groups; from += threads) {
-        const u32 group = from + thread;
-        const bool present = group < groups && *s.word(a.present, group) != 0;
+    for (u32 from = own; from < behind; from += warp_threads) {
+        const u32 group = from + lane;
+        const bool present = is_present(group);
         const u32 lanes = ballot(present);
-        u32 all;
-        u32 rank = before + block_fold_before<threads / warp_threads>((u32)__builtin_popcount(lanes), sums, all, Sum<u32>());
-        before += all;
-        if (!present)
-            continue;
-        rank += (u32)__builtin_popcount(lanes & (1u << lane_in_warp()) - 1);
-        const u64 at = ((u64)partition << a.bits) + rank;
-        a.places_of_groups[at] = (partition << a.bits) + group;
+        if (present) {
+            const u64 to = at + (u32)__builtin_popcount(lanes & (1u << lane) - 1);
+            a.places_of_groups[to] = (partition << a.bits) + group;
 #pragma unroll 1
-        for (u32 i = 0; i < a.outputs; i++)
-            write_output<decimals>(a.output[i], s, group, at);
+            for (u32 i = 0; i < a.outputs; i++)
+                write_output<decimals>(a.output[i], s, group, to);
+        }
+        at += (u32)__builtin_popcount(lanes);
     }
     if (thread == 0)
-        a.groups[partition] = before;
+        a.groups[partition] = all;
 }
 
 // partition_groups_wide is for states of which a multiprocessor has one block.
