@@ -60,6 +60,12 @@ type Group struct {
 	Tiles bool
 	// SlotBytes is the size of the slots of tiles, for which more groups are divided into slices.
 	SlotBytes int
+	// WholeSlices adds the rows of all slices in each of them, those of others to spare slots, instead of
+	// queues of the rows of a slice. CountWords marks the groups with rows in words of slots, also if a sum shows them.
+	WholeSlices, CountWords bool
+	// AnyTiles adds tiles by the kernel that also adds products. WholeExtremes compares all bits of extremes, not
+	// the high halves first.
+	AnyTiles, WholeExtremes bool
 	// Records adds to records in the cache, also few rows and few groups.
 	Records bool
 	// Outside is the number of values outside the window of a sum that are listed, or zero for
@@ -88,6 +94,8 @@ type Group struct {
 	// TwoLevels partitions in two passes, SmallTiles by the tiles of small devices, and Wide
 	// adds up partitions by large blocks.
 	TwoLevels, SmallTiles, Wide bool
+	// AnyMoves moves rows to partitions by the kernel for any keys and columns, also plain ones.
+	AnyMoves bool
 	// DividedRows divides the rows into chunks of this many, as if the memory did not fit the
 	// budget, and DividedBits the groups into 2^DividedBits parts. Zero divides nothing.
 	DividedRows, DividedBits int

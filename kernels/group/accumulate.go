@@ -51,10 +51,18 @@ func (r *run) accumulate() (*states, error) {
 		allocate = r.statesTogether
 	}
 	list := slices.Clone(r.plan.accumulators)
-	for i := range list {
-		list[i].marks = list[i].kind == countRows && !r.groups.kept && r.plan.marks(i)
+	if !r.groups.kept {
+		list = r.marked(list)
 	}
 	return accumulateAll(&r.call, r.groups, list, r.input, allocate)
+}
+
+// marked sets marks in the plan's accumulators, perhaps with others after them.
+func (r *run) marked(list []accumulator) []accumulator {
+	for i := range list {
+		list[i].marks = list[i].kind == countRows && r.plan.marks(i)
+	}
+	return list
 }
 
 // marks reports whether the results only depend on whether a count is zero.

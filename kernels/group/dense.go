@@ -121,7 +121,7 @@ func (r *run) findDense(q Query) (*grouping, error) {
 		k.factor = d.places
 		d.places *= k.span.places
 	}
-	inPlace, err := r.inPlace(d.places)
+	inPlace, err := r.inPlace(d.places, d)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +142,9 @@ func (r *run) findDense(q Query) (*grouping, error) {
 }
 
 // inPlace reports whether rows are to be added to states of a number of groups where the rows
-// are, and not moved to partitions first if that is possible.
-func (r *run) inPlace(places uint64) (bool, error) {
-	tiled, err := r.tiled(places)
+// are, and not moved to partitions first if that is possible. d are the keys, or nil for numbers of groups.
+func (r *run) inPlace(places uint64, d *denseKeys) (bool, error) {
+	tiled, err := r.tiled(places, d)
 	if tiled || err != nil {
 		return tiled, err
 	}

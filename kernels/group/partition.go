@@ -166,7 +166,7 @@ func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
 	if r.call.OnHost() || g.dense != nil || g.keys.RowCount() != nil || g.capacity() == 0 || g.rows == 0 {
 		return nil, nil
 	}
-	if inPlace, err := r.inPlace(uint64(g.capacity())); inPlace || err != nil {
+	if inPlace, err := r.inPlace(uint64(g.capacity()), nil); inPlace || err != nil {
 		return nil, err
 	}
 	key := denseKey{source: source{values: g.numbers.AsBytes(), is: fromUnsigned32, width: 4}, span: span{0, uint64(g.capacity())}, factor: 1}

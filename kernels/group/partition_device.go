@@ -2,6 +2,7 @@ package group
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -211,7 +213,11 @@ func (p *partitioning) move() error {
 	if last {
 		to, narrow = p.places[1], p.narrow()
 	}
-	err = p.launch("partition", "partition_move"+mover.suffix, tiles, partitionThreads, shared, keys, p.counted, int64(p.rows), first.argument(),
+	entry := "partition_move"
+	if p.movesPlain() && !strategy.OfGroup(p.call.Context()).AnyMoves {
+		entry += "_plain"
+	}
+	err = p.launch("partition", entry+mover.suffix, tiles, partitionThreads, shared, keys, p.counted, int64(p.rows), first.argument(),
 		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(memory.Slice[uint8]{}, to, narrow, uint32(0)))
 	if err != nil || last {
 		return err
@@ -227,6 +233,13 @@ func (p *partitioning) move() error {
 	}
 	return p.launch("partition", "partition_move_again"+mover.suffix, tiles, partitionThreads, shared, first.argument(), second.argument(),
 		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(p.places[0], p.places[1], p.narrow(), uint32(0)))
+}
+
+// movesPlain reports whether rows have one key of 4 bytes without nulls, and columns of 4 or 8 bytes.
+func (p *partitionPlan) movesPlain() bool {
+	k := &p.keys.keys[0]
+	return len(p.keys.keys) == 1 && k.width == 4 && k.valid.Len() == 0 &&
+		!slices.ContainsFunc(p.carried, func(c carried) bool { return c.conditions || c.source.width != c.width })
 }
 
 func (p *partitioning) tileRows() int { return partitionThreads * moveKernels[p.mover].items }

@@ -6,14 +6,16 @@ import "slices"
 // (tile_columns.cu), if the group of a row is one column of 32 bits.
 
 // orderColumns reports whether all readers of a launch are sums and extremes of plain columns, with at most
-// one count of all rows. It then moves accumulators of one column together and the count to the end.
+// one count of all rows. It then moves accumulators of one column together, those with sums to the front and the
+// count to the end: marks of rows are derived from the first sum.
 func (t *tiling) orderColumns(g *grouping) bool {
-	if !g.hasPlainNumbers() || slices.ContainsFunc(t.readers, func(r tileReader) bool { return !r.isPlain() }) {
+	if !g.dense.isPlain() || slices.ContainsFunc(t.readers, func(r tileReader) bool { return !r.isPlain() }) {
 		return false
 	}
+	sumsFirst := slices.Clone(t.readers)
+	slices.SortStableFunc(sumsFirst, func(a, b tileReader) int { return int(b.kind) - int(a.kind) })
 	var ordered, counts []tileReader
-	for i := range t.readers {
-		r := t.readers[i]
+	for _, r := range sumsFirst {
 		if r.kind == countRows {
 			counts = append(counts, r)
 			continue
@@ -22,12 +24,11 @@ func (t *tiling) orderColumns(g *grouping) bool {
 			continue
 		}
 		begin := len(ordered)
-		for _, other := range t.readers {
+		for _, other := range sumsFirst {
 			if other.kind != countRows && r.sharesColumn(other) {
 				ordered = append(ordered, other)
 			}
 		}
-		slices.SortStableFunc(ordered[begin:], func(a, b tileReader) int { return int(b.kind) - int(a.kind) }) // sums first
 		for j := range ordered[begin:] {
 			ordered[begin+j].again = j > 0
 		}
@@ -50,14 +51,15 @@ func (r *tileReader) isPlain() bool {
 	return r.kind == countRows || (r.kind == sumFloats || r.kind == greatest && r.value >= 0) && r.in.is == fromFloat64
 }
 
-// hasPlainNumbers reports whether the group of a row is computed of one column of 32 bits.
-func (g *grouping) hasPlainNumbers() bool {
-	if g.dense == nil {
+// isPlain reports whether the group of a row is computed of one column of 32 bits. Without dense keys it is its
+// number.
+func (d *denseKeys) isPlain() bool {
+	if d == nil {
 		return true
 	}
 	count, plain := 0, true
-	for i := range g.dense.keys {
-		if k := &g.dense.keys[i]; !k.constant {
+	for i := range d.keys {
+		if k := &d.keys[i]; !k.constant {
 			count++
 			plain = k.width == 4 && k.valid.Len() == 0
 		}

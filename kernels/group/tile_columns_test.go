@@ -51,7 +51,10 @@ func TestPlainColumns(t *testing.T) {
 		{group.Mean(y), group.Sum(x), group.CountAll()},
 		{group.Min(z), group.Max(y)},
 	}
-	choices := []strategy.Group{{Tiles: true}, {Tiles: true, Outside: 2}, {Tiles: true, SlotBytes: 700}}
+	choices := []strategy.Group{
+		{Tiles: true}, {Tiles: true, Outside: 2}, {Tiles: true, SlotBytes: 700}, {Tiles: true, CountWords: true},
+		{Tiles: true, SlotBytes: 600, Outside: 2}, {Tiles: true, WholeExtremes: true}, {Tiles: true, SlotBytes: 700, WholeSlices: true, CountWords: true},
+	}
 	r := rand.New(rand.NewPCG(81, 82))
 	for round, name := range slices.Sorted(maps.Keys(spreads)) {
 		n := 1 + r.IntN(2500)

@@ -2,11 +2,11 @@ package group
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -42,9 +42,9 @@ type tileReader struct {
 }
 
 // tileWords returns the number of words of 32 and of 64 bits of an accumulator in a slot, or
-// false if tiles do not support it. windows is set if sums of floats may have windows. integers is the
-// number of words of a sum of integers.
-func (a accumulator) tileWords(windows bool, integers int) (words, extremes int, ok bool) {
+// false if tiles do not support it. bins is set if sums of floats have to have the bins of the definition, and
+// no windows. integers is the number of words of a sum of integers.
+func (a accumulator) tileWords(bins bool, integers int) (words, extremes int, ok bool) {
 	if a.merges {
 		return 0, 0, false
 	}
@@ -58,85 +58,52 @@ func (a accumulator) tileWords(windows bool, integers int) (words, extremes int,
 	case greatest:
 		return 0, 1, true
 	case sumFloats:
-		return windowWords, 0, a.term == linear && windows
+		return windowWords, 0, a.term == linear && !bins
 	}
 	return 0, 0, false
 }
 
-// tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
-type tileLaunch struct {
-	accumulators    []int
-	words, extremes int
-	slices          int
-}
-
-func (l *tileLaunch) slotBytes() int { return 4*l.words + 8*l.extremes }
-
-// slicesOf returns the number of slices of some slots of a size, or more than mostSlices.
+// slicesOf returns the number of slices of some slots of a size, or more than any limit if none fits.
 func slicesOf(slots, bytes, limit int) int {
 	most := limit/bytes - spareSlots
 	if most < 1 {
-		return mostSlices + 1
+		return math.MaxInt
 	}
 	return max(slots-1, 0)/most + 1
 }
 
-// tileLaunches divides accumulators into launches for a number of slots. rest are the numbers of the
-// others. An accumulator that needs slices has a separate launch. integers returns the number of words of
-// a sum of integers.
-func tileLaunches(list []accumulator, integers func(int) int, windows bool, slots, limit int) (launches []tileLaunch, rest []int) {
-	open := -1 // the launch without slices
-	for i, a := range list {
-		l := tileLaunch{accumulators: []int{i}}
-		var ok bool
-		if l.words, l.extremes, ok = a.tileWords(windows, integers(i)); !ok {
-			rest = append(rest, i)
-			continue
-		}
-		if l.slices = slicesOf(slots, l.slotBytes(), limit); l.slices > mostSlices {
-			rest = append(rest, i)
-			continue
-		}
-		if l.slices > 1 {
-			launches = append(launches, l)
-			continue
-		}
-		if open >= 0 {
-			o := &launches[open]
-			if len(o.accumulators) < mostReaders && slicesOf(slots, o.slotBytes()+l.slotBytes(), limit) == 1 {
-				o.accumulators = append(o.accumulators, i)
-				o.words, o.extremes = o.words+l.words, o.extremes+l.extremes
-				continue
-			}
-		}
-		open, launches = len(launches), append(launches, l)
-	}
-	return launches, rest
-}
-
 // tiled reports whether tiles are the way to add up a number of places, with an accumulator that
-// counts the rows of each.
-func (r *run) tiled(places uint64) (bool, error) {
+// counts the rows of each. d are the keys, or nil for numbers of groups.
+func (r *run) tiled(places uint64, d *denseKeys) (bool, error) {
 	choices := strategy.OfGroup(r.call.Context())
-	if choices.Partition || choices.Records || places > mostDensePlaces || r.rows.Capacity() < fewestTiledRows && !choices.Tiles {
+	if choices.Partition || choices.Records || places > mostTiledPlaces || r.rows.Capacity() < fewestTiledRows && !choices.Tiles {
 		return false, nil
 	}
-	limit, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	list, bins := r.counted(), r.parts && !r.options.Windows
+	if !r.parts {
+		list = r.marked(list)
+	}
+	readers := make([]reader, len(list))
+	for i, a := range list {
+		if _, _, ok := a.tileWords(bins, 1); !ok {
+			return false, nil
+		}
+		var err error
+		if readers[i], err = readerOf(&r.call, a, r.input); err != nil {
+			return false, err
+		}
+	}
+	layout, err := newTileLayout(&r.call, readers, int(r.rows.Capacity()), int(places), 0, bins, d.isPlain())
 	if err != nil {
 		return false, err
 	}
-	list, rows := r.counted(), rowsOfBlock(r.call.Stream.Device().Info().Multiprocessors, mostSlices, int(r.rows.Capacity()))
-	integers := func(i int) int {
-		if list[i].kind != sumIntegers {
-			return 0
-		}
-		terms, _, _ := list[i].extent(&r.call, r.input)
-		return terms.words(rows)
-	}
-	launches, rest := tileLaunches(list, integers, !r.parts || r.options.Windows, int(places), limit-tileReserve)
+	launches, rest := layout.launches()
 	passes := 0
 	for _, l := range launches {
-		passes += l.slices
+		if places > mostDensePlaces && l.slices > 1 && !l.queues {
+			return false, nil
+		}
+		passes += l.passes()
 	}
 	return len(rest) == 0 && passes <= mostTilePasses, nil
 }
@@ -163,8 +130,9 @@ type tiling struct {
 	// span is the largest distance of a value from the lowest bit of its window.
 	span   int
 	blocks int
-	// columns is set if the readers are ordered by columns, for the kernel of plain ones.
-	columns bool
+	// columns is set if the readers are ordered by columns, for the kernel of plain ones, and queues if
+	// warps put the rows of a slice into queues.
+	columns, queues bool
 }
 
 func (t *tiling) slotBytes() int { return 4*t.words + 8*t.extremes + t.tops }
@@ -182,26 +150,16 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 	if g.rows < fewestTiledRows && !choices.Tiles {
 		return readers, nil
 	}
-	limit, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	layout, err := newTileLayout(call, readers, g.rows, g.capacity(), choices.SlotBytes, g.kept && !g.windows, g.dense.isPlain())
 	if err != nil {
 		return nil, err
 	}
-	limit -= tileReserve
-	if choices.SlotBytes > 0 {
-		limit = choices.SlotBytes
-	}
-	list := make([]accumulator, len(readers))
-	for i := range readers {
-		list[i] = readers[i].accumulator
-	}
-	rows := rowsOfBlock(call.Stream.Device().Info().Multiprocessors, mostSlices, g.rows)
-	integers := func(i int) int { return readers[i].terms.words(rows) }
-	launches, others := tileLaunches(list, integers, !g.kept || g.windows, g.capacity(), limit)
+	launches, others := layout.launches()
 	for _, l := range launches {
-		t := tiling{slots: g.capacity(), slices: l.slices}
+		t := tiling{slots: g.capacity(), slices: l.slices, queues: l.queues}
 		for _, i := range l.accumulators {
-			made := tileReader{reader: &readers[i], word: t.words, kept: g.kept && list[i].kind == sumFloats}
-			words, extremes, _ := list[i].tileWords(true, integers(i))
+			made := tileReader{reader: &readers[i], word: t.words, kept: g.kept && readers[i].kind == sumFloats}
+			words, extremes := layout.words(i)
 			made.words = words
 			if extremes > 0 {
 				made.word = t.extremes
@@ -209,10 +167,11 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 			t.readers = append(t.readers, made)
 			t.words, t.extremes = t.words+words, t.extremes+extremes
 		}
-		if err := t.add(call, g, limit); err != nil {
+		if err := t.add(call, g, layout.limitOf(l)); err != nil {
 			return nil, err
 		}
 	}
+	limit, list := layout.limit, layout.list
 	powers, others := powerLaunches(list, others, g.kept, g.capacity(), limit)
 	for _, l := range powers {
 		added, err := g.addPowers(call, readers, l, limit)
@@ -246,7 +205,11 @@ func (t *tiling) shape(multiprocessors, rows, limit int) {
 	for t.copies < mostCopies && (2*t.copies*t.own()+spareSlots)*t.slotBytes() <= limit && 2*t.copies*t.own() <= max(each*tileThreads/4, t.own()) {
 		t.copies *= 2
 	}
-	t.span = windowSpan(each * (tileThreads / t.copies))
+	sharing := t.copies
+	if t.queues {
+		sharing = 1 // a lane adds rows of others
+	}
+	t.span = windowSpan(each * (tileThreads / sharing))
 }
 
 // add adds all rows to the readers.
@@ -271,9 +234,19 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 			return err
 		}
 	}
+	choices := strategy.OfGroup(call.Context())
 	file, entry := "tiles", "add_tiles"
-	if t.columns {
+	if choices.AnyTiles || slices.ContainsFunc(t.readers, func(r tileReader) bool { return r.kind == sumIntegers && r.term != linear }) {
+		entry = "add_tile_products"
+	}
+	switch {
+	case t.queues:
+		file, entry = "tile_slices", "add_slices"
+	case t.columns:
 		file, entry = "tile_columns", "add_columns"
+		if choices.WholeExtremes {
+			entry = "add_columns_whole"
+		}
 	}
 	if err := t.launchRows(call, g, file, entry); err != nil {
 		return err
@@ -283,7 +256,11 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 
 // launchRows launches a kernel that adds all rows.
 func (t *tiling) launchRows(call *op.Call, g *grouping, file, entry string) error {
-	return t.run(call, file, entry, t.blocks, tileThreads, t.entries()*t.slotBytes(),
+	shared := t.entries() * t.slotBytes()
+	if t.queues {
+		shared += queueBytes
+	}
+	return t.run(call, file, entry, t.blocks, tileThreads, shared,
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
 }
 

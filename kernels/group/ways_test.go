@@ -32,6 +32,7 @@ func TestEachWayOnce(t *testing.T) {
 	}{
 		{"accumulate", strategy.Group{}, several},
 		{"tiles", strategy.Group{Tiles: true}, several},
+		{"tiles with products", strategy.Group{Tiles: true, AnyTiles: true}, several},
 		{"slices", strategy.Group{Tiles: true, SlotBytes: 900}, several},
 		{"outside", strategy.Group{Tiles: true, Outside: 1}, single},
 		{"records of one word", strategy.Group{Records: true}, []group.Aggregate{group.CountAll()}},

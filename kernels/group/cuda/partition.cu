@@ -163,8 +163,13 @@ struct Moved {
     u32 narrow, padding;
 };
 
+// Reads is what a kernel that moves rows reads: any keys and columns of a table, one key of 4 bytes
+// without nulls and columns of 4 or 8 bytes, or what was moved before. ptxas keeps registers of a kernel in
+// memory for conditions and several keys, also if there are none.
+enum Reads { any, plain, moved_rows };
+
 // move moves the rows of a tile. place are those of rows tile.begin + i · threads + thread.
-template <bool first, u32 items>
+template <Reads reads, u32 items>
 DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, const Columns &columns, const Conditions &conditions, const Moved &moved) {
     typedef MoveMemory<items> Memory;
     Memory &shared = *(Memory *)move_memory;
@@ -213,6 +218,7 @@ DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, cons
 #pragma unroll 1
     for (u32 column = 0; column < columns.count; column++) {
         const Carried &c = columns.of[column];
+        constexpr bool first = reads != moved_rows;
         u8 *const out = first ? c.first : c.second;
         constexpr u32 half = items / 2;
         synchronize_block();
@@ -220,16 +226,16 @@ DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, cons
         for (u32 part = 0; part < 2; part++) {
             const u64 begin = tile.begin + part * half * partition_threads + thread;
             u64 value[half];
-            if (first && c.conditions != 0)
+            if (reads == any && c.conditions != 0)
 #pragma unroll
                 for (u32 i = 0; i < half; i++) {
                     const u64 row = begin + i * partition_threads;
                     value[i] = row < tile.end ? conditions.met(row) : 0;
                 }
-            else if (first && c.from.form == from_decimal)
+            else if (reads == any && c.from.form == from_decimal)
                 load_words<partition_threads>(c.from.values, begin, tile.end, value);
             else
-                load_values<partition_threads>(first ? c.from.values : c.first, first ? c.from.form : c.width == 8 ? from_u64 : from_u32, begin, tile.end, value);
+                load_values<partition_threads>(first ? c.from.values : c.first, reads == any ? c.from.form : c.width == 8 ? from_u64 : from_u32, begin, tile.end, value);
 #pragma unroll
             for (u32 i = 0; i < half; i++) {
                 const u32 at = rank[part * half + i];
@@ -255,7 +261,7 @@ DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, cons
     }
 }
 
-template <u32 items>
+template <Reads reads, u32 items>
 DEVICE void move_first(const Keys &keys, const i64 *rows, i64 capacity, const Level &level, const Columns &columns, const Conditions &conditions, const Moved &moved) {
     typedef MoveMemory<items> Memory;
     clear_counters(((Memory *)move_memory)->counters);
@@ -263,8 +269,11 @@ DEVICE void move_first(const Keys &keys, const i64 *rows, i64 capacity, const Le
     if (begin >= n)
         return;
     u32 place[items];
-    load_places<partition_threads>(keys, begin + thread_in_block(), n, place);
-    move<true>(place, Tile{0, begin, n}, level, columns, conditions, moved);
+    if (reads == plain)
+        load_plain_places<partition_threads>(keys.key[0], begin + thread_in_block(), n, place);
+    else
+        load_places<partition_threads>(keys, begin + thread_in_block(), n, place);
+    move<reads>(place, Tile{0, begin, n}, level, columns, conditions, moved);
 }
 
 template <u32 items>
@@ -281,22 +290,26 @@ DEVICE void move_again(const Level &parents, const Level &level, const Columns &
         const u64 row = tile.begin + i * partition_threads + thread_in_block();
         place[i] = row < tile.end ? moved.from[row] : no_place;
     }
-    move<false>(place, tile, level, columns, conditions, moved);
+    move<moved_rows>(place, tile, level, columns, conditions, moved);
 }
 
-// partition_move moves the rows of a table to the parts of the first level, and
-// partition_move_again to those of the second one. The small ones are for devices with less
-// shared memory.
-#define MOVES(suffix, items)                                                                                                                    \
-    KERNEL RESIDENT_BOUNDS(partition_threads, 2)                                                                                                \
-    partition_move##suffix(const Keys keys, const i64 *rows, i64 capacity, const Level level, const Columns columns, const Conditions conditions, \
-                           const Moved moved) {                                                                                                 \
-        move_first<items>(keys, rows, capacity, level, columns, conditions, moved);                                                             \
-    }                                                                                                                                           \
-    KERNEL RESIDENT_BOUNDS(partition_threads, 2)                                                                                                \
-    partition_move_again##suffix(const Level parents, const Level level, const Columns columns, const Conditions conditions, const Moved moved) { \
-        move_again<items>(parents, level, columns, conditions, moved);                                                                          \
+// partition_move moves the rows of a table to the parts of the first level, partition_move_plain those
+// of a plain key and plain columns, and partition_move_again to those of the second level. The small ones are
+// for devices with less shared memory.
+#define MOVE_FIRST(name, reads, items)                                                                                                            \
+    KERNEL RESIDENT_BOUNDS(partition_threads, 2)                                                                                                  \
+    name(const Keys keys, const i64 *rows, i64 capacity, const Level level, const Columns columns, const Conditions conditions, const Moved moved) { \
+        move_first<reads, items>(keys, rows, capacity, level, columns, conditions, moved);                                                        \
+    }
+#define MOVE_AGAIN(name, items)                                                                                                                   \
+    KERNEL RESIDENT_BOUNDS(partition_threads, 2)                                                                                                  \
+    name(const Level parents, const Level level, const Columns columns, const Conditions conditions, const Moved moved) {                         \
+        move_again<items>(parents, level, columns, conditions, moved);                                                                            \
     }
 
-MOVES(, 12)
-MOVES(_small, 8)
+MOVE_FIRST(partition_move, any, 12)
+MOVE_FIRST(partition_move_small, any, 8)
+MOVE_FIRST(partition_move_plain, plain, 12)
+MOVE_FIRST(partition_move_plain_small, plain, 8)
+MOVE_AGAIN(partition_move_again, 12)
+MOVE_AGAIN(partition_move_again_small, 8)

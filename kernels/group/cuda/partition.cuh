@@ -46,19 +46,22 @@ struct Keys {
     DenseKey key[4];
 };
 
-// load_places loads the places of rows begin + i · step, and no_place from end on. A single key of 4
-// bytes without nulls takes half of the registers.
-template <u32 step, u32 items> DEVICE void load_places(const Keys &keys, u64 begin, u64 end, u32 (&place)[items]) {
+// load_plain_places is load_places of a key of 4 bytes without nulls. It takes half of the registers.
+template <u32 step, u32 items> DEVICE void load_plain_places(const DenseKey &k, u64 begin, u64 end, u32 (&place)[items]) {
     const u32 left = begin < end ? (u32)(end - begin) : 0;
-    if (const DenseKey &k = keys.key[0]; keys.count == 1 && k.values.width == 4 && k.values.valid == nullptr) {
-        load_as<step, u32>(k.values.values, begin, end, place);
+    load_as<step, u32>(k.values.values, begin, end, place);
 #pragma unroll
-        for (u32 i = 0; i < items; i++) {
-            place[i] -= (u32)k.least;
-            place[i] = i * step < left && place[i] < k.places ? place[i] : no_place;
-        }
-        return;
+    for (u32 i = 0; i < items; i++) {
+        place[i] -= (u32)k.least;
+        place[i] = i * step < left && place[i] < k.places ? place[i] : no_place;
     }
+}
+
+// load_places loads the places of rows begin + i · step, and no_place from end on.
+template <u32 step, u32 items> DEVICE void load_places(const Keys &keys, u64 begin, u64 end, u32 (&place)[items]) {
+    if (const DenseKey &k = keys.key[0]; keys.count == 1 && k.values.width == 4 && k.values.valid == nullptr)
+        return load_plain_places<step>(k, begin, end, place);
+    const u32 left = begin < end ? (u32)(end - begin) : 0;
 #pragma unroll
     for (u32 i = 0; i < items; i++)
         place[i] = i * step < left ? 0 : no_place;

@@ -378,40 +378,41 @@ template <u32 threads> DEVICE void guess_heads(const Aggregation &a, u64 begin, 
     }
 }
 
-// sum_of_bins is float_sum(…).high. The bins of fewer than a million values fit 128 bits
-// together, which take a fraction of the instructions.
-DEVICE f64 sum_of_bins(const u64 (&state)[sum_first_bin + sum_bins]) {
-    u64 large = 0;
-#pragma unroll
-    for (u32 i = 0; i < sum_bins; i++)
-        large |= state[sum_first_bin + i] ^ (u64)((i64)state[sum_first_bin + i] >> 63);
-    if (state[sum_flags] != 0 || large >> 41 != 0)
-        return float_sum(state, sum_first_bin + sum_bins).high;
-    typedef unsigned __int128 u128;
-    u128 total = 0;
-#pragma unroll
-    for (u32 i = 0; i < sum_bins; i++)
-        total = (total << bin_bits) + (u128)(__int128)(i64)state[sum_first_bin + i];
-    const bool negative = (u64)(total >> 64) >> 63 != 0;
-    if (negative)
-        total = 0 - total;
-    const u64 upper = (u64)(total >> 64), lower = (u64)total;
-    if ((upper | lower) == 0)
+// sum_slowly is float_sum(…).high of a state. The words come one by one: an array of the caller would be
+// written to local memory for each group, also for those that sum_of_bins adds up.
+static inline __device__ __attribute__((noinline)) f64 sum_slowly(u32 head, u64 bin0, u64 bin1, u64 bin2, u64 bin3) {
+    const u64 state[sum_first_bin + sum_bins] = {(head & most_head) - 1, head >> flag_shift, bin0, bin1, bin2, bin3};
+    return float_sum(state, sum_first_bin + sum_bins).high;
+}
+
+// sum_of_bins returns the sum of a group with values. If the sum is 0 or a normal number, and its highest
+// bin has at most 34 bits, it is a fraction of the instructions of float_sum: the bins become high · 2⁵⁶ + low,
+// of which the conversion from 64 bits to float64 rounds the leading ones, the last of them set if one
+// below is.
+DEVICE f64 sum_of_bins(u32 head, u64 bin0, u64 bin1, u64 bin2, u64 bin3) {
+    static_assert(bin_bits == 28 && sum_bins == 4 && sum_pieces == 3);
+    constexpr u32 low_bits = 2 * bin_bits, least_top = 4, most_top = 72;
+    constexpr u64 mask = (1ull << bin_bits) - 1;
+    const u32 top = head - 1;
+    if (top - least_top > most_top - least_top || (bin0 ^ (u64)((i64)bin0 >> 63)) >> 34 != 0)
+        return sum_slowly(head, bin0, bin1, bin2, bin3);
+    const u64 second = bin2 + (u64)((i64)bin3 >> bin_bits);
+    u64 low = (second & mask) << bin_bits | bin3 & mask, high = (bin0 << bin_bits) + bin1 + (u64)((i64)second >> bin_bits);
+    if ((high | low) == 0)
         return 0;
-    const i32 length = upper != 0 ? 128 - (i32)__builtin_clzll(upper) : 64 - (i32)__builtin_clzll(lower);
-    const i32 exponent = (i32)bin_bits * ((i32)state[sum_top] - 1 - (i32)(sum_bins - sum_pieces)) - 1074;
-    const i32 unit = length - 53 > -1074 - exponent ? length - 53 : -1074 - exponent;
-    if (unit <= 0 || unit >= 127)
-        return float_sum(state, sum_first_bin + sum_bins).high;
-    u64 significand = (u64)(total >> unit);
-    const u128 below = total - ((u128)significand << unit), half = (u128)1 << unit - 1;
-    if (below > half || below == half && (significand & 1) != 0)
-        significand++;
-    u64 image = significand;
-    if (significand >> 52 != 0)
-        image = ((u64)(i64)(exponent + unit + 1075) << 52) + significand - (1ull << 52);
-    const u64 infinity = 0x7ffull << 52;
-    image = image < infinity ? image : infinity;
+    const bool negative = (i64)high < 0;
+    if (negative) {
+        high = ~high + (low == 0);
+        low = 0 - low & (1ull << low_bits) - 1;
+    }
+    u32 exponent = bin_bits * (top - 2) - 1074;
+    u64 leading = low;
+    if (high != 0) {
+        const u32 zeros = (u32)__builtin_clzll(high), spare = 64 - low_bits; // high is below 2⁶³
+        leading = high << zeros | low << spare >> 64 - zeros | (low << spare << zeros != 0);
+        exponent += low_bits - zeros;
+    }
+    const u64 image = __builtin_bit_cast(u64, (f64)leading) + ((u64)exponent << 52);
     return __builtin_bit_cast(f64, negative ? image | 1ull << 63 : image);
 }
 
@@ -469,13 +470,8 @@ template <bool decimals> DEVICE void write_output(const Output &o, const State &
         if (decimals)
             break;
         const u32 head = *s.word(o.word, group);
-        u64 state[sum_first_bin + sum_bins];
-        state[sum_top] = head == 0 ? 0 : (head & most_head) - 1;
-        state[sum_flags] = head >> flag_shift;
-#pragma unroll
-        for (u32 i = 0; i < sum_bins; i++)
-            state[sum_first_bin + i] = *s.word(o.word + 1 + i, group) | (u64)*s.word(o.word + 1 + sum_bins + i, group) << 32;
-        const f64 sum = sum_of_bins(state);
+        const auto bin = [&](u32 i) { return *s.word(o.word + 1 + i, group) | (u64)*s.word(o.word + 1 + sum_bins + i, group) << 32; };
+        const f64 sum = head == 0 ? 0 : sum_of_bins(head, bin(0), bin(1), bin(2), bin(3));
         value = real_bits(o.finish == finish_float ? sum : sum / (f64)n);
     }
     }
@@ -656,26 +652,31 @@ template <u32 threads, bool decimals> DEVICE void add_partition(const Aggregatio
             merge_slots<decimals>(a, s, group, slots, count);
         synchronize_block();
     }
-    u32 before = 0;
+    // A warp writes neighbouring groups, so the number of groups before its own is found once.
+    constexpr u32 warps = threads / warp_threads;
+    const u32 each = groups / warps > warp_threads ? groups / warps : warp_threads, lane = lane_in_warp();
+    const u32 own = thread / warp_threads * each, behind = own + each < groups ? own + each : groups;
+    const auto is_present = [&](u32 group) { return group < groups && *s.word(a.present, group) != 0; };
+    u32 count_of_warp = 0, all;
+    for (u32 from = own; from < behind; from += warp_threads)
+        count_of_warp += (u32)__builtin_popcount(ballot(is_present(from + lane)));
+    u64 at = ((u64)partition << a.bits) + block_fold_before<warps>(count_of_warp, sums, all, Sum<u32>());
 #pragma unroll 1
-    for (u32 from = 0; from < groups; from += threads) {
-        const u32 group = from + thread;
-        const bool present = group < groups && *s.word(a.present, group) != 0;
+    for (u32 from = own; from < behind; from += warp_threads) {
+        const u32 group = from + lane;
+        const bool present = is_present(group);
         const u32 lanes = ballot(present);
-        u32 all;
-        u32 rank = before + block_fold_before<threads / warp_threads>((u32)__builtin_popcount(lanes), sums, all, Sum<u32>());
-        before += all;
-        if (!present)
-            continue;
-        rank += (u32)__builtin_popcount(lanes & (1u << lane_in_warp()) - 1);
-        const u64 at = ((u64)partition << a.bits) + rank;
-        a.places_of_groups[at] = (partition << a.bits) + group;
+        if (present) {
+            const u64 to = at + (u32)__builtin_popcount(lanes & (1u << lane) - 1);
+            a.places_of_groups[to] = (partition << a.bits) + group;
 #pragma unroll 1
-        for (u32 i = 0; i < a.outputs; i++)
-            write_output<decimals>(a.output[i], s, group, at);
+            for (u32 i = 0; i < a.outputs; i++)
+                write_output<decimals>(a.output[i], s, group, to);
+        }
+        at += (u32)__builtin_popcount(lanes);
     }
     if (thread == 0)
-        a.groups[partition] = before;
+        a.groups[partition] = all;
 }
 
 // partition_groups_wide is for states of which a multiprocessor has one block.

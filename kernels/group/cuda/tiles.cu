@@ -16,17 +16,15 @@
 #include "tiles_add.cuh"
 
 // add_rows adds the rows of a tile to the slots of their groups, for all accumulators.
-template <u32 count> DEVICE void add_rows(const u32 (&group)[count], u32 groups, const TileBatch &batch, const Window *windows, u32 sums, u32 extremes, Tile<count> &tile) {
+template <bool products, u32 count> DEVICE void add_rows(const u32 (&group)[count], u32 groups, const TileBatch &batch, const Window *windows, u32 sums, u32 extremes, Tile<count> &tile) {
     find_slots(group, groups, batch, tile);
 #pragma unroll 1
     for (u32 a = 0; a < batch.readers; a++)
-        add_tile(batch.reader[a], windows[a], batch, sums, extremes, tile);
+        add_tile<products>(batch.reader[a], windows[a], batch, sums, extremes, tile);
 }
 
-// add_tiles adds rows. rows is the number of rows or null; groups is the number of groups
-// or null.
-KERNEL LAUNCH_BOUNDS(tile_threads)
-add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
+template <bool products>
+DEVICE void add_all(const u32 *numbers, const Keys &keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch &arguments) {
     __shared__ TileBatch batch;
     __shared__ Window windows[most_readers];
     const u32 thread = thread_in_block();
@@ -54,7 +52,7 @@ add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
         } else {
             find_groups(keys, tile, group);
         }
-        add_rows(group, known, batch, windows, sums, extremes, tile);
+        add_rows<products>(group, known, batch, windows, sums, extremes, tile);
     }
 #pragma unroll 1
     for (u64 begin = whole + (u64)part * tile_threads; begin < n; begin += (u64)parts * tile_threads) {
@@ -68,11 +66,22 @@ add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
             find_groups(keys, single, group);
         }
         group[0] = begin + thread < n ? group[0] : no_group;
-        add_rows(group, known, batch, windows, sums, extremes, single);
+        add_rows<products>(group, known, batch, windows, sums, extremes, single);
     }
     synchronize_block();
 
     end_block(block, batch);
+}
+
+// add_tiles adds rows. rows is the number of rows or null; groups is the number of groups
+// or null. add_tile_products also adds products of integers, for which the other one has no registers.
+KERNEL LAUNCH_BOUNDS(tile_threads)
+add_tiles(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
+    add_all<false>(numbers, keys, rows, capacity, groups, most_groups, arguments);
+}
+KERNEL LAUNCH_BOUNDS(tile_threads)
+add_tile_products(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const TileBatch arguments) {
+    add_all<true>(numbers, keys, rows, capacity, groups, most_groups, arguments);
 }
 
 static constexpr u32 settle_threads = 256, window_threads = 1024, window_samples = 2048, exponents = 2048;

@@ -126,8 +126,8 @@ template <u32 count> DEVICE void load_tile(const Source &s, const Tile<count> &t
 }
 
 // load_tile loads the values of an accumulator, products of integers, or the images of the numbers
-// of the rows.
-template <u32 count> DEVICE void load_tile(const TileReader &r, const Tile<count> &tile, u64 (&x)[count]) {
+// of the rows. Without products no registers are kept for those.
+template <bool products = true, u32 count> DEVICE void load_tile(const TileReader &r, const Tile<count> &tile, u64 (&x)[count]) {
     if (r.rows != 0) {
 #pragma unroll
         for (u32 i = 0; i < count; i++)
@@ -135,7 +135,7 @@ template <u32 count> DEVICE void load_tile(const TileReader &r, const Tile<count
         return;
     }
     load_tile(r.in, tile, x);
-    if (r.term == linear)
+    if (!products || r.term == linear)
         return;
     u64 y[count];
     if (r.term == crossed) {

@@ -170,8 +170,9 @@ template <u32 words, u32 count> DEVICE void add_tile_integers(const TileReader &
     }
 }
 
-// add_tile adds the rows of a tile to an accumulator.
-template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &window, const TileBatch &batch, u32 sums, u32 extremes, const Tile<count> &all) {
+// add_tile adds the rows of a tile to an accumulator, which may be a sum of products of integers only if products is
+// set.
+template <bool products, u32 count> DEVICE void add_tile(const TileReader &r, const Window &window, const TileBatch &batch, u32 sums, u32 extremes, const Tile<count> &all) {
     Tile<count> tile = all;
     drop_rows(r, tile);
     const u32 apart = 4 * batch.entries, address = sums + r.word * apart;
@@ -195,7 +196,7 @@ template <u32 count> DEVICE void add_tile(const TileReader &r, const Window &win
     if (r.kind == sum_decimals)
         return add_tile_decimals(r, address, apart, tile);
     u64 x[count];
-    load_tile(r, tile, x);
+    load_tile<products>(r, tile, x);
     switch (r.kind) {
     case sum_floats: return add_tile_floats(r, window, batch, address, apart, tile, x);
     case sum_integers:

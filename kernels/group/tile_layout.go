@@ -1,0 +1,169 @@
+package group
+
+import (
+	"slices"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+)
+
+const (
+	// mostTiledPlaces is the number of places up to which tiles add up dense keys.
+	mostTiledPlaces = 1 << 17
+	// queueBytes is the shared memory of the queues of a block (tile_slices.cu), and mostQueuedSlots the number
+	// of slots that their entries have room for. With queues a slice takes about half of the time of others.
+	queueBytes       = 4 * (64 + 32*tileRows) * (tileThreads / 32)
+	mostQueuedSlots  = 1 << 15
+	mostQueuedSlices = 8
+)
+
+// tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
+type tileLaunch struct {
+	accumulators    []int
+	words, extremes int
+	slices          int
+	// queues is set if warps put the rows of a slice into queues.
+	queues bool
+}
+
+func (l *tileLaunch) slotBytes() int { return 4*l.words + 8*l.extremes }
+
+// passes is the time of a launch, relative to a slice without queues.
+func (l *tileLaunch) passes() int {
+	if l.queues {
+		return (l.slices + 1) / 2
+	}
+	return l.slices
+}
+
+// tileLayout divides accumulators into launches for a number of slots.
+type tileLayout struct {
+	list []accumulator
+	// integers is the number of words of each sum of integers.
+	integers []int
+	bins     bool
+	slots    int
+	// limit is the size of the slots of a block, queued that beside queues.
+	limit, queued int
+	// plain is set for accumulators that add_columns adds.
+	plain []bool
+	// derived is the number of a count without a word, or negative: a sum shows whether its groups have rows.
+	derived int
+}
+
+// newTileLayout returns the layout of the accumulators of some readers. plainKey is set if the group of a row
+// is computed of one column of 32 bits. slotBytes is the size of the slots of a block, or 0 for what shared memory
+// has room for.
+func newTileLayout(call *op.Call, readers []reader, rows, slots, slotBytes int, bins, plainKey bool) (*tileLayout, error) {
+	l := &tileLayout{bins: bins, slots: slots, derived: -1}
+	shared, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	if err != nil {
+		return nil, err
+	}
+	choices := strategy.OfGroup(call.Context())
+	l.limit = shared - tileReserve
+	l.queued = l.limit - queueBytes
+	if slotBytes > 0 {
+		l.limit, l.queued = slotBytes, slotBytes
+	}
+	if choices.WholeSlices {
+		l.queued = 0
+	}
+	rowsOfOne := rowsOfBlock(call.Stream.Device().Info().Multiprocessors, mostSlices, rows)
+	for i := range readers {
+		r := tileReader{reader: &readers[i]}
+		l.list = append(l.list, r.accumulator)
+		l.integers = append(l.integers, r.terms.words(rowsOfOne))
+		l.plain = append(l.plain, plainKey && r.isPlain())
+	}
+	if !choices.CountWords {
+		l.derived = l.deriveMarks()
+	}
+	return l, nil
+}
+
+// deriveMarks returns the number of the only count, if it only marks the groups with rows, and a sum of
+// a plain column shows them too. All accumulators have to be plain: then a kernel adds them that derives marks.
+func (l *tileLayout) deriveMarks() int {
+	isCount := func(a accumulator) bool { return a.kind == countRows }
+	i := slices.IndexFunc(l.list, isCount)
+	if i < 0 || !l.list[i].marks || l.bins || slices.Contains(l.plain, false) || len(l.list) > mostReaders ||
+		slices.ContainsFunc(l.list[i+1:], isCount) || !slices.ContainsFunc(l.list, func(a accumulator) bool { return a.kind == sumFloats }) {
+		return -1
+	}
+	return i
+}
+
+// words returns the number of words of 32 and of 64 bits of an accumulator in a slot.
+func (l *tileLayout) words(number int) (words, extremes int) {
+	if number == l.derived {
+		return 0, 0
+	}
+	words, extremes, _ = l.list[number].tileWords(l.bins, l.integers[number])
+	return words, extremes
+}
+
+// limitOf returns the size of the slots of a block of a launch.
+func (l *tileLayout) limitOf(launch tileLaunch) int {
+	if launch.queues {
+		return l.queued
+	}
+	return l.limit
+}
+
+// divide sets the slices of a launch of one accumulator, or returns false if they are too many.
+func (l *tileLayout) divide(launch *tileLaunch) bool {
+	launch.slices = slicesOf(l.slots, launch.slotBytes(), l.limit)
+	i := launch.accumulators[0]
+	if launch.slices == 1 || !l.plain[i] || l.list[i].kind == countRows {
+		return launch.slices <= mostSlices
+	}
+	n := slicesOf(l.slots, launch.slotBytes(), l.queued)
+	if n > mostQueuedSlices || (l.slots-1)/n+1 > mostQueuedSlots {
+		return launch.slices <= mostSlices
+	}
+	launch.slices, launch.queues = n, true
+	return true
+}
+
+// launches divides the accumulators into launches. rest are the numbers of the others. An accumulator that
+// needs slices has a separate launch.
+func (l *tileLayout) launches() (launches []tileLaunch, rest []int) {
+	open := -1 // the launch without slices
+	for i, a := range l.list {
+		if i == l.derived {
+			continue
+		}
+		made := tileLaunch{accumulators: []int{i}}
+		var ok bool
+		if made.words, made.extremes, ok = a.tileWords(l.bins, l.integers[i]); !ok || !l.divide(&made) {
+			rest = append(rest, i)
+			continue
+		}
+		if made.slices > 1 {
+			launches = append(launches, made)
+			continue
+		}
+		if open >= 0 {
+			o := &launches[open]
+			if len(o.accumulators) < mostReaders && slicesOf(l.slots, o.slotBytes()+made.slotBytes(), l.limit) == 1 {
+				o.accumulators = append(o.accumulators, i)
+				o.words, o.extremes = o.words+made.words, o.extremes+made.extremes
+				continue
+			}
+		}
+		open, launches = len(launches), append(launches, made)
+	}
+	if l.derived < 0 {
+		return launches, rest
+	}
+	for i := range launches {
+		if slices.ContainsFunc(launches[i].accumulators, func(number int) bool { return l.list[number].kind == sumFloats }) {
+			launches[i].accumulators = append(launches[i].accumulators, l.derived)
+			return launches, rest
+		}
+	}
+	rest, l.derived = append(rest, l.derived), -1 // no sum is added by tiles
+	return launches, rest
+}
