@@ -64,7 +64,7 @@ func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
 		return Query{}, err
 	}
 	made := Query{&step{engine: q.step.engine, verb: q.step.verb}}
-	made.step.prepared.known.Store(&prepared{plan: n, needs: exec.NeedsOf(n), tag: made.step.origin()})
+	made.step.prepared.known.Store(newPrepared(n, made.step.origin()))
 	return made, nil
 }
 

@@ -92,12 +92,17 @@ func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*pr
 		return nil, failed(err)
 	}
 	q.step.engine.plans.made.Add(1)
-	made := &prepared{plan: n, needs: exec.NeedsOf(n), windows: new(atomic.Bool), tag: q.step.origin()}
-	made.windows.Store(readsMemory(n))
+	made := newPrepared(n, q.step.origin())
 	if s != nil {
 		made.tables = s.tables(s.slots)
 	}
 	return made, nil
+}
+
+func newPrepared(n plan.Node, tag string) *prepared {
+	made := &prepared{plan: n, needs: exec.NeedsOf(n), windows: new(atomic.Bool), tag: tag}
+	made.windows.Store(readsMemory(n))
+	return made
 }
 
 // readsMemory reports whether all rows of a plan are in memory.

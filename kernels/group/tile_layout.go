@@ -42,8 +42,9 @@ type tileLayout struct {
 	list []accumulator
 	// integers is the number of words of each sum of integers.
 	integers []int
-	bins     bool
-	slots    int
+	// bins is set if sums of floats have no windows.
+	bins  bool
+	slots int
 	// limit is the size of the slots of a block, queued that beside queues.
 	limit, queued int
 	// plain is set for accumulators that add_columns adds.
