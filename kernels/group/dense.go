@@ -79,7 +79,7 @@ func (r *run) mayBeDense(q Query) bool {
 }
 
 // findDense finds dense keys, or returns nil if the keys are others. Those of partial results are dense
-// only if tiles add their rows, for states in memory have no other way that is as fast.
+// only if tiles or partitions add their rows: states in memory have no other way that is as fast.
 func (r *run) findDense(q Query) (*grouping, error) {
 	if !r.mayBeDense(q) || r.rows.Capacity() == 0 {
 		return nil, nil
@@ -126,11 +126,11 @@ func (r *run) findDense(q Query) (*grouping, error) {
 		return nil, err
 	}
 	if !inPlace {
+		if r.partitions, err = r.planPartitions(d); err != nil || r.partitions != nil {
+			return nil, err
+		}
 		if len(variable) > 0 && r.parts {
 			return nil, nil
-		}
-		if r.partitions, err = r.planPartitions(q, d); err != nil || r.partitions != nil {
-			return nil, err
 		}
 		if d.places > mostDensePlaces {
 			if recorded, err := r.recorded(d.places); err != nil || !recorded {

@@ -99,6 +99,21 @@ func (r *run) partial() (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.partitions == nil {
+		if r.partitions, err = r.planPartitionsOfNumbers(); err != nil {
+			return nil, err
+		}
+	}
+	if r.partitions != nil {
+		table, err := r.ofPartitions()
+		if !errors.Is(err, memory.ErrBudget) {
+			return table, err
+		}
+		// States of a few groups need less memory than rows in partitions.
+		if err := r.number(); err != nil {
+			return nil, err
+		}
+	}
 	r.groups.kept, r.groups.windows = true, r.options.Windows
 	if r.states, err = accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
@@ -118,7 +133,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 			return nil, errors.Join(err, made.release())
 		}
 		made.add(c)
-		fields = append(fields, arrow.Field{Name: fmt.Sprintf("state %d", i), Type: s.of, Nullable: s.accumulator < 0})
+		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.of, Nullable: s.accumulator < 0})
 		columns = append(columns, c)
 	}
 	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
@@ -127,6 +142,9 @@ func (r *run) partial() (*buffer.Buffer, error) {
 	}
 	return r.present(table)
 }
+
+// stateName is the name of a column of states.
+func stateName(i int) string { return fmt.Sprintf("state %d", i) }
 
 func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
 	if s.accumulator >= 0 {

@@ -109,6 +109,8 @@ type partitionPlan struct {
 	// of the kernels that move rows.
 	wide  bool
 	mover int
+	// states is set for the states of a partial result, as the outputs.
+	states bool
 	// decimals is set if there are sums of decimals.
 	decimals bool
 	// hashed is the key, if the places are those of hashes, or nil.
@@ -116,10 +118,10 @@ type partitionPlan struct {
 }
 
 // planPartitions plans partitions for dense keys, or returns nil if others are to be used.
-func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
+func (r *run) planPartitions(d *denseKeys) (*partitionPlan, error) {
 	chosen := strategy.OfGroup(r.call.Context())
 	rows := r.rows.Capacity()
-	if q.parts || r.masked || d.places > mostPartitioned ||
+	if r.masked || d.places > mostPartitioned ||
 		!chosen.Partition && (d.places < fewestPartitioned || int64(d.places) > partitionedPerRow*rows) {
 		return nil, nil
 	}
@@ -133,11 +135,12 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 
 // planOutputs plans the aggregates of partitions, and their sizes, or returns nil.
 func (r *run) planOutputs(p *partitionPlan) (*partitionPlan, error) {
-	for i := range r.plan.outputs {
-		ok, err := p.output(r, &r.plan.outputs[i])
-		if err != nil || !ok {
-			return nil, err
-		}
+	plan := p.results
+	if r.parts {
+		plan = p.stateOutputs
+	}
+	if ok, err := plan(r); err != nil || !ok {
+		return nil, err
 	}
 	p.markPresent()
 	if len(p.conditions) > 0 {
@@ -170,7 +173,7 @@ func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
 		return nil, err
 	}
 	key := denseKey{source: source{values: g.numbers.AsBytes(), is: fromUnsigned32, width: 4}, span: span{0, uint64(g.capacity())}, factor: 1}
-	return r.planPartitions(Query{}, &denseKeys{keys: []denseKey{key}, places: key.span.places})
+	return r.planPartitions(&denseKeys{keys: []denseKey{key}, places: key.span.places})
 }
 
 // divide chooses the size of the partitions, of which two fit into the shared memory of a
@@ -212,6 +215,40 @@ func (p *partitionPlan) partitions() int {
 		parts += digits
 	}
 	return 1 << parts
+}
+
+// results plans all aggregates, or returns false if partitions do not have one.
+func (p *partitionPlan) results(r *run) (ok bool, err error) {
+	for i := range r.plan.outputs {
+		if ok, err := p.output(r, &r.plan.outputs[i]); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// stateOutputs plans the states of a partial result, or returns false if partitions do not have one.
+func (p *partitionPlan) stateOutputs(r *run) (ok bool, err error) {
+	p.states = true
+	list, err := r.plan.stateColumns()
+	if err != nil {
+		return false, err
+	}
+	for _, s := range list {
+		if s.accumulator < 0 {
+			return false, nil
+		}
+		a := r.plan.accumulators[s.accumulator]
+		o := partitionOutput{output: &output{of: s.of, finish: finishState}, counted: noWord, is: form(a.kind), width: 8 * a.words()}
+		if o.word, ok, err = p.term(r, a); err != nil || !ok {
+			return false, err
+		}
+		for _, t := range p.terms {
+			o.isSigned = o.isSigned || t.word == o.word && a.kind == sumIntegers && t.is.isSigned()
+		}
+		p.outputs = append(p.outputs, o)
+	}
+	return true, nil
 }
 
 // output plans an aggregate, or returns false if partitions do not have it.

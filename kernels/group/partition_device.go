@@ -265,7 +265,7 @@ func (p *partitioning) aggregate() error {
 		conditions = p.carried[len(p.carried)-1].buffers[level]
 	}
 	sums := false
-	fields := []any{uint32(p.bits), uint32(p.partitions), uint32(p.words), uint32(len(p.terms)), uint32(len(p.outputs)), uint32(0), uint32(p.present), word(p.marks),
+	fields := []any{uint32(p.bits), uint32(p.partitions), uint32(p.words), uint32(len(p.terms)), uint32(len(p.outputs)), uint32(0), uint32(p.present), word(p.marks), word(p.states), uint32(0),
 		p.levels[level].starts, p.places[1], conditions, p.groups, p.placesOfGroups, p.slots}
 	for i := range mostTerms {
 		t, values, high := partitionTerm{}, memory.Slice[uint8]{}, memory.Slice[uint8]{}
@@ -337,7 +337,11 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 	}
 	for i := range p.outputs {
 		o := &p.outputs[i]
-		if err := add(o.aggregate.Name(), o.output.nullable, op.Result{Type: o.of, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
+		name := o.aggregate.Name
+		if p.states {
+			name = func() string { return stateName(i) }
+		}
+		if err := add(name(), o.output.nullable, op.Result{Type: o.of, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
 			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, made.release())
 		}
 	}

@@ -36,6 +36,9 @@ const (
 	finishRow // the number of a row
 )
 
+// finishState makes the state of an accumulator.
+const finishState finish = 255
+
 // method is the way in which an aggregate is computed.
 type method uint8
 

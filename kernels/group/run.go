@@ -478,13 +478,22 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 
 // uncrowded aggregates by groups with numbers instead of partitions by hashes.
 func (r *run) uncrowded() (*buffer.Buffer, error) {
-	r.partitions = nil
-	var err error
-	if r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans, r.shares); err != nil {
+	if err := r.number(); err != nil {
 		return nil, err
 	}
-	r.owned.add(r.groups)
 	return r.unordered()
+}
+
+// number finds groups with numbers in place of partitions, unless there are groups.
+func (r *run) number() (err error) {
+	r.partitions = nil
+	if r.groups != nil {
+		return nil
+	}
+	if r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans, r.shares); err == nil {
+		r.owned.add(r.groups)
+	}
+	return err
 }
 
 // table returns the keys and the aggregates of all groups.

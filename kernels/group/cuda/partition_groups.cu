@@ -21,6 +21,8 @@ static constexpr u32 decimal_words = 5; // of 32 bits in a sum of decimals
 enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
 
 enum Finish : u32 { finish_count, finish_difference, finish_integer, finish_decimal, finish_product, finish_extreme, finish_mean, finish_mean_decimal, finish_float, finish_mean_float };
+// finish_state makes the state of an accumulator, as accumulator.go describes it, of the kind that form is.
+static constexpr u32 finish_state = 255;
 
 // Term is an accumulator. Rows that do not meet all required conditions are skipped.
 struct Term {
@@ -42,8 +44,9 @@ static constexpr u32 no_word = 0xffffffff;
 struct Aggregation {
     // bits is the logarithm of the groups of a partition; words is the length of a state. Word
     // present is not 0 if a group has rows. A row sets it if marks is set; otherwise it is part of a
-    // term.
-    u32 bits, partitions, words, terms, outputs, sums_floats, present, marks;
+    // term. states is set if the outputs are states: then the head of a sum of floats has to be that of its
+    // largest value.
+    u32 bits, partitions, words, terms, outputs, sums_floats, present, marks, states, padding;
     const u32 *starts;
     const u16 *places;
     const u32 *conditions; // or null
@@ -149,20 +152,21 @@ enum Pass {
 };
 
 // add_float adds a float to the bins. Pieces of normal numbers have 32 bits. In the guessed pass it
-// returns false if the value does not fit the guess.
-template <Pass pass> DEVICE bool add_float(const State &s, u32 w, u32 group, u64 image, u32 guess) {
+// returns false if the value does not fit the guess. Then the head becomes the guess, or with own_heads that
+// of the largest value.
+template <Pass pass> DEVICE bool add_float(const State &s, u32 w, u32 group, u64 image, u32 guess, bool own_heads) {
     const u32 place = ((u32)(image >> 52) & 0x7ff) - 1;
     u32 head = guess;
     if (pass == guessed) {
         if (place >= 0x7fe) {
             const u32 own = head_of(image);
             if (own == 1)
-                raise_at(s.address(w, group), guess);
+                raise_at(s.address(w, group), own_heads ? 1 : guess);
             else if (own > most_head)
                 __nvvm_atom_or_gen_i((int *)s.word(w, group), (int)own);
             return own != 2; // not subnormal
         }
-        raise_at(s.address(w, group), guess);
+        raise_at(s.address(w, group), own_heads ? place / bin_bits + 2 : guess);
     } else {
         head = *(volatile u32 *)s.word(w, group);
         if (head > most_head)
@@ -192,7 +196,7 @@ template <Pass pass> DEVICE bool add_float(const State &s, u32 w, u32 group, u64
 }
 
 // add_many_floats adds floats of which many lanes have one group. All lanes call it.
-template <Pass pass> DEVICE bool add_many_floats(const State &s, u32 w, u32 group, bool takes, u64 image, u32 guess) {
+template <Pass pass> DEVICE bool add_many_floats(const State &s, u32 w, u32 group, bool takes, u64 image, u32 guess, bool own_heads) {
     const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
     u32 head = guess;
     bool fits = true;
@@ -200,7 +204,7 @@ template <Pass pass> DEVICE bool add_many_floats(const State &s, u32 w, u32 grou
         if (takes && p.flags != 0)
             find_head(s, w, group, image);
         else if (takes)
-            raise_at(s.address(w, group), guess);
+            raise_at(s.address(w, group), own_heads ? (u32)p.top + 1 : guess);
         fits = !takes || p.top == 0 || guess - 1 - (u32)p.top <= sum_bins - sum_pieces;
     } else
         head = takes ? *(volatile u32 *)s.word(w, group) : 0;
@@ -351,9 +355,9 @@ template <Pass pass, u32 threads, bool decimals> DEVICE bool add_rows(const Aggr
                         if (takes)
                             find_head(s, term.word, group[i], real_of(term.form, x));
                     } else if (together)
-                        fits &= add_many_floats<pass>(s, term.word, group[i], takes, real_of(term.form, x), guess);
+                        fits &= add_many_floats<pass>(s, term.word, group[i], takes, real_of(term.form, x), guess, a.states != 0);
                     else if (takes)
-                        fits &= add_float<pass>(s, term.word, group[i], real_of(term.form, x), guess);
+                        fits &= add_float<pass>(s, term.word, group[i], real_of(term.form, x), guess, a.states != 0);
                 }
             }
         }
@@ -376,6 +380,56 @@ template <u32 threads> DEVICE void guess_heads(const Aggregation &a, u64 begin, 
         if (lane_in_warp() == 0)
             __nvvm_atom_max_gen_ui((unsigned *)&guesses[t], head);
     }
+}
+
+// lower_bins moves the bins of sums of floats from those of the guess to those of their heads, which are
+// one lower at most: a value with a lower head does not fit.
+template <u32 threads> DEVICE void lower_bins(const Aggregation &a, const State &s, const u32 *guesses) {
+#pragma unroll 1
+    for (u32 t = 0; t < a.terms; t++) {
+        const u32 w = a.term[t].word;
+        if (a.term[t].kind != sum_floats)
+            continue;
+        for (u32 group = thread_in_block(); group < 1u << a.bits; group += threads) {
+            const u32 head = *s.word(w, group);
+            if (head <= 1 || head >= guesses[t])
+                continue;
+#pragma unroll
+            for (u32 i = 0; i < sum_bins; i++)
+#pragma unroll
+                for (u32 half = 0; half < 2; half++)
+                    *s.word(w + 1 + half * sum_bins + i, group) = i + 1 < sum_bins ? *s.word(w + 2 + half * sum_bins + i, group) : 0;
+        }
+    }
+}
+
+// write_state writes the state of a group.
+template <bool decimals> DEVICE void write_state(const Output &o, const State &s, u32 group, u64 at) {
+    const auto word = [&](u32 i) { return (u64)*s.word(o.word + i, group); };
+    u64 *const to = (u64 *)o.values + at * (o.width / 8);
+    if (decimals && o.form == sum_decimals) {
+        to[0] = word(0) | word(1) << 32;
+        to[1] = word(2) | word(3) << 32;
+        to[2] = (u64)(i64)(i32)word(4);
+        return;
+    }
+    switch (o.form) {
+    case count_rows: to[0] = word(0); return;
+    case sum_integers:
+        to[0] = word(0) | word(1) << 32;
+        to[1] = o.is_signed != 0 ? (u64)(i64)(i32)word(2) : word(2);
+        return;
+    case greatest: to[0] = *s.wide(o.word, group); return;
+    }
+    if (decimals)
+        return;
+    const u32 head = (u32)word(0);
+    const bool finite = head <= most_head;
+    to[sum_top] = finite && head != 0 ? head - 1 : 0;
+    to[sum_flags] = head >> flag_shift;
+#pragma unroll
+    for (u32 i = 0; i < sum_bins; i++)
+        to[sum_first_bin + i] = finite ? word(1 + i) | word(1 + sum_bins + i) << 32 : 0;
 }
 
 // sum_slowly is float_sum(…).high of a state. The words come one by one: an array of the caller would be
@@ -433,6 +487,8 @@ DEVICE u64 extreme(const Output &o, u64 image) {
 
 // write_output writes the result of a group.
 template <bool decimals> DEVICE void write_output(const Output &o, const State &s, u32 group, u64 at) {
+    if (o.finish == finish_state)
+        return write_state<decimals>(o, s, group, at);
     const u32 n = o.counted == no_word ? 1 : *s.word(o.counted, group);
     u64 value = 0;
     bool valid = o.counted == no_word || n != 0;
@@ -634,6 +690,9 @@ template <u32 threads, bool decimals> DEVICE void add_partition(const Aggregatio
         synchronize_block();
         add_rows<bins, threads, decimals>(a, s, begin, end, guesses);
         synchronize_block();
+    } else if (a.states != 0 && a.sums_floats != 0) {
+        lower_bins<threads>(a, s, guesses);
+        synchronize_block();
     }
     if (count > 1) {
         const u64 length = (u64)a.words << a.bits;
@@ -758,9 +817,9 @@ partition_compact(const u32 *groups, const u32 *offsets, const u32 *places, u32 
         const u32 count = groups[partition];
         for (u32 i = thread_in_block(); i < count; i += compact_threads) {
             if (c.from != nullptr) {
-                if (c.width == 16) {
-                    ((u64 *)c.to)[2 * (to + i)] = ((const u64 *)c.from)[2 * (from + i)];
-                    ((u64 *)c.to)[2 * (to + i) + 1] = ((const u64 *)c.from)[2 * (from + i) + 1];
+                if (const u32 words = c.width / 8; words > 1) {
+                    for (u32 w = 0; w < words; w++)
+                        ((u64 *)c.to)[words * (to + i) + w] = ((const u64 *)c.from)[words * (from + i) + w];
                 } else
                     store_value(c.to, c.width, to + i, load_value(c.from, c.width, from + i));
                 if (c.valid != nullptr)
