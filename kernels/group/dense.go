@@ -98,6 +98,14 @@ func (r *run) findDense(q Query, constants bool) (*grouping, error) {
 		if constants {
 			return nil, nil
 		}
+		may, err := r.mayBeHashed(q)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			r.sketched = map[*column.Column]uint64{}
+			f.sketched = r.sketched
+		}
 		spans, err := f.spansOf(variable)
 		if err != nil || spans == nil {
 			return nil, err

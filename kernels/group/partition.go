@@ -214,14 +214,21 @@ func (p *partitionPlan) partitions() int {
 	return 1 << parts
 }
 
-// output plans an aggregate, or returns false if partitions do not have it.
-func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
+// hasPartitions reports whether partitions may have an aggregate.
+func (o *output) hasPartitions() bool {
 	if o.method != byState {
-		return false, nil
+		return false
 	}
 	switch o.finish {
 	case finishCount, finishInteger, finishExtreme, finishMean, finishFloat, finishMeanFloat, finishDecimal, finishMeanDecimal:
-	default:
+		return true
+	}
+	return false
+}
+
+// output plans an aggregate, or returns false if partitions do not have it.
+func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
+	if !o.hasPartitions() {
 		return false, nil
 	}
 	f, err := r.finishingOf(o)
