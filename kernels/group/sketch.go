@@ -17,7 +17,7 @@ import (
 // and the pass has to read all keys anyway: it finds their bounds too, for which the host waits.
 const (
 	// sketchBits is the logarithm of the registers, sketchThreads and sketchRows are the threads of a block and the rows
-	// that one loads at once: constants of sketch.cu.
+	// that a thread loads together: constants of sketch.cu.
 	sketchBits      = 11
 	sketchRegisters = 1 << sketchBits
 	sketchThreads   = 1024

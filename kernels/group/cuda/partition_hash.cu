@@ -6,7 +6,7 @@
 #include "hash.cuh"
 #include "partition.cuh"
 
-static constexpr u32 hash_threads = 512, hash_rows = 4; // rows that a thread loads at once
+static constexpr u32 hash_threads = 512, hash_rows = 4; // rows of a thread that are loaded together
 
 // hash_places writes the first bits of the hash of each key.
 KERNEL hash_places(u32 *places, const Source keys, u32 bits, const i64 *rows, i64 capacity) {
@@ -33,8 +33,8 @@ struct Part {
     u64 begin, end;
 };
 
-// part_of finds the rows of a block: as partition_groups, there is one for each partition, and then one for
-// each further chunk.
+// part_of finds the rows of a block. Each partition has a block, and then each further chunk, as those of
+// partition_groups.
 DEVICE Part part_of(const Hashed &h, const Chunks &chunks) {
     u32 partition = block_in_grid(), chunk = 0;
     if (partition >= h.partitions) {

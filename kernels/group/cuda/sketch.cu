@@ -2,7 +2,7 @@
 #include "hash.cuh"
 #include "partition.cuh"
 
-static constexpr u32 sketch_threads = 1024, sketch_rows = 4; // rows that a thread loads at once
+static constexpr u32 sketch_threads = 1024, sketch_rows = 4; // rows of a thread that are loaded together
 static constexpr u32 index_bits = 11, registers = 1 << index_bits;
 
 // The first bits of the hash of a key are the number of a register, which has the greatest rank of its keys:
