@@ -128,10 +128,14 @@ func (r *run) planPartitions(q Query, d *denseKeys) (*partitionPlan, error) {
 			return nil, nil
 		}
 	}
-	return r.planOutputs(&partitionPlan{keys: d})
+	planned, err := r.planOutputs(&partitionPlan{keys: d})
+	if planned == nil || err != nil {
+		return nil, err
+	}
+	return r.planSizes(planned)
 }
 
-// planOutputs plans the aggregates of partitions, and their sizes, or returns nil.
+// planOutputs plans the aggregates of partitions, or returns nil.
 func (r *run) planOutputs(p *partitionPlan) (*partitionPlan, error) {
 	for i := range r.plan.outputs {
 		ok, err := p.output(r, &r.plan.outputs[i])
@@ -149,6 +153,11 @@ func (r *run) planOutputs(p *partitionPlan) (*partitionPlan, error) {
 	if len(p.carried) > mostCarried || len(p.conditions) > mostConditions || len(p.terms) > mostTerms || len(p.outputs) > mostOutputs {
 		return nil, nil
 	}
+	return p, nil
+}
+
+// planSizes plans the sizes of partitions, or returns nil.
+func (r *run) planSizes(p *partitionPlan) (*partitionPlan, error) {
 	shared, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
 	if err != nil {
 		return nil, err

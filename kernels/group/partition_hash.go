@@ -73,28 +73,36 @@ func (r *run) planHashed(q Query) (*partitionPlan, error) {
 	if s, known := r.spans[key]; known && s.short() && strategy.OfGroup(r.call.Context()).HashedGroups == 0 {
 		return nil, nil // a table of places numbers them in little time
 	}
+	number := len(r.plan.inputs)
+	r.plan.inputs = append(r.plan.inputs, input{of: key.Type(), ranked: number})
+	planned, err := r.planHashedBy(number, key)
+	if planned != nil {
+		planned, err = r.planHashedSizes(planned, key)
+	}
+	if planned == nil {
+		r.plan.inputs = r.plan.inputs[:number]
+		delete(r.ranks, number)
+	}
+	return planned, err
+}
+
+// planHashedSizes plans the places of partitions and their sizes, or returns nil if they are not to be used.
+func (r *run) planHashedSizes(p *partitionPlan, key *column.Column) (*partitionPlan, error) {
 	places, err := r.hashedPlaces(key)
 	if places == 0 || places > mostPartitioned || err != nil {
 		return nil, err
 	}
-	s, err := sourceOf(&r.call, key)
-	if err != nil {
+	if p.hashed.source, err = sourceOf(&r.call, key); err != nil {
 		return nil, err
 	}
-	number := len(r.plan.inputs)
-	r.plan.inputs = append(r.plan.inputs, input{of: key.Type(), ranked: number})
+	p.hashed.bits = bits.Len64(places - 1)
 	// The places take the source's memory when the rows are partitioned.
 	of := denseKey{source: source{is: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
-	planned, err := r.planHashedBy(number, key, &denseKeys{keys: []denseKey{of}, places: places})
-	if planned != nil {
-		planned.hashed.source, planned.hashed.bits = s, bits.Len64(places-1)
-		if r.fits(planned) {
-			return planned, nil
-		}
+	p.keys = &denseKeys{keys: []denseKey{of}, places: places}
+	if p, err = r.planSizes(p); p == nil || err != nil || !r.fits(p) {
+		return nil, err
 	}
-	r.plan.inputs = r.plan.inputs[:number]
-	delete(r.ranks, number)
-	return nil, err
+	return p, nil
 }
 
 // hashedPlaces returns the number of places for the groups that are expected, a power of two, or 0 if they are too few for
@@ -156,13 +164,13 @@ func (r *run) fits(planned *partitionPlan) bool {
 }
 
 // planHashedBy plans partitions with the key as a further input and a further aggregate.
-func (r *run) planHashedBy(number int, key *column.Column, d *denseKeys) (*partitionPlan, error) {
+func (r *run) planHashedBy(number int, key *column.Column) (*partitionPlan, error) {
 	r.ranks[number] = key
 	greatestKey := accumulator{kind: greatest, value: number, other: -1, where: -1}
 	made := hashedKey{output: output{of: key.Type(), finish: finishExtreme, value: number, where: -1, rows: -1, states: []int{len(r.plan.accumulators)}}}
 	r.plan.accumulators = append(r.plan.accumulators, greatestKey)
 	defer func() { r.plan.accumulators = r.plan.accumulators[:len(r.plan.accumulators)-1] }()
-	p := &partitionPlan{keys: d}
+	p := new(partitionPlan)
 	r.plan.outputs = append(r.plan.outputs, made.output)
 	planned, err := r.planOutputs(p)
 	r.plan.outputs = r.plan.outputs[:len(r.plan.outputs)-1]

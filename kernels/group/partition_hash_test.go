@@ -165,6 +165,29 @@ func TestHashesByEstimate(t *testing.T) {
 	}
 }
 
+// TestWrongEstimates gives a column estimates that are far from the number of its values. The results are those of
+// the host.
+func TestWrongEstimates(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
+	record := hashRecord(rand.New(rand.NewPCG(95, 96)), partitionDraws["uniform"], 800, 200)
+	defer record.Release()
+	list := []group.Aggregate{group.Sum(expr.Col("x")), group.CountAll()}
+	of := func(mgr *memory.Manager, choice strategy.Group, estimate uint64) arrow.Record {
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		table.Column(0).LearnDistinctEstimate(estimate)
+		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), list, group.ByOptions{Order: group.ByKey})
+		require.NoError(t, err)
+		require.NoError(t, table.Release())
+		return columntest.Fetch(t, made)
+	}
+	want := of(devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), strategy.Group{}, 0)
+	for i, estimate := range []uint64{0, 1, 90, 3000} {
+		choice := strategy.Group{Estimated: true, PlaceBits: 7, ChunkRows: []int{0, 300}[i%2]}
+		requireEqual(t, want, of(mgr, choice, estimate), fmt.Sprintf("an estimate of %d", estimate))
+	}
+}
+
 // TestOrderOfHashes requires the same order of groups for the same keys in another order of rows, also
 // if one key has most of the rows: neither the rows nor the order of the threads decides it.
 func TestOrderOfHashes(t *testing.T) {
