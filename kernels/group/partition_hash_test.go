@@ -18,8 +18,10 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/testing/callcount"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -219,6 +221,29 @@ func TestOrderOfHashes(t *testing.T) {
 		require.Equal(t, orders[0], orders[1], "%+v", choice)
 		require.NotEqual(t, orders[0], orders[2], "%+v: the groups have numbers", choice)
 		require.ElementsMatch(t, orders[0], orders[2], "%+v", choice)
+	}
+}
+
+// TestWaitsOfHashes requires as many waits of the host as for groups with numbers: for the bounds of the key, with which the
+// estimate comes, and for the number of groups, with which the flag of crowded tables comes. Further calls know the bounds. The
+// host waits for copies only.
+func TestWaitsOfHashes(t *testing.T) {
+	name, counted, err := callcount.Register(emulator.Open(t))
+	require.NoError(t, err)
+	mgr := devicetest.Manager(t, devicetest.Open(t, name), memory.Options{})
+	record := hashRecord(rand.New(rand.NewPCG(97, 98)), partitionDraws["uniform"], 300, 100)
+	defer record.Release()
+	for _, choice := range []strategy.Group{{Numbered: true, Partition: true}, {Estimated: true, Partition: true, PlaceBits: 7}} {
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		for _, waits := range []int{2, 1} {
+			counted.Take()
+			made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))})
+			require.NoError(t, err)
+			require.NoError(t, made.Release())
+			require.Equal(t, waits, counted.Take().Count[callcount.Copy], "%+v", choice)
+		}
+		require.NoError(t, table.Release())
 	}
 }
 
