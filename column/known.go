@@ -30,11 +30,13 @@ func (a Answer) String() string {
 	return "unknown"
 }
 
-// known is the state behind Known, Bounds and TextBounds. It may change while other goroutines read it.
+// known is the state behind Known, Bounds, TextBounds and DistinctEstimate. It may change while other goroutines
+// read it.
 type known struct {
-	unique atomic.Uint32
-	bounds atomic.Pointer[Bounds]
-	texts  atomic.Pointer[TextBounds]
+	unique   atomic.Uint32
+	bounds   atomic.Pointer[Bounds]
+	texts    atomic.Pointer[TextBounds]
+	distinct atomic.Pointer[uint64]
 }
 
 // Bounds are the least and the greatest value of a column of integers, extended to 64 bits by
@@ -75,6 +77,20 @@ func (c *Column) TextBounds() (TextBounds, bool) {
 // LearnTextBounds records the bounds of a column of strings. The caller must have verified them.
 // Slices and other columns of the same memory do not learn them.
 func (c *Column) LearnTextBounds(b TextBounds) { c.known.texts.Store(&b) }
+
+// DistinctEstimate returns an estimate of the number of different values of the column that are not null, or
+// false if there is none: see Bounds. Operators choose how they work by it, and must be right for any number.
+func (c *Column) DistinctEstimate() (uint64, bool) {
+	if known := c.known.distinct.Load(); known != nil && !c.mayChange() {
+		return *known, true
+	}
+	return 0, false
+}
+
+// LearnDistinctEstimate records an estimate of the number of different values. It should depend on the values
+// alone, so that operators choose the same way in every run. Slices and other columns of the same memory do not
+// learn it.
+func (c *Column) LearnDistinctEstimate(n uint64) { c.known.distinct.Store(&n) }
 
 // mayChange reports whether other libraries may write to the column's values.
 func (c *Column) mayChange() bool {

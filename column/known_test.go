@@ -168,6 +168,30 @@ func TestTextBounds(t *testing.T) {
 	require.NoError(t, c.Release())
 }
 
+// TestDistinctEstimate learns an estimate, which slices and memory that others may write to do not have.
+func TestDistinctEstimate(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	c := columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Int32, []int32{3, 1, 2})
+	_, known := c.DistinctEstimate()
+	require.False(t, known)
+	for _, want := range []uint64{3, 0} {
+		c.LearnDistinctEstimate(want)
+		estimate, known := c.DistinctEstimate()
+		require.True(t, known)
+		require.Equal(t, want, estimate)
+	}
+	part, err := c.Slice(0, 1)
+	require.NoError(t, err)
+	_, known = part.DistinctEstimate()
+	require.False(t, known)
+	require.NoError(t, part.Release())
+	block := c.Buffer(1).Block()
+	require.NoError(t, block.BeginExport())
+	_, known = c.DistinctEstimate()
+	require.False(t, known, "the consumer may write to the memory")
+	require.NoError(t, block.EndExport())
+}
+
 // TestBoundsOfMemoryThatOthersWrite has bounds until the memory is exported.
 func TestBoundsOfMemoryThatOthersWrite(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})

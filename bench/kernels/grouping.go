@@ -33,6 +33,8 @@ type groupFigure struct {
 	rows int
 	// choice is how the groups are found and added up, if that is not left to the operator.
 	choice strategy.Group
+	// anew groups another slice of the table in each call, of which nothing is known.
+	anew bool
 }
 
 // groupings are the figures for tables of many rows.
@@ -98,13 +100,7 @@ func (b *bench) groupings() []groupFigure {
 		return f
 	}
 	figures = append(figures, b.groupVariants(single("sum f64, 10^6 groups", key(1_000_000), 0), single("sum f64, 2^26 groups", key(1<<26), 0))...)
-	for _, groups := range []int{1_000_000, 1 << 26} {
-		scattered := single(fmt.Sprintf("sum f64, %d scattered groups", groups), expr.Hash(key(groups)).CastWrap(arrow.PrimitiveTypes.Int64).As("key"), 0)
-		scattered.bytes = 16
-		hashed := scattered
-		hashed.name, hashed.choice = scattered.name+", by hashes", strategy.Group{HashedGroups: groups}
-		figures = append(figures, scattered, against(hashed, scattered.name, 1))
-	}
+	figures = append(figures, scatteredKeys(key, unit, row, x)...)
 	figures = append(figures, severalKeys(unit, row)...)
 	small := func(seed int, below float64, name string) expr.Expr {
 		return unit(seed).Mul(expr.Lit(below)).CastWrap(i32).As(name)
@@ -120,6 +116,57 @@ func (b *bench) groupings() []groupFigure {
 		single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where(),
 		whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05),
 	)
+}
+
+// anyRatio is the bar of a figure that is only compared.
+const anyRatio = 1000
+
+// scatteredKeys are sums by scattered i64: in the way that is chosen by an estimate of the groups, by a hash table that numbers
+// the rows, and by partitions by hashes. Columns remember their bounds and the estimate, so calls with these look for them in a slice
+// of the table. Skewed, sorted and distinct keys follow.
+func scatteredKeys(key func(groups int) expr.Expr, unit func(seed int) expr.Expr, row, x expr.Expr) (figures []groupFigure) {
+	sum, i64 := []group.Aggregate{group.Sum(expr.Col("x"))}, arrow.PrimitiveTypes.Int64
+	scattered := func(of expr.Expr) expr.Expr { return expr.Hash(of).CastWrap(i64).As("key") }
+	of := func(name string, key expr.Expr) groupFigure {
+		return groupFigure{name: name, columns: []expr.Expr{key, x}, keys: []string{"key"}, aggregates: sum, bytes: 16}
+	}
+	name := func(groups int) string { return fmt.Sprintf("sum f64, %d scattered groups", groups) }
+	for _, groups := range []int{1000, 10_000, 30_000, 100_000, 1_000_000, 1 << 26} {
+		chosen := of(name(groups), scattered(key(groups)))
+		figures = append(figures, chosen)
+		for _, v := range []struct {
+			name   string
+			choice strategy.Group
+			anew   bool
+		}{
+			{"numbered", strategy.Group{Numbered: true}, false},
+			{"by hashes", strategy.Group{HashedGroups: groups}, false},
+			{"with bounds and estimate", strategy.Group{}, true},
+			{"numbered, with bounds", strategy.Group{Numbered: true}, true},
+		} {
+			f := chosen
+			f.name, f.choice, f.anew, f.than, f.times = chosen.name+", "+v.name, v.choice, v.anew, chosen.name, anyRatio
+			figures = append(figures, f)
+		}
+	}
+	uniform, large := name(1_000_000), name(1<<26)
+	million := func(of expr.Expr) expr.Expr { return of.Mul(expr.Lit(1e6)).CastWrap(arrow.PrimitiveTypes.Int32) }
+	skewed := expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), million(unit(1)))
+	sorted := row.CastWrap(i64).ShiftRight(expr.Lit(int64(7))).Mul(expr.Lit(int64(1)<<40 + 1)).As("key")
+	for _, f := range []groupFigure{
+		of("scattered keys, one has 90 % of the rows", scattered(skewed)),
+		of("scattered keys, sorted, 2^20 groups", sorted),
+		of("scattered keys, distinct", scattered(row)),
+	} {
+		f.than, f.times = uniform, 3
+		if f.name == "scattered keys, distinct" {
+			f.than = large
+		}
+		numbered := f
+		numbered.name, numbered.choice, numbered.than, numbered.times = f.name+", numbered", strategy.Group{Numbered: true}, f.name, anyRatio
+		figures = append(figures, f, numbered)
+	}
+	return figures
 }
 
 // severalKeys are group-bys by several keys and of sorted values: those of db-benchmark that take most time.
@@ -302,11 +349,20 @@ func (b *bench) groupTextsOf(ctx context.Context, numbers *buffer.Buffer, t *tab
 
 // groupWork is the group-by of a figure.
 func (b *bench) groupWork(data *buffer.Buffer, f groupFigure) work {
-	return func(ctx context.Context) (releaser, error) {
+	return func(ctx context.Context) (made releaser, err error) {
 		if f.choice != (strategy.Group{}) {
 			ctx = strategy.WithGroup(ctx, f.choice)
 		}
-		return group.By(data, group.Columns(f.keys...)...).Aggregate(ctx, f.aggregates, group.ByOptions{Options: b.options()})
+		of := data
+		if f.anew {
+			slice, err := data.Slice(0, data.Capacity())
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, slice.Release()) }()
+			of = slice
+		}
+		return group.By(of, group.Columns(f.keys...)...).Aggregate(ctx, f.aggregates, group.ByOptions{Options: b.options()})
 	}
 }
 

@@ -88,6 +88,9 @@ type Group struct {
 	// HashedGroups moves rows with scattered integers as keys to partitions by hashes, with a hash
 	// table for each, if it is not zero: the number of groups that are expected at most.
 	HashedGroups int
+	// Estimated estimates the number of groups, and moves rows with scattered integers as keys to partitions by
+	// hashes, also few rows and few groups. Numbered does neither: the rows get numbers.
+	Estimated, Numbered bool
 	// PlaceBits is the logarithm of the keys of a partition, ChunkRows the number of rows
 	// above which several blocks share one. Zeros are chosen by the device.
 	PlaceBits, ChunkRows int

@@ -54,14 +54,14 @@ func TestBoundsOfAggregates(t *testing.T) {
 					if r.IntN(3) == 0 {
 						q = q.Where(x.Gt(expr.Lit(0.0)))
 					}
-					choice := []strategy.Group{{}, {Partition: true}, {Records: true}, {Tiles: true}}[r.IntN(4)]
+					choice := []strategy.Group{{}, {Partition: true}, {Records: true}, {Tiles: true}, {Estimated: true}}[r.IntN(5)]
 					ctx := strategy.WithGroup(t.Context(), choice)
 					by := group.ByOptions{Order: group.Order(r.IntN(3)), Nulls: group.Nulls(r.IntN(2))}
 					way := r.IntN(3)
 					title := fmt.Sprintf("%d rows, aggregates %d, keys %d, %+v, %+v, way %d", n, j, k, choice, by, way)
 					// Few rows take scratch memory that does not grow with them, and tables of places.
 					slack := uint64(16 << 20)
-					if choice.Partition || choice.Records {
+					if choice.Partition || choice.Records || choice.Estimated {
 						slack = 512 << 20
 					}
 					columntest.CheckBound(t, mgr, title, slack, func(o kernels.Options) (*buffer.Buffer, error) {
@@ -79,6 +79,26 @@ func TestBoundsOfAggregates(t *testing.T) {
 			require.NoError(t, table.Release())
 		}
 	})
+}
+
+// TestBoundsOfHashes has the most places for the rows: distinct keys, and few of them.
+func TestBoundsOfHashes(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
+	r := rand.New(rand.NewPCG(35, 36))
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Estimated: true})
+	for _, n := range []int{1, 2, 3, 9, 700} {
+		record := hashRecord(r, partitionDraws["distinct"], n, n)
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		record.Release()
+		for _, order := range []group.Order{group.Unspecified, group.ByKey} {
+			columntest.CheckBound(t, mgr, fmt.Sprintf("%d rows, order %d", n, order), 64<<20, func(o kernels.Options) (*buffer.Buffer, error) {
+				list := []group.Aggregate{group.Sum(expr.Col("x")), group.CountAll()}
+				return group.By(table, group.Columns("k")...).Aggregate(ctx, list, group.ByOptions{Options: o, Order: order})
+			})
+		}
+		require.NoError(t, table.Release())
+	}
 }
 
 // TestNoBound has aggregates with memory that only the data decides.

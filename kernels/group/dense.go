@@ -94,6 +94,14 @@ func (r *run) findDense(q Query) (*grouping, error) {
 		d.keys = append(d.keys, k)
 	}
 	if len(variable) > 0 {
+		may, err := r.mayBeHashed(q)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			r.sketched = map[*column.Column]uint64{}
+			f.sketched = r.sketched
+		}
 		spans, err := f.spansOf(variable)
 		if err != nil || spans == nil {
 			return nil, err

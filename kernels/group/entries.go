@@ -51,6 +51,7 @@ var entries = kernelset.Entries{
 	"pack_digits":                "pack",
 	"pack_validity":              "partition_groups",
 	"pair_numbers":               "rows",
+	"partition_chunk_slots":      "partition_hash",
 	"partition_compact":          "partition_groups",
 	"partition_count":            "partition",
 	"partition_count_again":      "partition",
@@ -73,5 +74,6 @@ var entries = kernelset.Entries{
 	"scatter_numbers":            "rows",
 	"settle_records":             "records",
 	"settle_sums":                "tiles",
+	"sketch_keys":                "sketch",
 	"texts_of_numbers":           "texts",
 }

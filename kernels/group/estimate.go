@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -23,8 +24,8 @@ type bound struct {
 	plan    *plan
 	options ByOptions
 	onHost  bool
-	// places is set if tables of places, and partitions, may be used.
-	places bool
+	// places is set if tables of places, and partitions, may be used, hashed if partitions by hashes may be.
+	places, hashed bool
 	// rows is the most rows, and groups the most groups.
 	rows, groups uint64
 	// shared is the shared memory of a block, multiprocessors the number of these.
@@ -64,6 +65,7 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 	}
 	f := folder{call: &call, waits: options.MaxGroups == 0}
 	b.places = f.places(int(b.rows))
+	b.hashed = f.waits && !b.onHost && len(q.keys) == 1 && (b.rows >= fewestHashedRows || strategy.OfGroup(ctx).Estimated)
 	b.groups = b.rows
 	if b.places { // the result may have room for this many places
 		b.groups = max(b.groups, unwaited)
@@ -284,7 +286,7 @@ func (b *bound) states() uint64 {
 
 // partitioned is the memory of partitions: moved rows, places and states of chunks.
 func (b *bound) partitioned() uint64 {
-	if !b.places {
+	if !b.places && !b.hashed {
 		return 0
 	}
 	moved, places := uint64(2+4+2*4), partitionedPerRow*b.rows
@@ -296,6 +298,9 @@ func (b *bound) partitioned() uint64 {
 	outputs := uint64(4)
 	for range b.plan.outputs {
 		outputs += 8 + 1
+	}
+	if b.hashed { // the places of all rows, and the key as a value and as a result
+		moved, outputs = moved+4+2*8, outputs+8+1
 	}
 	chunks := min(b.rows/4096, 2*b.multiprocessors)
 	return moved*b.rows + outputs*(places+1<<16) + 2*chunks*b.shared + b.results(b.rows) + 1<<24

@@ -169,7 +169,10 @@ type folder struct {
 	waits bool
 	// spans are the ranges of columns that were found before.
 	spans map[*column.Column]span
-	owned owned
+	// sketched takes the number of different values of a column of which the bounds are looked for. It is nil if
+	// they are not to be estimated.
+	sketched map[*column.Column]uint64
+	owned    owned
 }
 
 // rowNumbers is numbers that are equal if the values of a column are. They are below bound after

@@ -130,10 +130,14 @@ func (r *run) planPartitions(d *denseKeys) (*partitionPlan, error) {
 			return nil, nil
 		}
 	}
-	return r.planOutputs(&partitionPlan{keys: d})
+	planned, err := r.planOutputs(&partitionPlan{keys: d})
+	if planned == nil || err != nil {
+		return nil, err
+	}
+	return r.planSizes(planned)
 }
 
-// planOutputs plans the aggregates of partitions, and their sizes, or returns nil.
+// planOutputs plans the aggregates of partitions, or returns nil.
 func (r *run) planOutputs(p *partitionPlan) (*partitionPlan, error) {
 	plan := p.results
 	if r.parts {
@@ -152,6 +156,11 @@ func (r *run) planOutputs(p *partitionPlan) (*partitionPlan, error) {
 	if len(p.carried) > mostCarried || len(p.conditions) > mostConditions || len(p.terms) > mostTerms || len(p.outputs) > mostOutputs {
 		return nil, nil
 	}
+	return p, nil
+}
+
+// planSizes plans the sizes of partitions, or returns nil.
+func (r *run) planSizes(p *partitionPlan) (*partitionPlan, error) {
 	shared, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
 	if err != nil {
 		return nil, err
@@ -251,14 +260,21 @@ func (p *partitionPlan) stateOutputs(r *run) (ok bool, err error) {
 	return true, nil
 }
 
-// output plans an aggregate, or returns false if partitions do not have it.
-func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
+// hasPartitions reports whether partitions may have an aggregate.
+func (o *output) hasPartitions() bool {
 	if o.method != byState {
-		return false, nil
+		return false
 	}
 	switch o.finish {
 	case finishCount, finishInteger, finishExtreme, finishMean, finishFloat, finishMeanFloat, finishDecimal, finishMeanDecimal:
-	default:
+		return true
+	}
+	return false
+}
+
+// output plans an aggregate, or returns false if partitions do not have it.
+func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
+	if !o.hasPartitions() {
 		return false, nil
 	}
 	f, err := r.finishingOf(o)

@@ -43,7 +43,8 @@ type partitioning struct {
 	slots                 memory.Slice[uint8]
 	// groups and offsets are the number of groups of each partition, and before it.
 	groups, offsets memory.Slice[uint8]
-	total           memory.Slice[int64]
+	// totals has the number of all groups, and for partitions by hashes then a word that is failed.
+	totals, failed memory.Slice[uint8]
 	// placesOfGroups are the places of each partition's groups. The results of aggregates have
 	// the same positions.
 	placesOfGroups memory.Slice[uint8]
@@ -65,7 +66,7 @@ func (r *run) ofPartitions() (*buffer.Buffer, error) {
 }
 
 func (p *partitioning) table() (*buffer.Buffer, error) {
-	for _, step := range []func() error{p.allocateState, p.allocateRows, p.move, p.findSlots, p.aggregate} {
+	for _, step := range []func() error{p.allocateState, p.allocateRows, p.hash, p.move, p.findSlots, p.aggregate} {
 		if err := cancel.Error(p.call.Context()); err != nil {
 			return nil, err
 		}
@@ -76,11 +77,11 @@ func (p *partitioning) table() (*buffer.Buffer, error) {
 	if p.run.groups != nil { // each has rows
 		return p.result(p.run.groups.capacity())
 	}
-	var total [1]int64
-	if err := p.total.Download(p.call.Context(), p.call.Stream, total[:]); err != nil {
+	groups, err := p.groupsFound()
+	if err != nil {
 		return nil, err
 	}
-	return p.result(int(total[0]))
+	return p.result(groups)
 }
 
 // scratch allocates memory that is released at the end.
@@ -92,26 +93,31 @@ func (p *partitioning) scratch(sizes ...uint64) ([]memory.Slice[uint8], error) {
 	return slices, err
 }
 
-// allocateState allocates the memory of the levels and of the chunks, and clears it.
-func (p *partitioning) allocateState() error {
+// stateSizes returns the memory of the levels and of the chunks, and counts the chunks.
+func (p *partitioning) stateSizes() (sizes []uint64) {
 	p.mostListed = p.rows / p.chunkRows
 	p.mostSlots = 2 * p.mostListed
+	parents := uint64(1)
+	for _, digits := range p.digits {
+		parents <<= digits
+		sizes = append(sizes, 4*parents, 4*parents+4, 4*parents, 4*parents+4)
+	}
+	return append(sizes, 4, 4, 4*parents, 4*parents, 8*uint64(p.mostListed)+8, 4*parents, 4*parents, 16)
+}
+
+// allocateState allocates the memory of the levels and of the chunks, and clears it.
+func (p *partitioning) allocateState() error {
+	sizes := p.stateSizes()
+	const perLevel = 4
 	parents, shift := 1, p.bits
 	for _, digits := range p.digits {
 		shift += digits
 	}
-	const perLevel = 4
-	var sizes []uint64
 	for _, digits := range p.digits {
 		shift -= digits
-		l := level{shift: shift, digits: 1 << digits, parents: parents, tileRows: p.tileRows()}
-		p.levels = append(p.levels, l)
+		p.levels = append(p.levels, level{shift: shift, digits: 1 << digits, parents: parents, tileRows: p.tileRows()})
 		parents <<= digits
-		part := 4 * uint64(parents)
-		sizes = append(sizes, part, part+4, part, part+4)
 	}
-	part := 4 * uint64(parents)
-	sizes = append(sizes, 4, 4, part, part, 8*uint64(p.mostListed)+8, part, part, 8)
 	all, err := p.scratch(sizes...)
 	if err != nil {
 		return err
@@ -133,19 +139,19 @@ func (p *partitioning) allocateState() error {
 			return err
 		}
 	}
-	p.groups, p.offsets = all[5], all[6]
-	p.total, err = memory.Reinterpret[int64](all[7])
+	p.groups, p.offsets, p.totals = all[5], all[6], all[7]
+	p.failed, err = p.totals.Slice(8, 16)
 	return err
 }
 
-// allocateRows allocates the memory of partitioned rows, and of the results of groups.
-func (p *partitioning) allocateRows() error {
+// rowSizes returns the memory of partitioned rows, and of the results of groups.
+func (p *partitioning) rowSizes() []uint64 {
 	n := uint64(p.rows)
 	sizes := []uint64{2 * n}
-	if len(p.levels) > 1 {
+	if len(p.digits) > 1 {
 		sizes = append(sizes, 4*n)
 	}
-	for range p.levels {
+	for range p.digits {
 		for _, c := range p.carried {
 			sizes = append(sizes, uint64(c.width)*n)
 		}
@@ -159,7 +165,12 @@ func (p *partitioning) allocateRows() error {
 		}
 		sizes = append(sizes, uint64(o.width)*places, valid)
 	}
-	all, err := p.scratch(sizes...)
+	return sizes
+}
+
+// allocateRows allocates the memory of partitioned rows, and of the results of groups.
+func (p *partitioning) allocateRows() error {
+	all, err := p.scratch(p.rowSizes()...)
 	if err != nil {
 		return err
 	}
@@ -301,7 +312,7 @@ func (p *partitioning) aggregate() error {
 	if err := p.launch("partition_groups", entry, p.partitions+p.mostListed, threads, shared, kernels.Struct(fields...), p.chunks); err != nil {
 		return err
 	}
-	return p.launch("partition_groups", "partition_offsets", 1, partitionThreads, 0, p.groups, p.offsets, p.total, uint32(p.partitions))
+	return p.launch("partition_groups", "partition_offsets", 1, partitionThreads, 0, p.groups, p.offsets, p.totals, uint32(p.partitions))
 }
 
 // result returns the table of all groups.

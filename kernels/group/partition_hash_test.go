@@ -3,6 +3,7 @@ package group_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,10 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/testing/callcount"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -107,14 +111,186 @@ func TestHashesAreUsed(t *testing.T) {
 	require.Equal(t, orders[0], orders[1])
 }
 
-// TestEveryAllocationOfHashesFails fails each allocation, of partitions and of those that are too small.
+// hashRecord has keys k of a distribution, scattered over all integers of 64 bits, texts t of the same, and values x.
+func hashRecord(r *rand.Rand, draw func(r *rand.Rand, row, n, groups int) int, n, groups int) arrow.Record {
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+		{Name: "k", Type: arrow.PrimitiveTypes.Int64}, {Name: "t", Type: arrow.BinaryTypes.String}, {Name: "x", Type: arrow.PrimitiveTypes.Float64},
+	}, nil))
+	defer b.Release()
+	for row := range n {
+		key := draw(r, row, n, groups)
+		b.Field(0).(*array.Int64Builder).Append(int64(uint64(key) * 0x9e3779b97f4a7c15))
+		b.Field(1).(*array.StringBuilder).Append(fmt.Sprintf("id%09d", key*99_991))
+		b.Field(2).(*array.Float64Builder).Append(r.NormFloat64())
+	}
+	return b.NewRecord()
+}
+
+// TestHashesByEstimate compares groups of every distribution with the host, with tables for an estimate of
+// the groups. It compares the estimate that the column remembers with the number of groups.
+func TestHashesByEstimate(t *testing.T) {
+	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
+	r := rand.New(rand.NewPCG(85, 86))
+	list := []group.Aggregate{group.Sum(expr.Col("x")), group.CountAll()}
+	choices := []strategy.Group{{}, {PlaceBits: 7, Places: true}, {PlaceBits: 7, ChunkRows: 250, Places: true}, {PlaceBits: 7, ChunkRows: 300, TwoLevels: true}}
+	for i, name := range slices.Sorted(maps.Keys(partitionDraws)) {
+		const n = 1200
+		record := hashRecord(r, partitionDraws[name], n, []int{n, 40, 300}[i%3])
+		hosted, err := buffer.FromRecord(host, record)
+		require.NoError(t, err)
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		record.Release()
+		for j, key := range []string{"k", "t", "k"} {
+			if brief(mgr) && j > 1 {
+				break
+			}
+			choice := choices[(i+j)%len(choices)]
+			choice.Estimated, choice.TextNumbers = true, true
+			title := fmt.Sprintf("%s, key %s, %+v", name, key, choice)
+			ctx := strategy.WithGroup(t.Context(), choice)
+			want, err := group.By(hosted, group.Columns(key)...).Aggregate(ctx, list, group.ByOptions{Order: group.ByKey})
+			require.NoError(t, err, title)
+			got, err := group.By(table, group.Columns(key)...).Aggregate(ctx, list, group.ByOptions{Order: group.ByKey})
+			require.NoError(t, err, title)
+			expected := columntest.Fetch(t, want)
+			requireEqual(t, expected, columntest.Fetch(t, got), title)
+			c, err := table.ColumnByName(key)
+			require.NoError(t, err)
+			if estimate, known := c.DistinctEstimate(); name != "equal" { // equal keys have a small range
+				require.True(t, known, title)
+				require.InEpsilon(t, expected.NumRows(), estimate, 5*0.023, title)
+			}
+		}
+		require.NoError(t, hosted.Release())
+		require.NoError(t, table.Release())
+	}
+}
+
+// TestWrongEstimates gives a column estimates that are far from the number of its values. The results are those of
+// the host.
+func TestWrongEstimates(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
+	record := hashRecord(rand.New(rand.NewPCG(95, 96)), partitionDraws["uniform"], 800, 200)
+	defer record.Release()
+	list := []group.Aggregate{group.Sum(expr.Col("x")), group.CountAll()}
+	of := func(mgr *memory.Manager, choice strategy.Group, estimate uint64) arrow.Record {
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		table.Column(0).LearnDistinctEstimate(estimate)
+		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), list, group.ByOptions{Order: group.ByKey})
+		require.NoError(t, err)
+		require.NoError(t, table.Release())
+		return columntest.Fetch(t, made)
+	}
+	want := of(devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), strategy.Group{}, 0)
+	for i, estimate := range []uint64{0, 1, 90, 3000} {
+		choice := strategy.Group{Estimated: true, PlaceBits: 7, ChunkRows: []int{0, 300}[i%2]}
+		requireEqual(t, want, of(mgr, choice, estimate), fmt.Sprintf("an estimate of %d", estimate))
+	}
+}
+
+// TestOrderOfHashes requires the same order of groups for the same keys in another order of rows, also
+// if one key has most of the rows: neither the rows nor the order of the threads decides it.
+func TestOrderOfHashes(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
+	r := rand.New(rand.NewPCG(87, 88))
+	for _, choice := range []strategy.Group{{Estimated: true, PlaceBits: 6}, {Estimated: true, PlaceBits: 7, ChunkRows: 200}} {
+		ctx, keys := strategy.WithGroup(t.Context(), choice), make([]int64, 1000)
+		for i := range keys {
+			keys[i] = int64(uint64(partitionDraws["skewed"](r, i, len(keys), 400)) * 0x9e3779b97f4a7c15)
+		}
+		var orders [3][]string
+		for i := range orders {
+			k := columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Int64, keys)
+			table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "k", Type: k.Type()}}, nil), []*column.Column{k}, buffer.Rows{Count: int64(len(keys))})
+			require.NoError(t, err)
+			options := group.ByOptions{}
+			if i == 2 {
+				options.Order = group.FirstAppearance
+			}
+			made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{group.CountAll()}, options)
+			require.NoError(t, err)
+			record := columntest.Fetch(t, made)
+			for row, key := range columntest.Texts(record.Column(0)) {
+				orders[i] = append(orders[i], fmt.Sprint(key, " ", columntest.Texts(record.Column(1))[row]))
+			}
+			require.NoError(t, table.Release())
+			r.Shuffle(len(keys), func(a, b int) { keys[a], keys[b] = keys[b], keys[a] })
+		}
+		require.Equal(t, orders[0], orders[1], "%+v", choice)
+		require.NotEqual(t, orders[0], orders[2], "%+v: the groups have numbers", choice)
+		require.ElementsMatch(t, orders[0], orders[2], "%+v", choice)
+	}
+}
+
+// TestWaitsOfHashes requires as many waits of the host as for groups with numbers: for the bounds of the key, with which the
+// estimate comes, and for the number of groups, with which the flag of crowded tables comes. Further calls know the bounds. The
+// host waits for copies only.
+func TestWaitsOfHashes(t *testing.T) {
+	name, counted, err := callcount.Register(emulator.Open(t))
+	require.NoError(t, err)
+	mgr := devicetest.Manager(t, devicetest.Open(t, name), memory.Options{})
+	record := hashRecord(rand.New(rand.NewPCG(97, 98)), partitionDraws["uniform"], 300, 100)
+	defer record.Release()
+	for _, choice := range []strategy.Group{{Numbered: true, Partition: true}, {Estimated: true, Partition: true, PlaceBits: 7}} {
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		for _, waits := range []int{2, 1} {
+			counted.Take()
+			made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))})
+			require.NoError(t, err)
+			require.NoError(t, made.Release())
+			require.Equal(t, waits, counted.Take().Count[callcount.Copy], "%+v", choice)
+		}
+		require.NoError(t, table.Release())
+	}
+}
+
+// TestHashesOfABudget gives each call a larger budget, from that of groups with numbers up to one that partitions
+// by hashes fit. None fails, and the results are equal: without room for the partitions the groups have numbers.
+func TestHashesOfABudget(t *testing.T) {
+	dev := devicetest.OpenKernels(t)
+	record := hashRecord(rand.New(rand.NewPCG(89, 90)), partitionDraws["uniform"], 1000, 150)
+	defer record.Release()
+	run := func(budget uint64, choice strategy.Group) (lines []string, peak uint64) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: budget})
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))})
+		require.NoError(t, err, "a budget of %d bytes", budget)
+		peak = mgr.Stats().Peak
+		answer := columntest.Fetch(t, made)
+		sums := columntest.Texts(answer.Column(1))
+		for row, key := range columntest.Texts(answer.Column(0)) {
+			lines = append(lines, fmt.Sprint(key, " ", sums[row]))
+		}
+		require.NoError(t, table.Release())
+		return lines, peak
+	}
+	// Small chunks take much memory for their states.
+	choice := strategy.Group{Estimated: true, PlaceBits: 6, ChunkRows: 40}
+	numbers, least := run(0, strategy.Group{Numbered: true})
+	hashes, needed := run(0, choice)
+	require.Greater(t, needed, least)
+	require.NotEqual(t, numbers, hashes)
+	seen := map[bool]bool{}
+	for _, budget := range []uint64{least, needed - 512, needed + needed/4} {
+		lines, _ := run(budget, choice)
+		require.ElementsMatch(t, numbers, lines, "a budget of %d bytes", budget)
+		seen[slices.Equal(lines, hashes)] = true
+	}
+	require.Len(t, seen, 2, "small budgets give numbers, large ones hashes")
+}
+
+// TestEveryAllocationOfHashesFails fails each allocation, of partitions, of those that are too small, and with an
+// estimate of the groups.
 func TestEveryAllocationOfHashesFails(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
-		for _, bits := range []int{5, 1} {
+		for _, choice := range []strategy.Group{{HashedGroups: 2, PlaceBits: 5}, {HashedGroups: 2, PlaceBits: 1}, {Estimated: true, Places: true, ChunkRows: 1}} {
 			failEach(t, dev, func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-				ctx = strategy.WithGroup(ctx, strategy.Group{HashedGroups: 2, PlaceBits: bits})
 				key := group.Key{Expr: expr.Col("x").CastWrap(arrow.PrimitiveTypes.Int64).Mul(expr.Lit(int64(1) << 60)), Name: "key"}
-				return group.By(table, key).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("y"))})
+				return group.By(table, key).Aggregate(strategy.WithGroup(ctx, choice), []group.Aggregate{group.Sum(expr.Col("y"))})
 			})
 		}
 	})

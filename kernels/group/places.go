@@ -116,6 +116,9 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 	if len(unknown) == 0 {
 		return nil
 	}
+	if len(unknown) == 1 && f.sketched != nil {
+		return f.sketchBounds(columns[unknown[0]], &bounds[unknown[0]], &hasValues[unknown[0]])
+	}
 	names, plain, aggregates := make([]string, len(unknown)), make([]*column.Column, len(unknown)), []reduce.Aggregate{}
 	var made owned
 	defer func() { err = errors.Join(err, made.release()) }()

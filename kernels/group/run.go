@@ -38,6 +38,8 @@ type run struct {
 	states *states
 	// spans are the ranges of keys that were looked at.
 	spans map[*column.Column]span
+	// sketched has the number of different keys that was estimated with a range.
+	sketched map[*column.Column]uint64
 	// shares is set if the keys are columns of the table, which a result may share.
 	shares bool
 	// presence is the accumulator that counts the rows of each group, or negative if no group
@@ -452,7 +454,7 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 	}
 	if r.partitions != nil {
 		table, err := r.ofPartitions()
-		if errors.Is(err, errCrowded) {
+		if r.partitions.hashed != nil && (errors.Is(err, errCrowded) || errors.Is(err, memory.ErrBudget)) {
 			return r.uncrowded()
 		}
 		if r.groups == nil || !errors.Is(err, memory.ErrBudget) {

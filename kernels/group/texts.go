@@ -239,11 +239,21 @@ func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregat
 	if err != nil {
 		return nil, err
 	}
+	k.learn()
 	made, err := k.texts(table)
 	if made, err = release.OnError(made, err, table.Release()); err != nil || order != ByKey || q.parts {
 		return made, err
 	}
 	return sortedByKeys(&k.call, made, len(q.keys))
+}
+
+// learn gives the strings the estimates of how many different numbers there are.
+func (k *textKeys) learn() {
+	for _, n := range k.numbers {
+		if distinct, known := n.column.DistinctEstimate(); known {
+			n.strings.LearnDistinctEstimate(distinct)
+		}
+	}
 }
 
 // texts returns a table of groups with strings instead of numbers.
@@ -354,6 +364,9 @@ func (n *textNumbers) number(call *op.Call) error {
 		greatest--
 	}
 	n.column.LearnBounds(column.Bounds{Greatest: greatest})
+	if distinct, known := n.strings.DistinctEstimate(); known {
+		n.column.LearnDistinctEstimate(distinct)
+	}
 	return nil
 }
 

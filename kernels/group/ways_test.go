@@ -40,6 +40,8 @@ func TestEachWayOnce(t *testing.T) {
 		{"records of eight words", strategy.Group{Records: true}, several},
 		{"partitions", strategy.Group{Partition: true, PlaceBits: 4}, several},
 		{"partitions of two levels", strategy.Group{Partition: true, PlaceBits: 3, TwoLevels: true, SmallTiles: true}, single},
+		{"hashes", strategy.Group{HashedGroups: 60, PlaceBits: 4}, several},
+		{"hashes of chunks", strategy.Group{Estimated: true, PlaceBits: 7, ChunkRows: 900}, single},
 		{"chunks", strategy.Group{Partition: true, PlaceBits: 4, ChunkRows: 600, Wide: true}, several},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -84,17 +84,6 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_count_again(const u32 *places,
     flush(level.counts + tile.parent * level.digits, counters, level.digits);
 }
 
-// Chunks are the parts of a partition that different blocks add up, if it has more than
-// chunk_rows. Their states are slots of memory. list has chunks other than the first one of
-// each partition: the partition and the number of the chunk.
-struct Chunks {
-    u32 chunk_rows, padding;
-    u32 *slots, *listed; // how many there are
-    u32 *first_slot;     // of each partition
-    u32 *done;           // chunks of each partition
-    u32 *list;
-};
-
 // partition_starts finds where the parts of a level begin. A block has one parent.
 KERNEL LAUNCH_BOUNDS(partition_threads) partition_starts(const u32 *parent_starts, const Level level, const Chunks chunks) {
     __shared__ u32 sums[partition_warps];

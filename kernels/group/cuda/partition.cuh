@@ -115,6 +115,17 @@ DEVICE Tile parent_tile(const Level &parents, u32 *shared) {
     return Tile{parent, begin, end - begin < parents.tile_rows ? end : begin + parents.tile_rows};
 }
 
+// Chunks are the parts of a partition that different blocks add up, if it has more than
+// chunk_rows. Their states are slots of memory. list has chunks other than the first one of
+// each partition: the partition and the number of the chunk.
+struct Chunks {
+    u32 chunk_rows, padding;
+    u32 *slots, *listed; // how many there are
+    u32 *first_slot;     // of each partition
+    u32 *done;           // chunks of each partition
+    u32 *list;
+};
+
 // With is the lanes that have the same number as the first one. Many rows of one key, or
 // sorted rows, would otherwise wait for each other at one word of shared memory.
 struct With {

@@ -57,11 +57,6 @@ struct Aggregation {
     Output output[most_outputs];
 };
 
-struct Chunks {
-    u32 chunk_rows, padding;
-    u32 *slots, *listed, *first_slot, *done, *list;
-};
-
 extern __shared__ __attribute__((aligned(16))) u32 state_words[];
 
 // State is the words of all groups of a partition. base is the address of the first one in
