@@ -57,12 +57,13 @@ var quantileKeys = []struct {
 	{"tiny groups", func(_ *rand.Rand, row, n int) int32 { return int32(row % (n/3 + 1)) }},
 }
 
-// ofQuantiles opens the device of kernels, and counts its calls.
-func ofQuantiles(t *testing.T) (*memory.Manager, *callcount.Device) {
+// ofQuantiles opens the device of kernels, and counts its calls. few is set if the test has to be short.
+func ofQuantiles(t *testing.T) (mgr *memory.Manager, counted *callcount.Device, few bool) {
 	t.Helper()
-	name, counted, err := callcount.Register(devicetest.OpenKernels(t))
+	dev := devicetest.OpenKernels(t)
+	name, counted, err := callcount.Register(dev)
 	require.NoError(t, err)
-	return devicetest.Manager(t, devicetest.Open(t, name), memory.Options{}), counted
+	return devicetest.Manager(t, devicetest.Open(t, name), memory.Options{}), counted, testing.Short() && devicetest.Emulated(dev)
 }
 
 // modelQuantile is a quantile of values.
@@ -92,17 +93,17 @@ func bitsOfReal(x float64) uint64 {
 
 // TestSelectedQuantiles compares quantiles without a sort with those of a sort and of a model, bit by bit.
 func TestSelectedQuantiles(t *testing.T) {
-	mgr, counted := ofQuantiles(t)
+	mgr, counted, few := ofQuantiles(t)
 	r := property.Random(t)
 	selected := 0
 	for i, draw := range quantileDraws {
 		for j, key := range quantileKeys {
-			if brief(mgr) && (i+3*j)%9 != 0 {
+			if few && (i+3*j)%9 != 0 {
 				continue
 			}
-			n := []int{1, 37, 3000, 9000}[r.IntN(4)]
-			if brief(mgr) {
-				n = min(n, 1000)
+			n := []int{1, 100, 3000, 9000}[r.IntN(4)]
+			if few {
+				n = min(n, 700)
 			}
 			keys, x := make([]int32, n), make([]float64, n)
 			groups := map[int32][]float64{}
@@ -112,7 +113,7 @@ func TestSelectedQuantiles(t *testing.T) {
 			}
 			table := floatTable(t, mgr, keys, x, x)
 			q := []float64{0, 0.5, 1, r.Float64()}[r.IntN(4)]
-			choice := strategy.Group{SelectQuantiles: true, QuantileBins: []int{0, 1, 20, 100_000 / n}[r.IntN(4)], QuantileKept: n, ManyPlaces: r.IntN(3) == 0}
+			choice := strategy.Group{SelectQuantiles: true, QuantileBins: []int{0, 1, 20, 100}[r.IntN(4)], QuantileKept: n, ManyPlaces: r.IntN(3) == 0}
 			title := fmt.Sprint(draw.name, ", ", key.name, ", ", n, " rows, q ", q, ", ", choice)
 			answers := map[bool]arrow.Record{}
 			for _, sort := range []bool{false, true} {
@@ -139,16 +140,16 @@ func TestSelectedQuantiles(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, selected, 8)
+	require.Greater(t, selected, 6)
 }
 
 // TestSelectedQuantilesOfTypes compares quantiles of all types, with nulls and conditions, with those of the host.
 func TestSelectedQuantilesOfTypes(t *testing.T) {
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	mgr, counted := ofQuantiles(t)
+	mgr, counted, few := ofQuantiles(t)
 	r := property.Random(t)
 	for i, of := range append(slices.Clone(topTypes), arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int32) {
-		if of.ID() == arrow.BOOL || of.ID() == arrow.DATE32 || brief(mgr) && i%3 != 0 {
+		if of.ID() == arrow.BOOL || of.ID() == arrow.DATE32 || few && i%3 != 0 {
 			continue
 		}
 		record := topRecord(r, 1500, 5, quantileDraws[0].draw, true)
@@ -176,13 +177,14 @@ func TestSelectedQuantilesOfTypes(t *testing.T) {
 
 // TestQuantilesAreSorted requires a sort if a quantile may be −0 or 0, or if too many rows would be kept.
 func TestQuantilesAreSorted(t *testing.T) {
-	mgr, counted := ofQuantiles(t)
-	const n = 1000
+	mgr, counted, _ := ofQuantiles(t)
+	const n = 3000
 	keys, zeros, many := make([]int32, n), make([]float64, n), make([]float64, n)
+	columns := map[string][]float64{"x": zeros, "y": many}
 	for i := range keys {
-		keys[i], zeros[i], many[i] = int32(i%3), float64(i)-100, float64(i)
+		keys[i], zeros[i], many[i] = int32(i%3), float64(i%1000)-100, float64(i*7%n)
 	}
-	zeros[99] = math.Copysign(0, -1)
+	zeros[100] = math.Copysign(0, -1)
 	table := floatTable(t, mgr, keys, zeros, many)
 	for _, c := range []struct {
 		name   string
@@ -191,18 +193,28 @@ func TestQuantilesAreSorted(t *testing.T) {
 		choice strategy.Group
 		sorted bool
 	}{
-		{"a quantile that is not zero", "x", 0.9, strategy.Group{SelectQuantiles: true, QuantileKept: n}, false},
-		{"a quantile that is zero", "x", 99.0 / n, strategy.Group{SelectQuantiles: true, QuantileKept: n}, true},
-		{"few rows are kept", "y", 0.5, strategy.Group{SelectQuantiles: true, QuantileKept: 300}, false},
-		{"too many rows", "y", 0.5, strategy.Group{SelectQuantiles: true, QuantileKept: 1, QuantileBins: 2}, true},
+		{"a quantile that is not zero", "x", 0.9, strategy.Group{SelectQuantiles: true, QuantileKept: n, QuantileBins: 20}, false},
+		{"a quantile that is zero", "x", 0.1, strategy.Group{SelectQuantiles: true, QuantileKept: n, QuantileBins: 20}, true},
+		{"few rows are kept", "y", 0.5, strategy.Group{SelectQuantiles: true, QuantileKept: 300, QuantileBins: 50}, false},
+		{"many rows of a group are kept", "y", 0.5, strategy.Group{SelectQuantiles: true, QuantileKept: n, QuantileBins: 1}, false},
+		{"too many rows", "y", 0.5, strategy.Group{SelectQuantiles: true, QuantileKept: 300, QuantileBins: 1}, true},
 		{"few rows", "y", 0.5, strategy.Group{Tops: true}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			counted.Take()
 			made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), c.choice), []group.Aggregate{group.Quantile(expr.Col(c.value), c.q)})
 			require.NoError(t, err)
-			require.NoError(t, made.Release())
 			calls := counted.Take().Kernels
+			answer := columntest.Fetch(t, made)
+			for i, k := range answer.Column(0).(*array.Int32).Int32Values() {
+				var values []float64
+				for row, x := range columns[c.value] {
+					if keys[row] == k {
+						values = append(values, x)
+					}
+				}
+				require.Equal(t, math.Float64bits(modelQuantile(values, c.q)), math.Float64bits(answer.Column(1).(*array.Float64).Value(i)))
+			}
 			require.Equal(t, c.sorted, calls["quantiles"] == 1)
 			require.Equal(t, !c.sorted, calls["finish_quantiles"] == 1)
 		})
