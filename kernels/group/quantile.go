@@ -43,8 +43,8 @@ const (
 	// outerCounters are those of a group in a block that counts only the rows outside of the bounds there.
 	outerCounters = 2
 
-	quantileThreads, quantileTile = 1024, 1024 * 4 // threads and rows of a block that counts
-	keptThreads, keptBlocks       = 256, 8         // of a block that selects, and blocks of a multiprocessor
+	quantileThreads, quantileTile = 768, 768 * 4 // threads and rows of a block that counts
+	keptThreads, keptBlocks       = 256, 8       // of a block that selects, and blocks of a multiprocessor
 )
 
 // slotPlace is where a block counts the rows of a slot.

@@ -174,7 +174,7 @@ enum Place : u32 {
 };
 
 // count_slots counts the rows of each slot of each group. zeros gets a byte for each group that has a −0.
-KERNEL LAUNCH_BOUNDS(1024) count_slots(u32 *counts, u8 *zeros, const Rows r, const Bounds *bounds, u32 bins, u32 place, const i64 *rows, i64 capacity) {
+KERNEL LAUNCH_BOUNDS(768) count_slots(u32 *counts, u8 *zeros, const Rows r, const Bounds *bounds, u32 bins, u32 place, const i64 *rows, i64 capacity) {
     constexpr u32 batch = 4;
     const u64 n = device_rows(rows, capacity);
     const u32 thread = thread_in_block(), threads = threads_per_block(), counters = counters_of(bins), above = bins + 3;
