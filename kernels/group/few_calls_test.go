@@ -66,7 +66,7 @@ func TestFewRowsCalls(t *testing.T) {
 	}
 }
 
-// TestTilesCalls pins what the driver does for means by a key whose range is known: the states are cleared by one
+// TestTilesCalls pins what the driver does for means by a key with a known range: the states are cleared by one
 // call, and the host does not wait.
 func TestTilesCalls(t *testing.T) {
 	mgr, counted, _ := ofQuantiles(t)

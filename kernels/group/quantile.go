@@ -21,7 +21,7 @@ import (
 
 // Quantiles of groups with many rows are found on a GPU in two passes over the rows, without a sort of all of them
 // (quantile.cu). A sorted sample gives each group two bounds between which its quantile probably is. The first pass
-// counts the rows below, between and above the bounds, those between by bins. The counts tell the bin of the quantile;
+// counts the rows below, between and above the bounds, those between by bins. The counts give the bin of the quantile;
 // the second pass keeps the rows of this bin only, and one block for each group finds the value among them. Rows that
 // are equal to a bound, or to the sample's quantile, are counted but not kept.
 //
@@ -56,11 +56,11 @@ const (
 	countInBlock
 )
 
-// otherCounters is the number of a group's counters besides those of its bins.
+// otherCounters is the number of a group's counters that are not those of its bins.
 const otherCounters = 5
 
-// quantileBytes are the sizes of what a group has in memory, as quantile.cu lays it out.
-const boundsBytes, wantedBytes, foundBytes, verdictBytes = 32, 32, 40, 16
+// The sizes of the structs of quantile.cu.
+const boundsBytes, rangeBytes, foundBytes, verdictBytes = 32, 32, 40, 16
 
 // selector finds a quantile of each group.
 type selector struct {
@@ -75,7 +75,7 @@ type selector struct {
 	place                                slotPlace
 	shared                               int
 	keys                                 memory.Slice[uint8]
-	bounds, wanted, found                memory.Slice[uint8]
+	bounds, ranges, found                memory.Slice[uint8]
 	cleared                              memory.Slice[uint8]
 	verdict, counters, filled, zeroFlags memory.Slice[uint8]
 
@@ -170,12 +170,12 @@ func (s *selector) run() (*column.Column, error) {
 func (s *selector) allocate() error {
 	call, groups := &s.members.run.call, uint64(s.groups)
 	counters := 4 * groups * uint64(s.bins+otherCounters)
-	block, slices, err := call.Scratch(8*uint64(s.samples), boundsBytes*groups, wantedBytes*groups, foundBytes*groups, verdictBytes+counters+4*groups+groups)
+	block, slices, err := call.Scratch(8*uint64(s.samples), boundsBytes*groups, rangeBytes*groups, foundBytes*groups, verdictBytes+counters+4*groups+groups)
 	if err != nil {
 		return err
 	}
 	s.owned.add(block)
-	s.keys, s.bounds, s.wanted, s.found, s.cleared = slices[0], slices[1], slices[2], slices[3], slices[4]
+	s.keys, s.bounds, s.ranges, s.found, s.cleared = slices[0], slices[1], slices[2], slices[3], slices[4]
 	begin := 0
 	for _, part := range []struct {
 		of    *memory.Slice[uint8]
@@ -250,7 +250,7 @@ func (s *selector) count() error {
 func (s *selector) resolve() (memory.Slice[uint64], error) {
 	m, r := s.members, s.members.run
 	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: s.groups}, func(out op.Buffers) error {
-		return launchGrid(&r.call, "quantile", "resolve_groups", s.groups*warpThreads, s.wanted, s.found, out.Values, s.verdict, s.counters, s.zeroFlags, s.bounds,
+		return launchGrid(&r.call, "quantile", "resolve_groups", s.groups*warpThreads, s.ranges, s.found, out.Values, s.verdict, s.counters, s.zeroFlags, s.bounds,
 			s.form(), s.fraction, uint32(s.bins), uint64(mostKept), uint64(s.groups))
 	})
 	if err != nil {
@@ -291,7 +291,7 @@ func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
 		return err
 	}
 	s.owned.add(block)
-	if err := launchGrid(call, "quantile", "keep_rows", s.g.rows, slices[0], s.filled, s.rows(), s.wanted, ends, s.g.counted, int64(s.g.rows)); err != nil {
+	if err := launchGrid(call, "quantile", "keep_rows", s.g.rows, slices[0], s.filled, s.rows(), s.ranges, ends, s.g.counted, int64(s.g.rows)); err != nil {
 		return err
 	}
 	kernel, err := call.Kernel(&aggregateSet, "quantile", "select_keys")
@@ -299,7 +299,7 @@ func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
 		return err
 	}
 	blocks := min(s.groups, keptBlocks*max(call.Stream.Device().Info().Multiprocessors, 1))
-	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: keptThreads}, 0, s.found, slices[0], ends, s.wanted, uint64(s.groups))
+	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: keptThreads}, 0, s.found, slices[0], ends, s.ranges, uint64(s.groups))
 }
 
 // finish interpolates between the values that were found.

@@ -25,7 +25,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// quantileDraws are distributions of values besides those of topDraws.
+// quantileDraws are distributions of values, those of topDraws and others.
 var quantileDraws = append(slices.Clone(topDraws), []struct {
 	name string
 	draw func(r *rand.Rand, row int) float64

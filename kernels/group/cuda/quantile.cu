@@ -76,7 +76,7 @@ DEVICE u32 slots_of(u32 bins) { return bins + 4; }
 // Behind the counts of a group's slots is that of its pivot.
 DEVICE u32 counters_of(u32 bins) { return bins + 5; }
 
-// sample_rows writes keys of rows, of which each is at a scattered place of a stride of its own, and words to sort them:
+// sample_rows writes keys of rows, of which each is at a scattered place of a separate stride, and words to sort them:
 // the group, and as many high bits of the key as fit. Samples without a group have all bits set.
 KERNEL sample_rows(u64 *words, u64 *keys, const Rows r, u64 samples, u32 group_bits, const i64 *rows, i64 capacity) {
     const u64 n = device_rows(rows, capacity), step = threads_per_grid();
@@ -112,7 +112,7 @@ DEVICE u64 first_sample(const u32 *sorted, const u64 *words, u64 samples, u64 gr
 
 static constexpr f64 infinity_f64 = __builtin_inf();
 
-// bound_groups writes the bounds of each group: samples between which the quantile is but for a chance of 1 in 16,000.
+// bound_groups writes the bounds of each group: samples between which the quantile is, except for a chance of 1 in 16,000.
 KERNEL bound_groups(Bounds *bounds, const u32 *sorted, const u64 *words, const u64 *keys, u64 samples, u32 group_bits, u32 form, f64 fraction, u32 bins, u64 groups) {
     const u64 step = threads_per_grid();
     const Order order = {form};
@@ -231,21 +231,21 @@ KERNEL LAUNCH_BOUNDS(768) count_slots(u32 *counts, u8 *zeros, const Rows r, cons
     }
 }
 
-// Wanted are the keys of which a group keeps the rows to find its values: those from first to last but pivot, which is
-// known to occur pivots times. Without any, first is above last.
-struct alignas(16) Wanted {
+// KeyRange are the keys of which a group keeps the rows to find its values: those from first to last except pivot,
+// which occurs pivots times. Without any, first is above last.
+struct alignas(16) KeyRange {
     u64 first, last, pivot, pivots;
 };
 
 // Found are the keys of the two values between which a quantile is interpolated, or their places among the
-// keys that are wanted.
+// keys of the range.
 struct Found {
     u64 key[2], place[2], rows;
 };
 
 static constexpr u64 no_place = ~0ull;
 
-// Verdict is what the host decides by.
+// Verdict has the numbers by which the host decides.
 struct Verdict {
     u64 kept;    // rows that are kept
     u64 refused; // not 0: a group has to be sorted
@@ -288,8 +288,8 @@ DEVICE void find_slots(const u32 *counts, u32 bins, u32 pivot_slot, const u64 pl
 }
 
 // resolve_groups finds the slots of the quantile of each group. If all rows of a slot are equal their value is found.
-// Otherwise the rows of the slot are wanted.
-KERNEL resolve_groups(Wanted *wanted, Found *found, u64 *kept, Verdict *verdict, const u32 *counts, const u8 *zeros, const Bounds *bounds, u32 form, f64 fraction,
+// Otherwise the rows of the slot are kept.
+KERNEL resolve_groups(KeyRange *ranges, Found *found, u64 *kept, Verdict *verdict, const u32 *counts, const u8 *zeros, const Bounds *bounds, u32 form, f64 fraction,
                       u32 bins, u64 most, u64 groups) {
     const u64 step = threads_per_grid() / warp_threads;
     const u32 lane = lane_in_warp(), counters = counters_of(bins), slots = slots_of(bins);
@@ -301,7 +301,7 @@ KERNEL resolve_groups(Wanted *wanted, Found *found, u64 *kept, Verdict *verdict,
         for (u32 i = lane; i < counters; i += warp_threads)
             n += own[i];
         n = warp_fold(n, Sum<u64>());
-        Wanted w = {1, 0, b.pivot, 0};
+        KeyRange w = {1, 0, b.pivot, 0};
         Found f = {{0, 0}, {no_place, no_place}, n};
         u64 keeps = 0;
         if (n != 0) {
@@ -342,7 +342,7 @@ KERNEL resolve_groups(Wanted *wanted, Found *found, u64 *kept, Verdict *verdict,
         }
         if (lane != 0)
             continue;
-        wanted[group] = w;
+        ranges[group] = w;
         found[group] = f;
         kept[group] = keeps;
         if (keeps != 0)
@@ -355,8 +355,8 @@ KERNEL resolve_groups(Wanted *wanted, Found *found, u64 *kept, Verdict *verdict,
     }
 }
 
-// keep_rows collects the keys that each group wants, in any order.
-KERNEL keep_rows(u64 *keys, u32 *filled, const Rows r, const Wanted *wanted, const u64 *ends, const i64 *rows, i64 capacity) {
+// keep_rows collects the keys in the range of each group, in any order.
+KERNEL keep_rows(u64 *keys, u32 *filled, const Rows r, const KeyRange *ranges, const u64 *ends, const i64 *rows, i64 capacity) {
     constexpr u32 batch = 4;
     const u64 n = device_rows(rows, capacity), step = threads_per_grid();
     const Order order = {r.values.form};
@@ -373,7 +373,7 @@ KERNEL keep_rows(u64 *keys, u32 *filled, const Rows r, const Wanted *wanted, con
 #pragma unroll
         for (u32 i = 0; i < batch; i++)
             if (group[i] < r.groups)
-                w[i] = bounds_of((const Bounds *)wanted, group[i]);
+                w[i] = bounds_of((const Bounds *)ranges, group[i]);
 #pragma unroll
         for (u32 i = 0; i < batch; i++) {
             if (group[i] >= r.groups)
@@ -412,7 +412,7 @@ struct KeysOf {
     u64 n, pivot, pivots;
 };
 
-// write_found writes the keys of the places that are wanted.
+// write_found writes the keys of the places that are not known yet.
 DEVICE void write_found(Found *found, const Found &f, u64 first, u64 second) {
     if (f.place[0] != no_place)
         found->key[0] = first;
@@ -487,11 +487,11 @@ DEVICE void select_many(Found *found, const Found &f, const KeysOf &of, u64 firs
 }
 
 // select_keys finds the values of each group among the keys that were kept. A block has a group.
-KERNEL LAUNCH_BOUNDS(256) select_keys(Found *found, const u64 *keys, const u64 *ends, const Wanted *wanted, u64 groups) {
+KERNEL LAUNCH_BOUNDS(256) select_keys(Found *found, const u64 *keys, const u64 *ends, const KeyRange *ranges, u64 groups) {
     __shared__ u32 counts[select_threads];
     __shared__ u64 few[select_threads];
     for (u64 group = block_in_grid(); group < groups; group += blocks_per_grid()) {
-        const Wanted w = wanted[group];
+        const KeyRange w = ranges[group];
         if (w.first > w.last)
             continue;
         const u64 begin = group == 0 ? 0 : ends[group - 1];
