@@ -198,8 +198,7 @@ KERNEL LAUNCH_BOUNDS(768) count_slots(u32 *counts, u8 *zeros, const Rows r, cons
         }
 #pragma unroll
         for (u32 i = 0; i < batch; i++)
-            if (group[i] < r.groups)
-                b[i] = bounds_of(bounds, group[i]);
+            b[i] = bounds_of(bounds, group[i] < r.groups ? group[i] : 0); // no branch between the loads
 #pragma unroll
         for (u32 i = 0; i < batch; i++) {
             bool counts_row = group[i] < r.groups;
@@ -372,8 +371,7 @@ KERNEL keep_rows(u64 *keys, u32 *filled, const Rows r, const KeyRange *ranges, c
         }
 #pragma unroll
         for (u32 i = 0; i < batch; i++)
-            if (group[i] < r.groups)
-                w[i] = bounds_of((const Bounds *)ranges, group[i]);
+            w[i] = bounds_of((const Bounds *)ranges, group[i] < r.groups ? group[i] : 0);
 #pragma unroll
         for (u32 i = 0; i < batch; i++) {
             if (group[i] >= r.groups)
