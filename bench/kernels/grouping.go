@@ -177,8 +177,6 @@ func severalKeys(unit func(seed int) expr.Expr, row expr.Expr) []groupFigure {
 	}
 	x, ascending := unit(2).As("x"), row.CastWrap(arrow.PrimitiveTypes.Float64).As("x")
 	of := expr.Col("x")
-	half := []expr.Expr{below(30, 100), below(31, 100)}
-	median := groupFigure{name: "median f64, 100 x 100 groups", columns: append(half, x), keys: []string{"key30", "key31"}, aggregates: []group.Aggregate{group.Median(of)}, bytes: 16}
 	largest := func(name string, groups int, values expr.Expr) groupFigure {
 		return groupFigure{name: name, columns: []expr.Expr{below(30, groups), values}, keys: []string{"key30"}, aggregates: []group.Aggregate{group.Largest(of, 2)}, bytes: 12}
 	}
@@ -188,11 +186,43 @@ func severalKeys(unit func(seed int) expr.Expr, row expr.Expr) []groupFigure {
 		distinct.keys = append(distinct.keys, fmt.Sprint("key", 30+i))
 	}
 	distinct.keys = append(distinct.keys, "last")
-	return []groupFigure{
-		median, largest("largest two f64, 10^6 groups", 1_000_000, x), largest("largest two f64, 100 groups", 100, x),
+	return append(medians(unit, row), []groupFigure{
+		largest("largest two f64, 10^6 groups", 1_000_000, x), largest("largest two f64, 100 groups", 100, x),
 		largest("largest two ascending f64, 10^6 groups", 1_000_000, ascending), largest("largest two ascending f64, 100 groups", 100, ascending),
 		distinct,
+	}...)
+}
+
+// medians are medians of groups by a sort of all rows, and in the way that the operator chooses.
+func medians(unit func(seed int) expr.Expr, row expr.Expr) (figures []groupFigure) {
+	i32 := arrow.PrimitiveTypes.Int32
+	key := func(groups int) expr.Expr { return unit(30).Mul(expr.Lit(float64(groups))).CastWrap(i32).As("key30") }
+	other := unit(31).Mul(expr.Lit(100.0)).CastWrap(i32).As("key31")
+	skewed := expr.If(unit(32).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(30).Mul(expr.Lit(1e4)).CastWrap(i32)).As("key30")
+	x, five := unit(2).As("x"), unit(2).Mul(expr.Lit(5.0)).CastWrap(i32).As("x")
+	ascending := row.CastWrap(arrow.PrimitiveTypes.Float64).As("x")
+	for _, f := range []groupFigure{
+		{name: "median f64, 100 x 100 groups", columns: []expr.Expr{key(100), other, x}, keys: []string{"key30", "key31"}, bytes: 16},
+		{name: "median f64, 1 group", columns: []expr.Expr{key(1), x}},
+		{name: "median f64, 100 groups", columns: []expr.Expr{key(100), x}},
+		{name: "median f64, 10^5 groups", columns: []expr.Expr{key(100_000), x}},
+		{name: "median f64, one key has 90 % of the rows", columns: []expr.Expr{skewed, x}},
+		{name: "median ascending f64, 10^4 groups", columns: []expr.Expr{key(10_000), ascending}},
+		{name: "median i32 of five values, 10^4 groups", columns: []expr.Expr{key(10_000), five}, bytes: 8},
+	} {
+		f.aggregates = []group.Aggregate{group.Median(expr.Col("x"))}
+		if len(f.keys) == 0 {
+			f.keys = []string{"key30"}
+		}
+		if f.bytes == 0 {
+			f.bytes = 12
+		}
+		sorted := f
+		sorted.name, sorted.choice = f.name+", by a sort", strategy.Group{SortQuantiles: true}
+		f.than, f.times = sorted.name, 1
+		figures = append(figures, sorted, f)
 	}
+	return figures
 }
 
 // groupVariants are other sizes of partitions and of tiles than those that are chosen.

@@ -85,6 +85,12 @@ type Group struct {
 	ManyPlaces bool
 	// Tops finds the largest values of groups without a sort, also of few rows.
 	Tops bool
+	// SelectQuantiles finds quantiles of groups without a sort, also of few rows. SortQuantiles sorts for them
+	// always.
+	SelectQuantiles, SortQuantiles bool
+	// QuantileBins is the number of bins of a group's values, QuantileKept the most rows that are kept of all
+	// groups. Zeros are chosen by the groups and the rows.
+	QuantileBins, QuantileKept int
 	// HashedGroups moves rows with scattered integers as keys to partitions by hashes, with a hash
 	// table for each, if it is not zero: the number of groups that are expected at most.
 	HashedGroups int

@@ -124,21 +124,16 @@ func (r *run) statesTogether(list []accumulator, capacity int) (*states, error) 
 	return s, nil
 }
 
-// clear sets all states to zero.
+// clear sets all states to zero. They have a block to themselves, which one call of the driver fills.
 func (s *states) clear(stream *device.Stream) error {
-	of := s.of
-	if s.stride > 0 {
-		of = of[:1] // all of them
+	if s.block == nil {
+		return nil
 	}
-	for _, states := range of {
-		if states.Len() == 0 {
-			continue
-		}
-		if err := states.Fill(stream, 0); err != nil {
-			return err
-		}
+	all, err := memory.SliceOf[uint8](s.block, int(s.block.Bytes()))
+	if err != nil {
+		return err
 	}
-	return nil
+	return all.Fill(stream, 0)
 }
 
 // accumulateAll adds the rows of groups to the states of accumulators. The caller releases

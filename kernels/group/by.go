@@ -102,7 +102,8 @@ func (q Query) Where(condition expr.Expr) Query {
 // estimate is not. Columns remember both. Otherwise Aggregate waits for neither, and the number
 // stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
 // Smallest), and the extremes of strings, decimals and nested values, wait when
-// order.Sort does. On the host device Aggregate waits for pending work on the table until
+// order.Sort does. Those of many rows wait once, to learn whether the values have to be sorted:
+// Median and Quantile only without MaxGroups. On the host device Aggregate waits for pending work on the table until
 // ctx is done.
 //
 // # Memory

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/emulator"
@@ -62,6 +63,30 @@ func TestFewRowsCalls(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTilesCalls pins what the driver does for means by a key with a known range: the states are cleared by one
+// call, and the host does not wait.
+func TestTilesCalls(t *testing.T) {
+	mgr, counted, _ := ofQuantiles(t)
+	const n = 1000
+	keys, x := make([]int32, n), make([]float64, n)
+	for i := range keys {
+		keys[i], x[i] = int32(i%100)+1, float64(i)
+	}
+	table := floatTable(t, mgr, keys, x, x)
+	means := []group.Aggregate{group.Mean(expr.Col("k")), group.Mean(expr.Col("x")), group.Mean(expr.Col("y"))}
+	for i := range 2 {
+		counted.Take()
+		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true}), means)
+		require.NoError(t, err)
+		require.NoError(t, made.Release())
+		if calls := counted.Take(); i > 0 {
+			require.Equal(t, 1, calls.Count[callcount.Fill])
+			require.Zero(t, calls.Count[callcount.Wait]+calls.Count[callcount.Copy])
+			require.Equal(t, 1, calls.Kernels["add_tiles"])
+		}
 	}
 }
 

@@ -262,6 +262,9 @@ func (m *members) mode() (*column.Column, error) {
 
 // quantile interpolates between two of the sorted values of each group.
 func (m *members) quantile() (*column.Column, error) {
+	if found, err := m.selectQuantile(); err != nil || found != nil {
+		return found, err
+	}
 	sorted, err := m.ordered(false)
 	if err != nil {
 		return nil, err
