@@ -44,7 +44,7 @@ type tileLayout struct {
 	integers []int
 	kept     bool
 	slots    int
-	// limit is the size of the slots of a block, queued that beside queues.
+	// limit is the size of the slots of a block, queued that of a block with queues.
 	limit, queued int
 	// plain is set for accumulators that add_columns adds.
 	plain []bool
@@ -53,8 +53,8 @@ type tileLayout struct {
 }
 
 // newTileLayout returns the layout of the accumulators of some readers. plainKey is set if the group of a row
-// is computed of one column of 32 bits. slotBytes is the size of the slots of a block, or 0 for what shared memory
-// has room for.
+// is computed of one column of 32 bits. slotBytes is the size of the slots of a block, or 0 to use all of the
+// shared memory.
 func newTileLayout(call *op.Call, readers []reader, rows, slots, slotBytes int, kept, plainKey bool) (*tileLayout, error) {
 	l := &tileLayout{kept: kept, slots: slots, derived: -1}
 	shared, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)

@@ -6,7 +6,7 @@
 // Counter is what counts or marks the rows of each group.
 enum Counter : u32 { no_counter, counts_rows, marks_rows, marks_outside, derives_marks };
 
-// Marks is where groups are marked of which a value is outside of the window: at an address in shared memory
+// Marks selects how groups with a value outside of the window are marked: at an address in shared memory
 // if it is not 0, or in the states of a count that has no word if it is not null.
 struct Marks {
     u32 address;
@@ -47,7 +47,7 @@ DEVICE void mark(u32 address) {
 }
 
 // raise_floats raises slots to the images of floats. Most values are below those of their slots. If halves is
-// set the high halves show that, whose load takes fewer cycles of shared memory than that of 64 bits.
+// set the high halves show that: a load of 32 bits takes fewer cycles of shared memory than one of 64 bits.
 template <bool halves, u32 count> DEVICE void raise_floats(bool least, const u32 (&address)[count], const u64 (&x)[count]) {
     const u64 reverse = least ? ~0ull : 0;
     u64 old[count], image[count];

@@ -15,7 +15,7 @@ static_assert(oldest_tiles < 1u << tile_bits && tile_rows == 1u << item_bits && 
 
 DEVICE void store_shared(u32 address, u32 x) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(x) : "memory"); }
 
-// Sliced is what all warps of a block add to.
+// Sliced has the arguments that all warps of a block share.
 struct Sliced {
     const TileBatch &batch;
     const Window &window;
