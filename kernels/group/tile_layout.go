@@ -14,8 +14,11 @@ const (
 	// queueBytes is the shared memory of the queues of a block (tile_slices.cu), and mostQueuedSlots the number
 	// of slots that their entries have room for. With queues a slice takes about half of the time of others.
 	queueBytes       = 4 * (64 + 32*tileRows) * (tileThreads / 32)
-	mostQueuedSlots  = 1 << 15
+	mostQueuedSlots  = 1<<15 - mostHotGroups
 	mostQueuedSlices = 8
+	// mostHotGroups is the number of groups with slots in each block for each lane, hotSlots that of these.
+	mostHotGroups = 4
+	hotSlots      = 32 * mostHotGroups
 )
 
 // tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
@@ -65,7 +68,7 @@ func newTileLayout(call *op.Call, readers []reader, rows, slots, slotBytes int, 
 	l.limit = shared - tileReserve
 	l.queued = l.limit - queueBytes
 	if slotBytes > 0 {
-		l.limit, l.queued = slotBytes, slotBytes
+		l.limit, l.queued = slotBytes, slotBytes+hotSlots*(4*windowWords)
 	}
 	if choices.WholeSlices {
 		l.queued = 0
@@ -119,7 +122,7 @@ func (l *tileLayout) divide(launch *tileLaunch) bool {
 	if launch.slices == 1 || !l.plain[i] || l.list[i].kind == countRows {
 		return launch.slices <= mostSlices
 	}
-	n := slicesOf(l.slots, launch.slotBytes(), l.queued)
+	n := slicesOf(l.slots, launch.slotBytes(), l.queued-hotSlots*launch.slotBytes())
 	if n > mostQueuedSlices || (l.slots-1)/n+1 > mostQueuedSlots {
 		return launch.slices <= mostSlices
 	}
