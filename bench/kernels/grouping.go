@@ -86,12 +86,19 @@ func (b *bench) groupings() []groupFigure {
 		}
 		figures = append(figures, f.variants(variants)...)
 	}
-	skewed := expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(1).Mul(expr.Lit(1e6)).CastWrap(i32)).As("key")
+	skewedKey := func(groups float64) expr.Expr {
+		return expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(1).Mul(expr.Lit(groups)).CastWrap(i32)).As("key")
+	}
+	sortedKey := func(groups float64) expr.Expr {
+		return row.CastWrap(f64).Mul(expr.Lit(groups / float64(b.rows))).CastWrap(i32).As("key")
+	}
 	figures = append(figures,
-		against(single("one key has 90 % of the rows", skewed, 0), "sum f64, 10^6 groups", 3),
+		against(single("one key has 90 % of the rows", skewedKey(1e6), 0), "sum f64, 10^6 groups", 3),
 		against(single("all rows are equal", row.BitAnd(expr.Lit(int32(0))).As("key"), 0), "sum f64, 100 groups", 3),
 		against(single("distinct keys", row.CastWrap(i32).As("key"), 0), name(26), 3),
-		against(single("sorted, 10^6 groups", row.CastWrap(f64).Mul(expr.Lit(1e6/float64(b.rows))).CastWrap(i32).As("key"), 0), "sum f64, 10^6 groups", 3),
+		against(single("sorted, 10^6 groups", sortedKey(1e6), 0), "sum f64, 10^6 groups", 3),
+		against(single("one key has 90 % of the rows, 2^17 groups", skewedKey(1<<17), 0), name(17), 3),
+		against(single("sorted, 2^17 groups", sortedKey(1<<17), 0), name(17), 3),
 	)
 	wide := groupFigure{name: "eight aggregates of four f64, 1,000 groups", columns: []expr.Expr{key(1000)}, keys: []string{"key"}, bytes: 36, share: 1 / 1.3}
 	for i := range 4 {
