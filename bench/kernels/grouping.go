@@ -68,22 +68,39 @@ func (b *bench) groupings() []groupFigure {
 		}
 		figures = append(figures, f)
 	}
-	for _, exponent := range []int{15, 16, 17, 18} {
-		for _, v := range []struct {
-			name   string
-			choice strategy.Group
-		}{{"partitions", strategy.Group{Partition: true}}, {"records", strategy.Group{Records: true}}} {
-			f := against(single(name(exponent)+", "+v.name, key(1<<exponent), 0), name(exponent), 1)
-			f.choice = v.choice
-			figures = append(figures, f)
+	for _, exponent := range []int{13, 14, 15, 16, 17, 18} {
+		f := single(name(exponent), key(1<<exponent), 0)
+		variants := []groupVariant{
+			{"whole slices", strategy.Group{WholeSlices: true}},
+			{"whole slices, words of counts", strategy.Group{WholeSlices: true, CountWords: true}},
+			{"whole slices, words of counts, tiles with products", strategy.Group{WholeSlices: true, CountWords: true, AnyTiles: true}},
+			{"partitions", strategy.Group{Partition: true}},
+			{"partitions, moves of any columns", strategy.Group{Partition: true, AnyMoves: true}},
+			{"records", strategy.Group{Records: true}},
 		}
+		switch {
+		case exponent < 15:
+			variants = variants[:3]
+		case exponent == 17:
+			variants = variants[3:] // whole slices are too many
+		case exponent == 18:
+			variants = variants[3:5] // it has records
+		}
+		figures = append(figures, f.variants(variants)...)
 	}
-	skewed := expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(1).Mul(expr.Lit(1e6)).CastWrap(i32)).As("key")
+	skewedKey := func(groups float64) expr.Expr {
+		return expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(1).Mul(expr.Lit(groups)).CastWrap(i32)).As("key")
+	}
+	sortedKey := func(groups float64) expr.Expr {
+		return row.CastWrap(f64).Mul(expr.Lit(groups / float64(b.rows))).CastWrap(i32).As("key")
+	}
 	figures = append(figures,
-		against(single("one key has 90 % of the rows", skewed, 0), "sum f64, 10^6 groups", 3),
+		against(single("one key has 90 % of the rows", skewedKey(1e6), 0), "sum f64, 10^6 groups", 3),
 		against(single("all rows are equal", row.BitAnd(expr.Lit(int32(0))).As("key"), 0), "sum f64, 100 groups", 3),
 		against(single("distinct keys", row.CastWrap(i32).As("key"), 0), name(26), 3),
-		against(single("sorted, 10^6 groups", row.CastWrap(f64).Mul(expr.Lit(1e6/float64(b.rows))).CastWrap(i32).As("key"), 0), "sum f64, 10^6 groups", 3),
+		against(single("sorted, 10^6 groups", sortedKey(1e6), 0), "sum f64, 10^6 groups", 3),
+		against(single("one key has 90 % of the rows, 2^17 groups", skewedKey(1<<17), 0), name(17), 3),
+		against(single("sorted, 2^17 groups", sortedKey(1<<17), 0), name(17), 3),
 	)
 	wide := groupFigure{name: "eight aggregates of four f64, 1,000 groups", columns: []expr.Expr{key(1000)}, keys: []string{"key"}, bytes: 36, share: 1 / 1.3}
 	for i := range 4 {
@@ -112,10 +129,11 @@ func (b *bench) groupings() []groupFigure {
 	deviation := single("standard deviation of f64, 10^4 groups", key(10_000), 0)
 	deviation.aggregates = []group.Aggregate{group.StdDev(expr.Col("x"), 1)}
 	figures = append(figures, joint, deviation)
-	return append(figures, wide, whole(1_000_000),
-		single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where(),
-		whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05),
-	)
+	conditional := single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where()
+	figures = append(figures, wide, whole(1_000_000), conditional, whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05))
+	figures = append(figures, wide.variants([]groupVariant{{"all bits of extremes", strategy.Group{WholeExtremes: true}}, {"words of counts", strategy.Group{CountWords: true}}})...)
+	products := []groupVariant{{"tiles with products", strategy.Group{AnyTiles: true}}}
+	return append(append(figures, conditional.variants(products)...), whole(128).variants(products)...)
 }
 
 // anyRatio is the bar of a figure that is only compared.
@@ -225,13 +243,27 @@ func medians(unit func(seed int) expr.Expr, row expr.Expr) (figures []groupFigur
 	return figures
 }
 
-// groupVariants are other sizes of partitions and of tiles than those that are chosen.
+// groupVariant is a choice of strategies.
+type groupVariant struct {
+	name   string
+	choice strategy.Group
+}
+
+// variants are a figure with other choices, relative to it.
+func (f groupFigure) variants(list []groupVariant) (figures []groupFigure) {
+	for _, v := range list {
+		made := f
+		made.name, made.choice, made.share, made.than, made.times = f.name+", "+v.name, v.choice, 0, f.name, 1
+		figures = append(figures, made)
+	}
+	return figures
+}
+
+// groupVariants are other kernels, and other sizes of partitions and of tiles, than those that are chosen.
 func (b *bench) groupVariants(of ...groupFigure) (figures []groupFigure) {
 	for _, f := range of {
-		for _, v := range []struct {
-			name   string
-			choice strategy.Group
-		}{
+		figures = append(figures, f.variants([]groupVariant{
+			{"moves of any columns", strategy.Group{AnyMoves: true}},
 			{"tiles of 8 rows", strategy.Group{SmallTiles: true}},
 			{"two levels", strategy.Group{TwoLevels: true}},
 			{"two levels, tiles of 8 rows", strategy.Group{TwoLevels: true, SmallTiles: true}},
@@ -239,11 +271,7 @@ func (b *bench) groupVariants(of ...groupFigure) (figures []groupFigure) {
 			{"2^11 keys in a partition", strategy.Group{PlaceBits: 11}},
 			{"2^11 keys in a partition, tiles of 8 rows", strategy.Group{PlaceBits: 11, SmallTiles: true}},
 			{"2^12 keys in a partition, large blocks", strategy.Group{PlaceBits: 12, Wide: true}},
-		} {
-			made := f
-			made.name, made.choice, made.than, made.times = f.name+", "+v.name, v.choice, f.name, 1
-			figures = append(figures, made)
-		}
+		})...)
 	}
 	return figures
 }

@@ -142,7 +142,7 @@ func TestPartitions(t *testing.T) {
 }
 
 // TestRoundedSumsOfPartitions compares sums of one to five floats of all exponents with the host: sums that
-// cancel, that are half way between two floats, just beside, subnormal, and too large.
+// cancel, that are half way between two floats or nearly so, subnormal, and too large.
 func TestRoundedSumsOfPartitions(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, dev, memory.Options{})

@@ -14,8 +14,11 @@ const (
 	// queueBytes is the shared memory of the queues of a block (tile_slices.cu), and mostQueuedSlots the number
 	// of slots that their entries have room for. With queues a slice takes about half of the time of others.
 	queueBytes       = 4 * (64 + 32*tileRows) * (tileThreads / 32)
-	mostQueuedSlots  = 1 << 15
+	mostQueuedSlots  = 1<<15 - mostHotGroups
 	mostQueuedSlices = 8
+	// mostHotGroups is the number of groups with slots in each block for each lane, hotSlots that of these.
+	mostHotGroups = 4
+	hotSlots      = 32 * mostHotGroups
 )
 
 // tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
@@ -45,7 +48,7 @@ type tileLayout struct {
 	// bins is set if sums of floats have no windows.
 	bins  bool
 	slots int
-	// limit is the size of the slots of a block, queued that beside queues.
+	// limit is the size of the slots of a block, queued that of a block with queues.
 	limit, queued int
 	// plain is set for accumulators that add_columns adds.
 	plain []bool
@@ -54,8 +57,8 @@ type tileLayout struct {
 }
 
 // newTileLayout returns the layout of the accumulators of some readers. plainKey is set if the group of a row
-// is computed of one column of 32 bits. slotBytes is the size of the slots of a block, or 0 for what shared memory
-// has room for.
+// is computed of one column of 32 bits. slotBytes is the size of the slots of a block, or 0 to use all of the
+// shared memory.
 func newTileLayout(call *op.Call, readers []reader, rows, slots, slotBytes int, bins, plainKey bool) (*tileLayout, error) {
 	l := &tileLayout{bins: bins, slots: slots, derived: -1}
 	shared, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
@@ -66,7 +69,7 @@ func newTileLayout(call *op.Call, readers []reader, rows, slots, slotBytes int, 
 	l.limit = shared - tileReserve
 	l.queued = l.limit - queueBytes
 	if slotBytes > 0 {
-		l.limit, l.queued = slotBytes, slotBytes
+		l.limit, l.queued = slotBytes, slotBytes+hotSlots*(4*windowWords)
 	}
 	if choices.WholeSlices {
 		l.queued = 0
@@ -120,7 +123,7 @@ func (l *tileLayout) divide(launch *tileLaunch) bool {
 	if launch.slices == 1 || !l.plain[i] || l.list[i].kind == countRows {
 		return launch.slices <= mostSlices
 	}
-	n := slicesOf(l.slots, launch.slotBytes(), l.queued)
+	n := slicesOf(l.slots, launch.slotBytes(), l.queued-hotSlots*launch.slotBytes())
 	if n > mostQueuedSlices || (l.slots-1)/n+1 > mostQueuedSlots {
 		return launch.slices <= mostSlices
 	}

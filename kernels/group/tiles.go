@@ -141,7 +141,15 @@ func (t *tiling) slotBytes() int { return 4*t.words + 8*t.extremes + t.tops }
 func (t *tiling) own() int { return (t.slots-1)/t.slices + 1 }
 
 // entries is the number of copies of all slots of a block.
-func (t *tiling) entries() int { return t.copies*t.own() + spareSlots }
+func (t *tiling) entries() int { return t.copies*t.own() + t.spare() }
+
+// spare is the number of slots that are not of a group of the slice.
+func (t *tiling) spare() int {
+	if t.queues {
+		return hotSlots + spareSlots
+	}
+	return spareSlots
+}
 
 // addTiles adds all rows to the states of the readers that tiles support. It returns the
 // other readers.
@@ -202,7 +210,7 @@ func (t *tiling) shape(multiprocessors, rows, limit int) {
 	each := rowsOfBlock(multiprocessors, t.slices, rows) / tileThreads // rows of a thread, at most
 	t.copies = 1
 	// Copies for few rows would take more time than they save.
-	for t.copies < mostCopies && (2*t.copies*t.own()+spareSlots)*t.slotBytes() <= limit && 2*t.copies*t.own() <= max(each*tileThreads/4, t.own()) {
+	for t.copies < mostCopies && (2*t.copies*t.own()+t.spare())*t.slotBytes() <= limit && 2*t.copies*t.own() <= max(each*tileThreads/4, t.own()) {
 		t.copies *= 2
 	}
 	sharing := t.copies

@@ -28,6 +28,10 @@ DEVICE void add_all(const u32 *numbers, const Keys &keys, const i64 *rows, i64 c
     const bool counted = last.kind == count_rows;
     const Counter counter = !counted ? no_counter : last.words == 0 ? derives_marks : last.least == 0 ? counts_rows : arguments.reader[0].kind == sum_floats ? marks_outside : marks_rows;
     const u32 columns = arguments.readers - counted, counters = block.sums + 4 * last.word * arguments.entries;
+    const auto group_at = [&](u32 place) {
+        const u32 slot = place >> (batch.copy_bits + 2);
+        return slot < batch.slots ? batch.first_group + slot : no_group;
+    };
     const Marks marks = {counter == marks_outside ? counters : 0, counter == derives_marks ? &batch.reader[columns] : nullptr};
 
     constexpr u32 rows_of_block = tile_threads * tile_rows;
@@ -53,7 +57,7 @@ DEVICE void add_all(const u32 *numbers, const Keys &keys, const i64 *rows, i64 c
             const TileReader &r = batch.reader[a];
             if (r.rows == 0)
                 load_column(r, tile.first, x);
-            add_column<halves>(r, windows[a], batch, block.sums, block.extremes, marks, tile, x);
+            add_column<halves>(r, windows[a], batch, block.sums, block.extremes, marks, group_at, tile, x);
         }
         count_tile(counter, counters, tile);
     }
@@ -69,7 +73,7 @@ DEVICE void add_all(const u32 *numbers, const Keys &keys, const i64 *rows, i64 c
 #pragma unroll 1
         for (u32 a = 0; a < columns; a++) {
             load_column(batch.reader[a], single.first, x);
-            add_column<halves>(batch.reader[a], windows[a], batch, block.sums, block.extremes, marks, single, x);
+            add_column<halves>(batch.reader[a], windows[a], batch, block.sums, block.extremes, marks, group_at, single, x);
         }
         count_tile(counter, counters, single);
     }

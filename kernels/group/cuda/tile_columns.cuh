@@ -6,7 +6,7 @@
 // Counter is what counts or marks the rows of each group.
 enum Counter : u32 { no_counter, counts_rows, marks_rows, marks_outside, derives_marks };
 
-// Marks is where groups are marked of which a value is outside of the window: at an address in shared memory
+// Marks selects how groups with a value outside of the window are marked: at an address in shared memory
 // if it is not 0, or in the states of a count that has no word if it is not null.
 struct Marks {
     u32 address;
@@ -20,17 +20,21 @@ DEVICE void mark_state(const TileReader &count, u64 group) {
         __nvvm_atom_or_gen_ll((long long *)state, 1);
 }
 
+// classes_of returns the bits of all copies of the first word of a slot.
+DEVICE u32 classes_of(u32 first, u32 entry, u32 copies, u32 turn) {
+    u32 classes = 0;
+    for (u32 copy = 0; copy < copies; copy++)
+        classes |= load_shared(first + 4 * (entry + (copy + turn & copies - 1)));
+    return classes;
+}
+
 // mark_states marks the groups of a block of which a sum has a value: then the two lowest bits of its first word
 // are not 0.
 DEVICE void mark_states(const TileReader &sum, const TileReader &count, const TileBlock &block, const TileBatch &batch) {
     const u32 first = block.sums + 4 * sum.word * batch.entries;
-    for (u32 slot = thread_in_block(); slot < block.known; slot += tile_threads) {
-        u32 classes = 0;
-        for (u32 copy = 0; copy < batch.copies; copy++)
-            classes |= load_shared(first + 4 * ((slot << batch.copy_bits) + (copy + slot & batch.copies - 1)));
-        if ((classes & 3) != 0)
+    for (u32 slot = thread_in_block(); slot < block.known; slot += tile_threads)
+        if ((classes_of(first, slot << batch.copy_bits, batch.copies, slot) & 3) != 0)
             mark_state(count, batch.first_group + slot);
-    }
 }
 
 // load_column loads the values of a tile.
@@ -47,7 +51,7 @@ DEVICE void mark(u32 address) {
 }
 
 // raise_floats raises slots to the images of floats. Most values are below those of their slots. If halves is
-// set the high halves show that, whose load takes fewer cycles of shared memory than that of 64 bits.
+// set the high halves show that: a load of 32 bits takes fewer cycles of shared memory than one of 64 bits.
 template <bool halves, u32 count> DEVICE void raise_floats(bool least, const u32 (&address)[count], const u64 (&x)[count]) {
     const u64 reverse = least ? ~0ull : 0;
     u64 old[count], image[count];
@@ -67,9 +71,10 @@ template <bool halves, u32 count> DEVICE void raise_floats(bool least, const u32
                 raise_shared(address[i], image[i]);
 }
 
-// add_column adds a tile to an accumulator.
-template <bool halves, u32 count>
-DEVICE void add_column(const TileReader &r, const Window &window, const TileBatch &batch, u32 sums, u32 extremes, const Marks &marks, const Tile<count> &tile, const u64 (&x)[count]) {
+// add_column adds a tile to an accumulator. group_at returns the group of a place in a tile, or no_group.
+template <bool halves, u32 count, typename GroupAt>
+DEVICE void add_column(const TileReader &r, const Window &window, const TileBatch &batch, u32 sums, u32 extremes, const Marks &marks, const GroupAt &group_at, const Tile<count> &tile,
+                       const u64 (&x)[count]) {
     const u32 apart = 4 * batch.entries;
     u32 place[count];
     if (r.kind != sum_floats) {
@@ -87,14 +92,14 @@ DEVICE void add_column(const TileReader &r, const Window &window, const TileBatc
         return;
 #pragma unroll
     for (u32 i = 0; i < count; i++) {
-        const u32 shift = ((u32)(x[i] >> 52) & 0x7ff) - first, group = tile.slot[i] >> (batch.copy_bits + 2);
-        if (shift - 2 <= span || group >= batch.slots)
+        const u32 shift = ((u32)(x[i] >> 52) & 0x7ff) - first, group = group_at(tile.slot[i]);
+        if (shift - 2 <= span || group == no_group)
             continue;
         if (marks.address != 0)
             mark(marks.address + tile.slot[i]);
         if (marks.count != nullptr)
-            mark_state(*marks.count, batch.first_group + group);
+            mark_state(*marks.count, group);
         if ((x[i] << 1) != 0)
-            add_outside(r.window, r.states + (u64)(batch.first_group + group) * r.stride, r.list, r.room, batch.first_group + group, __builtin_bit_cast(f64, x[i]));
+            add_outside(r.window, r.states + (u64)group * r.stride, r.list, r.room, group, __builtin_bit_cast(f64, x[i]));
     }
 }

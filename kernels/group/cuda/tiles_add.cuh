@@ -217,16 +217,16 @@ template <bool products, u32 count> DEVICE void add_tile(const TileReader &r, co
     }
 }
 
-// add_states adds the copies of a slot to the state of its group.
-DEVICE void add_states(const TileReader &r, const TileBatch &batch, u32 sums, u32 slot) {
-    const u32 apart = 4 * batch.entries, address = sums + r.word * apart + (slot << batch.copy_bits) * 4, group = batch.first_group + slot;
+// add_copies adds the copies of a slot, of which the first one is entry number entry, to the state of a group.
+DEVICE void add_copies(const TileReader &r, const TileBatch &batch, u32 sums, u32 entry, u32 copies, u32 turn, u32 group) {
+    const u32 apart = 4 * batch.entries, address = sums + r.word * apart + entry * 4;
     u64 *const state = r.states + (u64)group * r.stride;
     u64 sum[5] = {0, 0, 0, 0, 0}, most = 0, classes = 0;
-    for (u32 c = 0; c < batch.copies; c++) {
+    for (u32 c = 0; c < copies; c++) {
         // Copies in another order for each group: the lanes of a warp read different banks.
-        const u32 copy = (c + slot) & batch.copies - 1;
+        const u32 copy = (c + turn) & copies - 1;
         if (r.kind == greatest) {
-            const u64 x = tile_shared[r.word * batch.entries + (slot << batch.copy_bits) + copy];
+            const u64 x = tile_shared[r.word * batch.entries + entry + copy];
             most = x > most ? x : most;
             continue;
         }
@@ -316,5 +316,5 @@ DEVICE void end_block(const TileBlock &block, const TileBatch &batch) {
     for (u32 slot = thread_in_block(); slot < block.known; slot += tile_threads)
 #pragma unroll 1
         for (u32 a = 0; a < batch.readers; a++)
-            add_states(batch.reader[a], batch, block.sums, slot);
+            add_copies(batch.reader[a], batch, block.sums, slot << batch.copy_bits, batch.copies, slot, batch.first_group + slot);
 }
