@@ -247,7 +247,7 @@ func TestExplainOfSeveralDevices(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, text, "as run on hosts-apart, hosts-apart:1, hosts-apart:2:")
 	for _, part := range []string{"merge group by key", "gather from 3 devices by pinned memory", "partial group by key",
-		"broadcast to 3 devices by pinned memory", "shuffle among 3 devices by a hash of key, pinned memory"} {
+		"all-gather among 3 devices by pinned memory", "shuffle among 3 devices by a hash of key, pinned memory"} {
 		require.Contains(t, text, part)
 	}
 	var profile gpuframe.Profile

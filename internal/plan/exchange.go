@@ -22,6 +22,9 @@ const (
 	Gather ExchangeKind = iota
 	// Broadcast copies the rows of the first device to all.
 	Broadcast
+	// AllGather copies the rows of each device to all, in the order that they have in a plan for one
+	// device.
+	AllGather
 	// Shuffle moves the rows of all devices by a hash of keys, so that rows with equal keys are on
 	// one device, in the order that they have in a plan for one device.
 	Shuffle
@@ -32,8 +35,8 @@ const (
 )
 
 // Exchange moves rows between the devices that a plan runs on. The operations below a
-// gathering, down to the scans and to the next exchanges, run on all devices, each on a part
-// of the rows; all others run on the first device.
+// gathering, an all-gather or a shuffle, down to the scans and to the next exchanges, run on all
+// devices, each on a part of the rows; all others run on the first device.
 type Exchange struct {
 	single
 	kind     ExchangeKind
@@ -98,6 +101,8 @@ func (e *Exchange) String() string {
 		return fmt.Sprintf("shuffle among %d devices by a hash of %s, %s", e.devices.Count, joined(e.keys, ", "), e.devices.Way)
 	case Ranges:
 		return fmt.Sprintf("shuffle among %d devices by ranges of %s, %s", e.devices.Count, describedKeys(e.sortKeys), e.devices.Way)
+	case AllGather:
+		return fmt.Sprintf("all-gather among %d devices by %s", e.devices.Count, e.devices.Way)
 	case Broadcast:
 		return fmt.Sprintf("broadcast to %d devices by %s", e.devices.Count, e.devices.Way)
 	}
@@ -431,9 +436,14 @@ func (d *distribution) twice(n, input Node) (spread, error) {
 	return spread{node: made}, err
 }
 
-// broadcast joins each device's left rows with a copy of the right side.
+// broadcast joins each device's left rows with a copy of the right side, to which each device that
+// has a part of it sends that part.
 func (d *distribution) broadcast(n Node, inputs []spread) (spread, error) {
-	right := NewExchange(d.gather(inputs[1], ""), Broadcast, d.devices)
+	kind := Broadcast
+	if inputs[1].all {
+		kind = AllGather
+	}
+	right := NewExchange(inputs[1].node, kind, d.devices)
 	made, err := withInputs(n, inputs[0].node, right)
 	return spread{node: made, all: true}, err
 }
