@@ -55,6 +55,11 @@ type Devices struct {
 	Count int
 	// Way describes how rows move from one to another: "peer copies".
 	Way string
+	// Pinned is set if rows move between some of them through pinned memory.
+	Pinned bool
+	// Memory is the least number of bytes that a query may use on one of them, or zero if that is not
+	// known.
+	Memory uint64
 	// LeastRows and LeastBytes are the number of rows and the bytes of their columns in device
 	// memory from which a scan is divided among them.
 	LeastRows, LeastBytes int64
@@ -387,7 +392,8 @@ func (d *distribution) isMuch(size Size) bool {
 }
 
 // shuffles reports whether both sides of a join move to the devices of their hashes: if the rows
-// may come in any order, and a copy of the right side for each device would be more than that.
+// may come in any order, and that is expected to take less time than a copy of the right side for
+// each device.
 func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 	if !inputs[0].all || !inputs[1].all || !n.options.AnyOrder || len(n.options.Keys) == 0 {
 		return false
@@ -405,7 +411,8 @@ func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 	if left.Rows < 0 || right.Rows < 0 {
 		return false
 	}
-	return float64(right.Bytes())*float64(d.devices.Count-1) > float64(left.Bytes())
+	costs := d.devices.costsOf(left, right)
+	return costs.shuffle < costs.broadcast
 }
 
 // shuffle joins the rows with equal hashes on each device. The bounds of the keys of one device
