@@ -230,6 +230,12 @@ func TestTablesAreReadWhereTheyAre(t *testing.T) {
 		before := second.Stats().InUse
 		require.Empty(t, lines(t, e.Table(many, few).Filter(gpuframe.Col("id").Lt(0))))
 		require.LessOrEqual(t, second.Stats().Peak-before, few.Bytes(), "rows of the first device were copied to the second one")
+		second.ResetPeak()
+		tenant, err := e.Tenant("tenant", 0)
+		require.NoError(t, err)
+		require.Len(t, lines(t, tenant.Table(on(0, others[0]), few)), int(2*others[0].NumRows()))
+		require.LessOrEqual(t, second.Stats().Peak, before, "a table of the engine was copied on its device before it moved")
+		require.NoError(t, tenant.Close())
 		for _, f := range frames {
 			require.NoError(t, f.Release())
 		}

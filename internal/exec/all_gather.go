@@ -82,7 +82,7 @@ func (g *gathering) exact(ctx context.Context, w *worker, table *buffer.Buffer) 
 	if err := table.Retain(); err != nil {
 		return nil, err
 	}
-	made, err := Exact(ctx, table, w.settings)
+	made, err := exactToMove(ctx, table, w.settings)
 	if isShort(err) {
 		return table, nil
 	}

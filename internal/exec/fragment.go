@@ -305,7 +305,7 @@ func (w *worker) next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	if err == nil && w.number > 0 {
 		// Less moves to the first device.
-		table, err = Exact(ctx, table, w.settings)
+		table, err = exactToMove(ctx, table, w.settings)
 	}
 	if err != nil {
 		return nil, (&stage{node: w.fragment.node, settings: w.settings}).failed(err)
