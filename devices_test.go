@@ -123,6 +123,7 @@ func queriesOfDevices(from, others gpuframe.Query) map[string]gpuframe.Query {
 		"numbered":       from.WithRowNumber("n").WithRandom("r", 7).Filter(gpuframe.Col("n").Mod(3).Ne(1)).WithRowNumber("m").Head(60),
 		"union numbered": wide.Union(wide.Filter(id.Gt(1_000_000)), from.With(id.Div(5).As("part"), text.As("upper"))).WithRowNumber("n").Tail(300),
 		"sort numbered":  from.Sort(few, text).WithRowNumber("n").GroupBy(few).Agg(gpuframe.Col("n").Sum(), gpuframe.Col("n").First().As("first")).Sort(few),
+		"two joins":      from.Join(others, gpuframe.Inner, key).Join(others.Filter(few.Eq(1)).Select(key, id.As("other")), gpuframe.Left, key),
 		"join numbered":  from.Join(others, gpuframe.Inner, key).WithRowNumber("n").Top(50, gpuframe.Col("n").Desc()),
 		"groups counted": from.With(id.Sum().Over(gpuframe.By(few)).As("sum")).WithRowNumber("n").Tail(100),
 		"sampled":        from.Sample(0.3, gpuframe.SampleOptions{Seed: 1}).Tail(30).WithRowNumber("n"),
@@ -315,7 +316,7 @@ func cancelSeveralDevices(t *testing.T, few int64) {
 	e := openDevices(t, devicetest.Hosts(t, 3))
 	e.KeepFew(few)
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
-	for _, name := range []string{"rows", "ordered groups", "join of groups", "outer shuffled", "sort with ties", "window sorted", "row numbers", "union numbered"} {
+	for _, name := range []string{"rows", "ordered groups", "join of groups", "two joins", "outer shuffled", "sort with ties", "window sorted", "row numbers", "union numbered"} {
 		failed := 0
 		for step := int64(1); ; step += 1 + step/3 {
 			ctx := newCountingContext(step)
@@ -366,7 +367,7 @@ func TestFailuresOfOneDevice(t *testing.T) {
 		divisor = 1
 	}
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
-	for _, name := range []string{"rows", "groups", "inner join", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined", "last rows", "row numbers"} {
+	for _, name := range []string{"rows", "groups", "inner join", "two joins", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined", "last rows", "row numbers"} {
 		for number, fault := range faults {
 			e.KeepFew(100 * int64((number+len(name))%2))
 			failed := 0

@@ -21,6 +21,9 @@ type broadcast struct {
 	// input has the tables of the first device. If it is nil, the tables are those of below.
 	input buffer.Reader
 	below *fragment
+	// early is set if the work below begins with that below the first broadcast of the fragment: if
+	// all tables below are expected to take a small part of the budget together.
+	early bool
 
 	mu   sync.Mutex
 	done bool
@@ -38,6 +41,7 @@ func (w *worker) broadcast(ctx context.Context, base *stage, n *plan.Exchange) (
 		var err error
 		if n.Kind() == plan.AllGather {
 			made.below, err = f.opener.gather(ctx, made.stage, n)
+			made.early = n.SizeBelow() >= 0 && uint64(n.SizeBelow()) <= f.settings.Manager.Budget()/roomShare
 		} else {
 			made.input, err = f.opener.open(ctx, n.Input())
 		}
@@ -51,6 +55,7 @@ func (w *worker) broadcast(ctx context.Context, base *stage, n *plan.Exchange) (
 
 // run copies all tables, if no other worker has.
 func (b *broadcast) run(ctx context.Context) error {
+	b.fragment.begin(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.done {
@@ -84,6 +89,20 @@ func (b *broadcast) copyInput(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// begin starts the work below the broadcasts of a fragment, if it has not started. The joins of a
+// fragment read their right sides one after the other. The work below those that do not depend on
+// each other goes on at the same time: if the tables are small, most of it is waits and calls of the
+// driver.
+func (f *fragment) begin(ctx context.Context) {
+	f.beginning.Do(func() {
+		for _, b := range f.broadcasts {
+			if b.early {
+				b.below.start(ctx)
+			}
+		}
+	})
 }
 
 // sendPieces copies a table, which it takes over, to all devices, in pieces if memory is short.

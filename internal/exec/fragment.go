@@ -27,6 +27,8 @@ type fragment struct {
 	// of, in the order in which the workers open them.
 	broadcasts []*broadcast
 	shuffles   []*shuffle
+	// beginning starts the work below the broadcasts that begin early, once.
+	beginning sync.Once
 
 	// mu guards the places of the workers and the tallies. moved reports changes.
 	mu    sync.Mutex

@@ -45,6 +45,8 @@ type Exchange struct {
 	sortKeys []SortKey
 	// paired is set if another shuffle moves rows by the same hash.
 	paired bool
+	// below is the SizeBelow of an all-gather.
+	below int64
 	// reason is why rows are gathered that could be worked on by all devices otherwise, or "".
 	reason string
 }
@@ -451,6 +453,9 @@ func (d *distribution) broadcast(n Node, inputs []spread) (spread, error) {
 		kind = AllGather
 	}
 	right := NewExchange(inputs[1].node, kind, d.devices)
+	if kind == AllGather {
+		right.below = sizeBelow(right)
+	}
 	made, err := withInputs(n, inputs[0].node, right)
 	return spread{node: made, all: true}, err
 }
