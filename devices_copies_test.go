@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// copiedJoin is a join with an order, whose right side all devices have a part of.
+// copiedJoin is a join in the order of the left rows. All devices have a part of the right side.
 func copiedJoin(left, right gpuframe.Query) gpuframe.Query {
 	key := gpuframe.Col("key")
 	return left.Join(right.Filter(gpuframe.Col("few").Ne(2)), gpuframe.Left, key)

@@ -22,7 +22,7 @@ const (
 )
 
 // joinCosts are the times that each device is expected to take for the right side of a join and to
-// move rows. What both ways have in common, as to look up the left rows, does not count.
+// move rows, without the work that both ways have in common, as to look up the left rows.
 type joinCosts struct{ broadcast, shuffle float64 }
 
 // costsOf returns the expected times of both ways to join sides of known sizes: with a copy of the

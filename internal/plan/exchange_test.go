@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
 
-// The right side of a join is copied to each device, or both sides move by a hash, whichever is
-// expected to take less time.
+// The right side of a join is copied to each device, unless to move both sides by a hash is expected
+// to take less time.
 func TestDistributedJoins(t *testing.T) {
 	const copied, moved = "all-gather among 4 devices", "shuffle among 4 devices"
 	usual := plan.Devices{Count: 4, Way: "peer copies", LeastBytes: 64 << 20}
