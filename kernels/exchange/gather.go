@@ -98,6 +98,9 @@ func (m *mover) first(parts []part, at place) int {
 			return i
 		}
 	}
+	if len(parts) < at.of {
+		return at.number % len(parts)
+	}
 	return at.number * len(parts) / at.of
 }
 
