@@ -2,6 +2,7 @@ package gpuframe_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -50,13 +51,23 @@ func drawn(t *testing.T, seed uint64, batches, rows int) []arrow.Record {
 }
 
 // lines returns the rows of a query as text, without having all of them in device memory.
-func lines(t *testing.T, q gpuframe.Query) (list []string) {
+func lines(t *testing.T, q gpuframe.Query) []string {
 	t.Helper()
-	for f, err := range q.Batches(t.Context()) {
-		require.NoError(t, err)
-		record, err := f.Record(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, f.Release())
+	list, err := linesOf(t.Context(), q)
+	require.NoError(t, err)
+	return list
+}
+
+// linesOf is lines for a query that may fail.
+func linesOf(ctx context.Context, q gpuframe.Query) (list []string, err error) {
+	for f, err := range q.Batches(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		record, err := f.Record(ctx)
+		if err = errors.Join(err, f.Release()); err != nil {
+			return nil, err
+		}
 		for i := range int(record.NumRows()) {
 			line := ""
 			for _, c := range record.Columns() {
@@ -66,7 +77,7 @@ func lines(t *testing.T, q gpuframe.Query) (list []string) {
 		}
 		record.Release()
 	}
-	return list
+	return list, nil
 }
 
 // Queries of data of several times the budget have the results that they have without one.

@@ -253,11 +253,15 @@ func (e *Engine) optimize(n plan.Node, without ...string) (plan.Node, error) {
 	if err != nil || len(e.others) == 0 {
 		return made, err
 	}
-	way, err := e.wayOfRows()
+	way, pinned, err := e.wayOfRows()
 	if err != nil {
 		return nil, err
 	}
-	devices := plan.Devices{Count: 1 + len(e.others), Way: way, LeastBytes: leastDivided, Stay: true, First: e.device}
+	least := e.manager.Budget()
+	for _, m := range e.others {
+		least = min(least, m.manager.Budget())
+	}
+	devices := plan.Devices{Count: 1 + len(e.others), Way: way, Pinned: pinned, Memory: least, LeastBytes: leastDivided, Stay: true, First: e.device}
 	if e.divide.given {
 		devices.LeastRows, devices.LeastBytes, devices.Stay = e.divide.least, 0, false
 	}
@@ -265,14 +269,14 @@ func (e *Engine) optimize(n plan.Node, without ...string) (plan.Node, error) {
 }
 
 // wayOfRows describes how rows move between the devices: by peer copies if each device has access
-// to the memory of all others.
-func (e *Engine) wayOfRows() (string, error) {
+// to the memory of all others. isPinned is set if some move through pinned memory.
+func (e *Engine) wayOfRows() (way string, isPinned bool, err error) {
 	peers, pinned := 0, 0
 	for _, from := range e.Devices() {
 		for _, to := range e.Devices() {
 			route, err := exchange.RouteBetween(from, to)
 			if err != nil {
-				return "", fmt.Errorf("gpuframe: %w", err)
+				return "", false, fmt.Errorf("gpuframe: %w", err)
 			}
 			switch route.Means {
 			case exchange.PeerCopy:
@@ -284,9 +288,9 @@ func (e *Engine) wayOfRows() (string, error) {
 	}
 	switch {
 	case pinned == 0:
-		return "peer copies", nil
+		return "peer copies", false, nil
 	case peers == 0:
-		return "pinned memory", nil
+		return "pinned memory", true, nil
 	}
-	return fmt.Sprintf("peer copies, and pinned memory for %d of %d pairs of devices", pinned, pinned+peers), nil
+	return fmt.Sprintf("peer copies, and pinned memory for %d of %d pairs of devices", pinned, pinned+peers), true, nil
 }

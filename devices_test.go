@@ -123,6 +123,7 @@ func queriesOfDevices(from, others gpuframe.Query) map[string]gpuframe.Query {
 		"numbered":       from.WithRowNumber("n").WithRandom("r", 7).Filter(gpuframe.Col("n").Mod(3).Ne(1)).WithRowNumber("m").Head(60),
 		"union numbered": wide.Union(wide.Filter(id.Gt(1_000_000)), from.With(id.Div(5).As("part"), text.As("upper"))).WithRowNumber("n").Tail(300),
 		"sort numbered":  from.Sort(few, text).WithRowNumber("n").GroupBy(few).Agg(gpuframe.Col("n").Sum(), gpuframe.Col("n").First().As("first")).Sort(few),
+		"two joins":      from.Join(others, gpuframe.Inner, key).Join(others.Filter(few.Eq(1)).Select(key, id.As("other")), gpuframe.Left, key),
 		"join numbered":  from.Join(others, gpuframe.Inner, key).WithRowNumber("n").Top(50, gpuframe.Col("n").Desc()),
 		"groups counted": from.With(id.Sum().Over(gpuframe.By(few)).As("sum")).WithRowNumber("n").Tail(100),
 		"sampled":        from.Sample(0.3, gpuframe.SampleOptions{Seed: 1}).Tail(30).WithRowNumber("n"),
@@ -230,6 +231,12 @@ func TestTablesAreReadWhereTheyAre(t *testing.T) {
 		before := second.Stats().InUse
 		require.Empty(t, lines(t, e.Table(many, few).Filter(gpuframe.Col("id").Lt(0))))
 		require.LessOrEqual(t, second.Stats().Peak-before, few.Bytes(), "rows of the first device were copied to the second one")
+		second.ResetPeak()
+		tenant, err := e.Tenant("tenant", 0)
+		require.NoError(t, err)
+		require.Len(t, lines(t, tenant.Table(on(0, others[0]), few)), int(2*others[0].NumRows()))
+		require.LessOrEqual(t, second.Stats().Peak, before, "a table of the engine was copied on its device before it moved")
+		require.NoError(t, tenant.Close())
 		for _, f := range frames {
 			require.NoError(t, f.Release())
 		}
@@ -247,7 +254,7 @@ func TestExplainOfSeveralDevices(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, text, "as run on hosts-apart, hosts-apart:1, hosts-apart:2:")
 	for _, part := range []string{"merge group by key", "gather from 3 devices by pinned memory", "partial group by key",
-		"broadcast to 3 devices by pinned memory", "shuffle among 3 devices by a hash of key, pinned memory"} {
+		"all-gather among 3 devices by pinned memory", "shuffle among 3 devices by a hash of key, pinned memory"} {
 		require.Contains(t, text, part)
 	}
 	var profile gpuframe.Profile
@@ -309,7 +316,7 @@ func cancelSeveralDevices(t *testing.T, few int64) {
 	e := openDevices(t, devicetest.Hosts(t, 3))
 	e.KeepFew(few)
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
-	for _, name := range []string{"rows", "ordered groups", "join of groups", "outer shuffled", "sort with ties", "window sorted", "row numbers", "union numbered"} {
+	for _, name := range []string{"rows", "ordered groups", "join of groups", "two joins", "outer shuffled", "sort with ties", "window sorted", "row numbers", "union numbered"} {
 		failed := 0
 		for step := int64(1); ; step += 1 + step/3 {
 			ctx := newCountingContext(step)
@@ -360,7 +367,7 @@ func TestFailuresOfOneDevice(t *testing.T) {
 		divisor = 1
 	}
 	queries := queriesOfDevices(e.Records(nil, drawn(t, 1, 5, 120)...), e.Records(nil, drawn(t, 2, 3, 50)...))
-	for _, name := range []string{"rows", "groups", "inner join", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined", "last rows", "row numbers"} {
+	for _, name := range []string{"rows", "groups", "inner join", "two joins", "top with ties", "outer shuffled", "sort with ties", "window", "sorts joined", "last rows", "row numbers"} {
 		for number, fault := range faults {
 			e.KeepFew(100 * int64((number+len(name))%2))
 			failed := 0

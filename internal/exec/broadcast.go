@@ -12,13 +12,18 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// broadcast copies all tables of the first device to the devices of a fragment, each of which sends
-// them on. All tables are copied before the first one is read; they move to host memory while
-// memory is short.
+// broadcast copies tables to the devices of a fragment: all of the first device, which the devices
+// that have them send on, or those of another fragment, which each device sends to all others. All
+// tables are copied before the first one is read; they move to host memory while memory is short.
 type broadcast struct {
 	*stage
 	fragment *fragment
-	input    buffer.Reader
+	// input has the tables of the first device. If it is nil, the tables are those of below.
+	input buffer.Reader
+	below *fragment
+	// early is set if the work below begins with that below the first broadcast of the fragment: if
+	// all tables below are expected to take a small part of the budget together.
+	early bool
 
 	mu   sync.Mutex
 	done bool
@@ -32,17 +37,25 @@ func (w *worker) broadcast(ctx context.Context, base *stage, n *plan.Exchange) (
 	f, number := w.fragment, w.broadcasts
 	w.broadcasts++
 	if number == len(f.broadcasts) {
-		input, err := f.opener.open(ctx, n.Input())
+		made := &broadcast{stage: &stage{node: n, settings: f.settings, bounds: f.bounds}, fragment: f}
+		var err error
+		if n.Kind() == plan.AllGather {
+			made.below, err = f.opener.gather(ctx, made.stage, n)
+			made.early = n.SizeBelow() >= 0 && uint64(n.SizeBelow()) <= f.settings.Manager.Budget()/roomShare
+		} else {
+			made.input, err = f.opener.open(ctx, n.Input())
+		}
 		if err != nil {
 			return nil, err
 		}
-		f.broadcasts = append(f.broadcasts, &broadcast{stage: &stage{node: n, settings: f.settings}, fragment: f, input: input})
+		f.broadcasts = append(f.broadcasts, made)
 	}
 	return &broadcasted{stage: base, of: f.broadcasts[number]}, nil
 }
 
 // run copies all tables, if no other worker has.
 func (b *broadcast) run(ctx context.Context) error {
+	b.fragment.begin(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.done {
@@ -54,29 +67,72 @@ func (b *broadcast) run(ctx context.Context) error {
 		copies.node = b.node
 		b.copies = append(b.copies, copies)
 	}
-	for b.err == nil {
+	copyAll := b.copyInput
+	if b.below != nil {
+		copyAll = b.allGather
+	}
+	b.err = b.failed(unended(copyAll(ctx)))
+	return b.err
+}
+
+// copyInput copies the tables of the first device.
+func (b *broadcast) copyInput(ctx context.Context) error {
+	for {
 		table, err := b.input.Next(ctx)
 		if err == errEnd {
-			break
+			return nil
 		}
 		if err == nil {
-			var rest pieces
-			rest.push(table)
-			err = rest.all(ctx, func(piece *buffer.Buffer) error { return b.send(ctx, piece) })
-			err = errors.Join(err, rest.release())
+			err = b.sendPieces(ctx, table)
 		}
-		b.err = b.failed(unended(err))
+		if err != nil {
+			return err
+		}
 	}
-	return b.err
+}
+
+// begin starts the work below the broadcasts of a fragment, if it has not started. The joins of a
+// fragment read their right sides one after the other. The work below those that do not depend on
+// each other goes on at the same time: if the tables are small, most of it is waits and calls of the
+// driver.
+func (f *fragment) begin(ctx context.Context) {
+	f.beginning.Do(func() {
+		for _, b := range f.broadcasts {
+			if b.early {
+				b.below.start(ctx)
+			}
+		}
+	})
+}
+
+// sendPieces copies a table, which it takes over, to all devices, in pieces if memory is short.
+func (b *broadcast) sendPieces(ctx context.Context, table *buffer.Buffer) error {
+	var rest pieces
+	rest.push(table)
+	err := rest.all(ctx, func(piece *buffer.Buffer) error { return b.send(ctx, piece) })
+	return errors.Join(err, rest.release())
 }
 
 // send copies a table to all devices. If memory is short, it copies to none.
 func (b *broadcast) send(ctx context.Context, table *buffer.Buffer) error {
+	made, err := exchange.Broadcast(ctx, table, b.managers(), exchange.Options{Tag: b.settings.Tag})
+	if err != nil {
+		return b.failedTo(err)
+	}
+	return b.hold(ctx, made)
+}
+
+// managers returns those of the devices.
+func (b *broadcast) managers() []*memory.Manager {
 	managers := make([]*memory.Manager, len(b.copies))
 	for i, copies := range b.copies {
 		managers[i] = copies.settings.Manager
 	}
-	made, err := exchange.Broadcast(ctx, table, managers, exchange.Options{Tag: b.settings.Tag})
+	return managers
+}
+
+// failedTo names in an error the device that got no copy, if it is known.
+func (b *broadcast) failedTo(err error) error {
 	var of *exchange.DestinationError
 	if errors.As(err, &of) {
 		for _, copies := range b.copies {
@@ -85,9 +141,11 @@ func (b *broadcast) send(ctx context.Context, table *buffer.Buffer) error {
 			}
 		}
 	}
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// hold takes over a copy for each device.
+func (b *broadcast) hold(ctx context.Context, made []*buffer.Buffer) error {
 	for i, c := range made {
 		if err := b.copies[i].movable(ctx, c); err != nil {
 			_, err = releasing(nil, begunError{b.copies[i].failed(fmt.Errorf("hold a copy: %w", err))}, made[i+1:]...)
@@ -98,7 +156,13 @@ func (b *broadcast) send(ctx context.Context, table *buffer.Buffer) error {
 }
 
 // close releases the copies that were not read. No worker runs.
-func (b *broadcast) close() error { return errors.Join(releaseAll(b.copies), b.input.Close()) }
+func (b *broadcast) close() error {
+	err := releaseAll(b.copies)
+	if b.below != nil {
+		return errors.Join(err, b.below.Close())
+	}
+	return errors.Join(err, b.input.Close())
+}
 
 // broadcasted reads the copies on one device.
 type broadcasted struct {

@@ -26,6 +26,15 @@ func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffe
 	return releasing(exact, err, table)
 }
 
+// exactToMove is [Exact] for a table that moves to another device. Whole tables of other managers,
+// such as those of the user, are not copied: their memory does not count for the query.
+func exactToMove(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffer.Buffer, error) {
+	if isWhole(table) {
+		return table, nil
+	}
+	return Exact(ctx, table, settings)
+}
+
 // smallBytes is the memory of a table that is not copied to save a part of it.
 const smallBytes = 64 << 10
 
@@ -56,8 +65,13 @@ func first(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 // isExact reports whether a copy of a table would need about as much memory of a manager as
 // the table itself.
 func isExact(table *buffer.Buffer, m *memory.Manager) bool {
+	return table.Manager() == m && isWhole(table)
+}
+
+// isWhole reports whether a copy of a table would need about as much memory as the table itself.
+func isWhole(table *buffer.Buffer) bool {
 	rows, known := table.HostRows()
-	if !known || rows != table.Capacity() || table.Manager() != m {
+	if !known || rows != table.Capacity() {
 		return false
 	}
 	var used uint64

@@ -27,6 +27,8 @@ type fragment struct {
 	// of, in the order in which the workers open them.
 	broadcasts []*broadcast
 	shuffles   []*shuffle
+	// beginning starts the work below the broadcasts that begin early, once.
+	beginning sync.Once
 
 	// mu guards the places of the workers and the tallies. moved reports changes.
 	mu    sync.Mutex
@@ -107,10 +109,10 @@ type placed struct {
 	at    place
 }
 
-// exchange opens an exchange. A broadcast and a shuffle are in a fragment.
+// exchange opens an exchange. All but a gathering are in a fragment.
 func (o *opener) exchange(ctx context.Context, base *stage, n *plan.Exchange) (buffer.Reader, error) {
 	switch n.Kind() {
-	case plan.Broadcast:
+	case plan.Broadcast, plan.AllGather:
 		return o.worker.broadcast(ctx, base, n)
 	case plan.Shuffle, plan.Ranges:
 		return o.worker.shuffle(ctx, base, n)
@@ -147,18 +149,10 @@ func (f *fragment) Next(ctx context.Context) (*buffer.Buffer, error) {
 }
 
 func (f *fragment) next(ctx context.Context) (*buffer.Buffer, error) {
-	if f.stop == nil {
-		f.start(ctx)
-	}
 	if f.moving.isEmpty() {
-		w, err := f.first(ctx)
-		if err != nil {
-			return nil, err
-		}
-		table := w.head.table
-		w.head.table = nil
-		if w.number == 0 {
-			return table, nil
+		w, table, err := f.take(ctx)
+		if err != nil || w.number == 0 {
+			return table, err
 		}
 		f.moving.push(table)
 	}
@@ -166,6 +160,20 @@ func (f *fragment) next(ctx context.Context) (*buffer.Buffer, error) {
 		return f.settings.Move(ctx, piece, f.settings.Manager)
 	})
 	return made, unended(err)
+}
+
+// take returns the next table, and the worker that has made it on its device.
+func (f *fragment) take(ctx context.Context) (*worker, *buffer.Buffer, error) {
+	if f.stop == nil {
+		f.start(ctx)
+	}
+	w, err := f.first(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	table := w.head.table
+	w.head.table = nil
+	return w, table, nil
 }
 
 // start starts the workers. They end with the context of the first call of Next, or by stop.
@@ -299,7 +307,7 @@ func (w *worker) next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	if err == nil && w.number > 0 {
 		// Less moves to the first device.
-		table, err = Exact(ctx, table, w.settings)
+		table, err = exactToMove(ctx, table, w.settings)
 	}
 	if err != nil {
 		return nil, (&stage{node: w.fragment.node, settings: w.settings}).failed(err)

@@ -70,6 +70,9 @@ func smallest(n plan.Node) uint64 {
 			samples := uint64(len(n.SortKeys())+1) * mostSamples * sampleBytes
 			return 6*few(n) + uint64(len(n.SortKeys()))*fewRows*keyBytes + samples + mostSampleTables*padded(n) + kernel
 		}
+		if n.Kind() == plan.AllGather {
+			return 4 * few(n) // parts of all devices, and the copies
+		}
 		return 2 * few(n)
 	case *plan.Partial:
 		return smallest(n.Of())

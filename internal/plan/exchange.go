@@ -22,6 +22,9 @@ const (
 	Gather ExchangeKind = iota
 	// Broadcast copies the rows of the first device to all.
 	Broadcast
+	// AllGather copies the rows of each device to all, in the order that they have in a plan for one
+	// device.
+	AllGather
 	// Shuffle moves the rows of all devices by a hash of keys, so that rows with equal keys are on
 	// one device, in the order that they have in a plan for one device.
 	Shuffle
@@ -32,8 +35,8 @@ const (
 )
 
 // Exchange moves rows between the devices that a plan runs on. The operations below a
-// gathering, down to the scans and to the next exchanges, run on all devices, each on a part
-// of the rows; all others run on the first device.
+// gathering, an all-gather or a shuffle, down to the scans and to the next exchanges, run on all
+// devices, each on a part of the rows; all others run on the first device.
 type Exchange struct {
 	single
 	kind     ExchangeKind
@@ -42,6 +45,8 @@ type Exchange struct {
 	sortKeys []SortKey
 	// paired is set if another shuffle moves rows by the same hash.
 	paired bool
+	// below is the SizeBelow of an all-gather.
+	below int64
 	// reason is why rows are gathered that could be worked on by all devices otherwise, or "".
 	reason string
 }
@@ -52,6 +57,11 @@ type Devices struct {
 	Count int
 	// Way describes how rows move from one to another: "peer copies".
 	Way string
+	// Pinned is set if rows move between some of them through pinned memory.
+	Pinned bool
+	// Memory is the least number of bytes that a query may use on one of them, or zero if that is not
+	// known.
+	Memory uint64
 	// LeastRows and LeastBytes are the number of rows and the bytes of their columns in device
 	// memory from which a scan is divided among them.
 	LeastRows, LeastBytes int64
@@ -98,6 +108,8 @@ func (e *Exchange) String() string {
 		return fmt.Sprintf("shuffle among %d devices by a hash of %s, %s", e.devices.Count, joined(e.keys, ", "), e.devices.Way)
 	case Ranges:
 		return fmt.Sprintf("shuffle among %d devices by ranges of %s, %s", e.devices.Count, describedKeys(e.sortKeys), e.devices.Way)
+	case AllGather:
+		return fmt.Sprintf("all-gather among %d devices by %s", e.devices.Count, e.devices.Way)
 	case Broadcast:
 		return fmt.Sprintf("broadcast to %d devices by %s", e.devices.Count, e.devices.Way)
 	}
@@ -382,7 +394,8 @@ func (d *distribution) isMuch(size Size) bool {
 }
 
 // shuffles reports whether both sides of a join move to the devices of their hashes: if the rows
-// may come in any order, and a copy of the right side for each device would be more than that.
+// may come in any order, and that is expected to take less time than a copy of the right side for
+// each device.
 func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 	if !inputs[0].all || !inputs[1].all || !n.options.AnyOrder || len(n.options.Keys) == 0 {
 		return false
@@ -400,7 +413,8 @@ func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 	if left.Rows < 0 || right.Rows < 0 {
 		return false
 	}
-	return float64(right.Bytes())*float64(d.devices.Count-1) > float64(left.Bytes())
+	costs := d.devices.costsOf(left, right)
+	return costs.shuffle < costs.broadcast
 }
 
 // shuffle joins the rows with equal hashes on each device. The bounds of the keys of one device
@@ -431,9 +445,17 @@ func (d *distribution) twice(n, input Node) (spread, error) {
 	return spread{node: made}, err
 }
 
-// broadcast joins each device's left rows with a copy of the right side.
+// broadcast joins each device's left rows with a copy of the right side, to which each device that
+// has a part of it sends that part.
 func (d *distribution) broadcast(n Node, inputs []spread) (spread, error) {
-	right := NewExchange(d.gather(inputs[1], ""), Broadcast, d.devices)
+	kind := Broadcast
+	if inputs[1].all {
+		kind = AllGather
+	}
+	right := NewExchange(inputs[1].node, kind, d.devices)
+	if kind == AllGather {
+		right.below = sizeBelow(right)
+	}
 	made, err := withInputs(n, inputs[0].node, right)
 	return spread{node: made, all: true}, err
 }

@@ -175,6 +175,8 @@ func baseRows(n Node) int64 {
 			n = below.input
 		case *Project:
 			n = below.input
+		case *Exchange:
+			n = below.input
 		case *Join:
 			if below.options.Kind != join.Semi {
 				return rowsOf(n).Rows

@@ -1,6 +1,7 @@
 package exchange_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,6 +111,46 @@ func BenchmarkShuffle(b *testing.B) {
 				}
 			}
 			b.ReportMetric(16*float64(rows*len(tables))*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
+		})
+	}
+}
+
+// BenchmarkAllGather copies the tables of all devices to every device: directly, or by way of the
+// first device. The rate counts the bytes that each device receives from others, of one device.
+func BenchmarkAllGather(b *testing.B) {
+	devices, rows := benchmarkDevices(b)
+	managers := managersOf(b, devices, memory.Options{})
+	tables := make([]*buffer.Buffer, len(managers))
+	for i, m := range managers {
+		tables[i] = numbers(b, m, rows/len(managers))
+	}
+	for _, way := range []struct {
+		name string
+		copy func() ([]*buffer.Buffer, error)
+	}{
+		{"direct", func() ([]*buffer.Buffer, error) { return exchange.AllGather(b.Context(), tables, managers) }},
+		{"by the first device", func() ([]*buffer.Buffer, error) {
+			all, err := exchange.Gather(b.Context(), tables, managers[0])
+			require.NoError(b, err)
+			made, err := exchange.Broadcast(b.Context(), all, managers)
+			return made, errors.Join(err, all.Release())
+		}},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			once := func() {
+				made, err := way.copy()
+				require.NoError(b, err)
+				for j, table := range made {
+					require.NoError(b, managers[j].Stream().Synchronize(b.Context()))
+					require.NoError(b, table.Release())
+				}
+			}
+			once() // opens the memory
+			for b.Loop() {
+				once()
+			}
+			received := 16 * float64(rows/len(managers)*(len(managers)-1))
+			b.ReportMetric(received*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
 		})
 	}
 }

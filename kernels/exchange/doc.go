@@ -4,9 +4,10 @@
 //	tables, err = exchange.AllToAll(ctx, parts, managers)                         // equal keys are now on one device
 //
 // [Copy] moves a table to another device, [Gather] several tables to one, [Broadcast] one
-// table to several, and [AllToAll] a part of each device's table to every device. [Reduce]
-// combines the tables of several devices to one. A result belongs to the manager of its
-// device. Tables of all types travel, with nulls, nested values and dictionaries.
+// table to several, [AllGather] the tables of all devices to every device, and [AllToAll] a part of
+// each device's table to every device. [Reduce] combines the tables of several devices to one. A
+// result belongs to the manager of its device. Tables of all types travel, with nulls, nested values
+// and dictionaries.
 //
 // # Routes
 //
@@ -33,7 +34,7 @@
 // the table, and work on the result is ordered after them. The tables may be released as
 // soon as the function returns.
 //
-// The copies of [AllToAll] wait for the work that is pending when it begins, and not for each
+// The copies of [AllGather] and [AllToAll] wait for the work that is pending when it begins, and not for each
 // other: each device receives while it sends. A device that receives 16 MiB or more does so on
 // a further stream.
 //

@@ -64,7 +64,62 @@ func allToAll(ctx context.Context, parts [][]*buffer.Buffer, to []*memory.Manage
 	}
 	return onEach(ctx, to, func(ctx context.Context, j int) (*buffer.Buffer, error) {
 		movers[j].ctx = ctx
-		return movers[j].gather(tables[j], j)
+		return movers[j].gather(tables[j], place{j, len(to)})
+	})
+}
+
+// AllGather returns, on the device of each manager, one table with the rows of all tables, in
+// order. The tables may be on any devices, several of them on one; their columns have the same
+// types. Names and metadata are those of the first table.
+//
+// Each device sends its tables to all others itself, and all destinations work at the same time:
+// each begins with the tables after its own, so that the devices do not all read from one. Copies
+// between different devices do not wait for each other. A [Gather] to one device and a [Broadcast]
+// from there move the same rows over the links of that device alone.
+//
+// # Ownership
+//
+// The caller keeps the tables, and releases the results. If only one table has rows, the results
+// on its device share its memory.
+//
+// # Waiting
+//
+// AllGather waits like [Gather].
+//
+// # Errors
+//
+// The error wraps buffer.ErrSchema if the columns differ. If a table cannot be made on a device, it
+// wraps a [DestinationError] with the device, and no device has a table.
+func AllGather(ctx context.Context, tables []*buffer.Buffer, to []*memory.Manager, options ...Options) ([]*buffer.Buffer, error) {
+	made, err := allGather(ctx, tables, to, options)
+	if err != nil {
+		return nil, fmt.Errorf("exchange: all-gather: %w", err)
+	}
+	return made, nil
+}
+
+func allGather(ctx context.Context, tables []*buffer.Buffer, to []*memory.Manager, options []Options) ([]*buffer.Buffer, error) {
+	o, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkManagers(to); err != nil {
+		return nil, err
+	}
+	if err := checkTables(tables); err != nil {
+		return nil, err
+	}
+	same := make([][]*buffer.Buffer, len(to))
+	for j := range same {
+		same[j] = tables
+	}
+	movers, err := moversTo(ctx, same, to, o)
+	if err != nil {
+		return nil, err
+	}
+	return onEach(ctx, to, func(ctx context.Context, j int) (*buffer.Buffer, error) {
+		movers[j].ctx = ctx
+		return movers[j].gather(tables, place{j, len(to)})
 	})
 }
 

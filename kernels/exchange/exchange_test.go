@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/exchange"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -127,6 +128,55 @@ func TestBroadcast(t *testing.T) {
 	})
 }
 
+// Every device has the rows of all tables in order: of devices with several tables and with none, and
+// of tables without rows.
+func TestAllGatherOfEveryType(t *testing.T) {
+	eachMachine(t, 3, func(t *testing.T, managers []*memory.Manager) {
+		for number, of := range arraytest.AllTypes() {
+			t.Run(of.String(), func(t *testing.T) {
+				g := arraytest.NewGenerator(uint64(number))
+				owners := [][]int{{2, 0, 2, 0}, {1, 1}}
+				for _, on := range shorter(owners[:1], append(owners, []int{0}, []int{0, 1, 2})) {
+					var tables []*buffer.Buffer
+					var want [][]arrow.Array
+					for i, owner := range on {
+						table, arrays := columntest.DrawTable(t, managers[owner], g, []int{9, 0, 31, 70}[i], of)
+						tables, want = append(tables, table), append(want, arrays)
+					}
+					made, err := exchange.AllGather(t.Context(), tables, managers, exchange.Options{RoundBytes: 200})
+					require.NoError(t, err)
+					require.Len(t, made, len(managers))
+					for j, table := range made {
+						require.True(t, table.Device() == nil || table.Device().Same(managers[j].Device()))
+						columntest.RequireRows(t, table, want...)
+					}
+				}
+			})
+		}
+	})
+}
+
+// A failure on one device names it, and no device has a table.
+func TestAllGatherNamesTheDevice(t *testing.T) {
+	devices := devicetest.Hosts(t, 3)
+	managers := managersOf(t, devices, memory.Options{})
+	g := arraytest.NewGenerator(1)
+	var tables []*buffer.Buffer
+	for _, m := range managers {
+		table, _ := columntest.DrawTable(t, m, g, 500, arrow.PrimitiveTypes.Int64)
+		tables = append(tables, table)
+	}
+	require.NoError(t, managers[2].SetBudget(managers[2].Stats().InUse+500))
+	before := held(managers)
+	_, err := exchange.AllGather(t.Context(), tables, managers)
+	require.ErrorIs(t, err, memory.ErrBudget)
+	require.ErrorContains(t, err, "exchange: all-gather: to "+devices[2].Name()+`: column "a": `)
+	var to *exchange.DestinationError
+	require.ErrorAs(t, err, &to)
+	require.Equal(t, devices[2].Name(), to.Device)
+	require.Equal(t, before, held(managers))
+}
+
 // The order of the tables is kept although neighbours are combined first.
 func TestReduceKeepsTheOrder(t *testing.T) {
 	eachMachine(t, 4, func(t *testing.T, managers []*memory.Manager) {
@@ -214,6 +264,8 @@ func TestRefusals(t *testing.T) {
 		require.ErrorContains(t, err, "column \"a\" of table 1 on "+managers[1].Device().Name()+" has type utf8")
 		_, err = exchange.Gather(ctx, []*buffer.Buffer{numbers, both}, managers[0])
 		require.ErrorIs(t, err, buffer.ErrSchema)
+		_, err = exchange.AllGather(ctx, []*buffer.Buffer{numbers, texts}, managers)
+		require.ErrorIs(t, err, buffer.ErrSchema)
 		_, err = exchange.AllToAll(ctx, [][]*buffer.Buffer{{numbers}}, managers)
 		require.ErrorIs(t, err, device.ErrInvalidValue)
 		require.ErrorContains(t, err, "device 0 has 1 parts, expected one for each of the 2 managers")
@@ -223,6 +275,8 @@ func TestRefusals(t *testing.T) {
 			"to nobody":   func() error { _, err := exchange.Copy(ctx, numbers, nil); return err },
 			"to none":     func() error { _, err := exchange.Broadcast(ctx, numbers, nil); return err },
 			"nil manager": func() error { _, err := exchange.Broadcast(ctx, numbers, []*memory.Manager{nil}); return err },
+			"none to all": func() error { _, err := exchange.AllGather(ctx, nil, managers); return err },
+			"all to none": func() error { _, err := exchange.AllGather(ctx, []*buffer.Buffer{numbers}, nil); return err },
 			"no parts":    func() error { _, err := exchange.AllToAll(ctx, nil, managers); return err },
 			"nothing":     func() error { _, err := exchange.Reduce(ctx, nil, managers[0], nil); return err },
 			"options": func() error {

@@ -50,6 +50,9 @@ func operations() []operation {
 		{"broadcast", func(ctx context.Context, tables []*buffer.Buffer, managers []*memory.Manager) ([]*buffer.Buffer, error) {
 			return exchange.Broadcast(ctx, tables[0], managers, options)
 		}},
+		{"all-gather", func(ctx context.Context, tables []*buffer.Buffer, managers []*memory.Manager) ([]*buffer.Buffer, error) {
+			return exchange.AllGather(ctx, tables, managers, options)
+		}},
 		{"all to all", func(ctx context.Context, tables []*buffer.Buffer, managers []*memory.Manager) ([]*buffer.Buffer, error) {
 			return exchange.AllToAll(ctx, [][]*buffer.Buffer{{tables[0], tables[0]}, {tables[1], tables[1]}}, managers, options)
 		}},
@@ -262,7 +265,7 @@ func TestTheContextEnds(t *testing.T) {
 		}
 		ended, cancel := context.WithCancelCause(t.Context())
 		cancel(errInjected)
-		for _, o := range operations()[:5] {
+		for _, o := range operations()[:6] {
 			made, err := o.run(ended, tables, managers)
 			if err == nil && o.name == "partition by hash" {
 				require.NoError(t, made[0].Release())

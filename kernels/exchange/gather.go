@@ -83,12 +83,29 @@ func gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, op
 	if err := checkTables(tables); err != nil {
 		return nil, err
 	}
-	return newMover(ctx, to, options).gather(tables, 0)
+	return newMover(ctx, to, options).gather(tables, place{0, 1})
 }
 
-// gather moves the columns of tables in sequence, beginning with those of table first: destinations
-// that begin with different tables do not all read from one device. It closes the mover.
-func (m *mover) gather(tables []*buffer.Buffer, first int) (made *buffer.Buffer, err error) {
+// place is the number of a destination among several.
+type place struct{ number, of int }
+
+// first returns the number of the part that a destination moves first: one that is on its device,
+// otherwise one that depends on its place. Each goes on with the next part, so that destinations do
+// not all read from one device.
+func (m *mover) first(parts []part, at place) int {
+	for i, p := range parts {
+		if p.table.Device() != nil && p.table.Device().Same(m.to.Device()) {
+			return i
+		}
+	}
+	if len(parts) < at.of {
+		return at.number % len(parts)
+	}
+	return at.number * len(parts) / at.of
+}
+
+// gather moves the columns of tables in sequence. It closes the mover.
+func (m *mover) gather(tables []*buffer.Buffer, at place) (made *buffer.Buffer, err error) {
 	columns := make([]*column.Column, 0, tables[0].NumColumns())
 	defer func() {
 		made, err = release.OnError(made, err, release.All(columns), m.close())
@@ -97,6 +114,7 @@ func (m *mover) gather(tables []*buffer.Buffer, first int) (made *buffer.Buffer,
 	if err != nil {
 		return nil, err
 	}
+	first := m.first(parts, at)
 	for i := range tables[0].NumColumns() {
 		c, err := m.gatherColumn(parts, i, first)
 		if err != nil {

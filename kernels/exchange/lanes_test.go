@@ -32,8 +32,7 @@ type orders struct {
 // recordedCopy is a copy to a device, and the numbers of the copies before it.
 type recordedCopy struct {
 	to     int
-	peer   bool
-	bytes  uint64
+	source backend.Pointer
 	before map[int]bool
 }
 
@@ -53,10 +52,10 @@ type recordingDevice struct {
 	orders  *orders
 }
 
-func (o *orders) copied(to int, peer bool, bytes uint64, stream backend.Stream) {
+func (o *orders) copied(to int, source backend.Pointer, stream backend.Stream) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.copies = append(o.copies, recordedCopy{to, peer, bytes, maps.Clone(o.streams[stream])})
+	o.copies = append(o.copies, recordedCopy{to, source, maps.Clone(o.streams[stream])})
 	o.join(stream, map[int]bool{len(o.copies) - 1: true})
 }
 
@@ -68,12 +67,12 @@ func (o *orders) join(stream backend.Stream, more map[int]bool) {
 }
 
 func (d *recordingDevice) CopyFromPeerAsync(destination, source backend.Pointer, peer int, bytes uint64, stream backend.Stream) error {
-	d.orders.copied(d.ordinal, true, bytes, stream)
+	d.orders.copied(d.ordinal, source, stream)
 	return d.Device.CopyFromPeerAsync(destination, source, peer, bytes, stream)
 }
 
 func (d *recordingDevice) CopyOnDeviceAsync(destination, source backend.Pointer, bytes uint64, stream backend.Stream) error {
-	d.orders.copied(d.ordinal, false, bytes, stream)
+	d.orders.copied(d.ordinal, source, stream)
 	return d.Device.CopyOnDeviceAsync(destination, source, bytes, stream)
 }
 
@@ -93,68 +92,125 @@ func (d *recordingDevice) StreamWaitEvent(stream backend.Stream, event backend.E
 
 func (d *recordingDevice) StreamQuery(backend.Stream) (bool, error) { return false, nil }
 
-// The copies of an all-to-all between different devices have no order, and those that stay on a
-// device do not wait for those from others. Work on a result comes after all copies to it, and
-// work on a table after all copies from it.
+// clear forgets all copies and orders.
+func (o *orders) clear() {
+	o.copies = nil
+	for _, s := range o.streams {
+		clear(s)
+	}
+	clear(o.events)
+}
+
+// recordedDevices are managers of three recorded devices, with a table on each of a number of rows
+// for each device.
+func recordedDevices(t *testing.T, family string, rows int) (all *orders, managers []*memory.Manager, tables []*buffer.Buffer) {
+	all = &orders{streams: map[backend.Stream]map[int]bool{}, events: map[backend.Event]map[int]bool{}}
+	require.NoError(t, device.Register(family, recordingDriver{host.Driver{Count: recorded}, all}))
+	for i := range recorded {
+		managers = append(managers, devicetest.Manager(t, devicetest.Open(t, fmt.Sprint(family, ":", i)), memory.Options{}))
+		tables = append(tables, numbered(t, managers[i], i*recorded*rows, recorded*rows, recordedColumns))
+	}
+	return all, managers, tables
+}
+
+const recorded, recordedColumns = 3, 2
+
+// sourceOf returns the number of the table that a copy reads, which is that of its device.
+func sourceOf(t *testing.T, c recordedCopy, tables []*buffer.Buffer) int {
+	for i, table := range tables {
+		for column := range table.NumColumns() {
+			values := table.Column(column).Buffer(1)
+			if at := uint64(c.source) - uint64(values.Pointer()); at < values.Bytes() {
+				return i
+			}
+		}
+	}
+	require.Fail(t, "a copy reads no table")
+	return -1
+}
+
+// requireNoOrder fails if copies to different devices have an order, if those that stay on a device
+// wait for those from others though these have another stream, if work on a result does not come
+// after all copies to it, or work on a table not after the copies from it.
+func requireNoOrder(t *testing.T, all *orders, managers []*memory.Manager, tables []*buffer.Buffer, lanes bool) {
+	require.Len(t, all.copies, recorded*recorded*recordedColumns)
+	for i, c := range all.copies {
+		for b := range c.before {
+			before := all.copies[b]
+			require.Equal(t, c.to, before.to, "copy %d to device %d waits for copy %d to device %d", i, c.to, b, before.to)
+			if lanes && sourceOf(t, c, tables) == c.to {
+				require.Equal(t, c.to, sourceOf(t, before, tables), "copy %d on device %d waits for copy %d from another device", i, c.to, b)
+			}
+		}
+	}
+	for i, c := range all.copies {
+		require.True(t, all.streams[managers[c.to].Stream().Handle()][i], "work on the result of device %d does not wait for copy %d", c.to, i)
+	}
+	for i, table := range tables {
+		require.NoError(t, table.Column(0).Block().OrderBefore(managers[i].Stream()))
+		from := 0
+		for number := range all.streams[managers[i].Stream().Handle()] {
+			if all.copies[number].to != i {
+				from++
+			}
+		}
+		require.Positive(t, from, "work on the table of device %d waits for no copy to another device", i)
+	}
+}
+
 func TestCopiesOfAnAllToAllHaveNoOrder(t *testing.T) {
-	const devices, columns = 3, 2
 	for name, rows := range map[string]int{"few rows": 100, "many rows": 600_000} {
 		t.Run(name, func(t *testing.T) {
-			all := &orders{streams: map[backend.Stream]map[int]bool{}, events: map[backend.Event]map[int]bool{}}
-			family := fmt.Sprintf("recorded-%d", rows)
-			require.NoError(t, device.Register(family, recordingDriver{host.Driver{Count: devices}, all}))
-			var managers []*memory.Manager
-			var tables []*buffer.Buffer
-			parts := make([][]*buffer.Buffer, devices)
-			for i := range devices {
-				dev := devicetest.Open(t, fmt.Sprint(family, ":", i))
-				managers = append(managers, devicetest.Manager(t, dev, memory.Options{}))
-				table := numbered(t, managers[i], i*devices*rows, devices*rows, columns)
-				tables = append(tables, table)
-				for j := range devices {
+			all, managers, tables := recordedDevices(t, fmt.Sprintf("recorded-%d", rows), rows)
+			parts := make([][]*buffer.Buffer, recorded)
+			for i, table := range tables {
+				for j := range recorded {
 					part, err := table.Slice(int64(j*rows), int64(rows))
 					require.NoError(t, err)
 					t.Cleanup(func() { require.NoError(t, part.Release()) })
 					parts[i] = append(parts[i], part)
 				}
 			}
-			all.copies = nil
-			for _, s := range all.streams {
-				clear(s)
-			}
-			clear(all.events)
+			all.clear()
 			made, err := exchange.AllToAll(t.Context(), parts, managers)
 			require.NoError(t, err)
-
-			require.Len(t, all.copies, devices*devices*columns)
-			for i, c := range all.copies {
-				for b := range c.before {
-					before := all.copies[b]
-					require.Equal(t, c.to, before.to, "copy %d to device %d waits for copy %d to device %d", i, c.to, b, before.to)
-					if rows > 100 && !c.peer {
-						require.False(t, before.peer, "copy %d on device %d waits for copy %d from another device", i, c.to, b)
-					}
-				}
-			}
-			for i, c := range all.copies {
-				require.True(t, all.streams[managers[c.to].Stream().Handle()][i], "work on the result of device %d does not wait for copy %d", c.to, i)
-			}
-			for i, table := range tables {
-				require.NoError(t, table.Column(0).Block().OrderBefore(managers[i].Stream()))
-				from := 0
-				for number := range all.streams[managers[i].Stream().Handle()] {
-					if all.copies[number].to != i {
-						from++
-					}
-				}
-				require.Positive(t, from, "work on the table of device %d waits for no copy to another device", i)
-			}
+			requireNoOrder(t, all, managers, tables, rows > 100)
 			for j, table := range made {
 				downloaded := columntest.Download(t, table.Column(1)).(*array.Int64)
 				values := downloaded.Int64Values()
-				for i := range devices {
-					require.EqualValues(t, i*devices*rows+j*rows, values[i*rows])
-					require.EqualValues(t, i*devices*rows+j*rows+rows-1, values[(i+1)*rows-1])
+				for i := range recorded {
+					require.EqualValues(t, i*recorded*rows+j*rows, values[i*rows])
+					require.EqualValues(t, i*recorded*rows+j*rows+rows-1, values[(i+1)*rows-1])
+				}
+				require.NoError(t, table.Release())
+			}
+		})
+	}
+}
+
+// The copies of an all-gather have no order either, and no two devices read from one at a time:
+// each begins with its own table and goes on with those of the next devices.
+func TestCopiesOfAnAllGatherHaveNoOrder(t *testing.T) {
+	for name, rows := range map[string]int{"few rows": 30, "many rows": 200_000} {
+		t.Run(name, func(t *testing.T) {
+			all, managers, tables := recordedDevices(t, fmt.Sprintf("gathered-%d", rows), rows)
+			all.clear()
+			made, err := exchange.AllGather(t.Context(), tables, managers)
+			require.NoError(t, err)
+			sources := make([][]int, recorded)
+			for _, c := range all.copies {
+				sources[c.to] = append(sources[c.to], sourceOf(t, c, tables))
+			}
+			for j, from := range sources {
+				for step, source := range from {
+					require.Equal(t, (j+step)%recorded, source, "copy %d to device %d", step, j)
+				}
+			}
+			requireNoOrder(t, all, managers, tables, rows > 30)
+			for _, table := range made {
+				downloaded := columntest.Download(t, table.Column(1)).(*array.Int64)
+				for i, v := range downloaded.Int64Values() {
+					require.EqualValues(t, i, v)
 				}
 				require.NoError(t, table.Release())
 			}
