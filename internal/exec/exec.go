@@ -321,7 +321,7 @@ func (m *mapping) add(ctx context.Context, table *buffer.Buffer) error {
 // Close implements buffer.Reader.
 func (m *mapping) Close() error { return errors.Join(m.pieces.release(), m.stage.Close()) }
 
-// once makes its whole result in the first call of Next.
+// once makes its whole result in the first call of Next. make returns nil for no table.
 type once struct {
 	*stage
 	done bool
@@ -335,6 +335,9 @@ func (o *once) Next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	o.done = true
 	made, err := o.make(ctx)
+	if made == nil && err == nil {
+		return nil, errEnd
+	}
 	return made, o.failed(unended(err))
 }
 
