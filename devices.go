@@ -260,6 +260,9 @@ func (e *Engine) onDevices(s *exec.Settings) {
 	s.Move = func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 		return exchange.Copy(ctx, table, m, exchange.Options{Tag: tag})
 	}
+	s.Scatter = func(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager) ([]*buffer.Buffer, error) {
+		return exchange.Scatter(ctx, parts, to, exchange.Options{Tag: tag})
+	}
 }
 
 // optimize returns the plan that the engine runs.

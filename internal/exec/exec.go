@@ -24,6 +24,8 @@ type Settings struct {
 	Others []Place
 	// Move copies tables between devices, if there are others.
 	Move source.Move
+	// Scatter copies each part that is not nil to the device of its manager.
+	Scatter func(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager) ([]*buffer.Buffer, error)
 	// FewRows is the number of rows up to which those of a shuffle or of ranges all move to the
 	// first device.
 	FewRows int64
