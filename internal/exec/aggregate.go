@@ -378,5 +378,5 @@ func (g *grouping) ofNothing(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	record := builder.NewRecord()
 	defer record.Release()
-	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Tag: g.settings.Tag})
+	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Stream: g.settings.Manager.Stream(), Tag: g.settings.Tag})
 }
