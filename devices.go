@@ -65,16 +65,20 @@ func DivideFrom(rows int64) Option {
 		if rows < 0 {
 			return fmt.Errorf("DivideFrom is %d rows, expected zero or more: %w", rows, device.ErrInvalidValue)
 		}
-		s.divide = dividing{least: rows, few: min(rows, usualFewRows), given: true}
+		s.divide = dividing{leastRows: rows, few: min(rows, usualFewRows)}
 		return nil
 	}}
 }
 
-// dividing is the choice of DivideFrom.
+// dividing is the choice of DivideFrom: what is worth dividing among devices, and whether tables stay
+// on the devices that have them.
 type dividing struct {
-	least, few int64
-	given      bool
+	leastRows, leastBytes, few int64
+	stay                       bool
 }
+
+// usualDividing is the choice without DivideFrom.
+var usualDividing = dividing{leastBytes: leastDivided, few: usualFewRows, stay: true}
 
 // leastDivided is the number of bytes in device memory from which scans are divided without
 // DivideFrom. Half of it moves over PCIe 5 in 0.6 ms.
@@ -150,7 +154,18 @@ func openMembers(chosen settings) (list []*member, err error) {
 		}
 		m.spilling.Manager, m.spilling.Options = m.manager, spillShare(chosen.spill, len(chosen.devices))
 	}
+	connect(list)
 	return list, nil
+}
+
+// connect lets devices copy from each other's memory: most tables that they exchange are too short to
+// be worth it by themselves.
+func connect(list []*member) {
+	var managers []*memory.Manager
+	for _, m := range list {
+		managers = append(managers, m.manager)
+	}
+	memory.Connect(managers...)
 }
 
 // fitTogether refuses devices that cannot exchange rows.
@@ -240,10 +255,13 @@ func (e *Engine) onDevices(s *exec.Settings) {
 		return
 	}
 	tag := s.Tag
-	s.Others, s.Turns, s.Stay = e.places(), &exec.Turns{}, !e.divide.given
+	s.Others, s.Turns, s.Stay = e.places(), &exec.Turns{}, e.divide.stay
 	s.FewRows = e.divide.few
 	s.Move = func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 		return exchange.Copy(ctx, table, m, exchange.Options{Tag: tag})
+	}
+	s.Scatter = func(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager) ([]*buffer.Buffer, error) {
+		return exchange.Scatter(ctx, parts, to, exchange.Options{Tag: tag})
 	}
 }
 
@@ -261,11 +279,10 @@ func (e *Engine) optimize(n plan.Node, without ...string) (plan.Node, error) {
 	for _, m := range e.others {
 		least = min(least, m.manager.Budget())
 	}
-	devices := plan.Devices{Count: 1 + len(e.others), Way: way, Pinned: pinned, Memory: least, LeastBytes: leastDivided, Stay: true, First: e.device}
-	if e.divide.given {
-		devices.LeastRows, devices.LeastBytes, devices.Stay = e.divide.least, 0, false
-	}
-	return plan.Distribute(made, devices)
+	return plan.Distribute(made, plan.Devices{
+		Count: 1 + len(e.others), Way: way, Pinned: pinned, Memory: least, First: e.device,
+		LeastRows: e.divide.leastRows, LeastBytes: e.divide.leastBytes, Stay: e.divide.stay,
+	})
 }
 
 // wayOfRows describes how rows move between the devices: by peer copies if each device has access

@@ -146,7 +146,7 @@ func open(options []Option) (*Engine, error) {
 }
 
 func settingsOf(options []Option) (settings, error) {
-	s := settings{divide: dividing{few: usualFewRows}}
+	s := settings{divide: usualDividing}
 	given := make(map[string]bool, len(options))
 	for i, o := range options {
 		switch {

@@ -35,7 +35,6 @@ func EngineOnSeveral(managers ...*memory.Manager) *Engine {
 		}
 		return errors.Join(failures...)
 	})
-	e.divide.given = true
 	return e
 }
 
@@ -51,6 +50,9 @@ func (e *Engine) SpillTo(device int, options spill.Options) {
 // KeepFew makes the queries of an engine move shuffled rows to the first device if they are at most
 // so many.
 func (e *Engine) KeepFew(rows int64) { e.divide.few = rows }
+
+// DivideAll makes the queries of an engine shuffle rows of any number, and read tables where they are.
+func (e *Engine) DivideAll() { e.divide.leastBytes = 0 }
 
 // Without returns the query with a plan that is made without some passes of the optimizer.
 // Its steps are not shared with q.

@@ -12,9 +12,10 @@ import (
 // microseconds, and the next operation of a query cannot begin before the host has seen the
 // end. Then a wait without cancellation sleeps in the driver, which wakes it by an interrupt
 // some 20 µs after the end; without blocking events the driver would keep a processor busy
-// while the device works. A wait with a context continues to poll, with pauses of an eighth of
-// the time waited so far, up to a millisecond. The pause is the maximum delay at the end of
-// the wait. A long wait keeps a processor busy for less than a hundredth of its time.
+// while the device works. A wait with a context continues to poll, with pauses of a thirty-second
+// part of the time waited so far, up to a millisecond. The pause is the maximum delay at the end
+// of the wait, and a query on several devices goes on after the last of several such waits. A wait
+// of more than a few milliseconds keeps a processor busy for about a hundredth of its time.
 //
 // Pauses are those of the system, not of Go's timers: if no goroutine runs, Go waits for its
 // timers in epoll_wait, by whole milliseconds. On an H100 with 16 processors the queries of
@@ -31,7 +32,10 @@ const (
 	polledWithoutYield = 64
 	shortestPollPause  = 10 * time.Microsecond
 	longestPollPause   = time.Millisecond
-	pausePart          = 8
+	// pausePart is the part of the time waited so far that a pause takes, and pausePartOfFew that
+	// with fewer processors than manyProcessors.
+	pausePart      = 32
+	pausePartOfFew = 8
 )
 
 // pollBriefly polls without a pause. It reports whether the wait has ended, by
@@ -60,8 +64,12 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 	if finished, err := pollBriefly(ctx, done); finished || err != nil {
 		return err
 	}
+	part := time.Duration(pausePart)
+	if runtime.NumCPU() < manyProcessors {
+		part = pausePartOfFew
+	}
 	for {
-		pause(min(max(time.Since(start)/pausePart, shortestPollPause), longestPollPause))
+		pause(min(max(time.Since(start)/part, shortestPollPause), longestPollPause))
 		if finished, err := done(); finished || err != nil {
 			return err
 		}

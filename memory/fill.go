@@ -15,8 +15,8 @@ import (
 //
 // The source may be on another device of the same kind. Between two GPUs that can
 // access each other's memory, the copy goes directly, over NVLink if available;
-// otherwise the driver copies through page-locked memory. The first copy of 1 MiB or
-// more between two managers opens the memory of each to the other's GPU.
+// otherwise the driver copies through page-locked memory. [Connect], or the first copy of
+// 1 MiB or more between two managers, opens the memory of each to the other's GPU.
 func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	if source.length != s.length {
 		return fmt.Errorf("memory: copy %d elements to a slice of %d: %w", source.length, s.length, ErrRange)

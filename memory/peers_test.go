@@ -100,6 +100,46 @@ func TestPeerCopiesGoDirectly(t *testing.T) {
 	}
 }
 
+func TestConnectOnTheStandIn(t *testing.T) { withStandIn(t, "TestConnect") }
+
+// Connect enables the access of two GPUs to each other once, also for short copies. Long ones do not
+// ask the driver again.
+func TestConnect(t *testing.T) {
+	first, second := twoGPUs(t)
+	t.Cleanup(func() { require.NoError(t, second.Close()) })
+	path := filepath.Join(t.TempDir(), "log")
+	t.Setenv("FAKE_LOG", path)
+	a, b := devicetest.Manager(t, first, memory.Options{}), devicetest.Manager(t, second, memory.Options{})
+	memory.Connect(a, b)
+	memory.Connect(a, b, a)
+	for _, n := range []int{10, 4 << 20} {
+		for range 2 {
+			from, err := memory.NewSlice[uint8](a, n, memory.AllocateOptions{})
+			require.NoError(t, err)
+			to, err := memory.NewSlice[uint8](b, n, memory.AllocateOptions{})
+			require.NoError(t, err)
+			require.NoError(t, from.Fill(nil, 7))
+			require.NoError(t, to.CopyFrom(nil, from))
+			got := make([]uint8, n)
+			require.NoError(t, to.Download(t.Context(), nil, got))
+			require.EqualValues(t, 7, got[n-1])
+			require.NoError(t, from.Release())
+			require.NoError(t, to.Release())
+		}
+	}
+	t.Setenv("FAKE_LOG", "")
+	if os.Getenv(childVariable) == "" {
+		return
+	}
+	log, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 4, strings.Count(string(log), "cuMemcpyPeerAsync(1, 0,"))
+	require.Equal(t, 2, strings.Count(string(log), "cuCtxEnablePeerAccess("))
+	require.NotContains(t, string(log), "copy through the host")
+	before, _, _ := strings.Cut(string(log), "cuMemcpyPeerAsync")
+	require.Equal(t, 2, strings.Count(before, "cuCtxEnablePeerAccess("), "before the first copy")
+}
+
 func TestMemoryOutlivesItsPeerOnTheStandIn(t *testing.T) { withStandIn(t, "TestMemoryOutlivesItsPeer") }
 
 // A closed peer does not keep the resource from growing. It is a peer again after it

@@ -151,8 +151,11 @@ func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 	return g.several(ctx, first, second)
 }
 
-// nothing aggregates no rows.
+// nothing aggregates no rows. One of several devices has no groups then.
 func (g *grouping) nothing(ctx context.Context) (*buffer.Buffer, error) {
+	if g.worker != nil && len(g.of.GroupKeys()) > 0 {
+		return nil, nil
+	}
 	empty, err := Empty(ctx, g.settings.Manager, g.rows, g.settings.Tag)
 	if err != nil {
 		return nil, err
@@ -375,5 +378,5 @@ func (g *grouping) ofNothing(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	record := builder.NewRecord()
 	defer record.Release()
-	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Tag: g.settings.Tag})
+	return buffer.FromRecordWith(ctx, g.settings.Manager, record, buffer.LoadOptions{Stream: g.settings.Manager.Stream(), Tag: g.settings.Tag})
 }

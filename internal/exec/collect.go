@@ -81,7 +81,7 @@ func Empty(ctx context.Context, m *memory.Manager, schema *arrow.Schema, tag str
 		return nil, err
 	}
 	defer record.Release()
-	return buffer.FromRecordWith(ctx, m, record, buffer.LoadOptions{Tag: tag, Unchecked: true})
+	return buffer.FromRecordWith(ctx, m, record, buffer.LoadOptions{Stream: m.Stream(), Tag: tag, Unchecked: true})
 }
 
 // Collect reads the whole result as one table with a known row count.

@@ -128,7 +128,7 @@ func (h *held) sample(ctx context.Context, keys []order.Key, placed bool) (*buff
 
 // withPlaces adds a column with the places of rows. It takes the table over.
 func (s *stage) withPlaces(ctx context.Context, table *buffer.Buffer, places []int64) (*buffer.Buffer, error) {
-	c, err := column.FromSlice(ctx, table.Manager(), places, column.SliceOptions{Tag: s.settings.Tag})
+	c, err := column.FromSlice(ctx, table.Manager(), places, column.SliceOptions{Stream: table.Manager().Stream(), Tag: s.settings.Tag})
 	if err != nil {
 		return releasing(nil, err, table)
 	}
@@ -142,7 +142,7 @@ func (s *stage) spread(ctx context.Context, table *buffer.Buffer, wanted, rows i
 	for i := range numbers {
 		numbers[i] = int64(float64(rows) * (float64(i) + 1) / float64(wanted+1))
 	}
-	indices, err := column.FromSlice(ctx, table.Manager(), numbers, column.SliceOptions{Tag: s.settings.Tag})
+	indices, err := column.FromSlice(ctx, table.Manager(), numbers, column.SliceOptions{Stream: table.Manager().Stream(), Tag: s.settings.Tag})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -190,7 +190,7 @@ func (h *held) hashBounds(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	record := builder.NewRecord()
 	defer record.Release()
-	return buffer.FromRecordWith(ctx, h.settings.Manager, record, buffer.LoadOptions{Tag: h.settings.Tag})
+	return buffer.FromRecordWith(ctx, h.settings.Manager, record, buffer.LoadOptions{Stream: h.settings.Manager.Stream(), Tag: h.settings.Tag})
 }
 
 // divideComputed divides the rows by the value of an expression, for which they get a column

@@ -24,6 +24,8 @@ type Settings struct {
 	Others []Place
 	// Move copies tables between devices, if there are others.
 	Move source.Move
+	// Scatter copies each part that is not nil to the device of its manager.
+	Scatter func(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager) ([]*buffer.Buffer, error)
 	// FewRows is the number of rows up to which those of a shuffle or of ranges all move to the
 	// first device.
 	FewRows int64
@@ -324,7 +326,7 @@ func (m *mapping) add(ctx context.Context, table *buffer.Buffer) error {
 // Close implements buffer.Reader.
 func (m *mapping) Close() error { return errors.Join(m.pieces.release(), m.stage.Close()) }
 
-// once makes its whole result in the first call of Next.
+// once makes its whole result in the first call of Next. make returns nil for no table.
 type once struct {
 	*stage
 	done bool
@@ -338,6 +340,9 @@ func (o *once) Next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	o.done = true
 	made, err := o.make(ctx)
+	if made == nil && err == nil {
+		return nil, errEnd
+	}
 	return made, o.failed(unended(err))
 }
 

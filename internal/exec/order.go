@@ -39,6 +39,9 @@ func (s *sorting) next(ctx context.Context) (*buffer.Buffer, error) {
 		if err != nil {
 			return nil, unended(err)
 		}
+		if s.worker != nil && all.isEmpty() {
+			return nil, errEnd // other devices have the rows
+		}
 		s.parts = append(s.parts, all)
 	}
 	for len(s.parts) > 0 {

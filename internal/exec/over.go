@@ -94,7 +94,7 @@ func (p *partitioning) next(ctx context.Context) (*buffer.Buffer, error) {
 // first returns all rows. If memory is short, it computes the parts instead and returns nil.
 func (p *partitioning) first(ctx context.Context) (*buffer.Buffer, error) {
 	all, err := p.hold(ctx, p.inputs[0])
-	if err != nil {
+	if err != nil || p.worker != nil && all.isEmpty() {
 		return nil, err
 	}
 	made, err := p.computed(ctx, all)

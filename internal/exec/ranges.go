@@ -212,7 +212,7 @@ func (of *rangeRows) thin(ctx context.Context) error {
 		}
 	}
 	of.list = list
-	indices, err := column.FromSlice(ctx, of.settings.Manager, rows, column.SliceOptions{Tag: of.settings.Tag})
+	indices, err := column.FromSlice(ctx, of.settings.Manager, rows, column.SliceOptions{Stream: of.settings.Manager.Stream(), Tag: of.settings.Tag})
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (r *ranges) choose(ctx context.Context, samples *buffer.Buffer, weights []f
 	}
 	defer listed.Release()
 	chosen := quantiles(listed.(*array.Uint32).Uint32Values(), weights, len(r.rows))
-	indices, err := column.FromSlice(ctx, r.below.settings.Manager, chosen, column.SliceOptions{Tag: r.below.settings.Tag})
+	indices, err := column.FromSlice(ctx, r.below.settings.Manager, chosen, column.SliceOptions{Stream: r.below.settings.Manager.Stream(), Tag: r.below.settings.Tag})
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,23 @@ func (a *arrivals) move(ctx context.Context, table *buffer.Buffer, m *memory.Man
 	return exchange.Copy(ctx, table, m)
 }
 
+// scatter is the Scatter of settings.
+func (a *arrivals) scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager) ([]*buffer.Buffer, error) {
+	for i, part := range parts {
+		if part == nil {
+			continue
+		}
+		rows, err := part.NumRows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a.mu.Lock()
+		a.rows[to[i]] += rows
+		a.mu.Unlock()
+	}
+	return exchange.Scatter(ctx, parts, to)
+}
+
 // settingsOnSeveral are for a number of devices of the host.
 func settingsOnSeveral(t *testing.T, devices int) (exec.Settings, *arrivals) {
 	t.Helper()
@@ -49,7 +66,7 @@ func settingsOnSeveral(t *testing.T, devices int) (exec.Settings, *arrivals) {
 		}
 	}
 	counts := &arrivals{rows: map[*memory.Manager]int64{}}
-	settings.Move = counts.move
+	settings.Move, settings.Scatter = counts.move, counts.scatter
 	return settings, counts
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/exchange"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // shuffle moves the rows of a fragment, by a hash or by ranges of keys, to the devices of another
@@ -213,18 +214,10 @@ func (w *worker) all(ctx context.Context, call func(*buffer.Buffer) error) error
 // divide moves the parts of a table, which it takes over; those without rows may be nil. If memory
 // is short, it moves none.
 func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffer, at place) error {
-	moved := make([]*buffer.Buffer, 0, len(divided))
-	for to, p := range divided {
-		if p == nil {
-			moved = append(moved, nil)
-			continue
-		}
-		made, err := s.moved(ctx, w, p, to)
-		if err != nil {
-			_, err = releasing(nil, s.parts[w.number][to].failed(err), append(moved, divided...)...)
-			return err
-		}
-		moved = append(moved, made)
+	moved, err := s.moved(ctx, w, divided)
+	if err != nil {
+		_, err = releasing(nil, err, divided...)
+		return err
 	}
 	if _, err := releasing(nil, nil, divided...); err != nil {
 		_, err = releasing(nil, err, moved...)
@@ -252,16 +245,42 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 	return nil
 }
 
-// moved returns a part of a table on the device that it moves to. The part that stays is copied if
-// it keeps the memory of the parts that leave.
-func (s *shuffle) moved(ctx context.Context, w *worker, part *buffer.Buffer, to int) (*buffer.Buffer, error) {
-	if to != w.number {
-		return w.settings.Move(ctx, part, s.below.workers[to].settings.Manager)
+// moved returns the parts of a table on the devices that they move to. The part that stays is copied
+// if it keeps the memory of the parts that leave; this comes first, as it would wait for the copies to
+// the others.
+func (s *shuffle) moved(ctx context.Context, w *worker, divided []*buffer.Buffer) ([]*buffer.Buffer, error) {
+	parts, managers := slices.Clone(divided), make([]*memory.Manager, len(divided))
+	for to, of := range s.below.workers {
+		managers[to] = of.settings.Manager
+		if p := parts[to]; p != nil {
+			if rows, known := p.HostRows(); known && rows == 0 {
+				parts[to] = nil
+			}
+		}
 	}
-	if err := part.Retain(); err != nil {
+	own := parts[w.number]
+	if own != nil {
+		err := own.Retain()
+		if err == nil {
+			own, err = Exact(ctx, own, w.settings)
+		}
+		if err != nil {
+			return nil, s.parts[w.number][w.number].failed(err)
+		}
+	}
+	parts[w.number] = nil
+	moved, err := w.settings.Scatter(ctx, parts, managers)
+	if err != nil {
+		for to, m := range managers {
+			if of := new(exchange.DestinationError); errors.As(err, &of) && of.Device == m.Device().Name() {
+				err = s.parts[w.number][to].failed(err)
+			}
+		}
+		_, err = releasing(nil, err, own)
 		return nil, err
 	}
-	return Exact(ctx, part, w.settings)
+	moved[w.number] = own
+	return moved, nil
 }
 
 // order makes the sequence of the tables of each destination.

@@ -26,9 +26,6 @@ func newLocalTop(s *stage, n *plan.Sort) *localTop {
 func (t *localTop) first(ctx context.Context) (best *buffer.Buffer, err error) {
 	for {
 		table, err := t.inputs[0].Next(ctx)
-		if err == errEnd && best == nil {
-			return Empty(ctx, t.settings.Manager, t.node.Schema(), t.settings.Tag)
-		}
 		if err == errEnd {
 			return best, nil
 		}

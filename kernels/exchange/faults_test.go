@@ -56,6 +56,9 @@ func operations() []operation {
 		{"all to all", func(ctx context.Context, tables []*buffer.Buffer, managers []*memory.Manager) ([]*buffer.Buffer, error) {
 			return exchange.AllToAll(ctx, [][]*buffer.Buffer{{tables[0], tables[0]}, {tables[1], tables[1]}}, managers, options)
 		}},
+		{"scatter", func(ctx context.Context, tables []*buffer.Buffer, managers []*memory.Manager) ([]*buffer.Buffer, error) {
+			return exchange.Scatter(ctx, []*buffer.Buffer{tables[1], tables[0]}, managers, options)
+		}},
 		{"reduce", func(ctx context.Context, tables []*buffer.Buffer, managers []*memory.Manager) ([]*buffer.Buffer, error) {
 			return one(exchange.Reduce(ctx, tables, managers[1], func(ctx context.Context, a, b *buffer.Buffer) (*buffer.Buffer, error) {
 				return selection.Concat(ctx, []*buffer.Buffer{a, b})

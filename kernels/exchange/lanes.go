@@ -33,15 +33,19 @@ func moversTo(ctx context.Context, tables [][]*buffer.Buffer, to []*memory.Manag
 	for j, from := range tables {
 		m := newMover(ctx, to[j], options)
 		movers = append(movers, m)
-		if err := m.orderAll(from); err != nil {
+		err := m.openLane(from)
+		if err == nil {
+			err = m.orderAll(from)
+		}
+		if err != nil {
 			return movers, &DestinationError{Device: to[j].Device().Name(), Err: err}
 		}
 	}
 	return movers, nil
 }
 
-// orderAll orders the mover's streams after the pending work on tables.
-func (m *mover) orderAll(tables []*buffer.Buffer) error {
+// openLane makes the mover's second stream if other devices send much.
+func (m *mover) openLane(tables []*buffer.Buffer) error {
 	var away uint64
 	for _, table := range tables {
 		if table.Device() == nil || table.Device().Same(m.to.Device()) {
@@ -61,6 +65,11 @@ func (m *mover) orderAll(tables []*buffer.Buffer) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// orderAll orders the mover's streams after the pending work on tables.
+func (m *mover) orderAll(tables []*buffer.Buffer) error {
 	m.ordered = map[*memory.Block]bool{}
 	for _, table := range tables {
 		for i := range table.NumColumns() {

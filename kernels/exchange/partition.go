@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -21,15 +22,6 @@ import (
 
 // mostParts is the maximum number of parts of a partition.
 const mostParts = 1 << 16
-
-// hashName returns a name for the column of hashes that the table lacks.
-func hashName(table *buffer.Buffer) string {
-	name := "hash"
-	for table.Schema().HasField(name) {
-		name += " "
-	}
-	return name
-}
 
 // PartitionByHash divides the rows of a table into n parts by a hash of the keys: rows with
 // equal keys are in one part, which depends only on the values of the keys and on n, and is the
@@ -80,21 +72,13 @@ func partition(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, n in
 	if n == 1 {
 		return []*buffer.Buffer{table}, table.Retain()
 	}
-	name := hashName(table)
-	bounds, err := hashBounds(ctx, name, n, options)
+	numbers, err := partNumbers(ctx, table, keys, n, options)
 	if err != nil {
 		return nil, err
 	}
-	wide, err := withHash(ctx, table, name, keys, options)
-	if err != nil {
-		return nil, errors.Join(err, bounds.Release())
-	}
-	divided, err := order.Partition(ctx, wide, bounds, []order.Key{{Column: name}}, options)
-	if err = errors.Join(err, bounds.Release(), wide.Release()); err != nil {
-		if divided != nil {
-			err = errors.Join(err, divided.Release())
-		}
-		return nil, err
+	divided, err := order.PartitionBy(ctx, table, numbers, n, options)
+	if err = errors.Join(err, numbers.Release()); err != nil {
+		return nil, errors.Join(err, divided.Release())
 	}
 	parts, err = slices(ctx, divided, table.Schema(), n)
 	if err = errors.Join(err, divided.Release()); err != nil {
@@ -103,34 +87,27 @@ func partition(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, n in
 	return parts, nil
 }
 
-// hashBounds returns the first hash of each part but the first one.
-func hashBounds(ctx context.Context, name string, n int, options kernels.Options) (*buffer.Buffer, error) {
-	firsts := make([]uint64, n-1)
-	for i := range firsts {
-		firsts[i] = uint64(i+1) * (math.MaxUint64/uint64(n) + 1)
+// partNumbers returns the number of each row's part.
+func partNumbers(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, n int, options kernels.Options) (*column.Column, error) {
+	options.Tag = op.ScratchTag
+	number := PartitionHash(keys...)
+	if n&(n-1) == 0 {
+		number = number.ShiftRight(expr.Lit(uint64(64 - bits.TrailingZeros(uint(n)))))
+	} else {
+		number = number.Div(expr.Lit(math.MaxUint64/uint64(n) + 1))
 	}
-	c, err := column.FromSlice(ctx, options.Manager, firsts, column.SliceOptions{Tag: op.ScratchTag, Stream: options.Stream})
+	of := arrow.PrimitiveTypes.Uint32
+	if n <= math.MaxUint8 {
+		of = arrow.PrimitiveTypes.Uint8
+	}
+	made, err := expr.Evaluate(ctx, table, []expr.Expr{number.CastWrap(of)}, options)
 	if err != nil {
 		return nil, err
 	}
-	schema := arrow.NewSchema([]arrow.Field{{Name: name, Type: c.Type()}}, nil)
-	made, err := buffer.New(schema, []*column.Column{c}, buffer.Rows{Count: int64(n - 1)})
-	return release.OnError(made, err, c.Release())
+	return made[0], nil
 }
 
-// withHash returns the table with another column, of the hashes.
-func withHash(ctx context.Context, table *buffer.Buffer, name string, keys []expr.Expr, options kernels.Options) (*buffer.Buffer, error) {
-	scratch := options
-	scratch.Tag = op.ScratchTag
-	hashes, err := expr.Evaluate(ctx, table, []expr.Expr{PartitionHash(keys...)}, scratch)
-	if err != nil {
-		return nil, err
-	}
-	made, err := table.AppendColumn(arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Uint64}, hashes[0])
-	return release.OnError(made, err, release.All(hashes))
-}
-
-// slices returns the parts of a partitioned table, without the column of hashes.
+// slices returns the parts of a partitioned table, with the columns of a schema.
 func slices(ctx context.Context, divided *order.Partitions, schema *arrow.Schema, n int) (parts []*buffer.Buffer, err error) {
 	offsets, err := divided.Offsets.Array(ctx)
 	if err != nil {

@@ -2,8 +2,10 @@ package exchange
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
 )
 
 // Means is how memory moves from one device to another.
@@ -47,6 +49,25 @@ func (r Route) String() string {
 	return text
 }
 
+// reachable has, for each device, whether it can access the memory of others, by their ordinals.
+var reachable perdevice.Cache[*sync.Map]
+
+// canAccess asks the driver once for each pair of devices.
+func canAccess(dev *device.Device, other int) (bool, error) {
+	known, err := reachable.Get(dev, func(*device.Device) (*sync.Map, error) { return new(sync.Map), nil })
+	if err != nil {
+		return false, err
+	}
+	if can, ok := known.Load(other); ok {
+		return can.(bool), nil
+	}
+	can, err := dev.Driver().CanAccessPeer(other)
+	if err == nil {
+		known.Store(other, can)
+	}
+	return can, err
+}
+
 // RouteBetween returns how the functions of this package move memory from a device to
 // another.
 //
@@ -65,7 +86,7 @@ func RouteBetween(from, to *device.Device) (Route, error) {
 		route.Means, route.Reason = Pinned, "the devices are of different kinds"
 		return route, nil
 	}
-	can, err := to.Driver().CanAccessPeer(from.Info().Ordinal)
+	can, err := canAccess(to, from.Info().Ordinal)
 	if err != nil {
 		return Route{}, fmt.Errorf("exchange: peer access of %s to %s: %w", to, from, err)
 	}

@@ -236,27 +236,23 @@ func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n
 		return err
 	}
 	defer made.Release()
-	sorted, err := kernels.EstimateOf(func(own kernels.Options) (*buffer.Buffer, error) {
-		own.Manager = manager
-		return sortTable(ctx, made, byRange, own)
-	})
-	if err != nil {
-		return err
-	}
-	p.addEstimate(sorted)
+	// Numbers of one byte, and a column of sorted numbers, take no more than those of 32 bits.
+	sorted, sortedErr := numbersBytes(n)
+	p.add(sorted, 0)
 	places, placesErr := numbersBytes(ranges + 2)
 	// The search reads numbers of 32 bits in place, and samples those that are sorted.
 	samples, samplesErr := op.Bytes(uint64(n)/sampleDistance*4+4, 8*uint64(n)*uint64(index(o.call.OnHost())), 8*uint64(ranges+2))
-	p.add(places, 0)
-	p.add(places, samples)
 	rows, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
 		own.Manager = manager
 		return indices(ctx, made, byRange, own)
 	})
-	if err = errors.Join(err, placesErr, samplesErr); err != nil {
+	if err = errors.Join(err, sortedErr, placesErr, samplesErr); err != nil {
 		return err
 	}
 	p.addEstimate(rows)
+	p.add(sorted, 0)
+	p.add(places, 0)
+	p.add(places, samples)
 	taken, err := o.estimateTakeOf(table, n)
 	if err != nil {
 		return err

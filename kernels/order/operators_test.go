@@ -2,6 +2,7 @@ package order_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -386,5 +388,55 @@ func TestPartition(t *testing.T) {
 		require.NoError(t, err)
 		defer a.Release()
 		require.Equal(t, offsets, a.(*array.Uint32).Uint32Values(), name)
+	})
+}
+
+// TestPartitionBy divides rows by numbers of both types, and of more ranges than uint8 has numbers for.
+func TestPartitionBy(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, c := range []struct{ rows, ranges, most int }{{0, 4, 4}, {1, 1, 1}, {700, 4, 4}, {700, 255, 200}, {900, 256, 256}, {500, 300, 290}, {300, 3, 5}} {
+			values := make([]int32, c.rows)
+			numbers := make([]uint32, c.rows)
+			bytes := make([]uint8, c.rows)
+			want := make([][]int32, c.ranges)
+			for i := range values {
+				values[i], numbers[i] = int32(i), uint32(i*i*31%c.most)
+				bytes[i] = uint8(numbers[i])
+				if int(numbers[i]) < c.ranges {
+					want[numbers[i]] = append(want[numbers[i]], values[i])
+				}
+			}
+			rows, err := column.FromSlice(t.Context(), mgr, values, column.SliceOptions{})
+			require.NoError(t, err)
+			table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "row", Type: rows.Type()}}, nil), []*column.Column{rows}, buffer.Rows{Count: int64(c.rows), Manager: mgr})
+			require.NoError(t, err)
+			require.NoError(t, rows.Release())
+			wide, err := column.FromSlice(t.Context(), mgr, numbers, column.SliceOptions{})
+			require.NoError(t, err)
+			narrow, err := column.FromSlice(t.Context(), mgr, bytes, column.SliceOptions{})
+			require.NoError(t, err)
+			for _, by := range []*column.Column{wide, narrow} {
+				parts, err := order.PartitionBy(t.Context(), table, by, c.ranges)
+				if c.ranges > 255 && by == narrow {
+					require.ErrorIs(t, err, device.ErrInvalidValue)
+					continue
+				}
+				require.NoError(t, err)
+				offsets, err := parts.Offsets.Array(t.Context())
+				require.NoError(t, err)
+				at := offsets.(*array.Uint32).Uint32Values()
+				require.Len(t, at, c.ranges+1)
+				moved, err := parts.Rows.Column(0).Array(t.Context())
+				require.NoError(t, err)
+				for i, list := range want {
+					require.Equal(t, list, append([]int32(nil), moved.(*array.Int32).Int32Values()[at[i]:at[i+1]]...), "range %d of %v", i, c)
+				}
+				offsets.Release()
+				moved.Release()
+				require.NoError(t, parts.Release())
+			}
+			require.NoError(t, errors.Join(wide.Release(), narrow.Release(), table.Release()))
+		}
 	})
 }

@@ -204,6 +204,17 @@ func TestWrongArguments(t *testing.T) {
 	require.ErrorIs(t, err, memory.ErrReleased)
 	_, err = order.SortColumn(ctx, table.Column(0), order.ColumnOptions{}, order.ColumnOptions{})
 	require.ErrorIs(t, err, device.ErrInvalidValue)
+	_, err = order.PartitionBy(ctx, table, table.Column(0), 3)
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	require.ErrorContains(t, err, "expected uint8")
+	_, err = order.PartitionBy(ctx, table, nil, 3)
+	require.Error(t, err)
+	few, err := column.FromSlice(ctx, mgr, []uint8{0}, column.SliceOptions{})
+	require.NoError(t, err)
+	_, err = order.PartitionBy(ctx, table, few, 3)
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	require.ErrorContains(t, err, "one for each row")
+	require.NoError(t, few.Release())
 	require.NoError(t, (*order.Partitions)(nil).Release())
 	require.Equal(t, "average", order.Average.String())
 	require.Equal(t, "method 9", order.Method(9).String())
@@ -218,6 +229,7 @@ func TestOneOption(t *testing.T) {
 		second(order.TopK(ctx, nil, 1, nil, o, o)), second(order.TopIndices(ctx, nil, 1, nil, o, o)),
 		second(order.IsSorted(ctx, nil, nil, o, o)), second(order.Merge(ctx, nil, nil, order.MergeOptions{}, order.MergeOptions{})),
 		second(order.Search(ctx, nil, nil, nil, order.SearchOptions{}, order.SearchOptions{})), second(order.Partition(ctx, nil, nil, nil, o, o)),
+		second(order.PartitionBy(ctx, nil, nil, 1, o, o)),
 	} {
 		require.ErrorIs(t, err, device.ErrInvalidValue, i)
 		require.ErrorContains(t, err, "at most one")

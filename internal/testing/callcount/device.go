@@ -42,11 +42,15 @@ const (
 	Allocate = "allocate"
 	Free     = "free"
 	Copy     = "copy"
+	Download = "download" // copy to the host, which waits for it
 	Fill     = "fill"
-	Wait     = "wait"  // of the host
-	Query    = "query" // of a stream or an event
-	Event    = "event" // made, recorded, or waited for by a stream
-	Load     = "load"  // of code
+	Wait     = "wait"   // of the host
+	Query    = "query"  // of a stream or an event
+	Event    = "event"  // made, recorded, or waited for by a stream
+	Peer     = "peer"   // copy from another device
+	Access   = "access" // to another device: asked for or enabled
+	Stream   = "stream" // made
+	Load     = "load"   // of code
 	Compile  = "compile"
 )
 
@@ -77,6 +81,34 @@ func Register(below *device.Device) (name string, counted *Device, err error) {
 	counted.Take()
 	name = fmt.Sprintf("callcount-%d", registered.Add(1))
 	return name, counted, device.Register(name, driver{counted})
+}
+
+// family are counted devices of one backend.
+type family []*Device
+
+func (f family) Devices() (list []backend.Info, err error) {
+	for _, d := range f {
+		list = append(list, d.Info())
+	}
+	return list, nil
+}
+
+func (f family) Open(ordinal int) (backend.Device, error) {
+	if ordinal < 0 || ordinal >= len(f) {
+		return nil, fmt.Errorf("callcount: ordinal %d: %w", ordinal, backend.ErrNoDevice)
+	}
+	return f[ordinal], nil
+}
+
+// RegisterAll makes devices over several ones, whose ordinals are 0, 1, 2 and so on: see [Register].
+func RegisterAll(below []*device.Device) (names []string, counted []*Device, err error) {
+	number := registered.Add(1)
+	for i, b := range below {
+		d := &Device{Device: b.Driver(), kernels: map[backend.Function]string{}}
+		d.Take()
+		names, counted = append(names, fmt.Sprintf("callcount-%d:%d", number, i)), append(counted, d)
+	}
+	return names, counted, device.Register(fmt.Sprintf("callcount-%d", number), family(counted))
 }
 
 // Take returns the calls since the last Take.
@@ -137,7 +169,7 @@ func (d *Device) CopyToDevice(destination backend.Pointer, source unsafe.Pointer
 
 // CopyToHost implements backend.Copier.
 func (d *Device) CopyToHost(destination unsafe.Pointer, source backend.Pointer, bytes uint64) error {
-	defer d.note(Copy, time.Now())
+	defer d.note(Download, time.Now())
 	if d.Discard {
 		clear(unsafe.Slice((*byte)(destination), bytes))
 		return nil
@@ -159,7 +191,7 @@ func (d *Device) CopyToDeviceAsync(destination backend.Pointer, source unsafe.Po
 
 // CopyToHostAsync implements backend.Copier.
 func (d *Device) CopyToHostAsync(destination unsafe.Pointer, source backend.Pointer, bytes uint64, stream backend.Stream) error {
-	defer d.note(Copy, time.Now())
+	defer d.note(Download, time.Now())
 	if d.Discard {
 		clear(unsafe.Slice((*byte)(destination), bytes))
 		return nil
@@ -171,6 +203,30 @@ func (d *Device) CopyToHostAsync(destination unsafe.Pointer, source backend.Poin
 func (d *Device) CopyOnDeviceAsync(destination, source backend.Pointer, bytes uint64, stream backend.Stream) error {
 	defer d.note(Copy, time.Now())
 	return d.Device.CopyOnDeviceAsync(destination, source, bytes, stream)
+}
+
+// CopyFromPeerAsync implements backend.Peers.
+func (d *Device) CopyFromPeerAsync(destination, source backend.Pointer, peerOrdinal int, bytes uint64, stream backend.Stream) error {
+	defer d.note(Peer, time.Now())
+	return d.Device.CopyFromPeerAsync(destination, source, peerOrdinal, bytes, stream)
+}
+
+// CanAccessPeer implements backend.Peers.
+func (d *Device) CanAccessPeer(peerOrdinal int) (bool, error) {
+	defer d.note(Access, time.Now())
+	return d.Device.CanAccessPeer(peerOrdinal)
+}
+
+// EnablePeerAccess implements backend.Peers.
+func (d *Device) EnablePeerAccess(peerOrdinal int) error {
+	defer d.note(Access, time.Now())
+	return d.Device.EnablePeerAccess(peerOrdinal)
+}
+
+// StreamCreate implements backend.Streams.
+func (d *Device) StreamCreate() (backend.Stream, error) {
+	defer d.note(Stream, time.Now())
+	return d.Device.StreamCreate()
 }
 
 // Memset implements backend.Copier.
