@@ -60,6 +60,9 @@ type Group struct {
 	Tiles bool
 	// SlotBytes is the size of the slots of tiles, for which more groups are divided into slices.
 	SlotBytes int
+	// Computed makes columns of the expressions that aggregates read, also if the kernel that adds up
+	// few groups can compute them.
+	Computed bool
 	// Records adds to records in the cache, also few rows and few groups.
 	Records bool
 	// Outside is the number of values outside the window of a sum that are listed, or zero for

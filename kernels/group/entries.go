@@ -14,6 +14,7 @@ var entries = kernelset.Entries{
 	"add_records_4":              "records",
 	"add_records_8":              "records",
 	"add_tiles":                  "tiles",
+	"add_values":                 "tile_values",
 	"aggregate_few":              "aggregate_few",
 	"bound_texts":                "texts",
 	"choose_windows":             "tiles",

@@ -128,7 +128,7 @@ func (r *run) tiled(places uint64) (bool, error) {
 		if list[i].kind != sumIntegers {
 			return 0
 		}
-		terms, _, _ := list[i].extent(&r.call, r.input)
+		terms, _, _ := list[i].extent(r.extentOf)
 		return terms.words(rows)
 	}
 	launches, rest := tileLaunches(list, integers, false, int(places), limit-tileReserve)
