@@ -52,6 +52,7 @@ type valueRow struct {
 	// the predicates of outputs.
 	slots      map[[2]ptx.Register]ptx.Register
 	conditions map[int]ptx.Register
+	sums       []*pendingSum
 }
 
 // moreWords returns the number of words behind those of the program.
@@ -106,11 +107,12 @@ func (c *valueCode) hole(b *ptx.Builder, operands []string) error {
 	}
 	c.loadRanges(inside)
 	return c.g.GuardedEach(b, c.first, inside, tileThreads, func(i int, values []codegen.Value) {
-		c.row = valueRow{values, map[[2]ptx.Register]ptx.Register{}, map[int]ptx.Register{}}
+		c.row = valueRow{values: values, slots: map[[2]ptx.Register]ptx.Register{}, conditions: map[int]ptx.Register{}}
 		slot := c.only(c.slot(i), inside[i])
 		for j := range c.readers {
 			c.add(&c.readers[j], slot)
 		}
+		c.finishSums()
 	})
 }
 
@@ -263,43 +265,69 @@ func (c *valueCode) integerWords(r *valueReader) []ptx.Register {
 	return append(words, c.b.Op(ptx.Word32, "shr.s32", words[1], "31"))
 }
 
-// sum writes the addition of words of 32 bits to those of a slot, the lowest first. A word above the
-// lowest often is zero with its carry: then it adds nothing, and the hardware has fewer additions
-// to one address to put in order.
+// pendingSum is a value that is added to the words of a slot, those of 32 bits from the lowest on.
+type pendingSum struct {
+	// address is that of the next word, carry 0 or 1 of the words before it.
+	address, carry ptx.Register
+	words          []ptx.Register
+}
+
+// sum begins the addition of words to those of a slot.
 func (c *valueCode) sum(address ptx.Register, words []ptx.Register) {
-	b, end := c.b, ""
-	var carry ptx.Register // 0 or 1
-	for i, term := range words {
-		var beyond, carries ptx.Register
-		if i > 0 {
-			address = b.Op(ptx.Word32, "add.u32", address, c.apart)
-			if i == 2 && len(words) > 3 { // a short number: nothing is left to add
-				end = b.Label()
-				rest := b.Op(ptx.Word32, "or.b32", b.Op(ptx.Word32, "or.b32", words[2], words[3]), carry)
-				b.Branch(b.Op(ptx.Predicate, "setp.eq.u32", rest, "0"), end)
-			}
-			term = b.Op(ptx.Word32, "add.u32", term, carry)
-			beyond = b.Op(ptx.Predicate, "setp.lt.u32", term, carry)
-		}
-		last := i+1 == len(words)
-		old := b.Op(ptx.Word32, "mov.u32", "0")
-		if i == 0 {
-			b.Emit("atom.shared.add.u32 %s, [%s], %s", old, address, term)
-		} else {
-			b.Emit("@%s atom.shared.add.u32 %s, [%s], %s", b.Op(ptx.Predicate, "setp.ne.u32", term, "0"), old, address, term)
-		}
-		if last {
-			break
-		}
-		carries = b.Op(ptx.Predicate, "setp.lt.u32", b.Op(ptx.Word32, "add.u32", old, term), term)
-		carry = b.Op(ptx.Word32, "selp.u32", "1", "0", carries)
-		if beyond != "" { // then the term is 0, and adds no carry
-			carry = b.Op(ptx.Word32, "selp.u32", "1", carry, beyond)
+	c.row.sums = append(c.row.sums, &pendingSum{address: address, words: words})
+}
+
+// finishSums writes the additions to all sums of a row. An addition returns the old word after some time, and
+// the carry depends on it: so all sums add their first words before one adds its second.
+func (c *valueCode) finishSums() {
+	for range 2 {
+		for _, s := range c.row.sums {
+			c.addWord(s)
 		}
 	}
-	if end != "" {
-		b.Place(end)
+	for _, s := range c.row.sums {
+		if len(s.words) == 0 {
+			continue
+		}
+		end := ""
+		if len(s.words) > 1 { // a short number: nothing is left to add
+			end = c.b.Label()
+			rest := c.b.Op(ptx.Word32, "or.b32", c.b.Op(ptx.Word32, "or.b32", s.words[0], s.words[1]), s.carry)
+			c.b.Branch(c.b.Op(ptx.Predicate, "setp.eq.u32", rest, "0"), end)
+		}
+		for len(s.words) > 0 {
+			c.addWord(s)
+		}
+		if end != "" {
+			c.b.Place(end)
+		}
 	}
+}
+
+// addWord writes the addition of the next word of a sum, if it has one. A word above the lowest often is zero with
+// its carry: then it adds nothing, and the hardware has fewer additions to one address to put in order.
+func (c *valueCode) addWord(s *pendingSum) {
+	if len(s.words) == 0 {
+		return
+	}
+	b, term, when := c.b, s.words[0], ""
+	var beyond ptx.Register
+	if s.carry != "" {
+		term = b.Op(ptx.Word32, "add.u32", term, s.carry)
+		beyond = b.Op(ptx.Predicate, "setp.lt.u32", term, s.carry)
+		when = "@" + string(b.Op(ptx.Predicate, "setp.ne.u32", term, "0")) + " "
+	}
+	old := b.Op(ptx.Word32, "mov.u32", "0")
+	b.Emit("%satom.shared.add.u32 %s, [%s], %s", when, old, s.address, term)
+	if s.words = s.words[1:]; len(s.words) == 0 {
+		return
+	}
+	carries := b.Op(ptx.Predicate, "setp.lt.u32", b.Op(ptx.Word32, "add.u32", old, term), term)
+	s.carry = b.Op(ptx.Word32, "selp.u32", "1", "0", carries)
+	if beyond != "" { // then the term is 0, and adds no carry
+		s.carry = b.Op(ptx.Word32, "selp.u32", "1", s.carry, beyond)
+	}
+	s.address = b.Op(ptx.Word32, "add.u32", s.address, c.apart)
 }
 
 // image writes the image of a value, as Source::image does.
