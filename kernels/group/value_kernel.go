@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// valueReader is what the code of an accumulator depends on.
+// valueReader has the properties of an accumulator that its code depends on.
 type valueReader struct {
 	kind                  accumulatorKind
 	least, marks, signed  bool
@@ -45,7 +45,7 @@ type holeOperands struct {
 	first, own, firstGroup, known, shift, copies, trash, sums, extremes, apart ptx.Register
 }
 
-// valueRow is what several accumulators of a row share.
+// valueRow has registers that several accumulators of a row share.
 type valueRow struct {
 	values []codegen.Value
 	// slots are the places of the row's slot by the predicates that it was dropped by, conditions

@@ -120,6 +120,7 @@ func (d drawnValues) aggregates() (list []group.Aggregate) {
 		group.Sum(x), group.Mean(x), group.Sum(x.Mul(expr.Col("short"))), group.Count(x), group.CountNull(i), group.Sum(i), group.Mean(i),
 		group.Min(d.integer(1)), group.Max(d.integer(1)), group.Min(d.float()), group.Max(d.float()), group.Sum(expr.Col("long")), group.Sum(expr.Col("u16")),
 		group.CountAll(), group.Any(d.condition()), group.All(d.condition()), group.Sum(d.condition()), group.Mean(d.float()), group.Min(expr.Col("i8")), group.Max(x), group.First(i),
+		group.Count(expr.Col("s")), group.Count(expr.Col("coded")),
 	}
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for _, a := range all[:3+d.IntN(7)] {

@@ -2,7 +2,7 @@
 // the values: values.go selects what is added so.
 //
 // The kernel is a template. value_kernel.go replaces the marked line by code that loads the columns of
-// some rows, all at once, finds their groups, computes the expressions, and adds the values to the
+// some rows before it uses one, finds their groups, computes the expressions, and adds the values to the
 // words of the slots.
 #include "tiles_add.cuh"
 
