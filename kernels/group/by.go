@@ -88,7 +88,8 @@ func (q Query) Where(condition expr.Expr) Query {
 //
 // On a GPU with more than 65,536 rows and without MaxGroups, Aggregate waits for the range
 // of each integer key, to replace the hash table by a table of places or by partitions, and for the number of
-// groups, to allocate a result of that size. Otherwise it waits for neither, and the number
+// groups, to allocate a result of that size; and for sums of floats of expressions, to know that none has to
+// be computed again. Otherwise it waits for neither, and the number
 // stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
 // Smallest), and the extremes of strings, decimals and nested values, wait when
 // order.Sort does. On the host device Aggregate waits for pending work on the table until

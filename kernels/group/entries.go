@@ -67,6 +67,7 @@ var entries = kernelset.Entries{
 	"push_tops":                  "tops",
 	"quantiles":                  "rows",
 	"rank_places":                "places",
+	"sample_values":              "tile_values",
 	"scatter_numbers":            "rows",
 	"settle_records":             "records",
 	"settle_sums":                "tiles",

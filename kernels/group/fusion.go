@@ -13,7 +13,6 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/strategy"
@@ -43,14 +42,18 @@ type fusion struct {
 	// terms are the extents of the terms of sums of integers, by the number of the accumulator.
 	terms map[int]extent
 	limit int
-	owned owned
+	// reader makes columns of the inputs of an accumulator.
+	reader func(accumulator) (reader, error)
+	owned  owned
 }
 
 // fusedLaunch is a launch of tiles with a kernel of expressions.
 type fusedLaunch struct {
 	tileLaunch
-	code    valueCode
-	kernel  *valueKernel
+	code   valueCode
+	kernel *valueKernel
+	// samples computes the samples of sums of floats.
+	samples *valueKernel
 	program *exprtree.Program
 	inputs  []*column.Column
 }
@@ -69,6 +72,16 @@ var valueKernels codegen.Cache[*valueKernel]
 // slots of the groups do not fit; then it makes columns of the inputs.
 func (r *run) fuse(list []accumulator) (*fusion, error) {
 	f := &fusion{of: map[int]bool{}, terms: map[int]extent{}}
+	f.reader = func(a accumulator) (reader, error) {
+		for _, number := range a.inputs() {
+			if _, is := r.deferred[number]; is {
+				if err := r.compute([]int{number}); err != nil {
+					return reader{}, err
+				}
+			}
+		}
+		return readerOf(&r.call, a, r.input)
+	}
 	ok, err := r.planFusion(f, list)
 	if err == nil {
 		if ok {
@@ -116,7 +129,7 @@ func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 	var numbers []int
 	var fused []accumulator
 	for i, a := range list {
-		if !a.fusible() || !r.plan.readsNumbers(a) {
+		if !r.plan.fusible(a, r.waits()) || !r.plan.readsNumbers(a) {
 			continue
 		}
 		numbers, fused = append(numbers, i), append(fused, a)
@@ -288,23 +301,13 @@ func (r *run) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, express
 	}
 	prefix := fmt.Sprintf("group %v %v %d %v ", l.code.dense, l.code.keys, l.code.tile, l.code.readers)
 	l.kernel, err = valueKernels.Get(r.call.Context(), r.call.Stream.Device(), prefix, l.program, l.inputs, func(dev *device.Device, shape codegen.Shape) (*valueKernel, error) {
-		k := new(valueKernel)
-		var err error
-		if k.generator, err = codegen.New(l.program, shape, "arguments"); err != nil {
-			return nil, err
-		}
-		code := l.code
-		if valueParameters+8*(k.generator.Words()+code.moreWords()) > kernelBytes {
-			return k, nil
-		}
-		text, err := code.text(k.generator)
-		if err != nil {
-			return nil, err
-		}
-		k.function, err = kernelset.Load(dev, text, valuesEntry)
-		return k, err
+		return l.newKernel(dev, l.program, shape, valuesEntry, (*valueCode).text)
 	})
-	return err == nil && l.kernel.function != nil, err
+	if err != nil || l.kernel.function == nil {
+		return false, err
+	}
+	l.samples, err = l.samplesOf(&r.call, prefix)
+	return err == nil, err
 }
 
 // releaser is a function that releases memory.
@@ -319,7 +322,7 @@ func (f *fusion) add(call *op.Call, g *grouping, readers []reader) (others []rea
 		return readers, nil
 	}
 	for i := range f.launches {
-		if err := f.launches[i].add(call, g, readers, f.limit); err != nil {
+		if err := f.addLaunch(call, g, &f.launches[i], readers); err != nil {
 			return nil, err
 		}
 	}
@@ -331,19 +334,57 @@ func (f *fusion) add(call *op.Call, g *grouping, readers []reader) (others []rea
 	return others, nil
 }
 
-func (l *fusedLaunch) add(call *op.Call, g *grouping, readers []reader, limit int) error {
-	t := tiling{slots: g.capacity(), slices: l.slices, words: l.words, extremes: l.extremes}
+func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers []reader) (err error) {
+	t := &tiling{slots: g.capacity(), slices: l.slices, words: l.words, extremes: l.extremes}
 	for i, number := range l.accumulators {
 		t.readers = append(t.readers, tileReader{reader: &readers[number], word: l.code.readers[i].word, words: l.code.readers[i].words})
 	}
-	t.shape(call.Stream.Device().Info().Multiprocessors, g.rows, limit)
+	t.shape(call.Stream.Device().Info().Multiprocessors, g.rows, f.limit)
+	w, err := l.chooseWindows(call, g, t)
+	if w != nil {
+		defer func() { err = errors.Join(err, w.block.Release()) }()
+	}
+	if err != nil {
+		return err
+	}
 	arguments := new(kernels.Words)
 	if err := l.kernel.generator.Arguments(arguments, l.program, l.inputs); err != nil {
 		return err
 	}
 	l.code.addWords(arguments, g)
-	return l.kernel.function.Launch(call.Stream, device.Dim3{X: uint32(t.blocks)}, device.Dim3{X: tileThreads}, uint32(t.entries()*t.slotBytes()),
+	err = l.kernel.function.Launch(call.Stream, device.Dim3{X: uint32(t.blocks)}, device.Dim3{X: tileThreads}, uint32(t.entries()*t.slotBytes()),
 		g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), uint32(l.code.tile), t.argument(), arguments)
+	if err != nil || w == nil {
+		return err
+	}
+	overflowed, err := w.settle(call, g)
+	if err != nil {
+		return err
+	}
+	return f.addAgain(call, g, l, readers, overflowed)
+}
+
+// addAgain adds up sums of floats of which the windows overflow, of columns.
+func (f *fusion) addAgain(call *op.Call, g *grouping, l *fusedLaunch, readers []reader, overflowed []int) error {
+	var again []reader
+	for _, i := range overflowed {
+		number := l.accumulators[i]
+		made, err := f.reader(readers[number].accumulator)
+		if err != nil {
+			return err
+		}
+		made.states, made.stride = readers[number].states, readers[number].stride
+		again = append(again, made)
+	}
+	for stage := range uint32(2) {
+		if len(again) == 0 {
+			break
+		}
+		if err := g.launch(call, again, stage); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // has reports whether the launches add to an accumulator.

@@ -46,6 +46,8 @@ type run struct {
 	// masked is set if input mask has the rows that belong to a group.
 	masked bool
 	mask   int
+	// parts is set for a partial result.
+	parts bool
 	// filtered is set if the rows are those that meet the query's condition.
 	filtered bool
 
@@ -121,7 +123,7 @@ func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate
 		}
 		return nil, q.estimate(ctx, p, options)
 	}
-	r := &run{options: options, plan: p, presence: -1, ranks: map[int]*column.Column{}}
+	r := &run{options: options, plan: p, parts: q.parts, presence: -1, ranks: map[int]*column.Column{}}
 	conditional := !q.where.IsZero()
 	q, err := r.restrict(ctx, q, aggregates)
 	r.filtered = conditional && !r.masked

@@ -42,7 +42,7 @@ type keyRange struct{ least, places, factor ptx.Register }
 
 // holeOperands are the registers that the kernel passes to the hole.
 type holeOperands struct {
-	first, own, firstGroup, known, shift, copies, trash, sums, extremes, apart ptx.Register
+	first, own, firstGroup, known, shift, copies, trash, sums, extremes, apart, batch, windows, span ptx.Register
 }
 
 // valueRow has registers that several accumulators of a row share.
@@ -93,7 +93,7 @@ func (c *valueCode) text(g *codegen.Generator) (string, error) {
 
 // hole writes the code.
 func (c *valueCode) hole(b *ptx.Builder, operands []string) error {
-	to := []*ptx.Register{&c.first, &c.own, &c.firstGroup, &c.known, &c.shift, &c.copies, &c.trash, &c.sums, &c.extremes, &c.apart}
+	to := []*ptx.Register{&c.first, &c.own, &c.firstGroup, &c.known, &c.shift, &c.copies, &c.trash, &c.sums, &c.extremes, &c.apart, &c.batch, &c.windows, &c.span}
 	if len(operands) != len(to) {
 		return fmt.Errorf("it has %d operands, expected %d", len(operands), len(to))
 	}
@@ -110,7 +110,7 @@ func (c *valueCode) hole(b *ptx.Builder, operands []string) error {
 		c.row = valueRow{values: values, slots: map[[2]ptx.Register]ptx.Register{}, conditions: map[int]ptx.Register{}}
 		slot := c.only(c.slot(i), inside[i])
 		for j := range c.readers {
-			c.add(&c.readers[j], slot)
+			c.add(j, slot)
 		}
 		c.finishSums()
 	})
@@ -200,8 +200,8 @@ func (c *valueCode) holds(output int) ptx.Register {
 }
 
 // add writes the addition of a row to an accumulator.
-func (c *valueCode) add(r *valueReader, slot ptx.Register) {
-	b := c.b
+func (c *valueCode) add(number int, slot ptx.Register) {
+	b, r := c.b, &c.readers[number]
 	slot = c.only(c.only(c.only(slot, c.holds(r.onlyFor)), c.valid(r.value)), c.valid(r.other))
 	if r.kind == greatest {
 		at := b.Op(ptx.Word32, "mad.lo.u32", c.apart, immediate(r.word), slot)
@@ -212,6 +212,8 @@ func (c *valueCode) add(r *valueReader, slot ptx.Register) {
 	switch r.kind {
 	case countRows:
 		c.count(address, r.marks)
+	case sumFloats:
+		c.addFloat(number, slot, address)
 	case sumIntegers:
 		c.sum(address, c.integerWords(r))
 	case sumDecimals:
@@ -344,10 +346,7 @@ func (c *valueCode) image(r *valueReader) ptx.Register {
 		}
 		return b.Op(ptx.Word64, "xor.b64", x, reverse)
 	}
-	x := v.Registers[0]
-	if v.Class == ptx.Float32 {
-		x = b.Op(ptx.Float64, "cvt.f64.f32", x)
-	}
+	x := c.double(v)
 	bits := b.Op(ptx.Word64, "mov.b64", x)
 	spread := b.Op(ptx.Word64, "or.b64", b.Op(ptx.Word64, "shr.s64", bits, "63"), signBit)
 	image := b.Op(ptx.Word64, "xor.b64", b.Op(ptx.Word64, "xor.b64", bits, spread), reverse)
@@ -355,6 +354,14 @@ func (c *valueCode) image(r *valueReader) ptx.Register {
 }
 
 const signBit = "0x8000000000000000"
+
+// double returns a float as float64.
+func (c *valueCode) double(v codegen.Value) ptx.Register {
+	if v.Class == ptx.Float32 {
+		return c.b.Op(ptx.Float64, "cvt.f64.f32", v.Registers[0])
+	}
+	return v.Registers[0]
+}
 
 // raise writes the maximum of an extreme and an image.
 func (c *valueCode) raise(address, image ptx.Register) {

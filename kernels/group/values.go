@@ -16,24 +16,33 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Expressions that only sums of integers and decimals, extremes and counts read need no columns, if
+// Expressions that only sums of numbers, extremes and counts read need no columns, if
 // there are few groups on a GPU: the kernel that adds up tiles computes them (tile_values.cu). It loads
 // each column once, and nothing writes or reads the values of the expressions. Until it is known how
 // the groups are found, such inputs are deferred. If the groups are added up in another way, the first
 // that reads a deferred input computes all of them.
 
-// fusible reports whether the kernel of expressions adds to an accumulator.
-func (a accumulator) fusible() bool {
+// fusible reports whether the kernel of expressions adds to an accumulator. waits is set if the host may wait
+// for the windows of sums of floats.
+func (p *plan) fusible(a accumulator, waits bool) bool {
 	if a.merges || a.term != linear {
 		return false
 	}
 	switch a.kind {
 	case countRows, sumIntegers, sumDecimals:
 		return true
+	case sumFloats:
+		is, err := formOfType(p.inputs[a.value].of)
+		return err == nil && is.isFloat() && waits
 	case greatest:
 		return a.value >= 0
 	}
 	return false
+}
+
+// waits reports whether the host may wait for the windows of sums of floats. Partial results have none.
+func (r *run) waits() bool {
+	return r.options.MaxGroups == 0 && !r.parts && !(r.call.Stream != nil && r.call.Stream.Capturing())
 }
 
 // inputs returns the inputs of an accumulator.
@@ -48,7 +57,7 @@ func (a accumulator) inputs() (list []int) {
 
 // deferrable returns the inputs that are expressions and need no columns if all accumulators that read
 // them compute them: none, if no accumulator adds up such values.
-func (p *plan) deferrable() map[int]bool {
+func (p *plan) deferrable(waits bool) map[int]bool {
 	list := map[int]bool{}
 	for i, in := range p.inputs {
 		if _, plain := plainColumn(in.expression); in.ranked < 0 && !plain {
@@ -64,7 +73,7 @@ func (p *plan) deferrable() map[int]bool {
 		keep(in.ranked)
 	}
 	for _, a := range p.accumulators {
-		if !a.fusible() {
+		if !p.fusible(a, waits) {
 			keep(a.inputs()...)
 		}
 	}
@@ -87,7 +96,7 @@ func (r *run) deferInputs(ctx context.Context, q Query) error {
 		return nil
 	}
 	r.source, r.deferred = q.table, map[int]bool{}
-	for _, number := range slices.Sorted(maps.Keys(r.plan.deferrable())) {
+	for _, number := range slices.Sorted(maps.Keys(r.plan.deferrable(r.waits()))) {
 		bound, err := expr.Bind(q.table.Schema(), r.plan.inputs[number].expression)
 		if err != nil {
 			return err
