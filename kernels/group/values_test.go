@@ -2,9 +2,11 @@ package group_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -111,7 +113,8 @@ func (d drawnValues) integer(depth int) expr.Expr {
 func (d drawnValues) float() expr.Expr {
 	x, y := expr.Col("f32"), expr.Col("f64")
 	short := expr.Col("u16").Cast(arrow.PrimitiveTypes.Float64).Mul(expr.Lit(-0.37)) // fits a window
-	return d.of(short, short.Mul(expr.Lit(1e9)), x.Mul(y), x.Neg(), y.Abs(), x.Add(expr.Lit(0.25)), expr.If(d.condition(), y, x), y.Sub(expr.Col("i64")))
+	wide := expr.Col("i64").Cast(arrow.PrimitiveTypes.Float64).Mul(expr.Lit(0.1))    // fits none, and is never NaN
+	return d.of(short, short.Mul(expr.Lit(1e9)), wide, wide.Mul(short), wide.Add(expr.Lit(1e12)), x.Mul(y), x.Neg(), y.Abs(), x.Add(expr.Lit(0.25)), expr.If(d.condition(), y, x), y.Sub(expr.Col("i64")))
 }
 
 // aggregates returns some aggregates, of which a third have a condition, and many share expressions. Four rounds have
@@ -329,4 +332,40 @@ func TestValuesTakeNoMemory(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, peaks[1], peaks[0]+2*16*rows)
+}
+
+// TestFloatsOfExpressions compares sums of floats of expressions with those of the host, bit for bit: of values
+// inside and outside of windows, with room for many and for two of these, which computes the sums again.
+func TestFloatsOfExpressions(t *testing.T) {
+	dev := devicetest.OpenKernels(t)
+	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, dev, memory.Options{})
+	r := property.Random(t)
+	x, y := expr.Col("x"), expr.Col("y")
+	list := []group.Aggregate{
+		group.Sum(x.Mul(expr.Lit(-2.0))), group.Mean(x.Neg()).Where(expr.Col("b")), group.Sum(y.Mul(expr.Lit(float32(0.5)))), group.Sum(x), group.Max(x.Abs()), group.Sum(expr.Col("d").Neg()),
+	}
+	choices := []strategy.Group{{Tiles: true, Places: true}, {Tiles: true, Places: true, Outside: 2}, {Tiles: true, SlotBytes: 2500}}
+	for i, name := range slices.Sorted(maps.Keys(spreads)) {
+		n := 300
+		if !brief(mgr) {
+			n = 5000
+		}
+		record := tileRecord(r, n, 1+r.IntN(9), spreads[name])
+		aggregate := func(t *testing.T, table *buffer.Buffer, choice strategy.Group) *buffer.Buffer {
+			made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), list, group.ByOptions{Order: group.ByKey})
+			require.NoError(t, err)
+			return made
+		}
+		want := aggregateValues(t, host, record, false, strategy.Group{}, aggregate)
+		for j, choice := range choices {
+			if brief(mgr) && i%2 != j%2 {
+				continue
+			}
+			got := aggregateValues(t, mgr, record, false, choice, aggregate)
+			for k, column := range want.Columns() {
+				require.Equal(t, exactTexts(column), exactTexts(got.Column(k)), "%s, %+v, column %d", name, choice, k)
+			}
+		}
+		record.Release()
+	}
 }
