@@ -14,9 +14,17 @@ struct Checked {
 DEVICE Wide negate(Wide a) { return {0 - a.low, ~a.high + (a.low == 0)}; }
 DEVICE Wide absolute(Wide a) { return (i64)a.high < 0 ? negate(a) : a; }
 
+// is_short reports whether a number has 64 bits with its sign, as most decimals do.
+DEVICE bool is_short(u64 low, u64 high) { return high == (u64)((i64)low >> 63); }
+
 // gpuframe_decimal_multiply multiplies, and reports whether the product is strictly
 // between −limit and limit.
 FUNCTION Checked gpuframe_decimal_multiply(u64 a_low, u64 a_high, u64 b_low, u64 b_high, u64 limit_low, u64 limit_high) {
+    if (is_short(a_low, a_high) && is_short(b_low, b_high)) { // the product has 128 bits
+        const u64 low = a_low * b_low, high = (u64)((__int128)(i64)a_low * (i64)b_low >> 64);
+        const Wide size = absolute({low, high});
+        return {low, high, size.high < limit_high || (size.high == limit_high && size.low < limit_low)};
+    }
     const Wide a = absolute({a_low, a_high}), b = absolute({b_low, b_high});
     // The four products of words. Bits beyond 128 only have to be detected.
     const u64 low = a.low * b.low, carry = multiply_high(a.low, b.low);

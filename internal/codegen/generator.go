@@ -95,6 +95,24 @@ func (g *Generator) Guarded(b *ptx.Builder, first ptx.Register, short bool, insi
 	return g.evaluate(b, places, nil, nil)
 }
 
+// GuardedEach is [Generator.Guarded] that calls each with the outputs of a row after the evaluation
+// of the row: the instructions that each adds come before those of the next row, so few registers
+// stay alive. The loads of all rows come first.
+func (g *Generator) GuardedEach(b *ptx.Builder, first ptx.Register, inside []ptx.Register, stride int, each func(row int, values []Value)) error {
+	places := strided(first, len(inside), stride)
+	for i := range places {
+		places[i].inside = inside[i]
+	}
+	_, err := g.evaluate(b, places, nil, each)
+	return err
+}
+
+// Word returns the operand of a load from a word of the arguments, or of those behind them.
+func (g *Generator) Word(number int) ptx.Register { return g.word(number) }
+
+// Holds returns the predicate that a bool is true and not null.
+func Holds(b *ptx.Builder, v Value) ptx.Register { return holds(b, v) }
+
 func strided(first ptx.Register, count, stride int) []place {
 	places := make([]place, count)
 	for i := range places {

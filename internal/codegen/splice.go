@@ -61,6 +61,23 @@ func (g *Generator) Splice(template, kernel string) (string, error) {
 }
 
 func (g *Generator) splice(template, kernel string) (string, error) {
+	return g.fill(template, kernel, predicateHole, g.Words(), g.predicate)
+}
+
+// SpliceRows puts code into the holes of a kernel that was compiled from CUDA C++, and returns the
+// whole module: see [Generator.Splice]. The caller writes the code of a hole, mostly by
+// [Generator.GuardedEach]. The kernel's last parameter has room for more words after those of
+// [Generator.Words], which [Generator.Word] loads too.
+func (g *Generator) SpliceRows(template, kernel, hole string, more int, write ptx.Hole) (string, error) {
+	text, err := g.fill(template, kernel, hole, g.Words()+more, write)
+	if err != nil {
+		return "", fmt.Errorf("splice %s into %s: %w", hole, kernel, err)
+	}
+	return text, nil
+}
+
+// fill fills the holes of one name in a kernel whose last parameter becomes a struct of words.
+func (g *Generator) fill(template, kernel, hole string, words int, write ptx.Hole) (string, error) {
 	begin := strings.Index(template, ".entry "+kernel+"(")
 	if begin < 0 {
 		return "", fmt.Errorf("the template has no such kernel: %w", device.ErrInvalidValue)
@@ -77,13 +94,13 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 		return "", fmt.Errorf("its last parameter is not a struct of words: %w", device.ErrInvalidValue)
 	}
 	g.parameter = name
-	head := fmt.Sprintf("%s.param .align 8 .b8 %s[%d]\n)", code[:parameter], g.parameter, 8*g.Words())
-	filled, holes, err := ptx.Fill(code[after:], map[string]ptx.Hole{predicateHole: g.predicate})
+	head := fmt.Sprintf("%s.param .align 8 .b8 %s[%d]\n)", code[:parameter], g.parameter, 8*words)
+	filled, holes, err := ptx.Fill(code[after:], map[string]ptx.Hole{hole: write})
 	switch {
 	case err != nil:
 		return "", err
 	case holes == 0:
-		return "", fmt.Errorf("it has no line //@%s: %w", predicateHole, device.ErrInvalidValue)
+		return "", fmt.Errorf("it has no line //@%s: %w", hole, device.ErrInvalidValue)
 	}
 	return template[:begin] + g.Functions() + head + filled + template[begin+size:], nil
 }

@@ -117,7 +117,7 @@ func (b *Builder) Move(instruction string, to Register, operands ...Register) {
 }
 
 // Call calls a function with parameters of 64 bits; operands must have 64 bits too. The
-// function returns one value of 64 bits, or a struct of several, in results.
+// function returns nothing, one value of 64 bits, or a struct of several, in results.
 func (b *Builder) Call(name string, results []Register, operands ...Register) {
 	b.code.WriteString("\t{\n")
 	var in []string
@@ -126,12 +126,16 @@ func (b *Builder) Call(name string, results []Register, operands ...Register) {
 		b.Emit(".param .b64 param%d", i)
 		b.Emit("st.param.b64 [param%d], %s", i, operand)
 	}
-	if len(results) == 1 {
+	to := "(result), "
+	switch len(results) {
+	case 0:
+		to = ""
+	case 1:
 		b.Emit(".param .b64 result")
-	} else {
+	default:
 		b.Emit(".param .align 8 .b8 result[%d]", 8*len(results))
 	}
-	b.Emit("call (result), %s, (%s)", name, strings.Join(in, ", "))
+	b.Emit("call %s%s, (%s)", to, name, strings.Join(in, ", "))
 	for i, result := range results {
 		b.Emit("ld.param.b64 %s, [result+%d]", result, 8*i)
 	}

@@ -66,6 +66,9 @@ type Group struct {
 	// AnyTiles adds tiles by the kernel that also adds products. WholeExtremes compares all bits of extremes, not
 	// the high halves first.
 	AnyTiles, WholeExtremes bool
+	// Computed makes columns of the expressions that aggregates read, also if the kernel that adds up
+	// few groups can compute them.
+	Computed bool
 	// Records adds to records in the cache, also few rows and few groups.
 	Records bool
 	// Outside is the number of values outside the window of a sum that are listed, or zero for

@@ -54,7 +54,20 @@ func (r *run) accumulate() (*states, error) {
 	if !r.groups.kept {
 		list = r.marked(list)
 	}
-	return accumulateAll(&r.call, r.groups, list, r.input, allocate)
+	return r.accumulateList(list, allocate)
+}
+
+// accumulateList adds all rows to the states of some accumulators.
+func (r *run) accumulateList(list []accumulator, allocate allocator) (*states, error) {
+	fused, err := r.fuse(list)
+	if err != nil {
+		return nil, err
+	}
+	made, err := accumulateAll(&r.call, r.groups, list, r.input, fused, allocate)
+	if fused != nil {
+		made, err = release.OnError(made, err, fused.owned.release())
+	}
+	return made, err
 }
 
 // marked sets marks in the plan's accumulators, perhaps with others after them.
@@ -136,11 +149,15 @@ func (s *states) clear(stream *device.Stream) error {
 	return all.Fill(stream, 0)
 }
 
-// accumulateAll adds the rows of groups to the states of accumulators. The caller releases
-// the states.
-func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(int) (*column.Column, error), allocate allocator) (*states, error) {
+// accumulateAll adds the rows of groups to the states of accumulators. Those of fused read no columns;
+// it may be nil. The caller releases the states.
+func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(int) (*column.Column, error), fused *fusion, allocate allocator) (*states, error) {
 	readers := make([]reader, len(list))
 	for i, a := range list {
+		if fused.has(i) {
+			readers[i] = reader{accumulator: a, terms: fused.terms[i]}
+			continue
+		}
 		var err error
 		if readers[i], err = readerOf(call, a, input); err != nil {
 			return nil, err
@@ -160,6 +177,9 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 		err = g.accumulateOnHost(call.Context(), readers)
 	} else {
 		if err = s.clear(call.Stream); err == nil {
+			readers, err = fused.add(call, g, readers)
+		}
+		if err == nil {
 			err = g.accumulateOnDevice(call, readers)
 		}
 	}
@@ -170,7 +190,13 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 func readerOf(call *op.Call, a accumulator, input func(int) (*column.Column, error)) (made reader, err error) {
 	made.accumulator = a
 	if a.kind == sumIntegers && !a.merges {
-		made.terms, _, _ = a.extent(call, input)
+		made.terms, _, _ = a.extent(func(number int) (extent, bool) {
+			c, err := input(number)
+			if err != nil {
+				return wholeRange, false
+			}
+			return extentOf(call, c)
+		})
 	}
 	for _, column := range []struct {
 		number int

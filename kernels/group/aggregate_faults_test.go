@@ -34,6 +34,10 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 		"tiles": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Tiles: true}), []group.Aggregate{group.Sum(x), group.Max(x)})
 		},
+		"expressions": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			list := []group.Aggregate{group.Max(x.Add(expr.Lit(1))), group.Sum(x.Mul(x)), group.Count(x.Neg()).Where(x.Gt(expr.Lit(1)))}
+			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Tiles: true, Places: true}), list)
+		},
 		"few rows": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, group.Key{Expr: expr.Col("k").Add(expr.Lit(int32(1)))}).Where(x.Gt(expr.Lit(0))).Aggregate(ctx, []group.Aggregate{group.Sum(x)}, group.ByOptions{Order: group.ByKey})
 		},

@@ -99,7 +99,8 @@ func (q Query) Where(condition expr.Expr) Query {
 // of each integer key, to replace the hash table by a table of places or by partitions, and for the number of
 // groups, to allocate a result of that size. For many rows the pass that finds the range of a single key also
 // estimates how many different keys there are; it is one more pass and one more wait if the range is known and the
-// estimate is not. Columns remember both. Otherwise Aggregate waits for neither, and the number
+// estimate is not. Columns remember both. It also waits for sums of floats of expressions, to know that none has to
+// be computed again. Otherwise Aggregate waits for neither, and the number
 // stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
 // Smallest), and the extremes of strings, decimals and nested values, wait when
 // order.Sort does. Those of many rows wait once, to learn whether the values have to be sorted:

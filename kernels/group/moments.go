@@ -58,25 +58,34 @@ func (e extent) words(rows int) int {
 // types that are neither integers nor booleans. A graph may be launched with other values than those
 // that the bounds are known of.
 func extentOf(call *op.Call, c *column.Column) (extent, bool) {
+	found, ok := extentOfType(c.Type())
+	bounds, known := c.Bounds()
 	l, err := layout.Of(c.Type())
+	if !ok || !known || err != nil || call.Stream.Capturing() {
+		return found, ok
+	}
+	switch l.Stored() {
+	case layout.Unsigned:
+		return extent{bounds.Greatest, false}, true
+	case layout.Signed:
+		return extent{max(magnitude(bounds.Least), magnitude(bounds.Greatest)), int64(bounds.Least) < 0}, true
+	}
+	return found, true
+}
+
+// extentOfType returns the range of all values of a type.
+func extentOfType(t arrow.DataType) (extent, bool) {
+	l, err := layout.Of(t)
 	if err != nil || l.Kind != layout.Fixed && l.Kind != layout.Bits {
 		return wholeRange, false
 	}
-	bounds, known := c.Bounds()
-	known = known && !call.Stream.Capturing()
 	length := 8 * l.Width
 	switch l.Stored() {
 	case layout.Boolean:
 		return extent{1, false}, true
 	case layout.Unsigned:
-		if known {
-			return extent{bounds.Greatest, false}, true
-		}
 		return extent{math.MaxUint64 >> (64 - length), false}, true
 	case layout.Signed:
-		if known {
-			return extent{max(magnitude(bounds.Least), magnitude(bounds.Greatest)), int64(bounds.Least) < 0}, true
-		}
 		return extent{1 << (length - 1), true}, true
 	}
 	return wholeRange, false
@@ -89,23 +98,16 @@ func magnitude(x uint64) uint64 {
 	return x
 }
 
-// extent returns the range of an accumulator's terms, or false if they are no integers or do not
-// fit 64 bits. exact is set if all values are float64.
-func (a accumulator) extent(call *op.Call, input func(int) (*column.Column, error)) (terms extent, exact, ok bool) {
-	c, err := input(a.value)
-	if err != nil {
-		return wholeRange, false, false
-	}
-	x, ok := extentOf(call, c)
+// extent returns the range of an accumulator's terms, given that of its inputs, or false if they are no
+// integers or do not fit 64 bits. exact is set if all values are float64.
+func (a accumulator) extent(of func(input int) (extent, bool)) (terms extent, exact, ok bool) {
+	x, ok := of(a.value)
 	if !ok || a.term == linear {
 		return x, x.most <= mostExactInteger, ok
 	}
 	y := x
 	if a.term == crossed {
-		if c, err = input(a.other); err != nil {
-			return wholeRange, false, false
-		}
-		if y, ok = extentOf(call, c); !ok {
+		if y, ok = of(a.other); !ok {
 			return wholeRange, false, false
 		}
 	}
@@ -136,7 +138,7 @@ func (r *run) integerMoments(q Query) error {
 		if !r.plan.isMoment(a) {
 			continue
 		}
-		if _, exact, ok := a.extent(&r.call, r.input); exact && ok {
+		if _, exact, ok := a.extent(r.extentOf); exact && ok {
 			of[i].kind = sumIntegers
 		}
 	}
@@ -162,16 +164,16 @@ func (r *run) learnBounds(q Query) error {
 				continue
 			}
 			seen[number] = true
+			name, plain := plainColumn(r.plan.inputs[number].expression)
+			if !plain {
+				continue
+			}
 			c, err := r.input(number)
 			if err != nil {
 				return err
 			}
-			if name, plain := plainColumn(r.plan.inputs[number].expression); plain {
-				if of, err := q.table.ColumnByName(name); of != c || err != nil {
-					continue // a copy of some rows
-				}
-			} else {
-				continue
+			if of, err := q.table.ColumnByName(name); of != c || err != nil {
+				continue // a copy of some rows
 			}
 			if of, err := integerType(c.Type()); of == nil || err != nil {
 				continue

@@ -115,7 +115,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		}
 	}
 	r.groups.kept, r.groups.windows = true, r.options.Windows
-	if r.states, err = accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, statesApart(r.call.Allocate)); err != nil {
+	if r.states, err = r.accumulateList(r.plan.accumulators, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
 	}
 	r.owned.add(r.states)

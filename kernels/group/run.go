@@ -55,6 +55,13 @@ type run struct {
 
 	// ranks are the inputs that are ranks, by number.
 	ranks map[int]*column.Column
+	// deferred are the inputs that have no column yet, and whether they may be null; computed are the
+	// columns that were made of such inputs later. source is the table that they are computed of, and
+	// reads are its columns that they read.
+	deferred map[int]bool
+	computed map[int]*column.Column
+	source   *buffer.Buffer
+	reads    []*column.Column
 
 	owned owned
 }
@@ -140,7 +147,7 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	for i := range columns {
 		columns[i] = r.rows.Column(i)
 	}
-	if r.call, err = op.Begin(ctx, r.options.Options, columns...); err != nil {
+	if r.call, err = op.Begin(ctx, r.options.Options, append(columns, r.reads...)...); err != nil {
 		return err
 	}
 	all := r.rows
@@ -163,10 +170,7 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 		if err := r.integerMoments(q); err != nil {
 			return err
 		}
-		r.plan.share(func(i int) bool {
-			c, err := r.rows.ColumnByName(inputName(i))
-			return err != nil || op.Nullable(c)
-		})
+		r.plan.share(r.mayBeNull)
 	}
 	if r.groups, err = r.findDense(q); err != nil || r.partitions != nil {
 		return err
@@ -214,14 +218,17 @@ func (r *run) resultOptions() kernels.Options {
 
 // load evaluates the keys, the inputs and the condition.
 func (r *run) load(ctx context.Context, q Query) error {
+	if err := r.deferInputs(ctx, q); err != nil {
+		return err
+	}
 	var expressions []expr.Expr
 	for _, key := range q.keys {
 		if key.Values == nil {
 			expressions = append(expressions, key.expression())
 		}
 	}
-	for _, in := range r.plan.inputs {
-		if in.ranked < 0 {
+	for i, in := range r.plan.inputs {
+		if r.isLoaded(i) {
 			expressions = append(expressions, in.expression)
 		}
 	}
@@ -257,8 +264,8 @@ func (r *run) load(ctx context.Context, q Query) error {
 		}
 		all, columns = append(all, columns[0]), columns[1:]
 	}
-	for i, in := range r.plan.inputs {
-		if in.ranked < 0 {
+	for i := range r.plan.inputs {
+		if r.isLoaded(i) {
 			names, all, columns = append(names, inputName(i)), append(all, columns[0]), columns[1:]
 		}
 	}
@@ -267,6 +274,12 @@ func (r *run) load(ctx context.Context, q Query) error {
 	}
 	rows, err := tableOf(names, all, q.table.Rows())
 	return r.replace(rows, err)
+}
+
+// isLoaded reports whether an input is a column of the rows.
+func (r *run) isLoaded(number int) bool {
+	_, is := r.deferred[number]
+	return r.plan.inputs[number].ranked < 0 && !is
 }
 
 // mayHaveNulls reports whether rows may be null, also by a null in a dictionary.
@@ -350,6 +363,9 @@ func (r *run) filter(ctx context.Context, q Query) error {
 	if condition.IsZero() && !moved {
 		return nil
 	}
+	if err := r.embed(); err != nil {
+		return err
+	}
 	if q.numbered || r.plan.findsRows() {
 		if err := r.numberRows(moved); err != nil {
 			return err
@@ -413,12 +429,26 @@ func (r *run) exact() error {
 		return nil
 	}
 	rows, err := r.rows.Slice(0, n)
-	return r.replace(rows, err)
+	if err := r.replace(rows, err); err != nil || len(r.deferred) == 0 {
+		return err
+	}
+	if r.source, err = r.source.Slice(0, n); err == nil {
+		r.owned.add(r.source)
+	}
+	return err
 }
 
 // input returns the column of an input, borrowed. Ranks are computed at the first use.
 func (r *run) input(number int) (*column.Column, error) {
 	in := &r.plan.inputs[number]
+	if _, is := r.deferred[number]; is {
+		if err := r.computeAll(); err != nil {
+			return nil, err
+		}
+	}
+	if c := r.computed[number]; c != nil {
+		return c, nil
+	}
 	if in.ranked < 0 {
 		return r.rows.ColumnByName(inputName(number))
 	}

@@ -144,7 +144,7 @@ func (m *members) grouping(rows *buffer.Buffer) (*grouping, error) {
 // accumulate returns the state of one accumulator for the groups of a table.
 func (m *members) accumulate(g *grouping, a accumulator, value *column.Column) (*states, error) {
 	a.other, a.where = -1, -1
-	made, err := accumulateAll(&m.run.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, statesApart(m.run.call.Scratch))
+	made, err := accumulateAll(&m.run.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.run.call.Scratch))
 	if err == nil {
 		m.owned.add(made)
 	}

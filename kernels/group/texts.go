@@ -55,8 +55,10 @@ type textNumbers struct {
 	// null, and of numbers without it.
 	lengthFactor, null uint64
 	pattern            [2]uint64
-	// column has the numbers, of 32 or 64 bits.
+	// column has the numbers, of 8, 32 or 64 bits. narrow permits 8: the kernel of plain columns takes a
+	// single key of 32.
 	column *column.Column
+	narrow bool
 }
 
 // argument returns the digits as the kernels take them.
@@ -74,7 +76,10 @@ func (n *textNumbers) argument() any {
 
 // width is the number of bytes of a number.
 func (n *textNumbers) width() int {
-	if n.null <= math.MaxUint32-1 {
+	switch {
+	case n.narrow && n.null <= math.MaxUint8-1:
+		return 1
+	case n.null <= math.MaxUint32-1:
 		return 4
 	}
 	return 8
@@ -163,7 +168,7 @@ func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Que
 		if c == nil || !mayBeShort(c) || options.Nulls == DropNulls && op.Nullable(c) {
 			continue
 		}
-		n := &textNumbers{strings: c, key: i}
+		n := &textNumbers{strings: c, key: i, narrow: len(keys) > 1}
 		if k.call, err = op.Begin(ctx, options.Options, c); err != nil {
 			return q, err
 		}
@@ -346,7 +351,10 @@ func (n *textNumbers) number(call *op.Call) error {
 	scratch := *call
 	scratch.Tag = op.ScratchTag
 	result := op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: n.strings.Len(), RowCount: n.strings.RowCount()}
-	if n.width() == 8 {
+	switch n.width() {
+	case 1:
+		result.Type = arrow.PrimitiveTypes.Uint8
+	case 8:
 		result.Type = arrow.PrimitiveTypes.Uint64
 	}
 	n.column, err = newColumn(&scratch, result, func(out op.Buffers) error {

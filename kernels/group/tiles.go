@@ -88,6 +88,13 @@ func (r *run) tiled(places uint64, d *denseKeys) (bool, error) {
 		if _, _, ok := a.tileWords(bins, 1); !ok {
 			return false, nil
 		}
+		if r.readsDeferred(a) {
+			readers[i] = reader{accumulator: a}
+			if a.kind == sumIntegers {
+				readers[i].terms, _, _ = a.extent(r.extentOf)
+			}
+			continue
+		}
 		var err error
 		if readers[i], err = readerOf(&r.call, a, r.input); err != nil {
 			return false, err

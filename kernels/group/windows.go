@@ -26,7 +26,8 @@ import (
 // Values outside the window are listed. They are added, piece by piece as the definition says, when
 // the largest exponents of all groups are known. If a list overflows, or a value reaches
 // the limit, the column is added in two passes by accumulate.cu instead. A kernel decides that, so
-// the host does not wait, and the launches that are not needed end at once.
+// the host does not wait, and the launches that are not needed end at once. Sums of expressions wait:
+// value_floats.go.
 //
 // The window of a column is the one that most of a sample fit. The result does not depend on it.
 //

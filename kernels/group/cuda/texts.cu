@@ -197,12 +197,20 @@ template <typename Number> DEVICE void fixed_all(const Strings &s, const Digits 
     }
 }
 
+KERNEL LAUNCH_BOUNDS(text_threads) number_texts_8(const Strings s, const Digits d, u8 *numbers) { number_all(s, d, numbers); }
 KERNEL LAUNCH_BOUNDS(text_threads) number_texts_32(const Strings s, const Digits d, u32 *numbers) { number_all(s, d, numbers); }
 KERNEL LAUNCH_BOUNDS(text_threads) number_texts_64(const Strings s, const Digits d, u64 *numbers) { number_all(s, d, numbers); }
+KERNEL LAUNCH_BOUNDS(text_threads) number_fixed_8(const Strings s, const Digits d, u8 *numbers) { fixed_all(s, d, numbers); }
 KERNEL LAUNCH_BOUNDS(text_threads) number_fixed_32(const Strings s, const Digits d, u32 *numbers) { fixed_all(s, d, numbers); }
 KERNEL LAUNCH_BOUNDS(text_threads) number_fixed_64(const Strings s, const Digits d, u64 *numbers) { fixed_all(s, d, numbers); }
 
-DEVICE u64 number_at(const void *numbers, u32 width, u64 i) { return width == 4 ? ((const u32 *)numbers)[i] : ((const u64 *)numbers)[i]; }
+DEVICE u64 number_at(const void *numbers, u32 width, u64 i) {
+    switch (width) {
+    case 1: return ((const u8 *)numbers)[i];
+    case 4: return ((const u32 *)numbers)[i];
+    }
+    return ((const u64 *)numbers)[i];
+}
 
 // lengths_of_numbers writes the lengths of strings, and whether they are not null, in whole words
 // of 64 bits, if valid is not null.

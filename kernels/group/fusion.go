@@ -1,0 +1,394 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+const (
+	valuesFile, valuesEntry = "tile_values", "add_values"
+	// valueBytes is the number of bytes that a thread loads before it computes, but for a row of more.
+	valueBytes = 64
+	// mostRowBytes limits the bytes of a row, which are in registers.
+	mostRowBytes = 128
+	// mostValueSlices is the number of slices of the groups, each of which computes all rows.
+	mostValueSlices = 2
+	// kernelBytes is the size of the parameters of a kernel, valueParameters that of the ones before the
+	// arguments of the expressions.
+	kernelBytes     = 4096
+	valueParameters = 5*8 + 10*4 + mostReaders*(10*4+3*32+4*8)
+)
+
+// fusion is the launches that compute the values which they add up.
+type fusion struct {
+	launches []fusedLaunch
+	// of are the numbers of their accumulators.
+	of map[int]bool
+	// terms are the extents of the terms of sums of integers, by the number of the accumulator.
+	terms map[int]extent
+	limit int
+	// reader makes columns of the inputs of an accumulator.
+	reader func(accumulator) (reader, error)
+	owned  owned
+}
+
+// fusedLaunch is a launch of tiles with a kernel of expressions.
+type fusedLaunch struct {
+	tileLaunch
+	code   valueCode
+	kernel *valueKernel
+	// samples computes the samples of sums of floats.
+	samples *valueKernel
+	program *exprtree.Program
+	inputs  []*column.Column
+}
+
+// valueKernel is the template with the code of some expressions and accumulators. The generator makes
+// the arguments.
+type valueKernel struct {
+	generator *codegen.Generator
+	// function is nil if a kernel has no room for the arguments.
+	function *kernels.Function
+}
+
+var valueKernels codegen.Cache[*valueKernel]
+
+// fuse plans launches that compute the deferred inputs of accumulators. It returns nil without such inputs, or if the
+// slots of the groups do not fit; then it makes columns of the inputs.
+func (r *run) fuse(list []accumulator) (*fusion, error) {
+	f := &fusion{of: map[int]bool{}, terms: map[int]extent{}}
+	f.reader = func(a accumulator) (reader, error) {
+		for _, number := range a.inputs() {
+			if _, is := r.deferred[number]; is {
+				if err := r.compute([]int{number}); err != nil {
+					return reader{}, err
+				}
+			}
+		}
+		return readerOf(&r.call, a, r.input)
+	}
+	ok, err := r.planFusion(f, list)
+	if err == nil {
+		if ok {
+			err = r.compute(f.others(r, list))
+		} else {
+			err = r.computeAll()
+		}
+	}
+	if ok && err == nil {
+		return f, nil
+	}
+	return nil, errors.Join(err, f.owned.release())
+}
+
+// others returns the deferred inputs that other accumulators read.
+func (f *fusion) others(r *run, list []accumulator) (numbers []int) {
+	for i, a := range list {
+		for _, number := range a.inputs() {
+			if _, is := r.deferred[number]; is && !f.of[i] && !slices.Contains(numbers, number) {
+				numbers = append(numbers, number)
+			}
+		}
+	}
+	return numbers
+}
+
+// planFusion plans the launches. It returns false without launches.
+func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
+	g := r.groups
+	choices := strategy.OfGroup(r.call.Context())
+	if len(r.deferred) == 0 || r.call.OnHost() || g.capacity() == 0 || g.rows == 0 || g.rows < fewestTiledRows && !choices.Tiles {
+		return false, nil
+	}
+	keyed, keys, err := r.keyedSource(f)
+	if err != nil || keyed == nil {
+		return false, err
+	}
+	if f.limit, err = r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn); err != nil {
+		return false, err
+	}
+	f.limit -= tileReserve
+	if choices.SlotBytes > 0 {
+		f.limit = choices.SlotBytes
+	}
+	var numbers []int
+	var fused []accumulator
+	for i, a := range list {
+		if !r.plan.fusible(a, r.waits()) || !r.plan.readsNumbers(a) {
+			continue
+		}
+		numbers, fused = append(numbers, i), append(fused, a)
+		if a.kind == sumIntegers {
+			f.terms[i], _, _ = a.extent(r.extentOf)
+		}
+	}
+	if !slices.ContainsFunc(fused, r.readsDeferred) {
+		return false, nil
+	}
+	layout := &tileLayout{list: fused, plain: make([]bool, len(fused)), bins: g.kept, slots: g.capacity(), limit: f.limit, derived: -1}
+	for _, number := range numbers {
+		layout.integers = append(layout.integers, f.terms[number].words(r.rowsOfBlock()))
+	}
+	launches, rest := layout.launches()
+	if slices.ContainsFunc(rest, func(i int) bool { return r.readsDeferred(fused[i]) }) {
+		return false, nil
+	}
+	for _, l := range launches {
+		if l.slices > mostValueSlices {
+			return false, nil
+		}
+		for j, i := range l.accumulators {
+			l.accumulators[j] = numbers[i]
+		}
+		made, expressions, err := r.planLaunch(f, l, list)
+		if err != nil {
+			return false, err
+		}
+		made.code.keys = keys
+		if ok, err = r.bindFused(f, &made, keyed, expressions); !ok || err != nil {
+			return false, err
+		}
+		f.launches = append(f.launches, made)
+	}
+	return true, nil
+}
+
+// readsDeferred reports whether an input of an accumulator has no column yet.
+func (r *run) readsDeferred(a accumulator) bool {
+	return slices.ContainsFunc(a.inputs(), func(number int) bool {
+		_, is := r.deferred[number]
+		return is
+	})
+}
+
+// readsNumbers reports whether all inputs of an accumulator are numbers or bools. The validity of other columns
+// is read by the other kernels.
+func (p *plan) readsNumbers(a accumulator) bool {
+	return !slices.ContainsFunc(a.inputs(), func(number int) bool {
+		is, err := formOfType(p.inputs[number].of)
+		return err != nil || is == fromNothing
+	})
+}
+
+// planLaunch returns a launch and the expressions that it computes, with the accumulators of a list by their
+// numbers.
+func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (made fusedLaunch, expressions []expr.Expr, err error) {
+	made = fusedLaunch{tileLaunch: l, code: valueCode{dense: r.groups.dense != nil}}
+	expressions = r.keyExpressions()
+	outputs := map[int]int{-1: -1}
+	output := func(number int) int {
+		if _, known := outputs[number]; !known {
+			outputs[number] = len(expressions)
+			expressions = append(expressions, r.plan.inputs[number].expression)
+		}
+		return outputs[number]
+	}
+	words, extremes := 0, 0
+	for _, number := range l.accumulators {
+		a, terms := list[number], f.terms[number]
+		f.of[number] = true
+		n, wide, _ := a.tileWords(r.groups.kept, terms.words(r.rowsOfBlock()))
+		reader := valueReader{kind: a.kind, least: a.least, marks: a.marks, signed: terms.isSigned, words: n, word: words,
+			value: output(a.value), other: output(a.other), onlyFor: output(a.where)}
+		if wide > 0 {
+			reader.word = extremes
+		}
+		if a.value >= 0 {
+			if reader.is, err = formOfType(r.plan.inputs[a.value].of); err != nil {
+				return made, nil, err
+			}
+		}
+		words, extremes = words+n, extremes+wide
+		made.code.readers = append(made.code.readers, reader)
+	}
+	return made, expressions, nil
+}
+
+// rowsOfBlock returns the most rows that a block adds up.
+func (r *run) rowsOfBlock() int {
+	return rowsOfBlock(r.call.Stream.Device().Info().Multiprocessors, mostSlices, r.groups.rows)
+}
+
+// formOfType is formOf of the layout of a type.
+func formOfType(t arrow.DataType) (form, error) {
+	l, err := layout.Of(t)
+	return formOf(l), err
+}
+
+// keyedSource returns the table that deferred inputs are computed of, with the dense keys, and the forms of these. It
+// returns nil for keys that are not integers.
+func (r *run) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err error) {
+	keyed = r.source
+	if r.groups.dense == nil {
+		return keyed, nil, nil
+	}
+	for i := range r.groups.dense.keys {
+		k := &r.groups.dense.keys[i]
+		if k.constant {
+			continue
+		}
+		if k.is.bytes() == 0 || k.is.isFloat() || k.column.Dictionary() != nil {
+			return nil, nil, nil
+		}
+		if keyed, err = keyed.AppendColumn(arrow.Field{Name: fusedKeyName(i), Type: k.column.Type(), Nullable: true}, k.column); err != nil {
+			return nil, nil, err
+		}
+		f.owned.add(keyed)
+		forms = append(forms, k.is)
+	}
+	return keyed, forms, nil
+}
+
+func fusedKeyName(i int) string { return fmt.Sprint("\x00key ", i) }
+
+// keyExpressions returns the dense keys as columns of the table of keyedSource.
+func (r *run) keyExpressions() (list []expr.Expr) {
+	if r.groups.dense == nil {
+		return nil
+	}
+	for i := range r.groups.dense.keys {
+		if !r.groups.dense.keys[i].constant {
+			list = append(list, expr.Col(fusedKeyName(i)))
+		}
+	}
+	return list
+}
+
+// bindFused finds the kernel of a launch. It returns false for expressions that the kernel cannot compute.
+func (r *run) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, expressions []expr.Expr) (ok bool, err error) {
+	bound, err := expr.Bind(keyed.Schema(), expressions...)
+	if err != nil {
+		return false, err
+	}
+	program := (*exprtree.Bound)(bound).Program()
+	if (*exprtree.Bound)(bound).HasSteps() || codegen.MakesStrings(program) {
+		return false, nil
+	}
+	inputs := make([]*column.Column, len(program.Inputs))
+	for i, place := range program.Inputs {
+		inputs[i] = keyed.Column(place)
+	}
+	resolved, columns, releaseMade, err := codegen.Resolve(r.call, program, inputs, r.groups.rows)
+	if err != nil {
+		return false, err
+	}
+	f.owned.add(releaser(releaseMade))
+	l.program, l.inputs = resolved, columns
+	bytes := 0
+	for _, t := range resolved.Types {
+		if width, err := layout.Of(t); err == nil {
+			bytes += width.Width
+		}
+	}
+	if bytes > mostRowBytes {
+		return false, nil
+	}
+	l.code.tile = tileRows
+	for l.code.tile > 1 && l.code.tile*bytes > valueBytes {
+		l.code.tile /= 2
+	}
+	prefix := fmt.Sprintf("group %v %v %d %v ", l.code.dense, l.code.keys, l.code.tile, l.code.readers)
+	l.kernel, err = valueKernels.Get(r.call.Context(), r.call.Stream.Device(), prefix, l.program, l.inputs, func(dev *device.Device, shape codegen.Shape) (*valueKernel, error) {
+		return l.newKernel(dev, l.program, shape, valuesEntry, (*valueCode).text)
+	})
+	if err != nil || l.kernel.function == nil {
+		return false, err
+	}
+	l.samples, err = l.samplesOf(&r.call, prefix)
+	return err == nil, err
+}
+
+// releaser is a function that releases memory.
+type releaser func() error
+
+// Release calls the function.
+func (r releaser) Release() error { return r() }
+
+// add adds all rows to the states of the accumulators, and returns the readers of the others.
+func (f *fusion) add(call *op.Call, g *grouping, readers []reader) (others []reader, err error) {
+	if f == nil {
+		return readers, nil
+	}
+	for i := range f.launches {
+		if err := f.addLaunch(call, g, &f.launches[i], readers); err != nil {
+			return nil, err
+		}
+	}
+	for i := range readers {
+		if !f.of[i] {
+			others = append(others, readers[i])
+		}
+	}
+	return others, nil
+}
+
+func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers []reader) (err error) {
+	t := &tiling{slots: g.capacity(), slices: l.slices, words: l.words, extremes: l.extremes}
+	for i, number := range l.accumulators {
+		t.readers = append(t.readers, tileReader{reader: &readers[number], word: l.code.readers[i].word, words: l.code.readers[i].words})
+	}
+	t.shape(call.Stream.Device().Info().Multiprocessors, g.rows, f.limit)
+	w, err := l.chooseWindows(call, g, t)
+	if w != nil {
+		defer func() { err = errors.Join(err, w.block.Release()) }()
+	}
+	if err != nil {
+		return err
+	}
+	arguments := new(kernels.Words)
+	if err := l.kernel.generator.Arguments(arguments, l.program, l.inputs); err != nil {
+		return err
+	}
+	l.code.addWords(arguments, g)
+	err = l.kernel.function.Launch(call.Stream, device.Dim3{X: uint32(t.blocks)}, device.Dim3{X: tileThreads}, uint32(t.entries()*t.slotBytes()),
+		g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), uint32(l.code.tile), t.argument(), arguments)
+	if err != nil || w == nil {
+		return err
+	}
+	overflowed, err := w.settle(call, g)
+	if err != nil {
+		return err
+	}
+	return f.addAgain(call, g, l, readers, overflowed)
+}
+
+// addAgain adds up sums of floats of which the windows overflow, of columns.
+func (f *fusion) addAgain(call *op.Call, g *grouping, l *fusedLaunch, readers []reader, overflowed []int) error {
+	var again []reader
+	for _, i := range overflowed {
+		number := l.accumulators[i]
+		made, err := f.reader(readers[number].accumulator)
+		if err != nil {
+			return err
+		}
+		made.states, made.stride = readers[number].states, readers[number].stride
+		again = append(again, made)
+	}
+	for stage := range uint32(2) {
+		if len(again) == 0 {
+			break
+		}
+		if err := g.launch(call, again, stage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// has reports whether the launches add to an accumulator.
+func (f *fusion) has(number int) bool { return f != nil && f.of[number] }
