@@ -66,6 +66,30 @@ func BenchmarkCopy(b *testing.B) {
 	b.ReportMetric(16*float64(rows)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
 }
 
+// BenchmarkPartitionByHash divides a table of 16 bytes a row into four parts on one device. GB/s are those of its
+// bytes, each of which is read and written once at least.
+func BenchmarkPartitionByHash(b *testing.B) {
+	dev, rows := devicetest.OpenKernels(b), 1<<27
+	if devicetest.Emulated(dev) {
+		rows = 1 << 12
+	}
+	managers := managersOf(b, []*device.Device{dev}, memory.Options{})
+	table := numbers(b, managers[0], rows)
+	once := func() {
+		parts, err := exchange.PartitionByHash(b.Context(), table, []expr.Expr{expr.Col("a")}, 4)
+		require.NoError(b, err)
+		require.NoError(b, managers[0].Stream().Synchronize(b.Context()))
+		for _, part := range parts {
+			require.NoError(b, part.Release())
+		}
+	}
+	once()
+	for b.Loop() {
+		once()
+	}
+	b.ReportMetric(16*float64(rows)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
+}
+
 // BenchmarkShuffle divides a table on each device by the hash of a column, or into equal slices,
 // and moves the parts to all devices. The rate counts the bytes of all tables.
 func BenchmarkShuffle(b *testing.B) {

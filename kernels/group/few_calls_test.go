@@ -84,7 +84,7 @@ func TestTilesCalls(t *testing.T) {
 		require.NoError(t, made.Release())
 		if calls := counted.Take(); i > 0 {
 			require.Equal(t, 1, calls.Count[callcount.Fill])
-			require.Zero(t, calls.Count[callcount.Wait]+calls.Count[callcount.Copy])
+			require.Zero(t, calls.Count[callcount.Wait]+calls.Count[callcount.Download])
 			require.Equal(t, 1, calls.Kernels["add_tiles"])
 		}
 	}

@@ -241,7 +241,7 @@ func TestWaitsOfHashes(t *testing.T) {
 			made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))})
 			require.NoError(t, err)
 			require.NoError(t, made.Release())
-			require.Equal(t, waits, counted.Take().Count[callcount.Copy], "%+v", choice)
+			require.Equal(t, waits, counted.Take().Count[callcount.Download], "%+v", choice)
 		}
 		require.NoError(t, table.Release())
 	}

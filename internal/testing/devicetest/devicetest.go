@@ -29,8 +29,8 @@ const GPU = "GPUFRAME_TEST_GPU"
 
 const firstGPU = "cuda:0"
 
-// mostGPUs is the number of GPUs of a machine that tests use. Two GPUs show every error
-// that three would show.
+// mostGPUs is the number of GPUs of a machine that tests use, unless more are required. Two GPUs show
+// every error that three would show.
 const mostGPUs = 2
 
 func standIn(name string) string {
@@ -40,7 +40,7 @@ func standIn(name string) string {
 	return name
 }
 
-// GPUs returns the names of the GPUs for tests: the first two of the machine, or
+// GPUs returns the names of the GPUs for tests: the first two of the machine, or as many as are required, or
 // "cuda:0" if the machine has no GPU; [Open] reports that.
 func GPUs(t testing.TB) []string {
 	t.Helper()
@@ -51,13 +51,15 @@ func GPUs(t testing.TB) []string {
 	if !errors.Is(err, device.ErrNotAvailable) && !errors.Is(err, device.ErrNoDevice) {
 		require.NoError(t, err)
 	}
+	most := mostGPUs
 	if text := os.Getenv(RequireGPUs); text != "" {
 		wanted, err := strconv.Atoi(text)
 		require.NoError(t, err, RequireGPUs)
 		require.GreaterOrEqual(t, len(infos), wanted, "GPUs, which "+RequireGPUs+" requires")
+		most = max(most, wanted)
 	}
 	names := []string{firstGPU}
-	for i := 1; i < min(len(infos), mostGPUs); i++ {
+	for i := 1; i < min(len(infos), most); i++ {
 		names = append(names, fmt.Sprint("cuda:", infos[i].Ordinal))
 	}
 	return names
