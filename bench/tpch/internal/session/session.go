@@ -134,7 +134,6 @@ const recordRows = 1 << 20
 
 // load makes a table in device memory.
 func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tableRows int64) (q gpuframe.Query, err error) {
-	var parts []gpuframe.Query
 	var tables []*buffer.Buffer
 	var waiting []arrow.Record
 	defer func() {
@@ -160,7 +159,7 @@ func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tab
 				return err
 			}
 			s.frames = append(s.frames, frame)
-			parts, tables = append(parts, s.queries.Table(frame.Table())), append(tables, frame.Table())
+			tables = append(tables, frame.Table())
 		}
 		for _, r := range waiting {
 			r.Release()
@@ -183,13 +182,7 @@ func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tab
 	if err := flush(); err != nil {
 		return q, err
 	}
-	if len(s.loaders) > 1 {
-		return s.queries.Table(tables[0], tables[1:]...), nil
-	}
-	if len(parts) == 1 {
-		return parts[0], nil
-	}
-	return parts[0].Union(parts[1:]...), nil
+	return s.queries.Table(tables[0], tables[1:]...), nil
 }
 
 // keep makes a table in host memory.
