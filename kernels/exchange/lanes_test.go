@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -21,8 +22,11 @@ import (
 )
 
 // orders records which copies come before which, by the order of streams and by the events that
-// they wait for. Its devices never report that work is done: every order needs an event.
+// they wait for. Its streams never report that work is done, and its events do not while copies are
+// recorded: every order needs an event, also if the copies have ended.
 type orders struct {
+	recording atomic.Bool
+
 	mu      sync.Mutex
 	copies  []recordedCopy
 	streams map[backend.Stream]map[int]bool
@@ -92,8 +96,16 @@ func (d *recordingDevice) StreamWaitEvent(stream backend.Stream, event backend.E
 
 func (d *recordingDevice) StreamQuery(backend.Stream) (bool, error) { return false, nil }
 
-// clear forgets all copies and orders.
+func (d *recordingDevice) EventQuery(event backend.Event) (bool, error) {
+	if d.orders.recording.Load() {
+		return false, nil
+	}
+	return d.Device.EventQuery(event)
+}
+
+// clear forgets all copies and orders, and begins to record.
 func (o *orders) clear() {
+	o.recording.Store(true)
 	o.copies = nil
 	for _, s := range o.streams {
 		clear(s)
@@ -133,6 +145,7 @@ func sourceOf(t *testing.T, c recordedCopy, tables []*buffer.Buffer) int {
 // wait for those from others though these have another stream, if work on a result does not come
 // after all copies to it, or work on a table not after the copies from it.
 func requireNoOrder(t *testing.T, all *orders, managers []*memory.Manager, tables []*buffer.Buffer, lanes bool) {
+	defer all.recording.Store(false)
 	require.Len(t, all.copies, recorded*recorded*recordedColumns)
 	for i, c := range all.copies {
 		for b := range c.before {
