@@ -176,7 +176,7 @@ func TestValuesOfExpressions(t *testing.T) {
 	for round := range rounds {
 		record := valueRecord(t, d.Rand, slicedRows+sizes[round%len(sizes)], round%2 == 0)
 		aggregates, by, counted := d.aggregates(round), keys[round%len(keys)], d.IntN(4) == 0
-		where := d.of(expr.Col("i64").Lt(expr.Lit(1<<40)), expr.Col("k").Ne(expr.Lit(0)))
+		where := d.of(expr.Col("i64").Lt(expr.Lit(int64(1<<40))), expr.Col("k").Ne(expr.Lit(0)))
 		options := group.ByOptions{Order: group.ByKey}
 		if round%4 == 2 { // the keys have nulls
 			options.Nulls = group.DropNulls
