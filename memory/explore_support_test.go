@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -125,10 +126,16 @@ func exploreQueue(t *testing.T, setUp func(s *queueScene)) {
 		})
 	}
 	// The stripe of a request depends on the address of its goroutine's stack, which may
-	// differ between two runs of the same steps. Few explorations meet that.
+	// differ between two runs of the same steps. Few explorations meet that, but most do under the
+	// address sanitizer: then one processor runs them, which hands out stacks in one order.
 	result, err := run()
 	for attempts := 1; errors.Is(err, explore.ErrNotDeterministic) && attempts < 10; attempts++ {
 		result, err = run()
+	}
+	if errors.Is(err, explore.ErrNotDeterministic) {
+		processors := runtime.GOMAXPROCS(1)
+		result, err = run()
+		runtime.GOMAXPROCS(processors)
 	}
 	require.NoError(t, err)
 	t.Logf("%d runs, %d states, %d different outcomes", result.Runs, result.States, len(outcomes))
