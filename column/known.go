@@ -79,7 +79,7 @@ func (c *Column) TextBounds() (TextBounds, bool) {
 func (c *Column) LearnTextBounds(b TextBounds) { c.known.texts.Store(&b) }
 
 // DistinctEstimate returns an estimate of the number of different values of the column that are not null, or
-// false if there is none: see Bounds. Operators choose how they work by it, and must be right for any number.
+// false without an estimate: see Bounds. Operators choose how they work by it, and must be right for any number.
 func (c *Column) DistinctEstimate() (uint64, bool) {
 	if known := c.known.distinct.Load(); known != nil && !c.mayChange() {
 		return *known, true

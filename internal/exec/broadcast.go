@@ -18,7 +18,7 @@ import (
 type broadcast struct {
 	*stage
 	fragment *fragment
-	// input has the tables of the first device. If it is nil, the tables are those of below.
+	// input has the tables of the first device. Without it the tables are those of below.
 	input buffer.Reader
 	below *fragment
 	// early is set if the work below begins with that below the first broadcast of the fragment: if
