@@ -159,15 +159,11 @@ func (s *settings) answer(ctx context.Context, engine *gpuframe.Engine, q questi
 	}
 	if details {
 		if err := s.details(ctx, engine, q, query, once); err != nil {
-			return m, errors.Join(err, releaseRecord(m.answer))
+			m.answer.Release()
+			return m, err
 		}
 	}
 	return m, nil
-}
-
-func releaseRecord(r arrow.Record) error {
-	r.Release()
-	return nil
 }
 
 func compared(ctx context.Context, query gpuframe.Query) (arrow.Record, error) {

@@ -169,8 +169,8 @@ type folder struct {
 	waits bool
 	// spans are the ranges of columns that were found before.
 	spans map[*column.Column]span
-	// sketched takes the number of different values of a column of which the bounds are looked for. It is nil if
-	// they are not to be estimated.
+	// sketched receives the estimated number of different values of each column whose bounds are searched for.
+	// Without it nothing is estimated.
 	sketched map[*column.Column]uint64
 	owned    owned
 }
