@@ -28,7 +28,7 @@ test: ## build everything and test it at small sizes, on each device present: mi
 	@echo "test: ok"
 
 check: ## everything that CI runs
-	$(MAKE) lint tidy portable race full nocgo asan sizes bundle-check
+	$(MAKE) lint tidy sizes portable race full nocgo asan bundle-check
 	@# The tests of the Python package use one processor; the others fill the rest.
 	$(MAKE) --jobs=2 --output-sync=target pytest gorgonia-check arrow18 flight beam opentelemetry ptx-check examples handover sharing wheel
 	@echo "check: ok"
