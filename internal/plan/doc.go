@@ -18,10 +18,10 @@
 //     that both sides of an Or have out of it, and removes filters that keep all rows and
 //     operations that yield none.
 //   - push filters moves conditions towards the sources: below projections that are cheap to
-//     compute twice, sorts, unions, explosions of other columns, and groups, windows and distinct rows if the condition
-//     reads only keys; into the sides of joins, also by equal keys from one side to the other.
-//     An outer join becomes an inner one if a condition rejects its additional rows. Scans get the
-//     conditions to leave out files and row groups; the filters stay.
+//     compute twice, sorts, unions, explosions of other columns, and groups, windows and distinct
+//     rows if the condition reads only keys; into the sides of joins, also by equal keys from one
+//     side to the other. An outer join becomes an inner one if a condition rejects its additional
+//     rows. Scans get the conditions to leave out files and row groups; the filters stay.
 //   - drop sorts removes sorts of rows that are in the order already, and sorts if nothing
 //     reads the order.
 //   - order joins joins the inputs of consecutive inner joins in the order of the smallest
@@ -36,7 +36,7 @@
 //   - push limits moves limits on the number of rows below projections, into the inputs of
 //     unions, scans, and sorts, which then keep only the first rows.
 //   - fuse filters makes the condition of a filter below a group one of the group, so that no
-//     table of the kept rows is made for it.
+//     table of the kept rows is made for it. So it does with conditions of all inputs of a union.
 //   - relax order lets joins yield their rows in any order if nothing depends on it.
 //   - share readers makes the scans of a reader, which can be read once, one scan.
 //   - share subplans makes equal operations on equal inputs one node.
