@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -71,6 +72,12 @@ func (s *Spilling) Close() error {
 // isShort reports whether an operation lacked memory: then it may succeed with fewer rows.
 func isShort(err error) bool {
 	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory)
+}
+
+// isTooLarge reports whether an operation lacked memory, or a join had too many pairs for one table:
+// then it may succeed with fewer rows.
+func isTooLarge(err error) bool {
+	return isShort(err) || errors.Is(err, join.ErrTooManyRows)
 }
 
 // held is a sequence of tables that move to host memory while memory is short. A single

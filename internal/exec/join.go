@@ -13,7 +13,8 @@ import (
 // joining joins the rows of two inputs. It holds the right side. The left side streams, if
 // each of its rows has its result by itself; otherwise it is held too. If memory does not
 // suffice, both sides are divided by a hash of the keys, and each pair of parts is
-// joined separately.
+// joined separately. A part that cannot be divided is joined in chunks of its right side, if the
+// left side streams.
 type joining struct {
 	*stage
 	of      *plan.Join
@@ -25,8 +26,9 @@ type joining struct {
 	index   rightIndex
 	current joinPart
 	reading bool
-	// parts are parts to join, or to divide.
-	parts []joinPart
+	// parts are parts to join, or to divide. chunked joins a part that cannot be divided, or is nil.
+	parts   []joinPart
+	chunked *chunked
 }
 
 // joinPart is a part of both sides, and how often they were divided.
@@ -63,6 +65,11 @@ func (j *joining) next(ctx context.Context) (*buffer.Buffer, error) {
 		var made *buffer.Buffer
 		var err error
 		switch {
+		case j.chunked != nil:
+			if made, err = j.chunked.next(ctx); err == errEnd {
+				err = j.chunked.release()
+				j.chunked = nil
+			}
 		case !j.left.isEmpty():
 			made, err = j.piece(ctx)
 		case j.reading:
@@ -133,7 +140,7 @@ func (j *joining) piece(ctx context.Context) (*buffer.Buffer, error) {
 // short makes a part to divide of the rest of the left side and of the right side, if
 // that may help after an error. Otherwise it returns the error.
 func (j *joining) short(ctx context.Context, err error) error {
-	if !isShort(err) || len(j.of.Options().Keys) == 0 || j.current.level >= mostLevels {
+	if !isTooLarge(err) {
 		return err
 	}
 	_, failure := releasing(nil, j.index.release(), j.right)
@@ -185,14 +192,22 @@ func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, erro
 		if made, err = releasing(made, err, left, right); err == nil {
 			return releasing(made, errors.Join(part.left.release(), part.right.release()))
 		}
-		if !isShort(err) || len(j.of.Options().Keys) == 0 || part.level >= mostLevels {
+		if !isTooLarge(err) {
 			return nil, errors.Join(err, part.left.release(), part.right.release())
 		}
 	}
-	if failure := j.divide(ctx, part); failure != nil {
-		return nil, errors.Join(err, failure, part.left.release(), part.right.release())
+	failure := errIndivisible
+	if len(j.of.Options().Keys) > 0 && part.level < mostLevels {
+		failure = j.divide(ctx, part)
 	}
-	return nil, errors.Join(part.left.release(), part.right.release())
+	if errors.Is(failure, errIndivisible) && j.streams() {
+		j.chunked = j.inChunks(part)
+		return nil, nil
+	}
+	if failure != nil {
+		failure = errors.Join(err, failure)
+	}
+	return nil, errors.Join(failure, part.left.release(), part.right.release())
 }
 
 // divide divides both sides of a part.
@@ -265,7 +280,8 @@ func (j *joining) joinOptions() join.Options {
 
 // Close implements buffer.Reader.
 func (j *joining) Close() error {
-	err := errors.Join(j.endPart(), j.left.release())
+	err := errors.Join(j.endPart(), j.left.release(), j.chunked.release())
+	j.chunked = nil
 	for _, p := range j.parts {
 		err = errors.Join(err, p.left.release(), p.right.release())
 	}

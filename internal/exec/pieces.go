@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// pieces are tables to work on, the next one last. If memory does not suffice for one, it
-// is cut into halves.
+// pieces are tables to work on, the next one last. If memory does not suffice for one, or its join
+// has too many rows, it is cut into halves.
 type pieces struct{ list []*buffer.Buffer }
 
 func (p *pieces) push(table *buffer.Buffer) { p.list = append(p.list, table) }
@@ -67,10 +67,10 @@ func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.B
 			p.list = p.list[:at]
 			return releasing(made, nil, piece)
 		}
-		if !isShort(err) || errors.As(err, new(begunError)) {
+		if !isTooLarge(err) || errors.As(err, new(begunError)) {
 			return nil, err
 		}
-		first, second, ok := halves(ctx, piece)
+		first, second, ok := halves(ctx, piece, leastRows)
 		if !ok {
 			return nil, err
 		}
@@ -108,10 +108,10 @@ func (p *pieces) release() error {
 	return err
 }
 
-// halves returns the two halves of a table, unless it has few rows.
-func halves(ctx context.Context, table *buffer.Buffer) (first, second *buffer.Buffer, ok bool) {
+// halves returns the two halves of a table, unless it has fewer than least rows.
+func halves(ctx context.Context, table *buffer.Buffer, least int64) (first, second *buffer.Buffer, ok bool) {
 	rows, err := table.NumRows(ctx)
-	if err != nil || rows < leastRows {
+	if err != nil || rows < least {
 		return nil, nil, false
 	}
 	if first, err = table.Slice(0, rows/2); err != nil {
