@@ -132,7 +132,7 @@ func (d *dealer) take(ctx context.Context, part int) (batch, error) {
 		}
 		if further, err := d.hold(ctx, part); err != nil {
 			return batch{}, err
-		} else if !further {
+		} else if !further || len(d.dealt[part]) > 0 { // another part may have read its batch meanwhile
 			continue
 		}
 		if err := d.from.collect(ctx); err != nil {

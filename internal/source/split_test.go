@@ -150,4 +150,22 @@ func TestAFastPartGoesOn(t *testing.T) {
 	}
 }
 
+// A part that waited for another one takes the batch that the other one read for it meanwhile, also
+// if that was the last one.
+func TestABatchThatCameMeanwhile(t *testing.T) {
+	var split []source.Part
+	var others []int64
+	_, split = splitOf(t, 7, 2, source.Request{Behind: func(_ context.Context, reader, _ int, _ <-chan struct{}) (bool, error) {
+		if reader == 0 && others == nil {
+			others = rest(t, split[1])
+		}
+		return true, nil
+	}})
+	require.Equal(t, []int64{0, 2, 4, 6}, rest(t, split[0]))
+	require.Equal(t, []int64{1, 3, 5}, others)
+	for _, p := range split {
+		require.NoError(t, p.Close())
+	}
+}
+
 var errBehind = errors.New("behind")
