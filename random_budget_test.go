@@ -25,9 +25,9 @@ const ample = 1 << 30
 func TestRandomQueriesUnderBudgets(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		e := engineOn(t, dev)
-		options, most := querytest.Options{Verbs: 5, Rows: 1200, NoJoins: true}, 100
+		options, most := querytest.Options{Verbs: 5, Rows: 1200}, 100
 		if testing.Short() || dev.Name() != "host" {
-			options, most = querytest.Options{Verbs: 4, Rows: 400, NoJoins: true}, 8
+			options, most = querytest.Options{Verbs: 4, Rows: 400}, 8
 		}
 		least := 0
 		for seed := range most {

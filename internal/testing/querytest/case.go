@@ -16,8 +16,6 @@ type Options struct {
 	Verbs, Rows int
 	// Least is the smallest number of the rows of a source.
 	Least int
-	// NoJoins leaves out joins.
-	NoJoins bool
 	// SQL leaves out verbs that SQL lacks.
 	SQL bool
 }

@@ -15,7 +15,7 @@ func (g *generator) asOf(s state) state {
 	}
 	on, ok := g.draw(s.table).column(Kind.isNumber)
 	with, fits := g.draw(other.table).column(isKind(on.kind))
-	if g.options.NoJoins || !ok || !fits || !s.table.Ordered || !other.table.Ordered || on.expr.Name() == with.expr.Name() {
+	if !ok || !fits || !s.table.Ordered || !other.table.Ordered || on.expr.Name() == with.expr.Name() {
 		return s
 	}
 	j := nearest{

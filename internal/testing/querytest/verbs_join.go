@@ -11,9 +11,6 @@ const mostPairs = 150
 
 // join draws a join with an earlier state or a new source.
 func (g *generator) join(s state) state {
-	if g.options.NoJoins {
-		return s
-	}
 	other := g.seen[g.choose("side", len(g.seen))]
 	if g.choose("new source", 2) == 0 {
 		other = g.source()

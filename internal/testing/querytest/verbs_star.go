@@ -11,7 +11,7 @@ import (
 // the queries for which the optimizer moves a grouping below a join, or a join below a grouping.
 func (g *generator) star(s state) state {
 	key, ok := g.draw(s.table).column(isKind(Int32))
-	if g.options.NoJoins || !ok {
+	if !ok {
 		return s
 	}
 	few := g.sourceOf(min(g.options.Least, 3), min(g.options.Rows, 3))
