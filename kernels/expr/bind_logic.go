@@ -29,9 +29,28 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	}
 	t, ok := commonType(types)
 	if !ok {
-		return nil, fmt.Errorf("cannot compare %v with %v: %w", types[0], types[1], ErrType)
+		return nil, fmt.Errorf("cannot compare %v with %v%s: %w", types[0], types[1], comparedWith(types[0], types[1]), ErrType)
 	}
 	return b.same(op, operands, t, boolean)
+}
+
+// comparedWith says what a time is compared with, if one of two types is a time.
+func comparedWith(left, right arrow.DataType) string {
+	if !exprtree.IsTemporal(left) {
+		left, right = right, left
+	}
+	if !exprtree.IsTemporal(left) {
+		return ""
+	}
+	if exprtree.KindOf(right) == exprtree.String {
+		return ", expected a time instead of text"
+	}
+	one, isTime := left.(*arrow.TimestampType)
+	other, isOther := right.(*arrow.TimestampType)
+	if isTime && isOther && (one.TimeZone == "") != (other.TimeZone == "") {
+		return ", of which one has a time zone: take LocalTime of it, or InstantIn of the other one"
+	}
+	return ""
 }
 
 func (b *binder) comparedStrings(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
