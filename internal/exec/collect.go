@@ -109,5 +109,8 @@ func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buf
 		// A table made of several others has no room for more rows.
 		return made, nil
 	}
-	return Exact(ctx, made, settings)
+	if made, err = Exact(ctx, made, settings); err != nil {
+		return nil, fmt.Errorf("copy the result without the rows that were left out: %w", err)
+	}
+	return made, nil
 }
