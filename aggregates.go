@@ -67,7 +67,7 @@ func (e Expr) Variance() Expr { return aggregated("variance", 1, e.Name(), e) }
 // StdDev is the square root of Variance.
 func (e Expr) StdDev() Expr { return aggregated("stddev", 1, e.Name(), e) }
 
-// Skewness is the third standardized moment.
+// Skewness is the third standardized moment, of the population.
 func (e Expr) Skewness() Expr { return aggregated("skewness", 0, e.Name(), e) }
 
 // Any reports whether a value is true.
@@ -76,7 +76,7 @@ func (e Expr) Any() Expr { return aggregated("any", 0, e.Name(), e) }
 // All reports whether every value is true.
 func (e Expr) All() Expr { return aggregated("all", 0, e.Name(), e) }
 
-// List is the list of the values.
+// List is the list of the values that are not null.
 func (e Expr) List() Expr { return aggregated("list", 0, e.Name(), e) }
 
 // JoinStrings is one string of those of the rows, in their order, with a separator between

@@ -177,6 +177,20 @@ func TestMoreThanTheBudget(t *testing.T) {
 	require.Empty(t, left)
 }
 
+// TestResultLargerThanTheBudget collects more rows than fit: the error names the way out.
+func TestResultLargerThanTheBudget(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(256<<10))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, e.Close()) }()
+	list := drawn(t, 1, 16, 1000)
+	q := e.Records(list[0].Schema(), list...).Filter(gpuframe.Col("few").Ge(0))
+	_, err = q.Collect(t.Context())
+	require.ErrorIs(t, err, memory.ErrBudget)
+	require.ErrorContains(t, err, "tables, does not fit the budget as one: read it in parts with Batches")
+	require.Zero(t, e.Manager().Stats().InUse)
+	require.Len(t, lines(t, q), 16_000)
+}
+
 // TestWindowsUnderBudgets runs random windows, up to three in a row, with the least budget that
 // each query reports: the rows have the order and the values that they have with any budget.
 func TestWindowsUnderBudgets(t *testing.T) {

@@ -62,7 +62,10 @@ func (e *Engine) IPC(paths ...string) Query {
 type Format struct{ format sink.Format }
 
 // Formats with their usual options: Parquet is compressed by snappy, CSV has commas and a
-// line of names, JSONLines an object in each line, IPC is Arrow's file format.
+// line of names, JSONLines an object in each line, IPC is Arrow's file format. Parquet and IPC
+// hold most types. CSV holds numbers, decimals, bools, text, dates and timestamps, JSONLines
+// numbers, bools, text, dates, times, and lists and structs of them. A null and an empty string
+// are the same text in CSV.
 func Parquet() Format   { return Format{sink.Parquet(sink.ParquetOptions{})} }
 func CSV() Format       { return Format{sink.CSV(sink.CSVOptions{})} }
 func JSONLines() Format { return Format{sink.JSON()} }

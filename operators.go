@@ -281,7 +281,8 @@ func (e Expr) Truncate(unit string) Expr {
 // DaysSince is the number of days from the day of x to the day of e.
 func (e Expr) DaysSince(x any) Expr { return binary(e, x, expr.Expr.DaysSince) }
 
-// If is a if the condition is true, b if it is false, and null if it is null.
+// If is a if the condition is true, b if it is false, and null if it is null. A nil is the
+// null of the other one's type: If(speed.Lt(0), nil, speed).
 func If(condition Expression, a, b any) Expr {
 	made := apply(func(list []expr.Expr) expr.Expr { return expr.If(list[0], list[1], list[2]) }, condition.expression(), operand(a), operand(b))
 	made.root = operand(a).Name()

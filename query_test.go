@@ -143,6 +143,8 @@ func TestVerbs(t *testing.T) {
 			"text":        {q.Select(gpuframe.Concat(city.Upper().Substring(1, 2), "-", qty.Cast(arrow.BinaryTypes.String)).As("code")).Head(2), []string{"OS-1", "BE-2"}},
 			"group text":  {q.GroupBy(city.Substring(1, 1).As("letter")).Agg(qty.Sum()).Sort(gpuframe.Col("letter")), []string{"B 9", "O 11", "R 4"}},
 			"if":          {q.Select(gpuframe.If(price.Gt(60), qty, 0)).Head(3), []string{"0", "0", "3"}},
+			"if or nil":   {q.Select(gpuframe.If(price.Gt(60), qty, nil)).Head(3), []string{"(null)", "(null)", "3"}},
+			"text or nil": {q.Select(gpuframe.If(price.Gt(60), nil, "low")).Head(3), []string{"low", "low", "(null)"}},
 		} {
 			t.Run(name, func(t *testing.T) { require.Equal(t, c.want, collect(t, c.query)) })
 		}

@@ -234,6 +234,17 @@ func TestErrorsOfFiles(t *testing.T) {
 	}
 }
 
+// TestMessages prints an error of a query: once with the name of the program, and without the
+// place in its sources.
+func TestMessages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.parquet")
+	var messages bytes.Buffer
+	root := newRoot()
+	root.SetArgs([]string{"head", path})
+	require.Equal(t, failed, run(t.Context(), root, &messages))
+	require.Equal(t, "gpuframe: source: parquet "+path+": stat: no such file or directory\n", messages.String())
+}
+
 func TestCompletion(t *testing.T) {
 	for _, test := range []struct {
 		arguments []string

@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gpuframe/gpuframe"
 )
 
 func main() {
@@ -44,8 +47,22 @@ func run(ctx context.Context, root *cobra.Command, messages io.Writer) (status i
 		fmt.Fprintln(messages, "gpuframe: interrupted")
 		return interrupted
 	}
-	fmt.Fprintln(messages, "gpuframe:", err)
+	fmt.Fprintln(messages, "gpuframe:", message(err))
 	return failed
+}
+
+// message is the text of an error without the name of the library and the places of this
+// program's calls.
+func message(err error) string {
+	var problems *gpuframe.QueryError
+	if errors.As(err, &problems) && err.Error() == problems.Error() { // alone, if joined with others
+		lines := make([]string, len(problems.Problems))
+		for i, p := range problems.Problems {
+			lines[i] = p.Err.Error()
+		}
+		return strings.Join(lines, "\n\t")
+	}
+	return strings.TrimPrefix(err.Error(), "gpuframe: ")
 }
 
 func newRoot() *cobra.Command {

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -91,19 +92,25 @@ func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buf
 	if err != nil {
 		return nil, err
 	}
-	several := len(h.tables) > 1
+	count := len(h.tables)
 	var made *buffer.Buffer
 	if h.first != nil {
 		made, h.first = h.first, nil
 	} else {
 		made, err = h.whole(ctx)
+		if errors.Is(err, memory.ErrBudget) {
+			err = fmt.Errorf("the result, of %d tables, does not fit the budget as one: read it in parts with Batches, or raise the budget: %w", count, err)
+		}
 	}
 	if made, err = releasingHeld(made, err, h); err != nil {
 		return nil, err
 	}
-	if _, known := made.HostRows(); known && several {
+	if _, known := made.HostRows(); known && count > 1 {
 		// A table made of several others has no room for more rows.
 		return made, nil
 	}
-	return Exact(ctx, made, settings)
+	if made, err = Exact(ctx, made, settings); err != nil {
+		return nil, fmt.Errorf("copy the result without the rows that were left out: %w", err)
+	}
+	return made, nil
 }

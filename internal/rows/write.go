@@ -181,7 +181,7 @@ func writeTime(builder array.Builder) func(unsafe.Pointer) error {
 		instant := (*time.Time)(p)
 		// UnixNano is undefined for instants out of its range.
 		if seconds := instant.Unix(); seconds <= math.MinInt64/int64(time.Second) || seconds >= math.MaxInt64/int64(time.Second) {
-			return fmt.Errorf("%v is not within the nanoseconds of 64 bits, the years 1678 to 2262: %w", *instant, ErrRange)
+			return fmt.Errorf("%v is not within the nanoseconds of 64 bits, the years 1678 to 2262; a nil *time.Time is null: %w", *instant, ErrRange)
 		}
 		b.Append(arrow.Timestamp(instant.UnixNano()))
 		return nil

@@ -401,3 +401,26 @@ func TestSchemasOfReaders(t *testing.T) {
 		}
 	}
 }
+
+// TestDecimalsInCSV writes decimals with all their digits.
+func TestDecimalsInCSV(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: &arrow.Decimal128Type{Precision: 38, Scale: 3}, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	defer b.Release()
+	values := b.Field(0).(*array.Decimal128Builder)
+	for _, text := range []string{"12345678901234567890123456789012345.678", "-0.001", "7"} {
+		value, err := decimal128.FromString(text, 38, 3)
+		require.NoError(t, err)
+		values.Append(value)
+	}
+	values.AppendNull()
+	record := b.NewRecord()
+	defer record.Release()
+	reader := readerOf(t, m, schema, []arrow.Record{record}, 3)
+	var written bytes.Buffer
+	_, err := sink.ToWriter(context.Background(), &written, sink.CSV(sink.CSVOptions{Null: "NA"}), reader)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	require.Equal(t, "d\n12345678901234567890123456789012345.678\n-0.001\n7.000\nNA\n", written.String())
+}

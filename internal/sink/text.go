@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowcsv "github.com/apache/arrow/go/v17/arrow/csv"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/arraytext"
 	"github.com/gpuframe/gpuframe/internal/hostarray"
 )
 
@@ -26,17 +30,17 @@ type CSVOptions struct {
 	Null string
 }
 
-// CSV is the CSV format. It holds numbers, bools, text, dates and timestamps.
+// CSV is the CSV format. It holds numbers, decimals, bools, text, dates and timestamps.
 func CSV(options CSVOptions) Format { return csvFormat{options} }
 
 type csvFormat struct{ CSVOptions }
 
 func (csvFormat) name() string { return "csv" }
 
-// inCSV reports whether arrow-go writes a type to CSV and reads it again.
+// inCSV reports whether a type is written to CSV and arrow-go reads it again.
 func inCSV(t arrow.DataType) bool {
 	switch t.ID() {
-	case arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
+	case arrow.DECIMAL128, arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 		arrow.FLOAT32, arrow.FLOAT64, arrow.STRING, arrow.LARGE_STRING, arrow.DATE32, arrow.TIMESTAMP:
 		return true
 	}
@@ -54,6 +58,7 @@ func (f csvFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error) {
 		return []arrowcsv.Option{arrowcsv.WithComma(f.Delimiter), arrowcsv.WithHeader(header), arrowcsv.WithNullWriter(f.Null)}
 	}
 	first := !f.NoHeader
+	schema = withoutDecimals(schema)
 	return &textEncoder{w: w, header: func(to io.Writer) error {
 		if !first {
 			return nil
@@ -74,6 +79,8 @@ func (f csvFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error) {
 		_, err = to.Write(names.Bytes())
 		return err
 	}, encode: func(to io.Writer, record arrow.Record) error {
+		record = decimalsAsText(record, schema)
+		defer record.Release()
 		if schema.NumFields() == 1 {
 			return csvColumn(to, record, options(false))
 		}
@@ -83,6 +90,42 @@ func (f csvFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error) {
 		}
 		return writer.Flush()
 	}}, nil
+}
+
+// withoutDecimals is a schema with text instead of decimals.
+func withoutDecimals(schema *arrow.Schema) *arrow.Schema {
+	fields := slices.Clone(schema.Fields())
+	for i := range fields {
+		if fields[i].Type.ID() == arrow.DECIMAL128 {
+			fields[i].Type = arrow.BinaryTypes.String
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// decimalsAsText makes text of the decimals of a record, with all their digits: arrow-go rounds
+// them to 64 bits when it writes CSV.
+func decimalsAsText(record arrow.Record, schema *arrow.Schema) arrow.Record {
+	columns := slices.Clone(record.Columns())
+	for i, column := range columns {
+		values, ok := column.(*array.Decimal128)
+		if !ok {
+			continue
+		}
+		text := array.NewStringBuilder(memory.DefaultAllocator)
+		scale := values.DataType().(*arrow.Decimal128Type).Scale
+		for row := range values.Len() {
+			if values.IsNull(row) {
+				text.AppendNull()
+			} else {
+				text.Append(arraytext.Decimal(values.Value(row).BigInt(), scale))
+			}
+		}
+		columns[i] = text.NewArray()
+		text.Release()
+		defer columns[i].Release()
+	}
+	return array.NewRecord(schema, columns, record.NumRows())
 }
 
 // csvColumn writes the rows of a table of one column. Readers skip empty lines, so an

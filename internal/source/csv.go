@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -182,12 +183,24 @@ func (f csvFormat) decode(file *stream, schema *arrow.Schema, columns []string, 
 	common := []arrowcsv.Option{arrowcsv.WithAllocator(allocator), arrowcsv.WithHeader(!f.NoHeader), arrowcsv.WithChunk(rows),
 		arrowcsv.WithNullReader(true, f.Nulls...), arrowcsv.WithComma(f.Delimiter)}
 	if f.NoHeader || len(columns) == 0 { // otherwise arrow-go reads the first row as a header
-		return arrowcsv.NewReader(whole, schema, common...), nil
+		return csvValues{arrowcsv.NewReader(whole, schema, common...)}, nil
 	}
 	types := map[string]arrow.DataType{}
 	for _, name := range columns {
 		found, _ := schema.FieldsByName(name)
 		types[name] = found[0].Type
 	}
-	return arrowcsv.NewInferringReader(whole, append(common, arrowcsv.WithColumnTypes(types), arrowcsv.WithIncludeColumns(columns))...), nil
+	return csvValues{arrowcsv.NewInferringReader(whole, append(common, arrowcsv.WithColumnTypes(types), arrowcsv.WithIncludeColumns(columns))...)}, nil
+}
+
+// csvValues adds the remedy to errors of numbers, whose column arrow-go does not name.
+type csvValues struct{ array.RecordReader }
+
+func (r csvValues) Err() error {
+	err := r.RecordReader.Err()
+	var number *strconv.NumError
+	if !errors.As(err, &number) {
+		return err
+	}
+	return fmt.Errorf("%q does not fit the type of its column: give the type in CSVOptions.Types, or infer it from more rows with InferRows: %w", number.Num, err)
 }

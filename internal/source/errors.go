@@ -40,7 +40,7 @@ type Error struct {
 func (e *Error) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "source: %s: ", e.Source)
-	if e.Path != "" {
+	if e.Path != "" && !strings.HasSuffix(e.Source, " "+e.Path) { // a source of one file names it
 		fmt.Fprintf(&text, "%s: ", e.Path)
 	}
 	if e.RowGroup >= 0 {

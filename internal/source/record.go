@@ -42,8 +42,8 @@ func Records(schema *arrow.Schema, list ...arrow.Record) (Source, error) {
 		if record == nil {
 			return fail(fmt.Errorf("record %d is nil: %w", i, ErrArgument))
 		}
-		if !record.Schema().Equal(schema) {
-			return fail(fmt.Errorf("record %d has another schema, expected that of the source: %w", i, buffer.ErrSchema))
+		if err := otherSchema(record.Schema(), schema); err != nil {
+			return fail(fmt.Errorf("record %d has another schema than the source: %w", i, err))
 		}
 	}
 	return &recordList{schema: schema, records: list}, nil
@@ -113,7 +113,8 @@ type recordReader struct {
 }
 
 // RecordReader is a source of the records of a reader. It can be opened once; the
-// second call of Open gives an error that wraps [ErrUsed].
+// second call of Open gives an error that wraps [ErrUsed]. A record whose columns have other
+// names or types than the schema of the reader gives one that wraps buffer.ErrSchema.
 //
 // # Ownership
 //
@@ -161,13 +162,20 @@ func (s *recordReader) Open(_ context.Context, m *memory.Manager, request Reques
 type readerRecords struct {
 	projection
 	reader array.RecordReader
+	// at is the number of records read.
+	at int
 }
 
 // next turns a panic of the reader into an error: the reader may decode a file.
 func (r *readerRecords) next(context.Context) (record arrow.Record, err error) {
 	defer recovered(&err)
 	if r.reader.Next() {
-		return r.record(r.reader.Record()), nil
+		record := r.reader.Record()
+		if err := otherColumns(record.Schema(), r.reader.Schema()); err != nil {
+			return nil, fmt.Errorf("record %d has another schema than its reader: %w", r.at, err)
+		}
+		r.at++
+		return r.record(record), nil
 	}
 	if err := r.reader.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -218,6 +219,60 @@ func TestRecordReaderIsReadOnce(t *testing.T) {
 	require.ErrorIs(t, err, source.ErrUsed)
 }
 
+// mixed is a record reader whose records need not have its schema.
+type mixed struct {
+	schema  *arrow.Schema
+	records []arrow.Record
+	at      int
+}
+
+func (m *mixed) Retain()               {}
+func (m *mixed) Release()              {}
+func (m *mixed) Err() error            { return nil }
+func (m *mixed) Schema() *arrow.Schema { return m.schema }
+func (m *mixed) Record() arrow.Record  { return m.records[m.at-1] }
+func (m *mixed) Next() bool            { m.at++; return m.at <= len(m.records) }
+
+// TestReadersOfOtherColumns reads records whose columns are not those of the reader. Two columns
+// of one type in another order would be mistaken for each other.
+func TestReadersOfOtherColumns(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	record := func(t arrow.DataType, names ...string) arrow.Record {
+		var fields []arrow.Field
+		for _, name := range names {
+			fields = append(fields, arrow.Field{Name: name, Type: t, Nullable: true})
+		}
+		builder := array.NewRecordBuilder(arrowmemory.NewGoAllocator(), arrow.NewSchema(fields, nil))
+		defer builder.Release()
+		for i := range names {
+			builder.Field(i).AppendNull()
+		}
+		return builder.NewRecord()
+	}
+	first := record(arrow.PrimitiveTypes.Int64, "a", "b")
+	for message, second := range map[string]arrow.Record{
+		`record 1 has another schema than its reader: column 0 is "b" of int64, expected "a" of int64`: record(arrow.PrimitiveTypes.Int64, "b", "a"),
+		`column 0 is "a" of int32, expected "a" of int64`:                                              record(arrow.PrimitiveTypes.Int32, "a", "b"),
+		"it has 1 columns, expected 2":                                                                 record(arrow.PrimitiveTypes.Int64, "a"),
+	} {
+		for _, columns := range [][]string{nil, {"b"}} {
+			s, err := source.RecordReader(&mixed{schema: first.Schema(), records: []arrow.Record{first, second}})
+			require.NoError(t, err)
+			reader, err := s.Open(t.Context(), m, source.Request{Columns: columns})
+			require.NoError(t, err)
+			for err == nil {
+				var table *buffer.Buffer
+				if table, err = reader.Next(t.Context()); err == nil {
+					require.NoError(t, table.Release())
+				}
+			}
+			require.ErrorIs(t, err, buffer.ErrSchema)
+			require.ErrorContains(t, err, message)
+			require.NoError(t, reader.Close())
+		}
+	}
+}
+
 func TestReadersEnd(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	for name, open := range memorySources(t, m) {
@@ -264,8 +319,13 @@ func TestConstructorsCheckTheirArguments(t *testing.T) {
 		"no records":     func() (source.Source, error) { return source.Records(nil) },
 		"nil record":     func() (source.Source, error) { return source.Records(nil, nil) },
 		"another schema": func() (source.Source, error) { return source.Records(other, numbered(0, 1)) },
-		"no columns":     func() (source.Source, error) { return source.Values([]int{1}) },
-		"nil reader":     func() (source.Source, error) { return source.RecordReader(nil) },
+		"not nullable": func() (source.Source, error) {
+			fields := slices.Clone(numbered(0, 1).Schema().Fields())
+			fields[1].Nullable = false
+			return source.Records(arrow.NewSchema(fields, nil), numbered(0, 1))
+		},
+		"no columns": func() (source.Source, error) { return source.Values([]int{1}) },
+		"nil reader": func() (source.Source, error) { return source.RecordReader(nil) },
 	} {
 		s, err := make()
 		assert.Nil(t, s, name)

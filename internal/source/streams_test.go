@@ -83,6 +83,14 @@ func TestCSV(t *testing.T) {
 	require.ErrorIs(t, err, source.ErrUsed)
 }
 
+// TestErrorsNameTheirFileOnce opens a file that is missing.
+func TestErrorsNameTheirFileOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "missing.csv")
+	_, err := source.CSV([]string{path}, source.CSVOptions{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.Equal(t, 1, strings.Count(err.Error(), path), err)
+}
+
 func TestCSVOptions(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	open := func(text string, options source.CSVOptions) (source.Source, error) {
@@ -108,6 +116,7 @@ func TestCSVOptions(t *testing.T) {
 	require.NoError(t, err)
 	_, err = reader.Next(t.Context())
 	require.ErrorIs(t, err, source.ErrContents, "a value of another type is not a null")
+	require.ErrorContains(t, err, `"x" does not fit the type of its column: give the type in CSVOptions.Types, or infer it from more rows`)
 	require.NoError(t, reader.Close())
 	s, err = open(late, source.CSVOptions{InferRows: -1})
 	require.NoError(t, err)

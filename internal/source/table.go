@@ -43,8 +43,8 @@ func Tables(list ...*buffer.Buffer) (Source, error) {
 		if err := table.Check(); err != nil {
 			return nil, &Error{Source: "tables", RowGroup: -1, Err: fmt.Errorf("table %d: %w", i, err)}
 		}
-		if !table.Schema().Equal(list[0].Schema()) {
-			return nil, &Error{Source: "tables", RowGroup: -1, Err: fmt.Errorf("table %d has another schema than table 0: %w", i, buffer.ErrSchema)}
+		if err := otherSchema(table.Schema(), list[0].Schema()); err != nil {
+			return nil, &Error{Source: "tables", RowGroup: -1, Err: fmt.Errorf("table %d has another schema than table 0: %w", i, err)}
 		}
 	}
 	return &tables{schema: list[0].Schema(), tables: list}, nil

@@ -29,9 +29,28 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	}
 	t, ok := commonType(types)
 	if !ok {
-		return nil, fmt.Errorf("cannot compare %v with %v: %w", types[0], types[1], ErrType)
+		return nil, fmt.Errorf("cannot compare %v with %v%s: %w", types[0], types[1], comparedWith(types[0], types[1]), ErrType)
 	}
 	return b.same(op, operands, t, boolean)
+}
+
+// comparedWith says what a time is compared with, if one of two types is a time.
+func comparedWith(left, right arrow.DataType) string {
+	if !exprtree.IsTemporal(left) {
+		left, right = right, left
+	}
+	if !exprtree.IsTemporal(left) {
+		return ""
+	}
+	if exprtree.KindOf(right) == exprtree.String {
+		return ", expected a time instead of text"
+	}
+	one, isTime := left.(*arrow.TimestampType)
+	other, isOther := right.(*arrow.TimestampType)
+	if isTime && isOther && (one.TimeZone == "") != (other.TimeZone == "") {
+		return ", of which one has a time zone: take LocalTime of it, or InstantIn of the other one"
+	}
+	return ""
 }
 
 func (b *binder) comparedStrings(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
@@ -163,9 +182,25 @@ func (b *binder) userCast(n *node, o operand) (*exprtree.Node, error) {
 		return from, nil
 	}
 	if d, ok := from.Type.(*arrow.Decimal128Type); ok && badDecimal(d) || !exprtree.CanCast(from.Type, n.to, n.op == exprtree.CastWrap) {
-		return nil, fmt.Errorf("cannot cast %v to %v: %w", from.Type, n.to, ErrType)
+		return nil, fmt.Errorf("cannot cast %v to %v%s: %w", from.Type, n.to, insteadOfCast(from.Type, n.to), ErrType)
 	}
 	return b.node(n.op, n.to, from), nil
+}
+
+// insteadOfCast names the function that makes text of a type that no cast makes text of.
+func insteadOfCast(from, to arrow.DataType) string {
+	if exprtree.KindOf(to) != exprtree.String {
+		return ""
+	}
+	switch id := from.ID(); {
+	case arrow.IsFloating(id):
+		return ", use FormatFloat"
+	case id == arrow.DATE32 || id == arrow.DATE64 || id == arrow.TIMESTAMP:
+		return ", use FormatTime"
+	case id == arrow.DURATION:
+		return ", use FormatDuration"
+	}
+	return ""
 }
 
 func (b *binder) hash(operands []operand) (*exprtree.Node, error) {
@@ -195,7 +230,7 @@ func (b *binder) datePart(op exprtree.Op, o operand) (*exprtree.Node, error) {
 	switch t := n.Type.(type) {
 	case *arrow.TimestampType:
 		if !isUTC(t.TimeZone) {
-			return nil, fmt.Errorf("%v of %v: parts are computed in UTC, cast it to a timestamp without a time zone for those: %w", op, t, ErrType)
+			return nil, fmt.Errorf("%v of %v: take LocalTime for the parts in a time zone, or cast it to a timestamp without a zone for those in UTC: %w", op, t, ErrType)
 		}
 		return b.node(op, arrow.PrimitiveTypes.Int64, n), nil
 	case *arrow.Date32Type, *arrow.Date64Type:

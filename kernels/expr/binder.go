@@ -81,9 +81,9 @@ func (b *binder) bindAnew(n *node) (operand, error) {
 		return b.literal(n)
 	}
 	arguments := make([]operand, len(n.arguments))
-	for i, argument := range n.arguments {
+	for i := range n.arguments {
 		var err error
-		if arguments[i], err = b.bind(argument); err != nil {
+		if arguments[i], err = b.argument(n, i); err != nil {
 			return operand{}, err
 		}
 	}
@@ -93,6 +93,23 @@ func (b *binder) bindAnew(n *node) (operand, error) {
 			err = b.refuse(n, err)
 		}
 		return operand{}, err
+	}
+	return operand{node: made}, nil
+}
+
+// argument binds an operand of a node. A nil beside the other choice of If is the null of its
+// type.
+func (b *binder) argument(n *node, i int) (operand, error) {
+	if n.op != exprtree.IfElse || i == 0 || !n.arguments[i].isNil() || n.arguments[3-i].isNil() {
+		return b.bind(n.arguments[i])
+	}
+	other, err := b.bind(n.arguments[3-i])
+	if err != nil {
+		return operand{}, err
+	}
+	made, err := literalNode(nil, plainText(other.typeOf()))
+	if err != nil {
+		return operand{}, b.refuse(n.arguments[i], err)
 	}
 	return operand{node: made}, nil
 }
@@ -121,6 +138,9 @@ func fieldNames(schema *arrow.Schema) []string {
 
 func (b *binder) literal(n *node) (operand, error) {
 	t, ok := n.ownType()
+	if n.isNil() {
+		return operand{}, b.refuse(n, fmt.Errorf("nil has no type here, use LitOf(type, nil), or IsNull to find nulls: %w", ErrLiteral))
+	}
 	if !ok {
 		return operand{}, b.refuse(n, fmt.Errorf("a literal of Go's %T: %w", n.value, ErrLiteral))
 	}

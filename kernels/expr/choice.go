@@ -7,7 +7,8 @@ import (
 )
 
 // If is a in rows with a true condition, b in rows with a false one, and null in the
-// others. A null in the operand that is not selected has no effect.
+// others. A null in the operand that is not selected has no effect. Lit(nil) is the null of the
+// type of the other one.
 func If(condition, a, b Expr) Expr { return makeMany(exprtree.IfElse, condition, a, b) }
 
 // Coalesce is the first of the expressions that is not null.

@@ -11,7 +11,8 @@ import (
 // Lit is a value: any of Go's numbers, bool, string, []byte, time.Time,
 // time.Duration, arrow.Date32 or arrow.Date64. An int, a float64, a time.Time and a
 // time.Duration take their type from the other operands: see the package
-// documentation. Nil and other Go types give an error when the expression is bound.
+// documentation. Nil is the null of the other choice's type in If and a null among the values
+// of In. Elsewhere nil, like other Go types, gives an error when the expression is bound.
 //
 // A time.Time is an instant, of any location. A []byte must not be changed
 // afterwards.
@@ -19,7 +20,8 @@ func Lit(value any) Expr { return Expr{&node{op: exprtree.Literal, value: value}
 
 // LitOf is a value of the type. It accepts the values of Lit that the type can hold,
 // and arrow.Time32, arrow.Time64, arrow.Timestamp and arrow.Duration, which count
-// in the unit of the type, and decimal128.Num, an unscaled decimal. A nil value is null.
+// in the unit of the type. A decimal may also be a string of digits, such as "-12.50", or a
+// decimal128.Num, which is unscaled. A nil value is null.
 func LitOf(dataType arrow.DataType, value any) Expr {
 	return Expr{&node{op: exprtree.Literal, value: value, to: dataType}}
 }
@@ -39,6 +41,11 @@ func (n *node) isOpen() bool {
 		return true
 	}
 	return false
+}
+
+// isNil reports whether a literal is nil and has no type.
+func (n *node) isNil() bool {
+	return n != nil && n.op == exprtree.Literal && n.to == nil && n.value == nil
 }
 
 // ownType returns the type that a literal has by itself.

@@ -150,14 +150,19 @@ func convertDecimal(value any, t *arrow.Decimal128Type) (any, bool) {
 	return decimal128.FromBigInt(whole), true
 }
 
-// unscaled returns an integer, or a float with its shortest text, times a power of ten, or nil
-// if that is not a whole number.
+// unscaled returns an integer, a float with its shortest text, or the digits of a string, times
+// a power of ten, or nil if that is not a whole number.
 func unscaled(value any, scale int32) *big.Int {
+	text, ok := value.(string)
+	if float, isFloat := value.(float64); isFloat {
+		text, ok = strconv.FormatFloat(float, 'f', -1, 64), true
+	}
 	whole := integer(value)
-	if float, ok := value.(float64); ok {
-		ahead, fraction, _ := strings.Cut(strconv.FormatFloat(float, 'f', -1, 64), ".")
+	if ok {
+		ahead, fraction, _ := strings.Cut(text, ".")
+		fraction = strings.TrimRight(fraction, "0")
 		missing := int(scale) - len(fraction)
-		if whole, ok = new(big.Int).SetString(ahead+fraction, 10); !ok || missing < 0 {
+		if whole, ok = new(big.Int).SetString(ahead+fraction, 10); !ok || missing < 0 || strings.ContainsAny(fraction, "+-") {
 			return nil // not a number, infinite, or with more digits
 		}
 		scale = int32(missing)
