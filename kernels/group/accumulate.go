@@ -70,7 +70,7 @@ func (r *run) accumulateList(list []accumulator, allocate allocator) (*states, e
 	return made, err
 }
 
-// marked sets marks in the plan's accumulators, perhaps with others after them.
+// marked sets the marks of a list that begins with the plan's accumulators, and returns it.
 func (r *run) marked(list []accumulator) []accumulator {
 	for i := range list {
 		list[i].marks = list[i].kind == countRows && r.plan.marks(i)

@@ -51,7 +51,8 @@ type ByOptions struct {
 	FirstRow int64
 	// Windows lets [Query.Partial] add floats as Aggregate does on a GPU, several times as fast.
 	// [Merge] then can fail with an error that wraps [ErrInexact]: make the partial results again
-	// without Windows. That does not happen if the largest magnitudes of the parts are alike.
+	// without Windows. That is rare if the parts have similar magnitudes: a group needs a value in one part that
+	// is more than twice as large as all of another part, or large values that are rare. Other methods ignore it.
 	Windows bool
 }
 

@@ -104,7 +104,7 @@ func (q Query) aggregateDivided(ctx context.Context, aggregates []Aggregate, opt
 		first := ArgMin(expr.Lit(int8(0))).As(firstName)
 		d.aggregates = append(append([]Aggregate{}, aggregates...), first)
 	}
-	d.options.Order, d.options.MaxGroups = Unspecified, 0
+	d.options.Order, d.options.MaxGroups, d.options.Windows = Unspecified, 0, false
 	if d.bits > 0 {
 		for part := range uint64(1) << d.bits {
 			if err = d.part(ctx, d.bits, part); err != nil {

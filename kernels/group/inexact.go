@@ -8,7 +8,7 @@ import (
 )
 
 // checkExact returns ErrInexact if merged sums of floats were those of windows that differ too much:
-// a bin was dropped to which others have carried. A GPU is waited for.
+// a bin was dropped to which others have carried. It waits for a GPU.
 func (r *run) checkExact() error {
 	var floats []int
 	for i, a := range r.plan.accumulators {

@@ -189,7 +189,8 @@ func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
 // Merge combines tables of [Query.Partial], made with the same keys and aggregates, and
 // returns the result of [Query.Aggregate] for all their rows. The schema is that of the
 // tables that were aggregated. The order of the tables is that of the rows, for aggregates
-// that depend on it: First, Last, Mode, Collect, ArgMin and ArgMax.
+// that depend on it: First, Last, Mode, Collect, ArgMin and ArgMax. If Order is FirstAppearance, the tables have to
+// be made with it too: otherwise the order of their groups is not that of the rows.
 //
 // The rows were selected before: Nulls and conditions have no effect. Merge waits like
 // selection.Concat and Aggregate, and for the answer whether sums of floats are exact. The caller keeps

@@ -141,6 +141,25 @@ func TestInexactWindows(t *testing.T) {
 	require.Positive(t, differed)
 }
 
+// TestDividedWithWindows aggregates chunks of very different magnitudes. Windows is for Partial: the result of
+// Aggregate is exact also if the memory does not fit the budget.
+func TestDividedWithWindows(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
+	const n = 64
+	keys, x := make([]int32, 2*n), make([]float64, 2*n)
+	for i := range x {
+		x[i] = math.Ldexp(1.1, i/n*300)
+	}
+	table := floatTable(t, mgr, keys, x, x)
+	var sums []arrow.Array
+	for _, choice := range []strategy.Group{{}, {DividedRows: n, Tiles: true, Places: true}} {
+		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{Windows: true})
+		require.NoError(t, err)
+		sums = append(sums, columntest.Fetch(t, made).Column(1))
+	}
+	require.Equal(t, exactTexts(sums[0]), exactTexts(sums[1]))
+}
+
 // TestPartialTexts merges partial results by short strings, which become numbers and dense keys.
 func TestPartialTexts(t *testing.T) {
 	dev := devicetest.OpenKernels(t)

@@ -43,7 +43,7 @@ type partitioning struct {
 	slots                 memory.Slice[uint8]
 	// groups and offsets are the number of groups of each partition, and before it.
 	groups, offsets memory.Slice[uint8]
-	// totals has the number of all groups, and for partitions by hashes then a word that is failed.
+	// totals has the number of all groups and, for partitions by hashes, the flag failed behind it.
 	totals, failed memory.Slice[uint8]
 	// placesOfGroups are the places of each partition's groups. The results of aggregates have
 	// the same positions.

@@ -16,10 +16,10 @@ import (
 
 // Scattered integers have places by hashes. Rows move to partitions by the first bits of the hash of
 // their key, with the key. A block then finds the keys of a partition with a hash table in shared
-// memory (partition_hash.cu) and replaces the places of its rows by the slots of the table, with which
-// partition_groups adds up the rows as ever. The greatest key of a group is its key. If a
-// partition has more keys than slots, or the memory does not fit the budget, the groups are found in
-// another way.
+// memory (partition_hash.cu) and replaces the places of its rows by the slots of the table. Then
+// partition_groups adds up the rows as it does for other places. All keys of a group are equal, so its key is
+// the maximum of them. If a partition has more keys than slots, or the memory does not fit the budget, the groups
+// are found in another way.
 //
 // This replaces the numbering of the rows by a hash table in memory, which takes several times as long if that table
 // exceeds the cache. It is chosen if a sketch of the keys (sketch.go) shows more groups than tiles add up:
@@ -96,7 +96,7 @@ func (r *run) planHashedSizes(p *partitionPlan, key *column.Column) (*partitionP
 		return nil, err
 	}
 	p.hashed.bits = bits.Len64(places - 1)
-	// The places take the source's memory when the rows are partitioned.
+	// hash sets the memory of these values: the places of the rows.
 	of := denseKey{source: source{is: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
 	p.keys = &denseKeys{keys: []denseKey{of}, places: places}
 	if p, err = r.planSizes(p); p == nil || err != nil || !r.fits(p) {
@@ -109,7 +109,7 @@ func (r *run) planHashedSizes(p *partitionPlan, key *column.Column) (*partitionP
 // partitions by hashes, or too many for the rows.
 func (r *run) hashedPlaces(key *column.Column) (uint64, error) {
 	chosen := strategy.OfGroup(r.call.Context())
-	if chosen.HashedGroups > 0 { // tables are at most half full
+	if chosen.HashedGroups > 0 { // at most half of the slots are used
 		return powerFrom(2 * uint64(chosen.HashedGroups)), nil
 	}
 	groups, err := r.distinct(key)

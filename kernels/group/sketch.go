@@ -61,39 +61,12 @@ func sketch(call *op.Call, c *column.Column) (found sketched, err error) {
 	if err != nil {
 		return found, err
 	}
-	const boundWords, registerWords = 2, sketchRegisters / 2
-	block, buffers, err := call.Scratch(8 * (boundWords + registerWords))
+	read, err := sketchWords(call, keys, rows, counted)
 	if err != nil {
-		return found, err
-	}
-	defer func() { err = errors.Join(err, block.Release()) }()
-	all := buffers[0]
-	registers, err := all.Slice(8*boundWords, all.Len())
-	if err != nil {
-		return found, err
-	}
-	if err := all.Fill(call.Stream, 0); err != nil {
-		return found, err
-	}
-	kernel, err := call.Kernel(&aggregateSet, "sketch", "sketch_keys")
-	if err != nil {
-		return found, err
-	}
-	blocks := min(2*max(call.Stream.Device().Info().Multiprocessors, 1), max(rows-1, 0)/(sketchThreads*sketchRows)+1)
-	err = kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: sketchThreads}, 0, all, registers, keys.argument(), counted, int64(rows))
-	if err != nil {
-		return found, err
-	}
-	words, err := memory.Reinterpret[uint64](all)
-	if err != nil {
-		return found, err
-	}
-	var read [boundWords + registerWords]uint64
-	if err := words.Download(call.Context(), call.Stream, read[:]); err != nil {
 		return found, err
 	}
 	var ranks [sketchRegisters]uint32
-	for i, word := range read[boundWords:] { // devices are little-endian, and so are the hosts that have them
+	for i, word := range read[sketchBoundWords:] { // devices are little-endian, and so are the hosts that have them
 		ranks[2*i], ranks[2*i+1] = uint32(word), uint32(word>>32)
 	}
 	sign := uint64(0)
@@ -109,6 +82,42 @@ func sketch(call *op.Call, c *column.Column) (found sketched, err error) {
 	found.distinct = min(distinctOf(ranks[:]), uint64(rows))
 	c.LearnDistinctEstimate(found.distinct)
 	return found, nil
+}
+
+// sketchBoundWords is the number of words of 64 bits with the bounds, sketchWordCount that with the registers
+// behind them.
+const sketchBoundWords, sketchWordCount = 2, 2 + sketchRegisters/2
+
+// sketchWords returns the greatest key, the complement of the least one, and the registers. It waits.
+func sketchWords(call *op.Call, keys source, rows int, counted memory.Slice[int64]) (read [sketchWordCount]uint64, err error) {
+	block, buffers, err := call.Scratch(8 * sketchWordCount)
+	if err != nil {
+		return read, err
+	}
+	defer func() { err = errors.Join(err, block.Release()) }()
+	all := buffers[0]
+	registers, err := all.Slice(8*sketchBoundWords, all.Len())
+	if err != nil {
+		return read, err
+	}
+	if err := all.Fill(call.Stream, 0); err != nil {
+		return read, err
+	}
+	kernel, err := call.Kernel(&aggregateSet, "sketch", "sketch_keys")
+	if err != nil {
+		return read, err
+	}
+	blocks := min(2*max(call.Stream.Device().Info().Multiprocessors, 1), max(rows-1, 0)/(sketchThreads*sketchRows)+1)
+	err = kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: sketchThreads}, 0, all, registers, keys.argument(), counted, int64(rows))
+	if err != nil {
+		return read, err
+	}
+	words, err := memory.Reinterpret[uint64](all)
+	if err != nil {
+		return read, err
+	}
+	err = words.Download(call.Context(), call.Stream, read[:])
+	return read, err
 }
 
 // distinctOf estimates the number of different keys of which registers have the ranks, by the estimator of Ertl (New

@@ -94,3 +94,23 @@ func TestSlices(t *testing.T) {
 		require.NoError(t, table.Release())
 	}
 }
+
+// TestSlicesOfTooManyGroups has more groups than MaxGroups, of which the frequent one is the last. Nothing is
+// written behind the states of the others.
+func TestSlicesOfTooManyGroups(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
+	const n, others, mostGroups = 8000, 3000, 20
+	keys, x := make([]int32, n), make([]float64, n)
+	for i := range keys {
+		keys[i], x[i] = int32(min(i, others)), 1
+	}
+	table := floatTable(t, mgr, keys, x, x)
+	for _, aggregate := range []group.Aggregate{group.Sum(expr.Col("x")), group.Max(expr.Col("x"))} {
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, SlotBytes: 12 * (32 + 7)})
+		made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{aggregate}, group.ByOptions{MaxGroups: mostGroups})
+		require.NoError(t, err)
+		_, err = made.NumRows(t.Context())
+		require.ErrorIs(t, err, buffer.ErrRows)
+		require.NoError(t, made.Release())
+	}
+}

@@ -40,7 +40,8 @@ func (p *plan) fusible(a accumulator, waits bool) bool {
 	return false
 }
 
-// waits reports whether the host may wait for the windows of sums of floats. Partial results have none.
+// waits reports whether the host may wait for the windows of sums of floats of expressions. Partial results read
+// columns of such expressions.
 func (r *run) waits() bool {
 	return r.options.MaxGroups == 0 && !r.parts && !(r.call.Stream != nil && r.call.Stream.Capturing())
 }

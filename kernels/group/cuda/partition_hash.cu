@@ -15,7 +15,7 @@ KERNEL hash_places(u32 *places, const Source keys, u32 bits, const i64 *rows, i6
         places[i] = (u32)(mixed(keys.load(i)) >> 64 - bits);
 }
 
-// Hashed is the partitions: struct hashedKeys of partition_hash.go. tables has a table of table_words for each
+// Hashed is the partitions: partitioning.findSlots makes it. tables has a table of table_words for each
 // slot of chunks, of which that of a partition's first chunk is used.
 struct Hashed {
     u16 *places;

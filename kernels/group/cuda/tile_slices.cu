@@ -27,9 +27,10 @@ struct HotGroups {
 
 DEVICE void store_shared(u32 address, u32 x) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(x) : "memory"); }
 
-// find_hot finds the hot groups of n rows. sample has room for the groups of the sample, and counts for a word for
-// each candidate. All threads call it.
-DEVICE void find_hot(const NumberSource &source, u64 n, u32 *sample, u32 *counts, HotGroups &hot) {
+// find_hot finds the hot groups of n rows. Numbers from groups on belong to no group: there are more groups than the
+// caller has room for. sample has room for the groups of the sample, and counts for a word for each candidate. All
+// threads call it.
+DEVICE void find_hot(const NumberSource &source, u64 n, u64 groups, u32 *sample, u32 *counts, HotGroups &hot) {
     const u32 thread = thread_in_block(), candidate = thread % hot_candidates;
     static_assert(sampled_rows == tile_threads);
     if (thread < hot_candidates)
@@ -42,15 +43,15 @@ DEVICE void find_hot(const NumberSource &source, u64 n, u32 *sample, u32 *counts
     fetch_add(shared_address(&counts[candidate]), same);
     synchronize_block();
     if (thread == 0) {
-        const u32 groups = shared_address(hot.group);
+        const u32 list = shared_address(hot.group);
         u32 count = 0;
         for (u32 i = 0; i < hot_candidates && count < most_hot; i++) {
             const u32 group = sample[i * (sampled_rows / hot_candidates)];
-            bool is_new = counts[i] >= hot_rows;
+            bool is_new = counts[i] >= hot_rows && group < groups;
             for (u32 h = 0; h < count; h++)
-                is_new = is_new && load_volatile(groups + 4 * h) != group;
+                is_new = is_new && load_volatile(list + 4 * h) != group;
             if (is_new)
-                store_shared(groups + 4 * count++, group);
+                store_shared(list + 4 * count++, group);
         }
         hot.count = count;
     }
@@ -116,7 +117,7 @@ add_slices(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
     const u64 n = block.rows;
     const NumberSource source = number_source(numbers, keys);
     u32 *const queues = (u32 *)tile_shared + (2 * batch.wide + batch.words) * batch.entries;
-    find_hot(source, n, queues, queues + sampled_rows, hot);
+    find_hot(source, n, device_rows(groups, most_groups), queues, queues + sampled_rows, hot);
     const u32 hot_groups = hot.count, slices = batch.slices, slice = block_in_grid() % slices;
     const u32 least = source.least, factor = source.factor, first_group = batch.first_group, known = block.known;
     u32 next[tile_rows], waiting = 0, number = 0;
