@@ -1,6 +1,7 @@
 package gpuframe_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -10,8 +11,11 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
 // TestSumsOfDifferentMagnitudes adds up floats of two GPUs, which are emulated. Windows of values that are
@@ -21,28 +25,12 @@ func TestSumsOfDifferentMagnitudes(t *testing.T) {
 	ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true})
 	e := openDevices(t, devicetest.Emulators(t, 2))
 	one := engineOn(t, devicetest.Open(t, "host"))
-	schema := arrow.NewSchema([]arrow.Field{{Name: "k", Type: arrow.PrimitiveTypes.Int32}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	k, x := gpuframe.Col("k"), gpuframe.Col("x")
 	for _, exponent := range []int{0, 60} {
 		var tables, hosts []*buffer.Buffer
 		for i, m := range e.Managers() {
-			keys, values := make([]int32, 100), make([]float64, 100)
-			for j := range values {
-				keys[j], values[j] = int32(j%3), math.Ldexp(1+float64(j)/7, i*exponent)
-			}
-			for of, to := range map[*[]*buffer.Buffer]int{&tables: 0, &hosts: 1} {
-				manager := m
-				if to == 1 {
-					manager = one.Manager()
-				}
-				a, err := column.FromSlice(ctx, manager, keys, column.SliceOptions{})
-				require.NoError(t, err)
-				b, err := column.FromSlice(ctx, manager, values, column.SliceOptions{})
-				require.NoError(t, err)
-				made, err := buffer.New(schema, []*column.Column{a, b}, buffer.Rows{Count: 100})
-				require.NoError(t, err)
-				require.NoError(t, a.Release())
-				require.NoError(t, b.Release())
+			for of, to := range map[*[]*buffer.Buffer]*memory.Manager{&tables: m, &hosts: one.Manager()} {
+				made := ofMagnitude(t, to, 100, i*exponent)
 				defer func() { require.NoError(t, made.Release()) }()
 				*of = append(*of, made)
 			}
@@ -68,4 +56,44 @@ func TestSumsOfDifferentMagnitudes(t *testing.T) {
 			require.Len(t, want, rows)
 		}
 	}
+}
+
+// ofMagnitude makes a table of keys and of floats with about the same exponent.
+func ofMagnitude(t *testing.T, m *memory.Manager, rows, exponent int) *buffer.Buffer {
+	keys, values := make([]int32, rows), make([]float64, rows)
+	for i := range values {
+		keys[i], values[i] = int32(i%3), math.Ldexp(1+float64(i)/7, exponent)
+	}
+	k, err := column.FromSlice(t.Context(), m, keys, column.SliceOptions{})
+	require.NoError(t, err)
+	x, err := column.FromSlice(t.Context(), m, values, column.SliceOptions{})
+	require.NoError(t, err)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "k", Type: k.Type()}, {Name: "x", Type: x.Type()}}, nil)
+	made, err := buffer.New(schema, []*column.Column{k, x}, buffer.Rows{Count: int64(rows)})
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(k.Release(), x.Release()))
+	return made
+}
+
+// A query whose sums differ too much begins again, also if it has begun again before because memory was
+// short and a cache kept rows.
+func TestSumsOfDifferentMagnitudesWhileMemoryIsShort(t *testing.T) {
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true})
+	var managers []*memory.Manager
+	var tables []*buffer.Buffer
+	var fault *adaptor.Fault
+	for i, dev := range devicetest.Emulators(t, 2) {
+		fault = adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
+		managers = append(managers, devicetest.Manager(t, dev, memory.Options{Resource: fault}))
+		tables = append(tables, ofMagnitude(t, managers[i], 20, i*60))
+	}
+	e := gpuframe.EngineOnSeveral(managers...)
+	e.KeepTables()
+	kept := e.Table(tables[0]).Cache()
+	require.NoError(t, read(ctx, kept))
+	fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: 1}})
+	f, err := e.Table(tables[0], tables[1:]...).Select(gpuframe.Col("x").Sum()).Collect(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, fault.Requests().Failed)
+	require.NoError(t, errors.Join(f.Release(), release.All(tables), e.Close()))
 }

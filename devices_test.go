@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -243,6 +244,43 @@ func TestTablesAreReadWhereTheyAre(t *testing.T) {
 		requireNothing(t, e, "the queries")
 		require.NoError(t, e.Close())
 	}
+}
+
+// Structs have no hash by which rows move.
+func TestKeysWithoutAHashOnSeveralDevices(t *testing.T) {
+	records := structs(t, 3, 40)
+	key, id := gpuframe.Col("key"), gpuframe.Col("id")
+	one, e := engineOn(t, devicetest.Open(t, "host")), openDevices(t, devicetest.Hosts(t, 2))
+	for name, of := range map[string]func(q gpuframe.Query) gpuframe.Query{
+		"groups": func(q gpuframe.Query) gpuframe.Query { return q.GroupBy(key).Agg(id.Sum()).Sort(key) },
+		"full join": func(q gpuframe.Query) gpuframe.Query {
+			return q.Join(q.Filter(id.Gt(30)).Select(key, id.As("other")), gpuframe.Full, key).Sort(id, gpuframe.Col("other"))
+		},
+	} {
+		q := of(e.Records(nil, records...))
+		require.Equal(t, lines(t, of(one.Records(nil, records...))), lines(t, q), name)
+		text, err := q.Explain(t.Context())
+		require.NoError(t, err)
+		require.NotContains(t, text, "a hash of", name)
+	}
+}
+
+// structs makes batches of rows with numbers and keys that are structs.
+func structs(t *testing.T, batches, rows int) (list []arrow.Record) {
+	of := arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8})
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "key", Type: of}}, nil))
+	defer b.Release()
+	for i := range batches * rows {
+		b.Field(0).(*array.Int64Builder).Append(int64(i))
+		key := b.Field(1).(*array.StructBuilder)
+		key.Append(true)
+		key.FieldBuilder(0).(*array.Int8Builder).Append(int8(i % 7))
+		if (i+1)%rows == 0 {
+			list = append(list, b.NewRecord())
+			t.Cleanup(list[len(list)-1].Release)
+		}
+	}
+	return list
 }
 
 func TestExplainOfSeveralDevices(t *testing.T) {

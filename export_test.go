@@ -54,6 +54,9 @@ func (e *Engine) KeepFew(rows int64) { e.divide.few = rows }
 // DivideAll makes the queries of an engine shuffle rows of any number, and read tables where they are.
 func (e *Engine) DivideAll() { e.divide.leastBytes = 0 }
 
+// KeepTables makes the queries of an engine read tables on the devices that have them.
+func (e *Engine) KeepTables() { e.divide.stay = true }
+
 // Without returns the query with a plan that is made without some passes of the optimizer.
 // Its steps are not shared with q.
 func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {

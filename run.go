@@ -85,19 +85,12 @@ func (r *run) end(err error) {
 // do opens the reader of the result and calls f with it, while the query has its turn. If
 // memory is short, it releases everything. If caches keep rows, these are released and the
 // query begins again. If other queries have used memory, it waits until they have ended, and
-// begins again without others. If sums in windows differ too much, it begins again without windows.
-// After an error the reader is closed.
+// begins again without others. After an error the reader is closed.
 func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
-	short, err := r.attempt(ctx, f)
-	if errors.Is(err, group.ErrInexact) {
-		r.settings.Windows = false
-		r.prepared.windows.Store(false)
-		r.restart()
-		short, err = r.attempt(ctx, f)
-	}
+	short, err := r.begin(ctx, f)
 	if exec.IsShort(err) && r.evict() {
 		r.restart()
-		if without, again := r.attempt(ctx, f); !errors.Is(again, source.ErrUsed) {
+		if without, again := r.begin(ctx, f); !errors.Is(again, source.ErrUsed) {
 			short, err = without, again
 		}
 	}
@@ -105,12 +98,25 @@ func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
 		r.alone = short
 		r.restart()
 		var again error
-		if short, again = r.attempt(ctx, f); errors.Is(again, source.ErrUsed) {
+		if short, again = r.begin(ctx, f); errors.Is(again, source.ErrUsed) {
 			break
 		}
 		err = again
 	}
 	return failed(r.engine.explainSpilling(err))
+}
+
+// begin attempts the query. If sums in windows differ too much, it attempts it again without windows:
+// then all sources are in memory, and can be read again.
+func (r *run) begin(ctx context.Context, f func(buffer.Reader) error) (short *admission.Level, err error) {
+	short, err = r.attempt(ctx, f)
+	if !errors.Is(err, group.ErrInexact) {
+		return short, err
+	}
+	r.settings.Windows = false
+	r.prepared.windows.Store(false)
+	r.restart()
+	return r.attempt(ctx, f)
 }
 
 // evict releases the rows of caches, and reports whether there were any. The query keeps none

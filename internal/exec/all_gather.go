@@ -102,14 +102,15 @@ func (g *gathering) send(ctx context.Context) error {
 		}
 	}
 	for len(g.tables) > 0 {
-		table, err := g.tables[0].acquire(ctx)
+		first := g.tables[0]
+		table, err := first.acquire(ctx)
 		if err != nil {
 			return err
 		}
-		if table, err = releasing(table, g.tables[0].Release()); err != nil {
+		g.tables = g.tables[1:]
+		if table, err = releasing(table, first.Release()); err != nil {
 			return err
 		}
-		g.tables = g.tables[1:]
 		if err := g.to.sendPieces(ctx, table); err != nil {
 			return err
 		}

@@ -10,9 +10,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/plan"
 )
 
-// fragment is the part of a plan below a gathering. Each device has a worker, which runs the
-// fragment on its batches of the sources, and makes up to two tables in advance. The reader
-// yields the tables of all workers in the order of the batches, in memory of the first device.
+// fragment is the part of a plan below a gathering, an all-gather or a shuffle. Each device has a
+// worker, which runs the fragment on its batches of the sources. As the reader of a gathering it yields
+// the tables of all workers in the order of the batches, in memory of the first device, and the workers
+// make up to two tables in advance; so they do for an all-gather, which takes the tables on their
+// devices. A shuffle runs the workers itself.
 //
 // Batches are dealt to the devices in turns, so each device has the same ones in each run. A
 // fragment has operations that make of a table one or more, and read no further table before; so
@@ -176,7 +178,7 @@ func (f *fragment) take(ctx context.Context) (*worker, *buffer.Buffer, error) {
 	return w, table, nil
 }
 
-// start starts the workers. They end with the context of the first call of Next, or by stop.
+// start starts the workers. They end with the context, or by stop.
 func (f *fragment) start(ctx context.Context) {
 	ctx, f.stop = cancel.Endable(ctx)
 	for _, w := range f.workers {

@@ -36,11 +36,10 @@ func indivisible(n Node) string {
 	default:
 		return "for operations without windows"
 	}
-	_, _, err := expr.Hash(keys...).Type(n.Inputs()[0].Schema())
 	switch {
 	case len(keys) == 0:
 		return "for windows over all rows"
-	case err != nil:
+	case !haveHash(keys, n.Inputs()[0].Schema()):
 		return "for windows over keys without a hash"
 	case ofAllRows:
 		return "for windows with values that depend on all rows"

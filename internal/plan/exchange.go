@@ -375,14 +375,26 @@ func (d *distribution) aggregate(n *Aggregate, input Node) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	if len(n.keys) == 0 || n.options.Order != group.Unspecified || !d.isWorthDividing(n) {
-		return spread{node: &Merge{single{NewExchange(partial, Gather, d.devices), n.schema}, n}}, nil
-	}
 	keys := make([]expr.Expr, len(n.keys))
 	for i, k := range n.keys {
 		keys[i] = expr.Col(k.Name())
 	}
+	reason, divided := "", len(keys) > 0 && n.options.Order == group.Unspecified && d.isWorthDividing(n)
+	if divided && !haveHash(keys, n.schema) {
+		reason, divided = "for groups with keys without a hash", false
+	}
+	if !divided {
+		gathered := NewExchange(partial, Gather, d.devices)
+		gathered.reason = reason
+		return spread{node: &Merge{single{gathered, n.schema}, n}}, nil
+	}
 	return spread{node: &Merge{single{NewExchange(partial, Shuffle, d.devices, keys...), n.schema}, n}, all: true}, nil
+}
+
+// haveHash reports whether rows can move by a hash of keys. Structs have none.
+func haveHash(keys []expr.Expr, schema *arrow.Schema) bool {
+	_, _, err := expr.Hash(keys...).Type(schema)
+	return err == nil
 }
 
 // isWorthDividing reports whether a node is expected to yield at least LeastRows rows of LeastBytes
@@ -403,6 +415,9 @@ func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 	for _, k := range n.options.Keys {
 		left, right := typeOf(k.Left, n.left.Schema()), typeOf(k.Right, n.right.Schema())
 		if left == nil || right == nil || !arrow.TypeEqual(left, right) && (!arrow.IsInteger(left.ID()) || !arrow.IsInteger(right.ID())) {
+			return false
+		}
+		if !haveHash([]expr.Expr{k.Left}, n.left.Schema()) {
 			return false
 		}
 	}

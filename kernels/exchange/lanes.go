@@ -77,8 +77,12 @@ func (m *mover) orderAll(tables []*buffer.Buffer) error {
 				if m.ordered[block] {
 					continue
 				}
-				if route, err := m.route(block.Device()); err != nil || route.Means == Pinned {
-					return err // rounds through pinned memory wait for the host
+				route, err := m.route(block.Device())
+				if err != nil {
+					return err
+				}
+				if route.Means == Pinned {
+					continue // the host waits for the rounds through pinned memory
 				}
 				if err := block.OrderBefore(m.stream(block)); err != nil {
 					return err

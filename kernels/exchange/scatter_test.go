@@ -87,7 +87,7 @@ func TestScatter(t *testing.T) {
 func TestCopiesOfAScatterHaveNoOrder(t *testing.T) {
 	const devices, rows, columns = 4, 100, 2
 	all := &orders{streams: map[backend.Stream]map[int]bool{}, events: map[backend.Event]map[int]bool{}}
-	require.NoError(t, device.Register("recorded-scatter", recordingDriver{host.Driver{Count: devices}, all}))
+	require.NoError(t, device.Register("recorded-scatter", recordingDriver{host.Driver{Count: devices}, all, false}))
 	var managers []*memory.Manager
 	for i := range devices {
 		managers = append(managers, devicetest.Manager(t, devicetest.Open(t, fmt.Sprint("recorded-scatter:", i)), memory.Options{}))

@@ -104,8 +104,11 @@ func shortened(ctx context.Context, numbers *column.Column, n int, scratch kerne
 	return made[0], nil
 }
 
+// mostRanges is the maximum number of ranges of [PartitionBy], whose numbers the host makes.
+const mostRanges = 1 << 24
+
 // PartitionBy divides the rows of a table into n ranges by the number of each row's range, which is
-// less than n. The numbers are uint8, for up to 255 ranges, or uint32, without nulls; one pass of a
+// less than n. n is 1 to 2^24. The numbers are uint8, for up to 255 ranges, or uint32, without nulls; one pass of a
 // sort moves rows by uint8. Rows keep their order within a range.
 //
 // # Waiting
@@ -114,8 +117,8 @@ func shortened(ctx context.Context, numbers *column.Column, n int, scratch kerne
 //
 // # Errors
 //
-// The error wraps device.ErrInvalidValue if there is not one number for each row, and if the numbers
-// have another type. Rows with numbers of n or more are in no range.
+// The error wraps device.ErrInvalidValue if there is not one number for each row, if n is not in its
+// range, and if the numbers have another type. Rows with numbers of n or more are in no range.
 func PartitionBy(ctx context.Context, table *buffer.Buffer, numbers *column.Column, n int, options ...Options) (*Partitions, error) {
 	only, err := op.Only(options)
 	var made *Partitions
@@ -147,8 +150,8 @@ func partitionByNumbers(ctx context.Context, table *buffer.Buffer, numbers *colu
 	if numbers, err = numbers.WithHostRows(ctx); err != nil {
 		return nil, fmt.Errorf("numbers: %w", err)
 	}
-	if have := int64(numbers.Len()); have != rows || n < 1 {
-		return nil, errors.Join(fmt.Errorf("%d numbers of %d ranges for %d rows, expected one for each row and one or more ranges: %w", have, n, rows, device.ErrInvalidValue), numbers.Release())
+	if have := int64(numbers.Len()); have != rows || n < 1 || n > mostRanges {
+		return nil, errors.Join(fmt.Errorf("%d numbers of %d ranges for %d rows, expected one for each row and 1 to %d ranges: %w", have, n, rows, mostRanges, device.ErrInvalidValue), numbers.Release())
 	}
 	made, err := partitionBy(ctx, table, n, numbers, options, scratch)
 	return release.OnError(made, err, numbers.Release())

@@ -2,7 +2,6 @@ package selection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -151,7 +150,7 @@ func concatColumns(ctx context.Context, columns []*column.Column, options kernel
 // concatAll returns one column per list of pieces.
 func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*column.Column, err error) {
 	g := newGatherer(ctx, call)
-	defer func() { err = errors.Join(err, g.release()) }()
+	defer func() { made, err = g.end(made, err) }()
 	begun := make([]*pending, len(pieces))
 	for i, each := range pieces {
 		if err := unifyTypes(each); err != nil {
@@ -175,7 +174,7 @@ func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*col
 	for i, p := range begun {
 		c, err := g.column(p)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), release.All(made))
+			return made, fmt.Errorf("column %d: %w", i, err)
 		}
 		made = append(made, c)
 	}

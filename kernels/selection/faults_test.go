@@ -80,6 +80,46 @@ func TestEveryAllocationFails(t *testing.T) {
 	})
 }
 
+// TestEveryFreeFails makes each free of the operators fail, one per run. A failure releases the result.
+func TestEveryFreeFails(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	fault := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
+	mgr := devicetest.Manager(t, dev, memory.Options{Resource: fault})
+	values := arraytest.NewGenerator(5).Array(arrow.ListOf(arrow.BinaryTypes.String), 30)
+	defer values.Release()
+	c := upload(t, mgr, values, 0, 0)
+	bits := arraytest.NewGenerator(6).Array(arrow.FixedWidthTypes.Boolean, 30)
+	defer bits.Release()
+	mask := upload(t, mgr, bits, 0, 0)
+	table, known := tableOf(t, mgr, 20, true, c), tableOf(t, mgr, 30, false, c)
+	indices := upload(t, mgr, indicesOf(t, arrow.PrimitiveTypes.Int8, []int{3, -1, 4, 4}), 0, 0)
+	before := mgr.Stats().InUse
+	for name, run := range map[string]func() (*buffer.Buffer, error){
+		"take":        func() (*buffer.Buffer, error) { return selection.Take(t.Context(), table, indices) },
+		"filter":      func() (*buffer.Buffer, error) { return selection.FilterMask(t.Context(), known, mask) },
+		"head":        func() (*buffer.Buffer, error) { return selection.Head(t.Context(), table, 5) },
+		"tail":        func() (*buffer.Buffer, error) { return selection.Tail(t.Context(), table, 5) },
+		"concatenate": func() (*buffer.Buffer, error) { return selection.Concat(t.Context(), []*buffer.Buffer{known, known}) },
+	} {
+		failed := 0
+		for nth := uint64(1); ; nth++ {
+			fault.Arm(adaptor.FaultOptions{Free: adaptor.FaultRule{Nth: nth}})
+			made, err := run()
+			if err == nil {
+				err = made.Release()
+			}
+			fault.Arm(adaptor.FaultOptions{})
+			require.Equal(t, before, mgr.Stats().InUse, "%s, free %d", name, nth)
+			if err == nil {
+				break
+			}
+			failed++
+			require.ErrorIs(t, err, adaptor.ErrInjected)
+		}
+		require.Positive(t, failed, name)
+	}
+}
+
 func TestEndedContext(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -54,7 +54,16 @@ func gather(ctx context.Context, call *op.Call, columns []*column.Column, s *sou
 	if err == nil && g.estimating() {
 		err = g.sizes.estimate(call)
 	}
-	return made, errors.Join(err, g.release())
+	return g.end(made, err)
+}
+
+// end releases what the gatherer holds. If that fails, or something failed before, it releases the
+// results too.
+func (g *gatherer) end(made []*column.Column, err error) ([]*column.Column, error) {
+	if err = errors.Join(err, g.release()); err != nil {
+		return nil, errors.Join(err, release.All(made))
+	}
+	return made, nil
 }
 
 func (g *gatherer) release() error {

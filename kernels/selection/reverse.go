@@ -108,5 +108,11 @@ func atMost(ctx context.Context, call *op.Call, rows int64, counted memory.Slice
 	if err == nil {
 		least, err = least.Own()
 	}
-	return buffer.Rows{Device: least, Manager: call.Manager}, errors.Join(err, g.release())
+	if err != nil {
+		return buffer.Rows{}, errors.Join(err, g.release())
+	}
+	if err := g.release(); err != nil {
+		return buffer.Rows{}, errors.Join(err, least.Release())
+	}
+	return buffer.Rows{Device: least, Manager: call.Manager}, nil
 }

@@ -145,7 +145,7 @@ func takeColumns(ctx context.Context, call *op.Call, columns []*column.Column, c
 	if errors.Is(err, ErrBounds) {
 		err = g.explain(indices, count)
 	}
-	return made, errors.Join(err, g.release())
+	return g.end(made, err)
 }
 
 func (g *gatherer) takeListed(columns []*column.Column, count int64, counted memory.Slice[int64], indices *column.Column, options TakeOptions) ([]*column.Column, error) {
