@@ -19,11 +19,11 @@ const worthConnecting = 1 << 20
 // shorter copies before it go through the host.
 //
 // Memory that cannot be opened to another device stays usable: the driver copies it
-// through the host.
+// through the host. Managers that are nil are ignored.
 func Connect(managers ...*Manager) {
 	for _, a := range managers {
 		for _, b := range managers {
-			if a.device.Kind() == b.device.Kind() && !a.device.Same(b.device) {
+			if a != nil && b != nil && a.device.Kind() == b.device.Kind() && !a.device.Same(b.device) {
 				open(a.device, b)
 			}
 		}

@@ -111,7 +111,7 @@ func TestConnect(t *testing.T) {
 	t.Setenv("FAKE_LOG", path)
 	a, b := devicetest.Manager(t, first, memory.Options{}), devicetest.Manager(t, second, memory.Options{})
 	memory.Connect(a, b)
-	memory.Connect(a, b, a)
+	memory.Connect(a, nil, b, a)
 	for _, n := range []int{10, 4 << 20} {
 		for range 2 {
 			from, err := memory.NewSlice[uint8](a, n, memory.AllocateOptions{})

@@ -43,7 +43,7 @@ func (m *Manager) reclaim(ctx context.Context, bytes uint64) bool {
 	var total uint64
 	for _, r := range m.reclaimers.list() {
 		released, err := r.Reclaim(ctx, bytes-total)
-		if err != nil {
+		if err != nil && ctx.Err() == nil { // the error of the context is the caller's
 			slog.Warn("gpuframe: memory could not be reclaimed", "manager", m.account.name, "error", err)
 		}
 		if total += released; total >= bytes {
