@@ -53,7 +53,8 @@ func (e Expr) IsLeapYear() Expr { return unary(e, expr.Expr.IsLeapYear) }
 // DaysInMonth is the number of days of the month of a date or timestamp.
 func (e Expr) DaysInMonth() Expr { return unary(e, expr.Expr.DaysInMonth) }
 
-// MonthsSince is the number of whole months from x to e. It is negative if e is earlier.
+// MonthsSince is the number of whole months from x to e: from the 31st of October to the 30th of
+// November it is 0. It is negative if e is earlier.
 func (e Expr) MonthsSince(x any) Expr { return binary(e, x, expr.Expr.MonthsSince) }
 
 // YearsSince is the number of whole years from x to e. It is negative if e is earlier.
