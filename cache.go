@@ -32,7 +32,7 @@ func (q Query) Cache() Query {
 }
 
 // CacheWith is [Query.Cache] with the rows of an earlier query: kept, which Cache returned on
-// the same engine. It is for queries that are made anew from data in each request, and relies on
+// the same engine. It is for queries that are made again from data in each request, and relies on
 // the caller that both have the same rows. They have the same columns.
 func (q Query) CacheWith(kept Query) Query {
 	made := q.then("CacheWith", nil, (*binder).cache)

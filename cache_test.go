@@ -59,7 +59,7 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// TestCacheWith shares the rows of a cache with queries that are made anew.
+// TestCacheWith shares the rows of a cache with queries that are made again.
 func TestCacheWith(t *testing.T) {
 	e := engineOn(t, devicetest.Open(t, "host"))
 	record := sales(t)

@@ -75,8 +75,8 @@ func ofMagnitude(t *testing.T, m *memory.Manager, rows, exponent int) *buffer.Bu
 	return made
 }
 
-// A query whose sums differ too much begins again, also if it has begun again before because memory was
-// short and a cache kept rows.
+// A query with sums that differ too much begins again, also if it has begun again before because
+// memory was short and a cache kept rows.
 func TestSumsOfDifferentMagnitudesWhileMemoryIsShort(t *testing.T) {
 	ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true})
 	var managers []*memory.Manager

@@ -48,7 +48,7 @@ func (e *Engine) SpillTo(device int, options spill.Options) {
 }
 
 // KeepFew makes the queries of an engine move shuffled rows to the first device if they are at most
-// so many.
+// this number.
 func (e *Engine) KeepFew(rows int64) { e.divide.few = rows }
 
 // DivideAll makes the queries of an engine shuffle rows of any number, and read tables where they are.

@@ -121,8 +121,8 @@ func (e Expr) Field(name string) Expr {
 	return made
 }
 
-// MapGet is the value of the first entry of a map with a key, a Go value. It is null if there
-// is none.
+// MapGet is the value of the first entry of a map with a key, a Go value. It is null without
+// such an entry.
 func (e Expr) MapGet(key any) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return nested.Lookup(value, key) })
 }

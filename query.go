@@ -23,7 +23,7 @@ type step struct {
 	// verb is the name of the method. at is the place of its call.
 	verb string
 	at   uintptr
-	// place, if there is one, is named instead of at.
+	// place, unless it is nil, is named instead of at.
 	place  *Place
 	inputs []*step
 	// arguments are those of the verb, or nil if plans with it are not kept. source is that of

@@ -134,7 +134,7 @@ func appendSmall(b array.Builder) {
 	}
 }
 
-// choose draws a number below n. The label says of what.
+// choose draws a number below n. The label names it.
 func (q *anyQuery) choose(_ string, n int) int { return q.random.IntN(n) }
 
 func (q *anyQuery) newName() string {

@@ -34,7 +34,7 @@ func TestStyle(t *testing.T) {
 			sum.words += Words(text.Text)
 			sum.hits += len(hits)
 		}
-		if *list != "" && within(text.Path, []string{*list}) {
+		if *list != "" && (folder == *list || within(text.Path, []string{*list})) {
 			for _, hit := range hits {
 				t.Logf("%s:%d: %q: write %s\n    %s", text.Path, text.Line, hit.Match, hit.Pattern.Instead, around(text.Text, hit.Match))
 			}
