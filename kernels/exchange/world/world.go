@@ -92,6 +92,9 @@ type World struct {
 // a rank ends, Open fails on all ranks that have joined. The error wraps [ErrTransport] if a rank requests
 // NCCL and a rank cannot use it.
 func Open(ctx context.Context, config Config) (*World, error) {
+	if config.Listener != nil {
+		defer config.Listener.Close()
+	}
 	if config.Manager == nil {
 		return nil, fmt.Errorf("exchange: world: the manager is nil: %w", device.ErrInvalidValue)
 	}

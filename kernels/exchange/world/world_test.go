@@ -111,6 +111,26 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// A field of the result is nullable if it is nullable in the table of any rank.
+func TestNullableOnOneRank(t *testing.T) {
+	r := openHosts(t, 2)
+	tables := make([]*buffer.Buffer, 2)
+	for rank, m := range r.managers {
+		a, err := column.FromArray(t.Context(), m, arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, 30), column.UploadOptions{})
+		require.NoError(t, err)
+		schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: a.Type(), Nullable: rank == 1}}, nil)
+		tables[rank], err = buffer.New(schema, []*column.Column{a}, buffer.Rows{Count: 30})
+		require.NoError(t, errors.Join(err, a.Release()))
+	}
+	for _, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+		return w.AllToAll(ctx, slices.Repeat(tables[w.Rank():w.Rank()+1], w.Size()))
+	}) {
+		require.True(t, made.Schema().Field(0).Nullable)
+		require.NoError(t, made.Release())
+	}
+	require.NoError(t, release.All(tables))
+}
+
 // A table without columns has its row count.
 func TestNoColumns(t *testing.T) {
 	r := openHosts(t, 2)
