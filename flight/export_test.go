@@ -1,11 +1,13 @@
 package flight
 
 import (
+	"errors"
 	"time"
 
 	arrowflight "github.com/apache/arrow/go/v17/arrow/flight"
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/arrowipc"
 )
 
@@ -110,3 +112,21 @@ func schemaOf(b *flatbuffers.Builder, fields flatbuffers.UOffsetT) []byte {
 	b.Finish(b.EndObject())
 	return b.FinishedBytes()
 }
+
+// Opened opens a table for a client and closes it.
+func Opened(s *Server, client, table string) error {
+	r := &request{}
+	_, err := s.table(s.clients[client], table, r)
+	return errors.Join(err, r.close())
+}
+
+// Store stores an uploaded table of a client.
+func Store(s *Server, client, table string, frame *gpuframe.Frame) error {
+	if err := s.reserveTable(s.clients[client], table); err != nil {
+		return err
+	}
+	return s.storeTable(s.clients[client], table, frame, nil)
+}
+
+// Engine returns the engine of a client.
+func Engine(s *Server, client string) *gpuframe.Engine { return s.clients[client].engine }

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -196,6 +197,41 @@ func TestUpload(t *testing.T) {
 	requireCode(t, codes.AlreadyExists, upload("sales", table(0, 1)), "is shared by the server")
 	require.NoError(t, one.Drop(t.Context(), "mine"))
 	requireCode(t, codes.NotFound, one.Drop(t.Context(), "mine"), "has uploaded no table")
+}
+
+// A table is found also while an upload replaces it.
+func TestReadsDuringReplacements(t *testing.T) {
+	const client = "anonymous"
+	server, _ := serve(t, flight.Options{})
+	record := table(0, 3)
+	replace := func() error {
+		frame, err := flight.Engine(server, client).Records(schema, record).Collect(t.Context())
+		if err != nil {
+			return err
+		}
+		return flight.Store(server, client, "own", frame)
+	}
+	require.NoError(t, replace())
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; i < 1000 && err == nil; i++ {
+			err = replace()
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			return
+		default:
+			if !assert.NoError(t, flight.Opened(server, client, "own")) {
+				require.NoError(t, <-done)
+				return
+			}
+		}
+	}
 }
 
 func TestRefusals(t *testing.T) {
