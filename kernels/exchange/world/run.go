@@ -298,11 +298,7 @@ func (j *job) agree() (step, total int, err error) {
 
 // fits reports whether the budget has room for the blocks of all columns and for the result.
 func (j *job) fits() bool {
-	budget := j.config.Manager.Budget()
-	if budget == 0 {
-		return true
-	}
-	free := budget - min(budget, j.config.Manager.Stats().InUse)
+	free := remaining(j.config.Manager)
 	for rank, in := range j.incoming {
 		if in == nil {
 			continue
@@ -331,6 +327,15 @@ func (j *job) fits() bool {
 		free -= copies * out.bytes
 	}
 	return true
+}
+
+// remaining returns the bytes that remain of the budgets of a manager and its ancestors.
+func remaining(mgr *memory.Manager) uint64 {
+	free := mgr.Stats().Remaining
+	for mgr = mgr.Parent(); mgr != nil; mgr = mgr.Parent() {
+		free = min(free, mgr.Stats().Remaining)
+	}
+	return free
 }
 
 // round moves the columns from first to the one before last. The caller releases the result.

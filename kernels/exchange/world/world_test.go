@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -173,6 +174,36 @@ func TestRoundsWithinBudgets(t *testing.T) {
 		require.Equal(t, rounds, r.worlds[0].Traffic().Rounds)
 		require.Equal(t, rounds, r.worlds[1].Traffic().Rounds)
 		columntest.RequireRows(t, made[0], want...)
+	}
+}
+
+// A budget of the manager's parent, of which others use a part, counts like one of its own.
+func TestRoundsWithinTheBudgetOfAParent(t *testing.T) {
+	const rows, columns = 4096, 6
+	const size = rows * 8 * columns
+	for _, budget := range []uint64{0, 16 * size} { // of the child
+		r := open(t, devicesFor(t, 2), memory.Options{Budget: 8 * size}, func(c *world.Config) {
+			if c.Rank > 0 {
+				return
+			}
+			child, err := c.Manager.Child("rank", budget)
+			assert.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, child.Close()) })
+			c.Manager = child
+		})
+		others, err := r.managers[0].Allocate(4*size, memory.AllocateOptions{})
+		require.NoError(t, err)
+		g, of := arraytest.NewGenerator(7), slices.Repeat([]arrow.DataType{arrow.PrimitiveTypes.Float64}, columns)
+		tables, want := make([]*buffer.Buffer, 2), make([][]arrow.Array, 2)
+		for i := range tables {
+			tables[i], want[i] = columntest.DrawTable(t, r.managers[i], g, rows, of...)
+		}
+		made := r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+			return w.Gather(ctx, tables[w.Rank()], 0)
+		})
+		require.EqualValues(t, columns, r.worlds[0].Traffic().Rounds)
+		columntest.RequireRows(t, made[0], want...)
+		require.NoError(t, others.Release())
 	}
 }
 
