@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
@@ -58,6 +59,9 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	other, dialing := dialer.DialContext(ctx, network, at)
 	if dialing == nil {
 		return nil, errors.Join(err, other.Close())
+	}
+	if !errors.Is(dialing, syscall.ECONNREFUSED) { // a process may listen, for example with a full queue
+		return nil, errors.Join(err, dialing)
 	}
 	info, failure := os.Lstat(at)
 	if failure != nil || info.Mode()&os.ModeSocket == 0 || os.Remove(at) != nil {

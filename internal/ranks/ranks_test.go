@@ -430,6 +430,21 @@ func TestSocketsOfOthers(t *testing.T) {
 	openAll(t, place{address: address}, 2)
 }
 
+// The file of a socket is kept if this rank cannot find out whether a process listens on it.
+func TestSocketsAreKept(t *testing.T) {
+	address := unixAddress(t)
+	listener, err := net.Listen("unix", address[len("unix:"):])
+	require.NoError(t, err)
+	defer listener.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = listen(ctx, address)
+	require.Error(t, err)
+	connection, err := net.Dial("unix", address[len("unix:"):])
+	require.NoError(t, err)
+	require.NoError(t, connection.Close())
+}
+
 func FuzzFrames(f *testing.F) {
 	for _, bytes := range hostile() {
 		f.Add(bytes)
