@@ -120,12 +120,14 @@ func Opened(s *Server, client, table string) error {
 	return errors.Join(err, r.close())
 }
 
-// Store stores an uploaded table of a client.
-func Store(s *Server, client, table string, frame *gpuframe.Frame) error {
-	if err := s.reserveTable(s.clients[client], table); err != nil {
-		return err
+// Reserve begins the upload of a table of a client, and store ends it.
+func Reserve(s *Server, client, table string) (store func(*gpuframe.Frame, error) error, err error) {
+	c := s.clients[client]
+	isNew, err := s.reserveTable(c, table)
+	if err != nil {
+		return nil, err
 	}
-	return s.storeTable(s.clients[client], table, frame, nil)
+	return func(frame *gpuframe.Frame, err error) error { return s.storeTable(c, table, isNew, frame, err) }, nil
 }
 
 // Engine returns the engine of a client.
