@@ -65,7 +65,8 @@ type Config struct {
 }
 
 // World is this process's part of a group of processes. Its methods are safe for concurrent
-// use, but one operation runs at a time, and all ranks must call them in one order.
+// use, but one operation runs at a time, and all ranks must call them in one order. If the context of
+// an operation ends while it waits for the one before it, the World is down, too.
 type World struct {
 	config  Config
 	group   *ranks.Group
