@@ -1,11 +1,13 @@
 package flight
 
 import (
+	"errors"
 	"time"
 
 	arrowflight "github.com/apache/arrow/go/v17/arrow/flight"
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/arrowipc"
 )
 
@@ -110,3 +112,23 @@ func schemaOf(b *flatbuffers.Builder, fields flatbuffers.UOffsetT) []byte {
 	b.Finish(b.EndObject())
 	return b.FinishedBytes()
 }
+
+// Opened opens a table for a client and closes it.
+func Opened(s *Server, client, table string) error {
+	r := &request{}
+	_, err := s.table(s.clients[client], table, r)
+	return errors.Join(err, r.close())
+}
+
+// Reserve begins the upload of a table of a client, and store ends it.
+func Reserve(s *Server, client, table string) (store func(*gpuframe.Frame, error) error, err error) {
+	c := s.clients[client]
+	isNew, err := s.reserveTable(c, table)
+	if err != nil {
+		return nil, err
+	}
+	return func(frame *gpuframe.Frame, err error) error { return s.storeTable(c, table, isNew, frame, err) }, nil
+}
+
+// Engine returns the engine of a client.
+func Engine(s *Server, client string) *gpuframe.Engine { return s.clients[client].engine }

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -196,6 +197,63 @@ func TestUpload(t *testing.T) {
 	requireCode(t, codes.AlreadyExists, upload("sales", table(0, 1)), "is shared by the server")
 	require.NoError(t, one.Drop(t.Context(), "mine"))
 	requireCode(t, codes.NotFound, one.Drop(t.Context(), "mine"), "has uploaded no table")
+}
+
+// put uploads a table of three rows of the client of a server without clients.
+func put(t *testing.T, server *flight.Server, store func(*gpuframe.Frame, error) error) error {
+	return store(flight.Engine(server, "anonymous").Records(schema, table(0, 3)).Collect(t.Context()))
+}
+
+// A table is found also while an upload replaces it.
+func TestReadsDuringReplacements(t *testing.T) {
+	server, _ := serve(t, flight.Options{})
+	replace := func() error {
+		store, err := flight.Reserve(server, "anonymous", "own")
+		if err != nil {
+			return err
+		}
+		return put(t, server, store)
+	}
+	require.NoError(t, replace())
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; i < 1000 && err == nil; i++ {
+			err = replace()
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			return
+		default:
+			if !assert.NoError(t, flight.Opened(server, "anonymous", "own")) {
+				require.NoError(t, <-done)
+				return
+			}
+		}
+	}
+}
+
+// The upload of a new table that has room is stored, also while others replace tables. A
+// replacement of a table that was dropped meanwhile needs room.
+func TestRoomForTables(t *testing.T) {
+	server, address := serve(t, flight.Options{Limits: flight.Limits{Tables: 2}})
+	reserve := func(name string) func(*gpuframe.Frame, error) error {
+		store, err := flight.Reserve(server, "anonymous", name)
+		require.NoError(t, err)
+		return store
+	}
+	require.NoError(t, put(t, server, reserve("a")))
+	second, replacement := reserve("b"), reserve("a")
+	require.NoError(t, put(t, server, second))
+	require.NoError(t, put(t, server, replacement))
+	late := reserve("a")
+	require.NoError(t, dial(t, address, flight.DialOptions{}).Drop(t.Context(), "a"))
+	require.NoError(t, put(t, server, reserve("c")))
+	requireCode(t, codes.ResourceExhausted, put(t, server, late), "its limit")
 }
 
 func TestRefusals(t *testing.T) {

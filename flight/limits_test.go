@@ -187,7 +187,7 @@ func TestStreamLimits(t *testing.T) {
 
 // TestStatements reads tables and results as Flight SQL.
 func TestStatements(t *testing.T) {
-	_, address := serve(t, flight.Options{})
+	server, address := serve(t, flight.Options{})
 	client, err := flightsql.NewClient(address, nil, nil, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer client.Close()
@@ -211,6 +211,15 @@ func TestStatements(t *testing.T) {
 	for pattern, rows := range map[string]int64{"sales": 1, "s%": 1, "_ales": 1, "sale": 0, "%.%": 0} {
 		require.EqualValues(t, rows, get(client.GetTables(ctx, &flightsql.GetTablesOpts{TableNameFilterPattern: &pattern, IncludeSchema: true})), pattern)
 	}
+	// A table that is withdrawn meanwhile is left out.
+	record := table(0, 1)
+	source := func(e *gpuframe.Engine) gpuframe.Query { return e.Records(schema, record) }
+	require.NoError(t, server.Share("last", source))
+	require.NoError(t, server.Share("first", func(e *gpuframe.Engine) gpuframe.Query {
+		server.Withdraw("last")
+		return source(e)
+	}))
+	require.EqualValues(t, 2, get(client.GetTables(ctx, &flightsql.GetTablesOpts{IncludeSchema: true})))
 	_, err = client.Execute(ctx, "SELECT 1")
 	requireCode(t, codes.InvalidArgument, err, "the document is no JSON")
 	_, err = client.Prepare(ctx, byCity)

@@ -33,30 +33,33 @@ func (s *service) DoPut(stream arrowflight.FlightService_DoPutServer) error {
 		return err
 	}
 	c := clientOf(ctx)
-	if err := s.server.reserveTable(c, name); err != nil {
+	isNew, err := s.server.reserveTable(c, name)
+	if err != nil {
 		return err
 	}
 	frame, err := s.collect(ctx, c, &opened{FlightService_DoPutServer: stream, first: first})
-	if err := s.server.storeTable(c, name, frame, err); err != nil {
+	if err := s.server.storeTable(c, name, isNew, frame, err); err != nil {
 		return err
 	}
 	return stream.Send(&arrowflight.PutResult{})
 }
 
-// reserveTable counts a table that is about to be uploaded.
-func (s *Server) reserveTable(c *client, name string) error {
+// reserveTable begins an upload. A table with a new name counts from now on; one that replaces
+// another one needs no room.
+func (s *Server) reserveTable(c *client, name string) (isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, is := s.shared[name]; is {
-		return refused(codes.AlreadyExists, "the table %q is shared by the server: choose another name", name)
+		return false, refused(codes.AlreadyExists, "the table %q is shared by the server: choose another name", name)
 	}
-	if c.tables[name] == nil {
-		if err := s.roomForTable(c); err != nil {
-			return err
-		}
+	if c.tables[name] != nil {
+		return false, nil
+	}
+	if err := s.roomForTable(c); err != nil {
+		return false, err
 	}
 	c.uploading++
-	return nil
+	return true, nil
 }
 
 // roomForTable reports that a client has as many tables as it may have. The caller holds mu.
@@ -67,12 +70,14 @@ func (s *Server) roomForTable(c *client) error {
 	return nil
 }
 
-// storeTable ends reserveTable, with a frame or an error.
-func (s *Server) storeTable(c *client, name string, frame *gpuframe.Frame, err error) error {
+// storeTable ends what reserveTable began, with a frame or an error.
+func (s *Server) storeTable(c *client, name string, isNew bool, frame *gpuframe.Frame, err error) error {
 	s.mu.Lock()
-	c.uploading--
+	if isNew {
+		c.uploading--
+	}
 	old := c.tables[name]
-	if err == nil && old == nil {
+	if err == nil && old == nil && !isNew {
 		err = s.roomForTable(c) // the table that was to be replaced may have been dropped
 	}
 	if err == nil {

@@ -45,11 +45,13 @@ func (s *Server) table(c *client, name string, r *request) (gpuframe.Query, erro
 	}
 	s.mu.Lock()
 	own := c.tables[name]
+	// It is retained under the lock: an upload of the name may replace and release it afterwards.
+	found := own != nil && own.retain()
 	shared, is := s.shared[name]
 	visible := s.visible(c)
 	s.mu.Unlock()
 	switch {
-	case own != nil && own.retain():
+	case found:
 		r.reads = append(r.reads, own)
 		r.rows, r.table = own.frame.NumRows(), own.frame.Table()
 		return own.frame.Query(), nil

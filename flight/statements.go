@@ -2,6 +2,7 @@ package flight
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -149,6 +150,10 @@ func (s *statements) DoGetTables(ctx context.Context, wanted flightsql.GetTables
 		row := []any{nil, nil, name, tableType}
 		if wanted.GetIncludeSchema() {
 			info, err := s.service.info(ctx, &arrowflight.FlightDescriptor{Type: arrowflight.DescriptorPATH, Path: []string{name}})
+			var gone *unknownTable
+			if errors.As(err, &gone) {
+				continue // it was withdrawn or dropped meanwhile
+			}
 			if err != nil {
 				return nil, nil, err
 			}

@@ -7,23 +7,31 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // The keep-alive messages of TCP report a machine that has disappeared 5 s after its last
-// packet: after the idle time and the intervals between the messages.
+// packet: after the idle time and the intervals between the messages. Unacknowledged bytes have the
+// same limit.
 const (
 	keepAliveIdle     = 2 * time.Second
 	keepAliveInterval = time.Second
 	keepAliveCount    = 3
+
+	// lostAfter is the time in which a machine that has disappeared is noticed.
+	lostAfter = keepAliveIdle + keepAliveCount*keepAliveInterval
 )
 
+// keepAlive limits the time in which a connection for messages notices that the other machine has
+// disappeared. It is not for data: a rank may read none for longer.
 func keepAlive(connection net.Conn) {
 	if tcp, ok := connection.(*net.TCPConn); ok {
 		// Without keep-alive messages only the end of processes is detected.
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount})
+		limitUnacknowledged(tcp, lostAfter)
 	}
 }
 
@@ -51,6 +59,9 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	other, dialing := dialer.DialContext(ctx, network, at)
 	if dialing == nil {
 		return nil, errors.Join(err, other.Close())
+	}
+	if !errors.Is(dialing, syscall.ECONNREFUSED) { // a process may listen, for example with a full queue
+		return nil, errors.Join(err, dialing)
 	}
 	info, failure := os.Lstat(at)
 	if failure != nil || info.Mode()&os.ModeSocket == 0 || os.Remove(at) != nil {

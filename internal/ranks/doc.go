@@ -17,7 +17,8 @@
 // repaired; the caller opens another one.
 //
 // A process that is killed closes its sockets, which its peers see within milliseconds. A machine
-// that disappears is found by the keep-alive messages of TCP, after 5 s.
+// that disappears is found after 5 s, by the keep-alive messages of TCP or, on Linux, by a message
+// that it does not acknowledge.
 //
 // # Trust
 //

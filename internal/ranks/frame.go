@@ -16,6 +16,8 @@ const (
 	MostMessage = 64 << 20
 	// mostHello is that of the messages of a rank that has not joined yet.
 	mostHello = 64 << 10
+	// mostWelcome is that of the message with the addresses of all ranks.
+	mostWelcome = mostHello + 256*mostRanks
 )
 
 type kind uint32
@@ -111,7 +113,11 @@ func readFrame(reader io.Reader, most int) (kind, []byte, error) {
 
 // readJSON reads one message of the handshake.
 func readJSON(reader io.Reader, expected kind, message any) error {
-	k, body, err := readFrame(reader, mostHello)
+	most := mostHello
+	if expected == welcomeFrame {
+		most = mostWelcome
+	}
+	k, body, err := readFrame(reader, most)
 	if err != nil {
 		return err
 	}

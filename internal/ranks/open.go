@@ -55,6 +55,9 @@ func (c Config) check() error {
 // If the context of one rank ends, or its process, Open fails on the ranks that it had joined. The error
 // wraps [ErrMismatch] if a rank has another protocol or size.
 func Open(ctx context.Context, config Config) (*Group, error) {
+	if config.Listener != nil {
+		defer config.Listener.Close()
+	}
 	if err := config.check(); err != nil {
 		return nil, err
 	}
@@ -93,16 +96,19 @@ type arrival struct {
 type door struct {
 	listener net.Listener
 	arrivals chan arrival
+	// failed gets the error of a listener that accepts no more connections.
+	failed   chan error
 	handlers sync.WaitGroup
 	done     chan struct{}
 }
 
 func open(listener net.Listener) *door {
-	d := &door{listener: listener, arrivals: make(chan arrival), done: make(chan struct{})}
+	d := &door{listener: listener, arrivals: make(chan arrival), failed: make(chan error, 1), done: make(chan struct{})}
 	d.handlers.Go(func() {
 		for {
 			connection, err := listener.Accept()
 			if err != nil {
+				d.failed <- err
 				return
 			}
 			d.handlers.Go(func() { d.meet(connection) })
@@ -150,6 +156,8 @@ func (g *Group) next(ctx context.Context, d *door) (arrival, error) {
 	select {
 	case a := <-d.arrivals:
 		return a, nil
+	case err := <-d.failed:
+		return arrival{}, fmt.Errorf("accept connections of the other ranks at %s: %w", addressOf(d.listener), err)
 	case <-g.down:
 		return arrival{}, g.cause
 	case <-ctx.Done():

@@ -10,9 +10,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -306,6 +308,44 @@ func TestConfigs(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// Open closes the listener that it is given, also if the configuration is wrong.
+func TestTheListenerIsClosed(t *testing.T) {
+	for _, c := range []Config{{Size: -1}, {Size: 1}, {Rank: 2, Size: 2}} {
+		c.Listener = tcpPlace(t).listener
+		g, err := Open(t.Context(), c)
+		require.Equal(t, c.Size == 1, err == nil)
+		require.ErrorIs(t, c.Listener.Close(), net.ErrClosed, "%+v", c)
+		if g != nil {
+			require.NoError(t, g.Close())
+		}
+	}
+}
+
+// brokenListener is a listener of a process that has too many open files.
+type brokenListener struct{ net.Listener }
+
+var errFiles = errors.New("too many open files")
+
+func (brokenListener) Accept() (net.Conn, error) { return nil, errFiles }
+
+// A rank that cannot accept connections fails, instead of waiting for ranks that cannot join.
+func TestNoConnectionIsAccepted(t *testing.T) {
+	at := tcpPlace(t)
+	at.listener = brokenListener{at.listener}
+	ctx, stop := context.WithTimeout(t.Context(), time.Second) // of a test that fails
+	defer stop()
+	_, err := Open(ctx, at.config(0, 2))
+	require.ErrorIs(t, err, errFiles)
+}
+
+// The addresses of the largest group fit the message of rank 0.
+func TestWelcomeOfTheLargestGroup(t *testing.T) {
+	w := welcome{Session: newSession(), Addresses: slices.Repeat([]string{"unix:" + strings.Repeat("p", 104)}, mostRanks)}
+	var got welcome
+	require.NoError(t, readJSON(bytes.NewReader(frameJSON(welcomeFrame, w)), welcomeFrame, &got))
+	require.Equal(t, w, got)
+}
+
 // hostile is bytes that are no message of a rank that joins.
 func hostile() [][]byte {
 	long := frame(helloFrame, nil)
@@ -388,6 +428,21 @@ func TestSocketsOfOthers(t *testing.T) {
 	listener.(*net.UnixListener).SetUnlinkOnClose(false)
 	require.NoError(t, listener.Close())
 	openAll(t, place{address: address}, 2)
+}
+
+// The file of a socket is kept if this rank cannot find out whether a process listens on it.
+func TestSocketsAreKept(t *testing.T) {
+	address := unixAddress(t)
+	listener, err := net.Listen("unix", address[len("unix:"):])
+	require.NoError(t, err)
+	defer listener.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = listen(ctx, address)
+	require.Error(t, err)
+	connection, err := net.Dial("unix", address[len("unix:"):])
+	require.NoError(t, err)
+	require.NoError(t, connection.Close())
 }
 
 func FuzzFrames(f *testing.F) {

@@ -33,12 +33,14 @@
 // repaired: close it and open another one.
 //
 // The end of a process is noticed when the system closes its sockets, within milliseconds. The
-// disappearance of a machine is noticed after 5 s by the keep-alive messages of TCP. A rank that waits
-// for NCCL notices both, and aborts NCCL's communicator.
+// disappearance of a machine is noticed after 5 s by the keep-alive messages of TCP or, on Linux, by a
+// message that it does not acknowledge. A rank that waits for NCCL notices both, and aborts NCCL's
+// communicator.
 //
 // # Trust
 //
 // Messages of other ranks are checked, so that sizes, types and positions that contradict each
 // other are errors. The contents of buffers, such as the offsets of strings, are not checked.
-// Connections are not encrypted and not authenticated: use a socket in a private directory, or a private network.
+// Connections are not encrypted and not authenticated: use a socket in a private directory, or a
+// private network.
 package world

@@ -3,9 +3,11 @@ package world_test
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/assert"
@@ -61,6 +63,9 @@ func TestCallersErrors(t *testing.T) {
 		"parts": func(ctx context.Context, w *world.World, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return w.AllToAll(ctx, []*buffer.Buffer{table})
 		},
+		"no part": func(ctx context.Context, w *world.World, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return w.AllToAll(ctx, []*buffer.Buffer{table, table, nil})
+		},
 		"rank": func(ctx context.Context, w *world.World, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return w.Gather(ctx, table, 3)
 		},
@@ -82,8 +87,11 @@ func TestCallersErrors(t *testing.T) {
 			})
 		})
 	}
-	_, err := world.Open(t.Context(), world.Config{Size: 1})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, err = world.Open(t.Context(), world.Config{Size: 1, Listener: listener})
 	require.ErrorIs(t, err, device.ErrInvalidValue)
+	require.ErrorIs(t, listener.Close(), net.ErrClosed)
 	r := openHosts(t, 1)
 	_, err = world.Open(t.Context(), world.Config{Manager: r.managers[0]})
 	require.ErrorContains(t, err, "exchange: world: open rank 0 of 0")
@@ -242,6 +250,75 @@ func TestTheContextEnds(t *testing.T) {
 			break
 		}
 	}
+}
+
+// The context of an operation ends while the operation waits for the one before it, which waits for
+// another rank. Both end.
+func TestTheContextEndsBehindAnOperation(t *testing.T) {
+	running, opened := make(chan struct{}, 1), false
+	r := open(t, devicesFor(t, 2), memory.Options{}, func(c *world.Config) {
+		if c.Rank == 0 {
+			*c = c.WithHook(func() {
+				if opened {
+					running <- struct{}{}
+				}
+			})
+		}
+	})
+	opened = true
+	tables := r.tables(t, arrow.PrimitiveTypes.Int32)
+	limit, stop := context.WithTimeout(t.Context(), time.Second) // of a test that fails
+	defer stop()
+	var first sync.WaitGroup
+	first.Go(func() {
+		_, err := r.worlds[0].Gather(limit, tables[0], 0)
+		assert.ErrorIs(t, err, errInjected)
+	})
+	<-running
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errInjected)
+	_, err := r.worlds[0].Gather(ctx, tables[0], 0)
+	require.ErrorIs(t, err, errInjected)
+	first.Wait()
+}
+
+// A rank that waits for its turn to allocate fails when another rank has failed.
+func TestARankFailsWhileAnotherAllocates(t *testing.T) {
+	const budget = 1 << 20
+	r := open(t, devicesFor(t, 3), memory.Options{Budget: budget, PassingPeriod: -1}, nil)
+	tables := r.tables(t, arrow.PrimitiveTypes.Int32)
+	held, err := r.managers[0].Allocate(budget/2, memory.AllocateOptions{})
+	require.NoError(t, err)
+	var ahead sync.WaitGroup
+	ahead.Go(func() {
+		block, err := r.managers[0].AllocateWait(t.Context(), 3*budget/4, memory.AllocateOptions{})
+		if assert.NoError(t, err) {
+			assert.NoError(t, block.Release())
+		}
+	})
+	require.Eventually(t, func() bool { return r.managers[0].Stats().Waiting > 0 }, 10*time.Second, time.Millisecond)
+	limit, stop := context.WithTimeout(t.Context(), time.Second) // of a test that fails
+	defer stop()
+	ctx, cancel := context.WithCancelCause(limit)
+	time.AfterFunc(20*time.Millisecond, func() { cancel(errInjected) }) // rank 0 waits now
+	errs := each(3, func(rank int) error {
+		if rank != 2 {
+			made, err := r.worlds[rank].Copy(limit, map[int]*buffer.Buffer{1: tables[1]}[rank], 1, 0)
+			return errors.Join(err, made.Release())
+		}
+		_, err := r.worlds[2].Copy(ctx, nil, 1, 0)
+		if err == nil { // a transport that does not wait for rank 0
+			_, err = r.worlds[2].Copy(ctx, nil, 1, 0)
+		}
+		return err
+	})
+	require.NoError(t, limit.Err())
+	require.ErrorIs(t, errs[2], errInjected)
+	var failure *world.RankError
+	require.ErrorAs(t, errs[0], &failure)
+	require.Equal(t, 2, failure.Rank)
+	require.NoError(t, held.Release())
+	ahead.Wait()
 }
 
 // A rank closes its World while an operation runs, at each of its steps: the other one names it.

@@ -47,7 +47,8 @@ func withStandIn(t *testing.T, tests string, settings ...string) {
 // The tests of operations and failures, with blocks that NCCL moves.
 func TestWithStandIn(t *testing.T) {
 	withStandIn(t, "TestAllToAllOfEveryType|TestOperations|TestNoColumns|TestRoundsWithinBudgets|TestLargeTables|TestTablesOfAnotherDevice|"+
-		"TestCallersErrors|TestRanksThatDiffer|TestABudgetIsExceeded|TestEveryAllocationFails|TestTheContextEnds|TestAfterClose|TestCloseDuringAnOperation")
+		"TestCallersErrors|TestRanksThatDiffer|TestABudgetIsExceeded|TestEveryAllocationFails|TestTheContextEnds|TestAfterClose|TestCloseDuringAnOperation|"+
+		"TestNullableOnOneRank|TestTheContextEndsBehindAnOperation|TestARankFailsWhileAnotherAllocates")
 }
 
 // Processes that NCCL connects are killed, each at ten steps of an exchange.

@@ -10,8 +10,8 @@ import (
 
 // AllToAll moves part i to rank i. The result has the rows that the ranks have for this one, in
 // the order of the ranks. All parts of all ranks have columns of the same types; names and
-// metadata of the result are those of this rank's parts. The caller keeps the parts, and
-// releases the result.
+// metadata of the result are those of this rank's parts. A column of the result is nullable if it is
+// nullable in any part. The caller keeps the parts, and releases the result.
 //
 // # Waiting
 //
@@ -24,11 +24,17 @@ func (w *World) AllToAll(ctx context.Context, parts []*buffer.Buffer) (*buffer.B
 	if len(parts) != w.Size() {
 		return nil, w.refuse("all to all", fmt.Errorf("%d parts are given, expected one for each of the %d ranks: %w", len(parts), w.Size(), device.ErrInvalidValue))
 	}
+	for rank, part := range parts {
+		if part == nil {
+			return nil, w.refuse("all to all", fmt.Errorf("the part for rank %d is nil, expected a table, which may be empty: %w", rank, device.ErrInvalidValue))
+		}
+	}
 	return w.run(ctx, operation{name: "all to all", out: parts, from: everyRank(w.Size())})
 }
 
 // Broadcast returns the table of rank root on all ranks. The other ranks pass nil. On the root
-// the result shares the memory of the table if it is on the manager's device. The caller keeps the table, and releases the result.
+// the result shares the memory of the table if it is on the manager's device. The caller keeps the
+// table, and releases the result.
 //
 // # Waiting
 //

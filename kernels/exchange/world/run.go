@@ -32,12 +32,15 @@ type job struct {
 	*World
 	operation
 	ctx context.Context
+	// live also ends when the World is down. The steps before the blocks have arrived use it, so
+	// that none of them waits for memory for an operation that has failed.
+	live context.Context
 	// prepared are the tables to send.
 	prepared map[*buffer.Buffer]*outgoing
 	// incoming are the tables that this rank gets, nil for other ranks.
 	incoming []*incoming
-	// schema is that of the result, described its description: types lose there the parts
-	// that other ranks do not get.
+	// schema is that of the result. described has its types as another rank reads them in the
+	// message, which lacks some of their parts.
 	schema    *arrow.Schema
 	described *arrow.Schema
 	rows      int64
@@ -52,12 +55,22 @@ type incoming struct {
 }
 
 func (w *World) run(ctx context.Context, o operation) (*buffer.Buffer, error) {
-	w.running.Lock()
-	defer w.running.Unlock()
-	// The end of the context closes the connections, for which the operation waits.
+	// The end of the context closes the connections, for which this operation waits, or one before it
+	// that holds the lock.
 	stop := context.AfterFunc(ctx, func() { w.group.Fail(cancel.Error(ctx)) })
 	defer stop()
-	j := &job{World: w, operation: o, ctx: ctx, prepared: map[*buffer.Buffer]*outgoing{}, incoming: make([]*incoming, w.Size())}
+	w.running.Lock()
+	defer w.running.Unlock()
+	live, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go func() {
+		select {
+		case <-w.group.Down():
+			end(w.group.Err())
+		case <-live.Done():
+		}
+	}()
+	j := &job{World: w, operation: o, ctx: ctx, live: live, prepared: map[*buffer.Buffer]*outgoing{}, incoming: make([]*incoming, w.Size())}
 	made, err := j.run()
 	for _, table := range j.prepared {
 		err = errors.Join(err, table.Release())
@@ -127,7 +140,7 @@ func (j *job) prepare() error {
 		if table == nil || j.prepared[table] != nil {
 			continue
 		}
-		made, err := newOutgoing(j.ctx, table, j.local())
+		made, err := newOutgoing(j.live, table, j.local())
 		if err != nil {
 			return fmt.Errorf("table for rank %d: %w", rank, err)
 		}
@@ -151,7 +164,8 @@ func (j *job) prepare() error {
 	return nil
 }
 
-// match checks that the table of a rank has the types of the others.
+// match checks that the table of a rank has the types of the others. A field of the result is
+// nullable if it is nullable on any rank.
 func (j *job) match(rank int, schema *arrow.Schema) error {
 	if j.described == nil {
 		j.described = schema
@@ -167,7 +181,17 @@ func (j *job) match(rank int, schema *arrow.Schema) error {
 			return &RankError{Rank: rank, ReportedBy: rank, Err: fmt.Errorf("its column %q has type %v, expected %v: cast it: %w", got.Name, got.Type, want.Type, buffer.ErrSchema)}
 		}
 	}
+	j.schema = withNullable(j.schema, schema)
 	return nil
+}
+
+// withNullable returns a schema with the fields nullable that are nullable in another one too.
+func withNullable(schema, other *arrow.Schema) *arrow.Schema {
+	fields, metadata := schema.Fields(), schema.Metadata()
+	for i := range fields {
+		fields[i].Nullable = fields[i].Nullable || other.Field(i).Nullable
+	}
+	return arrow.NewSchemaWithEndian(fields, &metadata, schema.Endianness())
 }
 
 // announce exchanges schemas and row counts.
@@ -274,11 +298,7 @@ func (j *job) agree() (step, total int, err error) {
 
 // fits reports whether the budget has room for the blocks of all columns and for the result.
 func (j *job) fits() bool {
-	budget := j.config.Manager.Budget()
-	if budget == 0 {
-		return true
-	}
-	free := budget - min(budget, j.config.Manager.Stats().InUse)
+	free := remaining(j.config.Manager)
 	for rank, in := range j.incoming {
 		if in == nil {
 			continue
@@ -309,6 +329,15 @@ func (j *job) fits() bool {
 	return true
 }
 
+// remaining returns the bytes that remain of the budgets of a manager and its ancestors.
+func remaining(mgr *memory.Manager) uint64 {
+	free := mgr.Stats().Remaining
+	for mgr = mgr.Parent(); mgr != nil; mgr = mgr.Parent() {
+		free = min(free, mgr.Stats().Remaining)
+	}
+	return free
+}
+
 // round moves the columns from first to the one before last. The caller releases the result.
 func (j *job) round(first, last int) (made []*column.Column, err error) {
 	var held release.Stack
@@ -327,13 +356,13 @@ func (j *job) round(first, last int) (made []*column.Column, err error) {
 		out := j.prepared[table]
 		p := blocks[out]
 		if p == nil {
-			if p, err = out.pack(j.ctx, first, last); err != nil {
+			if p, err = out.pack(j.live, first, last); err != nil {
 				return nil, err
 			}
 			held.Add(p)
 			blocks[out] = p
 			if j.link.comm != nil {
-				if err := p.cut(j.ctx, j.config.Manager, !j.short); err != nil {
+				if err := p.cut(j.live, j.config.Manager, !j.short); err != nil {
 					return nil, err
 				}
 			}
@@ -358,7 +387,7 @@ func (j *job) round(first, last int) (made []*column.Column, err error) {
 			return nil, &RankError{Rank: rank, ReportedBy: rank, Err: err}
 		}
 		// A column without memory has its manager from the block.
-		memories[rank], err = j.config.Manager.AllocateContext(j.ctx, max(described[rank].Bytes, 1), memory.AllocateOptions{Tag: j.config.Tag})
+		memories[rank], err = j.config.Manager.AllocateContext(j.live, max(described[rank].Bytes, 1), memory.AllocateOptions{Tag: j.config.Tag})
 		if err != nil {
 			return nil, fmt.Errorf("memory for the table of rank %d: %w", rank, err)
 		}

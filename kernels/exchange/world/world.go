@@ -65,7 +65,8 @@ type Config struct {
 }
 
 // World is this process's part of a group of processes. Its methods are safe for concurrent
-// use, but one operation runs at a time, and all ranks must call them in one order.
+// use, but one operation runs at a time, and all ranks must call them in one order. If the context of
+// an operation ends while it waits for the one before it, the World is down, too.
 type World struct {
 	config  Config
 	group   *ranks.Group
@@ -92,6 +93,9 @@ type World struct {
 // a rank ends, Open fails on all ranks that have joined. The error wraps [ErrTransport] if a rank requests
 // NCCL and a rank cannot use it.
 func Open(ctx context.Context, config Config) (*World, error) {
+	if config.Listener != nil {
+		defer config.Listener.Close()
+	}
 	if config.Manager == nil {
 		return nil, fmt.Errorf("exchange: world: the manager is nil: %w", device.ErrInvalidValue)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -111,6 +112,26 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// A field of the result is nullable if it is nullable in the table of any rank.
+func TestNullableOnOneRank(t *testing.T) {
+	r := openHosts(t, 2)
+	tables := make([]*buffer.Buffer, 2)
+	for rank, m := range r.managers {
+		a, err := column.FromArray(t.Context(), m, arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, 30), column.UploadOptions{})
+		require.NoError(t, err)
+		schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: a.Type(), Nullable: rank == 1}}, nil)
+		tables[rank], err = buffer.New(schema, []*column.Column{a}, buffer.Rows{Count: 30})
+		require.NoError(t, errors.Join(err, a.Release()))
+	}
+	for _, made := range r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+		return w.AllToAll(ctx, slices.Repeat(tables[w.Rank():w.Rank()+1], w.Size()))
+	}) {
+		require.True(t, made.Schema().Field(0).Nullable)
+		require.NoError(t, made.Release())
+	}
+	require.NoError(t, release.All(tables))
+}
+
 // A table without columns has its row count.
 func TestNoColumns(t *testing.T) {
 	r := openHosts(t, 2)
@@ -153,6 +174,36 @@ func TestRoundsWithinBudgets(t *testing.T) {
 		require.Equal(t, rounds, r.worlds[0].Traffic().Rounds)
 		require.Equal(t, rounds, r.worlds[1].Traffic().Rounds)
 		columntest.RequireRows(t, made[0], want...)
+	}
+}
+
+// A budget of the manager's parent, of which others use a part, counts like one of its own.
+func TestRoundsWithinTheBudgetOfAParent(t *testing.T) {
+	const rows, columns = 4096, 6
+	const size = rows * 8 * columns
+	for _, budget := range []uint64{0, 16 * size} { // of the child
+		r := open(t, devicesFor(t, 2), memory.Options{Budget: 8 * size}, func(c *world.Config) {
+			if c.Rank > 0 {
+				return
+			}
+			child, err := c.Manager.Child("rank", budget)
+			assert.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, child.Close()) })
+			c.Manager = child
+		})
+		others, err := r.managers[0].Allocate(4*size, memory.AllocateOptions{})
+		require.NoError(t, err)
+		g, of := arraytest.NewGenerator(7), slices.Repeat([]arrow.DataType{arrow.PrimitiveTypes.Float64}, columns)
+		tables, want := make([]*buffer.Buffer, 2), make([][]arrow.Array, 2)
+		for i := range tables {
+			tables[i], want[i] = columntest.DrawTable(t, r.managers[i], g, rows, of...)
+		}
+		made := r.all(t, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
+			return w.Gather(ctx, tables[w.Rank()], 0)
+		})
+		require.EqualValues(t, columns, r.worlds[0].Traffic().Rounds)
+		columntest.RequireRows(t, made[0], want...)
+		require.NoError(t, others.Release())
 	}
 }
 
