@@ -44,6 +44,12 @@ func split(address string) (network, at string, err error) {
 	return network, at, nil
 }
 
+// isRefused reports whether a connection was refused, because no process listens.
+func isRefused(err error) bool {
+	const onWindows = syscall.Errno(10061) // WSAECONNREFUSED, which is not syscall.ECONNREFUSED
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, onWindows)
+}
+
 // listen listens at an address. It replaces the file of a socket on which no process listens.
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	network, at, err := split(address)
@@ -60,7 +66,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	if dialing == nil {
 		return nil, errors.Join(err, other.Close())
 	}
-	if !errors.Is(dialing, syscall.ECONNREFUSED) { // a process may listen, for example with a full queue
+	if !isRefused(dialing) { // a process may listen, for example with a full queue
 		return nil, errors.Join(err, dialing)
 	}
 	info, failure := os.Lstat(at)
