@@ -55,6 +55,9 @@ func TestJoinsOfOneKey(t *testing.T) {
 	near := gpuframe.Matching(place.Mul(10).Sub(gpuframe.Col("place_right")).Abs().Lt(40).And(place.Mod(3).Lt(2)))
 	queries := map[string]func(e *gpuframe.Engine) gpuframe.Query{}
 	for _, kind := range []gpuframe.JoinKind{gpuframe.Inner, gpuframe.Left, gpuframe.Semi, gpuframe.Anti} {
+		if testing.Short() && kind == gpuframe.Inner {
+			continue // the pairs of a left join are made in the same way
+		}
 		queries["few "+kind.String()] = func(e *gpuframe.Engine) gpuframe.Query {
 			return e.Records(nil, few...).Join(e.Records(nil, many...), kind, key, near)
 		}
