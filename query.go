@@ -23,7 +23,7 @@ type step struct {
 	// verb is the name of the method. at is the place of its call.
 	verb string
 	at   uintptr
-	// place, unless it is nil, is named instead of at.
+	// place is named instead of at, if it is set.
 	place  *Place
 	inputs []*step
 	// arguments are those of the verb, or nil if plans with it are not kept. source is that of
