@@ -14,10 +14,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 // unixAddress returns a short path: that of a socket has at most 104 bytes.
@@ -332,9 +333,7 @@ func (brokenListener) Accept() (net.Conn, error) { return nil, errFiles }
 func TestNoConnectionIsAccepted(t *testing.T) {
 	at := tcpPlace(t)
 	at.listener = brokenListener{at.listener}
-	ctx, stop := context.WithTimeout(t.Context(), time.Second) // of a test that fails
-	defer stop()
-	_, err := Open(ctx, at.config(0, 2))
+	_, err := Open(await.Context(t), at.config(0, 2))
 	require.ErrorIs(t, err, errFiles)
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/assert"
@@ -16,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/exchange/world"
@@ -267,8 +267,7 @@ func TestTheContextEndsBehindAnOperation(t *testing.T) {
 	})
 	opened = true
 	tables := r.tables(t, arrow.PrimitiveTypes.Int32)
-	limit, stop := context.WithTimeout(t.Context(), time.Second) // of a test that fails
-	defer stop()
+	limit := await.Context(t)
 	var first sync.WaitGroup
 	first.Go(func() {
 		_, err := r.worlds[0].Gather(limit, tables[0], 0)
@@ -296,22 +295,30 @@ func TestARankFailsWhileAnotherAllocates(t *testing.T) {
 			assert.NoError(t, block.Release())
 		}
 	})
-	require.Eventually(t, func() bool { return r.managers[0].Stats().Waiting > 0 }, 10*time.Second, time.Millisecond)
-	limit, stop := context.WithTimeout(t.Context(), time.Second) // of a test that fails
-	defer stop()
+	waiting := func(requests int) {
+		await.Until(t, func() bool { return r.managers[0].Stats().Waiting == requests }, "%d requests wait", requests)
+	}
+	waiting(1)
+	limit := await.Context(t)
 	ctx, cancel := context.WithCancelCause(limit)
-	time.AfterFunc(20*time.Millisecond, func() { cancel(errInjected) }) // rank 0 waits now
-	errs := each(3, func(rank int) error {
-		if rank != 2 {
-			made, err := r.worlds[rank].Copy(limit, map[int]*buffer.Buffer{1: tables[1]}[rank], 1, 0)
-			return errors.Join(err, made.Release())
-		}
-		_, err := r.worlds[2].Copy(ctx, nil, 1, 0)
-		if err == nil { // a transport that does not wait for rank 0
-			_, err = r.worlds[2].Copy(ctx, nil, 1, 0)
-		}
-		return err
+	var errs []error
+	var running sync.WaitGroup
+	running.Go(func() {
+		errs = each(3, func(rank int) error {
+			if rank != 2 {
+				made, err := r.worlds[rank].Copy(limit, map[int]*buffer.Buffer{1: tables[1]}[rank], 1, 0)
+				return errors.Join(err, made.Release())
+			}
+			_, err := r.worlds[2].Copy(ctx, nil, 1, 0)
+			if err == nil { // a transport that does not wait for rank 0
+				_, err = r.worlds[2].Copy(ctx, nil, 1, 0)
+			}
+			return err
+		})
 	})
+	waiting(2) // rank 0 too
+	cancel(errInjected)
+	running.Wait()
 	require.NoError(t, limit.Err())
 	require.ErrorIs(t, errs[2], errInjected)
 	var failure *world.RankError
