@@ -71,7 +71,7 @@ func (b *block) fit(l *launch, warps int) {
 // resized returns a slice of a length, in the memory of another one if it is large enough.
 func resized[T any](s []T, length int) []T {
 	if cap(s) < length {
-		return make([]T, length, max(length, 2*cap(s)))
+		return make([]T, length, length+length/8)
 	}
 	return s[:length]
 }
