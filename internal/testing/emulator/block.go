@@ -97,8 +97,8 @@ func (w *warp) start(threads int) {
 	for i := range undefined {
 		undefined[i] = undefinedWord
 	}
-	for i := range w.rows {
-		w.rows[i] = undefined
+	for _, row := range w.block.launch.program.undefined {
+		w.rows[row] = undefined
 	}
 	for i := range w.predicates {
 		w.predicates[i] = undefinedWord & 0xffffffff
