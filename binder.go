@@ -142,6 +142,26 @@ func (b *binder) filter(input plan.Node, condition Expr) plan.Node {
 	return b.without(made, n, input)
 }
 
+// dropNulls keeps the rows in which no column is null.
+func (b *binder) dropNulls(input plan.Node, columns []string) plan.Node {
+	var condition expr.Expr
+	for _, name := range columns {
+		valid := expr.Col(name).IsValid()
+		switch {
+		case !b.check(valid, input.Schema()):
+		case condition.IsZero():
+			condition = valid
+		default:
+			condition = condition.And(valid)
+		}
+	}
+	if condition.IsZero() {
+		return input
+	}
+	n, err := plan.NewFilter(input, condition)
+	return b.checked(n, err, input)
+}
+
 // without removes computed columns again, if the node below has more than the input had.
 func (b *binder) without(made, below, input plan.Node) plan.Node {
 	if below == input {

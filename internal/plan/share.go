@@ -10,9 +10,9 @@ import (
 
 // shareSubplans makes equal operations on equal inputs one node. A node that [HoldsRows] is
 // then run once for all that read it.
-func shareSubplans(root Node) (Node, error) {
+func (o *optimization) shareSubplans(root Node) (Node, error) {
 	var known []Node
-	return rewrite(root, func(n Node) (Node, error) {
+	return o.rewrite(root, func(n Node) (Node, error) {
 		for _, other := range known {
 			if slices.Equal(n.Inputs(), other.Inputs()) && sameOperation(n, other) {
 				return other, nil
@@ -21,27 +21,6 @@ func shareSubplans(root Node) (Node, error) {
 		known = append(known, n)
 		return n, nil
 	})
-}
-
-// HoldsRows reports whether a node, or one below it, needs all rows of an input at a time.
-// Such a node is run once for all that read it. This includes the scan of a source that can be
-// read once. To run others several times needs less memory than to keep their rows.
-func HoldsRows(n Node) bool {
-	if scan, ok := n.(*Scan); ok && source.Once(scan.source) {
-		return true
-	}
-	switch n := n.(type) {
-	case *Cache:
-		return false // it keeps the rows itself
-	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode, *Number, *Exchange, *Partial, *Position:
-	case *Slice:
-		if n.offset < 0 {
-			return true
-		}
-	default:
-		return true
-	}
-	return slices.ContainsFunc(n.Inputs(), HoldsRows)
 }
 
 // Parents returns the number of times that each node of a plan is an input.
