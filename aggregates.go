@@ -126,7 +126,7 @@ func (p part) column(root string) Expr {
 		text += " over " + p.window.String()
 	}
 	p.aggregation.Name = plan.Computed(text)
-	return Expr{value: expr.Col(p.aggregation.Name), parts: parts{p.aggregation.Name: p}, root: root}
+	return Expr{value: expr.Col(p.aggregation.Name), parts: parts{p.aggregation.Name: &p}, root: root}
 }
 
 // Where restricts the aggregates of an expression to the rows in which a condition is
@@ -134,7 +134,8 @@ func (p part) column(root string) Expr {
 // error when the query is bound.
 func (e Expr) Where(condition Expression) Expr {
 	c := condition.expression()
-	return e.eachPart(func(p part) part {
+	return e.eachPart(func(of *part) part {
+		p := *of
 		where := p.inner.join(c)
 		if !p.aggregation.Where.IsZero() {
 			where = p.aggregation.Where.And(where)
@@ -145,7 +146,7 @@ func (e Expr) Where(condition Expression) Expr {
 }
 
 // eachPart changes the aggregates of an expression that are not windows yet.
-func (e Expr) eachPart(change func(part) part) Expr {
+func (e Expr) eachPart(change func(*part) part) Expr {
 	if len(e.parts) == 0 {
 		e.misuse = fmt.Errorf("Where and Over apply to aggregates, and %v has none", e)
 		return e

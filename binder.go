@@ -27,6 +27,8 @@ type binder struct {
 	// computed are the parts that the expressions of the verb at hand have columns of, by the
 	// names of these.
 	computed parts
+	// columns are the columns of these parts.
+	columns map[*part]string
 	// shape, if it is not nil, has the slots that stand for the tables.
 	shape *shape
 }

@@ -126,7 +126,7 @@ func (p part) isOver() bool {
 }
 
 // parts are the aggregates and windows of an expression by the names of their columns.
-type parts map[string]part
+type parts map[string]*part
 
 // join adds the parts of an expression, and returns its value on the columns of these
 // parts. Equal parts are one column; other parts with the same text get another
@@ -149,11 +149,12 @@ func (p *parts) join(e Expr) expr.Expr {
 			}
 			free = fmt.Sprintf("%s (%d)", name, n)
 		}
-		added.aggregation.Name = free
-		joined[free] = added
 		if free != name {
-			renamed[name] = free
+			other := *added
+			other.aggregation.Name = free
+			added, renamed[name] = &other, free
 		}
+		joined[free] = added
 	}
 	*p = joined
 	return rename(e.value, renamed)
@@ -175,7 +176,22 @@ func rename(e expr.Expr, names map[string]string) expr.Expr {
 }
 
 // same reports whether two parts compute the same.
-func (p part) same(q part) bool {
+func (p *part) same(q *part) bool { return p == q || partPairs{}.same(p, q) }
+
+// partPairs are the pairs of parts that have been found to be the same. Parts share inner ones.
+type partPairs map[[2]*part]bool
+
+func (known partPairs) same(p, q *part) bool {
+	pair := [2]*part{p, q}
+	if p == q || known[pair] {
+		return true
+	}
+	known[pair] = p.isSame(q) && maps.EqualFunc(p.inner, q.inner, known.same)
+	return known[pair]
+}
+
+// isSame compares two parts without their inner ones.
+func (p *part) isSame(q *part) bool {
 	a, b := p.aggregation, q.aggregation
 	if a.Function != b.Function || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) || p.inherits != q.inherits {
 		return false
@@ -185,5 +201,5 @@ func (p part) same(q part) bool {
 			return false
 		}
 	}
-	return maps.EqualFunc(p.inner, q.inner, part.same)
+	return true
 }

@@ -118,8 +118,9 @@ func (w *Window) sameRows(v *Window, ordered bool) bool {
 // keys, and for running sums, means, variances and exponential means of floats, whose last bits
 // depend on the rows of other partitions, the query ends with the error of package memory instead.
 func (e Expr) Over(w Window) Expr {
-	return e.eachPart(func(p part) part {
-		p = p.within(&w)
+	within := inheritance(&w)
+	return e.eachPart(func(of *part) part {
+		p := within(of)
 		switch {
 		case plan.IsOfRow(p.aggregation.Function) && p.aggregation.Function != "nth":
 			// It has no frame.
@@ -201,7 +202,8 @@ func (e Expr) CumCount() Expr { return e.Count().cumulative() }
 // cumulative gives aggregates the frame of the rows up to the current one. Over all rows,
 // unless Over follows.
 func (e Expr) cumulative() Expr {
-	return e.eachPart(func(p part) part {
+	return e.eachPart(func(of *part) part {
+		p := *of
 		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: FirstRow, High: 0}
 		return p
 	})

@@ -99,6 +99,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
 	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
+	if err := o.checkReaders(n); err != nil {
+		return nil, err
+	}
 	return o.open(ctx, n)
 }
 
@@ -116,7 +119,7 @@ type opener struct {
 // open returns a reader of a node. One that others read too is opened once, if it holds rows or
 // they are worth keeping.
 func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
-	if o.worker != nil || o.parents[n] < 2 || !o.analysis.HoldsRows(n) && !o.isWorthKeeping(n) {
+	if !o.isShared(n) {
 		return o.openAlone(ctx, n)
 	}
 	if known, ok := o.shared[n]; ok && known.isOpen() {

@@ -150,14 +150,14 @@ func (j *Join) name() error {
 		return err
 	}
 	j.schema = arrow.NewSchema(made.Fields(), nil)
-	options.Kind = join.Inner
-	if len(j.options.Keys) == 0 {
-		options.Kind = join.Cross
+	j.both = j.schema
+	if options.Kind != join.Inner && options.Kind != join.Cross {
+		options.Kind = join.Inner
+		if made, err = join.Schema(left, right, j.On(), options); err != nil {
+			return err
+		}
+		j.both = arrow.NewSchema(made.Fields(), nil)
 	}
-	if made, err = join.Schema(left, right, j.On(), options); err != nil {
-		return err
-	}
-	j.both = arrow.NewSchema(made.Fields(), nil)
 	keys := map[string]bool{}
 	for _, k := range j.options.Keys {
 		if name, ok := k.shared(); ok {

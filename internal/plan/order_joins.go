@@ -56,14 +56,15 @@ func (o *joinOrderer) apply(n Node) (made Node, err error) {
 	return withInputs(n, inputs...)
 }
 
-// mostOrdered is the number of inputs from which on a joinTree has no further joins. The time to order
-// them grows with its square.
-const mostOrdered = 64
+// mostOrdered is the largest number of joins of a joinTree. The time to order them grows with its
+// square.
+const mostOrdered = 32
 
 // joinTree is consecutive inner joins: the inputs, the pairs of equal expressions and the
 // other conditions.
 type joinTree struct {
 	subtrees   []subtree
+	joins      int
 	edges      []joinEdge
 	conditions []expr.Expr
 }
@@ -125,10 +126,11 @@ func (o *joinOrderer) tree(n Node) *joinTree {
 
 // flatten adds the inputs of a join, and of joins below it, to a tree.
 func (o *joinOrderer) flatten(t *joinTree, n Node, top bool) {
-	if top || o.parents[n] == 1 && len(t.subtrees) < mostOrdered {
+	if top || o.parents[n] == 1 && t.joins < mostOrdered {
 		switch n := n.(type) {
 		case *Join:
 			if j, ok := o.isInner(n); ok {
+				t.joins++
 				for _, k := range j.options.Keys {
 					t.edges = append(t.edges, joinEdge{of: [2]expr.Expr{k.Left, k.Right}})
 				}

@@ -16,6 +16,7 @@ func (o *optimization) pushFilters(root Node) (Node, error) {
 		optimization: o, parents: parents(root), lists: map[longerList]int{},
 		done: map[pushedList]Node{}, pushed: map[Node]int{},
 	}
+	p.left = mostMoves + movesPerNode*len(p.parents)
 	return p.push(root, nil)
 }
 
@@ -29,7 +30,14 @@ type filterPusher struct {
 	// done has the results, pushed the number of lists that each node has been pushed.
 	done   map[pushedList]Node
 	pushed map[Node]int
+	// left is the number of times that a condition may still be moved into a node.
+	left int
 }
+
+// mostMoves and movesPerNode limit how often conditions are moved in a plan. The number grows with
+// the square of the number of verbs if filters and projections alternate. Conditions that are not
+// moved stay where they are.
+const mostMoves, movesPerNode = 2000, 20
 
 // longerList is a list of conditions and one more.
 type longerList struct {
@@ -44,7 +52,7 @@ type pushedList struct {
 
 // mostPushed is the number of lists of conditions that are pushed into a node. Each makes a copy of
 // the node and of all below it.
-const mostPushed = 8
+const mostPushed = 4
 
 func (p *filterPusher) numberOf(conditions []expr.Expr) int {
 	number := 0
@@ -154,6 +162,10 @@ func (p *filterPusher) through(n Node, conditions []expr.Expr, below func(expr.E
 	var pushed, kept []expr.Expr
 	inputs := slices.Clone(n.Inputs())
 	for _, c := range conditions {
+		if p.left--; p.left < 0 {
+			kept = append(kept, c)
+			continue
+		}
 		translated, ok := below(c)
 		if ok && isCondition(translated, inputs[0].Schema()) {
 			pushed = append(pushed, translated)
@@ -290,7 +302,7 @@ func (p *filterPusher) intoJoin(j *Join, conditions []expr.Expr) (Node, error) {
 	}
 	options := j.options
 	for _, c := range conditions {
-		if !s.add(c) {
+		if p.left--; p.left < 0 || !s.add(c) {
 			s.kept = append(s.kept, c)
 		}
 	}

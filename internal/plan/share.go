@@ -11,17 +11,39 @@ import (
 // shareSubplans makes equal operations on equal inputs one node. A node that [HoldsRows] is
 // then run once for all that read it.
 func (o *optimization) shareSubplans(root Node) (Node, error) {
-	var known []Node
+	known := map[operationKey][]Node{}
 	return o.rewrite(root, func(n Node) (Node, error) {
-		for _, other := range known {
+		key := keyOf(n)
+		for _, other := range known[key] {
 			if slices.Equal(n.Inputs(), other.Inputs()) && sameOperation(n, other) {
 				return other, nil
 			}
 		}
-		known = append(known, n)
+		known[key] = append(known[key], n)
 		return n, nil
 	})
 }
+
+// operationKey is equal for equal operations on equal inputs.
+type operationKey struct {
+	kind   reflect.Type
+	input  Node
+	source source.Source
+}
+
+func keyOf(n Node) operationKey {
+	key := operationKey{kind: reflect.TypeOf(n)}
+	if inputs := n.Inputs(); len(inputs) > 0 {
+		key.input = inputs[0]
+	}
+	if scan, ok := n.(*Scan); ok && reflect.TypeOf(scan.source).Comparable() {
+		key.source = scan.source
+	}
+	return key
+}
+
+// InputsFirst returns the nodes of a plan, each once, after its inputs.
+func InputsFirst(root Node) []Node { return inputsFirst(root) }
 
 // Parents returns the number of times that each node of a plan is an input.
 func Parents(root Node) map[Node]int { return parents(root) }
