@@ -61,6 +61,7 @@ const (
 	padStart
 	padEnd
 	capitalize
+	repeat
 	count
 	trimPrefix
 	trimSuffix
