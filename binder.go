@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -48,6 +49,9 @@ func bindQuery(ctx context.Context, q Query, s *shape) (plan.Node, error) {
 	}
 	b := binder{ctx: ctx, bound: map[*step]plan.Node{}, missing: map[string]bool{}, shape: s}
 	n := b.bind(q.step)
+	if ctx.Err() != nil {
+		return nil, failed(cancel.Error(ctx))
+	}
 	if len(b.problems) > 0 {
 		return nil, &QueryError{b.problems}
 	}
@@ -73,7 +77,7 @@ func (b *binder) bind(s *step) plan.Node {
 			complete = false
 		}
 	}
-	if complete {
+	if complete && b.ctx.Err() == nil {
 		n = s.bind(b, inputs)
 	}
 	b.bound[s] = n
@@ -101,8 +105,12 @@ func (b *binder) reportUnless(err error, columns []string) {
 	}
 }
 
-// check reports an expression that does not fit a schema.
+// check reports an expression that does not fit a schema. None does after the end of the context,
+// because a pattern takes long to compile.
 func (b *binder) check(e expr.Expr, schema *arrow.Schema) bool {
+	if b.ctx.Err() != nil {
+		return false
+	}
 	_, _, err := e.Type(schema)
 	if err != nil {
 		b.reportUnless(readable{err}, e.Columns())

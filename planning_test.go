@@ -1,8 +1,11 @@
 package gpuframe_test
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -157,7 +160,7 @@ func planningWork(t testing.TB, q gpuframe.Query) uint64 {
 
 // mostPerVerb is the number of allocations that each verb of a long query takes to plan, and
 // mostOfFew that few verbs take, which are worth more.
-const mostPerVerb, mostOfFew = 7_000, 1_500_000
+const mostPerVerb, mostOfFew = 7_000, 1_800_000
 
 // TestPlanningIsLinear plans queries of more and more verbs. The work grows with their number.
 func TestPlanningIsLinear(t *testing.T) {
@@ -204,6 +207,42 @@ func benchmarkPlanning(b *testing.B, g growing, e *gpuframe.Engine, r arrow.Reco
 			require.NoError(b, err)
 		}
 	})
+}
+
+// endingContext is a context that ends when it has been looked at a number of times.
+type endingContext struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endingContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestPlanningStopsWithItsContext ends the context at each of the first places where planning looks at
+// it, and at some later ones.
+func TestPlanningStopsWithItsContext(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	r := twoColumns(t)
+	q := func() gpuframe.Query { // a plan is kept with its query
+		q := chains[5].make(e, r, 20)
+		return q.Join(q.GroupBy(planA).Agg(planB.Sum().As("c")), gpuframe.Inner, planA).Drop("c").Union(q).Sort(planA).Head(5)
+	}
+	counted := &endingContext{Context: t.Context()}
+	counted.left.Store(math.MaxInt64)
+	_, err := q().Needs(counted)
+	require.NoError(t, err)
+	looks := math.MaxInt64 - counted.left.Load()
+	require.Greater(t, looks, int64(300))
+	for at := int64(0); at < looks; at += 1 + at/8 {
+		ending := &endingContext{Context: t.Context()}
+		ending.left.Store(at)
+		_, err := q().Needs(ending)
+		require.ErrorIs(t, err, context.Canceled, "after %d looks", at)
+	}
 }
 
 // TestUnionsThatDouble runs unions of a query with itself: few are run, and many are refused before

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/names"
 )
 
@@ -68,7 +69,7 @@ type optimization struct {
 // visit counts a node that a pass looks at. It returns the error of the context.
 func (o *optimization) visit() error {
 	o.visits++
-	return o.ctx.Err()
+	return cancel.Error(o.ctx)
 }
 
 // passes are applied in this order.

@@ -30,14 +30,23 @@ type filterPusher struct {
 	// done has the results, pushed the number of lists that each node has been pushed.
 	done   map[pushedList]Node
 	pushed map[Node]int
-	// left is the number of times that a condition may still be moved into a node.
+	// left is the number of operations that may still be moved into a node.
 	left int
 }
 
-// mostMoves and movesPerNode limit how often conditions are moved in a plan. The number grows with
-// the square of the number of verbs if filters and projections alternate. Conditions that are not
-// moved stay where they are.
-const mostMoves, movesPerNode = 2000, 20
+// mostMoves and movesPerNode limit how many operations of conditions are moved in a plan. The number
+// grows with the square of the number of verbs if filters and projections alternate. Conditions
+// that are not moved stay where they are.
+const mostMoves, movesPerNode = 6000, 20
+
+// affords counts the operations of a condition that is to be moved.
+func (p *filterPusher) affords(c expr.Expr) bool {
+	c.Walk(func(expr.Expr) bool {
+		p.left--
+		return p.left > 0
+	})
+	return p.left > 0
+}
 
 // longerList is a list of conditions and one more.
 type longerList struct {
@@ -162,7 +171,7 @@ func (p *filterPusher) through(n Node, conditions []expr.Expr, below func(expr.E
 	var pushed, kept []expr.Expr
 	inputs := slices.Clone(n.Inputs())
 	for _, c := range conditions {
-		if p.left--; p.left < 0 {
+		if !p.affords(c) {
 			kept = append(kept, c)
 			continue
 		}
@@ -302,7 +311,7 @@ func (p *filterPusher) intoJoin(j *Join, conditions []expr.Expr) (Node, error) {
 	}
 	options := j.options
 	for _, c := range conditions {
-		if p.left--; p.left < 0 || !s.add(c) {
+		if !p.affords(c) || !s.add(c) {
 			s.kept = append(s.kept, c)
 		}
 	}
