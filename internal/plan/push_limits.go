@@ -1,5 +1,7 @@
 package plan
 
+import "math"
+
 // pushLimits moves limits on the number of rows towards the sources: a scan may end early,
 // and of a sort with a limit only the first rows are kept.
 func (o *optimization) pushLimits(root Node) (Node, error) {
@@ -48,7 +50,11 @@ func (p *limitPusher) slice(n *Slice) (Node, error) {
 			return below, nil
 		}
 	case *Slice:
-		if below.offset >= 0 {
+		switch {
+		case below.offset < 0:
+		case n.offset > math.MaxInt64-below.offset:
+			return node(NewSlice(below.input, 0, 0)) // no table has as many rows
+		default:
 			return node(NewSlice(below.input, below.offset+n.offset, within(below.length, n.offset, n.length)))
 		}
 	}
