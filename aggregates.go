@@ -1,8 +1,8 @@
 package gpuframe
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -62,10 +62,10 @@ func (e Expr) Median() Expr { return aggregated("median", 0, e.Name(), e) }
 func (e Expr) Quantile(q float64) Expr { return aggregated("quantile", q, e.Name(), e) }
 
 // Variance is the sample variance: the divisor is the number of values minus one.
-func (e Expr) Variance() Expr { return aggregated("variance", 1, e.Name(), e) }
+func (e Expr) Variance() Expr { return counted("variance", 1, e.Name(), e) }
 
 // StdDev is the square root of Variance.
-func (e Expr) StdDev() Expr { return aggregated("stddev", 1, e.Name(), e) }
+func (e Expr) StdDev() Expr { return counted("stddev", 1, e.Name(), e) }
 
 // Skewness is the third standardized moment, of the population.
 func (e Expr) Skewness() Expr { return aggregated("skewness", 0, e.Name(), e) }
@@ -86,10 +86,10 @@ func (e Expr) JoinStrings(separator string) Expr {
 }
 
 // Largest is the list of the n largest values, the largest first.
-func (e Expr) Largest(n int) Expr { return aggregated("largest", float64(n), e.Name(), e) }
+func (e Expr) Largest(n int) Expr { return counted("largest", n, e.Name(), e) }
 
 // Smallest is the list of the n smallest values, the smallest first.
-func (e Expr) Smallest(n int) Expr { return aggregated("smallest", float64(n), e.Name(), e) }
+func (e Expr) Smallest(n int) Expr { return counted("smallest", n, e.Name(), e) }
 
 // Correlation is Pearson's correlation of two expressions.
 func Correlation(x, y Expression) Expr {
@@ -98,12 +98,17 @@ func Correlation(x, y Expression) Expr {
 
 // Covariance is the sample covariance of two expressions.
 func Covariance(x, y Expression) Expr {
-	return aggregated("covariance", 1, x.expression().Name(), x.expression(), y.expression())
+	return counted("covariance", 1, x.expression().Name(), x.expression(), y.expression())
 }
 
 // aggregated makes an expression with one part: an aggregate.
 func aggregated(function string, number float64, root string, values ...Expr) Expr {
 	return aggregate(plan.Aggregation{Function: function, Number: number}, root, values...)
+}
+
+// counted is aggregated for a function with a whole number.
+func counted(function string, count int, root string, values ...Expr) Expr {
+	return aggregate(plan.Aggregation{Function: function, Count: int64(count)}, root, values...)
 }
 
 // aggregate makes an expression of an aggregation of some values.
@@ -112,7 +117,7 @@ func aggregate(of plan.Aggregation, root string, values ...Expr) Expr {
 	var misuse error
 	for _, v := range values {
 		p.aggregation.Values = append(p.aggregation.Values, p.inner.join(v))
-		misuse = errors.Join(misuse, v.misuse)
+		misuse = joinMisuse(misuse, v.misuse)
 	}
 	made := p.column(root)
 	made.misuse = misuse
@@ -126,7 +131,7 @@ func (p part) column(root string) Expr {
 		text += " over " + p.window.String()
 	}
 	p.aggregation.Name = plan.Computed(text)
-	return Expr{value: expr.Col(p.aggregation.Name), parts: parts{p.aggregation.Name: p}, root: root}
+	return Expr{value: expr.Col(p.aggregation.Name), parts: parts{p.aggregation.Name: &p}, root: root}
 }
 
 // Where restricts the aggregates of an expression to the rows in which a condition is
@@ -134,7 +139,9 @@ func (p part) column(root string) Expr {
 // error when the query is bound.
 func (e Expr) Where(condition Expression) Expr {
 	c := condition.expression()
-	return e.eachPart(func(p part) part {
+	return e.eachPart(func(of *part) part {
+		p := *of
+		p.inner = maps.Clone(p.inner)
 		where := p.inner.join(c)
 		if !p.aggregation.Where.IsZero() {
 			where = p.aggregation.Where.And(where)
@@ -145,7 +152,7 @@ func (e Expr) Where(condition Expression) Expr {
 }
 
 // eachPart changes the aggregates of an expression that are not windows yet.
-func (e Expr) eachPart(change func(part) part) Expr {
+func (e Expr) eachPart(change func(*part) part) Expr {
 	if len(e.parts) == 0 {
 		e.misuse = fmt.Errorf("Where and Over apply to aggregates, and %v has none", e)
 		return e

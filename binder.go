@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -27,6 +28,8 @@ type binder struct {
 	// computed are the parts that the expressions of the verb at hand have columns of, by the
 	// names of these.
 	computed parts
+	// columns are the columns of these parts.
+	columns map[*part]string
 	// shape, if it is not nil, has the slots that stand for the tables.
 	shape *shape
 }
@@ -46,6 +49,9 @@ func bindQuery(ctx context.Context, q Query, s *shape) (plan.Node, error) {
 	}
 	b := binder{ctx: ctx, bound: map[*step]plan.Node{}, missing: map[string]bool{}, shape: s}
 	n := b.bind(q.step)
+	if ctx.Err() != nil {
+		return nil, failed(cancel.Error(ctx))
+	}
 	if len(b.problems) > 0 {
 		return nil, &QueryError{b.problems}
 	}
@@ -71,7 +77,7 @@ func (b *binder) bind(s *step) plan.Node {
 			complete = false
 		}
 	}
-	if complete {
+	if complete && b.ctx.Err() == nil {
 		n = s.bind(b, inputs)
 	}
 	b.bound[s] = n
@@ -99,8 +105,12 @@ func (b *binder) reportUnless(err error, columns []string) {
 	}
 }
 
-// check reports an expression that does not fit a schema.
+// check reports an expression that does not fit a schema. None does after the end of the context,
+// because a pattern takes long to compile.
 func (b *binder) check(e expr.Expr, schema *arrow.Schema) bool {
+	if b.ctx.Err() != nil {
+		return false
+	}
 	_, _, err := e.Type(schema)
 	if err != nil {
 		b.reportUnless(readable{err}, e.Columns())
@@ -140,6 +150,26 @@ func (b *binder) filter(input plan.Node, condition Expr) plan.Node {
 		return input
 	}
 	return b.without(made, n, input)
+}
+
+// dropNulls keeps the rows in which no column is null.
+func (b *binder) dropNulls(input plan.Node, columns []string) plan.Node {
+	var condition expr.Expr
+	for _, name := range columns {
+		valid := expr.Col(name).IsValid()
+		switch {
+		case !b.check(valid, input.Schema()):
+		case condition.IsZero():
+			condition = valid
+		default:
+			condition = condition.And(valid)
+		}
+	}
+	if condition.IsZero() {
+		return input
+	}
+	n, err := plan.NewFilter(input, condition)
+	return b.checked(n, err, input)
 }
 
 // without removes computed columns again, if the node below has more than the input had.

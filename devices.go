@@ -266,8 +266,8 @@ func (e *Engine) onDevices(s *exec.Settings) {
 }
 
 // optimize returns the plan that the engine runs.
-func (e *Engine) optimize(n plan.Node, without ...string) (plan.Node, error) {
-	made, err := plan.OptimizeWithout(n, without...)
+func (e *Engine) optimize(ctx context.Context, n plan.Node, without ...string) (plan.Node, error) {
+	made, err := plan.OptimizeWithout(ctx, n, without...)
 	if err != nil || len(e.others) == 0 {
 		return made, err
 	}

@@ -21,7 +21,7 @@ func (q Query) Explain(ctx context.Context) (string, error) {
 		return "", err
 	}
 	e := q.step.engine
-	optimized, err := e.optimize(n)
+	optimized, err := e.optimize(ctx, n)
 	if err != nil {
 		return "", failed(err)
 	}

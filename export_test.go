@@ -64,7 +64,7 @@ func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
 	if err != nil {
 		return Query{}, err
 	}
-	if n, err = q.step.engine.optimize(n, passes...); err != nil {
+	if n, err = q.step.engine.optimize(ctx, n, passes...); err != nil {
 		return Query{}, err
 	}
 	made := Query{&step{engine: q.step.engine, verb: q.step.verb}}

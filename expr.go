@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -84,7 +85,7 @@ func apply(f func(list []expr.Expr) expr.Expr, operands ...Expr) Expr {
 		if i == 0 {
 			made.root = o.Name()
 		}
-		made.misuse = errors.Join(made.misuse, o.misuse)
+		made.misuse = joinMisuse(made.misuse, o.misuse)
 		values[i] = made.parts.join(o)
 	}
 	made.value = f(values)
@@ -97,6 +98,38 @@ func unary(e Expr, f func(expr.Expr) expr.Expr) Expr {
 
 func binary(e Expr, x any, f func(a, b expr.Expr) expr.Expr) Expr {
 	return apply(func(list []expr.Expr) expr.Expr { return f(list[0], list[1]) }, e, operand(x))
+}
+
+// misuses are the errors of an expression, each once: its operands may share parts.
+type misuses []error
+
+func (m misuses) Error() string { return errors.Join(m...).Error() }
+
+// Unwrap returns the errors.
+func (m misuses) Unwrap() []error { return m }
+
+// joinMisuse returns the errors of two operands.
+func joinMisuse(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	all := slices.Clone(misusesOf(a))
+	for _, err := range misusesOf(b) {
+		if !slices.Contains(all, err) {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
+func misusesOf(err error) misuses {
+	if list, ok := err.(misuses); ok {
+		return list
+	}
+	return misuses{err}
 }
 
 // part is an aggregate or a window in an expression. The expression has a column with
@@ -126,19 +159,19 @@ func (p part) isOver() bool {
 }
 
 // parts are the aggregates and windows of an expression by the names of their columns.
-type parts map[string]part
+type parts map[string]*part
 
-// join adds the parts of an expression, and returns its value on the columns of these
-// parts. Equal parts are one column; other parts with the same text get another
-// name.
+// join adds the parts of an expression to a map that no expression has yet, and returns its value
+// on the columns of these parts. Equal parts are one column; other parts with the same text get
+// another name.
 func (p *parts) join(e Expr) expr.Expr {
 	if len(e.parts) == 0 {
 		return e.value
 	}
-	joined := maps.Clone(*p)
-	if joined == nil {
-		joined = parts{}
+	if *p == nil {
+		*p = parts{}
 	}
+	joined := *p
 	renamed := map[string]string{}
 	for name, added := range e.parts {
 		free := name
@@ -149,13 +182,13 @@ func (p *parts) join(e Expr) expr.Expr {
 			}
 			free = fmt.Sprintf("%s (%d)", name, n)
 		}
-		added.aggregation.Name = free
-		joined[free] = added
 		if free != name {
-			renamed[name] = free
+			other := *added
+			other.aggregation.Name = free
+			added, renamed[name] = &other, free
 		}
+		joined[free] = added
 	}
-	*p = joined
 	return rename(e.value, renamed)
 }
 
@@ -175,9 +208,24 @@ func rename(e expr.Expr, names map[string]string) expr.Expr {
 }
 
 // same reports whether two parts compute the same.
-func (p part) same(q part) bool {
+func (p *part) same(q *part) bool { return p == q || partPairs{}.same(p, q) }
+
+// partPairs are the pairs of parts that have been found to be the same. Parts share inner ones.
+type partPairs map[[2]*part]bool
+
+func (known partPairs) same(p, q *part) bool {
+	pair := [2]*part{p, q}
+	if p == q || known[pair] {
+		return true
+	}
+	known[pair] = p.isSame(q) && maps.EqualFunc(p.inner, q.inner, known.same)
+	return known[pair]
+}
+
+// isSame compares two parts without their inner ones.
+func (p *part) isSame(q *part) bool {
 	a, b := p.aggregation, q.aggregation
-	if a.Function != b.Function || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) || p.inherits != q.inherits {
+	if a.Function != b.Function || a.Count != b.Count || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) || p.inherits != q.inherits {
 		return false
 	}
 	for i := range a.Values {
@@ -185,5 +233,5 @@ func (p part) same(q part) bool {
 			return false
 		}
 	}
-	return maps.EqualFunc(p.inner, q.inner, part.same)
+	return true
 }

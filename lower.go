@@ -35,7 +35,7 @@ func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []exp
 	for _, e := range list {
 		values = append(values, all.join(e))
 	}
-	b.computed = parts{}
+	b.computed, b.columns = parts{}, map[*part]string{}
 	n, renamed, fits := b.windows(input, all)
 	if !fits {
 		return input, nil, false
@@ -62,18 +62,27 @@ func (b *binder) proper(list []Expr) bool {
 // column of a part has its name, or the one in renamed if another part with that text is computed
 // already.
 func (b *binder) windows(n plan.Node, all parts) (made plan.Node, renamed map[string]string, ok bool) {
-	names := slices.Sorted(maps.Keys(all))
+	renamed = map[string]string{}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		switch column, known := b.columns[all[name]]; {
+		case !known:
+			names = append(names, name)
+		case column != name:
+			renamed[name] = column
+		}
+	}
 	read := map[string]plan.Aggregation{}
 	for _, name := range names {
 		if n, read[name], ok = b.inner(n, all[name]); !ok {
 			return n, nil, false
 		}
 	}
-	renamed = map[string]string{}
 	var partitions []windowed
 	for _, name := range names {
 		p := all[name]
 		column, known := b.columnOf(name, p)
+		b.columns[p] = column
 		if column != name {
 			renamed[name] = column
 		}
@@ -81,17 +90,16 @@ func (b *binder) windows(n plan.Node, all parts) (made plan.Node, renamed map[st
 			continue
 		}
 		b.computed[column] = p
-		p.aggregation = read[name]
-		p.aggregation.Name = column
-		if p.window == nil {
-			p.window = &Window{}
+		aggregation, window, over := read[name], p.window, p.isOver()
+		aggregation.Name = column
+		if window == nil {
+			window = &Window{}
 		}
-		over := p.isOver()
-		at := slices.IndexFunc(partitions, func(q windowed) bool { return q.over == over && q.window.sameRows(p.window, over) })
+		at := slices.IndexFunc(partitions, func(q windowed) bool { return q.over == over && q.window.sameRows(window, over) })
 		if at < 0 {
-			at, partitions = len(partitions), append(partitions, windowed{window: p.window, over: over})
+			at, partitions = len(partitions), append(partitions, windowed{window: window, over: over})
 		}
-		partitions[at].aggregations = append(partitions[at].aggregations, p.aggregation)
+		partitions[at].aggregations = append(partitions[at].aggregations, aggregation)
 		partitions[at].frames = append(partitions[at].frames, p.frame)
 	}
 	for _, p := range partitions {
@@ -106,7 +114,7 @@ func (b *binder) windows(n plan.Node, all parts) (made plan.Node, renamed map[st
 
 // columnOf returns the column of a part, and whether it is computed. Different parts may have the
 // same text: qty / 2 is that of a division by an integer and by a float.
-func (b *binder) columnOf(name string, p part) (column string, known bool) {
+func (b *binder) columnOf(name string, p *part) (column string, known bool) {
 	column = name
 	for n := 2; ; n++ {
 		other, taken := b.computed[column]
@@ -164,7 +172,7 @@ func (b *binder) window(n plan.Node, w windowed) (plan.Node, bool) {
 
 // inner computes the windows that a part reads, and returns its aggregation of their columns. An
 // aggregate in an aggregate is refused.
-func (b *binder) inner(n plan.Node, p part) (made plan.Node, of plan.Aggregation, ok bool) {
+func (b *binder) inner(n plan.Node, p *part) (made plan.Node, of plan.Aggregation, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(p.inner)) {
 		if !p.inner[name].isWindow() {
 			b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", p.aggregation))
@@ -222,7 +230,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		values[i] = all.join(e)
 	}
 	n := input
-	b.computed = parts{}
+	b.computed, b.columns = parts{}, map[*part]string{}
 	var aggregations []plan.Aggregation
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]

@@ -221,7 +221,7 @@ func (e Expr) Lower() Expr { return unary(e, expr.Expr.Lower) }
 // Reverse is the characters of a string in the opposite order.
 func (e Expr) Reverse() Expr { return unary(e, expr.Expr.Reverse) }
 
-// Repeat is a string a number of times.
+// Repeat is a string a number of times, 0 to 65536.
 func (e Expr) Repeat(times int) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return value.Repeat(times) })
 }

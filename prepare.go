@@ -88,7 +88,7 @@ func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*pr
 	if err != nil {
 		return nil, err
 	}
-	if n, err = q.step.engine.optimize(n, without...); err != nil {
+	if n, err = q.step.engine.optimize(ctx, n, without...); err != nil {
 		return nil, failed(err)
 	}
 	q.step.engine.plans.made.Add(1)

@@ -57,12 +57,7 @@ func (p *Profile) Operations() (list []OperationProfile) {
 	if p.plan == nil {
 		return nil
 	}
-	seen := map[plan.Node]bool{}
 	plan.Walk(p.plan, func(n plan.Node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
 		of := p.run.Of(n)
 		made := OperationProfile{Name: n.String(), Rows: of.Rows, Tables: of.Tables, Bytes: of.Bytes, Time: p.run.Exclusive(n)}
 		for _, c := range of.Calls {
@@ -88,10 +83,11 @@ func (p *Profile) String() string {
 	if p.plan == nil {
 		return ""
 	}
+	analysis := plan.NewAnalysis()
 	return plan.Format(p.plan, func(n plan.Node) string {
 		of := p.run.Of(n)
 		parts := []string{fmt.Sprintf("%s rows in %d tables", humanize.Comma(of.Rows), of.Tables)}
-		if size := plan.EstimateOf(n); size.Rows >= 0 && size.Rows != of.Rows {
+		if size := analysis.SizeOf(n); size.Rows >= 0 && size.Rows != of.Rows {
 			parts = append(parts, humanize.Comma(size.Rows)+" expected")
 		}
 		parts = append(parts, humanize.IBytes(of.Bytes), p.run.Exclusive(n).Round(time.Microsecond).String(), humanize.IBytes(of.InUse)+" in use")
@@ -138,12 +134,7 @@ func (p *Profile) WriteTrace(to io.Writer) error {
 	defer p.mu.Unlock()
 	events := []traceEvent{}
 	if p.plan != nil {
-		seen := map[plan.Node]bool{}
 		plan.Walk(p.plan, func(n plan.Node) {
-			if seen[n] {
-				return
-			}
-			seen[n] = true
 			for _, c := range p.run.Of(n).Calls {
 				events = append(events, traceEvent{n.String(), "X", microseconds(c.Begin), microseconds(c.Duration), 1, 1})
 			}

@@ -176,14 +176,11 @@ func (q Query) Union(others ...Query) Query {
 // DropNulls leaves out rows with a null in some columns. Without columns it looks at all.
 func (q Query) DropNulls(columns ...string) Query {
 	return q.then("DropNulls", arguments{columns}, func(b *binder, inputs []plan.Node) plan.Node {
-		n := inputs[0]
-		if len(columns) == 0 {
-			columns = names(n.Schema())
+		list := columns
+		if len(list) == 0 {
+			list = names(inputs[0].Schema())
 		}
-		for _, name := range columns {
-			n = b.filter(n, Col(name).IsValid())
-		}
-		return n
+		return b.dropNulls(inputs[0], list)
 	})
 }
 

@@ -43,7 +43,7 @@ func eachEngine(t *testing.T, f func(t *testing.T, e *gpuframe.Engine)) {
 	})
 }
 
-func engineOn(t *testing.T, dev *device.Device) *gpuframe.Engine {
+func engineOn(t testing.TB, dev *device.Device) *gpuframe.Engine {
 	e, err := gpuframe.Open(gpuframe.Device(dev.Name()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })

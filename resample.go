@@ -100,7 +100,7 @@ func withEmptyWindows(input plan.Node, keys int, windows windowing) (plan.Node, 
 		}
 		order = append(order, plan.SortKey{Value: expr.Col(name)})
 	}
-	lead := plan.WindowFunction{Aggregation: plan.Aggregation{Function: "lead", Values: []expr.Expr{begin}, Number: 1, Name: following}}
+	lead := plan.WindowFunction{Aggregation: plan.Aggregation{Function: "lead", Values: []expr.Expr{begin}, Count: 1, Name: following}}
 	n, err := node(plan.NewOver(input, partition, order[keys:], []plan.WindowFunction{lead}))
 	if err != nil {
 		return nil, err

@@ -169,7 +169,7 @@ func sameArgument(a, b any) bool {
 // same reports whether two expressions are equal, with their names. Wrong ones are not.
 func (e Expr) same(other Expr) bool {
 	return e.misuse == nil && other.misuse == nil && e.root == other.root && e.given == other.given &&
-		e.value.Same(other.value) && maps.EqualFunc(e.parts, other.parts, part.same)
+		e.value.Same(other.value) && maps.EqualFunc(e.parts, other.parts, (*part).same)
 }
 
 // plans keeps the plans of the latest shapes of queries.

@@ -54,7 +54,8 @@ func (e Expr) Session(gap any) Expr {
 
 // behind gives aggregates the frame of the rows from the current one on.
 func (e Expr) behind() Expr {
-	return e.eachPart(func(p part) part {
+	return e.eachPart(func(of *part) part {
+		p := *of
 		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: 0, High: LastRow}
 		return p
 	})
@@ -62,14 +63,31 @@ func (e Expr) behind() Expr {
 
 // inheriting gives the functions in the values of windows the window of Over.
 func (e Expr) inheriting() Expr {
-	return e.eachPart(func(p part) part {
+	return e.eachPart(func(of *part) part {
+		p := *of
 		p.inherits = true
 		return p
 	})
 }
 
-// within returns a part with a window, which inner parts inherit.
-func (p part) within(w *Window) part {
+// inheritance returns a function that returns parts with a window, which inner parts inherit. It keeps
+// its results, because parts share inner ones.
+func inheritance(w *Window) func(*part) part {
+	known := map[*part]part{}
+	var within func(*part) part
+	within = func(p *part) part {
+		result, ok := known[p]
+		if !ok {
+			result = p.within(w, within)
+			known[p] = result
+		}
+		return result
+	}
+	return within
+}
+
+// within returns a part with a window, and the inner parts that inherit it.
+func (p part) within(w *Window, inherit func(*part) part) part {
 	p.window = w
 	if !p.inherits || len(p.inner) == 0 {
 		return p
@@ -79,7 +97,7 @@ func (p part) within(w *Window) part {
 	for i, v := range p.aggregation.Values {
 		values[i] = Expr{value: v, parts: p.inner.of(v)}
 		if len(values[i].parts) > 0 {
-			values[i] = values[i].eachPart(func(q part) part { return q.within(w) })
+			values[i] = values[i].eachPart(inherit)
 		}
 	}
 	p.aggregation.Values = nil

@@ -118,8 +118,9 @@ func (w *Window) sameRows(v *Window, ordered bool) bool {
 // keys, and for running sums, means, variances and exponential means of floats, whose last bits
 // depend on the rows of other partitions, the query ends with the error of package memory instead.
 func (e Expr) Over(w Window) Expr {
-	return e.eachPart(func(p part) part {
-		p = p.within(&w)
+	within := inheritance(&w)
+	return e.eachPart(func(of *part) part {
+		p := within(of)
 		switch {
 		case plan.IsOfRow(p.aggregation.Function) && p.aggregation.Function != "nth":
 			// It has no frame.
@@ -152,16 +153,16 @@ func CumulativeDistribution() Expr {
 
 // Tile is the number, from 1, of the row's part of n parts of the partition of about the
 // same size.
-func Tile(n int) Expr { return aggregated("tile", float64(n), "tile") }
+func Tile(n int) Expr { return counted("tile", n, "tile") }
 
 // Lag is the value n rows before in the partition, null for its first n rows.
-func (e Expr) Lag(n int) Expr { return aggregated("lag", float64(n), e.Name(), e) }
+func (e Expr) Lag(n int) Expr { return counted("lag", n, e.Name(), e) }
 
 // Lead is the value n rows after in the partition, null for its last n rows.
-func (e Expr) Lead(n int) Expr { return aggregated("lead", float64(n), e.Name(), e) }
+func (e Expr) Lead(n int) Expr { return counted("lead", n, e.Name(), e) }
 
 // Nth is the value of row n of the frame, from 1, null if the frame has fewer rows.
-func (e Expr) Nth(n int) Expr { return aggregated("nth", float64(n), e.Name(), e) }
+func (e Expr) Nth(n int) Expr { return counted("nth", n, e.Name(), e) }
 
 // Difference is the value minus that n rows before in the partition.
 func (e Expr) Difference(n int) Expr { return e.Sub(e.Lag(n)) }
@@ -201,7 +202,8 @@ func (e Expr) CumCount() Expr { return e.Count().cumulative() }
 // cumulative gives aggregates the frame of the rows up to the current one. Over all rows,
 // unless Over follows.
 func (e Expr) cumulative() Expr {
-	return e.eachPart(func(p part) part {
+	return e.eachPart(func(of *part) part {
+		p := *of
 		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: FirstRow, High: 0}
 		return p
 	})

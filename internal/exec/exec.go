@@ -98,7 +98,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // Open returns a reader of the result of a plan. The caller closes it, and releases the
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
-	o := opener{settings: settings, parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
+	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
+	if err := o.checkReaders(n); err != nil {
+		return nil, err
+	}
 	return o.open(ctx, n)
 }
 
@@ -107,6 +110,7 @@ func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, e
 type opener struct {
 	settings Settings
 	worker   *worker
+	analysis *plan.Analysis
 	parents  map[plan.Node]int
 	shared   map[plan.Node]*shared
 	bounds   map[*plan.KeyBounds]*keyBounds
@@ -115,7 +119,7 @@ type opener struct {
 // open returns a reader of a node. One that others read too is opened once, if it holds rows or
 // they are worth keeping.
 func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
-	if o.worker != nil || o.parents[n] < 2 || !plan.HoldsRows(n) && !o.isWorthKeeping(n) {
+	if !o.isShared(n) {
 		return o.openAlone(ctx, n)
 	}
 	if known, ok := o.shared[n]; ok && known.isOpen() {
@@ -134,7 +138,7 @@ func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 // part of the budget: to keep them takes less time than to filter again.
 func (o *opener) isWorthKeeping(n plan.Node) bool {
 	_, ok := n.(*plan.Filter)
-	size := plan.EstimateOf(n)
+	size := o.analysis.SizeOf(n)
 	return ok && size.Rows >= 0 && uint64(size.Bytes()) <= o.settings.Manager.Budget()/roomShare
 }
 

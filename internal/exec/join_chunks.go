@@ -371,7 +371,7 @@ func (c *chunked) tables(ctx context.Context, p pair, kind join.Kind) (*buffer.B
 	options := c.joinOptions()
 	options.Kind = kind
 	if kind == join.Inner || kind == join.Cross {
-		rowBytes := uint64(max(plan.EstimateOf(c.of).RowBytes, 1))
+		rowBytes := uint64(max(plan.NewAnalysis().RowBytes(c.of), 1))
 		options.MaxRows = max(int64(c.settings.Manager.Budget()/chunkShare/rowBytes), leastRows)
 	}
 	made, err := join.Tables(ctx, p.left, p.right, c.of.On(), options)

@@ -94,7 +94,7 @@ type filtering struct {
 const keptShare = 4
 
 func newFiltering(s *stage, n *plan.Filter) *filtering {
-	rowBytes := float64(plan.EstimateOf(n).RowBytes)
+	rowBytes := float64(plan.NewAnalysis().RowBytes(n))
 	f := &filtering{of: n}
 	f.mapping = mapping{
 		stage: s, apply: f.filter,

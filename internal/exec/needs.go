@@ -19,18 +19,15 @@ type Needs struct {
 
 // NeedsOf returns the expected needs of a plan.
 func NeedsOf(n plan.Node) Needs {
-	result := few(n) // it is copied
-	needs := Needs{Result: plan.EstimateOf(n), Smallest: result, streamed: result}
-	seen := map[plan.Node]bool{}
+	s := sizes{plan.NewAnalysis()}
+	result := s.few(n) // it is copied
+	needs := Needs{Result: s.SizeOf(n), Smallest: result, streamed: result}
 	plan.Walk(n, func(n plan.Node) {
-		if !seen[n] {
-			seen[n] = true
-			bytes := smallest(n)
-			needs.Smallest += bytes
-			switch n.(type) {
-			case *plan.Scan, *plan.Filter, *plan.Project:
-				needs.streamed += bytes
-			}
+		bytes := s.smallest(n)
+		needs.Smallest += bytes
+		switch n.(type) {
+		case *plan.Scan, *plan.Filter, *plan.Project:
+			needs.streamed += bytes
 		}
 	})
 	return needs
@@ -52,79 +49,81 @@ const keyBytes = 96
 // sampleBytes is the memory for a key of a sampled row, for its copy and for the sort of both.
 const sampleBytes = 64
 
+// sizes are the sizes of the nodes of one plan.
+type sizes struct{ *plan.Analysis }
+
 // smallest is the least memory of one node: its result for the fewest rows, and what its
 // operators allocate for it. The factors and the constants are above those that the
 // least budgets showed with which queries of package gpuframe run on the host.
-func smallest(n plan.Node) uint64 {
+func (s sizes) smallest(n plan.Node) uint64 {
 	const kernel = 8 << 10 // offsets, counts, tables of states
 	switch n := n.(type) {
 	case *plan.Scan, *plan.Cache:
-		return 2 * few(n)
+		return 2 * s.few(n)
 	case *plan.Filter, *plan.Project:
-		return few(n) + few(n.Inputs()[0])/2
+		return s.few(n) + s.few(n.Inputs()[0])/2
 	case *plan.Exchange:
 		if n.Kind() == plan.Shuffle {
-			return 6*few(n) + kernel
+			return 6*s.few(n) + kernel
 		}
 		if n.Kind() == plan.Ranges {
 			samples := uint64(len(n.SortKeys())+1) * mostSamples * sampleBytes
-			return 6*few(n) + uint64(len(n.SortKeys()))*fewRows*keyBytes + samples + mostSampleTables*padded(n) + kernel
+			return 6*s.few(n) + uint64(len(n.SortKeys()))*fewRows*keyBytes + samples + mostSampleTables*padded(n) + kernel
 		}
 		if n.Kind() == plan.AllGather {
-			return 4 * few(n) // parts of all devices, and the copies
+			return 4 * s.few(n) // parts of all devices, and the copies
 		}
-		return 2 * few(n)
+		return 2 * s.few(n)
 	case *plan.Partial:
-		return smallest(n.Of())
+		return s.smallest(n.Of())
 	case *plan.Merge:
-		return smallest(n.Of())
+		return s.smallest(n.Of())
 	case *plan.Aggregate:
 		// As many partial results are merged at a time as there may be.
-		return 6*few(n.Inputs()[0]) + 6*few(n) + mostPartials*padded(n) + kernel
+		return 6*s.few(n.Inputs()[0]) + 6*s.few(n) + mostPartials*padded(n) + kernel
 	case *plan.Sort:
 		keys := uint64(len(n.OrderKeys())) * fewRows * keyBytes
 		if n.Limit() != plan.All {
-			return 3*(tableBytes(n, n.Limit())+few(n)) + keys + kernel
+			return 3*(s.tableBytes(n, n.Limit())+s.few(n)) + keys + kernel
 		}
-		return 4*tableBytes(n, sampled) + 8*few(n) + keys + sampledTables*padded(n)*4 + 2*kernel
+		return 4*s.tableBytes(n, sampled) + 8*s.few(n) + keys + sampledTables*padded(n)*4 + 2*kernel
 	case *plan.Join, *plan.AsOf:
-		return 4*(few(n.Inputs()[0])+few(n.Inputs()[1])) + 8*few(n) + 4*kernel
+		return 4*(s.few(n.Inputs()[0])+s.few(n.Inputs()[1])) + 8*s.few(n) + 4*kernel
 	case *plan.Over, *plan.Window:
 		if keys := plan.Partitions(n); keys != nil {
 			// The parts are divided by a hash, and their results sorted by the numbers of the rows.
-			results := 2*tableBytes(n, sampled) + 6*few(n) + sampledTables*padded(n)
-			return 2*few(n.Inputs()[0]) + results + uint64(len(keys)+1)*fewRows*keyBytes + 2*kernel
+			results := 2*s.tableBytes(n, sampled) + 6*s.few(n) + sampledTables*padded(n)
+			return 2*s.few(n.Inputs()[0]) + results + uint64(len(keys)+1)*fewRows*keyBytes + 2*kernel
 		}
 		if _, ok := n.(*plan.Over); ok {
 			return 0 // what all rows need is not known
 		}
-		return whole(n.Inputs()[0]) + whole(n) + 3*few(n) + kernel
+		return s.whole(n.Inputs()[0]) + s.whole(n) + 3*s.few(n) + kernel
 	case *plan.Distinct:
-		return whole(n.Inputs()[0]) + whole(n) + 3*few(n) + kernel
+		return s.whole(n.Inputs()[0]) + s.whole(n) + 3*s.few(n) + kernel
 	case *plan.Slice:
 		if n.Offset() < 0 {
-			return 3 * few(n)
+			return 3 * s.few(n)
 		}
 	}
 	return 0
 }
 
 // few is the size of a result of the fewest rows.
-func few(n plan.Node) uint64 { return tableBytes(n, fewRows) }
+func (s sizes) few(n plan.Node) uint64 { return s.tableBytes(n, fewRows) }
 
 // whole is the size of all rows of a node, if it is known, else that of the fewest.
-func whole(n plan.Node) uint64 {
-	if size := plan.EstimateOf(n); size.Exact && size.Rows > fewRows {
-		return tableBytes(n, size.Rows)
+func (s sizes) whole(n plan.Node) uint64 {
+	if size := s.SizeOf(n); size.Exact && size.Rows > fewRows {
+		return s.tableBytes(n, size.Rows)
 	}
-	return few(n)
+	return s.few(n)
 }
 
 // tableBytes is the size of a number of rows of a node.
-func tableBytes(n plan.Node, rows int64) uint64 {
-	size := plan.EstimateOf(n)
+func (s sizes) tableBytes(n plan.Node, rows int64) uint64 {
 	bits := int64(n.Schema().NumFields())*rows/8 + 1
-	return uint64(plan.Size{Rows: rows, RowBytes: size.RowBytes}.Bytes()+bits) + padded(n)
+	return uint64(plan.Size{Rows: rows, RowBytes: s.RowBytes(n)}.Bytes()+bits) + padded(n)
 }
 
 // padded is the size of a table of one row: each of its buffers has a block.

@@ -19,7 +19,7 @@ type Progress struct {
 // NewProgress returns the progress of a plan. It calls report after each table of a scan.
 func NewProgress(n plan.Node, report func(rows, of int64)) *Progress {
 	p := &Progress{report: report}
-	seen := map[plan.Node]bool{}
+	seen, analysis := map[plan.Node]bool{}, plan.NewAnalysis()
 	var visit func(plan.Node)
 	visit = func(n plan.Node) {
 		if seen[n] {
@@ -28,7 +28,7 @@ func NewProgress(n plan.Node, report func(rows, of int64)) *Progress {
 		seen[n] = true
 		switch n := n.(type) {
 		case *plan.Scan:
-			if size := plan.EstimateOf(n); size.Rows < 0 {
+			if size := analysis.SizeOf(n); size.Rows < 0 {
 				p.of = -1
 			} else if p.of >= 0 {
 				p.of += size.Rows

@@ -26,6 +26,20 @@ func (p *Program) NullableInputs(nullable func(input int) bool) []bool {
 	return outputs
 }
 
+// IsNullable reports whether a row of the node can be null, given the nullability of the inputs and
+// what is known of other nodes, to which it adds. Of a Column nothing has to be known.
+func (n *Node) IsNullable(known map[*Node]bool, input func(int) bool) bool {
+	if n.Op == Column {
+		return n.nullable(nil, input)
+	}
+	is, ok := known[n]
+	if !ok {
+		is = n.nullable(func(operand *Node) bool { return operand.IsNullable(known, input) }, input)
+		known[n] = is
+	}
+	return is
+}
+
 // nullable reports whether a node can be null.
 func (n *Node) nullable(operand func(*Node) bool, input func(int) bool) bool {
 	switch n.Op {

@@ -92,7 +92,7 @@ func checkedBinary[T any](loop func(to, x, y []T) uint64) checkedBinaryLoop {
 // not.
 func (e *evaluation) goesOn() bool {
 	if e.ctx.Err() == nil {
-		return true
+		return e.failure == nil
 	}
 	e.fail(cancel.Error(e.ctx))
 	return false

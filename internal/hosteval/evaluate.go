@@ -3,6 +3,7 @@ package hosteval
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -24,7 +25,7 @@ func evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Arr
 	if len(inputs) != len(program.Inputs) {
 		return nil, fmt.Errorf("host evaluation: %d inputs of %d: %w", len(inputs), len(program.Inputs), arrow.ErrInvalid)
 	}
-	e := &evaluation{ctx: ctx, inputs: inputs, first: first, rows: rows, results: make(map[*exprtree.Node]arrow.Array), texts: make(map[*exprtree.Node][][]byte)}
+	e := &evaluation{ctx: ctx, inputs: inputs, first: first, rows: rows, results: make(map[*exprtree.Node]arrow.Array), texts: make(map[*exprtree.Node][][]byte), left: bytesLeft(ctx)}
 	defer e.release()
 	uses := make(map[*exprtree.Node]int)
 	for _, n := range program.Nodes {
@@ -69,6 +70,8 @@ type evaluation struct {
 	// failure is the first error of a loop: invalid contents of an input, or the end of
 	// the context.
 	failure error
+	// left is the number of bytes that strings may still take, or nil without a limit.
+	left *atomic.Int64
 }
 
 // fail records an error. The loop that fails may return any result.

@@ -63,16 +63,7 @@ func (e *evaluation) textValues(n *exprtree.Node) [][]byte {
 			return nil, false
 		})
 	case exprtree.Join:
-		return e.buildTexts(func(i int) (joined []byte, ok bool) {
-			for _, read := range readers {
-				text, ok := read(i)
-				if !ok {
-					return nil, false
-				}
-				joined = append(joined, text...)
-			}
-			return joined, true
-		})
+		return e.join(readers)
 	}
 	rewrite := rewriter(n)
 	if rewrite == nil {
@@ -84,6 +75,29 @@ func (e *evaluation) textValues(n *exprtree.Node) [][]byte {
 			return nil, false
 		}
 		return rewrite(text), true
+	})
+}
+
+// join makes the strings one after the other. Its result may be much larger than its operands.
+func (e *evaluation) join(readers []reader) [][]byte {
+	return e.buildTexts(func(i int) (joined []byte, ok bool) {
+		length := 0
+		for _, read := range readers {
+			text, ok := read(i)
+			if !ok {
+				return nil, false
+			}
+			length += len(text)
+		}
+		if !e.reserve(length) {
+			return nil, false
+		}
+		joined = make([]byte, 0, length)
+		for _, read := range readers {
+			text, _ := read(i)
+			joined = append(joined, text...)
+		}
+		return joined, true
 	})
 }
 

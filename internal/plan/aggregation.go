@@ -20,8 +20,10 @@ type Aggregation struct {
 	Values []expr.Expr
 	// Where, or the zero Expr, is a condition on the rows.
 	Where expr.Expr
-	// Number is the argument of the function, if it has one: a quantile, a number of
-	// values, or degrees of freedom.
+	// Count is the argument of the functions that have a whole number: a number of values, rows or
+	// parts, or degrees of freedom. A float64 does not hold all of them.
+	Count int64
+	// Number is the argument of the others: a quantile, or the weight of an exponential mean.
 	Number float64
 	// Text is the separator of join_strings.
 	Text string
@@ -63,17 +65,20 @@ var aggregateFunctions = map[string]aggregateFunction{
 	"arg_max":        one(group.ArgMax),
 	"join_strings":   {1, func(a Aggregation) group.Aggregate { return group.Join(a.Values[0], a.Text) }},
 	"quantile":       {1, func(a Aggregation) group.Aggregate { return group.Quantile(a.Values[0], a.Number) }},
-	"variance":       {1, func(a Aggregation) group.Aggregate { return group.Variance(a.Values[0], int(a.Number)) }},
-	"stddev":         {1, func(a Aggregation) group.Aggregate { return group.StdDev(a.Values[0], int(a.Number)) }},
-	"largest":        {1, func(a Aggregation) group.Aggregate { return group.Largest(a.Values[0], int(a.Number)) }},
-	"smallest":       {1, func(a Aggregation) group.Aggregate { return group.Smallest(a.Values[0], int(a.Number)) }},
+	"variance":       {1, func(a Aggregation) group.Aggregate { return group.Variance(a.Values[0], int(a.Count)) }},
+	"stddev":         {1, func(a Aggregation) group.Aggregate { return group.StdDev(a.Values[0], int(a.Count)) }},
+	"largest":        {1, func(a Aggregation) group.Aggregate { return group.Largest(a.Values[0], int(a.Count)) }},
+	"smallest":       {1, func(a Aggregation) group.Aggregate { return group.Smallest(a.Values[0], int(a.Count)) }},
 	"correlation":    {2, func(a Aggregation) group.Aggregate { return group.Correlation(a.Values[0], a.Values[1]) }},
-	"covariance":     {2, func(a Aggregation) group.Aggregate { return group.Covariance(a.Values[0], a.Values[1], int(a.Number)) }},
+	"covariance":     {2, func(a Aggregation) group.Aggregate { return group.Covariance(a.Values[0], a.Values[1], int(a.Count)) }},
 	"count_distinct": {-1, func(a Aggregation) group.Aggregate { return group.CountDistinct(a.Values[0], a.Values[1:]...) }},
 }
 
-// numbered are the functions with a number.
-var numbered = []string{"quantile", "variance", "stddev", "largest", "smallest", "covariance", "tile", "lag", "lead", "nth", "exponential_mean"}
+// counted are the functions with a Count, numbered those with a Number.
+var (
+	counted  = []string{"variance", "stddev", "largest", "smallest", "covariance", "tile", "lag", "lead", "nth"}
+	numbered = []string{"quantile", "exponential_mean"}
+)
 
 // Build returns the aggregate of package group.
 func (a Aggregation) Build() (group.Aggregate, error) {
@@ -96,6 +101,9 @@ func (a Aggregation) String() string {
 	texts := make([]string, len(a.Values))
 	for i, e := range a.Values {
 		texts[i] = Readable(e.String())
+	}
+	if slices.Contains(counted, a.Function) {
+		texts = append(texts, strconv.FormatInt(a.Count, 10))
 	}
 	if slices.Contains(numbered, a.Function) {
 		texts = append(texts, strconv.FormatFloat(a.Number, 'g', -1, 64))

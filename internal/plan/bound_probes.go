@@ -25,7 +25,7 @@ type ScanBounds struct {
 // boundProbes passes the bounds of the keys of a right side to the scan of the left side's
 // key, if only left rows with a match are in the result. The right side is read first. The
 // scan leaves out row groups by statistics, and may leave out rows.
-func boundProbes(root Node) (Node, error) {
+func (o *optimization) boundProbes(root Node) (Node, error) {
 	parents := parents(root)
 	joins, scans := map[*Join][]*KeyBounds{}, map[*Scan][]ScanBounds{}
 	for _, n := range inputsFirst(root) {
@@ -50,7 +50,7 @@ func boundProbes(root Node) (Node, error) {
 			scans[scan] = append(scans[scan], ScanBounds{column, of})
 		}
 	}
-	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		switch n := n.(type) {
 		case *Scan:
 			if scans[n] != nil {

@@ -28,7 +28,7 @@ func withPositionKey(keys []SortKey) []SortKey {
 // ordered by their positions. If a device may have to keep as many rows as it has, all are sorted
 // and the first ones taken.
 func (d *distribution) top(n *Sort, input Node) (spread, error) {
-	size := EstimateOf(input)
+	size := d.SizeOf(input)
 	if size.Rows >= 0 && n.limit >= size.Rows/int64(d.devices.Count) && d.isMuch(Size{Rows: n.limit, RowBytes: size.RowBytes}) {
 		sorted, err := NewSort(NewRanges(input, d.devices, n.keys), n.keys, All)
 		if err != nil {

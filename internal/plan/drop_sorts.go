@@ -4,9 +4,9 @@ import "slices"
 
 // dropSorts removes sorts if nothing reads the order of the rows, and sorts of rows that are in
 // the order already. Of the latter a limit stays.
-func dropSorts(root Node) (Node, error) {
+func (o *optimization) dropSorts(root Node) (Node, error) {
 	read := orderIsRead(root)
-	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		s, ok := n.(*Sort)
 		switch {
 		case !ok:

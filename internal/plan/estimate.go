@@ -47,19 +47,16 @@ const (
 // by the number of distinct keys, for which it takes the rows, before filters, of the smallest
 // table with an equal key, and for several keys at most the rows of the smallest of the tables.
 
-// EstimateOf returns the size of a node's result.
+// EstimateOf returns the size of a node's result. An [Analysis] returns those of many nodes.
 func EstimateOf(n Node) Size {
-	size := rowsOf(n)
-	for _, f := range n.Schema().Fields() {
-		size.RowBytes += rowBytes(f.Type)
-	}
-	return size
+	return NewAnalysis().SizeOf(n)
 }
 
-func rowsOf(n Node) Size {
+// estimate returns the expected rows of a node, from those of its inputs.
+func (a *Analysis) estimate(n Node) Size {
 	var first Size
 	if inputs := n.Inputs(); len(inputs) > 0 {
-		first = rowsOf(inputs[0])
+		first = a.rowsOf(inputs[0])
 	}
 	switch n := n.(type) {
 	case *Scan:
@@ -79,9 +76,9 @@ func rowsOf(n Node) Size {
 	case *Distinct:
 		return scaled(first, keptByGrouping)
 	case *Partial:
-		return rowsOf(n.of)
+		return a.rowsOf(n.of)
 	case *Merge:
-		return rowsOf(n.of)
+		return a.rowsOf(n.of)
 	case *Cache:
 		if rows, _, filled := n.store.Kept(); filled {
 			return Size{Rows: rows, Exact: true}
@@ -103,7 +100,7 @@ func rowsOf(n Node) Size {
 	case *Union:
 		total := Size{Exact: true}
 		for _, input := range n.inputs {
-			size := rowsOf(input)
+			size := a.rowsOf(input)
 			if size.Rows < 0 {
 				return size
 			}
@@ -111,7 +108,7 @@ func rowsOf(n Node) Size {
 		}
 		return total
 	case *Join:
-		return n.estimate()
+		return a.estimateJoin(n)
 	}
 	return first
 }
@@ -122,15 +119,20 @@ func selectivity(condition expr.Expr) float64 {
 	if condition.IsZero() {
 		return 1
 	}
+	return perPart(fractionKept)(condition)
+}
+
+// fractionKept is the selectivity of a condition, from those of its operands.
+func fractionKept(condition expr.Expr, operand func(expr.Expr) float64) float64 {
 	operands := condition.Operands()
 	switch condition.Operation() {
 	case "and":
-		return selectivity(operands[0]) * selectivity(operands[1])
+		return operand(operands[0]) * operand(operands[1])
 	case "or":
-		a, b := selectivity(operands[0]), selectivity(operands[1])
+		a, b := operand(operands[0]), operand(operands[1])
 		return a + b - a*b
 	case "not":
-		return 1 - selectivity(operands[0])
+		return 1 - operand(operands[0])
 	case "equal":
 		return keptByEquality
 	case "not_equal":

@@ -174,7 +174,7 @@ func (m *Merge) String() string { return "merge " + m.of.String() }
 // on several devices: scans of many rows are divided, and operations that can work on a part of
 // the rows do. It is applied to the result of [Optimize].
 func Distribute(root Node, devices Devices) (Node, error) {
-	d := distribution{devices: devices, parents: parents(root), read: orderIsRead(root), done: map[Node]spread{}, gathered: map[Node]Node{}}
+	d := distribution{Analysis: NewAnalysis(), devices: devices, parents: parents(root), read: orderIsRead(root), done: map[Node]spread{}, gathered: map[Node]Node{}}
 	made, err := d.apply(root)
 	if err == nil {
 		made, err = d.settled(made)
@@ -199,6 +199,7 @@ type spread struct {
 }
 
 type distribution struct {
+	*Analysis
 	devices Devices
 	parents map[Node]int
 	// read are the nodes with an order that is read.
@@ -233,7 +234,7 @@ func (d *distribution) apply(n Node) (spread, error) {
 	}
 	made, err := d.place(n, inputs)
 	if err == nil && d.parents[n] > 1 {
-		if made, err = d.settled(made); err == nil && made.all && HoldsRows(n) {
+		if made, err = d.settled(made); err == nil && made.all && d.HoldsRows(n) {
 			made = spread{node: d.gather(made, "")} // it runs once for all that read it
 		}
 	}
@@ -351,7 +352,7 @@ func (d *distribution) divides(n *Scan) bool {
 	if devices, ok := source.DevicesOf(n.source); ok && d.devices.Stay {
 		return slices.ContainsFunc(devices, func(dev *device.Device) bool { return !dev.Same(d.devices.First) })
 	}
-	return d.isMuch(EstimateOf(n))
+	return d.isMuch(d.SizeOf(n))
 }
 
 // findsRows reports whether an aggregate is the number of a row among all.
@@ -399,7 +400,7 @@ func haveHash(keys []expr.Expr, schema *arrow.Schema) bool {
 
 // isWorthDividing reports whether a node is expected to yield at least LeastRows rows of LeastBytes
 // together, or a number of rows that is not known.
-func (d *distribution) isWorthDividing(n Node) bool { return d.isMuch(EstimateOf(n)) }
+func (d *distribution) isWorthDividing(n Node) bool { return d.isMuch(d.SizeOf(n)) }
 
 func (d *distribution) isMuch(size Size) bool {
 	return size.Rows < 0 || size.Rows >= d.devices.LeastRows && size.Bytes() >= d.devices.LeastBytes
@@ -424,7 +425,7 @@ func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 	if k := n.options.Kind; k == join.Right || k == join.Full {
 		return true
 	}
-	left, right := EstimateOf(n.left), EstimateOf(n.right)
+	left, right := d.SizeOf(n.left), d.SizeOf(n.right)
 	if left.Rows < 0 || right.Rows < 0 {
 		return false
 	}
@@ -469,7 +470,7 @@ func (d *distribution) broadcast(n Node, inputs []spread) (spread, error) {
 	}
 	right := NewExchange(inputs[1].node, kind, d.devices)
 	if kind == AllGather {
-		right.below = sizeBelow(right)
+		right.below = d.sizeBelow(right)
 	}
 	made, err := withInputs(n, inputs[0].node, right)
 	return spread{node: made, all: true}, err

@@ -13,7 +13,7 @@ import (
 func (e *Exchange) SizeBelow() int64 { return e.below }
 
 // sizeBelow returns the SizeBelow of an exchange.
-func sizeBelow(n Node) int64 {
+func (a *Analysis) sizeBelow(n Node) int64 {
 	inner := map[*KeyBounds]bool{}
 	Walk(n, func(n Node) {
 		if j, ok := n.(*Join); ok {
@@ -24,7 +24,7 @@ func sizeBelow(n Node) int64 {
 	})
 	total, known := int64(0), true
 	Walk(n, func(n Node) {
-		size := EstimateOf(n)
+		size := a.SizeOf(n)
 		bytes := size.Bytes()
 		if known = known && size.Rows >= 0 && bytes <= math.MaxInt64-total; known {
 			total += bytes

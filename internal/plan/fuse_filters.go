@@ -10,9 +10,9 @@ import (
 // would copy the rows that it keeps, only for the grouping to read them once. Conditions that all
 // inputs of a union have are those of the grouping that reads the union. A filter that is run once
 // for several readers stays.
-func fuseFilters(root Node) (Node, error) {
-	f := filterFuser{parents(root)}
-	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+func (o *optimization) fuseFilters(root Node) (Node, error) {
+	f := filterFuser{o.Analysis, parents(root), map[Node][]expr.Expr{}}
+	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		a, ok := n.(*Aggregate)
 		if !ok || f.isHeld(a.input) {
 			return withInputs(n, inputs...)
@@ -31,10 +31,15 @@ func fuseFilters(root Node) (Node, error) {
 }
 
 // filterFuser knows how many readers each node of the plan has.
-type filterFuser struct{ parents map[Node]int }
+type filterFuser struct {
+	*Analysis
+	parents map[Node]int
+	// known are the conditions of the nodes before this pass.
+	known map[Node][]expr.Expr
+}
 
 // isHeld reports whether a node is run once for several readers.
-func (f filterFuser) isHeld(n Node) bool { return f.parents[n] > 1 && HoldsRows(n) }
+func (f filterFuser) isHeld(n Node) bool { return f.parents[n] > 1 && f.HoldsRows(n) }
 
 // unfiltered returns a node without the conditions that all its rows meet because of a filter, and
 // these conditions. It has at least the columns that the node has. before is the node as it was
@@ -51,7 +56,8 @@ func (f filterFuser) unfiltered(before, n Node) (Node, []expr.Expr) {
 	for _, name := range columnsOf(n.Schema()) {
 		read[name] = true
 	}
-	made, err := without(n, conditions, read)
+	w := withoutConditions{conditionSetOf(conditions), read, map[Node]Node{}}
+	made, err := w.apply(n)
 	if err != nil {
 		return n, nil // a column that only conditions read has another type in another input of a union
 	}
@@ -63,6 +69,15 @@ func (f filterFuser) conditions(before, n Node) []expr.Expr {
 	if f.isHeld(before) {
 		return nil
 	}
+	list, known := f.known[before]
+	if !known {
+		list = f.findConditions(before, n)
+		f.known[before] = list
+	}
+	return list
+}
+
+func (f filterFuser) findConditions(before, n Node) []expr.Expr {
 	switch n := n.(type) {
 	case *Filter:
 		return n.condition.Conjuncts()
@@ -71,40 +86,58 @@ func (f filterFuser) conditions(before, n Node) []expr.Expr {
 			return f.conditions(before.Inputs()[0], n.input)
 		}
 	case *Union:
-		common := f.conditions(before.Inputs()[0], n.inputs[0])
+		common := slices.Clone(f.conditions(before.Inputs()[0], n.inputs[0]))
 		for i, input := range n.inputs[1:] {
-			others := f.conditions(before.Inputs()[i+1], input)
-			common = slices.DeleteFunc(common, func(c expr.Expr) bool { return !containsSame(others, c) })
+			others := conditionSetOf(f.conditions(before.Inputs()[i+1], input))
+			common = slices.DeleteFunc(common, func(c expr.Expr) bool { return !others.has(c) })
 		}
 		return common
 	}
 	return nil
 }
 
-// without returns the columns of a node that are read, of rows that need not meet the conditions.
-func without(n Node, conditions []expr.Expr, read columnSet) (Node, error) {
+// withoutConditions makes nodes with the columns that are read, of rows that need not meet the
+// conditions.
+type withoutConditions struct {
+	conditions conditionSet
+	read       columnSet
+	done       map[Node]Node
+}
+
+func (w withoutConditions) apply(n Node) (result Node, err error) {
+	if known, ok := w.done[n]; ok {
+		return known, nil
+	}
 	switch n := n.(type) {
 	case *Filter:
-		rest := slices.DeleteFunc(n.condition.Conjuncts(), func(c expr.Expr) bool { return containsSame(conditions, c) })
-		if len(rest) == 0 {
-			return selected(n.input, read)
-		}
-		made, err := NewFilter(n.input, allOf(rest))
-		if err != nil {
-			return nil, err
-		}
-		return made.WithColumns(read), nil
+		result, err = w.filter(n)
 	case *Project:
-		return without(n.input, conditions, read)
-	}
-	inputs := make([]Node, len(n.Inputs()))
-	for i, input := range n.Inputs() {
-		var err error
-		if inputs[i], err = without(input, conditions, read); err != nil {
-			return nil, err
+		result, err = w.apply(n.input)
+	default:
+		inputs := make([]Node, len(n.Inputs()))
+		for i, input := range n.Inputs() {
+			if inputs[i], err = w.apply(input); err != nil {
+				return nil, err
+			}
 		}
+		result, err = node(NewUnion(inputs...))
 	}
-	return node(NewUnion(inputs...))
+	if err == nil {
+		w.done[n] = result
+	}
+	return result, err
+}
+
+func (w withoutConditions) filter(n *Filter) (Node, error) {
+	rest := slices.DeleteFunc(n.condition.Conjuncts(), w.conditions.has)
+	if len(rest) == 0 {
+		return selected(n.input, w.read)
+	}
+	made, err := NewFilter(n.input, allOf(rest))
+	if err != nil {
+		return nil, err
+	}
+	return made.WithColumns(w.read), nil
 }
 
 // selected returns the columns of a node that are read.

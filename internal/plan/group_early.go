@@ -19,9 +19,9 @@ const rowsOfGroup = 4
 // side's rows, and the grouping above merges the results (eager aggregation; Yan and Larson, "Eager
 // Aggregation and Lazy Aggregation", 1995). The other side must be a whole table: a join with
 // few of its rows would leave out most rows before they are grouped.
-func groupEarly(root Node) (Node, error) {
+func (o *optimization) groupEarly(root Node) (Node, error) {
 	parents := parents(root)
-	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		made, err := withInputs(n, inputs...)
 		a, ok := made.(*Aggregate)
 		if err != nil || !ok {
@@ -31,7 +31,7 @@ func groupEarly(root Node) (Node, error) {
 		if !ok || parents[n.Inputs()[0]] != 1 {
 			return made, nil
 		}
-		e := earlyGroup{above: a, join: j}
+		e := earlyGroup{Analysis: o.Analysis, above: a, join: j}
 		if !e.find() {
 			return made, nil
 		}
@@ -45,6 +45,7 @@ func groupEarly(root Node) (Node, error) {
 
 // earlyGroup is a grouping above a join, one side of which can be grouped before.
 type earlyGroup struct {
+	*Analysis
 	above *Aggregate
 	join  *Join
 	// side is that of the values: 0 is the left side.
@@ -123,7 +124,7 @@ func (e *earlyGroup) isNullUnmatched(of expr.Expr) bool {
 	for name := range e.join.fromRight {
 		columns[name] = true
 	}
-	return !e.fillsNulls() || isNullWith(of, columns)
+	return !e.fillsNulls() || nullWith(columns)(of)
 }
 
 // mostDigits is the precision of decimals of which 10¹² have a sum of 38 digits.
@@ -217,7 +218,7 @@ func (e *earlyGroup) pays() bool {
 	if scan, ok := other.(*Scan); !ok || len(scan.where) > 0 || scan.limit > 0 {
 		return false
 	}
-	few, many := rowsOf(other).Rows, rowsOf(e.join.Inputs()[e.side]).Rows
+	few, many := e.rowsOf(other).Rows, e.rowsOf(e.join.Inputs()[e.side]).Rows
 	return few >= 0 && many >= 0 && few <= many/rowsOfGroup
 }
 

@@ -150,14 +150,14 @@ func (j *Join) name() error {
 		return err
 	}
 	j.schema = arrow.NewSchema(made.Fields(), nil)
-	options.Kind = join.Inner
-	if len(j.options.Keys) == 0 {
-		options.Kind = join.Cross
+	j.both = j.schema
+	if options.Kind != join.Inner && options.Kind != join.Cross {
+		options.Kind = join.Inner
+		if made, err = join.Schema(left, right, j.On(), options); err != nil {
+			return err
+		}
+		j.both = arrow.NewSchema(made.Fields(), nil)
 	}
-	if made, err = join.Schema(left, right, j.On(), options); err != nil {
-		return err
-	}
-	j.both = arrow.NewSchema(made.Fields(), nil)
 	keys := map[string]bool{}
 	for _, k := range j.options.Keys {
 		if name, ok := k.shared(); ok {
@@ -210,9 +210,9 @@ func (j *Join) String() string {
 	return text
 }
 
-// estimate expects each row of the larger side to match one row, as a foreign key does.
-func (j *Join) estimate() Size {
-	left, right := rowsOf(j.left), rowsOf(j.right)
+// estimateJoin expects each row of the larger side to match one row, as a foreign key does.
+func (a *Analysis) estimateJoin(j *Join) Size {
+	left, right := a.rowsOf(j.left), a.rowsOf(j.right)
 	if left.Rows < 0 || right.Rows < 0 {
 		return Size{Rows: -1}
 	}
@@ -224,7 +224,7 @@ func (j *Join) estimate() Size {
 		return Size{Rows: left.Rows * right.Rows, Exact: left.Exact && right.Exact}
 	case join.Semi:
 		// Each row has its match in the right table before filters.
-		kept := min(float64(right.Rows)/float64(max(baseRows(j.right), 1)), 0.5)
+		kept := min(float64(right.Rows)/float64(max(a.baseRows(j.right), 1)), 0.5)
 		return scaled(left, kept)
 	case join.Anti:
 		return Size{Rows: (left.Rows + 1) / 2}

@@ -12,6 +12,6 @@ const computedPrefix = "\x00"
 func IsComputed(name string) bool { return strings.HasPrefix(name, computedPrefix) }
 
 // Readable removes the marks of [Computed] from a text.
-func Readable(text string) string {
-	return strings.NewReplacer(computedPrefix, "", `\x00`, "").Replace(text)
-}
+func Readable(text string) string { return marks.Replace(text) }
+
+var marks = strings.NewReplacer(computedPrefix, "", `\x00`, "")

@@ -46,28 +46,37 @@ func fieldOf(schema *arrow.Schema, name string) (arrow.Field, error) {
 // columnsOf returns the names of the columns of a schema.
 func columnsOf(schema *arrow.Schema) []string {
 	list := make([]string, schema.NumFields())
-	for i, f := range schema.Fields() {
-		list[i] = f.Name
+	for i := range list {
+		list[i] = schema.Field(i).Name
 	}
 	return list
 }
 
 // checkNames refuses a schema in which two columns have one name.
 func checkNames(schema *arrow.Schema) error {
-	seen := make(map[string]int, schema.NumFields())
-	for i, f := range schema.Fields() {
-		if before, ok := seen[f.Name]; ok {
-			return fmt.Errorf("columns %d and %d are both named %q: give one of them another name with As or Rename: %w", before, i, f.Name, buffer.ErrSchema)
+	for i := range schema.NumFields() {
+		name := schema.Field(i).Name
+		if places := schema.FieldIndices(name); len(places) > 1 {
+			return fmt.Errorf("columns %d and %d are both named %q: give one of them another name with As or Rename: %w", places[0], places[1], name, buffer.ErrSchema)
 		}
-		seen[f.Name] = i
 	}
 	return nil
 }
 
-// Walk calls visit for a node and everything below it, inputs after their node.
+// Walk calls visit for a node and everything below it, each once, inputs after the first node that
+// reads them.
 func Walk(n Node, visit func(Node)) {
-	visit(n)
-	for _, input := range n.Inputs() {
-		Walk(input, visit)
+	seen := map[Node]bool{}
+	var walk func(Node)
+	walk = func(n Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		visit(n)
+		for _, input := range n.Inputs() {
+			walk(input)
+		}
 	}
+	walk(n)
 }

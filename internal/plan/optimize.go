@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,26 +9,28 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/names"
 )
 
 // Optimize returns a plan with the same result that is expected to take less time. The
-// package documentation lists the passes.
-func Optimize(n Node) (Node, error) { return OptimizeWithout(n) }
+// package documentation lists the passes. It ends with the error of the context.
+func Optimize(ctx context.Context, n Node) (Node, error) { return OptimizeWithout(ctx, n) }
 
 // OptimizeWithout is [Optimize] without some of the [Passes], to measure what each of them
 // is worth.
-func OptimizeWithout(n Node, without ...string) (Node, error) {
+func OptimizeWithout(ctx context.Context, n Node, without ...string) (Node, error) {
 	for _, name := range without {
 		if !slices.Contains(Passes(), name) {
 			return nil, fmt.Errorf("plan: optimize: %s: %w", names.Unknown("pass", name, Passes()), device.ErrInvalidValue)
 		}
 	}
+	o := &optimization{ctx: ctx, Analysis: NewAnalysis()}
 	for _, p := range passes {
 		if slices.Contains(without, p.name) {
 			continue
 		}
-		made, err := p.apply(n)
+		made, err := p.apply(o, n)
 		if err == nil {
 			err = sameColumns(n.Schema(), made.Schema())
 		}
@@ -52,24 +55,38 @@ func Passes() []string {
 // pass is one step of [Optimize].
 type pass struct {
 	name  string
-	apply func(Node) (Node, error)
+	apply func(o *optimization, root Node) (Node, error)
+}
+
+// optimization is one call of [Optimize].
+type optimization struct {
+	*Analysis
+	ctx context.Context
+	// visits is the number of nodes that the passes have looked at.
+	visits int
+}
+
+// visit counts a node that a pass looks at. It returns the error of the context.
+func (o *optimization) visit() error {
+	o.visits++
+	return cancel.Error(o.ctx)
 }
 
 // passes are applied in this order.
 var passes = []pass{
-	{"simplify", simplify},
-	{"push filters", pushFilters},
-	{"drop sorts", dropSorts},
-	{"order joins", orderJoins},
-	{"reduce groups", reduceGroups},
-	{"group early", groupEarly},
-	{"prune columns", pruneColumns},
-	{"push limits", pushLimits},
-	{"fuse filters", fuseFilters},
-	{"relax order", relaxOrder},
-	{"share readers", shareReaders},
-	{"share subplans", shareSubplans},
-	{"bound probes", boundProbes},
+	{"simplify", (*optimization).simplify},
+	{"push filters", (*optimization).pushFilters},
+	{"drop sorts", (*optimization).dropSorts},
+	{"order joins", (*optimization).orderJoins},
+	{"reduce groups", (*optimization).reduceGroups},
+	{"group early", (*optimization).groupEarly},
+	{"prune columns", (*optimization).pruneColumns},
+	{"push limits", (*optimization).pushLimits},
+	{"fuse filters", (*optimization).fuseFilters},
+	{"relax order", (*optimization).relaxOrder},
+	{"share readers", (*optimization).shareReaders},
+	{"share subplans", (*optimization).shareSubplans},
+	{"bound probes", (*optimization).boundProbes},
 }
 
 // errColumns is the error of a pass that changed the columns of a result.

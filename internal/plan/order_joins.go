@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -13,12 +14,13 @@ import (
 // then takes the result as an input, and so on (greedy operator ordering; Fegaras, "A New
 // Heuristic for Optimizing Large Queries", 1998). The larger side becomes the left one, which
 // streams; the smaller one is held. package join builds its hash table on the smaller side.
-func orderJoins(root Node) (Node, error) {
-	o := joinOrderer{read: orderIsRead(root), parents: parents(root), done: map[Node]Node{}}
-	return o.apply(root)
+func (o *optimization) orderJoins(root Node) (Node, error) {
+	j := joinOrderer{optimization: o, read: orderIsRead(root), parents: parents(root), done: map[Node]Node{}}
+	return j.apply(root)
 }
 
 type joinOrderer struct {
+	*optimization
 	read    map[Node]bool
 	parents map[Node]int
 	done    map[Node]Node
@@ -33,6 +35,9 @@ func (o *joinOrderer) apply(n Node) (made Node, err error) {
 			o.done[n] = made
 		}
 	}()
+	if err := o.visit(); err != nil {
+		return nil, err
+	}
 	if t := o.tree(n); t != nil {
 		for i := range t.subtrees {
 			leaf := &t.subtrees[i].node
@@ -51,10 +56,15 @@ func (o *joinOrderer) apply(n Node) (made Node, err error) {
 	return withInputs(n, inputs...)
 }
 
+// mostOrdered is the largest number of joins of a joinTree. The time to order them grows with its
+// square.
+const mostOrdered = 32
+
 // joinTree is consecutive inner joins: the inputs, the pairs of equal expressions and the
 // other conditions.
 type joinTree struct {
 	subtrees   []subtree
+	joins      int
 	edges      []joinEdge
 	conditions []expr.Expr
 }
@@ -108,7 +118,7 @@ func (o *joinOrderer) tree(n Node) *joinTree {
 	}
 	t := &joinTree{}
 	o.flatten(t, n, true)
-	if !t.estimate() || !t.connect() {
+	if !t.estimate(o.Analysis) || !t.connect() {
 		return nil
 	}
 	return t
@@ -116,10 +126,11 @@ func (o *joinOrderer) tree(n Node) *joinTree {
 
 // flatten adds the inputs of a join, and of joins below it, to a tree.
 func (o *joinOrderer) flatten(t *joinTree, n Node, top bool) {
-	if top || o.parents[n] == 1 {
+	if top || o.parents[n] == 1 && t.joins < mostOrdered {
 		switch n := n.(type) {
 		case *Join:
 			if j, ok := o.isInner(n); ok {
+				t.joins++
 				for _, k := range j.options.Keys {
 					t.edges = append(t.edges, joinEdge{of: [2]expr.Expr{k.Left, k.Right}})
 				}
@@ -155,20 +166,20 @@ func (p *Project) onlyColumns() bool {
 }
 
 // estimate finds the expected rows of the inputs, or returns false if they are not known.
-func (t *joinTree) estimate() bool {
+func (t *joinTree) estimate(a *Analysis) bool {
 	for i := range t.subtrees {
 		s := &t.subtrees[i]
-		size := rowsOf(s.node)
+		size := a.rowsOf(s.node)
 		if size.Rows < 0 {
 			return false
 		}
-		s.rows, s.base = float64(size.Rows), float64(max(baseRows(s.node), 1))
+		s.rows, s.base = float64(size.Rows), float64(max(a.baseRows(s.node), 1))
 	}
 	return true
 }
 
 // baseRows returns the rows of the source of a node, before filters and semi joins.
-func baseRows(n Node) int64 {
+func (a *Analysis) baseRows(n Node) int64 {
 	for {
 		switch below := n.(type) {
 		case *Filter:
@@ -179,11 +190,11 @@ func baseRows(n Node) int64 {
 			n = below.input
 		case *Join:
 			if below.options.Kind != join.Semi {
-				return rowsOf(n).Rows
+				return a.rowsOf(n).Rows
 			}
 			n = below.left
 		default:
-			return rowsOf(n).Rows
+			return a.rowsOf(n).Rows
 		}
 	}
 }
@@ -303,16 +314,32 @@ func (t *joinTree) joined(columns []string) (Node, error) {
 // smallest returns the two subtrees with an edge with the smallest expected join, and its rows.
 func (t *joinTree) smallest(inputs, rest []subtree) (left, right int, rows float64) {
 	left, rows = -1, math.Inf(1)
-	for i := range rest {
-		for k := i + 1; k < len(rest); k++ {
-			if edges := t.between(rest[i], rest[k]); len(edges) > 0 {
-				if n := rest[i].rows * rest[k].rows / combinations(inputs, edges); left < 0 || n < rows {
-					left, right, rows = i, k, n
-				}
-			}
+	edges := t.pairs(rest)
+	for _, p := range slices.SortedFunc(maps.Keys(edges), func(p, q [2]int) int { return slices.Compare(p[:], q[:]) }) {
+		if n := rest[p[0]].rows * rest[p[1]].rows / combinations(inputs, edges[p]); left < 0 || n < rows {
+			left, right, rows = p[0], p[1], n
 		}
 	}
 	return left, right, max(rows, 1)
+}
+
+// pairs returns the edges between each two subtrees of a list.
+func (t *joinTree) pairs(list []subtree) map[[2]int][]joinEdge {
+	subtreeOf := make([]int, len(t.subtrees))
+	for i, s := range list {
+		for _, leaf := range s.leaves {
+			subtreeOf[leaf] = i
+		}
+	}
+	edges := map[[2]int][]joinEdge{}
+	for _, e := range t.edges {
+		a, b := subtreeOf[e.from[0]], subtreeOf[e.from[1]]
+		if a != b {
+			pair := [2]int{min(a, b), max(a, b)}
+			edges[pair] = append(edges[pair], e)
+		}
+	}
+	return edges
 }
 
 // combinations is the expected number of distinct combinations of the keys of some edges: at

@@ -69,11 +69,11 @@ var windowFunctions = map[string]windowFunction{
 	"dense_rank":              placeOf(window.DenseRank),
 	"percent_rank":            placeOf(window.PercentRank),
 	"cumulative_distribution": placeOf(window.CumulativeDistribution),
-	"tile":                    {0, true, false, func(a Aggregation) window.Function { return window.Tile(int64(a.Number)) }},
-	"lag":                     {1, true, false, func(a Aggregation) window.Function { return window.Lag(a.Values[0], int64(a.Number)) }},
-	"lead":                    {1, true, false, func(a Aggregation) window.Function { return window.Lead(a.Values[0], int64(a.Number)) }},
+	"tile":                    {0, true, false, func(a Aggregation) window.Function { return window.Tile(a.Count) }},
+	"lag":                     {1, true, false, func(a Aggregation) window.Function { return window.Lag(a.Values[0], a.Count) }},
+	"lead":                    {1, true, false, func(a Aggregation) window.Function { return window.Lead(a.Values[0], a.Count) }},
 	"exponential_mean":        {1, true, false, func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) }},
-	"nth":                     {1, true, true, func(a Aggregation) window.Function { return window.Nth(a.Values[0], int64(a.Number)) }},
+	"nth":                     {1, true, true, func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) }},
 	"first":                   foldOf(func(e expr.Expr) window.Function { return window.First(e).SkipNulls() }),
 	"last":                    foldOf(func(e expr.Expr) window.Function { return window.Last(e).SkipNulls() }),
 	"sum":                     foldOf(window.Sum),
@@ -90,8 +90,8 @@ var windowFunctions = map[string]windowFunction{
 	"all":      foldOf(func(e expr.Expr) window.Function { return window.Min(truth(e)) }),
 	"count":    {0, false, true, func(Aggregation) window.Function { return window.CountAll() }},
 	"quantile": {1, false, true, func(a Aggregation) window.Function { return window.Quantile(a.Values[0], a.Number) }},
-	"variance": {1, false, true, func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Number)) }},
-	"stddev":   {1, false, true, func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Number)) }},
+	"variance": {1, false, true, func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Count)) }},
+	"stddev":   {1, false, true, func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Count)) }},
 }
 
 var boolean = arrow.FixedWidthTypes.Boolean

@@ -11,12 +11,12 @@ import (
 
 // pruneColumns removes what nothing above reads: columns of scans, expressions, aggregates,
 // windows. It also merges projections that follow each other, and inlines them in groups.
-func pruneColumns(root Node) (Node, error) {
-	merged, err := rewrite(root, mergeProjections)
+func (o *optimization) pruneColumns(root Node) (Node, error) {
+	merged, err := o.rewrite(root, mergeProjections)
 	if err != nil {
 		return nil, err
 	}
-	if merged, err = separate(merged); err != nil {
+	if merged, err = o.separate(merged); err != nil {
 		return nil, err
 	}
 	p := columnPruner{needed: map[Node]columnSet{}}
@@ -25,30 +25,14 @@ func pruneColumns(root Node) (Node, error) {
 	for _, n := range slices.Backward(order) {
 		p.inputsOf(n)
 	}
-	made, err := rewriteEach(order, p.prune)
+	made, err := o.rewriteEach(order, p.prune)
 	if err != nil {
 		return nil, err
 	}
 	if made, err = exactly(made, columnsOf(root.Schema())); err != nil {
 		return nil, err
 	}
-	return rewrite(made, mergeProjections)
-}
-
-// rewriteEach makes new nodes of nodes in an order, inputs first. It returns the last one.
-func rewriteEach(order []Node, change func(n Node, inputs []Node) (Node, error)) (last Node, err error) {
-	done := map[Node]Node{}
-	for _, n := range order {
-		inputs := make([]Node, len(n.Inputs()))
-		for i, input := range n.Inputs() {
-			inputs[i] = done[input]
-		}
-		if last, err = change(n, inputs); err != nil {
-			return nil, err
-		}
-		done[n] = last
-	}
-	return last, nil
+	return o.rewrite(made, mergeProjections)
 }
 
 // columnSet is a set of names.

@@ -11,47 +11,107 @@ import (
 
 // pushFilters moves conditions towards the sources, so that fewer rows reach the operations
 // between, and a source may leave rows out. A condition with And moves in parts.
-func pushFilters(root Node) (Node, error) {
-	p := filterPusher{parents: parents(root), done: map[Node]Node{}}
+func (o *optimization) pushFilters(root Node) (Node, error) {
+	p := filterPusher{
+		optimization: o, parents: parents(root), lists: map[longerList]int{},
+		done: map[pushedList]Node{}, pushed: map[Node]int{},
+	}
+	p.left = mostMoves + movesPerNode*len(p.parents)
 	return p.push(root, nil)
 }
 
+// filterPusher pushes lists of conditions into nodes. Nodes that several others read are often
+// reached with the same list.
 type filterPusher struct {
+	*optimization
 	parents map[Node]int
-	// done has the results of nodes without conditions.
-	done map[Node]Node
+	// lists numbers the lists of conditions. 0 is the empty one.
+	lists map[longerList]int
+	// done has the results, pushed the number of lists that each node has been pushed.
+	done   map[pushedList]Node
+	pushed map[Node]int
+	// left is the number of operations that may still be moved into a node.
+	left int
+}
+
+// mostMoves and movesPerNode limit how many operations of conditions are moved in a plan. The number
+// grows with the square of the number of verbs if filters and projections alternate. Conditions
+// that are not moved stay where they are.
+const mostMoves, movesPerNode = 6000, 20
+
+// affords counts the operations of a condition that is to be moved.
+func (p *filterPusher) affords(c expr.Expr) bool {
+	c.Walk(func(expr.Expr) bool {
+		p.left--
+		return p.left > 0
+	})
+	return p.left > 0
+}
+
+// longerList is a list of conditions and one more.
+type longerList struct {
+	list int
+	more expr.Expr
+}
+
+type pushedList struct {
+	to   Node
+	list int
+}
+
+// mostPushed is the number of lists of conditions that are pushed into a node. Each makes a copy of
+// the node and of all below it.
+const mostPushed = 4
+
+func (p *filterPusher) numberOf(conditions []expr.Expr) int {
+	number := 0
+	for _, c := range conditions {
+		longer := longerList{number, c}
+		if number = p.lists[longer]; number == 0 {
+			number = len(p.lists) + 1
+			p.lists[longer] = number
+		}
+	}
+	return number
 }
 
 // push returns the rows of a node that meet all conditions.
 func (p *filterPusher) push(n Node, conditions []expr.Expr) (Node, error) {
-	if len(conditions) > 0 && p.parents[n] > 1 && HoldsRows(n) {
+	key := pushedList{n, p.numberOf(conditions)}
+	if known, ok := p.done[key]; ok {
+		return known, nil
+	}
+	if err := p.visit(); err != nil {
+		return nil, err
+	}
+	var result Node
+	var err error
+	if len(conditions) > 0 && p.parents[n] > 1 && (p.pushed[n] >= mostPushed || p.HoldsRows(n)) {
 		// The node's result is computed once for all that read it.
-		made, err := p.push(n, nil)
-		if err != nil {
-			return nil, err
+		if result, err = p.push(n, nil); err == nil {
+			result, err = filtered(result, conditions)
 		}
-		return filtered(made, conditions)
+	} else {
+		p.pushed[n]++
+		result, err = p.into(n, conditions)
 	}
-	if made, ok := p.done[n]; ok && len(conditions) == 0 {
-		return made, nil
+	if err == nil {
+		p.done[key] = result
 	}
-	made, err := p.into(n, conditions)
-	if err == nil && len(conditions) == 0 {
-		p.done[n] = made
-	}
-	return made, err
+	return result, err
 }
 
 func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 	switch n := n.(type) {
 	case *Filter:
-		made, err := p.push(n.input, union(n.condition.Conjuncts(), conditions))
+		below, own := p.filters(n)
+		made, err := p.push(below, union(own, conditions))
 		if err != nil {
 			return nil, err
 		}
 		return exactly(made, columnsOf(n.schema))
 	case *Project:
-		return p.through(n, conditions, n.pushable)
+		return p.through(n, conditions, n.pushable())
 	case *Explode:
 		return p.through(n, conditions, n.keepsValues)
 	case *Sort:
@@ -88,15 +148,21 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 	return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, false })
 }
 
-// union adds conditions that are not in a list to it.
-func union(list, more []expr.Expr) []expr.Expr {
-	all := slices.Clone(list)
-	for _, c := range more {
-		if !containsSame(all, c) {
-			all = append(all, c)
+// filters returns the input of a filter and of those below it that nothing else reads, and the
+// conditions of all of them, those of the lowest one first.
+func (p *filterPusher) filters(top *Filter) (below Node, conditions []expr.Expr) {
+	list := []*Filter{top}
+	for {
+		f, ok := list[len(list)-1].input.(*Filter)
+		if !ok || p.parents[f] > 1 {
+			break
 		}
+		list = append(list, f)
 	}
-	return all
+	for _, f := range slices.Backward(list) {
+		conditions = append(conditions, f.condition.Conjuncts()...)
+	}
+	return list[len(list)-1].input, conditions
 }
 
 // through moves the conditions that below translates to the input of a node, and leaves the
@@ -105,6 +171,10 @@ func (p *filterPusher) through(n Node, conditions []expr.Expr, below func(expr.E
 	var pushed, kept []expr.Expr
 	inputs := slices.Clone(n.Inputs())
 	for _, c := range conditions {
+		if !p.affords(c) {
+			kept = append(kept, c)
+			continue
+		}
 		translated, ok := below(c)
 		if ok && isCondition(translated, inputs[0].Schema()) {
 			pushed = append(pushed, translated)
@@ -136,20 +206,25 @@ func isCondition(e expr.Expr, schema *arrow.Schema) bool {
 // time for a filter below the projection that defines it.
 const costly = 16
 
-// pushable returns a condition on the input of a projection.
-func (p *Project) pushable(c expr.Expr) (expr.Expr, bool) {
+// pushable returns a function that returns a condition on the input of a projection.
+func (p *Project) pushable() func(c expr.Expr) (expr.Expr, bool) {
 	definitions := p.definitions()
-	operations := 0
-	for _, name := range c.Columns() {
-		definitions[name].Walk(func(part expr.Expr) bool {
-			operations++
-			if slow[part.Operation()] {
-				operations += costly
-			}
-			return true
-		})
+	return func(c expr.Expr) (expr.Expr, bool) {
+		operations := 0
+		for _, name := range c.Columns() {
+			definitions[name].Walk(func(part expr.Expr) bool {
+				operations++
+				if slow[part.Operation()] {
+					operations += costly
+				}
+				return operations < costly
+			})
+		}
+		if operations >= costly {
+			return c, false
+		}
+		return inline(c, definitions), true
 	}
-	return inline(c, definitions), operations < costly
 }
 
 // slow are operations that take much longer than to read their operands.
@@ -206,17 +281,22 @@ func typed(e expr.Expr, t arrow.DataType) expr.Expr {
 // equalForEqual reports whether a condition has one value for equal values of columns. As
 // keys, both zeros are equal, and all NaN are; so columns of floats may only be compared.
 func equalForEqual(c expr.Expr, floats map[string]bool) bool {
-	switch c.Operation() {
-	case "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_null", "is_valid", "is_nan", "in":
-		return !slices.ContainsFunc(c.Operands(), func(operand expr.Expr) bool {
-			_, plain := operand.Column()
-			return !plain && !equalForEqual(operand, floats)
+	return perPart(func(e expr.Expr, operand func(expr.Expr) bool) bool {
+		if name, ok := e.Column(); ok && floats[name] {
+			return false
+		}
+		compares := comparisons[e.Operation()]
+		return !slices.ContainsFunc(e.Operands(), func(o expr.Expr) bool {
+			_, plain := o.Column()
+			return !(plain && compares) && !operand(o)
 		})
-	}
-	if name, ok := c.Column(); ok && floats[name] {
-		return false
-	}
-	return !slices.ContainsFunc(c.Operands(), func(operand expr.Expr) bool { return !equalForEqual(operand, floats) })
+	})(c)
+}
+
+// comparisons are the operations that have one value for equal operands.
+var comparisons = map[string]bool{
+	"equal": true, "not_equal": true, "less": true, "less_equal": true, "greater": true, "greater_equal": true,
+	"is_null": true, "is_valid": true, "is_nan": true, "in": true,
 }
 
 // intoJoin moves conditions to the sides of a join.
@@ -226,9 +306,12 @@ func (p *filterPusher) intoJoin(j *Join, conditions []expr.Expr) (Node, error) {
 		return nil, err
 	}
 	s := joinSides{join: j}
+	if len(conditions) > 0 || !j.options.Where.IsZero() {
+		s.toRight, s.leftToRight, s.rightToLeft = j.toRight(), j.copies(true), j.copies(false)
+	}
 	options := j.options
 	for _, c := range conditions {
-		if !s.add(c) {
+		if !p.affords(c) || !s.add(c) {
 			s.kept = append(s.kept, c)
 		}
 	}
@@ -254,6 +337,8 @@ func (p *filterPusher) intoJoin(j *Join, conditions []expr.Expr) (Node, error) {
 type joinSides struct {
 	join        *Join
 	left, right []expr.Expr
+	// toRight translates conditions on the result, the others those on the keys of a side.
+	toRight, leftToRight, rightToLeft translation
 	// kept stay above the join.
 	kept []expr.Expr
 }
@@ -262,9 +347,9 @@ type joinSides struct {
 func (s *joinSides) add(c expr.Expr) bool {
 	kind := s.join.options.Kind
 	onLeft, isLeft := s.join.onLeft(c)
-	onRight, isRight := s.join.onRight(c)
-	leftToRight, leftCopies := s.join.copied(c, true)
-	rightToLeft, rightCopies := s.join.copied(c, false)
+	onRight, isRight := s.toRight.of(c)
+	leftToRight, leftCopies := s.leftToRight.of(c)
+	rightToLeft, rightCopies := s.rightToLeft.of(c)
 	if len(c.Columns()) == 0 {
 		return false
 	}
@@ -318,7 +403,7 @@ func (s *joinSides) where() expr.Expr {
 		case toLeft && len(columns) > 0 && !slices.ContainsFunc(columns, fromRight):
 			s.left = append(s.left, c)
 		case toRight && len(columns) > 0 && !slices.ContainsFunc(columns, func(name string) bool { return !fromRight(name) }):
-			onRight, _ := s.join.onRight(c)
+			onRight, _ := s.toRight.of(c)
 			s.right = append(s.right, onRight)
 		default:
 			rest = append(rest, c)
@@ -344,28 +429,25 @@ func (j *Join) onLeft(c expr.Expr) (expr.Expr, bool) {
 	return c, true
 }
 
-// onRight returns a condition on the result as one on the right side, if it reads no other
-// columns. A key of both sides counts as one if the condition is the same for equal
-// values.
-func (j *Join) onRight(c expr.Expr) (expr.Expr, bool) {
-	names := map[string]expr.Expr{}
-	floats := map[string]bool{}
+// toRight translates conditions on the result to the right side. A key of both sides counts as
+// one of its columns if the condition is the same for equal values.
+func (j *Join) toRight() translation {
+	t := newTranslation()
 	for name, from := range j.fromRight {
-		names[name] = expr.Col(from)
+		t.names[name] = expr.Col(from)
 	}
 	for _, k := range j.options.Keys {
 		if name, ok := k.shared(); ok && j.sameType(k) {
-			names[name], floats[name] = k.Right, isFloat(typeOf(k.Right, j.right.Schema()))
+			t.names[name], t.floats[name] = k.Right, isFloat(typeOf(k.Right, j.right.Schema()))
 		}
 	}
-	return translated(c, names, floats)
+	return t
 }
 
-// copied returns a condition on the keys of one side as one on those of the other side: rows
+// copies translates conditions on the keys of one side to those of the other side: rows
 // that match meet both or none.
-func (j *Join) copied(c expr.Expr, leftToRight bool) (expr.Expr, bool) {
-	names := map[string]expr.Expr{}
-	floats := map[string]bool{}
+func (j *Join) copies(leftToRight bool) translation {
+	t := newTranslation()
 	for _, k := range j.options.Keys {
 		if !j.sameType(k) {
 			continue
@@ -381,9 +463,9 @@ func (j *Join) copied(c expr.Expr, leftToRight bool) (expr.Expr, bool) {
 		if _, shared := k.shared(); !shared && !leftToRight {
 			name = j.named(name)
 		}
-		names[name], floats[name] = to, isFloat(typeOf(k.Left, j.left.Schema()))
+		t.names[name], t.floats[name] = to, isFloat(typeOf(k.Left, j.left.Schema()))
 	}
-	return translated(c, names, floats)
+	return t
 }
 
 // named returns the name of a right column in the result.
@@ -402,21 +484,31 @@ func (j *Join) sameType(k JoinKey) bool {
 	return left != nil && right != nil && arrow.TypeEqual(left, right)
 }
 
-// translated replaces the columns of a condition, all of which must have a replacement.
-func translated(c expr.Expr, names map[string]expr.Expr, floats map[string]bool) (expr.Expr, bool) {
+// translation is what columns of conditions are replaced by, and which of them are floats.
+type translation struct {
+	names  map[string]expr.Expr
+	floats map[string]bool
+}
+
+func newTranslation() translation {
+	return translation{map[string]expr.Expr{}, map[string]bool{}}
+}
+
+// of replaces the columns of a condition, all of which must have a replacement.
+func (t translation) of(c expr.Expr) (expr.Expr, bool) {
 	for _, name := range c.Columns() {
-		if _, ok := names[name]; !ok {
+		if _, ok := t.names[name]; !ok {
 			return c, false
 		}
 	}
-	return inline(c, names), equalForEqual(c, floats)
+	return inline(c, t.names), equalForEqual(c, t.floats)
 }
 
 // rejecting returns the join without the rows that a condition rejects because the columns
 // of a side are null: a left join with a condition on right columns is an inner join.
 func (j *Join) rejecting(conditions []expr.Expr) (*Join, error) {
 	kind := j.options.Kind
-	if !keepsLeft(kind) && !keepsRight(kind) {
+	if len(conditions) == 0 || !keepsLeft(kind) && !keepsRight(kind) {
 		return j, nil
 	}
 	noRight, noLeft := map[string]bool{}, map[string]bool{}
@@ -453,16 +545,19 @@ func (j *Join) rejecting(conditions []expr.Expr) (*Join, error) {
 
 // rejectsNull reports whether a condition is not true where the columns are null.
 func rejectsNull(c expr.Expr, columns map[string]bool) bool {
-	operands := c.Operands()
-	switch c.Operation() {
-	case "and":
-		return rejectsNull(operands[0], columns) || rejectsNull(operands[1], columns)
-	case "or":
-		return rejectsNull(operands[0], columns) && rejectsNull(operands[1], columns)
-	case "is_valid":
-		return isNullWith(operands[0], columns)
-	}
-	return isNullWith(c, columns)
+	isNull := nullWith(columns)
+	return perPart(func(e expr.Expr, operand func(expr.Expr) bool) bool {
+		operands := e.Operands()
+		switch e.Operation() {
+		case "and":
+			return operand(operands[0]) || operand(operands[1])
+		case "or":
+			return operand(operands[0]) && operand(operands[1])
+		case "is_valid":
+			return isNull(operands[0])
+		}
+		return isNull(e)
+	})(c)
 }
 
 // nullWithOperand are operations that are null if an operand is.
@@ -473,17 +568,19 @@ var nullWithOperand = map[string]bool{
 	"year": true, "quarter": true, "month": true, "day": true, "in": true,
 }
 
-// isNullWith reports whether an expression is null where the columns are.
-func isNullWith(e expr.Expr, columns map[string]bool) bool {
-	if name, ok := e.Column(); ok {
-		return columns[name]
-	}
-	if !nullWithOperand[e.Operation()] {
-		return false
-	}
-	operands := e.Operands()
-	if e.Operation() == "in" {
-		operands = operands[:1]
-	}
-	return slices.ContainsFunc(operands, func(operand expr.Expr) bool { return isNullWith(operand, columns) })
+// nullWith returns a function that reports whether an expression is null where the columns are.
+func nullWith(columns map[string]bool) func(expr.Expr) bool {
+	return perPart(func(e expr.Expr, operand func(expr.Expr) bool) bool {
+		if name, ok := e.Column(); ok {
+			return columns[name]
+		}
+		if !nullWithOperand[e.Operation()] {
+			return false
+		}
+		operands := e.Operands()
+		if e.Operation() == "in" {
+			operands = operands[:1]
+		}
+		return slices.ContainsFunc(operands, operand)
+	})
 }

@@ -1,14 +1,16 @@
 package plan
 
+import "math"
+
 // pushLimits moves limits on the number of rows towards the sources: a scan may end early,
 // and of a sort with a limit only the first rows are kept.
-func pushLimits(root Node) (Node, error) {
-	separated, err := separate(root)
+func (o *optimization) pushLimits(root Node) (Node, error) {
+	separated, err := o.separate(root)
 	if err != nil {
 		return nil, err
 	}
-	p := limitPusher{parents: parents(separated)}
-	return rewrite(separated, func(n Node) (Node, error) {
+	p := limitPusher{o.Analysis, parents(separated)}
+	return o.rewrite(separated, func(n Node) (Node, error) {
 		if slice, ok := n.(*Slice); ok {
 			return p.slice(slice)
 		}
@@ -16,7 +18,10 @@ func pushLimits(root Node) (Node, error) {
 	})
 }
 
-type limitPusher struct{ parents map[Node]int }
+type limitPusher struct {
+	*Analysis
+	parents map[Node]int
+}
 
 // slice returns a slice with a limit on what it reads.
 func (p *limitPusher) slice(n *Slice) (Node, error) {
@@ -45,7 +50,11 @@ func (p *limitPusher) slice(n *Slice) (Node, error) {
 			return below, nil
 		}
 	case *Slice:
-		if below.offset >= 0 {
+		switch {
+		case below.offset < 0:
+		case n.offset > math.MaxInt64-below.offset:
+			return node(NewSlice(below.input, 0, 0)) // no table has as many rows
+		default:
 			return node(NewSlice(below.input, below.offset+n.offset, within(below.length, n.offset, n.length)))
 		}
 	}
@@ -105,7 +114,7 @@ func (p *limitPusher) firstOf(n, input Node, rows int64) (Node, error) {
 // atMost returns the first rows of a node and no others, so that an input of a union ends
 // when it has yielded all that can be needed.
 func (p *limitPusher) atMost(n Node, rows int64) (Node, error) {
-	if size := rowsOf(n); size.Exact && size.Rows <= rows {
+	if size := p.rowsOf(n); size.Exact && size.Rows <= rows {
 		return n, nil
 	}
 	slice, err := NewSlice(n, 0, rows)

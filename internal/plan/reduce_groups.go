@@ -15,9 +15,9 @@ const fewerKeys = 4
 // reduceGroups adds a semi join below a group on one side of a join, if the other side is
 // expected to have far fewer rows than the group reads: rows of groups that match nothing are not
 // grouped. The other side is computed once for both joins, if it holds rows.
-func reduceGroups(root Node) (Node, error) {
+func (o *optimization) reduceGroups(root Node) (Node, error) {
 	parents := parents(root)
-	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		j, ok := n.(*Join)
 		if !ok {
 			return withInputs(n, inputs...)
@@ -26,7 +26,7 @@ func reduceGroups(root Node) (Node, error) {
 			if !j.dropsUnmatched(side) {
 				continue
 			}
-			if made := reducedGroup(j, side, inputs, parents); made != nil {
+			if made := o.reducedGroup(j, side, inputs, parents); made != nil {
 				inputs[side] = made
 				break // the other side would be reduced by this one
 			}
@@ -51,7 +51,7 @@ func (j *Join) dropsUnmatched(side int) bool {
 }
 
 // reducedGroup returns a side of a join with a semi join below its group, or nil.
-func reducedGroup(j *Join, side int, inputs []Node, parents map[Node]int) Node {
+func (o *optimization) reducedGroup(j *Join, side int, inputs []Node, parents map[Node]int) Node {
 	keys := make([]expr.Expr, len(j.options.Keys))
 	other := make([]expr.Expr, len(keys))
 	for i, k := range j.options.Keys {
@@ -61,7 +61,7 @@ func reducedGroup(j *Join, side int, inputs []Node, parents map[Node]int) Node {
 		}
 	}
 	return reduceBelow(j.Inputs()[side], inputs[side], parents, func(a *Aggregate, definition func(string) (expr.Expr, bool)) Node {
-		few, many := rowsOf(inputs[1-side]).Rows, rowsOf(a.input).Rows
+		few, many := o.rowsOf(inputs[1-side]).Rows, o.rowsOf(a.input).Rows
 		if few < 0 || many < 0 || few > many/fewerKeys {
 			return nil
 		}

@@ -4,31 +4,34 @@ import "slices"
 
 // rewrite applies a change to every node of a plan, inputs first. A node with several users
 // is changed once, and stays one node.
-func rewrite(n Node, change func(Node) (Node, error)) (Node, error) {
-	done := map[Node]Node{}
-	var apply func(Node) (Node, error)
-	apply = func(n Node) (Node, error) {
-		if made, ok := done[n]; ok {
-			return made, nil
-		}
-		inputs := make([]Node, len(n.Inputs()))
-		for i, input := range n.Inputs() {
-			var err error
-			if inputs[i], err = apply(input); err != nil {
-				return nil, err
-			}
-		}
-		made, err := withInputs(n, inputs...)
-		if err == nil {
-			made, err = change(made)
-		}
+func (o *optimization) rewrite(root Node, change func(Node) (Node, error)) (Node, error) {
+	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+		same, err := withInputs(n, inputs...)
 		if err != nil {
 			return nil, err
 		}
-		done[n] = made
-		return made, nil
+		return change(same)
+	})
+}
+
+// rewriteEach makes new nodes of nodes in an order, inputs first. It returns the last one, or the
+// error of the context.
+func (o *optimization) rewriteEach(order []Node, change func(n Node, inputs []Node) (Node, error)) (last Node, err error) {
+	done := make(map[Node]Node, len(order))
+	for _, n := range order {
+		if err := o.visit(); err != nil {
+			return nil, err
+		}
+		inputs := make([]Node, len(n.Inputs()))
+		for i, input := range n.Inputs() {
+			inputs[i] = done[input]
+		}
+		if last, err = change(n, inputs); err != nil {
+			return nil, err
+		}
+		done[n] = last
 	}
-	return apply(n)
+	return last, nil
 }
 
 // withInputs returns a node on other inputs, or the node if they are its own.
@@ -69,33 +72,49 @@ func inputsFirst(root Node) []Node {
 	return list
 }
 
+// mostCopies is the number of nodes that separate may add to a plan, beside as many as there are.
+const mostCopies = 200
+
 // separate gives each node that reads a scan, or operations that pass rows on, its own, so
-// that these can have the columns and limits of one reader.
-func separate(root Node) (Node, error) {
-	used := map[Node]bool{}
-	done := map[Node]Node{}
-	var apply func(Node) (Node, error)
-	apply = func(n Node) (Node, error) {
-		if made, ok := done[n]; ok && HoldsRows(n) {
-			return made, nil
-		}
-		inputs := make([]Node, len(n.Inputs()))
-		for i, input := range n.Inputs() {
-			var err error
-			if inputs[i], err = apply(input); err != nil {
-				return nil, err
-			}
-		}
-		made, err := withInputs(n, inputs...)
-		if err != nil {
+// that these can have the columns and limits of one reader. A plan in which that would make
+// too many nodes, as of unions of a node with itself, keeps some that several read.
+func (o *optimization) separate(root Node) (Node, error) {
+	s := separation{optimization: o, left: mostCopies + 2*len(inputsFirst(root)), used: map[Node]bool{}, done: map[Node]Node{}}
+	return s.apply(root)
+}
+
+// separation is one call of separate.
+type separation struct {
+	*optimization
+	// left is the number of nodes that may still be made.
+	left int
+	used map[Node]bool
+	done map[Node]Node
+}
+
+func (s *separation) apply(n Node) (Node, error) {
+	if known, ok := s.done[n]; ok && (s.left <= 0 || s.HoldsRows(n)) {
+		return known, nil
+	}
+	if err := s.visit(); err != nil {
+		return nil, err
+	}
+	s.left--
+	inputs := make([]Node, len(n.Inputs()))
+	for i, input := range n.Inputs() {
+		var err error
+		if inputs[i], err = s.apply(input); err != nil {
 			return nil, err
 		}
-		if scan, ok := made.(*Scan); ok && used[scan] {
-			another := *scan
-			made = &another
-		}
-		used[made], done[n] = true, made
-		return made, nil
 	}
-	return apply(root)
+	separated, err := withInputs(n, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	if scan, ok := separated.(*Scan); ok && s.used[scan] {
+		another := *scan
+		separated = &another
+	}
+	s.used[separated], s.done[n] = true, separated
+	return separated, nil
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // relaxOrder lets joins yield their rows in any order if nothing above them depends on it.
-func relaxOrder(root Node) (Node, error) {
+func (o *optimization) relaxOrder(root Node) (Node, error) {
 	read := orderIsRead(root)
-	return rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
+	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		j, ok := n.(*Join)
 		if !ok || read[n] || j.options.AnyOrder {
 			return withInputs(n, inputs...)

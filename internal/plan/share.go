@@ -10,39 +10,40 @@ import (
 
 // shareSubplans makes equal operations on equal inputs one node. A node that [HoldsRows] is
 // then run once for all that read it.
-func shareSubplans(root Node) (Node, error) {
-	var known []Node
-	return rewrite(root, func(n Node) (Node, error) {
-		for _, other := range known {
+func (o *optimization) shareSubplans(root Node) (Node, error) {
+	known := map[operationKey][]Node{}
+	return o.rewrite(root, func(n Node) (Node, error) {
+		key := keyOf(n)
+		for _, other := range known[key] {
 			if slices.Equal(n.Inputs(), other.Inputs()) && sameOperation(n, other) {
 				return other, nil
 			}
 		}
-		known = append(known, n)
+		known[key] = append(known[key], n)
 		return n, nil
 	})
 }
 
-// HoldsRows reports whether a node, or one below it, needs all rows of an input at a time.
-// Such a node is run once for all that read it. This includes the scan of a source that can be
-// read once. To run others several times needs less memory than to keep their rows.
-func HoldsRows(n Node) bool {
-	if scan, ok := n.(*Scan); ok && source.Once(scan.source) {
-		return true
-	}
-	switch n := n.(type) {
-	case *Cache:
-		return false // it keeps the rows itself
-	case *Scan, *Nothing, *Filter, *Project, *Union, *Explode, *Number, *Exchange, *Partial, *Position:
-	case *Slice:
-		if n.offset < 0 {
-			return true
-		}
-	default:
-		return true
-	}
-	return slices.ContainsFunc(n.Inputs(), HoldsRows)
+// operationKey is equal for equal operations on equal inputs.
+type operationKey struct {
+	kind   reflect.Type
+	input  Node
+	source source.Source
 }
+
+func keyOf(n Node) operationKey {
+	key := operationKey{kind: reflect.TypeOf(n)}
+	if inputs := n.Inputs(); len(inputs) > 0 {
+		key.input = inputs[0]
+	}
+	if scan, ok := n.(*Scan); ok && reflect.TypeOf(scan.source).Comparable() {
+		key.source = scan.source
+	}
+	return key
+}
+
+// InputsFirst returns the nodes of a plan, each once, after its inputs.
+func InputsFirst(root Node) []Node { return inputsFirst(root) }
 
 // Parents returns the number of times that each node of a plan is an input.
 func Parents(root Node) map[Node]int { return parents(root) }
@@ -111,7 +112,7 @@ func (k SortKey) same(other SortKey) bool {
 }
 
 func (a Aggregation) same(b Aggregation) bool {
-	return a.Function == b.Function && a.Number == b.Number && a.Text == b.Text && a.Name == b.Name && a.Where.Same(b.Where) && sameExpressions(a.Values, b.Values)
+	return a.Function == b.Function && a.Count == b.Count && a.Number == b.Number && a.Text == b.Text && a.Name == b.Name && a.Where.Same(b.Where) && sameExpressions(a.Values, b.Values)
 }
 
 func (o JoinOptions) same(p JoinOptions) bool {

@@ -7,7 +7,7 @@ import (
 // shareReaders makes the scans of a source that can be read once a single scan, of the
 // columns of all. Each of its users selects its columns. The scan runs once for all of
 // them: see [HoldsRows].
-func shareReaders(root Node) (Node, error) {
+func (o *optimization) shareReaders(root Node) (Node, error) {
 	merged := map[source.Source]*Scan{}
 	Walk(root, func(n Node) {
 		scan, ok := n.(*Scan)
@@ -23,7 +23,7 @@ func shareReaders(root Node) (Node, error) {
 	if len(merged) == 0 {
 		return root, nil
 	}
-	return rewrite(root, func(n Node) (Node, error) {
+	return o.rewrite(root, func(n Node) (Node, error) {
 		scan, ok := n.(*Scan)
 		if !ok || !source.Once(scan.source) {
 			return n, nil

@@ -11,8 +11,8 @@ import (
 
 // simplify computes what is known before the query runs: constants in expressions, filters
 // that keep all rows or none, and operations on no rows.
-func simplify(root Node) (Node, error) {
-	return rewrite(root, func(n Node) (Node, error) {
+func (o *optimization) simplify(root Node) (Node, error) {
+	return o.rewrite(root, func(n Node) (Node, error) {
 		made, err := simplifyExpressions(n)
 		if err != nil {
 			return nil, err
@@ -66,6 +66,7 @@ func simplifyExpressions(n Node) (Node, error) {
 func simplifyFilter(n *Filter) (Node, error) {
 	s := newSimplifier(n.input.Schema())
 	var kept []expr.Expr
+	known := conditionSet{}
 	for _, part := range s.condition(n.condition).Conjuncts() {
 		if value, ok := part.Literal(); ok {
 			if value == true {
@@ -73,44 +74,22 @@ func simplifyFilter(n *Filter) (Node, error) {
 			}
 			return NewNothing(n.schema), nil
 		}
-		if containsSame(kept, part) {
-			continue
+		if known.add(part) {
+			kept = append(kept, part)
 		}
-		kept = append(kept, part)
 	}
 	if !s.changed && len(kept) == len(n.condition.Conjuncts()) {
 		return n, nil
 	}
-	made, err := filtered(n.input, kept)
+	made, err := n.input, error(nil)
+	if len(kept) > 0 { // filters that follow each other become one when filters are pushed
+		made, err = node(NewFilter(n.input, allOf(kept)))
+	}
 	if err != nil {
 		return nil, err
 	}
 	return exactly(made, columnsOf(n.schema))
 }
-
-// filtered keeps the rows that meet all conditions. A filter below becomes part of it.
-func filtered(input Node, conditions []expr.Expr) (Node, error) {
-	if len(conditions) == 0 || isNothing(input) {
-		return input, nil
-	}
-	if below, ok := input.(*Filter); ok && below.Columns() == nil {
-		before := below.condition.Conjuncts()
-		conditions = slices.DeleteFunc(slices.Clone(conditions), func(c expr.Expr) bool { return containsSame(before, c) })
-		input, conditions = below.input, append(before, conditions...)
-	}
-	return node(NewFilter(input, allOf(conditions)))
-}
-
-// allOf joins conditions with And.
-func allOf(conditions []expr.Expr) expr.Expr {
-	all := conditions[0]
-	for _, c := range conditions[1:] {
-		all = all.And(c)
-	}
-	return all
-}
-
-func containsSame(list []expr.Expr, e expr.Expr) bool { return slices.ContainsFunc(list, e.Same) }
 
 func simplifyProject(n *Project) (Node, error) {
 	s := newSimplifier(n.input.Schema())

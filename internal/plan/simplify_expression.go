@@ -14,13 +14,14 @@ import (
 // values and types.
 type simplifier struct {
 	schema *arrow.Schema
-	done   map[expr.Expr]expr.Expr
+	// done has the results, falses those of nullIsFalse, negations those of negation.
+	done, falses, negations map[expr.Expr]expr.Expr
 	// changed is set if an expression became another one.
 	changed bool
 }
 
 func newSimplifier(schema *arrow.Schema) *simplifier {
-	return &simplifier{schema: schema, done: map[expr.Expr]expr.Expr{}}
+	return &simplifier{schema: schema, done: map[expr.Expr]expr.Expr{}, falses: map[expr.Expr]expr.Expr{}, negations: map[expr.Expr]expr.Expr{}}
 }
 
 // all simplifies expressions and keeps their names.
@@ -73,6 +74,15 @@ func (s *simplifier) condition(e expr.Expr) expr.Expr {
 }
 
 func (s *simplifier) nullIsFalse(e expr.Expr) expr.Expr {
+	result, known := s.falses[e]
+	if !known {
+		result = s.withoutNull(e)
+		s.falses[e] = result
+	}
+	return result
+}
+
+func (s *simplifier) withoutNull(e expr.Expr) expr.Expr {
 	operands := e.Operands()
 	switch e.Operation() {
 	case "literal":
@@ -106,16 +116,15 @@ func (s *simplifier) simplified(e expr.Expr) expr.Expr {
 	if made, ok := s.done[e]; ok {
 		return made
 	}
-	replaced := map[expr.Expr]expr.Expr{}
+	operands, changed := map[expr.Expr]expr.Expr{}, false
 	for _, operand := range e.Operands() {
-		if made := s.simplified(operand); made != operand {
-			replaced[operand] = made
-		}
+		operands[operand] = s.simplified(operand)
+		changed = changed || operands[operand] != operand
 	}
 	made := e
-	if len(replaced) > 0 {
+	if changed {
 		made = e.Substitute(func(part expr.Expr) (expr.Expr, bool) {
-			operand, ok := replaced[part]
+			operand, ok := operands[part]
 			return operand, ok
 		})
 		// Some operations take columns or literals only.
@@ -205,20 +214,27 @@ func (s *simplifier) or(e, a, b expr.Expr) expr.Expr {
 	return factored(e, a, b)
 }
 
+// mostFactored is the number of conditions from which on both sides of an Or are not compared.
+const mostFactored = 100
+
 // factored moves conditions that both sides of an Or have out of it: (x and a) or (x and
 // b) is x and (a or b). Then a filter by x can be applied by itself.
 func factored(e, a, b expr.Expr) expr.Expr {
 	left, right := a.Conjuncts(), b.Conjuncts()
+	if len(left)+len(right) > mostFactored {
+		return e
+	}
+	onRight := conditionSetOf(right)
 	var common []expr.Expr
 	for _, c := range left {
-		if containsSame(right, c) {
+		if onRight.has(c) {
 			common = append(common, c)
 		}
 	}
 	if len(common) == 0 {
 		return e
 	}
-	isCommon := func(c expr.Expr) bool { return containsSame(common, c) }
+	isCommon := conditionSetOf(common).has
 	left, right = slices.DeleteFunc(left, isCommon), slices.DeleteFunc(right, isCommon)
 	if len(left) > 0 && len(right) > 0 {
 		common = append(common, allOf(left).Or(allOf(right)))
@@ -241,11 +257,21 @@ func (s *simplifier) not(e, of expr.Expr) expr.Expr {
 	case "not_equal":
 		return operands[0].Eq(operands[1])
 	case "or":
-		return s.local(s.local(operands[0].Not()).And(s.local(operands[1].Not())))
+		return s.local(s.negation(operands[0]).And(s.negation(operands[1])))
 	case "and":
-		return s.local(s.local(operands[0].Not()).Or(s.local(operands[1].Not())))
+		return s.local(s.negation(operands[0]).Or(s.negation(operands[1])))
 	}
 	return e
+}
+
+// negation returns the simplified negation of an expression.
+func (s *simplifier) negation(of expr.Expr) expr.Expr {
+	result, known := s.negations[of]
+	if !known {
+		result = s.local(of.Not())
+		s.negations[of] = result
+	}
+	return result
 }
 
 // constant computes an expression without columns. It returns a literal of the expression's

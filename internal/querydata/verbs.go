@@ -146,9 +146,12 @@ func rename(o *object, q gpuframe.Query) gpuframe.Query {
 		}
 		from, to = append(from, both[0]), append(to, both[1])
 	}
-	between := slices.Clone(to)
+	between, renamed := slices.Clone(to), map[string]bool{}
+	for _, name := range from {
+		renamed[name] = true
+	}
 	for i, name := range to {
-		if slices.Contains(from, name) {
+		if renamed[name] {
 			between[i] = fmt.Sprintf("%s (renamed %d)", from[i], i)
 		}
 	}

@@ -24,9 +24,9 @@ type classes struct {
 // classesOf returns the classes of a program. Characters of different kinds have different
 // classes too.
 func classesOf(prog *syntax.Prog, asserted assertions) (*classes, error) {
-	bounds := []rune{0}
+	bounds, sets := []rune{0}, setsOf(prog)
 	add := func(low, high rune) { bounds = append(bounds, low, high+1) }
-	for _, inst := range prog.Inst {
+	for _, inst := range sets {
 		switch inst.Op {
 		case syntax.InstRune1, syntax.InstRune:
 			if len(inst.Rune) != 1 {
@@ -53,13 +53,16 @@ func classesOf(prog *syntax.Prog, asserted assertions) (*classes, error) {
 	}
 	slices.Sort(bounds)
 	bounds = slices.Compact(bounds)
+	if len(bounds)*len(sets) > mostSteps/matchSteps {
+		return nil, fmt.Errorf("it takes more than %d steps to find its classes of characters: %w", mostSteps, ErrTooLarge)
+	}
 	made := &classes{}
 	known := map[string]uint8{}
 	for _, low := range bounds {
 		if low > unicode.MaxRune {
 			break
 		}
-		signature := signatureOf(prog, low, asserted.of(low))
+		signature := signatureOf(sets, low, asserted.of(low))
 		class, ok := known[signature]
 		if !ok {
 			if len(known) == mostClasses {
@@ -77,11 +80,36 @@ func classesOf(prog *syntax.Prog, asserted assertions) (*classes, error) {
 	return made, nil
 }
 
-// signatureOf names the instructions that take a character.
-func signatureOf(prog *syntax.Prog, r rune, k kind) string {
-	signature := []byte{byte(k)}
+// setsOf returns the instructions that take different characters: the first one of those that take
+// the same.
+func setsOf(prog *syntax.Prog) (sets []*syntax.Inst) {
+	known := map[string]bool{}
 	for i := range prog.Inst {
-		if takes(&prog.Inst[i], r) {
+		inst := &prog.Inst[i]
+		key := []byte{byte(inst.Op)}
+		switch inst.Op {
+		case syntax.InstRune, syntax.InstRune1:
+			key = append(key, byte(syntax.Flags(inst.Arg)&syntax.FoldCase))
+			for _, r := range inst.Rune {
+				key = binary.AppendUvarint(key, uint64(r))
+			}
+		case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		default:
+			continue
+		}
+		if !known[string(key)] {
+			known[string(key)] = true
+			sets = append(sets, inst)
+		}
+	}
+	return sets
+}
+
+// signatureOf names the instructions that take a character.
+func signatureOf(sets []*syntax.Inst, r rune, k kind) string {
+	signature := []byte{byte(k)}
+	for i, inst := range sets {
+		if takes(inst, r) {
 			signature = binary.AppendUvarint(signature, uint64(i))
 		}
 	}

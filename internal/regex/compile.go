@@ -16,6 +16,8 @@ const (
 	MostRegisters = 128
 	// mostSteps limits the time of the compilation.
 	mostSteps = 20_000_000
+	// matchSteps is the time to compare a character with an instruction.
+	matchSteps = 4
 )
 
 // Options choose what a program reports.
@@ -33,6 +35,9 @@ func Compile(pattern string, options Options) (*Program, error) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, refused(pattern, err)
+	}
+	if err := checkSize(parsed); err != nil {
+		return nil, &Error{Pattern: pattern, Reason: err}
 	}
 	groups, names := parsed.MaxCap(), parsed.CapNames()
 	prog, err := syntax.Compile(parsed.Simplify())
@@ -191,6 +196,7 @@ func (b *builder) transition(from state, class int) (uint32, error) {
 			to.matched, w.matched, w.match = true, true, l
 			break // threads of lower priority end
 		}
+		b.steps += matchSteps
 		if end || reached[inst.Out] || !takes(inst, next) {
 			continue
 		}
@@ -220,6 +226,7 @@ func (b *builder) transition(from state, class int) (uint32, error) {
 // close finds the leaves of a state under the assertions that hold.
 func (b *builder) close(s state, holds syntax.EmptyOp) error {
 	clear(b.visited)
+	b.steps += len(b.visited) / 64
 	b.leaves = b.leaves[:0]
 	for i, pc := range s.threads {
 		l := leaf{thread: uint32(i)}

@@ -14,6 +14,11 @@
 // depend on the next character. A transition therefore finds out whether a thread matches in
 // front of its character; the end of the text is a class too.
 //
+// # Limits
+//
+// The instructions of a pattern are counted before it is compiled, and the steps while it is. So a
+// pattern that is too large is refused after a fraction of a second, whatever its repetitions.
+//
 // # Registers
 //
 // A search that needs positions keeps, for each thread, the position where it began and

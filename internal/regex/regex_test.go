@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math/rand/v2"
 	"regexp"
+	"regexp/syntax"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,6 +121,14 @@ func TestErrors(t *testing.T) {
 	for _, pattern := range []string{`(a|b)*a(a|b){20}`} {
 		_, err := Compile(pattern, Options{})
 		require.ErrorIs(t, err, ErrTooLarge, pattern)
+	}
+	// Patterns are counted before they are compiled.
+	for _, pattern := range []string{`(` + strings.Repeat(`\pL`, 400) + `){1000}`, `(` + strings.Repeat(`ab`, 40) + `){1000}`, strings.Repeat(`a`, 1<<16+1), strings.Repeat(`\pL{900}`, 4)} {
+		parsed, err := syntax.Parse(pattern, syntax.Perl)
+		require.NoError(t, err)
+		require.ErrorIs(t, checkSize(parsed), ErrTooLarge)
+		_, err = Compile(pattern, Options{})
+		require.ErrorIs(t, err, ErrTooLarge)
 	}
 	_, err := Compile(`[a-z]{200}`, Options{Positions: true})
 	require.ErrorIs(t, err, ErrTooLarge)

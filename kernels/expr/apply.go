@@ -89,7 +89,7 @@ type apart struct {
 // expressions on these: nil if there are no operators.
 func stepsOf(schema *arrow.Schema, expressions []Expr) (a *apart, replaced []Expr, err error) {
 	a = &apart{schema: schema}
-	if !slices.ContainsFunc(expressions, hasOperator) {
+	if !slices.ContainsFunc(expressions, Expr.hasSteps) {
 		return a, nil, nil
 	}
 	for _, e := range expressions {
@@ -101,15 +101,8 @@ func stepsOf(schema *arrow.Schema, expressions []Expr) (a *apart, replaced []Exp
 	return a, replaced, a.err
 }
 
-// hasOperator reports whether an expression contains an operator, or a cast that may be one.
-func hasOperator(e Expr) bool {
-	found := false
-	e.Walk(func(part Expr) bool {
-		found = found || part.node.op == apply || mayParse(part)
-		return !found
-	})
-	return found
-}
+// hasSteps reports whether an expression contains an operator, or a cast that may be one.
+func (e Expr) hasSteps() bool { return e.node != nil && e.node.steps }
 
 // replace returns an expression with the columns of steps in place of operators.
 func (a *apart) replace(e, root Expr) Expr {

@@ -188,7 +188,7 @@ func field(schema *arrow.Schema, name string) (int, bool) {
 }
 
 func build(schema *arrow.Schema, expressions []Expr) (*exprtree.Program, error) {
-	b := binder{schema: schema, places: make(map[int]*exprtree.Node), done: make(map[*node]operand), made: make(map[string]*exprtree.Node), ids: make(map[*exprtree.Node]int), tables: make(map[string]*exprtree.Node)}
+	b := newBinder(schema)
 	outputs := make([]*exprtree.Node, len(expressions))
 	for i, e := range expressions {
 		b.root = e.node

@@ -53,6 +53,8 @@ func (b *binder) text(op exprtree.Op, operands []operand) (*exprtree.Node, error
 		return b.substring(x, operands[1].open, operands[2].open)
 	case capitalize:
 		return b.capitalize(x), nil
+	case repeat:
+		return b.repeat(x, operands[1].open.value.(int))
 	case padStart, padEnd:
 		return b.pad(op, x, operands[1].open.value.(int), operands[2].node.Value.(string))
 	}
@@ -242,7 +244,7 @@ func (b *binder) substring(x *exprtree.Node, start, length *node) (*exprtree.Nod
 // textOp reports whether text binds an operation.
 func textOp(op exprtree.Op) bool {
 	switch op {
-	case splitPart, padStart, padEnd, capitalize, count, trimPrefix, trimSuffix:
+	case splitPart, padStart, padEnd, capitalize, repeat, count, trimPrefix, trimSuffix:
 		return true
 	case exprtree.LengthBytes, exprtree.LengthChars, exprtree.Upper, exprtree.Lower, exprtree.Reverse, exprtree.Replace, contains, find, like, substring, trim, trimStart, trimEnd:
 		return true

@@ -29,6 +29,14 @@ type binder struct {
 	constants []*exprtree.Node
 	// tables are the literals of tables of holidays.
 	tables map[string]*exprtree.Node
+	// nullable, if it is not nil, has the nodes of which it is known whether they can be null. Then
+	// only types are asked for: operands are those of the nodes, and columns have the numbers of
+	// their fields.
+	nullable map[*exprtree.Node]bool
+}
+
+func newBinder(schema *arrow.Schema) *binder {
+	return &binder{schema: schema, places: make(map[int]*exprtree.Node), done: make(map[*node]operand), made: make(map[string]*exprtree.Node), ids: make(map[*exprtree.Node]int), tables: make(map[string]*exprtree.Node)}
 }
 
 // operand is a bound expression, or a literal with a type that is still open.
@@ -60,11 +68,15 @@ func (b *binder) bind(n *node) (operand, error) {
 	if o, ok := b.done[n]; ok {
 		return o, nil
 	}
+	if o, ok := b.typedBefore(n); ok {
+		return o, nil
+	}
 	o, err := b.bindAnew(n)
 	if err != nil {
 		return operand{}, err
 	}
 	b.done[n] = o
+	b.keepTyped(n, o)
 	return o, nil
 }
 
@@ -118,6 +130,9 @@ func (b *binder) column(n *node) (operand, error) {
 	i, ok := field(b.schema, n.text)
 	if !ok {
 		return operand{}, b.refuse(n, fmt.Errorf("%s: %w", names.Unknown("column", n.text, fieldNames(b.schema)), buffer.ErrSchema))
+	}
+	if b.nullable != nil {
+		return operand{node: &exprtree.Node{Op: exprtree.Column, Type: b.schema.Field(i).Type, Input: i}}, nil
 	}
 	if b.places[i] == nil {
 		t := b.schema.Field(i).Type

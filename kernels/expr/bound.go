@@ -33,6 +33,9 @@ func (b *Bound) Columns() []int {
 //
 // The error is that of [Bind].
 func (e Expr) Type(schema *arrow.Schema) (dataType arrow.DataType, nullable bool, err error) {
+	if schema != nil && !e.hasSteps() {
+		return typeOf(schema, e)
+	}
 	b, err := bind(schema, []Expr{e})
 	if err != nil {
 		return nil, false, err

@@ -39,12 +39,12 @@ func (e Expr) Clamp(low, high Expr) Expr { return makeMany(clamp, e, low, high) 
 // written as strconv.ParseInt takes them, bools, "true" and "false", and date32, "2006-01-02";
 // other strings become null. Integers and bools become utf8 in the same form.
 func (e Expr) Cast(to arrow.DataType) Expr {
-	return Expr{&node{op: exprtree.Cast, arguments: []*node{e.node}, to: to}}
+	return Expr{linked(&node{op: exprtree.Cast, arguments: []*node{e.node}, to: to})}
 }
 
 // CastWrap is Cast without nulls for values out of range: integers keep their low bits,
 // floats become the nearest integer of the type, NaN becomes zero. It is not defined for
 // decimals.
 func (e Expr) CastWrap(to arrow.DataType) Expr {
-	return Expr{&node{op: exprtree.CastWrap, arguments: []*node{e.node}, to: to}}
+	return Expr{linked(&node{op: exprtree.CastWrap, arguments: []*node{e.node}, to: to})}
 }

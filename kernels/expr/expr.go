@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -29,6 +30,18 @@ type node struct {
 	to    arrow.DataType
 	// bound has results of Bind for lists of expressions that begin with this node.
 	bound atomic.Pointer[boundList]
+	// fingerprint is that of the node, or zero if it is not known.
+	fingerprint atomic.Uint64
+	// typed is the type for the schema that it was last asked for.
+	typed atomic.Pointer[typed]
+	// steps is set if the node is, or has in its operands, an operator or a cast that may be one.
+	steps bool
+}
+
+// linked completes a node that has its operands.
+func linked(n *node) *node {
+	n.steps = n.op == apply || mayParse(n) || slices.ContainsFunc(n.arguments, func(a *node) bool { return a != nil && a.steps })
+	return n
 }
 
 // Operations of the language that are composed of operations of exprtree.
@@ -48,6 +61,7 @@ const (
 	padStart
 	padEnd
 	capitalize
+	repeat
 	count
 	trimPrefix
 	trimSuffix
@@ -60,11 +74,11 @@ const (
 )
 
 func make1(op exprtree.Op, e Expr) Expr {
-	return Expr{&node{op: op, arguments: []*node{e.node}}}
+	return Expr{linked(&node{op: op, arguments: []*node{e.node}})}
 }
 
 func make2(op exprtree.Op, left, right Expr) Expr {
-	return Expr{&node{op: op, arguments: []*node{left.node, right.node}}}
+	return Expr{linked(&node{op: op, arguments: []*node{left.node, right.node}})}
 }
 
 func makeMany(op exprtree.Op, expressions ...Expr) Expr {
@@ -72,7 +86,7 @@ func makeMany(op exprtree.Op, expressions ...Expr) Expr {
 	for i, e := range expressions {
 		n.arguments[i] = e.node
 	}
-	return Expr{n}
+	return Expr{linked(n)}
 }
 
 // Col is the column with a name, the first one if several have it.
@@ -81,7 +95,7 @@ func Col(name string) Expr { return Expr{&node{op: exprtree.Column, text: name}}
 // As gives the expression a name, which is the name of its column in [Project]. It changes
 // nothing else.
 func (e Expr) As(name string) Expr {
-	return Expr{&node{op: alias, arguments: []*node{e.node}, text: name}}
+	return Expr{linked(&node{op: alias, arguments: []*node{e.node}, text: name})}
 }
 
 // Name returns the name that As gave, or for a column its own, and for any other

@@ -45,7 +45,7 @@ func onHost(ctx context.Context, call *op.Call, table *buffer.Buffer, program *e
 		return nil, err
 	}
 	defer hostarray.Release(arrays)
-	results, err := hosteval.EvaluateParts(ctx, program, arrays, int(rows))
+	results, err := hosteval.EvaluateParts(hosteval.WithLimit(ctx, call.Manager.Budget()), program, arrays, int(rows))
 	if err != nil {
 		return nil, err
 	}

@@ -25,14 +25,14 @@ func (p parseText) Run(ctx context.Context, operands []*column.Column, options k
 }
 
 // mayParse reports whether a part of an expression may be a cast of strings that is a step.
-func mayParse(part Expr) bool {
-	return part.node.op == exprtree.Cast && part.node.to != nil && textparse.Reads(part.node.to) && len(part.node.arguments) == 1
+func mayParse(n *node) bool {
+	return n.op == exprtree.Cast && n.to != nil && textparse.Reads(n.to) && len(n.arguments) == 1
 }
 
 // parses returns the step for a cast of strings, or false for other casts. Strings of
 // dictionaries become plain ones first.
 func (a *apart) parses(part, root Expr) (Expr, bool) {
-	if a.err != nil || !mayParse(part) {
+	if a.err != nil || !mayParse(part.node) {
 		return Expr{}, false
 	}
 	operand := part.Operands()[0]

@@ -60,7 +60,7 @@ func (s *substitution) operands(n *node) *node {
 	if same {
 		return n
 	}
-	return &node{op: n.op, arguments: arguments, text: n.text, value: n.value, to: n.to}
+	return linked(&node{op: n.op, arguments: arguments, text: n.text, value: n.value, to: n.to})
 }
 
 // Conjuncts splits a condition at its outermost [Expr.And] operations, from left to

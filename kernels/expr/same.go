@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
 	"math"
 	"reflect"
 
@@ -50,4 +53,51 @@ func sameValue(a, b any) bool {
 
 func sameType(a, b arrow.DataType) bool {
 	return a == nil && b == nil || a != nil && b != nil && arrow.TypeEqual(a, b)
+}
+
+// fingerprintSeed is that of all fingerprints.
+var fingerprintSeed = maphash.MakeSeed()
+
+// Fingerprint returns a number that is equal for expressions that are the [Expr.Same], in one
+// process. It is stored with the expression. Other expressions have it with a probability of 2⁻⁶⁴,
+// except for those that differ in values that are not numbers or texts.
+func (e Expr) Fingerprint() uint64 {
+	if e.node == nil {
+		return 0
+	}
+	return e.node.fingerprintOf()
+}
+
+func (n *node) fingerprintOf() uint64 {
+	if known := n.fingerprint.Load(); known != 0 {
+		return known
+	}
+	var h maphash.Hash
+	h.SetSeed(fingerprintSeed)
+	h.WriteByte(byte(n.op))
+	h.WriteString(n.text)
+	if n.to != nil {
+		h.WriteByte(byte(n.to.ID()))
+	}
+	switch value := n.value.(type) {
+	case nil:
+	case string:
+		h.WriteString(value)
+	case float64:
+		maphash.WriteComparable(&h, math.Float64bits(value))
+	case float32:
+		maphash.WriteComparable(&h, math.Float32bits(value))
+	case bool, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, []byte:
+		fmt.Fprint(&h, value)
+	default:
+		fmt.Fprintf(&h, "%T", value)
+	}
+	for _, argument := range n.arguments {
+		var words [8]byte
+		binary.LittleEndian.PutUint64(words[:], Expr{argument}.Fingerprint())
+		h.Write(words[:])
+	}
+	sum := max(h.Sum64(), 1)
+	n.fingerprint.Store(sum)
+	return sum
 }

@@ -69,14 +69,8 @@ func (e Expr) Replace(old, with Expr) Expr { return makeMany(exprtree.Replace, e
 // is.
 func Concat(expressions ...Expr) Expr { return makeMany(exprtree.Join, expressions...) }
 
-// Repeat is e, a string, a number of times, 0 or more.
-func (e Expr) Repeat(times int) Expr {
-	parts := []Expr{e.Substring(1, 0)} // null where e is
-	for range times {
-		parts = append(parts, e)
-	}
-	return Concat(parts...)
-}
+// Repeat is e, a string, a number of times, 0 to 65536.
+func (e Expr) Repeat(times int) Expr { return makeMany(repeat, e, Lit(times)) }
 
 // Capitalize is e, a string, with its first character in upper case and the others in lower
 // case; see Upper.

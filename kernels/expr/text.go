@@ -119,6 +119,8 @@ func (n *node) name() string {
 		return "pad_end"
 	case capitalize:
 		return "capitalize"
+	case repeat:
+		return "repeat"
 	case count:
 		return "count"
 	case trimPrefix:

@@ -98,7 +98,9 @@ func Last(e expr.Expr) Function { return Function{kind: last, value: e} }
 
 // Nth is the value of row n of the frame, counted from 1. It is null if the frame has fewer
 // rows.
-func Nth(e expr.Expr, n int64) Function { return Function{kind: nth, value: e, number: n - 1} }
+func Nth(e expr.Expr, n int64) Function {
+	return Function{kind: nth, value: e, number: max(n, math.MinInt64+1) - 1}
+}
 
 // Sum is the sum of the frame's values. A sum of integers or durations that overflows the
 // type of the result is null.

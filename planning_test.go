@@ -1,0 +1,262 @@
+package gpuframe_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+)
+
+// growing is a query that is made of n verbs.
+type growing struct {
+	name string
+	make func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query
+}
+
+// repeated applies a verb n times to a table of the columns a and b.
+func repeated(name string, verb func(q gpuframe.Query, i int) gpuframe.Query) growing {
+	return growing{name, func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+		q := e.Records(nil, r)
+		for i := range n {
+			q = verb(q, i)
+		}
+		return q
+	}}
+}
+
+// chains are queries whose number of verbs grows, doublings those in which each verb reads the
+// query before it twice.
+var (
+	planA, planB = gpuframe.Col("a"), gpuframe.Col("b")
+	chains       = []growing{
+		{"unions", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			q := e.Records(nil, r)
+			for range n {
+				q = q.Union(e.Records(nil, r))
+			}
+			return q
+		}},
+		{"left joins", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			q := e.Records(nil, r)
+			for i := range n {
+				other := e.Records(nil, r).Rename("b", fmt.Sprintf("b%d", i))
+				q = q.Join(other, gpuframe.Left, planA).Drop(fmt.Sprintf("b%d", i))
+			}
+			return q
+		}},
+		{"inner joins in any order", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			q := e.Records(nil, r)
+			for i := range n {
+				key := fmt.Sprintf("k%d", i)
+				q = q.Join(e.Records(nil, r).Rename("a", key).Drop("b"), gpuframe.Inner, gpuframe.On(planA, gpuframe.Col(key))).Drop(key)
+			}
+			return q.Select(gpuframe.Count())
+		}},
+		repeated("filters", func(q gpuframe.Query, i int) gpuframe.Query { return q.Filter(planA.Gt(i)) }),
+		repeated("filters with constants", func(q gpuframe.Query, i int) gpuframe.Query { return q.Filter(planA.Gt(gpuframe.Lit(i).Add(1))) }),
+		repeated("filters below a projection", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.With(planA.Add(1).As("a")).Filter(planB.Gt(i))
+		}),
+		repeated("With", func(q gpuframe.Query, i int) gpuframe.Query { return q.With(planA.Mul(planA).Add(planA).As("a")) }),
+		repeated("With and Rename", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.With(planA.Add(planB).As("c")).Rename("c", "d").Drop("a").Rename("d", "a")
+		}),
+		repeated("Sort and Head", func(q gpuframe.Query, i int) gpuframe.Query { return q.Sort(planA).Head(int64(1000 - i)) }),
+		repeated("GroupBy", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.GroupBy(planA).Agg(planB.Sum().As("b"))
+		}),
+		{"conditions in a Filter", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			c := planA.Gt(0)
+			for i := range n {
+				c = c.Or(planA.Eq(i + 5)).And(c.Or(planB.Eq(i + 5)))
+			}
+			return e.Records(nil, r).Filter(c).Filter(c.Not())
+		}},
+	}
+	doublings = []growing{
+		repeated("Union", func(q gpuframe.Query, _ int) gpuframe.Query { return q.Union(q) }),
+		repeated("Union and Head", func(q gpuframe.Query, _ int) gpuframe.Query { return q.Union(q).Head(1) }),
+		repeated("Union, With and Filter", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.With(planA.Add(1).As("a")).Union(q.With(planA.Add(2).As("a"))).Filter(planA.Gt(i))
+		}),
+		repeated("Union and Agg", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.Filter(planA.Gt(i)).Union(q.Filter(planA.Gt(i))).GroupBy(planA).Agg(planB.Sum().As("b"))
+		}),
+		{"Union below Agg", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			q := e.Records(nil, r).Filter(planA.Gt(0))
+			for range n {
+				q = q.Union(q)
+			}
+			return q.Filter(planB.Gt(0)).GroupBy(planA).Agg(planB.Sum())
+		}},
+		repeated("Union, Sort and Distinct", func(q gpuframe.Query, _ int) gpuframe.Query { return q.Union(q).Sort(planA).Distinct("a") }),
+		repeated("semi Join", func(q gpuframe.Query, _ int) gpuframe.Query { return q.Join(q, gpuframe.Semi, planA) }),
+		repeated("inner Join", func(q gpuframe.Query, _ int) gpuframe.Query { return q.Join(q, gpuframe.Inner, planA, planB) }),
+		repeated("left Join and Filter", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.Join(q, gpuframe.Left, planA, planB).Filter(planA.Gt(i))
+		}),
+		repeated("AsOf", func(q gpuframe.Query, _ int) gpuframe.Query {
+			return q.AsOf(q.Select(planA), planA, gpuframe.AsOfOptions{})
+		}),
+		repeated("Join with an aggregate", func(q gpuframe.Query, _ int) gpuframe.Query {
+			return q.Join(q.GroupBy(planA).Agg(planB.Sum().As("c")), gpuframe.Inner, planA).Drop("c")
+		}),
+		repeated("windows", func(q gpuframe.Query, _ int) gpuframe.Query {
+			return q.With(planA.Sum().Over(gpuframe.By(planB)).Add(planA.CumSum()).As("a"))
+		}),
+		{"expression", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			x := planA
+			for range n {
+				x = x.Mul(x).Add(x)
+			}
+			return e.Records(nil, r).With(x.As("a")).Filter(planA.Gt(0))
+		}},
+		{"windows of windows", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			x := planA
+			for range n {
+				x = x.CumSum().Add(x.CumMax())
+			}
+			return e.Records(nil, r).With(x.As("a"))
+		}},
+	}
+)
+
+// twoColumns has the columns a and b.
+func twoColumns(t testing.TB) arrow.Record {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "b", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	defer b.Release()
+	for i := range schema.NumFields() {
+		b.Field(i).(*array.Int64Builder).AppendValues([]int64{1, 2, 3}, nil)
+	}
+	r := b.NewRecord()
+	t.Cleanup(r.Release)
+	return r
+}
+
+// planningWork is the number of allocations that planning a query makes. It is nearly the same in
+// every run, unlike the time.
+func planningWork(t testing.TB, q gpuframe.Query) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := q.Needs(t.Context())
+	require.NoError(t, err)
+	_, err = q.Explain(t.Context())
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
+}
+
+// mostPerVerb is the number of allocations that each verb of a long query takes to plan, and
+// mostOfFew that few verbs take, which are worth more.
+const mostPerVerb, mostOfFew = 7_000, 1_800_000
+
+// TestPlanningIsLinear plans queries of more and more verbs. The work grows with their number.
+func TestPlanningIsLinear(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	r := twoColumns(t)
+	for _, list := range []struct {
+		of    []growing
+		sizes []int
+	}{{chains, []int{10, 20, 80, 320}}, {doublings, []int{8, 12, 16, 60}}} {
+		for _, g := range list.of {
+			t.Run(g.name, func(t *testing.T) {
+				for _, n := range list.sizes {
+					work := planningWork(t, g.make(e, r, n))
+					t.Log(n, "verbs:", work, "allocations")
+					require.LessOrEqual(t, work, uint64(max(mostPerVerb*n, mostOfFew)), "%d verbs", n)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPlanning plans 200 unions, 200 joins, 1,000 filters and so on, and 60 doublings. The aim
+// is 100 ms for each.
+func BenchmarkPlanning(b *testing.B) {
+	e := engineOn(b, devicetest.Open(b, "host"))
+	r := twoColumns(b)
+	sizes := map[string]int{"filters": 1000, "With": 400}
+	for _, g := range chains {
+		n := 200
+		if sizes[g.name] > 0 {
+			n = sizes[g.name]
+		}
+		benchmarkPlanning(b, g, e, r, n)
+	}
+	for _, g := range doublings {
+		benchmarkPlanning(b, g, e, r, 60)
+	}
+}
+
+func benchmarkPlanning(b *testing.B, g growing, e *gpuframe.Engine, r arrow.Record, n int) {
+	b.Run(fmt.Sprintf("%d %s", n, g.name), func(b *testing.B) {
+		for b.Loop() {
+			_, err := g.make(e, r, n).Needs(b.Context())
+			require.NoError(b, err)
+		}
+	})
+}
+
+// endingContext is a context that ends when it has been looked at a number of times.
+type endingContext struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endingContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestPlanningStopsWithItsContext ends the context at each of the first places where planning looks at
+// it, and at some later ones.
+func TestPlanningStopsWithItsContext(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	r := twoColumns(t)
+	q := func() gpuframe.Query { // a plan is kept with its query
+		q := chains[5].make(e, r, 20)
+		return q.Join(q.GroupBy(planA).Agg(planB.Sum().As("c")), gpuframe.Inner, planA).Drop("c").Union(q).Sort(planA).Head(5)
+	}
+	counted := &endingContext{Context: t.Context()}
+	counted.left.Store(math.MaxInt64)
+	_, err := q().Needs(counted)
+	require.NoError(t, err)
+	looks := math.MaxInt64 - counted.left.Load()
+	require.Greater(t, looks, int64(300))
+	for at := int64(0); at < looks; at += 1 + at/8 {
+		ending := &endingContext{Context: t.Context()}
+		ending.left.Store(at)
+		_, err := q().Needs(ending)
+		require.ErrorIs(t, err, context.Canceled, "after %d looks", at)
+	}
+}
+
+// TestUnionsThatDouble runs unions of a query with itself: few are run, and many are refused before
+// memory is taken for them.
+func TestUnionsThatDouble(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	r := twoColumns(t)
+	for _, g := range doublings[:2] {
+		q := g.make(e, r, 5).Select(gpuframe.Count().As("n"))
+		require.Len(t, collect(t, q), 1, g.name)
+	}
+	for _, n := range []int{20, 60} {
+		_, err := doublings[0].make(e, r, n).Collect(t.Context())
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		require.ErrorContains(t, err, "Cache")
+	}
+}
