@@ -164,7 +164,7 @@ func (f csvFormat) learnRows(b block, columns []infer.Column, own []int) error {
 			continue
 		}
 		if len(row) != len(own) {
-			return fmt.Errorf("line %d has %d values, expected %d: %w", line, len(row), len(own), ErrContents)
+			return fmt.Errorf("line %d has the wrong number of fields: %d, expected %d: %w", line, len(row), len(own), ErrContents)
 		}
 		for i, value := range row {
 			if !f.isNull(value, false) {

@@ -61,7 +61,7 @@ func (d *csvDecoding) record(b block) (arrow.Record, error) {
 			continue
 		}
 		if len(row) != d.width {
-			return nil, fmt.Errorf("line %d has %d values, expected %d: %w", line, len(row), d.width, ErrContents)
+			return nil, fmt.Errorf("line %d has the wrong number of fields: %d, expected %d: %w", line, len(row), d.width, ErrContents)
 		}
 		decoded++
 		for i := range builders {
