@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -143,7 +144,28 @@ func readFooter(open *opened) (f *footer, err error) {
 		}
 		f.leaves[place] = append(f.leaves[place], leaf)
 	}
+	f.widenInstants()
 	return f, f.check()
+}
+
+// widenInstants makes columns of timestamps of 96 bits nullable, because nanoseconds do not hold
+// all of them. Spark writes microseconds: its columns have these, which hold all of its timestamps.
+func (f *footer) widenInstants() {
+	m := f.metadata.KeyValueMetadata()
+	spark := m.FindValue("org.apache.spark.version") != nil || m.FindValue("org.apache.spark.sql.parquet.row.metadata") != nil
+	fields := slices.Clone(f.schema.Fields())
+	for i, leaves := range f.leaves {
+		t, is := fields[i].Type.(*arrow.TimestampType)
+		if !is || len(leaves) != 1 || f.metadata.Schema.Column(leaves[0]).PhysicalType() != parquet.Types.Int96 {
+			continue
+		}
+		fields[i].Nullable = true
+		if spark {
+			fields[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: t.TimeZone}
+		}
+	}
+	metadata := f.schema.Metadata()
+	f.schema = arrow.NewSchema(fields, &metadata)
 }
 
 // checkArrowSchema decodes the Arrow schema in a file's metadata. arrow-go decodes it

@@ -38,14 +38,14 @@ func Timestamp(text string, unit int64) (value int64, exact, ok bool) {
 		return 0, false, false
 	}
 	of := nanoOfSecond / unit
-	value, ok = scaled(second, nanosecond/of, unit)
+	value, ok = Scaled(second, nanosecond/of, unit)
 	return value, nanosecond%of == 0, ok
 }
 
-// scaled returns seconds and a fraction in a unit. The fraction counts up, so a time before 1970
-// that just fits has seconds that alone do not.
-func scaled(second, fraction, unit int64) (int64, bool) {
-	if second < 0 && fraction > 0 {
+// Scaled returns seconds and a fraction, which counts up, in a unit, and reports whether 64 bits
+// hold them.
+func Scaled(second, fraction, unit int64) (int64, bool) {
+	if second < 0 && fraction > 0 { // the seconds alone may not fit
 		second, fraction = second+1, fraction-unit
 	}
 	value := second * unit

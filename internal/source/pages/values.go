@@ -59,6 +59,10 @@ func newValues(f Flat) values {
 		case arrow.DECIMAL128:
 			return &fixed[decimal128.Num]{convert: decimals64, width: 8}
 		}
+	case parquet.Types.Int96:
+		if id == arrow.TIMESTAMP {
+			return newInstants(f.Type.(*arrow.TimestampType))
+		}
 	case parquet.Types.Float:
 		if id == arrow.FLOAT32 {
 			return &fixed[int32]{convert: copied[int32], width: 4}
