@@ -66,14 +66,18 @@ func decodeLZ4(codec compress.Compression, data, to []byte) ([]byte, error) {
 		}
 		if frame := lz4.NewReader(bytes.NewReader(data)); bytes.HasPrefix(data, []byte{0x04, 0x22, 0x4d, 0x18}) {
 			n, err := io.ReadFull(frame, to)
-			return to[:n], err
+			return to[:n], failedLZ4(err)
 		}
 	}
 	n, err := lz4.UncompressBlock(data, to)
-	if err != nil {
-		return nil, fmt.Errorf("decompression of LZ4 failed: %w: %w", err, ErrDamaged)
+	return to[:max(n, 0)], failedLZ4(err)
+}
+
+func failedLZ4(err error) error {
+	if err == nil {
+		return nil
 	}
-	return to[:n], nil
+	return fmt.Errorf("decompression of LZ4 failed: %w: %w", err, ErrDamaged)
 }
 
 // decodeHadoop decompresses blocks that each follow their lengths without and with compression, as
