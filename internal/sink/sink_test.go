@@ -147,6 +147,15 @@ func sameValues(t require.TestingT, want, got arrow.Array, about string) {
 	require.Equal(t, string(wantText), string(gotText), about)
 }
 
+// sameTexts compares the values of views with those of the type that they are read as.
+func sameTexts(t require.TestingT, want, got arrow.Array) {
+	require.False(t, strings.Contains(got.DataType().String(), "view"), "%v", got.DataType())
+	for i := range want.Len() {
+		require.Equal(t, want.IsNull(i), got.IsNull(i))
+		require.True(t, want.IsNull(i) || want.ValueStr(i) == got.ValueStr(i))
+	}
+}
+
 // Any table that a format accepts is equal when it is read again; the others give a
 // typed error.
 func TestTablesThereAndBack(t *testing.T) {
@@ -192,6 +201,10 @@ func TestTablesThereAndBack(t *testing.T) {
 			for i, column := range columns {
 				if timed, ok := fields[i].Type.(arrow.TemporalWithUnit); ok && p.milliseconds && timed.TimeUnit() == arrow.Second {
 					continue // Parquet has no seconds: they become milliseconds
+				}
+				if !arrow.TypeEqual(fields[i].Type, reader.Schema().Field(i).Type) {
+					sameTexts(t, column, back.Column(i))
+					continue // sources read views as text
 				}
 				sameValues(t, column, back.Column(i), fmt.Sprintf("%s, %v, %d rows", name, fields[i].Type, rows))
 				accepted[name][fields[i].Type.String()] = true

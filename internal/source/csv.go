@@ -131,7 +131,7 @@ func (f csvFormat) learnFile(file *stream, rows int, columns *[]infer.Column, pl
 		if !ok {
 			place = len(*columns)
 			places[name] = place
-			*columns = append(*columns, infer.Column{Name: name, Given: f.Types[name]})
+			*columns = append(*columns, infer.Column{Name: name, Given: f.given(name)})
 		}
 		own[i] = place
 	}
@@ -149,6 +149,14 @@ func (f csvFormat) learnFile(file *stream, rows int, columns *[]infer.Column, pl
 		if err := f.learnRows(b, *columns, own); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// given returns the type of a column that is not inferred, or nil.
+func (f csvFormat) given(name string) arrow.DataType {
+	if t := f.Types[name]; t != nil {
+		return plainType(t)
 	}
 	return nil
 }

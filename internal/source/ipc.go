@@ -42,7 +42,7 @@ func (ipcFormat) learn(files beginnings) (decoder, error) {
 			return err
 		}
 		defer reader.Release()
-		d.all = reader.Schema()
+		d.all = plainSchema(reader.Schema())
 		return nil
 	})
 }
@@ -57,6 +57,7 @@ func (d *ipcDecoder) decode(file *stream, _ []string, _ int, allocator arrowmemo
 	if err != nil {
 		return nil, err
 	}
+	reader = withoutViews(reader)
 	if has := reader.Schema(); !has.Equal(d.all) {
 		reader.Release()
 		return nil, fmt.Errorf("its schema is %v, that of the first file %v: %w", has, d.all, buffer.ErrSchema)

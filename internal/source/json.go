@@ -49,7 +49,7 @@ func (f jsonFormat) learn(files beginnings) (decoder, error) {
 		if name, twice := repeated(fieldNames(f.Schema)); twice {
 			return nil, files.fail(0, fmt.Errorf("two columns of the schema have the name %q: %w", name, buffer.ErrSchema))
 		}
-		return jsonDecoder{f.Schema, false}, nil
+		return jsonDecoder{plainSchema(f.Schema), false}, nil
 	}
 	var all infer.Objects
 	for place := range files.places(f.Strict) {
