@@ -40,7 +40,7 @@ type JSONOptions struct {
 	// beginnings of the files.
 	Schema *arrow.Schema
 	// InferRows is the number of rows that columns are inferred from, as in [CSVOptions]. A
-	// member that occurs only later is an error, and so is a later value of another type.
+	// member that occurs only later is an error. A later value of another type is one, too.
 	InferRows int
 	// Strict means that the first file alone gives the columns. Otherwise a query has the
 	// members of all files, with a type that holds the values of all.

@@ -142,7 +142,7 @@ func jsonOther(line []byte, value any) ([]byte, error) {
 	return append(line, text...), err
 }
 
-// jsonFloat appends a float, whose value of its type is also given.
+// jsonFloat appends a float; value is the float in its type.
 func jsonFloat(line []byte, float float64, value any) ([]byte, error) {
 	switch {
 	case math.IsNaN(float):

@@ -235,6 +235,7 @@ func TestTablesThereAndBack(t *testing.T) {
 		}
 		check(seed, 1+random.IntN(40), chosen...)
 	}
+	assert.True(t, accepted["parquet"]["duration[us]"], "%v", accepted["parquet"])
 	for name := range pairs() {
 		assert.GreaterOrEqual(t, len(accepted[name]), 8, "%s holds %v", name, accepted[name])
 	}

@@ -61,7 +61,7 @@ func CSV(list []string, options CSVOptions) (Source, error) {
 	return newStreams(f, list, []string{".csv", ".tsv", ".txt"})
 }
 
-// CSVReader is a source of one CSV file in r, whose rows can be read once. It reads the
+// CSVReader is a source of one CSV file in r, which can be read once. It reads the
 // rows that types are inferred from. The name stands for its path.
 func CSVReader(name string, r io.Reader, options CSVOptions) (Source, error) {
 	f, err := csvFormatOf(options)
@@ -236,7 +236,7 @@ func columnNames(columns []infer.Column) []string {
 	return listed
 }
 
-// csvDecoder decodes files whose columns are known.
+// csvDecoder decodes files of known columns.
 type csvDecoder struct {
 	csvFormat
 	all *arrow.Schema

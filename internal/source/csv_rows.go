@@ -47,7 +47,7 @@ func (r *csvRows) next() (row []csvField, line int, ok bool, err error) {
 	return r.row, line, true, nil
 }
 
-// field reads a value and what ends it. more reports that the row has another one.
+// field reads a value and its end. more reports that the row has another one.
 func (r *csvRows) field() (value csvField, more bool, err error) {
 	if strings.HasPrefix(r.text, `"`) {
 		if value.text, err = r.quoted(); err != nil {

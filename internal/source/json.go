@@ -19,7 +19,7 @@ type JSONOptions struct {
 	// beginnings of the files.
 	Schema *arrow.Schema
 	// InferRows is the number of rows that columns are inferred from, as in [CSVOptions]. A
-	// member that occurs only later is an error, and so is a later value of another type.
+	// member that occurs only later is an error. A later value of another type is one, too.
 	InferRows int
 	// Strict means that the first file alone gives the columns. Otherwise a query has the
 	// members of all files, with a type that holds the values of all.
@@ -82,7 +82,7 @@ func learnObjects(file *stream, rows int, all *infer.Objects) error {
 	return nil
 }
 
-// jsonDecoder decodes files whose columns are known.
+// jsonDecoder decodes files of known columns.
 type jsonDecoder struct {
 	all *arrow.Schema
 	// inferred reports that members without a column are errors.

@@ -196,8 +196,8 @@ func (d *jsonDecoding) column(builder array.Builder, field arrow.Field) jsonColu
 	}
 }
 
-// values returns the function that appends a value whose beginning was read. It reports whether the
-// value has the type.
+// values returns the function that appends the value that begins with a kind. It reports whether
+// the value has the type.
 func (d *jsonDecoding) values(builder array.Builder, field arrow.Field) func(s *jsontext.Scanner, kind jsontext.Kind) (bool, error) {
 	switch b := builder.(type) {
 	case *array.StructBuilder:

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Files of Polars and DuckDB with what arrow-go alone does not read: LZ4 with checksums of blocks,
+// Files of Polars and DuckDB that arrow-go alone does not read: LZ4 with checksums of blocks,
 // bytes of floats apart, and LZ4 without a frame.
 func TestFilesOfOtherWriters(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})

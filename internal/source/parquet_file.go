@@ -124,7 +124,8 @@ func readFooter(open *opened) (f *footer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArrowSchema(reader.MetaData()); err != nil {
+	original, err := arrowSchema(reader.MetaData())
+	if err != nil {
 		return nil, err
 	}
 	arrowReader, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, nil)
@@ -145,6 +146,7 @@ func readFooter(open *opened) (f *footer, err error) {
 		f.leaves[place] = append(f.leaves[place], leaf)
 	}
 	f.widenInstants()
+	f.restoreDurations(original)
 	return f, f.check()
 }
 
@@ -168,23 +170,39 @@ func (f *footer) widenInstants() {
 	f.schema = arrow.NewSchema(fields, &metadata)
 }
 
-// checkArrowSchema decodes the Arrow schema in a file's metadata. arrow-go decodes it
-// again, with memory of any length that it claims.
-func checkArrowSchema(m *metadata.FileMetaData) error {
+// restoreDurations makes durations of integers that were written of them. Parquet has none.
+func (f *footer) restoreDurations(original *arrow.Schema) {
+	if original == nil {
+		return
+	}
+	fields := slices.Clone(f.schema.Fields())
+	for i, field := range fields {
+		written, is := original.FieldsByName(field.Name)
+		if is && written[0].Type.ID() == arrow.DURATION && field.Type.ID() == arrow.INT64 {
+			fields[i].Type = written[0].Type
+		}
+	}
+	metadata := f.schema.Metadata()
+	f.schema = arrow.NewSchema(fields, &metadata)
+}
+
+// arrowSchema decodes the Arrow schema in a file's metadata, or returns nil without one.
+// arrow-go decodes it again, with memory of any length that it claims.
+func arrowSchema(m *metadata.FileMetaData) (*arrow.Schema, error) {
 	encoded := m.KeyValueMetadata().FindValue("ARROW:schema")
 	if encoded == nil {
-		return nil
+		return nil, nil
 	}
 	data, err := base64.StdEncoding.DecodeString(*encoded)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reader, err := arrowipc.Stream(bytes.NewReader(data), arrowipc.Options{MostBuffer: 16*len(data) + 1<<20})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	reader.Release()
-	return nil
+	defer reader.Release()
+	return reader.Schema(), nil
 }
 
 // check rejects metadata that would make a reader allocate memory for data that the

@@ -29,7 +29,7 @@ type format interface {
 	pinned() bool
 }
 
-// decoder decodes files whose columns are known.
+// decoder decodes files of known columns.
 type decoder interface {
 	// schema is that of all files.
 	schema() *arrow.Schema
@@ -38,7 +38,7 @@ type decoder interface {
 	decode(file *stream, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error)
 }
 
-// beginnings are the files of a source whose columns are learned.
+// beginnings are the files that columns are learned from.
 type beginnings struct {
 	ctx    context.Context
 	source *streams

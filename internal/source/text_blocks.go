@@ -45,7 +45,7 @@ func newBlocks(file io.Reader, quotes bool) *blocks {
 // more reports whether next may return rows.
 func (b *blocks) more() bool { return b.again.rows > 0 || !b.ended }
 
-// next reads at most a number of rows. It counts lines with nothing but space as rows, too. An end
+// next reads at most a number of rows. It counts lines of space as rows, too. An end
 // within quotes ends the last row.
 func (b *blocks) next(rows int) (block, error) {
 	if first := b.again; first.rows > 0 {
@@ -187,7 +187,7 @@ type ValueError struct {
 	// Text is the value.
 	Text string
 	Type arrow.DataType
-	// Remedy says what to do.
+	// Remedy is an instruction for the user.
 	Remedy string
 }
 

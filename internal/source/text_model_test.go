@@ -321,7 +321,7 @@ func TestRandomJSONLines(t *testing.T) {
 	})
 }
 
-// jsonObject draws an object whose members usually have one type in all objects.
+// jsonObject draws an object. Its members have one type in all objects.
 func jsonObject(r *rapid.T, depth int) string {
 	var members []string
 	for _, name := range []string{"a", "b", "c", "d", "e"} {

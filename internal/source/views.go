@@ -118,14 +118,14 @@ func plainTexts(a arrow.Array, t arrow.DataType, value func(int) string) arrow.A
 	return builder.NewArray()
 }
 
-// plainReader is a reader of records without views.
+// plainReader removes the views of records.
 type plainReader struct {
 	array.RecordReader
 	schema  *arrow.Schema
 	current arrow.Record
 }
 
-// withoutViews returns a reader whose records have no views.
+// withoutViews returns a reader of records without views.
 func withoutViews(reader array.RecordReader) array.RecordReader {
 	schema := plainSchema(reader.Schema())
 	if schema == reader.Schema() {

@@ -1,4 +1,4 @@
-// Package jsontext reads JSON values from text, one after another, in time linear in its length.
+// Package jsontext reads a sequence of JSON values from text, in time linear in its length.
 //
 // It follows RFC 8259 and also takes the numbers NaN, Infinity and -Infinity, which Python writes.
 // A surrogate without its other half is U+FFFD, as in encoding/json.
@@ -71,7 +71,7 @@ func (s *Scanner) space() {
 	}
 }
 
-// unexpected is the error of what follows, which should be something else.
+// unexpected is the error of text that should be something else.
 func (s *Scanner) unexpected(expected string) error {
 	if s.at >= len(s.text) {
 		return fmt.Errorf("the text ends, expected %s: %w", expected, ErrSyntax)
@@ -79,8 +79,8 @@ func (s *Scanner) unexpected(expected string) error {
 	return fmt.Errorf("%.20q at byte %d, expected %s: %w", s.text[s.at:min(len(s.text), s.at+20)], s.at, expected, ErrSyntax)
 }
 
-// Next reads a scalar, or the beginning of an array or object, whose contents [Scanner.Element]
-// and [Scanner.Member] read.
+// Next reads a scalar, or the beginning of an array or object. [Scanner.Element] and
+// [Scanner.Member] read its contents.
 func (s *Scanner) Next() (Kind, error) {
 	s.space()
 	s.begin = s.at
@@ -158,7 +158,7 @@ func (s *Scanner) further(first bool, end byte) (bool, error) {
 	return false, s.unexpected("a comma or " + string(end))
 }
 
-// Skip reads the rest of a value whose beginning Next read.
+// Skip reads the rest of a value that Next has begun.
 func (s *Scanner) Skip(kind Kind) error {
 	for first := true; kind == Array || kind == Object; first = false {
 		var further bool
@@ -221,7 +221,7 @@ func (s *Scanner) number() error {
 	return nil
 }
 
-// string reads a string, whose first quote is next.
+// string reads a string. Its first quote is next.
 func (s *Scanner) string() error {
 	s.at++
 	begin := s.at
@@ -240,7 +240,7 @@ func (s *Scanner) string() error {
 	return s.unexpected("a quote")
 }
 
-// escaped reads a string whose first escape is next.
+// escaped reads the rest of a string from its first escape on.
 func (s *Scanner) escaped(begin int) error {
 	text := append(make([]byte, 0, 2*(s.at-begin)+32), s.text[begin:s.at]...)
 	for s.at < len(s.text) {

@@ -54,7 +54,7 @@ func (c lz4Codec) CompressBound(n int64) int64 { return int64(lz4.CompressBlockB
 
 var errOnlyDecoded = errors.New("LZ4 of Parquet is only decoded, in blocks")
 
-// mostLZ4 is the length of what a byte of LZ4 stands for at most.
+// mostLZ4 is the number of bytes that a byte of LZ4 stands for at most.
 const mostLZ4 = 255
 
 // decodeLZ4 decompresses a page into memory of its length, which is mostLZ4 times that of the data

@@ -121,7 +121,7 @@ func deltaTexts(data []byte, f Flat, values int64, to []byte) ([]byte, error) {
 	to = to[:0]
 	for i, length := range lengths {
 		if shared[i] < 0 || shared[i] > int64(end-begin) || length < 0 || length > int64(len(data)) {
-			return nil, fmt.Errorf("text %d of a page has %d bytes of the one before and %d of its own: %w", i, shared[i], length, ErrDamaged)
+			return nil, fmt.Errorf("text %d of a page shares %d bytes with the one before and has %d more: %w", i, shared[i], length, ErrDamaged)
 		}
 		size := int(shared[i] + length)
 		if size+4 > mostPlain-len(to) {
