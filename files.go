@@ -18,17 +18,41 @@ type CSVOptions struct {
 	Delimiter rune
 	// NoHeader means that the first line has values. The columns are called f0, f1, …
 	NoHeader bool
-	// Nulls are the texts that stand for null. Nil means empty text, and NULL.
+	// Nulls are the texts that stand for null. Nil means empty text, NULL and null. Text within
+	// quotes is never null, but empty text of a column of other types is.
 	Nulls []string
-	// Types are the types of columns that are not inferred.
+	// Types are the types of columns that are not inferred. A value that its type does not hold
+	// is an error. Timestamps without an offset are in UTC.
 	Types map[string]arrow.DataType
-	// InferRows is the number of rows that types are inferred from. Zero means 10,000,
-	// a negative number all rows. A later value of another type is an error.
+	// InferRows is the number of rows that types are inferred from, in each file. Zero means
+	// 10,000 of the first file, and of the others that many altogether and 100 of each at
+	// least; a negative number means all rows. A later value of another type is an error.
 	InferRows int
+	// Strict means that every file has the columns of the first one, in their order, and that
+	// the first one alone gives the types. Otherwise a query has the columns of all files by
+	// name, with a type that holds the values of all; those that a file does not have are null.
+	Strict bool
 }
 
-// CSV is a query on CSV files with commas and a line of names. Types are inferred. Paths are
-// files, patterns and folders, as for [Engine.Parquet].
+// JSONOptions describe the files of JSON lines of a query.
+type JSONOptions struct {
+	// Schema has the columns; other members are left out. Nil infers the columns from the
+	// beginnings of the files.
+	Schema *arrow.Schema
+	// InferRows is the number of rows that columns are inferred from, as in [CSVOptions]. A
+	// member that occurs only later is an error. A later value of another type is one, too.
+	InferRows int
+	// Strict means that the first file alone gives the columns. Otherwise a query has the
+	// members of all files, with a type that holds the values of all.
+	Strict bool
+}
+
+// CSV is a query on CSV files with commas and a line of names. Types are inferred: the narrowest of
+// int64, uint64, decimals of 38 digits, float64, bool, date32 and timestamps in UTC that holds all
+// values, or text. No digit of an integer is lost: text such as +47, 1_000 and 0x10 stays text, and
+// so does a column that no type holds. Only fractions of seconds are cut off, after microseconds,
+// in a column that has more digits and also times that nanoseconds cannot hold. Paths are files,
+// patterns and folders, as for [Engine.Parquet].
 func (e *Engine) CSV(paths ...string) Query {
 	return e.scan("CSV", func() (source.Source, error) { return source.CSV(paths, source.CSVOptions{}) })
 }
@@ -39,16 +63,24 @@ func (e *Engine) CSVWith(options CSVOptions, paths ...string) Query {
 }
 
 // JSONLines is a query on files of one JSON object in each line. The columns are inferred
-// from the first 10,000 rows. Paths are those of [Engine.Parquet].
-func (e *Engine) JSONLines(paths ...string) Query { return e.jsonLines("JSONLines", nil, paths) }
-
-// JSONLinesWith is [Engine.JSONLines] with the columns of a schema.
-func (e *Engine) JSONLinesWith(schema *arrow.Schema, paths ...string) Query {
-	return e.jsonLines("JSONLinesWith", schema, paths)
+// from the first 10,000 rows, as those of [Engine.CSV]. "NaN", "Infinity" and "-Infinity" among
+// numbers are floats. Paths are those of [Engine.Parquet].
+func (e *Engine) JSONLines(paths ...string) Query {
+	return e.jsonLines("JSONLines", JSONOptions{}, paths)
 }
 
-func (e *Engine) jsonLines(verb string, schema *arrow.Schema, paths []string) Query {
-	return e.scanAt(verb, 4, func() (source.Source, error) { return source.JSON(paths, source.JSONOptions{Schema: schema}) })
+// JSONLinesWith is [Engine.JSONLines] with the columns of a schema. Other members are left out.
+func (e *Engine) JSONLinesWith(schema *arrow.Schema, paths ...string) Query {
+	return e.jsonLines("JSONLinesWith", JSONOptions{Schema: schema}, paths)
+}
+
+// JSON is [Engine.JSONLines] with options.
+func (e *Engine) JSON(options JSONOptions, paths ...string) Query {
+	return e.jsonLines("JSON", options, paths)
+}
+
+func (e *Engine) jsonLines(verb string, options JSONOptions, paths []string) Query {
+	return e.scanAt(verb, 4, func() (source.Source, error) { return source.JSON(paths, source.JSONOptions(options)) })
 }
 
 // IPC is a query on files of Arrow's IPC formats, files and streams. Paths are those of
@@ -64,8 +96,8 @@ type Format struct{ format sink.Format }
 // Formats with their usual options: Parquet is compressed by snappy, CSV has commas and a
 // line of names, JSONLines an object in each line, IPC is Arrow's file format. Parquet and IPC
 // hold most types. CSV holds numbers, decimals, bools, text, dates and timestamps, JSONLines
-// numbers, bools, text, dates, times, and lists and structs of them. A null and an empty string
-// are the same text in CSV.
+// numbers, decimals, bools, text, dates, times, and lists and structs of them. In CSV a null is
+// nothing and an empty string is "". Floats that JSON lacks are "NaN", "Infinity" and "-Infinity".
 func Parquet() Format   { return Format{sink.Parquet(sink.ParquetOptions{})} }
 func CSV() Format       { return Format{sink.CSV(sink.CSVOptions{})} }
 func JSONLines() Format { return Format{sink.JSON()} }

@@ -1,12 +1,10 @@
 package hosteval
 
 import (
-	"strconv"
-	"time"
-
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/textvalue"
 )
 
 // parse computes numbers and dates of strings.
@@ -14,20 +12,11 @@ func (e *evaluation) parse(n *exprtree.Node) arrow.Array {
 	x := e.text(n.Arguments[0])
 	switch {
 	case n.Op == exprtree.ParseDate:
-		return parsed(e, n, x, func(text string) (int32, bool) {
-			at, err := time.Parse(time.DateOnly, text)
-			return int32(at.Unix() / 86_400), err == nil && len(text) == len(time.DateOnly) && at.Unix()%86_400 == 0
-		})
+		return parsed(e, n, x, textvalue.Date)
 	case n.Kind() == exprtree.Uint64:
-		return parsed(e, n, x, func(text string) (uint64, bool) {
-			value, err := strconv.ParseUint(text, 10, 64)
-			return value, err == nil
-		})
+		return parsed(e, n, x, func(text string) (uint64, bool) { return textvalue.Uint(text, 64) })
 	}
-	return parsed(e, n, x, func(text string) (int64, bool) {
-		value, err := strconv.ParseInt(text, 10, 64)
-		return value, err == nil
-	})
+	return parsed(e, n, x, func(text string) (int64, bool) { return textvalue.Int(text, 64) })
 }
 
 func parsed[T any](e *evaluation, n *exprtree.Node, x reader, f func(text string) (T, bool)) arrow.Array {

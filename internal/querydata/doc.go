@@ -20,8 +20,8 @@
 //	given       number: a query that the caller of Decode has, such as one on a table
 //	table       name: a table that the caller of Decode knows by its name
 //	parquet     paths
-//	csv         paths, delimiter, header, nulls, types (by column), infer_rows
-//	json_lines  paths, schema (objects with name, type, nullable)
+//	csv         paths, delimiter, header, nulls, types (by column), infer_rows, strict
+//	json_lines  paths, schema (objects with name, type, nullable), infer_rows, strict
 //	ipc         paths
 //
 // # Verbs

@@ -75,6 +75,9 @@ func (d *decoder) csv(o *object, _ []gpuframe.Query) gpuframe.Query {
 	if rows := o.member("infer_rows"); !rows.missing() {
 		options.InferRows = rows.count()
 	}
+	if strict := o.member("strict"); !strict.missing() {
+		options.Strict = strict.flag()
+	}
 	if types := o.member("types"); !types.missing() {
 		of := types.object()
 		options.Types = map[string]arrow.DataType{}
@@ -86,9 +89,16 @@ func (d *decoder) csv(o *object, _ []gpuframe.Query) gpuframe.Query {
 }
 
 func (d *decoder) jsonLines(o *object, _ []gpuframe.Query) gpuframe.Query {
+	var options gpuframe.JSONOptions
+	if rows := o.member("infer_rows"); !rows.missing() {
+		options.InferRows = rows.count()
+	}
+	if strict := o.member("strict"); !strict.missing() {
+		options.Strict = strict.flag()
+	}
 	schema := o.member("schema")
 	if schema.missing() {
-		return source(d, d.paths(o), d.engine.JSONLines)
+		return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.engine.JSON(options, paths...) })
 	}
 	var fields []arrow.Field
 	for _, v := range schema.list() {

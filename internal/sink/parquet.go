@@ -63,8 +63,8 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	for _, field := range schema.Fields() {
 		if nested, ok := field.Type.(arrow.NestedType); ok {
 			for _, below := range nested.Fields() {
-				if firstRefused(below.Type, func(t arrow.DataType) bool { return t.ID() != arrow.DICTIONARY }) != nil {
-					return nil, fmt.Errorf("column %q of %v: dictionaries within nested types are not supported: %w", field.Name, field.Type, ErrUnsupported)
+				if firstRefused(below.Type, func(t arrow.DataType) bool { return t.ID() != arrow.DICTIONARY && t.ID() != arrow.DURATION }) != nil {
+					return nil, fmt.Errorf("column %q of %v: dictionaries and durations within nested types are not supported: %w", field.Name, field.Type, ErrUnsupported)
 				}
 			}
 		}
@@ -78,15 +78,18 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	return &parquetEncoder{writer: writer, schema: values, groupRows: f.GroupRows}, nil
 }
 
-// valueSchema returns the schema with the values' types in place of dictionaries. Its
-// metadata has the original schema, which restores dictionaries when the file is read.
-// Parquet makes its own dictionaries; arrow-go's writer of dictionaries loses columns
-// with nulls.
+// valueSchema returns the schema with the values' types in place of dictionaries, and integers
+// in place of durations, which Parquet lacks. Its metadata has the original schema, which
+// restores both when the file is read. Parquet makes its own dictionaries; arrow-go's writer of
+// dictionaries loses columns with nulls.
 func valueSchema(schema *arrow.Schema) *arrow.Schema {
 	fields := schema.Fields()
 	for i, field := range fields {
-		if d, ok := field.Type.(*arrow.DictionaryType); ok {
-			fields[i].Type = d.ValueType
+		switch t := field.Type.(type) {
+		case *arrow.DictionaryType:
+			fields[i].Type = t.ValueType
+		case *arrow.DurationType:
+			fields[i].Type = arrow.PrimitiveTypes.Int64
 		}
 	}
 	original := base64.StdEncoding.EncodeToString(flight.SerializeSchema(schema, arrowmemory.DefaultAllocator))
@@ -95,12 +98,18 @@ func valueSchema(schema *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// valuesOf returns a record with values in place of dictionaries.
+// valuesOf returns a record with values in place of dictionaries, and integers in place of durations.
 func valuesOf(record arrow.Record, schema *arrow.Schema) arrow.Record {
 	columns := slices.Clone(record.Columns())
 	for i, column := range columns {
-		if d, ok := column.(*array.Dictionary); ok {
-			columns[i] = decoded(d)
+		switch a := column.(type) {
+		case *array.Dictionary:
+			columns[i] = decoded(a)
+			defer columns[i].Release()
+		case *array.Duration:
+			counts := array.NewData(arrow.PrimitiveTypes.Int64, a.Len(), a.Data().Buffers(), nil, a.NullN(), a.Data().Offset())
+			columns[i] = array.MakeFromData(counts)
+			counts.Release()
 			defer columns[i].Release()
 		}
 	}
@@ -207,7 +216,7 @@ func inParquet(t arrow.DataType) bool {
 	switch t.ID() {
 	case arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 		arrow.FLOAT32, arrow.FLOAT64, arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY,
-		arrow.DATE32, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DECIMAL128, arrow.DECIMAL256, arrow.LIST, arrow.MAP:
+		arrow.DATE32, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL128, arrow.DECIMAL256, arrow.LIST, arrow.MAP:
 		return true
 	}
 	return false

@@ -1,19 +1,13 @@
 package source
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowcsv "github.com/apache/arrow/go/v17/arrow/csv"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -27,20 +21,38 @@ type CSVOptions struct {
 	Delimiter rune
 	// NoHeader means that the first line has values. The columns are called f0, f1, …
 	NoHeader bool
-	// Nulls are the texts that stand for null. Nil means empty text, and NULL.
+	// Nulls are the texts that stand for null. Nil means empty text, NULL and null. Text within
+	// quotes is never null, but empty text of a column of other types is.
 	Nulls []string
 	// Types are the types of columns that are not inferred.
 	Types map[string]arrow.DataType
-	// InferRows is the number of rows that types are inferred from. Zero means 10,000,
-	// a negative number all rows. A later value of another type is an error.
+	// InferRows is the number of rows that types are inferred from, in each file. Zero means
+	// 10,000 of the first file, and of the others that many altogether and 100 of each at
+	// least; a negative number means all rows. A later value of another type is an error.
 	InferRows int
+	// Strict means that every file has the columns of the first one, in their order, and that
+	// the first one alone gives the types. Otherwise a query has the columns of all files by
+	// name, with a type that holds the values of all; those that a file does not have are null.
+	Strict bool
 }
 
 // defaultInferRows is the number of rows that types are inferred from.
 const defaultInferRows = 10_000
 
+// inferRows returns the number of rows that types are inferred from, of a file of several.
+func inferRows(option, place, files int) int {
+	const least = 100
+	switch {
+	case option != 0:
+		return option
+	case place == 0:
+		return defaultInferRows
+	}
+	return max(least, defaultInferRows/files)
+}
+
 // CSV is a source of CSV files: see [Parquet] for paths, folders and partitions. Types
-// are inferred from the beginning of the first file; every file has the same columns.
+// are inferred from the beginnings of the files.
 func CSV(list []string, options CSVOptions) (Source, error) {
 	f, err := csvFormatOf(options)
 	if err != nil {
@@ -49,7 +61,7 @@ func CSV(list []string, options CSVOptions) (Source, error) {
 	return newStreams(f, list, []string{".csv", ".tsv", ".txt"})
 }
 
-// CSVReader is a source of one CSV file in r, whose rows can be read once. It reads the
+// CSVReader is a source of one CSV file in r, which can be read once. It reads the
 // rows that types are inferred from. The name stands for its path.
 func CSVReader(name string, r io.Reader, options CSVOptions) (Source, error) {
 	f, err := csvFormatOf(options)
@@ -65,14 +77,11 @@ func csvFormatOf(o CSVOptions) (csvFormat, error) {
 	if o.Delimiter == 0 {
 		o.Delimiter = ','
 	}
-	if strings.ContainsRune("\"\r\n\uFFFD", o.Delimiter) {
+	if !isDelimiter(o.Delimiter) {
 		return csvFormat{}, fmt.Errorf("the delimiter is %q, expected a character other than a quote or a line end: %w", o.Delimiter, ErrArgument)
 	}
 	if o.Nulls == nil {
 		o.Nulls = []string{"", "NULL", "null"}
-	}
-	if o.InferRows == 0 {
-		o.InferRows = defaultInferRows
 	}
 	return csvFormat{o}, nil
 }
@@ -81,77 +90,142 @@ func (f csvFormat) name() string { return "csv" }
 
 func (f csvFormat) pinned() bool { return false }
 
-// unmarked returns the text after a byte order mark.
-func unmarked(file io.Reader) io.Reader {
-	text := bufio.NewReader(file)
-	if mark, err := text.Peek(3); err == nil && string(mark) == "\uFEFF" {
-		_, _ = text.Discard(3)
-	}
-	return text
-}
-
-func (f csvFormat) lines(file io.Reader) *csv.Reader {
-	lines := csv.NewReader(file)
-	lines.Comma, lines.ReuseRecord = f.Delimiter, true
-	return lines
-}
-
-func (f csvFormat) schema(file *stream) (*arrow.Schema, error) {
-	lines := f.lines(unmarked(file))
-	columns, first, err := f.columns(lines)
-	if err != nil {
-		return nil, err
-	}
-	for name := range f.Types {
-		if !slices.ContainsFunc(columns, func(c infer.Column) bool { return c.Name == name }) {
-			return nil, unknownColumn(name, columnNames(columns), buffer.ErrSchema)
-		}
-	}
-	if first != nil {
-		infer.Learn(columns, first, f.Nulls)
-	}
-	for row := 0; (f.InferRows < 0 || row < f.InferRows) && !infer.Decided(columns); row++ {
-		values, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+// learn infers the columns of files.
+func (f csvFormat) learn(files beginnings) (decoder, error) {
+	var columns []infer.Column
+	places := map[string]int{}
+	for place := range files.places(f.Strict) {
+		err := files.open(place, func(file *stream) error {
+			return f.learnFile(file, inferRows(f.InferRows, place, files.count), &columns, places)
+		})
 		if err != nil {
 			return nil, err
 		}
-		infer.Learn(columns, values, f.Nulls)
 	}
+	for name := range f.Types {
+		if _, ok := places[name]; !ok {
+			return nil, files.fail(0, unknownColumn(name, columnNames(columns), buffer.ErrSchema))
+		}
+	}
+	d := csvDecoder{csvFormat: f, cut: map[string]bool{}}
 	fields := make([]arrow.Field, len(columns))
 	for i := range columns {
-		fields[i] = arrow.Field{Name: columns[i].Name, Type: columns[i].Type(), Nullable: true}
+		t, cut := columns[i].Type()
+		fields[i] = arrow.Field{Name: columns[i].Name, Type: t, Nullable: true}
+		d.cut[columns[i].Name] = cut
 	}
-	return arrow.NewSchema(fields, nil), nil
+	d.all = arrow.NewSchema(fields, nil)
+	return d, nil
 }
 
-// columns reads the first line: names, or values of columns without names.
-func (f csvFormat) columns(lines *csv.Reader) (columns []infer.Column, first []string, err error) {
-	line, err := lines.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("the file is empty, expected a header or a row: %w", ErrContents)
-	}
+// learnFile widens the types of columns, which have places by name, by rows of a file.
+func (f csvFormat) learnFile(file *stream, rows int, columns *[]infer.Column, places map[string]int) error {
+	read := newBlocks(file, true)
+	header, err := f.header(read)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	seen := map[string]bool{}
-	for i, text := range line {
-		name := strings.Clone(text)
-		if f.NoHeader {
-			name = fmt.Sprintf("f%d", i)
+	own := make([]int, len(header)) // the places of the file's columns
+	for i, name := range header {
+		place, ok := places[name]
+		if !ok {
+			place = len(*columns)
+			places[name] = place
+			*columns = append(*columns, infer.Column{Name: name, Given: f.given(name)})
 		}
+		own[i] = place
+	}
+	const blockRows = 1000
+	for learned := 0; (rows < 0 || learned < rows) && !infer.Decided(*columns) && read.more(); {
+		wanted := blockRows
+		if rows >= 0 {
+			wanted = min(blockRows, rows-learned)
+		}
+		b, err := read.next(wanted)
+		if err != nil {
+			return err
+		}
+		learned += b.rows
+		if err := f.learnRows(b, *columns, own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// given returns the type of a column that is not inferred, or nil.
+func (f csvFormat) given(name string) arrow.DataType {
+	if t := f.Types[name]; t != nil {
+		return plainType(t)
+	}
+	return nil
+}
+
+func (f csvFormat) learnRows(b block, columns []infer.Column, own []int) error {
+	rows := newCSVRows(b, f.Delimiter)
+	for {
+		row, line, ok, err := rows.next()
+		if err != nil || !ok {
+			return err
+		}
+		if isEmptyLine(row) && len(own) != 1 {
+			continue
+		}
+		if len(row) != len(own) {
+			return fmt.Errorf("line %d has the wrong number of fields: %d, expected %d: %w", line, len(row), len(own), ErrContents)
+		}
+		for i, value := range row {
+			if !f.isNull(value, false) {
+				columns[own[i]].Learn(value.text)
+			}
+		}
+	}
+}
+
+// header reads the names of columns. Without a line of names they have numbers, and the first row
+// is read again.
+func (f csvFormat) header(read *blocks) (header []string, err error) {
+	for read.more() {
+		first, err := read.next(1)
+		if err != nil {
+			return nil, err
+		}
+		rows := newCSVRows(first, f.Delimiter)
+		row, _, ok, err := rows.next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok || isEmptyLine(row) {
+			continue
+		}
+		for i, value := range row {
+			name := strings.Clone(value.text)
+			if f.NoHeader {
+				name = fmt.Sprintf("f%d", i)
+			}
+			header = append(header, name)
+		}
+		if name, twice := repeated(header); twice {
+			return nil, fmt.Errorf("two columns have the name %q: %w", name, ErrContents)
+		}
+		if f.NoHeader {
+			read.again = first
+		}
+		return header, nil
+	}
+	return nil, fmt.Errorf("the file is empty, expected a header or a row: %w", ErrContents)
+}
+
+// repeated returns a name that occurs twice.
+func repeated(names []string) (name string, twice bool) {
+	seen := map[string]bool{}
+	for _, name := range names {
 		if seen[name] {
-			return nil, nil, fmt.Errorf("two columns have the name %q: %w", name, ErrContents)
+			return name, true
 		}
 		seen[name] = true
-		columns = append(columns, infer.Column{Name: name, Given: f.Types[name]})
 	}
-	if f.NoHeader {
-		first = line
-	}
-	return columns, first, nil
+	return "", false
 }
 
 func columnNames(columns []infer.Column) []string {
@@ -162,45 +236,37 @@ func columnNames(columns []infer.Column) []string {
 	return listed
 }
 
-func (f csvFormat) decode(file *stream, schema *arrow.Schema, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
-	text := unmarked(file)
-	// The header is read twice, to check it before arrow-go reads it.
-	var begin bytes.Buffer
-	lines := f.lines(io.TeeReader(text, &begin))
-	has, _, err := f.columns(lines)
+// csvDecoder decodes files of known columns.
+type csvDecoder struct {
+	csvFormat
+	all *arrow.Schema
+	// cut has the columns of timestamps that are read without the last digits of fractions.
+	cut map[string]bool
+}
+
+func (d csvDecoder) schema() *arrow.Schema { return d.all }
+
+func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	read := newBlocks(file, true)
+	header, err := d.header(read)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Equal(columnNames(has), fieldNames(schema)) {
-		return nil, fmt.Errorf("its columns are %q, those of the first file %q: %w", columnNames(has), fieldNames(schema), buffer.ErrSchema)
+	if d.Strict && !slices.Equal(header, fieldNames(d.all)) {
+		return nil, fmt.Errorf("its columns are %q, those of the first file %q: %w", header, fieldNames(d.all), buffer.ErrSchema)
 	}
-	if !f.NoHeader {
-		if _, err := lines.Read(); errors.Is(err, io.EOF) { // arrow-go's reader panics on a file without rows
-			return array.NewRecordReader(schema, nil)
+	for _, name := range header {
+		if !d.all.HasField(name) {
+			return nil, fmt.Errorf("it has a column %q since its types were inferred: %w", name, buffer.ErrSchema)
 		}
 	}
-	whole := io.MultiReader(&begin, text)
-	common := []arrowcsv.Option{arrowcsv.WithAllocator(allocator), arrowcsv.WithHeader(!f.NoHeader), arrowcsv.WithChunk(rows),
-		arrowcsv.WithNullReader(true, f.Nulls...), arrowcsv.WithComma(f.Delimiter)}
-	if f.NoHeader || len(columns) == 0 { // otherwise arrow-go reads the first row as a header
-		return csvValues{arrowcsv.NewReader(whole, schema, common...)}, nil
-	}
-	types := map[string]arrow.DataType{}
+	decoding := &csvDecoding{csvFormat: d.csvFormat, width: len(header), allocator: allocator}
+	var fields []arrow.Field
 	for _, name := range columns {
-		found, _ := schema.FieldsByName(name)
-		types[name] = found[0].Type
+		found, _ := d.all.FieldsByName(name)
+		fields = append(fields, found[0])
+		decoding.columns = append(decoding.columns, csvColumn{found[0], slices.Index(header, name), d.cut[name]})
 	}
-	return csvValues{arrowcsv.NewInferringReader(whole, append(common, arrowcsv.WithColumnTypes(types), arrowcsv.WithIncludeColumns(columns))...)}, nil
-}
-
-// csvValues adds the remedy to errors of numbers, whose column arrow-go does not name.
-type csvValues struct{ array.RecordReader }
-
-func (r csvValues) Err() error {
-	err := r.RecordReader.Err()
-	var number *strconv.NumError
-	if !errors.As(err, &number) {
-		return err
-	}
-	return fmt.Errorf("%q does not fit the type of its column: give the type in CSVOptions.Types, or infer it from more rows with InferRows: %w", number.Num, err)
+	decoding.schema = arrow.NewSchema(fields, nil)
+	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil
 }

@@ -64,5 +64,21 @@ func wrap(s Source, err error) error {
 
 // unknownColumn is the error for a column that a schema does not have.
 func unknownColumn(name string, candidates []string, condition error) error {
-	return fmt.Errorf("%s: %w", names.Unknown("column", name, candidates), condition)
+	return &ColumnError{name, candidates, condition}
 }
+
+// ColumnError reports the name of a column that does not exist.
+type ColumnError struct {
+	Name string
+	// Columns are the names that exist.
+	Columns []string
+	err     error
+}
+
+// Error implements error.
+func (e *ColumnError) Error() string {
+	return fmt.Sprintf("%s: %v", names.Unknown("column", e.Name, e.Columns), e.err)
+}
+
+// Unwrap returns the condition, such as buffer.ErrSchema.
+func (e *ColumnError) Unwrap() error { return e.err }

@@ -33,23 +33,34 @@ func (ipcFormat) name() string { return "arrow" }
 
 func (ipcFormat) pinned() bool { return true }
 
-func (ipcFormat) schema(file *stream) (*arrow.Schema, error) {
-	reader, err := ipcReader(file, arrowmemory.DefaultAllocator)
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Release()
-	return reader.Schema(), nil
+// learn reads the schema of the first file.
+func (ipcFormat) learn(files beginnings) (decoder, error) {
+	var d ipcDecoder
+	return &d, files.open(0, func(file *stream) error {
+		reader, err := ipcReader(file, arrowmemory.DefaultAllocator)
+		if err != nil {
+			return err
+		}
+		defer reader.Release()
+		d.all = plainSchema(reader.Schema())
+		return nil
+	})
 }
 
-func (ipcFormat) decode(file *stream, schema *arrow.Schema, _ []string, _ int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+// ipcDecoder decodes files of one schema.
+type ipcDecoder struct{ all *arrow.Schema }
+
+func (d *ipcDecoder) schema() *arrow.Schema { return d.all }
+
+func (d *ipcDecoder) decode(file *stream, _ []string, _ int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
 	reader, err := ipcReader(file, allocator)
 	if err != nil {
 		return nil, err
 	}
-	if has := reader.Schema(); !has.Equal(schema) {
+	reader = withoutViews(reader)
+	if has := reader.Schema(); !has.Equal(d.all) {
 		reader.Release()
-		return nil, fmt.Errorf("its schema is %v, that of the first file %v: %w", has, schema, buffer.ErrSchema)
+		return nil, fmt.Errorf("its schema is %v, that of the first file %v: %w", has, d.all, buffer.ErrSchema)
 	}
 	return reader, nil
 }

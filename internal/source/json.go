@@ -1,28 +1,33 @@
 package source
 
 import (
-	"bufio"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/source/infer"
 )
 
 // JSONOptions describe files of JSON lines. The zero value infers the columns.
 type JSONOptions struct {
-	// Schema has the columns. Nil infers them from the beginning of the first file.
+	// Schema has the columns; other members are left out. Nil infers the columns from the
+	// beginnings of the files.
 	Schema *arrow.Schema
-	// InferRows is the number of rows that columns are inferred from. Zero means
-	// 10,000, a negative number all rows. Members that occur only later are left out, and
-	// a later value of another type is an error.
+	// InferRows is the number of rows that columns are inferred from, as in [CSVOptions]. A
+	// member that occurs only later is an error. A later value of another type is one, too.
 	InferRows int
+	// Strict means that the first file alone gives the columns. Otherwise a query has the
+	// members of all files, with a type that holds the values of all.
+	Strict bool
 }
 
-// JSON is a source of files of JSON objects, usually one on each line: see [Parquet] for
-// paths, folders and partitions. A member that an object does not have is null.
+// JSON is a source of files of JSON objects, one on each line: see [Parquet] for paths,
+// folders and partitions. A member that an object does not have is null.
 func JSON(list []string, options JSONOptions) (Source, error) {
 	return newStreams(jsonFormat{options}, list, []string{".json", ".jsonl", ".ndjson"})
 }
@@ -39,22 +44,61 @@ func (f jsonFormat) name() string { return "json" }
 
 func (f jsonFormat) pinned() bool { return false }
 
-func (f jsonFormat) schema(file *stream) (*arrow.Schema, error) {
+func (f jsonFormat) learn(files beginnings) (decoder, error) {
 	if f.Schema != nil {
-		return f.Schema, nil
+		if name, twice := repeated(fieldNames(f.Schema)); twice {
+			return nil, files.fail(0, fmt.Errorf("two columns of the schema have the name %q: %w", name, buffer.ErrSchema))
+		}
+		return jsonDecoder{plainSchema(f.Schema), false}, nil
 	}
-	rows := f.InferRows
-	if rows == 0 {
-		rows = defaultInferRows
+	var all infer.Objects
+	for place := range files.places(f.Strict) {
+		err := files.open(place, func(file *stream) error {
+			return learnObjects(file, inferRows(f.InferRows, place, files.count), &all)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return infer.JSON(file, rows)
+	return jsonDecoder{all.Schema(), true}, nil
 }
 
-func (f jsonFormat) decode(file *stream, schema *arrow.Schema, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
-	fields := make([]arrow.Field, len(columns))
-	for i, name := range columns {
-		found, _ := schema.FieldsByName(name)
-		fields[i] = found[0]
+// learnObjects learns the members of the first rows of a file.
+func learnObjects(file *stream, rows int, all *infer.Objects) error {
+	read := newBlocks(file, false)
+	for row := 0; (rows < 0 || row < rows) && read.more(); {
+		b, err := read.next(1)
+		if err != nil {
+			return err
+		}
+		if isBlank(b.text) {
+			continue
+		}
+		row++
+		if err := all.Learn(b.text); err != nil {
+			return fmt.Errorf("line %d: %w", b.line, err)
+		}
 	}
-	return &jsonRecords{lines: bufio.NewReaderSize(file, 1<<20), schema: arrow.NewSchema(fields, nil), rows: rows, allocator: allocator}, nil
+	return nil
+}
+
+// jsonDecoder decodes files of known columns.
+type jsonDecoder struct {
+	all *arrow.Schema
+	// inferred reports that members without a column are errors.
+	inferred bool
+}
+
+func (d jsonDecoder) schema() *arrow.Schema { return d.all }
+
+func (d jsonDecoder) decode(file *stream, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	decoding := &jsonDecoding{jsonDecoder: d, selected: columns, allocator: allocator}
+	var fields []arrow.Field
+	for _, field := range d.all.Fields() {
+		if slices.Contains(columns, field.Name) {
+			fields = append(fields, field)
+		}
+	}
+	decoding.read = arrow.NewSchema(fields, nil)
+	return &blockRecords{blocks: newBlocks(file, false), schema: decoding.read, rows: rows, decode: decoding.record}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -123,7 +124,8 @@ func readFooter(open *opened) (f *footer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArrowSchema(reader.MetaData()); err != nil {
+	original, err := arrowSchema(reader.MetaData())
+	if err != nil {
 		return nil, err
 	}
 	arrowReader, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, nil)
@@ -143,26 +145,64 @@ func readFooter(open *opened) (f *footer, err error) {
 		}
 		f.leaves[place] = append(f.leaves[place], leaf)
 	}
+	f.widenInstants()
+	f.restoreDurations(original)
 	return f, f.check()
 }
 
-// checkArrowSchema decodes the Arrow schema in a file's metadata. arrow-go decodes it
-// again, with memory of any length that it claims.
-func checkArrowSchema(m *metadata.FileMetaData) error {
+// widenInstants makes columns of timestamps of 96 bits nullable, because nanoseconds do not hold
+// all of them. Spark writes microseconds: its columns have these, which hold all of its timestamps.
+func (f *footer) widenInstants() {
+	m := f.metadata.KeyValueMetadata()
+	spark := m.FindValue("org.apache.spark.version") != nil || m.FindValue("org.apache.spark.sql.parquet.row.metadata") != nil
+	fields := slices.Clone(f.schema.Fields())
+	for i, leaves := range f.leaves {
+		t, is := fields[i].Type.(*arrow.TimestampType)
+		if !is || len(leaves) != 1 || f.metadata.Schema.Column(leaves[0]).PhysicalType() != parquet.Types.Int96 {
+			continue
+		}
+		fields[i].Nullable = true
+		if spark {
+			fields[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: t.TimeZone}
+		}
+	}
+	metadata := f.schema.Metadata()
+	f.schema = arrow.NewSchema(fields, &metadata)
+}
+
+// restoreDurations makes durations of integers that were written of them. Parquet has none.
+func (f *footer) restoreDurations(original *arrow.Schema) {
+	if original == nil {
+		return
+	}
+	fields := slices.Clone(f.schema.Fields())
+	for i, field := range fields {
+		written, is := original.FieldsByName(field.Name)
+		if is && written[0].Type.ID() == arrow.DURATION && field.Type.ID() == arrow.INT64 {
+			fields[i].Type = written[0].Type
+		}
+	}
+	metadata := f.schema.Metadata()
+	f.schema = arrow.NewSchema(fields, &metadata)
+}
+
+// arrowSchema decodes the Arrow schema in a file's metadata, or returns nil without one.
+// arrow-go decodes it again, with memory of any length that it claims.
+func arrowSchema(m *metadata.FileMetaData) (*arrow.Schema, error) {
 	encoded := m.KeyValueMetadata().FindValue("ARROW:schema")
 	if encoded == nil {
-		return nil
+		return nil, nil
 	}
 	data, err := base64.StdEncoding.DecodeString(*encoded)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reader, err := arrowipc.Stream(bytes.NewReader(data), arrowipc.Options{MostBuffer: 16*len(data) + 1<<20})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	reader.Release()
-	return nil
+	defer reader.Release()
+	return reader.Schema(), nil
 }
 
 // check rejects metadata that would make a reader allocate memory for data that the

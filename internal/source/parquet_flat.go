@@ -43,8 +43,7 @@ func (d *groupDecoder) flat(i int) (about pages.Flat, ok bool) {
 		},
 		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: d.records.Field(i).Type,
 	}
-	return about, !chunk.IsSetCryptoMetadata() && about.Values == d.group.rows && about.Decodable() &&
-		!f.encoded(d.group.index, leaf, pages.DeltaBinaryPacked, pages.DeltaLengthByteArray, pages.DeltaByteArray)
+	return about, !chunk.IsSetCryptoMetadata() && about.Values == d.group.rows && about.Decodable()
 }
 
 // openFlat returns the decoder of a column, or nil if arrow-go has to decode it.

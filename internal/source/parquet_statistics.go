@@ -62,8 +62,9 @@ func (f *footer) chunkRange(rowGroup, leaf int, column *schema.Column, t arrow.D
 	}
 	low, high := statistics.GetMinValue(), statistics.GetMaxValue()
 	if !statistics.IsSetMinValue() || !statistics.IsSetMaxValue() || column.ColumnOrder() != parquet.ColumnOrders.TypeDefinedOrder {
-		// Old writers compared these as signed values, also those of unsigned types.
-		if column.SortOrder() != schema.SortSIGNED || !statistics.IsSetMin() || !statistics.IsSetMax() {
+		// Old writers compared these as signed values, also those of unsigned types, and decimals
+		// byte by byte.
+		if column.SortOrder() != schema.SortSIGNED || !isNumber(column.PhysicalType()) || !statistics.IsSetMin() || !statistics.IsSetMax() {
 			return r
 		}
 		low, high = statistics.GetMin(), statistics.GetMax()
@@ -79,6 +80,15 @@ func (f *footer) chunkRange(rowGroup, leaf int, column *schema.Column, t arrow.D
 		}
 	}
 	return r
+}
+
+// isNumber reports whether values of a type are numbers and not bytes.
+func isNumber(t parquet.Type) bool {
+	switch t {
+	case parquet.Types.Boolean, parquet.Types.Int32, parquet.Types.Int64, parquet.Types.Float, parquet.Types.Double:
+		return true
+	}
+	return false
 }
 
 // decodeBound returns a bound as [prune.Range] describes it, or nil.

@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 )
 
-// projection selects columns of records.
+// projection selects columns of records. Its schema has no views if the records may have some.
 type projection struct {
 	schema *arrow.Schema
 	// places are the columns in the records of the source; nil stands for all.
@@ -34,12 +34,26 @@ func project(schema *arrow.Schema, columns []string) (projection, error) {
 // record returns the selected columns of a record, which the caller releases.
 func (p projection) record(record arrow.Record) arrow.Record {
 	if p.places == nil {
-		record.Retain()
-		return record
+		return p.plain(record)
 	}
 	columns := make([]arrow.Array, len(p.places))
 	for i, place := range p.places {
-		columns[i] = record.Column(place)
+		columns[i] = plainArray(record.Column(place))
+		defer columns[i].Release()
+	}
+	return array.NewRecord(p.schema, columns, record.NumRows())
+}
+
+// plain returns a record without views, which the caller releases.
+func (p projection) plain(record arrow.Record) arrow.Record {
+	if plainSchema(record.Schema()) == record.Schema() {
+		record.Retain()
+		return record
+	}
+	columns := make([]arrow.Array, record.NumCols())
+	for i, column := range record.Columns() {
+		columns[i] = plainArray(column)
+		defer columns[i].Release()
 	}
 	return array.NewRecord(p.schema, columns, record.NumRows())
 }

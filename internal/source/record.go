@@ -21,7 +21,7 @@ type recordList struct {
 }
 
 // Records is a source of records of a schema, possibly none. A nil schema stands for
-// that of the first record.
+// that of the first record. Views of text and bytes become text and bytes.
 //
 // # Ownership
 //
@@ -56,7 +56,9 @@ func (s *recordList) String() string {
 	return fmt.Sprintf("%d records", len(s.records))
 }
 
-func (s *recordList) Schema(context.Context) (*arrow.Schema, error) { return s.schema, nil }
+func (s *recordList) Schema(context.Context) (*arrow.Schema, error) {
+	return plainSchema(s.schema), nil
+}
 
 func (s *recordList) Rows(context.Context) (rows int64, exact bool) {
 	for _, record := range s.records {
@@ -70,7 +72,7 @@ func (s *recordList) Bounds(context.Context, string) (low, high any, ok bool) {
 }
 
 func (s *recordList) Open(_ context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
-	selected, err := project(s.schema, request.Columns)
+	selected, err := project(plainSchema(s.schema), request.Columns)
 	if err != nil {
 		return nil, wrap(s, err)
 	}
@@ -88,7 +90,8 @@ type recordsLeft struct {
 	left []arrow.Record
 }
 
-func (r *recordsLeft) next(context.Context) (arrow.Record, error) {
+func (r *recordsLeft) next(context.Context) (record arrow.Record, err error) {
+	defer recovered(&err)
 	if len(r.left) == 0 {
 		return nil, io.EOF
 	}
@@ -136,7 +139,7 @@ func RecordReader(reader array.RecordReader) (Source, error) {
 func (s *recordReader) String() string { return "record reader" }
 
 func (s *recordReader) Schema(context.Context) (*arrow.Schema, error) {
-	return s.reader.Schema(), nil
+	return plainSchema(s.reader.Schema()), nil
 }
 
 func (s *recordReader) Rows(context.Context) (rows int64, exact bool) { return -1, false }
@@ -146,7 +149,7 @@ func (s *recordReader) Bounds(context.Context, string) (low, high any, ok bool) 
 }
 
 func (s *recordReader) Open(_ context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
-	selected, err := project(s.reader.Schema(), request.Columns)
+	selected, err := project(plainSchema(s.reader.Schema()), request.Columns)
 	if err != nil {
 		return nil, wrap(s, err)
 	}

@@ -23,14 +23,59 @@ import (
 type format interface {
 	// name is the first word of the source's description.
 	name() string
-	// schema reads the schema from the beginning of a file.
-	schema(file *stream) (*arrow.Schema, error)
-	// decode returns a reader of a file with a schema, in records of at most rows
-	// rows. It need not return columns other than the named ones.
-	decode(file *stream, schema *arrow.Schema, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error)
+	// learn reads the beginnings of files and returns their decoder.
+	learn(files beginnings) (decoder, error)
 	// pinned reports whether decoding into pinned memory is useful.
 	pinned() bool
 }
+
+// decoder decodes files of known columns.
+type decoder interface {
+	// schema is that of all files.
+	schema() *arrow.Schema
+	// decode returns a reader of a file, in records of at most rows rows. It need not return
+	// columns other than the named ones.
+	decode(file *stream, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error)
+}
+
+// beginnings are the files that columns are learned from.
+type beginnings struct {
+	ctx    context.Context
+	source *streams
+	count  int
+}
+
+// places returns the places of the files: all, or the first one.
+func (b beginnings) places(first bool) int {
+	if first {
+		return 1
+	}
+	return b.count
+}
+
+// open opens a file for a function.
+func (b beginnings) open(place int, read func(file *stream) error) error {
+	if err := cancel.Error(b.ctx); err != nil {
+		return err
+	}
+	if err := b.reading(place, read); err != nil {
+		return b.fail(place, err)
+	}
+	return nil
+}
+
+func (b beginnings) reading(place int, read func(file *stream) error) (err error) {
+	defer recovered(&err)
+	file, err := b.source.open(place, new(Counters))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.close()) }()
+	return read(file)
+}
+
+// fail returns the error of a file.
+func (b beginnings) fail(place int, err error) error { return b.source.fail(place, damaged(err)) }
 
 // streams is a source of files that are read from the beginning to the end.
 type streams struct {
@@ -42,9 +87,10 @@ type streams struct {
 	once bool
 
 	mu sync.Mutex
-	// own is the schema of the files, all that of the source with partitions.
-	own, all *arrow.Schema
-	used     bool
+	// decoder is that of the files, all the schema of the source with partitions.
+	decoder decoder
+	all     *arrow.Schema
+	used    bool
 }
 
 // stream is an open file.
@@ -126,19 +172,19 @@ func (s *streams) fail(place int, err error) error {
 	return &Error{Source: s.String(), Path: s.paths.files[place].name, RowGroup: -1, Err: plainPath(err)}
 }
 
-func (s *streams) Schema(context.Context) (*arrow.Schema, error) {
+func (s *streams) Schema(ctx context.Context) (*arrow.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all != nil {
 		return s.all, nil
 	}
-	schema, err := s.schemaOf(0)
+	learned, err := s.format.learn(beginnings{ctx, s, len(s.paths.files)})
 	if err != nil {
-		return nil, s.fail(0, damaged(err))
+		return nil, err
 	}
-	s.own = schema
+	s.decoder = learned
 	var fields []arrow.Field
-	for _, field := range schema.Fields() {
+	for _, field := range learned.schema().Fields() {
 		if !slices.ContainsFunc(s.paths.partitions, func(p partition) bool { return p.name == field.Name }) {
 			fields = append(fields, field)
 		}
@@ -148,16 +194,6 @@ func (s *streams) Schema(context.Context) (*arrow.Schema, error) {
 	}
 	s.all = arrow.NewSchema(fields, nil)
 	return s.all, nil
-}
-
-func (s *streams) schemaOf(place int) (schema *arrow.Schema, err error) {
-	defer recovered(&err)
-	file, err := s.open(place, new(Counters))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.close()) }()
-	return s.format.schema(file)
 }
 
 func (s *streams) Rows(context.Context) (rows int64, exact bool) { return -1, false }
@@ -285,11 +321,11 @@ func (r *streamRecords) decodeFile(ctx context.Context, place int, yield func(ar
 	defer func() { err = errors.Join(err, file.close()) }()
 	var columns []string
 	for _, field := range r.schema.Fields() {
-		if len(r.source.own.FieldIndices(field.Name)) > 0 && !slices.Contains(columns, field.Name) {
+		if len(r.source.decoder.schema().FieldIndices(field.Name)) > 0 && !slices.Contains(columns, field.Name) {
 			columns = append(columns, field.Name)
 		}
 	}
-	reader, err := r.source.format.decode(file, r.source.own, columns, r.rows, r.allocator)
+	reader, err := r.source.decoder.decode(file, columns, r.rows, r.allocator)
 	if err != nil {
 		return err
 	}

@@ -234,7 +234,7 @@ func TestFilesOfOtherColumns(t *testing.T) {
 	folder := t.TempDir()
 	write(t, []byte("a,b\n1,2\n"), folder, "1.csv")
 	second := write(t, []byte("a,c\n1,2\n"), folder, "2.csv")
-	s, err := source.CSV([]string{folder}, source.CSVOptions{})
+	s, err := source.CSV([]string{folder}, source.CSVOptions{Strict: true})
 	require.NoError(t, err)
 	reader, err := s.Open(t.Context(), m, source.Request{})
 	require.NoError(t, err)
@@ -244,6 +244,81 @@ func TestFilesOfOtherColumns(t *testing.T) {
 	require.ErrorIs(t, err, buffer.ErrSchema)
 	assert.Equal(t, second, typed.Path)
 	require.NoError(t, reader.Close())
+}
+
+// Folders of CSV and JSON lines are read by name: columns in another order, columns that a file does
+// not have, types that become wider from file to file, a first file without rows, and empty ones.
+func TestFilesAreReadByName(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	folder := t.TempDir()
+	write(t, []byte("a,b\n"), folder, "1.csv")
+	write(t, []byte("b,a\nx,1\n"), folder, "2.csv")
+	write(t, []byte("a,c\n9223372036854775808,2024-05-01\n2,\n"), folder, "3.csv")
+	s, err := source.CSV([]string{folder}, source.CSVOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "a uint64, b utf8, c date32", schemaText(t, s))
+	assert.Equal(t, `{"a":1,"b":"x","c":null}
+{"a":9223372036854775808,"b":null,"c":"2024-05-01"}
+{"a":2,"b":null,"c":null}
+`, rowsText(t, s, m, source.Request{}))
+	assert.Equal(t, "{\"c\":null}\n{\"c\":\"2024-05-01\"}\n{\"c\":null}\n", rowsText(t, s, m, source.Request{Columns: []string{"c"}}))
+
+	folder = t.TempDir()
+	write(t, nil, folder, "1.jsonl")
+	write(t, []byte(`{"a":1,"o":{"x":1}}`), folder, "2.jsonl")
+	write(t, []byte(`{"o":{"y":"z"},"a":1.5}`), folder, "3.jsonl")
+	s, err = source.JSON([]string{folder}, source.JSONOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "a float64, o struct<x: int64, y: utf8>", schemaText(t, s))
+	assert.Equal(t, `{"a":1,"o":{"x":1,"y":null}}`+"\n"+`{"a":1.5,"o":{"x":null,"y":"z"}}`+"\n", rowsText(t, s, m, source.Request{}))
+	s, err = source.JSON([]string{folder}, source.JSONOptions{Strict: true})
+	require.NoError(t, err)
+	require.ErrorContains(t, drain(t.Context(), s, m), `member "a" does not occur in the rows that the columns were inferred from`)
+}
+
+// TestLateValues: what the rows at the beginning do not show is an error with its line and column.
+func TestLateValues(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	ns := &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: ns, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}}, nil)
+	csv := func(text string, types map[string]arrow.DataType) func() (source.Source, error) {
+		return func() (source.Source, error) {
+			return source.CSVReader("text", strings.NewReader(text), source.CSVOptions{InferRows: 1, Types: types})
+		}
+	}
+	lines := func(text string, schema *arrow.Schema) func() (source.Source, error) {
+		return func() (source.Source, error) {
+			return source.JSONReader("text", strings.NewReader(text), source.JSONOptions{InferRows: 1, Schema: schema})
+		}
+	}
+	for message, open := range map[string]func() (source.Source, error){
+		`line 4, column "b" of int64: "x" does not fit`:                                        csv("a,b\n\"1\n2\",3\n4,x\n", nil),
+		`line 2, column "d" of timestamp[ns, tz=UTC]: "9999-12-31" does not fit`:               csv("d\n9999-12-31\n", map[string]arrow.DataType{"d": ns}),
+		`line 3, column "d" of timestamp[s, tz=UTC]: "2024-05-01 10:00:00.5"`:                  csv("d\n2024-05-01 10:00:00\n2024-05-01 10:00:00.5\n", nil),
+		`line 3: member "b" does not occur`:                                                    lines("{\"a\":1}\n\n{\"a\":1,\"b\":2}\n", nil),
+		`line 2, column "a.b" of int64: "2.5" does not fit`:                                    lines("{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2.5}}\n", nil),
+		`line 1, column "d" of timestamp[ns, tz=UTC]: "\"9999-12-31T00:00:00Z\"" does not fit`: lines(`{"d":"9999-12-31T00:00:00Z","n":1}`, schema),
+		`line 1, column "n" of int8: "300" does not fit`:                                       lines(`{"n":300}`, schema),
+		`line 1, column "n" of int8: "null" does not fit`:                                      lines(`{"d":null}`, schema),
+		`line 2: two members have the name "a"`:                                                lines("{\"a\":1}\n{\"a\":1,\"a\":1}", nil),
+	} {
+		_, err := modelRead(t, m, open)
+		require.ErrorIs(t, err, source.ErrContents, message)
+		require.ErrorContains(t, err, message)
+	}
+	s, err := lines("{\"n\":1,\"other\":[{}]}", schema)()
+	require.NoError(t, err)
+	assert.Equal(t, "{\"d\":null,\"n\":1}\n", rowsText(t, s, m, source.Request{}), "a schema leaves members out")
+}
+
+// TestEscapesInJSON: a text of escapes takes time in proportion to its length.
+func TestEscapesInJSON(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	text := `{"s":"` + strings.Repeat(`\n\"`, 1<<20) + `"}`
+	s, err := source.JSONReader("text", strings.NewReader(text), source.JSONOptions{})
+	require.NoError(t, err)
+	values := read(t, s, m, source.Request{})[0].Column(0).(*array.String)
+	require.Equal(t, strings.Repeat("\n\"", 1<<20), values.Value(0))
 }
 
 // A damaged file after a good one gives an error with its path, in each format.

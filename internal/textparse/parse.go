@@ -4,7 +4,7 @@
 // and its results; a number beyond the type is null. Timestamps are YYYY-MM-DD, with a time
 // HH:MM, HH:MM:SS or HH:MM:SS.fraction behind T or a space, and then Z or an offset ±HH:MM,
 // ±HHMM or ±HH. Without an offset they are in UTC. Digits of the fraction beyond the unit
-// are cut off. Other strings are null.
+// are cut off. Other strings are null. On the host, internal/textvalue reads them.
 package textparse
 
 import (
@@ -15,10 +15,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -29,6 +26,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/textvalue"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -213,114 +211,15 @@ func (v *view) text(offsets, data []byte, row int) string {
 func writes(to op.HostBuffers, row int, text string, id arrow.Type, unit int64) bool {
 	switch id {
 	case arrow.FLOAT64:
-		x, ok := float(text, 64)
+		x, ok := textvalue.Float(text, 64)
 		op.Elements[float64](to.Values)[row] = x
 		return ok
 	case arrow.FLOAT32:
-		x, ok := float(text, 32)
+		x, ok := textvalue.Float(text, 32)
 		op.Elements[float32](to.Values)[row] = float32(x)
 		return ok
 	}
-	x, ok := timestamp(text, unit)
+	x, _, ok := textvalue.Timestamp(text, unit)
 	op.Elements[int64](to.Values)[row] = x
 	return ok
-}
-
-func float(text string, bits int) (float64, bool) {
-	if strings.ContainsAny(text, "_xX") {
-		return 0, false
-	}
-	x, err := strconv.ParseFloat(text, bits)
-	if err != nil {
-		return 0, false
-	}
-	return x, true
-}
-
-// number reads digits.
-func number(text string) (int64, bool) {
-	value := int64(0)
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		value = value*10 + int64(c-'0')
-	}
-	return value, true
-}
-
-// timestamp is timestamp of parse.cu.
-func timestamp(text string, unit int64) (int64, bool) {
-	if len(text) < 10 || text[4] != '-' || text[7] != '-' {
-		return 0, false
-	}
-	failed := false
-	read := func(text string) int64 {
-		value, ok := number(text)
-		failed = failed || !ok
-		return value
-	}
-	year, month, day := read(text[:4]), read(text[5:7]), read(text[8:10])
-	date := time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
-	if failed || month < 1 || month > 12 || date.Day() != int(day) || date.Month() != time.Month(month) {
-		return 0, false
-	}
-	second, nanosecond := date.Unix(), int64(0)
-	if len(text) > 10 {
-		if len(text) < 16 || text[10] != 'T' && text[10] != ' ' || text[13] != ':' {
-			return 0, false
-		}
-		hour, minute := read(text[11:13]), read(text[14:16])
-		second += hour*3600 + minute*60
-		failed = failed || hour >= 24 || minute >= 60
-		rest := text[16:]
-		if len(rest) >= 3 && rest[0] == ':' {
-			seconds := read(rest[1:3])
-			failed = failed || seconds >= 60
-			second += seconds
-			if rest = rest[3:]; strings.HasPrefix(rest, ".") {
-				places := 1
-				for places < len(rest) && rest[places]-'0' <= 9 {
-					places++
-				}
-				if places == 1 || places > 10 {
-					return 0, false
-				}
-				nanosecond = read((rest[1:places] + "00000000")[:9])
-				rest = rest[places:]
-			}
-		}
-		offset, ok := offsetOf(rest)
-		if !ok {
-			return 0, false
-		}
-		second -= offset
-	}
-	value := second * unit
-	if failed || value/unit != second {
-		return 0, false
-	}
-	fraction := nanosecond / (1_000_000_000 / unit)
-	return value + fraction, value <= math.MaxInt64-fraction
-}
-
-// offsetOf reads the end of a timestamp: Z, or an offset in hours and minutes, or nothing.
-func offsetOf(text string) (int64, bool) {
-	if text == "" || text == "Z" {
-		return 0, true
-	}
-	n := len(text)
-	if text[0] != '+' && text[0] != '-' || n != 3 && n != 5 && n != 6 || n == 6 && text[3] != ':' {
-		return 0, false
-	}
-	hours, ok := number(text[1:3])
-	minutes, okMinutes := int64(0), true
-	if n > 3 {
-		minutes, okMinutes = number(text[n-2:])
-	}
-	offset := hours*3600 + minutes*60
-	if text[0] == '-' {
-		offset = -offset
-	}
-	return offset, ok && okMinutes && hours < 24 && minutes < 60
 }

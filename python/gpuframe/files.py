@@ -36,8 +36,8 @@ def read_csv(path: Path, columns: Optional[Names] = None, device: Place = None, 
     """Read a CSV file onto a device.
 
     ``types`` maps columns to names of types, such as "int32" or "timestamp[ms]". Another column
-    gets the narrowest type that fits all its values, out of int64, float64, bool, date32,
-    timestamp[s] to timestamp[ns] and string. That takes a second pass over the file, unless
+    gets the narrowest type that fits all its values, out of int64, uint64, decimals of 38 digits,
+    float64, bool, date32, timestamp[s] to timestamp[ns] and string. Text within quotes is never null. That takes a second pass over the file, unless
     ``types`` names all columns. A column of nulls becomes a column of strings.
     """
     csv = {"delimiter": delimiter, "no_header": not header, "null_values": list(null_values), "types": dict(types or {})}

@@ -32,23 +32,37 @@ def scan_parquet(source: Paths) -> LazyFrame:
 
 
 def scan_csv(source: Paths, *, separator: str = ",", has_header: bool = True, null_values: Optional[Sequence[str]] = None,
-             schema_overrides: Optional[Mapping[str, Any]] = None, infer_schema_length: Optional[int] = 10_000) -> LazyFrame:
+             schema_overrides: Optional[Mapping[str, Any]] = None, infer_schema_length: Optional[int] = 10_000, strict: bool = False) -> LazyFrame:
     """Return a query on CSV files. Paths are those of :func:`scan_parquet`.
 
     Types are inferred from the first rows, or from all with infer_schema_length=None, except for
-    those of ``schema_overrides``. Columns without a header are called f0, f1 and so on.
+    those of ``schema_overrides``. Columns without a header are called f0, f1 and so on. Files are
+    read by name, with a type that holds the values of all and null for columns that a file does not
+    have. With ``strict`` the first file has all columns, in their order, and gives the types.
     """
     members: dict[str, Any] = {"paths": _paths(source), "delimiter": separator, "header": has_header,
                                "types": {name: type_name(dtype) for name, dtype in (schema_overrides or {}).items()},
-                               "infer_rows": -1 if infer_schema_length is None else infer_schema_length}
+                               "infer_rows": _infer_rows(infer_schema_length), "strict": strict}
     if null_values is not None:
         members["nulls"] = [null_values] if isinstance(null_values, str) else list(null_values)
     return LazyFrame(Step("csv", (), members, name="scan_csv"))
 
 
-def scan_ndjson(source: Paths, *, schema: Optional[Mapping[str, Any]] = None) -> LazyFrame:
-    """Return a query on files with a JSON object in each line. Paths are those of :func:`scan_parquet`. Without a schema, columns are inferred from the first 10,000 rows."""
-    members: dict[str, Any] = {"paths": _paths(source)}
+def _infer_rows(length: Optional[int]) -> int:
+    """Return the rows of infer_schema_length: 0 stands for 10,000 of the first file and fewer of others, -1 for all."""
+    if length is None:
+        return -1
+    return 0 if length == 10_000 else length
+
+
+def scan_ndjson(source: Paths, *, schema: Optional[Mapping[str, Any]] = None, infer_schema_length: Optional[int] = 10_000, strict: bool = False) -> LazyFrame:
+    """Return a query on files with a JSON object in each line. Paths are those of :func:`scan_parquet`.
+
+    Without a schema, columns are inferred from the first rows, or from all with
+    infer_schema_length=None. A member that occurs only later is an error. The columns are those of
+    all files, with ``strict`` those of the first.
+    """
+    members: dict[str, Any] = {"paths": _paths(source), "infer_rows": _infer_rows(infer_schema_length), "strict": strict}
     if schema is not None:
         members["schema"] = [{"name": name, "type": type_name(dtype)} for name, dtype in schema.items()]
     return LazyFrame(Step("json_lines", (), members, name="scan_ndjson"))

@@ -6,19 +6,18 @@ package main
 import "C"
 
 import (
-	"encoding/csv"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowcsv "github.com/apache/arrow/go/v17/arrow/csv"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	files "github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/internal/source/infer"
 )
 
@@ -62,43 +61,34 @@ func openCSV(path string, r reading, allocator arrowmemory.Allocator) (array.Rec
 	if err != nil {
 		return nil, nil, err
 	}
-	schema, rows, err := csvSchema(path, comma, given, r.CSV)
+	opened, err := files.OpenCSV(context.Background(), path, files.CSVOptions{Delimiter: comma, NoHeader: r.CSV.NoHeader, Nulls: r.CSV.Nulls, Types: given, InferRows: -1})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, ofCSV(err)
 	}
-	shown, err := restrict(schema, r.Columns)
+	columns, err := restrict(opened.Schema(), r.Columns)
 	if err != nil {
-		return nil, nil, err
-	}
-	opened, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !rows { // arrow-go's reader panics on a file without rows
-		nothing, err := array.NewRecordReader(shown, nil)
-		return nothing, opened, err
+		return nil, nil, errors.Join(err, opened.Close())
 	}
 	const rowsAtOnce = 1 << 16
-	common := []arrowcsv.Option{arrowcsv.WithAllocator(allocator), arrowcsv.WithHeader(!r.CSV.NoHeader), arrowcsv.WithChunk(rowsAtOnce),
-		arrowcsv.WithNullReader(true, r.CSV.Nulls...), arrowcsv.WithComma(comma)}
-	if r.CSV.NoHeader { // otherwise arrow-go reads the first row as a header; the columns are selected later
-		return arrowcsv.NewReader(opened, schema, common...), opened, nil
+	reader, err := opened.Records(columns, rowsAtOnce, allocator)
+	if err != nil {
+		return nil, nil, errors.Join(err, opened.Close())
 	}
-	names, types := make([]string, shown.NumFields()), map[string]arrow.DataType{}
-	for i, field := range shown.Fields() {
-		names[i], types[field.Name] = field.Name, field.Type
-	}
-	reader := arrowcsv.NewInferringReader(opened, append(common, arrowcsv.WithColumnTypes(types), arrowcsv.WithIncludeColumns(names))...)
-	return &csvReader{RecordReader: reader, schema: shown}, opened, nil
+	return reader, opened, nil
 }
 
-// csvReader knows its schema before the first row is read.
-type csvReader struct {
-	array.RecordReader
-	schema *arrow.Schema
+// ofCSV returns an error in terms of Python's arguments. The path is added later.
+func ofCSV(err error) error {
+	var column *files.ColumnError
+	if errors.As(err, &column) {
+		return fmt.Errorf("types: %w", noColumnOf(column.Name, column.Columns))
+	}
+	var path *files.Error
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
-
-func (r *csvReader) Schema() *arrow.Schema { return r.schema }
 
 // comma returns the character between values.
 func (o csvOptions) comma() (rune, error) {
@@ -124,91 +114,21 @@ func (o csvOptions) types() (map[string]arrow.DataType, error) {
 	return types, nil
 }
 
-// csvSchema reads a file to find the types of its columns: the given type, or the
-// narrowest type of all values. It reports whether the file has rows.
-func csvSchema(path string, comma rune, given map[string]arrow.DataType, o csvOptions) (schema *arrow.Schema, rows bool, err error) {
-	opened, err := os.Open(path)
-	if err != nil {
-		return nil, false, err
-	}
-	defer opened.Close()
-	lines := csv.NewReader(opened)
-	lines.Comma, lines.ReuseRecord = comma, true
-	first, err := lines.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, false, fmt.Errorf("the file is empty, expected a header or a row: %w", errContents)
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	guesses := make([]infer.Column, len(first))
-	for i, text := range first {
-		name := text
-		if o.NoHeader {
-			name = fmt.Sprintf("f%d", i)
-		}
-		guesses[i] = infer.Column{Name: name, Given: given[name]}
-	}
-	if err := distinct(guesses); err != nil {
-		return nil, false, err
-	}
-	for name := range given {
-		if !slices.ContainsFunc(guesses, func(g infer.Column) bool { return g.Name == name }) {
-			return nil, false, fmt.Errorf("types: %w", noColumnOf(name, namesOf(guesses)))
-		}
-	}
-	if o.NoHeader {
-		infer.Learn(guesses, first, o.Nulls)
-		rows = true
-	}
-	for !rows || !infer.Decided(guesses) {
-		values, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		infer.Learn(guesses, values, o.Nulls)
-		rows = true
-	}
-	fields := make([]arrow.Field, len(guesses))
-	for i := range guesses {
-		fields[i] = arrow.Field{Name: guesses[i].Name, Type: guesses[i].Type(), Nullable: true}
-	}
-	return arrow.NewSchema(fields, nil), rows, nil
-}
-
-func namesOf(guesses []infer.Column) (names []string) {
-	for _, g := range guesses {
-		names = append(names, g.Name)
-	}
-	return names
-}
-
-func distinct(guesses []infer.Column) error {
-	seen := map[string]bool{}
-	for _, g := range guesses {
-		if seen[g.Name] {
-			return fmt.Errorf("two columns have the name %q: %w", g.Name, errContents)
-		}
-		seen[g.Name] = true
-	}
-	return nil
-}
-
-// restrict returns a schema of the named columns, or of all columns if names is empty.
-func restrict(schema *arrow.Schema, names []string) (*arrow.Schema, error) {
-	if len(names) == 0 {
-		return schema, nil
-	}
-	var fields []arrow.Field
-	for _, name := range names {
-		found, ok := schema.FieldsByName(name)
-		if !ok {
+// restrict returns the names of the columns of a schema that were asked for, or of all.
+func restrict(schema *arrow.Schema, asked []string) (columns []string, err error) {
+	for _, name := range asked {
+		if !schema.HasField(name) {
 			return nil, noColumn(name, schema)
 		}
-		fields = append(fields, found[0])
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
 	}
-	return arrow.NewSchema(fields, nil), nil
+	if len(asked) > 0 {
+		return columns, nil
+	}
+	for _, field := range schema.Fields() {
+		columns = append(columns, field.Name)
+	}
+	return columns, nil
 }

@@ -1,11 +1,11 @@
 package infer
 
 import (
-	"slices"
-	"strconv"
-	"time"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/textvalue"
 )
 
 // Column is a column of CSV and its type, as far as its values determine it.
@@ -13,103 +13,89 @@ type Column struct {
 	Name string
 	// Given is the type if it was not to be inferred.
 	Given arrow.DataType
-	// candidate is the index in candidates of the narrowest type that fits all values
-	// so far.
-	candidate int
-	seen      bool
+	// excluded are the types that do not hold a value that was seen, late those that do not hold
+	// one even without the digits of fractions of seconds that are beyond them.
+	excluded, late types
+	// seen reports a value, number one that is not only a word for a float.
+	seen, number bool
 }
 
-// candidates are the types of columns, the narrowest first, each with the function
-// that reports whether a value has the type. They accept the values that package csv of
-// arrow-go reads.
-var candidates = []struct {
-	dataType arrow.DataType
-	has      func(text string) bool
-}{
-	{arrow.PrimitiveTypes.Int64, isInteger},
-	{arrow.PrimitiveTypes.Float64, isFloat},
-	{arrow.FixedWidthTypes.Boolean, isBool},
-	{arrow.FixedWidthTypes.Date32, isDate},
-	{Timestamp(arrow.Second), isTimestamp(arrow.Second)},
-	{Timestamp(arrow.Millisecond), isTimestamp(arrow.Millisecond)},
-	{Timestamp(arrow.Microsecond), isTimestamp(arrow.Microsecond)},
-	{Timestamp(arrow.Nanosecond), isTimestamp(arrow.Nanosecond)},
-	{arrow.BinaryTypes.String, func(string) bool { return true }},
-}
-
-// Timestamp is the type of instants in CSV files.
-func Timestamp(unit arrow.TimeUnit) arrow.DataType {
-	return &arrow.TimestampType{Unit: unit, TimeZone: "UTC"}
+// Type returns the type: the narrowest that holds all values. A column without values is text, and
+// so is one without a common type. cut reports timestamps of which no unit holds both the range and
+// all digits of fractions, so that the finest one of the range is taken.
+func (c *Column) Type() (t arrow.DataType, cut bool) {
+	if c.Given != nil {
+		return c.Given, false
+	}
+	fit := everyType &^ c.excluded
+	if fit == float && !c.number {
+		fit = 0 // words such as Nan and Inf, which may be names
+	}
+	switch rough := instants &^ c.late; {
+	case !c.seen:
+	case fit != 0:
+		return dataTypes[bits.TrailingZeros16(uint16(fit))], false
+	case rough != 0:
+		return dataTypes[bits.Len16(uint16(rough))-1], true
+	}
+	return arrow.BinaryTypes.String, false
 }
 
 // decided reports whether further values cannot change the type.
-func (c *Column) decided() bool { return c.Given != nil || c.candidate == len(candidates)-1 }
-
-// Type returns the type. A column without values is text.
-func (c *Column) Type() arrow.DataType {
-	switch {
-	case c.Given != nil:
-		return c.Given
-	case !c.seen:
-		return arrow.BinaryTypes.String
-	}
-	return candidates[c.candidate].dataType
+func (c *Column) decided() bool {
+	return c.Given != nil || c.excluded == everyType && c.late&instants == instants
 }
 
-// Learn widens the types by a row. Values in nulls stand for null. A type that does not
-// fit an earlier value stays excluded. Every int64 is also a float64, and a timestamp of
-// a coarser unit is also one of a finer unit. If the values have no other type in common,
-// the column is text.
-func Learn(columns []Column, row, nulls []string) {
-	for i := range columns {
-		c := &columns[i]
-		if i >= len(row) || c.decided() || slices.Contains(nulls, row[i]) {
-			continue
-		}
-		before := c.candidate
-		for !candidates[c.candidate].has(row[i]) {
-			c.candidate++
-		}
-		if c.seen && c.candidate != before && !widens(before, c.candidate) {
-			c.candidate = len(candidates) - 1
-		}
-		c.seen = true
+// Learn excludes the types that do not hold a value. Values that stand for null are not learned.
+func (c *Column) Learn(text string) {
+	if c.decided() {
+		return
 	}
-}
-
-// widens reports whether all values of one candidate are values of a later one.
-func widens(from, to int) bool {
-	const integer, float, date, firstTimestamp = 0, 1, 3, 4
-	return from == integer && to == float || from >= date && to >= firstTimestamp
+	fit, rough := typesOf(text)
+	c.excluded |= everyType &^ fit
+	c.late |= everyType &^ rough
+	c.number = c.number || !isFloatWord(text)
+	c.seen = true
 }
 
 // Decided reports whether no further row can change a type.
 func Decided(columns []Column) bool {
-	return !slices.ContainsFunc(columns, func(c Column) bool { return !c.decided() })
-}
-
-func isInteger(text string) bool {
-	_, err := strconv.ParseInt(text, 10, 64)
-	return err == nil
-}
-
-func isFloat(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
-
-func isBool(text string) bool {
-	return slices.Contains([]string{"false", "False", "true", "True"}, text)
-}
-
-func isDate(text string) bool {
-	_, err := time.Parse("2006-01-02", text)
-	return err == nil
-}
-
-func isTimestamp(unit arrow.TimeUnit) func(text string) bool {
-	return func(text string) bool {
-		_, err := arrow.TimestampFromString(text, unit)
-		return err == nil
+	for i := range columns {
+		if !columns[i].decided() {
+			return false
+		}
 	}
+	return true
+}
+
+// typesOf returns the types that hold a value, and those that hold it without the last digits of
+// its fraction of a second.
+func typesOf(text string) (fit, rough types) {
+	if fit := numberTypes(text); fit != 0 {
+		return fit, fit
+	}
+	if _, ok := textvalue.Bool(text); ok {
+		return boolean, boolean
+	}
+	if isFloatWord(text) {
+		return float, float
+	}
+	if _, ok := textvalue.Date(text); ok {
+		fit = date
+	}
+	unit := int64(1)
+	for t := second; t <= nanosecond; t <<= 1 {
+		_, exact, ok := textvalue.Timestamp(text, unit)
+		if !ok && t == second {
+			return fit, fit
+		}
+		if ok {
+			rough |= t
+		}
+		if ok && exact {
+			fit |= t
+		}
+		unit *= 1000
+	}
+	return fit, fit | rough
 }

@@ -1,29 +1,37 @@
 package infer
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math/bits"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/source/jsontext"
 )
 
 // ErrMixed reports values of a JSON column without a common type.
 var ErrMixed = errors.New("values of different types")
 
-// mostDepth is the nesting of JSON values at most.
-const mostDepth = 64
+// Objects are the members of JSON objects and their types, as far as they were seen.
+type Objects struct{ all kind }
 
 // kind is the type of JSON values as far as they were seen. The zero kind is that of
 // nulls.
 type kind struct {
-	scalar arrow.DataType
+	// scalar is Number, String or True, which stands for bools, or 0.
+	scalar jsontext.Kind
+	// excluded are the types that do not hold a number that was seen.
+	excluded types
+	// words reports that all strings stand for floats that are not finite.
+	words bool
 	// element is the kind of elements of arrays, fields are those of objects in the
 	// order in which they first occurred.
 	element *kind
 	fields  []member
+	// places are the indices of fields by name.
+	places map[string]int
 }
 
 type member struct {
@@ -31,60 +39,46 @@ type member struct {
 	kind *kind
 }
 
-// JSON reads at most rows objects, all if rows is negative, and returns the schema of
-// their members. Columns with only nulls are text.
-func JSON(r io.Reader, rows int) (*arrow.Schema, error) {
-	decoder := json.NewDecoder(r)
-	decoder.UseNumber()
-	all := &kind{fields: []member{}}
-	for row := 0; rows < 0 || row < rows; row++ {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if token != json.Delim('{') {
-			return nil, fmt.Errorf("row %d is not an object, but begins with %v", row, token)
-		}
-		if err := all.object(decoder, mostDepth); err != nil {
-			return nil, fmt.Errorf("row %d: %w", row, err)
-		}
+// Learn widens the types by an object, which is the whole text.
+func (o *Objects) Learn(text string) error {
+	s := jsontext.New(text)
+	first, err := s.Next()
+	if err != nil {
+		return err
 	}
-	return arrow.NewSchema(all.arrowFields(), nil), nil
+	if first != jsontext.Object {
+		return fmt.Errorf("it is not an object, but %v: %w", first, jsontext.ErrSyntax)
+	}
+	if err := o.all.object(&s); err != nil {
+		return err
+	}
+	return s.End()
 }
 
-// learn widens the kind by the next value of a decoder.
-func (k *kind) learn(decoder *json.Decoder, depth int) error {
-	if depth == 0 {
-		return fmt.Errorf("values are nested more than %d deep", mostDepth)
-	}
-	token, err := decoder.Token()
+// Schema returns the schema of the members. Columns with only nulls are text.
+func (o *Objects) Schema() *arrow.Schema { return arrow.NewSchema(o.all.arrowFields(), nil) }
+
+// learn widens the kind by the next value.
+func (k *kind) learn(s *jsontext.Scanner) error {
+	next, err := s.Next()
 	if err != nil {
-		return unexpectedEnd(err)
+		return err
 	}
-	switch token := token.(type) {
-	case nil:
+	switch next {
+	case jsontext.Null:
 		return nil
-	case bool:
-		return k.is(arrow.FixedWidthTypes.Boolean)
-	case string:
-		return k.is(arrow.BinaryTypes.String)
-	case json.Number:
-		if isInteger(token.String()) {
-			return k.is(arrow.PrimitiveTypes.Int64)
-		}
-		return k.is(arrow.PrimitiveTypes.Float64)
+	case jsontext.Array, jsontext.Object:
+	default:
+		return k.learnScalar(next, s.Text)
 	}
-	if k.scalar != nil {
-		return fmt.Errorf("%v and %v: %w", k.scalar, token, ErrMixed)
+	if k.scalar != 0 {
+		return fmt.Errorf("%s and %v: %w", k.scalarName(), next, ErrMixed)
 	}
-	if token == json.Delim('{') {
+	if next == jsontext.Object {
 		if k.element != nil {
 			return fmt.Errorf("an array and an object: %w", ErrMixed)
 		}
-		return k.object(decoder, depth-1)
+		return k.object(s)
 	}
 	if k.fields != nil {
 		return fmt.Errorf("an object and an array: %w", ErrMixed)
@@ -92,32 +86,30 @@ func (k *kind) learn(decoder *json.Decoder, depth int) error {
 	if k.element == nil {
 		k.element = &kind{}
 	}
-	for decoder.More() {
-		if err := k.element.learn(decoder, depth-1); err != nil {
+	for first := true; ; first = false {
+		if further, err := s.Element(first); err != nil || !further {
+			return err
+		}
+		if err := k.element.learn(s); err != nil {
 			return err
 		}
 	}
-	_, err = decoder.Token()
-	return unexpectedEnd(err)
 }
 
 // object learns the members of an object that has begun.
-func (k *kind) object(decoder *json.Decoder, depth int) error {
+func (k *kind) object(s *jsontext.Scanner) error {
 	if k.fields == nil {
 		k.fields = []member{}
 	}
-	for next := 0; decoder.More(); next++ {
-		token, err := decoder.Token()
-		if err != nil {
-			return unexpectedEnd(err)
+	for next := 0; ; next++ {
+		name, further, err := s.Member(next == 0)
+		if err != nil || !further {
+			return err
 		}
-		name, _ := token.(string)
-		if err := k.field(name, next).learn(decoder, depth); err != nil {
+		if err := k.field(name, next).learn(s); err != nil {
 			return fmt.Errorf("column %q: %w", name, err)
 		}
 	}
-	_, err := decoder.Token()
-	return unexpectedEnd(err)
 }
 
 // field returns the kind of a member, which is usually the next one.
@@ -125,39 +117,69 @@ func (k *kind) field(name string, next int) *kind {
 	if next < len(k.fields) && k.fields[next].name == name {
 		return k.fields[next].kind
 	}
-	for _, f := range k.fields {
-		if f.name == name {
-			return f.kind
-		}
+	if place, ok := k.places[name]; ok {
+		return k.fields[place].kind
 	}
-	made := &kind{}
-	k.fields = append(k.fields, member{strings.Clone(name), made})
-	return made
+	if k.places == nil {
+		k.places = map[string]int{}
+	}
+	added := member{strings.Clone(name), &kind{}}
+	k.places[added.name] = len(k.fields)
+	k.fields = append(k.fields, added)
+	return added.kind
 }
 
-// is widens the kind by a scalar value.
-func (k *kind) is(t arrow.DataType) error {
+// learnScalar widens the kind by a scalar value. Words for floats among numbers are numbers.
+func (k *kind) learnScalar(next jsontext.Kind, text string) error {
+	if next == jsontext.False {
+		next = jsontext.True
+	}
+	if k.element != nil || k.fields != nil {
+		return fmt.Errorf("%v and arrays or objects: %w", next, ErrMixed)
+	}
+	word := next == jsontext.String && isFloatWord(text)
 	switch {
-	case k.element != nil || k.fields != nil:
-		return fmt.Errorf("%v and arrays or objects: %w", t, ErrMixed)
-	case k.scalar == nil || arrow.TypeEqual(k.scalar, t):
-		k.scalar = t
-	case arrow.IsPrimitive(k.scalar.ID()) && arrow.IsPrimitive(t.ID()) && k.scalar.ID() != arrow.BOOL && t.ID() != arrow.BOOL:
-		k.scalar = arrow.PrimitiveTypes.Float64 // integers and floats
+	case k.scalar == 0:
+		k.words = word
+	case k.scalar == next:
+		k.words = k.words && word
+	case k.scalar == jsontext.Number && word:
+		k.excluded |= everyType &^ float
+		return nil
+	case next == jsontext.Number && k.words:
+		k.excluded |= everyType &^ float
+		k.words = false
 	default:
-		return fmt.Errorf("%v and %v: %w", k.scalar, t, ErrMixed)
+		return fmt.Errorf("%s and %v: %w", k.scalarName(), next, ErrMixed)
+	}
+	if k.scalar = next; next == jsontext.Number {
+		fit := numberTypes(text)
+		if isFloatWord(text) {
+			fit = float
+		}
+		k.excluded |= everyType &^ fit
 	}
 	return nil
 }
 
+// scalarName is the name of the scalar in errors.
+func (k *kind) scalarName() string {
+	if k.scalar == jsontext.True {
+		return "a bool"
+	}
+	return k.scalar.String()
+}
+
 func (k *kind) dataType() arrow.DataType {
-	switch {
+	switch fit := everyType &^ k.excluded; {
 	case k.element != nil:
 		return arrow.ListOf(k.element.dataType())
-	case len(k.fields) > 0:
+	case k.fields != nil:
 		return arrow.StructOf(k.arrowFields()...)
-	case k.scalar != nil:
-		return k.scalar
+	case k.scalar == jsontext.True:
+		return arrow.FixedWidthTypes.Boolean
+	case k.scalar == jsontext.Number && fit != 0:
+		return dataTypes[bits.TrailingZeros16(uint16(fit))]
 	}
 	return arrow.BinaryTypes.String
 }
@@ -168,12 +190,4 @@ func (k *kind) arrowFields() []arrow.Field {
 		fields[i] = arrow.Field{Name: f.name, Type: f.kind.dataType(), Nullable: true}
 	}
 	return fields
-}
-
-// unexpectedEnd turns the end of the input within a value into an error of its own kind.
-func unexpectedEnd(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -51,6 +51,9 @@ func Check(data []byte, c Column) error {
 		}
 		body := data[at : at+h.Compressed]
 		at += h.Compressed
+		if err := h.check(body); err != nil {
+			return fmt.Errorf("page %d: %w", page, err)
+		}
 		switch h.Kind {
 		case DictionaryPage:
 			dictionary, err = h.Values, checkDictionary(h, body, c)

@@ -36,7 +36,7 @@ type Flat struct {
 // Decodable reports whether a [Decoder] knows the types and the compression of a column chunk.
 func (f Flat) Decodable() bool {
 	switch f.Codec {
-	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd:
+	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4, LZ4Raw:
 	default:
 		return false
 	}
@@ -59,6 +59,8 @@ type Decoder struct {
 	// larger one.
 	scratch []byte
 	pooled  *[]byte
+	// rewritten has the plain values of the current page if it has another encoding.
+	rewritten []byte
 	// hasDictionary is set after the dictionary page.
 	hasDictionary bool
 }
@@ -128,7 +130,7 @@ func (d *Decoder) checkHeaders() error {
 			continue
 		}
 		seen += h.Values
-		known := h.Encoding == Plain && !encoded || h.Encoding == PlainDictionary || h.Encoding == RLEDictionary || h.Encoding == RLE && d.about.Physical == parquet.Types.Boolean
+		known := !encoded && (h.Encoding == Plain || plainOf(h.Encoding, d.about) != nil) || h.Encoding == PlainDictionary || h.Encoding == RLEDictionary || h.Encoding == RLE && d.about.Physical == parquet.Types.Boolean
 		if !known || h.Kind == DataPage && d.about.MaxDefinition > 0 && h.DefinitionEncoding != RLE || h.RepetitionLevels > 0 {
 			return fmt.Errorf("page %d has values of encoding %d, levels of encoding %d: %w", page, h.Encoding, h.DefinitionEncoding, ErrOther)
 		}
@@ -197,6 +199,11 @@ func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
 		d.page.left -= k
 	}
 	d.left -= int64(done)
+	if v, is := d.values.(*instants); is {
+		var absent int
+		validity, absent = v.absent(done, validity, d.mem)
+		nulls += absent
+	}
 	buffers := append([]*arrowmemory.Buffer{nil}, d.values.end(done)...)
 	if nulls > 0 {
 		buffers[0] = arrowmemory.NewBufferWithAllocator(validity, d.mem)
@@ -248,6 +255,9 @@ func (d *Decoder) nextPage() error {
 		return err
 	}
 	d.data = rest
+	if err := h.check(body); err != nil {
+		return err
+	}
 	switch h.Kind {
 	case DictionaryPage:
 		if d.hasDictionary || h.Encoding != Plain && h.Encoding != PlainDictionary {
@@ -292,6 +302,9 @@ func (d *Decoder) begin(h Header, body []byte) error {
 		if len(all) > 0 {
 			d.page.indices.data, _, err = cutLength(all)
 		}
+	case plainOf(h.Encoding, d.about) != nil:
+		d.rewritten, err = plainOf(h.Encoding, d.about)(all, d.about, h.Values, d.rewritten)
+		d.page.values = d.rewritten
 	case h.Encoding != Plain && len(all) > 0:
 		d.page.indexed = true
 		d.page.indices = hybrid{data: all[1:], width: int(all[0])}

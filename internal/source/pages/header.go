@@ -1,6 +1,9 @@
 package pages
 
-import "fmt"
+import (
+	"fmt"
+	"hash/crc32"
+)
 
 // Kinds of pages, as the format numbers them.
 const (
@@ -20,6 +23,7 @@ const (
 	DeltaLengthByteArray = 6
 	DeltaByteArray       = 7
 	RLEDictionary        = 8
+	ByteStreamSplit      = 9
 )
 
 // Header describes a page.
@@ -41,8 +45,19 @@ type Header struct {
 	// RepetitionLevels is the length of those of them that are repetition levels, which come
 	// first.
 	RepetitionLevels int
+	// Checksum is the CRC-32 of the page after the header, if HasChecksum is set.
+	Checksum    uint32
+	HasChecksum bool
 	// Stored reports that the values of a DataPage2 are not compressed.
 	Stored bool
+}
+
+// check compares the checksum of a page, if it has one.
+func (h Header) check(body []byte) error {
+	if sum := crc32.ChecksumIEEE(body); h.HasChecksum && sum != h.Checksum {
+		return fmt.Errorf("the checksum of a page is %08x, by its header %08x: %w", sum, h.Checksum, ErrDamaged)
+	}
+	return nil
 }
 
 // Read decodes the header of the page at the beginning of data.
@@ -53,6 +68,8 @@ func Read(data []byte) (Header, error) {
 		return Header{}, err
 	}
 	h := Header{Kind: int(page[1].number), Length: d.at, Uncompressed: int(page[2].number), Compressed: int(page[3].number)}
+	checksum, given := page[4]
+	h.Checksum, h.HasChecksum = uint32(checksum.number), given
 	about := object{}
 	switch h.Kind {
 	case DataPage:

@@ -23,6 +23,9 @@ func prefix(codec compress.Compression, data []byte, uncompressed, n int) (made 
 		return data[:min(n, len(data))], nil
 	case compress.Codecs.Snappy:
 		return snappyPrefix(data, n)
+	case compress.Codecs.Lz4, LZ4Raw:
+		made, err = decodeLZ4(codec, data, make([]byte, min(uncompressed, mostLZ4*(len(data)+1))))
+		return made[:min(n, len(made))], err
 	}
 	found, err := compress.GetCodec(codec)
 	if err != nil {
@@ -51,7 +54,11 @@ func decompress(codec compress.Compression, data []byte, uncompressed int, scrat
 			err = fmt.Errorf("decompression failed: %v: %w", reason, ErrDamaged)
 		}
 	}()
-	if uncompressed>>20 > len(data)>>6 {
+	if codec == compress.Codecs.Lz4 || codec == LZ4Raw {
+		if made, err = decodeLZ4(codec, data, resized(scratch, min(uncompressed, mostLZ4*(len(data)+1)))); err != nil {
+			return nil, err
+		}
+	} else if uncompressed>>20 > len(data)>>6 {
 		// A page that claims a hundred times its length gets memory as its bytes come.
 		made, err = prefix(codec, data, uncompressed, uncompressed)
 	} else {

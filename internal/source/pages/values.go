@@ -54,10 +54,14 @@ func newValues(f Flat) values {
 				return nil
 			}
 			fallthrough
-		case arrow.INT64, arrow.UINT64, arrow.TIME64:
+		case arrow.INT64, arrow.UINT64, arrow.TIME64, arrow.DURATION:
 			return &fixed[int64]{convert: copied[int64], width: 8}
 		case arrow.DECIMAL128:
 			return &fixed[decimal128.Num]{convert: decimals64, width: 8}
+		}
+	case parquet.Types.Int96:
+		if id == arrow.TIMESTAMP {
+			return newInstants(f.Type.(*arrow.TimestampType))
 		}
 	case parquet.Types.Float:
 		if id == arrow.FLOAT32 {

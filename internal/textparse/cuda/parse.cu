@@ -82,8 +82,10 @@ DEVICE Parsed timestamp(const u8 *at, u64 length, i64 unit) {
         if (i != length)
             return {0, false};
     }
-    i64 value = 0;
-    ok = ok && !__builtin_mul_overflow(second, unit, &value) && !__builtin_add_overflow(value, nanosecond / (1000000000 / unit), &value);
+    i64 value = 0, fraction = nanosecond / (1000000000 / unit);
+    if (second < 0 && fraction > 0) // the seconds alone may not fit
+        second++, fraction -= unit;
+    ok = ok && !__builtin_mul_overflow(second, unit, &value) && !__builtin_add_overflow(value, fraction, &value);
     return {value, ok};
 }
 
