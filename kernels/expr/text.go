@@ -95,6 +95,14 @@ func (n *node) name() string {
 		return "fill_null"
 	case clamp:
 		return "clamp"
+	case trueDivide:
+		return "true_div"
+	case floorDivide:
+		return "floor_div"
+	case floorRemainder:
+		return "floor_mod"
+	case roundDigits:
+		return "round_digits"
 	case contains:
 		return "contains"
 	case find:

@@ -60,6 +60,13 @@ EXPRESSIONS = {
     "modulo": (col("qty") % 3, null(lambda r: r["qty"] % 3), ["qty"]),
     "negative modulo": (col("qty") % -3, null(lambda r: r["qty"] % -3), ["qty"]),
     "float modulo": (col("price") % 1.5, null(lambda r: r["price"] % 1.5), ["price"]),
+    "floor division": (col("qty") // 3, null(lambda r: r["qty"] // 3), ["qty"]),
+    "floor division by negatives": (col("qty") // -2, null(lambda r: r["qty"] // -2), ["qty"]),
+    "floor division of floats": (col("price") // 0.75, null(lambda r: r["price"] // 0.75), ["price"]),
+    "reflected division": (7 / (col("id") + 1), lambda r: 7 / (r["id"] + 1), []),
+    "reflected floor division": (-7 // (col("id") + 1), lambda r: -7 // (r["id"] + 1), []),
+    "rounded": (col("price").round(1), null(lambda r: round(r["price"], 1)), ["price"]),
+    "rounded to tens": ((col("id") + 0.5).round(-1), lambda r: round(r["id"] + 0.5, -1), []),
     "reflected": (10 - col("id"), lambda r: 10 - r["id"], []),
     "comparison": (col("qty") >= col("price"), null(lambda r: r["qty"] >= r["price"]), ["qty", "price"]),
     "logic": ((col("qty") > 0) & (col("price") > 0),
@@ -734,6 +741,20 @@ def test_durations():
     assert [list(row.values())[1] for row in got[:2]] == [26, -1]
     assert [[row[form] for form in ("iso", "go", "clock")] for row in got[:3]] == [
         ["P1DT2H3M4.5S", "26h3m4.5s", "26:03:04.5"], ["-PT1H30M", "-1h30m0s", "-01:30:00"], ["PT0S", "0s", "00:00:00"]]
+
+
+def test_quotients_of_durations():
+    """Those of Python's timedelta, but whole units where Python rounds to microseconds."""
+    day, spans = datetime.timedelta(days=1), [datetime.timedelta(hours=h) for h in (49, -5, 0)]
+    units = [span // datetime.timedelta(microseconds=1) for span in spans]
+    made = gpuframe.from_columns({"us": units, "n": [7, 2, 0]}, device="host").with_columns(a=col("us").cast("duration[us]"))
+    got = made.select(half=col("a") / 2, part=col("a") / 2.5, whole=col("a") // 7, days=col("a") / lit(day), count=col("a") // lit(day), rest=col("a") % lit(day),
+                      by=col("a") // col("n")).collect().to_pydict()
+    assert got["half"] == [span / 2 for span in spans] and got["part"] == [span / 2.5 for span in spans] and got["whole"] == [span // 7 for span in spans]
+    assert got["days"] == pytest.approx([span / day for span in spans]) and got["count"] == [span // day for span in spans]
+    assert got["rest"] == [span % day for span in spans] and got["by"] == [spans[0] // 7, spans[1] // 2, None]
+    with pytest.raises(gpuframe.QueryError, match="cannot divide"):
+        made.select(1 / col("a")).collect()
 
 
 def test_splits_and_differences():
