@@ -166,7 +166,7 @@ func (n *node) literalText() string {
 	switch value := n.value.(type) {
 	case nil:
 		if n.to == nil {
-			return "nil"
+			return "null"
 		}
 		return fmt.Sprintf("null of %v", n.to)
 	case string:
