@@ -225,7 +225,7 @@ func TestErrorsOfFiles(t *testing.T) {
 		"no column":        {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "int8"}, `--types: "int8", expected a column and its type`},
 		"two types":        {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "a=int8", "--types", "a=bool"}, `--types: column "a" has two types`},
 		"input":            {[]string{"head", "-"}, "- is standard input: give --from with one of parquet, csv, json, ipc"},
-		"input and files":  {[]string{"head", "-", flights, "--from", "csv"}, "expected no other files beside it"},
+		"input and files":  {[]string{"head", "-", flights, "--from", "csv"}, "expected no other files"},
 		"delimiter":        {[]string{"head", filepath.Join(folder, "x.csv"), "--delimiter", ";;"}, `--delimiter is ";;", expected one character`},
 		"rows":             {[]string{"head", flights, "--rows", "0"}, "--rows is 0"},
 		"number":           {[]string{"head", flights, "-n", "-1"}, "--number is -1"},
@@ -255,7 +255,7 @@ func TestMessages(t *testing.T) {
 	require.Equal(t, "gpuframe: parquet "+path+": stat: no such file or directory\n", messages.String())
 }
 
-// TestTypes reads a file whose last value does not have the type of the values before.
+// TestTypes reads a file with a last value that does not have the type of the values before.
 func TestTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "late.csv")
 	require.NoError(t, os.WriteFile(path, []byte("a,b\n"+strings.Repeat("1,2\n", 10_001)+"x,3\n"), 0o600))

@@ -21,7 +21,7 @@ func (in *input) spooled(from io.Reader, paths []string) (files []string, remove
 		return paths, remove, nil
 	}
 	if len(paths) > 1 {
-		return nil, remove, errors.New("- is standard input, expected no other files beside it")
+		return nil, remove, errors.New("- is standard input, expected no other files")
 	}
 	if in.from == "" {
 		return nil, remove, fmt.Errorf("- is standard input: give --from with one of %s", strings.Join(formatNames(), ", "))

@@ -1,5 +1,5 @@
-// Package apiterms rewrites messages for users who do not write Go. The messages of the packages
-// below name methods and options of the Go API; Python programs and command lines have others.
+// Package apiterms rewrites messages for Python programs and command lines. The messages of the
+// packages below name methods and options of the Go API; these interfaces have other names.
 package apiterms
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Interface is an interface to the library beside the Go API.
+// Interface is an interface to the library other than the Go API.
 type Interface int
 
 // Interfaces.
@@ -16,8 +16,8 @@ const (
 	CommandLine
 )
 
-// term is a phrase of messages that names parts of the Go API, and what each interface has
-// instead. Empty means that no message with the phrase reaches the interface.
+// term is a phrase of messages that names parts of the Go API, with its replacement for each
+// interface. Empty means that no message with the phrase reaches the interface.
 type term struct{ phrase, python, command string }
 
 // terms are replaced in this order: a phrase that contains another comes before it.

@@ -39,7 +39,7 @@
 //
 // A name is letters, digits and underscores, or any text between backticks: `mean delay`.
 // A text is between single or double quotes, which are doubled within it. Words are in
-// lower case. "null" has the type of the values beside it. "sample" keeps a fraction of the rows for a number below 1, else that many
+// lower case. "null" has the type of the other operands. "sample" keeps a fraction of the rows for a number below 1, else that many
 // rows. The bounds of "rows" are relative to the row; those of "range" are differences of the
 // order key, with a unit for times; "start" and "end" are no limit. [Functions] and [Types] list the names of functions and types. An expression
 // means what the method of gpuframe.Expr with the same name does.

@@ -23,7 +23,7 @@ type node struct {
 	literal any
 	// column is the name of a column.
 	column string
-	// null is set for null, which has the type of the values beside it and none alone.
+	// null is set for null, which has the type of the other operands and none alone.
 	null bool
 }
 
