@@ -226,7 +226,7 @@ func (e *Engine) childMembers(name string, budget uint64) (list []*member, err e
 			return nil, errors.Join(err, closeManagers(list))
 		}
 		m := &member{device: of.device, manager: mgr}
-		m.spilling.Manager, m.spilling.Options = mgr, of.spilling.Options
+		m.spilling.Manager, m.spilling.Options, m.spilling.Parent = mgr, of.spilling.Options, &of.spilling
 		list = append(list, m)
 	}
 	return list, nil

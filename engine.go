@@ -54,7 +54,7 @@ func Budget(bytes uint64) Option {
 
 // SpillBudget limits the pinned host memory for tables that queries hold and that the device
 // has no room for, in bytes. Without this option the limit is half of the machine's memory. An
-// engine and each of its tenants have separate limits.
+// engine and its tenants have one limit together.
 func SpillBudget(bytes uint64) Option {
 	return Option{"SpillBudget", func(s *settings) error {
 		if bytes == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"github.com/gpuframe/gpuframe/buffer/spill"
 
+	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
@@ -86,3 +87,15 @@ func (q Query) SameShape(other Query) bool {
 
 // Value returns the expression of package expr of an expression without aggregates.
 func (e Expr) Value() expr.Expr { return e.value }
+
+// SpillBudgets returns the accounts of host memory of an engine's devices.
+func (e *Engine) SpillBudgets() (accounts []*exec.Spilling) {
+	for _, m := range append([]*member{e.member}, e.others...) {
+		account := &m.spilling
+		for account.Parent != nil {
+			account = account.Parent
+		}
+		accounts = append(accounts, account)
+	}
+	return accounts
+}

@@ -21,6 +21,17 @@ func (e Expr) Div(x any) Expr { return binary(e, x, expr.Expr.Div) }
 // Mod is the remainder of e / x, with the sign of e.
 func (e Expr) Mod(x any) Expr { return binary(e, x, expr.Expr.Mod) }
 
+// TrueDiv is e / x as a real number: integers and decimals become float64. A duration divided
+// by a number is a duration, cut off to whole units; divided by a duration it is float64.
+func (e Expr) TrueDiv(x any) Expr { return binary(e, x, expr.Expr.TrueDiv) }
+
+// FloorDiv is e / x, of numbers and durations, rounded down to a whole number. By an integer
+// zero it is null. A duration divided by a duration is int64.
+func (e Expr) FloorDiv(x any) Expr { return binary(e, x, expr.Expr.FloorDiv) }
+
+// FloorMod is the remainder of FloorDiv, of two numbers or two durations, with the sign of x.
+func (e Expr) FloorMod(x any) Expr { return binary(e, x, expr.Expr.FloorMod) }
+
 // Pow is e to the power of x.
 func (e Expr) Pow(x any) Expr { return binary(e, x, expr.Expr.Pow) }
 
@@ -117,6 +128,12 @@ func (e Expr) Ceil() Expr { return unary(e, expr.Expr.Ceil) }
 
 // Round rounds to the nearest whole number, half to even.
 func (e Expr) Round() Expr { return unary(e, expr.Expr.Round) }
+
+// RoundDigits rounds to a number of decimal digits behind the point, half to even; a negative
+// number is of digits in front of it.
+func (e Expr) RoundDigits(digits int) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.RoundDigits(digits) })
+}
 
 // Trunc rounds towards zero.
 func (e Expr) Trunc() Expr { return unary(e, expr.Expr.Trunc) }

@@ -67,3 +67,19 @@ func TestFilterOfATableLargerThanTheBudget(t *testing.T) {
 			gpuframe.Count().As("n"), id.Sum(), gpuframe.Col("a").Sum(), gpuframe.Col("b").Sum(), gpuframe.Col("c").Sum())))
 	})
 }
+
+// TestTenantsShareTheSpillBudget spills for a tenant of a tenant: its host memory counts in the
+// budget of the engine.
+func TestTenantsShareTheSpillBudget(t *testing.T) {
+	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.SpillBudget(1<<20))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, e.Close()) }()
+	a, err := e.Tenant("a", 1<<20)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, a.Close()) }()
+	b, err := a.Tenant("b", 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.Close()) }()
+	require.Same(t, e.SpillBudgets()[0], a.SpillBudgets()[0])
+	require.Same(t, e.SpillBudgets()[0], b.SpillBudgets()[0])
+}

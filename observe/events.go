@@ -34,7 +34,8 @@ func tooMany(w http.ResponseWriter, what string) {
 	http.Error(w, fmt.Sprintf("observe: %s: %d clients are connected, the most at a time", what, mostClients), http.StatusServiceUnavailable)
 }
 
-// events streams snapshots until the client leaves, is too slow, or the recorder is closed.
+// events streams snapshots until the client leaves, is too slow, the server is shut down, or the
+// recorder is closed.
 // Each client has its own goroutine and misses the events of the time in which it is slow.
 func (h *handler) events(w http.ResponseWriter, request *http.Request) {
 	if !h.clients.take() {
@@ -42,6 +43,7 @@ func (h *handler) events(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	defer h.clients.give()
+	ending := h.recorder.servers.endingOf(request)
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	ticker := time.NewTicker(h.options.Interval)
@@ -62,6 +64,8 @@ func (h *handler) events(w http.ResponseWriter, request *http.Request) {
 		select {
 		case <-ticker.C:
 		case <-request.Context().Done():
+			return
+		case <-ending:
 			return
 		case <-h.recorder.closed:
 			return

@@ -8,3 +8,6 @@ func SetSnapshotClock(r *Recorder, now func() time.Time) {
 	defer r.snapshots.mu.Unlock()
 	r.snapshots.now = now
 }
+
+// WaitingProfiles returns the number of clients that wait for a difference of profiles.
+func WaitingProfiles(r *Recorder) int64 { return r.deltas.used.Load() }

@@ -23,6 +23,11 @@ type HandlerOptions struct {
 	Token string
 	// Interval is the time between two updates of the page. Zero means one second.
 	Interval time.Duration
+	// Hosts are the names, without ports, under which browsers and other clients reach the
+	// handler. Requests for other names are refused, because a page of another origin can have its
+	// name resolve to the address of this process (DNS rebinding). IP addresses and localhost are
+	// always accepted. Nil means the name of the machine, "*" any name.
+	Hosts []string
 }
 
 // Handler serves a page with everything that the recorder knows, and the same as JSON. Mount
@@ -34,6 +39,9 @@ type HandlerOptions struct {
 // named "snapshot", one in each interval), "/v1/memory" (a [MemoryMap]), "/memory.pickle"
 // ([Recorder.WriteMemorySnapshot]), "/heap" ([Recorder.HeapHandler]), and, with a
 // token, POST "/v1/cancel?engine=0&id=1" with the header "Authorization: Bearer TOKEN".
+//
+// Streams of events end when http.Server.Shutdown begins, which would wait for them. A server of
+// another kind calls [Recorder.Close] before it waits.
 //
 // The handler has no login: every client that can reach it can read names, plans and
 // stacks. Mount it on an internal address.
@@ -66,13 +74,14 @@ func (r *Recorder) Handler(options HandlerOptions) http.Handler {
 	mux.HandleFunc("GET /v1/events", h.events)
 	mux.HandleFunc("POST /v1/cancel", h.cancel)
 	mux.Handle("/heap", r.HeapHandler())
-	return protect(mux)
+	return options.protect(r, mux)
 }
 
-// protect refuses requests of pages of other origins, and forbids the page to load anything
-// from elsewhere.
-func protect(next http.Handler) http.Handler {
+// protect refuses requests for other hosts and of pages of other origins, and forbids the page to
+// load anything from elsewhere.
+func (o HandlerOptions) protect(r *Recorder, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		r.servers.endingOf(request) // from the first request on, so that no stream comes too late
 		header := w.Header()
 		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "+
 			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
@@ -82,6 +91,10 @@ func protect(next http.Handler) http.Handler {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
+		if !o.accepted(request) {
+			http.Error(w, fmt.Sprintf("observe: requests for the host %q are refused: list it in HandlerOptions.Hosts", request.Host), http.StatusForbidden)
+			return
+		}
 		if foreign(request) {
 			http.Error(w, "observe: requests of pages of other origins are refused", http.StatusForbidden)
 			return

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,9 +23,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe"
 )
+
+// testHosts is the host of requests of httptest.
+var testHosts = []string{"example.com"}
 
 const hostile = `</script><img src=x onerror="document.title='broken'">`
 
@@ -89,7 +94,7 @@ func TestSnapshotIsJSON(t *testing.T) {
 	s := newService(t, "query "+hostile)
 	defer s.finish(t)
 	loadPrices(t, s.engine.Manager(), 5000, hostile)
-	handler := s.recorder.Handler(observe.HandlerOptions{})
+	handler := s.recorder.Handler(observe.HandlerOptions{Hosts: testHosts})
 	reply := get(t, handler, "/v1/snapshot")
 	require.Equal(t, http.StatusOK, reply.StatusCode)
 	assert.Equal(t, "application/json", reply.Header.Get("Content-Type"))
@@ -129,7 +134,7 @@ func versionOf(t *testing.T, text string) int {
 
 func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 	r, _ := newRecorder(t, observe.Options{}, 0)
-	handler := r.Handler(observe.HandlerOptions{})
+	handler := r.Handler(observe.HandlerOptions{Hosts: testHosts})
 	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"} {
 		reply := get(t, handler, path)
 		require.Equal(t, http.StatusOK, reply.StatusCode, path)
@@ -147,7 +152,7 @@ func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 
 func TestOnlyTheOwnPageWithTheTokenCancels(t *testing.T) {
 	s := newService(t, "query "+hostile)
-	handler := s.recorder.Handler(observe.HandlerOptions{Token: "secret"})
+	handler := s.recorder.Handler(observe.HandlerOptions{Hosts: testHosts, Token: "secret"})
 	post := func(handler http.Handler, path string, header ...string) int {
 		request := httptest.NewRequest(http.MethodPost, path, nil)
 		for i := 0; i < len(header); i += 2 {
@@ -158,7 +163,7 @@ func TestOnlyTheOwnPageWithTheTokenCancels(t *testing.T) {
 		return recorded.Code
 	}
 	const path, token = "/v1/cancel?engine=0&id=1", "Bearer secret"
-	assert.Equal(t, http.StatusForbidden, post(s.recorder.Handler(observe.HandlerOptions{}), path, "Authorization", "Bearer "))
+	assert.Equal(t, http.StatusForbidden, post(s.recorder.Handler(observe.HandlerOptions{Hosts: testHosts}), path, "Authorization", "Bearer "))
 	assert.Equal(t, http.StatusUnauthorized, post(handler, path))
 	assert.Equal(t, http.StatusUnauthorized, post(handler, path, "Authorization", "Bearer wrong"))
 	assert.Equal(t, http.StatusUnauthorized, post(handler, path, "Authorization", "secret"))
@@ -182,7 +187,7 @@ func TestOnlyTheOwnPageWithTheTokenCancels(t *testing.T) {
 
 func TestForeignPagesReadNothing(t *testing.T) {
 	r, _ := newRecorder(t, observe.Options{}, 0)
-	handler := r.Handler(observe.HandlerOptions{})
+	handler := r.Handler(observe.HandlerOptions{Hosts: testHosts})
 	for _, path := range []string{"/", "/v1/snapshot", "/v1/events", "/heap"} {
 		request := httptest.NewRequest(http.MethodGet, path, nil)
 		request.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -215,13 +220,13 @@ func readEvent(t *testing.T, lines *bufio.Scanner) observe.Snapshot {
 
 func TestEventsShowNewMemory(t *testing.T) {
 	r, mgr := newRecorder(t, observe.Options{}, 0)
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Millisecond}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, Interval: time.Millisecond}))
 	defer server.Close()
 	// A client that reads nothing does not delay the others.
 	slow, err := net.Dial("tcp", server.Listener.Addr().String())
 	require.NoError(t, err)
 	defer slow.Close()
-	_, err = io.WriteString(slow, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, err = io.WriteString(slow, "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	require.NoError(t, err)
 	reply, err := http.Get(server.URL + "/v1/events")
 	require.NoError(t, err)
@@ -241,7 +246,7 @@ func TestEventsShowNewMemory(t *testing.T) {
 
 func TestEventsHaveALimit(t *testing.T) {
 	r, _ := newRecorder(t, observe.Options{}, 0)
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Hour}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, Interval: time.Hour}))
 	defer server.Close()
 	defer r.Close()
 	for range 64 {
@@ -284,13 +289,13 @@ func TestClientsThatLeave(t *testing.T) {
 	for i := range 500 {
 		loadPrices(t, mgr, 1000, fmt.Sprint("a tag that makes the events long ", i))
 	}
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: 10 * time.Millisecond}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, Interval: 10 * time.Millisecond}))
 	var clients []net.Conn
 	open := func(path string) *bufio.Reader {
 		client, err := net.Dial("tcp", server.Listener.Addr().String())
 		require.NoError(t, err)
 		clients = append(clients, client)
-		_, err = io.WriteString(client, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
+		_, err = io.WriteString(client, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		require.NoError(t, err)
 		return bufio.NewReader(client)
 	}
@@ -344,7 +349,7 @@ func TestLongNames(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tenant.Allocate(2<<20, memory.AllocateOptions{Tag: "failed " + long})
 	require.ErrorIs(t, err, memory.ErrBudget)
-	handler := r.Handler(observe.HandlerOptions{})
+	handler := r.Handler(observe.HandlerOptions{Hosts: testHosts})
 	for _, path := range []string{"/v1/snapshot", "/v1/memory", "/memory.pickle", "/heap"} {
 		recorded := httptest.NewRecorder()
 		handler.ServeHTTP(recorded, httptest.NewRequest(http.MethodGet, path, nil))
@@ -353,4 +358,70 @@ func TestLongNames(t *testing.T) {
 	}
 	require.NoError(t, block.Release())
 	require.NoError(t, tenant.Close())
+}
+
+// TestHosts refuses names that are not listed: a page of another origin could have its name resolve
+// to the address of this process.
+func TestHosts(t *testing.T) {
+	r, err := observe.New(observe.Options{})
+	require.NoError(t, err)
+	t.Cleanup(r.Close)
+	own, err := os.Hostname()
+	require.NoError(t, err)
+	for _, test := range []struct {
+		hosts    []string
+		host     string
+		accepted bool
+	}{
+		{nil, "127.0.0.1:6060", true}, {nil, "[::1]:6060", true}, {nil, "10.1.2.3", true}, {nil, "localhost:6060", true}, {nil, "LOCALHOST.", true},
+		{nil, "a.localhost", true}, {nil, own + ":6060", true}, {nil, "", true},
+		{nil, "evil.example:6060", false}, {nil, "127.0.0.1.evil.example", false}, {nil, "localhost.evil.example", false}, {nil, "xlocalhost", false},
+		{[]string{"gpu.internal"}, "GPU.internal:80", true}, {[]string{"gpu.internal"}, "x.gpu.internal", false}, {[]string{}, "gpu.internal", false},
+		{[]string{"gpu.internal"}, "[::1]", true}, {[]string{"*"}, "any.example", true},
+	} {
+		request := httptest.NewRequest(http.MethodGet, "/v1/snapshot", nil)
+		request.Host = test.host
+		request.Header.Set("Origin", "http://"+test.host) // the page is of that origin
+		if test.host == "" {
+			request.Header.Del("Origin")
+		}
+		answer := httptest.NewRecorder()
+		r.Handler(observe.HandlerOptions{Hosts: test.hosts}).ServeHTTP(answer, request)
+		require.Equal(t, test.accepted, answer.Code == http.StatusOK, "%q of %q: %s", test.host, test.hosts, answer.Body)
+		if !test.accepted {
+			require.Contains(t, answer.Body.String(), "list it in HandlerOptions.Hosts")
+		}
+	}
+}
+
+// TestShutdown ends streams of events and waiting profiles: Shutdown would wait for them.
+func TestShutdown(t *testing.T) {
+	s := newService(t, "q")
+	server := &http.Server{Handler: s.recorder.Handler(observe.HandlerOptions{})}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	base := "http://" + listener.Addr().String()
+	events, err := http.Get(base + "/v1/events")
+	require.NoError(t, err)
+	defer events.Body.Close()
+	_, err = bufio.NewReader(events.Body).ReadString('\n')
+	require.NoError(t, err)
+	status := make(chan int, 1)
+	go func() {
+		profile, err := http.Get(base + "/heap?seconds=300")
+		if err != nil {
+			status <- 0
+			return
+		}
+		_ = profile.Body.Close()
+		status <- profile.StatusCode
+	}()
+	await.Until(t, func() bool { return observe.WaitingProfiles(s.recorder) == 1 }, "the profile waits")
+	require.NoError(t, server.Shutdown(t.Context()))
+	require.ErrorIs(t, <-served, http.ErrServerClosed)
+	require.Equal(t, http.StatusServiceUnavailable, <-status)
+	s.goOn()
+	require.NoError(t, <-s.result)
 }

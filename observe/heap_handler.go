@@ -45,6 +45,9 @@ func (r *Recorder) HeapHandler() http.Handler {
 			case <-timer.C:
 			case <-request.Context().Done():
 				return
+			case <-r.servers.endingOf(request):
+				http.Error(w, "observe: gpu_heap: the server is shut down", http.StatusServiceUnavailable)
+				return
 			}
 			if made, err = difference(made, r.heap.profile()); err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)

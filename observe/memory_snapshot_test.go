@@ -193,7 +193,7 @@ func TestMemoryMapIsServed(t *testing.T) {
 	s := newService(t, "query")
 	defer s.finish(t)
 	loadPrices(t, s.engine.Manager(), 5000, hostile)
-	handler := s.recorder.Handler(observe.HandlerOptions{})
+	handler := s.recorder.Handler(observe.HandlerOptions{Hosts: testHosts})
 	reply := get(t, handler, "/v1/memory")
 	require.Equal(t, http.StatusOK, reply.StatusCode)
 	text, err := io.ReadAll(reply.Body)

@@ -61,7 +61,8 @@ type Recorder struct {
 	stops     []func()
 	close     func()
 	// closed is closed by Close.
-	closed chan struct{}
+	closed  chan struct{}
+	servers servers
 	// deltas counts the clients that wait for a difference of profiles.
 	deltas slots
 }

@@ -80,7 +80,7 @@ func (s *Spiller) toHost(ctx context.Context, blocks []*memory.Block) (hosts []*
 
 // allocateHost waits for host memory that is being returned before it fails.
 func (s *Spiller) allocateHost(ctx context.Context, bytes uint64, tag string) (*memory.Block, error) {
-	options := memory.AllocateOptions{Tag: tag}
+	options := memory.AllocateOptions{Tag: tag, Stream: s.out}
 	block, err := s.host.Allocate(bytes, options)
 	if err != nil && s.returning.some() {
 		if err := s.returning.drain(ctx); err != nil {

@@ -236,3 +236,41 @@ func useOnce(t testing.TB, way int, mgr *memory.Manager, s *spill.Spiller, table
 	}
 	return errors.Join(err, held.Release())
 }
+
+// TestSpillersWithinOneBudget spills tables of a tenant and of its parent, which have room for three
+// of four tables together.
+func TestSpillersWithinOneBudget(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		parent := newSpiller(t, mgr, spill.Options{HostBudget: 3 * tableBytes})
+		child, err := mgr.Child("tenant", 0)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, child.Close()) })
+		tenant := newSpiller(t, child, spill.Options{HostBudget: 100 * tableBytes, Within: parent})
+		all := records(4)
+		own, others := addAll(t, mgr, parent, all[:2]), addAll(t, child, tenant, all[2:])
+		require.EqualValues(t, 2*tableBytes, press(t, parent))
+		released, err := tenant.Reclaim(t.Context(), 1<<40)
+		require.ErrorIs(t, err, memory.ErrBudget)
+		require.EqualValues(t, tableBytes, released)
+		require.EqualValues(t, 1, tenant.Stats().Refusals.HostMemory)
+		require.EqualValues(t, tableBytes, tenant.Stats().HostBytes)
+		require.EqualValues(t, 3*tableBytes, tenant.Stats().HostBudget)
+		require.EqualValues(t, 3*tableBytes, parent.Stats().HostBytes)
+		for i, table := range append(own, others...) {
+			requireTable(t, all[i], table)
+		}
+		back := acquire(t, own[0])
+		require.EqualValues(t, tableBytes, press(t, tenant), "the parent has made room")
+		require.EqualValues(t, 3*tableBytes, parent.Stats().HostBytes)
+		require.NoError(t, back.Release())
+	})
+}
+
+// TestSpillerWithinOneOfAnotherDevice is refused.
+func TestSpillerWithinOneOfAnotherDevice(t *testing.T) {
+	parent := newSpiller(t, devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), spill.Options{})
+	other := devicetest.Manager(t, devicetest.Hosts(t, 2)[1], memory.Options{})
+	_, err := spill.NewSpiller(other, spill.Options{Within: parent})
+	require.ErrorContains(t, err, "Options.Within is on")
+}

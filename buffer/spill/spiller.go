@@ -34,6 +34,11 @@ type Options struct {
 	// [memory.PinnedResource].
 	Host memory.Resource
 
+	// Within, if it is not nil, is another spiller on the device, with the account of host memory
+	// and the resource that this one uses too: HostBudget and Host are then those of that one. It
+	// has to be closed later.
+	Within *Spiller
+
 	// Directory is where tables are written to a file while HostBudget is exhausted or the
 	// system has no memory to pin. It must exist. Empty means no files: then such tables
 	// stay on the device. The file grows to the size of the tables in it.
@@ -51,9 +56,11 @@ type Options struct {
 type Spiller struct {
 	manager *memory.Manager
 	// host accounts for the memory of spilled tables and enforces the budget.
-	host         *memory.Manager
-	hostResource memory.Resource // closed with the spiller; nil if the user supplied the resource
-	files        *files          // nil without a directory
+	host *memory.Manager
+	// resource is that of the host memory. It is closed with the spiller if owned is set.
+	resource memory.Resource
+	owned    bool
+	files    *files // nil without a directory
 	// out and in are the streams of the two directions, which the link serves
 	// concurrently.
 	out, in    *device.Stream
@@ -88,18 +95,11 @@ func NewSpiller(m *memory.Manager, options Options) (*Spiller, error) {
 
 func (s *Spiller) open(options Options) (err error) {
 	dev := s.manager.Device()
-	resource := options.Host
-	if resource == nil {
-		resource, err = memory.NewCachingResource(dev, memory.CachingOptions{
-			Segments: memory.FixedSegments, Upstream: memory.NewPinnedResource(dev),
-		})
-		if err != nil {
-			return err
-		}
-		s.hostResource = resource
+	if options.Within != nil && !options.Within.manager.Device().Same(dev) {
+		return fmt.Errorf("Options.Within is on %s: %w", options.Within.manager.Device(), device.ErrInvalidValue)
 	}
-	if !resource.Kind().HostAccessible() {
-		return fmt.Errorf("Options.Host is %v memory, expected memory that the processor can access: %w", resource.Kind(), device.ErrInvalidValue)
+	if err := s.openResource(options); err != nil {
+		return err
 	}
 	if s.out, err = dev.NewStream(); err != nil {
 		return err
@@ -107,14 +107,47 @@ func (s *Spiller) open(options Options) (err error) {
 	if s.in, err = dev.NewStream(); err != nil {
 		return err
 	}
-	budget := options.HostBudget
+	if err := s.openHost(options); err != nil {
+		return err
+	}
+	if options.Directory != "" {
+		s.files, err = openFiles(options.Directory, s.resource, s.out)
+	}
+	return err
+}
+
+// openResource sets the resource of the host memory.
+func (s *Spiller) openResource(options Options) (err error) {
+	switch {
+	case options.Within != nil:
+		s.resource = options.Within.resource
+	case options.Host != nil:
+		s.resource = options.Host
+	default:
+		dev := s.manager.Device()
+		s.resource, err = memory.NewCachingResource(dev, memory.CachingOptions{Segments: memory.FixedSegments, Upstream: memory.NewPinnedResource(dev)})
+		if err != nil {
+			return err
+		}
+		s.owned = true
+	}
+	if !s.resource.Kind().HostAccessible() {
+		return fmt.Errorf("Options.Host is %v memory, expected memory that the processor can access: %w", s.resource.Kind(), device.ErrInvalidValue)
+	}
+	return nil
+}
+
+// openHost opens the account of the host memory.
+func (s *Spiller) openHost(options Options) (err error) {
+	if options.Within != nil {
+		s.host, err = options.Within.host.Child("spilled", 0)
+		return err
+	}
+	dev, budget := s.manager.Device(), options.HostBudget
 	if budget == 0 {
 		budget = defaultHostBudget(dev)
 	}
-	s.host, err = memory.NewManager(dev, memory.Options{Name: "spilled", Budget: budget, Resource: resource, Stream: s.out})
-	if err == nil && options.Directory != "" {
-		s.files, err = openFiles(options.Directory, resource, s.out)
-	}
+	s.host, err = memory.NewManager(dev, memory.Options{Name: "spilled", Budget: budget, Resource: s.resource, Stream: s.out})
 	return err
 }
 
@@ -216,8 +249,8 @@ func (s *Spiller) closeOwned() error {
 	if s.host != nil {
 		failures = append(failures, s.host.Close())
 	}
-	if s.hostResource != nil {
-		failures = append(failures, s.hostResource.Close())
+	if s.owned {
+		failures = append(failures, s.resource.Close())
 	}
 	for _, stream := range []*device.Stream{s.out, s.in} {
 		if stream != nil {

@@ -59,8 +59,7 @@ func (s *Spiller) Stats() Stats {
 	}
 	stats := s.stats
 	s.mu.Unlock()
-	host := s.host.Stats()
-	stats.HostBytes, stats.HostBudget = host.InUse, host.Budget
+	stats.HostBytes, stats.HostBudget = s.host.Stats().InUse, s.host.Budget()
 	return stats
 }
 

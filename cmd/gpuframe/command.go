@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,6 +76,11 @@ func (c *fileCommand) withRows(command *cobra.Command, paths []string, f func(co
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
+	paths, remove, err := c.spooled(command.InOrStdin(), paths)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	q, err := c.query(engine, paths)
 	if err != nil {
 		return err
@@ -97,8 +101,8 @@ func (c *fileCommand) printPlan(ctx context.Context, w io.Writer, q gpuframe.Que
 func (c *fileCommand) watched(command *cobra.Command, f func(...gpuframe.RunOption) error) error {
 	out, messages := command.OutOrStdout(), command.ErrOrStderr()
 	var options []gpuframe.RunOption
-	shown := &reading{w: messages, begun: time.Now()}
-	// Rows on the same terminal would mix with the bar.
+	shown := newProgress(messages, "reading", "rows")
+	// Rows on the same terminal would mix with the line.
 	if _, isFile, _ := c.output.format(out); isTerminal(messages) && !(isFile && c.path == "" && isTerminal(out)) {
 		options = append(options, gpuframe.Progress(shown.report))
 	}

@@ -11,7 +11,7 @@ func completeFlags(command *cobra.Command) {
 	command.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var extensions []string
 		for _, f := range fileFormats {
-			for _, e := range f.extensions {
+			for _, e := range f.readExtensions() {
 				extensions = append(extensions, e[1:])
 			}
 		}

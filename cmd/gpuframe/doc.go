@@ -6,6 +6,7 @@
 //	gpuframe describe flights.parquet               # statistics of each column
 //	gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
 //	gpuframe query 'logs/*.csv' --filter 'level = "error"' --sort time -o errors.parquet
+//	zcat log.csv.gz | gpuframe query - --from csv   # standard input
 //	gpuframe serve --table flights=flights.parquet  # Arrow Flight, by the module flight
 //	gpuframe mem replay trace.csv --resource pool   # a logged trace of allocations
 //	gpuframe top localhost:6060/debug/gpu           # a running program, live

@@ -12,25 +12,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
 	"github.com/gpuframe/gpuframe/internal/names"
 )
 
 // fileFormat is a format of files that are read and written.
 type fileFormat struct {
-	name       string
-	extensions []string
-	read       func(*gpuframe.Engine, *input, []string) gpuframe.Query
-	write      func() gpuframe.Format
+	name string
+	// extensions are those of files that are written and read, others those of files that are
+	// only read.
+	extensions, others []string
+	read               func(*gpuframe.Engine, *input, []string) (gpuframe.Query, error)
+	write              func() gpuframe.Format
 }
 
 var fileFormats = []fileFormat{
-	{"parquet", []string{".parquet", ".parq", ".pq"},
-		func(e *gpuframe.Engine, _ *input, paths []string) gpuframe.Query { return e.Parquet(paths...) }, gpuframe.Parquet},
-	{"csv", []string{".csv", ".tsv", ".txt"}, readCSV, gpuframe.CSV},
-	{"json", []string{".json", ".jsonl", ".ndjson"},
-		func(e *gpuframe.Engine, _ *input, paths []string) gpuframe.Query { return e.JSONLines(paths...) }, gpuframe.JSONLines},
-	{"ipc", []string{".arrow", ".arrows", ".ipc", ".feather"},
-		func(e *gpuframe.Engine, _ *input, paths []string) gpuframe.Query { return e.IPC(paths...) }, gpuframe.IPC},
+	{"parquet", []string{".parquet", ".parq", ".pq"}, nil,
+		scanned((*gpuframe.Engine).Parquet), gpuframe.Parquet},
+	{"csv", []string{".csv"}, []string{".tsv", ".txt"}, readCSV, gpuframe.CSV},
+	{"json", []string{".json", ".jsonl", ".ndjson"}, nil,
+		scanned((*gpuframe.Engine).JSONLines), gpuframe.JSONLines},
+	{"ipc", []string{".arrow", ".arrows", ".ipc", ".feather"}, nil,
+		scanned((*gpuframe.Engine).IPC), gpuframe.IPC},
+}
+
+// scanned reads files of a format without options.
+func scanned(scan func(*gpuframe.Engine, ...string) gpuframe.Query) func(*gpuframe.Engine, *input, []string) (gpuframe.Query, error) {
+	return func(e *gpuframe.Engine, _ *input, paths []string) (gpuframe.Query, error) {
+		return scan(e, paths...), nil
+	}
 }
 
 func formatNames() []string {
@@ -51,20 +61,33 @@ func formatNamed(flag, name string, others ...string) (fileFormat, error) {
 	return fileFormat{}, fmt.Errorf("%s: %s", flag, names.Unknown("format", name, append(formatNames(), others...)))
 }
 
-// formatOf returns the format of a file by its extension.
-func formatOf(path string) (fileFormat, bool) {
+// readExtensions are the extensions of files that are read.
+func (f fileFormat) readExtensions() []string { return slices.Concat(f.extensions, f.others) }
+
+// formatOf returns the format of a file to read by its extension.
+func formatOf(path string) (fileFormat, bool) { return byExtension(path, fileFormat.readExtensions) }
+
+// writtenFormat returns the format of a file to write by its extension.
+func writtenFormat(path string) (fileFormat, bool) {
+	return byExtension(path, func(f fileFormat) []string { return f.extensions })
+}
+
+func byExtension(path string, extensions func(fileFormat) []string) (fileFormat, bool) {
 	extension := strings.ToLower(filepath.Ext(path))
-	at := slices.IndexFunc(fileFormats, func(f fileFormat) bool { return slices.Contains(f.extensions, extension) })
-	if at < 0 {
-		return fileFormat{}, false
+	for _, f := range fileFormats {
+		if slices.Contains(extensions(f), extension) {
+			return f, true
+		}
 	}
-	return fileFormats[at], true
+	return fileFormat{}, false
 }
 
 // input has the flags of the files that a command reads.
 type input struct {
 	from, delimiter string
 	noHeader        bool
+	types           []string
+	inferRows       int
 }
 
 func (in *input) addTo(command *cobra.Command) {
@@ -72,6 +95,8 @@ func (in *input) addTo(command *cobra.Command) {
 	flags.StringVar(&in.from, "from", "", "the format of the files: "+strings.Join(formatNames(), ", ")+"; by default that of their extension")
 	flags.StringVar(&in.delimiter, "delimiter", "", `the character between values of CSV files, or "tab"; by default a comma, and a tab for .tsv`)
 	flags.BoolVar(&in.noHeader, "no-header", false, "CSV files have no line of names: columns are called f0, f1, …")
+	flags.StringArrayVar(&in.types, "types", nil, "the types of columns of CSV files, 'id=string, price=decimal128(10, 2)' for example; those of the others are inferred")
+	flags.IntVar(&in.inferRows, "infer-rows", 0, "the number of rows of CSV files that types are inferred from, -1 for all; by default 10000")
 }
 
 // query returns the rows of files: paths, patterns and folders, all of one format.
@@ -80,27 +105,26 @@ func (in *input) query(e *gpuframe.Engine, paths []string) (gpuframe.Query, erro
 	if err != nil {
 		return gpuframe.Query{}, err
 	}
-	if format.name != "csv" && (in.delimiter != "" || in.noHeader) {
-		return gpuframe.Query{}, fmt.Errorf("--delimiter and --no-header are for CSV files, and %s is of format %s", paths[0], format.name)
+	if format.name != "csv" && (in.delimiter != "" || in.noHeader || len(in.types) > 0 || in.inferRows != 0) {
+		return gpuframe.Query{}, fmt.Errorf("--delimiter, --no-header, --types and --infer-rows are for CSV files, and %s is of format %s", paths[0], format.name)
 	}
-	if in.delimiter == "tab" {
-		in.delimiter = "\t"
-	}
-	if in.delimiter != "" && utf8.RuneCountInString(in.delimiter) != 1 {
-		return gpuframe.Query{}, fmt.Errorf("--delimiter is %q, expected one character", in.delimiter)
-	}
-	return format.read(e, in, paths), nil
+	return format.read(e, in, paths)
 }
 
-func readCSV(e *gpuframe.Engine, in *input, paths []string) gpuframe.Query {
-	options := gpuframe.CSVOptions{NoHeader: in.noHeader}
-	if options.Delimiter, _ = utf8.DecodeRuneInString(in.delimiter); in.delimiter == "" {
-		options.Delimiter = ','
-		if strings.EqualFold(filepath.Ext(paths[0]), ".tsv") {
-			options.Delimiter = '\t'
-		}
+func readCSV(e *gpuframe.Engine, in *input, paths []string) (q gpuframe.Query, err error) {
+	options := gpuframe.CSVOptions{NoHeader: in.noHeader, InferRows: in.inferRows, Delimiter: ','}
+	switch {
+	case in.delimiter == "tab", in.delimiter == "" && strings.EqualFold(filepath.Ext(paths[0]), ".tsv"):
+		options.Delimiter = '\t'
+	case utf8.RuneCountInString(in.delimiter) == 1:
+		options.Delimiter, _ = utf8.DecodeRuneInString(in.delimiter)
+	case in.delimiter != "":
+		return q, fmt.Errorf("--delimiter is %q, expected one character", in.delimiter)
 	}
-	return e.CSVWith(options, paths...)
+	if options.Types, err = pipeline.ParseTypes(in.types); err != nil {
+		return q, fmt.Errorf("--types: %w", err)
+	}
+	return e.CSVWith(options, paths...), nil
 }
 
 // format returns the format of paths.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -215,7 +217,15 @@ func TestErrorsOfFiles(t *testing.T) {
 		"unknown input":    {[]string{"head", flights, "--from", "avro"}, `--from: no format is called "avro"`},
 		"unknown output":   {[]string{"head", flights, "--to", "avro"}, `--to: no format is called "avro"`},
 		"no output format": {[]string{"head", flights, "-o", filepath.Join(folder, "x")}, "x: the extension names no format: give --to"},
-		"no CSV":           {[]string{"head", flights, "--delimiter", ";"}, "--delimiter and --no-header are for CSV files"},
+		"text output":      {[]string{"head", flights, "-o", filepath.Join(folder, "o.txt")}, "o.txt: the extension names no format: give --to with one of table, parquet"},
+		"tab output":       {[]string{"head", flights, "-o", filepath.Join(folder, "o.tsv")}, "o.tsv: the extension names no format: give --to"},
+		"no CSV":           {[]string{"head", flights, "--delimiter", ";"}, "--delimiter, --no-header, --types and --infer-rows are for CSV files"},
+		"types of no CSV":  {[]string{"head", flights, "--types", "delay=int8"}, "--infer-rows are for CSV files"},
+		"no type":          {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "a=int"}, `--types: column "a": no type is called "int": there are "int8"`},
+		"no column":        {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "int8"}, `--types: "int8", expected a column and its type`},
+		"two types":        {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "a=int8", "--types", "a=bool"}, `--types: column "a" has two types`},
+		"input":            {[]string{"head", "-"}, "- is standard input: give --from with one of parquet, csv, json, ipc"},
+		"input and files":  {[]string{"head", "-", flights, "--from", "csv"}, "expected no other files"},
 		"delimiter":        {[]string{"head", filepath.Join(folder, "x.csv"), "--delimiter", ";;"}, `--delimiter is ";;", expected one character`},
 		"rows":             {[]string{"head", flights, "--rows", "0"}, "--rows is 0"},
 		"number":           {[]string{"head", flights, "-n", "-1"}, "--number is -1"},
@@ -242,7 +252,59 @@ func TestMessages(t *testing.T) {
 	root := newRoot()
 	root.SetArgs([]string{"head", path})
 	require.Equal(t, failed, run(t.Context(), root, &messages))
-	require.Equal(t, "gpuframe: source: parquet "+path+": stat: no such file or directory\n", messages.String())
+	require.Equal(t, "gpuframe: parquet "+path+": stat: no such file or directory\n", messages.String())
+}
+
+// TestTypes reads a file with a last value that does not have the type of the values before.
+func TestTypes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "late.csv")
+	require.NoError(t, os.WriteFile(path, []byte("a,b\n"+strings.Repeat("1,2\n", 10_001)+"x,3\n"), 0o600))
+	tail := []string{"query", path, "--to", "csv", "-p", "tail 2"}
+	root, messages := newRoot(), &bytes.Buffer{}
+	root.SetArgs(append(tail, "--device", "host"))
+	root.SetOut(&bytes.Buffer{})
+	require.Equal(t, failed, run(t.Context(), root, messages))
+	require.Contains(t, messages.String(), "give the type with --types, or infer it from more rows with --infer-rows")
+	for _, further := range [][]string{{"--types", "a=string"}, {"--infer-rows", "-1"}, {"--types", "b=int64, a=utf8"}} {
+		output, _, err := command(t.Context(), append(tail, further...)...)
+		require.NoError(t, err)
+		require.Equal(t, "a,b\n1,2\nx,3\n", output)
+	}
+	output, _, err := command(t.Context(), "schema", path, "--to", "csv", "--types", "a=timestamp[ms, UTC],b=decimal128(10, 2)")
+	require.NoError(t, err)
+	require.Contains(t, output, "a,\"timestamp[ms, tz=UTC]\",true\nb,\"decimal(10, 2)\",true")
+}
+
+// TestStandardInput reads every format from standard input, and leaves no file behind.
+func TestStandardInput(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	t.Setenv("TMP", folder)
+	want, _, err := command(t.Context(), "head", flights, "-n", "100", "--to", "csv")
+	require.NoError(t, err)
+	for _, format := range fileFormats {
+		text, _, err := command(t.Context(), "head", flights, "-n", "100", "--to", format.name)
+		require.NoError(t, err)
+		var out bytes.Buffer
+		root := newRoot()
+		root.SetArgs([]string{"query", "-", "--from", format.name, "--to", "csv", "--device", "host"})
+		root.SetIn(strings.NewReader(text))
+		root.SetOut(&out)
+		require.NoError(t, root.ExecuteContext(t.Context()))
+		require.Equal(t, want, out.String(), format.name)
+	}
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestVersion(t *testing.T) {
+	output, err := execute("", "--version")
+	require.NoError(t, err)
+	require.Regexp(t, `^gpuframe version .*go1\..*/`, output)
+	build := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"},
+		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
+	require.Equal(t, "v1.2.3, revision abc with changes, go1.26, "+runtime.GOOS+"/"+runtime.GOARCH, describeBuild(build))
 }
 
 func TestCompletion(t *testing.T) {

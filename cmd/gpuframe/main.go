@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/apiterms"
 )
 
 func main() {
@@ -51,9 +52,11 @@ func run(ctx context.Context, root *cobra.Command, messages io.Writer) (status i
 	return failed
 }
 
-// message is the text of an error without the name of the library and the places of this
+// message is the text of an error in the words of the command line, without the places of this
 // program's calls.
-func message(err error) string {
+func message(err error) string { return apiterms.Text(apiterms.CommandLine, plainMessage(err)) }
+
+func plainMessage(err error) string {
 	var problems *gpuframe.QueryError
 	if errors.As(err, &problems) && err.Error() == problems.Error() { // alone, if joined with others
 		lines := make([]string, len(problems.Problems))
@@ -62,13 +65,14 @@ func message(err error) string {
 		}
 		return strings.Join(lines, "\n\t")
 	}
-	return strings.TrimPrefix(err.Error(), "gpuframe: ")
+	return err.Error()
 }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gpuframe",
 		Short:         "Queries on files, and the device memory of this machine",
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true, // run prints them
 	}

@@ -43,7 +43,7 @@ func (out *output) format(w io.Writer) (format fileFormat, isFile bool, err erro
 		format, err = formatNamed("--to", out.to, tableFormat)
 	default:
 		var known bool
-		if format, known = formatOf(out.path); !known {
+		if format, known = writtenFormat(out.path); !known {
 			err = fmt.Errorf("--output %s: the extension names no format: give --to with one of table, %s", out.path, strings.Join(formatNames(), ", "))
 		}
 	}

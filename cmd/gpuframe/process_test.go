@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,15 +86,31 @@ func TestInterruptedProcess(t *testing.T) {
 	assert.Equal(t, 130, status.ExitCode())
 }
 
-// A bar is not drawn on what is no terminal.
-func TestProgressNeedsATerminal(t *testing.T) {
+// TestProgress draws a line, and removes it at the end, also if the total is not known. Nothing is
+// drawn of short work.
+func TestProgress(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var w bytes.Buffer
-	bar := progress(&w, 10, "reading", "rows")
-	require.NoError(t, bar.Set64(5))
-	shown := &reading{w: &w}
-	shown.report(5, 10)
-	shown.report(6, 12)
-	assert.EqualValues(t, 12, shown.bar.GetMax64())
-	shown.end()
-	assert.Empty(t, w.String())
+	p := newProgressOn(&w, 60, "reading", "rows", func() time.Time { return now })
+	p.report(5, 10)
+	require.Empty(t, w.String())
+	now = now.Add(2 * time.Second)
+	p.report(1_000_000, -1)
+	p.report(1_000_001, -1) // too early after the first
+	require.Equal(t, "\rreading 1,000,000 rows, 500,000 a second\r", w.String())
+	w.Reset()
+	now = now.Add(2 * time.Second)
+	p.report(4, 10)
+	require.Equal(t, "\rreading 4 of 10 rows (40 %), 1 a second \r", w.String())
+	w.Reset()
+	p.end()
+	p.end()
+	require.Equal(t, "\r"+strings.Repeat(" ", 39)+"\r", w.String())
+
+	w.Reset()
+	p = newProgress(&w, "reading", "rows")
+	p.begun = time.Time{}
+	p.report(5, 10)
+	p.end()
+	require.Empty(t, w.String(), "it is no terminal")
 }

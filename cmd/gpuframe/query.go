@@ -26,7 +26,8 @@ func newQuery() *cobra.Command {
 		Use:   "query FILE…",
 		Short: "Run a query on files",
 		Long: `Query reads Parquet, CSV, JSON lines or Arrow IPC files, patterns and folders, and
-writes the result as a table or a file.
+writes the result as a table or a file. The file - is standard input, of the format of
+--from, which is copied to the folder for temporary files first.
 
 The query is a pipeline of verbs with | between them, or the flags --filter, --with,
 --group and --agg, --select, --sort and --top, which apply in this order.
@@ -44,6 +45,10 @@ The query is a pipeline of verbs with | between them, or the flags --filter, --w
   sample 0.1 seed 7, sample 100, shuffle seed 7, random r seed 7
   group origin pivot carrier in ('AA', 'DL') agg mean(delay)
 
+Conditions: = != < <= > >=, between 1 and 9, in (1, 2), in ('a', null), like '%jet%',
+is null, is not null; and, or, not. Values: 7, 1.5, 'text', true, false, null,
+date '2026-01-31', timestamp '2026-01-31 12:30:00'.
+
 A name with other characters than letters, digits and _ is in backticks, a text in single
 or double quotes. Aggregates take "where (condition)" and "over (keys)" behind them, and
 windows an order and a frame: "over (origin order by date rows -6 to 0)", or
@@ -53,7 +58,8 @@ Functions: ` + strings.Join(pipeline.Functions(), ", ") + `.
 Types of cast(x, type): ` + strings.Join(pipeline.Types(), ", ") + `.`,
 		Example: `  gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
   gpuframe query flights.parquet --filter 'delay > 15' --group origin --agg 'count() as n' --top '10 by n desc'
-  gpuframe query 'logs/*.csv' -p 'filter level = "error" | sort time' -o errors.parquet`,
+  gpuframe query 'logs/*.csv' -p 'filter level = "error" | sort time' -o errors.parquet
+  zcat log.csv.gz | gpuframe query - --from csv --types 'id=string' --filter 'day >= date "2026-01-31"'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, paths []string) error {
 			p, err := verbs.parse()

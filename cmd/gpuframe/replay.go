@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -75,9 +76,10 @@ func (o *replayOptions) run(ctx context.Context, in io.Reader, out, messages io.
 	}
 	defer func() { err = errors.Join(err, stack.close()) }()
 	requests := log.Summary().Allocations + log.Summary().Frees
-	bar := progress(messages, int64(requests*o.runs), "replaying", "requests")
+	shown, done := newProgress(messages, "replaying", "requests"), atomic.Int64{}
+	defer shown.end()
 	player, err := replay.NewPlayer(log, stack.top, replay.Options{
-		Concurrent: o.concurrent, Speed: o.speed, Progress: func(n int) { bar.Add(n) },
+		Concurrent: o.concurrent, Speed: o.speed, Progress: func(n int) { shown.report(done.Add(int64(n)), int64(requests*o.runs)) },
 	})
 	if err != nil {
 		return err
@@ -91,9 +93,7 @@ func (o *replayOptions) run(ctx context.Context, in io.Reader, out, messages io.
 		}
 		report.runs = append(report.runs, result)
 	}
-	if err := bar.Finish(); err != nil {
-		return err
-	}
+	shown.end()
 	return report.print(out)
 }
 

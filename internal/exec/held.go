@@ -23,6 +23,9 @@ type Spilling struct {
 	Manager *memory.Manager
 	// Options configure the spiller.
 	Options spill.Options
+	// Parent, if it is not nil, is that of the engine that this one is a tenant of. Both have
+	// one budget of host memory.
+	Parent *Spilling
 
 	mu      sync.Mutex
 	spiller *spill.Spiller
@@ -32,13 +35,22 @@ type Spilling struct {
 func (s *Spilling) get() (*spill.Spiller, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.spiller == nil {
-		made, err := spill.NewSpiller(s.Manager, s.Options)
+	if s.spiller != nil {
+		return s.spiller, nil
+	}
+	options := s.Options
+	if s.Parent != nil {
+		within, err := s.Parent.get()
 		if err != nil {
 			return nil, err
 		}
-		s.spiller = made
+		options.Within = within
 	}
+	made, err := spill.NewSpiller(s.Manager, options)
+	if err != nil {
+		return nil, err
+	}
+	s.spiller = made
 	return s.spiller, nil
 }
 

@@ -61,6 +61,11 @@ func (d *decoder) document(text []byte) (last gpuframe.Query) {
 		d.fail("", "%v", err)
 		return last
 	}
+	defer func() {
+		if d.err != nil {
+			d.err.locate(data)
+		}
+	}()
 	o := value{&d.reading, "", data}.object()
 	if version := o.member("version"); version.integer() != Version {
 		version.expected(fmt.Sprintf("version %d of the format", Version))

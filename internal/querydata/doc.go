@@ -70,6 +70,7 @@
 //	literal     value, type
 //	as          name
 //	cast        type
+//	round_digits digits
 //	like        pattern, escape
 //	substring   start, length
 //	repeat      times

@@ -1,8 +1,13 @@
 package querydata
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gpuframe/gpuframe"
 )
 
 // ErrDocument is the condition of every error of a document.
@@ -15,6 +20,11 @@ type Error struct {
 	Place string
 	// Reason names the value and the expected one.
 	Reason string
+	// Step is the place that the step at fault has, the zero Place if it has none.
+	Step gpuframe.Place
+	// Owner is the verb or the function that has the member at fault, and Member its name. Within
+	// is the place in the member, if it is an object or a list.
+	Owner, Member, Within string
 }
 
 // Error returns the place and the reason.
@@ -27,3 +37,50 @@ func (e *Error) Error() string {
 
 // Unwrap returns the condition.
 func (e *Error) Unwrap() error { return ErrDocument }
+
+// locate finds the step, the owner and the member of the place in a document.
+func (e *Error) locate(data any) {
+	rest := e.Place
+	for rest != "" {
+		name, further := rest, ""
+		if end := strings.IndexAny(rest, ".["); end >= 0 {
+			name, further = rest[:end], rest[end:]
+		}
+		object, ok := data.(map[string]any)
+		if !ok {
+			return
+		}
+		data = object[name]
+		e.enter(object, name, strings.TrimPrefix(further, "."))
+		for strings.HasPrefix(further, "[") {
+			index, after, _ := strings.Cut(further[1:], "]")
+			list, ok := data.([]any)
+			i, err := strconv.Atoi(index)
+			if !ok || err != nil || i < 0 || i >= len(list) {
+				return
+			}
+			data, further = list[i], after
+		}
+		rest = strings.TrimPrefix(further, ".")
+	}
+	if object, ok := data.(map[string]any); ok {
+		e.enter(object, "", "")
+	}
+}
+
+// enter records a member of a verb or function on the way to the place.
+func (e *Error) enter(object map[string]any, member, within string) {
+	if verb, ok := object["verb"].(string); ok {
+		e.Owner, e.Member, e.Within = verb, member, within
+		if place, ok := object["place"].(map[string]any); ok {
+			e.Step.Verb, _ = place["verb"].(string)
+			e.Step.File, _ = place["file"].(string)
+			if line, ok := place["line"].(json.Number); ok {
+				n, _ := line.Int64() // zero is no line
+				e.Step.Line = int(n)
+			}
+		}
+	} else if function, ok := object["function"].(string); ok {
+		e.Owner, e.Member, e.Within = function, member, within
+	}
+}

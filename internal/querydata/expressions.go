@@ -65,7 +65,9 @@ func init() { // a function's expressions refer to functions
 
 		"add": binary(gpuframe.Expr.Add), "sub": binary(gpuframe.Expr.Sub), "mul": binary(gpuframe.Expr.Mul),
 		"div": binary(gpuframe.Expr.Div), "mod": binary(gpuframe.Expr.Mod), "pow": binary(gpuframe.Expr.Pow),
-		"eq": binary(gpuframe.Expr.Eq), "ne": binary(gpuframe.Expr.Ne), "lt": binary(gpuframe.Expr.Lt),
+		"true_div": binary(gpuframe.Expr.TrueDiv), "floor_div": binary(gpuframe.Expr.FloorDiv), "floor_mod": binary(gpuframe.Expr.FloorMod),
+		"round_digits": with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.RoundDigits(o.member("digits").count()) }),
+		"eq":           binary(gpuframe.Expr.Eq), "ne": binary(gpuframe.Expr.Ne), "lt": binary(gpuframe.Expr.Lt),
 		"le": binary(gpuframe.Expr.Le), "gt": binary(gpuframe.Expr.Gt), "ge": binary(gpuframe.Expr.Ge),
 		"and": binary(gpuframe.Expr.And), "or": binary(gpuframe.Expr.Or), "xor": binary(gpuframe.Expr.Xor),
 		"bit_and": binary(gpuframe.Expr.BitAnd), "bit_or": binary(gpuframe.Expr.BitOr), "bit_xor": binary(gpuframe.Expr.BitXor),

@@ -21,7 +21,7 @@ type reading struct {
 // fail records the first error.
 func (r *reading) fail(place, format string, arguments ...any) {
 	if r.err == nil {
-		r.err = &Error{place, fmt.Sprintf(format, arguments...)}
+		r.err = &Error{Place: place, Reason: fmt.Sprintf(format, arguments...)}
 	}
 }
 

@@ -23,7 +23,9 @@
 // # Trust
 //
 // Messages are checked: magic, kind, length, and the protocol and the size of the group when a
-// rank joins. A stranger that connects and does not speak the protocol is disconnected. The
-// connections are not encrypted and not authenticated: use an address that only the processes
-// of the group can reach, such as a socket in a private directory.
+// rank joins. A stranger that connects and does not speak the protocol is disconnected. With
+// [Config.Secret] the first message of each connection, and the answer of rank 0, prove that the
+// sender knows it; a process without it is refused, and the others go on waiting. The connections
+// are not encrypted, and what follows the first messages is not authenticated: on a network that
+// others can change or listen to, use an address that only the processes of the group can reach.
 package ranks

@@ -43,12 +43,18 @@ type hello struct {
 	// Session is the number of the group, which rank 0 draws. The first message to rank 0
 	// lacks it.
 	Session string `json:"session,omitempty"`
+	// Nonce and Proof are those of groups with a secret.
+	Nonce string `json:"nonce,omitempty"`
+	Proof string `json:"proof,omitempty"`
 }
 
 // welcome has the addresses of all ranks. That of rank 0 is empty.
 type welcome struct {
 	Session   string   `json:"session"`
 	Addresses []string `json:"addresses"`
+	// Nonce is that of the message that is answered. See hello.
+	Nonce string `json:"nonce,omitempty"`
+	Proof string `json:"proof,omitempty"`
 }
 
 // failed names the rank that failed.

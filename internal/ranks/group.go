@@ -17,6 +17,7 @@ import (
 type Group struct {
 	rank, size int
 	protocol   string
+	secret     secret
 	peers      []*peer // nil at this rank
 
 	// attaching guards the connections of the peers, which end closes.
@@ -58,7 +59,7 @@ const (
 )
 
 func newGroup(c Config) *Group {
-	return &Group{rank: c.Rank, size: c.Size, protocol: c.Protocol, peers: make([]*peer, c.Size), down: make(chan struct{})}
+	return &Group{rank: c.Rank, size: c.Size, protocol: c.Protocol, secret: secret(c.Secret), peers: make([]*peer, c.Size), down: make(chan struct{})}
 }
 
 // Rank returns the number of this rank.

@@ -2,8 +2,6 @@ package ranks
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -24,6 +22,9 @@ type Config struct {
 	Listener net.Listener
 	// Protocol names what the ranks exchange, and its version.
 	Protocol string
+	// Secret, if it is not empty, is known to the ranks only. Processes that do not know it cannot
+	// join, nor take the place of rank 0.
+	Secret string
 }
 
 // mostRanks bounds the size of a group: each pair of ranks has two connections.
@@ -177,12 +178,18 @@ func (g *Group) lead(ctx context.Context, config Config) error {
 	d := open(listener)
 	defer d.close()
 	w := welcome{Session: newSession(), Addresses: make([]string, g.size)}
+	nonces := make([]string, g.size)
 	for joined := 1; joined < g.size; {
 		a, err := g.next(ctx, d)
 		if err != nil {
 			return err
 		}
 		if a.Data || a.Session != "" { // of another group
+			_ = a.connection.Close()
+			continue
+		}
+		if !g.secret.proved(a.hello) { // a stranger, which must not end the group
+			_ = (&peer{control: a.connection}).send(frameJSON(failedFrame, failed{Rank: a.Rank, Reason: "it does not have the secret of rank 0"}))
 			_ = a.connection.Close()
 			continue
 		}
@@ -195,11 +202,11 @@ func (g *Group) lead(ctx context.Context, config Config) error {
 		if err := g.attach(a.Rank, a.connection, false); err != nil {
 			return err
 		}
-		w.Addresses[a.Rank] = a.Address
+		w.Addresses[a.Rank], nonces[a.Rank] = a.Address, a.Nonce
 		joined++
 	}
 	for _, p := range g.peers[1:] {
-		if err := p.send(frameJSON(welcomeFrame, w)); err != nil {
+		if err := p.send(frameJSON(welcomeFrame, g.secret.answer(w, nonces[p.rank]))); err != nil {
 			return g.Lost(p.rank, err)
 		}
 	}
@@ -226,7 +233,7 @@ func (g *Group) receiveRest(ctx context.Context, d *door, session string) error 
 		if err != nil {
 			return err
 		}
-		if a.Session != session || g.check(a.hello) != nil {
+		if a.Session != session || !g.secret.proved(a.hello) || g.check(a.hello) != nil {
 			_ = a.connection.Close()
 			continue
 		}
@@ -252,7 +259,7 @@ func (g *Group) join(ctx context.Context, config Config) error {
 	d := open(listener)
 	defer d.close()
 	h := hello{Protocol: g.protocol, Rank: g.rank, Size: g.size, Address: addressOf(d.listener)}
-	w, err := enter(ctx, first, h)
+	w, err := g.enter(ctx, first, h)
 	if err != nil {
 		return errors.Join(err, first.Close())
 	}
@@ -282,7 +289,8 @@ func (g *Group) join(ctx context.Context, config Config) error {
 }
 
 // enter sends the first message to rank 0 and waits for its answer.
-func enter(ctx context.Context, connection net.Conn, h hello) (w welcome, err error) {
+func (g *Group) enter(ctx context.Context, connection net.Conn, h hello) (w welcome, err error) {
+	h = g.secret.prove(h)
 	unblock := context.AfterFunc(ctx, func() { _ = connection.Close() })
 	defer unblock()
 	if _, err = connection.Write(frameJSON(helloFrame, h)); err == nil {
@@ -290,6 +298,9 @@ func enter(ctx context.Context, connection net.Conn, h hello) (w welcome, err er
 	}
 	if ended := cancel.Error(ctx); ended != nil {
 		return w, fmt.Errorf("wait for the other ranks: %w", ended)
+	}
+	if err == nil && !g.secret.answered(w, h) {
+		return w, &RankError{Rank: 0, ReportedBy: g.rank, Err: fmt.Errorf("it does not have the secret of rank %d: %w", g.rank, ErrMismatch)}
 	}
 	if r := (*RankError)(nil); err != nil && !errors.As(err, &r) {
 		err = &RankError{Rank: 0, ReportedBy: 0, Err: fmt.Errorf("%w: %w", ErrLost, err)}
@@ -312,7 +323,7 @@ func (g *Group) connect(ctx context.Context, rank int, address string, h hello) 
 	})
 	connection, err := dial(ctx, address)
 	if err == nil {
-		if _, err = connection.Write(frameJSON(helloFrame, h)); err != nil {
+		if _, err = connection.Write(frameJSON(helloFrame, g.secret.prove(h))); err != nil {
 			err = errors.Join(err, connection.Close())
 		}
 	}
@@ -323,10 +334,4 @@ func (g *Group) connect(ctx context.Context, rank int, address string, h hello) 
 		return &RankError{Rank: rank, ReportedBy: rank, Err: fmt.Errorf("connect to %s: %w", address, err)}
 	}
 	return g.attach(rank, connection, h.Data)
-}
-
-func newSession() string {
-	bytes := make([]byte, 16)
-	_, _ = rand.Read(bytes) // it never fails
-	return hex.EncodeToString(bytes)
 }

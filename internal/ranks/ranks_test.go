@@ -397,6 +397,72 @@ func TestStrangers(t *testing.T) {
 }
 
 // A member that sends what is no message is named.
+// TestSecret has processes without the secret try to join. They are refused, and the group waits for
+// its ranks.
+func TestSecret(t *testing.T) {
+	for _, at := range []place{unixPlace(t), tcpPlace(t)} {
+		for rank, err := range each(3, func(rank int) error {
+			c := at.config(rank, 3)
+			for _, wrong := range []string{"", "another secret"} {
+				if c.Secret = wrong; rank == 0 {
+					continue
+				}
+				_, err := Open(t.Context(), c)
+				if err == nil || !strings.Contains(err.Error(), "it does not have the secret of rank 0") {
+					return fmt.Errorf("with the secret %q: %v", wrong, err)
+				}
+			}
+			c.Secret = "the secret"
+			g, err := Open(t.Context(), c)
+			if err != nil {
+				return err
+			}
+			_, err = g.Exchange(t.Context(), messages(g, 1))
+			return errors.Join(err, g.Close())
+		}) {
+			require.NoError(t, err, "rank %d", rank)
+		}
+	}
+}
+
+// TestSecretOfRankZero refuses a rank 0 that does not have the secret.
+func TestSecretOfRankZero(t *testing.T) {
+	for _, wrong := range []string{"", "another secret"} {
+		at := tcpPlace(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		failures := each(2, func(rank int) error {
+			c := at.config(rank, 2)
+			if c.Secret = wrong; rank == 1 {
+				c.Secret = "the secret"
+				defer cancel()
+			}
+			g, err := Open(ctx, c)
+			if err == nil {
+				err = g.Close()
+			}
+			return err
+		})
+		require.Error(t, failures[0])
+		require.ErrorContains(t, failures[1], "it does not have the secret of rank")
+	}
+}
+
+// TestProofs are of one message each: a changed or a repeated one has none.
+func TestProofs(t *testing.T) {
+	s := secret("the secret")
+	h := s.prove(hello{Protocol: "p", Rank: 1, Size: 2, Address: "tcp:a"})
+	require.True(t, s.proved(h))
+	require.NotContains(t, string(frameJSON(helloFrame, h)), "the secret")
+	again := s.prove(hello{Protocol: "p", Rank: 1, Size: 2, Address: "tcp:a"})
+	require.NotEqual(t, h.Proof, again.Proof)
+	w := s.answer(welcome{Session: "s", Addresses: []string{"", "tcp:a"}}, h.Nonce)
+	require.True(t, s.answered(w, h))
+	require.False(t, s.answered(w, again))
+	h.Address, w.Addresses = "tcp:b", []string{"", "tcp:b"}
+	require.False(t, s.proved(h))
+	require.False(t, s.answered(w, h))
+}
+
 func TestHostileMembers(t *testing.T) {
 	long := frame(messageFrame, nil)
 	binary.LittleEndian.PutUint32(long[8:], 1<<32-1)

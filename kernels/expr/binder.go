@@ -189,6 +189,10 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 		return b.choice(arguments)
 	case clamp:
 		return b.clamp(arguments)
+	case trueDivide, floorDivide, floorRemainder:
+		return b.quotient(n.op, arguments)
+	case roundDigits:
+		return b.roundDigits(arguments)
 	case exprtree.Cast, exprtree.CastWrap:
 		return b.userCast(n, arguments[0])
 	case exprtree.Hash:

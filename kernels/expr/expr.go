@@ -49,6 +49,10 @@ const (
 	alias = exprtree.Ops + 1 + iota
 	fillNull
 	clamp
+	trueDivide
+	floorDivide
+	floorRemainder
+	roundDigits
 	contains
 	find
 	like

@@ -95,6 +95,14 @@ func (n *node) name() string {
 		return "fill_null"
 	case clamp:
 		return "clamp"
+	case trueDivide:
+		return "true_div"
+	case floorDivide:
+		return "floor_div"
+	case floorRemainder:
+		return "floor_mod"
+	case roundDigits:
+		return "round_digits"
 	case contains:
 		return "contains"
 	case find:
@@ -160,7 +168,7 @@ func (n *node) literalText() string {
 	switch value := n.value.(type) {
 	case nil:
 		if n.to == nil {
-			return "nil"
+			return "null"
 		}
 		return fmt.Sprintf("null of %v", n.to)
 	case string:

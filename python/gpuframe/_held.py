@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from .errors import ReleasedError
+from .errors import ReleasedError, WrongTypeError
 
 _Self = TypeVar("_Self", bound="Held")
 
@@ -21,6 +21,9 @@ class Held(_Base):
     """
 
     __slots__ = ()
+
+    #: The method that returns the values as Python objects, for messages.
+    _listed = "tolist()"
 
     def release(self) -> None:
         """Release the memory now. Memory that columns or other libraries hold stays valid."""
@@ -40,6 +43,14 @@ class Held(_Base):
 
     def __exit__(self, *_: Any) -> None:
         self.release()
+
+    def _compared(self, other: object) -> NoReturn:
+        kind = type(self).__name__.lower()
+        raise WrongTypeError(f'the values of a {kind} are not compared by operators: use expressions, as in '
+                             f'table.lazy().filter(gpuframe.col("x") == 1), or compare lists of {kind}.{self._listed}')
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __hash__ = object.__hash__
 
     def __getstate__(self) -> NoReturn:
         kind = type(self).__name__.lower()

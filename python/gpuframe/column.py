@@ -307,7 +307,9 @@ class Column(Held, Exchangeable):
     def tolist(self) -> list[Any]:
         """Return the elements as Python objects, None for nulls.
 
-        Dates, decimals and nested types other than fixed-size lists need pyarrow.
+        Dates and times are those of module datetime, which has microseconds and the years 1 to
+        9999; decimals are Decimal, structs dicts, maps lists of pairs. Unions, intervals,
+        run-ends, and times that datetime cannot hold, need pyarrow.
         """
         return _elements.tolist(self)
 

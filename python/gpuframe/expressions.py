@@ -326,16 +326,22 @@ class Expr(_Aggregates):
         return call("mul", other, self)
 
     def __truediv__(self, other: IntoExpr) -> Expr:
-        return call("div", call("mul", self, 1.0), other)
+        return call("true_div", self, other)
 
     def __rtruediv__(self, other: IntoExpr) -> Expr:
-        return call("div", call("mul", lit(other), 1.0), self)
+        return call("true_div", other, self)
+
+    def __floordiv__(self, other: IntoExpr) -> Expr:
+        return call("floor_div", self, other)
+
+    def __rfloordiv__(self, other: IntoExpr) -> Expr:
+        return call("floor_div", other, self)
 
     def __mod__(self, other: IntoExpr) -> Expr:
-        return _modulo(self, lit(other))
+        return call("floor_mod", self, other)
 
     def __rmod__(self, other: IntoExpr) -> Expr:
-        return _modulo(lit(other), self)
+        return call("floor_mod", other, self)
 
     def __pow__(self, other: IntoExpr) -> Expr:
         return call("pow", self, other)
@@ -493,9 +499,9 @@ class Expr(_Aggregates):
         """The value rounded up. Unlike in Polars, integers become floats."""
         return call("ceil", self)
 
-    def round(self) -> Expr:
-        """The nearest whole number, half to even. Unlike in Polars, integers become floats."""
-        return call("round", self)
+    def round(self, decimals: int = 0) -> Expr:
+        """The nearest number with some digits behind the point, half to even; -2 rounds to hundreds. Unlike in Polars, integers become floats."""
+        return call("round_digits", self, digits=decimals) if decimals else call("round", self)
 
     def truncate(self) -> Expr:
         """The value rounded towards zero. Unlike in Polars, integers become floats."""
@@ -564,13 +570,6 @@ def _all(conditions: Sequence[Any]) -> Expr:
     for each in conditions[1:]:
         made = made & each
     return made
-
-
-def _modulo(a: Expr, b: Expr) -> Expr:
-    """The remainder with the sign of the divisor, as Python's and Polars'."""
-    remainder = call("mod", a, b)
-    apart = (remainder != 0) & ((remainder < 0) != (b < 0))
-    return call("if", apart, remainder + b, remainder).alias_of(a)
 
 
 class StringExpr:

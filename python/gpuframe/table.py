@@ -78,6 +78,8 @@ class Table(Held, Tensor):
 
     __slots__ = ("_info", "_manager", "__weakref__")
 
+    _listed = "to_pylist()"
+
     _info: Optional[dict[str, Any]]
     _manager: Any
 

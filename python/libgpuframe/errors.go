@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/internal/apiterms"
 	"github.com/gpuframe/gpuframe/internal/querydata"
 	"github.com/gpuframe/gpuframe/internal/sink"
 	sources "github.com/gpuframe/gpuframe/internal/source"
@@ -151,36 +151,13 @@ func noColumnOf(name string, names []string) error {
 	return fmt.Errorf("no column %q; the columns are %s: %w", name, strings.Join(names, ", "), errNoColumn)
 }
 
-// goNames matches the names of Go packages with which messages of the packages below
-// begin. Python programs do not know these names.
-var goNames = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|exec|expr|gpuframe|group|join|kernels|memory|order|plan|querydata|reduce|selection|share|sink|source|window): )+`)
-
-// pythonTerms are pairs of a remedy in a message of Go and its replacement for Python.
-var pythonTerms = []string{
-	dlpack.ErrNulls.Error(), "the column has nulls, which DLPack lacks: hand over values() and is_valid(), or use Arrow",
-	"with Manager.SetBudget", "with set_budget()",
-	"; close tables or raise ServerOptions.References", "; release tables",
-	"; disconnect some or raise ServerOptions.Clients", "; close some",
-	"ServerOptions.Mode is", "mode is",
-	"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time",
-	"use Import for other tensors", "hand over one column at a time",
-	"use Import, which makes lists of the rows", "hand over one column at a time",
-	"give one of them another name with As", "give one of them another name with alias()",
-	"compute it with With first", "compute it with with_columns() first",
-	"compute the inner one with With first, or add Over to it", "compute the inner one with with_columns() first, or add over() to it",
-	"aggregate it, or compute it with With first", "aggregate it, or compute it with with_columns() first",
-	"use First, Min or List of it, or group by it", "use first(), min() or implode() of it, or group by it",
-	"Where and Over apply to aggregates", "over() applies to aggregates",
-	"open the engine with a larger Budget", "set a larger budget",
-	"use Tail for the last rows", "use tail() for the last rows",
-}
-
-var pythonTermsReplacer = strings.NewReplacer(pythonTerms...)
+// columnWithNulls is dlpack.ErrNulls for Python.
+const columnWithNulls = "the column has nulls, which DLPack lacks: hand over values() and is_valid(), or use Arrow"
 
 // plainText returns an error's text with Python's names and without the texts of Go's
 // conditions.
 func plainText(err error) string {
-	text := pythonTermsReplacer.Replace(goNames.ReplaceAllString(err.Error(), "$1"))
+	text := apiterms.Text(apiterms.Python, strings.ReplaceAll(err.Error(), dlpack.ErrNulls.Error(), columnWithNulls))
 	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile} {
 		text = strings.TrimSuffix(text, ": "+each.Error())
 	}

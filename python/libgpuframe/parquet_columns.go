@@ -23,19 +23,24 @@ import (
 type columnsReader struct {
 	references atomic.Int64
 	schema     *arrow.Schema
-	columns    []pqarrow.RecordReader
-	record     arrow.Record
-	err        error
+	file       *pqarrow.FileReader
+	// leaves are those of each column.
+	leaves  [][]int
+	columns []pqarrow.RecordReader
+	record  arrow.Record
+	// rows is the number of rows that were read.
+	rows int64
+	err  error
 }
 
-// newColumnsReader returns a reader of the leaves, nil for all. If only one goroutine
-// can run at a time, or there is one column, it is arrow-go's own.
+// newColumnsReader returns a reader of the leaves, nil for all. Without columns it is
+// arrow-go's own.
 func newColumnsReader(file *pqarrow.FileReader, leaves []int) (array.RecordReader, error) {
 	groups := leavesByColumn(file, leaves)
-	if len(groups) < 2 || runtime.GOMAXPROCS(0) < 2 {
+	if len(groups) == 0 {
 		return file.GetRecordReader(context.Background(), leaves, nil)
 	}
-	r := &columnsReader{}
+	r := &columnsReader{file: file, leaves: groups}
 	r.references.Store(1)
 	var fields []arrow.Field
 	for _, group := range groups {
@@ -91,20 +96,17 @@ func (r *columnsReader) Next() bool {
 		})
 	}
 	workers.Wait()
-	for _, failure := range failures {
+	for i, failure := range failures {
 		if failure != nil {
-			r.err = failure
+			r.err = r.located(i, r.damaged(i, r.rows), failure)
 			return false
 		}
-	}
-	if !more[0] {
-		r.err = io.EOF
 	}
 	columns := make([]arrow.Array, len(r.columns))
 	var rows int64
 	for i, column := range r.columns {
 		if more[i] != more[0] || more[i] && i > 0 && column.Record().NumRows() != rows {
-			r.err = fmt.Errorf("the columns %q and %q have different numbers of rows: %w", r.schema.Field(0).Name, r.schema.Field(i).Name, errContents)
+			r.err = r.shorter()
 			return false
 		}
 		if more[i] {
@@ -113,8 +115,70 @@ func (r *columnsReader) Next() bool {
 	}
 	if more[0] {
 		r.record = array.NewRecord(r.schema, columns, rows)
+		r.rows += rows
+		return true
 	}
-	return more[0]
+	// arrow-go takes some damaged pages for the end of the column.
+	if r.err = io.EOF; r.rows != r.file.ParquetReader().NumRows() {
+		r.err = r.shorter()
+	}
+	return false
+}
+
+// shorter is the error for columns with another number of rows than the file.
+func (r *columnsReader) shorter() error {
+	for i := range r.columns {
+		if group := r.damaged(i, 0); group >= 0 {
+			return r.located(i, group, fmt.Errorf("it has another number of rows than its row group: %w", errContents))
+		}
+	}
+	return fmt.Errorf("the columns have other numbers of rows than the file, which has %d: %w", r.file.ParquetReader().NumRows(), errContents)
+}
+
+// located adds the column and the row group, or -1, to an error.
+func (r *columnsReader) located(column, group int, err error) error {
+	field := r.schema.Field(column)
+	err = fmt.Errorf("column %q of %v: %w", field.Name, field.Type, err)
+	if group >= 0 {
+		err = fmt.Errorf("row group %d: %w", group, err)
+	}
+	return err
+}
+
+// damaged returns the first row group of a column, from that of a row on, that cannot be read, or
+// -1. Records span row groups, so it reads each of them again.
+func (r *columnsReader) damaged(column int, row int64) int {
+	var end int64
+	for group, metadata := range r.file.ParquetReader().MetaData().RowGroups {
+		if end += metadata.NumRows; end <= row {
+			continue
+		}
+		if rows, err := rowsOf(r.file, group, r.leaves[column]); err != nil || rows != metadata.NumRows {
+			return group
+		}
+	}
+	return -1
+}
+
+// rowsOf reads a column of a row group to its end, and returns the number of its rows.
+func rowsOf(file *pqarrow.FileReader, group int, leaves []int) (rows int64, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%v: %w", reason, errContents)
+		}
+	}()
+	records, err := file.GetRecordReader(context.Background(), leaves, []int{group})
+	if err != nil {
+		return 0, err
+	}
+	defer records.Release()
+	for {
+		more, err := nextOf(records)
+		if err != nil || !more {
+			return rows, err
+		}
+		rows += records.Record().NumRows()
+	}
 }
 
 // nextOf reads the next rows of a column. A panic of arrow-go about the file's contents

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
 
@@ -23,7 +25,7 @@ import (
 )
 
 // writeFlat writes columns of integers and strings, and returns the record.
-func writeFlat(t testing.TB, path string, columns, rows int) arrow.Record {
+func writeFlat(t testing.TB, path string, columns, rows int, options ...parquet.WriterProperty) arrow.Record {
 	var fields []arrow.Field
 	for i := range columns {
 		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String}[i%2], Nullable: true})
@@ -44,7 +46,8 @@ func writeFlat(t testing.TB, path string, columns, rows int) arrow.Record {
 	record := b.NewRecord()
 	out, err := os.Create(path)
 	require.NoError(t, err)
-	writer, err := pqarrow.NewFileWriter(s, out, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageSize(1<<14)), pqarrow.DefaultWriterProps())
+	options = append([]parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageSize(1 << 14)}, options...)
+	writer, err := pqarrow.NewFileWriter(s, out, parquet.NewWriterProperties(options...), pqarrow.DefaultWriterProps())
 	require.NoError(t, err)
 	require.NoError(t, writer.WriteBuffered(record))
 	require.NoError(t, writer.Close())
@@ -105,6 +108,29 @@ func TestDamagedParquetInParallel(t *testing.T) {
 		require.NoError(t, b.Release())
 	}
 	require.Greater(t, failed, 10)
+}
+
+// TestDamagedParquetNamesItsPlace damages one column of one row group.
+func TestDamagedParquetNamesItsPlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "damaged.parquet")
+	record := writeFlat(t, path, 4, 6_000, parquet.WithMaxRowGroupLength(2_000), parquet.WithDictionaryDefault(false))
+	record.Release()
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	reader, err := file.OpenParquetFile(path, false)
+	require.NoError(t, err)
+	place := reader.MetaData().RowGroups[1].Columns[2].MetaData.DataPageOffset
+	require.NoError(t, reader.Close())
+	copy(whole[place:], bytes.Repeat([]byte{0xff}, 40))
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	for _, columns := range [][]string{nil, {"c2"}, {"c3", "c2"}} {
+		_, err = reading{Columns: columns}.read(m, path, openParquet)
+		require.ErrorContains(t, err, `row group 1: column "c2" of int64: `)
+	}
+	b, err := reading{Columns: []string{"c0", "c1"}}.read(m, path, openParquet)
+	require.NoError(t, err)
+	require.NoError(t, b.Release())
 }
 
 func BenchmarkReadParquet(b *testing.B) {

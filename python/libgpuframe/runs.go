@@ -75,7 +75,7 @@ func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, 
 		q, err := querydata.Decode(engine, []byte(C.GoString(document)), options)
 		if err != nil {
 			release()
-			return err
+			return documentProblem(err)
 		}
 		*out = C.uint64_t(objects.add(start(q, o, release)))
 		return nil

@@ -99,8 +99,8 @@ def pointer_of(raw):
 class Array:
     """One Arrow array, or a struct of several; ``offset`` elements lie before it."""
 
-    def __init__(self, form, length, buffers, nulls=0, children=(), name="", offset=0):
-        self.form, self.length, self.buffers, self.nulls = form, length, buffers, nulls
+    def __init__(self, form, length, buffers, nulls=0, children=(), name="", offset=0, nullable=True):
+        self.form, self.length, self.buffers, self.nulls, self.nullable = form, length, buffers, nulls, nullable
         self.children, self.name, self.offset = list(children), name, offset
 
     @classmethod
@@ -133,7 +133,7 @@ class Array:
         return cls("+s", first.length if first else 0, [None], children=columns.values())
 
     def schema(self):
-        c = CSchema(format=self.form.encode(), name=self.name.encode(), flags=2, n_children=len(self.children), release=_on_schema)
+        c = CSchema(format=self.form.encode(), name=self.name.encode(), flags=2 if self.nullable else 0, n_children=len(self.children), release=_on_schema)
         children = [ctypes.pointer(each.schema()) for each in self.children]
         c.children = (ctypes.POINTER(CSchema) * max(1, len(children)))(*children)
         c.private_data = _keep(c.children, children, c.format, c.name)

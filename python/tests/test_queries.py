@@ -60,6 +60,13 @@ EXPRESSIONS = {
     "modulo": (col("qty") % 3, null(lambda r: r["qty"] % 3), ["qty"]),
     "negative modulo": (col("qty") % -3, null(lambda r: r["qty"] % -3), ["qty"]),
     "float modulo": (col("price") % 1.5, null(lambda r: r["price"] % 1.5), ["price"]),
+    "floor division": (col("qty") // 3, null(lambda r: r["qty"] // 3), ["qty"]),
+    "floor division by negatives": (col("qty") // -2, null(lambda r: r["qty"] // -2), ["qty"]),
+    "floor division of floats": (col("price") // 0.75, null(lambda r: r["price"] // 0.75), ["price"]),
+    "reflected division": (7 / (col("id") + 1), lambda r: 7 / (r["id"] + 1), []),
+    "reflected floor division": (-7 // (col("id") + 1), lambda r: -7 // (r["id"] + 1), []),
+    "rounded": (col("price").round(1), null(lambda r: round(r["price"], 1)), ["price"]),
+    "rounded to tens": ((col("id") + 0.5).round(-1), lambda r: round(r["id"] + 0.5, -1), []),
     "reflected": (10 - col("id"), lambda r: 10 - r["id"], []),
     "comparison": (col("qty") >= col("price"), null(lambda r: r["qty"] >= r["price"]), ["qty", "price"]),
     "logic": ((col("qty") > 0) & (col("price") > 0),
@@ -253,7 +260,7 @@ def test_wrong_arguments():
         lazy.join(lazy.collect(), on="x")
     with pytest.raises(ValueError, match="Unicode"):
         lazy.select(lit("\ud800")).collect()
-    with pytest.raises(ValueError, match="steps\\[1\\].*n.*expected a whole number"):
+    with pytest.raises(ValueError, match=r'^head \(test_queries.py:\d+\): n is "x", expected a whole number'):
         lazy.head("x").collect()
     with pytest.raises(ValueError, match='no kind of join is called "outer"'):
         lazy.join(lazy, on="x", how="outer").collect()
@@ -264,6 +271,37 @@ def test_wrong_arguments():
         lazy.select(deep).collect()
     with pytest.raises(TypeError, match="whole expression"):
         lazy.select(gpuframe.when(col("x") > 0).then(1)).collect()
+
+
+def test_wrong_arguments_name_parameters_and_places():
+    """Documents and the Go API have other names for most of them."""
+    lazy = gpuframe.from_columns({"x": [0], "b": [True], "t": [1.5]}, device="host").with_columns(at=lit(datetime.datetime(2026, 1, 1)).cast("timestamp[us]"))
+    zoned = lazy.with_columns(z=col("at").dt.instant_in("Europe/Oslo"))
+    for query, verb, text in [
+        (lazy.join(lazy, on="x", how="outer"), "join", 'how: no kind of join is called "outer"'),
+        (lazy.join_asof(lazy, on="x", strategy="next"), "join_asof", 'strategy: no direction is called "next"'),
+        (lazy.top_k("many", by="x"), "top_k", 'k is "many", expected a whole number'),
+        (gpuframe.scan_csv("a.csv", separator=";;"), "scan_csv", 'separator is ";;", expected one character'),
+        (lazy.select(col("x").cast("integer")), "select", 'dtype is "integer", expected a type such as'),
+        (lazy.select(col("x").sum().over("b", min_samples="2")), "select", 'min_samples is "2"'),
+        (lazy.resample("at", "1mo", col("x").sum(), week_start="noday"), "resample", 'week_start: no day of the week is called "noday"'),
+        (lazy.select(col("t").cast(str)), "select", "cannot cast float64 to utf8, use format_float()"),
+        (lazy.select(col("at").cast(str)), "select", "use dt.strftime()"),
+        (zoned.filter(col("z") > col("at")), "filter", "take dt.local_time() of it, or dt.instant_in() of the other one"),
+        (zoned.select(col("z").dt.hour()), "select", "take dt.local_time() for the parts in a time zone"),
+        (lazy.select(gpuframe.max_horizontal("b", "b")), "select", "take & or |"),
+        (lazy.select("x", "x"), "select", "give one of them another name with alias()"),
+        (lazy.group_by("x").agg("t"), "agg", "use first(), min() or implode() of it, or group by it"),
+        (lazy.slice(-1), "slice", "use tail() for the last rows"),
+        (lazy.sample(fraction=1.5), "sample", "or more with with_replacement=True"),
+        (lazy.select(lit(None).alias("n")), "select", "None has no type here, use lit(None, dtype)"),
+    ]:
+        with pytest.raises(gpuframe.QueryError) as caught:
+            query.collect(device="host")
+        (problem,) = caught.value.problems
+        assert problem.verb == verb and problem.file == __file__ and text in problem.text, problem
+    with gpuframe.budget("1 kB", device="host"), pytest.raises(MemoryError, match=r"release some, or set a larger budget|set_budget\(\)"):
+        gpuframe.Table.from_columns({"x": range(1000)}, device="host")
 
 
 def test_all_problems_are_reported_with_their_places():
@@ -734,6 +772,20 @@ def test_durations():
     assert [list(row.values())[1] for row in got[:2]] == [26, -1]
     assert [[row[form] for form in ("iso", "go", "clock")] for row in got[:3]] == [
         ["P1DT2H3M4.5S", "26h3m4.5s", "26:03:04.5"], ["-PT1H30M", "-1h30m0s", "-01:30:00"], ["PT0S", "0s", "00:00:00"]]
+
+
+def test_quotients_of_durations():
+    """Those of Python's timedelta, but whole units where Python rounds to microseconds."""
+    day, spans = datetime.timedelta(days=1), [datetime.timedelta(hours=h) for h in (49, -5, 0)]
+    units = [span // datetime.timedelta(microseconds=1) for span in spans]
+    made = gpuframe.from_columns({"us": units, "n": [7, 2, 0]}, device="host").with_columns(a=col("us").cast("duration[us]"))
+    got = made.select(half=col("a") / 2, part=col("a") / 2.5, whole=col("a") // 7, days=col("a") / lit(day), count=col("a") // lit(day), rest=col("a") % lit(day),
+                      by=col("a") // col("n")).collect().to_pydict()
+    assert got["half"] == [span / 2 for span in spans] and got["part"] == [span / 2.5 for span in spans] and got["whole"] == [span // 7 for span in spans]
+    assert got["days"] == pytest.approx([span / day for span in spans]) and got["count"] == [span // day for span in spans]
+    assert got["rest"] == [span % day for span in spans] and got["by"] == [spans[0] // 7, spans[1] // 2, None]
+    with pytest.raises(gpuframe.QueryError, match="cannot divide"):
+        made.select(1 / col("a")).collect()
 
 
 def test_splits_and_differences():

@@ -1,7 +1,10 @@
 """Elements of all types as Python objects and numpy arrays."""
 
+import datetime
+import decimal
 import math
 import struct
+import sys
 
 import pytest
 
@@ -183,3 +186,77 @@ def test_copy(where):
             c.to_numpy(copy=False)
         with pytest.raises(TypeError, match="to_numpy"):
             numpy.asarray(c)
+
+
+def packed(letter, *values):
+    return struct.pack(f"<{len(values)}{letter}", *values)
+
+
+NOW = datetime.datetime(2026, 6, 1, 12, 30, 15, 500_000)
+MICROS = (NOW - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
+DAY = datetime.timedelta(days=1)
+PAIRS = [Array("u", 3, [None, packed("i", 0, 1, 2, 3), b"abc"], name="key", nullable=False), Array.of("int64", [1, None, 3], "value")]
+
+#: Arrays of three elements, the second one null, and the first and third as Python objects.
+ELEMENTS = {
+    "date32": (Array("tdD", 3, [bytes([5]), packed("i", -1, 2**31 - 1, 20_605)], 1), datetime.date(1969, 12, 31), NOW.date()),
+    "date64": (Array("tdm", 3, [bytes([5]), packed("q", -86_400_000, 2**62, 20_605 * 86_400_000)], 1), datetime.date(1969, 12, 31), NOW.date()),
+    "time32": (Array("tts", 3, [bytes([5]), packed("i", 1, -1, 86_399)], 1), datetime.time(0, 0, 1), datetime.time(23, 59, 59)),
+    "time64": (Array("ttn", 3, [bytes([5]), packed("q", 1_000, 2**60, 86_399_999_999_000)], 1), datetime.time(0, 0, 0, 1), datetime.time(23, 59, 59, 999_999)),
+    "seconds": (Array("tss:", 3, [bytes([5]), packed("q", -1, 2**62, 0)], 1), datetime.datetime(1969, 12, 31, 23, 59, 59), datetime.datetime(1970, 1, 1)),
+    "microseconds": (Array("tsu:", 3, [bytes([5]), packed("q", MICROS, 0, -1)], 1), NOW, datetime.datetime(1969, 12, 31, 23, 59, 59, 999_999)),
+    "nanoseconds": (Array("tsn:", 3, [bytes([5]), packed("q", MICROS * 1000, 1, 0)], 1), NOW, datetime.datetime(1970, 1, 1)),
+    "UTC": (Array("tsu:UTC", 3, [bytes([5]), packed("q", MICROS, 0, 0)], 1), NOW.replace(tzinfo=datetime.timezone.utc), datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)),
+    "offset": (Array("tss:+05:30", 3, [bytes([5]), packed("q", 0, 0, 86_400)], 1), *[datetime.datetime(
+        1970, 1, d, 5, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=5, minutes=30))) for d in (1, 2)]),
+    "duration": (Array("tDm", 3, [bytes([5]), packed("q", -86_400_000, 2**60, 1)], 1), -DAY, datetime.timedelta(milliseconds=1)),
+    "decimal": (Array("d:38,2", 3, [bytes([5]), b"".join(each.to_bytes(16, "little", signed=True) for each in (-1250, 0, 10**37 + 1))], 1),
+                decimal.Decimal("-12.50"), decimal.Decimal(10**37 + 1).scaleb(-2, decimal.Context(prec=50))),
+    "fixed-size binary": (Array("w:2", 3, [bytes([5]), b"abxxcd"], 1), b"ab", b"cd"),
+    "list": (Array("+l", 3, [bytes([5]), packed("i", 0, 2, 2, 3)], 1, [Array.of("int64", [1, None, 3], "item")]), [1, None], [3]),
+    "list of dates": (Array("+L", 3, [bytes([5]), packed("q", 1, 3, 3, 3)], 1, [Array("tdD", 3, [None, packed("i", 9, 0, 1)], name="item")]),
+                      [datetime.date(1970, 1, 1), datetime.date(1970, 1, 2)], []),
+    "fixed-size list": (Array("+w:2", 3, [bytes([5])], 1, [Array.of("utf8", ["a", None, "x", "x", "b", "c"], "item")]), ["a", None], ["b", "c"]),
+    "struct": (Array("+s", 3, [bytes([5])], 1, PAIRS), {"key": "a", "value": 1}, {"key": "c", "value": 3}),
+    "map": (Array("+m", 3, [bytes([5]), packed("i", 0, 2, 2, 3)], 1, [Array("+s", 3, [None], children=PAIRS, name="entries", nullable=False)]), [("a", 1), ("b", None)], [("c", 3)]),
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_elements_without_other_libraries(where, monkeypatch, name):
+    """Elements of every type, of arrays and of slices. None of them needs pyarrow."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    array, first, third = ELEMENTS[name]
+    table = gpuframe.Table.from_arrow(Array.struct({"x": array}), device="host").to_device(where)
+    assert table["x"].tolist() == [first, None, third]
+    assert table["x"][2:].tolist() == [third] and table["x"][1:2].tolist() == [None] and table["x"][:0].tolist() == []
+    assert table.to_pylist() == [{"x": first}, {"x": None}, {"x": third}]
+
+
+def test_zones_of_elements():
+    c = gpuframe.Column.from_arrow(Array("tss:Europe/Oslo", 2, [None, packed("q", 0, 15_552_000)]), device="host")
+    assert [each.isoformat() for each in c.tolist()] == ["1970-01-01T01:00:00+01:00", "1970-06-30T01:00:00+01:00"]
+
+
+@pytest.mark.parametrize("array, text", [
+    (Array("tsn:", 2, [None, packed("q", 0, 1)]), "'x'.*1 nanoseconds.*microseconds"),
+    (Array("tss:", 1, [None, packed("q", 2**60)]), "years 1 to 9999"),
+    (Array("tdD", 1, [None, packed("i", 2**30)]), "years 1 to 9999"),
+    (Array("tDs", 1, [None, packed("q", 2**62)]), "timedelta"),
+    (Array("tss:Europe/Atlantis", 1, [None, packed("q", 0)]), "no time zone 'Europe/Atlantis'"),
+    (Array("tiM", 1, [None, packed("i", 3)]), "needs pyarrow"),
+])
+def test_elements_that_python_cannot_hold(monkeypatch, array, text):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(gpuframe.UnsupportedError, match=text):
+        gpuframe.Column.from_arrow(array, name="x", device="host").tolist()
+
+
+def test_comparisons_are_refused():
+    """The comparison of identities would be False in silence."""
+    table = gpuframe.Table.from_columns({"x": [1, 2]}, device="host")
+    column = table["x"]
+    for compare in (lambda: column == 1, lambda: column != [1, 2], lambda: column > 1, lambda: column <= column, lambda: table == table, lambda: 1 == column):
+        with pytest.raises(TypeError, match=r"table.lazy\(\).filter\(gpuframe.col\("):
+            compare()
+    assert len({table, column}) == 2 and column in [column]

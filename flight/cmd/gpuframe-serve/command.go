@@ -119,15 +119,11 @@ func (f *flags) options() (flight.Options, error) {
 		options.Clients = clients
 	}
 	if len(f.files) > 0 {
-		roots := make([]string, len(f.files))
-		for i, folder := range f.files {
-			root, err := realPath(folder)
-			if err != nil {
-				return options, fmt.Errorf("--files: %w", err)
-			}
-			roots[i] = root
+		folders, err := openFolders(f.files)
+		if err != nil {
+			return options, fmt.Errorf("--files: %w", err)
 		}
-		options.Paths = func(_ string, paths []string) error { return below(roots, paths) }
+		options.Paths = func(_ string, paths []string) error { return folders.check(paths) }
 	}
 	return options, nil
 }
@@ -160,55 +156,6 @@ func readClients(path string) ([]flight.ClientAccess, error) {
 }
 
 // realPath returns the absolute path without symbolic links.
-func realPath(path string) (string, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(absolute)
-}
-
-// below reports paths that are not below one of the folders. A pattern stands for each file
-// that it matches.
-func below(roots, paths []string) error {
-	for _, path := range paths {
-		if strings.Contains(path, "://") {
-			return fmt.Errorf("the path %q: only files of the server can be read", path)
-		}
-		// A pattern is looked up only below a folder: it could walk through all others.
-		if meta := strings.IndexAny(path, "*?[\\"); meta >= 0 {
-			folder, err := realPath(filepath.Dir(path[:meta] + "x"))
-			if err != nil || !inside(roots, folder) {
-				return fmt.Errorf("the path %q is not below a folder of files that may be read", path)
-			}
-		}
-		files, err := filepath.Glob(path)
-		if err != nil {
-			return fmt.Errorf("the path %q: %w", path, err)
-		}
-		if len(files) == 0 {
-			files = []string{path}
-		}
-		for _, file := range files {
-			real, err := realPath(file)
-			if err != nil || !inside(roots, real) {
-				return fmt.Errorf("the path %q is not below a folder of files that may be read", path)
-			}
-		}
-	}
-	return nil
-}
-
-func inside(roots []string, path string) bool {
-	for _, root := range roots {
-		if relative, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(relative) {
-			return true
-		}
-	}
-	return false
-}
-
-// sourceOf returns the name and the source of a table on files.
 func sourceOf(table string) (string, flight.Source, error) {
 	name, path, ok := strings.Cut(table, "=")
 	if !ok || name == "" || path == "" {

@@ -49,6 +49,35 @@ func TestServe(t *testing.T) {
 	require.NoError(t, <-served)
 }
 
+// TestLinks refuses links to files outside of the folder, also as files of patterns and of folders,
+// and reads links to files within it.
+func TestLinks(t *testing.T) {
+	outside, root := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "secret.csv"), []byte("secret\n42\n"), 0o600))
+	for _, folder := range []string{"links", "inside", "deep/below", "odd"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(root, folder, "a.csv"), []byte("n\n1\n"), 0o600))
+	}
+	link := func(to, name string) { require.NoError(t, os.Symlink(to, filepath.Join(root, name))) }
+	link(filepath.Join(outside, "secret.csv"), "links/link.csv")
+	link(outside, "deep/below/folder")
+	link(filepath.Join(outside, "secret.csv"), "odd/[a].csv")
+	link("a.csv", "inside/link.csv")
+	list, err := openFolders([]string{root})
+	require.NoError(t, err)
+	real, err := filepath.EvalSymlinks(root)
+	require.NoError(t, err)
+	for path, allowed := range map[string]bool{
+		root + "/links/link.csv": false, root + "/links/*.csv": false, root + "/links": false, root: false, root + "/links/a.csv": true, root + "/*/a.csv": true,
+		root + "/deep": false, root + "/deep/below/folder/secret.csv": false, root + "/deep/below/a.csv": true, root + "/odd/[a].csv": false,
+		root + "/inside": true, root + "/inside/link.csv": true, real + "/inside/*.csv": true, root + "/inside/../links/a.csv": false,
+		root + "/none.csv": false, root + "x/a.csv": false, outside: false, "": false, "http://" + root: false,
+	} {
+		err := list.check([]string{path})
+		require.Equal(t, allowed, err == nil, "%s: %v", path, err)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for text, f := range map[string]flags{
 		"expected NAME=PATH":                 {tables: []string{"a"}},
@@ -60,7 +89,7 @@ func TestRefused(t *testing.T) {
 		`client "a": strconv`:                {clients: write(t, "clients.json", `[{"name": "a", "budget": "x"}]`)},
 		`unknown field "budgt"`:              {clients: write(t, "clients.json", `[{"name": "a", "token": "b", "budgt": "1MiB"}]`)},
 		"--budget: strconv":                  {budget: "much"},
-		"--files: lstat":                     {files: []string{"/nowhere"}},
+		"--files: open":                      {files: []string{"/nowhere"}},
 		"no name or no token":                {clients: write(t, "clients.json", `[{"name": "a"}]`)},
 	} {
 		if f.listen == "" {

@@ -47,6 +47,9 @@ type Config struct {
 	// Listener, if it is not nil, is the listener of rank 0, in place of one at Address.
 	// Open closes it.
 	Listener net.Listener
+	// Secret, if it is not empty, is known to the ranks only: processes without it cannot join. It
+	// is not sent.
+	Secret string
 	// Manager has the memory of the results.
 	Manager *memory.Manager
 	// RoundBytes is the size of the pinned memory that each direction of each connection
@@ -108,7 +111,7 @@ func Open(ctx context.Context, config Config) (*World, error) {
 	if config.at == nil {
 		config.at = func() {}
 	}
-	group, err := ranks.Open(ctx, ranks.Config{Rank: config.Rank, Size: config.Size, Address: config.Address, Listener: config.Listener, Protocol: protocol})
+	group, err := ranks.Open(ctx, ranks.Config{Rank: config.Rank, Size: config.Size, Address: config.Address, Listener: config.Listener, Protocol: protocol, Secret: config.Secret})
 	if err != nil {
 		return nil, fmt.Errorf("exchange: world: open rank %d of %d: %w", config.Rank, config.Size, err)
 	}

@@ -33,13 +33,13 @@
 //	window     = [ expressions ] [ "order" "by" keys ] [ "rows" bound "to" bound | "range" bound "to" bound ]
 //	           [ "at" "least" number ] .
 //	bound      = [ "-" ] number [ "day" | "hour" | "minute" | "second" ] | "start" | "end" .
-//	primary    = number | text | "true" | "false" | "date" text | "timestamp" text
-//	           | name | function "(" [ expressions ] ")" | "cast" "(" ( expression | "null" ) "," type ")"
+//	primary    = number | text | "true" | "false" | "null" | "date" text | "timestamp" text
+//	           | name | function "(" [ expressions ] ")" | "cast" "(" expression "," type ")"
 //	           | "(" expression ")" .
 //
 // A name is letters, digits and underscores, or any text between backticks: `mean delay`.
 // A text is between single or double quotes, which are doubled within it. Words are in
-// lower case. "sample" keeps a fraction of the rows for a number below 1, else that many
+// lower case. "null" has the type of the other operands. "sample" keeps a fraction of the rows for a number below 1, else that many
 // rows. The bounds of "rows" are relative to the row; those of "range" are differences of the
 // order key, with a unit for times; "start" and "end" are no limit. [Functions] and [Types] list the names of functions and types. An expression
 // means what the method of gpuframe.Expr with the same name does.

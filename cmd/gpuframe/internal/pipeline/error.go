@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gpuframe/gpuframe/internal/apiterms"
 )
 
 // ErrSyntax reports a text that is not of the grammar.
@@ -20,14 +22,14 @@ type Error struct {
 	Err    error
 }
 
-// Error returns the message, and the line with a mark below the place.
+// Error returns the message in the words of the command line, and the line with a mark below the place.
 func (e *Error) Error() string {
 	before := e.Text[:e.Offset]
 	line := strings.Count(before, "\n") + 1
 	begin := strings.LastIndexByte(before, '\n') + 1
 	shown, _, _ := strings.Cut(e.Text[begin:], "\n")
 	column := utf8.RuneCountInString(before[begin:])
-	message := e.Err.Error()
+	message := apiterms.Text(apiterms.CommandLine, e.Err.Error())
 	if errors.Is(e.Err, ErrSyntax) {
 		message = strings.TrimSuffix(message, ": "+ErrSyntax.Error())
 	}

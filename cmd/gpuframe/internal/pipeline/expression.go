@@ -23,6 +23,8 @@ type node struct {
 	literal any
 	// column is the name of a column.
 	column string
+	// null is set for null, which has the type of the other operands and none alone.
+	null bool
 }
 
 // expression reads an expression. Or binds the least.
@@ -246,6 +248,9 @@ func (p *parser) primary() (*node, error) {
 	case t.is("true"), t.is("false"):
 		p.next()
 		return literal(t.begin, t.value == "true"), nil
+	case t.is("null"):
+		p.next()
+		return &node{begin: t.begin, value: gpuframe.Lit(nil), null: true}, nil
 	case p.accept("("):
 		n, err := p.expression()
 		if err != nil {
@@ -348,13 +353,9 @@ func (p *parser) call(name token) (*node, error) {
 // cast reads the value and the type of a cast.
 func (p *parser) cast(name token) (*node, error) {
 	p.next()
-	var of *node
-	var err error
-	null := p.accept("null")
-	if !null {
-		if of, err = p.expression(); err != nil {
-			return nil, err
-		}
+	operand, err := p.expression()
+	if err != nil {
+		return nil, err
 	}
 	if err := p.expect(","); err != nil {
 		return nil, err
@@ -367,8 +368,8 @@ func (p *parser) cast(name token) (*node, error) {
 	if err := p.expect(")"); err != nil {
 		return nil, err
 	}
-	if null {
+	if operand.null {
 		return &node{begin: name.begin, value: gpuframe.LitOf(to, nil)}, nil
 	}
-	return &node{begin: name.begin, value: of.value.Cast(to), operands: []*node{of}}, nil
+	return &node{begin: name.begin, value: operand.value.Cast(to), operands: []*node{operand}}, nil
 }

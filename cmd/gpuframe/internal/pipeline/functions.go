@@ -6,25 +6,11 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe"
 )
 
 // Functions returns the names of the functions, sorted.
 func Functions() []string { return slices.Sorted(maps.Keys(functions)) }
-
-// Types returns the names of the types of casts, sorted.
-func Types() []string { return slices.Sorted(maps.Keys(types)) }
-
-// types are the types of casts.
-var types = map[string]arrow.DataType{
-	"bool": arrow.FixedWidthTypes.Boolean,
-	"int8": arrow.PrimitiveTypes.Int8, "int16": arrow.PrimitiveTypes.Int16, "int32": arrow.PrimitiveTypes.Int32, "int64": arrow.PrimitiveTypes.Int64,
-	"uint8": arrow.PrimitiveTypes.Uint8, "uint16": arrow.PrimitiveTypes.Uint16, "uint32": arrow.PrimitiveTypes.Uint32, "uint64": arrow.PrimitiveTypes.Uint64,
-	"float32": arrow.PrimitiveTypes.Float32, "float64": arrow.PrimitiveTypes.Float64,
-	"string": arrow.BinaryTypes.String, "date": arrow.FixedWidthTypes.Date32, "timestamp": arrow.FixedWidthTypes.Timestamp_us,
-}
 
 // function is a function of expressions.
 type function struct {
@@ -47,14 +33,23 @@ func (f function) arity() string {
 var functions = map[string]function{
 	"abs": one(gpuframe.Expr.Abs), "sign": one(gpuframe.Expr.Sign), "sqrt": one(gpuframe.Expr.Sqrt), "exp": one(gpuframe.Expr.Exp),
 	"log": one(gpuframe.Expr.Log), "sin": one(gpuframe.Expr.Sin), "cos": one(gpuframe.Expr.Cos), "floor": one(gpuframe.Expr.Floor),
-	"ceil": one(gpuframe.Expr.Ceil), "round": one(gpuframe.Expr.Round), "trunc": one(gpuframe.Expr.Trunc), "is_nan": one(gpuframe.Expr.IsNaN),
+	"ceil": one(gpuframe.Expr.Ceil), "trunc": one(gpuframe.Expr.Trunc), "is_nan": one(gpuframe.Expr.IsNaN),
+	"round": {1, 2, func(arguments []*node) (gpuframe.Expr, error) {
+		if len(arguments) == 1 {
+			return arguments[0].value.Round(), nil
+		}
+		digits, err := constant[int](arguments, 1)
+		return arguments[0].value.RoundDigits(digits), err
+	}},
+	"true_div": two(gpuframe.Expr.TrueDiv), "floor_div": two(gpuframe.Expr.FloorDiv), "floor_mod": two(gpuframe.Expr.FloorMod),
 	"pow": two(gpuframe.Expr.Pow), "clamp": three(gpuframe.Expr.Clamp),
 
 	"year": one(gpuframe.Expr.Year), "quarter": one(gpuframe.Expr.Quarter), "month": one(gpuframe.Expr.Month), "day": one(gpuframe.Expr.Day),
 	"day_of_year": one(gpuframe.Expr.DayOfYear), "weekday": one(gpuframe.Expr.Weekday), "hour": one(gpuframe.Expr.Hour),
 	"minute": one(gpuframe.Expr.Minute), "second": one(gpuframe.Expr.Second), "add_days": two(gpuframe.Expr.AddDays),
 	"add_months": two(gpuframe.Expr.AddMonths), "add_years": two(gpuframe.Expr.AddYears), "days_since": two(gpuframe.Expr.DaysSince),
-	"truncate": withText(gpuframe.Expr.Truncate),
+	"truncate": withText(gpuframe.Expr.Truncate), "local_time": withText(gpuframe.Expr.LocalTime), "instant_in": withText(gpuframe.Expr.InstantIn),
+	"format_time": withText(gpuframe.Expr.FormatTime), "format_duration": withText(gpuframe.Expr.FormatDuration), "format_float": one(gpuframe.Expr.FormatFloat),
 
 	"length": one(gpuframe.Expr.LengthChars), "length_bytes": one(gpuframe.Expr.LengthBytes), "trim": one(gpuframe.Expr.Trim),
 	"trim_start": one(gpuframe.Expr.TrimStart), "trim_end": one(gpuframe.Expr.TrimEnd), "upper": one(gpuframe.Expr.Upper),

@@ -112,6 +112,9 @@ func fault(ctx context.Context, q gpuframe.Query, n *node) (*node, error) {
 			return at, err
 		}
 	}
+	if n.null {
+		return nil, nil
+	}
 	_, err := q.Select(n.value.As("value")).Schema(ctx)
 	if err == nil {
 		return nil, nil

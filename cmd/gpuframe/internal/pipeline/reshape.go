@@ -22,7 +22,7 @@ func (p *parser) pivot(keys []*node) (step, error) {
 	}
 	values := make([]any, len(literals))
 	for i, n := range literals {
-		if values[i] = n.literal; n.literal == nil {
+		if values[i] = n.literal; n.literal == nil && !n.null {
 			return step{}, p.failAt(n.begin, errors.New("expected a literal: each names a column of the result"))
 		}
 	}

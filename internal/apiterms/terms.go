@@ -1,0 +1,99 @@
+// Package apiterms rewrites messages for Python programs and command lines. The messages of the
+// packages below name methods and options of the Go API; these interfaces have other names.
+package apiterms
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Interface is an interface to the library other than the Go API.
+type Interface int
+
+// Interfaces.
+const (
+	Python Interface = iota
+	CommandLine
+)
+
+// term is a phrase of messages that names parts of the Go API, with its replacement for each
+// interface. Empty means that no message with the phrase reaches the interface.
+type term struct{ phrase, python, command string }
+
+// terms are replaced in this order: a phrase that contains another comes before it.
+var terms = []term{
+	{"give one of them another name with As or Rename", "give one of them another name with alias() or rename()", `give one of them another name with "as" or "rename"`},
+	{"give one of them another name with As", "give one of them another name with alias()", `give one of them another name with "as"`},
+	{"compute the inner one with With first, or add Over to it", "compute the inner one with with_columns() first, or add over() to it", `compute the inner one with the verb "with" first, or add "over ()" to it`},
+	{"compute it with With first", "compute it with with_columns() first", `compute it with the verb "with" first`},
+	{"use First, Min or List of it, or group by it", "use first(), min() or implode() of it, or group by it", "use first(), min() or list() of it, or group by it"},
+	{"Where and Over apply to aggregates", "over() applies to aggregates", `"where" and "over" apply to aggregates`},
+	{"use If in the expression instead of Where", "use when() in the expression instead of filter()", `use if() in the expression instead of "where"`},
+	{"use Tail for the last rows", "use tail() for the last rows", `use "tail" for the last rows`},
+	{"expected 0 to 1, or more with Replace", "expected 0 to 1, or more with with_replacement=True", "expected 0 to 1"},
+	{"By and Replace are set", "by= and with_replacement= are both given", ""},
+	{"leave out WeeksFrom", "leave out week_start", ""},
+	{"the same in all time zones, leave out In", "the same in all time zones, leave out time_zone", ""},
+	{"such as an hour, take a time.Duration", "such as an hour, take a timedelta", ""},
+	{"BatchRows is", "batch_rows is", ""},
+	{"call Cache again", "call cache() again", ""},
+	{"read it in parts with Batches, or raise the budget", "read it in parts with collect_batches(), or set a larger budget", "write it with --to csv, parquet, json or ipc, or raise --budget"},
+	{"give the type in CSVOptions.Types, or infer it from more rows with InferRows", "give the type in schema_overrides=, or infer it from more rows with infer_schema_length=", "give the type with --types, or infer it from more rows with --infer-rows"},
+	{"take LocalTime of it, or InstantIn of the other one", "take dt.local_time() of it, or dt.instant_in() of the other one", "take local_time() of it, or instant_in() of the other one"},
+	{"take LocalTime for the parts in a time zone", "take dt.local_time() for the parts in a time zone", "take local_time() for the parts in a time zone"},
+	{"of bools, take And or Or", "of bools, take & or |", `of bools, take "and" or "or"`},
+	{"use FormatFloat", "use format_float()", "use format_float()"},
+	{"use FormatTime", "use dt.strftime()", "use format_time()"},
+	{"use FormatDuration", "use dt.format_duration()", "use format_duration()"},
+	{"nil has no type here, use LitOf(type, nil), or IsNull to find nulls", "None has no type here, use lit(None, dtype), or is_null() to find nulls", `null has no type here, use cast(null, type), or "is null" to find nulls`},
+	{"compute a part of it with another step", "compute a part of it with with_columns() first", ""},
+	{"the option Tolerance is", "tolerance is", ""},
+	{"for temporal keys, a time.Duration", "for temporal keys, a timedelta", ""},
+	{"which Nearest and Tolerance need", `which strategy="nearest" and tolerance need`, ""},
+	{"a signed integer, a time.Duration for a temporal key, or nil", "a signed integer, a timedelta for a temporal key, or None", "a number, one with day, hour, minute or second for a temporal key, or start or end"},
+	{"a number or nil", "a number or None", "a number, or start or end"},
+	{"leave out Rows and Range", "leave out rows and range", `leave out "rows" and "range"`},
+	{"leave out AtLeast", "leave out min_samples", `leave out "at least"`},
+	{"open the engine with a larger Budget", "set a larger budget", "raise --budget"},
+	{"release some, raise Options.Budget, or call Manager.SetBudget", "release some, or set a larger budget with set_budget()", "raise --budget"},
+	{"with Manager.SetBudget", "with set_budget()", "with --budget"},
+	{"within Options.HostBudget", "within the host memory for spilling", "within the host memory for spilling"},
+	{"; close tables or raise ServerOptions.References", "; release tables", ""},
+	{"; disconnect some or raise ServerOptions.Clients", "; close some", ""},
+	{"ServerOptions.Mode is", "mode is", ""},
+	{"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time", ""},
+	{"use Import for other tensors", "hand over one column at a time", ""},
+	{"use Import, which makes lists of the rows", "hand over one column at a time", ""},
+}
+
+var replacers = [...]*strings.Replacer{Python: newReplacer(Python), CommandLine: newReplacer(CommandLine)}
+
+// in returns the term in an interface.
+func (t term) in(i Interface) string {
+	if i == CommandLine {
+		return t.command
+	}
+	return t.python
+}
+
+func newReplacer(i Interface) *strings.Replacer {
+	var pairs []string
+	for _, t := range terms {
+		if t.in(i) != "" {
+			pairs = append(pairs, t.phrase, t.in(i))
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// packages are the names of Go packages with which messages begin.
+var packages = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|exec|expr|gpuframe|group|join|kernels|memory|nested|order|plan|querydata|reduce|selection|share|sink|source|spill|text|timezone|window): )+`)
+
+// goType is the type of a literal in Go.
+var goType = regexp.MustCompile(` of Go's \S+ does not fit `)
+
+// Text returns a message in the words of an interface.
+func Text(i Interface, message string) string {
+	message = packages.ReplaceAllString(message, "$1")
+	return goType.ReplaceAllString(replacers[i].Replace(message), " does not fit ")
+}
