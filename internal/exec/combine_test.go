@@ -18,9 +18,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestCombineWhatFits groups batches whose partial results do not fit into the budget together and
-// cannot be divided, because their groups have an order: as many are combined at a time as fit. On a
-// device with kernels a partial result has room for all rows of its batch.
+// TestCombineWhatFits groups batches with partial results that do not fit into the budget together and
+// cannot be divided, because their groups have an order: those that fit are combined. On a device with
+// kernels a partial result has room for all rows of its batch.
 func TestCombineWhatFits(t *testing.T) {
 	const batches, batchRows = 64, 256
 	for name, c := range map[string]struct {
@@ -47,7 +47,7 @@ func TestCombineWhatFits(t *testing.T) {
 	}
 }
 
-// remainders is a scan of batches whose row i has the remainder of i and a number.
+// remainders is a scan of batches. Row i of each has the remainder of i and a number.
 func remainders(t *testing.T, batches, rows int, divisor int32) plan.Node {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32}}, nil)
