@@ -1,5 +1,5 @@
 // Command contend keeps every GPU busy with copies and fills of milliseconds until it is ended, so
-// that work of other processes is delayed: scripts/run.sh starts it beside tests of order and of
+// that work of other processes is delayed: scripts/run.sh starts it for tests of order and of
 // lifetimes. It prints "busy" when it has begun.
 package main
 
