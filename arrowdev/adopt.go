@@ -151,19 +151,37 @@ func (i *importer) adoptGroup(g *group) error {
 	i.lease.hold()
 	block, err := i.manager.Adopt(memory.ForeignMemory{
 		Pointer: g.low, Bytes: uint64(g.high - g.low), Kind: i.kind, Origin: memory.ArrowDevice,
-		Stream: i.stream, Ordered: true, Release: i.drop,
+		Stream: i.stream, Arrival: i.arrival(), Ordered: true, Release: i.drop,
 	})
 	if err != nil {
 		return also(faulty(g.node.bufferPath(g.buffer), "%w", err), i.lease.drop())
 	}
 	g.block = block
-	return i.keep(block)
+	i.hold(block)
+	return nil
 }
 
-// keep holds a block until the import is over. If the stream waits for the producer's
-// event, work on the block waits too.
-func (i *importer) keep(block *memory.Block) error {
+// hold holds a block until the import is over.
+func (i *importer) hold(block *memory.Block) {
+	i.lease.inBlocks = true
 	i.held = append(i.held, block)
+}
+
+// arrival states when the contents of the array are ready.
+func (i *importer) arrival() memory.Arrival {
+	switch {
+	case i.waiting:
+		return memory.AfterStream
+	case i.lease.device != nil:
+		return memory.AfterDefaultStreams
+	}
+	return memory.Arrived
+}
+
+// keep holds a block of gpuframe until the import is over. If the stream waits for the
+// producer's event, work on the block waits too.
+func (i *importer) keep(block *memory.Block) error {
+	i.hold(block)
 	if i.waiting {
 		return block.RecordUse(i.stream)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -50,8 +49,17 @@ func (o ImportOptions) context() context.Context {
 // Import consumes both structs in every case: they are marked as released when it
 // returns. The array's release callback runs once, on any goroutine: after a success
 // when everything that retains the memory is released and the work on it is done,
-// after an error before Import returns. Only a nil pointer, and a build without cgo,
-// leave nothing to release.
+// after an error before Import returns. In both cases it runs later, and no call waits
+// for it, if the producer's work on the array is not done, for example because nothing
+// of the array was read: at the latest before the manager or the device is closed. Only a
+// nil pointer, and a build without cgo, leave nothing to release.
+//
+// # Order
+//
+// The producer's work is that before the array's sync_event. Without one it is all work on
+// the default streams of the device and on streams that are not non-blocking: the first
+// use of the memory is ordered after it. A producer that copies on a non-blocking stream
+// must set sync_event, or wait for its copies before it hands the array over.
 //
 // If an array that gpuframe exported comes back unaltered, Import returns the
 // exported columns themselves and releases the array immediately. Other structs over
@@ -87,7 +95,7 @@ func (o ImportOptions) context() context.Context {
 func Import(m *memory.Manager, deviceArray, schema unsafe.Pointer, options ...ImportOptions) (*buffer.Buffer, error) {
 	described, err := ImportSchema(schema)
 	var table *buffer.Buffer
-	err = taken(deviceArray, options, err, func(in *cabi.DeviceArray, o ImportOptions) error {
+	err = taken(m, deviceArray, options, err, func(in *cabi.DeviceArray, o ImportOptions) error {
 		table, err = importTable(m, in, described, o)
 		return err
 	})
@@ -100,7 +108,7 @@ func Import(m *memory.Manager, deviceArray, schema unsafe.Pointer, options ...Im
 func ImportColumn(m *memory.Manager, deviceArray, schema unsafe.Pointer, options ...ImportOptions) (*column.Column, arrow.Field, error) {
 	field, err := ImportField(schema)
 	var c *column.Column
-	err = taken(deviceArray, options, err, func(in *cabi.DeviceArray, o ImportOptions) error {
+	err = taken(m, deviceArray, options, err, func(in *cabi.DeviceArray, o ImportOptions) error {
 		c, err = importColumn(m, in, field.Type, o)
 		return err
 	})
@@ -112,7 +120,7 @@ func ImportColumn(m *memory.Manager, deviceArray, schema unsafe.Pointer, options
 
 // taken calls f with the imported array, or releases the array if err is set or the
 // options are invalid.
-func taken(array unsafe.Pointer, options []ImportOptions, err error, f func(in *cabi.DeviceArray, o ImportOptions) error) error {
+func taken(m *memory.Manager, array unsafe.Pointer, options []ImportOptions, err error, f func(in *cabi.DeviceArray, o ImportOptions) error) error {
 	if !cabi.Available {
 		return notInThisBuild()
 	}
@@ -128,7 +136,8 @@ func taken(array unsafe.Pointer, options []ImportOptions, err error, f func(in *
 	}
 	in := (*cabi.DeviceArray)(array)
 	if err != nil {
-		return also(err, newLease(in.Array, &in.Array).drop())
+		array, _ := leaseOf(m, in)
+		return also(err, array.drop())
 	}
 	return f(in, o)
 }
@@ -161,7 +170,9 @@ type importer struct {
 	lease   *lease
 	place   place
 	event   uintptr
-	kind    device.MemoryKind
+	// eventFault is why the event could not be read, or nil.
+	eventFault error
+	kind       device.MemoryKind
 	// elsewhere is the reason why the manager cannot use the array's memory, or nil.
 	// An array that needs no memory may be on any device.
 	elsewhere error
@@ -176,7 +187,7 @@ type importer struct {
 
 func newImporter(m *memory.Manager, in *cabi.DeviceArray, o ImportOptions) *importer {
 	i := &importer{manager: m, options: o, place: place{in.DeviceType, in.DeviceID}, event: in.SyncEvent}
-	i.lease = newLease(in.Array, &in.Array)
+	i.lease, i.eventFault = leaseOf(m, in)
 	i.parser.root = "ArrowDeviceArray.array"
 	i.borrow()
 	return i
@@ -223,18 +234,10 @@ func (i *importer) await() error {
 	if dev.Kind() == device.Host {
 		return faulty(field, "%s cannot wait for a CUDA event: import the array on the GPU, or wait for the event first: %w", dev, ErrDevice)
 	}
-	if err := checkTable(i.event); err != nil {
-		return faulty(field, "%w", err)
+	if i.eventFault != nil {
+		return i.eventFault
 	}
-	var pointed [1]int64
-	if err := i.readHost(pointed[:], i.event); err != nil {
-		return faulty(field, "read the event that it points to: %w", err)
-	}
-	handle := backend.Event(pointed[0])
-	if handle == 0 {
-		return faulty(field, "it points to NULL, expected an event: %w", ErrInvalid)
-	}
-	if err := i.stream.Wait(dev.WrapEvent(handle)); err != nil {
+	if err := i.stream.Wait(i.lease.event); err != nil {
 		return faulty(field, "%w", err)
 	}
 	i.waiting = true

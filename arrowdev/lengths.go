@@ -25,7 +25,7 @@ func (i *importer) readLengths(root *node) error {
 		if n.lengths == 0 {
 			return nil
 		}
-		kind, err := i.kindAt(n.lengths)
+		kind, err := kindAt(i.manager.Device(), n.lengths)
 		if err == nil && kind != device.MemoryUnknown && kind != device.MemoryHost {
 			var found deviceLengths
 			if found, err = i.adoptLengths(n, kind); err == nil {
@@ -35,7 +35,7 @@ func (i *importer) readLengths(root *node) error {
 		}
 		lengths := make([]int64, len(n.claims)-n.layout.Buffers())
 		if err == nil {
-			err = i.readHost(lengths, n.lengths)
+			err = readHost(i.manager.Device(), lengths, n.lengths)
 		}
 		if err != nil {
 			return faulty(n.lengthsPath(), "read the lengths of the data buffers: %w", err)
@@ -53,8 +53,7 @@ func (i *importer) readLengths(root *node) error {
 
 // kindAt returns the kind of memory at an address, by a driver query. The host's
 // driver knows only its own allocations; on the host all memory is host memory.
-func (i *importer) kindAt(at uintptr) (device.MemoryKind, error) {
-	dev := i.manager.Device()
+func kindAt(dev *device.Device, at uintptr) (device.MemoryKind, error) {
 	if dev.Kind() == device.Host {
 		return device.MemoryHost, nil
 	}
@@ -68,8 +67,8 @@ func (i *importer) kindAt(at uintptr) (device.MemoryKind, error) {
 // readHost reads words of host memory. On a GPU it first checks that the driver does
 // not report device memory at the address, and it fails if the operating system
 // reports that the address is unmapped. On the host it cannot check the address.
-func (i *importer) readHost(words []int64, at uintptr) error {
-	kind, err := i.kindAt(at)
+func readHost(dev *device.Device, words []int64, at uintptr) error {
+	kind, err := kindAt(dev, at)
 	switch {
 	case err != nil:
 		return err
@@ -80,7 +79,7 @@ func (i *importer) readHost(words []int64, at uintptr) error {
 		return fmt.Errorf("%#x is memory of the device: %w", at, ErrInvalid)
 	}
 	if !hostread.Words(words, at) {
-		return fmt.Errorf("%#x is not memory of %s and is not mapped in this process: %w", at, i.manager.Device(), ErrInvalid)
+		return fmt.Errorf("%#x is not memory of %s and is not mapped in this process: %w", at, dev, ErrInvalid)
 	}
 	return nil
 }
@@ -92,7 +91,7 @@ func (i *importer) adoptLengths(n *node, kind device.MemoryKind) (deviceLengths,
 	count := len(n.claims) - n.layout.Buffers()
 	block, err := i.manager.Adopt(memory.ForeignMemory{
 		Pointer: device.Pointer(n.lengths), Bytes: uint64(count) * width, Kind: kind,
-		Origin: memory.ArrowDevice, ReadOnly: true, Stream: i.stream, Ordered: true,
+		Origin: memory.ArrowDevice, ReadOnly: true, Stream: i.stream, Arrival: i.arrival(), Ordered: true,
 	})
 	if err != nil {
 		return deviceLengths{}, err

@@ -166,8 +166,8 @@ func (r *StreamReader) next(ctx context.Context) (*buffer.Buffer, error) {
 func importBatch(ctx context.Context, m *memory.Manager, array *cabi.DeviceArray, deviceType int32, schema *arrow.Schema, o ImportOptions) (*buffer.Buffer, error) {
 	if array.DeviceType != deviceType {
 		err := faulty("ArrowDeviceArray.device_type", "%d, expected the stream's type %d: %w", array.DeviceType, deviceType, ErrDevice)
-		cabi.ReleaseArray(&array.Array)
-		return nil, err
+		batch, _ := leaseOf(m, array)
+		return nil, also(err, batch.drop())
 	}
 	o.Context = ctx
 	return importTable(m, array, schema, o)

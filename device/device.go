@@ -26,6 +26,8 @@ type Device struct {
 	defaultStream *Stream
 	allStreams    *Stream
 	later         later
+	awaited       awaited
+	arrivals      arrivals
 	store         devicestore.Store
 
 	// capturing protects captures, the number of captures in progress.
@@ -38,6 +40,7 @@ func newDevice(family string, driver backend.Device) *Device {
 	d.name = deviceName(family, d.info)
 	d.defaultStream = &Stream{device: d}
 	d.allStreams = &Stream{device: d, all: true}
+	d.awaited.idle.L = &d.awaited.mu
 	return d
 }
 
@@ -110,12 +113,14 @@ func (d *Device) Synchronize(ctx context.Context) error {
 //
 // If streams of the device have used memory of other devices, Close waits for the work
 // on the device: that memory may be freed later, when the device can no longer report
-// its work. Otherwise Close does not wait.
+// its work. It also waits until memory of other libraries that was released here could be
+// given back. Otherwise Close does not wait.
 func (d *Device) Close() error {
 	if d.closed.Swap(true) {
 		return fmt.Errorf("device %s: close: %w", d.name, ErrClosed)
 	}
 	(*deviceWork)(d).RunLater()
+	(*deviceWork)(d).AwaitDone()
 	d.store.Clear()
 	var failures []error
 	if d.lent.Load() {

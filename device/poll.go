@@ -59,6 +59,19 @@ func pollBriefly(ctx context.Context, done func() (bool, error)) (finished bool,
 	return false, nil
 }
 
+// markPolls is how long Mark polls: a device without work reaches an event some microseconds
+// after its record.
+const markPolls = 20 * time.Microsecond
+
+// pollFor polls without a pause for a short time.
+func pollFor(most time.Duration, done func() (bool, error)) (finished bool, err error) {
+	for start := time.Now(); ; runtime.Gosched() {
+		if finished, err = done(); finished || err != nil || time.Since(start) > most {
+			return finished, err
+		}
+	}
+}
+
 func poll(ctx context.Context, done func() (bool, error)) error {
 	start := time.Now()
 	if finished, err := pollBriefly(ctx, done); finished || err != nil {

@@ -33,6 +33,8 @@ type Stream struct {
 	capture atomic.Pointer[capture]
 	// watches are called before work is enqueued; nil without watches.
 	watches atomic.Pointer[[]*hook.Watch]
+	// arrived is the last arrival of the device that the stream is ordered after.
+	arrived atomic.Uint64
 	// foreign is nil unless another library owns the stream.
 	foreign *foreign
 	// all is true if the Stream represents all streams of the device.

@@ -33,6 +33,25 @@ func (w *streamWork) SynchronizeUncaptured(ctx context.Context) error {
 	return (*Stream)(w).synchronizeUncaptured(ctx)
 }
 
+// Mark marks the current work of the stream; see streamwork.Mark.
+func (w *streamWork) Mark() (event *Event, done bool, err error) {
+	s := (*Stream)(w)
+	if s.device.ended.Load() {
+		return nil, true, nil
+	}
+	if s.lastOfClosed() != nil {
+		err := s.synchronizeMark(context.Background())
+		return nil, err == nil, err
+	}
+	if event, err = s.Record(); err != nil {
+		return nil, false, err
+	}
+	if done, err = pollFor(markPolls, event.Done); done || err != nil {
+		return nil, done, closeAfter(event, err)
+	}
+	return event, false, nil
+}
+
 func (w *streamWork) Past() *Stream {
 	if w.foreign == nil {
 		return (*Stream)(w)

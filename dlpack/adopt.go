@@ -45,10 +45,10 @@ func (f foreign) ownBlock(c *claim) *memory.Block {
 }
 
 // adopt makes a block of the producer's memory. The block's release runs the deleter.
-func (f foreign) adopt(m *memory.Manager, c *claim, o *ImportOptions) (*memory.Block, error) {
+func (f foreign) adopt(m *memory.Manager, c *claim, o *ImportOptions, arrival memory.Arrival) (*memory.Block, error) {
 	block, err := m.Adopt(memory.ForeignMemory{
 		Pointer: c.pointer, Bytes: c.bytes, Kind: c.kind, Origin: memory.DLPack,
-		ReadOnly: f.readOnly(), Ordered: !o.NoSync,
+		ReadOnly: f.readOnly(), Arrival: arrival, Ordered: !o.NoSync,
 		Release: func() error { f.release(nil); return nil },
 	})
 	if err != nil {

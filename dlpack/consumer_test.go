@@ -199,8 +199,8 @@ func TestConsumersWorkOnAMatrixPrecedesReuse(t *testing.T) {
 	})
 }
 
-// The stream of a CUDA array interface: 1 and 2 are different streams, None requests
-// no synchronization.
+// The stream of a CUDA array interface: 1 and 2 are different streams, None is the default
+// stream of Import.
 func TestProducerStream(t *testing.T) {
 	dev := launchtest.Open(t, &launchtest.GPU{})
 	for _, each := range []struct {
@@ -210,7 +210,7 @@ func TestProducerStream(t *testing.T) {
 		noSync bool
 		fails  bool
 	}{
-		{0, false, 0, true, false}, {1, true, dev.DefaultStream().Handle(), false, false}, {2, true, 2, false, false},
+		{0, false, 0, false, false}, {1, true, dev.DefaultStream().Handle(), false, false}, {2, true, 2, false, false},
 		{77, true, 77, false, false}, {0, true, 0, false, true}, {-1, true, 0, true, false}, {-2, true, 0, false, true},
 	} {
 		stream, noSync, err := dlpack.ProducerStream(dev, each.number, each.given)
@@ -219,13 +219,15 @@ func TestProducerStream(t *testing.T) {
 		if err != nil {
 			assert.ErrorIs(t, err, device.ErrInvalidValue)
 			assert.ErrorContains(t, err, "dlpack: producer stream: stream")
+		} else if !each.given {
+			assert.Nil(t, stream)
 		} else if !noSync {
 			assert.Equal(t, each.handle, stream.Handle(), "%v", each)
 		}
 	}
 }
 
-// An import that names the per-thread default stream waits for all of them through
+// Work on an import that names the per-thread default stream waits for all of them through
 // the legacy stream. It never passes the driver the number of a per-thread stream.
 func TestImportAfterThePerThreadStream(t *testing.T) {
 	gpu := &launchtest.GPU{}
@@ -237,8 +239,9 @@ func TestImportAfterThePerThreadStream(t *testing.T) {
 	before := len(gpu.Calls())
 	c, err := importEither(m, p, false, dlpack.ImportOptions{Stream: stream, NoSync: noSync})
 	require.NoError(t, err)
+	require.NoError(t, c.Buffer(1).Order(m.Stream()))
 	calls := gpu.Calls()[before:]
-	assert.NotEmpty(t, calls, "the import waits for something")
+	assert.NotEmpty(t, calls, "the work waits for something")
 	for _, call := range calls {
 		assert.NotContains(t, call, "(2)")
 		assert.NotContains(t, call, "(2,")

@@ -15,8 +15,10 @@ import (
 type ImportOptions struct {
 	// Stream is the stream on which the producer has made the values ready: the one
 	// that its __dlpack__ received. Work on the column waits for the work that is on
-	// the stream now. Nil means the device's default stream; values in pinned memory,
-	// and on the host device, are assumed to be ready.
+	// the stream now. Nil means the device's default stream: the first use waits for the
+	// work that is on it, on the default streams of all threads, and on streams that are
+	// not non-blocking. Values in pinned memory, and on the host device, are assumed to be
+	// ready.
 	Stream *device.Stream
 
 	// NoSync states that the values are ready, or that the caller orders work on the
@@ -48,7 +50,9 @@ type ImportOptions struct {
 //
 // Import consumes the tensor in every case. After a success its deleter runs once,
 // when the column and everything that retains its memory is released and the work on
-// it is done. After an error it has run once already. Only a nil pointer, a tensor of
+// it is done. After an error it has run once already. In both cases it runs later, and no
+// call waits for it, if nothing has read the values and they may still be on their way: at
+// the latest before the manager or the device is closed. Only a nil pointer, a tensor of
 // [Export] that has ended, and a build without cgo leave nothing to run. A tensor
 // without a deleter is accepted.
 //
@@ -141,10 +145,17 @@ func (x *taken) consume(f foreign, as form) (err error) {
 		return err
 	}
 	if x.block = f.recognise(m, &x.claim); x.block == nil {
-		if x.block, err = f.adopt(m, &x.claim, o); err != nil {
+		arrival := memory.Arrived
+		if producer != nil && onDefault(producer) {
+			arrival = memory.AfterDefaultStreams
+		}
+		if x.block, err = f.adopt(m, &x.claim, o, arrival); err != nil {
 			return err
 		}
 		adopted = true
+		if arrival == memory.AfterDefaultStreams {
+			return nil
+		}
 	}
 	if producer != nil {
 		if err := recordForeignUse(x.block, producer); err != nil {

@@ -48,6 +48,11 @@ func isPerThread(stream *device.Stream) bool {
 	return stream.Handle() == perThread && stream.Device().Kind() == device.CUDA
 }
 
+// onDefault reports whether the stream is one of the default streams.
+func onDefault(stream *device.Stream) bool {
+	return stream.Equal(stream.Device().DefaultStream()) || isPerThread(stream)
+}
+
 // makeReady makes the block's contents ready for the consumer: for work on its stream,
 // or immediately if it has no stream.
 func makeReady(ctx context.Context, block *memory.Block, consumer *device.Stream) error {

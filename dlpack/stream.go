@@ -36,15 +36,17 @@ func ConsumerStream(dev *device.Device, number int64, given bool) (stream *devic
 // The numbers are those of [ConsumerStream]. 1, the legacy default stream, and 2, the
 // per-thread default stream, are different streams. For 2, work on the column waits
 // for the default streams of all threads, because the producer's thread is unknown.
-// None means that the values are ready. The handle of a stream is not used after the
-// import.
+// None returns a nil stream, which [Import] treats as the legacy default stream: the
+// interface calls such values ready, but a copy from pageable memory may have returned
+// before it was done, and libraries state None for their default stream. The handle of a
+// stream is not used after the import.
 //
 // # Errors
 //
 // The error is an [*Error] that wraps device.ErrInvalidValue.
 func ProducerStream(dev *device.Device, number int64, given bool) (stream *device.Stream, noSync bool, err error) {
 	stream, noSync, err = streamOf(dev, number, given)
-	return stream, noSync || !given && err == nil, during("producer stream", err)
+	return stream, noSync, during("producer stream", err)
 }
 
 // streamOf makes a stream of a number.

@@ -19,10 +19,10 @@ import (
 func DevicePtr(block *memory.Block) cu.DevicePtr { return cu.DevicePtr(block.Pointer()) }
 
 // Owner describes memory that gpuframe does not own. The zero value describes memory
-// with complete contents and no release function.
+// that is written on the default stream, without a release function.
 type Owner struct {
 	// Stream is the stream that writes the contents: gpuframe's work waits for the work
-	// enqueued there now. Nil means that the contents are complete.
+	// enqueued there now. Nil means the default stream, on which cu.MemcpyHtoD copies.
 	Stream *device.Stream
 	// ReadOnly forbids writing through gpuframe.
 	ReadOnly bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/dustin/go-humanize"
 
@@ -31,16 +32,47 @@ type ForeignMemory struct {
 	// wait for it. The caller keeps the event and may close it as soon as Adopt
 	// returns.
 	Ready *device.Event
-	// Ordered declares that work on Stream finds the contents ready without an event.
+	// Arrival states when the contents are ready, if Ready is nil. The zero value suits
+	// producers that copy with cuMemcpyHtoD or on a default stream.
+	Arrival Arrival
+	// Ordered declares that Arrival is known to be right. A strict module refuses memory
+	// that has neither it nor Ready.
 	Ordered bool
-	// Release is called exactly once, after the last reference was released and the
-	// work recorded on the block has completed. It may run on any goroutine. It may be
-	// nil.
+	// Release is called exactly once, after the last reference was released, the work
+	// recorded on the block has completed, and the contents are ready, also if nothing has
+	// read them. It may run on any goroutine. It may be nil.
 	Release func() error
 }
 
+// Arrival states when the contents of foreign memory are ready.
+type Arrival uint8
+
+const (
+	// AfterDefaultStreams means after the work that is on the default streams of the
+	// device when the memory is first used: on the legacy default stream, the default
+	// streams of all threads, and streams that are not non-blocking. cuMemcpyHtoD from
+	// pageable memory may return before the copy is done, and only these streams wait for
+	// it.
+	AfterDefaultStreams Arrival = iota
+	// AfterStream means after the work that is on Stream now: it waits for the producer.
+	AfterStream
+	// Arrived means that the contents are ready, or that the caller orders all work on
+	// them.
+	Arrived
+)
+
 // Adopt returns a block for memory that another library owns. The memory counts as
-// external and uses no budget. Releasing the block waits for the work recorded on it.
+// external and uses no budget.
+//
+// # Waiting
+//
+// Adopt does not wait. Releasing the block waits for the work recorded on it. If no work
+// was recorded and the contents may still be on their way, Release returns immediately and
+// the owner gets the memory back later: at the latest before the manager or the device is
+// closed.
+//
+// The first use on a stream of memory without an event costs a mark on the default stream
+// and a wait for it, for all memory that has come until then.
 //
 // Adopt verifies the claims with the driver: device memory must lie on this manager's
 // device and be at least as long as claimed. Adjacent allocations count as one, because
@@ -86,7 +118,11 @@ func (m *Manager) adopt(foreign ForeignMemory) (*Block, error) {
 	state.ordered = foreign.Ordered || foreign.Ready != nil
 	state.tag, state.release = nil, foreign.Release
 	block := m.newBlock(stripe, state, foreign.Bytes)
-	if foreign.Ready == nil {
+	state.arrival = 0
+	if foreign.Ready == nil && foreign.Bytes > 0 && foreign.Arrival == AfterDefaultStreams {
+		state.arrival = streamwork.Arrive(m.device)
+	}
+	if foreign.Ready == nil && foreign.Arrival != AfterStream {
 		state.uses.settle(block.generation, 1) // gpuframe has enqueued no work on it yet
 	}
 	m.account.adopt(foreign.Bytes)
@@ -155,6 +191,9 @@ func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 // fails, usually because the device is lost, it calls the owner's release anyway: that
 // call must happen exactly once.
 func (s *blockState) releaseForeign(generation uint64) error {
+	if stream := s.unread(generation); stream != nil {
+		return s.releaseUnread(stream)
+	}
 	var err error
 	if streams, _, pending := s.uses.pending(generation, s.allocation.Stream); pending {
 		for _, stream := range streams {
@@ -167,4 +206,44 @@ func (s *blockState) releaseForeign(generation uint64) error {
 		}
 	}
 	return err
+}
+
+// unread returns the stream that has the producer's work on memory on which gpuframe has
+// enqueued none: its owner may still copy to it. Otherwise it returns nil.
+func (s *blockState) unread(generation uint64) *device.Stream {
+	switch {
+	case s.release == nil || s.uses.used(generation):
+		return nil
+	case s.arrival != 0:
+		return s.manager.device.DefaultStream()
+	}
+	if _, _, pending := s.uses.pending(generation, s.allocation.Stream); pending {
+		return streamwork.Past(s.allocation.Stream)
+	}
+	return nil
+}
+
+// releaseUnread returns memory to its owner when the work that is on the stream now has
+// run. It does not wait: if the work has not run, the owner gets the memory later.
+func (s *blockState) releaseUnread(stream *device.Stream) error {
+	manager, bytes, release := s.manager, s.allocation.Bytes, s.release
+	logged := func(err error) {
+		if err != nil {
+			slog.Error("gpuframe: memory could not be given back to its owner", "manager", manager.account.name, "bytes", bytes, "error", err)
+		}
+	}
+	if mayBreakCapture(stream) {
+		streamwork.Later(manager.device, func() {
+			logged(errors.Join(streamwork.SynchronizeUncaptured(stream, context.Background()), release()))
+		})
+		return nil
+	}
+	event, done, err := streamwork.Mark(stream)
+	if err != nil || done {
+		return errors.Join(err, release())
+	}
+	streamwork.WhenDone(manager.device, event, func(err error) {
+		logged(errors.Join(err, event.Close(), release()))
+	})
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -26,6 +27,19 @@ func benchmarkManager(b *testing.B, dev *device.Device, options memory.Options) 
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, mgr.Close()) })
 	return mgr
+}
+
+// The first use of memory that came without an event, each time of new memory.
+func BenchmarkArrival(b *testing.B) {
+	eachDevice(b, func(b *testing.B, dev *device.Device) {
+		mgr := benchmarkManager(b, dev, memory.Options{})
+		for b.Loop() {
+			if err := streamwork.AwaitArrival(mgr.Stream(), dev, streamwork.Arrive(dev)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		require.NoError(b, mgr.Stream().Synchronize(context.Background()))
+	})
 }
 
 func BenchmarkAllocateRelease(b *testing.B) {

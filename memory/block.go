@@ -83,6 +83,9 @@ type blockState struct {
 	// ordered reports whether the contents are known to be ready for work on the
 	// block's stream. It can be false only for foreign memory.
 	ordered bool
+	// arrival is the number of foreign memory that came without an event; see
+	// streamwork.Arrive. Zero is no number.
+	arrival uint64
 	// slot is the position of the block's record among the events of its stripe.
 	slot uint8
 	// listed reports whether the block is in the table of exports.
@@ -370,8 +373,8 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 }
 
 // OrderBefore makes later work on the stream wait, on the device, for all recorded work
-// on the memory. If that work is known to be complete, OrderBefore makes no driver
-// call.
+// on the memory, and until memory that came without an event has arrived. If that work is
+// known to be complete, OrderBefore makes no driver call.
 func (b *Block) OrderBefore(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -381,6 +384,11 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	}
 	if stream.Closed() {
 		return fmt.Errorf("memory: order %v after the work on %v: %w", stream, b, ErrClosed)
+	}
+	if arrival := b.state.arrival; arrival != 0 {
+		if err := streamwork.AwaitArrival(stream, b.manager.device, arrival); err != nil {
+			return err
+		}
 	}
 	own := b.state.allocation.Stream
 	if b.state.uses.follows(b.generation, own, stream) {
@@ -414,9 +422,13 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	return nil
 }
 
-// Idle reports, without waiting, whether all recorded work on the memory has completed.
+// Idle reports, without waiting, whether all recorded work on the memory has completed, and
+// memory that came without an event has arrived.
 func (b *Block) Idle() (bool, error) {
 	if err := b.Check(); err != nil {
+		return false, err
+	}
+	if arrived, err := b.arrived((*device.Event).Done); err != nil || !arrived {
 		return false, err
 	}
 	streams, token, pending := b.state.uses.pending(b.generation, b.state.allocation.Stream)
@@ -432,10 +444,22 @@ func (b *Block) Idle() (bool, error) {
 	return true, nil
 }
 
-// Synchronize waits until all recorded work on the memory has completed or the context
-// is done.
+// arrived reports whether memory that came without an event has arrived, by the answer of
+// wait for an event that marks it.
+func (b *Block) arrived(wait func(*device.Event) (bool, error)) (bool, error) {
+	if b.state.arrival == 0 {
+		return true, nil
+	}
+	return streamwork.Arrived(b.manager.device, b.state.arrival, wait)
+}
+
+// Synchronize waits until all recorded work on the memory has completed and memory that
+// came without an event has arrived, or until the context is done.
 func (b *Block) Synchronize(ctx context.Context) error {
 	if err := b.Check(); err != nil {
+		return err
+	}
+	if _, err := b.arrived(func(event *device.Event) (bool, error) { return true, event.Wait(ctx) }); err != nil {
 		return err
 	}
 	streams, token, pending := b.state.uses.pending(b.generation, b.state.allocation.Stream)

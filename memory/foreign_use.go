@@ -33,7 +33,8 @@ func (b *Block) RecordForeignUse() error {
 // gpuframe next allocates on the device, trims or closes the manager.
 //
 // Adopted memory returns to its owner immediately, after a wait for the work that
-// gpuframe has enqueued on it. It returns later if [Block.RecordForeignUse] was called,
+// gpuframe has enqueued on it. It returns later if there is no such work and the contents
+// are still on their way, if [Block.RecordForeignUse] was called,
 // or if that work is on the default stream while a stream is captured that the default
 // stream would have to wait for. Memory of a manager that is closed is freed
 // immediately.
@@ -58,6 +59,14 @@ func (s *blockState) finishLater(generation uint64) {
 	s.endSample(false)
 	switch {
 	case s.origin != Owned:
+		if stream := s.unread(generation); stream != nil {
+			bytes := s.allocation.Bytes
+			if err := s.releaseUnread(stream); err != nil {
+				slog.Error("gpuframe: memory could not be given back to its owner", "manager", manager.account.name, "error", err)
+			}
+			s.retire(bytes, generation)
+			return
+		}
 		// returnForeign subtracts the memory from the statistics now, even if its owner
 		// gets it back later.
 		streams, _, pending := s.uses.pending(generation, allocation.Stream)

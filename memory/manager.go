@@ -404,7 +404,7 @@ func (s *blockState) set(allocation resource.Allocation, tag *tagTotals, kind de
 	if s.tag != tag {
 		s.tag = tag
 	}
-	s.kind, s.origin, s.readOnly, s.ordered = kind, Owned, false, true
+	s.kind, s.origin, s.readOnly, s.ordered, s.arrival = kind, Owned, false, true, 0
 }
 
 func (m *Manager) track(block *Block) {
@@ -457,6 +457,7 @@ func (m *Manager) Close() error {
 		return m.closeChild()
 	}
 	streamwork.RunLater(m.device)
+	streamwork.AwaitDone(m.device)
 	m.tree.stripes.lockAll()
 	m.end()
 	s, _ := m.stats()

@@ -59,7 +59,7 @@ func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, erro
 	}
 	block, err := m.adopt(ForeignMemory{
 		Pointer: pointer, Bytes: shared.Bytes, Kind: m.device.MemoryKind(), Origin: OtherProcess,
-		ReadOnly: !options.Writable, Stream: options.Stream, Ordered: true,
+		ReadOnly: !options.Writable, Stream: options.Stream, Arrival: Arrived, Ordered: true,
 		Release: func() error {
 			err := unmapWhole(m.device.Driver(), pointer, shared.Bytes)
 			if options.Release != nil {

@@ -108,6 +108,13 @@ func (u *useList) pending(generation uint64, own *device.Stream) (streams []*dev
 	return streams, u.recorded, true
 }
 
+// used reports whether any use was recorded besides the allocation.
+func (u *useList) used(generation uint64) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.begin(generation) && u.recorded > 1
+}
+
 // follows reports whether all work that may be pending is on the given stream, so
 // that later work on it is already ordered.
 func (u *useList) follows(generation uint64, own, stream *device.Stream) bool {

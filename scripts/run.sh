@@ -5,7 +5,9 @@
 #
 #   run.sh build      builds the tests only; the other commands build the programs that they run
 #   run.sh test       every test, on the host and on every GPU; fails if a GPU
-#                     cannot be used. RACE=1: with the race detector
+#                     cannot be used. RACE=1: with the race detector. CONTENDED=1: beside
+#                     other processes that keep the GPUs busy; without it the tests of
+#                     interchange run so, with CONTENDED=0 none
 #   run.sh sanitize   the tests under compute-sanitizer with the tool of TOOL:
 #                     memcheck, initcheck, racecheck or synccheck
 #   run.sh python     the Python package with the installed libraries, and two
@@ -140,6 +142,75 @@ test_folder() {
     if [ -d "$src/$1" ]; then echo "$src/$1"; else echo "$here/tests/$1"; fi
 }
 
+# ---- other processes on the GPUs
+
+# contend begins to keep the GPUs busy: with copies and fills, and, if torch is installed, with a
+# process of torch that only copies. They are no jobs of this shell, so that it does not wait for
+# them.
+contenders=()
+contend() {
+    local busy log=$logs/contend.log
+    busy=$(program contend ./internal/testing/contend) || exit 1
+    : >"$log"
+    contenders+=("$("$busy" >>"$log" 2>&1 & echo $!)")
+    if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+        contenders+=("$(python3 -c '
+import torch
+pageable, pinned = torch.empty(1 << 24), torch.empty(1 << 24).pin_memory()
+print("copies", flush=True)
+while True:
+    pinned.copy_(pinned.cuda(non_blocking=True), non_blocking=True)
+    pageable.cuda()' >>"$log" 2>&1 & echo $!)")
+    fi
+    for ((i = 0; i < 300; i++)); do
+        if [ "$(grep -cE '^(busy|copies)$' "$log")" -ge ${#contenders[@]} ]; then
+            echo "${#contenders[@]} other processes keep the GPUs busy"
+            return
+        fi
+        sleep 0.1
+    done
+    cat "$log" >&2
+    echo "no other process keeps the GPUs busy" >&2
+    failed=$((failed + 1))
+}
+
+# uncontend ends these processes. One that has ended by itself counts as failed.
+uncontend() {
+    local pid
+    for pid in ${contenders[@]+"${contenders[@]}"}; do
+        if ! kill "$pid" 2>/dev/null; then
+            cat "$logs/contend.log" >&2
+            echo "a process that keeps the GPUs busy ended early" >&2
+            failed=$((failed + 1))
+        fi
+    done
+    contenders=()
+}
+trap uncontend EXIT
+
+# interchange are the packages, and the files of Python tests, with tests of order and of lifetimes
+# between libraries.
+interchange='^(arrowdev|dlpack|share|python/test_(arrival|arrow|dlpack|interfaces|lifetime|peers|arrow_peers))$'
+
+# contended LIST FUNCTION… calls a function with each of the names: with those of interchange, or with
+# CONTENDED=1 with all, while the GPUs are busy, and with the others alone.
+contended() {
+    local name list=$1 busy=$interchange
+    shift
+    case ${CONTENDED:-} in
+    0) busy='^$' ;;
+    ?*) busy=. ;;
+    esac
+    list=$(sed '/^$/d' <<<"$list")
+    if grep -qE "$busy" <<<"$list"; then
+        contend
+        for name in $(grep -E "$busy" <<<"$list"); do "$@" "$name"; done
+        wait
+        uncontend
+    fi
+    for name in $(grep -vE "$busy" <<<"$list"); do "$@" "$name"; done
+}
+
 # ---- running several at a time
 
 # job NAME GROUP FOLDER COMMAND… runs a command in the background as soon as fewer than
@@ -203,13 +274,15 @@ end_jobs() {
 # ---- tests
 
 run_tests() {
-    local package
     begin_jobs "${1%.test}"
-    for package in $(packages "$1"); do
-        job "${1%.test}_${package//\//_}" "$package" "$(test_folder "$package")" \
-            "$(test_binary "$package" "$1")" -test.v -test.run "${RUN:-.}" -test.timeout "${PACKAGE_S:-400}s"
-    done
+    contended "$(packages "$1")" test_package "$1"
     end_jobs
+}
+
+# test_package BINARY PACKAGE runs the tests of one package.
+test_package() {
+    job "${1%.test}_${2//\//_}" "$2" "$(test_folder "$2")" \
+        "$(test_binary "$2" "$1")" -test.v -test.run "${RUN:-.}" -test.timeout "${PACKAGE_S:-400}s"
 }
 
 # shards prints the tests of a package as regular expressions of some tests each.
@@ -308,14 +381,7 @@ python_tests() {
     sharing=$(program sharing ./examples/sharing)
     parallel=${PARALLEL:-4}
     begin_jobs python
-    for file in "$src"/python/tests/test_*.py; do
-        file=$(basename "$file" .py)
-        job "python_$file" "python/$file" "$src/python" \
-            bash -c 'python3 -X faulthandler -m pytest -q -rs -p no:cacheprovider "tests/$0.py" -k "$1"
-                status=$?
-                if [ "$status" -eq 5 ]; then status=0; fi # no test was chosen
-                exit "$status"' "$file" "${RUN:-test}"
-    done
+    contended "$(for file in "$src"/python/tests/test_*.py; do echo "python/$(basename "$file" .py)"; done)" test_python
     wait
     for file in "$results"/python_*; do pytest_counts "$file"; done
     end_jobs
@@ -326,6 +392,15 @@ python_tests() {
         failed=$((failed + 1))
     fi
     sed 's/^/  /' "$log" | tail -20
+}
+
+# test_python FILE runs the Python tests of a file.
+test_python() {
+    job "${1//\//_}" "$1" "$src/python" \
+        bash -c 'python3 -X faulthandler -m pytest -q -rs -p no:cacheprovider "tests/$0.py" -k "$1"
+            status=$?
+            if [ "$status" -eq 5 ]; then status=0; fi # no test was chosen
+            exit "$status"' "${1#python/}" "${RUN:-test}"
 }
 
 # pytest_counts replaces a job's Go figures by those of pytest.

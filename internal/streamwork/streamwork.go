@@ -121,3 +121,50 @@ func AllStreams(d *device.Device) *device.Stream { return d.Work(hook.Key{}).All
 // the default stream would have to wait for, stay valid. The driver does not report
 // other captures, and invalidates them.
 func RecordAll(d *device.Device) (*device.Event, error) { return d.Work(hook.Key{}).RecordAll() }
+
+// Arrive numbers memory that came from another library without an event. The last work on
+// it may be a copy that the other library enqueued on a default stream before: cuMemcpyHtoD
+// from pageable memory returns when the bytes are staged. Arrive makes no driver call.
+func Arrive(d *device.Device) (arrival uint64) { return d.Work(hook.Key{}).Arrive() }
+
+// AwaitArrival makes later work on a stream wait, on the device, until the memory has
+// arrived: for the work that is on the default stream of the memory's device now, which
+// includes that of the default streams of all threads. A second call for the stream makes
+// no driver call until memory with a later number is used. It does nothing on a default
+// stream, and on a stream that another library captures: captured work runs later.
+//
+// # Errors
+//
+// While a stream is captured that the default stream would have to wait for, the error
+// wraps device.ErrCapturing. The capture stays valid.
+func AwaitArrival(s *device.Stream, d *device.Device, arrival uint64) error {
+	return s.Work(hook.Key{}).AwaitArrival(d, arrival)
+}
+
+// Arrived reports whether memory with a number of [Arrive] has arrived, for callers that
+// read it with the processor. wait gets an event: Event.Done answers immediately.
+//
+// # Errors
+//
+// Those of [AwaitArrival] and of wait.
+func Arrived(d *device.Device, arrival uint64, wait func(*device.Event) (bool, error)) (bool, error) {
+	return d.Work(hook.Key{}).Arrived(arrival, wait)
+}
+
+// Mark returns a new event that marks the current work of a stream, or done if that has
+// run. It waits only for a closed stream. The caller closes the event.
+func Mark(s *device.Stream) (event *device.Event, done bool, err error) { return s.Work(hook.Key{}).Mark() }
+
+// WhenDone calls f on another goroutine when an event is reached, with the error of the
+// wait for it. Functions run one after the other, in the order of the calls: a wait for one
+// event delays the next ones. The event must not be closed before.
+func WhenDone(d *device.Device, event *device.Event, f func(error)) {
+	d.Work(hook.Key{}).WhenDone(event, f)
+}
+
+// AwaitDone waits until all functions that were passed to [WhenDone] have returned.
+func AwaitDone(d *device.Device) { d.Work(hook.Key{}).AwaitDone() }
+
+// AwaitAllDone is [AwaitDone] for all devices, for producers in tests, which must not be freed
+// before their release has run.
+func AwaitAllDone() { device.AwaitAllDone(hook.Key{}) }

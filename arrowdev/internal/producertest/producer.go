@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // Producer is another library's array. Its structs are in C memory and may be set to
@@ -123,20 +124,37 @@ func (p *Producer) Allocate(bytes int) unsafe.Pointer {
 	return memory
 }
 
-// Releases returns the number of calls of releases.
-func (p *Producer) Releases() int { return int(C.producer_releases(p.c)) }
+// Releases returns the number of calls of releases. Like the other counts it waits for
+// releases that were deferred until the producer's work is done.
+func (p *Producer) Releases() int {
+	streamwork.AwaitAllDone()
+	return int(C.producer_releases(p.c))
+}
 
 // RootReleases returns the number of releases of the root struct.
-func (p *Producer) RootReleases() int { return int(C.producer_root_releases(p.c)) }
+func (p *Producer) RootReleases() int {
+	streamwork.AwaitAllDone()
+	return int(C.producer_root_releases(p.c))
+}
 
 // Live returns the number of structs that are not released.
-func (p *Producer) Live() int { return int(C.producer_live(p.c)) }
+func (p *Producer) Live() int {
+	streamwork.AwaitAllDone()
+	return int(C.producer_live(p.c))
+}
 
 // Ended returns how often the last struct was released; it must be once.
-func (p *Producer) Ended() int { return int(C.producer_ended(p.c)) }
+func (p *Producer) Ended() int {
+	streamwork.AwaitAllDone()
+	return p.EndedSoFar()
+}
+
+// EndedSoFar is Ended that does not wait for deferred releases.
+func (p *Producer) EndedSoFar() int { return int(C.producer_ended(p.c)) }
 
 // Free gives the structs back.
 func (p *Producer) Free() {
+	streamwork.AwaitAllDone()
 	for _, memory := range p.memory {
 		C.free(memory)
 	}

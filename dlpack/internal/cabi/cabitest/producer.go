@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // Producer is another library's tensor: both structs over the same memory, with
@@ -62,11 +63,21 @@ func (p *Producer) Of(source unsafe.Pointer) {
 // WithoutDeleter sets the deleters to NULL.
 func (p *Producer) WithoutDeleter() { C.producer_no_deleter(p.c) }
 
-// Deleted returns the number of calls of the deleters.
-func (p *Producer) Deleted() int { return int(C.producer_deleted(p.c)) }
+// Deleted returns the number of calls of the deleters. It waits for calls that were deferred
+// until the producer's work is done.
+func (p *Producer) Deleted() int {
+	streamwork.AwaitAllDone()
+	return p.DeletedSoFar()
+}
+
+// DeletedSoFar is Deleted that does not wait for deferred calls.
+func (p *Producer) DeletedSoFar() int { return int(C.producer_deleted(p.c)) }
 
 // Free frees the structs.
-func (p *Producer) Free() { C.free(unsafe.Pointer(p.c)) }
+func (p *Producer) Free() {
+	streamwork.AwaitAllDone()
+	C.free(unsafe.Pointer(p.c))
+}
 
 // Allocate returns zeroed C memory, aligned for every element.
 func Allocate(bytes int) unsafe.Pointer { return C.calloc(1, C.size_t(max(bytes, 1))) }
