@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe"
 )
@@ -215,7 +216,7 @@ func readEvent(t *testing.T, lines *bufio.Scanner) observe.Snapshot {
 
 func TestEventsShowNewMemory(t *testing.T) {
 	r, mgr := newRecorder(t, observe.Options{}, 0)
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Millisecond}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Millisecond, WriteLimit: await.Limit}))
 	defer server.Close()
 	// A client that reads nothing does not delay the others.
 	slow, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -239,9 +240,32 @@ func TestEventsShowNewMemory(t *testing.T) {
 	require.NoError(t, lines.Err())
 }
 
+// A client that reads nothing is disconnected.
+func TestASlowClientIsDisconnected(t *testing.T) {
+	r, mgr := newRecorder(t, observe.Options{}, 0)
+	for i := range 100 {
+		loadPrices(t, mgr, 1000, fmt.Sprint("a tag that makes the events long ", i))
+	}
+	server := httptest.NewUnstartedServer(r.Handler(observe.HandlerOptions{Interval: time.Millisecond, WriteLimit: time.Millisecond}))
+	closed := make(chan net.Conn, 1)
+	server.Config.ConnState = func(connection net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- connection
+		}
+	}
+	server.Start()
+	defer server.Close()
+	client, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer client.Close()
+	_, err = io.WriteString(client, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	await.Receive(t, closed, "the server closes the connection")
+}
+
 func TestEventsHaveALimit(t *testing.T) {
 	r, _ := newRecorder(t, observe.Options{}, 0)
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Hour}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: time.Hour, WriteLimit: await.Limit}))
 	defer server.Close()
 	defer r.Close()
 	for range 64 {
@@ -284,7 +308,7 @@ func TestClientsThatLeave(t *testing.T) {
 	for i := range 500 {
 		loadPrices(t, mgr, 1000, fmt.Sprint("a tag that makes the events long ", i))
 	}
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: 10 * time.Millisecond}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Interval: 10 * time.Millisecond, WriteLimit: await.Limit}))
 	var clients []net.Conn
 	open := func(path string) *bufio.Reader {
 		client, err := net.Dial("tcp", server.Listener.Addr().String())

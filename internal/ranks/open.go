@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
@@ -24,7 +25,13 @@ type Config struct {
 	Listener net.Listener
 	// Protocol names what the ranks exchange, and its version.
 	Protocol string
+	// Patience bounds the waits of a rank when the group fails: for the message that names the rank
+	// that failed, and for peers that read nothing. It passes without a message only if a network ends
+	// one connection of a pair and not the other. Zero means 30 s.
+	Patience time.Duration
 }
+
+const usualPatience = 30 * time.Second
 
 // mostRanks bounds the size of a group: each pair of ranks has two connections.
 const mostRanks = 4096

@@ -1,0 +1,39 @@
+package await
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Ended returns when no goroutine runs a function whose name begins with the prefix, for example
+// "github.com/gpuframe/gpuframe/flight.", or was started by one. Goroutines of tests do not count.
+// After [Limit] it fails the test with the stacks of those that run.
+func Ended(t testing.TB, prefix string) {
+	t.Helper()
+	var running []string
+	if !until(Limit, func() bool { running = stacks(prefix); return len(running) == 0 }) {
+		t.Fatalf("after %v %d goroutines of %s run:\n\n%s", Limit, len(running), prefix, strings.Join(running, "\n\n"))
+	}
+}
+
+// stacks returns the stacks of the goroutines of functions whose names begin with the prefix.
+func stacks(prefix string) (running []string) {
+	for stack := range strings.SplitSeq(allStacks(), "\n\n") {
+		ofTest := strings.Contains(stack, "\ntesting.") // a frame of the function that runs tests
+		if !ofTest && (strings.Contains(stack, "\n"+prefix) || strings.Contains(stack, "\ncreated by "+prefix)) {
+			running = append(running, stack)
+		}
+	}
+	return running
+}
+
+// allStacks returns the stacks of all goroutines, with an empty line between two.
+func allStacks() string {
+	for size := 1 << 20; ; size *= 2 {
+		buffer := make([]byte, size)
+		if n := runtime.Stack(buffer, true); n < size {
+			return string(buffer[:n])
+		}
+	}
+}
