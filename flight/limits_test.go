@@ -271,6 +271,7 @@ func TestOptionsRefused(t *testing.T) {
 		{flight.Options{Clients: []flight.ClientAccess{{Name: "a", Token: "x"}, {Name: "b", Token: "x"}}}, "the token of another client"},
 		{flight.Options{Limits: flight.Limits{Streams: -1}}, "Limits.Streams is -1"},
 		{flight.Options{Limits: flight.Limits{Idle: -1}}, "Limits.Idle is -1ns"},
+		{flight.Options{Limits: flight.Limits{Alive: -1}}, "Limits.Alive is -1ns"},
 	} {
 		_, err := flight.NewServer(engine, c.options)
 		require.ErrorContains(t, err, c.text)

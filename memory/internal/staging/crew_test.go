@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 func TestCrewDoesEveryTaskOnce(t *testing.T) {
