@@ -2,6 +2,7 @@ package await
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,18 @@ func Ended(t testing.TB, prefix string) {
 	if !until(Limit, func() bool { running = stacks(prefix); return len(running) == 0 }) {
 		t.Fatalf("after %v %d goroutines of %s run:\n\n%s", Limit, len(running), prefix, strings.Join(running, "\n\n"))
 	}
+}
+
+// Blocked returns when a goroutine that runs a function, named with its package, is in a state of
+// the runtime's, for example "IO wait" for one that reads or writes a connection.
+func Blocked(t testing.TB, function, state string) {
+	t.Helper()
+	Until(t, func() bool {
+		return slices.ContainsFunc(stacks(function+"("), func(stack string) bool {
+			header, _, _ := strings.Cut(stack, "\n")
+			return strings.Contains(header, "["+state)
+		})
+	}, "a goroutine of %s is in the state %q", function, state)
 }
 
 // stacks returns the stacks of the goroutines of functions whose names begin with the prefix.

@@ -26,3 +26,24 @@ func TestEnded(t *testing.T) {
 	_, open := <-started
 	require.False(t, open)
 }
+
+// receive is a function that blocks.
+func receive(from chan struct{}) { <-from }
+
+func TestBlocked(t *testing.T) {
+	begin, end := make(chan struct{}), make(chan struct{})
+	go func() { <-begin; receive(end) }()
+	blocked := make(chan struct{})
+	go func() {
+		Blocked(t, "github.com/gpuframe/gpuframe/internal/testing/await.receive", "chan receive")
+		close(blocked)
+	}()
+	select {
+	case <-blocked:
+		t.Error("no goroutine runs the function yet")
+	default:
+	}
+	close(begin)
+	<-blocked
+	close(end)
+}
