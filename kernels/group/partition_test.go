@@ -125,7 +125,7 @@ func TestPartitions(t *testing.T) {
 			require.NoError(t, err)
 			record.Release()
 			for i, list := range partitionAggregates() {
-				if brief(mgr) && (i+round)%2 == 0 {
+				if !ofTurn(mgr, i+round+first+1, 2) {
 					continue
 				}
 				key, choice := keys[r.IntN(len(keys))], choices[(i+round)%len(choices)]

@@ -114,9 +114,9 @@ func TestEstimatesOfSearchesAreBounds(t *testing.T) {
 		}
 		slack := uint64(3<<20 + 700*rows)
 		turn := property.Turn(t)
-		half := func(i int) bool { return devicetest.Emulated(dev) && !testing.Short() && (i+turn)%2 != 0 }
+		leftOut := func(i int) bool { return devicetest.Emulated(dev) && !testing.Short() && (i+turn)%2 != 0 }
 		for i, name := range []string{"int32", "widths", "far", "float64", "float16", "units"} {
-			if half(i) || !chosen(r, dev, 4) {
+			if leftOut(i) || !chosen(r, dev, 4) {
 				continue
 			}
 			kind := asOfKinds[name]
@@ -149,7 +149,7 @@ func TestEstimatesOfSearchesAreBounds(t *testing.T) {
 		}
 		for i, name := range slices.Sorted(maps.Keys(keyKinds)) {
 			key := keyKinds[name]
-			if half(i) || !chosen(r, dev, 6) || name == "mixed" || name == "encoded" || name == "codes" {
+			if leftOut(i) || !chosen(r, dev, 6) || name == "mixed" || name == "encoded" || name == "codes" {
 				continue
 			}
 			a, b := drawSide(t, mgr, r, key, false, 1, 0, "a"), drawSide(t, mgr, r, key, true, rows, 0.2, "b")
