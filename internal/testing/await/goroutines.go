@@ -22,12 +22,23 @@ func Ended(t testing.TB, prefix string) {
 // the runtime's, for example "IO wait" for one that reads or writes a connection.
 func Blocked(t testing.TB, function, state string) {
 	t.Helper()
-	Until(t, func() bool {
-		return slices.ContainsFunc(stacks(function+"("), func(stack string) bool {
-			header, _, _ := strings.Cut(stack, "\n")
-			return strings.Contains(header, "["+state)
-		})
-	}, "a goroutine of %s is in the state %q", function, state)
+	Until(t, func() bool { return inState(function+"(", func(now string) bool { return strings.HasPrefix(now, state) }) },
+		"a goroutine of %s is in the state %q", function, state)
+}
+
+// Waits reports whether a goroutine that runs a function whose name begins with the prefix waits for
+// something.
+func Waits(prefix string) bool {
+	return inState(prefix, func(now string) bool { return !strings.HasPrefix(now, "run") }) // running, runnable
+}
+
+// inState reports whether a goroutine of functions whose names begin with the prefix has a state.
+func inState(prefix string, accept func(state string) bool) bool {
+	return slices.ContainsFunc(stacks(prefix), func(stack string) bool {
+		header, _, _ := strings.Cut(stack, "\n") // for example "goroutine 7 [IO wait, 2 minutes]:"
+		_, state, _ := strings.Cut(header, "[")
+		return accept(state)
+	})
 }
 
 // stacks returns the stacks of the goroutines of functions whose names begin with the prefix.

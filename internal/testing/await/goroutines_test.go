@@ -43,7 +43,10 @@ func TestBlocked(t *testing.T) {
 		t.Error("no goroutine runs the function yet")
 	default:
 	}
+	const receives = "github.com/gpuframe/gpuframe/internal/testing/await.receive("
+	require.False(t, Waits(receives))
 	close(begin)
 	<-blocked
+	require.True(t, Waits(receives))
 	close(end)
 }
