@@ -17,7 +17,7 @@ var ErrHangs = errors.New("the test hangs")
 
 // Until returns when the condition is true. It calls the condition on the test's goroutine,
 // again and again with pauses of a millisecond at most. After [Limit] it fails the test
-// with the description of what it waited for.
+// with the description of the condition.
 func Until(t testing.TB, condition func() bool, format string, arguments ...any) {
 	t.Helper()
 	if !until(Limit, condition) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Ended returns when no goroutine runs a function whose name begins with the prefix, for example
+// Ended returns when no goroutine runs a function with this prefix of its name, for example
 // "github.com/gpuframe/gpuframe/flight.", or was started by one. Goroutines of tests do not count.
 // After [Limit] it fails the test with the stacks of those that run.
 func Ended(t testing.TB, prefix string) {
@@ -26,13 +26,12 @@ func Blocked(t testing.TB, function, state string) {
 		"a goroutine of %s is in the state %q", function, state)
 }
 
-// Waits reports whether a goroutine that runs a function whose name begins with the prefix waits for
-// something.
+// Waits reports whether a goroutine that runs a function with this prefix of its name waits for something.
 func Waits(prefix string) bool {
 	return inState(prefix, func(now string) bool { return !strings.HasPrefix(now, "run") }) // running, runnable
 }
 
-// inState reports whether a goroutine of functions whose names begin with the prefix has a state.
+// inState reports whether a goroutine of functions with a prefix of their names has a state.
 func inState(prefix string, accept func(state string) bool) bool {
 	return slices.ContainsFunc(stacks(prefix), func(stack string) bool {
 		header, _, _ := strings.Cut(stack, "\n") // for example "goroutine 7 [IO wait, 2 minutes]:"
@@ -41,7 +40,7 @@ func inState(prefix string, accept func(state string) bool) bool {
 	})
 }
 
-// stacks returns the stacks of the goroutines of functions whose names begin with the prefix.
+// stacks returns the stacks of the goroutines of functions with a prefix of their names.
 func stacks(prefix string) (running []string) {
 	for stack := range strings.SplitSeq(allStacks(), "\n\n") {
 		ofTest := strings.Contains(stack, "\ntesting.") // a frame of the function that runs tests

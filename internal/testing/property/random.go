@@ -20,7 +20,7 @@ func Random(t testing.TB) *rand.Rand {
 
 // Turn returns the seed of the environment modulo 5040, for tests that run a part of their cases: one of
 // every n, those with the numbers i for which (i+Turn)%n is 0. Seeds that follow each other then choose
-// all cases in turn. Without a seed, each run chooses others, and the test logs the seed.
+// all cases, one part after the other. Without a seed, each run chooses others, and the test logs the seed.
 func Turn(t testing.TB) int {
 	t.Helper()
 	const period = 5040 // a multiple of each n up to 10

@@ -29,7 +29,7 @@ func TestRandom(t *testing.T) {
 	require.NotEqual(t, draw(t), draw(t))
 }
 
-// Seeds that follow each other choose all cases in turn.
+// Seeds that follow each other choose all cases.
 func TestTurn(t *testing.T) {
 	for n := 1; n <= 10; n++ {
 		chosen := map[int]int{}
