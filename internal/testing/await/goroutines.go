@@ -22,8 +22,8 @@ func Ended(t testing.TB, prefix string) {
 // the runtime's, for example "IO wait" for one that reads or writes a connection.
 func Blocked(t testing.TB, function, state string) {
 	t.Helper()
-	Until(t, func() bool { return inState(function+"(", func(now string) bool { return strings.HasPrefix(now, state) }) },
-		"a goroutine of %s is in the state %q", function, state)
+	reached := func(now string) bool { return strings.HasPrefix(now, state) }
+	Until(t, func() bool { return inState(function+"(", reached) }, "a goroutine of %s is in the state %q", function, state)
 }
 
 // Waits reports whether a goroutine that runs a function with this prefix of its name waits for something.

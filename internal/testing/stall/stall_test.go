@@ -115,7 +115,7 @@ func TestTheWatchdog(t *testing.T) {
 		require.False(t, done)
 		stall.dog.Reset(0) // as if the limit had passed
 		require.NoError(t, stream.Synchronize(t.Context()), "this waits on the host")
-		require.Contains(t, await.Receive(t, said, "the watchdog reports"), "was held up for 5m0s: something waits for it on the host")
+		require.Contains(t, await.Receive(t, said, "the watchdog reports"), fmt.Sprintf("was held up for %v: something waits for it on the host", limit))
 		require.False(t, stall.Holding())
 		stall.Release()
 	})
