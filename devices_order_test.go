@@ -276,7 +276,11 @@ func checkOrdered(t *rapid.T, one, several *gpuframe.Engine) {
 // eight devices with one device, bit by bit.
 func TestOrderOnSeveralDevices(t *testing.T) {
 	one := engineOn(t, devicetest.Open(t, "host"))
-	for _, devices := range [][]*device.Device{devicetest.Hosts(t, 2), devicetest.HostsApart(t, 3), devicetest.Hosts(t, 5), devicetest.Hosts(t, 8)} {
+	turn := property.Turn(t)
+	for i, devices := range [][]*device.Device{devicetest.Hosts(t, 2), devicetest.HostsApart(t, 3), devicetest.Hosts(t, 5), devicetest.Hosts(t, 8)} {
+		if (i+turn)%2 != 0 { // each seed has two of them
+			continue
+		}
 		e := openDevices(t, devices)
 		t.Run(fmt.Sprint(len(devices), " ", devices[0]), property.Of(func(t *rapid.T) { checkOrdered(t, one, e) }))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -175,16 +175,11 @@ func TestQueryWaitsForMemory(t *testing.T) {
 // untilWaiting returns when a query with a tag waits.
 func untilWaiting(t *testing.T, e *gpuframe.Engine, tag string) {
 	t.Helper()
-	for {
+	await.Until(t, func() bool {
 		stats := statsOf(e, tag)
-		if stats.Waiting == 1 {
-			return
-		}
-		if stats.Completed+stats.Failed > 0 {
-			t.Fatalf("the query has ended without waiting: %+v", stats)
-		}
-		runtime.Gosched()
-	}
+		require.Zero(t, stats.Completed+stats.Failed, "the query has ended without waiting: %+v", stats)
+		return stats.Waiting == 1
+	}, "the query waits")
 }
 
 // TestManyQueriesUnderASmallBudget runs queries of all kinds at the same time. Together they

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
@@ -183,7 +184,7 @@ func record(columns, rows, chunks int) [][]arrow.Array {
 func TestPlanCostsNoMoreForMoreRows(t *testing.T) {
 	cost := func(rows int) float64 {
 		columns := record(20, rows, 1)
-		return testing.AllocsPerRun(10, func() {
+		return allocations.PerRun(func() {
 			var p planner
 			_, _, err := p.planColumns(columns)
 			require.NoError(t, err)

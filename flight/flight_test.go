@@ -47,8 +47,10 @@ func table(from, rows int) arrow.Record {
 // The engine's memory must be free after the test.
 func serve(t *testing.T, options flight.Options) (*flight.Server, string) {
 	t.Helper()
-	if options.Limits.Idle == 0 {
-		options.Limits.Idle = time.Hour // the client may be slow
+	for _, limit := range []*time.Duration{&options.Limits.Idle, &options.Limits.Handshake, &options.Limits.Alive} {
+		if *limit == 0 {
+			*limit = time.Hour // the machine may be slow
+		}
 	}
 	engine, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(256<<20))
 	require.NoError(t, err)

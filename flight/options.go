@@ -58,6 +58,11 @@ type Limits struct {
 	// Idle is how long the server waits for a client to take or to send a message, one
 	// minute by default. Stream is how long a call may take, one hour by default.
 	Idle, Stream time.Duration
+	// Handshake is how long a connection may take to begin, 20 s by default. Alive is how long
+	// a connection may be silent before the server asks whether the client is still there, and
+	// how long the client may take to answer, 30 s by default. A client that is disconnected
+	// connects again with its next call.
+	Handshake, Alive time.Duration
 }
 
 // anonymous is the client of a server without clients.
@@ -86,7 +91,10 @@ func (l Limits) withDefaults() (Limits, error) {
 		name     string
 		value    *time.Duration
 		standard time.Duration
-	}{{"Idle", &l.Idle, time.Minute}, {"Stream", &l.Stream, time.Hour}} {
+	}{
+		{"Idle", &l.Idle, time.Minute}, {"Stream", &l.Stream, time.Hour},
+		{"Handshake", &l.Handshake, 20 * time.Second}, {"Alive", &l.Alive, 30 * time.Second},
+	} {
 		if *each.value < 0 {
 			return l, fmt.Errorf("options: Limits.%s is %v, expected 0 for the default or more: %w", each.name, *each.value, device.ErrInvalidValue)
 		}

@@ -96,8 +96,8 @@ func newServer(engine *gpuframe.Engine, options Options) (*Server, error) {
 		grpc.MaxRecvMsgSize(limits.MessageBytes),
 		grpc.MaxConcurrentStreams(uint32(min(limits.AllStreams, 1<<20))),
 		grpc.MaxHeaderListSize(headerBytes), grpc.InTapHandle(s.admit),
-		grpc.ConnectionTimeout(handshake), grpc.WaitForHandlers(true),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: alive, Timeout: alive, MaxConnectionIdle: unused}),
+		grpc.ConnectionTimeout(limits.Handshake), grpc.WaitForHandlers(true),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: limits.Alive, Timeout: limits.Alive, MaxConnectionIdle: unused}),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.ChainUnaryInterceptor(s.unary), grpc.ChainStreamInterceptor(s.streaming),
 	)
@@ -195,12 +195,9 @@ func (s *Server) closeClients() error {
 }
 
 const (
-	// handshake is the time that a connection may take to begin, alive how often the server
-	// looks whether a silent client is still there, unused how long a connection without calls
-	// stays open. A client that is dropped connects again with its next call.
-	handshake = 20 * time.Second
-	alive     = 30 * time.Second
-	unused    = 10 * time.Minute
+	// unused is how long a connection without calls stays open. A client that is disconnected
+	// connects again with its next call.
+	unused = 10 * time.Minute
 	// headerBytes is the size of the largest headers of a call.
 	headerBytes = 16 << 10
 )

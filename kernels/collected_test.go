@@ -67,11 +67,18 @@ func TestCodeIsKeptDuringCaptures(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"k": {}}}
 	dev := launchtest.Open(t, gpu)
 	graph, err := kernels.Capture(dev, func(stream *device.Stream) error {
-		for range 20 {
-			if _, err := kernels.LoadCollected(dev, "code"); err != nil {
+		const modules = 20
+		var gone atomic.Int64
+		for range modules {
+			module, err := kernels.LoadCollected(dev, "code")
+			if err != nil {
 				return err
 			}
-			runtime.GC()
+			runtime.AddCleanup(module, func(struct{}) { gone.Add(1) }, struct{}{})
+		}
+		await.Collected(t, func() bool { return gone.Load() >= modules/2 }, "half of the modules are collected")
+		if _, err := kernels.LoadCollected(dev, "code"); err != nil {
+			return err
 		}
 		require.Zero(t, countCalls(gpu, "ModuleUnload"))
 		return nil

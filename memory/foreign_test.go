@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host"
 	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -338,15 +339,12 @@ func TestLastReleaseInADeleter(t *testing.T) {
 			assert.NoError(t, next.Fill(nil, 7))
 			done <- next
 		}()
-		var next memory.Slice[uint8]
-		select {
-		case next = <-done: // other memory, or the fill waits on the device
-			release()
-		case <-t.Context().Done():
-		default:
-			release()
-			next = <-done
-		}
+		// It has other memory, or the fill waits on the device, or the allocation waits.
+		await.Until(t, func() bool {
+			return len(done) == 1 || await.Waits("github.com/gpuframe/gpuframe/memory_test.TestLastReleaseInADeleter.")
+		}, "the memory is allocated, or the allocation waits for the work")
+		release()
+		next := <-done
 		got := make([]uint8, 1<<20)
 		require.NoError(t, next.Download(t.Context(), nil, got))
 		require.NoError(t, m.Device().Synchronize(t.Context()))

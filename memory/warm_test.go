@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -165,8 +167,8 @@ func TestTransfersTravelWhileMemoryIsPinned(t *testing.T) {
 		select {
 		case <-travelled:
 			return nil
-		case <-t.Context().Done():
-			return t.Context().Err()
+		case <-time.After(await.Limit):
+			return await.ErrHangs
 		}
 	}
 	up, down := roundTrip(t, mgr)

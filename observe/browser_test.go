@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe"
 )
@@ -29,7 +29,8 @@ import (
 // browser is a page of a headless Chromium, controlled with the DevTools protocol over pipes.
 type browser struct {
 	t       *testing.T
-	to      io.Writer
+	to      *os.File
+	from    *os.File
 	replies *bufio.Reader
 	session string
 	last    int
@@ -93,7 +94,7 @@ func startBrowser(t *testing.T, path, allowed string) (b *browser, messages stri
 	profile, err := os.MkdirTemp("", "chromium")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(profile) })
-	command := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+	command := exec.CommandContext(await.Context(t), path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe", "--user-data-dir="+profile)
 	command.ExtraFiles = []*os.File{fromTest, fromBrowser}
 	// A file, because processes of the browser keep a pipe open after the first has ended.
@@ -104,7 +105,7 @@ func startBrowser(t *testing.T, path, allowed string) (b *browser, messages stri
 	require.NoError(t, log.Close())
 	require.NoError(t, fromTest.Close())
 	require.NoError(t, fromBrowser.Close())
-	b = &browser{t: t, to: to, replies: bufio.NewReader(from), allowed: allowed}
+	b = &browser{t: t, to: to, from: from, replies: bufio.NewReader(from), allowed: allowed}
 	var target struct{ TargetID string }
 	var attached struct{ SessionID string }
 	err = b.send("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
@@ -137,8 +138,8 @@ func (b *browser) command(method string, params map[string]any, result any) {
 	}
 }
 
-// send sends a command and reads up to its reply. An error means that the browser has ended, or
-// has refused the command.
+// send sends a command and reads up to its reply. An error means that the browser has ended or
+// hangs, or has refused the command.
 func (b *browser) send(method string, params map[string]any, result any) error {
 	b.last++
 	sent := map[string]any{"id": b.last, "method": method}
@@ -150,6 +151,8 @@ func (b *browser) send(method string, params map[string]any, result any) error {
 	}
 	text, err := json.Marshal(sent)
 	require.NoError(b.t, err)
+	limit := time.Now().Add(await.Limit)
+	require.NoError(b.t, errors.Join(b.to.SetWriteDeadline(limit), b.from.SetReadDeadline(limit)))
 	if _, err := b.to.Write(append(text, 0)); err != nil {
 		return err
 	}
@@ -323,7 +326,7 @@ func TestPageInABrowser(t *testing.T) {
 	defer func() { require.NoError(t, tenant.Close()) }()
 	const prefix = "/debug/gpu"
 	mux := http.NewServeMux()
-	mux.Handle(prefix+"/", http.StripPrefix(prefix, s.recorder.Handler(observe.HandlerOptions{Token: "secret", Interval: 50 * time.Millisecond})))
+	mux.Handle(prefix+"/", http.StripPrefix(prefix, s.recorder.Handler(observe.HandlerOptions{Token: "secret", Interval: 50 * time.Millisecond, WriteLimit: await.Limit})))
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	defer s.recorder.Close()

@@ -7,13 +7,9 @@ import (
 	"time"
 )
 
-const (
-	// mostClients is the number of clients at a time: streams of events, and separately
-	// maps of the memory and differences of profiles.
-	mostClients = 64
-	// slowestWrite is the time that a client has to take an event.
-	slowestWrite = 10 * time.Second
-)
+// mostClients is the number of clients at a time: streams of events, and separately
+// maps of the memory and differences of profiles.
+const mostClients = 64
 
 // slots counts clients.
 type slots struct{ used atomic.Int64 }
@@ -54,7 +50,7 @@ func (h *handler) events(w http.ResponseWriter, request *http.Request) {
 			return
 		}
 		// A server without deadlines has its own limits.
-		_ = control.SetWriteDeadline(time.Now().Add(slowestWrite))
+		_ = control.SetWriteDeadline(time.Now().Add(h.options.WriteLimit))
 		if _, err := fmt.Fprintf(w, "event: snapshot\ndata: %s\n\n", text); err != nil {
 			return
 		}

@@ -28,6 +28,9 @@ type HandlerOptions struct {
 	// name resolve to the address of this process (DNS rebinding). IP addresses and localhost are
 	// always accepted. Nil means the name of the machine, "*" any name.
 	Hosts []string
+	// WriteLimit is the time that a client has to take an update. A slower one is disconnected,
+	// and the page connects again. Zero means ten seconds.
+	WriteLimit time.Duration
 }
 
 // Handler serves a page with everything that the recorder knows, and the same as JSON. Mount
@@ -48,6 +51,9 @@ type HandlerOptions struct {
 func (r *Recorder) Handler(options HandlerOptions) http.Handler {
 	if options.Interval <= 0 {
 		options.Interval = time.Second
+	}
+	if options.WriteLimit <= 0 {
+		options.WriteLimit = 10 * time.Second
 	}
 	r.keepHistory(options.Interval)
 	h := &handler{recorder: r, options: options}

@@ -220,7 +220,7 @@ func readEvent(t *testing.T, lines *bufio.Scanner) observe.Snapshot {
 
 func TestEventsShowNewMemory(t *testing.T) {
 	r, mgr := newRecorder(t, observe.Options{}, 0)
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, Interval: time.Millisecond}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, WriteLimit: await.Limit, Interval: time.Millisecond}))
 	defer server.Close()
 	// A client that reads nothing does not delay the others.
 	slow, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -244,9 +244,32 @@ func TestEventsShowNewMemory(t *testing.T) {
 	require.NoError(t, lines.Err())
 }
 
+// A client that reads nothing is disconnected.
+func TestASlowClientIsDisconnected(t *testing.T) {
+	r, mgr := newRecorder(t, observe.Options{}, 0)
+	for i := range 100 {
+		loadPrices(t, mgr, 1000, fmt.Sprint("a tag that makes the events long ", i))
+	}
+	server := httptest.NewUnstartedServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, Interval: time.Millisecond, WriteLimit: time.Millisecond}))
+	closed := make(chan net.Conn, 1)
+	server.Config.ConnState = func(connection net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- connection
+		}
+	}
+	server.Start()
+	defer server.Close()
+	client, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer client.Close()
+	_, err = io.WriteString(client, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	await.Receive(t, closed, "the server closes the connection")
+}
+
 func TestEventsHaveALimit(t *testing.T) {
 	r, _ := newRecorder(t, observe.Options{}, 0)
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, Interval: time.Hour}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, WriteLimit: await.Limit, Interval: time.Hour}))
 	defer server.Close()
 	defer r.Close()
 	for range 64 {
@@ -289,7 +312,7 @@ func TestClientsThatLeave(t *testing.T) {
 	for i := range 500 {
 		loadPrices(t, mgr, 1000, fmt.Sprint("a tag that makes the events long ", i))
 	}
-	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, Interval: 10 * time.Millisecond}))
+	server := httptest.NewServer(r.Handler(observe.HandlerOptions{Hosts: testHosts, WriteLimit: await.Limit, Interval: 10 * time.Millisecond}))
 	var clients []net.Conn
 	open := func(path string) *bufio.Reader {
 		client, err := net.Dial("tcp", server.Listener.Addr().String())

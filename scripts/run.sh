@@ -234,8 +234,7 @@ run_job() {
     shift 4
     (cd "$folder" && exec timeout -k 10 "$limit" "$@") >"$log" 2>&1
     status=$?
-    good=$(grep -cE '^--- PASS' "$log")
-    bad=$(grep -cE '^--- FAIL' "$log")
+    read -r good bad < <(counts "$log")
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
         note=cut-in-$(grep -E '^=== RUN' "$log" | tail -1 | awk '{print $3}')
         bad=$((bad + 1))
@@ -253,6 +252,18 @@ run_job() {
         fi
     } >"$log.brief"
     cat "$log.brief"
+}
+
+# counts prints the numbers of passed and failed tests of a log: those of pytest's last line, or
+# else those of Go's tests.
+counts() {
+    local summary
+    summary=$(grep -E '^(=+ )?[0-9]+ (passed|failed|skipped|deselected|xfailed|xpassed|warning|error).* in [0-9.]+s' "$1" | tail -1)
+    if [ -n "$summary" ]; then
+        awk -v RS='[,=]' '$2 == "passed" {good = $1} $2 == "failed" || $2 ~ /^errors?$/ {bad += $1} END {print good + 0, bad + 0}' <<<"$summary"
+    else
+        echo "$(grep -cE '^--- PASS' "$1") $(grep -cE '^--- FAIL' "$1")"
+    fi
 }
 
 begin_jobs() {
@@ -372,7 +383,7 @@ python_environment() {
     export XLA_PYTHON_CLIENT_PREALLOCATE=false
 }
 
-# python_tests adds pytest's counts. Each file runs in a separate process, so that a
+# python_tests runs the tests of the Python package. Each file runs in a separate process, so that a
 # crash ends only that one.
 python_tests() {
     local file sharing log=$logs/sharing.log
@@ -382,8 +393,6 @@ python_tests() {
     parallel=${PARALLEL:-4}
     begin_jobs python
     contended "$(for file in "$src"/python/tests/test_*.py; do echo "python/$(basename "$file" .py)"; done)" test_python
-    wait
-    for file in "$results"/python_*; do pytest_counts "$file"; done
     end_jobs
     grep -hE '^(FAILED|ERROR|SKIPPED)' "$logs"/python_*.log | cut -c1-160
     if (cd "$src/python" && timeout 120 "$sharing" -run python3 -script "$src/examples/sharing/train.py") >"$log" 2>&1; then
@@ -401,18 +410,6 @@ test_python() {
             status=$?
             if [ "$status" -eq 5 ]; then status=0; fi # no test was chosen
             exit "$status"' "${1#python/}" "${RUN:-test}"
-}
-
-# pytest_counts replaces a job's Go figures by those of pytest.
-pytest_counts() {
-    local group good bad took note name log
-    read -r group good bad took note name <"$1"
-    log=$logs/$name.log
-    if [ ! -e "$log" ]; then return; fi
-    good=$(grep -oE '[0-9]+ passed' "$log" | tail -1 | grep -oE '[0-9]+' || echo 0)
-    bad=$(grep -E '(passed|failed|error|skipped).* in [0-9.]+s' "$log" | tail -1 | grep -oE '[0-9]+ (failed|errors?)' | awk '{n += $1} END {print n + 0}')
-    if [ "$note" != ok ] && [ "$bad" -eq 0 ]; then bad=1; fi
-    echo "$group $good $bad $took $note $name" >"$1"
 }
 
 # bench_kernels measures the peers first, because the ratios need their figures.

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 // handClock is a clock with timers that end when a test ends them.
@@ -40,7 +42,7 @@ func (c *handClock) AfterFunc(after time.Duration, f func()) func() bool {
 	}
 }
 
-// waitFor waits until a timer of that length runs.
+// await waits until a timer of that length runs.
 func (c *handClock) await(t *testing.T, after time.Duration) *handTimer {
 	t.Helper()
 	for {
@@ -55,7 +57,7 @@ func (c *handClock) await(t *testing.T, after time.Duration) *handTimer {
 		c.mu.Unlock()
 		select {
 		case <-changed:
-		case <-t.Context().Done():
+		case <-time.After(await.Limit):
 			t.Fatalf("no timer of %v was started", after)
 		}
 	}

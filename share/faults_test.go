@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
@@ -24,7 +25,7 @@ func sharing() faulttest.Operation {
 			table := upload(t, m, want)
 			path := socket(t)
 			return func(ctx context.Context) (func(testing.TB), error) {
-				server, err := share.ListenContext(t.Context(), path, share.ServerOptions{})
+				server, err := share.ListenContext(t.Context(), path, share.ServerOptions{Patience: await.Limit})
 				require.NoError(t, err)
 				err = there(ctx, t, server, m, table, want)
 				return nil, errors.Join(err, server.Close())

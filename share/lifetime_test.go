@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
@@ -174,12 +175,12 @@ func TestPaths(t *testing.T) {
 	_, err = share.ListenContext(t.Context(), path+"/none/socket", share.ServerOptions{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 
-	server, err := share.ListenContext(t.Context(), path, share.ServerOptions{})
+	server, err := share.ListenContext(t.Context(), path, share.ServerOptions{Patience: await.Limit})
 	require.NoError(t, err)
 	_, err = share.ListenContext(t.Context(), path, share.ServerOptions{})
 	require.ErrorIs(t, err, share.ErrInUse)
 	require.NoError(t, os.Rename(path, path+".old"))
-	other, err := share.ListenContext(t.Context(), path, share.ServerOptions{})
+	other, err := share.ListenContext(t.Context(), path, share.ServerOptions{Patience: await.Limit})
 	require.NoError(t, err)
 	require.NoError(t, server.Close())
 	client, err := share.DialContext(t.Context(), path)

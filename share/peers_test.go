@@ -98,24 +98,6 @@ func TestMalformedClients(t *testing.T) {
 	waitFor(t, server, func(s share.Stats) bool { return s.Clients == 1 })
 }
 
-// A client that takes no answers does not keep the server.
-func TestAClientThatDoesNotRead(t *testing.T) {
-	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	server := listen(t, share.ServerOptions{Patience: 200 * time.Millisecond})
-	publish(t, server, "t", upload(t, mgr, record(t, 5)))
-	connection, err := net.Dial("unix", server.Path())
-	require.NoError(t, err)
-	defer connection.Close()
-	require.NoError(t, connection.SetWriteDeadline(time.Now().Add(await.Limit)))
-	// On a busy machine the server may lose its patience before the first request.
-	_, err = connection.Write(framed(hello))
-	for id := 2; err == nil; id++ {
-		_, err = connection.Write(framed(fmt.Sprintf(`{"id":%d,"operation":"open","name":"t"}`, id)))
-	}
-	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-	waitFor(t, server, func(s share.Stats) bool { return s.Clients == 0 && s.Tables[0].References == 0 })
-}
-
 // impostor is a server that answers what it likes.
 func impostor(t *testing.T, answers ...func(connection *net.UnixConn)) string {
 	t.Helper()

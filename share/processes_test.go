@@ -18,6 +18,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
@@ -86,7 +87,7 @@ func play(role, path, name string) (err error) {
 
 // playServer publishes a table and goes on until its input ends.
 func playServer(path string, mgr *memory.Manager) error {
-	server, err := share.ListenContext(context.Background(), path, share.ServerOptions{})
+	server, err := share.ListenContext(context.Background(), path, share.ServerOptions{Patience: await.Limit})
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func TestTheServerIsKilled(t *testing.T) {
 		require.NoError(t, err)
 		table, err := client.Open(t.Context(), mgr, "numbers")
 		require.NoError(t, err)
-		_, err = share.Listen(path, share.ServerOptions{})
+		_, err = share.ListenContext(t.Context(), path, share.ServerOptions{})
 		require.ErrorIs(t, err, share.ErrInUse)
 		server.kill()
 		<-client.Done()

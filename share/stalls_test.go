@@ -22,6 +22,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -46,7 +47,11 @@ func stalling(t *testing.T) (*Server, *handClock) {
 	timers := newHandClock()
 	server, err := ListenContext(t.Context(), filepath.Join(shortFolder(t), "s"), ServerOptions{Patience: testPatience, Idle: testIdle, timers: timers})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	t.Cleanup(func() {
+		if err := server.Close(); !errors.Is(err, ErrClosed) {
+			require.NoError(t, err)
+		}
+	})
 	return server, timers
 }
 
@@ -112,11 +117,10 @@ func TestAClientThatNeverSaysHello(t *testing.T) {
 	assert.Contains(t, client.requireEnd(server), "no request for")
 }
 
-// A client without tables may be silent for Idle, and a client with a table without
-// limit.
-func TestIdleClients(t *testing.T) {
+// publishNumbers publishes the table "t".
+func publishNumbers(t *testing.T, server *Server) {
+	t.Helper()
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	server, timers := stalling(t)
 	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	numbers, _, err := array.RecordFromJSON(arrowmemory.DefaultAllocator, schema, strings.NewReader(`[{"n":1}]`))
 	require.NoError(t, err)
@@ -128,7 +132,44 @@ func TestIdleClients(t *testing.T) {
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		t.Skip(err)
 	}
+	t.Cleanup(func() { require.NoError(t, server.Close()) }) // before its manager
+}
 
+// A client that takes no answers loses its connection and its references when the server's
+// patience is over.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	server, timers := stalling(t)
+	publishNumbers(t, server)
+	client := newPeer(t, server)
+	client.ask(request{ID: 1, Operation: operationHello, Version: version})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for id := uint64(2); ; id++ {
+			framed, err := frame(request{ID: id, Operation: operationOpen, Name: "t"})
+			if assert.NoError(t, err); err != nil {
+				return
+			}
+			if _, err := client.Write(framed); err != nil {
+				return
+			}
+		}
+	}()
+	await.Blocked(t, "github.com/gpuframe/gpuframe/share.(*session).write", "IO wait")
+	stats := server.Stats()
+	require.Equal(t, 1, stats.Clients)
+	require.Positive(t, stats.Tables[0].References)
+	timers.end(t, testPatience)
+	_, err := server.Wait(await.Context(t), func(s Stats) bool { return s.Clients == 0 && s.Tables[0].References == 0 })
+	require.NoError(t, err)
+	await.Receive(t, ended, "the client's connection ends")
+}
+
+// A client without tables may be silent for Idle, and a client with a table without
+// limit.
+func TestIdleClients(t *testing.T) {
+	server, timers := stalling(t)
+	publishNumbers(t, server)
 	client := newPeer(t, server)
 	client.ask(request{ID: 1, Operation: operationHello, Version: version})
 	timers.await(t, testIdle)

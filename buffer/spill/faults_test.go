@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -126,9 +127,7 @@ func TestAcquireDuringTheMove(t *testing.T) {
 			assert.NoError(t, err)
 			acquired <- held
 		}()
-		for table.Waiting() == 0 {
-			yield()
-		}
+		assert.NoError(t, await.Happens(func() bool { return table.Waiting() > 0 }))
 	}
 	require.Zero(t, press(t, s))
 	held := <-acquired
@@ -148,9 +147,7 @@ func TestAcquireDuringTheMove(t *testing.T) {
 			_, err := table.Acquire(ctx)
 			failed <- err
 		}()
-		for table.Waiting() == 0 {
-			yield()
-		}
+		assert.NoError(t, await.Happens(func() bool { return table.Waiting() > 0 }))
 		cancel(errInjected)
 		assert.ErrorIs(t, <-failed, errInjected)
 	}

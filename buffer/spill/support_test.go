@@ -3,7 +3,6 @@ package spill_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -133,9 +132,6 @@ func differs(want, got arrow.Record) error {
 	}
 	return nil
 }
-
-// yield lets the awaited goroutines run.
-func yield() { runtime.Gosched() }
 
 var errInjected = errors.New("injected")
 

@@ -15,11 +15,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 // TestMain runs the command in place of the tests in a process that a test starts.
 func TestMain(m *testing.M) {
 	if os.Getenv("GPUFRAME_TEST_COMMAND") == "" {
+		longestReply = await.Limit
 		os.Exit(m.Run())
 	}
 	ctx, stop := signals()

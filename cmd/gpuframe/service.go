@@ -21,8 +21,8 @@ type service struct {
 	client *http.Client
 }
 
-// longestReply is the time that a service has for a reply.
-const longestReply = 30 * time.Second
+// longestReply is the time that a service has for a reply. Tests set a longer one.
+var longestReply = 30 * time.Second
 
 // mostReply is the number of bytes that are read of a reply.
 const mostReply = 1 << 30

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe"
@@ -152,7 +153,7 @@ func running(t *testing.T) (*memory.Manager, string) {
 	require.NoError(t, err)
 	t.Cleanup(r.Close)
 	mux := http.NewServeMux()
-	mux.Handle("/debug/gpu/", http.StripPrefix("/debug/gpu", r.Handler(observe.HandlerOptions{Interval: time.Nanosecond})))
+	mux.Handle("/debug/gpu/", http.StripPrefix("/debug/gpu", r.Handler(observe.HandlerOptions{Interval: time.Nanosecond, WriteLimit: await.Limit})))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return mgr, server.URL + "/debug/gpu"

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 )
 
 func scenarioModules(t *testing.T) {
@@ -106,7 +107,7 @@ func scenarioAllocations(t *testing.T) {
 		},
 	} {
 		require.NoError(t, call(), name)
-		assert.Zero(t, testing.AllocsPerRun(100, func() { err = call() }), name)
+		assert.Zero(t, allocations.PerRun(func() { err = call() }), name)
 		require.NoError(t, err, name)
 	}
 }

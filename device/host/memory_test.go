@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host/internal/cmem"
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
@@ -203,7 +204,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	d := open(t)
 	p := alloc(t, d, 4096)
 	defer func() { require.NoError(t, d.Free(p)) }()
-	assert.Zero(t, testing.AllocsPerRun(100, func() {
+	assert.Zero(t, allocations.PerRun(func() {
 		_, _, _ = d.AddressRange(p.Add(77))
 		_, _ = d.PointerInfo(p.Add(77))
 	}))

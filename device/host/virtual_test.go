@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host/internal/vmem"
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
@@ -149,7 +150,7 @@ func TestMappedMemoryIsKnown(t *testing.T) {
 	_, _, err := d.AddressRange(base)
 	assert.ErrorIs(t, err, backend.ErrInvalidValue)
 	middle := address(base + unit + unit/2)
-	assert.Zero(t, testing.AllocsPerRun(100, func() {
+	assert.Zero(t, allocations.PerRun(func() {
 		_, _, _ = d.AddressRange(base + unit + 77)
 		_, _ = d.PointerInfo(base + unit + 77)
 		_ = checkRange("test", "pointer", middle, unit/2, true)

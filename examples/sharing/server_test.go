@@ -41,7 +41,7 @@ func TestServe(t *testing.T) {
 		}
 		go func() { _, _ = io.Copy(io.Discard, read) }()
 
-		client, err := share.Dial(filepath.Join(folder, "socket"))
+		client, err := share.DialContext(ctx, filepath.Join(folder, "socket"))
 		require.NoError(t, err)
 		table, err := client.Open(ctx, devicetest.Manager(t, dev, memory.Options{}), "flights")
 		require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 )
 
 // newGuard guards device 1 of 3, which has every property.
@@ -132,7 +133,7 @@ func TestChecks(t *testing.T) {
 			for want, invalid := range check.invalid {
 				assert.EqualError(t, invalid(g), want)
 			}
-			require.Zero(t, testing.AllocsPerRun(10, func() { _ = check.valid(g) }), "a check that passes allocates nothing")
+			require.Zero(t, allocations.PerRun(func() { _ = check.valid(g) }), "a check that passes allocates nothing")
 
 			require.NoError(t, g.Close())
 			closed := check.valid(g)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
@@ -33,7 +34,7 @@ func (m *meeting) Next() bool {
 	select {
 	case <-all:
 		return m.RecordReader.Next()
-	case <-time.After(20 * time.Second):
+	case <-time.After(await.Limit):
 		m.failed = errors.New("the other reader was not asked")
 		return false
 	}

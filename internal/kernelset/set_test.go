@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/kernelset/archive"
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -150,7 +151,7 @@ func TestLookUpAllocatesNothing(t *testing.T) {
 	set := kernelset.Set{Files: files, Directory: "cuda"}
 	_, dev := open(t)
 	ctx := t.Context()
-	require.Zero(t, testing.AllocsPerRun(100, func() {
+	require.Zero(t, allocations.PerRun(func() {
 		if _, err := set.Kernel(ctx, dev, "one", "alpha"); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/ptx"
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
@@ -53,7 +54,7 @@ func TestInstances(t *testing.T) {
 		require.Contains(t, images[i], want)
 		require.Equal(t, 1, strings.Count(images[i], ".entry"))
 	}
-	require.Zero(t, testing.AllocsPerRun(100, func() {
+	require.Zero(t, allocations.PerRun(func() {
 		if _, err := set.Instance(t.Context(), dev, sum); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
@@ -329,7 +330,7 @@ func TestTypesWithoutLayouts(t *testing.T) {
 func TestLookupsDoNotAllocate(t *testing.T) {
 	for _, dataType := range arraytest.AllTypes() {
 		union := strings.Contains(dataType.Name(), "union")
-		require.Zero(t, testing.AllocsPerRun(10, func() {
+		require.Zero(t, allocations.PerRun(func() {
 			l, _ := layout.Of(dataType)
 			for i := range l.Buffers() {
 				_, _ = l.Extent(l.Buffer(i), 9)

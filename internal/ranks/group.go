@@ -18,7 +18,9 @@ type Group struct {
 	rank, size int
 	protocol   string
 	secret     secret
-	peers      []*peer // nil at this rank
+	// patience is that of the configuration.
+	patience time.Duration
+	peers    []*peer // nil at this rank
 
 	// attaching guards the connections of the peers, which end closes.
 	attaching sync.Mutex
@@ -47,19 +49,18 @@ type peer struct {
 // exchange messages in rounds, and wait in each for those of all others.
 const mostUnread = 8
 
-const (
-	// noticeWait bounds the time to report a failure to a peer that reads nothing. It is long
-	// because the peer of a busy machine would otherwise take this rank for the one that
-	// has failed. Only Close waits for it.
-	noticeWait = 20 * time.Second
-	// verdictWait bounds the time from the end of a data connection to the message that
-	// names the rank that failed. It only passes if a network ends one connection of a
-	// pair and not the other.
-	verdictWait = 30 * time.Second
-)
+// noticeWait bounds the time to report a failure to a peer that reads nothing. It is shorter than
+// the time that the peers wait for the report. Only Close waits for it.
+func (g *Group) noticeWait() time.Duration { return g.patience * 2 / 3 }
 
 func newGroup(c Config) *Group {
-	return &Group{rank: c.Rank, size: c.Size, protocol: c.Protocol, secret: secret(c.Secret), peers: make([]*peer, c.Size), down: make(chan struct{})}
+	if c.Patience <= 0 {
+		c.Patience = usualPatience
+	}
+	return &Group{
+		rank: c.Rank, size: c.Size, protocol: c.Protocol, patience: c.Patience, secret: secret(c.Secret),
+		peers: make([]*peer, c.Size), down: make(chan struct{}),
+	}
 }
 
 // Rank returns the number of this rank.
@@ -190,7 +191,7 @@ func departed(rank int) error {
 // Lost returns the reason for an error of a connection to a rank: the failure that the group
 // reports or, if it reports none in time, that the rank was lost. The group is then down.
 func (g *Group) Lost(rank int, err error) error {
-	timer := time.NewTimer(verdictWait)
+	timer := time.NewTimer(g.patience)
 	defer timer.Stop()
 	select {
 	case <-g.down:
@@ -239,7 +240,7 @@ func (g *Group) end(cause error, notify func(*peer)) {
 			if p == nil || p.control == nil {
 				continue
 			}
-			_ = p.control.SetWriteDeadline(time.Now().Add(noticeWait))
+			_ = p.control.SetWriteDeadline(time.Now().Add(g.noticeWait()))
 			if p.data != nil {
 				_ = p.data.Close()
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
@@ -25,7 +26,13 @@ type Config struct {
 	// Secret, if it is not empty, is known to the ranks only. Processes that do not know it cannot
 	// join, nor take the place of rank 0.
 	Secret string
+	// Patience bounds the waits of a rank when the group fails: for the message that names the rank
+	// that failed, and for peers that read nothing. It passes without a message only if a network ends
+	// one connection of a pair and not the other. Zero means 30 s.
+	Patience time.Duration
 }
+
+const usualPatience = 30 * time.Second
 
 // mostRanks bounds the size of a group: each pair of ranks has two connections.
 const mostRanks = 4096

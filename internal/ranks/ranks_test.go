@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -64,7 +65,7 @@ func each(size int, f func(rank int) error) []error {
 }
 
 func config(address string, rank, size int) Config {
-	return Config{Rank: rank, Size: size, Address: address, Protocol: "test 1"}
+	return Config{Rank: rank, Size: size, Address: address, Protocol: "test 1", Patience: await.Limit}
 }
 
 // openAll opens all ranks of a group in this process. It closes them at the end of the test.
@@ -193,6 +194,30 @@ func TestALostRankIsNamed(t *testing.T) {
 }
 
 var errOwn = errors.New("no memory is left")
+
+// A data connection ends and no message names a rank: the other end is lost when the patience ends.
+func TestPatience(t *testing.T) {
+	at := unixPlace(t)
+	groups := make([]*Group, 2)
+	for rank, err := range each(2, func(rank int) (err error) {
+		c := at.config(rank, 2)
+		if rank == 0 {
+			c.Patience = time.Nanosecond
+		}
+		groups[rank], err = Open(t.Context(), c)
+		return err
+	}) {
+		require.NoError(t, err, "rank %d", rank)
+		t.Cleanup(func() { assert.NoError(t, groups[rank].Close()) })
+	}
+	err := groups[0].Lost(1, errOwn)
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, err, errOwn)
+	var failure *RankError
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, 1, failure.Rank)
+	require.ErrorIs(t, groups[0].Err(), err)
+}
 
 // An error of one rank ends the group; the others get its text.
 func TestFail(t *testing.T) {

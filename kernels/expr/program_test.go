@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -83,7 +84,7 @@ func TestBindIsKept(t *testing.T) {
 		require.NoError(t, err)
 		require.NotSame(t, first, third)
 	}
-	require.Zero(t, testing.AllocsPerRun(10, func() { _, _ = expr.Bind(schema, e, b) }))
+	require.Zero(t, allocations.PerRun(func() { _, _ = expr.Bind(schema, e, b) }))
 }
 
 func BenchmarkBindAgain(bench *testing.B) {

@@ -214,6 +214,12 @@ func eachDevice(t *testing.T, f func(t *testing.T, mgr *memory.Manager)) {
 // brief reports whether the device is the emulator, which is slow, and tests are to be short.
 func brief(mgr *memory.Manager) bool { return testing.Short() && devicetest.Emulated(mgr.Device()) }
 
+// ofTurn reports whether a case runs on a device: all do, but on the emulator one of every n cases. Its number
+// includes the turn of the test's seed.
+func ofTurn(mgr *memory.Manager, number, n int) bool {
+	return !devicetest.Emulated(mgr.Device()) || number%n == 0
+}
+
 // nullsFor returns fewer cases for the emulator, which is slow.
 func nullsFor(mgr *memory.Manager) []arraytest.Nulls {
 	all := []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull}

@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -99,45 +100,50 @@ func TestPartitions(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	mgr := devicetest.Manager(t, dev, memory.Options{})
-	r := rand.New(rand.NewPCG(21, 22))
 	choices := []strategy.Group{{}, {PlaceBits: 6}, {PlaceBits: 5, TwoLevels: true, AnyMoves: true}, {PlaceBits: 6, ChunkRows: 700, Wide: true}, {PlaceBits: 7, ChunkRows: 300, TwoLevels: true, SmallTiles: true}}
 	names := []string{"uniform", "equal", "sorted", "distinct", "skewed"}
 	keys := [][]string{{"k"}, {"wide"}, {"tiny", "k"}, {"wide", "tiny"}, {"u64"}, {"f32", "tiny"}} // the last two by numbers
-	for round := range 3 * len(names) {
-		if brief(mgr) && round >= len(names) {
-			break
+	first := 0
+	if !testing.Short() {
+		first = property.Turn(t)
+	}
+	for series := range 3 {
+		if !ofTurn(mgr, first+series, 3) {
+			continue
 		}
-		name, lists := names[round%len(names)], partitionAggregates()
-		n := []int{1, 500, 2500, 7000}[r.IntN(4)]
-		if round < 2 {
-			n = 7000
-		}
-		groups := 1 + r.IntN(max(n, 3))
-		record := partitionRecord(r, partitionDraws[name], n, groups)
-		hosted, err := buffer.FromRecord(host, record)
-		require.NoError(t, err)
-		table, err := buffer.FromRecord(mgr, record)
-		require.NoError(t, err)
-		record.Release()
-		for i, list := range lists {
-			if brief(mgr) && (i+round)%2 == 0 {
-				continue
+		r := rand.New(rand.NewPCG(21, 22+uint64(series)))
+		for round, name := range names {
+			n := []int{1, 500, 2500, 7000}[r.IntN(4)]
+			if round < 2 {
+				n = 7000
 			}
-			key, choice := keys[r.IntN(len(keys))], choices[(i+round)%len(choices)]
-			choice.Partition = true
-			title := fmt.Sprintf("%s, %d rows, %d groups, keys %v, list %d, %+v", name, n, groups, key, i, choice)
-			options := group.ByOptions{Order: []group.Order{group.ByKey, group.FirstAppearance}[r.IntN(2)]}
-			if r.IntN(2) == 0 {
-				options.Nulls = group.DropNulls
+			groups := 1 + r.IntN(max(n, 3))
+			record := partitionRecord(r, partitionDraws[name], n, groups)
+			hosted, err := buffer.FromRecord(host, record)
+			require.NoError(t, err)
+			table, err := buffer.FromRecord(mgr, record)
+			require.NoError(t, err)
+			record.Release()
+			for i, list := range partitionAggregates() {
+				if !ofTurn(mgr, i+round+first+1, 2) {
+					continue
+				}
+				key, choice := keys[r.IntN(len(keys))], choices[(i+round)%len(choices)]
+				choice.Partition = true
+				title := fmt.Sprintf("%s, %d rows, %d groups, keys %v, list %d, %+v", name, n, groups, key, i, choice)
+				options := group.ByOptions{Order: []group.Order{group.ByKey, group.FirstAppearance}[r.IntN(2)]}
+				if r.IntN(2) == 0 {
+					options.Nulls = group.DropNulls
+				}
+				want, err := group.By(hosted, group.Columns(key...)...).Aggregate(t.Context(), list, options)
+				require.NoError(t, err, title)
+				got, err := group.By(table, group.Columns(key...)...).Aggregate(strategy.WithGroup(t.Context(), choice), list, options)
+				require.NoError(t, err, title)
+				requireEqual(t, columntest.Fetch(t, want), columntest.Fetch(t, got), title)
 			}
-			want, err := group.By(hosted, group.Columns(key...)...).Aggregate(t.Context(), list, options)
-			require.NoError(t, err, title)
-			got, err := group.By(table, group.Columns(key...)...).Aggregate(strategy.WithGroup(t.Context(), choice), list, options)
-			require.NoError(t, err, title)
-			requireEqual(t, columntest.Fetch(t, want), columntest.Fetch(t, got), title)
+			require.NoError(t, hosted.Release())
+			require.NoError(t, table.Release())
 		}
-		require.NoError(t, hosted.Release())
-		require.NoError(t, table.Release())
 	}
 }
 

@@ -57,13 +57,13 @@ var quantileKeys = []struct {
 	{"tiny groups", func(_ *rand.Rand, row, n int) int32 { return int32(row % (n/3 + 1)) }},
 }
 
-// ofQuantiles opens the device of kernels, and counts its calls. few is set if the test has to be short.
-func ofQuantiles(t *testing.T) (mgr *memory.Manager, counted *callcount.Device, few bool) {
+// ofQuantiles opens the device of kernels, and counts its calls. emulated is set if it is the emulator, which is slow.
+func ofQuantiles(t *testing.T) (mgr *memory.Manager, counted *callcount.Device, emulated bool) {
 	t.Helper()
 	dev := devicetest.OpenKernels(t)
 	name, counted, err := callcount.Register(dev)
 	require.NoError(t, err)
-	return devicetest.Manager(t, devicetest.Open(t, name), memory.Options{}), counted, testing.Short() && devicetest.Emulated(dev)
+	return devicetest.Manager(t, devicetest.Open(t, name), memory.Options{}), counted, devicetest.Emulated(dev)
 }
 
 // modelQuantile is a quantile of values.
@@ -93,17 +93,21 @@ func bitsOfReal(x float64) uint64 {
 
 // TestSelectedQuantiles compares quantiles without a sort with those of a sort and of a model, bit by bit.
 func TestSelectedQuantiles(t *testing.T) {
-	mgr, counted, few := ofQuantiles(t)
-	r := property.Random(t)
+	mgr, counted, emulated := ofQuantiles(t)
+	few := emulated && testing.Short()
+	r, turn := property.Random(t), property.Turn(t)
 	selected := 0
 	for i, draw := range quantileDraws {
 		for j, key := range quantileKeys {
-			if few && (i+3*j)%9 != 0 {
+			if few && (i+3*j)%9 != 0 || emulated && !few && (i+j+turn)%3 != 0 {
 				continue
 			}
 			n := []int{1, 100, 3000, 9000}[r.IntN(4)]
-			if few {
+			switch {
+			case few:
 				n = min(n, 700)
+			case emulated:
+				n = min(n, 3000)
 			}
 			keys, x := make([]int32, n), make([]float64, n)
 			groups := map[int32][]float64{}
@@ -146,7 +150,8 @@ func TestSelectedQuantiles(t *testing.T) {
 // TestSelectedQuantilesOfTypes compares quantiles of all types, with nulls and conditions, with those of the host.
 func TestSelectedQuantilesOfTypes(t *testing.T) {
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	mgr, counted, few := ofQuantiles(t)
+	mgr, counted, emulated := ofQuantiles(t)
+	few := emulated && testing.Short()
 	r := property.Random(t)
 	for i, of := range append(slices.Clone(topTypes), arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int32) {
 		if of.ID() == arrow.BOOL || of.ID() == arrow.DATE32 || few && i%3 != 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -27,6 +28,7 @@ func TestRecords(t *testing.T) {
 	lists := append(partitionAggregates(), []group.Aggregate{group.First(f64), group.Last(i64), group.Sum(f64), group.Sum(i64).Where(f64.Gt(expr.Lit(0.0)))})
 	keys := [][]string{{"k"}, {"wide"}, {"tiny", "k"}, {"f32"}} // the last one by numbers
 	names := []string{"uniform", "equal", "sorted", "distinct", "skewed"}
+	turn := property.Turn(t)
 	for i, name := range names {
 		n, groups := 7000, []int{300, 2000, 5000}[r.IntN(3)]
 		record := partitionRecord(r, partitionDraws[name], n, groups)
@@ -36,7 +38,7 @@ func TestRecords(t *testing.T) {
 		require.NoError(t, err)
 		record.Release()
 		for j, list := range lists {
-			if brief(mgr) && (i+j)%3 != 0 {
+			if !ofTurn(mgr, i+j+turn, 3) {
 				continue
 			}
 			key := keys[r.IntN(len(keys))]

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -89,9 +90,10 @@ func TestEachOperatorOnce(t *testing.T) {
 	number, text := arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for _, types := range [][]arrow.DataType{{number}, {arrow.PrimitiveTypes.Float64, number}, {text, number}} {
+		turn := property.Turn(t)
+		for i, types := range [][]arrow.DataType{{number}, {arrow.PrimitiveTypes.Float64, number}, {text, number}} {
 			rows := 6000
-			if hurried(dev) {
+			if hurried(dev) || devicetest.Emulated(dev) && (i+turn)%3 != 0 {
 				rows = 50
 			}
 			c := newCase(arraytest.NewGenerator(31), rows, types...)

@@ -104,26 +104,29 @@ class Client(_Connection):
 _servers: weakref.WeakSet[Server] = weakref.WeakSet()
 
 
-def serve(path: Path, *, mode: int = 0o600) -> Server:
+def serve(path: Path, *, mode: int = 0o600, patience: float = 10.0) -> Server:
     """Serve tables on a Unix socket. Processes that may write to the file, by its mode, may open them.
 
         server = gpuframe.serve("/run/tables.sock")
         server.publish("flights", table)
+
+    A client that stops in the middle of a message, or does not read an answer, is disconnected after
+    ``patience`` seconds.
     """
     made = Server.__new__(Server)
-    made._adopt(library.make(library.serve, os.fspath(path).encode(), mode))
+    made._adopt(library.make(library.serve, os.fspath(path).encode(), mode, patience))
     made.path = os.fspath(path)
     _servers.add(made)
     return made
 
 
-def connect(path: Path) -> Client:
-    """Connect to the server on a Unix socket.
+def connect(path: Path, *, timeout: float = 10.0) -> Client:
+    """Connect to the server on a Unix socket. A server that does not answer in ``timeout`` seconds is an error.
 
         flights = gpuframe.connect("/run/tables.sock").open("flights")
     """
     made = Client.__new__(Client)
-    made._adopt(library.make(library.connect, os.fspath(path).encode()))
+    made._adopt(library.make(library.connect, os.fspath(path).encode(), timeout))
     made.path = os.fspath(path)
     return made
 

@@ -9,19 +9,25 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
 )
 
 // gpuframe_serve serves tables on a Unix socket until the handle is released. The mode is
-// that of the socket; zero stands for 0600.
+// that of the socket; zero stands for 0600. The patience with clients is in seconds.
 //
 //export gpuframe_serve
-func gpuframe_serve(path *C.char, mode C.uint32_t, out *C.uint64_t) *C.char {
+func gpuframe_serve(path *C.char, mode C.uint32_t, patience C.double, out *C.uint64_t) *C.char {
 	return guarded(func() error {
-		server, err := share.Listen(C.GoString(path), share.ServerOptions{Mode: os.FileMode(mode)})
+		limit, err := seconds("patience", float64(patience))
+		if err != nil {
+			return err
+		}
+		server, err := share.Listen(C.GoString(path), share.ServerOptions{Mode: os.FileMode(mode), Patience: limit})
 		if err != nil {
 			return err
 		}
@@ -55,6 +61,15 @@ func gpuframe_withdraw(h C.uint64_t, name *C.char) *C.char {
 		}
 		return server.Withdraw(C.GoString(name))
 	})
+}
+
+// seconds returns the duration of an argument of Python's.
+func seconds(argument string, number float64) (time.Duration, error) {
+	if !(number > 0) { // or not a number
+		return 0, fmt.Errorf("%s is %v, expected a positive number of seconds: %w", argument, number, device.ErrInvalidValue)
+	}
+	const longest = 1e9
+	return time.Duration(min(number, longest) * float64(time.Second)), nil
 }
 
 type sharedAnswer struct {
@@ -92,12 +107,19 @@ func gpuframe_served(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_connect connects to a server on this machine until the handle is released.
+// gpuframe_connect connects to a server on this machine until the handle is released. It waits
+// for the server for timeout seconds.
 //
 //export gpuframe_connect
-func gpuframe_connect(path *C.char, out *C.uint64_t) *C.char {
+func gpuframe_connect(path *C.char, timeout C.double, out *C.uint64_t) *C.char {
 	return guarded(func() error {
-		client, err := share.Dial(C.GoString(path))
+		limit, err := seconds("timeout", float64(timeout))
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		client, err := share.DialContext(ctx, C.GoString(path))
 		if err != nil {
 			return err
 		}

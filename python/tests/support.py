@@ -10,7 +10,7 @@ import gpuframe
 DEVICES = gpuframe.devices()
 
 #: Seconds after which a test that hangs is ended. No test may depend on the speed of the machine.
-LIMIT = 900
+LIMIT = 300
 
 #: Drivers that only act as one run no kernels.
 KERNELS = {name: "Fake" not in gpuframe.device(name).description for name in DEVICES}
@@ -47,8 +47,8 @@ def before(name, *wanted):
 def settle(done=lambda: True, seconds=LIMIT):
     """Release objects that only the collector, a stream or a library's thread still holds.
 
-    Libraries such as jax release memory on other threads: done is called until it returns true, or
-    until the time limit.
+    Libraries such as jax release memory on other threads: done is called until it returns true. After
+    the time limit the test fails.
     """
     import time
 
@@ -61,7 +61,9 @@ def settle(done=lambda: True, seconds=LIMIT):
         if torch.cuda.is_available():
             torch.cuda.synchronize()
     deadline = time.monotonic() + seconds
-    while not done() and time.monotonic() < deadline:
+    while not done():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {seconds} s objects are still held: {[gpuframe.device_memory(name) for name in DEVICES]}")
         if "jax" in sys.modules:
             sys.modules["jax"].effects_barrier()
         gc.collect()

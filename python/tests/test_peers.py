@@ -29,7 +29,7 @@ def peer(folder, *needed, program, says="fine"):
         pytest.importorskip(name)
         if not support.LIBRARIES[name].here("cuda:0"):
             pytest.skip(f"{name} finds no GPU")
-    run_alone(folder, COMMON + program, says)
+    return run_alone(folder, COMMON + program, says)
 
 
 def test_cupy_destroys_its_stream_before_the_array(gpu, tmp_path):
@@ -144,8 +144,8 @@ def test_torch_streams_end_while_tensors_live(gpu, tmp_path):
 
 
 def test_numba_and_jax(gpu, tmp_path):
-    peer(tmp_path, "numba", "jax", program="""
-    import jax, numpy
+    done = peer(tmp_path, "numba", "jax", program="""
+    import jax, numba, numpy, sys
     from numba import cuda
     jax.config.update("jax_enable_x64", True)
     @cuda.jit
@@ -155,8 +155,8 @@ def test_numba_and_jax(gpu, tmp_path):
             x[i] *= 2
     try:
         twice[1, 1](cuda.to_device(numpy.arange(1)))
-    except AttributeError as error:  # a numba older than this numpy compiles nothing
-        print(error)
+    except Exception as error:  # a numba older than this numpy compiles nothing
+        print(f"missing: a numba for NumPy {numpy.__version__}: {numba.__version__} compiles no kernel: {error!r}", file=sys.stderr)
         launch = lambda x, stream: None
         factor = 1
     else:
@@ -179,6 +179,9 @@ def test_numba_and_jax(gpu, tmp_path):
     jax.effects_barrier()
     print("fine")
     """)
+    for line in done.stderr.splitlines():
+        if line.startswith("missing: "):
+            pytest.skip(f"everything but kernels has passed; {line}")
 
 
 def test_threads_with_streams_of_their_own(gpu, tmp_path):

@@ -23,13 +23,13 @@ def tmp_path():
 
 def served(where, path):
     table = gpuframe.Table.from_columns({"x": range(1_000_000), "y": [0.5] * 1_000_000}, device=where)
-    server = gpuframe.serve(path)
+    server = gpuframe.serve(path, patience=support.LIMIT)
     server.publish("numbers", table)
     return server
 
 
 def test_within_a_process(where, tmp_path):
-    with served(where, tmp_path / "s") as server, gpuframe.connect(tmp_path / "s") as client:
+    with served(where, tmp_path / "s") as server, gpuframe.connect(tmp_path / "s", timeout=support.LIMIT) as client:
         (listed,) = client.tables()
         assert (listed.name, listed.rows, listed.columns) == ("numbers", 1_000_000, 2)
         table = client.open("numbers")
@@ -59,7 +59,12 @@ def test_errors(where, tmp_path):
             gpuframe.serve(tmp_path / "s")
         with pytest.raises(ValueError):
             server.publish("numbers", gpuframe.Table.from_columns({"x": [1]}, device=where))
-        client = gpuframe.connect(tmp_path / "s")
+        for seconds in (0, -1, float("nan")):
+            with pytest.raises(ValueError, match="timeout is .*, expected a positive number of seconds"):
+                gpuframe.connect(tmp_path / "s", timeout=seconds)
+            with pytest.raises(ValueError, match="patience is"):
+                gpuframe.serve(tmp_path / "t", patience=seconds)
+        client = gpuframe.connect(tmp_path / "s", timeout=float("inf"))
         with pytest.raises(KeyError):
             client.open("letters")
         server.withdraw("numbers")
@@ -76,7 +81,7 @@ def test_another_process(where, tmp_path):
     program = tmp_path / "reader.py"
     program.write_text(textwrap.dedent(f"""
         import gpuframe
-        client = gpuframe.connect({str(tmp_path / "s")!r})
+        client = gpuframe.connect({str(tmp_path / "s")!r}, timeout={support.LIMIT})
         table = client.open("numbers")
         c = table["x"]
         assert table.device.name == {where!r}

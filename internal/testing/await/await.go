@@ -10,19 +10,28 @@ import (
 
 // Limit is the time after which a wait fails its test. A test must pass if every step
 // takes minutes, so no test may shorten it.
-const Limit = 15 * time.Minute
+const Limit = 5 * time.Minute
 
 // ErrHangs is the cause of a context of [Context] that has reached the limit.
 var ErrHangs = errors.New("the test hangs")
 
 // Until returns when the condition is true. It calls the condition on the test's goroutine,
 // again and again with pauses of a millisecond at most. After [Limit] it fails the test
-// with the description of what it waited for.
+// with the description of the condition.
 func Until(t testing.TB, condition func() bool, format string, arguments ...any) {
 	t.Helper()
 	if !until(Limit, condition) {
 		t.Fatalf("after %v the test still waits until "+format, append([]any{Limit}, arguments...)...)
 	}
+}
+
+// Happens is Until for other goroutines than the test's, which must not end the test: it returns
+// [ErrHangs] if the condition is false after [Limit].
+func Happens(condition func() bool) error {
+	if !until(Limit, condition) {
+		return ErrHangs
+	}
+	return nil
 }
 
 // until reports whether the condition became true within a time.

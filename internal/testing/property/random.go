@@ -13,7 +13,23 @@ import (
 // Without a seed, each run draws others; the test logs the seed that draws them again.
 func Random(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed := uint64(0)
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(t.Name()))
+	return rand.New(rand.NewPCG(seedOf(t), name.Sum64()))
+}
+
+// Turn returns the seed of the environment modulo 5040, for tests that run a part of their cases: one of
+// every n, those with the numbers i for which (i+Turn)%n is 0. Seeds that follow each other then choose
+// all cases, one part after the other. Without a seed, each run chooses others, and the test logs the seed.
+func Turn(t testing.TB) int {
+	t.Helper()
+	const period = 5040 // a multiple of each n up to 10
+	return int(seedOf(t) % period)
+}
+
+// seedOf returns the seed of the environment, or one that the test logs.
+func seedOf(t testing.TB) (seed uint64) {
+	t.Helper()
 	if text := os.Getenv(Variable); text != "" {
 		var err error
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
@@ -24,7 +40,5 @@ func Random(t testing.TB) *rand.Rand {
 		seed = rand.Uint64N(1<<32-1) + 1
 		t.Logf("%s=%d draws the cases of this test again", Variable, seed)
 	}
-	name := fnv.New64a()
-	_, _ = name.Write([]byte(t.Name()))
-	return rand.New(rand.NewPCG(seed, name.Sum64()))
+	return seed
 }

@@ -1,6 +1,7 @@
 package property
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,4 +27,23 @@ func TestRandom(t *testing.T) {
 	require.NotEqual(t, draw(t), draw(t), "without a seed each call draws others")
 	t.Setenv(Variable, "")
 	require.NotEqual(t, draw(t), draw(t))
+}
+
+// Seeds that follow each other choose all cases.
+func TestTurn(t *testing.T) {
+	for n := 1; n <= 10; n++ {
+		chosen := map[int]int{}
+		for seed := range n {
+			t.Setenv(Variable, strconv.Itoa(5039+seed))
+			for i := range n {
+				if (i+Turn(t))%n == 0 {
+					chosen[i]++
+				}
+			}
+		}
+		require.Len(t, chosen, n)
+		for i, times := range chosen {
+			require.Equal(t, 1, times, "case %d of %d", i, n)
+		}
+	}
 }

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/internal/testing/soak"
@@ -181,15 +182,37 @@ func TestRunKernelsThatDoNotRun(t *testing.T) {
 	require.NotErrorIs(t, err, soak.ErrCorruption)
 }
 
+// ending is a resource that calls end at one of its allocations.
+type ending struct {
+	memory.Resource
+	left atomic.Int64
+	end  func()
+}
+
+// Allocate implements memory.Resource.
+func (e *ending) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	if e.left.Add(-1) == 0 {
+		e.end()
+	}
+	return e.Resource.Allocate(bytes, stream)
+}
+
+var errEnded = errors.New("the test ends the run")
+
 func TestRunEndsWithItsContext(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
+		under, err := memory.NewCachingResource(dev, memory.CachingOptions{})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, under.Close()) }()
+		ctx, cancel := context.WithCancelCause(await.Context(t))
+		counted := &ending{Resource: under, end: func() { cancel(errEnded) }}
+		counted.left.Store(1000)
 		o := options(dev)
-		o.Operations = 1 << 50
+		o.Resource, o.Operations = counted, 1<<50
 		report, err := soak.Run(ctx, dev, o)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, errEnded)
 		require.NotErrorIs(t, err, memory.ErrLeak, "what was held is released")
+		assert.GreaterOrEqual(t, report.Allocations, uint64(1000))
 		assert.Equal(t, report.Allocations, report.Frees)
 	})
 }

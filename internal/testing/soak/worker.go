@@ -7,9 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"time"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
@@ -29,9 +31,9 @@ type worker struct {
 	pieces   []piece
 	sequence uint32
 	steps    int
-	// failed counts consecutive failures of allocation while nothing is held.
-	failed int
-	report Report
+	// failing is the time of the first of consecutive failures of allocation while nothing is held.
+	failing time.Time
+	report  Report
 }
 
 // held is a block that a worker holds.
@@ -43,9 +45,6 @@ type held struct {
 
 const (
 	several = -1
-	// mostFailures is the number of failures after which a worker without blocks gives
-	// up.
-	mostFailures = 100_000
 	// one in oneHeldBack operations is late.
 	oneHeldBack = 8
 )
@@ -159,7 +158,7 @@ func (w *worker) allocate() error {
 		w.held = append(w.held, held{piece: piece{block: block}, lane: on.number})
 	}
 	if fresh := w.held[before:]; len(fresh) > 0 {
-		w.failed = 0
+		w.failing = time.Time{}
 		if err := w.write(fresh, w.anyLane()); err != nil {
 			return err
 		}
@@ -180,8 +179,11 @@ func (w *worker) makeRoom(short error) error {
 		return w.retire(w.choose(batch))
 	}
 	// Other workers, or pending work, hold the memory.
-	if w.failed++; w.failed > mostFailures {
-		return fmt.Errorf("%d consecutive allocations have failed: %w", w.failed, short)
+	if w.failing.IsZero() {
+		w.failing = time.Now()
+	}
+	if time.Since(w.failing) > await.Limit {
+		return fmt.Errorf("allocations have failed for %v: %w", await.Limit, short)
 	}
 	runtime.Gosched()
 	return w.own.Synchronize(context.Background())

@@ -23,8 +23,7 @@ const limit = await.Limit
 type Gates struct {
 	t    testing.TB
 	make maker
-	// limit is the watchdog's; report is its action.
-	limit  time.Duration
+	// report is the action of the watchdog.
 	report func(format string, arguments ...any)
 }
 
@@ -35,7 +34,7 @@ type maker func(stream *device.Stream) (open func(), err error)
 // closed before.
 func New(t testing.TB, dev *device.Device) *Gates {
 	t.Helper()
-	g := &Gates{t: t, limit: limit, report: t.Errorf}
+	g := &Gates{t: t, report: t.Errorf}
 	if hold, ok := holderOf(dev.Driver()); ok {
 		g.make = func(stream *device.Stream) (open func(), err error) {
 			err = stream.Enqueue(func(handle backend.Stream) error {
@@ -66,9 +65,9 @@ func (g *Gates) Hold(stream *device.Stream) *Stall {
 	open, err := g.make(stream)
 	require.NoError(g.t, err)
 	s := &Stall{stream: stream, open: open}
-	s.dog = time.AfterFunc(g.limit, func() {
+	s.dog = time.AfterFunc(limit, func() {
 		s.release(func() {
-			g.report("stall: %v was held up for %v: something waits for it on the host", stream, g.limit)
+			g.report("stall: %v was held up for %v: something waits for it on the host", stream, limit)
 		})
 	})
 	g.t.Cleanup(s.Release)

@@ -19,14 +19,14 @@ type link struct {
 	world *World
 	// comm is nil if the ranks use sockets, and after abort.
 	comm *nccl.Comm
+	// patience bounds the time from a failure of NCCL to the message that names the rank that caused it,
+	// and the time of an abort.
+	patience time.Duration
 }
 
-// verdictWait bounds the time from a failure of NCCL to the message that names the rank that caused
-// it. It passes only if NCCL has failed although all ranks live: then this rank reports it.
-const verdictWait = 3 * time.Second
-
-// abortWait bounds the time of an abort.
-const abortWait = 3 * time.Second
+// usualPatience is the patience of a World whose configuration has none. It passes without a message
+// only if NCCL has failed although all ranks live: then this rank reports it.
+const usualPatience = 3 * time.Second
 
 // The pauses between two looks at NCCL and the GPU.
 const (
@@ -51,8 +51,8 @@ func (l *link) open(ctx context.Context, id nccl.ID) (err error) {
 // abort ends the communicator and its work on the GPU. It does nothing if comm is nil.
 //
 // NCCL first ends the work, and then may wait for its threads and for other ranks, in some versions
-// forever (NVIDIA/nccl issues 863 and 1777). So abort returns after abortWait in any case. The memory
-// of the work is freed in the order of the stream.
+// forever (NVIDIA/nccl issues 863 and 1777). So abort returns when its patience ends. The memory of the work
+// is freed in the order of the stream.
 func (l *link) abort() error {
 	if l.comm == nil {
 		return nil
@@ -61,13 +61,13 @@ func (l *link) abort() error {
 	l.comm = nil
 	ended := make(chan error, 1)
 	go func() { ended <- comm.Abort() }()
-	timer := time.NewTimer(abortWait)
+	timer := time.NewTimer(l.patience)
 	defer timer.Stop()
 	select {
 	case err := <-ended:
 		return err
 	case <-timer.C:
-		return fmt.Errorf("NCCL has not aborted the communicator in %v: end the process to free what it holds: %w", abortWait, ErrTransport)
+		return fmt.Errorf("NCCL has not aborted the communicator in %v: end the process to free what it holds: %w", l.patience, ErrTransport)
 	}
 }
 
@@ -120,15 +120,11 @@ func (l *link) verdict(err error) error {
 	if !errors.As(err, &failure) {
 		return l.world.group.Fail(err)
 	}
-	timer := time.NewTimer(verdictWait)
-	defer timer.Stop()
-	select {
-	case <-l.world.group.Down():
-		return l.world.group.Err()
-	case <-timer.C:
-	}
-	if departed := l.world.group.Departed(); departed != nil {
-		return l.world.group.Fail(departed)
+	ctx, stop := context.WithTimeout(context.Background(), l.patience)
+	defer stop()
+	_ = l.await(ctx, func() (bool, error) { return false, nil })
+	if down := l.world.group.Err(); down != nil {
+		return down
 	}
 	return l.world.group.Fail(fmt.Errorf("%w: %w: set Config.Transport to Sockets if it fails again", err, ErrTransport))
 }

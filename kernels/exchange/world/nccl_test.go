@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -95,7 +96,11 @@ func TestScenario(t *testing.T) {
 			}
 		})
 	case "failure":
-		r := openHosts(t, 3)
+		r := open(t, devicesFor(t, 3), memory.Options{}, func(c *world.Config) {
+			if c.Rank == 1 { // its NCCL fails while all ranks live
+				c.Patience = 100 * time.Millisecond
+			}
+		})
 		tables := r.tables(t, types...)
 		r.fail(t, 1, world.ErrTransport, func(ctx context.Context, w *world.World) (*buffer.Buffer, error) {
 			return w.AllToAll(ctx, slices.Repeat(tables[w.Rank():w.Rank()+1], w.Size()))

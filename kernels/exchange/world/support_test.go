@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/cuda"
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/exchange/world"
 	"github.com/gpuframe/gpuframe/memory"
@@ -86,9 +87,13 @@ func devicesFor(t testing.TB, n int) (devices []*device.Device) {
 	return devices
 }
 
-// withTransport sets the transport of a configuration.
+// withTransport sets the transport of a configuration, and the patience on hosts: processes of a busy
+// machine may stand still for longer than the usual one. With GPUs, an abort of NCCL may hang.
 func withTransport(c world.Config) world.Config {
 	c.Transport = transport()
+	if !onGPUs() {
+		c.Patience = await.Limit
+	}
 	if os.Getenv(standInVariable) != "" {
 		c = c.WithStandIn()
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/ranks"
@@ -60,6 +61,11 @@ type Config struct {
 	// Transport is how the bytes of tables move. The zero value, Automatic, is right for most
 	// programs. If a rank requests NCCL and another one cannot use it, Open fails on all ranks.
 	Transport Transport
+	// Patience bounds each wait of a World that has failed: for the message that names the rank that
+	// caused it, for NCCL to end the communicator, and for ranks that read no messages. Zero means 3 s
+	// after a failure of NCCL, and 30 s after one of a socket. Set it to more if processes may stand
+	// still for longer.
+	Patience time.Duration
 
 	// at is called at each step of Open and of an operation. Tests end the process there.
 	at func()
@@ -111,12 +117,15 @@ func Open(ctx context.Context, config Config) (*World, error) {
 	if config.at == nil {
 		config.at = func() {}
 	}
-	group, err := ranks.Open(ctx, ranks.Config{Rank: config.Rank, Size: config.Size, Address: config.Address, Listener: config.Listener, Protocol: protocol, Secret: config.Secret})
+	group, err := ranks.Open(ctx, ranks.Config{Rank: config.Rank, Size: config.Size, Address: config.Address, Listener: config.Listener, Protocol: protocol, Secret: config.Secret, Patience: config.Patience})
 	if err != nil {
 		return nil, fmt.Errorf("exchange: world: open rank %d of %d: %w", config.Rank, config.Size, err)
 	}
 	w := &World{config: config, group: group, pinned: memory.NewPinnedAllocator(config.Manager.Device(), 0)}
-	w.link.world = w
+	w.link = link{world: w, patience: config.Patience}
+	if w.link.patience <= 0 {
+		w.link.patience = usualPatience
+	}
 	if err := w.connect(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("exchange: world: open rank %d of %d: %w", config.Rank, config.Size, err), w.Close())
 	}

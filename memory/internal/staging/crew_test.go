@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
 func TestCrewDoesEveryTaskOnce(t *testing.T) {
@@ -57,10 +58,7 @@ func TestCrewStopsAtTheFirstError(t *testing.T) {
 		if task == 5 {
 			return reason
 		}
-		for task > 5 && !c.current.Load().failed.Load() {
-			runtime.Gosched()
-		}
-		return nil
+		return await.Happens(func() bool { return task < 5 || c.current.Load().failed.Load() })
 	})
 	require.ErrorIs(t, err, reason)
 	assert.LessOrEqual(t, begun.Load(), int64(6+2), "six tasks up to the failure, and one of each other worker")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/internal/testing/allocations"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
@@ -191,5 +192,5 @@ func TestNothingIsAllocatedInTheLongRun(t *testing.T) {
 	for range 10_000 {
 		churn()
 	}
-	assert.Zero(t, int(testing.AllocsPerRun(10_000, churn)))
+	assert.Zero(t, allocations.PerRun(churn))
 }
