@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints what a check of this tree has to run, one word a line:
 #
-#   ci-stages.sh            the stages whose files have changed, and another one in turn
+#   ci-stages.sh            the stages with changed files, and another one by rotation
 #   ci-stages.sh race       the packages that run under the race detector
 #   ci-stages.sh plain      the packages that run without it
 #   ci-stages.sh full       the packages that run at full sizes: changed ones, a fifth of the others
@@ -38,8 +38,8 @@ changed() {
     { git diff --name-only "$base"; git ls-files -o --exclude-standard; } | sort -u
 }
 
-# choose_stages starts with the stage in turn, so that a check that runs out of time leaves
-# out others each time.
+# choose_stages starts with the stage of the rotation, so that checks that run out of time
+# leave out different ones.
 choose_stages() {
     local files count number=0 name pattern
     files=$(changed)
@@ -57,7 +57,7 @@ choose_stages() {
 
 packages() { go list -f '{{.Dir}}' ./... | sed "s|^$PWD|.|"; }
 
-# watched prints the packages with goroutines or C of their own, tests included. Families of
+# watched prints the packages that start goroutines or contain C, in tests too. Families of
 # kernels have their goroutines in internal/parallel; the stage race-kernels runs those.
 watched() {
     git grep --untracked -lE '^\s*go (func\b|[a-zA-Z_.]+\()|\.Go\(|^import "C"' -- '*.go' | xargs -n1 dirname | sort -u |
@@ -68,14 +68,14 @@ race_packages() {
     if [ "${CI_ALL:-}" = 1 ]; then packages | grep -v '^./internal/lint$'; else comm -12 <(packages | sort) <(watched | sort); fi
 }
 
-# plain_packages adds to the others memory, whose explorations are too slow under the race
+# plain_packages are the others and memory: its explorations are too slow under the race
 # detector.
 plain_packages() {
     if [ "${CI_ALL:-}" = 1 ]; then echo ./internal/lint; else comm -23 <(packages | sort) <(watched | sort) && echo ./memory; fi
 }
 
-# full_packages prints packages whose tests have other sizes without -short. With CI_ALL all
-# run, because those without such sizes have not run without the race detector.
+# full_packages prints packages with tests that have other sizes without -short. With CI_ALL
+# all run, because the other packages have only run under the race detector.
 full_packages() {
     if [ "${CI_ALL:-}" = 1 ]; then packages; return; fi
     local files number=0 folder

@@ -46,7 +46,7 @@ var Levels = []Level{
 	{"queries", []string{"internal/plan", "internal/exec"}},
 	{"frame", []string{"."}},
 	{"frame adapters", []string{"internal/querydata", "observe"}},
-	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "internal/testing"}},
+	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "tools", "internal/testing"}},
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.
