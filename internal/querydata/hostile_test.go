@@ -63,7 +63,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
-// TestRepetitionsStayInTheBudget runs a repetition whose result is larger than the budget.
+// TestRepetitionsStayInTheBudget runs a repetition with a result larger than the budget.
 func TestRepetitionsStayInTheBudget(t *testing.T) {
 	e, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(4<<20))
 	require.NoError(t, err)
