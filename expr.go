@@ -229,7 +229,7 @@ func (p *part) isSame(q *part) bool {
 		return false
 	}
 	for i := range a.Values {
-		if !a.Values[i].Same(b.Values[i]) {
+		if a.Values[i].Fingerprint() != b.Values[i].Fingerprint() || !a.Values[i].Same(b.Values[i]) {
 			return false
 		}
 	}

@@ -2,9 +2,11 @@ package gpuframe_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -12,10 +14,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // growing is a query that is made of n verbs.
@@ -122,6 +127,13 @@ var (
 			}
 			return e.Records(nil, r).With(x.As("a")).Filter(planA.Gt(0))
 		}},
+		{"casts", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			x := planA
+			for range n {
+				x = x.Cast(arrow.PrimitiveTypes.Float64).Add(x.Cast(arrow.PrimitiveTypes.Float64))
+			}
+			return e.Records(nil, r).With(x.As("a"))
+		}},
 		{"windows of windows", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
 			x := planA
 			for range n {
@@ -147,7 +159,10 @@ func twoColumns(t testing.TB) arrow.Record {
 
 // planningWork is the number of allocations that planning a query makes. It is nearly the same in
 // every run, unlike the time.
-func planningWork(t testing.TB, q gpuframe.Query) uint64 {
+func planningWork(t interface {
+	require.TestingT
+	Context() context.Context
+}, q gpuframe.Query) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := q.Needs(t.Context())
@@ -259,4 +274,81 @@ func TestUnionsThatDouble(t *testing.T) {
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		require.ErrorContains(t, err, "Cache")
 	}
+}
+
+// deepVerbs are verbs on tables of the columns a and b, on one or two earlier queries. Unions keep
+// few rows, so that their number does not double.
+var deepVerbs = []func(q, other gpuframe.Query, k int) gpuframe.Query{
+	func(q, _ gpuframe.Query, k int) gpuframe.Query { return q.Filter(planA.Gt(k)) },
+	func(q, _ gpuframe.Query, k int) gpuframe.Query {
+		return q.Filter(planA.Gt(k).Or(planB.Lt(k)), planB.Ne(k))
+	},
+	func(q, _ gpuframe.Query, k int) gpuframe.Query { return q.With(planA.Mul(3).Add(k).Mod(11).As("a")) },
+	func(q, _ gpuframe.Query, _ int) gpuframe.Query {
+		return q.Select(planB.As("a"), planA.Add(planB).Mod(13).As("b"))
+	},
+	func(q, _ gpuframe.Query, _ int) gpuframe.Query { return q.DropNulls() },
+	func(q, _ gpuframe.Query, k int) gpuframe.Query {
+		return q.With(gpuframe.If(planA.Eq(k), nil, planA).As("a"))
+	},
+	func(q, _ gpuframe.Query, _ int) gpuframe.Query { return q.GroupBy(planA).Agg(planB.Max().As("b")) },
+	func(q, _ gpuframe.Query, _ int) gpuframe.Query {
+		return q.With(planB.Sum().Over(gpuframe.By(planA)).Mod(17).As("b"))
+	},
+	func(q, _ gpuframe.Query, k int) gpuframe.Query { return q.Sort(planA, planB).Slice(int64(k%3), 9) },
+	func(q, other gpuframe.Query, _ int) gpuframe.Query { return q.Union(other).Sort(planA, planB).Head(12) },
+	func(q, other gpuframe.Query, _ int) gpuframe.Query {
+		return q.Union(other).Filter(planA.Lt(9)).Distinct().Sort(planB, planA).Head(12)
+	},
+	func(q, other gpuframe.Query, _ int) gpuframe.Query { return q.Join(other, gpuframe.Semi, planA) },
+	func(q, other gpuframe.Query, _ int) gpuframe.Query { return q.Join(other, gpuframe.Anti, planB) },
+	func(q, other gpuframe.Query, k int) gpuframe.Query {
+		keyed := other.GroupBy(planA).Agg(planB.Min().As("c"))
+		return q.Join(keyed, gpuframe.Left, planA).With(planB.Add(gpuframe.Col("c").FillNull(k)).Mod(19).As("b")).Drop("c")
+	},
+}
+
+// TestRandomDeepQueries draws queries of many verbs that read each other. They have the same rows with
+// the optimizer and without it, and planning them is linear work.
+func TestRandomDeepQueries(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	r := counting(t, 20)
+	property.Check(t, func(t *rapid.T) {
+		id := gpuframe.Col(r.ColumnName(0))
+		queries := []gpuframe.Query{e.Records(nil, r).Select(id.Mod(7).As("a"), id.Mod(5).As("b"))}
+		verbs := rapid.IntRange(5, 40).Draw(t, "verbs")
+		var drawn []int
+		for range verbs {
+			verb := rapid.IntRange(0, len(deepVerbs)-1).Draw(t, "verb")
+			last := max(len(queries)-3, 0)
+			q := queries[rapid.IntRange(last, len(queries)-1).Draw(t, "input")]
+			other := queries[rapid.IntRange(0, len(queries)-1).Draw(t, "other")]
+			queries = append(queries, deepVerbs[verb](q, other, rapid.IntRange(0, 9).Draw(t, "k")))
+			drawn = append(drawn, verb)
+		}
+		q := queries[len(queries)-1]
+		if work := planningWork(t, q); work > uint64(max(mostPerVerb*verbs, mostOfFew)) {
+			t.Fatalf("%d allocations for %d verbs: %v", work, verbs, drawn)
+		}
+		plain, err := q.Without(t.Context(), plan.Passes()...)
+		require.NoError(t, err)
+		require.Equal(t, sortedRows(t, plain), sortedRows(t, q), "%v", drawn)
+	})
+}
+
+// sortedRows returns the rows of a query whose order is not specified.
+func sortedRows(t *rapid.T, q gpuframe.Query) []string {
+	f, err := q.Collect(t.Context())
+	require.NoError(t, err)
+	record, err := f.Record(t.Context())
+	require.NoError(t, errors.Join(err, f.Release()))
+	defer record.Release()
+	rows := make([]string, record.NumRows())
+	for i := range rows {
+		for _, c := range record.Columns() {
+			rows[i] += c.ValueStr(i) + " "
+		}
+	}
+	slices.Sort(rows)
+	return rows
 }

@@ -11,7 +11,7 @@ import (
 
 type limitKey struct{}
 
-// WithLimit returns a context of an evaluation whose strings take at most a number of bytes in
+// WithLimit returns a context of an evaluation with strings of at most a number of bytes in
 // memory that no manager counts. Zero is no limit.
 //
 // # Errors

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/source"
 )
 
-// Analysis answers questions about nodes whose answer depends on everything below them. It
+// Analysis answers questions about nodes that depend on everything below them. It
 // keeps the answers, because a node may be read by many others: without them the work doubles with
 // each union of a node with itself. It holds for as long as no [Cache] is filled or emptied, and is
 // used by one goroutine.

@@ -3,7 +3,7 @@ package plan
 import "github.com/gpuframe/gpuframe/kernels/expr"
 
 // perPart returns a function of expressions that depends on that of their operands, which answer
-// asks for with operand. It keeps the answers, because expressions share parts: without them the work
+// gets by operand. It keeps the answers, because expressions share parts: without them the work
 // may double with each operation.
 func perPart[T any](answer func(e expr.Expr, operand func(expr.Expr) T) T) func(expr.Expr) T {
 	known := map[expr.Expr]T{}

@@ -36,7 +36,7 @@ type filterPusher struct {
 
 // mostMoves and movesPerNode limit how many operations of conditions are moved in a plan. The number
 // grows with the square of the number of verbs if filters and projections alternate. Conditions
-// that are not moved stay where they are.
+// that are not moved stay in their place.
 const mostMoves, movesPerNode = 6000, 20
 
 // affords counts the operations of a condition that is to be moved.
@@ -484,7 +484,7 @@ func (j *Join) sameType(k JoinKey) bool {
 	return left != nil && right != nil && arrow.TypeEqual(left, right)
 }
 
-// translation is what columns of conditions are replaced by, and which of them are floats.
+// translation has the replacements of the columns of conditions, and the columns that are floats.
 type translation struct {
 	names  map[string]expr.Expr
 	floats map[string]bool

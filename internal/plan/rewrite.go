@@ -72,7 +72,7 @@ func inputsFirst(root Node) []Node {
 	return list
 }
 
-// mostCopies is the number of nodes that separate may add to a plan, beside as many as there are.
+// mostCopies is the number of nodes that separate may add to a plan, and twice the number of its nodes.
 const mostCopies = 200
 
 // separate gives each node that reads a scan, or operations that pass rows on, its own, so

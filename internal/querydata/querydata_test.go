@@ -3,7 +3,11 @@ package querydata_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"maps"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -277,9 +281,20 @@ func TestType(t *testing.T) {
 	}
 }
 
-// FuzzDecode decodes documents and binds the queries of those that are well formed.
+// The limits of one document in FuzzDecode: its length, and the memory and the time for it. The time
+// only counts while fuzzing, and the memory is that of all allocations together.
+const (
+	fuzzedBytes  = 16 << 10
+	fuzzedMemory = 64 << 20
+	fuzzedTime   = 100 * time.Millisecond
+)
+
+// FuzzDecode decodes documents, and plans the queries of those that are well formed.
 func FuzzDecode(f *testing.F) {
 	for text := range malformed {
+		f.Add(text)
+	}
+	for _, text := range slices.Sorted(maps.Values(hostile)) {
 		f.Add(text)
 	}
 	key := `[{"value": ` + col("Price") + `}]`
@@ -294,16 +309,41 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	options := given(e)
+	fuzzing := flag.Lookup("test.fuzz").Value.String() != "" || flag.Lookup("test.fuzzworker").Value.String() == "true"
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := querydata.Decode(e, []byte(text), options)
-		if err != nil {
-			var malformed *querydata.Error
-			if !errors.As(err, &malformed) {
-				t.Fatalf("%T: %v", err, err)
-			}
+		if len(text) > fuzzedBytes {
 			return
 		}
-		_, _ = q.Explain(context.Background()) // an error or not, but no panic
+		begin := time.Now()
+		planWithin(t, e, text)
+		if took := time.Since(begin); fuzzing && took > fuzzedTime {
+			t.Fatalf("%v for a document of %d bytes", took, len(text))
+		}
 	})
+}
+
+// planWithin plans the query of a document and fails if that takes more than fuzzedMemory.
+func planWithin(t *testing.T, e *gpuframe.Engine, text string) {
+	options := given(e)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	plan(t, e, text, options)
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > fuzzedMemory {
+		t.Fatalf("%d bytes of memory for a document of %d bytes", bytes, len(text))
+	}
+}
+
+// plan plans the query of a document. There is an error or not, but no panic.
+func plan(t *testing.T, e *gpuframe.Engine, text string, options querydata.Options) {
+	q, err := querydata.Decode(e, []byte(text), options)
+	if err != nil {
+		var malformed *querydata.Error
+		if !errors.As(err, &malformed) {
+			t.Fatalf("%T: %v", err, err)
+		}
+		return
+	}
+	_, _ = q.Explain(context.Background())
+	_, _ = q.Needs(context.Background())
 }

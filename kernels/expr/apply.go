@@ -83,6 +83,10 @@ type apart struct {
 	// known are the operators that have a step, by its number.
 	known []Expr
 	err   error
+	// replaced has the results of replace, for all expressions: operators, and casts that may be one,
+	// look at their operands before these are replaced. root is the expression for messages.
+	replaced substitution
+	root     Expr
 }
 
 // stepsOf returns the steps of expressions, the schema with their columns, and the
@@ -106,27 +110,38 @@ func (e Expr) hasSteps() bool { return e.node != nil && e.node.steps }
 
 // replace returns an expression with the columns of steps in place of operators.
 func (a *apart) replace(e, root Expr) Expr {
-	return e.Substitute(func(part Expr) (Expr, bool) {
-		if a.err != nil || part.node == nil {
+	if e.node == nil {
+		return e
+	}
+	a.root = root
+	if a.replaced.done == nil {
+		a.replaced = substitution{a.replacement, make(map[*node]*node)}
+	}
+	return Expr{a.replaced.apply(e.node)}
+}
+
+// replacement returns the column of the step of a part that is an operator.
+func (a *apart) replacement(part Expr) (Expr, bool) {
+	root := a.root
+	if a.err != nil || part.node == nil {
+		return part, false
+	}
+	if parsed, ok := a.parses(part, root); ok {
+		part = parsed
+	}
+	if fused, ok := partOf(part); ok {
+		part = fused
+	}
+	if a.err != nil || part.node.op != apply {
+		return part, false
+	}
+	number := slices.IndexFunc(a.known, part.Same)
+	if number < 0 {
+		if number, a.err = a.add(part, root); a.err != nil {
 			return part, false
 		}
-		if parsed, ok := a.parses(part, root); ok {
-			part = parsed
-		}
-		if fused, ok := partOf(part); ok {
-			part = fused
-		}
-		if a.err != nil || part.node.op != apply {
-			return part, false
-		}
-		number := slices.IndexFunc(a.known, part.Same)
-		if number < 0 {
-			if number, a.err = a.add(part, root); a.err != nil {
-				return part, false
-			}
-		}
-		return Col(stepPrefix + strconv.Itoa(number)), true
-	})
+	}
+	return Col(stepPrefix + strconv.Itoa(number)), true
 }
 
 // add adds the step of an operator after those of its operands.
@@ -143,7 +158,7 @@ func (a *apart) add(part, root Expr) (int, error) {
 			return 0, a.err
 		}
 		var err error
-		if types[i], _, err = s.operands[i].Type(a.schema); err != nil {
+		if types[i], _, err = typeOf(a.schema, s.operands[i]); err != nil {
 			return 0, err
 		}
 	}

@@ -30,7 +30,7 @@ type binder struct {
 	// tables are the literals of tables of holidays.
 	tables map[string]*exprtree.Node
 	// nullable, if it is not nil, has the nodes of which it is known whether they can be null. Then
-	// only types are asked for: operands are those of the nodes, and columns have the numbers of
+	// the binder finds types only: operands are those of the nodes, and columns have the numbers of
 	// their fields.
 	nullable map[*exprtree.Node]bool
 }

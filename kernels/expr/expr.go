@@ -32,7 +32,7 @@ type node struct {
 	bound atomic.Pointer[boundList]
 	// fingerprint is that of the node, or zero if it is not known.
 	fingerprint atomic.Uint64
-	// typed is the type for the schema that it was last asked for.
+	// typed is the type for the last schema.
 	typed atomic.Pointer[typed]
 	// steps is set if the node is, or has in its operands, an operator or a cast that may be one.
 	steps bool

@@ -40,7 +40,7 @@ func (a *apart) parses(part, root Expr) (Expr, bool) {
 	if a.err != nil {
 		return Expr{}, false
 	}
-	t, _, err := replaced.Type(a.schema)
+	t, _, err := typeOf(a.schema, replaced)
 	if err != nil || exprtree.KindOf(t) != exprtree.String {
 		return Expr{}, false // binding reports the error
 	}

@@ -8,7 +8,7 @@ import (
 
 // typed is the type of a node for tables of one schema. It is stored with the node, so that the
 // type of an expression is found in the time that its outermost operation takes if those of its
-// operands are known: a planner asks for the types of expressions that grow step by step.
+// operands are known: planned expressions grow step by step.
 type typed struct {
 	schema *arrow.Schema
 	// operand has the nodes of the operand. They are part of no program.
@@ -60,7 +60,7 @@ func (b *binder) typedBefore(n *node) (operand, bool) {
 	return t.operand, true
 }
 
-// keepTyped stores the operand of a node, if only types are asked for. A literal whose type is open
+// keepTyped stores the operand of a node, if the binder finds types only. A literal with an open type
 // has none.
 func (b *binder) keepTyped(n *node, o operand) {
 	if b.nullable != nil && o.node != nil {
