@@ -104,7 +104,11 @@ var timestampForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\
 // TestParseTimestamps compares casts with time.Parse.
 func TestParseTimestamps(t *testing.T) {
 	draw := func(r *rand.Rand) string {
-		at := time.Unix(r.Int64N(1<<38)-1<<37, r.Int64N(1e9)).In(time.FixedZone("", (r.IntN(96)-48)*900))
+		second := r.Int64N(1<<38) - 1<<37
+		if r.IntN(4) == 0 { // near the ends of nanoseconds of 64 bits
+			second = []int64{-9223372037, -9223372036, 9223372036}[r.IntN(3)]
+		}
+		at := time.Unix(second, r.Int64N(1e9)).In(time.FixedZone("", (r.IntN(96)-48)*900))
 		text := at.Format([]string{
 			"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z", "2006-01-02 15:04:05.000", "2006-01-02T15:04:05.000000000Z07:00",
 			"2006-01-02T15:04:05.000000-07:00", "2006-01-02 15:04:05-0700", "2006-01-02 15:04-07",

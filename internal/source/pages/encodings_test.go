@@ -3,6 +3,7 @@ package pages_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"math"
 	"math/big"
@@ -48,6 +49,20 @@ func TestDecoderOfDeltas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The first text of a page shares its beginning with the last one of the page before, as arrow-go
+// writes it.
+func TestDecoderOfSharedBeginnings(t *testing.T) {
+	builder := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+	for i := range 500 {
+		builder.Append(fmt.Sprintf("%x", i*i))
+	}
+	values := builder.NewArray()
+	chunk, about := flatChunk(t, values, parquet.WithDictionaryDefault(false), parquet.WithEncoding(parquet.Encodings.DeltaByteArray), parquet.WithDataPageSize(100), parquet.WithBatchSize(10))
+	got, err := decoded(t, chunk, about, 500)
+	require.NoError(t, err)
+	require.True(t, array.Equal(values, got))
 }
 
 // page is a data page with a header of thrift's compact protocol.

@@ -60,7 +60,7 @@ type Decoder struct {
 	scratch []byte
 	pooled  *[]byte
 	// rewritten has the plain values of the current page if it has another encoding.
-	rewritten []byte
+	rewritten plainPage
 	// hasDictionary is set after the dictionary page.
 	hasDictionary bool
 }
@@ -303,8 +303,8 @@ func (d *Decoder) begin(h Header, body []byte) error {
 			d.page.indices.data, _, err = cutLength(all)
 		}
 	case plainOf(h.Encoding, d.about) != nil:
-		d.rewritten, err = plainOf(h.Encoding, d.about)(all, d.about, h.Values, d.rewritten)
-		d.page.values = d.rewritten
+		err = plainOf(h.Encoding, d.about)(all, d.about, h.Values, &d.rewritten)
+		d.page.values = d.rewritten.values
 	case h.Encoding != Plain && len(all) > 0:
 		d.page.indexed = true
 		d.page.indices = hybrid{data: all[1:], width: int(all[0])}

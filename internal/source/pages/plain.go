@@ -10,8 +10,16 @@ import (
 // mostPlain is the length of the plain values of a page in another encoding at most.
 const mostPlain = 1 << 28
 
-// plainValues rewrites the values of a page as plain ones.
-type plainValues func(data []byte, f Flat, values int64, to []byte) ([]byte, error)
+// plainValues rewrites the values of a page as plain ones, in the memory of plain.
+type plainValues func(data []byte, f Flat, values int64, plain *plainPage) error
+
+// plainPage has the plain values of a page in another encoding.
+type plainPage struct {
+	values []byte
+	// last is the last text of the page before: arrow-go and parquet-mr before 1.8 share its
+	// beginning with the first text of a page.
+	last []byte
+}
 
 // plainOf returns the function that rewrites values of an encoding, or nil.
 func plainOf(encoding int, f Flat) plainValues {
@@ -44,20 +52,21 @@ func widthOf(f Flat) int {
 
 // joined puts the bytes of each value together, of which the first bytes of all values come first,
 // then the second ones, and so on.
-func joined(data []byte, f Flat, _ int64, to []byte) ([]byte, error) {
+func joined(data []byte, f Flat, _ int64, plain *plainPage) error {
 	width := widthOf(f)
 	if len(data)%width != 0 {
-		return nil, fmt.Errorf("%d bytes of values of %d bytes: %w", len(data), width, ErrDamaged)
+		return fmt.Errorf("%d bytes of values of %d bytes: %w", len(data), width, ErrDamaged)
 	}
 	n := len(data) / width
-	to = resized(to, len(data))
+	to := resized(plain.values, len(data))
 	for part := range width {
 		stream := data[part*n : (part+1)*n]
 		for i, b := range stream {
 			to[i*width+part] = b
 		}
 	}
-	return to, nil
+	plain.values = to
+	return nil
 }
 
 // resized returns memory of a length, that of another slice if it has room.
@@ -69,13 +78,13 @@ func resized(memory []byte, length int) []byte {
 }
 
 // deltaIntegers rewrites integers that are differences.
-func deltaIntegers(data []byte, f Flat, values int64, to []byte) ([]byte, error) {
+func deltaIntegers(data []byte, f Flat, values int64, plain *plainPage) error {
 	width := widthOf(f)
 	numbers, _, err := deltas(data, min(values, int64(mostPlain/width)))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	to = resized(to, len(numbers)*width)
+	to := resized(plain.values, len(numbers)*width)
 	for i, number := range numbers {
 		if width == 4 {
 			binary.LittleEndian.PutUint32(to[i*4:], uint32(number))
@@ -83,61 +92,62 @@ func deltaIntegers(data []byte, f Flat, values int64, to []byte) ([]byte, error)
 			binary.LittleEndian.PutUint64(to[i*8:], uint64(number))
 		}
 	}
-	return to, nil
+	plain.values = to
+	return nil
 }
 
 // deltaLengths rewrites texts that follow their lengths.
-func deltaLengths(data []byte, _ Flat, values int64, to []byte) ([]byte, error) {
+func deltaLengths(data []byte, _ Flat, values int64, plain *plainPage) error {
 	lengths, data, err := deltas(data, min(values, mostPlain/4))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	to = to[:0]
+	to := plain.values[:0]
 	for i, length := range lengths {
 		if length < 0 || length > int64(len(data)) {
-			return nil, fmt.Errorf("text %d of a page has %d bytes of %d: %w", i, length, len(data), ErrDamaged)
+			return fmt.Errorf("text %d of a page has %d bytes of %d: %w", i, length, len(data), ErrDamaged)
 		}
 		to = binary.LittleEndian.AppendUint32(to, uint32(length))
 		to, data = append(to, data[:length]...), data[length:]
 	}
-	return to, nil
+	plain.values = to
+	return nil
 }
 
 // deltaTexts rewrites texts of which each has its beginning from the one before.
-func deltaTexts(data []byte, f Flat, values int64, to []byte) ([]byte, error) {
+func deltaTexts(data []byte, f Flat, values int64, plain *plainPage) error {
 	most := min(values, mostPlain/4)
 	shared, data, err := deltas(data, most)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	lengths, data, err := deltas(data, most)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(shared) != len(lengths) {
-		return nil, fmt.Errorf("%d beginnings of %d texts: %w", len(shared), len(lengths), ErrDamaged)
+		return fmt.Errorf("%d beginnings of %d texts: %w", len(shared), len(lengths), ErrDamaged)
 	}
-	begin, end := 0, 0 // of the text before
-	to = to[:0]
+	to, before := plain.values[:0], plain.last
 	for i, length := range lengths {
-		if shared[i] < 0 || shared[i] > int64(end-begin) || length < 0 || length > int64(len(data)) {
-			return nil, fmt.Errorf("text %d of a page shares %d bytes with the one before and has %d more: %w", i, shared[i], length, ErrDamaged)
+		if shared[i] < 0 || shared[i] > int64(len(before)) || length < 0 || length > int64(len(data)) {
+			return fmt.Errorf("text %d of a page shares %d bytes with the one before and has %d more: %w", i, shared[i], length, ErrDamaged)
 		}
 		size := int(shared[i] + length)
 		if size+4 > mostPlain-len(to) {
-			return nil, fmt.Errorf("the texts of a page have more than %d bytes: %w", mostPlain, ErrDamaged)
+			return fmt.Errorf("the texts of a page have more than %d bytes: %w", mostPlain, ErrDamaged)
 		}
 		if f.Physical == parquet.Types.ByteArray {
 			to = binary.LittleEndian.AppendUint32(to, uint32(size))
 		} else if size != f.Width {
-			return nil, fmt.Errorf("value %d of a page has %d bytes, expected %d: %w", i, size, f.Width, ErrDamaged)
+			return fmt.Errorf("value %d of a page has %d bytes, expected %d: %w", i, size, f.Width, ErrDamaged)
 		}
-		before := to[begin : begin+int(shared[i])]
-		begin = len(to)
-		to, data = append(append(to, before...), data[:length]...), data[length:]
-		end = len(to)
+		begin := len(to)
+		to, data = append(append(to, before[:shared[i]]...), data[:length]...), data[length:]
+		before = to[begin:]
 	}
-	return to, nil
+	plain.values, plain.last = to, append(plain.last[:0:0], before...)
+	return nil
 }
 
 // deltas decodes integers that are differences, at most a number of them, and returns what follows
