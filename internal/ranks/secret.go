@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 )
 
-// secret is what the ranks of a group know and strangers do not. It is not sent: messages have a
+// secret is known to the ranks of a group only. It is not sent: messages have a
 // proof, their keyed hash.
 type secret string
 
