@@ -23,7 +23,7 @@ type Config struct {
 	// Protocol names what the ranks exchange, and its version.
 	Protocol string
 	// Secret, if it is not empty, is known to the ranks only. Processes that do not know it cannot
-	// join, nor take the place of rank 0.
+	// join or take the place of rank 0.
 	Secret string
 }
 
