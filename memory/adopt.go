@@ -92,7 +92,7 @@ func (m *Manager) Adopt(foreign ForeignMemory) (*Block, error) {
 		foreign.Stream = m.stream
 	}
 	if err := m.verify(foreign); err != nil {
-		return nil, fmt.Errorf("memory: adopt %s at %v from %v: %w", humanize.Bytes(foreign.Bytes), foreign.Pointer, foreign.Origin, err)
+		return nil, fmt.Errorf("memory: adopt %s at %v from %v: %w", humanize.IBytes(foreign.Bytes), foreign.Pointer, foreign.Origin, err)
 	}
 	if foreign.Ready != nil {
 		if err := foreign.Stream.Wait(foreign.Ready); err != nil {
@@ -179,7 +179,7 @@ func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 			return fmt.Errorf("ask the driver about the allocation: %w", err)
 		}
 		if err != nil || base.Add(length) <= at {
-			return fmt.Errorf("only %s of it are allocated: %w", humanize.Bytes(uint64(at-pointer)), device.ErrInvalidValue)
+			return fmt.Errorf("only %s of it are allocated: %w", humanize.IBytes(uint64(at-pointer)), device.ErrInvalidValue)
 		}
 		at = base.Add(length)
 	}

@@ -262,7 +262,7 @@ func (b *Block) String() string {
 		return fmt.Sprintf("released block on %s, number %d.%d", b.manager.device, b.state.number, b.generation)
 	}
 	return fmt.Sprintf("%v block of %s at %v on %s, tag %q, number %d.%d, %d references",
-		b.Origin(), humanize.Bytes(b.Bytes()), b.Pointer(), b.manager.device, b.Tag(), b.state.number, b.generation, b.References())
+		b.Origin(), humanize.IBytes(b.Bytes()), b.Pointer(), b.manager.device, b.Tag(), b.state.number, b.generation, b.References())
 }
 
 // References returns the number of references, or zero for a released block.
@@ -503,7 +503,7 @@ func (s *blockState) finish(generation uint64) error {
 	}
 	s.retire(bytes, generation)
 	if err != nil {
-		return fmt.Errorf("memory: free %s: %w", humanize.Bytes(bytes), err)
+		return fmt.Errorf("memory: free %s: %w", humanize.IBytes(bytes), err)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ type BudgetError struct {
 // remedy.
 func (e *BudgetError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "memory: allocate %s", humanize.Bytes(e.Asked))
+	fmt.Fprintf(&b, "memory: allocate %s", humanize.IBytes(e.Asked))
 	if e.Tag != "" {
 		fmt.Fprintf(&b, " for %q", e.Tag)
 	}
@@ -65,10 +65,10 @@ func (e *BudgetError) Error() string {
 	if e.Manager != "" {
 		fmt.Fprintf(&b, " of %q", e.Manager)
 	}
-	fmt.Fprintf(&b, ": %s of %s in use", humanize.Bytes(e.InUse), humanize.Bytes(e.Budget))
+	fmt.Fprintf(&b, ": %s of %s in use", humanize.IBytes(e.InUse), humanize.IBytes(e.Budget))
 	writeHolders(&b, e.Largest)
 	if e.SetAside > 0 {
-		fmt.Fprintf(&b, "; %s set aside", humanize.Bytes(e.SetAside))
+		fmt.Fprintf(&b, "; %s set aside", humanize.IBytes(e.SetAside))
 	}
 	if e.Waiting > 0 {
 		fmt.Fprintf(&b, "; %d requests wait ahead", e.Waiting)
@@ -133,13 +133,13 @@ type AllocationError struct {
 // reason.
 func (e *AllocationError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "memory: allocate %s on %s", humanize.Bytes(e.Asked), e.Device)
+	fmt.Fprintf(&b, "memory: allocate %s on %s", humanize.IBytes(e.Asked), e.Device)
 	if e.Tag != "" {
 		fmt.Fprintf(&b, " for %q", e.Tag)
 	}
-	fmt.Fprintf(&b, ": %s in use", humanize.Bytes(e.InUse))
+	fmt.Fprintf(&b, ": %s in use", humanize.IBytes(e.InUse))
 	writeHolders(&b, e.Largest)
-	fmt.Fprintf(&b, ", peak %s: %v", humanize.Bytes(e.Peak), e.Err)
+	fmt.Fprintf(&b, ", peak %s: %v", humanize.IBytes(e.Peak), e.Err)
 	return b.String()
 }
 
@@ -167,7 +167,7 @@ type LeakError struct {
 // Error reports the amounts, the tags and, if known, the call stacks.
 func (e *LeakError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "memory: close manager: %v: %d blocks of %s", ErrLeak, e.Blocks, humanize.Bytes(e.Bytes))
+	fmt.Fprintf(&b, "memory: close manager: %v: %d blocks of %s", ErrLeak, e.Blocks, humanize.IBytes(e.Bytes))
 	if e.ExternalBlocks > 0 {
 		fmt.Fprintf(&b, ", %d adopted blocks", e.ExternalBlocks)
 	}

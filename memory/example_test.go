@@ -40,9 +40,9 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// [1 2 3 4]
-	// in use 32 B of 1.0 MB (0.0 %), peak 32 B, 1 allocations, 0 frees
+	// in use 32 B of 1.0 MiB (0.0 %), peak 32 B, 1 allocations, 0 frees
 	// true
-	// memory: allocate 8.4 MB for "too much": memory budget exceeded: 32 B of 1.0 MB in use by prices 32 B in 1 blocks; release some, raise Options.Budget, or call Manager.SetBudget
+	// memory: allocate 8.0 MiB for "too much": memory budget exceeded: 32 B of 1.0 MiB in use by prices 32 B in 1 blocks; release some, raise Options.Budget, or call Manager.SetBudget
 }
 
 // Two tenants share a GPU. Neither exceeds its budget, and together they do not exceed
@@ -75,7 +75,7 @@ func ExampleManager_Child() {
 	a.Release()
 	b.Release()
 	// Output:
-	// memory: allocate 600 B: memory budget exceeded of "all": 600 B of 1.0 kB in use by untagged 600 B in 1 blocks; release some, raise Options.Budget, or call Manager.SetBudget
+	// memory: allocate 600 B: memory budget exceeded of "all": 600 B of 1000 B in use by untagged 600 B in 1 blocks; release some, raise Options.Budget, or call Manager.SetBudget
 	// left 600
 	// right 400
 }

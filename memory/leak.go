@@ -21,7 +21,7 @@ type Leak struct {
 
 // String describes the leaked block and, if known, the call stack of its allocation.
 func (l Leak) String() string {
-	text := fmt.Sprintf("%s tagged %q", humanize.Bytes(l.Bytes), l.Tag)
+	text := fmt.Sprintf("%s tagged %q", humanize.IBytes(l.Bytes), l.Tag)
 	if l.Site != "" {
 		text += ", allocated at\n" + l.Site
 	}

@@ -292,13 +292,13 @@ func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Str
 		return nil, fmt.Errorf("memory: allocate on %s: the stream belongs to %s: %w", m.device, stream.Device(), device.ErrInvalidValue)
 	}
 	if stream.Closed() {
-		return nil, fmt.Errorf("memory: allocate %s on %v: %w", humanize.Bytes(bytes), stream, ErrClosed)
+		return nil, fmt.Errorf("memory: allocate %s on %v: %w", humanize.IBytes(bytes), stream, ErrClosed)
 	}
 	return stream, nil
 }
 
 func (m *Manager) closedError(bytes uint64) error {
-	return fmt.Errorf("memory: allocate %s: manager %q: %w", humanize.Bytes(bytes), m.account.name, ErrClosed)
+	return fmt.Errorf("memory: allocate %s: manager %q: %w", humanize.IBytes(bytes), m.account.name, ErrClosed)
 }
 
 // reserve reserves bytes in the budgets, or returns the refusal of the first budget

@@ -33,7 +33,7 @@ func TestBudget(t *testing.T) {
 		assert.EqualValues(t, 1000, budget.Budget)
 		require.Len(t, budget.Largest, 1)
 		assert.Equal(t, "table", budget.Largest[0].Tag)
-		for _, part := range []string{"500 B", "scratch", "600 B of 1.0 kB", "table", "Options.Budget"} {
+		for _, part := range []string{"500 B", "scratch", "600 B of 1000 B", "table", "Options.Budget"} {
 			assert.Contains(t, err.Error(), part)
 		}
 
@@ -116,7 +116,7 @@ func TestTagsPeaksAndCounts(t *testing.T) {
 		assert.Zero(t, stats.Allocations)
 		assert.Zero(t, stats.Frees)
 		assert.EqualValues(t, 2, stats.Blocks, "resetting counts forgets no block")
-		assert.Contains(t, stats.String(), "in use 3.1 kB of 1.0 MB (0.3 %), peak 3.1 kB")
+		assert.Contains(t, stats.String(), "in use 3.0 KiB of 1.0 MiB (0.3 %), peak 3.0 KiB")
 		require.NoError(t, first.Release())
 		require.NoError(t, third.Release())
 	})

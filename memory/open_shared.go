@@ -39,7 +39,7 @@ type SharedOptions struct {
 // Release is not called.
 func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, error) {
 	fail := func(err error) (*Block, error) {
-		return nil, fmt.Errorf("memory: open %s of shared memory: %w", humanize.Bytes(shared.Bytes), err)
+		return nil, fmt.Errorf("memory: open %s of shared memory: %w", humanize.IBytes(shared.Bytes), err)
 	}
 	if m.account.ended.Load() {
 		return fail(fmt.Errorf("manager %q, or one above it: %w", m.account.name, ErrClosed))

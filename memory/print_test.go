@@ -20,7 +20,7 @@ func TestPrintedManager(t *testing.T) {
 		unnamed := mustChild(t, mgr, "", 0)
 		own, below := mustAllocate(t, mgr, 200, "prices"), mustAllocate(t, job, 100, "scratch")
 
-		line := fmt.Sprintf(`memory manager "all" on %s: in use 300 B of 1.0 kB (30.0 %%), peak 300 B, 2 allocations, 0 frees`, dev)
+		line := fmt.Sprintf(`memory manager "all" on %s: in use 300 B of 1000 B (30.0 %%), peak 300 B, 2 allocations, 0 frees`, dev)
 		for _, format := range []string{"%v", "%s", "%#v", "%d"} {
 			assert.Equal(t, line, fmt.Sprintf(format, mgr), format)
 		}
@@ -33,7 +33,7 @@ func TestPrintedManager(t *testing.T) {
 		tag scratch 100 B in 1 blocks
 		child job: in use 100 B of 100 B (100.0 %), peak 100 B, 1 allocations, 0 frees
 			tag scratch 100 B in 1 blocks
-	child in use 0 B of 1.0 kB (0.0 %), peak 0 B, 0 allocations, 0 frees`, fmt.Sprintf("%+v", mgr))
+	child in use 0 B of 1000 B (0.0 %), peak 0 B, 0 allocations, 0 frees`, fmt.Sprintf("%+v", mgr))
 		assert.Contains(t, fmt.Sprint(unnamed), "memory manager on ")
 		var none *memory.Manager
 		assert.Equal(t, "nil memory manager", fmt.Sprint(none))

@@ -112,7 +112,7 @@ func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func()
 		case <-ctx.Done():
 			q.tree.pause("cancelled")
 			if q.withdraw(w) {
-				return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(w.bytes), cancel.Error(ctx))
+				return nil, fmt.Errorf("memory: wait for %s: %w", humanize.IBytes(w.bytes), cancel.Error(ctx))
 			}
 		}
 	}
@@ -375,5 +375,5 @@ func (q *queue) close() {
 }
 
 func (w *waiter) closedError() error {
-	return fmt.Errorf("memory: wait for %s: manager: %w", humanize.Bytes(w.bytes), ErrClosed)
+	return fmt.Errorf("memory: wait for %s: manager: %w", humanize.IBytes(w.bytes), ErrClosed)
 }

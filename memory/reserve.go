@@ -31,7 +31,7 @@ func (m *Manager) Reserve(name string, bytes uint64) (*Manager, error) {
 // the Priority of the options.
 func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, options AllocateOptions) (*Manager, error) {
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, cancel.Error(ctx))
+		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.IBytes(bytes), name, cancel.Error(ctx))
 	}
 	options.Tag = name
 	return m.reserveJob(ctx, name, bytes, options, waitForMemory)
@@ -42,10 +42,10 @@ func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, op
 // that were never reserved.
 func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, options AllocateOptions, mode waitMode) (*Manager, error) {
 	failed := func(err error) (*Manager, error) {
-		return nil, m.failed(bytes, name, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, err))
+		return nil, m.failed(bytes, name, fmt.Errorf("memory: reserve %s for %q: %w", humanize.IBytes(bytes), name, err))
 	}
 	if m.account.ended.Load() {
-		return nil, fmt.Errorf("memory: reserve %s for %q: manager %q: %w", humanize.Bytes(bytes), name, m.account.name, ErrClosed)
+		return nil, fmt.Errorf("memory: reserve %s for %q: manager %q: %w", humanize.IBytes(bytes), name, m.account.name, ErrClosed)
 	}
 	if err := m.reserveBytes(ctx, bytes, options, mode); err != nil {
 		return failed(err)

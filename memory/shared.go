@@ -48,7 +48,7 @@ func NewSharedResource(dev *device.Device) *SharedResource {
 func (r *SharedResource) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	pointer, region, err := r.allocate(bytes)
 	if err != nil {
-		return resource.Allocation{}, fmt.Errorf("memory: allocate %s of shared memory: %w", humanize.Bytes(bytes), err)
+		return resource.Allocation{}, fmt.Errorf("memory: allocate %s of shared memory: %w", humanize.IBytes(bytes), err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

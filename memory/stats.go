@@ -156,8 +156,8 @@ func (s Stats) String() string {
 		fmt.Fprintf(&b, "%s: ", s.Name)
 	}
 	fmt.Fprintf(&b, "in use %s of %s (%s %%), peak %s, %s allocations, %s frees",
-		humanize.Bytes(s.InUse), humanize.Bytes(s.Budget), percent(s.InUse, s.Budget),
-		humanize.Bytes(s.Peak), humanize.Comma(int64(s.Allocations)), humanize.Comma(int64(s.Frees)))
+		humanize.IBytes(s.InUse), humanize.IBytes(s.Budget), percent(s.InUse, s.Budget),
+		humanize.IBytes(s.Peak), humanize.Comma(int64(s.Allocations)), humanize.Comma(int64(s.Frees)))
 	if s.Failures > 0 {
 		fmt.Fprintf(&b, ", %s failed", humanize.Comma(int64(s.Failures)))
 	}
@@ -165,7 +165,7 @@ func (s Stats) String() string {
 		fmt.Fprintf(&b, ", %d waiting", s.Waiting)
 	}
 	if s.ExternalBlocks > 0 {
-		fmt.Fprintf(&b, ", %s external in %s blocks", humanize.Bytes(s.External), humanize.Comma(int64(s.ExternalBlocks)))
+		fmt.Fprintf(&b, ", %s external in %s blocks", humanize.IBytes(s.External), humanize.Comma(int64(s.ExternalBlocks)))
 	}
 	if s.Leaks > 0 {
 		fmt.Fprintf(&b, ", %s leaked", humanize.Comma(int64(s.Leaks)))

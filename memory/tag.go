@@ -29,7 +29,7 @@ func (t TagStats) String() string {
 	if name == "" {
 		name = "untagged"
 	}
-	return fmt.Sprintf("%s %s in %d blocks", name, humanize.Bytes(t.InUse), t.Blocks)
+	return fmt.Sprintf("%s %s in %d blocks", name, humanize.IBytes(t.InUse), t.Blocks)
 }
 
 // tagTotals are the running statistics of one tag in one manager. Credit in tag

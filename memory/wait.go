@@ -58,7 +58,7 @@ const (
 
 func (m *Manager) allocateWaiting(ctx context.Context, bytes uint64, options AllocateOptions, mode waitMode) (*Block, error) {
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("memory: allocate %s: %w", humanize.Bytes(bytes), cancel.Error(ctx))
+		return nil, fmt.Errorf("memory: allocate %s: %w", humanize.IBytes(bytes), cancel.Error(ctx))
 	}
 	stream, err := m.workStream(bytes, options)
 	if err != nil {
@@ -260,7 +260,7 @@ func (a *attempt) awaitOthers() error {
 	for !ended() {
 		select {
 		case <-a.ctx.Done():
-			return fmt.Errorf("memory: allocate %s: %w", humanize.Bytes(a.bytes), cancel.Error(a.ctx))
+			return fmt.Errorf("memory: allocate %s: %w", humanize.IBytes(a.bytes), cancel.Error(a.ctx))
 		case <-time.After(interval):
 		}
 	}

@@ -335,14 +335,14 @@ func TestPageInABrowser(t *testing.T) {
 	b.open(server.URL + prefix + "/")
 	b.await(`Number(document.body.dataset.updates) >= 2 && document.querySelectorAll("#tags tbody tr").length > 0`)
 	for _, part := range []struct{ id, want string }{
-		{"glance-use", "of 1.07 GB"}, {"glance-tags", hostile}, {"glance-before", "were in use"}, {"glance-failures", "1 request failed"},
+		{"glance-use", "of 1.00 GiB"}, {"glance-tags", hostile}, {"glance-before", "were in use"}, {"glance-failures", "1 request failed"},
 		{"glance-failure", "the budget had no room"}, {"glance-queries", "1 running, 0 waiting"}, {"glance-query", "query " + hostile},
 	} {
 		assert.Contains(t, b.evaluate(fmt.Sprintf(`document.getElementById(%q).innerText`, part.id)), part.want)
 	}
 	assert.Equal(t, "live", b.evaluate(`document.getElementById("state").textContent`))
 	text := b.evaluate("document.body.innerText").(string)
-	for _, name := range []string{"query ", "tenant ", "tag ", "2.15 GB for failed "} {
+	for _, name := range []string{"query ", "tenant ", "tag ", "2.00 GiB for failed "} {
 		assert.Contains(t, text, name+hostile, "names are shown as text")
 	}
 	assert.EqualValues(t, 0, b.evaluate(`document.querySelectorAll("main img, main script").length`))
@@ -350,7 +350,7 @@ func TestPageInABrowser(t *testing.T) {
 	assert.Contains(t, text, "loadPrices")
 
 	loadPrices(t, s.engine.Manager(), 123_000, "later")
-	b.await(`document.getElementById("tags").innerText.includes("123 kB")`)
+	b.await(`document.getElementById("tags").innerText.includes("120 KiB")`)
 
 	b.evaluate(`document.getElementById("map-read").click()`)
 	b.await(`document.querySelectorAll("#map rect").length >= 2`)

@@ -49,7 +49,7 @@ func (s Stats) String() string {
 		references += table.References
 	}
 	return fmt.Sprintf("%d tables of %s, %d references of %d clients, opened %d times",
-		len(s.Tables), humanize.Bytes(bytes), references, s.Clients, s.Opens)
+		len(s.Tables), humanize.IBytes(bytes), references, s.Clients, s.Opens)
 }
 
 // Stats returns the statistics.

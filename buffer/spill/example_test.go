@@ -17,9 +17,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// 4 of 6 tables spilled, 33 kB of 1.0 MB on the host; 4 spills of 33 kB, 0 restores of 0 B
+	// 4 of 6 tables spilled, 32 KiB of 1.0 MiB on the host; 4 spills of 32 KiB, 0 restores of 0 B
 	// table 0 has 1024 rows on the device
-	// 4 of 6 tables spilled, 33 kB of 1.0 MB on the host; 5 spills of 41 kB, 1 restores of 8.2 kB
+	// 4 of 6 tables spilled, 32 KiB of 1.0 MiB on the host; 5 spills of 40 KiB, 1 restores of 8.0 KiB
 }
 
 func sixTablesInTheRoomOfTwo() (err error) {
@@ -34,7 +34,7 @@ func sixTablesInTheRoomOfTwo() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, mgr.Close()) }()
-	spiller, err := spill.NewSpiller(mgr, spill.Options{HostBudget: 1_000_000})
+	spiller, err := spill.NewSpiller(mgr, spill.Options{HostBudget: 1 << 20})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type FileError struct {
 
 // Error names the file and the bytes, and a remedy for a table that was not written.
 func (e *FileError) Error() string {
-	text := fmt.Sprintf("spill: %s a file for a table of %s: %s: %v", e.Operation, humanize.Bytes(e.Bytes), e.Path, e.Err)
+	text := fmt.Sprintf("spill: %s a file for a table of %s: %s: %v", e.Operation, humanize.IBytes(e.Bytes), e.Path, e.Err)
 	if e.Operation == "create" || e.Operation == "write" {
 		text += ": make room there, choose another directory, or raise the budget of host memory"
 	}

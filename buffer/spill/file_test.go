@@ -136,7 +136,7 @@ func TestFilesFail(t *testing.T) {
 	creating, now.write = nil, syscall.ENOSPC
 	failure := stays("write")
 	require.Equal(t, options.Directory, filepath.Dir(failure.Path))
-	require.ErrorContains(t, failure, "spill: write a file for a table of 8.2 kB: "+failure.Path+": "+syscall.ENOSPC.Error()+": make room there")
+	require.ErrorContains(t, failure, "spill: write a file for a table of 8.0 KiB: "+failure.Path+": "+syscall.ENOSPC.Error()+": make room there")
 	_, err := mgr.Allocate(1, memory.AllocateOptions{})
 	require.ErrorIs(t, err, memory.ErrBudget)
 

@@ -106,7 +106,7 @@ func TestAnyAllocationMakesRoom(t *testing.T) {
 		held := acquire(t, tables[2])
 		_, err = tables[0].Acquire(t.Context())
 		require.ErrorIs(t, err, memory.ErrBudget)
-		require.ErrorContains(t, err, "acquire table of 1 columns in 8.2 kB")
+		require.ErrorContains(t, err, "acquire table of 1 columns in 8.0 KiB")
 		require.True(t, tables[0].Spilled())
 		assert.EqualValues(t, 1, s.Stats().Failures)
 		requireTable(t, numbers(tableRows, 0), tables[0])

@@ -66,11 +66,11 @@ func (s *Spiller) Stats() Stats {
 // String formats the statistics on one line.
 func (s Stats) String() string {
 	line := fmt.Sprintf("%d of %d tables spilled, %s of %s on the host; %s spills of %s, %s restores of %s",
-		s.Spilled, s.Tables, humanize.Bytes(s.HostBytes), humanize.Bytes(s.HostBudget),
-		humanize.Comma(int64(s.Spills)), humanize.Bytes(s.SpilledBytes),
-		humanize.Comma(int64(s.Restores)), humanize.Bytes(s.RestoredBytes))
+		s.Spilled, s.Tables, humanize.IBytes(s.HostBytes), humanize.IBytes(s.HostBudget),
+		humanize.Comma(int64(s.Spills)), humanize.IBytes(s.SpilledBytes),
+		humanize.Comma(int64(s.Restores)), humanize.IBytes(s.RestoredBytes))
 	if s.InFiles > 0 {
-		line += fmt.Sprintf("; %s of %d tables in a file", humanize.Bytes(s.FileBytes), s.InFiles)
+		line += fmt.Sprintf("; %s of %d tables in a file", humanize.IBytes(s.FileBytes), s.InFiles)
 	}
 	if s.Failures > 0 {
 		line += fmt.Sprintf(", %s failed", humanize.Comma(int64(s.Failures)))

@@ -63,7 +63,7 @@ func (t *Table) String() string {
 	if t == nil {
 		return "nil table"
 	}
-	return fmt.Sprintf("table of %d columns in %s", t.Schema().NumFields(), humanize.Bytes(t.bytes))
+	return fmt.Sprintf("table of %d columns in %s", t.Schema().NumFields(), humanize.IBytes(t.bytes))
 }
 
 // touch moves the table to the back of the movable list. The lock is held.

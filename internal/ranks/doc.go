@@ -26,6 +26,6 @@
 // rank joins. A stranger that connects and does not speak the protocol is disconnected. With
 // [Config.Secret] the first message of each connection, and the answer of rank 0, prove that the
 // sender knows it; a process without it is refused, and the others go on waiting. The connections
-// are not encrypted, and what follows the first messages is not authenticated: on a network that
+// are not encrypted, and only the first messages are authenticated: on a network that
 // others can change or listen to, use an address that only the processes of the group can reach.
 package ranks

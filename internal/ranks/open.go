@@ -24,7 +24,7 @@ type Config struct {
 	// Protocol names what the ranks exchange, and its version.
 	Protocol string
 	// Secret, if it is not empty, is known to the ranks only. Processes that do not know it cannot
-	// join, nor take the place of rank 0.
+	// join or take the place of rank 0.
 	Secret string
 	// Patience bounds the waits of a rank when the group fails: for the message that names the rank
 	// that failed, and for peers that read nothing. It passes without a message only if a network ends

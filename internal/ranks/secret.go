@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 )
 
-// secret is what the ranks of a group know and strangers do not. It is not sent: messages have a
+// secret is known to the ranks of a group only. It is not sent: messages have a
 // proof, their keyed hash.
 type secret string
 
@@ -29,8 +29,8 @@ func (s secret) proved(h hello) bool {
 	return s == "" || hmac.Equal([]byte(proof), []byte(s.hash("hello", h)))
 }
 
-// answer adds a proof to the answer to a message, whose nonce it contains: the answer to another
-// message does not have it.
+// answer adds a proof to the answer to a message. It contains the nonce of that message, so it
+// answers no other one.
 func (s secret) answer(w welcome, nonce string) welcome {
 	if s == "" {
 		return w

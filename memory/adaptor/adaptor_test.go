@@ -101,7 +101,7 @@ func TestLimit(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, adaptor.LimitError{Asked: asked, InUse: 512, Limit: 1024}, *refused)
 		}
-		assert.Contains(t, err.Error(), "512 B of 1.0 kB in use")
+		assert.Contains(t, err.Error(), "512 B of 1.0 KiB in use")
 		assert.EqualValues(t, 1, foot.served, "the upstream was not asked")
 
 		second, err := limit.Allocate(512, stream)

@@ -76,7 +76,7 @@ func (a *Aligned) AllocateContext(ctx context.Context, bytes uint64, stream *dev
 	}
 	if bytes+a.slack < bytes {
 		return resource.Allocation{}, fmt.Errorf("memory/adaptor: aligned: allocate %s aligned to %d bytes: %w",
-			humanize.Bytes(bytes), a.alignment, resource.ErrOverflow)
+			humanize.IBytes(bytes), a.alignment, resource.ErrOverflow)
 	}
 	inner, err := resource.AllocateFrom(ctx, a.upstream, bytes+a.slack, stream)
 	if err != nil {

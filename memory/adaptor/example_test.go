@@ -20,14 +20,14 @@ func Example() {
 	}
 	defer dev.Close()
 
-	// From the bottom up: a pool, statistics, and a limit of 1 MB.
+	// From the bottom up: a pool, statistics, and a limit of 1 MiB.
 	pool, err := memory.NewCachingResource(dev, memory.CachingOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	figures := adaptor.NewStatistics(pool)
-	limit := adaptor.NewLimit(figures, 1_000_000, adaptor.LimitOptions{})
+	limit := adaptor.NewLimit(figures, 1<<20, adaptor.LimitOptions{})
 	defer limit.Close()
 	mgr, err := memory.NewManager(dev, memory.Options{Resource: limit})
 	if err != nil {
@@ -36,12 +36,12 @@ func Example() {
 	}
 	defer mgr.Close()
 
-	block, err := mgr.Allocate(600_000, memory.AllocateOptions{Tag: "table"})
+	block, err := mgr.Allocate(600<<10, memory.AllocateOptions{Tag: "table"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = mgr.Allocate(500_000, memory.AllocateOptions{Tag: "scratch"})
+	_, err = mgr.Allocate(500<<10, memory.AllocateOptions{Tag: "scratch"})
 	var refused *adaptor.LimitError
 	if errors.As(err, &refused) {
 		fmt.Println(refused)
@@ -49,8 +49,8 @@ func Example() {
 	_ = block.Release()
 	fmt.Println(figures.Figures())
 	// Output:
-	// memory/adaptor: limit: allocate 500 kB: memory budget exceeded: 600 kB of 1.0 MB in use; free some or make the limit larger
-	// 0 B in 0 allocations, peak 600 kB in 1, total 600 kB in 1
+	// memory/adaptor: limit: allocate 500 KiB: memory budget exceeded: 600 KiB of 1.0 MiB in use; free some or make the limit larger
+	// 0 B in 0 allocations, peak 600 KiB in 1, total 600 KiB in 1
 }
 
 func ExampleLogging() {

@@ -118,7 +118,7 @@ func (f *Fault) AllocateContext(ctx context.Context, bytes uint64, stream *devic
 	f.mu.Unlock()
 	if fails {
 		return resource.Allocation{}, fmt.Errorf("memory/adaptor: fault: allocate %s, request %d: %w: %w",
-			humanize.Bytes(bytes), number, ErrInjected, cause)
+			humanize.IBytes(bytes), number, ErrInjected, cause)
 	}
 	return resource.AllocateFrom(ctx, f.upstream, bytes, stream)
 }
@@ -133,7 +133,7 @@ func (f *Fault) Free(allocation resource.Allocation, further []*device.Stream) e
 	err := f.upstream.Free(allocation, further)
 	if fails {
 		err = errors.Join(fmt.Errorf("memory/adaptor: fault: free %s, call %d: %w: %w",
-			humanize.Bytes(allocation.Bytes), number, ErrInjected, cause), err)
+			humanize.IBytes(allocation.Bytes), number, ErrInjected, cause), err)
 	}
 	return err
 }

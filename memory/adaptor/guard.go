@@ -110,7 +110,7 @@ func (g *Guard) AllocateContext(ctx context.Context, bytes uint64, stream *devic
 	zones := 2 * g.redZone
 	if zones < g.redZone || bytes+zones < bytes {
 		return resource.Allocation{}, fmt.Errorf("memory/adaptor: guard: allocate %s with red zones of %s: %w",
-			humanize.Bytes(bytes), humanize.Bytes(g.redZone), resource.ErrOverflow)
+			humanize.IBytes(bytes), humanize.IBytes(g.redZone), resource.ErrOverflow)
 	}
 	inner, err := resource.AllocateFrom(ctx, g.upstream, bytes+zones, stream)
 	if err != nil {

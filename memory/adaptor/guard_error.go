@@ -65,7 +65,7 @@ type GuardedBlock struct {
 
 // String formats the block for messages.
 func (b GuardedBlock) String() string {
-	return fmt.Sprintf("%s at %v, generation %d", humanize.Bytes(b.Bytes), b.Pointer, b.Generation)
+	return fmt.Sprintf("%s at %v, generation %d", humanize.IBytes(b.Bytes), b.Pointer, b.Generation)
 }
 
 // GuardError describes a misuse of memory. It wraps [ErrGuard].

@@ -45,7 +45,7 @@ type LimitError struct {
 // Error names the requested bytes, the bytes in use, and the remedy.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("memory/adaptor: limit: allocate %s: %v: %s of %s in use; free some or make the limit larger",
-		humanize.Bytes(e.Asked), memory.ErrBudget, humanize.Bytes(e.InUse), humanize.Bytes(e.Limit))
+		humanize.IBytes(e.Asked), memory.ErrBudget, humanize.IBytes(e.InUse), humanize.IBytes(e.Limit))
 }
 
 // Unwrap returns memory.ErrBudget.

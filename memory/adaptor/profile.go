@@ -57,9 +57,9 @@ func (t *Tracking) WriteReport(w io.Writer) error {
 		bytes, blocks = bytes+s.bytes, blocks+s.blocks
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s in %d blocks outstanding\n", humanize.Bytes(bytes), blocks)
+	fmt.Fprintf(out, "%s in %d blocks outstanding\n", humanize.IBytes(bytes), blocks)
 	for _, s := range sites {
-		fmt.Fprintf(out, "%s in %d blocks", humanize.Bytes(s.bytes), s.blocks)
+		fmt.Fprintf(out, "%s in %d blocks", humanize.IBytes(s.bytes), s.blocks)
 		if text := s.stack.Text(""); text != "" {
 			fmt.Fprintf(out, ", allocated at\n\t%s", strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t"))
 		}

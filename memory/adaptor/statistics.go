@@ -56,9 +56,9 @@ func (f Figures) String() string {
 
 func amount(bytes int64) string {
 	if bytes < 0 {
-		return "-" + humanize.Bytes(uint64(-bytes))
+		return "-" + humanize.IBytes(uint64(-bytes))
 	}
-	return humanize.Bytes(uint64(bytes))
+	return humanize.IBytes(uint64(bytes))
 }
 
 // Statistics counts requests: bytes and allocations, current, peak and total. Scopes

@@ -72,7 +72,7 @@ type Outstanding struct {
 
 // String formats the allocation and, if recorded, its call stack.
 func (o Outstanding) String() string {
-	text := fmt.Sprintf("allocation %d: %s at %v on %v", o.Number, humanize.Bytes(o.Bytes), o.Pointer, o.Stream)
+	text := fmt.Sprintf("allocation %d: %s at %v on %v", o.Number, humanize.IBytes(o.Bytes), o.Pointer, o.Stream)
 	if o.Stack != "" {
 		text += ", allocated at\n" + o.Stack
 	}
@@ -92,7 +92,7 @@ func (e *OutstandingError) Error() string {
 	const named = 10
 	var b strings.Builder
 	fmt.Fprintf(&b, "memory/adaptor: tracking: %v: %d allocations of %s are outstanding",
-		memory.ErrLeak, len(e.Outstanding), humanize.Bytes(e.Bytes))
+		memory.ErrLeak, len(e.Outstanding), humanize.IBytes(e.Bytes))
 	for _, o := range e.Outstanding[:min(named, len(e.Outstanding))] {
 		b.WriteString("\n" + strings.TrimSuffix(o.String(), "\n"))
 	}

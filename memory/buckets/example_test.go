@@ -38,7 +38,7 @@ func Example() {
 	}
 	fmt.Println(resource.Stats())
 	// Output:
-	// 0 B in use in 0 blocks, 8.2 kB cached in 1 blocks, 2 hits (0 across streams), 1 misses, 0 direct, 3 returned, 0 released
+	// 0 B in use in 0 blocks, 8.0 KiB cached in 1 blocks, 2 hits (0 across streams), 1 misses, 0 direct, 3 returned, 0 released
 }
 
 func ExampleSlices() {

@@ -125,7 +125,7 @@ func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (resource.Alloc
 // the upstream waits for the device.
 func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if err := r.check(stream); err != nil {
-		return resource.Allocation{}, fmt.Errorf("buckets: allocate %s: %w", humanize.Bytes(bytes), err)
+		return resource.Allocation{}, fmt.Errorf("buckets: allocate %s: %w", humanize.IBytes(bytes), err)
 	}
 	bin, size := r.binOf(bytes)
 	l, c := r.take(stream, bin, size)
@@ -136,7 +136,7 @@ func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *de
 		var err error
 		if c, err = r.fetch(ctx, l, bin, size); err != nil {
 			return resource.Allocation{}, fmt.Errorf("buckets: allocate %s, in a bin %s, with %s in use: %w",
-				humanize.Bytes(bytes), humanize.Bytes(size), humanize.Bytes(r.Stats().InUseBytes), err)
+				humanize.IBytes(bytes), humanize.IBytes(size), humanize.IBytes(r.Stats().InUseBytes), err)
 		}
 	}
 	c.clean()
@@ -222,7 +222,7 @@ func (r *Resource) fetch(ctx context.Context, l *lane, bin int, size uint64) (*c
 		released, failed := r.empty(l.stream)
 		if c, err = r.obtain(ctx, l, bin, size); err != nil {
 			err = fmt.Errorf("the upstream was asked again after %s of the cache went back to it, %s are cached for work that is not done: %w",
-				humanize.Bytes(released), humanize.Bytes(r.cached.Load()), errors.Join(err, failed))
+				humanize.IBytes(released), humanize.IBytes(r.cached.Load()), errors.Join(err, failed))
 		}
 	}
 	l.mu.Lock()
@@ -269,11 +269,11 @@ func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream
 	c, ok := allocation.Private.(*chunk)
 	if !ok || c.owner != r || c.pointer != allocation.Pointer {
 		return fmt.Errorf("buckets: free %s at %v: not allocated by this resource: %w",
-			humanize.Bytes(allocation.Bytes), allocation.Pointer, device.ErrInvalidValue)
+			humanize.IBytes(allocation.Bytes), allocation.Pointer, device.ErrInvalidValue)
 	}
 	if !c.live.CompareAndSwap(true, false) {
 		return fmt.Errorf("buckets: free %s at %v: freed before: %w",
-			humanize.Bytes(allocation.Bytes), allocation.Pointer, device.ErrInvalidValue)
+			humanize.IBytes(allocation.Bytes), allocation.Pointer, device.ErrInvalidValue)
 	}
 	var err error
 	keep := c.bin != noBin && c.bytes <= r.options.CacheBytes && !r.closed.Load()

@@ -253,7 +253,7 @@ func TestTheUpstreamIsAskedAgain(t *testing.T) {
 
 	_, err := tested.Allocate(8192, a)
 	require.ErrorIs(t, err, errUpstream, "what b uses is not given up for a")
-	assert.Contains(t, err.Error(), "4.1 kB of the cache")
+	assert.Contains(t, err.Error(), "4.0 KiB of the cache")
 	assert.EqualValues(t, 1, tested.Stats().Retries)
 	assert.EqualValues(t, 4096, tested.Stats().CachedBytes)
 	assert.Zero(t, tested.Stats().InUseBytes)

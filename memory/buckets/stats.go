@@ -36,7 +36,7 @@ type Stats struct {
 // String formats the statistics on one line.
 func (s Stats) String() string {
 	return fmt.Sprintf("%s in use in %s blocks, %s cached in %s blocks, %s hits (%s across streams), %s misses, %s direct, %s returned, %s released",
-		humanize.Bytes(s.InUseBytes), count(s.InUseBlocks), humanize.Bytes(s.CachedBytes), count(s.CachedBlocks),
+		humanize.IBytes(s.InUseBytes), count(s.InUseBlocks), humanize.IBytes(s.CachedBytes), count(s.CachedBlocks),
 		count(s.Hits), count(s.Crossings), count(s.Misses), count(s.Direct), count(s.Returns), count(s.Releases))
 }
 

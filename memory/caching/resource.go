@@ -376,6 +376,6 @@ func (r *Resource) trimClosed() error {
 // String formats the statistics on one line.
 func (s Stats) String() string {
 	return fmt.Sprintf("reserved %s (peak %s) in %d segments, in use %s, cached %s (largest %s), held %s",
-		humanize.Bytes(s.Reserved), humanize.Bytes(s.PeakReserved), s.Segments,
-		humanize.Bytes(s.InUse), humanize.Bytes(s.Cached), humanize.Bytes(s.LargestFree), humanize.Bytes(s.Held))
+		humanize.IBytes(s.Reserved), humanize.IBytes(s.PeakReserved), s.Segments,
+		humanize.IBytes(s.InUse), humanize.IBytes(s.Cached), humanize.IBytes(s.LargestFree), humanize.IBytes(s.Held))
 }

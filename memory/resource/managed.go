@@ -31,7 +31,7 @@ func NewManaged(dev *device.Device) *Managed {
 func (r *Managed) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
 	pointer, err := r.device.Driver().AllocManaged(bytes)
 	if err != nil {
-		return Allocation{}, fmt.Errorf("memory: allocate %s of managed memory: %w", humanize.Bytes(bytes), err)
+		return Allocation{}, fmt.Errorf("memory: allocate %s of managed memory: %w", humanize.IBytes(bytes), err)
 	}
 	return Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, nil
 }

@@ -93,7 +93,7 @@ func (b *block) String() string {
 	if b.sample.Origin != memory.Owned {
 		fmt.Fprintf(&text, "%v ", b.sample.Origin)
 	}
-	fmt.Fprintf(&text, "block of %s, tag %q", humanize.Bytes(b.sample.Bytes), b.sample.Tag)
+	fmt.Fprintf(&text, "block of %s, tag %q", humanize.IBytes(b.sample.Bytes), b.sample.Tag)
 	if name := b.sample.Manager.Name(); name != "" {
 		fmt.Fprintf(&text, ", manager %q", name)
 	}

@@ -49,8 +49,8 @@ func TestNoLeaksNamesTagAndStack(t *testing.T) {
 	r.end()
 	require.Len(t, r.errors, 2)
 	for i, want := range []string{
-		"observetest: block of 4.0 kB, tag \"first\", is still held, allocated at\n",
-		"observetest: block of 4.0 kB, tag \"second\", manager \"tenant\", is still held, allocated at\n",
+		"observetest: block of 3.9 KiB, tag \"first\", is still held, allocated at\n",
+		"observetest: block of 3.9 KiB, tag \"second\", manager \"tenant\", is still held, allocated at\n",
 	} {
 		assert.Contains(t, r.errors[i], want+"\tgithub.com/gpuframe/gpuframe/observe/observetest_test.forgetful\n")
 		assert.Contains(t, r.errors[i], "leaks_test.go:")

@@ -12,9 +12,9 @@ function make(name, text, className) {
 }
 
 function bytes(n) {
-  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let unit = 0;
-  while (n >= 1000 && unit < units.length - 1) { n /= 1000; unit++; }
+  while (n >= 1024 && unit < units.length - 1) { n /= 1024; unit++; }
   return (unit === 0 || n >= 100 ? Math.round(n) : n.toPrecision(3)) + " " + units[unit];
 }
 

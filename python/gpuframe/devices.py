@@ -21,7 +21,7 @@ for _power, _letter in enumerate("kmgt", 1):
 
 
 def bytes_of(size: Union[int, str]) -> int:
-    """Return a size in bytes, which may be written as "2 GB" or "512 MiB".
+    """Return a size in bytes, which may be written as "512 MiB" or, in powers of 1000, as "2 GB".
 
     Fractions need a unit: 1.5 could mean bytes, gigabytes or a share of the device.
 
@@ -31,10 +31,10 @@ def bytes_of(size: Union[int, str]) -> int:
     if isinstance(size, str):
         match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*", size)
         if match is None or match[2].lower() not in _UNITS:
-            raise ArgumentError(f'{size!r} is not a size such as "2 GB"')
+            raise ArgumentError(f'{size!r} is not a size such as "2 GiB"')
         return int(float(match[1]) * _UNITS[match[2].lower()])
     if isinstance(size, bool) or not hasattr(size, "__index__"):
-        raise WrongTypeError(f'size={size!r}: pass a whole number of bytes, or text such as "1.5 GB"')
+        raise WrongTypeError(f'size={size!r}: pass a whole number of bytes, or text such as "1.5 GiB"')
     if size < 0:
         raise ArgumentError(f"size={size}: expected a size of at least zero")
     return int(size)
@@ -43,15 +43,15 @@ def bytes_of(size: Union[int, str]) -> int:
 def text_of(size: int) -> str:
     """Return a size as readable text.
 
-    >>> text_of(0), text_of(1999), text_of(1_500_000_000)
-    ('0 B', '2.0 kB', '1.5 GB')
+    >>> text_of(0), text_of(1999), text_of(3 << 29)
+    ('0 B', '2.0 KiB', '1.5 GiB')
     """
-    if size < 1000:
+    if size < 1024:
         return f"{size} B"
     value = float(size)
-    for unit in ("kB", "MB", "GB", "TB", "PB"):
-        value /= 1000
-        if value < 999.95:
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        value /= 1024
+        if value < 1023.95:
             break
     return f"{value:.1f} {unit}"
 
@@ -295,9 +295,9 @@ def budget(size: Union[int, str], *, device: Place = None, name: str = "budget")
     does not fit, :class:`BudgetError`, a MemoryError, is raised. Tables made inside still count in
     the budget after the block has ended. Budgets nest.
 
-    >>> with budget("2 MB", device="host") as b:
+    >>> with budget("2 MiB", device="host") as b:
     ...     b.size
-    2000000
+    2097152
     """
     above = place(device)
     made = Budget.__new__(Budget)

@@ -25,12 +25,12 @@ class BudgetError(OutOfMemoryError):
     ``asked``, ``in_use`` and ``budget`` are bytes.
 
     >>> import gpuframe
-    >>> with gpuframe.budget("1 kB", device="host"):
+    >>> with gpuframe.budget("1 KiB", device="host"):
     ...     try:
     ...         gpuframe.Table.from_columns({"x": range(1000)}, device="host")
     ...     except MemoryError as error:
     ...         print(type(error).__name__, error.budget)
-    BudgetError 1000
+    BudgetError 1024
     """
 
     def __init__(self, text: str, asked: int = 0, in_use: int = 0, budget: int = 0) -> None:

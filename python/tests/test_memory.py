@@ -71,7 +71,7 @@ def test_names_and_numbers(where):
 
 def test_budget(where):
     with gpuframe.budget("20 kB", device=where) as budget:
-        assert budget.size == 20000 and "20.0 kB" in repr(budget)
+        assert budget.size == 20000 and "19.5 KiB" in repr(budget)
         held = table(where)
         assert 16000 <= budget.in_use <= 20000
         with pytest.raises(gpuframe.BudgetError) as caught:

@@ -38,9 +38,9 @@ func (r Report) String() string {
 	count := func(n uint64) string { return humanize.Comma(int64(n)) }
 	return fmt.Sprintf("%s operations in %.2f s: %s allocations of %s with %s failures, %s writes, %s checks of %s, "+
 		"%s crossings, %s handovers, %s trims of %s, peak %s: %s mismatches",
-		count(r.Operations()), r.Elapsed.Seconds(), count(r.Allocations), humanize.Bytes(r.Bytes), count(r.Failures),
-		count(r.Writes), count(r.Checks), humanize.Bytes(r.CheckedBytes), count(r.Crossings), count(r.Handovers),
-		count(r.Trims), humanize.Bytes(r.TrimmedBytes), humanize.Bytes(r.Memory.Peak), count(r.Mismatches))
+		count(r.Operations()), r.Elapsed.Seconds(), count(r.Allocations), humanize.IBytes(r.Bytes), count(r.Failures),
+		count(r.Writes), count(r.Checks), humanize.IBytes(r.CheckedBytes), count(r.Crossings), count(r.Handovers),
+		count(r.Trims), humanize.IBytes(r.TrimmedBytes), humanize.IBytes(r.Memory.Peak), count(r.Mismatches))
 }
 
 // add adds the counts of one goroutine.

@@ -42,6 +42,6 @@
 // Messages of other ranks are checked, so that sizes, types and positions that contradict each
 // other are errors. The contents of buffers, such as the offsets of strings, are not checked.
 // With [Config.Secret] processes that do not know it cannot join. Connections are not encrypted, and
-// what follows their first messages is not authenticated: use a socket in a private directory, or a
+// only their first messages are authenticated: use a socket in a private directory, or a
 // private network.
 package world
