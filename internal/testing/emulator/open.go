@@ -63,7 +63,6 @@ type shared struct {
 	graphs   sync.Mutex // held while a graph is launched
 	launches sync.Mutex // one at a time
 	launched uint64
-	idle     []*block
 }
 
 // Devices implements backend.Driver.
@@ -124,9 +123,6 @@ func Register(t testing.TB, options ...Options) (name string) {
 // clear drops what the device has loaded. The registry keeps the device itself until the
 // process ends.
 func (s *shared) clear() {
-	s.launches.Lock()
-	s.idle = nil
-	s.launches.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.modules)

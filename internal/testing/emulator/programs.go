@@ -7,17 +7,17 @@ import (
 
 // image is a parsed text. Devices share it: nothing writes to it after readImage.
 type image struct {
-	variables []*variable // that have memory of their own on each device
-	module    *module     // nil if there are no such variables, because all kernels are compiled
+	variables []*variable // global variables, which each device places in its memory
+	module    *module     // nil without variables: all kernels are compiled
 	kernels   map[string]*program
 }
 
-// images keeps what the process has parsed, because each test opens a device of its own
-// and loads the same texts.
+// images are the parsed texts of the process: each test opens another device and loads the
+// same texts.
 var images = imageCache{most: 8 << 20}
 
-// imageCache holds images by the hash of their text. A cache whose texts have more than
-// most bytes begins again empty: tests of generated code load thousands of texts once.
+// imageCache holds images by the hash of their text. It drops all images before its texts
+// exceed most bytes: tests of generated code load thousands of texts once.
 type imageCache struct {
 	mu    sync.Mutex
 	texts map[[sha256.Size]byte]*image

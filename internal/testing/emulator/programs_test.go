@@ -39,15 +39,32 @@ func TestNothingOutlivesATest(t *testing.T) {
 		device = b.e.shared
 		k, err := b.load(emptyKernel)
 		require.NoError(t, err)
-		one := backend.Dim3{X: 1, Y: 1, Z: 1}
-		require.NoError(t, b.e.Launch(k, backend.LaunchConfig{Grid: one, Block: one}, nil, nil))
+		require.NoError(t, b.e.Launch(k, backend.LaunchConfig{}, nil, nil))
 		require.NotEmpty(t, device.functions)
-		require.NotEmpty(t, device.idle)
 	})
 	require.Empty(t, device.modules)
 	require.Empty(t, device.functions)
 	require.Empty(t, device.captures.graphs)
-	require.Empty(t, device.idle)
+}
+
+func TestSpareBlocksAreBounded(t *testing.T) {
+	program := &program{rows: 100, predicateRows: 10, localBytes: 16}
+	var blocks []*block
+	for range 10 {
+		b := &block{}
+		b.fit(&launch{program: program, dynamicShared: 1000, races: true}, 2)
+		blocks = append(blocks, b)
+	}
+	each := blocks[0].bytes()
+	require.Greater(t, each, 2*100*8*lanes)
+	pool := blockPool{most: 3*each + 1}
+	pool.put(blocks)
+	require.Equal(t, 3*each, pool.bytes)
+	require.Len(t, pool.take(2), 2)
+	require.Len(t, pool.take(2), 1)
+	require.Zero(t, pool.bytes)
+	require.Empty(t, pool.take(1))
+	require.Nil(t, blocks[0].launch, "a spare block keeps no launch alive")
 }
 
 func TestCacheOfImagesIsBounded(t *testing.T) {
