@@ -5,8 +5,8 @@
 #
 #   run.sh build      builds the tests only; the other commands build the programs that they run
 #   run.sh test       every test, on the host and on every GPU; fails if a GPU
-#                     cannot be used. RACE=1: with the race detector. CONTENDED=1: beside
-#                     other processes that keep the GPUs busy; without it the tests of
+#                     cannot be used. RACE=1: with the race detector. CONTENDED=1: while
+#                     other processes keep the GPUs busy; without it the tests of
 #                     interchange run so, with CONTENDED=0 none
 #   run.sh sanitize   the tests under compute-sanitizer with the tool of TOOL:
 #                     memcheck, initcheck, racecheck or synccheck
