@@ -83,21 +83,13 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 		part := g.parts[0]
 		g.parts = g.parts[1:]
 		made, err := g.merge(ctx, part.held)
-		if isShort(err) && g.divisible() && part.level < mostLevels {
-			smaller, failure := part.byHash(ctx, expr.Hash(g.keyColumns()...), part.level)
-			if failure == nil {
-				failure = checkDivided(smaller)
+		if isShort(err) {
+			parts, err := g.smaller(ctx, part, err)
+			g.parts = append(g.parts, parts...)
+			if err != nil {
+				return nil, unended(err)
 			}
-			if failure == nil {
-				for _, p := range smaller {
-					g.parts = append(g.parts, dividedPart{p, part.level + 1})
-				}
-				if err := part.release(); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			err = errors.Join(err, failure)
+			continue
 		}
 		if failure := part.release(); failure != nil {
 			return releasing(nil, errors.Join(err, failure), made)
@@ -108,6 +100,30 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 		return g.finish(ctx, made)
 	}
 	return nil, errEnd
+}
+
+// smaller returns parts in place of one for whose merge memory did not suffice, which it takes over:
+// fewer partial results, or the parts by a hash of the keys. Otherwise it returns the cause.
+func (g *grouping) smaller(ctx context.Context, part dividedPart, cause error) (parts []dividedPart, err error) {
+	tables := len(part.tables)
+	combined, err := g.combine(ctx, part.held)
+	if err == nil && combined && len(part.tables) < tables {
+		return []dividedPart{part}, nil
+	}
+	if err != nil || !g.divisible() || part.level >= mostLevels {
+		return nil, errors.Join(cause, err, part.release())
+	}
+	divided, err := part.byHash(ctx, expr.Hash(g.keyColumns()...), part.level)
+	if err == nil {
+		err = checkDivided(divided)
+	}
+	if err != nil {
+		return nil, errors.Join(cause, err, part.release())
+	}
+	for _, p := range divided {
+		parts = append(parts, dividedPart{p, part.level + 1})
+	}
+	return parts, part.release()
 }
 
 // divisible reports whether groups may come in any order.
@@ -232,37 +248,83 @@ func (g *grouping) keep(ctx context.Context, partials *held, partial *buffer.Buf
 	partials.schema = partial.Schema()
 	err := partials.add(ctx, partial)
 	if err == nil && len(partials.tables) >= limit {
-		err = g.combine(ctx, partials)
+		_, err = g.combine(ctx, partials)
 		limit = max(mostPartials, 2*len(partials.tables))
 	}
 	return limit, err
 }
 
-// mostPartials is the number of partial results that are combined into one. If memory does
-// not suffice for that, it is tried again with twice as many.
+// mostPartials is the number of partial results that are combined. If many are left, because memory
+// does not suffice, it is tried again with twice as many.
 const mostPartials = 32
 
-// combine replaces partial results by one, if memory suffices.
-func (g *grouping) combine(ctx context.Context, partials *held) error {
-	tables, err := partials.acquire(ctx)
+// combine replaces partial results by fewer: by one if memory suffices, else each run of as many as
+// it suffices for. It stops at a run that has too many groups to become much smaller, and returns
+// false.
+func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, err error) {
+	results := &held{stage: g.stage, schema: partials.schema}
+	combined = true
+	for err == nil && combined && len(partials.tables) > 1 {
+		combined, err = g.combineRun(ctx, partials, results)
+	}
+	if err == nil {
+		err = results.addAll(ctx, partials.tables)
+	}
 	if err != nil {
+		return false, errors.Join(err, results.release())
+	}
+	*partials = *results
+	return combined, nil
+}
+
+// combineRun combines the first partial results, as many as memory suffices for, and adds the result
+// to others. It returns false if memory does not suffice for two, or if some are left and the result
+// has more than half of the rows.
+func (g *grouping) combineRun(ctx context.Context, partials, results *held) (fewer bool, err error) {
+	tables, err := partials.acquireTables(ctx)
+	if isShort(err) {
+		tables, err = firstHalf(tables)
+	}
+	var combined *buffer.Buffer
+	for err == nil && combined == nil && len(tables) > 1 {
+		combined, err = group.Combine(ctx, g.rows, tables, g.aggregates, g.mergeOptions())
 		if isShort(err) {
-			return nil
+			tables, err = firstHalf(tables)
 		}
-		return err
 	}
-	one, err := group.Combine(ctx, g.rows, tables, g.aggregates, g.mergeOptions())
-	short := isShort(err)
-	if one, err = releasing(one, err, tables...); err != nil {
-		if short {
-			return nil
+	fewer = true
+	if combined != nil && len(tables) < len(partials.tables) {
+		fewer, err = halvesRows(ctx, combined, tables)
+	}
+	if combined, err = releasing(combined, err, tables...); combined == nil {
+		return false, err
+	}
+	if err := partials.drop(len(tables)); err != nil {
+		return false, errors.Join(err, combined.Release())
+	}
+	return fewer, results.add(ctx, combined)
+}
+
+// firstHalf releases the other half of some tables.
+func firstHalf(tables []*buffer.Buffer) ([]*buffer.Buffer, error) {
+	half := len(tables) / 2
+	_, err := releasing(nil, nil, tables[half:]...)
+	return tables[:half], err
+}
+
+// halvesRows reports whether a table has at most half of the rows of others.
+func halvesRows(ctx context.Context, table *buffer.Buffer, others []*buffer.Buffer) (bool, error) {
+	rows, err := table.NumRows(ctx)
+	total := int64(0)
+	for _, t := range others {
+		if err != nil {
+			break
 		}
-		return err
+		var n int64
+		n, err = t.NumRows(ctx)
+		total += n
 	}
-	if err := partials.release(); err != nil {
-		return errors.Join(err, one.Release())
-	}
-	return partials.add(ctx, one)
+	return 2*rows <= total, err
 }
 
 // mergeOptions are the options for partial results. Their rows were selected before.

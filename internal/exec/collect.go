@@ -42,31 +42,37 @@ func releasingHeld(made *buffer.Buffer, err error, h *held) (*buffer.Buffer, err
 // its memory is worth.
 const roomShare = 32
 
-// compact waits for the number of rows of a large table, so that the operators that read it have
-// no memory and no threads for rows that are not there. If the table takes much memory for few
-// rows, it is copied, unless memory is short. compact takes over the table.
+// compact waits for the number of rows of a table with many rows or much memory, so that the
+// operators that read it have no memory and no threads for rows that are not there. If the table
+// takes much memory for few rows, it is copied, unless memory is short. compact takes over the table.
 func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	if _, known := table.HostRows(); known || table.Capacity() <= smallCapacity {
+	large := table.Bytes() > s.settings.Manager.Budget()/roomShare
+	if _, known := table.HostRows(); known || table.Capacity() <= smallCapacity && !large {
 		return table, nil
 	}
 	room := table.Capacity()
-	table, err := counted(ctx, table)
-	if err != nil || table.Capacity() > room/2 || table.Bytes() <= s.settings.Manager.Budget()/roomShare {
+	table, err := exact(ctx, table)
+	if err != nil || table.Capacity() > room/2 || !large {
 		return table, err
 	}
-	made, err := selection.Compact(ctx, table, s.options())
+	compacted, err := selection.Compact(ctx, table, s.options())
 	if isShort(err) {
 		return table, nil
 	}
-	return releasing(made, err, table)
+	return releasing(compacted, err, table)
 }
 
-// counted waits for the number of rows of a large table, and returns the part with these rows. It
-// takes over the table.
+// counted is exact for a table with room for many rows, and returns another one as it is.
 func counted(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	if _, known := table.HostRows(); known || table.Capacity() <= smallCapacity {
 		return table, nil
 	}
+	return exact(ctx, table)
+}
+
+// exact waits for the number of rows of a table, and returns the part with these rows. It takes over
+// the table.
+func exact(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	rows, err := table.NumRows(ctx)
 	if err != nil || rows == table.Capacity() {
 		return releasing(table, err)

@@ -170,17 +170,48 @@ func (h *held) movable(ctx context.Context, table *buffer.Buffer) error {
 	return errors.Join(err, table.Release())
 }
 
+// addAll takes over tables of another sequence.
+func (h *held) addAll(ctx context.Context, tables []heldTable) error {
+	if first := h.first; first != nil && len(tables) > 0 {
+		h.first = nil
+		if err := h.movable(ctx, first); err != nil {
+			return err
+		}
+	}
+	h.tables = append(h.tables, tables...)
+	return nil
+}
+
+// drop releases the first n of the tables that can move.
+func (h *held) drop(n int) error {
+	dropped := h.tables[:n]
+	h.tables = h.tables[n:]
+	var failures []error
+	for _, t := range dropped {
+		failures = append(failures, t.Release())
+	}
+	return errors.Join(failures...)
+}
+
 // acquire returns all tables.
 func (h *held) acquire(ctx context.Context) ([]*buffer.Buffer, error) {
 	if h.first != nil {
 		return []*buffer.Buffer{h.first}, h.first.Retain()
 	}
-	var list []*buffer.Buffer
+	list, err := h.acquireTables(ctx)
+	if err != nil {
+		_, err = releasing(nil, err, list...)
+		return nil, err
+	}
+	return list, nil
+}
+
+// acquireTables returns the tables that can move, and after an error those before it.
+func (h *held) acquireTables(ctx context.Context) (list []*buffer.Buffer, err error) {
 	for _, t := range h.tables {
 		table, err := acquired(ctx, t)
 		if err != nil {
-			_, err = releasing(nil, err, list...)
-			return nil, err
+			return list, err
 		}
 		list = append(list, table)
 	}

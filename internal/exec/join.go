@@ -212,9 +212,9 @@ func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, erro
 
 // divide divides both sides of a part.
 func (j *joining) divide(ctx context.Context, part joinPart) error {
-	var leftKeys, rightKeys []expr.Expr
-	for _, k := range j.of.Options().Keys {
-		leftKeys, rightKeys = append(leftKeys, k.Left), append(rightKeys, k.Right)
+	leftKeys, rightKeys, err := j.of.HashKeys()
+	if err != nil {
+		return err
 	}
 	left, err := part.left.byHash(ctx, j.hash(leftKeys, part.left), part.level)
 	if err != nil {

@@ -67,7 +67,7 @@ func (p *partialGroups) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 		p.partials = partials
 		if len(partials.tables) > 1 {
-			if err := p.combine(ctx, partials); err != nil {
+			if _, err := p.combine(ctx, partials); err != nil {
 				return nil, unended(err)
 			}
 		}
