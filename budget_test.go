@@ -2,6 +2,7 @@ package gpuframe_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -271,4 +273,23 @@ func TestSpillDirectory(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Zero(t, e.Manager().Stats().InUse)
 	require.NoError(t, e.Close())
+}
+
+// TestCountReadsNothing counts the rows of a file of which only the footer can be read.
+func TestCountReadsNothing(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		e := engineOn(t, dev)
+		path := filepath.Join(t.TempDir(), "rows.parquet")
+		_, err := e.Records(nil, drawn(t, 1, 2, 5000)...).WriteFile(t.Context(), path, gpuframe.Parquet())
+		require.NoError(t, err)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		footer := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+		clear(data[4:footer])
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		_, err = linesOf(t.Context(), e.Parquet(path))
+		require.Error(t, err)
+		require.Equal(t, []string{"10000|"}, lines(t, e.Parquet(path).Select(gpuframe.Count())))
+		require.Equal(t, []string{"10000|"}, lines(t, e.Parquet(path).With(gpuframe.Col("id").Add(1).As("next")).Select(gpuframe.Count())))
+	})
 }
