@@ -1,6 +1,7 @@
 package gpuframe_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -40,6 +41,14 @@ func TestSmallestBudget(t *testing.T) {
 			return from(e).GroupBy(few).Agg(id.Sum(), key.Mean().As("mean"))
 		},
 		"sum": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(id.Sum(), key.Min()) },
+		"computed sums": func(e *gpuframe.Engine) gpuframe.Query {
+			var sums []gpuframe.Expression
+			for i := range 9 {
+				sums = append(sums, few.Add(i).Sum().As(fmt.Sprint("sum ", i)))
+			}
+			return from(e).Select(sums...)
+		},
+		"computed sum": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(few.Add(1).Sum().As("sum")) },
 		"top": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Top(50, text, id) },
 		"join": func(e *gpuframe.Engine) gpuframe.Query {
 			return from(e).Join(e.Records(nil, others...), gpuframe.Inner, key)
