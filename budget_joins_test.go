@@ -330,3 +330,58 @@ func TestBoundsOfKeysOfTwoTypes(t *testing.T) {
 		require.Len(t, lines(t, q), 1)
 	})
 }
+
+// withDictionary returns records of random keys of a dictionary that all of them share, and the keys of
+// all rows.
+func withDictionary(t *testing.T, random *rand.Rand, values arrow.Array, index arrow.DataType, prefix string, batches, rows int) (list []arrow.Record, keys []int64) {
+	of := &arrow.DictionaryType{IndexType: index, ValueType: values.DataType()}
+	schema := arrow.NewSchema([]arrow.Field{{Name: prefix + "key", Type: of, Nullable: true}, {Name: prefix + "row", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	for range batches {
+		numbers, places := array.NewBuilder(arrowmemory.DefaultAllocator, index), make([]int64, rows)
+		for i := range places {
+			places[i] = int64(len(keys))
+			keys = append(keys, random.Int64N(int64(values.Len())))
+			require.NoError(t, numbers.AppendValueFromString(fmt.Sprint(keys[len(keys)-1])))
+		}
+		indices := numbers.NewArray()
+		columns := []arrow.Array{array.NewDictionaryArray(of, indices, values), scaledType{arrow.PrimitiveTypes.Int64, 1}.keys(places)}
+		list = append(list, array.NewRecord(schema, columns, int64(rows)))
+		t.Cleanup(list[len(list)-1].Release)
+		for _, c := range append(columns, indices) {
+			c.Release()
+		}
+		numbers.Release()
+	}
+	return list, keys
+}
+
+// TestJoinsOfDictionaries joins keys of a large dictionary, with memory for few copies of it.
+func TestJoinsOfDictionaries(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		random := property.Random(t)
+		const distinct, batches, rows = 6000, 6, 1000
+		numbers := make([]int64, distinct)
+		for i := range numbers {
+			numbers[i] = int64(i)
+		}
+		for _, of := range []scaledType{{arrow.BinaryTypes.String, 0}, {arrow.PrimitiveTypes.Int64, 1}, {&arrow.Decimal128Type{Precision: 20}, 1}} {
+			values := of.keys(numbers)
+			left, leftKeys := withDictionary(t, random, values, arrow.PrimitiveTypes.Int32, "left ", batches, rows)
+			right, rightKeys := withDictionary(t, random, values, arrow.PrimitiveTypes.Uint16, "right ", batches, rows)
+			values.Release()
+			for _, kind := range []gpuframe.JoinKind{gpuframe.Inner, gpuframe.Full} {
+				e, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(ample))
+				require.NoError(t, err)
+				q := e.Records(nil, left...).Join(e.Records(nil, right...), kind, gpuframe.On(gpuframe.Col("left key"), gpuframe.Col("right key"))).
+					Select(gpuframe.Col("left row"), gpuframe.Col("right row"))
+				needs, err := q.Needs(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, e.Manager().SetBudget(2*needs.Smallest))
+				got := lines(t, q)
+				slices.Sort(got)
+				require.True(t, slices.Equal(joinedRows(leftKeys, rightKeys, kind, false), got), "%v join of %v", kind, of.of)
+				require.NoError(t, e.Close())
+			}
+		}
+	})
+}
