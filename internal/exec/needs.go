@@ -56,7 +56,6 @@ const sampleBytes = 64
 // operators allocate for it. The factors and the constants are above those that the
 // least budgets showed with which queries of package gpuframe run on the host.
 func smallest(n plan.Node) uint64 {
-	const kernel = 8 << 10 // offsets, counts, tables of states
 	switch n := n.(type) {
 	case *plan.Scan, *plan.Cache:
 		return 2 * few(n)
@@ -75,6 +74,9 @@ func smallest(n plan.Node) uint64 {
 		}
 		return 2 * few(n)
 	case *plan.Partial:
+		if sort, ok := n.Of().(*plan.Sort); ok {
+			return topBytes(sort)
+		}
 		return smallest(n.Of())
 	case *plan.Merge:
 		return smallest(n.Of())
@@ -82,11 +84,10 @@ func smallest(n plan.Node) uint64 {
 		// As many partial results are merged at a time as there may be.
 		return 6*few(n.Inputs()[0]) + 6*few(n) + mostPartials*padded(n) + kernel
 	case *plan.Sort:
-		keys := uint64(len(n.OrderKeys())) * fewRows * keyBytes
-		if n.Limit() != plan.All {
-			return 3*(tableBytes(n, n.Limit())+few(n)) + keys + kernel
+		if n.Limit() == plan.All {
+			return sortBytes(n)
 		}
-		return 4*tableBytes(n, sampled) + 8*few(n) + keys + sampledTables*padded(n)*4 + 2*kernel
+		return min(topBytes(n), sortBytes(n))
 	case *plan.Join, *plan.AsOf:
 		return 4*(few(n.Inputs()[0])+few(n.Inputs()[1])) + 8*few(n) + 4*kernel
 	case *plan.Over, *plan.Window:
@@ -108,6 +109,28 @@ func smallest(n plan.Node) uint64 {
 	}
 	return 0
 }
+
+// kernel is the memory for offsets, counts and tables of states.
+const kernel = 8 << 10
+
+// sortBytes is the least memory of a sort of all rows.
+func sortBytes(n *plan.Sort) uint64 {
+	return 4*tableBytes(n, sampled) + 8*few(n) + sortKeyBytes(n) + sampledTables*padded(n)*4 + 2*kernel
+}
+
+// mostKept is more rows than any device has memory for.
+const mostKept = 1 << 40
+
+// topBytes is the least memory for the first rows of a sort, which are in memory together.
+func topBytes(n *plan.Sort) uint64 {
+	rows := min(n.Limit(), mostKept)
+	if size := plan.EstimateOf(n.Input()); size.Exact {
+		rows = min(rows, size.Rows)
+	}
+	return 3*(tableBytes(n, rows)+few(n)) + sortKeyBytes(n) + kernel
+}
+
+func sortKeyBytes(n *plan.Sort) uint64 { return uint64(len(n.OrderKeys())) * fewRows * keyBytes }
 
 // few is the size of a result of the fewest rows.
 func few(n plan.Node) uint64 { return tableBytes(n, fewRows) }
