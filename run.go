@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/nvtx"
+	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -38,9 +39,9 @@ type run struct {
 	reader buffer.Reader
 }
 
-// newRun binds a query, and checks that the budget can suffice. The query runs with the
-// context that it returns.
-func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.Context, error) {
+// newRun binds a query, and checks that the budget can suffice, also for the whole result if that
+// becomes one frame. The query runs with the context that it returns.
+func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*run, context.Context, error) {
 	chosen, err := settingsOfRun(options)
 	if err != nil {
 		return nil, nil, err
@@ -54,6 +55,9 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.C
 	budget := e.manager.Budget()
 	if prepared.needs.Smallest > budget {
 		return nil, nil, &NeedsError{Tag: tag, Needed: prepared.needs.Smallest, Budget: budget}
+	}
+	if needed := uint64(plan.LeastBytes(prepared.plan)); whole && needed > budget {
+		return nil, nil, &NeedsError{Tag: tag, Needed: needed, Budget: budget, Rows: prepared.needs.Result.Rows}
 	}
 	r := &run{engine: e, prepared: prepared, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
 		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows,
