@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/admission"
@@ -33,6 +34,8 @@ type run struct {
 	marked   nvtx.Range
 	noWait   bool
 	progress func(rows, of int64)
+	// expected is the memory that the query is expected to use.
+	expected uint64
 	// alone is the level at which no other query runs while this one has its turn.
 	alone *admission.Level
 	// reader is open from the first part of the result to the last one.
@@ -59,9 +62,9 @@ func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*ru
 	if needed := uint64(plan.LeastBytes(prepared.plan)); whole && needed > budget {
 		return nil, nil, &NeedsError{Tag: tag, Needed: needed, Budget: budget, Rows: prepared.needs.Result.Rows}
 	}
-	r := &run{engine: e, prepared: prepared, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
-		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows,
-		MostRows: prepared.needs.BatchRows(budget), Tables: prepared.tables,
+	expected, most := shareOf(prepared.needs, budget, chosen.batchRows)
+	r := &run{engine: e, prepared: prepared, expected: expected, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
+		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows, MostRows: most, Tables: prepared.tables,
 	}}
 	e.onDevices(&r.settings)
 	if chosen.profile != nil {
@@ -77,6 +80,33 @@ func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*ru
 	e.top().active.add(r.running)
 	r.marked = nvtx.Start(func() string { return "query " + tag })
 	return r, ctx, nil
+}
+
+const (
+	// usualRows is the number of rows of a batch by the choice of most sources.
+	usualRows = 1 << 20
+	// largestShare is the part of the budget, as a divisor, that one query asks for: others can run
+	// next to it.
+	largestShare = 2
+	// patience is the time without any begin or end of a query after which one that waits for its share
+	// is admitted with less: a query that runs may read the rows of one that waits.
+	patience = 10 * time.Second
+)
+
+func stalled() <-chan time.Time { return time.After(patience) }
+
+// shareOf returns the memory that a query is expected to use, at most its share of a budget, and the
+// largest number of rows of a batch with which it suffices.
+func shareOf(needs exec.Needs, budget uint64, batchRows int64) (expected uint64, most int64) {
+	share := max(budget/largestShare, needs.Smallest)
+	if batchRows == 0 {
+		batchRows = usualRows
+	}
+	expected = needs.Expected(min(batchRows, needs.BatchRows(share)))
+	if expected > share {
+		return share, needs.BatchRows(share)
+	}
+	return expected, needs.BatchRows(budget)
 }
 
 // end counts the run as ended. A caller that stops before the end has no error.
@@ -203,7 +233,7 @@ func (r *run) use(f func(buffer.Reader) error) error {
 func (r *run) enter(ctx context.Context) (*admission.Turn, error) {
 	waited := false
 	turn, err := r.engine.level.Enter(ctx, admission.Request{
-		Bytes: r.prepared.needs.Smallest, Alone: r.alone, NoWait: r.noWait,
+		Bytes: r.prepared.needs.Smallest, Expected: r.expected, Stalled: stalled, Alone: r.alone, NoWait: r.noWait,
 		Waiting: func() {
 			waited = true
 			r.counts.wait()

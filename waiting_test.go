@@ -246,6 +246,45 @@ func TestManyQueriesUnderASmallBudget(t *testing.T) {
 	}
 }
 
+// TestQueriesThatShareABudget runs twenty queries in a budget for four at the same time. They have their
+// memory, and do not halve their tables: they make few more requests than one after another.
+func TestQueriesThatShareABudget(t *testing.T) {
+	records, others := drawn(t, 1, 8, 4000), drawn(t, 2, 2, 4000)
+	e := smallEngine(t, 1<<30)
+	id, key, text := gpuframe.Col("id"), gpuframe.Col("key"), gpuframe.Col("text")
+	run := func(i int) error {
+		q := e.Records(nil, records...).Filter(id.Gt(i)).Join(e.Records(nil, others...).Select(key, text.As("other")), gpuframe.Inner, key).
+			GroupBy(key).Agg(id.Sum(), text.Min()).Sort(key)
+		f, err := q.Collect(t.Context())
+		if err != nil {
+			return err
+		}
+		return f.Release()
+	}
+	require.NoError(t, run(0))
+	require.NoError(t, e.Manager().SetBudget(4*e.Manager().Stats().Peak))
+	const queries = 20
+	e.Manager().ResetCounts()
+	for i := range queries {
+		require.NoError(t, run(i))
+	}
+	alone := e.Manager().Stats()
+	require.Zero(t, alone.Failures)
+	e.Manager().ResetCounts()
+	var group sync.WaitGroup
+	for i := range queries {
+		group.Go(func() {
+			if err := run(i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	together := e.Manager().Stats()
+	require.LessOrEqual(t, together.Allocations, alone.Allocations*13/10)
+	require.Zero(t, together.Failures)
+}
+
 // TestManyIterationsUnderASmallBudget iterates over results at the same time, with queries
 // inside of the loops. A query may fail because an iteration holds memory; no row is wrong,
 // and nothing waits forever.

@@ -15,12 +15,13 @@ type Needs struct {
 	Smallest uint64
 	// streamed is the part of Smallest that operations need that do not divide their input.
 	streamed uint64
+	plan     plan.Node
 }
 
 // NeedsOf returns the expected needs of a plan.
 func NeedsOf(n plan.Node) Needs {
 	result := few(n) // it is copied
-	needs := Needs{Result: plan.EstimateOf(n), Smallest: result, streamed: result}
+	needs := Needs{Result: plan.EstimateOf(n), Smallest: result, streamed: result, plan: n}
 	seen := map[plan.Node]bool{}
 	plan.Walk(n, func(n plan.Node) {
 		if !seen[n] {
@@ -40,6 +41,47 @@ func NeedsOf(n plan.Node) Needs {
 // within a budget. Other operations divide a batch that is too large for them.
 func (n Needs) BatchRows(budget uint64) int64 {
 	return int64(min(float64(budget)/float64(max(n.streamed, 1))*fewRows, math.MaxInt64/2))
+}
+
+// Expected is the memory that the plan is expected to use if batches have no more than a number of rows:
+// more than Smallest, and not much more than it uses if it has what it asks for.
+func (n Needs) Expected(batchRows int64) uint64 {
+	total := uint64(0)
+	seen := map[plan.Node]bool{}
+	plan.Walk(n.plan, func(node plan.Node) {
+		if !seen[node] {
+			seen[node] = true
+			total += expected(node, batchRows)
+		}
+	})
+	return max(total, n.Smallest)
+}
+
+// expected is the memory of one node at work: a batch and its result, or the rows that it holds.
+func expected(n plan.Node, batchRows int64) uint64 {
+	batch := func(n plan.Node) uint64 {
+		if rows := plan.EstimateOf(n).Rows; rows >= 0 {
+			return tableBytes(n, min(rows, batchRows))
+		}
+		return tableBytes(n, batchRows)
+	}
+	all := func(n plan.Node) uint64 {
+		if rows := plan.EstimateOf(n).Rows; rows >= 0 {
+			return tableBytes(n, min(rows, mostKept))
+		}
+		return batch(n)
+	}
+	switch n.(type) {
+	case *plan.Join, *plan.AsOf:
+		return 2*all(n.Inputs()[1]) + 2*batch(n)
+	case *plan.Aggregate, *plan.Distinct, *plan.Merge:
+		return 3*all(n) + batch(n.Inputs()[0])
+	case *plan.Sort, *plan.Over, *plan.Window:
+		return 2 * all(n)
+	case *plan.Scan, *plan.Filter, *plan.Project, *plan.Explode:
+		return 2 * batch(n)
+	}
+	return batch(n)
 }
 
 // fewRows is the number of rows of a table that is not divided any more.
