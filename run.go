@@ -76,6 +76,7 @@ func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*ru
 	r.counts.begin()
 	r.running = &running{tag: tag, manager: e.manager.Name(), needed: prepared.needs.Smallest, plan: prepared.plan}
 	ctx, r.running.cancel = cancel.Endable(ctx)
+	ctx = memory.Retrying(ctx)
 	r.settings.Working = &r.running.working
 	e.top().active.add(r.running)
 	r.marked = nvtx.Start(func() string { return "query " + tag })
@@ -109,8 +110,16 @@ func shareOf(needs exec.Needs, budget uint64, batchRows int64) (expected uint64,
 	return expected, needs.BatchRows(budget)
 }
 
-// end counts the run as ended. A caller that stops before the end has no error.
+// end counts the run as ended, and reports that it got no memory. A caller that stops before the end
+// has no error.
 func (r *run) end(err error) {
+	if exec.IsShort(err) {
+		asked, short := uint64(0), new(memory.BudgetError)
+		if errors.As(err, &short) {
+			asked = short.Asked
+		}
+		r.engine.manager.ReportFailure(asked, r.settings.Tag, err)
+	}
 	r.marked.End()
 	r.counts.end(err)
 	r.engine.top().active.end(r.running, err)

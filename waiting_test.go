@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -283,6 +285,32 @@ func TestQueriesThatShareABudget(t *testing.T) {
 	together := e.Manager().Stats()
 	require.LessOrEqual(t, together.Allocations, alone.Allocations*13/10)
 	require.Zero(t, together.Failures)
+}
+
+// TestRetriesAreNoFailures divides the rows of a query, which is no failure, and reports one of a query
+// that fails.
+func TestRetriesAreNoFailures(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		e, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(600_000))
+		require.NoError(t, err)
+		reported := 0
+		stop := e.Manager().Observe(memory.Observer{Failed: func(f memory.Failure) {
+			reported++
+			require.Equal(t, "fails", f.Tag)
+		}})
+		defer stop()
+		q := e.Records(nil, drawn(t, 1, 4, 8000)...)
+		sorted := q.Sort(gpuframe.Col("text")).Select(gpuframe.Col("id"))
+		require.Len(t, lines(t, sorted), 32_000)
+		stats := e.Manager().Stats()
+		require.Zero(t, stats.Failures)
+		require.Positive(t, stats.Retries)
+		_, err = q.Filter(gpuframe.Col("id").Ge(0)).Distinct("id").Collect(t.Context(), gpuframe.Tag("fails"))
+		require.ErrorIs(t, err, memory.ErrBudget)
+		require.EqualValues(t, 1, e.Manager().Stats().Failures)
+		require.Equal(t, 1, reported)
+		require.NoError(t, e.Close())
+	})
 }
 
 // TestManyIterationsUnderASmallBudget iterates over results at the same time, with queries
