@@ -102,7 +102,7 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 	return nil, errEnd
 }
 
-// smaller returns parts in place of one for whose merge memory did not suffice, which it takes over:
+// smaller returns parts in place of one that memory did not suffice to merge, which it takes over:
 // fewer partial results, or the parts by a hash of the keys. Otherwise it returns the cause.
 func (g *grouping) smaller(ctx context.Context, part dividedPart, cause error) (parts []dividedPart, err error) {
 	tables := len(part.tables)
@@ -258,7 +258,7 @@ func (g *grouping) keep(ctx context.Context, partials *held, partial *buffer.Buf
 // does not suffice, it is tried again with twice as many.
 const mostPartials = 32
 
-// combine replaces partial results by fewer: by one if memory suffices, else each run of as many as
+// combine replaces partial results by fewer: by one if memory suffices, else each run that
 // it suffices for. It stops at a run that has too many groups to become much smaller, and returns
 // false.
 func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, err error) {
@@ -277,8 +277,8 @@ func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, 
 	return combined, nil
 }
 
-// combineRun combines the first partial results, as many as memory suffices for, and adds the result
-// to others. It returns false if memory does not suffice for two, or if some are left and the result
+// combineRun combines the first partial results, up to the number that memory suffices for, and adds
+// the result to others. It returns false if memory does not suffice for two, or if some are left and the result
 // has more than half of the rows.
 func (g *grouping) combineRun(ctx context.Context, partials, results *held) (fewer bool, err error) {
 	tables, err := partials.acquireTables(ctx)

@@ -44,7 +44,7 @@ func (n Needs) BatchRows(budget uint64) int64 {
 }
 
 // Expected is the memory that the plan is expected to use if batches have no more than a number of rows:
-// more than Smallest, and not much more than it uses if it has what it asks for.
+// at least Smallest, and about the memory that it uses if memory is not short.
 func (n Needs) Expected(batchRows int64) uint64 {
 	total := uint64(0)
 	seen := map[plan.Node]bool{}
@@ -87,8 +87,8 @@ func expected(n plan.Node, batchRows int64) uint64 {
 // fewRows is the number of rows of a table that is not divided any more.
 const fewRows = leastRows
 
-// keyBytes is the memory for a row's value of a key that an expression computes, and for what
-// a sort makes of it.
+// keyBytes is the memory for a row's value of a key that an expression computes, and for the sort
+// of it.
 const keyBytes = 96
 
 // sampleBytes is the memory for a key of a sampled row, for its copy and for the sort of both.
