@@ -2,9 +2,11 @@ package gpuframe_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/internal/testing/race"
@@ -80,6 +83,36 @@ func linesOf(ctx context.Context, q gpuframe.Query) (list []string, err error) {
 		record.Release()
 	}
 	return list, nil
+}
+
+// TestLargeLimits takes the first rows of a sort with limits that the budget has no room for, and with
+// limits of more rows than there are.
+func TestLargeLimits(t *testing.T) {
+	few, many := drawn(t, 1, 1, 5), drawn(t, 2, 6, 4000)
+	id, key, text := gpuframe.Col("id"), gpuframe.Col("key"), gpuframe.Col("text")
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		large := engineOn(t, dev)
+		small, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(ample))
+		require.NoError(t, err)
+		for name, query := range map[string]func(gpuframe.Query) gpuframe.Query{
+			"top":          func(q gpuframe.Query) gpuframe.Query { return q.Top(11_000, key, text.Desc()) },
+			"all":          func(q gpuframe.Query) gpuframe.Query { return q.Top(math.MaxInt, key.Desc(), id) },
+			"head":         func(q gpuframe.Query) gpuframe.Query { return q.Sort(text).Head(23_000) },
+			"stable":       func(q gpuframe.Query) gpuframe.Query { return q.Sort(gpuframe.Col("few")).Head(17_000) },
+			"sample":       func(q gpuframe.Query) gpuframe.Query { return q.SampleRows(9000, gpuframe.SampleOptions{Seed: 3}) },
+			"sampled more": func(q gpuframe.Query) gpuframe.Query { return q.SampleRows(1<<60, gpuframe.SampleOptions{Seed: 3}) },
+		} {
+			for _, records := range [][]arrow.Record{few, many} {
+				q := query(small.Records(nil, records...))
+				needs, err := q.Needs(t.Context())
+				require.NoError(t, err)
+				require.Less(t, needs.Smallest, uint64(800_000), name)
+				require.NoError(t, small.Manager().SetBudget(needs.Smallest))
+				require.True(t, slices.Equal(lines(t, query(large.Records(nil, records...))), lines(t, q)), name)
+			}
+		}
+		require.NoError(t, small.Close())
+	})
 }
 
 // Queries of data of several times the budget have the results that they have without one.
@@ -280,4 +313,23 @@ func TestSpillDirectory(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Zero(t, e.Manager().Stats().InUse)
 	require.NoError(t, e.Close())
+}
+
+// TestCountReadsNothing counts the rows of a file of which only the footer can be read.
+func TestCountReadsNothing(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		e := engineOn(t, dev)
+		path := filepath.Join(t.TempDir(), "rows.parquet")
+		_, err := e.Records(nil, drawn(t, 1, 2, 5000)...).WriteFile(t.Context(), path, gpuframe.Parquet())
+		require.NoError(t, err)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		footer := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+		clear(data[4:footer])
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		_, err = linesOf(t.Context(), e.Parquet(path))
+		require.Error(t, err)
+		require.Equal(t, []string{"10000|"}, lines(t, e.Parquet(path).Select(gpuframe.Count())))
+		require.Equal(t, []string{"10000|"}, lines(t, e.Parquet(path).With(gpuframe.Col("id").Add(1).As("next")).Select(gpuframe.Count())))
+	})
 }

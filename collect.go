@@ -23,11 +23,11 @@ import (
 // # Errors
 //
 // A query that does not fit its sources is a [*QueryError], which lists all that is wrong,
-// and one that no division makes small enough for the budget is a [*NeedsError]; nothing
-// was run. Other errors name the operation of the plan. They wrap memory.ErrBudget if the
+// and one that no division makes small enough for the budget is a [*NeedsError], and so is one
+// with a known number of rows that do not fit it as one frame; nothing was run. Other errors name the operation of the plan. They wrap memory.ErrBudget if the
 // budget is too small, the cause of ctx if it ended, and [ErrClosed] if the engine is closed.
 func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error) {
-	r, ctx, err := q.newRun(ctx, options)
+	r, ctx, err := q.newRun(ctx, options, true)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 // cannot begin again if other queries use the memory that it lacks: it fails.
 func (q Query) Batches(ctx context.Context, options ...RunOption) iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
-		r, ctx, err := q.newRun(ctx, options)
+		r, ctx, err := q.newRun(ctx, options, false)
 		if err != nil {
 			yield(nil, err)
 			return

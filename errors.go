@@ -93,17 +93,24 @@ func (s *step) origin() string {
 }
 
 // NeedsError refuses a query before it reads anything: its engine's budget is too small for
-// it even if its rows are divided. It wraps memory.ErrBudget.
+// it even if its rows are divided, or for the result of Collect. It wraps memory.ErrBudget.
 type NeedsError struct {
 	// Tag is the tag of the query.
 	Tag string
 	// Needed is the smallest budget that the query is expected to run with, Budget that of
 	// the engine, in bytes. With several devices both are those of each.
 	Needed, Budget uint64
+	// Rows is the number of rows of a result that needs more than the budget as one frame, or zero if
+	// the query needs more in parts too.
+	Rows int64
 }
 
 // Error names both budgets.
 func (e *NeedsError) Error() string {
+	if e.Rows > 0 {
+		return fmt.Sprintf("gpuframe: the result of query %q has %s rows, which need %s of device memory at least as one frame, and the budget is %s: read it in parts with Batches, or raise the budget",
+			e.Tag, humanize.Comma(e.Rows), humanize.IBytes(e.Needed), humanize.IBytes(e.Budget))
+	}
 	return fmt.Sprintf("gpuframe: query %q needs %s of device memory at least, and the budget is %s: open the engine with a larger Budget, or read fewer columns",
 		e.Tag, humanize.IBytes(e.Needed), humanize.IBytes(e.Budget))
 }

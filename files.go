@@ -132,7 +132,7 @@ func (q Query) Write(ctx context.Context, to io.Writer, format Format, options .
 }
 
 func (q Query) write(ctx context.Context, options []RunOption, write func(buffer.Reader) (sink.Written, error)) (int64, error) {
-	r, ctx, err := q.newRun(ctx, options)
+	r, ctx, err := q.newRun(ctx, options, false)
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,8 @@
 package gpuframe_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -40,7 +42,15 @@ func TestSmallestBudget(t *testing.T) {
 			return from(e).GroupBy(few).Agg(id.Sum(), key.Mean().As("mean"))
 		},
 		"sum": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(id.Sum(), key.Min()) },
-		"top": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Top(50, text, id) },
+		"computed sums": func(e *gpuframe.Engine) gpuframe.Query {
+			var sums []gpuframe.Expression
+			for i := range 9 {
+				sums = append(sums, few.Add(i).Sum().As(fmt.Sprint("sum ", i)))
+			}
+			return from(e).Select(sums...)
+		},
+		"computed sum": func(e *gpuframe.Engine) gpuframe.Query { return from(e).Select(few.Add(1).Sum().As("sum")) },
+		"top":          func(e *gpuframe.Engine) gpuframe.Query { return from(e).Top(50, text, id) },
 		"join": func(e *gpuframe.Engine) gpuframe.Query {
 			return from(e).Join(e.Records(nil, others...), gpuframe.Inner, key)
 		},
@@ -80,6 +90,27 @@ func TestRefusedQueryReadsNothing(t *testing.T) {
 	require.ErrorContains(t, err, "the budget is 100 B: open the engine with a larger Budget")
 	require.NoError(t, e.Manager().SetBudget(1<<20))
 	require.Len(t, collect(t, q), 6)
+}
+
+// TestRefusedResultReadsNothing refuses a result that cannot fit as one frame, and reads it in parts.
+func TestRefusedResultReadsNothing(t *testing.T) {
+	records := drawn(t, 1, 20, 2000)
+	e := smallEngine(t, 300_000)
+	q := e.Records(nil, records...).Select(gpuframe.Col("id"), gpuframe.Col("text")).Sort(gpuframe.Col("text")).Tail(36_000)
+	_, err := q.Collect(t.Context(), gpuframe.Tag("large"))
+	var refused *gpuframe.NeedsError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, gpuframe.NeedsError{Tag: "large", Needed: 36_000 * 12, Budget: 300_000, Rows: 36_000}, *refused)
+	require.ErrorContains(t, err, "has 36,000 rows, which need 422 KiB of device memory at least as one frame, and the budget is 293 KiB: read it in parts with Batches")
+	require.Zero(t, e.Manager().Stats().Peak)
+	require.Len(t, lines(t, q), 36_000)
+	require.Len(t, collect(t, q.Tail(10)), 10)
+	// Columns of a frame, and a column that is yielded twice, share their memory.
+	f, err := e.Records(nil, records...).Select(gpuframe.Col("id").Mul(2), gpuframe.Col("id").Mul(2).As("twice")).Head(8000).Collect(t.Context())
+	require.NoError(t, err)
+	again, err := f.Query().Select(gpuframe.Col("id"), gpuframe.Col("id").As("b"), gpuframe.Col("twice"), gpuframe.Col("twice").As("c")).Collect(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(f.Release(), again.Release()))
 }
 
 func TestNeeds(t *testing.T) {

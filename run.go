@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/admission"
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/internal/nvtx"
+	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
@@ -32,15 +34,17 @@ type run struct {
 	marked   nvtx.Range
 	noWait   bool
 	progress func(rows, of int64)
+	// expected is the memory that the query is expected to use.
+	expected uint64
 	// alone is the level at which no other query runs while this one has its turn.
 	alone *admission.Level
 	// reader is open from the first part of the result to the last one.
 	reader buffer.Reader
 }
 
-// newRun binds a query, and checks that the budget can suffice. The query runs with the
-// context that it returns.
-func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.Context, error) {
+// newRun binds a query, and checks that the budget can suffice, also for the whole result if that
+// becomes one frame. The query runs with the context that it returns.
+func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*run, context.Context, error) {
 	chosen, err := settingsOfRun(options)
 	if err != nil {
 		return nil, nil, err
@@ -55,9 +59,12 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.C
 	if prepared.needs.Smallest > budget {
 		return nil, nil, &NeedsError{Tag: tag, Needed: prepared.needs.Smallest, Budget: budget}
 	}
-	r := &run{engine: e, prepared: prepared, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
-		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows,
-		MostRows: prepared.needs.BatchRows(budget), Tables: prepared.tables,
+	if needed := uint64(plan.LeastBytes(prepared.plan)); whole && needed > budget {
+		return nil, nil, &NeedsError{Tag: tag, Needed: needed, Budget: budget, Rows: prepared.needs.Result.Rows}
+	}
+	expected, most := shareOf(prepared.needs, budget, chosen.batchRows)
+	r := &run{engine: e, prepared: prepared, expected: expected, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
+		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows, MostRows: most, Tables: prepared.tables,
 	}}
 	e.onDevices(&r.settings)
 	if chosen.profile != nil {
@@ -69,14 +76,50 @@ func (q Query) newRun(ctx context.Context, options []RunOption) (*run, context.C
 	r.counts.begin()
 	r.running = &running{tag: tag, manager: e.manager.Name(), needed: prepared.needs.Smallest, plan: prepared.plan}
 	ctx, r.running.cancel = cancel.Endable(ctx)
+	ctx = memory.Retrying(ctx)
 	r.settings.Working = &r.running.working
 	e.top().active.add(r.running)
 	r.marked = nvtx.Start(func() string { return "query " + tag })
 	return r, ctx, nil
 }
 
-// end counts the run as ended. A caller that stops before the end has no error.
+const (
+	// usualRows is the number of rows of a batch by the choice of most sources.
+	usualRows = 1 << 20
+	// largestShare is the part of the budget, as a divisor, that one query asks for: others can run
+	// next to it.
+	largestShare = 2
+	// patience is the time without any begin or end of a query after which one that waits for its share
+	// is admitted with less: a query that runs may read the rows of one that waits.
+	patience = 10 * time.Second
+)
+
+func stalled() <-chan time.Time { return time.After(patience) }
+
+// shareOf returns the memory that a query is expected to use, at most its share of a budget, and the
+// largest number of rows of a batch with which it suffices.
+func shareOf(needs exec.Needs, budget uint64, batchRows int64) (expected uint64, most int64) {
+	share := max(budget/largestShare, needs.Smallest)
+	if batchRows == 0 {
+		batchRows = usualRows
+	}
+	expected = needs.Expected(min(batchRows, needs.BatchRows(share)))
+	if expected > share {
+		return share, needs.BatchRows(share)
+	}
+	return expected, needs.BatchRows(budget)
+}
+
+// end counts the run as ended, and reports that it got no memory. A caller that stops before the end
+// has no error.
 func (r *run) end(err error) {
+	if exec.IsShort(err) {
+		asked, short := uint64(0), new(memory.BudgetError)
+		if errors.As(err, &short) {
+			asked = short.Asked
+		}
+		r.engine.manager.ReportFailure(asked, r.settings.Tag, err)
+	}
 	r.marked.End()
 	r.counts.end(err)
 	r.engine.top().active.end(r.running, err)
@@ -199,7 +242,7 @@ func (r *run) use(f func(buffer.Reader) error) error {
 func (r *run) enter(ctx context.Context) (*admission.Turn, error) {
 	waited := false
 	turn, err := r.engine.level.Enter(ctx, admission.Request{
-		Bytes: r.prepared.needs.Smallest, Alone: r.alone, NoWait: r.noWait,
+		Bytes: r.prepared.needs.Smallest, Expected: r.expected, Stalled: stalled, Alone: r.alone, NoWait: r.noWait,
 		Waiting: func() {
 			waited = true
 			r.counts.wait()

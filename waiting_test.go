@@ -15,7 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -239,6 +241,71 @@ func TestManyQueriesUnderASmallBudget(t *testing.T) {
 		require.Zero(t, s.Waiting+s.Running, s.Tag)
 		require.Zero(t, s.InUse, s.Tag)
 	}
+}
+
+// TestQueriesThatShareABudget runs twenty queries in a budget for four at the same time. They have their
+// memory, and do not halve their tables: they make few more requests than one after another.
+func TestQueriesThatShareABudget(t *testing.T) {
+	records, others := drawn(t, 1, 8, 4000), drawn(t, 2, 2, 4000)
+	e := smallEngine(t, 1<<30)
+	id, key, text := gpuframe.Col("id"), gpuframe.Col("key"), gpuframe.Col("text")
+	run := func(i int) error {
+		q := e.Records(nil, records...).Filter(id.Gt(i)).Join(e.Records(nil, others...).Select(key, text.As("other")), gpuframe.Inner, key).
+			GroupBy(key).Agg(id.Sum(), text.Min()).Sort(key)
+		f, err := q.Collect(t.Context())
+		if err != nil {
+			return err
+		}
+		return f.Release()
+	}
+	require.NoError(t, run(0))
+	require.NoError(t, e.Manager().SetBudget(4*e.Manager().Stats().Peak))
+	const queries = 20
+	e.Manager().ResetCounts()
+	for i := range queries {
+		require.NoError(t, run(i))
+	}
+	alone := e.Manager().Stats()
+	require.Zero(t, alone.Failures)
+	e.Manager().ResetCounts()
+	var group sync.WaitGroup
+	for i := range queries {
+		group.Go(func() {
+			if err := run(i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	together := e.Manager().Stats()
+	require.LessOrEqual(t, together.Allocations, alone.Allocations*13/10)
+	require.Zero(t, together.Failures)
+}
+
+// TestRetriesAreNoFailures divides the rows of a query, which is no failure, and reports one of a query
+// that fails.
+func TestRetriesAreNoFailures(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		e, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(600_000))
+		require.NoError(t, err)
+		reported := 0
+		stop := e.Manager().Observe(memory.Observer{Failed: func(f memory.Failure) {
+			reported++
+			require.Equal(t, "fails", f.Tag)
+		}})
+		defer stop()
+		q := e.Records(nil, drawn(t, 1, 4, 8000)...)
+		sorted := q.Sort(gpuframe.Col("text")).Select(gpuframe.Col("id"))
+		require.Len(t, lines(t, sorted), 32_000)
+		stats := e.Manager().Stats()
+		require.Zero(t, stats.Failures)
+		require.Positive(t, stats.Retries)
+		_, err = q.Filter(gpuframe.Col("id").Ge(0)).Distinct("id").Collect(t.Context(), gpuframe.Tag("fails"))
+		require.ErrorIs(t, err, memory.ErrBudget)
+		require.EqualValues(t, 1, e.Manager().Stats().Failures)
+		require.Equal(t, 1, reported)
+		require.NoError(t, e.Close())
+	})
 }
 
 // TestManyIterationsUnderASmallBudget iterates over results at the same time, with queries

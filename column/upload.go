@@ -101,7 +101,7 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 }
 
 func (o UploadOptions) allocate(ctx context.Context, m *memory.Manager, bytes uint64) (*memory.Block, error) {
-	options := memory.AllocateOptions{Stream: o.Stream, Tag: o.Tag}
+	options := memory.AllocateOptions{Stream: o.Stream, Tag: o.Tag, Retried: memory.IsRetrying(ctx)}
 	if o.FailAtOnce {
 		return m.Allocate(bytes, options)
 	}

@@ -45,6 +45,7 @@ type account struct {
 
 	_        atomics.CacheLine
 	failures atomic.Uint64
+	retries  atomic.Uint64
 	// allocationsBefore and freesBefore are the counts at the last reset.
 	allocationsBefore, freesBefore atomic.Uint64
 
@@ -150,6 +151,13 @@ func (a *account) unbook(bytes uint64) {
 		subtract(&level.inUse, bytes)
 	}
 	a.unreserve(bytes)
+}
+
+// retry counts a request that got no memory and is repeated.
+func (a *account) retry() {
+	for level := a; level != nil; level = level.parent {
+		level.retries.Add(1)
+	}
 }
 
 // fail counts a failed request.

@@ -67,6 +67,9 @@ type AllocateOptions struct {
 	// Priority orders the requests that wait for memory: higher priorities are
 	// served first.
 	Priority int
+	// Retried is set if the request is repeated in another way should it get no memory, for requests
+	// without a context: see [Retrying].
+	Retried bool
 }
 
 // StagingOptions configure the staging of pageable memory: several goroutines fill

@@ -23,6 +23,9 @@ type Stats struct {
 	// Allocations, Frees and Failures count since the last ResetCounts. A failure is
 	// a request that got no memory. Blocks is the number of blocks held now.
 	Allocations, Frees, Failures, Blocks uint64
+	// Retries counts the requests since the last ResetCounts that got no memory and were repeated in
+	// another way: see [Retrying]. They are no failures.
+	Retries uint64
 	// External and ExternalBlocks are the bytes and blocks that other libraries own
 	// and this manager has adopted. They are in no budget.
 	External, ExternalBlocks uint64
@@ -80,7 +83,7 @@ func (m *Manager) read(to *reading) {
 	limit := a.effective()
 	to.figures = Stats{
 		Name: a.name, Budget: limit.budget.Load(), Remaining: limit.remaining(), InUse: a.inUse.Load(), Peak: a.peak.Load(),
-		Failures: a.failures.Load(), External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
+		Failures: a.failures.Load(), Retries: a.retries.Load(), External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
 		Leaks: a.leaks.Load(), DoubleReleases: a.doubleReleases.Load(),
 		Waiting: int(m.tree.queue.length.Load()),
 	}
@@ -147,6 +150,7 @@ func (m *Manager) ResetCounts() {
 	a.allocationsBefore.Add(s.Allocations)
 	a.freesBefore.Add(s.Frees)
 	a.failures.Store(0)
+	a.retries.Store(0)
 }
 
 // String formats the statistics on one line.

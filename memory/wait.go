@@ -85,6 +85,10 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 	}
 	defer a.stopListening()
 	block, err := a.run(failure)
+	if err != nil && (options.Retried || IsRetrying(ctx)) {
+		m.account.retry()
+		return nil, err
+	}
 	if err != nil {
 		return nil, m.failed(bytes, options.Tag, err)
 	}

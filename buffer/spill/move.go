@@ -80,7 +80,7 @@ func (s *Spiller) toHost(ctx context.Context, blocks []*memory.Block) (hosts []*
 
 // allocateHost waits for host memory that is being returned before it fails.
 func (s *Spiller) allocateHost(ctx context.Context, bytes uint64, tag string) (*memory.Block, error) {
-	options := memory.AllocateOptions{Tag: tag, Stream: s.out}
+	options := memory.AllocateOptions{Tag: tag, Stream: s.out, Retried: memory.IsRetrying(ctx)}
 	block, err := s.host.Allocate(bytes, options)
 	if err != nil && s.returning.some() {
 		if err := s.returning.drain(ctx); err != nil {
@@ -140,7 +140,7 @@ func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Bl
 		return nil, cancel.Error(ctx)
 	}
 	for _, home := range homes {
-		block, err := home.allocate()
+		block, err := home.allocate(ctx)
 		if err != nil {
 			return nil, errors.Join(err, release.All(blocks))
 		}
@@ -175,8 +175,8 @@ type home struct {
 	bytes   uint64
 }
 
-func (h home) allocate() (*memory.Block, error) {
-	options := memory.AllocateOptions{Stream: h.stream, Tag: h.tag}
+func (h home) allocate(ctx context.Context) (*memory.Block, error) {
+	options := memory.AllocateOptions{Stream: h.stream, Tag: h.tag, Retried: memory.IsRetrying(ctx)}
 	if h.stream.Closed() {
 		options.Stream = nil
 	}

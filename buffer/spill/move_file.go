@@ -84,7 +84,7 @@ func (s *Spiller) toFile(ctx context.Context, t *Table) (made *part, err error) 
 // fromFile copies a table from the file to new blocks on the device, and waits.
 func (s *Spiller) fromFile(ctx context.Context, t *Table) (blocks []*memory.Block, err error) {
 	for _, home := range t.homes {
-		block, err := home.allocate()
+		block, err := home.allocate(ctx)
 		if err != nil {
 			return nil, errors.Join(err, release.All(blocks))
 		}

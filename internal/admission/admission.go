@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
@@ -23,10 +24,10 @@ type Level struct {
 
 	// The lock of the queue guards the fields below.
 
-	// running counts the turns at this level and below it, promised is the sum of their
-	// bytes.
-	running  int
-	promised uint64
+	// running counts the turns at this level and below it, promised is the sum of their least
+	// bytes, and expected that of the bytes that they are expected to use.
+	running            int
+	promised, expected uint64
 	// entered counts all turns that there have been.
 	entered uint64
 	// alone is set while a job runs alone at this level.
@@ -38,6 +39,8 @@ type Level struct {
 type queue struct {
 	mu      sync.Mutex
 	waiting []*Turn
+	// changes counts the turns that have begun and ended.
+	changes uint64
 	// left is signalled when a turn ends.
 	left sync.Cond
 }
@@ -56,12 +59,17 @@ func (l *Level) Child(budget func() uint64) *Level {
 
 // Request describes a job.
 type Request struct {
-	// Bytes are the bytes that the job needs at least.
-	Bytes uint64
+	// Bytes are the bytes that the job needs at least, Expected those that it uses if it has them.
+	// It is admitted when what it is expected to use fits.
+	Bytes, Expected uint64
+	// Stalled, if it is not nil, returns a channel that receives after some time. A job that waits, and
+	// no turn has begun or ended in that time, is admitted when the bytes that it needs at least fit:
+	// those that run may wait for it.
+	Stalled func() <-chan time.Time
 	// Alone, if it is not nil, is the level of the job or one above it: the job waits
 	// until no other job runs there, and none is admitted there until it ends.
 	Alone *Level
-	// NoWait refuses a job that would have to wait.
+	// NoWait refuses a job that would have to wait for the bytes that it needs at least.
 	NoWait bool
 	// Waiting, if it is not nil, is called before the job waits.
 	Waiting func()
@@ -71,6 +79,10 @@ type Request struct {
 type Turn struct {
 	level   *Level
 	request Request
+	// hurries is set if the job is admitted when the bytes that it needs at least fit.
+	hurries bool
+	// changes is the number of turns that had begun or ended when the job began to wait.
+	changes uint64
 	// admitted is closed when a waiting job gets its turn, or when its level is closed.
 	admitted chan struct{}
 	// refusal is why a waiting job gets no turn. It is set before admitted is closed.
@@ -91,7 +103,8 @@ func (l *Level) Enter(ctx context.Context, request Request) (*Turn, error) {
 	if err := cancel.Error(ctx); err != nil {
 		return nil, err
 	}
-	t := &Turn{level: l, request: request}
+	request.Expected = max(request.Expected, request.Bytes)
+	t := &Turn{level: l, request: request, hurries: request.NoWait}
 	q := l.queue
 	q.mu.Lock()
 	if err := l.refusal(); err != nil {
@@ -108,22 +121,57 @@ func (l *Level) Enter(ctx context.Context, request Request) (*Turn, error) {
 		q.mu.Unlock()
 		return nil, err
 	}
-	t.admitted = make(chan struct{})
+	t.admitted, t.changes = make(chan struct{}), q.changes
 	q.waiting = append(q.waiting, t)
 	q.mu.Unlock()
 	if request.Waiting != nil {
 		request.Waiting()
 	}
-	select {
-	case <-t.admitted:
-		if t.refusal != nil {
-			return nil, t.refusal
+	return t.wait(ctx)
+}
+
+// wait waits until the job is admitted or refused.
+func (t *Turn) wait(ctx context.Context) (*Turn, error) {
+	changes, stalled := t.changes, t.stalled()
+	for {
+		select {
+		case <-t.admitted:
+			if t.refusal != nil {
+				return nil, t.refusal
+			}
+			return t, nil
+		case <-stalled:
+			if changes = t.hurry(changes); t.hurries {
+				stalled = nil
+			} else {
+				stalled = t.stalled()
+			}
+		case <-ctx.Done():
+			t.cancel()
+			return nil, cancel.Error(ctx)
 		}
-		return t, nil
-	case <-ctx.Done():
-		t.cancel()
-		return nil, cancel.Error(ctx)
 	}
+}
+
+// stalled returns the next channel of the request, or nil.
+func (t *Turn) stalled() <-chan time.Time {
+	if t.request.Stalled == nil {
+		return nil
+	}
+	return t.request.Stalled()
+}
+
+// hurry lets the job enter when the bytes that it needs at least fit, if no turn has begun or ended since
+// a number of changes. It returns their number.
+func (t *Turn) hurry(since uint64) (changes uint64) {
+	q := t.level.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.changes == since {
+		t.hurries = true
+		q.admit()
+	}
+	return q.changes
 }
 
 // refusal is the error of a closed level. The lock is held.
@@ -190,7 +238,7 @@ func (t *Turn) obstacle(blocked []*Level) *Level {
 		return alone
 	}
 	for l := t.level; l != nil; l = l.parent {
-		if l.alone || slices.Contains(blocked, l) || l.running > 0 && !l.fits(t.request.Bytes) {
+		if l.alone || slices.Contains(blocked, l) || l.running > 0 && !l.fits(t) {
 			return l
 		}
 	}
@@ -198,17 +246,23 @@ func (t *Turn) obstacle(blocked []*Level) *Level {
 }
 
 // fits reports whether a job fits together with those that run. The lock is held.
-func (l *Level) fits(bytes uint64) bool {
+func (l *Level) fits(t *Turn) bool {
+	taken, bytes := l.expected, t.request.Expected
+	if t.hurries {
+		taken, bytes = l.promised, t.request.Bytes
+	}
 	budget := l.budget()
-	return l.promised <= budget && bytes <= budget-l.promised
+	return taken <= budget && bytes <= budget-taken
 }
 
 // begin counts a job as running. The lock is held.
 func (t *Turn) begin() {
+	t.level.queue.changes++
 	for l := t.level; l != nil; l = l.parent {
 		t.shared = append(t.shared, l.running > 0)
 		l.running++
 		l.promised += t.request.Bytes
+		l.expected += t.request.Expected
 		l.entered++
 		t.others = append(t.others, l.entered)
 	}
@@ -219,9 +273,11 @@ func (t *Turn) begin() {
 
 // end undoes begin. The lock is held.
 func (t *Turn) end() {
+	t.level.queue.changes++
 	for l := t.level; l != nil; l = l.parent {
 		l.running--
 		l.promised -= t.request.Bytes
+		l.expected -= t.request.Expected
 	}
 	if t.request.Alone != nil {
 		t.request.Alone.alone = false

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,6 +67,55 @@ func TestOrderOfArrival(t *testing.T) {
 	turn.Leave()
 	other.Leave()
 	enter(t, all, 11).Leave()
+}
+
+// TestExpectedBytes admits jobs when the bytes fit that they are expected to use.
+func TestExpectedBytes(t *testing.T) {
+	all := admission.New(fixed(10))
+	first := enter(t, all, 1)
+	second, err := all.Enter(t.Context(), admission.Request{Bytes: 1, Expected: 9})
+	require.NoError(t, err)
+	third := waiting(t.Context(), all, admission.Request{Bytes: 1, Expected: 5})
+	first.Leave()
+	require.Empty(t, third.turn)
+	second.Leave()
+	turn := <-third.turn
+	enter(t, all, 9).Leave() // the least bytes of both fit
+	refused(t, all, admission.Request{Bytes: 10})
+	turn.Leave()
+}
+
+// TestStalledJobs admits a job with the least bytes if no turn begins or ends for some time.
+func TestStalledJobs(t *testing.T) {
+	all := admission.New(fixed(10))
+	first, err := all.Enter(t.Context(), admission.Request{Bytes: 1, Expected: 9})
+	require.NoError(t, err)
+	clock, asked := make(chan time.Time), make(chan struct{}, 9)
+	waits := waiting(t.Context(), all, admission.Request{Bytes: 1, Expected: 9, Stalled: func() <-chan time.Time {
+		asked <- struct{}{}
+		return clock
+	}})
+	<-asked
+	small, err := all.Child(fixed(10)).Enter(t.Context(), admission.Request{NoWait: true})
+	require.ErrorIs(t, err, admission.ErrBusy, "others wait before it")
+	require.Nil(t, small)
+	other := waiting(t.Context(), all, admission.Request{Bytes: 9, Expected: 10})
+	clock <- time.Time{}
+	turn := <-waits.turn // 2 of 10 bytes are needed
+	later := make(chan time.Time)
+	refused(t, all, admission.Request{Bytes: 1})
+	third := waiting(t.Context(), all, admission.Request{Bytes: 1, Expected: 9, Stalled: func() <-chan time.Time {
+		asked <- struct{}{}
+		return later
+	}})
+	<-asked
+	turn.Leave()
+	later <- time.Time{}
+	<-asked // a turn has ended, so it waits again
+	require.Empty(t, third.turn)
+	first.Leave()
+	(<-other.turn).Leave()
+	(<-third.turn).Leave()
 }
 
 func TestAlone(t *testing.T) {

@@ -353,7 +353,7 @@ func (g *grouping) merge(ctx context.Context, partials *held) (*buffer.Buffer, e
 
 // together aggregates some tables and all that follow as one.
 func (g *grouping) together(ctx context.Context, tables []*buffer.Buffer) (*buffer.Buffer, error) {
-	all, err := g.collect(ctx, &ahead{Reader: g.inputs[0], tables: tables})
+	all, err := g.collect(ctx, g.inputs[0], tables...)
 	if err != nil {
 		return nil, err
 	}
@@ -369,22 +369,6 @@ func (g *grouping) Close() error {
 	}
 	g.parts = nil
 	return errors.Join(append(failures, g.stage.Close())...)
-}
-
-// ahead is a reader with tables that were read before.
-type ahead struct {
-	buffer.Reader
-	tables []*buffer.Buffer
-}
-
-// Next implements buffer.Reader.
-func (a *ahead) Next(ctx context.Context) (*buffer.Buffer, error) {
-	if len(a.tables) == 0 {
-		return a.Reader.Next(ctx)
-	}
-	table := a.tables[0]
-	a.tables = a.tables[1:]
-	return table, nil
 }
 
 // finish returns the columns of the node. It takes over the table.

@@ -21,9 +21,10 @@ var errEnd = io.EOF
 // a table: the wait takes as long as working on rows that are not there.
 const smallCapacity = 1 << 16
 
-// collect reads a reader to its end and returns all rows as one table.
-func (s *stage) collect(ctx context.Context, reader buffer.Reader) (*buffer.Buffer, error) {
-	h, err := s.hold(ctx, reader)
+// collect takes tables over, reads the reader that they came from to its end and returns all rows as
+// one table.
+func (s *stage) collect(ctx context.Context, reader buffer.Reader, before ...*buffer.Buffer) (*buffer.Buffer, error) {
+	h, err := s.hold(ctx, reader, before...)
 	if err != nil {
 		return nil, err
 	}

@@ -200,6 +200,7 @@ func (h *held) divideComputed(ctx context.Context, bounds *buffer.Buffer, value 
 	if name != "" {
 		schema = withField(schema, name)
 	}
+	value, encoded := hashable(value, schema)
 	expressions := []expr.Expr{value.As(hashName)}
 	for _, f := range schema.Fields() {
 		expressions = append(expressions, expr.Col(f.Name))
@@ -213,6 +214,9 @@ func (h *held) divideComputed(ctx context.Context, bounds *buffer.Buffer, value 
 			err = table.Retain()
 		} else {
 			table, err = h.withNumbers(ctx, table, name, first)
+		}
+		if err == nil {
+			table, err = h.withDecoded(ctx, table, encoded)
 		}
 		if err != nil {
 			return nil, err
@@ -341,7 +345,10 @@ func (h *held) partition(ctx context.Context, table, bounds *buffer.Buffer, keys
 			return parts, err
 		}
 		part, err := selection.Compact(ctx, slice, h.options())
-		if part, err = releasing(part, err, slice); err != nil {
+		if part, err = releasing(part, err, slice); err == nil {
+			part, err = h.withUsedValues(ctx, part)
+		}
+		if err != nil {
 			return parts, err
 		}
 		parts = append(parts, part)

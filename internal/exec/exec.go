@@ -237,7 +237,7 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		if n.Limit() == plan.All {
 			return &sorting{stage: base, keys: n.OrderKeys()}, nil
 		}
-		return &once{stage: base, make: top(base, n)}, nil
+		return &top{stage: base, of: n}, nil
 	case *plan.AsOf:
 		return &nearest{stage: base, of: n}, nil
 	case *plan.Join:

@@ -115,9 +115,15 @@ type fixed struct{ *buffer.Buffer }
 // Acquire returns the table with another reference.
 func (f fixed) Acquire(context.Context) (*buffer.Buffer, error) { return f.Buffer, f.Retain() }
 
-// hold reads a reader to its end.
-func (s *stage) hold(ctx context.Context, reader buffer.Reader) (*held, error) {
+// hold takes tables over and reads the reader that they came from to its end.
+func (s *stage) hold(ctx context.Context, reader buffer.Reader, before ...*buffer.Buffer) (*held, error) {
 	h := &held{stage: s, schema: reader.Schema()}
+	for i, table := range before {
+		if err := h.add(ctx, table); err != nil {
+			_, err = releasing(nil, err, before[i+1:]...)
+			return nil, errors.Join(err, h.release())
+		}
+	}
 	for {
 		table, err := reader.Next(ctx)
 		if err == errEnd {

@@ -146,17 +146,18 @@ func (j *joining) short(ctx context.Context, err error) error {
 	_, failure := releasing(nil, j.index.release(), j.right)
 	j.right = nil
 	tables := j.left.take()
-	reader := buffer.Reader(&ahead{Reader: &stage{node: j.of.Inputs()[0]}, tables: tables})
+	reader := buffer.Reader(&stage{node: j.of.Inputs()[0]})
 	if j.reading {
-		reader = &ahead{Reader: j.inputs[0], tables: tables}
+		reader = j.inputs[0]
 	}
 	j.reading = false
 	part := j.current
 	j.current = joinPart{}
 	if failure != nil {
-		return errors.Join(err, failure, part.right.release())
+		_, err = releasing(nil, errors.Join(err, failure, part.right.release()), tables...)
+		return err
 	}
-	if part.left, failure = j.hold(ctx, reader); failure != nil {
+	if part.left, failure = j.hold(ctx, reader, tables...); failure != nil {
 		return errors.Join(err, failure, part.right.release())
 	}
 	part.divide = err
@@ -212,9 +213,9 @@ func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, erro
 
 // divide divides both sides of a part.
 func (j *joining) divide(ctx context.Context, part joinPart) error {
-	var leftKeys, rightKeys []expr.Expr
-	for _, k := range j.of.Options().Keys {
-		leftKeys, rightKeys = append(leftKeys, k.Left), append(rightKeys, k.Right)
+	leftKeys, rightKeys, err := j.of.HashKeys()
+	if err != nil {
+		return err
 	}
 	left, err := part.left.byHash(ctx, j.hash(leftKeys, part.left), part.level)
 	if err != nil {

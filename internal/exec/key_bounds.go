@@ -56,13 +56,21 @@ func (b foundBounds) conditions(column string) []expr.Expr {
 // findBounds finds the bounds of the right keys that scans wait for. Without memory for that
 // the scans read all rows.
 func (j *joining) findBounds(ctx context.Context) error {
-	options := j.of.Options()
-	for i, of := range options.Bounds {
+	bounds := j.of.Options().Bounds
+	if bounds == nil {
+		return nil
+	}
+	// A bound that the type of the left key lacks would compare as null with all its values.
+	_, keys, err := j.of.HashKeys()
+	if err != nil {
+		return err
+	}
+	for i, of := range bounds {
 		wanted := j.bounds[of]
 		if of == nil || wanted == nil {
 			continue
 		}
-		key := options.Keys[i].Right
+		key := keys[i]
 		t, _, err := key.Type(j.right.Schema())
 		if err != nil {
 			return err

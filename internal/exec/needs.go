@@ -15,13 +15,14 @@ type Needs struct {
 	Smallest uint64
 	// streamed is the part of Smallest that operations need that do not divide their input.
 	streamed uint64
+	plan     plan.Node
 }
 
 // NeedsOf returns the expected needs of a plan.
 func NeedsOf(n plan.Node) Needs {
 	s := sizes{plan.NewAnalysis()}
 	result := s.few(n) // it is copied
-	needs := Needs{Result: s.SizeOf(n), Smallest: result, streamed: result}
+	needs := Needs{Result: s.SizeOf(n), Smallest: result, streamed: result, plan: n}
 	plan.Walk(n, func(n plan.Node) {
 		bytes := s.smallest(n)
 		needs.Smallest += bytes
@@ -39,11 +40,47 @@ func (n Needs) BatchRows(budget uint64) int64 {
 	return int64(min(float64(budget)/float64(max(n.streamed, 1))*fewRows, math.MaxInt64/2))
 }
 
+// Expected is the memory that the plan is expected to use if batches have no more than a number of rows:
+// at least Smallest, and about the memory that it uses if memory is not short.
+func (n Needs) Expected(batchRows int64) uint64 {
+	total := uint64(0)
+	s := sizes{plan.NewAnalysis()}
+	plan.Walk(n.plan, func(node plan.Node) { total += s.expected(node, batchRows) })
+	return max(total, n.Smallest)
+}
+
+// expected is the memory of one node at work: a batch and its result, or the rows that it holds.
+func (s sizes) expected(n plan.Node, batchRows int64) uint64 {
+	batch := func(n plan.Node) uint64 {
+		if rows := s.SizeOf(n).Rows; rows >= 0 {
+			return s.tableBytes(n, min(rows, batchRows))
+		}
+		return s.tableBytes(n, batchRows)
+	}
+	all := func(n plan.Node) uint64 {
+		if rows := s.SizeOf(n).Rows; rows >= 0 {
+			return s.tableBytes(n, min(rows, mostKept))
+		}
+		return batch(n)
+	}
+	switch n.(type) {
+	case *plan.Join, *plan.AsOf:
+		return 2*all(n.Inputs()[1]) + 2*batch(n)
+	case *plan.Aggregate, *plan.Distinct, *plan.Merge:
+		return 3*all(n) + batch(n.Inputs()[0])
+	case *plan.Sort, *plan.Over, *plan.Window:
+		return 2 * all(n)
+	case *plan.Scan, *plan.Filter, *plan.Project, *plan.Explode:
+		return 2 * batch(n)
+	}
+	return batch(n)
+}
+
 // fewRows is the number of rows of a table that is not divided any more.
 const fewRows = leastRows
 
-// keyBytes is the memory for a row's value of a key that an expression computes, and for what
-// a sort makes of it.
+// keyBytes is the memory for a row's value of a key that an expression computes, and for the sort
+// of it.
 const keyBytes = 96
 
 // sampleBytes is the memory for a key of a sampled row, for its copy and for the sort of both.
@@ -56,7 +93,6 @@ type sizes struct{ *plan.Analysis }
 // operators allocate for it. The factors and the constants are above those that the
 // least budgets showed with which queries of package gpuframe run on the host.
 func (s sizes) smallest(n plan.Node) uint64 {
-	const kernel = 8 << 10 // offsets, counts, tables of states
 	switch n := n.(type) {
 	case *plan.Scan, *plan.Cache:
 		return 2 * s.few(n)
@@ -75,6 +111,9 @@ func (s sizes) smallest(n plan.Node) uint64 {
 		}
 		return 2 * s.few(n)
 	case *plan.Partial:
+		if sort, ok := n.Of().(*plan.Sort); ok {
+			return s.topBytes(sort)
+		}
 		return s.smallest(n.Of())
 	case *plan.Merge:
 		return s.smallest(n.Of())
@@ -82,11 +121,10 @@ func (s sizes) smallest(n plan.Node) uint64 {
 		// As many partial results are merged at a time as there may be.
 		return 6*s.few(n.Inputs()[0]) + 6*s.few(n) + mostPartials*padded(n) + kernel
 	case *plan.Sort:
-		keys := uint64(len(n.OrderKeys())) * fewRows * keyBytes
-		if n.Limit() != plan.All {
-			return 3*(s.tableBytes(n, n.Limit())+s.few(n)) + keys + kernel
+		if n.Limit() == plan.All {
+			return s.sortBytes(n)
 		}
-		return 4*s.tableBytes(n, sampled) + 8*s.few(n) + keys + sampledTables*padded(n)*4 + 2*kernel
+		return min(s.topBytes(n), s.sortBytes(n))
 	case *plan.Join, *plan.AsOf:
 		return 4*(s.few(n.Inputs()[0])+s.few(n.Inputs()[1])) + 8*s.few(n) + 4*kernel
 	case *plan.Over, *plan.Window:
@@ -108,6 +146,28 @@ func (s sizes) smallest(n plan.Node) uint64 {
 	}
 	return 0
 }
+
+// kernel is the memory for offsets, counts and tables of states.
+const kernel = 8 << 10
+
+// sortBytes is the least memory of a sort of all rows.
+func (s sizes) sortBytes(n *plan.Sort) uint64 {
+	return 4*s.tableBytes(n, sampled) + 8*s.few(n) + sortKeyBytes(n) + sampledTables*padded(n)*4 + 2*kernel
+}
+
+// mostKept is more rows than any device has memory for.
+const mostKept = 1 << 40
+
+// topBytes is the least memory for the first rows of a sort, which are in memory together.
+func (s sizes) topBytes(n *plan.Sort) uint64 {
+	rows := min(n.Limit(), mostKept)
+	if size := s.SizeOf(n.Input()); size.Exact {
+		rows = min(rows, size.Rows)
+	}
+	return 3*(s.tableBytes(n, rows)+s.few(n)) + sortKeyBytes(n) + kernel
+}
+
+func sortKeyBytes(n *plan.Sort) uint64 { return uint64(len(n.OrderKeys())) * fewRows * keyBytes }
 
 // few is the size of a result of the fewest rows.
 func (s sizes) few(n plan.Node) uint64 { return s.tableBytes(n, fewRows) }

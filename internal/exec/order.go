@@ -85,52 +85,6 @@ func (s *sorting) Close() error {
 	return errors.Join(releaseAll(parts), s.stage.Close())
 }
 
-// top keeps the first rows of each table, so that it never holds more than two limits and
-// a table.
-func top(s *stage, n *plan.Sort) func(context.Context) (*buffer.Buffer, error) {
-	return func(ctx context.Context) (*buffer.Buffer, error) { return s.top(ctx, n) }
-}
-
-// top keeps the first rows.
-func (s *stage) top(ctx context.Context, n *plan.Sort) (best *buffer.Buffer, err error) {
-	for {
-		table, err := s.inputs[0].Next(ctx)
-		switch {
-		case err == errEnd && best == nil:
-			return Empty(ctx, s.settings.Manager, s.inputs[0].Schema(), s.settings.Tag)
-		case err == errEnd:
-			return best, nil
-		case err != nil && best == nil:
-			return nil, err
-		case err != nil:
-			return releasing(nil, err, best)
-		}
-		first, err := order.TopK(ctx, table, n.Limit(), n.OrderKeys(), s.options())
-		if first, err = releasing(first, err, table); err == nil && best != nil {
-			both := []*buffer.Buffer{best, first}
-			best = nil
-			first, err = s.merged(ctx, n, both)
-		}
-		if err != nil {
-			if best == nil {
-				return nil, err
-			}
-			return releasing(nil, err, best)
-		}
-		best = first
-	}
-}
-
-// merged keeps the first rows of several tables, which it takes over.
-func (s *stage) merged(ctx context.Context, n *plan.Sort, tables []*buffer.Buffer) (*buffer.Buffer, error) {
-	all, err := selection.Concat(ctx, tables, s.options())
-	if all, err = releasing(all, err, tables...); err != nil {
-		return nil, err
-	}
-	made, err := order.TopK(ctx, all, n.Limit(), n.OrderKeys(), s.options())
-	return releasing(made, err, all)
-}
-
 // firstRow is the name of the column with the row of each group.
 var firstRow = plan.Computed("row")
 

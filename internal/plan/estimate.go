@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -52,6 +53,65 @@ func EstimateOf(n Node) Size {
 	return NewAnalysis().SizeOf(n)
 }
 
+// LeastBytes returns the least memory of the result of a node as one table, or zero if its number of
+// rows is not known, or if it may share memory that exists before the query runs. Values without a fixed
+// width count as their offsets.
+func LeastBytes(n Node) int64 {
+	size := NewAnalysis().rowsOf(n)
+	if !size.Exact || size.Rows <= 0 || sharesMemory(n) {
+		return 0
+	}
+	size.RowBytes = 0
+	for _, f := range ownFields(n) {
+		size.RowBytes += leastRowBytes(f.Type)
+	}
+	return size.Bytes()
+}
+
+// sharesMemory reports whether a result may have columns of tables in device memory or of caches.
+func sharesMemory(root Node) (shares bool) {
+	Walk(root, func(n Node) {
+		switch n := n.(type) {
+		case *Scan:
+			shares = shares || source.OnDevice(n.source)
+		case *Cache:
+			shares = true
+		}
+	})
+	return shares
+}
+
+// ownFields returns the fields of a node without columns that share the memory of others: a projection
+// may yield a column twice.
+func ownFields(n Node) (list []arrow.Field) {
+	seen := map[string]bool{}
+	for i, f := range n.Schema().Fields() {
+		if p, ok := n.(*Project); ok {
+			name, isColumn := plainColumn(p.expressions[i])
+			if isColumn && seen[name] {
+				continue
+			}
+			seen[name] = isColumn
+		}
+		list = append(list, f)
+	}
+	if _, ok := n.(*Project); !ok && len(n.Inputs()) == 1 && len(n.Inputs()[0].Schema().Fields()) == len(list) {
+		return ownFields(n.Inputs()[0]) // of a sort or a slice
+	}
+	return list
+}
+
+func leastRowBytes(t arrow.DataType) int64 {
+	const offset = 4
+	if arrow.IsBaseBinary(t.ID()) {
+		return offset
+	}
+	if width, ok := column.ElementBytes(t); ok {
+		return int64(width)
+	}
+	return 0
+}
+
 // estimate returns the expected rows of a node, from those of its inputs.
 func (a *Analysis) estimate(n Node) Size {
 	var first Size
@@ -93,8 +153,11 @@ func (a *Analysis) estimate(n Node) Size {
 	case *Sort:
 		return limited(first, n.limit)
 	case *Slice:
-		if n.offset > 0 && first.Rows >= 0 {
+		switch {
+		case n.offset > 0 && first.Rows >= 0:
 			first.Rows = max(first.Rows-n.offset, 0)
+		case n.offset < 0 && n.offset != math.MinInt64:
+			first = limited(first, -n.offset)
 		}
 		return limited(first, n.length)
 	case *Union:

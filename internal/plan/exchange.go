@@ -413,14 +413,9 @@ func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 	if !inputs[0].all || !inputs[1].all || !n.options.AnyOrder || len(n.options.Keys) == 0 {
 		return false
 	}
-	for _, k := range n.options.Keys {
-		left, right := typeOf(k.Left, n.left.Schema()), typeOf(k.Right, n.right.Schema())
-		if left == nil || right == nil || !arrow.TypeEqual(left, right) && (!arrow.IsInteger(left.ID()) || !arrow.IsInteger(right.ID())) {
-			return false
-		}
-		if !haveHash([]expr.Expr{k.Left}, n.left.Schema()) {
-			return false
-		}
+	leftKeys, rightKeys, err := n.HashKeys()
+	if err != nil || !haveHash(leftKeys, n.left.Schema()) || !haveHash(rightKeys, n.right.Schema()) {
+		return false
 	}
 	if k := n.options.Kind; k == join.Right || k == join.Full {
 		return true
@@ -438,9 +433,9 @@ func (d *distribution) shuffles(n *Join, inputs []spread) bool {
 func (d *distribution) shuffle(n *Join, inputs []spread) (spread, error) {
 	options := n.options
 	options.Bounds = nil
-	var left, right []expr.Expr
-	for _, k := range options.Keys {
-		left, right = append(left, k.Left), append(right, k.Right)
+	left, right, err := n.HashKeys()
+	if err != nil {
+		return spread{}, err
 	}
 	sides := [2]*Exchange{NewExchange(inputs[0].node, Shuffle, d.devices, left...), NewExchange(inputs[1].node, Shuffle, d.devices, right...)}
 	sides[0].paired, sides[1].paired = true, true

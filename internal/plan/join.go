@@ -188,6 +188,12 @@ func (j *Join) WithInputs(inputs ...Node) (Node, error) {
 // Options returns the options.
 func (j *Join) Options() JoinOptions { return j.options }
 
+// HashKeys returns the expressions by whose hash the rows of both sides are divided, so that rows
+// that match are in one part.
+func (j *Join) HashKeys() (left, right []expr.Expr, err error) {
+	return join.HashKeys(j.left.Schema(), j.right.Schema(), j.On())
+}
+
 // On returns the keys for package join.
 func (j *Join) On() []join.On { return joinOns(j.options.Keys) }
 

@@ -21,3 +21,12 @@ func InMemory(s Source) bool {
 	}
 	return false
 }
+
+// OnDevice reports whether a source may have tables in device memory, which its readers share.
+func OnDevice(s Source) bool {
+	switch s.(type) {
+	case *tables, *Slot:
+		return true
+	}
+	return false
+}

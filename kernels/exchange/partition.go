@@ -30,7 +30,8 @@ const mostParts = 1 << 16
 // too; it is hashed again with a constant, so that they divide the rows of a part evenly.
 //
 // The parts share memory of the size of the table. Equal keys of several tables
-// are in parts of the same number if they have one type or are integers of any width. The caller releases the parts.
+// are in parts of the same number if they have one type or are integers of any width; join.HashKeys
+// returns such keys for a join of other types. The caller releases the parts.
 //
 // # Waiting
 //

@@ -24,7 +24,14 @@ func (g *grouping) accumulateOnHost(ctx context.Context, readers []reader) error
 			return err
 		}
 		clear(h.states)
-		if err := h.accumulate(ctx, numbers[:g.rows], g.capacity()); err != nil {
+		if !g.single {
+			err = h.accumulate(ctx, numbers[:g.rows], g.rows, g.capacity())
+		} else if h.countsAll() {
+			h.states[0] = uint64(g.rows)
+		} else {
+			err = h.accumulate(ctx, nil, g.rows, 1)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -55,10 +62,16 @@ func (r *reader) onHost() (*hostReader, error) {
 	return h, err
 }
 
-// accumulate adds rows to the states of groups. Each goroutine has part of the rows and
-// its own states, or all rows and part of the groups if the states are large.
-func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, groups int) error {
-	n, count := len(numbers), parallel.Parts(len(numbers))
+// countsAll reports whether the state is the number of all rows.
+func (h *hostReader) countsAll() bool {
+	return h.kind == countRows && !h.merges && h.where < 0 && h.in.Valid == nil && h.other.Valid == nil
+}
+
+// accumulate adds n rows to the states of groups. Without numbers all are of one group. Each
+// goroutine has part of the rows and its own states, or all rows and part of the groups if the states
+// are large.
+func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, n, groups int) error {
+	count := parallel.Parts(n)
 	if count == 1 || len(h.states)*count > n {
 		return parallel.Run(ctx, groups, count, func(_, begin, end int) {
 			h.add(h.states, numbers, part{0, n}, part{begin, end})
@@ -102,11 +115,32 @@ func (h *hostReader) add(states []uint64, numbers []uint32, rows, groups part) {
 	var b block
 	for begin := rows.begin; begin < rows.end; begin += blockRows {
 		end := min(begin+blockRows, rows.end)
-		b.numbers = numbers[begin:end]
-		h.take(&b, begin, groups)
+		if numbers == nil {
+			b.numbers = zeroNumbers[:end-begin]
+			h.takeAll(&b, begin)
+		} else {
+			b.numbers = numbers[begin:end]
+			h.take(&b, begin, groups)
+		}
 		h.load(&b, begin)
 		h.addBlock(states, &b, begin)
 	}
+}
+
+// zeroNumbers are the numbers of rows of one group.
+var zeroNumbers [blockRows]uint32
+
+// takeAll finds the rows of a block that are not skipped.
+func (h *hostReader) takeAll(b *block, begin int) {
+	n := 0
+	for at := 0; at < len(b.numbers); at += 64 {
+		word, rows := h.takenWord(begin+at), min(64, len(b.numbers)-at)
+		for i := range rows {
+			b.space.taken[n] = uint16(at + i)
+			n += int(word >> i & 1)
+		}
+	}
+	b.taken = b.space.taken[:n]
 }
 
 // take finds the rows of a block that belong to the groups and are not skipped.

@@ -2,7 +2,6 @@ package group
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Dense keys are integers in small ranges, and constants. The combination of the keys of a
@@ -65,9 +63,9 @@ func (d *denseKeys) argument() any {
 	return kernels.Struct(append([]any{count, direct}, fields...)...)
 }
 
-// mayBeDense reports whether the plan and the order of the result allow dense keys.
+// mayBeDense reports whether the plan and the order of the result allow dense keys on a GPU.
 func (r *run) mayBeDense(q Query) bool {
-	if r.call.OnHost() || q.numbered || len(q.keys) > mostDenseKeys || r.options.Order == FirstAppearance {
+	if q.numbered || len(q.keys) > mostDenseKeys || r.options.Order == FirstAppearance {
 		return false
 	}
 	for i := range r.plan.outputs {
@@ -81,11 +79,14 @@ func (r *run) mayBeDense(q Query) bool {
 // findDense finds dense keys, or returns nil if the keys are others. Those of partial results are dense
 // only if tiles or partitions add their rows: states in memory have no other way that is as fast.
 func (r *run) findDense(q Query) (*grouping, error) {
-	if !r.mayBeDense(q) || r.rows.Capacity() == 0 {
+	if r.call.OnHost() || !r.mayBeDense(q) || r.rows.Capacity() == 0 {
 		return nil, nil
 	}
 	d, f := &denseKeys{places: 1}, folder{call: &r.call, waits: r.options.MaxGroups == 0}
 	var variable []*column.Column
+	for _, c := range r.constants {
+		d.keys = append(d.keys, denseKey{column: c, constant: true, span: span{places: 1}})
+	}
 	for i, key := range q.keys {
 		k := denseKey{column: r.rows.Column(i), constant: isConstant(key), span: span{places: 1}}
 		if !k.constant {
@@ -170,43 +171,21 @@ func isConstant(k Key) bool {
 	return is
 }
 
-// oneGroup returns a grouping of all rows, or nil if not all keys are constants, there are
-// no rows, or a GPU has them: there constants are dense keys.
-func (r *run) oneGroup(q Query) (*grouping, error) {
-	if !r.call.OnHost() || slices.ContainsFunc(q.keys, func(k Key) bool { return !isConstant(k) }) {
+// oneGroup returns a grouping of all rows, or nil if not all keys are constants or a GPU has the
+// rows: there constants are dense keys.
+func (r *run) oneGroup() (*grouping, error) {
+	if r.constants == nil || !r.call.OnHost() {
 		return nil, nil
 	}
 	n, _, err := r.rows.Extent(r.call.Context())
-	if err != nil || n == 0 {
-		return nil, err
-	}
-	g := &grouping{rows: int(n)}
-	names := make([]string, len(q.keys))
-	for i := range names {
-		names[i] = keyName(i)
-	}
-	keyed, err := r.rows.Select(names...)
 	if err != nil {
 		return nil, err
 	}
-	g.keys, err = keyed.Slice(0, 1)
-	if g.keys, err = release.OnError(g.keys, err, keyed.Release()); err != nil {
+	g := &grouping{rows: int(n), single: true}
+	if g.keys, err = tableOf(r.keyNames(), r.constants, buffer.Rows{Count: 1}); err != nil {
 		return nil, err
 	}
 	g.owned.add(g.keys)
-	block, numbers, err := r.call.Scratch(4 * uint64(n))
-	if err != nil {
-		return nil, errors.Join(err, g.Release())
-	}
-	g.owned.add(block)
-	if g.numbers, err = memory.Reinterpret[uint32](numbers[0]); err == nil {
-		var host []uint32
-		host, err = g.numbers.Host()
-		clear(host)
-	}
-	if err != nil {
-		return nil, errors.Join(err, g.Release())
-	}
 	return g, nil
 }
 

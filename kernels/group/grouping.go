@@ -36,6 +36,8 @@ type grouping struct {
 	keys *buffer.Buffer
 	// dense has the keys of which the numbers are computed, instead of numbers, or is nil.
 	dense *denseKeys
+	// single is set on the host if all rows are one group: then numbers is empty.
+	single bool
 	// kept is set if the states are the result. The bins of sums of floats then have to be
 	// those of the definition; otherwise their total is enough.
 	kept bool
@@ -47,6 +49,22 @@ type grouping struct {
 
 // Release releases what the groups hold.
 func (g *grouping) Release() error { return g.owned.release() }
+
+// fill makes the numbers of a single group, for operators that read them.
+func (g *grouping) fill(call *op.Call) error {
+	if !g.single || g.numbers.Len() > 0 {
+		return nil
+	}
+	block, numbers, err := call.Scratch(4 * uint64(g.rows))
+	if err != nil {
+		return err
+	}
+	g.owned.add(block)
+	if err = numbers[0].Fill(call.Stream, 0); err == nil {
+		g.numbers, err = memory.Reinterpret[uint32](numbers[0])
+	}
+	return errors.Join(err, call.Settle(call.Context()))
+}
 
 // capacity is the most groups that the memory of results has room for.
 func (g *grouping) capacity() int { return int(g.keys.Capacity()) }

@@ -144,3 +144,22 @@ func TestConstantKeys(t *testing.T) {
 		}
 	})
 }
+
+// TestMemoryOfConstantKeys checks that the aggregates of all rows and their partial results keep no
+// memory that grows with the rows.
+func TestMemoryOfConstantKeys(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		n := devicetest.Sizes(mgr.Device(), 5000)[0]
+		table := floatTable(t, mgr, make([]int32, n), make([]float64, n), make([]float64, n))
+		key := group.Key{Expr: expr.Lit(int8(0)), Name: "all"}
+		sum, before := group.Sum(expr.Col("x").Add(expr.Lit(1.5))), mgr.Stats().InUse
+		part, err := group.By(table, key).Partial(t.Context(), []group.Aggregate{sum, group.CountAll()}, group.ByOptions{MaxGroups: 1})
+		require.NoError(t, err)
+		whole, err := group.By(table, key).Aggregate(t.Context(), []group.Aggregate{sum, group.CountAll()}, group.ByOptions{MaxGroups: 1})
+		require.NoError(t, err)
+		require.NoError(t, mgr.Stream().Synchronize(t.Context()))
+		require.Less(t, mgr.Stats().InUse-before, uint64(n), "bytes for less than one of each row")
+		require.NoError(t, part.Release())
+		require.Equal(t, []string{fmt.Sprint(1.5 * float64(n))}, columntest.Texts(columntest.Fetch(t, whole).Column(1)))
+	})
+}

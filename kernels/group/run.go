@@ -30,6 +30,9 @@ type run struct {
 	// rows has the columns of the keys and of the inputs, and all rows that belong to a
 	// group.
 	rows *buffer.Buffer
+	// constants are the keys of all rows, as columns of one row, if all keys are constants. Then
+	// rows has no columns of keys.
+	constants []*column.Column
 	// groups are the groups of these rows, or nil with partitions.
 	groups *grouping
 	// partitions are used instead of groups and states if they are not nil.
@@ -130,6 +133,9 @@ func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate
 	q, err := r.restrict(ctx, q, aggregates)
 	r.filtered = conditional && !r.masked
 	if err == nil {
+		q, err = r.evaluateConstants(ctx, q)
+	}
+	if err == nil {
 		err = r.prepare(ctx, q)
 	}
 	if err != nil {
@@ -161,6 +167,9 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	if err := r.exact(); err != nil {
 		return err
 	}
+	if err := r.call.OrderBehind(r.rows.DeviceRows().Block()); err != nil { // rows may have no columns
+		return err
+	}
 	for i := range q.keys {
 		if err := checkKey(r.rows.Column(i).Type()); err != nil {
 			return &KeyError{i, q.keys[i], err}
@@ -182,7 +191,7 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	}
 	if r.groups != nil {
 		r.presence = r.plan.countPlaces(-1)
-	} else if r.groups, err = r.oneGroup(q); err == nil && r.groups == nil {
+	} else if r.groups, err = r.oneGroup(); err == nil && r.groups == nil {
 		r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options, r.spans, r.shares)
 	}
 	if err != nil {

@@ -66,6 +66,9 @@ func (m *members) find() error {
 	if o.collected {
 		return m.flatten()
 	}
+	if err := r.groups.fill(&r.call); err != nil {
+		return err
+	}
 	numbers, err := selection.RowNumbers(r.groups.numbers, r.rows.RowCount())
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
@@ -56,6 +58,54 @@ func columnName(name string, e expr.Expr) (string, bool) {
 		return e.Column()
 	}
 	return name, true
+}
+
+// HashKeys returns the expressions of the keys of both tables whose [expr.Hash] is the same in rows
+// that match: hash and divide by these, not by the keys. Keys of two types of decimals or of times,
+// whose equal values have other numbers, are converted to their common type.
+func HashKeys(left, right *arrow.Schema, on []On) (leftKeys, rightKeys []expr.Expr, err error) {
+	for i, pair := range on {
+		a, b, err := pair.hashed(left, right)
+		if err != nil {
+			return nil, nil, fmt.Errorf("join: hash: %w", &KeyError{i, pair, err})
+		}
+		leftKeys, rightKeys = append(leftKeys, a), append(rightKeys, b)
+	}
+	return leftKeys, rightKeys, nil
+}
+
+func (o On) hashed(left, right *arrow.Schema) (a, b expr.Expr, err error) {
+	leftType, err := keyType("left", left, o.Left, o.LeftExpr)
+	if err != nil {
+		return a, b, err
+	}
+	rightType, err := keyType("right", right, o.Right, o.RightExpr)
+	if err != nil {
+		return a, b, err
+	}
+	to, err := commonType(leftType, rightType)
+	if err != nil {
+		return a, b, err
+	}
+	return hashedAs(keyExpr(o.Left, o.LeftExpr), leftType, to), hashedAs(keyExpr(o.Right, o.RightExpr), rightType, to), nil
+}
+
+// hashedAs converts a key unless its hash does not depend on its type.
+func hashedAs(key expr.Expr, from, to arrow.DataType) expr.Expr {
+	switch familyOf(decodedType(from)) {
+	case decimals, instants, clocks, durations:
+		if !arrow.TypeEqual(from, to) {
+			return key.Cast(to)
+		}
+	}
+	return key
+}
+
+func keyExpr(name string, e expr.Expr) expr.Expr {
+	if e.IsZero() {
+		return expr.Col(name)
+	}
+	return e
 }
 
 // keysOf returns the columns of all keys of both tables, in types that compare. The

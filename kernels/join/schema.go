@@ -65,10 +65,7 @@ func keyType(side string, schema *arrow.Schema, name string, e expr.Expr) (arrow
 	if err := checkOne(side, name, e); err != nil {
 		return nil, err
 	}
-	if e.IsZero() {
-		e = expr.Col(name)
-	}
-	t, _, err := e.Type(schema)
+	t, _, err := keyExpr(name, e).Type(schema)
 	if err != nil {
 		return nil, fmt.Errorf("%s table: %w", side, err)
 	}

@@ -108,10 +108,15 @@ func (g *generator) sourceOf(least, most int) state {
 		}
 		table.Columns = append(table.Columns, Column{Name: fmt.Sprint(prefix, i), Kind: kind, Required: g.choose("required", 4) == 0})
 	}
+	manyKeys := g.choose("many keys", 3) == 0
 	for range least + g.choose("rows", most-least+1) {
 		row := make(Row, len(table.Columns))
 		for i, c := range table.Columns {
-			if c.Required || g.choose("null", 5) > 0 {
+			switch {
+			case !c.Required && g.choose("null", 5) == 0:
+			case i == 0 && manyKeys:
+				row[i] = int64(g.choose("key", most) - most/2)
+			default:
 				row[i] = drawValue(g.t, c.Kind)
 			}
 		}

@@ -36,6 +36,8 @@ func (k Kind) String() string { return arrowTypes[k].String() }
 
 func (k Kind) isNumber() bool { return k == Int32 || k == Int64 || k == Float64 }
 
+func (k Kind) isInteger() bool { return k == Int32 || k == Int64 }
+
 func (k Kind) isText() bool { return k == String || k == Dictionary }
 
 // Column is a column of a table of the model.

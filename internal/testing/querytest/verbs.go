@@ -264,7 +264,7 @@ func (g *generator) union(s state) state {
 // oddUnion adds rows of shapes that optimizers treat apart: none, none at all, one row of the
 // query itself, and the query three times.
 func (g *generator) oddUnion(s state) state {
-	if !s.table.Ordered || 3*len(s.table.Rows) > mostPairs {
+	if !s.table.Ordered || 3*len(s.table.Rows) > g.mostRows() {
 		return s
 	}
 	rows := s.table.Rows

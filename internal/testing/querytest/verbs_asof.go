@@ -53,8 +53,9 @@ type nearest struct {
 // run joins each left row with the right row that is found, in the order of the left rows.
 func (n *nearest) run() *Table {
 	made := &Table{Columns: n.both, Ordered: true}
-	for _, row := range n.left.Rows {
-		found := n.find(row)
+	n.findKeys()
+	for i, row := range n.left.Rows {
+		found := n.find(i)
 		if found == nil && n.options.MatchedOnly {
 			continue
 		}
@@ -65,15 +66,15 @@ func (n *nearest) run() *Table {
 
 // find returns the right row for a left row, or nil: of the rows before with the greatest key
 // the last one, of those after with the least key the first one, and of both the nearer one.
-func (n *nearest) find(row Row) Row {
-	x := n.on.of(row)
+func (n *nearest) find(left int) Row {
+	x := n.on.of(n.left.Rows[left])
 	if x == nil || isNaN(x) {
 		return nil
 	}
 	var before, after Row
-	for _, right := range n.right.Rows {
+	for i, right := range n.right.Rows {
 		y := n.with.of(right)
-		if y == nil || isNaN(y) || !n.matches(row, right) || n.options.NotEqual && compare(y, x) == 0 || n.distance(x, y) > n.farthest {
+		if y == nil || isNaN(y) || !n.matches(left, i) || n.options.NotEqual && compare(y, x) == 0 || n.distance(x, y) > n.farthest {
 			continue
 		}
 		if c := compare(y, x); c <= 0 && (before == nil || compare(y, n.with.of(before)) >= 0) {

@@ -35,7 +35,7 @@ func (g *generator) explode(s state) state {
 			made.Rows = append(made.Rows, withElement(row, nil, nil, options))
 		}
 	}
-	if len(made.Rows) > mostPairs {
+	if len(made.Rows) > g.mostRows() {
 		return s
 	}
 	q := s.query.With(list.As(name)).ExplodeWith(options, name)

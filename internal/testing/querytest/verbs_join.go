@@ -3,11 +3,13 @@ package querytest
 import (
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe"
 )
 
-// mostPairs limits the results of joins.
-const mostPairs = 150
+// mostRows limits the results of joins and other verbs that make rows.
+func (g *generator) mostRows() int { return max(150, 2*g.options.Rows) }
 
 // join draws a join with an earlier state or a new source.
 func (g *generator) join(s state) state {
@@ -17,14 +19,14 @@ func (g *generator) join(s state) state {
 	}
 	kinds := []gpuframe.JoinKind{gpuframe.Inner, gpuframe.Inner, gpuframe.Left, gpuframe.Right, gpuframe.Full, gpuframe.Semi, gpuframe.Anti, gpuframe.Cross}
 	j := joined{kind: kinds[g.choose("join", len(kinds))], left: s.table, right: other.table}
-	if j.kind == gpuframe.Cross && len(s.table.Rows)*len(other.table.Rows) > mostPairs {
+	if j.kind == gpuframe.Cross && len(s.table.Rows)*len(other.table.Rows) > g.mostRows() {
 		return s
 	}
 	var terms []gpuframe.JoinTerm
 	if j.kind != gpuframe.Cross {
 		for range 1 + g.choose("join keys", 2) {
 			a, _ := g.draw(s.table).column(func(Kind) bool { return true })
-			b, ok := g.draw(other.table).column(isKind(a.kind))
+			b, ok := g.draw(other.table).column(a.kind.hasKeysOf)
 			if !ok {
 				continue
 			}
@@ -39,6 +41,7 @@ func (g *generator) join(s state) state {
 				j.shared = append(j.shared, name)
 				terms = append(terms, gpuframe.Col(name))
 			} else {
+				a, b = g.ofTwoTypes(a, b)
 				terms = append(terms, gpuframe.On(a.expr, b.expr))
 			}
 			j.leftKeys, j.rightKeys = append(j.leftKeys, a), append(j.rightKeys, b)
@@ -56,8 +59,8 @@ func (g *generator) join(s state) state {
 		j.where = &c
 		terms = append(terms, gpuframe.Matching(c.expr))
 	}
-	made, ok := j.run()
-	if !ok {
+	made := j.run()
+	if len(made.Rows) > g.mostRows() {
 		return s
 	}
 	where := ""
@@ -68,11 +71,40 @@ func (g *generator) join(s state) state {
 	return j.inSQL(g, result, s, other)
 }
 
+// hasKeysOf reports whether keys of two kinds can be equal.
+func (k Kind) hasKeysOf(other Kind) bool {
+	return k == other || k.isInteger() && other.isInteger() || k.isText() && other.isText()
+}
+
+// keyTypes are lists of types that have the values of Int32, and of which each joins with the others
+// of its list.
+var keyTypes = [][]arrow.DataType{
+	{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64},
+	{&arrow.Decimal128Type{Precision: 10}, &arrow.Decimal128Type{Precision: 14, Scale: 2}, &arrow.Decimal128Type{Precision: 30, Scale: 7}},
+	{&arrow.TimestampType{Unit: arrow.Second}, &arrow.TimestampType{Unit: arrow.Millisecond}, &arrow.TimestampType{Unit: arrow.Nanosecond}},
+	{&arrow.DurationType{Unit: arrow.Second}, &arrow.DurationType{Unit: arrow.Microsecond}, &arrow.DurationType{Unit: arrow.Nanosecond}},
+}
+
+// ofTwoTypes draws types for a pair of keys of Int32. The values of the model stay integers.
+func (g *generator) ofTwoTypes(a, b expression) (left, right expression) {
+	if a.kind != Int32 || b.kind != Int32 || g.choose("two types", 2) == 0 {
+		return a, b
+	}
+	types := keyTypes[g.choose("family", len(keyTypes))]
+	cast := func(e expression) expression {
+		e.expr = e.expr.Cast(arrow.PrimitiveTypes.Int64).Cast(types[0]).Cast(types[g.choose("key type", len(types))])
+		return e
+	}
+	return cast(a), cast(b)
+}
+
 // joined is a join of two tables.
 type joined struct {
 	kind                gpuframe.JoinKind
 	left, right         *Table
 	leftKeys, rightKeys []expression
+	// leftTexts and rightTexts are the keys of all rows, empty for keys that match nothing.
+	leftTexts, rightTexts []string
 	// shared are the names of keys that are one column.
 	shared []string
 	nulls  bool
@@ -122,26 +154,42 @@ func (j *joined) pair(left, right Row) Row {
 	return row
 }
 
-func (j *joined) matches(left, right Row) bool {
-	a, b := evaluate(left, j.leftKeys), evaluate(right, j.rightKeys)
-	if !j.nulls && (hasNull(a) || hasNull(b)) || keyOf(a) != keyOf(b) {
+// findKeys finds the texts of the keys of all rows.
+func (j *joined) findKeys() {
+	texts := func(rows []Row, keys []expression) (list []string) {
+		for _, row := range rows {
+			values, text := evaluate(row, keys), ""
+			if j.nulls || !hasNull(values) {
+				text = "=" + keyOf(values)
+			}
+			list = append(list, text)
+		}
+		return list
+	}
+	j.leftTexts, j.rightTexts = texts(j.left.Rows, j.leftKeys), texts(j.right.Rows, j.rightKeys)
+}
+
+// matches reports whether two rows match, which have these numbers.
+func (j *joined) matches(left, right int) bool {
+	if j.leftTexts[left] == "" || j.leftTexts[left] != j.rightTexts[right] {
 		return false
 	}
-	return j.where == nil || j.where.of(j.pair(left, right)) == true
+	return j.where == nil || j.where.of(j.pair(j.left.Rows[left], j.right.Rows[right])) == true
 }
 
 // run computes the rows: in the order of the left side, then right rows without a match.
-func (j *joined) run() (made *Table, ok bool) {
-	made = &Table{Columns: j.both, Ordered: j.left.Ordered && j.right.Ordered}
+func (j *joined) run() *Table {
+	made := &Table{Columns: j.both, Ordered: j.left.Ordered && j.right.Ordered}
 	leftOnly := j.kind == gpuframe.Semi || j.kind == gpuframe.Anti
 	if leftOnly {
 		made.Columns = j.left.Columns
 	}
+	j.findKeys()
 	matched := make([]bool, len(j.right.Rows))
-	for _, left := range j.left.Rows {
+	for at, left := range j.left.Rows {
 		found := false
 		for i, right := range j.right.Rows {
-			if !j.matches(left, right) {
+			if !j.matches(at, i) {
 				continue
 			}
 			found, matched[i] = true, true
@@ -163,5 +211,5 @@ func (j *joined) run() (made *Table, ok bool) {
 			}
 		}
 	}
-	return made, len(made.Rows) <= mostPairs
+	return made
 }

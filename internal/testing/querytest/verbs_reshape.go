@@ -21,7 +21,7 @@ func (g *generator) unpivot(s state) state {
 			keep, with = append(keep, c.Name), append(with, i)
 		}
 	}
-	if len(of)*len(s.table.Rows) > mostPairs {
+	if len(of)*len(s.table.Rows) > g.mostRows() {
 		return s
 	}
 	made := &Table{Ordered: s.table.Ordered}

@@ -62,8 +62,8 @@ func (g *generator) joinWith(left, right state, leftKey, rightKey expression, ki
 		j.shared, term = []string{name}, gpuframe.Col(name)
 	}
 	j.name()
-	made, ok := j.run()
-	if !ok {
+	made := j.run()
+	if len(made.Rows) > g.mostRows() {
 		return left
 	}
 	return j.inSQL(g, left.then(left.query.Join(right.query, kind, term), made, "Join(%s, %v, on %v = %v)", right.text(), kind, leftKey, rightKey), left, right)
