@@ -41,7 +41,7 @@ func (f jsonFormat) pinned() bool { return false }
 
 func (f jsonFormat) schema(file *stream) (*arrow.Schema, error) {
 	if f.Schema != nil {
-		return f.Schema, nil
+		return nullableWhere(f.Schema, unread), nil
 	}
 	rows := f.InferRows
 	if rows == 0 {

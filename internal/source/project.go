@@ -34,8 +34,11 @@ func project(schema *arrow.Schema, columns []string) (projection, error) {
 // record returns the selected columns of a record, which the caller releases.
 func (p projection) record(record arrow.Record) arrow.Record {
 	if p.places == nil {
-		record.Retain()
-		return record
+		if record.Schema() == p.schema || record.Schema().Equal(p.schema) {
+			record.Retain()
+			return record
+		}
+		return array.NewRecord(p.schema, record.Columns(), record.NumRows())
 	}
 	columns := make([]arrow.Array, len(p.places))
 	for i, place := range p.places {
