@@ -31,6 +31,9 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	if !ok {
 		return nil, fmt.Errorf("cannot compare %v with %v%s: %w", types[0], types[1], comparedWith(types[0], types[1]), ErrType)
 	}
+	if made, ok := b.comparedUnits(op, operands); ok {
+		return made, nil
+	}
 	return b.same(op, operands, t, boolean)
 }
 
@@ -102,7 +105,7 @@ func (b *binder) selection(op exprtree.Op, operands []operand) (*exprtree.Node, 
 	if allText(operands) {
 		return b.chosenText(op, operands)
 	}
-	t, err := b.common(op, operands)
+	t, err := b.commonChoice(op, operands)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -134,7 +137,7 @@ func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 		}
 		return b.node(exprtree.IfElse, commonText(operands[1:]), condition, operands[1].node, operands[2].node), nil
 	}
-	t, err := b.common(exprtree.IfElse, operands[1:])
+	t, err := b.commonChoice(exprtree.IfElse, operands[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +146,7 @@ func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 
 // clamp is if(e < low, low, if(e > high, high, e)).
 func (b *binder) clamp(operands []operand) (*exprtree.Node, error) {
-	t, err := b.common(clamp, operands)
+	t, err := b.commonChoice(clamp, operands)
 	if err != nil {
 		return nil, err
 	}

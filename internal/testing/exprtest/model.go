@@ -137,6 +137,9 @@ func apply(n *exprtree.Node, operands []any) any {
 	if result == nil {
 		return nil
 	}
+	if exprtree.IsTemporal(n.Type) {
+		return within(result, n.Type)
+	}
 	return wrap(result, n.Type)
 }
 
