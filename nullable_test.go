@@ -17,8 +17,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// undeclaredNulls returns the record of x: 1, null, 3 and l: [1, null], null, [] whose schema
-// declares no nulls.
+// undeclaredNulls returns the record of x: 1, null, 3 and l: [1, null], null, [] with a schema
+// that declares no nulls.
 func undeclaredNulls(t *testing.T) arrow.Record {
 	list := arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int64}, {Name: "l", Type: list}}, nil)
@@ -35,8 +35,8 @@ func undeclaredNulls(t *testing.T) arrow.Record {
 	return record
 }
 
-// TestUndeclaredNulls has nulls in columns whose schema says that there are none: arrow.Field
-// says so unless its writer sets Nullable.
+// TestUndeclaredNulls has nulls in columns with fields that are not nullable, as arrow.Field is
+// unless its writer sets Nullable.
 func TestUndeclaredNulls(t *testing.T) {
 	record := undeclaredNulls(t)
 	var stream bytes.Buffer

@@ -60,7 +60,7 @@ type Rows struct {
 
 // New makes a table of columns. Every field needs a column of its type. All columns
 // must have the same length: the row count or, with a count on the device, the
-// capacity. A field whose column has nulls becomes nullable in the table's schema.
+// capacity. The field of a column with nulls becomes nullable.
 //
 // # Ownership
 //
@@ -156,8 +156,8 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column) error {
 	return nil
 }
 
-// withNulls returns the schema with the fields nullable whose columns have nulls: those who write
-// schemas set Nullable to false without a check, and readers of the schema rely on it.
+// withNulls returns the schema with the fields of columns with nulls nullable: writers set Nullable
+// to false without a check, and readers of the schema rely on it.
 func withNulls(schema *arrow.Schema, columns []*column.Column) *arrow.Schema {
 	var fields []arrow.Field
 	for i, c := range columns {

@@ -22,7 +22,7 @@ type recordList struct {
 }
 
 // Records is a source of records of a schema, possibly none. A nil schema stands for
-// that of the first record. A field whose arrays have nulls is nullable, also if the schema
+// that of the first record. A field is nullable if its arrays have nulls, also if the schema
 // declares it as not nullable.
 //
 // # Ownership

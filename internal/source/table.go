@@ -26,7 +26,7 @@ type tables struct {
 }
 
 // Tables is a source of tables of one schema, at least one. Readers return the tables
-// themselves or slices of them, without a copy. A field whose columns may have nulls is nullable,
+// themselves or slices of them, without a copy. A field is nullable if its columns may have nulls,
 // also if the schema of the tables declares it as not nullable.
 //
 // # Ownership

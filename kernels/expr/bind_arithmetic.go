@@ -115,7 +115,7 @@ func (b *binder) moved(op exprtree.Op, operands []operand, result, left, right a
 	}
 	coarse, fine, fineType := 0, 1, right
 	switch {
-	case isCoarse(operands[0]) == isCoarse(operands[1]): // two dates too, whose seconds fit
+	case isCoarse(operands[0]) == isCoarse(operands[1]): // seconds hold two dates too
 		return b.each(op, operands, result, left, right)
 	case isCoarse(operands[1]):
 		coarse, fine, fineType = 1, 0, left

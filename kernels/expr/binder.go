@@ -174,6 +174,8 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 		return b.choice(arguments)
 	case clamp:
 		return b.clamp(arguments)
+	case exceeds:
+		return b.exceeds(arguments)
 	case exprtree.Cast, exprtree.CastWrap:
 		return b.userCast(n, arguments[0])
 	case exprtree.Hash:

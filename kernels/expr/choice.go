@@ -33,6 +33,10 @@ func (e Expr) FillNull(x Expr) Expr { return make2(fillNull, e, x) }
 // compared first.
 func (e Expr) Clamp(low, high Expr) Expr { return makeMany(clamp, e, low, high) }
 
+// Exceeds is whether e is more than gap above low: numbers or times, of which the difference
+// need not fit their type. The gap is not negative.
+func (e Expr) Exceeds(low, gap Expr) Expr { return makeMany(exceeds, e, low, gap) }
+
 // Cast converts e to a type. Values that the type cannot represent become null: numbers out
 // of range, NaN as an integer, decimals with too many digits before the point. Fractions
 // are cut off. Instants are rounded down to the coarser unit. Strings become integers,

@@ -36,6 +36,7 @@ const (
 	alias = exprtree.Ops + 1 + iota
 	fillNull
 	clamp
+	exceeds
 	contains
 	find
 	like

@@ -95,6 +95,8 @@ func (n *node) name() string {
 		return "fill_null"
 	case clamp:
 		return "clamp"
+	case exceeds:
+		return "exceeds"
 	case contains:
 		return "contains"
 	case find:
