@@ -130,13 +130,17 @@ func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 	if t := operands[0].typeOf(); exprtree.KindOf(t) != exprtree.Bool {
 		return nil, fmt.Errorf("the condition is %v, it has to be a bool: %w", t, ErrType)
 	}
+	condition, err := b.alone(operands[0])
+	if err != nil {
+		return nil, err
+	}
+	// IfElse of a null is null, If of it is the last operand.
+	no := &exprtree.Node{Op: exprtree.Literal, Type: boolean, Value: false}
+	condition = b.node(exprtree.Coalesce, boolean, condition, no)
 	if allText(operands[1:]) {
-		condition, err := b.alone(operands[0])
-		if err != nil {
-			return nil, err
-		}
 		return b.node(exprtree.IfElse, commonText(operands[1:]), condition, operands[1].node, operands[2].node), nil
 	}
+	operands = []operand{{node: condition}, operands[1], operands[2]}
 	t, err := b.commonChoice(exprtree.IfElse, operands[1:])
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// If is a in rows with a true condition, b in rows with a false one, and null in the
-// others. A null in the operand that is not selected has no effect. Lit(nil) is the null of the
+// If is a in rows with a true condition, and b in rows in which it is false or null, as in
+// SQL. A null in the operand that is not selected has no effect. Lit(nil) is the null of the
 // type of the other one.
 func If(condition, a, b Expr) Expr { return makeMany(exprtree.IfElse, condition, a, b) }
 

@@ -1051,12 +1051,7 @@ class Then:
         """The value of all other rows; None is null."""
         made: Any = value
         for condition, chosen in reversed(self._chosen):
-            if made is None:
-                # A choice is null if its condition is: the last one is true or null.
-                true_or_null = call("if", condition.fill_null(False), True, lit(None, "bool"))
-                made = call("if", true_or_null, chosen, chosen)
-            else:
-                made = call("if", condition.fill_null(False), chosen, made)
+            made = call("if", condition, chosen, made)
         result: Expr = made
         return result.alias_of(self._chosen[0][1])
 

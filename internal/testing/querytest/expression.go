@@ -173,14 +173,11 @@ func (d *drawer) filled(e expression) expression {
 func (d *drawer) chosen(e expression, depth int) expression {
 	c, other := d.condition(depth-1), d.literal(e.kind)
 	return expression{gpuframe.If(c.expr, e.expr, other.expr), e.kind, func(row Row) any {
-		switch c.of(row) {
-		case true:
+		if c.of(row) == true {
 			return e.of(row)
-		case false:
-			return other.of(row)
 		}
-		return nil
-	}, fmt.Sprintf("case when %[1]s then %[2]s when not %[1]s then %[3]s end", c.sql, e.sql, other.sql)}
+		return other.of(row)
+	}, fmt.Sprintf("case when %s then %s else %s end", c.sql, e.sql, other.sql)}
 }
 
 // condition draws an expression of bools.
