@@ -26,7 +26,8 @@ func (e Expr) Mod(x any) Expr { return binary(e, x, expr.Expr.Mod) }
 // Pow is e to the power of x.
 func (e Expr) Pow(x any) Expr { return binary(e, x, expr.Expr.Pow) }
 
-// Eq is e == x.
+// Eq is e == x. All comparisons have the order of keys and sorts: NaN equals itself and is greater
+// than every number, and −0 equals 0. EqIEEE and the others of this name compare as IEEE 754 does.
 func (e Expr) Eq(x any) Expr { return binary(e, x, expr.Expr.Eq) }
 
 // Ne is e != x.
@@ -43,6 +44,25 @@ func (e Expr) Gt(x any) Expr { return binary(e, x, expr.Expr.Gt) }
 
 // Ge is e ≥ x.
 func (e Expr) Ge(x any) Expr { return binary(e, x, expr.Expr.Ge) }
+
+// EqIEEE is e == x of numbers, false if one is NaN.
+func (e Expr) EqIEEE(x any) Expr { return binary(e, x, expr.Expr.EqIEEE) }
+
+// NeIEEE is e != x of numbers, true if one is NaN.
+func (e Expr) NeIEEE(x any) Expr { return binary(e, x, expr.Expr.NeIEEE) }
+
+// LtIEEE is e < x of numbers, false if one is NaN.
+func (e Expr) LtIEEE(x any) Expr { return binary(e, x, expr.Expr.LtIEEE) }
+
+// LeIEEE is e ≤ x of numbers, false if one is NaN.
+func (e Expr) LeIEEE(x any) Expr { return binary(e, x, expr.Expr.LeIEEE) }
+
+// GtIEEE is e > x of numbers, false if one is NaN. Unlike Gt it leaves out row groups of files by
+// their greatest value, which tells nothing of NaN.
+func (e Expr) GtIEEE(x any) Expr { return binary(e, x, expr.Expr.GtIEEE) }
+
+// GeIEEE is e ≥ x of numbers, false if one is NaN; see GtIEEE.
+func (e Expr) GeIEEE(x any) Expr { return binary(e, x, expr.Expr.GeIEEE) }
 
 // Between is low ≤ e ≤ high.
 func (e Expr) Between(low, high any) Expr { return e.Ge(low).And(e.Le(high)) }

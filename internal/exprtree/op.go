@@ -62,7 +62,7 @@ const (
 	ShiftRight
 
 	// The comparisons give bool. Operands are Numbers, bool, Decimals of one scale, or
-	// temporal of one type. Floats follow IEEE 754: NaN is unequal to all. Strings
+	// temporal of one type. NaN equals itself and is greater than all numbers. Strings
 	// compare by their bytes, a prefix first: a string operand is a Column (utf8, large
 	// utf8, binary, large binary, fixed-size binary, or a dictionary of these) or a
 	// Literal with a string Value. A dictionary index that is out of range or selects a

@@ -164,6 +164,13 @@ func (b *binder) clamp(operands []operand) (*exprtree.Node, error) {
 	value, low, high := nodes[0], nodes[1], nodes[2]
 	below := b.node(exprtree.Less, boolean, value, low)
 	above := b.node(exprtree.Greater, boolean, value, high)
+	if exprtree.KindOf(t).IsFloat() { // NaN stays, and is no bound
+		number := func(x *exprtree.Node) *exprtree.Node {
+			return b.node(exprtree.Not, boolean, b.node(exprtree.IsNaN, boolean, x))
+		}
+		below = b.node(exprtree.AndStrict, boolean, below, number(low))
+		above = b.node(exprtree.AndStrict, boolean, above, number(value))
+	}
 	return b.node(exprtree.IfElse, t, below, low, b.node(exprtree.IfElse, t, above, high, value)), nil
 }
 

@@ -367,6 +367,30 @@ class Expr(_Aggregates):
     def __ge__(self, other: IntoExpr) -> Expr:
         return call("ge", self, other)
 
+    def eq_ieee(self, other: IntoExpr) -> Expr:
+        """``==`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("eq_ieee", self, other)
+
+    def ne_ieee(self, other: IntoExpr) -> Expr:
+        """``!=`` of numbers as IEEE 754 has it: True if one is NaN."""
+        return call("ne_ieee", self, other)
+
+    def lt_ieee(self, other: IntoExpr) -> Expr:
+        """``<`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("lt_ieee", self, other)
+
+    def le_ieee(self, other: IntoExpr) -> Expr:
+        """``<=`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("le_ieee", self, other)
+
+    def gt_ieee(self, other: IntoExpr) -> Expr:
+        """``>`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("gt_ieee", self, other)
+
+    def ge_ieee(self, other: IntoExpr) -> Expr:
+        """``>=`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("ge_ieee", self, other)
+
     def __and__(self, other: IntoExpr) -> Expr:
         return call("and", self, other)
 
