@@ -167,3 +167,47 @@ func TestWindowsBeyondTheType(t *testing.T) {
 		})
 	})
 }
+
+// TestQuantilesOfExtremes interpolates between values with a difference that overflows, of groups, in
+// windows and of all rows.
+func TestQuantilesOfExtremes(t *testing.T) {
+	most := math.MaxFloat64
+	x, g := gpuframe.Col("f"), gpuframe.Col("g")
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		for _, c := range []struct {
+			low, high, q, want float64
+		}{
+			{-most, most, 0.5, 0}, {-most, most, 0.25, -most / 2}, {-most, most, 1, most}, {most, most, 0.3, most},
+			{-1, most, 0.5, most / 2}, {math.Inf(-1), 1, 0.5, math.Inf(-1)}, {1, 3, 0.5, 2},
+		} {
+			q := e.Records(nil, floatRecord(t, "f", c.low, c.high)).With(gpuframe.Lit(1).As("g"))
+			want := []string{fmt.Sprint(c.want)}
+			text := func(q gpuframe.Query) []string {
+				lines := collect(t, q)
+				for i, line := range lines {
+					var value float64
+					_, err := fmt.Sscan(line, &value)
+					require.NoError(t, err)
+					lines[i] = fmt.Sprint(value)
+				}
+				return lines
+			}
+			require.Equal(t, want, text(q.Select(x.Quantile(c.q))), "%v", c)
+			require.Equal(t, want, text(q.GroupBy(g).Agg(x.Quantile(c.q)).Select(x)), "%v", c)
+			require.Equal(t, append(want, want...), text(q.Select(x.Quantile(c.q).Over(gpuframe.By(g).OrderBy(x).Rows(-5, 5)))), "%v", c)
+		}
+	})
+}
+
+// TestSumsOfBools are signed: a difference of two counts can be negative.
+func TestSumsOfBools(t *testing.T) {
+	f, g := gpuframe.Col("f"), gpuframe.Col("g")
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		q := e.Records(nil, floatRecord(t, "f", 1, -1, -2)).With(f.Gt(0).As("up"), f.Lt(0).As("down"), gpuframe.Lit(1).As("g"))
+		difference := gpuframe.Col("up").Sum().Sub(gpuframe.Col("down").Sum()).As("d")
+		require.Equal(t, []string{"-1"}, collect(t, q.Select(difference)))
+		require.Equal(t, []string{"1 -1"}, collect(t, q.GroupBy(g).Agg(difference)))
+		require.Equal(t, []string{"-1", "-1", "-1"}, collect(t, q.Select(gpuframe.Col("up").Sum().Over(gpuframe.By(g)).Sub(gpuframe.Col("down").Sum().Over(gpuframe.By(g))))))
+		require.Equal(t, []string{"-1"}, collect(t, q.Select(gpuframe.Col("up").Product().Sub(1))))
+	})
+}
