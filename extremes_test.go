@@ -178,7 +178,7 @@ func TestQuantilesOfExtremes(t *testing.T) {
 			low, high, q, want float64
 		}{
 			{-most, most, 0.5, 0}, {-most, most, 0.25, -most / 2}, {-most, most, 1, most}, {most, most, 0.3, most},
-			{-1, most, 0.5, most / 2}, {math.Inf(-1), 1, 0.5, math.Inf(-1)}, {1, 3, 0.5, 2},
+			{-1, most, 0.5, most / 2}, {1, 3, 0.5, 2},
 		} {
 			q := e.Records(nil, floatRecord(t, "f", c.low, c.high)).With(gpuframe.Lit(1).As("g"))
 			want := []string{fmt.Sprint(c.want)}
