@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check explore lint tidy portable race full nocgo asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick lint gofmt tables words vet staticcheck typecheck tidy portable race race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -19,40 +19,81 @@ demo: ## load real data onto a device, hand it over, take it back
 # GPUFRAME_SEED=0, and with plain `go test`, every run draws others; see explore.
 export GPUFRAME_SEED ?= 20261123
 
-# Packages that lint vets are not vetted again by their tests. The time limit only ends
+# The compiler collects garbage less often than its default, and writes no debug information
+# for debuggers: a third less time. Programs and tests keep Go's defaults.
+ifeq (,$(findstring toolexec,$(GOFLAGS)))
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -gcflags=all=-dwarf=false '-toolexec=env GOGC=400'
+endif
+# The race detector waits a second at the end of each program by default.
+export GORACE ?= atexit_sleep_ms=0
+
+# Packages that vet has read are not vetted again by their tests. The time limit only ends
 # tests that hang: no test may depend on the speed of the machine.
-TEST := $(GO) test -vet=off -timeout 90m
+TEST := $(GO) test -vet=off -timeout 40m
+# The packages of test, race and full.
+PACKAGES ?=
 
 test: ## build everything and test it at small sizes, on each device present: minutes
-	$(TEST) -short ./...
+	$(TEST) -short $(or $(PACKAGES),./...)
 	@echo "test: ok"
 
-check: ## everything that CI runs
-	$(MAKE) lint tidy sizes portable race full nocgo asan bundle-check
-	@# The tests of the Python package use one processor; the others fill the rest.
-	$(MAKE) --jobs=2 --output-sync=target pytest gorgonia-check arrow18 flight beam opentelemetry ptx-check examples handover sharing wheel
-	@echo "check: ok"
+check: ## what CI runs: each package once, and the stages whose files have changed
+	scripts/check.sh
 
-lint:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
-	scripts/docs-tables.sh --check
+check-all: ## everything that CI could run
+	CI_ALL=1 scripts/check.sh
+
+quick: ## what fails cheaply; every fault is reported
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target gofmt tidy tables words typecheck lint sizes
+
+lint: vet staticcheck
+
+gofmt:
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	  test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 
 tidy:
 	$(GO) mod tidy -diff
+	$(GO) -C tools mod tidy -diff
 
-portable: ## every package compiles on every platform, with and without cgo
-	CGO_ENABLED=0 GOOS=linux GOARCH=386 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./device/... ./internal/streamcopy # the rest is as on darwin/arm64
+tables: ## the tables in documents are those that tests have printed
+	scripts/docs-tables.sh --check
 
-race: ## under the race detector, at small sizes; internal/lint reads files only
-	$(TEST) -race -short $$($(GO) list ./... | grep -v internal/lint)
+words: ## import directions, phrases and names that internal/lint counts
+	$(TEST) ./internal/lint
+
+vet:
+	$(GO) vet ./...
+
+# Tools have a module of their own, so that programs with gpuframe do not get their dependencies.
+build/tools/%: tools/go.mod tools/go.sum $(wildcard tools/*/*.go)
+	$(GO) -C tools build -o ../$@ $(or $(filter honnef%,$(TOOL)),./$*)
+
+build/tools/staticcheck: TOOL := honnef.co/go/tools/cmd/staticcheck
+
+staticcheck: build/tools/staticcheck
+	$< ./...
+
+PLATFORMS := linux/386 darwin/arm64 windows/amd64 linux/arm64
+
+typecheck: build/tools/platforms ## every package and test compiles on every platform
+	$< . $(PLATFORMS)
+
+portable: ## vet on other platforms too
+	set -e; for platform in $(PLATFORMS); do \
+	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) vet ./...; done
+
+# The strictest checks of pointers that go to C are part of the same build. Without a list the
+# packages are those with goroutines or C of their own.
+race: ## under the race detector, at small sizes
+	GOEXPERIMENT=cgocheck2 $(TEST) -race -short $(or $(PACKAGES),$$(scripts/ci-stages.sh race))
+
+# GPUFRAME_RACE_TURN chooses a quarter of the tests on the emulator; without it all run.
+race-kernels: ## the operators under the race detector, at small sizes
+	$(MAKE) --no-print-directory race PACKAGES='./kernels/... ./internal/codegen ./internal/hashtable ./internal/radix ./internal/textrows'
 
 full: ## at full sizes
-	$(TEST) ./...
+	$(TEST) $(or $(PACKAGES),./...)
 
 nocgo: ## without cgo, and on 32 bits where the processor can
 	CGO_ENABLED=0 $(TEST) -short ./device/... ./memory/... ./column ./buffer/... ./kernels ./kernels/expr ./dlpack ./arrowdev ./share
@@ -60,9 +101,9 @@ nocgo: ## without cgo, and on 32 bits where the processor can
 	  CGO_ENABLED=0 GOARCH=386 $(TEST) -short ./device/... ./memory ./column ./buffer; \
 	else echo "nocgo: 386 runs on amd64 only"; fi
 
-asan: ## what shares memory with C, under the address sanitizer and the strictest pointer checks
-	ASAN_OPTIONS=allocator_may_return_null=1 $(TEST) -asan -short ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap
-	GOEXPERIMENT=cgocheck2 $(TEST) -short ./device/... ./dlpack ./arrowdev/... ./share ./memory
+memcheck: ## what shares memory with C, under the address sanitizer and the strictest pointer checks
+	GOEXPERIMENT=cgocheck2 ASAN_OPTIONS=allocator_may_return_null=1 \
+	  $(TEST) -asan -short ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap ./internal/forks
 
 examples:
 	$(GO) run ./examples/quickstart
@@ -102,6 +143,8 @@ pytest: $(GPUFRAME) $(FAKECUDA) ## the Python package against the libraries that
 	    $(PYTHON) -m pytest -q -p no:cacheprovider python/tests; \
 	else echo "pytest: there is no pytest here"; fi
 
+python: pytest handover sharing wheel ## the Python package and its library
+
 ptx: ## compile the kernels; needs clang-19
 	kernels/build.sh
 
@@ -117,21 +160,24 @@ gorgonia-check:
 	else echo "gorgonia-check: the module over gorgonia.org/cu is not tested"; fi
 
 arrow18: ## the module for arrow-go v18; its dependencies are fetched
+	$(GO) -C arrow18 mod tidy -diff
 	$(GO) -C arrow18 vet ./...
-	$(GO) -C arrow18 test -vet=off -timeout 90m ./...
+	$(GO) -C arrow18 test -vet=off -timeout 40m ./...
 
 flight: ## the module for Arrow Flight, at small sizes under the race detector; its dependencies are fetched
-	$(GO) -C flight vet ./...
-	$(GO) -C flight test -vet=off -timeout 90m -race -short ./...
+	$(GO) -C flight mod tidy -diff
+	$(GO) -C flight vet -race ./...
+	$(GO) -C flight test -vet=off -timeout 40m -race -short ./...
 
 beam: ## the module for Apache Beam; its dependencies are fetched
+	$(GO) -C beam mod tidy -diff
 	$(GO) -C beam vet ./...
-	$(GO) -C beam test -vet=off -timeout 90m -short ./...
+	$(GO) -C beam test -vet=off -timeout 40m -short ./...
 
 opentelemetry: ## the module for OpenTelemetry; its dependencies are fetched
-	$(GO) -C observe/opentelemetry vet ./...
 	$(GO) -C observe/opentelemetry mod tidy -diff
-	$(GO) -C observe/opentelemetry test -vet=off -timeout 90m -race ./...
+	$(GO) -C observe/opentelemetry vet -race ./...
+	$(GO) -C observe/opentelemetry test -vet=off -timeout 40m -race ./...
 
 cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
 	scripts/fetch-cuda-header.sh

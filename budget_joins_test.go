@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
@@ -55,7 +56,7 @@ func TestJoinsOfOneKey(t *testing.T) {
 	near := gpuframe.Matching(place.Mul(10).Sub(gpuframe.Col("place_right")).Abs().Lt(40).And(place.Mod(3).Lt(2)))
 	queries := map[string]func(e *gpuframe.Engine) gpuframe.Query{}
 	for _, kind := range []gpuframe.JoinKind{gpuframe.Inner, gpuframe.Left, gpuframe.Semi, gpuframe.Anti} {
-		if testing.Short() && kind == gpuframe.Inner {
+		if testing.Short() && kind == gpuframe.Inner || race.Enabled && kind != gpuframe.Left {
 			continue // the pairs of a left join are made in the same way
 		}
 		queries["few "+kind.String()] = func(e *gpuframe.Engine) gpuframe.Query {

@@ -26,6 +26,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/internal/testing/querytest"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 	"github.com/gpuframe/gpuframe/memory/resource"
@@ -151,8 +152,11 @@ func TestSeveralDevicesAreOne(t *testing.T) {
 	for name, q := range queriesOfDevices(one.Records(nil, records...), one.Records(nil, others...)) {
 		want[name] = lines(t, q)
 	}
-	counts := []int{2, 3, 8} // of 8, some have no batch
-	if testing.Short() {
+	counts, limits := []int{2, 3, 8}, []int64{6, 40, 300, 1000} // of 8, some have no batch
+	switch {
+	case race.Enabled:
+		counts, limits = []int{3}, []int64{40}
+	case testing.Short():
 		counts = []int{3, 8}
 	}
 	for _, count := range counts {
@@ -170,7 +174,7 @@ func TestSeveralDevicesAreOne(t *testing.T) {
 			}
 			require.Equal(t, want[name], lines(t, q), "%s of tables on %d devices", name, count)
 		}
-		for _, few := range []int64{6, 40, 300, 1000} {
+		for _, few := range limits {
 			e.KeepFew(few)
 			for name, q := range queriesOfDevices(e.Records(nil, records...), e.Records(nil, others...)) {
 				require.Equal(t, want[name], lines(t, q), "%s on %d devices, %d are few", name, count, few)

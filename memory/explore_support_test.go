@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/explore"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
@@ -95,7 +96,7 @@ func skipInShortTests(t *testing.T) {
 // exploreQueue explores the actors that setUp adds.
 func exploreQueue(t *testing.T, setUp func(s *queueScene)) {
 	t.Helper()
-	if raceDetector {
+	if race.Enabled {
 		t.Skip("one goroutine runs at a time here, and the race detector is slow")
 	}
 	host, err := device.Open("host")

@@ -6,23 +6,20 @@
 # would be half a gigabyte, and twice as large as this when compressed.
 #
 #   gpu-bundle.sh              build/gpu.tar.xz
-#   GPU_BUNDLE_MIB=60          the size in MiB above which it fails
+#   GPU_BUNDLE_MIB=60          the size in MiB above which it warns; a tenth above it fails
 #   GPU_BUNDLE_DATA=flights-3m.parquet   data files to add from examples/data or ../shared/data
 set -euo pipefail
 cd "$(dirname "$0")/.."
-limit=${GPU_BUNDLE_MIB:-60} # a call takes 64 MiB, including the working tree
+limit=${GPU_BUNDLE_MIB:-56} # a call takes 64 MiB, including the working tree
 out=$PWD/build/gpu
 src=$out/src
 rm -rf "$out" && mkdir -p "$src" "$out/data" "$out/tests"
 
 # The current tree, committed or not. The data is a separate upload, done once.
-git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|flight|beam|observe/opentelemetry|\.ci)/' |
+git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|arrow18|flight|beam|observe/opentelemetry|tools|\.ci)/' |
     while IFS= read -r file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
     tar --null -T - -cf - | tar -C "$src" -xf -
 find "$src" -name __pycache__ -prune -exec rm -rf {} +
-for tool in $(go -C "$src" mod edit -json | awk '/"Tool"/ {on=1} on && /"Path"/ {gsub(/[",]/, ""); print $2} on && /\]/ {on=0}'); do
-    go -C "$src" mod edit -droptool="$tool"
-done
 go -C "$src" mod vendor
 # go mod vendor omits folders without Go files, such as that of cdata's C headers.
 cdata=github.com/apache/arrow/go/v17/arrow/cdata
@@ -36,18 +33,6 @@ target=$(go env GOOS)_$(go env GOARCH)
 mkdir -p "$out/go/bin" "$out/go/pkg/tool/$target" "$out/go/src/vendor"
 cp "$root/VERSION" "$root/go.env" "$out/go/"
 cp "$root/bin/go" "$out/go/bin/"
-for tool in asm cgo compile link vet; do cp "$root/pkg/tool/$target/$tool" "$out/go/pkg/tool/$target/"; done
-cp -r "$root/pkg/include" "$out/go/pkg/"
-cp "$root/src/go.mod" "$root/src/go.sum" "$out/go/src/"
-cp "$root/src/vendor/modules.txt" "$out/go/src/vendor/"
-{
-    go -C "$src" list -mod=vendor -deps -test -f '{{if .Standard}}{{.Dir}}{{end}}' ./...
-    go -C "$src" list -mod=vendor -race -deps -test -f '{{if .Standard}}{{.Dir}}{{end}}' ./...
-} | sort -u | while IFS= read -r folder; do
-    if [ ! -d "$folder" ]; then continue; fi
-    mkdir -p "$out/go/${folder#"$root"/}"
-    find "$folder" -maxdepth 1 -type f ! -name '*_test.go' -exec cp {} "$out/go/${folder#"$root"/}/" \;
-done
 find "$out/go/src" -name '*.syso' ! -path "*/amd64v1/race_linux.syso" -delete
 
 cp scripts/run.sh "$out/"
@@ -75,6 +60,6 @@ tar -C build --sort=name -cf - gpu | xz -T0 --x86 --lzma2=preset=6,dict=64MiB >b
 size=$(stat -c %s build/gpu.tar.xz)
 echo "build/gpu.tar.xz: $((size >> 20)) MiB"
 if [ "$size" -gt $((limit << 20)) ]; then
-    echo "the bundle is larger than $limit MiB" >&2
-    exit 1
+    echo "gpu-bundle: WARNING: the bundle is larger than $limit MiB" >&2
+    if [ "$size" -gt $(((limit << 20) * 11 / 10)) ]; then exit 1; fi
 fi

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -64,7 +65,7 @@ func TestCourses(t *testing.T) {
 		} {
 			for name, value := range courses {
 				rows := 17_000
-				if raceDetector || testing.Short() && !longCourses[of.ID()] {
+				if race.Enabled || testing.Short() && !longCourses[of.ID()] {
 					rows = 500
 				}
 				for _, null := range []int{0, 5} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -144,7 +145,7 @@ func TestFloatSumIsAccurate(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		n := 70_000
-		if raceDetector {
+		if race.Enabled {
 			n = 10_000
 		}
 		b32, b64 := array.NewFloat32Builder(arrowmemory), array.NewFloat64Builder(arrowmemory)

@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -119,7 +120,7 @@ func same(a, b float64) bool {
 // on.
 func lengthsFor(dev *device.Device) []int {
 	switch {
-	case raceDetector:
+	case race.Enabled:
 		return []int{0, 33, 300}
 	case devicetest.Emulated(dev):
 		return []int{0, 33, 4097, 17_000}

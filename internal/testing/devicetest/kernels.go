@@ -2,14 +2,17 @@ package devicetest
 
 import (
 	"errors"
+	"hash/crc32"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/emulator"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 )
 
 // EachKernel is [Each] for tests that launch kernels. On machines without a GPU it also
@@ -28,7 +31,10 @@ func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 func WithKernels(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	t.Helper()
 	if os.Getenv(RequireCUDA) != "1" {
-		t.Run("emulated", func(t *testing.T) { f(t, emulator.Open(t)) })
+		t.Run("emulated", func(t *testing.T) {
+			skipOutOfTurn(t)
+			f(t, emulator.Open(t))
+		})
 	}
 	EachGPU(t, f)
 }
@@ -62,9 +68,32 @@ func OpenKernels(t testing.TB) *device.Device {
 	t.Helper()
 	dev, err := device.Open(standIn(firstGPU))
 	if errors.Is(err, device.ErrNotAvailable) && os.Getenv(RequireCUDA) != "1" {
+		skipOutOfTurn(t)
 		return emulator.Open(t)
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	return dev
 }
+
+// RaceTurn is the environment variable with a number that chooses the tests that run on the
+// emulator under the race detector: a quarter of them, by their names. The detector does not
+// watch emulated instructions, and they take most of the time of such a run. Without the
+// variable all tests run.
+const RaceTurn = "GPUFRAME_RACE_TURN"
+
+func skipOutOfTurn(t testing.TB) {
+	t.Helper()
+	text := os.Getenv(RaceTurn)
+	if !race.Enabled || text == "" {
+		return
+	}
+	turn, err := strconv.ParseUint(text, 10, 32)
+	require.NoError(t, err, RaceTurn)
+	if !inTurn(t.Name(), uint32(turn)) {
+		t.Skipf("%s=%s chooses other tests to run on the emulator under the race detector", RaceTurn, text)
+	}
+}
+
+// inTurn reports whether a test is of the quarter that a turn chooses.
+func inTurn(name string, turn uint32) bool { return (crc32.ChecksumIEEE([]byte(name))+turn)%4 == 0 }

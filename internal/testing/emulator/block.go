@@ -71,7 +71,7 @@ func (b *block) fit(l *launch, warps int) {
 // resized returns a slice of a length, in the memory of another one if it is large enough.
 func resized[T any](s []T, length int) []T {
 	if cap(s) < length {
-		return make([]T, length, max(length, 2*cap(s)))
+		return make([]T, length, length+length/8)
 	}
 	return s[:length]
 }
@@ -97,8 +97,8 @@ func (w *warp) start(threads int) {
 	for i := range undefined {
 		undefined[i] = undefinedWord
 	}
-	for i := range w.rows {
-		w.rows[i] = undefined
+	for _, row := range w.block.launch.program.undefined {
+		w.rows[row] = undefined
 	}
 	for i := range w.predicates {
 		w.predicates[i] = undefinedWord & 0xffffffff

@@ -102,6 +102,7 @@ type program struct {
 	name           string
 	code           []instruction
 	rows           int
+	undefined      []int32 // rows that may be read before they are written
 	predicateRows  int
 	fill           []specialRow
 	parameters     []placed

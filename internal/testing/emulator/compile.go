@@ -18,13 +18,14 @@ const (
 )
 
 type symbol struct {
-	kind    symbolKind
-	typ     typ
-	row     int32 // −1 until it is used
-	address uint64
-	bytes   int
-	targets []string
-	scope   *scope
+	kind     symbolKind
+	typ      typ
+	row      int32 // −1 until it is used
+	register int32 // its number, if it has a row
+	address  uint64
+	bytes    int
+	targets  []string
+	scope    *scope
 }
 
 // scope holds the declarations of one block in braces.
@@ -80,16 +81,35 @@ type compiler struct {
 	shared  map[string]*symbol
 	out     *program
 	fixups  []fixup
-	special map[string]source
-	sink    int32
+	special map[string]struct{ register, row int32 }
+
+	// sink is the row of results that nothing reads, −1 until it is used.
+	sink, sinkRegister int32
+	registers          int32
+	// assigned is nil in the first pass: each register then has a row.
+	assigned *assignment
+	// current are the registers of the instruction at hand, all those of the emitted ones.
+	current registerUse
+	all     []registerUse
 }
 
 // compile compiles a kernel to a program. globals holds the addresses of module
 // variables.
 func compile(m *module, globals map[string]*symbol, f *function) (out *program, err error) {
 	defer recovered(&err)
-	c := &compiler{module: m, globals: globals, shared: map[string]*symbol{}, special: map[string]source{},
-		out: &program{name: f.name, maxThreads: f.maxThreads, required: f.required, version: m.version}, sink: -1}
+	first := pass(m, globals, f, nil)
+	rows := assignRows(first.out.code, first.all, int(first.registers), first.out.fill)
+	out = pass(m, globals, f, &rows).out
+	out.rows, out.undefined = rows.count, rows.undefined
+	return out, nil
+}
+
+// pass compiles a kernel with assigned rows, or with a row for each register.
+func pass(m *module, globals map[string]*symbol, f *function, assigned *assignment) *compiler {
+	c := &compiler{
+		module: m, globals: globals, shared: map[string]*symbol{}, special: map[string]struct{ register, row int32 }{}, assigned: assigned, sink: -1,
+		out: &program{name: f.name, maxThreads: f.maxThreads, required: f.required, version: m.version},
+	}
 	top := newScope(nil, nil)
 	for name, s := range globals {
 		top.symbols[name] = s
@@ -111,7 +131,7 @@ func compile(m *module, globals map[string]*symbol, f *function) (out *program, 
 	c.emit(instruction{kind: leave, guard: -1, line: f.last, text: "ret at the end of the function"})
 	c.resolve()
 	c.out.localBytes = roundUp(c.out.localBytes, 16)
-	return c.out, nil
+	return c
 }
 
 func roundUp(n, unit int) int {
@@ -123,6 +143,8 @@ func roundUp(n, unit int) int {
 
 func (c *compiler) emit(i instruction) int {
 	c.out.code = append(c.out.code, i)
+	c.all = append(c.all, c.current)
+	c.current = registerUse{}
 	return len(c.out.code) - 1
 }
 

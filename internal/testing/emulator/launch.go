@@ -47,12 +47,10 @@ func (e *emulator) execute(l launch, stream backend.Stream) error {
 	e.launched++
 	l.random = rand.New(rand.NewPCG(e.options.Seed, e.launched))
 	l.order = shuffled(l.random, uint64(l.grid[0])*uint64(l.grid[1])*uint64(l.grid[2]))
-	// Blocks of earlier launches are used again, because creating them costs more than a
-	// small launch.
-	l.free, e.idle = e.idle, nil
+	l.free = spare.take(l.resident)
 	err := l.run()
 	if err == nil {
-		e.idle = l.free
+		spare.put(l.free)
 		return nil
 	}
 	if !e.options.Tolerant {

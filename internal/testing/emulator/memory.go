@@ -57,7 +57,7 @@ func (in *ins) address(a argument, s space) addressing {
 		in.fail("%s is not declared", a.name)
 	}
 	if found.kind == registerSymbol {
-		in.register(a.name)
+		in.read(a.name)
 		if found.typ.bits < 32 || found.typ.float() {
 			in.fail("%s is not an address", a.name)
 		}

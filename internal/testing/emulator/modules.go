@@ -13,7 +13,6 @@ import (
 
 // loaded is a module on the device.
 type loaded struct {
-	module  *module
 	globals map[string]*symbol
 	kernels map[string]*program
 	memory  []backend.Pointer
@@ -24,38 +23,27 @@ type kernel struct {
 	dynamic int // limit of dynamic shared memory per launch
 }
 
-// ModuleLoad implements backend.Modules. It compiles every kernel, so that unknown
-// instructions are found before any launch.
-func (e *emulator) ModuleLoad(image []byte) (backend.Module, error) {
+// ModuleLoad implements backend.Modules.
+func (e *emulator) ModuleLoad(code []byte) (backend.Module, error) {
 	if err := e.usable(); err != nil {
 		return 0, err
 	}
-	text := string(bytes.TrimRight(image, "\x00"))
+	text := string(bytes.TrimRight(code, "\x00"))
 	if strings.HasPrefix(text, "\x7fELF") {
 		return 0, fmt.Errorf("emulator: ModuleLoad: the code is a cubin, the emulator takes PTX: %w", backend.ErrInvalidCode)
 	}
 	if strings.TrimSpace(text) == "" {
 		return 0, fmt.Errorf("emulator: ModuleLoad: the image is empty: %w", backend.ErrInvalidCode)
 	}
-	m, err := parse(text)
+	parsed, err := images.read(text)
 	if err != nil {
 		return 0, err
 	}
-	l := &loaded{module: m, globals: map[string]*symbol{}, kernels: map[string]*program{}}
-	if err := e.placeGlobals(l); err != nil {
+	if err := assembleOnce(text); err != nil {
 		return 0, err
 	}
-	for name, f := range m.functions {
-		if !f.entry || !f.hasBody {
-			continue
-		}
-		if l.kernels[name], err = compile(m, l.globals, f); err != nil {
-			e.drop(l)
-			return 0, err
-		}
-	}
-	if err := assembleOnce(text); err != nil {
-		e.drop(l)
+	l, err := e.place(parsed)
+	if err != nil {
 		return 0, err
 	}
 	e.mu.Lock()
@@ -66,21 +54,27 @@ func (e *emulator) ModuleLoad(image []byte) (backend.Module, error) {
 	return handle, nil
 }
 
+// place gives a module its memory on the device.
+func (e *emulator) place(parsed *image) (*loaded, error) {
+	l := &loaded{globals: map[string]*symbol{}, kernels: parsed.kernels}
+	if parsed.module == nil {
+		return l, nil
+	}
+	err := e.placeGlobals(l, parsed.variables)
+	if err == nil {
+		l.kernels, err = compileKernels(parsed.module, l.globals)
+	}
+	if err != nil {
+		e.drop(l)
+		return nil, err
+	}
+	return l, nil
+}
+
 // placeGlobals allocates the module's variables and writes their initial values.
-func (e *emulator) placeGlobals(l *loaded) (err error) {
-	defer func() {
-		if err != nil {
-			e.drop(l)
-		}
-	}()
+func (e *emulator) placeGlobals(l *loaded, variables []*variable) (err error) {
 	defer recovered(&err)
-	for _, v := range l.module.variables {
-		if v.space == "shared" || v.extern {
-			continue
-		}
-		if v.array && v.count == 0 {
-			v.count = len(v.init)
-		}
+	for _, v := range variables {
 		pointer, err := e.Alloc(uint64(max(v.bytes(), 1)))
 		if err != nil {
 			return err
@@ -88,12 +82,11 @@ func (e *emulator) placeGlobals(l *loaded) (err error) {
 		l.memory = append(l.memory, pointer)
 		l.globals[v.name] = &symbol{kind: globalSymbol, typ: v.typ, address: uint64(pointer), bytes: v.bytes()}
 	}
-	for _, v := range l.module.variables {
-		if to := l.globals[v.name]; to != nil {
-			l.initialize(v, to.address)
-			if v.space == "const" {
-				e.memory.add(to.address, uint64(v.bytes()), true)
-			}
+	for _, v := range variables {
+		to := l.globals[v.name]
+		l.initialize(v, to.address)
+		if v.space == "const" {
+			e.memory.add(to.address, uint64(v.bytes()), true)
 		}
 	}
 	return nil

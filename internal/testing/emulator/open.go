@@ -63,7 +63,6 @@ type shared struct {
 	graphs   sync.Mutex // held while a graph is launched
 	launches sync.Mutex // one at a time
 	launched uint64
-	idle     []*block
 }
 
 // Devices implements backend.Driver.
@@ -106,16 +105,29 @@ func newDriver(t testing.TB, o Options) driver {
 	return driver{&shared{options: o, test: t, modules: map[backend.Module]*loaded{}, functions: map[backend.Function]*kernel{}, captures: newCaptures()}}
 }
 
-// Register makes an emulated device that device.Open opens by the returned name.
+// Register makes an emulated device that device.Open opens by the returned name until the
+// end of the test.
 func Register(t testing.TB, options ...Options) (name string) {
 	t.Helper()
 	o := withDefaults(t, options)
 	name = fmt.Sprintf("emulator-%d", opened.Add(1))
-	require.NoError(t, device.Register(name, newDriver(t, o)))
+	d := newDriver(t, o)
+	require.NoError(t, device.Register(name, d))
+	t.Cleanup(d.clear)
 	if o.Ordinal != 0 {
 		name = fmt.Sprintf("%s:%d", name, o.Ordinal)
 	}
 	return name
+}
+
+// clear drops what the device has loaded. The registry keeps the device itself until the
+// process ends.
+func (s *shared) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.modules)
+	clear(s.functions)
+	s.captures = newCaptures()
 }
 
 // Emulated reports whether a device belongs to this package.

@@ -80,14 +80,26 @@ func (in *ins) register(name string) *symbol {
 		in.fail("%s is not a register", name)
 	}
 	if s.row < 0 {
-		s.row = in.c.newRow()
+		s.register, s.row = in.c.newRow()
 	}
 	return s
 }
 
-func (c *compiler) newRow() int32 {
-	c.out.rows++
-	return int32(c.out.rows - 1)
+// read returns a register that the instruction reads.
+func (in *ins) read(name string) *symbol {
+	s := in.register(name)
+	in.c.current.reads = append(in.c.current.reads, s.register)
+	return s
+}
+
+// newRow returns the number of the next register, and the row that it is assigned to.
+func (c *compiler) newRow() (register, row int32) {
+	register = c.registers
+	c.registers++
+	if c.assigned == nil {
+		return register, register
+	}
+	return register, c.assigned.rows[register]
 }
 
 // destination returns the row of a written register of exactly the type's width.
@@ -102,8 +114,9 @@ func (in *ins) destination(a argument, t typ) int32 {
 
 func (in *ins) sinkRow() int32 {
 	if in.c.sink < 0 {
-		in.c.sink = in.c.newRow()
+		in.c.sinkRegister, in.c.sink = in.c.newRow()
 	}
+	in.c.current.writes = append(in.c.current.writes, in.c.sinkRegister)
 	return in.c.sink
 }
 
@@ -120,6 +133,7 @@ func (in *ins) wideDestination(a argument, t typ) *symbol {
 	if s.typ.bits < t.bits {
 		in.fail("%s has %d bits, but the instruction has %d", a.name, s.typ.bits, t.bits)
 	}
+	in.c.current.writes = append(in.c.current.writes, s.register)
 	return s
 }
 
@@ -151,7 +165,7 @@ func (in *ins) sourceOf(a argument, t typ, wide bool) source {
 		if a.offset != 0 {
 			in.fail("a register with an offset")
 		}
-		in.register(a.name)
+		in.read(a.name)
 		if wide && s.typ.bits > t.bits {
 			return source{row: s.row}
 		}
@@ -182,13 +196,14 @@ func (in *ins) addressOf(s *symbol, offset int64, mask uint64) source {
 }
 
 func (c *compiler) specialSource(key string, value func(w *warp, lane int) uint64) source {
-	if s, ok := c.special[key]; ok {
-		return s
+	s, ok := c.special[key]
+	if !ok {
+		s.register, s.row = c.newRow()
+		c.special[key] = s
+		c.out.fill = append(c.out.fill, specialRow{s.row, value})
 	}
-	s := source{row: c.newRow()}
-	c.out.fill = append(c.out.fill, specialRow{s.row, value})
-	c.special[key] = s
-	return s
+	c.current.reads = append(c.current.reads, s.register)
+	return source{row: s.row}
 }
 
 // number returns an immediate as the bits of a type.

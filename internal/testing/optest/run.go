@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/pipelinetest"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -108,7 +109,7 @@ func (x *tested) refusals(t *testing.T, dev *device.Device) {
 func (x *tested) deviceCounts(t *testing.T, dev *device.Device) {
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	lengths := []int{100}
-	if !raceDetector {
+	if !race.Enabled {
 		lengths = append(lengths, x.Lengths[0])
 	}
 	for _, n := range lengths {
@@ -136,7 +137,7 @@ func (x *tested) estimate(t *testing.T, dev *device.Device) {
 	mgr := devicetest.Manager(t, dev, memory.Options{Resource: statistics})
 	for _, of := range x.Types {
 		for _, n := range []int{0, 1, 1000, x.Lengths[0]} {
-			if n > 1000 && (raceDetector || devicetest.Emulated(dev)) && !arrow.TypeEqual(of, x.Types[0]) {
+			if n > 1000 && (race.Enabled || devicetest.Emulated(dev)) && !arrow.TypeEqual(of, x.Types[0]) {
 				continue
 			}
 			in := sample(of, n)

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -29,9 +30,9 @@ const mostShort = 20_000
 func (s *Spec) lengths(dev *device.Device, of arrow.DataType) []int {
 	first := arrow.TypeEqual(of, s.Types[0])
 	switch {
-	case raceDetector && first:
+	case race.Enabled && first:
 		return few
-	case raceDetector:
+	case race.Enabled:
 		return []int{33}
 	case !first && (devicetest.Emulated(dev) || testing.Short() && dev.Kind() == device.Host):
 		return append([]int{1000}, few...)

@@ -1,0 +1,2 @@
+// Package race reports to tests whether the race detector is on, so that they choose smaller sizes.
+package race
