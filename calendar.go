@@ -2,6 +2,7 @@ package gpuframe
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -71,17 +72,35 @@ type windowing struct {
 	result func(begin expr.Expr) expr.Expr
 }
 
-// fixedWindows are windows of a number of the units of a type.
+// fixedWindows are windows of a number of the units of a type, which have numbers: neither these
+// nor their differences exceed 64 bits.
 func fixedWindows(t arrow.DataType, step int64) windowing {
-	every := expr.Lit(step)
+	number, every := arrow.DataType(arrow.PrimitiveTypes.Int64), expr.Lit(step)
+	if t.ID() == arrow.UINT64 {
+		number, every = arrow.PrimitiveTypes.Uint64, expr.LitOf(arrow.PrimitiveTypes.Uint64, uint64(step))
+	}
 	return windowing{
 		begin: func(at expr.Expr) expr.Expr {
-			units := at.Cast(arrow.PrimitiveTypes.Int64)
-			return units.Sub(units.Mod(every).Add(every).Mod(every))
+			units := at.Cast(number)
+			below := units.Mod(every).Cast(arrow.PrimitiveTypes.Int64).Lt(expr.Lit(int64(0)))
+			return units.Div(every).Sub(expr.If(below, expr.LitOf(number, 1), expr.LitOf(number, 0)))
 		},
-		between: func(begin, next expr.Expr) expr.Expr { return next.Sub(begin).Div(every) },
-		moved:   func(begin, windows expr.Expr) expr.Expr { return begin.Add(windows.Mul(every)) },
-		result:  func(begin expr.Expr) expr.Expr { return begin.Cast(t) },
+		between: func(begin, next expr.Expr) expr.Expr {
+			windows := next.Sub(begin).CastWrap(arrow.PrimitiveTypes.Int64)
+			// A number beyond 64 bits stays too large instead of becoming negative.
+			return expr.If(windows.Lt(expr.Lit(int64(0))), expr.Lit(int64(math.MaxInt64)), windows)
+		},
+		moved: func(begin, windows expr.Expr) expr.Expr { return begin.Add(windows.Cast(number)) },
+		result: func(begin expr.Expr) expr.Expr {
+			if t.ID() == arrow.UINT64 {
+				return begin.Mul(every)
+			}
+			// The first window may begin before the least value, which takes its place. A product of a
+			// duration is then null.
+			span := expr.LitOf(arrow.FixedWidthTypes.Duration_ns, arrow.Duration(step))
+			least := expr.Lit(int64(math.MinInt64) >> (64 - t.(arrow.FixedWidthDataType).BitWidth()))
+			return expr.Coalesce(begin.Mul(span).Cast(arrow.PrimitiveTypes.Int64).Cast(t), least.Cast(t))
+		},
 	}
 }
 

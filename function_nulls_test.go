@@ -155,3 +155,35 @@ func checkNullable(t *testing.T, q gpuframe.Query, name string, of arrow.DataTyp
 	}
 	return true
 }
+
+// TestChoicesOfNullConditions has SQL's meaning of null: a condition that is null is not true.
+func TestChoicesOfNullConditions(t *testing.T) {
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil))
+	defer b.Release()
+	b.Field(0).(*array.Int64Builder).AppendValues([]int64{1, -1, 0, 9}, []bool{true, true, false, true})
+	record := b.NewRecord()
+	defer record.Release()
+	x, null := gpuframe.Col("x"), gpuframe.LitOf(arrow.FixedWidthTypes.Boolean, nil)
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		for name, c := range map[string]struct {
+			of   gpuframe.Expr
+			want []string
+		}{
+			"numbers":          {gpuframe.If(x.Gt(0), x, 7), []string{"1", "7", "7", "9"}},
+			"bools":            {gpuframe.If(x.Gt(0), true, false), []string{"true", "false", "false", "true"}},
+			"literals of text": {gpuframe.If(x.Gt(0), "p", "n"), []string{"p", "n", "n", "p"}},
+			"text":             {gpuframe.If(x.Gt(0), x.Cast(arrow.BinaryTypes.String), "n"), []string{"1", "n", "n", "9"}},
+			"a null literal":   {gpuframe.If(null, 1, x), []string{"1", "-1", "(null)", "9"}},
+			"a nil":            {gpuframe.If(x.Gt(0), nil, 2), []string{"(null)", "2", "2", "(null)"}},
+			"cases":            {gpuframe.Case().When(x.Gt(5), "much").When(x.Gt(0), "more").When(x.IsNull(), nil).Else("less"), []string{"more", "less", "(null)", "much"}},
+			"cases, else null": {gpuframe.Case().When(x.Gt(5), 1.5).When(x.Gt(0), 2).Else(nil), []string{"2", "(null)", "(null)", "1.5"}},
+			"no cases":         {gpuframe.Case().Else(x), []string{"1", "-1", "(null)", "9"}},
+		} {
+			require.Equal(t, c.want, collect(t, e.Records(nil, record).Select(c.of.As("y"))), name)
+		}
+		// The branches of a case do not change one that is used again.
+		begun := gpuframe.Case().When(x.Gt(5), 1)
+		first, second := begun.When(x.Gt(0), 2).Else(0), begun.When(x.Gt(0), 3).Else(0)
+		require.Equal(t, []string{"2 3", "0 0", "0 0", "1 1"}, collect(t, e.Records(nil, record).Select(first.As("a"), second.As("b"))))
+	})
+}

@@ -1,6 +1,8 @@
 package gpuframe
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -35,7 +37,8 @@ func (e Expr) FloorMod(x any) Expr { return binary(e, x, expr.Expr.FloorMod) }
 // Pow is e to the power of x.
 func (e Expr) Pow(x any) Expr { return binary(e, x, expr.Expr.Pow) }
 
-// Eq is e == x.
+// Eq is e == x. All comparisons have the order of keys and sorts: NaN equals itself and is greater
+// than every number, and −0 equals 0. EqIEEE and the others of this name compare as IEEE 754 does.
 func (e Expr) Eq(x any) Expr { return binary(e, x, expr.Expr.Eq) }
 
 // Ne is e != x.
@@ -52,6 +55,25 @@ func (e Expr) Gt(x any) Expr { return binary(e, x, expr.Expr.Gt) }
 
 // Ge is e ≥ x.
 func (e Expr) Ge(x any) Expr { return binary(e, x, expr.Expr.Ge) }
+
+// EqIEEE is e == x of numbers, false if one is NaN.
+func (e Expr) EqIEEE(x any) Expr { return binary(e, x, expr.Expr.EqIEEE) }
+
+// NeIEEE is e != x of numbers, true if one is NaN.
+func (e Expr) NeIEEE(x any) Expr { return binary(e, x, expr.Expr.NeIEEE) }
+
+// LtIEEE is e < x of numbers, false if one is NaN.
+func (e Expr) LtIEEE(x any) Expr { return binary(e, x, expr.Expr.LtIEEE) }
+
+// LeIEEE is e ≤ x of numbers, false if one is NaN.
+func (e Expr) LeIEEE(x any) Expr { return binary(e, x, expr.Expr.LeIEEE) }
+
+// GtIEEE is e > x of numbers, false if one is NaN. Unlike Gt it leaves out row groups of files by
+// their greatest value, which tells nothing of NaN.
+func (e Expr) GtIEEE(x any) Expr { return binary(e, x, expr.Expr.GtIEEE) }
+
+// GeIEEE is e ≥ x of numbers, false if one is NaN; see GtIEEE.
+func (e Expr) GeIEEE(x any) Expr { return binary(e, x, expr.Expr.GeIEEE) }
 
 // Between is low ≤ e ≤ high.
 func (e Expr) Between(low, high any) Expr { return e.Ge(low).And(e.Le(high)) }
@@ -298,12 +320,37 @@ func (e Expr) Truncate(unit string) Expr {
 // DaysSince is the number of days from the day of x to the day of e.
 func (e Expr) DaysSince(x any) Expr { return binary(e, x, expr.Expr.DaysSince) }
 
-// If is a if the condition is true, b if it is false, and null if it is null. A nil is the
-// null of the other one's type: If(speed.Lt(0), nil, speed).
+// If is a if the condition is true, and b if it is false or null, as CASE of SQL. A nil is the
+// null of the other one's type: If(speed.Lt(0), nil, speed). [Case] has several conditions.
 func If(condition Expression, a, b any) Expr {
 	made := apply(func(list []expr.Expr) expr.Expr { return expr.If(list[0], list[1], list[2]) }, condition.expression(), operand(a), operand(b))
 	made.root = operand(a).Name()
 	return made
+}
+
+// Cases are the choices of [Case]. They are immutable.
+type Cases struct {
+	conditions []Expression
+	values     []any
+}
+
+// Case begins a choice by several conditions, CASE of SQL:
+//
+//	gpuframe.Case().When(speed.Lt(0), nil).When(speed.Lt(30), "slow").Else("fast")
+func Case() Cases { return Cases{} }
+
+// When adds the value of rows in which the condition is true, and no condition before it.
+func (c Cases) When(condition Expression, value any) Cases {
+	return Cases{append(slices.Clip(c.conditions), condition), append(slices.Clip(c.values), value)}
+}
+
+// Else is the value of the first condition that is true, or else the given one: of rows in which
+// all conditions are false or null. A nil is null.
+func (c Cases) Else(value any) Expr {
+	for i := len(c.conditions) - 1; i >= 0; i-- {
+		value = If(c.conditions[i], c.values[i], value)
+	}
+	return operand(value)
 }
 
 // Coalesce is the first of the values that is not null.

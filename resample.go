@@ -25,7 +25,7 @@ type Resampled struct {
 
 // Resample divides the rows into windows of a time, or of a number: every is a time.Duration,
 // an integer for integers, or a [Calendar] of days, weeks, months, quarters or years. Windows
-// of one length begin at multiples of it since 1970 UTC. With keys in by, each combination of
+// of one length begin at multiples of it since 1970 UTC, or at the least value of the type. With keys in by, each combination of
 // them has its own windows.
 //
 //	readings.Resample(ts, 15*time.Minute, sensor).Agg(value.Mean())
@@ -34,9 +34,9 @@ func (q Query) Resample(at Expression, every any, by ...Expression) Resampled {
 }
 
 // Agg makes a row for each window from the first to the last one with rows, in order: the keys
-// in by, the beginning of the window, and the values of expressions of aggregates. They are
-// null for a window without rows: FillNull, or FillForward and Interpolate over the keys, fill
-// them. Rows without a time are left out.
+// in by, the beginning of the window, and the values of expressions of aggregates. For a window
+// without rows counts are 0 and other aggregates null: FillNull, or FillForward and Interpolate
+// over the keys, fill them. Rows without a time are left out.
 func (r Resampled) Agg(aggregates ...Expression) Query {
 	list := unpack(aggregates)
 	return r.query.then("Resample", nil, func(b *binder, inputs []plan.Node) plan.Node {
@@ -70,7 +70,11 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 	if grouped == nil {
 		return nil
 	}
-	made, err := withEmptyWindows(grouped, len(r.by), windows)
+	empty := make([]expr.Expr, len(list))
+	for i, e := range list {
+		empty[i] = ofNoRows(e, grouped.Schema().Field(len(keys)+i).Type)
+	}
+	made, err := withEmptyWindows(grouped, len(r.by), windows, empty)
 	if err != nil {
 		b.report(readable{err})
 		return nil
@@ -78,10 +82,27 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 	return made
 }
 
+// ofNoRows is the value of an expression of aggregates for a window without rows, of a type: counts
+// are 0, and the expression is null if it has other aggregates.
+func ofNoRows(e Expr, t arrow.DataType) expr.Expr {
+	for _, p := range e.parts {
+		switch p.aggregation.Function {
+		case "count", "count_values", "null_count", "count_distinct":
+		default:
+			return expr.Null(t)
+		}
+	}
+	return e.value.Substitute(func(sub expr.Expr) (expr.Expr, bool) {
+		name, _ := sub.Column()
+		_, ok := e.parts[name]
+		return expr.Lit(int64(0)), ok
+	}).Cast(t)
+}
+
 // withEmptyWindows adds the windows without rows. The first columns of the input are keys,
-// then comes the beginning of the window.
-func withEmptyWindows(input plan.Node, keys int, windows windowing) (plan.Node, error) {
-	fields := input.Schema().Fields()
+// then comes the beginning of the window, then aggregates, of which empty has the values for
+// windows without rows.
+func withEmptyWindows(input plan.Node, keys int, windows windowing, empty []expr.Expr) (plan.Node, error) {
 	list, joined := names(input.Schema()), columnsWithoutIf(input.Schema(), keys+1)
 	result, number := list, plan.Computed("window")
 	if len(joined) > 0 {
@@ -122,9 +143,9 @@ func withEmptyWindows(input plan.Node, keys int, windows windowing) (plan.Node, 
 		case i == keys:
 			value = windows.result(windows.moved(begin, expr.Col(steps)))
 		case name == number:
-			value = ifWindow(steps, name, arrow.PrimitiveTypes.Int64)
+			value = ifWindow(steps, name, expr.Null(arrow.PrimitiveTypes.Int64))
 		case i > keys:
-			value = ifWindow(steps, name, fields[i].Type)
+			value = ifWindow(steps, name, empty[i-keys-1])
 		}
 		columns = append(columns, value.As(name))
 	}
@@ -139,9 +160,9 @@ func withEmptyWindows(input plan.Node, keys int, windows windowing) (plan.Node, 
 	return node(plan.NewSort(n, order, plan.All))
 }
 
-// ifWindow is a column where no step was taken from a window with rows, otherwise null.
-func ifWindow(steps, name string, t arrow.DataType) expr.Expr {
-	return expr.If(expr.Col(steps).Eq(expr.Lit(int64(0))), expr.Col(name), expr.Null(t))
+// ifWindow is a column where no step was taken from a window with rows, otherwise another value.
+func ifWindow(steps, name string, otherwise expr.Expr) expr.Expr {
+	return expr.If(expr.Col(steps).Eq(expr.Lit(int64(0))), expr.Col(name), otherwise)
 }
 
 // columnsWithoutIf returns the columns from a position on of types that expr.If does not have:

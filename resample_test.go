@@ -39,11 +39,11 @@ func TestResampleAnyType(t *testing.T) {
 		require.Equal(t, []string{
 			"k 0 Oslo [0] 1",
 			"k 10 Bonn [10] 1",
-			"k 20 (null) (null) (null)",
+			"k 20 (null) (null) 0",
 			"k 30 Rome [31] 1",
 			"(null) 10 Rome [11] 1",
-			"(null) 20 (null) (null) (null)",
-			"(null) 30 (null) (null) (null)",
+			"(null) 20 (null) (null) 0",
+			"(null) 30 (null) (null) 0",
 			"(null) 40 Oslo [42] 1",
 		}, collect(t, q))
 		require.Empty(t, collect(t, rows.Filter(at.Lt(0)).Resample(at, 10).Agg(city.First().As("first"))))

@@ -25,8 +25,12 @@ func (e Expr) Interpolate() Expr {
 // key of the order. A row without a place stays null.
 func (e Expr) InterpolateBy(x Expression) Expr {
 	// The distance from the least place of all rows keeps more digits of a time than the time itself.
+	// If its type does not hold it, it is null or has wrapped around to a negative number; the
+	// difference of two floats is as good then.
 	at := x.expression()
-	return e.interpolated(unary(at.Sub(at.Min().Over(By())), window.Real))
+	least := at.Min().Over(By())
+	distance := unary(at.Sub(least), window.Real)
+	return e.interpolated(Coalesce(If(distance.Ge(0), distance, LitOf(arrow.PrimitiveTypes.Float64, nil)), unary(at, window.Real).Sub(unary(least, window.Real))))
 }
 
 // interpolated interpolates by places that are floats.
@@ -46,7 +50,7 @@ func (e Expr) interpolated(x Expr) Expr {
 // time: ts.Session(30*time.Minute).Over(By(user).OrderBy(ts)). A row without a value, and the
 // one behind it, begin a session each.
 func (e Expr) Session(gap any) Expr {
-	begins := e.Sub(e.Lag(1)).Gt(gap).FillNull(true)
+	begins := apply(func(list []expr.Expr) expr.Expr { return list[0].Exceeds(list[1], list[2]) }, e, e.Lag(1), operand(gap)).FillNull(true)
 	made := If(begins, 1, 0).CumSum().inheriting()
 	made.root = e.Name()
 	return made

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -59,7 +60,7 @@ type Rows struct {
 
 // New makes a table of columns. Every field needs a column of its type. All columns
 // must have the same length: the row count or, with a count on the device, the
-// capacity.
+// capacity. The field of a column with nulls becomes nullable.
 //
 // # Ownership
 //
@@ -90,7 +91,7 @@ func assemble(schema *arrow.Schema, columns []*column.Column, rows Rows) (*Buffe
 	if err := checkColumns(schema, columns); err != nil {
 		return nil, err
 	}
-	b := &Buffer{schema: schema, columns: make([]*column.Column, 0, len(columns)), capacity: rows.Count}
+	b := &Buffer{schema: withNulls(schema, columns), columns: make([]*column.Column, 0, len(columns)), capacity: rows.Count}
 	b.references.Store(1)
 	if len(columns) > 0 {
 		b.capacity = int64(columns[0].Len())
@@ -153,6 +154,25 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column) error {
 		}
 	}
 	return nil
+}
+
+// withNulls returns the schema with the fields of columns with nulls nullable: writers set Nullable
+// to false without a check, and readers of the schema rely on it.
+func withNulls(schema *arrow.Schema, columns []*column.Column) *arrow.Schema {
+	var fields []arrow.Field
+	for i, c := range columns {
+		if c.NullCount() > 0 && !schema.Field(i).Nullable {
+			if fields == nil {
+				fields = slices.Clone(schema.Fields())
+			}
+			fields[i].Nullable = true
+		}
+	}
+	if fields == nil {
+		return schema
+	}
+	metadata := schema.Metadata()
+	return arrow.NewSchemaWithEndian(fields, &metadata, schema.Endianness())
 }
 
 // sameType is arrow.TypeEqual with a shortcut. arrow.TypeEqual compares most types by

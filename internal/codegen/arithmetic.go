@@ -28,6 +28,9 @@ func (l *lane) arithmetic(n *exprtree.Node) Value {
 	case k.family != integer:
 		return l.fail(n)
 	}
+	if n.IsTimeArithmetic() {
+		valid = l.and(valid, l.fitsTime(n.Op, a, b))
+	}
 	switch n.Op {
 	case exprtree.Add, exprtree.Subtract, exprtree.Multiply:
 		name := map[exprtree.Op]string{exprtree.Add: "add.", exprtree.Subtract: "sub.", exprtree.Multiply: "mul.lo."}[n.Op]
@@ -38,6 +41,28 @@ func (l *lane) arithmetic(n *exprtree.Node) Value {
 		valid = l.and(valid, defined)
 	}
 	return one(quotient, valid)
+}
+
+// fitsTime returns the predicate that the result of time arithmetic fits 64 bits. The operand b
+// of an operation of one operand is ignored.
+func (l *lane) fitsTime(op exprtree.Op, a, b ptx.Register) ptx.Register {
+	lowest := hexadecimal(1 << 63)
+	switch op {
+	case exprtree.Add, exprtree.Subtract:
+		// A sum overflows if both operands have the other sign, a difference if the operands
+		// have different signs and the result that of the second one.
+		result, other := l.wide("add.s64", a, b), l.wide("xor.b64", a, l.wide("not.b64", b))
+		if op == exprtree.Subtract {
+			result, other = l.wide("sub.s64", a, b), l.wide("xor.b64", a, b)
+		}
+		return l.predicate("setp.ge.s64", l.wide("and.b64", other, l.wide("xor.b64", a, result)), "0")
+	case exprtree.Multiply:
+		sign := l.wide("shr.s64", l.wide("mul.lo.s64", a, b), "63")
+		return l.predicate("setp.eq.s64", l.wide("mul.hi.s64", a, b), sign)
+	case exprtree.Divide:
+		return l.or(l.predicate("setp.ne.s64", a, lowest), l.predicate("setp.ne.s64", b, "-1"))
+	}
+	return l.predicate("setp.ne.s64", a, lowest)
 }
 
 // wrap wraps a result computed in 32 bits to a narrower integer.
@@ -96,15 +121,19 @@ func (l *lane) sign(n *exprtree.Node) Value {
 	case k.family != integer:
 		return l.fail(n)
 	}
+	valid := x.Valid
+	if n.IsTimeArithmetic() {
+		valid = l.and(valid, l.fitsTime(n.Op, a, ""))
+	}
 	switch n.Op {
 	case exprtree.Negate:
-		return one(l.wrap(k, l.op(k, "sub."+t, "0", a)), x.Valid)
+		return one(l.wrap(k, l.op(k, "sub."+t, "0", a)), valid)
 	case exprtree.Abs:
 		if !k.signed {
-			return one(a, x.Valid)
+			return one(a, valid)
 		}
 		negated := l.op(k, "sub."+t, "0", a)
-		return one(l.wrap(k, l.op(k, "max."+t, a, negated)), x.Valid)
+		return one(l.wrap(k, l.op(k, "max."+t, a, negated)), valid)
 	}
 	result := l.op(k, "selp."+untyped, "1", "0", l.predicate("setp.ne."+t, a, "0"))
 	if k.signed {

@@ -25,13 +25,32 @@ func (l *lane) compare(n *exprtree.Node) Value {
 	case decimal:
 		return one(l.decimalCompare(n.Op, x.Registers, y.Registers), valid)
 	case float:
-		if n.Op == exprtree.NotEqual {
-			name = "neu" // also true if one is NaN
-		}
+		return one(l.compareFloats(n.Op, k, x.Registers[0], y.Registers[0]), valid)
 	case unknown:
 		return l.fail(n)
 	}
 	return one(l.predicate("setp."+name+"."+k.arithmetic(), x.Registers[0], y.Registers[0]), valid)
+}
+
+// compareFloats orders NaN, which equals itself, behind all numbers. The instructions without a u
+// are false if one operand is NaN, those with it are true.
+func (l *lane) compareFloats(op exprtree.Op, k kind, x, y ptx.Register) ptx.Register {
+	compared := func(name string, x, y ptx.Register) ptx.Register {
+		return l.predicate("setp."+name+"."+k.arithmetic(), x, y)
+	}
+	switch op {
+	case exprtree.Greater:
+		return l.compareFloats(exprtree.Less, k, y, x)
+	case exprtree.GreaterEqual:
+		return l.compareFloats(exprtree.LessEqual, k, y, x)
+	case exprtree.Less:
+		return combine(l.b, "and", compared("ltu", x, y), compared("num", x, x))
+	case exprtree.LessEqual:
+		return l.or(compared("le", x, y), compared("nan", y, y))
+	case exprtree.NotEqual:
+		return l.not(l.compareFloats(exprtree.Equal, k, x, y))
+	}
+	return combine(l.b, "and", compared("equ", x, y), l.not(combine(l.b, "xor", compared("nan", x, x), compared("nan", y, y))))
 }
 
 // compareBools orders false before true.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -75,7 +76,7 @@ func (j *joining) findBounds(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, ok := literalOf(scalar.MakeNullScalar(t)); !ok {
+		if _, ok := literalOf(scalar.MakeNullScalar(t)); !ok || arrow.IsFloating(t.ID()) { // NaN is a key beyond the bounds
 			continue
 		}
 		found, err := reduce.Scalars(ctx, j.right, []reduce.Aggregate{reduce.Min(key), reduce.Max(key)}, j.options())

@@ -32,6 +32,16 @@ func (n *Node) Kind() Kind { return KindOf(n.Type) }
 // IsNullLiteral reports whether the node is a literal that is null.
 func (n *Node) IsNullLiteral() bool { return n.Op == Literal && n.Value == nil }
 
+// IsTimeArithmetic reports whether the node adds, subtracts, multiplies, divides or negates
+// temporal values: a result that the type does not hold is null instead of wrapping around.
+func (n *Node) IsTimeArithmetic() bool {
+	switch n.Op {
+	case Add, Subtract, Multiply, Divide, Negate, Abs:
+		return IsTemporal(n.Type)
+	}
+	return false
+}
+
 // AlwaysDefined reports whether a division of integers or a shift always has a result,
 // because its divisor or distance is a literal that allows it. It is false for all
 // other operations.

@@ -71,9 +71,9 @@ func (n *Node) nullable(operand func(*Node) bool, input func(int) bool) bool {
 func (n *Node) total() bool {
 	switch n.Op {
 	case Add, Subtract, Multiply, Negate, Abs:
-		return n.Kind() != Decimal
+		return n.Kind() != Decimal && !n.IsTimeArithmetic()
 	case Divide, Remainder:
-		return n.Kind().IsFloat() || n.AlwaysDefined()
+		return n.Kind().IsFloat() || n.AlwaysDefined() && !n.IsTimeArithmetic()
 	case ShiftLeft, ShiftRight:
 		return n.AlwaysDefined()
 	case ParseInteger, ParseDate, AddSpan, AddMonths, FloorSpan, FloorWeek, FloorMonths:

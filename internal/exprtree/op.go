@@ -20,16 +20,17 @@ const (
 	// if the result does not fit the precision of its type. Add and Subtract also
 	// support temporal types: package expr converts operands and result to types of one
 	// width and unit, and the node computes on the integers. Multiply, Divide and
-	// Remainder of durations work in the same way.
+	// Remainder of durations work in the same way. Temporal results that 64 bits do not
+	// hold are null.
 	Add
 	Subtract
 	Multiply
 	// Divide of Integers truncates; a zero divisor gives null; the lowest integer by −1
-	// wraps to itself. Divide of Floats follows IEEE 754. Remainder has the sign of the
+	// wraps to itself, and is null for a duration. Divide of Floats follows IEEE 754. Remainder has the sign of the
 	// dividend; a zero divisor gives null; for Floats it is C's fmod.
 	Divide
 	Remainder
-	// Negate and Abs wrap for the lowest integer. Sign of a Number gives −1, 0 or 1 in
+	// Negate and Abs wrap for the lowest integer, and give null for a duration. Sign of a Number gives −1, 0 or 1 in
 	// T; for NaN it gives NaN and for a zero float that zero. Negate and Abs also
 	// support Decimals and durations; Sign of a Decimal gives int64.
 	Negate
@@ -61,7 +62,7 @@ const (
 	ShiftRight
 
 	// The comparisons give bool. Operands are Numbers, bool, Decimals of one scale, or
-	// temporal of one type. Floats follow IEEE 754: NaN is unequal to all. Strings
+	// temporal of one type. NaN equals itself and is greater than all numbers. Strings
 	// compare by their bytes, a prefix first: a string operand is a Column (utf8, large
 	// utf8, binary, large binary, fixed-size binary, or a dictionary of these) or a
 	// Literal with a string Value. A dictionary index that is out of range or selects a
@@ -207,8 +208,9 @@ const (
 	Second
 	Subsecond
 
-	// AddSpan of a date or timestamp (UTC) and an int64 adds Constant units of the type as
-	// often as the int64; null if the type does not hold the result.
+	// AddSpan of a temporal value and an int64 adds Constant units of the type, which may be
+	// negative, as often as the int64; null if the type does not hold the result. The value
+	// may have another type of the same width.
 	AddSpan
 	// AddMonths of a date or timestamp and an int64 moves the date by a number of months.
 	// If the month has no such day it is the last day of the month. The time of the day

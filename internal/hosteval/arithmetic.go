@@ -13,6 +13,9 @@ import (
 // operation that the kind does not support.
 func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
 	kind := n.Arguments[0].Kind()
+	if n.IsTimeArithmetic() {
+		return e.timeArithmetic(n)
+	}
 	if kind.IsInteger() {
 		if result := e.wrapping(n, kind.Bits()); result != nil {
 			return result
@@ -43,6 +46,23 @@ func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
 		return e.decimals(n)
 	}
 	return nil
+}
+
+// timeArithmetic computes on the 64-bit integers of times, with null for what they do not hold.
+func (e *evaluation) timeArithmetic(n *exprtree.Node) arrow.Array {
+	switch n.Op {
+	case exprtree.Add:
+		return e.checkedBinary(n, checkedBinary(addEachTime))
+	case exprtree.Subtract:
+		return e.checkedBinary(n, checkedBinary(subtractEachTime))
+	case exprtree.Multiply:
+		return e.checkedBinary(n, checkedBinary(multiplyEachTime))
+	case exprtree.Divide:
+		return e.checkedBinary(n, checkedBinary(divideEachTime))
+	case exprtree.Abs:
+		return e.checkedUnary(n, eachChecked(func(x int64) (int64, bool) { return max(x, -x), x != math.MinInt64 }))
+	}
+	return e.checkedUnary(n, eachChecked(func(x int64) (int64, bool) { return -x, x != math.MinInt64 }))
 }
 
 func (e *evaluation) wrapping(n *exprtree.Node, bits int) arrow.Array {

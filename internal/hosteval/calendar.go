@@ -73,7 +73,10 @@ func (e *evaluation) moveInstant(n *exprtree.Node) arrow.Array {
 func scaleAndAdd(v, factor, add int64) (int64, bool) {
 	high, low := bits.Mul64(uint64(v), uint64(factor))
 	if v < 0 {
-		high -= uint64(factor) // factor is positive
+		high -= uint64(factor)
+	}
+	if factor < 0 {
+		high -= uint64(v)
 	}
 	sum, carry := bits.Add64(low, uint64(add), 0)
 	high += uint64(add>>63) + carry

@@ -23,7 +23,7 @@ func (e *evaluation) compare(n *exprtree.Node) arrow.Array {
 }
 
 // numberComparison returns the loop of a comparison. Greater uses the loop of Less with
-// exchanged operands. Floats compare as in IEEE 754: NaN is unequal to every number.
+// exchanged operands. NaN equals itself and is greater than all numbers.
 func numberComparison(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
 	switch {
 	case kind == exprtree.Decimal:
@@ -31,9 +31,9 @@ func numberComparison(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
 	case op != exprtree.Equal && op != exprtree.NotEqual:
 		return order(op, kind)
 	case kind == exprtree.Float32:
-		return equality[float32](op)
+		return floatEquality[float32](op)
 	case kind == exprtree.Float64:
-		return equality[float64](op)
+		return floatEquality[float64](op)
 	}
 	switch kind.Bits() { // for integers the sign is irrelevant
 	case 8:
@@ -72,9 +72,23 @@ func order(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
 	case exprtree.Uint64:
 		return orderOf[uint64](op)
 	case exprtree.Float32:
-		return orderOf[float32](op)
+		return floatOrder[float32](op)
 	}
-	return orderOf[float64](op)
+	return floatOrder[float64](op)
+}
+
+func floatEquality[T float](op exprtree.Op) comparisonLoop {
+	if op == exprtree.Equal {
+		return comparison(compareEach(func(x, y T) bool { return x == y || x != x && y != y }))
+	}
+	return comparison(compareEach(func(x, y T) bool { return x != y && (x == x || y == y) }))
+}
+
+func floatOrder[T float](op exprtree.Op) comparisonLoop {
+	if op == exprtree.Less || op == exprtree.Greater {
+		return comparison(compareEach(func(x, y T) bool { return x < y || y != y && x == x }))
+	}
+	return comparison(compareEach(func(x, y T) bool { return x <= y || y != y }))
 }
 
 func orderOf[T number](op exprtree.Op) comparisonLoop {
@@ -124,5 +138,8 @@ func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
 
 func (e *evaluation) isNaN(n *exprtree.Node) arrow.Array {
 	x := e.operand(n.Arguments[0])
-	return e.compared(x, x, numberComparison(exprtree.NotEqual, n.Arguments[0].Kind()))
+	if n.Arguments[0].Kind() == exprtree.Float32 {
+		return e.compared(x, x, comparison(notEqualEach[float32]))
+	}
+	return e.compared(x, x, comparison(notEqualEach[float64]))
 }

@@ -62,3 +62,17 @@ func lessEqualEach[T number](to []byte, x, y []T) {
 			bit(x[4] <= y[4])<<4 | bit(x[5] <= y[5])<<5 | bit(x[6] <= y[6])<<6 | bit(x[7] <= y[7])<<7
 	}
 }
+
+// compareEach is the loop of a comparison of floats.
+func compareEach[T float](holds func(x, y T) bool) func(to []byte, x, y []T) {
+	return func(to []byte, x, y []T) {
+		for i := range to {
+			x, y := (*[8]T)(x[8*i:]), (*[8]T)(y[8*i:])
+			truths := byte(0)
+			for j := range x {
+				truths |= bit(holds(x[j], y[j])) << j
+			}
+			to[i] = truths
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package hosteval
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
@@ -25,6 +26,45 @@ func remainderEach[T integer](to, x, y []T) (valid uint64) {
 	for i := range to {
 		if y[i] != 0 {
 			to[i] = x[i] % y[i]
+			valid |= 1 << i
+		}
+	}
+	return valid
+}
+
+// addEachTime gives null for a sum beyond 64 bits: both operands have the other sign.
+func addEachTime(to, x, y []int64) (valid uint64) {
+	for i := range to {
+		to[i] = x[i] + y[i]
+		valid |= uint64(bit(^(x[i]^y[i])&(x[i]^to[i]) >= 0)) << i
+	}
+	return valid
+}
+
+// subtractEachTime gives null for a difference beyond 64 bits.
+func subtractEachTime(to, x, y []int64) (valid uint64) {
+	for i := range to {
+		to[i] = x[i] - y[i]
+		valid |= uint64(bit((x[i]^y[i])&(x[i]^to[i]) >= 0)) << i
+	}
+	return valid
+}
+
+// multiplyEachTime gives null for a product beyond 64 bits.
+func multiplyEachTime(to, x, y []int64) (valid uint64) {
+	for i := range to {
+		product, fits := scaleAndAdd(x[i], y[i], 0)
+		to[i] = product
+		valid |= uint64(bit(fits)) << i
+	}
+	return valid
+}
+
+// divideEachTime gives null for a zero divisor, and for the lowest integer by -1.
+func divideEachTime(to, x, y []int64) (valid uint64) {
+	for i := range to {
+		if y[i] != 0 && (x[i] != math.MinInt64 || y[i] != -1) {
+			to[i] = x[i] / y[i]
 			valid |= 1 << i
 		}
 	}

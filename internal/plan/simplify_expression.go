@@ -155,7 +155,7 @@ func (s *simplifier) local(e expr.Expr) expr.Expr {
 			return expr.Lit(e.Operation() == "is_valid")
 		}
 	case "if_else":
-		if chosen, ok := operands[0].Literal(); ok && chosen != nil {
+		if chosen, ok := operands[0].Literal(); ok {
 			if chosen == true {
 				return s.instead(e, operands[1])
 			}

@@ -69,6 +69,8 @@ func init() { // a function's expressions refer to functions
 		"round_digits": with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.RoundDigits(o.member("digits").count()) }),
 		"eq":           binary(gpuframe.Expr.Eq), "ne": binary(gpuframe.Expr.Ne), "lt": binary(gpuframe.Expr.Lt),
 		"le": binary(gpuframe.Expr.Le), "gt": binary(gpuframe.Expr.Gt), "ge": binary(gpuframe.Expr.Ge),
+		"eq_ieee": binary(gpuframe.Expr.EqIEEE), "ne_ieee": binary(gpuframe.Expr.NeIEEE), "lt_ieee": binary(gpuframe.Expr.LtIEEE),
+		"le_ieee": binary(gpuframe.Expr.LeIEEE), "gt_ieee": binary(gpuframe.Expr.GtIEEE), "ge_ieee": binary(gpuframe.Expr.GeIEEE),
 		"and": binary(gpuframe.Expr.And), "or": binary(gpuframe.Expr.Or), "xor": binary(gpuframe.Expr.Xor),
 		"bit_and": binary(gpuframe.Expr.BitAnd), "bit_or": binary(gpuframe.Expr.BitOr), "bit_xor": binary(gpuframe.Expr.BitXor),
 		"fill_null": binary(gpuframe.Expr.FillNull),

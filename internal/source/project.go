@@ -44,9 +44,9 @@ func (p projection) record(record arrow.Record) arrow.Record {
 	return array.NewRecord(p.schema, columns, record.NumRows())
 }
 
-// plain returns a record without views, which the caller releases.
+// plain returns a record of the schema, without views, which the caller releases.
 func (p projection) plain(record arrow.Record) arrow.Record {
-	if plainSchema(record.Schema()) == record.Schema() {
+	if record.Schema() == p.schema || record.Schema().Equal(p.schema) {
 		record.Retain()
 		return record
 	}

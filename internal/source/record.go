@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -21,7 +22,8 @@ type recordList struct {
 }
 
 // Records is a source of records of a schema, possibly none. A nil schema stands for
-// that of the first record. Views of text and bytes become text and bytes.
+// that of the first record. Views of text and bytes become text and bytes. A field is nullable if its
+// arrays have nulls, also if the schema declares it as not nullable.
 //
 // # Ownership
 //
@@ -46,6 +48,9 @@ func Records(schema *arrow.Schema, list ...arrow.Record) (Source, error) {
 			return fail(fmt.Errorf("record %d has another schema than the source: %w", i, err))
 		}
 	}
+	schema = nullableWhere(schema, func(place int) bool {
+		return slices.ContainsFunc(list, func(record arrow.Record) bool { return record.Column(place).NullN() > 0 })
+	})
 	return &recordList{schema: schema, records: list}, nil
 }
 
@@ -112,12 +117,14 @@ func (r *recordsLeft) close(bool) error {
 // recordReader is a source that reads an Arrow record reader.
 type recordReader struct {
 	reader array.RecordReader
+	schema *arrow.Schema
 	used   atomic.Bool
 }
 
 // RecordReader is a source of the records of a reader. It can be opened once; the
 // second call of Open gives an error that wraps [ErrUsed]. A record whose columns have other
-// names or types than the schema of the reader gives one that wraps buffer.ErrSchema.
+// names or types than the schema of the reader gives one that wraps buffer.ErrSchema. All fields
+// are nullable: the records are not known before they are read.
 //
 // # Ownership
 //
@@ -133,13 +140,13 @@ func RecordReader(reader array.RecordReader) (Source, error) {
 	if reader.Schema() == nil {
 		return fail(fmt.Errorf("the reader has no schema before its first record: give it one: %w", ErrArgument))
 	}
-	return &recordReader{reader: reader}, nil
+	return &recordReader{reader: reader, schema: plainSchema(nullableWhere(reader.Schema(), unread))}, nil
 }
 
 func (s *recordReader) String() string { return "record reader" }
 
 func (s *recordReader) Schema(context.Context) (*arrow.Schema, error) {
-	return plainSchema(s.reader.Schema()), nil
+	return s.schema, nil
 }
 
 func (s *recordReader) Rows(context.Context) (rows int64, exact bool) { return -1, false }
@@ -149,7 +156,7 @@ func (s *recordReader) Bounds(context.Context, string) (low, high any, ok bool) 
 }
 
 func (s *recordReader) Open(_ context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
-	selected, err := project(plainSchema(s.reader.Schema()), request.Columns)
+	selected, err := project(s.schema, request.Columns)
 	if err != nil {
 		return nil, wrap(s, err)
 	}

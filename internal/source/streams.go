@@ -192,7 +192,7 @@ func (s *streams) Schema(ctx context.Context) (*arrow.Schema, error) {
 	for _, p := range s.paths.partitions {
 		fields = append(fields, p.field())
 	}
-	s.all = arrow.NewSchema(fields, nil)
+	s.all = nullableWhere(arrow.NewSchema(fields, nil), unread)
 	return s.all, nil
 }
 

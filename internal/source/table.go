@@ -11,8 +11,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -24,7 +26,8 @@ type tables struct {
 }
 
 // Tables is a source of tables of one schema, at least one. Readers return the tables
-// themselves or slices of them, without a copy.
+// themselves or slices of them, without a copy. A field is nullable if its columns may have nulls,
+// also if the schema of the tables declares it as not nullable.
 //
 // # Ownership
 //
@@ -47,7 +50,10 @@ func Tables(list ...*buffer.Buffer) (Source, error) {
 			return nil, &Error{Source: "tables", RowGroup: -1, Err: fmt.Errorf("table %d has another schema than table 0: %w", i, err)}
 		}
 	}
-	return &tables{schema: list[0].Schema(), tables: list}, nil
+	schema := nullableWhere(list[0].Schema(), func(place int) bool {
+		return slices.ContainsFunc(list, func(table *buffer.Buffer) bool { return op.Nullable(table.Column(place)) })
+	})
+	return &tables{schema: schema, tables: list}, nil
 }
 
 // devices returns the devices of tables, each once, in the order of the tables.
@@ -203,6 +209,9 @@ func (r *tableReader) part(table *buffer.Buffer, length int64) (*buffer.Buffer, 
 			return nil, err
 		}
 	}
+	if result, err = r.labelled(result); err != nil {
+		return nil, err
+	}
 	r.offset += length
 	r.rows += length
 	r.counters.Rows.Add(length)
@@ -210,6 +219,20 @@ func (r *tableReader) part(table *buffer.Buffer, length int64) (*buffer.Buffer, 
 		r.request.Progress(r.rows, r.bytes)
 	}
 	return result, nil
+}
+
+// labelled returns a table with the schema of the reader, whose fields may be nullable that the
+// schema of the table declares as not nullable. It takes the reference of the table.
+func (r *tableReader) labelled(table *buffer.Buffer) (*buffer.Buffer, error) {
+	if table.Schema() == r.schema || table.Schema().Equal(r.schema) {
+		return table, nil
+	}
+	columns := make([]*column.Column, table.NumColumns())
+	for i := range columns {
+		columns[i] = table.Column(i)
+	}
+	labelled, err := buffer.New(r.schema, columns, table.Rows())
+	return labelled, errors.Join(err, table.Release())
 }
 
 func (r *tableReader) Close() error {

@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// Operator computes a column of columns as a step of its own, before the kernel of the
+// Operator computes a column of columns in a separate step, before the kernel of the
 // expression that reads its result. The functions of lists and structs are operators. A
 // program links only the operators that it names.
 //

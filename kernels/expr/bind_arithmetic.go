@@ -85,14 +85,16 @@ func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.
 		if _, ok := commonZone([]arrow.DataType{left, right}); !ok {
 			return nil, undefined
 		}
-		return b.each(op, operands, span, stamped(left, unit), stamped(right, unit))
+		return b.moved(op, operands, span, stamped(left, unit), stamped(right, unit))
 	case op != exprtree.Add && op != exprtree.Subtract:
 		return b.lengths(op, operands, left, right, undefined)
 	case isInstant(left) && isLength(right):
-		return b.each(op, operands, stamped(left, unit), stamped(left, unit), span)
+		return b.moved(op, operands, stamped(left, unit), stamped(left, unit), span)
 	case op == exprtree.Add && isLength(left) && isInstant(right):
-		return b.each(op, operands, stamped(right, unit), span, stamped(right, unit))
-	case isLength(left) && isLength(right), op == exprtree.Subtract && isClock(left) && isClock(right):
+		return b.moved(op, operands, stamped(right, unit), span, stamped(right, unit))
+	case isLength(left) && isLength(right):
+		return b.moved(op, operands, span, span, span)
+	case op == exprtree.Subtract && isClock(left) && isClock(right):
 		return b.same(op, operands, span, span)
 	case isClock(left) && isLength(right), op == exprtree.Add && isLength(left) && isClock(right):
 		moved, err := b.same(op, operands, span, span)
@@ -102,6 +104,35 @@ func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.
 		return b.node(exprtree.Cast, timeOf(unit), moved), nil // null where it left the day
 	}
 	return nil, undefined
+}
+
+// moved makes the sum or difference of two temporal operands, which the node computes as those of
+// the given types. An operand of another unit is not converted, because the type may not hold
+// it although it holds the result: AddSpan adds its units in 128 bits.
+func (b *binder) moved(op exprtree.Op, operands []operand, result, left, right arrow.DataType) (*exprtree.Node, error) {
+	isCoarse := func(o operand) bool {
+		return o.node != nil && exprtree.DayOf(o.node.Type) < exprtree.DayOf(result)
+	}
+	coarse, fine, fineType := 0, 1, right
+	switch {
+	case isCoarse(operands[0]) == isCoarse(operands[1]): // seconds hold two dates too
+		return b.each(op, operands, result, left, right)
+	case isCoarse(operands[1]):
+		coarse, fine, fineType = 1, 0, left
+	}
+	base, err := b.as(operands[fine], fineType)
+	if err != nil {
+		return nil, err
+	}
+	factor := exprtree.DayOf(result) / exprtree.DayOf(operands[coarse].node.Type)
+	if op == exprtree.Add {
+		return b.constant(exprtree.AddSpan, factor, result, base, b.stored(operands[coarse].node)), nil
+	}
+	difference := b.constant(exprtree.AddSpan, -factor, result, base, b.stored(operands[coarse].node))
+	if coarse == 0 { // it is the subtrahend minus the minuend
+		return b.node(exprtree.Negate, result, difference), nil
+	}
+	return difference, nil
 }
 
 // lengths are the products and quotients of durations and integers.

@@ -31,6 +31,9 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	if !ok {
 		return nil, fmt.Errorf("cannot compare %v with %v%s: %w", types[0], types[1], comparedWith(types[0], types[1]), ErrType)
 	}
+	if made, ok := b.comparedUnits(op, operands); ok {
+		return made, nil
+	}
 	return b.same(op, operands, t, boolean)
 }
 
@@ -102,7 +105,7 @@ func (b *binder) selection(op exprtree.Op, operands []operand) (*exprtree.Node, 
 	if allText(operands) {
 		return b.chosenText(op, operands)
 	}
-	t, err := b.common(op, operands)
+	t, err := b.commonChoice(op, operands)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -127,14 +130,18 @@ func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 	if t := operands[0].typeOf(); exprtree.KindOf(t) != exprtree.Bool {
 		return nil, fmt.Errorf("the condition is %v, it has to be a bool: %w", t, ErrType)
 	}
+	condition, err := b.alone(operands[0])
+	if err != nil {
+		return nil, err
+	}
+	// IfElse of a null is null, If of it is the last operand.
+	no := &exprtree.Node{Op: exprtree.Literal, Type: boolean, Value: false}
+	condition = b.node(exprtree.Coalesce, boolean, condition, no)
 	if allText(operands[1:]) {
-		condition, err := b.alone(operands[0])
-		if err != nil {
-			return nil, err
-		}
 		return b.node(exprtree.IfElse, commonText(operands[1:]), condition, operands[1].node, operands[2].node), nil
 	}
-	t, err := b.common(exprtree.IfElse, operands[1:])
+	operands = []operand{{node: condition}, operands[1], operands[2]}
+	t, err := b.commonChoice(exprtree.IfElse, operands[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +150,7 @@ func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 
 // clamp is if(e < low, low, if(e > high, high, e)).
 func (b *binder) clamp(operands []operand) (*exprtree.Node, error) {
-	t, err := b.common(clamp, operands)
+	t, err := b.commonChoice(clamp, operands)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +164,13 @@ func (b *binder) clamp(operands []operand) (*exprtree.Node, error) {
 	value, low, high := nodes[0], nodes[1], nodes[2]
 	below := b.node(exprtree.Less, boolean, value, low)
 	above := b.node(exprtree.Greater, boolean, value, high)
+	if exprtree.KindOf(t).IsFloat() { // NaN stays, and is no bound
+		number := func(x *exprtree.Node) *exprtree.Node {
+			return b.node(exprtree.Not, boolean, b.node(exprtree.IsNaN, boolean, x))
+		}
+		below = b.node(exprtree.AndStrict, boolean, below, number(low))
+		above = b.node(exprtree.AndStrict, boolean, above, number(value))
+	}
 	return b.node(exprtree.IfElse, t, below, low, b.node(exprtree.IfElse, t, above, high, value)), nil
 }
 

@@ -3,7 +3,6 @@ package expr
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 
@@ -49,7 +48,7 @@ func (b *binder) in(n *node, operands []operand) (*exprtree.Node, error) {
 		}
 		if word, ok := wordIn(x.node.Type, argument); ok {
 			words = append(words, word)
-		} else if !neverEqual(o) {
+		} else {
 			single = append(single, o)
 		}
 	}
@@ -82,18 +81,6 @@ func (b *binder) in(n *node, operands []operand) (*exprtree.Node, error) {
 		found = b.node(exprtree.Or, boolean, found, condition)
 	}
 	return found, nil
-}
-
-// neverEqual reports whether an operand is a literal that equals nothing.
-func neverEqual(o operand) bool {
-	value := any(nil)
-	if o.open != nil {
-		value = o.open.value
-	} else if o.node.Op == exprtree.Literal {
-		value = o.node.Value
-	}
-	number, ok := value.(float64)
-	return ok && math.IsNaN(number)
 }
 
 // table makes the literal of OneOf: the last word is repeated up to a power of two.
@@ -136,7 +123,7 @@ func wordIn(t arrow.DataType, literal *node) (uint64, bool) {
 	case uint64:
 		return value, true
 	case float64:
-		return exprtree.HashFloat(value), value == value
+		return exprtree.HashFloat(value), true
 	}
 	return 0, false
 }

@@ -46,3 +46,43 @@ func (b *binder) comparedSigns(op exprtree.Op, operands []operand, signed int) (
 	}
 	return b.node(exprtree.AndStrict, boolean, b.node(exprtree.GreaterEqual, boolean, whole, zero), compared), nil
 }
+
+// exceeds is value − low > gap. The difference of two integers of one type fits the unsigned one
+// if value is greater than low. A difference of times that overflows is greater than every gap if
+// value is greater than low.
+func (b *binder) exceeds(operands []operand) (*exprtree.Node, error) {
+	value, low, gap := operands[0], operands[1], operands[2]
+	above, err := b.comparison(exprtree.Greater, []operand{value, low})
+	if err != nil {
+		return nil, err
+	}
+	types := chosen(exprtree.Subtract, operands[:2])
+	if isCount(types[0]) && isCount(types[1]) && exprtree.KindOf(types[0]).IsSigned() == exprtree.KindOf(types[1]).IsSigned() {
+		wide := arrow.DataType(arrow.PrimitiveTypes.Int64)
+		if exprtree.KindOf(types[0]).IsUnsigned() {
+			wide = arrow.PrimitiveTypes.Uint64
+		}
+		nodes, err := b.all(operands[:2], wide)
+		if err != nil {
+			return nil, err
+		}
+		difference := b.node(exprtree.Subtract, wide, nodes...)
+		if wide.ID() == arrow.INT64 {
+			difference = b.node(exprtree.CastWrap, arrow.PrimitiveTypes.Uint64, difference)
+		}
+		further, err := b.comparison(exprtree.Greater, []operand{{node: difference}, gap})
+		if err != nil {
+			return nil, err
+		}
+		return b.node(exprtree.AndStrict, boolean, above, further), nil
+	}
+	difference, err := b.arithmetic(exprtree.Subtract, operands[:2])
+	if err != nil {
+		return nil, err
+	}
+	further, err := b.comparison(exprtree.Greater, []operand{{node: difference}, gap})
+	if err != nil || !exprtree.IsTemporal(difference.Type) {
+		return further, err
+	}
+	return b.node(exprtree.Coalesce, boolean, further, above), nil
+}

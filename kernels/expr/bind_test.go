@@ -109,10 +109,10 @@ func TestResultTypes(t *testing.T) {
 		{span(second), i32, a.Div(expr.Lit(3)), span(second)},
 		{span(second), span(millisecond), a.Mod(b), span(millisecond)},
 		{date32, date64, expr.Min(a, b), date64},
-		{date32, stamp(microsecond, "UTC"), expr.If(b.Gt(a), a, b), stamp(microsecond, "UTC")},
+		{date32, stamp(millisecond, "UTC"), expr.If(b.Gt(a), a, b), stamp(millisecond, "UTC")},
 		{date32, i32, expr.Coalesce(a, expr.Lit(day)), date32},
 		{stamp(millisecond, "Europe/Berlin"), i32, a.FillNull(expr.Lit(day)), stamp(millisecond, "Europe/Berlin")},
-		{stamp(second, "Europe/Berlin"), i32, a.FillNull(expr.Lit(day.Add(time.Millisecond))), stamp(millisecond, "Europe/Berlin")},
+		{stamp(nanosecond, "Europe/Berlin"), i32, a.FillNull(expr.Lit(day.Add(time.Millisecond))), stamp(nanosecond, "Europe/Berlin")},
 
 		{text, arrow.BinaryTypes.LargeBinary, a.Eq(b), boolean},
 		{text, i32, a.HasPrefix(expr.Lit("x")), boolean},

@@ -193,6 +193,8 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 		return b.quotient(n.op, arguments)
 	case roundDigits:
 		return b.roundDigits(arguments)
+	case exceeds:
+		return b.exceeds(arguments)
 	case exprtree.Cast, exprtree.CastWrap:
 		return b.userCast(n, arguments[0])
 	case exprtree.Hash:

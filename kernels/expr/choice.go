@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// If is a in rows with a true condition, b in rows with a false one, and null in the
-// others. A null in the operand that is not selected has no effect. Lit(nil) is the null of the
+// If is a in rows with a true condition, and b in rows in which it is false or null, as in
+// SQL. A null in the operand that is not selected has no effect. Lit(nil) is the null of the
 // type of the other one.
 func If(condition, a, b Expr) Expr { return makeMany(exprtree.IfElse, condition, a, b) }
 
@@ -32,6 +32,10 @@ func (e Expr) FillNull(x Expr) Expr { return make2(fillNull, e, x) }
 // stays NaN. It is null if e is null, or if a bound that is compared is null; low is
 // compared first.
 func (e Expr) Clamp(low, high Expr) Expr { return makeMany(clamp, e, low, high) }
+
+// Exceeds is whether e is more than gap above low: numbers or times, of which the difference
+// need not fit their type. The gap is not negative.
+func (e Expr) Exceeds(low, gap Expr) Expr { return makeMany(exceeds, e, low, gap) }
 
 // Cast converts e to a type. Values that the type cannot represent become null: numbers out
 // of range, NaN as an integer, decimals with too many digits before the point. Fractions

@@ -24,8 +24,10 @@
 //     becomes a timestamp, date32 with date64 becomes date64.
 //
 // These conversions are checked: a value that does not fit, for example a uint64 above
-// the largest int64, becomes null. Comparisons of integers need no conversion and are
-// exact, also those of uint64 with signed integers.
+// the largest int64, becomes null. Comparisons of integers and of times need no conversion
+// and are exact, also those of uint64 with signed integers and of timestamps of two units.
+// Operations that return one of their operands, such as Coalesce, refuse timestamps of which
+// the finer type does not hold the coarser: the year 9999 is no timestamp[ns].
 //
 // A literal made from Go's int or float64 has an open type. It takes the type of the other
 // operands if that holds it: int16 + 1 is int16, float32 * 2.5 is float32. An int that does
@@ -39,8 +41,8 @@
 //
 // A result is null if an operand is null, except for And, Or, IsNull, IsValid, If,
 // Coalesce, FillNull, Min, Max and Hash. Integer division by zero, a shift by the width
-// or more, and casts and decimals that overflow give null; integer arithmetic wraps
-// around. No value of the data gives an error.
+// or more, and casts, decimals, times and durations that overflow give null; integer
+// arithmetic wraps around. No value of the data gives an error.
 //
 // # Planning
 //

@@ -53,6 +53,7 @@ const (
 	floorDivide
 	floorRemainder
 	roundDigits
+	exceeds
 	contains
 	find
 	like

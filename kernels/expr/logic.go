@@ -2,8 +2,9 @@ package expr
 
 import "github.com/gpuframe/gpuframe/internal/exprtree"
 
-// Eq is e == x, of numbers, decimals, bools, temporal values or strings. NaN equals
-// nothing.
+// Eq is e == x, of numbers, decimals, bools, temporal values or strings. All comparisons have
+// the order of keys and sorts: NaN equals itself and is greater than every number, and −0
+// equals 0. EqIEEE and the others of this name compare as IEEE 754 does.
 func (e Expr) Eq(x Expr) Expr { return make2(exprtree.Equal, e, x) }
 
 // Ne is e != x; see Eq.
@@ -21,6 +22,24 @@ func (e Expr) Gt(x Expr) Expr { return make2(exprtree.Greater, e, x) }
 
 // Ge is e >= x; see Lt.
 func (e Expr) Ge(x Expr) Expr { return make2(exprtree.GreaterEqual, e, x) }
+
+// EqIEEE is [Expr.Eq] of numbers without NaN: false if e or x is NaN.
+func (e Expr) EqIEEE(x Expr) Expr { return e.Eq(x).And(e.IsNaN().Not()) }
+
+// NeIEEE is [Expr.Ne] of numbers, and true if e or x is NaN.
+func (e Expr) NeIEEE(x Expr) Expr { return e.Ne(x).Or(e.IsNaN()) }
+
+// LtIEEE is [Expr.Lt] of numbers without NaN: false if e or x is NaN.
+func (e Expr) LtIEEE(x Expr) Expr { return e.Lt(x).And(x.IsNaN().Not()) }
+
+// LeIEEE is [Expr.Le] of numbers; see LtIEEE.
+func (e Expr) LeIEEE(x Expr) Expr { return e.Le(x).And(x.IsNaN().Not()) }
+
+// GtIEEE is [Expr.Gt] of numbers; see LtIEEE.
+func (e Expr) GtIEEE(x Expr) Expr { return e.Gt(x).And(e.IsNaN().Not()) }
+
+// GeIEEE is [Expr.Ge] of numbers; see LtIEEE.
+func (e Expr) GeIEEE(x Expr) Expr { return e.Ge(x).And(e.IsNaN().Not()) }
 
 // And is e and x by Kleene's three-valued logic, as in SQL: false if either side is
 // false, otherwise null if either side is null.

@@ -187,7 +187,7 @@ func TestType(t *testing.T) {
 		{a.ShiftLeft(expr.Lit(3)), i32, false}, {a.ShiftLeft(a), i32, true},
 		{b.IsNull(), boolean, false}, {expr.Hash(b), u64, false}, {b.FillNull(expr.Lit(0)), i32, false}, {b.FillNull(b), i32, true},
 		{expr.Coalesce(b, a), i32, false}, {expr.Min(b, a), i32, false}, {expr.Max(b, b), i32, true},
-		{expr.If(a.Gt(expr.Lit(0)), a, a.Neg()), i32, false}, {expr.If(b.Gt(expr.Lit(0)), a, a), i32, true}, {expr.If(a.Gt(expr.Lit(0)), a, b), i32, true},
+		{expr.If(a.Gt(expr.Lit(0)), a, a.Neg()), i32, false}, {expr.If(b.Gt(expr.Lit(0)), a, a), i32, false}, {expr.If(a.Gt(expr.Lit(0)), a, b), i32, true},
 		{a.Gt(b).And(expr.Lit(true)), boolean, true}, {a.Gt(a).And(f.IsNaN()), boolean, false},
 		{a.Cast(i64), i64, false}, {a.Cast(i16), i16, true}, {a.CastWrap(i16), i16, false}, {a.Cast(u64), u64, true}, {a.Cast(f32), f32, false}, {f.Cast(i64), i64, true},
 		{d.Add(d), decimal(10, 2), true}, {d.Lt(d), boolean, false}, {d.Cast(f64), f64, false},

@@ -103,6 +103,8 @@ func (n *node) name() string {
 		return "floor_mod"
 	case roundDigits:
 		return "round_digits"
+	case exceeds:
+		return "exceeds"
 	case contains:
 		return "contains"
 	case find:

@@ -356,9 +356,10 @@ func (p *plan) numeric(o *output) error {
 	return nil
 }
 
-// integerResult returns the type of sums and products of integers.
+// integerResult returns the type of sums and products of integers and bools. Of bools it is signed, so
+// that a difference of two counts can be negative.
 func integerResult(class layout.Class) arrow.DataType {
-	if class == layout.Signed {
+	if class == layout.Signed || class == layout.Boolean {
 		return arrow.PrimitiveTypes.Int64
 	}
 	return arrow.PrimitiveTypes.Uint64

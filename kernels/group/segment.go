@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -351,9 +352,7 @@ func (q *quantiles) onHost(out op.Buffers) error {
 		row := begin + below
 		x := values.float(int(rows[row]))
 		if part > 0 && below+1 < n {
-			if y := values.float(int(rows[row+1])); y != x {
-				x += float64((y - x) * part)
-			}
+			x = aggregate.Interpolate(x, values.float(int(rows[row+1])), part)
 		}
 		results[i] = realBits(x)
 	}

@@ -81,7 +81,8 @@ func ExplodeSchema(schema *arrow.Schema, columns []string, options ExplodeOption
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", name, err)
 		}
-		fields[at[0]] = arrow.Field{Name: name, Type: element.Type, Nullable: element.Nullable || !options.DropEmpty}
+		// The type of a list may declare elements as not nullable that are null: nothing checks it.
+		fields[at[0]] = arrow.Field{Name: name, Type: element.Type, Nullable: true}
 	}
 	if options.Position != "" {
 		fields = append(fields, arrow.Field{Name: options.Position, Type: arrow.PrimitiveTypes.Int64, Nullable: !options.DropEmpty})

@@ -100,7 +100,7 @@ func (f fold) result(of arrow.DataType) arrow.DataType {
 		return nil
 	case f.function == Mean && n != boolean, f.function == Sum && n >= float4:
 		return arrow.PrimitiveTypes.Float64
-	case f.function == Sum && n >= signed1 && n <= signed8:
+	case f.function == Sum && (n >= signed1 && n <= signed8 || n == boolean):
 		return arrow.PrimitiveTypes.Int64
 	case f.function == Sum:
 		return arrow.PrimitiveTypes.Uint64

@@ -212,7 +212,9 @@ func (p *plan) addSum(a wanted, t arrow.DataType, form aggregate.Form) (result, 
 	case isSigned(form):
 		r.kind, r.first = arrow.PrimitiveTypes.Int64, p.state(kinds[0], form, a)
 	case form == aggregate.Boolean && a.function == sum:
-		r.kind, r.finish, r.first = arrow.PrimitiveTypes.Uint64, finishValue, p.state(aggregate.CountTrue, form, a)
+		r.kind, r.finish, r.first = arrow.PrimitiveTypes.Int64, finishValue, p.state(aggregate.CountTrue, form, a)
+	case form == aggregate.Boolean:
+		r.kind, r.first = arrow.PrimitiveTypes.Int64, p.state(kinds[0], form, a)
 	default:
 		r.kind, r.first = arrow.PrimitiveTypes.Uint64, p.state(kinds[0], form, a)
 	}

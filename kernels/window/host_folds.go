@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/parallel"
@@ -227,8 +228,8 @@ func (h *hostFold) quantiles(q float64) error {
 				at := float64(q * float64(n-1))
 				below := int(at)
 				x, part := sorted[below], at-float64(below)
-				if part > 0 && sorted[below+1] != x {
-					x += float64((sorted[below+1] - x) * part)
+				if part > 0 {
+					x = aggregate.Interpolate(x, sorted[below+1], part)
 				}
 				h.store(h.row(place), math.Float64bits(x))
 			}

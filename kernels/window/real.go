@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Real is a number or a duration, counted in its unit, as float64: the distance of two keys
-// of an order of any type.
+// Real is a number or a time, counted in its unit, as float64: the distance of two keys of an
+// order of any type.
 func Real(e expr.Expr) expr.Expr { return expr.Apply(real{}, e) }
 
 type real struct{}
@@ -24,16 +24,24 @@ type real struct{}
 func (real) Name() string { return "real" }
 
 func (real) Result(operands []arrow.DataType) (arrow.DataType, error) {
-	if _, ok := number(operands[0]); !ok && operands[0].ID() != arrow.DURATION {
-		return nil, layout.Refuse(operands[0], "numbers or durations", device.ErrNotSupported)
+	if _, ok := number(operands[0]); !ok && !isTime(operands[0]) {
+		return nil, layout.Refuse(operands[0], "numbers or times", device.ErrNotSupported)
 	}
 	return arrow.PrimitiveTypes.Float64, nil
+}
+
+func isTime(t arrow.DataType) bool {
+	l, err := layout.Of(t)
+	return err == nil && l.Class == layout.Temporal
 }
 
 func (real) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
 	c := operands[0]
 	value := expr.Col("value")
-	if c.Type().ID() == arrow.DURATION {
+	switch bits := c.Type().(arrow.FixedWidthDataType).BitWidth(); {
+	case isTime(c.Type()) && bits == 32:
+		value = value.Cast(arrow.PrimitiveTypes.Int32)
+	case isTime(c.Type()):
 		value = value.Cast(arrow.PrimitiveTypes.Int64)
 	}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "value", Type: c.Type(), Nullable: true}}, nil)

@@ -373,6 +373,30 @@ class Expr(_Aggregates):
     def __ge__(self, other: IntoExpr) -> Expr:
         return call("ge", self, other)
 
+    def eq_ieee(self, other: IntoExpr) -> Expr:
+        """``==`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("eq_ieee", self, other)
+
+    def ne_ieee(self, other: IntoExpr) -> Expr:
+        """``!=`` of numbers as IEEE 754 has it: True if one is NaN."""
+        return call("ne_ieee", self, other)
+
+    def lt_ieee(self, other: IntoExpr) -> Expr:
+        """``<`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("lt_ieee", self, other)
+
+    def le_ieee(self, other: IntoExpr) -> Expr:
+        """``<=`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("le_ieee", self, other)
+
+    def gt_ieee(self, other: IntoExpr) -> Expr:
+        """``>`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("gt_ieee", self, other)
+
+    def ge_ieee(self, other: IntoExpr) -> Expr:
+        """``>=`` of numbers as IEEE 754 has it: False if one is NaN."""
+        return call("ge_ieee", self, other)
+
     def __and__(self, other: IntoExpr) -> Expr:
         return call("and", self, other)
 
@@ -1050,12 +1074,7 @@ class Then:
         """The value of all other rows; None is null."""
         made: Any = value
         for condition, chosen in reversed(self._chosen):
-            if made is None:
-                # A choice is null if its condition is: the last one is true or null.
-                true_or_null = call("if", condition.fill_null(False), True, lit(None, "bool"))
-                made = call("if", true_or_null, chosen, chosen)
-            else:
-                made = call("if", condition.fill_null(False), chosen, made)
+            made = call("if", condition, chosen, made)
         result: Expr = made
         return result.alias_of(self._chosen[0][1])
 

@@ -23,8 +23,9 @@ func Possible(ctx context.Context, schema *arrow.Schema, conditions []expr.Expr,
 	if parts == 0 {
 		return possible, nil
 	}
+	numbers := withoutNaN(conditions)
 	for _, condition := range conditions {
-		p := pruner{schema: schema, parts: parts, statistics: statistics, ranges: map[string][]Range{}, placed: map[string]bool{}}
+		p := pruner{schema: schema, numbers: numbers, parts: parts, statistics: statistics, ranges: map[string][]Range{}, placed: map[string]bool{}}
 		if err := p.exclude(ctx, condition, possible); err != nil {
 			return nil, err
 		}
@@ -33,9 +34,27 @@ func Possible(ctx context.Context, schema *arrow.Schema, conditions []expr.Expr,
 	return possible, nil
 }
 
+// withoutNaN returns the columns that are not NaN in rows that meet all conditions.
+func withoutNaN(conditions []expr.Expr) map[string]bool {
+	numbers := map[string]bool{}
+	for _, condition := range conditions {
+		for _, part := range condition.Conjuncts() {
+			if part.Operation() != "not" || part.Operands()[0].Operation() != "is_nan" {
+				continue
+			}
+			if name, ok := part.Operands()[0].Operands()[0].Column(); ok {
+				numbers[name] = true
+			}
+		}
+	}
+	return numbers
+}
+
 // pruner rewrites one condition and collects the columns that the result reads.
 type pruner struct {
-	schema     *arrow.Schema
+	schema *arrow.Schema
+	// numbers are columns that are not NaN in rows of interest.
+	numbers    map[string]bool
 	parts      int
 	statistics func(part int, column string) Range
 	ranges     map[string][]Range
@@ -153,7 +172,7 @@ func (p *pruner) comparison(operation string, column, literal expr.Expr) expr.Ex
 		return some.And(low.Le(literal)).And(high.Ge(literal))
 	case "not_equal":
 		if isFloat(field.Type) {
-			return always // NaN differs from every literal
+			return always // also with equal bounds, if a value is NaN
 		}
 		return some.And(low.Ne(literal).Or(high.Ne(literal)))
 	case "less":
@@ -202,6 +221,9 @@ func (p *pruner) bound(name, side string, other expr.Expr) expr.Expr {
 			bound := r.Low
 			if side == "high" {
 				bound = r.High
+			}
+			if side == "high" && isFloat(field.Type) && !p.numbers[name] {
+				bound = nil // NaN, which is greater, is not in statistics
 			}
 			appendBound(builder, bound)
 		}

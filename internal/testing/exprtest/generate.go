@@ -132,18 +132,22 @@ func (g *generator) literal(of class) expr.Expr {
 
 // selection draws an operation that exists for every class except strings.
 func (g *generator) selection(of class, depth int) expr.Expr {
-	x, y := g.draw(of, depth), g.draw(of, depth)
+	x, y, z := g.draw(of, depth), g.draw(of, depth), g.draw(of, depth)
+	if of == instants || of == lengths { // a common type may not hold all values
+		t := g.typeOf(of)
+		x, y, z = x.Cast(t), y.Cast(t), z.Cast(t)
+	}
 	switch g.among("selection", 7) {
 	case 0:
-		return expr.Coalesce(x, y, g.draw(of, depth))
+		return expr.Coalesce(x, y, z)
 	case 1:
 		return x.FillNull(y)
 	case 2:
 		return expr.Min(x, y)
 	case 3:
-		return expr.Max(x, y, g.draw(of, depth))
+		return expr.Max(x, y, z)
 	case 4:
-		return x.Clamp(y, g.draw(of, depth))
+		return x.Clamp(y, z)
 	}
 	return expr.If(g.draw(bools, depth), x, y)
 }

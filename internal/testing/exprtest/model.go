@@ -1,6 +1,7 @@
 package exprtest
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strings"
@@ -137,6 +138,9 @@ func apply(n *exprtree.Node, operands []any) any {
 	if result == nil {
 		return nil
 	}
+	if exprtree.IsTemporal(n.Type) {
+		return within(result, n.Type)
+	}
 	return wrap(result, n.Type)
 }
 
@@ -152,47 +156,44 @@ func kleene(operands []any, decisive bool) any {
 }
 
 func compare(op exprtree.Op, x, y any) any {
-	order, comparable := orderOf(x, y)
+	order := orderOf(x, y)
 	switch op {
 	case exprtree.Equal:
-		return comparable && order == 0
+		return order == 0
 	case exprtree.NotEqual:
-		return !comparable || order != 0
+		return order != 0
 	case exprtree.Less:
-		return comparable && order < 0
+		return order < 0
 	case exprtree.LessEqual:
-		return comparable && order <= 0
+		return order <= 0
 	case exprtree.Greater:
-		return comparable && order > 0
+		return order > 0
 	}
-	return comparable && order >= 0
+	return order >= 0
 }
 
-// orderOf returns -1, 0 or 1; NaN is not comparable.
-func orderOf(x, y any) (order int, comparable bool) {
+// orderOf returns -1, 0 or 1. NaN equals itself and is the greatest number.
+func orderOf(x, y any) int {
 	switch x := x.(type) {
 	case float64:
 		y := y.(float64)
-		switch {
-		case x < y:
-			return -1, true
-		case x > y:
-			return 1, true
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return btoi(math.IsNaN(x)) - btoi(math.IsNaN(y))
 		}
-		return 0, x == y
+		return cmp.Compare(x, y)
 	case string:
-		return strings.Compare(x, y.(string)), true
+		return strings.Compare(x, y.(string))
 	case bool:
-		x64, y64 := 0, 0
-		if x {
-			x64 = 1
-		}
-		if y.(bool) {
-			y64 = 1
-		}
-		return x64 - y64, true
+		return btoi(x) - btoi(y.(bool))
 	}
-	return whole(x).Cmp(whole(y)), true
+	return whole(x).Cmp(whole(y))
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func extreme(operands []any, greatest bool) any {
@@ -220,7 +221,7 @@ func better(x, best any, greatest bool) bool {
 			return math.Signbit(b) == greatest && math.Signbit(f) != greatest
 		}
 	}
-	order, _ := orderOf(x, best)
+	order := orderOf(x, best)
 	return order < 0 && !greatest || order > 0 && greatest
 }
 

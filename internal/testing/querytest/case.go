@@ -122,6 +122,11 @@ func (g *generator) sourceOf(least, most int) state {
 		}
 		table.Rows = append(table.Rows, row)
 	}
+	// Parquet files cannot have nulls in such a column.
+	parquet := g.choose("parquet", 4) == 0
+	for i := range table.Columns {
+		table.Columns[i].Undeclared = !parquet && g.choose("undeclared nulls", 4) == 0
+	}
 	var batches []arrow.Record
 	for at := 0; at < len(table.Rows); {
 		end := min(at+1+g.choose("batch", 8), len(table.Rows))
@@ -133,7 +138,7 @@ func (g *generator) sourceOf(least, most int) state {
 	}
 	*g.records = append(*g.records, batches...)
 	query := g.engine.Records(table.schema(), batches...)
-	if g.choose("parquet", 4) == 0 {
+	if parquet {
 		query = g.parquet(table.schema(), batches)
 	}
 	return g.inSQL(state{query, table, []string{fmt.Sprintf("source %v of %d rows in %d batches: %v", table.Columns, len(table.Rows), len(batches), table.Rows)}, ""}, "%s", sourceSQL(table))

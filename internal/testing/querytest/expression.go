@@ -173,14 +173,11 @@ func (d *drawer) filled(e expression) expression {
 func (d *drawer) chosen(e expression, depth int) expression {
 	c, other := d.condition(depth-1), d.literal(e.kind)
 	return expression{gpuframe.If(c.expr, e.expr, other.expr), e.kind, func(row Row) any {
-		switch c.of(row) {
-		case true:
+		if c.of(row) == true {
 			return e.of(row)
-		case false:
-			return other.of(row)
 		}
-		return nil
-	}, fmt.Sprintf("case when %[1]s then %[2]s when not %[1]s then %[3]s end", c.sql, e.sql, other.sql)}
+		return other.of(row)
+	}, fmt.Sprintf("case when %s then %s else %s end", c.sql, e.sql, other.sql)}
 }
 
 // condition draws an expression of bools.
@@ -260,15 +257,12 @@ func (d *drawer) in() expression {
 	e, _ := d.column(func(Kind) bool { return true })
 	a, b := d.literal(e.kind), d.literal(e.kind)
 	x, y := a.of(nil), b.of(nil)
-	if isNaN(x) || isNaN(y) { // equality with NaN is the comparison's
-		return d.comparison()
-	}
 	return expression{e.expr.In(a.expr, b.expr), Bool, func(row Row) any {
 		value := e.of(row)
 		if value == nil {
 			return nil
 		}
-		return equal(value, x) || equal(value, y)
+		return compare(value, x) == 0 || compare(value, y) == 0
 	}, fmt.Sprintf("(%s in (%s, %s))", e.sql, a.sql, b.sql)}
 }
 
@@ -276,9 +270,6 @@ func isNaN(value any) bool {
 	f, ok := value.(float64)
 	return ok && math.IsNaN(f)
 }
-
-// equal compares values that are not null, NaN with nothing.
-func equal(a, b any) bool { return !isNaN(a) && !isNaN(b) && compare(a, b) == 0 }
 
 // constant is a condition without columns.
 func (d *drawer) constant() expression {
@@ -305,12 +296,9 @@ func (d *drawer) comparison() expression {
 		if x == nil || y == nil {
 			return nil
 		}
-		if isNaN(x) || isNaN(y) {
-			return operation == 1
-		}
 		c := compare(x, y)
 		return [...]bool{c == 0, c != 0, c < 0, c <= 0, c > 0, c >= 0}[operation]
-	}, sql: comparisonSQL(operation, a, b)}
+	}, sql: fmt.Sprintf("(%s %s %s)", a.sql, [...]string{"=", "<>", "<", "<=", ">", ">="}[operation], b.sql)}
 	switch operation {
 	case 0:
 		made.expr = a.expr.Eq(b.expr)
@@ -326,15 +314,6 @@ func (d *drawer) comparison() expression {
 		made.expr = a.expr.Ge(b.expr)
 	}
 	return made
-}
-
-// comparisonSQL compares two values of one kind. In SQL NaN is a number above all others.
-func comparisonSQL(operation int, a, b expression) string {
-	text := fmt.Sprintf("(%s %s %s)", a.sql, [...]string{"=", "<>", "<", "<=", ">", ">="}[operation], b.sql)
-	if a.kind != Float64 {
-		return text
-	}
-	return fmt.Sprintf("case when %[1]s is null or %[2]s is null then null when isnan(%[1]s) or isnan(%[2]s) then %[3]t else %[4]s end", a.sql, b.sql, operation == 1, text)
 }
 
 // String formats the expression.

@@ -46,6 +46,9 @@ type Column struct {
 	Kind Kind
 	// Required is set if the column has no nulls and a field that is not nullable.
 	Required bool
+	// Undeclared is set if the field of the source is not nullable although the column may have
+	// nulls.
+	Undeclared bool
 }
 
 // Row is a row of a table.
@@ -78,7 +81,7 @@ func (t *Table) with(rows []Row) *Table { return &Table{t.Columns, rows, t.Order
 func (t *Table) schema() *arrow.Schema {
 	fields := make([]arrow.Field, len(t.Columns))
 	for i, c := range t.Columns {
-		fields[i] = arrow.Field{Name: c.Name, Type: arrowTypes[c.Kind], Nullable: !c.Required}
+		fields[i] = arrow.Field{Name: c.Name, Type: arrowTypes[c.Kind], Nullable: !c.Required && !c.Undeclared}
 	}
 	return arrow.NewSchema(fields, nil)
 }

@@ -266,11 +266,7 @@ func (g *generator) resample(s state) state {
 			windows[w], least, last = append(windows[w], row), min(least, w), max(last, w)
 		}
 		for w := least; w <= last; w += every {
-			row := append(Row(evaluate(rows[0], by)), w, nil)
-			if of := windows[w]; of != nil {
-				row[len(row)-1] = a.of(of)
-			}
-			made.Rows = append(made.Rows, row)
+			made.Rows = append(made.Rows, append(Row(evaluate(rows[0], by)), w, a.of(windows[w])))
 		}
 	}
 	var order []sortKey

@@ -1,5 +1,6 @@
 // Quantiles of each group without a sort: quantile.go.
 #include "exact_sum.cuh"
+#include "interpolate.cuh"
 #include "source.cuh"
 
 // Order gives the values of a form keys of 64 bits in the order of a sort: −0 and 0 have one key, NaN the greatest.
@@ -519,11 +520,8 @@ KERNEL finish_quantiles(u64 *results, u32 *valid, const Found *found, u32 form, 
             f64 part;
             const u64 below = place_of(n, fraction, part);
             x = order.real(found[i].key[0]);
-            if (part > 0 && below + 1 < n) {
-                const f64 y = order.real(found[i].key[1]);
-                if (y != x)
-                    x = add(x, multiply(subtract(y, x), part));
-            }
+            if (part > 0 && below + 1 < n)
+                x = interpolate(x, order.real(found[i].key[1]), part);
         }
         results[i] = x == x ? __builtin_bit_cast(u64, x) : nan_f64;
     }

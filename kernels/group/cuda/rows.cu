@@ -1,5 +1,6 @@
 // Steps between the operators that find groups and sort their rows.
 #include "exact_sum.cuh"
+#include "interpolate.cuh"
 #include "source.cuh"
 
 // pair_numbers writes two numbers of each row as one, the high one times a factor, or all bits set for rows that are
@@ -96,11 +97,8 @@ KERNEL quantiles(u64 *results, u32 *valid, const Source values, const u32 *sorte
             const u64 below = (u64)place, row = begin + below;
             const f64 part = subtract(place, (f64)below);
             x = values.real(values.load(sorted[row]));
-            if (part > 0 && below + 1 < n) {
-                const f64 y = values.real(values.load(sorted[row + 1]));
-                if (y != x)
-                    x = add(x, multiply(subtract(y, x), part));
-            }
+            if (part > 0 && below + 1 < n)
+                x = interpolate(x, values.real(values.load(sorted[row + 1])), part);
         }
         results[i] = x == x ? __builtin_bit_cast(u64, x) : nan_f64;
     }

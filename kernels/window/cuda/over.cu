@@ -1,6 +1,7 @@
 // Functions of rows in the order of windows: kernels/window/over.go.
 
 #include "extremes.cuh"
+#include "interpolate.cuh"
 #include "over.cuh"
 #include "quantiles.cuh"
 #include "roll.cuh"
@@ -357,7 +358,7 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_ranges(Rows rows, Ranges by, u32 *lows, 
 // between returns the quantile at a part of the way between two neighbours in order.
 DEVICE u64 between(u64 key, u64 next, f64 part) {
     const f64 low = as_float(unordered_f64(key)), high = as_float(unordered_f64(next));
-    return as_bits(part == 0 || low == high ? low : plus(low, times(plus(high, -low), part)));
+    return as_bits(part == 0 ? low : interpolate(low, high, part));
 }
 
 // over_quantile_near is over_quantile for frames that fit the shared memory of a block: see
