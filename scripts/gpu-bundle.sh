@@ -33,6 +33,18 @@ target=$(go env GOOS)_$(go env GOARCH)
 mkdir -p "$out/go/bin" "$out/go/pkg/tool/$target" "$out/go/src/vendor"
 cp "$root/VERSION" "$root/go.env" "$out/go/"
 cp "$root/bin/go" "$out/go/bin/"
+for tool in asm cgo compile link vet; do cp "$root/pkg/tool/$target/$tool" "$out/go/pkg/tool/$target/"; done
+cp -r "$root/pkg/include" "$out/go/pkg/"
+cp "$root/src/go.mod" "$root/src/go.sum" "$out/go/src/"
+cp "$root/src/vendor/modules.txt" "$out/go/src/vendor/"
+{
+    go -C "$src" list -mod=vendor -deps -test -f '{{if .Standard}}{{.Dir}}{{end}}' ./...
+    go -C "$src" list -mod=vendor -race -deps -test -f '{{if .Standard}}{{.Dir}}{{end}}' ./...
+} | sort -u | while IFS= read -r folder; do
+    if [ ! -d "$folder" ]; then continue; fi
+    mkdir -p "$out/go/${folder#"$root"/}"
+    find "$folder" -maxdepth 1 -type f ! -name '*_test.go' -exec cp {} "$out/go/${folder#"$root"/}/" \;
+done
 find "$out/go/src" -name '*.syso' ! -path "*/amd64v1/race_linux.syso" -delete
 
 cp scripts/run.sh "$out/"
