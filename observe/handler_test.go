@@ -262,7 +262,7 @@ func TestASlowClientIsDisconnected(t *testing.T) {
 	client, err := net.Dial("tcp", server.Listener.Addr().String())
 	require.NoError(t, err)
 	defer client.Close()
-	_, err = io.WriteString(client, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, err = io.WriteString(client, "GET /v1/events HTTP/1.1\r\nHost: "+testHosts[0]+"\r\n\r\n")
 	require.NoError(t, err)
 	await.Receive(t, closed, "the server closes the connection")
 }
