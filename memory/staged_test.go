@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -332,38 +333,42 @@ func TestTransfersSurviveEveryFailure(t *testing.T) {
 func TestTransfersOnALostDevice(t *testing.T) {
 	for _, name := range []string{"upload", "download", "batch"} {
 		t.Run(name, func(t *testing.T) {
-			for nth := int64(1); ; nth++ {
-				dev, f := openFaulty(t)
-				x := newExercise(t, dev)
-				require.NoError(t, x.upload(t.Context()))
-				_, err := x.mgr.TrimStaging(0)
-				require.NoError(t, err)
-				f.arm(func(call int64) error {
-					if call >= nth {
-						return device.ErrDeviceLost
-					}
-					return nil
-				})
-				err = x.transfers()[name](t.Context())
-				reached := f.calls.Load() >= nth
-				if reached {
-					require.ErrorIs(t, err, device.ErrDeviceLost, "call %d", nth)
-					require.ErrorIs(t, x.upload(t.Context()), device.ErrDeviceLost)
-					require.ErrorIs(t, x.batch(t.Context()), device.ErrDeviceLost)
-				} else {
-					require.NoError(t, err)
-				}
-				f.disarm()
-				require.NoError(t, x.whole.Release())
-				require.NoError(t, x.small.Release())
-				require.NoError(t, x.mgr.Close())
-				require.Zero(t, x.mgr.StagingStats().Pinned)
-				if !reached {
-					return
-				}
+			for nth, reached := int64(1), true; reached; nth++ {
+				// A test for each call gives its memory back before the next one.
+				t.Run(fmt.Sprint("call ", nth), func(t *testing.T) { reached = loseDevice(t, name, nth) })
 			}
 		})
 	}
+}
+
+// loseDevice loses the device at a call of a transfer. It returns false if the transfer has fewer calls.
+func loseDevice(t *testing.T, name string, nth int64) (reached bool) {
+	dev, f := openFaulty(t)
+	x := newExercise(t, dev)
+	require.NoError(t, x.upload(t.Context()))
+	_, err := x.mgr.TrimStaging(0)
+	require.NoError(t, err)
+	f.arm(func(call int64) error {
+		if call >= nth {
+			return device.ErrDeviceLost
+		}
+		return nil
+	})
+	err = x.transfers()[name](t.Context())
+	reached = f.calls.Load() >= nth
+	if reached {
+		require.ErrorIs(t, err, device.ErrDeviceLost)
+		require.ErrorIs(t, x.upload(t.Context()), device.ErrDeviceLost)
+		require.ErrorIs(t, x.batch(t.Context()), device.ErrDeviceLost)
+	} else {
+		require.NoError(t, err)
+	}
+	f.disarm()
+	require.NoError(t, x.whole.Release())
+	require.NoError(t, x.small.Release())
+	require.NoError(t, x.mgr.Close())
+	require.Zero(t, x.mgr.StagingStats().Pinned)
+	return reached
 }
 
 var errGone = errors.New("the user went away")
