@@ -153,7 +153,9 @@ func Arrived(d *device.Device, arrival uint64, wait func(*device.Event) (bool, e
 
 // Mark returns a new event that marks the current work of a stream, or done if that has
 // run. It waits only for a closed stream. The caller closes the event.
-func Mark(s *device.Stream) (event *device.Event, done bool, err error) { return s.Work(hook.Key{}).Mark() }
+func Mark(s *device.Stream) (event *device.Event, done bool, err error) {
+	return s.Work(hook.Key{}).Mark()
+}
 
 // WhenDone calls f on another goroutine when an event is reached, with the error of the
 // wait for it. Functions run one after the other, in the order of the calls: a wait for one
