@@ -160,7 +160,7 @@ func TestWindowsBeyondTheType(t *testing.T) {
 					if exact.IsInt64() {
 						require.Equal(rt, exact.String(), begin)
 					} else {
-						require.Equal(rt, fmt.Sprint(math.MinInt64), begin)
+						require.Equal(rt, fmt.Sprint(int64(math.MinInt64)), begin)
 					}
 				}
 			}

@@ -67,17 +67,18 @@ func TestDecoderOfSharedBeginnings(t *testing.T) {
 
 // page is a data page with a header of thrift's compact protocol.
 type page struct {
-	body                 []byte
-	values, uncompressed int
-	encoding             int
-	checksum             bool
-	wrong                bool
+	body         []byte
+	values       int
+	uncompressed int64
+	encoding     int
+	checksum     bool
+	wrong        bool
 }
 
 func (p page) bytes() []byte {
 	signed := func(v int64) []byte { return binary.AppendVarint(nil, v) }
 	head := append([]byte{0x15}, signed(pages.DataPage)...)
-	head = append(append(head, 0x15), signed(int64(p.uncompressed))...)
+	head = append(append(head, 0x15), signed(p.uncompressed)...)
 	head = append(append(head, 0x15), signed(int64(len(p.body)))...)
 	about := byte(0x2c) // field 5, behind field 3
 	if p.checksum {
@@ -110,10 +111,10 @@ func TestDecoderOfSplitBytes(t *testing.T) {
 			split[i%width*100+i/width] = b
 		}
 		about := pages.Flat{Column: pages.Column{Values: 100}, Physical: physical, Type: of}
-		got, err := decoded(t, page{body: split, values: 100, uncompressed: len(split), encoding: pages.ByteStreamSplit}.bytes(), about, 33)
+		got, err := decoded(t, page{body: split, values: 100, uncompressed: int64(len(split)), encoding: pages.ByteStreamSplit}.bytes(), about, 33)
 		require.NoError(t, err)
 		require.True(t, array.Equal(values, got), "%v", of)
-		_, err = decoded(t, page{body: split[1:], values: 100, uncompressed: len(split) - 1, encoding: pages.ByteStreamSplit}.bytes(), about, 33)
+		_, err = decoded(t, page{body: split[1:], values: 100, uncompressed: int64(len(split) - 1), encoding: pages.ByteStreamSplit}.bytes(), about, 33)
 		require.ErrorIs(t, err, pages.ErrDamaged)
 	}
 }
@@ -152,7 +153,7 @@ func TestDecoderOfLZ4(t *testing.T) {
 	} {
 		about := pages.Flat{Column: pages.Column{Values: 1000, Codec: c.codec}, Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
 		require.True(t, about.Decodable(), name)
-		data := page{body: c.body, values: 1000, uncompressed: len(plain)}.bytes()
+		data := page{body: c.body, values: 1000, uncompressed: int64(len(plain))}.bytes()
 		require.NoError(t, pages.Check(data, about.Column), name)
 		got, err := decoded(t, data, about, 1000)
 		require.NoError(t, err, name)
@@ -160,7 +161,7 @@ func TestDecoderOfLZ4(t *testing.T) {
 		codec, err := compress.GetCodec(c.codec)
 		require.NoError(t, err)
 		require.Equal(t, plain, codec.Decode(make([]byte, len(plain)), c.body), name)
-		_, err = decoded(t, page{body: c.body[:len(c.body)/2], values: 1000, uncompressed: len(plain)}.bytes(), about, 1000)
+		_, err = decoded(t, page{body: c.body[:len(c.body)/2], values: 1000, uncompressed: int64(len(plain))}.bytes(), about, 1000)
 		require.ErrorIs(t, err, pages.ErrDamaged, name)
 		_, err = decoded(t, page{body: c.body, values: 1000, uncompressed: 1 << 40}.bytes(), about, 1000)
 		require.Error(t, err, name)
@@ -197,7 +198,7 @@ func TestDecoderOfInt96(t *testing.T) {
 			want = append(want, all.Div(all, big.NewInt(1e9/exprtree.UnitOf(of)))) // Euclidean: down
 		}
 		about := pages.Flat{Column: pages.Column{Values: int64(len(want))}, Physical: parquet.Types.Int96, Type: of}
-		data := page{body: body, values: len(want), uncompressed: len(body)}.bytes()
+		data := page{body: body, values: len(want), uncompressed: int64(len(body))}.bytes()
 		got, err := decodedIn(r, data, about, rapid.Int64Range(1, 40).Draw(r, "rows at a time"))
 		require.NoError(r, err)
 		for i, value := range want {
