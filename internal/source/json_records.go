@@ -169,8 +169,8 @@ func (m *jsonMembers) missing() error {
 	return nil
 }
 
-// column returns the function that appends values of a field. Null is a value of each field: what a
-// schema says about nulls is not relied on, see nullableWhere.
+// column returns the function that appends values of a field. All fields are nullable, see
+// nullableThroughout.
 func (d *jsonDecoding) column(builder array.Builder, field arrow.Field) jsonColumn {
 	read := d.values(builder, field)
 	return func(s *jsontext.Scanner) error {

@@ -25,5 +25,13 @@ func nullableWhere(schema *arrow.Schema, mayBeNull func(place int) bool) *arrow.
 	return arrow.NewSchemaWithEndian(fields, &metadata, schema.Endianness())
 }
 
+// nullableThroughout returns a field that is nullable, with all fields of its type.
+func nullableThroughout(field arrow.Field) (nullable arrow.Field, changed bool) {
+	t := withFields(field.Type, nullableThroughout)
+	changed = t != field.Type || !field.Nullable
+	field.Type, field.Nullable = t, true
+	return field, changed
+}
+
 // unread is the mayBeNull of values that were not read.
 func unread(int) bool { return true }
