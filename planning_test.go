@@ -270,9 +270,14 @@ func TestUnionsThatDouble(t *testing.T) {
 		require.Len(t, collect(t, q), 1, g.name)
 	}
 	for _, n := range []int{20, 60} {
-		_, err := doublings[0].make(e, r, n).Collect(t.Context())
+		// The number of rows behind the filter is not known, so it does not exceed the budget.
+		_, err := doublings[0].make(e, r, n).Filter(planA.Gt(0)).Collect(t.Context())
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		require.ErrorContains(t, err, "Cache")
+		for _, err = range doublings[0].make(e, r, n).Batches(t.Context()) {
+			require.ErrorIs(t, err, device.ErrNotSupported)
+		}
+		require.Error(t, err)
 	}
 }
 

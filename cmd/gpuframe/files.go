@@ -31,7 +31,7 @@ var fileFormats = []fileFormat{
 		scanned((*gpuframe.Engine).Parquet), gpuframe.Parquet},
 	{"csv", []string{".csv"}, []string{".tsv", ".txt"}, readCSV, gpuframe.CSV},
 	{"json", []string{".json", ".jsonl", ".ndjson"}, nil,
-		scanned((*gpuframe.Engine).JSONLines), gpuframe.JSONLines},
+		readJSON, gpuframe.JSONLines},
 	{"ipc", []string{".arrow", ".arrows", ".ipc", ".feather"}, nil,
 		scanned((*gpuframe.Engine).IPC), gpuframe.IPC},
 }
@@ -96,7 +96,7 @@ func (in *input) addTo(command *cobra.Command) {
 	flags.StringVar(&in.delimiter, "delimiter", "", `the character between values of CSV files, or "tab"; by default a comma, and a tab for .tsv`)
 	flags.BoolVar(&in.noHeader, "no-header", false, "CSV files have no line of names: columns are called f0, f1, …")
 	flags.StringArrayVar(&in.types, "types", nil, "the types of columns of CSV files, 'id=string, price=decimal128(10, 2)' for example; those of the others are inferred")
-	flags.IntVar(&in.inferRows, "infer-rows", 0, "the number of rows of CSV files that types are inferred from, -1 for all; by default 10000")
+	flags.IntVar(&in.inferRows, "infer-rows", 0, "the number of rows of CSV and JSON files that types are inferred from, -1 for all; by default 10000")
 }
 
 // query returns the rows of files: paths, patterns and folders, all of one format.
@@ -105,8 +105,11 @@ func (in *input) query(e *gpuframe.Engine, paths []string) (gpuframe.Query, erro
 	if err != nil {
 		return gpuframe.Query{}, err
 	}
-	if format.name != "csv" && (in.delimiter != "" || in.noHeader || len(in.types) > 0 || in.inferRows != 0) {
-		return gpuframe.Query{}, fmt.Errorf("--delimiter, --no-header, --types and --infer-rows are for CSV files, and %s is of format %s", paths[0], format.name)
+	if format.name != "csv" && (in.delimiter != "" || in.noHeader || len(in.types) > 0) {
+		return gpuframe.Query{}, fmt.Errorf("--delimiter, --no-header and --types are for CSV files, and %s is of format %s", paths[0], format.name)
+	}
+	if format.name != "csv" && format.name != "json" && in.inferRows != 0 {
+		return gpuframe.Query{}, fmt.Errorf("--infer-rows is for CSV and JSON files, and %s is of format %s", paths[0], format.name)
 	}
 	return format.read(e, in, paths)
 }
@@ -125,6 +128,10 @@ func readCSV(e *gpuframe.Engine, in *input, paths []string) (q gpuframe.Query, e
 		return q, fmt.Errorf("--types: %w", err)
 	}
 	return e.CSVWith(options, paths...), nil
+}
+
+func readJSON(e *gpuframe.Engine, in *input, paths []string) (gpuframe.Query, error) {
+	return e.JSON(gpuframe.JSONOptions{InferRows: in.inferRows}, paths...), nil
 }
 
 // format returns the format of paths.

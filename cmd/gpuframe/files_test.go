@@ -219,8 +219,9 @@ func TestErrorsOfFiles(t *testing.T) {
 		"no output format": {[]string{"head", flights, "-o", filepath.Join(folder, "x")}, "x: the extension names no format: give --to"},
 		"text output":      {[]string{"head", flights, "-o", filepath.Join(folder, "o.txt")}, "o.txt: the extension names no format: give --to with one of table, parquet"},
 		"tab output":       {[]string{"head", flights, "-o", filepath.Join(folder, "o.tsv")}, "o.tsv: the extension names no format: give --to"},
-		"no CSV":           {[]string{"head", flights, "--delimiter", ";"}, "--delimiter, --no-header, --types and --infer-rows are for CSV files"},
-		"types of no CSV":  {[]string{"head", flights, "--types", "delay=int8"}, "--infer-rows are for CSV files"},
+		"no CSV":           {[]string{"head", flights, "--delimiter", ";"}, "--delimiter, --no-header and --types are for CSV files"},
+		"types of no CSV":  {[]string{"head", flights, "--types", "delay=int8"}, "--types are for CSV files"},
+		"rows of no text":  {[]string{"head", flights, "--infer-rows", "-1"}, "--infer-rows is for CSV and JSON files"},
 		"no type":          {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "a=int"}, `--types: column "a": no type is called "int": there are "int8"`},
 		"no column":        {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "int8"}, `--types: "int8", expected a column and its type`},
 		"two types":        {[]string{"head", filepath.Join(folder, "x.csv"), "--types", "a=int8", "--types", "a=bool"}, `--types: column "a" has two types`},
@@ -273,6 +274,21 @@ func TestTypes(t *testing.T) {
 	output, _, err := command(t.Context(), "schema", path, "--to", "csv", "--types", "a=timestamp[ms, UTC],b=decimal128(10, 2)")
 	require.NoError(t, err)
 	require.Contains(t, output, "a,\"timestamp[ms, tz=UTC]\",true\nb,\"decimal(10, 2)\",true")
+}
+
+// TestLateMembers reads a file of JSON lines with a member that only the last one has.
+func TestLateMembers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "late.json")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat(`{"a":1}`+"\n", 10_001)+`{"a":2,"b":3}`+"\n"), 0o600))
+	tail := []string{"query", path, "--to", "csv", "-p", "tail 1"}
+	root, messages := newRoot(), &bytes.Buffer{}
+	root.SetArgs(append(tail, "--device", "host"))
+	root.SetOut(&bytes.Buffer{})
+	require.Equal(t, failed, run(t.Context(), root, messages))
+	require.Contains(t, messages.String(), "infer them from more rows with --infer-rows")
+	output, _, err := command(t.Context(), append(tail, "--infer-rows", "-1")...)
+	require.NoError(t, err)
+	require.Equal(t, "a,b\n2,3\n", output)
 }
 
 // TestStandardInput reads every format from standard input, and leaves no file behind.

@@ -16,7 +16,8 @@ import (
 // JSONOptions describe files of JSON lines. The zero value infers the columns.
 type JSONOptions struct {
 	// Schema has the columns; other members are left out. Nil infers the columns from the
-	// beginnings of the files.
+	// beginnings of the files. Null is a value of each column, member and element, also if the
+	// schema says that it is not nullable.
 	Schema *arrow.Schema
 	// InferRows is the number of rows that columns are inferred from, as in [CSVOptions]. A
 	// member that occurs only later is an error. A later value of another type is one, too.
@@ -49,7 +50,8 @@ func (f jsonFormat) learn(files beginnings) (decoder, error) {
 		if name, twice := repeated(fieldNames(f.Schema)); twice {
 			return nil, files.fail(0, fmt.Errorf("two columns of the schema have the name %q: %w", name, buffer.ErrSchema))
 		}
-		return jsonDecoder{plainSchema(f.Schema), false}, nil
+		fields, _ := changedFields(plainSchema(f.Schema).Fields(), nullableThroughout)
+		return jsonDecoder{arrow.NewSchema(fields, nil), false}, nil
 	}
 	var all infer.Objects
 	for place := range files.places(f.Strict) {

@@ -169,7 +169,8 @@ func (m *jsonMembers) missing() error {
 	return nil
 }
 
-// column returns the function that appends values of a field.
+// column returns the function that appends values of a field. All fields are nullable, see
+// nullableThroughout.
 func (d *jsonDecoding) column(builder array.Builder, field arrow.Field) jsonColumn {
 	read := d.values(builder, field)
 	return func(s *jsontext.Scanner) error {
@@ -177,15 +178,12 @@ func (d *jsonDecoding) column(builder array.Builder, field arrow.Field) jsonColu
 		switch {
 		case err != nil:
 			return err
-		case kind == jsontext.Null && field.Nullable:
+		case kind == jsontext.Null:
 			builder.AppendNull()
 			return nil
 		}
 		begin := s.Begin()
-		ok, err := false, error(nil)
-		if kind != jsontext.Null {
-			ok, err = read(s, kind)
-		}
+		ok, err := read(s, kind)
 		if err != nil || ok {
 			return err
 		}

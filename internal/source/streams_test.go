@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -299,7 +300,6 @@ func TestLateValues(t *testing.T) {
 		`line 2, column "a.b" of int64: "2.5" does not fit`:                                    lines("{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2.5}}\n", nil),
 		`line 1, column "d" of timestamp[ns, tz=UTC]: "\"9999-12-31T00:00:00Z\"" does not fit`: lines(`{"d":"9999-12-31T00:00:00Z","n":1}`, schema),
 		`line 1, column "n" of int8: "300" does not fit`:                                       lines(`{"n":300}`, schema),
-		`line 1, column "n" of int8: "null" does not fit`:                                      lines(`{"d":null}`, schema),
 		`line 2: two members have the name "a"`:                                                lines("{\"a\":1}\n{\"a\":1,\"a\":1}", nil),
 	} {
 		_, err := modelRead(t, m, open)
@@ -309,6 +309,28 @@ func TestLateValues(t *testing.T) {
 	s, err := lines("{\"n\":1,\"other\":[{}]}", schema)()
 	require.NoError(t, err)
 	assert.Equal(t, "{\"d\":null,\"n\":1}\n", rowsText(t, s, m, source.Request{}), "a schema leaves members out")
+}
+
+// TestUndeclaredNullsOfJSON: null and members that an object lacks are nulls in each kind of column,
+// also if the schema declares no nulls.
+func TestUndeclaredNullsOfJSON(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	never := func(name string, of arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: of} }
+	schema := arrow.NewSchema([]arrow.Field{
+		never("n", arrow.PrimitiveTypes.Int8), never("s", arrow.BinaryTypes.String), never("d", arrow.FixedWidthTypes.Date32),
+		never("o", arrow.StructOf(never("x", arrow.PrimitiveTypes.Int64), never("y", arrow.FixedWidthTypes.Boolean))),
+		never("l", arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)),
+	}, nil)
+	text := `{"n":1,"s":"a","d":"2024-05-01","o":{"x":null},"l":[1,null]}` + "\n" + `{}` + "\n" + `{"n":null,"s":null,"d":null,"o":null,"l":null}` + "\n"
+	s, err := source.JSONReader("text", strings.NewReader(text), source.JSONOptions{Schema: schema})
+	require.NoError(t, err)
+	nulls := `{"d":null,"l":null,"n":null,"o":null,"s":null}` + "\n"
+	require.Equal(t, `{"d":"2024-05-01","l":[1,null],"n":1,"o":{"x":null,"y":null},"s":"a"}`+"\n"+nulls+nulls, rowsText(t, s, m, source.Request{}))
+	read, err := s.Schema(t.Context())
+	require.NoError(t, err)
+	for _, field := range slices.Concat(read.Fields(), read.Field(3).Type.(*arrow.StructType).Fields(), []arrow.Field{read.Field(4).Type.(*arrow.ListType).ElemField()}) {
+		require.True(t, field.Nullable, field.Name)
+	}
 }
 
 // TestEscapesInJSON: a text of escapes takes time in proportion to its length.

@@ -14,25 +14,32 @@ import (
 
 // plainType returns a type without views. It returns the type itself if it has none.
 func plainType(t arrow.DataType) arrow.DataType {
-	switch t := t.(type) {
+	switch t.(type) {
 	case *arrow.StringViewType:
 		return arrow.BinaryTypes.String
 	case *arrow.BinaryViewType:
 		return arrow.BinaryTypes.Binary
+	}
+	return withFields(t, plainField)
+}
+
+// withFields returns a nested type with its fields changed, or the type itself.
+func withFields(t arrow.DataType, change func(arrow.Field) (arrow.Field, bool)) arrow.DataType {
+	switch t := t.(type) {
 	case *arrow.ListType:
-		if field, changed := plainField(t.ElemField()); changed {
+		if field, changed := change(t.ElemField()); changed {
 			return arrow.ListOfField(field)
 		}
 	case *arrow.LargeListType:
-		if field, changed := plainField(t.ElemField()); changed {
+		if field, changed := change(t.ElemField()); changed {
 			return arrow.LargeListOfField(field)
 		}
 	case *arrow.FixedSizeListType:
-		if field, changed := plainField(t.ElemField()); changed {
+		if field, changed := change(t.ElemField()); changed {
 			return arrow.FixedSizeListOfField(t.Len(), field)
 		}
 	case *arrow.StructType:
-		if fields, changed := plainFields(t.Fields()); changed {
+		if fields, changed := changedFields(t.Fields(), change); changed {
 			return arrow.StructOf(fields...)
 		}
 	}
@@ -46,19 +53,19 @@ func plainField(field arrow.Field) (plain arrow.Field, changed bool) {
 	return field, changed
 }
 
-func plainFields(fields []arrow.Field) (plain []arrow.Field, changed bool) {
-	plain = make([]arrow.Field, len(fields))
+func changedFields(fields []arrow.Field, change func(arrow.Field) (arrow.Field, bool)) (list []arrow.Field, changed bool) {
+	list = make([]arrow.Field, len(fields))
 	for i, field := range fields {
-		var one bool
-		plain[i], one = plainField(field)
-		changed = changed || one
+		var differs bool
+		list[i], differs = change(field)
+		changed = changed || differs
 	}
-	return plain, changed
+	return list, changed
 }
 
 // plainSchema returns a schema without views.
 func plainSchema(schema *arrow.Schema) *arrow.Schema {
-	fields, changed := plainFields(schema.Fields())
+	fields, changed := changedFields(schema.Fields(), plainField)
 	if !changed {
 		return schema
 	}

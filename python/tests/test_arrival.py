@@ -56,7 +56,7 @@ class OnDevice:
     def __init__(self, length, address, on_end=lambda: None):
         self.form, self.name, self.children, self.length, self.address = "i", "", [], length, address
         self.release = producer.ArrayRelease(self._release)
-        self.on_end, self.ends = on_end, 0
+        self.nullable, self.on_end, self.ends = True, on_end, 0
 
     schema = producer.Array.schema
 
