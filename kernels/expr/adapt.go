@@ -82,7 +82,7 @@ func adaptedTime(value time.Time, known []arrow.DataType) arrow.DataType {
 			zone = t.TimeZone
 		}
 		if exprtree.IsTemporal(t) {
-			unit = finest(t)
+			unit = exprtree.Finest(t)
 		}
 	}
 	if len(known) == 0 {
@@ -107,7 +107,7 @@ func adaptedDuration(op exprtree.Op, value time.Duration, known []arrow.DataType
 		if !exprtree.IsTemporal(t) {
 			continue
 		}
-		for unit := finest(t); unit < arrow.Nanosecond; unit++ {
+		for unit := exprtree.Finest(t); unit < arrow.Nanosecond; unit++ {
 			d := &arrow.DurationType{Unit: unit}
 			if _, fits := convertTemporal(value, d); fits {
 				return d

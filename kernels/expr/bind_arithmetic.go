@@ -78,11 +78,11 @@ func (b *binder) each(op exprtree.Op, operands []operand, result arrow.DataType,
 }
 
 func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.DataType, undefined error) (*exprtree.Node, error) {
-	unit := finest(left, right)
+	unit := exprtree.Finest(left, right)
 	span := &arrow.DurationType{Unit: unit}
 	switch {
 	case op == exprtree.Subtract && isInstant(left) && isInstant(right):
-		if _, ok := commonZone([]arrow.DataType{left, right}); !ok {
+		if _, ok := exprtree.CommonZone(left, right); !ok {
 			return nil, undefined
 		}
 		return b.moved(op, operands, span, stamped(left, unit), stamped(right, unit))
@@ -101,7 +101,7 @@ func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.
 		if err != nil {
 			return nil, err
 		}
-		return b.node(exprtree.Cast, timeOf(unit), moved), nil // null where it left the day
+		return b.node(exprtree.Cast, exprtree.TimeOf(unit), moved), nil // null where it left the day
 	}
 	return nil, undefined
 }
@@ -141,7 +141,7 @@ func (b *binder) lengths(op exprtree.Op, operands []operand, left, right arrow.D
 	case isLength(left) && isCount(right) && op != exprtree.Remainder:
 	case isCount(left) && isLength(right) && op == exprtree.Multiply:
 	case isLength(left) && isLength(right) && op == exprtree.Remainder:
-		span := &arrow.DurationType{Unit: finest(left, right)}
+		span := &arrow.DurationType{Unit: exprtree.Finest(left, right)}
 		return b.same(op, operands, span, span)
 	default:
 		return nil, undefined

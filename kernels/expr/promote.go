@@ -55,7 +55,7 @@ func commonType(types []arrow.DataType) (arrow.DataType, bool) {
 		kind := exprtree.KindOf(types[0])
 		return types[0], kind != exprtree.Other && kind != exprtree.String
 	case temporal:
-		return commonTemporal(types)
+		return exprtree.CommonTime(types...)
 	case decimals:
 		return commonDecimal(types)
 	}

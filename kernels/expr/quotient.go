@@ -88,7 +88,7 @@ func (b *binder) lengthQuotient(op exprtree.Op, operands []operand, types []arro
 	span, divisor := types[0], types[1]
 	byLength := isLength(divisor)
 	if byLength {
-		span = &arrow.DurationType{Unit: finest(span, divisor)}
+		span = &arrow.DurationType{Unit: exprtree.Finest(span, divisor)}
 		divisor = span
 	} else if kind := exprtree.KindOf(divisor); op == floorRemainder || !isCount(divisor) && !kind.IsFloat() && kind != exprtree.Decimal {
 		return nil, undefined

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -79,7 +80,8 @@ func unifiedType(a, b arrow.DataType) arrow.DataType {
 	return a
 }
 
-// commonType returns a type that has all values of two types.
+// commonType returns a type that two types are converted to. It has all values of both that the other
+// type can equal: a date of the year 9999 is no timestamp in nanoseconds, and equals none.
 func commonType(a, b arrow.DataType) (arrow.DataType, error) {
 	if arrow.TypeEqual(a, b) {
 		return a, nil
@@ -110,9 +112,8 @@ func commonType(a, b arrow.DataType) (arrow.DataType, error) {
 		}
 		return &arrow.Decimal128Type{Precision: precision, Scale: scale}, nil
 	}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: a}, {Name: "b", Type: b}}, nil)
-	common, _, err := expr.Coalesce(expr.Col("a"), expr.Col("b")).Type(schema)
-	if err != nil {
+	common, ok := exprtree.CommonTime(a, b)
+	if !ok {
 		return nil, refused
 	}
 	return common, nil

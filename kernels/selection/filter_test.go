@@ -63,13 +63,16 @@ func (p *people) arrays(t testing.TB) []arrow.Array {
 	return arrays
 }
 
+// above reports whether x > y. NaN is the greatest number.
+func above(x, y float64) bool { return x > y || math.IsNaN(x) && !math.IsNaN(y) }
+
 // predicates are expressions on the columns a to e of people, and the same conditions
 // in Go.
 var predicates = []struct {
 	of   expr.Expr
 	keep func(p *people, i int) bool
 }{
-	{expr.Col("a").Gt(expr.Lit(0.0)), func(p *people, i int) bool { return p.xValid[i] && p.x[i] > 0 }},
+	{expr.Col("a").Gt(expr.Lit(0.0)), func(p *people, i int) bool { return p.xValid[i] && above(p.x[i], 0) }},
 	{expr.Col("a").Le(expr.Lit(0.0)), func(p *people, i int) bool { return p.xValid[i] && p.x[i] <= 0 }},
 	{expr.Col("b").Lt(expr.Lit(0.5)), func(p *people, i int) bool { return p.y[i] < 0.5 }},
 	{expr.Col("b").Ge(expr.Lit(0.0)), func(*people, int) bool { return true }},
@@ -81,7 +84,7 @@ var predicates = []struct {
 	{expr.Col("e").Eq(expr.Lit("bob")), func(p *people, i int) bool { return p.valid[i] && p.name[i] == "bob" }},
 	{
 		expr.Col("a").Mul(expr.Lit(2.0)).Add(expr.Col("b")).Gt(expr.Lit(1.0)).And(expr.Col("c").Ge(expr.Lit(20))),
-		func(p *people, i int) bool { return p.xValid[i] && p.x[i]*2+p.y[i] > 1 && p.k[i] >= 20 },
+		func(p *people, i int) bool { return p.xValid[i] && above(p.x[i]*2+p.y[i], 1) && p.k[i] >= 20 },
 	},
 }
 
