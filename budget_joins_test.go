@@ -332,6 +332,29 @@ func TestBoundsOfKeysOfTwoTypes(t *testing.T) {
 	})
 }
 
+// TestTimesThatTheOtherTypeDoesNotHold joins a date that nanoseconds do not reach: it equals no time, and
+// not the null that nulls match.
+func TestTimesThatTheOtherTypeDoesNotHold(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		e := engineOn(t, dev)
+		nanoseconds, dates := scaledType{&arrow.TimestampType{Unit: arrow.Nanosecond}, 86400e9}, scaledType{arrow.FixedWidthTypes.Date32, 1}
+		record := func(name string, of scaledType, numbers ...int64) arrow.Record {
+			values := of.keys(numbers)
+			defer values.Release()
+			r := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: name, Type: of.of, Nullable: true}}, nil), []arrow.Array{values}, int64(len(numbers)))
+			t.Cleanup(r.Release)
+			return r
+		}
+		times, days := record("time", nanoseconds, 3, -1, 5, 9), record("day", dates, 3_000_000, 5, -1, 7)
+		on := gpuframe.On(gpuframe.Col("time"), gpuframe.Col("day"))
+		for _, kind := range []gpuframe.JoinKind{gpuframe.Inner, gpuframe.Left, gpuframe.Right, gpuframe.Full, gpuframe.Semi, gpuframe.Anti} {
+			rows := map[gpuframe.JoinKind][2]int{gpuframe.Inner: {1, 2}, gpuframe.Left: {4, 4}, gpuframe.Right: {4, 4}, gpuframe.Full: {7, 6}, gpuframe.Semi: {1, 2}, gpuframe.Anti: {3, 2}}[kind]
+			require.Len(t, lines(t, e.Records(nil, times).Join(e.Records(nil, days), kind, on)), rows[0], "%v", kind)
+			require.Len(t, lines(t, e.Records(nil, times).Join(e.Records(nil, days), kind, on, gpuframe.NullsMatch())), rows[1], "%v of nulls that match", kind)
+		}
+	})
+}
+
 // withDictionary returns records of random keys of a dictionary that all of them share, and the keys of
 // all rows.
 func withDictionary(t *testing.T, random *rand.Rand, values arrow.Array, index arrow.DataType, prefix string, batches, rows int) (list []arrow.Record, keys []int64) {

@@ -77,3 +77,15 @@ func TimeOf(unit arrow.TimeUnit) arrow.DataType {
 	}
 	return &arrow.Time32Type{Unit: unit}
 }
+
+// HoldsTimes reports whether a temporal type holds all values of another one that counts in the
+// same or in a coarser unit.
+func HoldsTimes(t, coarse arrow.DataType) bool {
+	switch coarse.ID() {
+	case arrow.TIME32, arrow.TIME64: // the values are within a day
+		return true
+	case arrow.DATE32:
+		return UnitOf(t) <= 1e3 // 2³¹ days are 1.9·10¹⁷ milliseconds
+	}
+	return DayOf(t) == DayOf(coarse)
+}

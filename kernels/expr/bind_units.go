@@ -20,7 +20,7 @@ func (b *binder) comparedUnits(op exprtree.Op, operands []operand) (*exprtree.No
 	if exprtree.DayOf(coarse.Type) > exprtree.DayOf(fine.Type) {
 		coarse, fine, op = fine, coarse, mirrored[op]
 	}
-	if holdsAll(fine.Type, coarse.Type) {
+	if exprtree.HoldsTimes(fine.Type, coarse.Type) {
 		return nil, false
 	}
 	if coarse.Kind() == exprtree.Int32 { // no instant in days has 64 bits
@@ -47,18 +47,6 @@ func (b *binder) comparedUnits(op exprtree.Op, operands []operand) (*exprtree.No
 	return b.node(op, boolean, coarse, floor), true // LessEqual and Greater
 }
 
-// holdsAll reports whether a temporal type holds all values of another one that counts in the
-// same or in a coarser unit.
-func holdsAll(t, coarse arrow.DataType) bool {
-	switch {
-	case isClock(coarse): // the values are within a day
-		return true
-	case coarse.ID() == arrow.DATE32:
-		return exprtree.UnitOf(t) <= 1e3 // 2³¹ days are 1.9·10¹⁷ milliseconds
-	}
-	return exprtree.DayOf(t) == exprtree.DayOf(coarse)
-}
-
 // commonChoice is common for operations that return one of their operands: they cannot return one
 // that the common type does not hold.
 func (b *binder) commonChoice(op exprtree.Op, operands []operand) (arrow.DataType, error) {
@@ -67,7 +55,7 @@ func (b *binder) commonChoice(op exprtree.Op, operands []operand) (arrow.DataTyp
 		return t, err
 	}
 	for _, o := range operands {
-		if o.node != nil && !holdsAll(t, o.node.Type) && !literalFits(o.node, t) {
+		if o.node != nil && !exprtree.HoldsTimes(t, o.node.Type) && !literalFits(o.node, t) {
 			return nil, fmt.Errorf("%v does not hold all values of %v: cast it to %v, which gives null for these, or the other operands to %v: %w", t, o.node.Type, t, o.node.Type, ErrType)
 		}
 	}

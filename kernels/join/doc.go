@@ -19,7 +19,8 @@
 // width, decimals of different scales, dates, timestamps, times and durations of different
 // units, strings with offsets of 32 and 64 bits, and dictionaries of these. Other types
 // have to be cast to one type first. A null key matches nothing, unless Options.NullsEqual
-// is set. Then null matches null.
+// is set. Then null matches null. A time that the finer of two units does not hold, such as the year
+// 9999 in nanoseconds, matches nothing.
 //
 // # Parts
 //

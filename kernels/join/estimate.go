@@ -37,7 +37,7 @@ type estimator struct {
 // estimateTables reports the bounds to the caller of [Tables]. It returns
 // kernels.ErrEstimated.
 func estimateTables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) error {
-	e, call, err := newEstimator(ctx, left, right, on, &options)
+	e, call, err := newEstimator(ctx, left, right, options.withNulls(left.Schema(), right.Schema(), on), &options)
 	if err != nil {
 		return err
 	}

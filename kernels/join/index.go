@@ -78,6 +78,7 @@ func newIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on 
 	if _, err := schemaOf(left, right.Schema(), on, options); err != nil {
 		return nil, err
 	}
+	on = options.withNulls(left, right.Schema(), on)
 	if estimate != nil {
 		options.Estimate = estimate
 		return nil, estimateIndex(ctx, left, right, on, options)

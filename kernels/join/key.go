@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
@@ -124,6 +126,31 @@ func keysOf(ctx context.Context, left, right *buffer.Buffer, on []On, options ke
 		keys[0], keys[1] = append(keys[0], a), append(keys[1], b)
 	}
 	return keys, nil
+}
+
+// withNulls returns the pairs, and for each pair of times of which the common type does not hold all
+// values another one, of whether the keys are null, if nulls are equal: a key that the type does
+// not hold is converted to null, and matches no null.
+func (o *Options) withNulls(left, right *arrow.Schema, on []On) []On {
+	if !o.NullsEqual {
+		return on
+	}
+	pairs := slices.Clip(on)
+	for _, pair := range on {
+		a, leftErr := keyType("left", left, pair.Left, pair.LeftExpr)
+		b, rightErr := keyType("right", right, pair.Right, pair.RightExpr)
+		if leftErr != nil || rightErr != nil {
+			continue // the key will be refused
+		}
+		a, b = decodedType(a), decodedType(b)
+		if !exprtree.IsTemporal(a) || !exprtree.IsTemporal(b) {
+			continue
+		}
+		if t, ok := exprtree.CommonTime(a, b); ok && !(exprtree.HoldsTimes(t, a) && exprtree.HoldsTimes(t, b)) {
+			pairs = append(pairs, On{LeftExpr: keyExpr(pair.Left, pair.LeftExpr).IsNull(), RightExpr: keyExpr(pair.Right, pair.RightExpr).IsNull()})
+		}
+	}
+	return pairs
 }
 
 // columns returns the two columns of a pair in one type.

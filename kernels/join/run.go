@@ -34,6 +34,7 @@ func begin(ctx context.Context, left, right *buffer.Buffer, on []On, options Opt
 	if err := options.check(on); err != nil {
 		return nil, err
 	}
+	on = options.withNulls(left.Schema(), right.Schema(), on)
 	r := &run{options: options}
 	if err := r.open(ctx, left, right, on, on); err != nil {
 		return nil, errors.Join(err, r.close())
