@@ -262,6 +262,9 @@ const mostPartials = 32
 // memory suffices for. It stops at a run that has too many groups to become much smaller, and returns
 // false.
 func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, err error) {
+	if len(partials.tables) < 2 {
+		return false, nil // a single result is not in the list
+	}
 	results := &held{stage: g.stage, schema: partials.schema}
 	combined = true
 	for err == nil && combined && len(partials.tables) > 1 {
