@@ -34,7 +34,7 @@ stage test PACKAGES="$(list plain)"
 stage examples
 stages=$(scripts/ci-stages.sh)
 if [ "${CI_ALL:-}" = 1 ]; then stages="portable $stages"; fi
-for name in full $stages; do
+for name in $stages full; do
     if [ -n "$budget" ] && [ "$(elapsed)" -ge "$budget" ]; then
         echo "ci: LEFT OUT after $(elapsed) s of $budget: $name (make $name)"
         continue
