@@ -686,7 +686,7 @@ def test_results_print_and_go_on():
     numpy = pytest.importorskip("numpy")
     assert numpy.from_dlpack(table["y"]).tolist() == [1.5, 2.5]
     assert table.lazy().select(col("y").max()).collect().to_pylist() == [{"y": 2.5}]
-    assert repr(gpuframe.when(col("x") > 1).then(2).otherwise(3)) == "if(fill_null(gt(x, 1), False), 2, 3)"
+    assert repr(gpuframe.when(col("x") > 1).then(2).otherwise(3)) == "if(gt(x, 1), 2, 3)"
 
 
 def test_dates():
