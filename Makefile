@@ -88,7 +88,7 @@ portable: ## vet on other platforms too
 race: ## under the race detector, at small sizes
 	GOEXPERIMENT=cgocheck2 $(TEST) -race -short $(or $(PACKAGES),$$(scripts/ci-stages.sh race))
 
-# GPUFRAME_RACE_TURN chooses a quarter of the tests on the emulator; without it all run.
+# GPUFRAME_TURN chooses a quarter of the tests on the emulator; without it all run.
 race-kernels: ## the operators under the race detector, at small sizes
 	$(MAKE) --no-print-directory race PACKAGES='./kernels/... ./internal/codegen ./internal/hashtable ./internal/radix ./internal/textrows'
 

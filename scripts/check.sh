@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 started=${CI_STARTED:-$(date +%s)}
 budget=${CI_BUDGET:-1020}
-export GPUFRAME_RACE_TURN=${CI_TURN:-$(git rev-list --count HEAD)}
-if [ "${CI_ALL:-}" = 1 ]; then budget=; unset GPUFRAME_RACE_TURN; fi
+export GPUFRAME_TURN=${CI_TURN:-$(git rev-list --count HEAD)}
+if [ "${CI_ALL:-}" = 1 ]; then budget=; unset GPUFRAME_TURN; fi
 
 times=""
 elapsed() { echo $(($(date +%s) - started)); }
@@ -28,6 +28,7 @@ stage() {
 
 list() { scripts/ci-stages.sh "$1" | tr '\n' ' '; }
 
+echo "ci: the parts of turn ${GPUFRAME_TURN:-none}"
 stage quick
 stage race PACKAGES="$(list race)"
 stage test PACKAGES="$(list plain)"

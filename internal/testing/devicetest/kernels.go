@@ -5,13 +5,13 @@ import (
 	"hash/crc32"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/emulator"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/internal/testing/race"
 )
 
@@ -76,22 +76,16 @@ func OpenKernels(t testing.TB) *device.Device {
 	return dev
 }
 
-// RaceTurn is the environment variable with a number that chooses the tests that run on the
-// emulator under the race detector: a quarter of them, by their names. The detector does not
-// watch emulated instructions, and they take most of the time of such a run. Without the
-// variable all tests run.
-const RaceTurn = "GPUFRAME_RACE_TURN"
-
+// skipOutOfTurn skips, under the race detector, the tests on the emulator that the turn of a check
+// does not choose: it chooses a quarter of them, by their names. The detector does not watch emulated
+// instructions, and they take most of the time of such a run. Without a turn all tests run.
 func skipOutOfTurn(t testing.TB) {
 	t.Helper()
-	text := os.Getenv(RaceTurn)
-	if !race.Enabled || text == "" {
+	if !race.Enabled {
 		return
 	}
-	turn, err := strconv.ParseUint(text, 10, 32)
-	require.NoError(t, err, RaceTurn)
-	if !inTurn(t.Name(), uint32(turn)) {
-		t.Skipf("%s=%s chooses other tests to run on the emulator under the race detector", RaceTurn, text)
+	if turn, given := property.CheckTurn(t); given && !inTurn(t.Name(), uint32(turn%4)) {
+		t.Skipf("%s=%d chooses other tests to run on the emulator under the race detector", property.TurnVariable, turn)
 	}
 }
 

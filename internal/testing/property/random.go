@@ -18,13 +18,36 @@ func Random(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seedOf(t), name.Sum64()))
 }
 
-// Turn returns the seed of the environment modulo 5040, for tests that run a part of their cases: one of
-// every n, those with the numbers i for which (i+Turn)%n is 0. Seeds that follow each other then choose
-// all cases, one part after the other. Without a seed, each run chooses others, and the test logs the seed.
+// TurnVariable names the environment variable with the turn of a check, a decimal number: tests
+// that run a part of their cases take the next part in the next turn.
+const TurnVariable = "GPUFRAME_TURN"
+
+// Turn returns the turn of the environment modulo 5040, for tests that run a part of their cases: one of
+// every n, those with the numbers i for which (i+Turn)%n is 0. Turns that follow each other then choose
+// all cases, one part after the other. Without a turn it is the seed of the environment; without a seed
+// either, each run chooses others, and the test logs the seed.
 func Turn(t testing.TB) int {
 	t.Helper()
 	const period = 5040 // a multiple of each n up to 10
-	return int(seedOf(t) % period)
+	turn, given := CheckTurn(t)
+	if !given {
+		turn = seedOf(t)
+	}
+	return int(turn % period)
+}
+
+// CheckTurn returns the turn of the environment, if there is one.
+func CheckTurn(t testing.TB) (turn uint64, given bool) {
+	t.Helper()
+	text := os.Getenv(TurnVariable)
+	if text == "" {
+		return 0, false
+	}
+	turn, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("the environment variable %s: %v", TurnVariable, err)
+	}
+	return turn, true
 }
 
 // seedOf returns the seed of the environment, or one that the test logs.

@@ -29,12 +29,23 @@ func TestRandom(t *testing.T) {
 	require.NotEqual(t, draw(t), draw(t))
 }
 
-// Seeds that follow each other choose all cases.
+// Turns that follow each other choose all cases, and without a turn seeds do.
 func TestTurn(t *testing.T) {
+	t.Run("turns", func(t *testing.T) {
+		t.Setenv(Variable, "7")
+		turnsChooseAll(t, TurnVariable)
+	})
+	t.Run("seeds", func(t *testing.T) {
+		t.Setenv(TurnVariable, "")
+		turnsChooseAll(t, Variable)
+	})
+}
+
+func turnsChooseAll(t *testing.T, variable string) {
 	for n := 1; n <= 10; n++ {
 		chosen := map[int]int{}
-		for seed := range n {
-			t.Setenv(Variable, strconv.Itoa(5039+seed))
+		for number := range n {
+			t.Setenv(variable, strconv.Itoa(5039+number))
 			for i := range n {
 				if (i+Turn(t))%n == 0 {
 					chosen[i]++
