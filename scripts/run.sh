@@ -5,7 +5,8 @@
 #
 #   run.sh build      builds the tests only; the other commands build the programs that they run
 #   run.sh test       every test, on the host and on every GPU; fails if a GPU
-#                     cannot be used. RACE=1: with the race detector. CONTENDED=1: while
+#                     cannot be used. RACE=1: with the race detector. SHORT=1: at small
+#                     sizes. CONTENDED=1: while
 #                     other processes keep the GPUs busy; without it the tests of
 #                     interchange run so, with CONTENDED=0 none
 #   run.sh sanitize   the tests under compute-sanitizer with the tool of TOOL:
@@ -293,7 +294,7 @@ run_tests() {
 # test_package BINARY PACKAGE runs the tests of one package.
 test_package() {
     job "${1%.test}_${2//\//_}" "$2" "$(test_folder "$2")" \
-        "$(test_binary "$2" "$1")" -test.v -test.run "${RUN:-.}" -test.timeout "${PACKAGE_S:-400}s"
+        "$(test_binary "$2" "$1")" -test.v ${SHORT:+-test.short} -test.run "${RUN:-.}" -test.timeout "${PACKAGE_S:-400}s"
 }
 
 # shards prints the tests of a package as regular expressions of some tests each.
