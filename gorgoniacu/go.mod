@@ -27,6 +27,7 @@ require (
 	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	golang.org/x/xerrors v0.0.0-20231012003039-104605ab7028 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
 )
 
 replace github.com/gpuframe/gpuframe => ../
