@@ -145,7 +145,7 @@ func TestDaysWithoutMidnight(t *testing.T) {
 	for _, c := range []struct{ zone, day, begin string }{
 		{"America/Santiago", "2025-09-07", "2025-09-07T04:00:00Z"},
 		{"America/Havana", "2025-03-09", "2025-03-09T05:00:00Z"},
-		{"America/Havana", "2025-11-02", "2025-11-02T04:00:00Z"},  // 1:00 becomes 0:00
+		{"America/Havana", "2025-11-02", "2025-11-02T04:00:00Z"}, // 1:00 becomes 0:00
 		{"America/Asuncion", "2023-10-01", "2023-10-01T04:00:00Z"},
 		{"America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z"},
 		{"Africa/Cairo", "2024-04-26", "2024-04-25T22:00:00Z"},
