@@ -20,6 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/processor"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
@@ -77,6 +78,9 @@ var (
 		repeated("With and Rename", func(q gpuframe.Query, i int) gpuframe.Query {
 			return q.With(planA.Add(planB).As("c")).Rename("c", "d").Drop("a").Rename("d", "a")
 		}),
+		repeated("Rename", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.Rename([]string{"b", "c"}[i%2], []string{"c", "b"}[i%2])
+		}),
 		repeated("Sort and Head", func(q gpuframe.Query, i int) gpuframe.Query { return q.Sort(planA).Head(int64(1000 - i)) }),
 		repeated("GroupBy", func(q gpuframe.Query, i int) gpuframe.Query {
 			return q.GroupBy(planA).Agg(planB.Sum().As("b"))
@@ -133,6 +137,13 @@ var (
 				x = x.Cast(arrow.PrimitiveTypes.Float64).Add(x.Cast(arrow.PrimitiveTypes.Float64))
 			}
 			return e.Records(nil, r).With(x.As("a"))
+		}},
+		{"interpolations", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+			x := planA
+			for range n {
+				x = x.InterpolateBy(planB)
+			}
+			return e.Records(nil, r).With(x.Over(gpuframe.By().OrderBy(planB)).As("a"))
 		}},
 		{"windows of windows", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
 			x := planA
@@ -202,7 +213,7 @@ func TestPlanningIsLinear(t *testing.T) {
 func BenchmarkPlanning(b *testing.B) {
 	e := engineOn(b, devicetest.Open(b, "host"))
 	r := twoColumns(b)
-	sizes := map[string]int{"filters": 1000, "With": 400}
+	sizes := map[string]int{"filters": 1000, "With": 400, "Rename": 400, "interpolations": 30}
 	for _, g := range chains {
 		n := 200
 		if sizes[g.name] > 0 {
@@ -211,16 +222,22 @@ func BenchmarkPlanning(b *testing.B) {
 		benchmarkPlanning(b, g, e, r, n)
 	}
 	for _, g := range doublings {
-		benchmarkPlanning(b, g, e, r, 60)
+		n := 60
+		if sizes[g.name] > 0 {
+			n = sizes[g.name]
+		}
+		benchmarkPlanning(b, g, e, r, n)
 	}
 }
 
 func benchmarkPlanning(b *testing.B, g growing, e *gpuframe.Engine, r arrow.Record, n int) {
 	b.Run(fmt.Sprintf("%d %s", n, g.name), func(b *testing.B) {
+		before := processor.Time()
 		for b.Loop() {
 			_, err := g.make(e, r, n).Needs(b.Context())
 			require.NoError(b, err)
 		}
+		b.ReportMetric(float64((processor.Time()-before).Microseconds())/1e3/float64(b.N), "processor-ms/op")
 	})
 }
 
