@@ -102,8 +102,8 @@ func Nth(e expr.Expr, n int64) Function {
 	return Function{kind: nth, value: e, number: max(n, math.MinInt64+1) - 1}
 }
 
-// Sum is the sum of the frame's values. A sum of integers or durations that overflows the
-// type of the result is null.
+// Sum is the sum of the frame's values. A sum of integers, decimals or durations that overflows
+// the type of the result is null.
 func Sum(e expr.Expr) Function { return Function{kind: sumOf, value: e} }
 
 // Product is the product of the frame's values. That of integers wraps around.
@@ -116,7 +116,8 @@ func Min(e expr.Expr) Function { return Function{kind: minimumOf, value: e} }
 // Max is the greatest of the frame's values: see [Min].
 func Max(e expr.Expr) Function { return Function{kind: maximumOf, value: e} }
 
-// Mean is the arithmetic mean of the frame's values.
+// Mean is the arithmetic mean of the frame's values. That of decimals is a decimal, as in package
+// reduce.
 func Mean(e expr.Expr) Function { return Function{kind: meanOf, value: e} }
 
 // Count is the number of rows of the frame in which the expression is not null.
@@ -256,8 +257,10 @@ func (f Function) typeOf(t arrow.DataType) (arrow.DataType, error) {
 		return t, nil
 	}
 	switch {
+	case f.isOfDecimals(t):
+		return f.decimalResult(t.(*arrow.Decimal128Type)), nil
 	case !isNumber || isDuration && f.kind != sumOf:
-		return nil, layout.Refuse(t, "integers or floats: cast decimals to float64, and take a total of durations", device.ErrNotSupported)
+		return nil, layout.Refuse(t, "integers or floats: cast decimals to float64 except in sums and means, and take a total of durations", device.ErrNotSupported)
 	case isDuration:
 		return t, nil
 	case f.kind != sumOf && f.kind != productOf || stored.class == layout.Float:
