@@ -110,7 +110,8 @@ func (e Expr) Clamp(low, high any) Expr {
 	return apply(func(list []expr.Expr) expr.Expr { return list[0].Clamp(list[1], list[2]) }, e, operand(low), operand(high))
 }
 
-// Cast converts to a type. Values that do not fit are null.
+// Cast converts to a type. Values that do not fit are null. Decimals are rounded half away from zero,
+// and floats that become integers cut off.
 func (e Expr) Cast(to arrow.DataType) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return value.Cast(to) })
 }

@@ -13,9 +13,12 @@ import (
 	arrowalloc "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -79,6 +82,23 @@ func decimalModel(isMean bool, least int) func(w *modelWindow) any {
 	}
 }
 
+// withCount returns the first rows of a table with their number on the device, and releases the table.
+func withCount(t *testing.T, mgr *memory.Manager, table *buffer.Buffer, count int) *buffer.Buffer {
+	t.Helper()
+	var columns []*column.Column
+	for i := range table.NumColumns() {
+		columns = append(columns, table.Column(i))
+	}
+	rows, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, rows.Upload(t.Context(), nil, []int64{int64(count)}))
+	counted, err := buffer.New(table.Schema(), columns, buffer.Rows{Device: rows})
+	require.NoError(t, err)
+	require.NoError(t, rows.Release())
+	require.NoError(t, table.Release())
+	return counted
+}
+
 // TestDecimalsOfFrames compares sums and means of decimals with a quadratic model.
 func TestDecimalsOfFrames(t *testing.T) {
 	v := expr.Col("v")
@@ -95,6 +115,11 @@ func TestDecimalsOfFrames(t *testing.T) {
 				}
 				c.v.Release()
 				c.v = drawnDecimals(r, of, n, r.IntN(3) > 0)
+				table := overTable(t, mgr, c)
+				if n == 40 {
+					c.rows = 1 + r.IntN(n)
+					table = withCount(t, mgr, table, c.rows)
+				}
 				var tests []overTest
 				add := func(f window.Function, frame func(*modelWindow, int) bool, isMean bool, least int) {
 					tests = append(tests, overTest{f, c.each(frame, decimalModel(isMean, least))})
@@ -112,7 +137,6 @@ func TestDecimalsOfFrames(t *testing.T) {
 				if c.orders {
 					add(window.Mean(v).Range(-2, 3), rangeModel(-2, 3), true, 0)
 				}
-				table := overTable(t, mgr, c)
 				columns, err := window.Over(t.Context(), table, c.windows(), functionsOf(tests))
 				require.NoError(t, err)
 				for j, a := range arraysOf(t, columns) {
@@ -130,6 +154,26 @@ func TestDecimalsOfFrames(t *testing.T) {
 				require.NoError(t, table.Release())
 				c.release()
 			}
+		}
+	})
+}
+
+// TestDurationsOfFrames requires that sums of durations are durations, and null if they overflow.
+func TestDurationsOfFrames(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		v := columntest.ColumnOf(t, mgr, arrow.FixedWidthTypes.Duration_ms, []int64{5, -2, math.MaxInt64, 1, 7})
+		table := columntest.TableOf(t, mgr, 5, v)
+		name := expr.Col(table.Schema().Field(0).Name)
+		columns, err := window.Over(t.Context(), table, window.Windows{}, []window.Function{window.Sum(name).Rows(window.FirstRow, 0), window.Sum(name).Rows(-1, 0)})
+		require.NoError(t, err)
+		for i, want := range []string{`[5 3 (null) (null) (null)]`, fmt.Sprintf(`[5 3 %d (null) 8]`, int64(math.MaxInt64-2))} {
+			a, err := columns[i].Array(t.Context())
+			require.NoError(t, err)
+			require.True(t, arrow.TypeEqual(arrow.FixedWidthTypes.Duration_ms, a.DataType()))
+			require.Equal(t, want, fmt.Sprint(a))
+			a.Release()
+			require.NoError(t, columns[i].Release())
 		}
 	})
 }

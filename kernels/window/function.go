@@ -244,7 +244,7 @@ func (f Function) Type(schema *arrow.Schema, windows Windows) (arrow.DataType, e
 // typeOf returns the type of the result for values of a type.
 func (f Function) typeOf(t arrow.DataType) (arrow.DataType, error) {
 	stored, isNumber := number(t)
-	isDuration := t.ID() == arrow.DURATION
+	isDuration := t.ID() == arrow.DURATION // arithmetic, but no number
 	switch f.kind {
 	case shift, first, last, nth:
 		return t, nil
@@ -259,10 +259,10 @@ func (f Function) typeOf(t arrow.DataType) (arrow.DataType, error) {
 	switch {
 	case f.isOfDecimals(t):
 		return f.decimalResult(t.(*arrow.Decimal128Type)), nil
-	case !isNumber || isDuration && f.kind != sumOf:
-		return nil, layout.Refuse(t, "integers or floats: cast decimals to float64 except in sums and means, and take a total of durations", device.ErrNotSupported)
-	case isDuration:
+	case isDuration && f.kind == sumOf:
 		return t, nil
+	case !isNumber:
+		return nil, layout.Refuse(t, "integers or floats: cast decimals to float64, and take a total of durations", device.ErrNotSupported)
 	case f.kind != sumOf && f.kind != productOf || stored.class == layout.Float:
 		return arrow.PrimitiveTypes.Float64, nil
 	case stored.class == layout.Signed:

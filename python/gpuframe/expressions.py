@@ -77,7 +77,7 @@ class _Aggregates:
         return self._aggregate("product")
 
     def mean(self) -> Expr:
-        """The arithmetic mean."""
+        """The arithmetic mean. That of decimals is a decimal with four more digits."""
         return self._aggregate("mean")
 
     def min(self) -> Expr:
@@ -198,7 +198,8 @@ class Expr(_Aggregates):
     def cast(self, dtype: Any) -> Expr:
         """Convert to a type: its Arrow name, such as "int32", or a type of Python, pyarrow or polars.
 
-        Values that do not fit are null, as with Polars' strict=False.
+        Values that do not fit are null, as with Polars' strict=False. Decimals are rounded half away from zero, and floats that become integers
+        are cut off.
         """
         return call("cast", self, type=type_name(dtype))
 
