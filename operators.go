@@ -149,10 +149,10 @@ func (e Expr) Floor() Expr { return unary(e, expr.Expr.Floor) }
 // Ceil rounds up to a whole number.
 func (e Expr) Ceil() Expr { return unary(e, expr.Expr.Ceil) }
 
-// Round rounds to the nearest whole number, half to even.
+// Round rounds to the nearest whole number: floats half to even, decimals half away from zero.
 func (e Expr) Round() Expr { return unary(e, expr.Expr.Round) }
 
-// RoundDigits rounds to a number of decimal digits behind the point, half to even; a negative
+// RoundDigits rounds to a number of decimal digits behind the point, as [Expr.Round]; a negative
 // number is of digits in front of it.
 func (e Expr) RoundDigits(digits int) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return value.RoundDigits(digits) })

@@ -11,14 +11,14 @@ const (
 	mostDigits = 38
 	// meanDigits is the number of digits that the mean of decimals has behind those of its values.
 	meanDigits = 4
-	// leastAhead is the number of digits ahead of the point that a mean leaves to decimals of more
+	// leastAhead is the number of digits before the point that a mean leaves to decimals of more
 	// than mostDigits − meanDigits digits: all integers of 64 bits have as many.
 	leastAhead = 19
 )
 
 // MeanOfDecimals returns the type of the mean of decimals: four more digits behind the point, and as
 // many ahead of it. If that is more than 38 digits, the type has 38, and the four are taken from
-// those ahead of the point as long as 19 are left there.
+// those before the point as long as 19 are left there.
 func MeanOfDecimals(t *arrow.Decimal128Type) *arrow.Decimal128Type {
 	ahead := t.Precision - t.Scale
 	scale := min(t.Scale+meanDigits, max(mostDigits-ahead, mostDigits-leastAhead))

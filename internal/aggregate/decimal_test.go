@@ -15,7 +15,7 @@ import (
 func TestTypesOfMeans(t *testing.T) {
 	for _, c := range [][4]int32{
 		{10, 2, 14, 6}, {1, 0, 5, 4}, {5, 5, 9, 9}, {34, 0, 38, 4}, {34, 30, 38, 34},
-		// More than 34 digits: four of those ahead of the point, as long as 19 are left.
+		// More than 34 digits: four of those before the point, as long as 19 are left.
 		{35, 0, 38, 4}, {38, 0, 38, 4}, {38, 2, 38, 6}, {38, 17, 38, 19}, {38, 19, 38, 19}, {38, 38, 38, 38}, {36, 30, 38, 32},
 	} {
 		got := aggregate.MeanOfDecimals(&arrow.Decimal128Type{Precision: c[0], Scale: c[1]})

@@ -525,7 +525,10 @@ class Expr(_Aggregates):
         return call("ceil", self)
 
     def round(self, decimals: int = 0) -> Expr:
-        """The nearest number with some digits behind the point, half to even; -2 rounds to hundreds. Unlike in Polars, integers become floats."""
+        """The nearest number with some digits behind the point: floats half to even, decimals half away from zero; -2 rounds to hundreds.
+
+        Unlike in Polars, integers become floats.
+        """
         return call("round_digits", self, digits=decimals) if decimals else call("round", self)
 
     def truncate(self) -> Expr:
