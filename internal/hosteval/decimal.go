@@ -128,7 +128,7 @@ func toFloat(d decimal128.Num, scale int) float64 {
 // fromFloat converts as documented for exprtree.Cast; ok is false for too many digits.
 func fromFloat(value float64, t arrow.DataType) (decimal128.Num, bool) {
 	scaled := math.Round(value * floatPowers[scaleOf(t)]) // half away from zero
-	if !(math.Abs(scaled) < 1<<127) { // also for NaN
+	if !(math.Abs(scaled) < 1<<127) {                     // also for NaN
 		return decimal128.Num{}, false
 	}
 	high := math.Floor(math.Abs(scaled) / (1 << 64))
