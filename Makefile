@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick lint gofmt tables words vet staticcheck typecheck tidy portable race race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -86,7 +86,12 @@ portable: ## vet on other platforms too
 # The strictest checks of pointers that go to C are part of the same build. Without a list the
 # packages are those with goroutines or C of their own.
 race: ## under the race detector, at small sizes
-	GOEXPERIMENT=cgocheck2 $(TEST) -race -short $(or $(PACKAGES),$$(scripts/ci-stages.sh race))
+	GOEXPERIMENT=cgocheck2 $(TEST) -race -short $(RACE_RUN) $(or $(PACKAGES),$$(scripts/ci-stages.sh race race-part))
+
+# A third of the tests of large packages; `make test` runs all of them.
+race-part: RACE_RUN = -run "$$(scripts/ci-stages.sh race-tests)"
+race-part: PACKAGES := $(shell scripts/ci-stages.sh race-part)
+race-part: race
 
 # GPUFRAME_TURN chooses a quarter of the tests on the emulator; without it all run.
 race-kernels: ## the operators under the race detector, at small sizes
