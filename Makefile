@@ -111,6 +111,7 @@ memcheck: ## what shares memory with C, under the address sanitizer and the stri
 	  $(TEST) -asan -short ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap ./internal/forks
 
 examples:
+	$(GO) run ./examples/first
 	$(GO) run ./examples/quickstart
 	$(GO) run ./examples/demo
 	$(GO) run ./examples/delays
@@ -194,7 +195,7 @@ explore: ## property tests of packages with other cases in every run: make explo
 	@for package in $$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(EXPLORE) | grep internal/testing/property | cut -d' ' -f1); do \
 	  GPUFRAME_SEED=0 $(TEST) -short -timeout 0 $$package -rapid.checks=$(CHECKS) || exit 1; done
 
-bench: ## what docs/performance.md holds
+bench: ## transfers, memory and launches: the first table of docs/performance.md
 	$(GO) run ./bench
 
 gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without Go
