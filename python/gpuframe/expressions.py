@@ -938,7 +938,11 @@ class TemporalExpr:
         return call("local_time", self._of, zone=time_zone)
 
     def instant_in(self, time_zone: str) -> Expr:
-        """The time at which a clock in a time zone shows a timestamp without a zone."""
+        """The first time at which a clock in a time zone shows a timestamp without a zone, or a later one.
+
+        So a time that the clock shows twice is the first of both, and a time that it leaves out is the end of the gap:
+        ``t.dt.local_time(zone).dt.truncate("day").dt.instant_in(zone)`` is the beginning of the day. Polars refuses both.
+        """
         return call("instant_in", self._of, zone=time_zone)
 
     def months_since(self, other: IntoExpr) -> Expr:
