@@ -89,7 +89,7 @@ func find(list []int64, second int64) (place int, within int64) {
 	return sort.Search(len(list), func(i int) bool { return list[i] > second }) - 1, second
 }
 
-// toLocal returns what is added to a second since 1970 for what the clock shows.
+// toLocal returns the offset of a second since 1970, which gives the time of the clock.
 func (t *table) toLocal(second int64) int64 {
 	place, _ := find(t.starts, second)
 	return t.offsets[place]

@@ -49,7 +49,7 @@ func wall(second int64, in *time.Location) int64 {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC).Unix()
 }
 
-// earliest returns the earliest second for which the clock of a location shows what a function wants,
+// earliest returns the earliest second for which a function accepts the time that the clock of a location shows,
 // near a second that it shows. That is a change of the clock or, without one, a second at which it
 // shows the second.
 func earliest(second int64, in *time.Location, wanted func(wall int64) bool) int64 {
