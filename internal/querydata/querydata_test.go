@@ -109,7 +109,7 @@ func TestSameAsMethods(t *testing.T) {
 			rows.Filter(price.Gt(50), ok)},
 		"numbers": {[]string{selected(as("a", call("add", col("Price"), lit("1.5"))), as("b", call("mul", col("Qty"), lit("-2"))))},
 			rows.Select(price.Add(1.5).As("a"), qty.Mul(-2).As("b"))},
-		"literals": {[]string{selected(as("a", typed("decimal128(10, 2)", `"-12.5"`)), as("b", typed("uint64", `"18446744073709551615"`)),
+		"literals": {[]string{selected(as("a", typed("decimal128(10, 2)", `"-12.5000"`)), as("b", typed("uint64", `"18446744073709551615"`)),
 			as("c", typed("utf8", `null`)), as("d", typed("date32", `7`)), as("e", typed("time64[us]", `"12:00:00.5"`)), as("f", typed("float", `"NaN"`)),
 			as("g", typed("duration", "5")), as("h", typed("bool", "true")), as("i", typed("timestamp[ms]", "8")), as("j", col("City")))},
 			rows.Select(lits(&arrow.Decimal128Type{Precision: 10, Scale: 2}, decimal128.FromI64(-1250)).As("a"), lits(arrow.PrimitiveTypes.Uint64, uint64(1<<64-1)).As("b"),

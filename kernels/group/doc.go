@@ -49,8 +49,8 @@
 // Min and Max skip NaN if there are numbers, and −0 is less than 0. ArgMin and ArgMax
 // return row numbers of the table, counted from ByOptions.FirstRow. Decimals of 256 bits have
 // no sums, means and products, and lists are no keys: the error wraps
-// device.ErrNotSupported. A sum of integers or decimals that overflows its type
-// is null. Results are the same on every device, bit for bit.
+// device.ErrNotSupported. A sum of integers or decimals, and a mean of
+// decimals, that overflows its type is null. Results are the same on every device, bit for bit.
 //
 // # Sums of floats
 //

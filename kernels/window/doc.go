@@ -17,6 +17,7 @@
 //	                                       floats, durations     float64, the same
 //	Product                                integers, floats      int64, uint64 (wrap), float64
 //	Mean, Variance, StdDev                 integers, floats      float64
+//	Sum, Mean                              decimals              of 38 digits, of four more digits
 //	Median, Quantile                       integers, floats      float64
 //	Min, Max                               types with an order   the same
 //	Count, CountAll                        all types             int64
