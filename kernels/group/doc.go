@@ -31,8 +31,9 @@
 //
 // # Aggregates
 //
-// Nulls are skipped, and [Aggregate.Where] selects rows. An aggregate without values is
-// null; counts are 0 and lists empty. The types are those of package reduce, and:
+// Nulls are skipped, except by First, Last and Collect without [Aggregate.SkipNulls], and
+// [Aggregate.Where] selects rows. An aggregate without values is null; counts are 0 and lists
+// empty. The types are those of package reduce, and:
 //
 //	Sum, Product, Mean, Count, …    as in package reduce; no products of floats
 //	Min, Max                        any type with an order              the same
