@@ -81,6 +81,12 @@ type output struct {
 // findsRow reports whether the result is the number of a row.
 func (o *output) findsRow() bool { return o.method == byState && o.finish == finishRow }
 
+// numbersRows reports whether a partial result has the numbers of the rows besides the values. They
+// tell a null that is the value of a row from a group without a row that meets the condition.
+func (o *output) numbersRows() bool {
+	return o.method == byRow && o.aggregate.keepsNulls() && (o.where >= 0 && !o.aggregate.masked || o.rows >= 0)
+}
+
 // input is a column that aggregates read.
 type input struct {
 	expression expr.Expr
@@ -121,6 +127,9 @@ func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
 	o = output{aggregate: a, value: -1, where: -1, rows: -1, freedom: a.freedom}
 	if a.function == none || a.function >= functions {
 		return o, fmt.Errorf("no function: make aggregates with Sum, Min and so on: %w", device.ErrInvalidValue)
+	}
+	if a.skipNulls && a.function != first && a.function != last && a.function != collect {
+		return o, fmt.Errorf("%s always skips nulls, or has no values: leave out SkipNulls: %w", functionNames[a.function], device.ErrInvalidValue)
 	}
 	if a.hasValue() {
 		if o.value, err = p.expression(schema, a.valueIn(schema)); err != nil {
@@ -282,6 +291,9 @@ func (p *plan) output(o *output) error {
 		o.makes(p.inputs[o.value].of, finishRow)
 		o.method, o.nullable = byRow, true
 		found := accumulator{kind: greatest, value: -1, other: o.value, where: o.where, least: o.aggregate.function != last}
+		if o.aggregate.keepsNulls() {
+			found.other = -1
+		}
 		o.states = []int{p.accumulate(found)}
 		return nil
 	case minimum, maximum, rowOfMinimum, rowOfMaximum:

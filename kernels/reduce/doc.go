@@ -45,8 +45,8 @@
 // A sum of integers, decimals or durations that overflows its type is null, never a
 // wrong number: the accumulator has more bits than any number of rows needs, 128 for
 // integers and 192 for decimals. Means use these sums. Those of decimals are rounded half
-// away from zero; their type has at most 38 digits, as docs/kernels.md describes, and a mean
-// of more is null. Products of integers wrap around.
+// away from zero; their type has at most 38 digits, as docs/expressions.md
+// describes, and a mean of more is null. Products of integers wrap around.
 //
 // # Order and error of float sums
 //

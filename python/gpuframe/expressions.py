@@ -100,13 +100,17 @@ class _Aggregates:
         """The number of distinct values; null is one."""
         return self._aggregate("count_distinct") + self._aggregate("null_count").clip(0, 1)
 
-    def first(self) -> Expr:
-        """The first value. Unlike in Polars it is the first that is not null."""
-        return self._aggregate("first")
+    def first(self, ignore_nulls: bool = False) -> Expr:
+        """The value of the first row or, with ignore_nulls, the first that is not null."""
+        return self._row("first", ignore_nulls)
 
-    def last(self) -> Expr:
-        """The last value. Unlike in Polars it is the last that is not null."""
-        return self._aggregate("last")
+    def last(self, ignore_nulls: bool = False) -> Expr:
+        """The value of the last row or, with ignore_nulls, the last that is not null."""
+        return self._row("last", ignore_nulls)
+
+    def _row(self, function: str, ignore_nulls: bool) -> Expr:
+        of = self._aggregate(function)
+        return call("skip_nulls", of) if ignore_nulls else of
 
     def mode(self) -> Expr:
         """The most frequent value. Unlike in Polars it is one value."""
@@ -140,9 +144,9 @@ class _Aggregates:
         """Whether every value is true."""
         return self._aggregate("all")
 
-    def implode(self) -> Expr:
-        """The list of the values that are not null. Polars keeps nulls."""
-        return self._aggregate("list")
+    def implode(self, ignore_nulls: bool = False) -> Expr:
+        """The list of the values, with nulls unless ignore_nulls is set."""
+        return self._row("list", ignore_nulls)
 
     def top_k(self, k: int = 5) -> Expr:
         """The list of the k largest values, the largest first. Polars returns rows, not a list."""
@@ -942,7 +946,11 @@ class TemporalExpr:
         return call("local_time", self._of, zone=time_zone)
 
     def instant_in(self, time_zone: str) -> Expr:
-        """The time at which a clock in a time zone shows a timestamp without a zone."""
+        """The first time at which a clock in a time zone shows a timestamp without a zone, or a later one.
+
+        So a time that the clock shows twice is the first of both, and a time that it leaves out is the end of the gap:
+        ``t.dt.local_time(zone).dt.truncate("day").dt.instant_in(zone)`` is the beginning of the day. Polars refuses both.
+        """
         return call("instant_in", self._of, zone=time_zone)
 
     def months_since(self, other: IntoExpr) -> Expr:

@@ -128,7 +128,9 @@ def test_aggregates():
     got = run(table.lazy().group_by("city").agg(
         q.sum().alias("sum"), p.mean().alias("mean"), q.min().alias("min"), q.max().alias("max"), q.count().alias("count"),
         q.null_count().alias("nulls"), q.n_unique().alias("distinct"), p.median().alias("median"), gpuframe.len(),
-        q.filter(p > 0, q > 0).sum().alias("filtered"), (q.sum() + gpuframe.len()).alias("both"), q.first().alias("first")))
+        q.filter(p > 0, q > 0).sum().alias("filtered"), (q.sum() + gpuframe.len()).alias("both"), q.first().alias("first"),
+        q.first(ignore_nulls=True).alias("first_value"), q.filter(p > 0).last().alias("last"), q.last(ignore_nulls=True).alias("last_value"),
+        q.implode().alias("all"), q.implode(ignore_nulls=True).alias("values")))
     groups = group(rows_of(data), "city")
     assert sorted(map(str, groups)) == sorted(str(row["city"]) for row in got)
     for made in got:
@@ -140,7 +142,9 @@ def test_aggregates():
         want = {"city": made["city"], "sum": sum(values), "mean": pytest.approx(sum(prices) / len(prices)), "min": min(values), "max": max(values),
                 "count": len(values), "nulls": len(rows) - len(values), "distinct": len({row["qty"] for row in rows}),
                 "median": prices[middle] if len(prices) % 2 else (prices[middle - 1] + prices[middle]) / 2, "len": len(rows),
-                "filtered": sum(both) if both else None, "both": sum(values) + len(rows), "first": values[0]}
+                "filtered": sum(both) if both else None, "both": sum(values) + len(rows), "first": rows[0]["qty"],
+                "first_value": values[0], "last": [row["qty"] for row in rows if row["price"] is not None and row["price"] > 0][-1],
+                "last_value": values[-1], "all": [row["qty"] for row in rows], "values": values}
         assert made == want
 
 
@@ -395,7 +399,7 @@ def test_lists():
     for row in run(lists.drop("all")):
         values = [each["qty"] for each in groups[row["city"]]]
         known = [v for v in values if v is not None]
-        assert row["n"] == len(known) and row["total"] == sum(known) and row["most"] == max(known) and row["two"] == 2
+        assert row["n"] == len(values) and row["total"] == sum(known) and row["most"] == max(known) and row["two"] == 2
         assert (row["has"] is True) == (5 in known)
     exploded = run(lists.select("city", "all").explode("all"))
     assert sorted(map(repr, exploded)) == sorted(repr({"city": r["city"], "all": r["qty"]}) for r in rows_of(data) if r["qty"] is not None)
