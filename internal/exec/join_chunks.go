@@ -383,6 +383,6 @@ func (c *chunked) tables(ctx context.Context, p pair, kind join.Kind) (*buffer.B
 	for i := range columns {
 		columns[i] = made.Column(i)
 	}
-	of, err := buffer.New(c.Schema(), columns, made.Rows())
+	of, err := tableWith(c.Schema(), columns, made.Rows())
 	return releasing(of, err, made)
 }

@@ -83,7 +83,7 @@ func (s *stage) numbered(ctx context.Context, n *plan.Number, table *buffer.Buff
 		}
 		added = append(added, c)
 	}
-	made, err := buffer.New(n.Schema(), append(columns, added...), table.Rows())
+	made, err := tableWith(n.Schema(), append(columns, added...), table.Rows())
 	return release.OnError(made, err, release.All(added))
 }
 

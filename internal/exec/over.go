@@ -36,7 +36,7 @@ func over(s *stage, n *plan.Over) windowing {
 			columns = append(columns, table.Column(i))
 		}
 		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(made):]...)
-		all, err := buffer.New(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
+		all, err := tableWith(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
 		return release.OnError(all, err, release.All(made))
 	}
 }

@@ -1,0 +1,94 @@
+package exec
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// fitting yields the tables of a node with the types of the plan. A node that makes one table of all
+// rows, such as a sort, gives columns of more than 2 GiB of text 64-bit offsets. fitting cuts such a
+// table into parts that 32-bit offsets suffice for. So readers, sinks and streams see one schema.
+type fitting struct {
+	buffer.Reader
+	stage  *stage
+	schema *arrow.Schema
+	pieces pieces
+}
+
+// Next implements buffer.Reader.
+func (f *fitting) Next(ctx context.Context) (*buffer.Buffer, error) {
+	if f.pieces.isEmpty() {
+		table, err := f.Reader.Next(ctx)
+		if err != nil || !isWider(table.Schema(), f.schema) {
+			return table, err
+		}
+		if err := f.pieces.cut(ctx, table, longest(table), uint64(strategy.MaximumOffset(ctx, 4))); err != nil {
+			return nil, f.stage.failed(err)
+		}
+	}
+	made, err := f.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
+		return selection.Narrow(ctx, piece, f.schema, f.stage.options())
+	})
+	return made, f.stage.failed(unended(err))
+}
+
+// Close implements buffer.Reader.
+func (f *fitting) Close() error { return errors.Join(f.pieces.release(), f.Reader.Close()) }
+
+// isWider reports whether columns have 64-bit offsets where a schema has 32-bit ones.
+func isWider(schema, planned *arrow.Schema) bool {
+	if schema == planned {
+		return false
+	}
+	for i := range min(schema.NumFields(), planned.NumFields()) {
+		if _, changed := layout.Narrower(schema.Field(i).Type, planned.Field(i).Type); changed {
+			return true
+		}
+	}
+	return false
+}
+
+// longest returns the length of the longest buffer of a table in bytes.
+func longest(table *buffer.Buffer) uint64 {
+	most := 0
+	var visit func(c *column.Column)
+	visit = func(c *column.Column) {
+		data := c.Data()
+		for _, b := range data.Buffers {
+			most = max(most, b.Len())
+		}
+		for _, child := range data.Children {
+			visit(child)
+		}
+	}
+	for i := range table.NumColumns() {
+		visit(table.Column(i))
+	}
+	return uint64(most)
+}
+
+// isTooWide reports whether an operation made strings or lists that offsets do not suffice for: it may
+// succeed with fewer rows, and should with one.
+func isTooWide(err error) bool { return errors.Is(err, memory.ErrOverflow) }
+
+// tableWith makes a table of columns, whose offsets may be wider than those of the schema.
+func tableWith(schema *arrow.Schema, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
+	fields, changed := schema.Fields(), false
+	for i, c := range columns {
+		t, wider := layout.Wider(fields[i].Type, c.Type())
+		fields[i].Type, changed = t, changed || wider
+	}
+	if changed {
+		schema = arrow.NewSchema(fields, nil)
+	}
+	return buffer.New(schema, columns, rows)
+}
