@@ -79,16 +79,3 @@ func longest(table *buffer.Buffer) uint64 {
 // isTooWide reports whether an operation made strings or lists that offsets do not suffice for: it may
 // succeed with fewer rows, and should with one.
 func isTooWide(err error) bool { return errors.Is(err, memory.ErrOverflow) }
-
-// tableWith makes a table of columns, whose offsets may be wider than those of the schema.
-func tableWith(schema *arrow.Schema, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
-	fields, changed := schema.Fields(), false
-	for i, c := range columns {
-		t, wider := layout.Wider(fields[i].Type, c.Type())
-		fields[i].Type, changed = t, changed || wider
-	}
-	if changed {
-		schema = arrow.NewSchema(fields, nil)
-	}
-	return buffer.New(schema, columns, rows)
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -36,7 +37,7 @@ func over(s *stage, n *plan.Over) windowing {
 			columns = append(columns, table.Column(i))
 		}
 		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(made):]...)
-		all, err := tableWith(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
+		all, err := op.Table(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
 		return release.OnError(all, err, release.All(made))
 	}
 }

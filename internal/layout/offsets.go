@@ -44,6 +44,16 @@ func Wider(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t
 // Narrower is [Wider] with 32-bit offsets.
 func Narrower(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t, like, narrow) }
 
+// EqualButOffsets reports whether two types differ at most in the widths of offsets.
+func EqualButOffsets(a, b arrow.DataType) bool {
+	if arrow.TypeEqual(a, b) {
+		return true
+	}
+	wide, _ := Wider(a, b)
+	other, _ := Wider(b, wide)
+	return arrow.TypeEqual(wide, other)
+}
+
 // withOffsets changes the offsets of t, and of its children, by change where it gives the type that
 // like has there.
 func withOffsets(t, like arrow.DataType, change func(arrow.DataType) (arrow.DataType, bool)) (made arrow.DataType, changed bool) {

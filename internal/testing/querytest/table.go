@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // Kind is the type of a column.
@@ -156,7 +158,9 @@ func (t *Table) checkColumns(result arrow.Record) error {
 	}
 	for i, c := range t.Columns {
 		f := result.Schema().Field(i)
-		if f.Name != c.Name || !arrow.TypeEqual(f.Type, arrowTypes[c.Kind]) {
+		// Text that 32-bit offsets do not suffice for is large_utf8.
+		wide, _ := layout.Wider(arrowTypes[c.Kind], f.Type)
+		if f.Name != c.Name || !arrow.TypeEqual(f.Type, wide) {
 			return fmt.Errorf("column %d is %q of %v, expected %q of %v", i, f.Name, f.Type, c.Name, c.Kind)
 		}
 	}
@@ -177,6 +181,8 @@ func valueAt(values arrow.Array, i int) any {
 	case *array.Float64:
 		return values.Value(i)
 	case *array.String:
+		return values.Value(i)
+	case *array.LargeString:
 		return values.Value(i)
 	case *array.Dictionary:
 		return valueAt(values.Dictionary(), values.GetValueIndex(i))
