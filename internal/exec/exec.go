@@ -172,9 +172,7 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
-	if n != o.whole {
-		reader = &fitting{Reader: reader, stage: &base, schema: n.Schema()}
-	}
+	reader = &fitting{Reader: reader, stage: &base, schema: n.Schema(), whole: n == o.whole}
 	if o.settings.Working != nil {
 		reader = &working{reader, n, o.settings.Working}
 	}

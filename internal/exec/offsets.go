@@ -21,6 +21,8 @@ type fitting struct {
 	buffer.Reader
 	stage  *stage
 	schema *arrow.Schema
+	// whole is set if tables may have wider offsets than the plan's.
+	whole  bool
 	pieces pieces
 }
 
@@ -28,8 +30,17 @@ type fitting struct {
 func (f *fitting) Next(ctx context.Context) (*buffer.Buffer, error) {
 	if f.pieces.isEmpty() {
 		table, err := f.Reader.Next(ctx)
-		if err != nil || !isWider(table.Schema(), f.schema) {
-			return table, err
+		if err != nil {
+			return nil, err
+		}
+		if differ(table.Schema(), f.schema, layout.Wider) {
+			wide, err := selection.Widen(ctx, table, f.schema, f.stage.options())
+			if table, err = releasing(wide, err, table); err != nil {
+				return nil, f.stage.failed(err)
+			}
+		}
+		if f.whole || !differ(table.Schema(), f.schema, layout.Narrower) {
+			return table, nil
 		}
 		if err := f.pieces.cut(ctx, table, longest(table), uint64(strategy.MaximumOffset(ctx, 4))); err != nil {
 			return nil, f.stage.failed(err)
@@ -44,13 +55,13 @@ func (f *fitting) Next(ctx context.Context) (*buffer.Buffer, error) {
 // Close implements buffer.Reader.
 func (f *fitting) Close() error { return errors.Join(f.pieces.release(), f.Reader.Close()) }
 
-// isWider reports whether columns have 64-bit offsets where a schema has 32-bit ones.
-func isWider(schema, planned *arrow.Schema) bool {
+// differ reports whether change gives other types for those of a table and of the plan.
+func differ(schema, planned *arrow.Schema, change func(t, like arrow.DataType) (arrow.DataType, bool)) bool {
 	if schema == planned {
 		return false
 	}
 	for i := range min(schema.NumFields(), planned.NumFields()) {
-		if _, changed := layout.Narrower(schema.Field(i).Type, planned.Field(i).Type); changed {
+		if _, changed := change(schema.Field(i).Type, planned.Field(i).Type); changed {
 			return true
 		}
 	}

@@ -32,7 +32,7 @@ func Narrow(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, opt
 		if err != nil {
 			return nil, err
 		}
-		made, err := narrowTable(ctx, compact, schema, only)
+		made, err := recastTable(ctx, compact, schema, only, layout.Narrower)
 		if err = errors.Join(err, compact.Release()); err != nil {
 			return nil, errors.Join(err, made.Release())
 		}
@@ -40,19 +40,31 @@ func Narrow(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, opt
 	})
 }
 
-func narrowTable(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, options kernels.Options) (*buffer.Buffer, error) {
+// recastTable returns a table with the types that change gives for those of columns and of a schema.
+func recastTable(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, options kernels.Options,
+	change func(t, like arrow.DataType) (arrow.DataType, bool),
+) (*buffer.Buffer, error) {
 	call, columns, err := begin(ctx, options, table)
 	if err != nil {
 		return nil, err
 	}
 	made := make([]*column.Column, len(columns))
 	for i, c := range columns {
-		t, _ := layout.Narrower(c.Type(), schema.Field(i).Type)
+		t, _ := change(c.Type(), schema.Field(i).Type)
 		if made[i], err = recast(&call, c, t); err != nil {
 			return nil, errors.Join(fmt.Errorf("column %q: %w", schema.Field(i).Name, err), release.All(made[:i]))
 		}
 	}
 	return tableWith(schemaOf(table.Schema(), made, false), made, table.Rows())
+}
+
+// Widen returns a table with the 64-bit offsets that the fields of a schema have: large_utf8 for utf8, for
+// example. Types that differ in other ways stay. The result shares all other memory. The caller releases
+// it.
+func Widen(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, options ...kernels.Options) (*buffer.Buffer, error) {
+	return operation("widen offsets", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return recastTable(ctx, table, schema, only, layout.Wider)
+	})
 }
 
 // WithOffsetsOf returns a column with 64-bit offsets where another type has them. It shares all other

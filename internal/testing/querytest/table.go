@@ -51,6 +51,16 @@ type Column struct {
 	// Undeclared is set if the field of the source is not nullable although the column may have
 	// nulls.
 	Undeclared bool
+	// Large is set if the texts of the source have 64-bit offsets.
+	Large bool
+}
+
+// arrowType returns the type of the column in a source.
+func (c Column) arrowType() arrow.DataType {
+	if c.Large {
+		return arrow.BinaryTypes.LargeString
+	}
+	return arrowTypes[c.Kind]
 }
 
 // Row is a row of a table.
@@ -83,7 +93,7 @@ func (t *Table) with(rows []Row) *Table { return &Table{t.Columns, rows, t.Order
 func (t *Table) schema() *arrow.Schema {
 	fields := make([]arrow.Field, len(t.Columns))
 	for i, c := range t.Columns {
-		fields[i] = arrow.Field{Name: c.Name, Type: arrowTypes[c.Kind], Nullable: !c.Required && !c.Undeclared}
+		fields[i] = arrow.Field{Name: c.Name, Type: c.arrowType(), Nullable: !c.Required && !c.Undeclared}
 	}
 	return arrow.NewSchema(fields, nil)
 }
@@ -115,6 +125,8 @@ func appendValue(b array.Builder, value any) {
 	case *array.Float64Builder:
 		b.Append(value.(float64))
 	case *array.StringBuilder:
+		b.Append(value.(string))
+	case *array.LargeStringBuilder:
 		b.Append(value.(string))
 	case *array.BinaryDictionaryBuilder:
 		if err := b.AppendString(value.(string)); err != nil {
