@@ -90,3 +90,22 @@ func longest(table *buffer.Buffer) uint64 {
 // isTooWide reports whether an operation made strings or lists that offsets do not suffice for: it may
 // succeed with fewer rows, and should with one.
 func isTooWide(err error) bool { return errors.Is(err, memory.ErrOverflow) }
+
+// widening applies an operator to a table. If it makes longer texts than 32-bit offsets reach to, it
+// applies it again to the same texts with 64-bit offsets: then those that are made have them too.
+func (s *stage) widening(ctx context.Context, table *buffer.Buffer, apply func(*buffer.Buffer) (*buffer.Buffer, error)) (*buffer.Buffer, error) {
+	made, err := apply(table)
+	if !isTooWide(err) {
+		return made, err
+	}
+	schema, changed := layout.WideTexts(table.Schema())
+	if !changed {
+		return nil, err
+	}
+	wide, err := selection.Widen(ctx, table, schema, s.options())
+	if err != nil {
+		return nil, err
+	}
+	made, err = apply(wide)
+	return releasing(made, err, wide)
+}

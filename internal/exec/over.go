@@ -115,7 +115,7 @@ func (p *partitioning) computed(ctx context.Context, part *held) (*buffer.Buffer
 	if err != nil {
 		return nil, err
 	}
-	made, err := p.compute(ctx, table)
+	made, err := p.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) { return p.compute(ctx, table) })
 	return releasing(made, err, table)
 }
 

@@ -44,6 +44,32 @@ func Wider(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t
 // Narrower is [Wider] with 32-bit offsets.
 func Narrower(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t, like, narrow) }
 
+// WideTexts returns a schema whose texts and binaries have 64-bit offsets, also those of dictionaries, and
+// whether it differs. Nested types stay.
+func WideTexts(schema *arrow.Schema) (*arrow.Schema, bool) {
+	fields, changed := schema.Fields(), false
+	for i, f := range fields {
+		widen := Wide
+		l, err := Of(f.Type)
+		switch {
+		case err == nil && l.Kind == Binary:
+		case err == nil && l.Kind == Dictionary:
+			widen = func(t arrow.DataType) (arrow.DataType, bool) {
+				return WithInner(t, func(_ int, values arrow.DataType) (arrow.DataType, bool) { return Wide(values) })
+			}
+		default:
+			continue
+		}
+		if wide, ok := widen(f.Type); ok {
+			fields[i].Type, changed = wide, true
+		}
+	}
+	if !changed {
+		return schema, false
+	}
+	return arrow.NewSchema(fields, nil), true
+}
+
 // EqualButOffsets reports whether two types differ at most in the widths of offsets.
 func EqualButOffsets(a, b arrow.DataType) bool {
 	if arrow.TypeEqual(a, b) {

@@ -16,7 +16,8 @@ type Options struct {
 	Verbs, Rows int
 	// Least is the smallest number of the rows of a source.
 	Least int
-	// Texts makes most columns of sources texts, and some of them large ones.
+	// Texts makes most columns of sources texts, some of them large ones, and draws expressions that make
+	// longer texts.
 	Texts bool
 	// SQL leaves out verbs that SQL lacks.
 	SQL bool
@@ -84,7 +85,7 @@ type generator struct {
 	names int
 }
 
-func (g *generator) draw(t *Table) *drawer { return &drawer{g.t, t} }
+func (g *generator) draw(t *Table) *drawer { return &drawer{g.t, t, g.options.Texts} }
 
 func (g *generator) choose(label string, n int) int { return rapid.IntRange(0, n-1).Draw(g.t, label) }
 
