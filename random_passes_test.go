@@ -150,8 +150,9 @@ func (q *anyQuery) source() anyState {
 	var columns [][]int
 	for i := range 1 + q.choose("columns", 5) {
 		of := q.pools[kinds[q.choose("type", len(kinds))]]
-		required := q.choose("required", 4) == 0
-		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: of.DataType(), Nullable: !required})
+		// A field that is not nullable may have nulls all the same: others write such schemas.
+		required, undeclared := q.choose("required", 4) == 0, q.choose("undeclared", 8) == 0
+		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: of.DataType(), Nullable: !required && !undeclared})
 		most, picked := of.Len(), []int{}
 		if required {
 			for most > 0 && of.IsNull(most-1) {

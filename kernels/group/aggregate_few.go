@@ -244,7 +244,7 @@ func (f *fewRows) table(results []op.Result, buffers []memory.Slice[uint8]) (*bu
 	}
 	var made *buffer.Buffer
 	if err == nil {
-		made, err = buffer.New(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(f.groups), Shared: count})
+		made, err = op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(f.groups), Shared: count})
 	}
 	return release.OnError(made, err, release.All(columns), count.Release())
 }

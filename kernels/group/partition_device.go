@@ -356,7 +356,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, made.release())
 		}
 	}
-	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(groups)})
+	table, err := op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(groups)})
 	table, err = release.OnError(table, err, made.release())
 	if err != nil || p.hashed == nil {
 		return table, err
