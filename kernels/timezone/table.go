@@ -89,15 +89,15 @@ func find(list []int64, second int64) (place int, within int64) {
 	return sort.Search(len(list), func(i int) bool { return list[i] > second }) - 1, second
 }
 
-// toLocal returns the difference of the clock's time from a second since 1970.
+// toLocal returns the offset of a second since 1970, which gives the time of the clock.
 func (t *table) toLocal(second int64) int64 {
 	place, _ := find(t.starts, second)
 	return t.offsets[place]
 }
 
-// toInstant returns the difference of an instant from a time of the clock, second and rest in a number
-// of units in a second: the first instant at which the clock shows that time or a later one. So a
-// time that occurs twice is the first of both, and the times of a gap are the end of the gap.
+// toInstant returns what is added to a time that the clock shows, second and rest in a number of
+// units in a second, for the first instant at which it shows that time or a later one. So a time
+// that occurs twice is the first of both, and the times of a gap are the end of the gap.
 func (t *table) toInstant(second, rest, unit int64) int64 {
 	place, within := find(t.walls, second)
 	shift := -t.offsets[place]

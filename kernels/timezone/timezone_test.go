@@ -49,8 +49,8 @@ func wall(second int64, in *time.Location) int64 {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC).Unix()
 }
 
-// earliest returns the earliest second at which the clock of a location shows a wanted second, near a
-// second that it shows. That is a change of the clock or, without one, a second at which it
+// earliest returns the earliest second for which a function accepts the time that the clock of a location shows,
+// near a second that it shows. That is a change of the clock or, without one, a second at which it
 // shows the second.
 func earliest(second int64, in *time.Location, wanted func(wall int64) bool) int64 {
 	const far = 30 * 60 * 60

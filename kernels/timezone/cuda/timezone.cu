@@ -47,8 +47,8 @@ DEVICE Place find(const i64 *list, u64 count, i64 cycle_end, i64 cycle, i64 seco
     return {low, second};
 }
 
-// to_local is the difference of the clock's time from a second since 1970. It is a function, because
-// the kernels have many calls.
+// to_local is the offset of a second, which gives the time of the clock. It is a function, because the
+// kernels have many calls.
 static __device__ __attribute__((noinline)) i64 to_local(const i64 *starts, const i64 *offsets, u64 count, i64 cycle_end, i64 cycle, i64 second) {
     return offsets[find(starts, count, cycle_end, cycle, second).place];
 }
@@ -69,7 +69,7 @@ DEVICE Time time_of(i64 time, const Unit &unit) {
 
 DEVICE i64 offset_of(const Table &t, i64 second) { return to_local(t.starts, t.offsets, t.count, t.cycle_end, t.cycle, second); }
 
-// to_instant is the difference of the instant from a time of the clock: table.toInstant of table.go.
+// to_instant is the difference from a time that the clock shows to its instant: table.toInstant of table.go.
 DEVICE i64 to_instant(const Table &t, const Time &at, i64 unit) {
     const Place entry = find(t.walls, t.count, t.cycle_end, t.cycle, at.second);
     const i64 shift = -t.offsets[entry.place], gap = (i64)((u64)t.starts[entry.place] - (u64)entry.within);
@@ -78,7 +78,7 @@ DEVICE i64 to_instant(const Table &t, const Time &at, i64 unit) {
     return shift * unit;
 }
 
-// Found is an answer from the slots in shared memory: the offset, if it is known.
+// Found is the contents of the slot of a second in shared memory: the offset, if it is known.
 struct Found {
     bool known;
     i32 offset;
@@ -186,8 +186,8 @@ DEVICE void load_slots(u64 *slots, const Table &table) {
     synchronize_block();
 }
 
-// convert_times converts timestamps of a number of units in a second to times of a clock, or back to
-// instants. A result that exceeds 64 bits is null.
+// convert_times converts timestamps of a number of units in a second to times of a clock, or back
+// to instants. A result that exceeds 64 bits is null.
 KERNEL LAUNCH_BOUNDS(512) convert_times(i64 *out, u32 *out_valid, const i64 *in, const u8 *valid, u64 bit, const i64 *counted, i64 rows, u64 capacity,
                                         Unit unit, u32 instants, Table table) {
     __shared__ u64 slots[slot_count];
