@@ -18,7 +18,8 @@ func (e Expr) Sum() Expr { return aggregated("sum", 0, e.Name(), e) }
 // Product is the product of integers, which wraps around.
 func (e Expr) Product() Expr { return aggregated("product", 0, e.Name(), e) }
 
-// Mean is the arithmetic mean.
+// Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most
+// 38, and is rounded half away from zero.
 func (e Expr) Mean() Expr { return aggregated("mean", 0, e.Name(), e) }
 
 // Min is the least value.

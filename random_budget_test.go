@@ -1,6 +1,7 @@
 package gpuframe_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func TestRandomQueriesUnderBudgets(t *testing.T) {
 				require.NoError(t, err)
 				for _, budget := range []uint64{needs.Smallest - 1, needs.Smallest, 2 * needs.Smallest, ample} {
 					require.NoError(t, e.Manager().SetBudget(budget))
-					parts, err := partsOf(t, q)
+					parts, err := partsOf(t.Context(), q)
 					switch {
 					case budget < needs.Smallest:
 						var refused *gpuframe.NeedsError
@@ -84,13 +85,13 @@ func needsAllRows(text string) bool {
 }
 
 // partsOf returns the result of a query that is computed in parts, which the caller releases.
-func partsOf(t *testing.T, q gpuframe.Query) (parts []arrow.Record, err error) {
-	for f, err := range q.Batches(t.Context()) {
+func partsOf(ctx context.Context, q gpuframe.Query) (parts []arrow.Record, err error) {
+	for f, err := range q.Batches(ctx) {
 		if err != nil {
 			releaseAll(parts)
 			return nil, err
 		}
-		part, err := f.Record(t.Context())
+		part, err := f.Record(ctx)
 		if err = errors.Join(err, f.Release()); err != nil {
 			releaseAll(parts)
 			return nil, err

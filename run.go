@@ -64,7 +64,7 @@ func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*ru
 	}
 	expected, most := shareOf(prepared.needs, budget, chosen.batchRows)
 	r := &run{engine: e, prepared: prepared, expected: expected, noWait: chosen.noWait, progress: chosen.progress, settings: exec.Settings{
-		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows, MostRows: most, Tables: prepared.tables,
+		Manager: e.manager, Spilling: &e.spilling, Tag: tag, BatchRows: chosen.batchRows, MostRows: most, Tables: prepared.tables, Whole: whole,
 	}}
 	e.onDevices(&r.settings)
 	if chosen.profile != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -69,7 +70,8 @@ func FromRecordWith(ctx context.Context, m *memory.Manager, record arrow.Record,
 
 // FromRecords copies records of one schema to the device as one table, in one
 // allocation and one pipelined transfer. The records may be released when it returns.
-// At least one record is needed, for its schema. If other requests wait for memory,
+// At least one record is needed, for its schema. Text of more than 2 GiB in all records
+// together becomes large_utf8: see [column.FromArrays]. If other requests wait for memory,
 // it waits for its turn. The caller releases the table.
 func FromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record, options LoadOptions) (*Buffer, error) {
 	return fromRecords(ctx, m, records, options, false)
@@ -100,7 +102,7 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 	if err != nil {
 		return nil, fmt.Errorf("buffer: load: %w", err)
 	}
-	table, err := New(schema, columns, Rows{Count: rows, Manager: m})
+	table, err := New(withTypes(schema, columns), columns, Rows{Count: rows, Manager: m})
 	for _, c := range columns {
 		err = errors.Join(err, c.Release()) // the table holds its own references
 	}
@@ -108,6 +110,25 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 		return nil, errors.Join(err, table.Release())
 	}
 	return table, nil
+}
+
+// withTypes returns a schema with the types of columns: records whose text does not fit 32-bit offsets
+// together become columns with 64-bit ones.
+func withTypes(schema *arrow.Schema, columns []*column.Column) *arrow.Schema {
+	var fields []arrow.Field
+	for i, c := range columns {
+		if t := schema.Field(i).Type; !sameType(t, c.Type()) {
+			if fields == nil {
+				fields = slices.Clone(schema.Fields())
+			}
+			fields[i].Type = c.Type()
+		}
+	}
+	if fields == nil {
+		return schema
+	}
+	metadata := schema.Metadata()
+	return arrow.NewSchemaWithEndian(fields, &metadata, schema.Endianness())
 }
 
 // transpose lists the chunks of every column.

@@ -35,6 +35,8 @@ type planner struct {
 
 	// temporary holds arrays that were made for the transfer.
 	temporary []arrow.Array
+	// maximumOffset is the number that 32-bit offsets reach to.
+	maximumOffset int64
 
 	// unchecked skips the checks of contents. watched are the checked buffers, and
 	// verdict is the result of the checks. column, name and where locate the part

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -44,7 +45,10 @@ func FromArray(ctx context.Context, m *memory.Manager, array arrow.Array, option
 }
 
 // FromArrays copies host arrays to the device: columns[i] holds the chunks, of one
-// type, that become column i. All buffers of all columns are copied into one block,
+// type, that become column i. Chunks whose strings or lists have more bytes or elements
+// together than 32-bit offsets reach to, 2³¹−1, become a column of the type with 64-bit
+// offsets, and so do chunks that differ in the width of their offsets: utf8 becomes
+// large_utf8. All buffers of all columns are copied into one block,
 // by one allocation and one transfer. The host copies nothing except for staging.
 // Elements outside a slice are not copied: see the package documentation.
 //
@@ -69,7 +73,7 @@ func FromArray(ctx context.Context, m *memory.Manager, array arrow.Array, option
 //
 // # Errors
 //
-// Chunks whose offsets would overflow in one array give an error that wraps
+// Chunks of maps or views whose offsets would overflow in one array give an error that wraps
 // memory.ErrOverflow. After an error nothing stays allocated.
 //
 // # Waiting
@@ -80,7 +84,7 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 	if m == nil {
 		return nil, fmt.Errorf("column: upload: the manager is nil: %w", ErrInvalid)
 	}
-	p := planner{unchecked: options.Unchecked, name: options.Name}
+	p := planner{unchecked: options.Unchecked, name: options.Name, maximumOffset: strategy.MaximumOffset(ctx, 4)}
 	defer p.release()
 	nodes, total, err := p.planColumns(columns)
 	if err != nil {
@@ -120,7 +124,7 @@ func (p *planner) planColumns(columns [][]arrow.Array) (nodes []*node, total uin
 	p.sources = make([]memory.Source, 0, 2*chunks)
 	for i, arrays := range columns {
 		p.column = i
-		n, err := p.planColumn(arrays)
+		n, err := p.planColumn(p.widened(arrays))
 		if err != nil {
 			return nil, 0, inColumn(i, p.name, err)
 		}

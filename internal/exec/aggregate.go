@@ -182,7 +182,9 @@ func (g *grouping) nothing(ctx context.Context) (*buffer.Buffer, error) {
 
 // single aggregates the only table.
 func (g *grouping) single(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	return g.by(table).Aggregate(ctx, g.aggregates, g.options)
+	return g.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) {
+		return g.by(table).Aggregate(ctx, g.aggregates, g.options)
+	})
 }
 
 // by returns the groups of a table's rows.

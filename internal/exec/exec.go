@@ -44,6 +44,9 @@ type Settings struct {
 	Spilling *Spilling
 	// KeepNothing is set if empty caches pass their rows on and do not keep them.
 	KeepNothing bool
+	// Whole is set if the result is read as one table: then its columns may have wider offsets than the
+	// plan's, as one of large_utf8 with more than 2 GiB of text.
+	Whole bool
 	// Windows lets sums of floats of parts of the rows have windows: then the query may fail with an
 	// error that wraps group.ErrInexact, and has to begin again without.
 	Windows bool
@@ -99,6 +102,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
 	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
+	if settings.Whole {
+		o.whole, o.settings.Whole = n, false
+	}
 	if err := o.checkReaders(n); err != nil {
 		return nil, err
 	}
@@ -114,6 +120,8 @@ type opener struct {
 	parents  map[plan.Node]int
 	shared   map[plan.Node]*shared
 	bounds   map[*plan.KeyBounds]*keyBounds
+	// whole is a node whose tables may have wider offsets than the plan's, or nil.
+	whole plan.Node
 }
 
 // open returns a reader of a node. One that others read too is opened once, if it holds rows or
@@ -164,6 +172,7 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
+	reader = &fitting{Reader: reader, stage: &base, schema: n.Schema(), whole: n == o.whole}
 	if o.settings.Working != nil {
 		reader = &working{reader, n, o.settings.Working}
 	}

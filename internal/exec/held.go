@@ -86,10 +86,10 @@ func isShort(err error) bool {
 	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory)
 }
 
-// isTooLarge reports whether an operation lacked memory, or a join had too many pairs for one table:
-// then it may succeed with fewer rows.
+// isTooLarge reports whether an operation lacked memory, a join had too many pairs for one table, or
+// offsets did not suffice: then it may succeed with fewer rows.
 func isTooLarge(err error) bool {
-	return isShort(err) || errors.Is(err, join.ErrTooManyRows)
+	return isShort(err) || errors.Is(err, join.ErrTooManyRows) || isTooWide(err)
 }
 
 // held is a sequence of tables that move to host memory while memory is short. A single

@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -383,6 +384,6 @@ func (c *chunked) tables(ctx context.Context, p pair, kind join.Kind) (*buffer.B
 	for i := range columns {
 		columns[i] = made.Column(i)
 	}
-	of, err := buffer.New(c.Schema(), columns, made.Rows())
+	of, err := op.Table(c.Schema(), columns, made.Rows())
 	return releasing(of, err, made)
 }

@@ -69,6 +69,8 @@ func (j *joining) maskFilter() {
 func unwrapped(r buffer.Reader) buffer.Reader {
 	for {
 		switch outer := r.(type) {
+		case *fitting:
+			r = outer.Reader
 		case interruptible:
 			r = outer.Reader
 		case *working:

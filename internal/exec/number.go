@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/random"
@@ -83,7 +84,7 @@ func (s *stage) numbered(ctx context.Context, n *plan.Number, table *buffer.Buff
 		}
 		added = append(added, c)
 	}
-	made, err := buffer.New(n.Schema(), append(columns, added...), table.Rows())
+	made, err := op.Table(n.Schema(), append(columns, added...), table.Rows())
 	return release.OnError(made, err, release.All(added))
 }
 

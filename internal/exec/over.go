@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -36,7 +37,7 @@ func over(s *stage, n *plan.Over) windowing {
 			columns = append(columns, table.Column(i))
 		}
 		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(made):]...)
-		all, err := buffer.New(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
+		all, err := op.Table(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
 		return release.OnError(all, err, release.All(made))
 	}
 }
@@ -114,7 +115,7 @@ func (p *partitioning) computed(ctx context.Context, part *held) (*buffer.Buffer
 	if err != nil {
 		return nil, err
 	}
-	made, err := p.compute(ctx, table)
+	made, err := p.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) { return p.compute(ctx, table) })
 	return releasing(made, err, table)
 }
 

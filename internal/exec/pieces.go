@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// pieces are tables to work on, the next one last. If memory does not suffice for one, or its join
-// has too many rows, it is cut into halves.
+// pieces are tables to work on, the next one last. If memory does not suffice for one, its join has
+// too many rows, or offsets do not suffice for its text, it is cut into halves.
 type pieces struct{ list []*buffer.Buffer }
 
 func (p *pieces) push(table *buffer.Buffer) { p.list = append(p.list, table) }
@@ -53,8 +53,8 @@ type begunError struct{ error }
 // Unwrap returns the failure.
 func (e begunError) Unwrap() error { return e.error }
 
-// next applies an operator to the next piece, or to its first half if memory is short, and
-// so on. apply does not keep the piece. After an error the piece is still there.
+// next applies an operator to the next piece, or to its first half if memory is short or the result
+// has too much text, and so on. apply does not keep the piece. After an error the piece is still there.
 func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.Buffer, error)) (*buffer.Buffer, error) {
 	for {
 		if err := cancel.Error(ctx); err != nil {
@@ -70,7 +70,11 @@ func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.B
 		if !isTooLarge(err) || errors.As(err, new(begunError)) {
 			return nil, err
 		}
-		first, second, ok := halves(ctx, piece, leastRows)
+		least := int64(leastRows)
+		if isTooWide(err) {
+			least = 2
+		}
+		first, second, ok := halves(ctx, piece, least)
 		if !ok {
 			return nil, err
 		}

@@ -88,7 +88,7 @@ func (t *top) first(ctx context.Context) (best *buffer.Buffer, kept []*buffer.Bu
 			_, err = releasing(nil, err, best)
 			return nil, nil, err
 		}
-		first, err := order.TopK(ctx, table, t.of.Limit(), t.of.OrderKeys(), t.options())
+		first, err := t.topK(ctx, t.of, table)
 		if isShort(err) {
 			return nil, withoutNil(best, table), nil
 		}
@@ -121,8 +121,15 @@ func (s *stage) merged(ctx context.Context, n *plan.Sort, tables ...*buffer.Buff
 	if err != nil {
 		return nil, err
 	}
-	made, err := order.TopK(ctx, all, n.Limit(), n.OrderKeys(), s.options())
+	made, err := s.topK(ctx, n, all)
 	return releasing(made, err, all)
+}
+
+// topK returns the first rows of a table.
+func (s *stage) topK(ctx context.Context, n *plan.Sort, table *buffer.Buffer) (*buffer.Buffer, error) {
+	return s.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) {
+		return order.TopK(ctx, table, n.Limit(), n.OrderKeys(), s.options())
+	})
 }
 
 // Close implements buffer.Reader.

@@ -3,7 +3,6 @@ package hosteval
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +12,8 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // reader reads a string operand: the bytes of a row, and whether it is not null.
@@ -192,9 +193,10 @@ func (e *evaluation) textArray(n *exprtree.Node) arrow.Array {
 	}
 	offsets := bytesOf(ends)
 	if !large {
-		if len(data) > math.MaxInt32 {
-			e.fail(fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", len(data), n.Type, math.MaxInt32, arrow.ErrInvalid))
+		if most := strategy.MaximumOffset(e.ctx, 4); int64(len(data)) > most {
+			e.fail(fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", len(data), n.Type, most, memory.ErrOverflow))
 			data = nil
+			clear(ends)
 		}
 		short := make([]int32, len(ends))
 		convertEach(short, ends)

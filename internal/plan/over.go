@@ -100,7 +100,7 @@ var boolean = arrow.FixedWidthTypes.Boolean
 func truth(e expr.Expr) expr.Expr { return e.Xor(expr.Lit(false)) }
 
 // ofFloats are the functions that take decimals as float64.
-var ofFloats = []string{"mean", "median", "quantile", "variance", "stddev", "exponential_mean"}
+var ofFloats = []string{"median", "quantile", "variance", "stddev", "exponential_mean"}
 
 // withFloats returns a function of the rows of a schema with its decimals as float64.
 func (f WindowFunction) withFloats(schema *arrow.Schema) WindowFunction {

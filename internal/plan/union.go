@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/names"
 )
 
@@ -18,7 +19,8 @@ type Union struct {
 }
 
 // NewUnion makes a union. All inputs have columns of the same names and types, in any
-// order; the first input's order is kept.
+// order; the first input's order is kept. Types that differ in the width of offsets only become the
+// wider one.
 func NewUnion(inputs ...Node) (*Union, error) {
 	if len(inputs) == 0 {
 		return nil, fmt.Errorf("no input is given, expected one or more: %w", device.ErrInvalidValue)
@@ -31,9 +33,10 @@ func NewUnion(inputs ...Node) (*Union, error) {
 			if err != nil {
 				return nil, fmt.Errorf("table %d: %w", i+1, err)
 			}
-			if !arrow.TypeEqual(fields[j].Type, other.Type) {
+			if !layout.EqualButOffsets(fields[j].Type, other.Type) {
 				return nil, fmt.Errorf("table %d: column %q is %v, expected %v as in table 0: cast one of them: %w", i+1, other.Name, other.Type, fields[j].Type, buffer.ErrSchema)
 			}
+			fields[j].Type, _ = layout.Wider(fields[j].Type, other.Type)
 			fields[j].Nullable = fields[j].Nullable || other.Nullable
 		}
 		for _, name := range columnsOf(input.Schema()) {

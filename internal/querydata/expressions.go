@@ -244,7 +244,7 @@ func (v value) expression() gpuframe.Expr {
 	o := v.object()
 	name := o.member("function")
 	f, ok := functions[name.text()]
-	if v.reading.err != nil {
+	if v.reading.stopped(v.place) {
 		return gpuframe.Expr{}
 	}
 	if !ok {

@@ -45,14 +45,14 @@ type parquetFiles struct {
 // dictionary of the column if all its values are there, or by its Bloom filter. Several
 // goroutines decode columns and row groups ahead of the reader, on a GPU into pinned
 // memory: package pages most columns, arrow-go lists, structs and rare encodings. Footers are read once and again if a file has changed.
-func Parquet(list []string) (Source, error) {
-	found, err := expand(list, []string{".parquet", ".parq", ".pq"})
+func (f Files) Parquet(list []string) (Source, error) {
+	found, err := f.expand(list, []string{".parquet", ".parq", ".pq"})
 	if err != nil {
 		return nil, pathError("parquet", list, err)
 	}
 	s := &parquetFiles{paths: found}
 	for _, each := range found.files {
-		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: openPath(each.name)})
+		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: f.opening(each.name)})
 	}
 	return s, nil
 }

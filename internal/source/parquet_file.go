@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,31 +31,6 @@ type parquetFile struct {
 
 	mu     sync.Mutex
 	cached *footer
-}
-
-// opened is an open file with its size and the time of its last change.
-type opened struct {
-	from    io.ReaderAt
-	close   func() error
-	size    int64
-	changed time.Time
-}
-
-func openPath(name string) func() (*opened, error) {
-	return func() (*opened, error) {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a folder")}
-		}
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		return &opened{from: f, close: f.Close, size: info.Size(), changed: info.ModTime()}, nil
-	}
 }
 
 func openReaderAt(r io.ReaderAt, size int64) func() (*opened, error) {

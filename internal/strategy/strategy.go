@@ -4,7 +4,10 @@
 // no user of an operator sees it.
 package strategy
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Table selects the table of the build side of a join.
 type Table uint8
@@ -145,4 +148,23 @@ func WithFilter(ctx context.Context, choices Filter) context.Context {
 func OfFilter(ctx context.Context) Filter {
 	choices, _ := ctx.Value(filterKey{}).(Filter)
 	return choices
+}
+
+type offsetsKey struct{}
+
+// WithMaximumOffset returns a context in which 32-bit offsets reach to a smaller number: then columns
+// of a few kilobytes are as those of more than 2 GiB.
+func WithMaximumOffset(ctx context.Context, most int64) context.Context {
+	return context.WithValue(ctx, offsetsKey{}, most)
+}
+
+// MaximumOffset returns the number that offsets of a width in bytes reach to.
+func MaximumOffset(ctx context.Context, width int) int64 {
+	if width > 4 {
+		return math.MaxInt64
+	}
+	if most, ok := ctx.Value(offsetsKey{}).(int64); ok {
+		return most
+	}
+	return 1<<(8*width-1) - 1
 }

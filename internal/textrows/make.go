@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -226,7 +226,7 @@ func (m *maker) measure() (uint64, error) {
 		return 0, err
 	}
 	bytes := binary.NativeEndian.Uint64(total[:])
-	if most := uint64(math.MaxInt32); m.width == 4 && bytes > most {
+	if most := uint64(strategy.MaximumOffset(m.call.Context(), int(m.width))); bytes > most {
 		return 0, fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", bytes, r.Type, most, memory.ErrOverflow)
 	}
 	return bytes, nil

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -207,8 +207,8 @@ func (w *Whole) find(call *op.Call, literal string, more int) (h *hits, err erro
 	h.count = binary.NativeEndian.Uint64(words[:])
 	h.total = binary.NativeEndian.Uint64(words[16:]) - binary.NativeEndian.Uint64(words[8:])
 	h.bytes = h.total + h.count*uint64(int64(more))
-	if w.width == 4 && h.bytes > math.MaxInt32 {
-		return nil, fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", h.bytes, w.Type, math.MaxInt32, memory.ErrOverflow)
+	if most := strategy.MaximumOffset(call.Context(), w.width); h.bytes > uint64(most) {
+		return nil, fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", h.bytes, w.Type, most, memory.ErrOverflow)
 	}
 	return h, nil
 }
@@ -258,8 +258,8 @@ func (w *Whole) Split(call *op.Call, separator string) (made *column.Column, err
 	}
 	defer func() { made, err = release.OnError(made, err, h.scratch.Release()) }()
 	count := uint64(w.Rows) + h.count
-	if count > math.MaxInt32 {
-		return nil, fmt.Errorf("%d elements, the offsets of %v reach to %d: use large lists: %w", count, arrow.ListOf(w.Type), math.MaxInt32, memory.ErrOverflow)
+	if most := strategy.MaximumOffset(call.Context(), 4); count > uint64(most) {
+		return nil, fmt.Errorf("%d elements, the offsets of %v reach to %d: use large lists: %w", count, arrow.ListOf(w.Type), most, memory.ErrOverflow)
 	}
 	block, buffers, err := call.Allocate(4*uint64(w.Rows+1), (count+1)*uint64(w.width), h.bytes)
 	if err != nil {

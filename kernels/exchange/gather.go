@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -138,7 +139,7 @@ func checkTables(tables []*buffer.Buffer) error {
 		}
 		for c := range table.NumColumns() {
 			want, got := tables[0].Column(c).Type(), table.Column(c).Type()
-			if !arrow.TypeEqual(want, got) {
+			if !layout.EqualButOffsets(want, got) {
 				return fmt.Errorf("column %q of table %d on %s has type %v, in the first table %v: cast it: %w",
 					table.Schema().Field(c).Name, i, table.Device(), got, want, buffer.ErrSchema)
 			}

@@ -53,7 +53,7 @@ func Project(ctx context.Context, table *buffer.Buffer, expressions []Expr, opti
 	if err != nil {
 		return nil, err
 	}
-	projected, err := buffer.New(b.projected, columns, table.Rows())
+	projected, err := op.Table(b.projected, columns, table.Rows())
 	if err = errors.Join(err, release.All(columns)); err != nil {
 		return nil, errors.Join(fmt.Errorf("expr: project: %w", err), projected.Release())
 	}

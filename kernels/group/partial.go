@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -139,7 +142,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.of, Nullable: s.accumulator < 0})
 		columns = append(columns, c)
 	}
-	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
+	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
 	if table, err = release.OnError(table, err, made.release()); err != nil || r.presence < 0 {
 		return table, err
 	}
@@ -267,6 +270,9 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	if err != nil {
 		return nil, err
 	}
+	for i := range list { // states that are long texts have wider offsets
+		list[i].of = all.Column(all.NumColumns() - len(list) + i).Type()
+	}
 	r := &run{options: options, plan: p.merging(list), presence: -1, merges: true, ranks: map[int]*column.Column{}}
 	r.owned.add(all)
 	if err := r.prepareMerge(ctx, all, list); err != nil {
@@ -282,7 +288,7 @@ func checkPartial(table *buffer.Buffer, list []stateColumn) error {
 		return fmt.Errorf("it has %d columns, expected one or more keys and %d columns of states: %w", table.NumColumns(), len(list), buffer.ErrSchema)
 	}
 	for i, s := range list {
-		if f := table.Schema().Field(keys + i); !arrow.TypeEqual(f.Type, s.of) {
+		if f := table.Schema().Field(keys + i); !layout.EqualButOffsets(f.Type, s.of) {
 			return fmt.Errorf("column %q has the type %v, expected the states of type %v that Partial makes for these aggregates: %w", f.Name, f.Type, s.of, buffer.ErrSchema)
 		}
 	}
@@ -415,11 +421,7 @@ func (m *members) flatten() error {
 // beyond all groups for elements outside of the lists.
 func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Column, error) {
 	r := m.run
-	region, err := lists.Buffer(1).Slice(4*lists.Offset(), lists.Buffer(1).Len())
-	if err != nil {
-		return nil, err
-	}
-	offsets, err := memory.Reinterpret[int32](region)
+	offsets, err := m.offsetsOf(lists, elements)
 	if err != nil {
 		return nil, err
 	}
@@ -449,6 +451,46 @@ func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Co
 		m.owned.add(made)
 	}
 	return made, err
+}
+
+// offsetsOf returns the offsets of lists in 32 bits.
+func (m *members) offsetsOf(lists *column.Column, elements int) (offsets memory.Slice[int32], err error) {
+	if elements > math.MaxInt32 {
+		return offsets, fmt.Errorf("the partial results have %d values together, at most %d can be numbered: %w", elements, math.MaxInt32, ErrTooLong)
+	}
+	bytes := lists.Buffer(1)
+	if lists.Type().ID() == arrow.LARGE_LIST {
+		if bytes, err = m.narrowed(bytes); err != nil {
+			return offsets, err
+		}
+	}
+	region, err := bytes.Slice(4*lists.Offset(), bytes.Len())
+	if err != nil {
+		return offsets, err
+	}
+	return memory.Reinterpret[int32](region)
+}
+
+// narrowed returns integers of 64 bits in 32 bits.
+func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
+	none, n := column.Bytes{}, wide.Len()/8
+	if n == 0 {
+		return none, nil
+	}
+	c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: n, Buffers: []column.Bytes{none, wide}, Manager: m.run.call.Manager})
+	if err != nil {
+		return none, err
+	}
+	table, err := tableOf([]string{"offset"}, []*column.Column{c}, buffer.Rows{Count: int64(n)})
+	if err = errors.Join(err, c.Release()); err != nil {
+		return none, errors.Join(err, table.Release())
+	}
+	made, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col("offset").Cast(arrow.PrimitiveTypes.Int32)}, m.run.scratch())
+	if err = errors.Join(err, table.Release()); err != nil {
+		return none, errors.Join(err, release.All(made))
+	}
+	m.owned.add(made[0])
+	return made[0].Buffer(1), nil
 }
 
 // noGroup is the number of rows without a group.

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -25,7 +26,7 @@ const (
 	finishProduct     // a product
 	finishExtreme     // the value of an image
 	finishMean        // a sum of 128 bits divided by the count
-	finishMeanDecimal // a sum of 192 bits divided by the count, half away from zero
+	finishMeanDecimal // a sum of 192 bits times a factor, divided by the count: aggregate.DecimalMean
 	finishFloat       // a sum of floats
 	finishMeanFloat   // the same divided by the count
 	finishVariance
@@ -63,6 +64,8 @@ type output struct {
 	states  []int
 	counted bool
 	freedom int
+	// factor is that of finishMeanDecimal.
+	factor uint64
 	// signed is set for sums of signed integers.
 	signed bool
 	// collected is set if value and others are lists of the values, of partial results.
@@ -389,9 +392,11 @@ func (p *plan) sum(o *output, t arrow.DataType, l layout.Layout, class layout.Cl
 		}
 	case layout.Decimal:
 		kind = sumDecimals
-		o.makes(&arrow.Decimal128Type{Precision: 38, Scale: l.Storage.(*arrow.Decimal128Type).Scale}, finishDecimal)
+		decimals := l.Storage.(*arrow.Decimal128Type)
+		o.makes(&arrow.Decimal128Type{Precision: 38, Scale: decimals.Scale}, finishDecimal)
 		if isMean {
-			o.makes(t, finishMeanDecimal)
+			o.makes(aggregate.MeanOfDecimals(decimals), finishMeanDecimal)
+			o.factor = aggregate.MeanFactor(decimals)
 		}
 	default:
 		kind = sumIntegers

@@ -353,7 +353,7 @@ func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffe
 	for i, c := range columns {
 		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
 	}
-	return buffer.New(arrow.NewSchema(fields, nil), columns, rows)
+	return op.Table(arrow.NewSchema(fields, nil), columns, rows)
 }
 
 // filter removes rows for which the condition is not true, and rows with null keys if
@@ -557,7 +557,7 @@ func (r *run) table() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: c.Type(), Nullable: o.nullable})
 		columns = append(columns, c)
 	}
-	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
+	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
 	return release.OnError(table, err, made.release())
 }
 

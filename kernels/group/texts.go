@@ -276,7 +276,7 @@ func (k *textKeys) texts(table *buffer.Buffer) (*buffer.Buffer, error) {
 		made.add(c)
 		fields[n.key].Type, columns[n.key] = c.Type(), c
 	}
-	result, err := buffer.New(arrow.NewSchema(fields, nil), columns, table.Rows())
+	result, err := op.Table(arrow.NewSchema(fields, nil), columns, table.Rows())
 	return release.OnError(result, err, made.release())
 }
 

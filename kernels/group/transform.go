@@ -75,7 +75,7 @@ func (r *run) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
 		fields, columns = append(fields, f), append(columns, c)
 	}
 	schema := base.Schema().Metadata()
-	whole, err := buffer.New(arrow.NewSchema(fields, &schema), columns, base.Rows())
+	whole, err := op.Table(arrow.NewSchema(fields, &schema), columns, base.Rows())
 	return release.OnError(whole, err, made.release())
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 )
@@ -270,13 +271,13 @@ func columnsOf(table *buffer.Buffer) []*column.Column {
 	return columns
 }
 
-// sameColumns reports whether two schemas have the same names and types.
+// sameColumns reports whether two schemas have the same names, and types but for the widths of offsets.
 func sameColumns(a, b *arrow.Schema) bool {
 	if a.NumFields() != b.NumFields() {
 		return false
 	}
 	for i, f := range a.Fields() {
-		if g := b.Field(i); f.Name != g.Name || !arrow.TypeEqual(f.Type, g.Type) {
+		if g := b.Field(i); f.Name != g.Name || !layout.EqualButOffsets(f.Type, g.Type) {
 			return false
 		}
 	}

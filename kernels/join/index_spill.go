@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -121,7 +122,7 @@ func (ix *Index) acquire(ctx context.Context, held *release.Stack) (m indexMemor
 	}
 	held.Add(rows)
 	all, width := columnsOf(rows), ix.rightSchema.NumFields()
-	if m.right, err = buffer.New(ix.rightSchema, all[:width], rows.Rows()); err != nil {
+	if m.right, err = op.Table(ix.rightSchema, all[:width], rows.Rows()); err != nil {
 		return m, err
 	}
 	held.Add(m.right)

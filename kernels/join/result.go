@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -65,7 +66,7 @@ func (r *run) gather(held *release.Stack, j *joined) (*buffer.Buffer, error) {
 		columns = append(columns, made)
 	}
 	schema := r.result.schema(r.left.Schema(), r.right.Schema(), r.options.Kind)
-	return buffer.New(schema, columns, buffer.Rows{Count: int64(j.pairs.rows), Manager: r.call.Manager})
+	return op.Table(schema, columns, buffer.Rows{Count: int64(j.pairs.rows), Manager: r.call.Manager})
 }
 
 // sizeOfResult returns the memory of the columns of the result for messages.

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
 // unify returns two keys as columns of one type, in which values are equal exactly if the
@@ -154,7 +155,7 @@ func convert(ctx context.Context, c *column.Column, to arrow.DataType, options k
 	case arrow.TypeEqual(plain.Type(), to):
 		return plain, nil
 	case familyOf(to) == texts || familyOf(to) == binaries:
-		made, err = widened(ctx, plain, to, options)
+		made, err = selection.WithOffsetsOf(ctx, plain, to, options)
 	default:
 		made, err = cast(ctx, plain, to, options)
 	}
@@ -171,26 +172,6 @@ func cast(ctx context.Context, c *column.Column, to arrow.DataType, options kern
 		return nil, errors.Join(err, release.All(made))
 	}
 	return made[0], nil
-}
-
-// widened returns strings or binaries with 64-bit offsets. It shares their bytes.
-func widened(ctx context.Context, c *column.Column, to arrow.DataType, options kernels.Options) (*column.Column, error) {
-	data := c.Data()
-	if data.Length == 0 {
-		return column.New(column.Data{Type: to, Buffers: make([]column.Bytes, 3), Manager: c.Manager()})
-	}
-	n := data.Offset + data.Length + 1
-	narrow, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int32, Length: n, Buffers: []column.Bytes{{}, data.Buffers[1]}, Manager: c.Manager()})
-	if err != nil {
-		return nil, err
-	}
-	wide, err := cast(ctx, narrow, arrow.PrimitiveTypes.Int64, options)
-	if err = errors.Join(err, narrow.Release()); err != nil {
-		return nil, errors.Join(err, wide.Release())
-	}
-	data.Type, data.Buffers = to, []column.Bytes{data.Buffers[0], wide.Buffer(1), data.Buffers[2]}
-	made, err := column.New(data)
-	return release.OnError(made, err, wide.Release())
 }
 
 // tableOf returns a table of columns, which it borrows.

@@ -3,7 +3,6 @@ package nested
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -12,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -174,8 +174,8 @@ func (s *spans) list(call *op.Call, l *lists, t arrow.DataType, elements *column
 	if err != nil {
 		return nil, err
 	}
-	if of.Width == 4 && s.total > math.MaxInt32 {
-		return nil, fmt.Errorf("%d elements, the offsets of %v reach to %d: use large lists: %w", s.total, t, math.MaxInt32, memory.ErrOverflow)
+	if most := strategy.MaximumOffset(call.Context(), of.Width); int64(s.total) > most {
+		return nil, fmt.Errorf("%d elements, the offsets of %v reach to %d: use large lists: %w", s.total, t, most, memory.ErrOverflow)
 	}
 	bitmap := uint64(0)
 	if l.nullable() {

@@ -163,7 +163,7 @@ func (e *exploding) make(schema *arrow.Schema, names []string) (*buffer.Buffer, 
 	}
 	var made *buffer.Buffer
 	if err == nil {
-		made, err = buffer.New(schema, columns, buffer.Rows{Count: int64(e.spans[0].total), Manager: e.call.Manager})
+		made, err = op.Table(schema, columns, buffer.Rows{Count: int64(e.spans[0].total), Manager: e.call.Manager})
 	}
 	return release.OnError(made, err, release.All(columns))
 }

@@ -5,15 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/textrows"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -228,8 +227,8 @@ func (t *texts) partsOnHost(call *op.Call, s *spans) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.width == 4 && total > math.MaxInt32 {
-		return nil, fmt.Errorf("parts of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", total, t.column.Type(), math.MaxInt32, device.ErrNotSupported)
+	if most := strategy.MaximumOffset(call.Context(), t.width); int64(total) > most {
+		return nil, fmt.Errorf("parts of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", total, t.column.Type(), most, memory.ErrOverflow)
 	}
 	block, buffers, err := call.Allocate(uint64(s.total+1)*uint64(t.width), uint64(total))
 	if err != nil {

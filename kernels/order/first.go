@@ -182,7 +182,7 @@ func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffe
 	for i, c := range columns {
 		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
 	}
-	return buffer.New(arrow.NewSchema(fields, nil), columns, rows)
+	return op.Table(arrow.NewSchema(fields, nil), columns, rows)
 }
 
 // keyTable returns a table of the keys' columns, and the keys for it.

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
@@ -91,7 +92,7 @@ func searchKeys(ctx context.Context, sorted, values *buffer.Buffer, keys, named 
 	alike := true
 	for i, key := range keys {
 		a, b := sorted.Column(i).Type(), values.Column(i).Type()
-		if !arrow.TypeEqual(a, b) {
+		if !layout.EqualButOffsets(a, b) {
 			return nil, &KeyError{i, key, fmt.Errorf("the sorted table has %v, the values %v, expected equal types: cast one of them: %w", a, b, device.ErrInvalidValue)}
 		}
 		alike = alike && rowkey.Alike(a)

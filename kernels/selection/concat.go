@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,6 +23,10 @@ import (
 // first table. If there is only one table, it is the result. The caller releases the
 // result.
 //
+// Strings and lists of more bytes or elements than 32-bit offsets reach to, 2³¹−1, get the
+// type with 64-bit offsets: utf8 becomes large_utf8. Types that differ in the width of their
+// offsets only are concatenated to the wider one.
+//
 // If the dictionaries of a column share memory, the result shares it too. Otherwise
 // they are concatenated, so a value may occur several times. If the indices are too
 // narrow for the concatenation, the host keeps each value once. Dense unions and
@@ -29,8 +34,8 @@ import (
 //
 // # Errors
 //
-// The error wraps memory.ErrOverflow if 4-byte offsets, or dictionary indices after the
-// host has removed duplicates, are too narrow.
+// The error wraps memory.ErrOverflow if the offsets of a map or an extension type, or dictionary
+// indices after the host has removed duplicates, are too narrow.
 //
 // # Waiting
 //
@@ -153,7 +158,7 @@ func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*col
 	defer func() { made, err = g.end(made, err) }()
 	begun := make([]*pending, len(pieces))
 	for i, each := range pieces {
-		if err := unifyTypes(each); err != nil {
+		if err := errors.Join(g.unifyOffsets(each), unifyTypes(each)); err != nil {
 			return nil, fmt.Errorf("column %d: %w", i, err)
 		}
 		if g.estimating() {

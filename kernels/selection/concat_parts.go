@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -152,12 +153,21 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Lay
 		return g.concatFixed(made, pieces, 1, l.Width)
 	}
 	dictionaries := make([]part, len(pieces))
-	values := 0
+	values, bytes := 0, int64(0)
 	for i, p := range pieces {
 		dictionaries[i] = whole(p.data.Dictionary)
-		if values += dictionaries[i].length; values < 0 || uint64(max(values, 1)-1) > l.MaximumIndex() {
-			// The indices may be wide enough if each value is kept once, which the host
-			// does.
+		of, err := layoutOf(p.data.Dictionary.Type())
+		if err != nil {
+			return err
+		}
+		tooLong := false
+		if of.Kind == layout.Binary {
+			bytes += int64(dictionaries[i].extent(of))
+			tooLong = bytes > strategy.MaximumOffset(g.ctx, of.Width)
+		}
+		if values += dictionaries[i].length; tooLong || values < 0 || uint64(max(values, 1)-1) > l.MaximumIndex() {
+			// The indices and the offsets may be wide enough if each value is kept once,
+			// which the host does.
 			host, err := g.throughHost(pieces)
 			if err == nil {
 				*made = *host

@@ -240,6 +240,9 @@ func (g *gatherer) column(p *pending) (*column.Column, error) {
 		data.Dictionary = dictionary
 	}
 	if err == nil {
+		data.Type, err = withChildTypes(data.Type, data.Children, dictionary)
+	}
+	if err == nil {
 		made, err = column.New(data)
 	}
 	// The column holds references to its children and dictionary.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -43,9 +44,8 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source,
 		fetched := g.fetch(r.total.AsBytes())
 		g.later(func() error {
 			total := int64(binary.NativeEndian.Uint64(fetched))
-			if total > l.MaximumOffset() {
-				return fmt.Errorf("the result has %d bytes or elements, the offsets of %v reach to %d: take in parts, or as the type with large offsets: %w",
-					total, l.Storage, l.MaximumOffset(), memory.ErrOverflow)
+			if total > strategy.MaximumOffset(g.ctx, l.Width) {
+				return g.takeWidened(made, p, l, s, r, total, then)
 			}
 			return then(r, int(total))
 		})
@@ -58,6 +58,21 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source,
 		}
 		return then(r, room)
 	})
+}
+
+// takeWidened locates the rows again, with 64-bit offsets.
+func (g *gatherer) takeWidened(made *pending, p part, l layout.Layout, s *source, r ranges, total int64, then func(r ranges, room int) error) error {
+	pieces := []part{p}
+	if err := g.widenPieces(made, &l, total, pieces); err != nil {
+		return err
+	}
+	r.width, r.most = l.Width, total
+	again := *s
+	again.bad = nil // the indices were checked
+	if err := g.findRanges(made, pieces[0], l, &again, &r); err != nil {
+		return err
+	}
+	return then(r, int(total))
 }
 
 const (

@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // wordAt reads integer number i of an array of integers of 2, 4 or 8 bytes.
@@ -62,8 +61,8 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 		putWord(bytes[1], r.width, i, begin)
 		at += end - begin
 	}
-	if at > r.most {
-		return r.tooLong(at, s.once)
+	if at > r.most && s.once {
+		return r.tooLong(at)
 	}
 	putWord(bytes[0], r.width, uint64(r.rows), at)
 	total, err := r.total.Host()
@@ -73,15 +72,10 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 	return err
 }
 
-// tooLong returns the error for a result with more bytes or elements than its offsets
-// can count. If no row is taken twice, the error is that the rows have more bytes or
-// elements than the input.
-func (r *ranges) tooLong(total int64, once bool) error {
-	if once {
-		return fmt.Errorf("the rows have %d bytes or elements together, the input %d: its offsets are not in order, or a row is taken twice in spite of Distinct: %w", total, r.most, column.ErrInvalid)
-	}
-	return fmt.Errorf("the result has %d bytes or elements, offsets of %d bytes reach to %d: take in parts, or as the type with large offsets: %w",
-		total, r.width, r.most, memory.ErrOverflow)
+// tooLong returns the error for rows with more bytes or elements than the input has, although no row
+// is taken twice.
+func (r *ranges) tooLong(total int64) error {
+	return fmt.Errorf("the rows have %d bytes or elements together, the input %d: its offsets are not in order, or a row is taken twice in spite of Distinct: %w", total, r.most, column.ErrInvalid)
 }
 
 // copyOnHost copies the bytes of strings.

@@ -57,5 +57,5 @@ func compactTable(ctx context.Context, table *buffer.Buffer, options kernels.Opt
 	if err != nil {
 		return nil, err
 	}
-	return tableOf(table, made, buffer.Rows{Count: rows, Manager: call.Manager})
+	return tableWith(schemaOf(table.Schema(), made, false), made, buffer.Rows{Count: rows, Manager: call.Manager})
 }

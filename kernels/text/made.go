@@ -3,7 +3,6 @@ package text
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
@@ -87,8 +87,8 @@ func (m *maker) measured(call *op.Call, lengths memory.Slice[uint8], write func(
 
 // allocate allocates strings of a number of bytes and has write fill them in.
 func (m *maker) allocate(call *op.Call, bytes int64, write func(bitmap, offsets, data column.Bytes) error) (*column.Column, error) {
-	if bytes < 0 || m.width == 4 && bytes > math.MaxInt32 {
-		return nil, fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", bytes, m.of, math.MaxInt32, memory.ErrOverflow)
+	if most := strategy.MaximumOffset(call.Context(), m.width); bytes < 0 || bytes > most {
+		return nil, fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", bytes, m.of, most, memory.ErrOverflow)
 	}
 	bitmap := uint64(0)
 	if m.nulled || m.nullable() {

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -71,7 +72,7 @@ func (a *arrangement) tableOf(names []string, columns []*column.Column) (*buffer
 	for i, name := range names {
 		fields[i] = arrow.Field{Name: name, Type: columns[i].Type(), Nullable: true}
 	}
-	return buffer.New(arrow.NewSchema(fields, nil), columns, a.table.Rows())
+	return op.Table(arrow.NewSchema(fields, nil), columns, a.table.Rows())
 }
 
 // computed returns the values of an expression on some columns.

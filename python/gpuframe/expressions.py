@@ -77,7 +77,7 @@ class _Aggregates:
         return self._aggregate("product")
 
     def mean(self) -> Expr:
-        """The arithmetic mean."""
+        """The arithmetic mean. That of decimals is a decimal with four more digits."""
         return self._aggregate("mean")
 
     def min(self) -> Expr:
@@ -202,7 +202,8 @@ class Expr(_Aggregates):
     def cast(self, dtype: Any) -> Expr:
         """Convert to a type: its Arrow name, such as "int32", or a type of Python, pyarrow or polars.
 
-        Values that do not fit are null, as with Polars' strict=False.
+        Values that do not fit are null, as with Polars' strict=False. Decimals are rounded half away from zero, and floats that become integers
+        are cut off.
         """
         return call("cast", self, type=type_name(dtype))
 
@@ -528,7 +529,10 @@ class Expr(_Aggregates):
         return call("ceil", self)
 
     def round(self, decimals: int = 0) -> Expr:
-        """The nearest number with some digits behind the point, half to even; -2 rounds to hundreds. Unlike in Polars, integers become floats."""
+        """The nearest number with some digits behind the point: floats half to even, decimals half away from zero; -2 rounds to hundreds.
+
+        Unlike in Polars, integers become floats.
+        """
         return call("round_digits", self, digits=decimals) if decimals else call("round", self)
 
     def truncate(self) -> Expr:
@@ -942,7 +946,11 @@ class TemporalExpr:
         return call("local_time", self._of, zone=time_zone)
 
     def instant_in(self, time_zone: str) -> Expr:
-        """The time at which a clock in a time zone shows a timestamp without a zone."""
+        """The first time at which a clock in a time zone shows a timestamp without a zone, or a later one.
+
+        So a time that the clock shows twice is the first of both, and a time that it leaves out is the end of the gap:
+        ``t.dt.local_time(zone).dt.truncate("day").dt.instant_in(zone)`` is the beginning of the day. Polars refuses both.
+        """
         return call("instant_in", self._of, zone=time_zone)
 
     def months_since(self, other: IntoExpr) -> Expr:

@@ -251,6 +251,19 @@ def test_literals_beside_columns():
     assert got == [{"b": -12.5, "c": 1000, "d": 2, "e": 29}]
 
 
+def test_decimals():
+    """Means have four more digits, and decimals are rounded half away from zero, of columns, groups and frames alike."""
+    values = [decimal.Decimal(each) for each in ("1.05", "2.00", "-1.05")]
+    x = gpuframe.from_columns({"k": [1, 1, 2], "x": [1.05, 2, -1.05]}, device="host").with_columns(col("x").cast("decimal128(9, 2)"))
+    assert run(x.select(col("x").mean())) == [{"x": decimal.Decimal("0.666667")}]
+    assert run(x.group_by("k").agg(col("x").mean()).sort("k")) == [{"k": 1, "x": decimal.Decimal("1.525")}, {"k": 2, "x": values[2]}]
+    framed = run(x.with_row_index().select(col("x").mean().over(order_by="index", rows=(-1, 0))))
+    assert [row["x"] for row in framed] == [values[0], decimal.Decimal("1.525"), decimal.Decimal("0.475")]
+    rounded = run(x.select(a=col("x").round(1), b=col("x").round(), c=col("x").cast("decimal128(9, 1)"), d=col("x").cast(int)))
+    assert [tuple(row.values()) for row in rounded] == [(decimal.Decimal("1.1"), 1, decimal.Decimal("1.1"), 1), (2, 2, 2, 2),
+                                                       (decimal.Decimal("-1.1"), -1, decimal.Decimal("-1.1"), -1)]
+
+
 def test_wrong_arguments():
     lazy = gpuframe.from_columns({"x": [0]}, device="host")
     for wrong in (object(), [1], {"a": 1}, 1j):

@@ -16,6 +16,9 @@ type Options struct {
 	Verbs, Rows int
 	// Least is the smallest number of the rows of a source.
 	Least int
+	// Texts makes most columns of sources texts, some of them large ones, and draws expressions that make
+	// longer texts.
+	Texts bool
 	// SQL leaves out verbs that SQL lacks.
 	SQL bool
 }
@@ -82,7 +85,7 @@ type generator struct {
 	names int
 }
 
-func (g *generator) draw(t *Table) *drawer { return &drawer{g.t, t} }
+func (g *generator) draw(t *Table) *drawer { return &drawer{g.t, t, g.options.Texts} }
 
 func (g *generator) choose(label string, n int) int { return rapid.IntRange(0, n-1).Draw(g.t, label) }
 
@@ -103,10 +106,16 @@ func (g *generator) sourceOf(least, most int) state {
 	}
 	for i := range 1 + g.choose("columns", 4) {
 		kind := Kind(g.choose("kind", int(kinds)))
+		if g.options.Texts && g.choose("text", 3) > 0 {
+			kind = String
+		}
 		if i == 0 {
 			kind = Int32 // so that joins find keys
 		}
 		table.Columns = append(table.Columns, Column{Name: fmt.Sprint(prefix, i), Kind: kind, Required: g.choose("required", 4) == 0})
+		if g.options.Texts && kind == String {
+			table.Columns[i].Large = g.choose("large", 4) == 0
+		}
 	}
 	manyKeys := g.choose("many keys", 3) == 0
 	for range least + g.choose("rows", most-least+1) {

@@ -21,6 +21,8 @@ type expression struct {
 type drawer struct {
 	t     *rapid.T
 	table *Table
+	// texts draws expressions that make texts.
+	texts bool
 }
 
 func (d *drawer) choose(label string, n int) int { return rapid.IntRange(0, n-1).Draw(d.t, label) }
@@ -82,6 +84,9 @@ func (d *drawer) value(depth int) expression {
 	if depth == 0 || rapid.IntRange(0, 2).Draw(d.t, "plain") == 0 {
 		return e
 	}
+	if d.texts && e.kind.isText() {
+		return d.longer(e)
+	}
 	switch d.choose("operation", 5) {
 	case 0, 1:
 		if e.kind.isNumber() {
@@ -99,6 +104,17 @@ func (d *drawer) value(depth int) expression {
 		}
 	}
 	return e
+}
+
+// longer is a text with another behind it.
+func (d *drawer) longer(e expression) expression {
+	behind := rapid.SampledFrom(texts).Draw(d.t, "behind")
+	return expression{kind: String, expr: gpuframe.Concat(e.expr, behind), of: func(row Row) any {
+		if e.of(row) == nil {
+			return nil
+		}
+		return e.of(row).(string) + behind
+	}, sql: fmt.Sprintf("(%s || '%s')", e.sql, behind)}
 }
 
 // arithmetic adds, subtracts or multiplies numbers.

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // Kind is the type of a column.
@@ -49,6 +51,16 @@ type Column struct {
 	// Undeclared is set if the field of the source is not nullable although the column may have
 	// nulls.
 	Undeclared bool
+	// Large is set if the texts of the source have 64-bit offsets.
+	Large bool
+}
+
+// arrowType returns the type of the column in a source.
+func (c Column) arrowType() arrow.DataType {
+	if c.Large {
+		return arrow.BinaryTypes.LargeString
+	}
+	return arrowTypes[c.Kind]
 }
 
 // Row is a row of a table.
@@ -81,7 +93,7 @@ func (t *Table) with(rows []Row) *Table { return &Table{t.Columns, rows, t.Order
 func (t *Table) schema() *arrow.Schema {
 	fields := make([]arrow.Field, len(t.Columns))
 	for i, c := range t.Columns {
-		fields[i] = arrow.Field{Name: c.Name, Type: arrowTypes[c.Kind], Nullable: !c.Required && !c.Undeclared}
+		fields[i] = arrow.Field{Name: c.Name, Type: c.arrowType(), Nullable: !c.Required && !c.Undeclared}
 	}
 	return arrow.NewSchema(fields, nil)
 }
@@ -113,6 +125,8 @@ func appendValue(b array.Builder, value any) {
 	case *array.Float64Builder:
 		b.Append(value.(float64))
 	case *array.StringBuilder:
+		b.Append(value.(string))
+	case *array.LargeStringBuilder:
 		b.Append(value.(string))
 	case *array.BinaryDictionaryBuilder:
 		if err := b.AppendString(value.(string)); err != nil {
@@ -156,7 +170,9 @@ func (t *Table) checkColumns(result arrow.Record) error {
 	}
 	for i, c := range t.Columns {
 		f := result.Schema().Field(i)
-		if f.Name != c.Name || !arrow.TypeEqual(f.Type, arrowTypes[c.Kind]) {
+		// Text that 32-bit offsets do not suffice for is large_utf8.
+		wide, _ := layout.Wider(arrowTypes[c.Kind], f.Type)
+		if f.Name != c.Name || !arrow.TypeEqual(f.Type, wide) {
 			return fmt.Errorf("column %d is %q of %v, expected %q of %v", i, f.Name, f.Type, c.Name, c.Kind)
 		}
 	}
@@ -177,6 +193,8 @@ func valueAt(values arrow.Array, i int) any {
 	case *array.Float64:
 		return values.Value(i)
 	case *array.String:
+		return values.Value(i)
+	case *array.LargeString:
 		return values.Value(i)
 	case *array.Dictionary:
 		return valueAt(values.Dictionary(), values.GetValueIndex(i))

@@ -106,7 +106,7 @@ func (g *generator) series(s state) state {
 			if i == 0 {
 				session = 0
 			}
-			if d := difference(e, rows, i, 1); d == nil || number(d) > float64(n) {
+			if d := difference(e, rows, i, 1); d == nil || compare(number(d), float64(n)) > 0 { // NaN is the greatest
 				session++
 			}
 			return session
