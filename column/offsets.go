@@ -74,7 +74,7 @@ func (s span) ends(width int) (first, last int64, ok bool) {
 		return 0, 0, true
 	}
 	buffers := s.data.Buffers()
-	if len(buffers) < 2 || buffers[1] == nil || s.offset < 0 || s.length < 0 || (s.offset+s.length+1)*width > buffers[1].Len() {
+	if len(buffers) < 2 || buffers[1] == nil || s.offset < 0 || s.length < 0 || s.length > buffers[1].Len()/width-1-s.offset {
 		return 0, 0, false
 	}
 	bytes := buffers[1].Bytes()
@@ -159,20 +159,32 @@ func widenData(data arrow.ArrayData, to arrow.DataType) arrow.ArrayData {
 		data.Retain()
 		return data
 	}
+	if whole, ok := data.Dictionary().(*array.Data); ok && whole != nil {
+		dictionary := widenData(whole, l.Dictionary()).(*array.Data)
+		defer dictionary.Release()
+		return array.NewDataWithDictionary(to, data.Len(), data.Buffers(), data.NullN(), data.Offset(), dictionary)
+	}
 	buffers := append([]*arrowmemory.Buffer(nil), data.Buffers()...)
 	if from.Width != l.Width && l.HasOffsets() {
-		buffers[1] = widenIntegers(buffers[1])
-		if l.Kind == layout.ListView {
-			buffers[2] = widenIntegers(buffers[2])
+		for i := 1; i < len(buffers) && i <= offsetBuffers(l); i++ {
+			buffers[i] = widenIntegers(buffers[i])
 		}
 	}
 	children := append([]arrow.ArrayData(nil), data.Children()...)
-	for i := range children {
+	for i := range min(len(children), l.Children()) {
 		t, _ := l.Child(i)
 		children[i] = widenData(children[i], t)
 		defer children[i].Release()
 	}
 	return array.NewData(to, data.Len(), buffers, children, data.NullN(), data.Offset())
+}
+
+// offsetBuffers returns the number of buffers of offsets and sizes.
+func offsetBuffers(l layout.Layout) int {
+	if l.Kind == layout.ListView {
+		return 2
+	}
+	return 1
 }
 
 // widenIntegers returns integers of 4 bytes as integers of 8 bytes.
