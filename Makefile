@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick lint gofmt tables words vet staticcheck typecheck tidy portable race race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -86,7 +86,12 @@ portable: ## vet on other platforms too
 # The strictest checks of pointers that go to C are part of the same build. Without a list the
 # packages are those with goroutines or C of their own.
 race: ## under the race detector, at small sizes
-	GOEXPERIMENT=cgocheck2 $(TEST) -race -short $(or $(PACKAGES),$$(scripts/ci-stages.sh race))
+	GOEXPERIMENT=cgocheck2 $(TEST) -race -short $(RACE_RUN) $(or $(PACKAGES),$$(scripts/ci-stages.sh race race-part))
+
+# A third of the tests of large packages; `make test` runs all of them.
+race-part: RACE_RUN = -run "$$(scripts/ci-stages.sh race-tests)"
+race-part: PACKAGES := $(shell scripts/ci-stages.sh race-part)
+race-part: race
 
 # GPUFRAME_TURN chooses a quarter of the tests on the emulator; without it all run.
 race-kernels: ## the operators under the race detector, at small sizes
@@ -106,6 +111,7 @@ memcheck: ## what shares memory with C, under the address sanitizer and the stri
 	  $(TEST) -asan -short ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap ./internal/forks
 
 examples:
+	$(GO) run ./examples/first
 	$(GO) run ./examples/quickstart
 	$(GO) run ./examples/demo
 	$(GO) run ./examples/delays
@@ -189,7 +195,7 @@ explore: ## property tests of packages with other cases in every run: make explo
 	@for package in $$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(EXPLORE) | grep internal/testing/property | cut -d' ' -f1); do \
 	  GPUFRAME_SEED=0 $(TEST) -short -timeout 0 $$package -rapid.checks=$(CHECKS) || exit 1; done
 
-bench: ## what docs/performance.md holds
+bench: ## transfers, memory and launches: the first table of docs/performance.md
 	$(GO) run ./bench
 
 gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without Go

@@ -18,7 +18,8 @@ func (e Expr) Sum() Expr { return aggregated("sum", 0, e.Name(), e) }
 // Product is the product of integers, which wraps around.
 func (e Expr) Product() Expr { return aggregated("product", 0, e.Name(), e) }
 
-// Mean is the arithmetic mean.
+// Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most
+// 38, and is rounded half away from zero.
 func (e Expr) Mean() Expr { return aggregated("mean", 0, e.Name(), e) }
 
 // Min is the least value.
@@ -43,13 +44,13 @@ func (e Expr) CountDistinct(others ...Expression) Expr {
 	return aggregated("count_distinct", 0, e.Name(), list...)
 }
 
-// First is the first value that is not null.
+// First is the value of the first row, which may be null: see [Expr.SkipNulls].
 func (e Expr) First() Expr { return aggregated("first", 0, e.Name(), e) }
 
-// Last is the last value that is not null.
+// Last is the value of the last row, which may be null: see [Expr.SkipNulls].
 func (e Expr) Last() Expr { return aggregated("last", 0, e.Name(), e) }
 
-// AnyValue is one of the values, the same in every run.
+// AnyValue is one of the values that are not null, the same in every run.
 func (e Expr) AnyValue() Expr { return aggregated("any_value", 0, e.Name(), e) }
 
 // Mode is the most frequent value.
@@ -76,7 +77,7 @@ func (e Expr) Any() Expr { return aggregated("any", 0, e.Name(), e) }
 // All reports whether every value is true.
 func (e Expr) All() Expr { return aggregated("all", 0, e.Name(), e) }
 
-// List is the list of the values that are not null.
+// List is the list of the values, with null elements: see [Expr.SkipNulls].
 func (e Expr) List() Expr { return aggregated("list", 0, e.Name(), e) }
 
 // JoinStrings is one string of those of the rows, in their order, with a separator between
@@ -151,10 +152,26 @@ func (e Expr) Where(condition Expression) Expr {
 	})
 }
 
+// SkipNulls makes First, Last, Nth, List, Lag and Lead skip rows in which the value is null, as IGNORE
+// NULLS in SQL: x.Last().SkipNulls() is the last value that is not null. It comes before Over. Other
+// aggregates always skip nulls: with it they become an error when the query is bound.
+func (e Expr) SkipNulls() Expr {
+	changed := false
+	skipping := e.eachPart(func(of *part) part {
+		p := *of
+		p.aggregation.SkipNulls, changed = true, true
+		return p
+	})
+	if !changed && skipping.misuse == nil {
+		skipping.misuse = fmt.Errorf("%v is a window: call SkipNulls before Over", e)
+	}
+	return skipping
+}
+
 // eachPart changes the aggregates of an expression that are not windows yet.
 func (e Expr) eachPart(change func(*part) part) Expr {
 	if len(e.parts) == 0 {
-		e.misuse = fmt.Errorf("Where and Over apply to aggregates, and %v has none", e)
+		e.misuse = fmt.Errorf("Where, SkipNulls and Over apply to aggregates, and %v has none", e)
 		return e
 	}
 	made := Expr{root: e.root, given: e.given, misuse: e.misuse}

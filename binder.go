@@ -22,6 +22,8 @@ type binder struct {
 	at       *step
 	bound    map[*step]plan.Node
 	problems []Problem
+	// list has the expressions of the verb at hand.
+	list []Expr
 	// missing are columns that a verb with a problem would have made. Later expressions on
 	// them are not reported again.
 	missing map[string]bool
@@ -78,7 +80,12 @@ func (b *binder) bind(s *step) plan.Node {
 		}
 	}
 	if complete && b.ctx.Err() == nil {
+		b.list = nil
+		problems := len(b.problems)
 		n = s.bind(b, inputs)
+		if len(b.problems) == problems {
+			b.prepare(b.list)
+		}
 	}
 	b.bound[s] = n
 	return n
@@ -105,8 +112,7 @@ func (b *binder) reportUnless(err error, columns []string) {
 	}
 }
 
-// check reports an expression that does not fit a schema. None does after the end of the context,
-// because a pattern takes long to compile.
+// check reports an expression that does not fit a schema. None does after the end of the context.
 func (b *binder) check(e expr.Expr, schema *arrow.Schema) bool {
 	if b.ctx.Err() != nil {
 		return false

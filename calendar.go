@@ -30,7 +30,9 @@ type Calendar struct {
 func Every(number int, unit string) Calendar { return Calendar{number: number, unit: unit} }
 
 // In makes the windows begin at midnight in a time zone. The default is the zone of the
-// timestamps, and UTC for those without.
+// timestamps, and UTC for those without. If a clock leaves midnight out, the day begins at the
+// first instant after the gap; if it shows midnight twice, at the first one. Days that a zone has
+// left out, when it moved to the other side of the date line, have no window.
 func (c Calendar) In(zone string) Calendar {
 	c.zone = zone
 	return c
@@ -70,6 +72,8 @@ type windowing struct {
 	moved func(begin, windows expr.Expr) expr.Expr
 	// result is a beginning as a value of the column.
 	result func(begin expr.Expr) expr.Expr
+	// exists reports whether time passes in the window from a beginning. Nil means in all windows.
+	exists func(begin expr.Expr) expr.Expr
 }
 
 // fixedWindows are windows of a number of the units of a type, which have numbers: neither these
@@ -147,6 +151,11 @@ func (c Calendar) windows(t arrow.DataType) (windowing, error) {
 			}
 			return begin.Cast(t)
 		},
+	}
+	if c.zone != "" && days == 1 {
+		w.exists = func(begin expr.Expr) expr.Expr {
+			return w.begin(timezone.Instant(begin, c.zone)).Eq(begin).FillNull(expr.Lit(true))
+		}
 	}
 	if months > 0 {
 		w.between = func(begin, next expr.Expr) expr.Expr { return next.MonthsSince(begin).Div(expr.Lit(months)) }

@@ -76,6 +76,120 @@ func TestCalendarWindows(t *testing.T) {
 	})
 }
 
+// calendarWindow is the windows of a calendar by the days of local time, at noon.
+type calendarWindow struct {
+	every gpuframe.Calendar
+	unit  string // of Truncate, if it has these windows
+	first func(day time.Time) time.Time
+}
+
+var (
+	dayWindow    = calendarWindow{gpuframe.Every(1, "day"), "day", func(day time.Time) time.Time { return day }}
+	mondayWindow = calendarWindow{gpuframe.Every(1, "week"), "week", func(day time.Time) time.Time {
+		return day.AddDate(0, 0, -int(day.Weekday()+6)%7)
+	}}
+	sundayWindow = calendarWindow{gpuframe.Every(1, "week").WeeksFrom(time.Sunday), "", func(day time.Time) time.Time {
+		return day.AddDate(0, 0, -int(day.Weekday()))
+	}}
+	monthWindow   = calendarWindow{gpuframe.Every(1, "month"), "month", func(day time.Time) time.Time { return day.AddDate(0, 0, 1-day.Day()) }}
+	quarterWindow = calendarWindow{gpuframe.Every(1, "quarter"), "quarter", func(day time.Time) time.Time {
+		return time.Date(day.Year(), (day.Month()-1)/3*3+1, 1, 12, 0, 0, 0, time.UTC)
+	}}
+)
+
+// walkedWindow is a window with its first instant.
+type walkedWindow struct {
+	name  string
+	begin time.Time
+	rows  int
+}
+
+// nameIn returns the name of the window of a time in a zone.
+func (w calendarWindow) nameIn(at time.Time, zone *time.Location) string {
+	year, month, day := at.In(zone).Date()
+	return w.first(time.Date(year, month, day, 12, 0, 0, 0, time.UTC)).Format(time.DateOnly)
+}
+
+// walk returns the windows from that of the first of ascending times to that of the last one. It walks
+// in steps of 15 minutes, at which the clocks of the tests are changed.
+func (w calendarWindow) walk(zone *time.Location, times []time.Time) (windows []walkedWindow) {
+	rows, known := map[string]int{}, map[string]bool{}
+	for _, at := range times {
+		rows[w.nameIn(at, zone)]++
+	}
+	first := w.nameIn(times[0], zone)
+	for at := times[0].AddDate(0, 0, -95); !at.After(times[len(times)-1]); at = at.Add(15 * time.Minute) {
+		if name := w.nameIn(at, zone); name >= first && !known[name] {
+			known[name] = true
+			windows = append(windows, walkedWindow{name, at, rows[name]})
+		}
+	}
+	return windows
+}
+
+// TestDaysThatBeginInGaps compares windows, and truncated local times, with instants of package
+// time, around changes of clocks at midnight and others.
+func TestDaysThatBeginInGaps(t *testing.T) {
+	type row struct {
+		At time.Time `gpuframe:"at"`
+	}
+	at := gpuframe.Col("at").Cast(&arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}).As("at")
+	seconds := gpuframe.Col("at").Cast(arrow.PrimitiveTypes.Int64)
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		for _, c := range []struct {
+			zone, change string
+			windows      []calendarWindow
+		}{
+			{"America/Santiago", "2025-09-07", []calendarWindow{dayWindow, mondayWindow, sundayWindow}},
+			{"America/Havana", "2025-03-09", []calendarWindow{dayWindow}},
+			{"America/Havana", "2025-11-02", []calendarWindow{dayWindow, sundayWindow}},
+			{"America/Asuncion", "2023-10-01", []calendarWindow{dayWindow, monthWindow, quarterWindow}},
+			{"America/Sao_Paulo", "2018-11-04", []calendarWindow{dayWindow}},
+			{"Africa/Cairo", "2024-04-26", []calendarWindow{dayWindow}},
+			{"Asia/Beirut", "2024-03-31", []calendarWindow{dayWindow}},
+			{"America/Toronto", "1919-03-31", []calendarWindow{dayWindow, mondayWindow}}, // a Monday, from 0:30 on
+			{"Pacific/Apia", "2011-12-30", []calendarWindow{dayWindow}},
+			{"Pacific/Kwajalein", "1993-08-21", []calendarWindow{dayWindow}},
+			{"Australia/Lord_Howe", "2025-10-05", []calendarWindow{dayWindow}},
+		} {
+			zone, err := time.LoadLocation(c.zone)
+			require.NoError(t, err)
+			change, err := time.Parse(time.DateOnly, c.change)
+			require.NoError(t, err)
+			// The windows between the first two times have no rows.
+			outer := []time.Time{change.Add(-50 * time.Hour), change.Add(70 * time.Hour)}
+			var dense []time.Time
+			for at := change.Add(-40 * time.Hour); at.Before(change.Add(40 * time.Hour)); at = at.Add(15 * time.Minute) {
+				dense = append(dense, at)
+			}
+			for _, window := range c.windows {
+				for _, times := range [][]time.Time{outer, dense} {
+					var rows []row
+					for _, at := range times {
+						rows = append(rows, row{at})
+					}
+					var all, filled []string
+					for _, w := range window.walk(zone, times) {
+						all = append(all, fmt.Sprint(w.begin.Unix(), " ", w.rows))
+						if w.rows > 0 {
+							filled = append(filled, all[len(all)-1])
+						}
+					}
+					q := gpuframe.From(e, rows)
+					resampled := q.Resample(at, window.every.In(c.zone)).Agg(gpuframe.Count().As("n")).With(seconds)
+					require.Equal(t, all, collect(t, resampled), "%v %s %s", window.every, c.zone, c.change)
+					if window.unit == "" {
+						continue
+					}
+					begin := at.LocalTime(c.zone).Truncate(window.unit).InstantIn(c.zone).As("at")
+					grouped := q.GroupBy(begin).Agg(gpuframe.Count().As("n")).With(seconds).Sort(gpuframe.Col("at"))
+					require.Equal(t, filled, collect(t, grouped), "%s %s %s", window.unit, c.zone, c.change)
+				}
+			}
+		}
+	})
+}
+
 // TestCalendarProblems refuses calendars that do not fit, and reports what to pass instead.
 func TestCalendarProblems(t *testing.T) {
 	e := engineOn(t, devicetest.Open(t, "host"))

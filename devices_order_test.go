@@ -326,6 +326,8 @@ func TestExplainOrder(t *testing.T) {
 		"sample":            {from.Sample(0.5, gpuframe.SampleOptions{Seed: 1}), "gather/filter/number rows, random numbers of seed 1, on 2 devices/scan"},
 		"drawn with others": {from.Sample(2, gpuframe.SampleOptions{Seed: 1, Replace: true}), "draw 2 of the rows with replacement/gather to draw rows with replacement/scan"},
 		"all rows":          {from.With(gpuframe.RowNumber().Over(gpuframe.By().OrderBy(text)).As("n")), "select/over all rows order by text/gather for windows over all rows/scan"},
+		"decimals": {from.With(id.Cast(&arrow.Decimal128Type{Precision: 20, Scale: 2}).Mean().Over(ordered.Rows(gpuframe.FirstRow, 0)).As("n")),
+			"gather/select/sort by `position`/shuffle by ranges of `position`/select/over few order by text/shuffle by a hash of few/add positions/scan"},
 		"floats": {from.With(id.Mean().Over(ordered.Rows(gpuframe.FirstRow, 0)).As("n")),
 			"select/over few order by text/gather for windows with values that depend on all rows/scan"},
 	} {

@@ -225,7 +225,7 @@ func (known partPairs) same(p, q *part) bool {
 // isSame compares two parts without their inner ones.
 func (p *part) isSame(q *part) bool {
 	a, b := p.aggregation, q.aggregation
-	if a.Function != b.Function || a.Count != b.Count || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) || p.inherits != q.inherits {
+	if a.Function != b.Function || a.Count != b.Count || a.Number != b.Number || a.Text != b.Text || a.SkipNulls != b.SkipNulls || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) || !p.frame.Same(q.frame) || p.inherits != q.inherits {
 		return false
 	}
 	for i := range a.Values {

@@ -55,12 +55,12 @@ type JSONOptions struct {
 // in a column that has more digits and also times that nanoseconds cannot hold. Paths are files,
 // patterns and folders, as for [Engine.Parquet].
 func (e *Engine) CSV(paths ...string) Query {
-	return e.scan("CSV", func() (source.Source, error) { return source.CSV(paths, source.CSVOptions{}) })
+	return e.scan("CSV", func() (source.Source, error) { return source.Files{}.CSV(paths, source.CSVOptions{}) })
 }
 
 // CSVWith is [Engine.CSV] with options.
 func (e *Engine) CSVWith(options CSVOptions, paths ...string) Query {
-	return e.scan("CSVWith", func() (source.Source, error) { return source.CSV(paths, source.CSVOptions(options)) })
+	return e.scan("CSVWith", func() (source.Source, error) { return source.Files{}.CSV(paths, source.CSVOptions(options)) })
 }
 
 // JSONLines is a query on files of one JSON object in each line. The columns are inferred
@@ -81,13 +81,13 @@ func (e *Engine) JSON(options JSONOptions, paths ...string) Query {
 }
 
 func (e *Engine) jsonLines(verb string, options JSONOptions, paths []string) Query {
-	return e.scanAt(verb, 4, func() (source.Source, error) { return source.JSON(paths, source.JSONOptions(options)) })
+	return e.scanAt(verb, 4, func() (source.Source, error) { return source.Files{}.JSON(paths, source.JSONOptions(options)) })
 }
 
 // IPC is a query on files of Arrow's IPC formats, files and streams. Paths are those of
 // [Engine.Parquet].
 func (e *Engine) IPC(paths ...string) Query {
-	return e.scan("IPC", func() (source.Source, error) { return source.IPC(paths) })
+	return e.scan("IPC", func() (source.Source, error) { return source.Files{}.IPC(paths) })
 }
 
 // Format is a file format that [Query.WriteFile] and [Query.Write] write. The zero value is

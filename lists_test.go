@@ -1,6 +1,7 @@
 package gpuframe_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // baskets is a table of lists, of structs, and of maps.
@@ -74,6 +76,48 @@ func TestExplodePlan(t *testing.T) {
 	require.Less(t, strings.Index(optimized, "explode prices"), strings.Index(optimized, "filter"), text)
 }
 
+// TestListsWithNullElements writes lists with null elements in each format that has lists, and reads
+// them back.
+func TestListsWithNullElements(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		_, records := nullableRows(t, property.Random(t), 90, 4)
+		key, text, id := gpuframe.Col("key"), gpuframe.Col("text"), gpuframe.Col("id")
+		q := e.Records(nil, records...).GroupBy(key).Agg(text.List().As("texts"), gpuframe.If(id.Mod(3).Eq(0), id, nil).List().As("ids")).Sort(key)
+		want := lines(t, q)
+		folder := t.TempDir()
+		for name, c := range map[string]struct {
+			format gpuframe.Format
+			read   func(paths ...string) gpuframe.Query
+		}{
+			"a.parquet": {gpuframe.Parquet(), e.Parquet}, "a.arrow": {gpuframe.IPC(), e.IPC}, "a.jsonl": {gpuframe.JSONLines(), e.JSONLines},
+		} {
+			path := filepath.Join(folder, name)
+			_, err := q.WriteFile(t.Context(), path, c.format)
+			require.NoError(t, err)
+			require.Equal(t, want, lines(t, c.read(path)), name)
+		}
+		_, err := q.WriteFile(t.Context(), filepath.Join(folder, "a.csv"), gpuframe.CSV())
+		require.ErrorContains(t, err, "texts")
+
+		type group struct {
+			Key   int32     `gpuframe:"key"`
+			Texts []*string `gpuframe:"texts"`
+		}
+		for row, err := range gpuframe.Rows[group](t.Context(), q.Select(key, gpuframe.Col("texts"))) {
+			require.NoError(t, err)
+			nulls := 0
+			for _, text := range row.Texts {
+				if text == nil {
+					nulls++
+				}
+			}
+			require.Positive(t, nulls)
+		}
+		exploded := q.Explode("texts", "ids").GroupBy(key).Agg(gpuframe.Col("texts").List(), gpuframe.Col("ids").List())
+		require.Equal(t, want, lines(t, exploded.Sort(key)))
+	})
+}
+
 func TestListFunctions(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
 		record := baskets(t)
@@ -94,7 +138,7 @@ func TestListFunctions(t *testing.T) {
 		words := gpuframe.Lit("a b c").Split(" ")
 		require.Equal(t, []string{"1 b", "3 b"}, collect(t, q.Filter(words.ListContains("c"), prices.ListLength().Gt(0)).Select(gpuframe.Col("id"), words.ListGet(1).As("word"))))
 		truths := prices.List()
-		require.Equal(t, []string{"3"}, collect(t, q.Select(truths.ListLength().As("n"))))
+		require.Equal(t, []string{"4 3"}, collect(t, q.Select(truths.ListLength().As("n"), prices.List().SkipNulls().ListLength().As("values"))))
 	})
 }
 

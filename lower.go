@@ -46,8 +46,9 @@ func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []exp
 	return n, values, ok
 }
 
-// proper reports expressions that were not made properly.
+// proper reports expressions of the step at hand that were not made properly.
 func (b *binder) proper(list []Expr) bool {
+	b.list = append(b.list, list...)
 	ok := true
 	for _, e := range list {
 		if e.misuse != nil {
@@ -56,6 +57,32 @@ func (b *binder) proper(list []Expr) bool {
 		}
 	}
 	return ok
+}
+
+// prepare prepares the operators of expressions and of their aggregates, which takes long for
+// patterns, and reports those that are too large.
+func (b *binder) prepare(list []Expr) {
+	seen := map[*part]bool{}
+	var all []expr.Expr
+	var add func(parts parts)
+	add = func(parts parts) {
+		for _, name := range slices.Sorted(maps.Keys(parts)) {
+			if p := parts[name]; !seen[p] {
+				seen[p] = true
+				all = append(append(all, p.aggregation.Values...), p.aggregation.Where)
+				add(p.inner)
+			}
+		}
+	}
+	for _, e := range list {
+		all = append(all, e.value)
+		add(e.parts)
+	}
+	for _, e := range all {
+		if err := e.Prepare(b.ctx); err != nil {
+			b.report(readable{err})
+		}
+	}
 }
 
 // windows computes parts as windows. Parts of the same partition are computed together. The

@@ -110,7 +110,8 @@ func (e Expr) Clamp(low, high any) Expr {
 	return apply(func(list []expr.Expr) expr.Expr { return list[0].Clamp(list[1], list[2]) }, e, operand(low), operand(high))
 }
 
-// Cast converts to a type. Values that do not fit are null.
+// Cast converts to a type. Values that do not fit are null. Decimals are rounded half away from zero,
+// and floats that become integers cut off.
 func (e Expr) Cast(to arrow.DataType) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return value.Cast(to) })
 }
@@ -148,10 +149,10 @@ func (e Expr) Floor() Expr { return unary(e, expr.Expr.Floor) }
 // Ceil rounds up to a whole number.
 func (e Expr) Ceil() Expr { return unary(e, expr.Expr.Ceil) }
 
-// Round rounds to the nearest whole number, half to even.
+// Round rounds to the nearest whole number: floats half to even, decimals half away from zero.
 func (e Expr) Round() Expr { return unary(e, expr.Expr.Round) }
 
-// RoundDigits rounds to a number of decimal digits behind the point, half to even; a negative
+// RoundDigits rounds to a number of decimal digits behind the point, as [Expr.Round]; a negative
 // number is of digits in front of it.
 func (e Expr) RoundDigits(digits int) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return value.RoundDigits(digits) })

@@ -260,6 +260,40 @@ func TestPlanningStopsWithItsContext(t *testing.T) {
 	}
 }
 
+// TestPatternsStopWithTheirContext ends the context while patterns in one expression are compiled, which
+// takes much longer than the rest of planning.
+func TestPatternsStopWithTheirContext(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	rows := []struct{ S string }{{"abc"}}
+	q := func(round int) gpuframe.Query { // compiled patterns are kept
+		var condition gpuframe.Expr
+		for i := range 10 {
+			matches := gpuframe.Col("S").MatchesRegex(fmt.Sprintf(`(a|b)*a(a|b){7}%d_%d`, round, i))
+			if i == 0 {
+				condition = matches
+			} else {
+				condition = condition.Or(matches)
+			}
+		}
+		return gpuframe.From(e, rows).GroupBy(gpuframe.Col("S")).Agg(gpuframe.Count().Where(condition).As("n"))
+	}
+	counted := &endingContext{Context: t.Context()}
+	counted.left.Store(math.MaxInt64)
+	_, err := q(0).Needs(counted)
+	require.NoError(t, err)
+	looks := math.MaxInt64 - counted.left.Load()
+	require.Greater(t, looks, int64(1000))
+	for round := int64(1); round < 10; round++ {
+		ending := &endingContext{Context: t.Context()}
+		ending.left.Store(looks * round / 10)
+		_, err := q(int(round)).Needs(ending)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	_, err = gpuframe.From(e, rows).Filter(gpuframe.Col("S").MatchesRegex(`(a|b)*a(a|b){20}`)).Needs(t.Context())
+	require.ErrorContains(t, err, "Filter (planning_test.go:")
+	require.ErrorContains(t, err, "the automaton is too large")
+}
+
 // TestUnionsThatDouble runs unions of a query with itself: few are run, and many are refused before
 // memory is taken for them.
 func TestUnionsThatDouble(t *testing.T) {

@@ -169,7 +169,7 @@ func TestAllProblemsAreReported(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		`Filter: expr: in pric > 3: pric: no column is called "pric": there are "price", "city", "qty": schema mismatch`,
-		`With: Where and Over apply to aggregates, and qty has none`,
+		`With: Where, SkipNulls and Over apply to aggregates, and qty has none`,
 		`With: expr: citty: no column is called "citty": there are "city", "qty", "price": schema mismatch`,
 		`With: expr: price + "a": cannot add float64 and utf8: operation not defined for these types`,
 		`Sort: expr: nowhere: no column is called "nowhere": there are "price", "city", "qty": schema mismatch`,

@@ -83,7 +83,7 @@ func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 		slices.Sort(*of)
 	}
 	// Which value it is may depend on the plan.
-	q.aggregates = slices.DeleteFunc(q.aggregates, func(n string) bool { return n == "AnyValue" || n == "Where" || n == "Count" })
+	q.aggregates = slices.DeleteFunc(q.aggregates, func(n string) bool { return n == "AnyValue" || n == "Where" || n == "SkipNulls" || n == "Count" })
 	q.windows = slices.DeleteFunc(q.windows, func(n string) bool {
 		return slices.Contains([]string{"Over", "RowNumber", "Rank", "DenseRank", "Tile", "PercentRank", "CumulativeDistribution"}, n)
 	})
@@ -150,8 +150,9 @@ func (q *anyQuery) source() anyState {
 	var columns [][]int
 	for i := range 1 + q.choose("columns", 5) {
 		of := q.pools[kinds[q.choose("type", len(kinds))]]
-		required := q.choose("required", 4) == 0
-		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: of.DataType(), Nullable: !required})
+		// A field that is not nullable may have nulls all the same: others write such schemas.
+		required, undeclared := q.choose("required", 4) == 0, q.choose("undeclared", 8) == 0
+		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: of.DataType(), Nullable: !required && !undeclared})
 		most, picked := of.Len(), []int{}
 		if required {
 			for most > 0 && of.IsNull(most-1) {
@@ -353,7 +354,11 @@ func (q *anyQuery) aggregate(schema *arrow.Schema) gpuframe.Expr {
 		return gpuframe.Count()
 	}
 	x := q.value(schema, 1)
-	made := callWith(q, q.aggregates[q.choose("aggregate", len(q.aggregates))], q.typeOf(schema, x), x, q.column(schema, nil))
+	name := q.aggregates[q.choose("aggregate", len(q.aggregates))]
+	made := callWith(q, name, q.typeOf(schema, x), x, q.column(schema, nil))
+	if slices.Contains([]string{"First", "Last", "List"}, name) && q.choose("skip nulls", 2) == 0 {
+		made = made.SkipNulls()
+	}
 	if q.choose("where", 4) == 0 {
 		made = made.Where(q.condition(schema))
 	}
@@ -408,7 +413,11 @@ func (q *anyQuery) step(s, other anyState) anyState {
 		key, a := q.value(s.schema, 1), q.aggregate(s.schema)
 		if q.choose("ordered", 2) == 0 {
 			x := q.value(s.schema, 1)
-			a = callWith(q, q.windows[q.choose("window", len(q.windows))], q.typeOf(s.schema, x), x, q.column(s.schema, nil))
+			function := q.windows[q.choose("window", len(q.windows))]
+			a = callWith(q, function, q.typeOf(s.schema, x), x, q.column(s.schema, nil))
+			if slices.Contains([]string{"Lag", "Lead", "Nth"}, function) && q.choose("skip nulls", 2) == 0 {
+				a = a.SkipNulls()
+			}
 			o := q.value(s.schema, 1)
 			a = a.Over(gpuframe.By(key).OrderBy(o))
 		} else {

@@ -134,6 +134,12 @@ func withEmptyWindows(input plan.Node, keys int, windows windowing, empty []expr
 	if n, err = node(plan.NewExplode(n, []string{steps}, nested.ExplodeOptions{})); err != nil {
 		return nil, err
 	}
+	window := windows.moved(begin, expr.Col(steps))
+	if windows.exists != nil {
+		if n, err = node(plan.NewFilter(n, windows.exists(window))); err != nil {
+			return nil, err
+		}
+	}
 	var columns []expr.Expr
 	for i, name := range list {
 		value := expr.Col(name)
@@ -141,7 +147,7 @@ func withEmptyWindows(input plan.Node, keys int, windows windowing, empty []expr
 		case slices.Contains(joined, name):
 			continue
 		case i == keys:
-			value = windows.result(windows.moved(begin, expr.Col(steps)))
+			value = windows.result(window)
 		case name == number:
 			value = ifWindow(steps, name, expr.Null(arrow.PrimitiveTypes.Int64))
 		case i > keys:

@@ -38,11 +38,11 @@ func TestReshapeProblems(t *testing.T) {
 	record := sales(t)
 	q := e.Records(record.Schema(), record)
 	for want, query := range map[string]gpuframe.Query{
-		"no column is given":            q.Unpivot(nil),
-		`no column is called "nowhere"`: q.Unpivot([]string{"nowhere"}),
-		`column "value" is int32`:       q.Unpivot([]string{"price", "qty"}),
-		"no value is given":             q.GroupBy(city).Pivot(qty, nil, qty.Sum()),
-		"Where and Over apply to":       q.GroupBy(city).Pivot(qty, []any{1}, qty),
+		"no column is given":                 q.Unpivot(nil),
+		`no column is called "nowhere"`:      q.Unpivot([]string{"nowhere"}),
+		`column "value" is int32`:            q.Unpivot([]string{"price", "qty"}),
+		"no value is given":                  q.GroupBy(city).Pivot(qty, nil, qty.Sum()),
+		"Where, SkipNulls and Over apply to": q.GroupBy(city).Pivot(qty, []any{1}, qty),
 	} {
 		_, err := query.Collect(t.Context())
 		require.ErrorContains(t, err, want)

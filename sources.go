@@ -3,6 +3,7 @@ package gpuframe
 import (
 	"context"
 	"io"
+	"io/fs"
 	"runtime"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -46,13 +47,45 @@ func From[T any](e *Engine, values []T) Query {
 // file must have them. Folders named key=value add a column for each key. Only the columns
 // that the query needs are read, and only row groups in which a row can meet its conditions.
 func (e *Engine) Parquet(paths ...string) Query {
-	return e.scan("Parquet", func() (source.Source, error) { return source.Parquet(paths) })
+	return e.scan("Parquet", func() (source.Source, error) { return source.Files{}.Parquet(paths) })
 }
 
 // ParquetReaderAt is a query on one Parquet file of size bytes in r. The name stands for its
 // path in plans and errors. The query may run many times if r may be read concurrently.
 func (e *Engine) ParquetReaderAt(name string, r io.ReaderAt, size int64) Query {
 	return e.scan("ParquetReaderAt", func() (source.Source, error) { return source.ParquetReaderAt(name, r, size) })
+}
+
+// Files are the files of a file system as sources of an engine: see [Engine.Files].
+type Files struct {
+	engine *Engine
+	files  source.Files
+}
+
+// Files returns the sources of files of a file system, such as an embed.FS, an archive, or the files
+// below a folder: [os.Root.FS] follows no link that leads out of it. Paths are names of package
+// io/fs, with or without a slash before them. Nil is the file system of the machine, with its
+// names, which the methods of the engine read.
+func (e *Engine) Files(system fs.FS) Files { return Files{e, source.Files{System: system}} }
+
+// Parquet is [Engine.Parquet] for files of the file system.
+func (f Files) Parquet(paths ...string) Query {
+	return f.engine.scan("Parquet", func() (source.Source, error) { return f.files.Parquet(paths) })
+}
+
+// CSV is [Engine.CSVWith] for files of the file system.
+func (f Files) CSV(options CSVOptions, paths ...string) Query {
+	return f.engine.scan("CSV", func() (source.Source, error) { return f.files.CSV(paths, source.CSVOptions(options)) })
+}
+
+// JSON is [Engine.JSON] for files of the file system.
+func (f Files) JSON(options JSONOptions, paths ...string) Query {
+	return f.engine.scan("JSON", func() (source.Source, error) { return f.files.JSON(paths, source.JSONOptions(options)) })
+}
+
+// IPC is [Engine.IPC] for files of the file system.
+func (f Files) IPC(paths ...string) Query {
+	return f.engine.scan("IPC", func() (source.Source, error) { return f.files.IPC(paths) })
 }
 
 // scan makes the query of a source. It must be called by the method that the user calls.

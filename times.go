@@ -17,8 +17,10 @@ func (e Expr) LocalTime(zone string) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return timezone.Local(value, zone) })
 }
 
-// InstantIn is the time at which a clock in a time zone shows e, a timestamp without a zone.
-// At times that a clock shows twice, or leaves out, it is the one that time.Date returns.
+// InstantIn is the first time at which a clock in a time zone shows e, a timestamp without a
+// zone, or a later time. So a time that the clock shows twice is the first of both, times that it
+// leaves out are the end of the gap, and LocalTime(zone).Truncate("day").InstantIn(zone) is the
+// beginning of the day.
 func (e Expr) InstantIn(zone string) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return timezone.Instant(value, zone) })
 }

@@ -1,6 +1,7 @@
 package gpubeam
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type document struct{ steps []object }
 // parse checks a document. Its inputs have the numbers below given.
 func parse(text string, given int) (*document, error) {
 	// Decoding needs no engine, because nothing runs.
-	if _, err := querydata.Decode(nil, []byte(text), querydata.Options{Given: make([]gpuframe.Query, given)}); err != nil {
+	if _, err := querydata.Decode(context.Background(), nil, []byte(text), querydata.Options{Given: make([]gpuframe.Query, given)}); err != nil {
 		return nil, err
 	}
 	var parsed struct {

@@ -218,7 +218,7 @@ func single(t *testing.T, document string, inputs ...arrow.Record) []arrow.Recor
 	for _, r := range inputs {
 		given = append(given, e.Records(r.Schema(), r))
 	}
-	q, err := querydata.Decode(e, []byte(document), querydata.Options{Given: given})
+	q, err := querydata.Decode(t.Context(), e, []byte(document), querydata.Options{Given: given})
 	require.NoError(t, err)
 	frame, err := q.Collect(t.Context())
 	require.NoError(t, err)

@@ -117,7 +117,7 @@ func onRecords(e *gpuframe.Engine, document string, inputs ...[]arrow.Record) (g
 		}
 		given = append(given, e.Records(records[0].Schema(), records...))
 	}
-	return querydata.Decode(e, []byte(document), querydata.Options{Given: given})
+	return querydata.Decode(context.Background(), e, []byte(document), querydata.Options{Given: given})
 }
 
 // sameTypes reports whether the columns have the same names and types.

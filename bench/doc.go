@@ -1,4 +1,4 @@
-// Bench prints the table of docs/performance.md: gpuframe's operations against their
+// Bench prints the first table of docs/performance.md: gpuframe's operations against their
 // ceilings or peers, measured in one process on one device, as ratios.
 //
 //	go run ./bench                 # the first GPU, or the host

@@ -268,7 +268,7 @@ func BenchmarkFromArrays(b *testing.B) {
 	b.SetBytes(int64(bytes))
 }
 
-// This is the cost of the checks of contents: see docs/performance.md.
+// This is the cost of the checks of contents: see column/RATIONALE.md.
 func BenchmarkCheckedUpload(b *testing.B) {
 	mgr := devicetest.Manager(b, devicetest.Open(b, "host"), memory.Options{})
 	for _, dataType := range []arrow.DataType{

@@ -33,7 +33,7 @@
 // A server does not listen until [Server.Serve]. Each call needs a bearer token of
 // [Options].Clients; without clients, all callers are the client "anonymous". The queries and tables of a client use
 // the device memory of a tenant, [gpuframe.Engine.Tenant], and no more. A document may read
-// files only through [Options].Paths. [Limits] bound messages, streams, uploads and the time
+// files only of [Options].Files. [Limits] bound messages, streams, uploads and the time
 // for which a client may not read: a stream that is not read ends. While it waits, a stream
 // holds some [Limits].BatchBytes in host memory, and the part of a result that is not yet sent
 // in the device memory of the client's budget. A call without a valid token ends with its

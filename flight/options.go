@@ -2,6 +2,7 @@ package flight
 
 import (
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -12,10 +13,10 @@ type Options struct {
 	// Clients may call the server, each with its token. Without clients, all callers are one
 	// client with the name "anonymous" and the budget of the engine.
 	Clients []ClientAccess
-	// Paths, if it is set, is called with the paths of files that a client's document reads.
-	// An error refuses the document, and the client gets its text. Without Paths documents read
-	// no files.
-	Paths func(client string, paths []string) error
+	// Files, if it is set, returns the file system whose files the documents of a client read: that
+	// of [os.Root.FS], from which no link leads out, for example. Without Files documents read no
+	// files.
+	Files func(client string) fs.FS
 	// Limits bound what clients can use.
 	Limits Limits
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 
 	arrowflight "github.com/apache/arrow/go/v17/arrow/flight"
@@ -102,7 +103,7 @@ func (s *Server) open(ctx context.Context, text []byte) (*request, error) {
 	if strict.Decode(&named) == nil && named.Table != nil {
 		r.query, err = s.table(c, *named.Table, r)
 	} else {
-		r.query, err = s.document(c, text, r)
+		r.query, err = s.document(ctx, c, text, r)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.close())
@@ -111,14 +112,13 @@ func (s *Server) open(ctx context.Context, text []byte) (*request, error) {
 }
 
 // document returns the query of a document.
-func (s *Server) document(c *client, text []byte, r *request) (gpuframe.Query, error) {
-	query, err := querydata.Decode(c.engine, text, querydata.Options{
-		Paths: func(paths []string) error {
-			if s.options.Paths == nil {
-				return errors.New("this server reads no files for its clients: read its tables")
-			}
-			return s.options.Paths(c.name, paths)
-		},
+func (s *Server) document(ctx context.Context, c *client, text []byte, r *request) (gpuframe.Query, error) {
+	var system fs.FS = noFiles{}
+	if s.options.Files != nil {
+		system = s.options.Files(c.name)
+	}
+	query, err := querydata.Decode(ctx, c.engine, text, querydata.Options{
+		Files: boundFiles{ctx, system},
 		Table: func(name string) (gpuframe.Query, error) { return s.table(c, name, r) },
 	})
 	r.rows, r.shared, r.table = -1, false, nil

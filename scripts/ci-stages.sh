@@ -3,7 +3,10 @@
 #
 #   ci-stages.sh            the stages with changed files, and another one by rotation
 #   ci-stages.sh race       the packages that run under the race detector
+#   ci-stages.sh race-part  the packages of which a third of the tests runs under it, by rotation
+#   ci-stages.sh race-tests those tests, as a regular expression
 #   ci-stages.sh plain      the packages that run without it
+#   ci-stages.sh platforms  where types are checked: on 386, and on another platform by rotation
 #   ci-stages.sh full       the packages that run at full sizes: changed ones, a fifth of the others
 #   CI_ALL=1                all stages; every package under the race detector and at full sizes
 #   CI_BASE=COMMIT          changed since this commit; without it since a day before the newest one
@@ -64,14 +67,41 @@ watched() {
         sed 's|^|./|; s|^\./\.$|.|' | awk -F/ '$2 != "kernels" || NF != 3 || $3 == "exchange"'
 }
 
+# Packages that take several times as long under the race detector, 3 to 7 minutes together.
+large='. ./arrowdev ./column ./internal/hosteval ./memory'
+
 race_packages() {
-    if [ "${CI_ALL:-}" = 1 ]; then packages | grep -v '^./internal/lint$'; else comm -12 <(packages | sort) <(watched | sort); fi
+    if [ "${CI_ALL:-}" = 1 ]; then
+        packages | grep -v '^./internal/lint$'
+        return
+    fi
+    comm -12 <(packages | sort) <(watched | sort) | grep -vxF "$(tr ' ' '\n' <<<"$large")"
 }
 
-# plain_packages are the others and memory: its explorations are too slow under the race
-# detector.
+race_part() { if [ "${CI_ALL:-}" != 1 ]; then tr ' ' '\n' <<<"$large"; fi; }
+
+# race_tests takes every third test of each folder.
+race_tests() {
+    local folder
+    for folder in $large; do
+        cat "$folder"/*_test.go | sed -nE 's/^func ((Test|Fuzz|Example)[A-Za-z0-9_]*)\(.*/\1/p' | grep -vx TestMain | sort |
+            awk -v turn="$turn" '(NR + turn) % 3 == 0'
+    done | sort -u | paste -sd '|' | sed 's/.*/^(&)$/'
+}
+
 plain_packages() {
-    if [ "${CI_ALL:-}" = 1 ]; then echo ./internal/lint; else comm -23 <(packages | sort) <(watched | sort) && echo ./memory; fi
+    if [ "${CI_ALL:-}" = 1 ]; then
+        echo ./internal/lint
+        return
+    fi
+    comm -23 <(packages | sort) <(watched | sort)
+    race_part
+}
+
+platforms() {
+    local others=(darwin/arm64 windows/amd64 linux/arm64)
+    echo linux/386
+    if [ "${CI_ALL:-}" = 1 ]; then printf '%s\n' "${others[@]}"; else echo "${others[turn % 3]}"; fi
 }
 
 # full_packages prints packages with tests that have other sizes without -short. With CI_ALL
@@ -92,7 +122,10 @@ full_packages() {
 case ${1:-stages} in
 stages) choose_stages ;;
 race) race_packages ;;
+race-part) race_part ;;
+race-tests) race_tests ;;
+platforms) platforms ;;
 plain) plain_packages ;;
 full) full_packages ;;
-*) echo "ci-stages.sh: $1 is not race, plain or full" >&2; exit 2 ;;
+*) echo "ci-stages.sh: $1 is not known" >&2; exit 2 ;;
 esac

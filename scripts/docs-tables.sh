@@ -24,7 +24,7 @@ splice() {
 }
 
 stale=0
-for document in docs/*.md python/README.md; do
+for document in docs/*.md docs/measurements/*.md python/README.md; do
     if [ ! -f "$document" ]; then continue; fi
     fresh=$(splice "$document")
     if [ "$fresh" = "$(cat "$document")" ]; then continue; fi

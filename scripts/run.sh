@@ -18,11 +18,11 @@
 #   run.sh pipelines  random pipelines of operators, GPU against host, for PIPELINES_S
 #                     seconds (540), in PARALLEL processes (8)
 #   run.sh two-gpus   test and python, on a machine with two GPUs or more
-#   run.sh bench      the table of docs/performance.md
+#   run.sh bench      the first table of docs/performance.md
 #   run.sh bench-memory [-only pairs,threads,…]
-#                     the tables of docs/memory.md
+#                     the tables of the memory stack in docs/measurements
 #   run.sh bench-kernels [-only large,small,…]
-#                     the tables of docs/kernels.md, compared with PyTorch, CuPy and, if nvcc
+#                     the tables of operators in docs/measurements, compared with PyTorch, CuPy and, if nvcc
 #                     is installed, CUB
 #   run.sh bench-take ways to take values by random indices, plain and partitioned;
 #                     needs nvcc

@@ -1,4 +1,4 @@
-// Scale prints the tables of docs/scale.md: the times of operators on many GPUs by a model of
+// Scale prints the tables of docs/measurements/2026-11-24-scale.md: the times of operators on many GPUs by a model of
 // rates that were measured on one.
 //
 //	go run ./bench/scale          # writes bench/scale/testdata; scripts/docs-tables.sh copies it

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The measured rates. docs/scale.md names the source of each.
+// The measured rates. docs/measurements/2026-11-24-scale.md names the source of each.
 const (
 	copyRate   = 4.2e12 // bytes read, and as many written, in a second on one GPU
 	linkShare  = 0.80   // of a network link, by an all-to-all of NCCL

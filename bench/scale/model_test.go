@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTables compares the tables of docs/scale.md with the model.
+// TestTables compares the tables of docs/measurements/2026-11-24-scale.md with the model.
 func TestTables(t *testing.T) {
 	for name, want := range tables() {
 		got, err := os.ReadFile(filepath.Join("testdata", name))

@@ -52,7 +52,8 @@ date '2026-01-31', timestamp '2026-01-31 12:30:00'.
 A name with other characters than letters, digits and _ is in backticks, a text in single
 or double quotes. Aggregates take "where (condition)" and "over (keys)" behind them, and
 windows an order and a frame: "over (origin order by date rows -6 to 0)", or
-"range -7 day to 0 day".
+"range -7 day to 0 day". Behind first, last, nth, lag, lead and list, "skip nulls" leaves
+out rows without a value.
 
 Functions: ` + strings.Join(pipeline.Functions(), ", ") + `.
 Types of cast(x, type): ` + strings.Join(pipeline.Types(), ", ") + `.`,

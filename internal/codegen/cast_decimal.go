@@ -39,7 +39,7 @@ func (l *lane) castDecimal(n *exprtree.Node, x Value) Value {
 	return l.fail(n)
 }
 
-// rescale multiplies by 10^up, or divides by 10^−up and truncates. fits is the
+// rescale multiplies by 10^up, or divides by 10^−up and rounds half away from zero. fits is the
 // predicate that the result fits the precision.
 func (l *lane) rescale(x []ptx.Register, up, precision int) (result []ptx.Register, fits ptx.Register) {
 	zero := []ptx.Register{l.wide("mov.u64", "0"), l.wide("mov.u64", "0")}
@@ -52,10 +52,16 @@ func (l *lane) rescale(x []ptx.Register, up, precision int) (result []ptx.Regist
 	case up < -mostDigits:
 		return zero, ""
 	}
-	// In steps, because a divisor has 64 bits. Truncating twice equals truncating once.
+	// In steps, because a divisor has 64 bits. All but the last truncate: the digits that they cut off do
+	// not decide whether the rest is below half of the last divisor, which is even.
 	for down := -up; down > 0; down -= 19 {
-		d, _ := words128(powerOfTen(min(down, 19)))
-		x = l.calls(word64, "gpuframe_decimal_divide", 2, x[0], x[1], l.wide("mov.u64", d))
+		power := powerOfTen(min(down, 19))
+		d, _ := words128(power)
+		more := ptx.Register("0")
+		if down <= 19 {
+			more, _ = words128(power.Rsh(power, 1))
+		}
+		x = l.calls(word64, "gpuframe_decimal_divide", 2, x[0], x[1], l.wide("mov.u64", d), l.wide("mov.u64", more))
 	}
 	return x, l.fits(x, precision)
 }
@@ -86,13 +92,15 @@ func (l *lane) decimalToFloat(to kind, x []ptx.Register, scale int) ptx.Register
 	return l.convertFloat(double, to, r)
 }
 
-// floatToDecimal rounds x · 10^scale. Splitting a whole float64 into two words is
+// floatToDecimal rounds x · 10^scale half away from zero. Splitting a whole float64 into two words is
 // exact.
 func (l *lane) floatToDecimal(from kind, x ptx.Register, scale, precision int) (result []ptx.Register, fits ptx.Register) {
 	x = l.convertFloat(from, double, x)
 	x = l.op(double, "mul.rn.f64", x, double.float(math.Pow10(scale)))
-	x = l.op(double, "cvt.rni.f64.f64", x)
 	m := l.op(double, "abs.f64", x)
+	whole := l.op(double, "cvt.rzi.f64.f64", m)
+	up := l.predicate("setp.ge.f64", l.op(double, "sub.rn.f64", m, whole), double.float(0.5)) // false for infinity
+	m = l.op(double, "add.rn.f64", whole, l.op(double, "selp.f64", double.float(1), double.float(0), up))
 	inside := l.predicate("setp.lt.f64", m, double.float(math.Ldexp(1, 127))) // false for NaN
 	m = l.op(double, "selp.f64", m, double.float(0), inside)
 	top := l.op(double, "cvt.rzi.f64.f64", l.op(double, "mul.rn.f64", m, double.float(math.Ldexp(1, -64))))

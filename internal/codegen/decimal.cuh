@@ -63,9 +63,12 @@ DEVICE u64 divide(u64 high, u64 low, u64 d) {
     return quotient;
 }
 
-// gpuframe_decimal_divide divides by a positive number of 64 bits and truncates.
-FUNCTION Wide gpuframe_decimal_divide(u64 low, u64 high, u64 d) {
-    const Wide a = absolute({low, high});
+// gpuframe_decimal_divide divides by a positive number of 64 bits after it has added more to the magnitude:
+// it truncates with 0 and rounds half away from zero with d / 2.
+FUNCTION Wide gpuframe_decimal_divide(u64 low, u64 high, u64 d, u64 more) {
+    Wide a = absolute({low, high});
+    a.low += more;
+    a.high += a.low < more;
     const u64 q = a.high / d;
     const Wide quotient = {divide(a.high - q * d, a.low, d), q};
     return (i64)high < 0 ? negate(quotient) : quotient;

@@ -31,6 +31,15 @@
 // generator with the kernel, because it makes the arguments. [Cache] keeps both by
 // device, key and shape, and finds them without allocating.
 //
+// # Rows and lanes
+//
+// Each warp takes consecutive rows, each of its lanes every 32nd, so that lanes load and store
+// neighbouring values together and one ballot makes a word of bits. A lane loads all its rows,
+// then computes, then stores. Bits at any offset are read by aligned words that the lanes
+// share, or by bytes if the words at the ends may exceed the memory. Nulls are predicates: if
+// no value can be null, no validity is loaded, computed or written. testdata/few.ptx and
+// many.ptx are the kernels of (x*2+y) > 1 & (x < y), for readers.
+//
 // # First use
 //
 // The driver compiles a kernel when an expression is first used, which takes 4 ms plus

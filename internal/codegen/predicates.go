@@ -9,7 +9,7 @@ import "github.com/gpuframe/gpuframe/internal/ptx"
 // PLOP3 with two results. If one of the results is then found to be unused, it keeps the
 // wrong one: of 3,000 random kernels of and, or, xor and not on six predicates it
 // compiled 46 wrongly at every level above -O0, and none of them in this form (H100,
-// driver 580, 2026-11-22; docs/kernels.md has the smallest case). A conjunction of two
+// driver 580, 2026-11-22; docs/measurements has the smallest case). A conjunction of two
 // validity bitmaps, which most expressions compute, stays one instruction: see lane.and.
 func combine(b *ptx.Builder, operation string, x, y ptx.Register) ptx.Register {
 	word := b.Op(ptx.Word32, "selp.u32", "1", "0", y)

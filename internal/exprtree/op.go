@@ -181,11 +181,12 @@ const (
 	//     zero, which NaN is.
 	//   - Integers to Decimals, and Decimals to others: null if the digits before the decimal
 	//     point do not fit the precision (or an intermediate result 128 bits). Fraction digits
-	//     that do not fit are cut off. The same applies to Decimals to integers.
+	//     that do not fit are rounded half away from zero. The same applies to Decimals to
+	//     integers.
 	//   - Decimals to floats: with m the magnitude of the unscaled value,
 	//     fma(high word of m, 2^64, low word of m) / 10^scale, in float64, words
 	//     and 10^scale rounded to float64; for float32 rounded from that.
-	//   - Floats to Decimals: in float64, x · 10^scale rounded half to even; NaN and
+	//   - Floats to Decimals: in float64, x · 10^scale rounded half away from zero; NaN and
 	//     values with more digits than the precision are null.
 	//   - Temporal values to one another: see TemporalCast.
 	Cast

@@ -127,8 +127,8 @@ func toFloat(d decimal128.Num, scale int) float64 {
 
 // fromFloat converts as documented for exprtree.Cast; ok is false for too many digits.
 func fromFloat(value float64, t arrow.DataType) (decimal128.Num, bool) {
-	scaled := math.RoundToEven(value * floatPowers[scaleOf(t)])
-	if !(math.Abs(scaled) < 1<<127) { // also for NaN
+	scaled := math.Round(value * floatPowers[scaleOf(t)]) // half away from zero
+	if !(math.Abs(scaled) < 1<<127) {                     // also for NaN
 		return decimal128.Num{}, false
 	}
 	high := math.Floor(math.Abs(scaled) / (1 << 64))
@@ -136,10 +136,13 @@ func fromFloat(value float64, t arrow.DataType) (decimal128.Num, bool) {
 	return m.signed(scaled < 0), m.fits(t)
 }
 
-// rescaled returns the magnitude at another scale, truncated if the scale decreases.
+// rescaled returns the magnitude at another scale, rounded half up if the scale decreases.
 func rescaled(m magnitude, from, to int) (magnitude, bool) {
 	if to >= from {
 		return m.times(powers[to-from])
 	}
-	return m.over(powers[from-to]), true
+	divisor := powers[from-to]
+	low, carry := bits.Add64(m.low, divisor.low>>1|divisor.high<<63, 0) // powers of ten are even
+	high, _ := bits.Add64(m.high, divisor.high>>1, carry)
+	return magnitude{high, low}.over(divisor), true
 }

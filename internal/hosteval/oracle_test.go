@@ -16,7 +16,7 @@ import (
 )
 
 // oracle is an operation that arrow-go computes as package exprtree documents it, for
-// values without nulls. docs/kernels.md lists the operations that differ.
+// values without nulls. kernels/RATIONALE.md lists the operations that differ.
 type oracle struct {
 	e        expr.Expr
 	function string

@@ -64,7 +64,7 @@ func WithOffsets(schema *arrow.Schema, columns int, of func(i int) arrow.DataTyp
 	return arrow.NewSchemaWithEndian(fields, &metadata, schema.Endianness())
 }
 
-// WideTexts returns a schema whose texts and binaries have 64-bit offsets, also those of dictionaries, and
+// WideTexts returns a schema with 64-bit offsets of texts and binaries, also of those in dictionaries, and
 // whether it differs. Nested types stay.
 func WideTexts(schema *arrow.Schema) (*arrow.Schema, bool) {
 	fields, changed := schema.Fields(), false

@@ -30,7 +30,7 @@ var Levels = []Level{
 	{"leaves", []string{
 		"internal/address", "internal/aggregate", "internal/apiterms", "internal/arraybits", "internal/arraytext", "internal/arrowipc", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore", "internal/fielderror", "internal/forks",
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
-		"internal/lookback", "internal/names", "internal/nccl", "internal/nvtx", "internal/parallel", "internal/ptx", "internal/ranks", "internal/readme", "internal/regex", "internal/release", "internal/render", "internal/rows", "internal/schemajson", "internal/strategy", "internal/streamcopy", "internal/textvalue",
+		"internal/lookback", "internal/names", "internal/nccl", "internal/nvtx", "internal/parallel", "internal/ptx", "internal/ranks", "internal/regex", "internal/release", "internal/render", "internal/rows", "internal/schemajson", "internal/strategy", "internal/streamcopy", "internal/textvalue",
 	}},
 	{"device", []string{"device", "internal/admission", "internal/drivercall", "internal/perdevice", "internal/pinned", "internal/hostword", "internal/streamwork"}},
 	{"memory", []string{"memory"}},

@@ -27,6 +27,9 @@ type Aggregation struct {
 	Number float64
 	// Text is the separator of join_strings.
 	Text string
+	// SkipNulls makes first, last, nth, list, lag and lead skip rows in which their value is null. The
+	// other functions always do.
+	SkipNulls bool
 	// Name is the name of the column.
 	Name string
 }
@@ -90,6 +93,9 @@ func (a Aggregation) Build() (group.Aggregate, error) {
 		return group.Aggregate{}, fmt.Errorf("%s has %d expressions, expected %d: %w", a.Function, n, max(f.values, 1), device.ErrInvalidValue)
 	}
 	made := f.make(a).As(a.Name)
+	if a.SkipNulls {
+		made = made.SkipNulls()
+	}
 	if !a.Where.IsZero() {
 		made = made.Where(a.Where)
 	}
@@ -112,6 +118,9 @@ func (a Aggregation) String() string {
 		texts = append(texts, strconv.Quote(a.Text))
 	}
 	text := a.Function + "(" + strings.Join(texts, ", ") + ")"
+	if a.SkipNulls {
+		text += " skip nulls"
+	}
 	if !a.Where.IsZero() {
 		text += " where " + Readable(a.Where.String())
 	}

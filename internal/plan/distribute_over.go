@@ -87,7 +87,13 @@ func (f WindowFunction) dependsOnPlace(schema *arrow.Schema) bool {
 		}
 	}
 	t := typeOf(f.Values[0], schema)
-	return t == nil || !arrow.IsInteger(t.ID()) || f.Function != "sum" && f.Function != "product"
+	switch {
+	case t == nil:
+		return true
+	case t.ID() == arrow.DECIMAL128:
+		return f.Function != "sum" && f.Function != "mean"
+	}
+	return !arrow.IsInteger(t.ID()) || f.Function != "sum" && f.Function != "product"
 }
 
 // window computes windows on the devices of the hashes of their keys. If the order of the rows is

@@ -74,8 +74,8 @@ var windowFunctions = map[string]windowFunction{
 	"lead":                    {1, true, false, func(a Aggregation) window.Function { return window.Lead(a.Values[0], a.Count) }},
 	"exponential_mean":        {1, true, false, func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) }},
 	"nth":                     {1, true, true, func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) }},
-	"first":                   foldOf(func(e expr.Expr) window.Function { return window.First(e).SkipNulls() }),
-	"last":                    foldOf(func(e expr.Expr) window.Function { return window.Last(e).SkipNulls() }),
+	"first":                   foldOf(window.First),
+	"last":                    foldOf(window.Last),
 	"sum":                     foldOf(window.Sum),
 	"product":                 foldOf(window.Product),
 	"mean":                    foldOf(window.Mean),
@@ -100,7 +100,7 @@ var boolean = arrow.FixedWidthTypes.Boolean
 func truth(e expr.Expr) expr.Expr { return e.Xor(expr.Lit(false)) }
 
 // ofFloats are the functions that take decimals as float64.
-var ofFloats = []string{"mean", "median", "quantile", "variance", "stddev", "exponential_mean"}
+var ofFloats = []string{"median", "quantile", "variance", "stddev", "exponential_mean"}
 
 // withFloats returns a function of the rows of a schema with its decimals as float64.
 func (f WindowFunction) withFloats(schema *arrow.Schema) WindowFunction {
@@ -134,6 +134,9 @@ func (f WindowFunction) Build() (window.Function, error) {
 		return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", f.Function, device.ErrNotSupported)
 	}
 	made := known.make(f.Aggregation)
+	if f.SkipNulls {
+		made = made.SkipNulls()
+	}
 	if !known.framed {
 		return made, nil
 	}

@@ -2,15 +2,18 @@ package querydata
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/names"
 )
 
@@ -21,10 +24,9 @@ const Version = 1
 type Options struct {
 	// Given are the queries that steps with the verb "given" name by their numbers.
 	Given []gpuframe.Query
-	// Paths, if it is set, is called with the paths of each step that reads files. An
-	// error makes the document malformed. A server needs it: without it a document may
-	// read every file that the process may read.
-	Paths func(paths []string) error
+	// Files is the file system of steps that read files. A server needs it: nil is the one of the
+	// machine, of which a document may read every file that the process may read.
+	Files fs.FS
 	// Table, if it is set, returns the queries that steps with the verb "table" name.
 	Table func(name string) (gpuframe.Query, error)
 	// Cached, if it is set, returns the query of steps with the verb "cache", whose rows the
@@ -32,15 +34,18 @@ type Options struct {
 	Cached func(name string, q gpuframe.Query) gpuframe.Query
 }
 
-// Decode returns the query of a document. Nothing is read; the query is checked when it
-// runs.
+// Decode returns the query of a document. No file is read, but folders are; the query is checked
+// when it runs.
 //
 // # Errors
 //
-// The error is an [*Error], which wraps [ErrDocument].
-func Decode(engine *gpuframe.Engine, document []byte, options Options) (gpuframe.Query, error) {
-	d := decoder{engine: engine, options: options}
+// The error is an [*Error], which wraps [ErrDocument], or that of a context that is done.
+func Decode(ctx context.Context, engine *gpuframe.Engine, document []byte, options Options) (gpuframe.Query, error) {
+	d := decoder{reading: reading{ctx: ctx}, engine: engine, options: options}
 	q := d.document(document)
+	if err := cancel.Error(ctx); err != nil {
+		return gpuframe.Query{}, fmt.Errorf("querydata: %w", err)
+	}
 	if d.err != nil {
 		return gpuframe.Query{}, d.err
 	}
@@ -72,7 +77,7 @@ func (d *decoder) document(text []byte) (last gpuframe.Query) {
 	}
 	steps := o.member("steps")
 	for _, s := range steps.list() {
-		if d.err != nil {
+		if d.stopped(s.place) {
 			return last
 		}
 		last = d.step(s.object())

@@ -134,6 +134,7 @@ func init() { // a function's expressions refer to functions
 		"smallest":       with(func(o *object, e gpuframe.Expr) gpuframe.Expr { return e.Smallest(o.member("n").count()) }),
 		"correlation":    {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
 		"covariance":     {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
+		"skip_nulls":     unary(gpuframe.Expr.SkipNulls),
 		"where":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Where(a[1]) }},
 		"over":           with(over),
 
@@ -243,7 +244,7 @@ func (v value) expression() gpuframe.Expr {
 	o := v.object()
 	name := o.member("function")
 	f, ok := functions[name.text()]
-	if v.reading.err != nil {
+	if v.reading.stopped(v.place) {
 		return gpuframe.Expr{}
 	}
 	if !ok {

@@ -226,6 +226,7 @@ func (v value) decimal(t *arrow.Decimal128Type) decimal128.Num {
 		text, ok = v.data.(json.Number).String(), true
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
+	fraction = strings.TrimRight(fraction, "0")
 	if ok && len(fraction) <= int(t.Scale) {
 		digits := value{v.reading, v.place, whole + fraction + strings.Repeat("0", int(t.Scale)-len(fraction))}
 		const longest = 40 // digits and the sign

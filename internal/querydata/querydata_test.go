@@ -5,11 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -39,9 +41,7 @@ func given(e *gpuframe.Engine) querydata.Options {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	rows := gpuframe.From(e, []row{{"Oslo", 60, 2, at, true}, {"Bern", 55, 1, at, false}, {"Oslo", 51, 3, at.AddDate(0, 1, 0), true}})
 	others := gpuframe.From(e, []row{{"Oslo", 1, 7, at, true}})
-	return querydata.Options{Given: []gpuframe.Query{rows, others}, Paths: func(paths []string) error {
-		return fmt.Errorf("no file may be read, not %q", paths)
-	}}
+	return querydata.Options{Given: []gpuframe.Query{rows, others}, Files: fstest.MapFS{"tables/a.csv": {Data: []byte("n\n1\n2\n")}}}
 }
 
 const source = `{"verb": "given", "number": 0}, {"verb": "given", "number": 1}`
@@ -64,7 +64,7 @@ func TestCached(t *testing.T) {
 	e := open(t)
 	options := given(e)
 	cache := document(`{"verb": "cache", "inputs": [0], "name": "rows"}`, `{"verb": "head", "inputs": [2], "n": 2}`)
-	q, err := querydata.Decode(e, []byte(cache), options)
+	q, err := querydata.Decode(t.Context(), e, []byte(cache), options)
 	require.NoError(t, err)
 	text, err := q.Explain(t.Context())
 	require.NoError(t, err)
@@ -73,12 +73,12 @@ func TestCached(t *testing.T) {
 		require.Equal(t, "rows", name)
 		return q.Cache()
 	}
-	q, err = querydata.Decode(e, []byte(cache), options)
+	q, err = querydata.Decode(t.Context(), e, []byte(cache), options)
 	require.NoError(t, err)
 	text, err = q.Explain(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, text, "cache, empty")
-	_, err = querydata.Decode(e, []byte(document(`{"verb": "cache", "inputs": [0]}`)), options)
+	_, err = querydata.Decode(t.Context(), e, []byte(document(`{"verb": "cache", "inputs": [0]}`)), options)
 	require.ErrorIs(t, err, querydata.ErrDocument)
 }
 
@@ -109,7 +109,7 @@ func TestSameAsMethods(t *testing.T) {
 			rows.Filter(price.Gt(50), ok)},
 		"numbers": {[]string{selected(as("a", call("add", col("Price"), lit("1.5"))), as("b", call("mul", col("Qty"), lit("-2"))))},
 			rows.Select(price.Add(1.5).As("a"), qty.Mul(-2).As("b"))},
-		"literals": {[]string{selected(as("a", typed("decimal128(10, 2)", `"-12.5"`)), as("b", typed("uint64", `"18446744073709551615"`)),
+		"literals": {[]string{selected(as("a", typed("decimal128(10, 2)", `"-12.5000"`)), as("b", typed("uint64", `"18446744073709551615"`)),
 			as("c", typed("utf8", `null`)), as("d", typed("date32", `7`)), as("e", typed("time64[us]", `"12:00:00.5"`)), as("f", typed("float", `"NaN"`)),
 			as("g", typed("duration", "5")), as("h", typed("bool", "true")), as("i", typed("timestamp[ms]", "8")), as("j", col("City")))},
 			rows.Select(lits(&arrow.Decimal128Type{Precision: 10, Scale: 2}, decimal128.FromI64(-1250)).As("a"), lits(arrow.PrimitiveTypes.Uint64, uint64(1<<64-1)).As("b"),
@@ -142,6 +142,8 @@ func TestSameAsMethods(t *testing.T) {
 		"columns": {[]string{`{"verb": "drop", "inputs": [0], "columns": ["Ok"]}`, `{"verb": "unpivot", "inputs": [2], "columns": ["Price"], "keep": ["City"]}`}, rows.Drop("Ok").Unpivot([]string{"Price"}, "City")},
 		"with":    {[]string{`{"verb": "with", "inputs": [0], "expressions": [` + call("neg", col("Qty")) + `]}`}, rows.With(qty.Neg())},
 		"nulls":   {[]string{`{"verb": "drop_nulls", "inputs": [0], "columns": ["Qty"]}`, `{"verb": "fill_null", "inputs": [2], "value": ` + lit("0") + `, "columns": ["Price"]}`}, rows.DropNulls("Qty").FillNull(0, "Price")},
+		"skip nulls": {[]string{selected(as("a", call("skip_nulls", call("last", col("Price")))), as("b", call("where", call("skip_nulls", call("list", col("Price"))), col("Ok"))))},
+			rows.Select(price.Last().SkipNulls().As("a"), price.List().SkipNulls().Where(ok).As("b"))},
 		"explode": {[]string{`{"verb": "group", "inputs": [0], "keys": [` + col("City") + `], "aggregates": [` + as("all", call("list", col("Qty"))) + `]}`, `{"verb": "explode", "inputs": [2], "columns": ["all"], "drop_empty": true, "position": "at"}`, `{"verb": "sample_rows", "inputs": [3], "n": 1, "seed": 7}`, `{"verb": "with_row_number", "inputs": [4], "name": "n"}`}, rows.GroupBy(city).Agg(qty.List().As("all")).ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true, Position: "at"}, "all").SampleRows(1, gpuframe.SampleOptions{Seed: 7}).WithRowNumber("n")},
 		"struct":  {[]string{selected(`{"function": "field", "name": "City", "arguments": [` + call("struct", col("City"), col("Qty")) + `]}`)}, rows.Select(gpuframe.Struct(city, qty).Field("City"))},
 		"time series": {[]string{selected(as("a", `{"function": "over", "by": [`+col("City")+`], "order": `+by(col("Qty"))+`, "arguments": [`+call("fill_forward", col("Price"))+`]}`),
@@ -167,7 +169,7 @@ func TestSameAsMethods(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			q, err := querydata.Decode(e, []byte(document(c.steps...)), options)
+			q, err := querydata.Decode(t.Context(), e, []byte(document(c.steps...)), options)
 			require.NoError(t, err)
 			got, err := q.Explain(context.Background())
 			require.NoError(t, err)
@@ -183,7 +185,7 @@ func nan() float64 { zero := 0.0; return zero / zero }
 // TestRenameExchanges exchanges the names of two columns.
 func TestRenameExchanges(t *testing.T) {
 	e := open(t)
-	q, err := querydata.Decode(e, []byte(document(`{"verb": "rename", "inputs": [0], "columns": [["Price", "Qty"], ["Qty", "Price"]]}`)), given(e))
+	q, err := querydata.Decode(t.Context(), e, []byte(document(`{"verb": "rename", "inputs": [0], "columns": [["Price", "Qty"], ["Qty", "Price"]]}`)), given(e))
 	require.NoError(t, err)
 	f, err := q.Collect(context.Background())
 	require.NoError(t, err)
@@ -196,7 +198,7 @@ func TestRenameExchanges(t *testing.T) {
 // TestPlace checks that a problem names the place in the program that made the document.
 func TestPlace(t *testing.T) {
 	e := open(t)
-	q, err := querydata.Decode(e, []byte(document(
+	q, err := querydata.Decode(t.Context(), e, []byte(document(
 		`{"verb": "with", "inputs": [0], "expressions": [`+col("pric")+`], "place": {"verb": "with_columns", "file": "report.py", "line": 12}}`,
 		`{"verb": "sort", "inputs": [2], "keys": [{"value": `+col("town")+`}], "place": {"verb": "sort", "file": "report.py", "line": 13}}`)), given(e))
 	require.NoError(t, err)
@@ -206,6 +208,50 @@ func TestPlace(t *testing.T) {
 	require.Len(t, problems.Problems, 2)
 	require.Contains(t, problems.Error(), "with_columns (report.py:12): ")
 	require.Contains(t, problems.Error(), "sort (report.py:13): ")
+}
+
+// TestFiles reads files of the file system of the options, and no others.
+func TestFiles(t *testing.T) {
+	e := open(t)
+	for path, want := range map[string]string{
+		"/tables/a.csv": "", "tables/*.csv": "", "/tables": "", "/tables/b.csv": "file does not exist", "/etc": "file does not exist", "../tables/a.csv": "file does not exist",
+		"/tables/a.csv/../../../etc/passwd": "file does not exist", "/*/passwd": "file does not exist", "/": "", "": "",
+	} {
+		q, err := querydata.Decode(t.Context(), e, []byte(document(`{"verb": "csv", "paths": ["`+path+`"]}`)), given(e))
+		require.NoError(t, err)
+		f, err := q.Collect(t.Context())
+		if want != "" {
+			require.ErrorContains(t, err, want, path)
+			continue
+		}
+		require.NoError(t, err, path)
+		require.EqualValues(t, 2, f.NumRows())
+		require.NoError(t, f.Release())
+	}
+}
+
+// endingFiles is a file system that ends a context when it is first used.
+type endingFiles struct {
+	end  context.CancelFunc
+	uses int
+}
+
+func (f *endingFiles) Open(string) (fs.File, error) {
+	f.end()
+	f.uses++
+	return nil, fs.ErrNotExist
+}
+
+// TestDecodingStopsWithItsContext ends the context while a step reads a folder: no further step does.
+func TestDecodingStopsWithItsContext(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	files := &endingFiles{end: end}
+	e, step := open(t), `{"verb": "csv", "paths": ["a.csv"]}`
+	_, err := querydata.Decode(ctx, e, []byte(`{"version": 1, "steps": [`+step+", "+step+`]}`), querydata.Options{Files: files})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 1, files.uses)
+	_, err = querydata.Decode(ctx, e, []byte(selected(nested(300, "not", col("Ok")))), given(e))
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // malformed maps documents to the places and reasons of their errors.
@@ -225,7 +271,6 @@ var malformed = map[string]string{
 	document(`{"verb": "head", "inputs": [0], "n": 1e99}`):                                                                                                                       "steps[2].n: is 1e99, expected a whole number",
 	document(`{"verb": "head", "inputs": [0], "n": 1, "m":2}`):                                                                                                                   `steps[2]: no member is called "m"`,
 	document(`{"verb": "given", "number": 2}`):                                                                                                                                   "steps[2].number: is 2, expected the number of a query that is given",
-	document(`{"verb": "parquet", "paths": ["/etc"]}`):                                                                                                                           `steps[2].paths: no file may be read, not ["/etc"]`,
 	document(`{"verb": "csv", "paths": []}`):                                                                                                                                     "steps[2].paths: is [], expected a list of one or more paths",
 	document(`{"verb": "csv", "paths": ["a"], "delimiter": ",,"}`):                                                                                                               "steps[2].delimiter",
 	document(`{"verb": "csv", "paths": ["a"], "types": {"x": "int7"}}`):                                                                                                          `steps[2].types.x: is "int7", expected a type`,
@@ -252,7 +297,7 @@ var malformed = map[string]string{
 func TestMalformed(t *testing.T) {
 	e := open(t)
 	for text, want := range malformed {
-		_, err := querydata.Decode(e, []byte(text), given(e))
+		_, err := querydata.Decode(t.Context(), e, []byte(text), given(e))
 		var malformed *querydata.Error
 		require.ErrorAs(t, err, &malformed, text)
 		require.True(t, errors.Is(err, querydata.ErrDocument))
@@ -336,7 +381,7 @@ func planWithin(t *testing.T, e *gpuframe.Engine, text string) {
 
 // plan plans the query of a document. There is an error or not, but no panic.
 func plan(t *testing.T, e *gpuframe.Engine, text string, options querydata.Options) {
-	q, err := querydata.Decode(e, []byte(text), options)
+	q, err := querydata.Decode(t.Context(), e, []byte(text), options)
 	if err != nil {
 		var malformed *querydata.Error
 		if !errors.As(err, &malformed) {

@@ -6,20 +6,18 @@ import (
 	"github.com/gpuframe/gpuframe"
 )
 
-// paths returns the paths of files that the document may read.
+// paths returns the paths of files that a step reads.
 func (d *decoder) paths(o *object) []string {
 	v := o.member("paths")
 	list := v.texts()
 	if len(list) == 0 {
 		v.expected("a list of one or more paths")
 	}
-	if d.options.Paths != nil && d.err == nil {
-		if err := d.options.Paths(list); err != nil {
-			d.fail(v.place, "%v", err)
-		}
-	}
 	return list
 }
+
+// files returns the sources of files.
+func (d *decoder) files() gpuframe.Files { return d.engine.Files(d.options.Files) }
 
 func (d *decoder) given(o *object, _ []gpuframe.Query) gpuframe.Query {
 	v := o.member("number")
@@ -49,11 +47,11 @@ func (d *decoder) table(o *object, _ []gpuframe.Query) gpuframe.Query {
 }
 
 func (d *decoder) parquet(o *object, _ []gpuframe.Query) gpuframe.Query {
-	return source(d, d.paths(o), d.engine.Parquet)
+	return source(d, d.paths(o), d.files().Parquet)
 }
 
 func (d *decoder) ipc(o *object, _ []gpuframe.Query) gpuframe.Query {
-	return source(d, d.paths(o), d.engine.IPC)
+	return source(d, d.paths(o), d.files().IPC)
 }
 
 // source makes the query of a source, unless there was an error.
@@ -85,7 +83,7 @@ func (d *decoder) csv(o *object, _ []gpuframe.Query) gpuframe.Query {
 			options.Types[name] = of.member(name).dataType()
 		}
 	}
-	return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.engine.CSVWith(options, paths...) })
+	return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.files().CSV(options, paths...) })
 }
 
 func (d *decoder) jsonLines(o *object, _ []gpuframe.Query) gpuframe.Query {
@@ -96,10 +94,14 @@ func (d *decoder) jsonLines(o *object, _ []gpuframe.Query) gpuframe.Query {
 	if strict := o.member("strict"); !strict.missing() {
 		options.Strict = strict.flag()
 	}
-	schema := o.member("schema")
-	if schema.missing() {
-		return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.engine.JSON(options, paths...) })
+	if schema := o.member("schema"); !schema.missing() {
+		options.Schema = d.columns(schema)
 	}
+	return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.files().JSON(options, paths...) })
+}
+
+// columns returns the columns of files of JSON lines.
+func (d *decoder) columns(schema value) *arrow.Schema {
 	var fields []arrow.Field
 	for _, v := range schema.list() {
 		f := v.object()
@@ -110,6 +112,5 @@ func (d *decoder) jsonLines(o *object, _ []gpuframe.Query) gpuframe.Query {
 		f.end()
 		fields = append(fields, field)
 	}
-	columns := arrow.NewSchema(fields, nil)
-	return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.engine.JSONLinesWith(columns, paths...) })
+	return arrow.NewSchema(fields, nil)
 }

@@ -1,6 +1,7 @@
 package querydata
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 // reading is the decoding of one document. After the first error everything else is decoded
 // as zero values, so that functions need not return errors.
 type reading struct {
+	ctx context.Context
 	err *Error
 	// depth is the number of expressions around the one at hand.
 	depth int
@@ -23,6 +25,14 @@ func (r *reading) fail(place, format string, arguments ...any) {
 	if r.err == nil {
 		r.err = &Error{Place: place, Reason: fmt.Sprintf(format, arguments...)}
 	}
+}
+
+// stopped reports whether the decoding has ended early: after an error, or with its context.
+func (r *reading) stopped(place string) bool {
+	if err := r.ctx.Err(); err != nil {
+		r.fail(place, "%v", err)
+	}
+	return r.err != nil
 }
 
 // value is a part of a document. The data of a member that is missing is nil.

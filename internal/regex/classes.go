@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
@@ -23,7 +24,7 @@ type classes struct {
 
 // classesOf returns the classes of a program. Characters of different kinds have different
 // classes too.
-func classesOf(prog *syntax.Prog, asserted assertions) (*classes, error) {
+func classesOf(ctx context.Context, prog *syntax.Prog, asserted assertions) (*classes, error) {
 	bounds, sets := []rune{0}, setsOf(prog)
 	add := func(low, high rune) { bounds = append(bounds, low, high+1) }
 	for _, inst := range sets {
@@ -61,6 +62,9 @@ func classesOf(prog *syntax.Prog, asserted assertions) (*classes, error) {
 	for _, low := range bounds {
 		if low > unicode.MaxRune {
 			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		signature := signatureOf(sets, low, asserted.of(low))
 		class, ok := known[signature]

@@ -1,10 +1,13 @@
 package regex
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
 	"slices"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // The limits of an automaton.
@@ -14,6 +17,8 @@ const (
 	// MostRegisters is the limit of the registers of all threads, which a kernel has in
 	// the memory of each of its threads.
 	MostRegisters = 128
+	// mostGroups is the limit of groups with positions: their registers are bits of leaf.sets.
+	mostGroups = 31
 	// mostSteps limits the time of the compilation.
 	mostSteps = 20_000_000
 	// matchSteps is the time to compare a character with an instruction.
@@ -30,8 +35,11 @@ type Options struct {
 	Groups []int
 }
 
-// Compile compiles a pattern. The error is an [*Error].
-func Compile(pattern string, options Options) (*Program, error) {
+// parse parses a pattern and counts its instructions.
+func parse(pattern string) (*syntax.Regexp, error) {
+	if len(pattern) > mostBytes {
+		return nil, &Error{Pattern: pattern, Reason: fmt.Errorf("more than %d bytes: %w", mostBytes, ErrTooLarge)}
+	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, refused(pattern, err)
@@ -39,13 +47,36 @@ func Compile(pattern string, options Options) (*Program, error) {
 	if err := checkSize(parsed); err != nil {
 		return nil, &Error{Pattern: pattern, Reason: err}
 	}
+	return parsed, nil
+}
+
+// Check parses a pattern, which takes less time than to compile it, and returns the number of its
+// groups. The error is an [*Error].
+func Check(pattern string) (groups int, err error) {
+	parsed, err := parse(pattern)
+	if err != nil {
+		return 0, err
+	}
+	return parsed.MaxCap(), nil
+}
+
+// Compile compiles a pattern. The error is an [*Error], or that of a context that is done.
+func Compile(ctx context.Context, pattern string, options Options) (*Program, error) {
+	parsed, err := parse(pattern)
+	if err != nil {
+		return nil, err
+	}
 	groups, names := parsed.MaxCap(), parsed.CapNames()
 	prog, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
 		return nil, refused(pattern, err)
 	}
-	b := &builder{prog: prog, options: options, states: map[string]uint16{}, works: map[string]uint32{}}
-	if err := b.build(); err != nil {
+	b := &builder{ctx: ctx, prog: prog, options: options, states: map[string]uint16{}, works: map[string]uint32{}}
+	err = b.build()
+	if ctx.Err() != nil {
+		return nil, cancel.Error(ctx)
+	}
+	if err != nil {
 		return nil, &Error{Pattern: pattern, Reason: err}
 	}
 	b.groups, b.names = groups, names
@@ -81,12 +112,13 @@ func (s *state) key() string {
 type leaf struct {
 	pc, thread uint32
 	fresh      bool
-	sets       uint32
+	sets       uint64
 }
 
 // builder builds a program.
 type builder struct {
 	Program
+	ctx     context.Context
 	prog    *syntax.Prog
 	options Options
 	classes *classes
@@ -105,7 +137,7 @@ type builder struct {
 
 func (b *builder) build() (err error) {
 	b.asserted = assertionsOf(b.prog)
-	if b.classes, err = classesOf(b.prog, b.asserted); err != nil {
+	if b.classes, err = classesOf(b.ctx, b.prog, b.asserted); err != nil {
 		return err
 	}
 	b.anchored = b.prog.StartCond()&syntax.EmptyBeginText != 0
@@ -114,6 +146,9 @@ func (b *builder) build() (err error) {
 	b.Work = []uint16{0}
 	if b.options.Positions {
 		b.PerThread = 1 + 2*len(b.options.Groups)
+		if len(b.options.Groups) > mostGroups {
+			return fmt.Errorf("the positions of more than %d groups: %w", mostGroups, ErrTooLarge)
+		}
 	}
 	for r := range b.ASCII {
 		b.ASCII[r], b.Kinds[r] = b.classes.class(rune(r)), uint8(b.asserted.of(rune(r)))
@@ -136,6 +171,9 @@ func (b *builder) build() (err error) {
 		}
 	}
 	for at := 2; at < len(b.queue); at++ {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
 		for class := range b.Stride {
 			transition, err := b.transition(b.queue[at], class)
 			if err != nil {

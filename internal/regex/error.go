@@ -36,12 +36,16 @@ func refused(pattern string, err error) error {
 }
 
 // position returns where the part of a pattern begins that an error names: the first
-// occurrence at which the pattern that ends there is refused for the same reason.
+// occurrence at which the pattern that ends there is refused for the same reason. If it is not among
+// the first ones, the first one is returned.
 func position(pattern string, err *syntax.Error) int {
-	for at := 0; at <= len(pattern)-len(err.Expr); at++ {
+	// Each occurrence takes a parse of the pattern before it, so a pattern with many ends the search.
+	tries := 100
+	for at := 0; at <= len(pattern)-len(err.Expr) && tries > 0; at++ {
 		if !strings.HasPrefix(pattern[at:], err.Expr) {
 			continue
 		}
+		tries--
 		_, again := syntax.Parse(pattern[:at+len(err.Expr)], syntax.Perl)
 		var parsing *syntax.Error
 		if errors.As(again, &parsing) && parsing.Code == err.Code && parsing.Expr == err.Expr {

@@ -1,7 +1,10 @@
 package regex
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
@@ -26,12 +29,12 @@ func check(t *testing.T, pattern string, texts ...string) {
 	for i := range groups {
 		groups[i] = oracle.NumSubexp() - i
 	}
-	matching, err := Compile(pattern, Options{})
+	matching, err := Compile(t.Context(), pattern, Options{})
 	if errors.Is(err, ErrTooLarge) {
 		return
 	}
 	require.NoError(t, err, pattern)
-	program, err := Compile(pattern, Options{Positions: true, Groups: groups})
+	program, err := Compile(t.Context(), pattern, Options{Positions: true, Groups: groups})
 	if errors.Is(err, ErrTooLarge) {
 		return
 	}
@@ -114,13 +117,13 @@ func TestErrors(t *testing.T) {
 	}{
 		{`ab(?=c)`, 2}, {`a(b)\1`, 4}, {`a*b**`, 3}, {`x{2}y{2001}`, 5}, {`[a-z][z-a]`, 6}, {`ab)`, 0}, {`(?<!x)y`, 0}, {"a\xff", 1}, {`\d\y`, 2},
 	} {
-		_, err := Compile(test.pattern, Options{})
+		_, err := Compile(t.Context(), test.pattern, Options{})
 		var refused *Error
 		require.ErrorAs(t, err, &refused, test.pattern)
 		require.Equal(t, test.position, refused.Position, err.Error())
 	}
 	for _, pattern := range []string{`(a|b)*a(a|b){20}`} {
-		_, err := Compile(pattern, Options{})
+		_, err := Compile(t.Context(), pattern, Options{})
 		require.ErrorIs(t, err, ErrTooLarge, pattern)
 	}
 	// Patterns are counted before they are compiled.
@@ -128,11 +131,74 @@ func TestErrors(t *testing.T) {
 		parsed, err := syntax.Parse(pattern, syntax.Perl)
 		require.NoError(t, err)
 		require.ErrorIs(t, checkSize(parsed), ErrTooLarge)
-		_, err = Compile(pattern, Options{})
+		_, err = Compile(t.Context(), pattern, Options{})
 		require.ErrorIs(t, err, ErrTooLarge)
 	}
-	_, err := Compile(`[a-z]{200}`, Options{Positions: true})
+	_, err := Compile(t.Context(), `[a-z]{200}`, Options{Positions: true})
 	require.ErrorIs(t, err, ErrTooLarge)
+}
+
+// endingContext is a context that ends when it has been looked at a number of times.
+type endingContext struct {
+	context.Context
+	left int
+}
+
+func (c *endingContext) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCompilationStopsWithItsContext ends the context at places where the compilation looks at it.
+func TestCompilationStopsWithItsContext(t *testing.T) {
+	const pattern = `(a|b|\pL)*a(a|b){6}`
+	counted := &endingContext{t.Context(), math.MaxInt}
+	_, err := Compile(counted, pattern, Options{})
+	require.NoError(t, err)
+	looks := math.MaxInt - counted.left
+	require.Greater(t, looks, 100)
+	for at := 0; at < looks; at += 1 + at/4 {
+		_, err := Compile(&endingContext{t.Context(), at}, pattern, Options{})
+		require.ErrorIs(t, err, context.Canceled, "after %d looks", at)
+	}
+}
+
+// TestLongPatterns refuses patterns, and finds the places of their errors, in linear time.
+func TestLongPatterns(t *testing.T) {
+	_, err := Check(strings.Repeat("a|", mostBytes))
+	require.ErrorIs(t, err, ErrTooLarge)
+	literals := strings.Repeat("z-a", 20_000)
+	_, err = Check(literals + "[z-a]")
+	var refused *Error
+	require.ErrorAs(t, err, &refused)
+	require.Zero(t, refused.Position) // the first of many candidates
+	replacer, err := NewReplacer(t.Context(), "(a)", strings.Repeat("$$", 1<<20)+"$1")
+	require.NoError(t, err)
+	require.Len(t, replacer.Parts, 2)
+	require.Len(t, replacer.Parts[0].Literal, 1<<20)
+}
+
+// TestManyGroups replaces by more groups than registers have bits.
+func TestManyGroups(t *testing.T) {
+	for groups := 1; groups <= 40; groups++ {
+		pattern, with := "^", ""
+		for i := range groups {
+			pattern, with = pattern+fmt.Sprintf("([%c-%c])", 'a'+i%26, 'a'+i%26+1), fmt.Sprintf("${%d}", i+1)+with
+		}
+		text := ""
+		for i := range groups {
+			text += string(rune('a' + i%26))
+		}
+		replacer, err := NewReplacer(t.Context(), pattern, with)
+		if err != nil {
+			require.ErrorIs(t, err, ErrTooLarge)
+			continue
+		}
+		got := replacer.Program.NewSearcher().Replace(nil, []byte(text+"!"), replacer.Parts)
+		require.Equal(t, regexp.MustCompile(pattern).ReplaceAllString(text+"!", with), string(got), "%d groups", groups)
+	}
 }
 
 // TestTemplates compares expansions with those of package regexp.
@@ -146,7 +212,7 @@ func TestTemplates(t *testing.T) {
 			for range r.IntN(5) {
 				with += pieces[r.IntN(len(pieces))]
 			}
-			replacer, err := NewReplacer(pattern, with)
+			replacer, err := NewReplacer(t.Context(), pattern, with)
 			require.NoError(t, err)
 			text := regextest.Text(r, 10)
 			require.Equal(t, oracle.ReplaceAllString(text, with), string(replacer.Program.NewSearcher().Replace(nil, []byte(text), replacer.Parts)), "%q %q %q", pattern, text, with)

@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,21 +24,21 @@ type Replacer struct {
 
 // NewReplacer compiles a pattern and a replacement in the syntax of regexp.Expand: $1 or
 // ${1} is a group, ${name} a named group, $$ a dollar sign.
-func NewReplacer(pattern, with string) (*Replacer, error) {
-	plain, err := Compile(pattern, Options{Positions: true})
+func NewReplacer(ctx context.Context, pattern, with string) (*Replacer, error) {
+	plain, err := Compile(ctx, pattern, Options{Positions: true})
 	if err != nil {
 		return nil, err
 	}
 	var groups []int
 	var parts []Part
-	literal := func(text string) {
-		if n := len(parts); n > 0 && parts[n-1].Literal != "" {
-			parts[n-1].Literal += text
-		} else if text != "" {
-			parts = append(parts, Part{Literal: text})
+	var text []byte // of the literal at the end
+	literal := func() {
+		if len(text) > 0 {
+			parts, text = append(parts, Part{Literal: string(text)}), nil
 		}
 	}
 	group := func(number int) {
+		literal()
 		if number == 0 {
 			parts = append(parts, Part{})
 			return
@@ -50,19 +51,19 @@ func NewReplacer(pattern, with string) (*Replacer, error) {
 		parts = append(parts, Part{Begin: 2 + 2*at})
 	}
 	for with != "" {
-		text, rest, found := strings.Cut(with, "$")
-		literal(text)
+		before, rest, found := strings.Cut(with, "$")
+		text = append(text, before...)
 		if with = rest; !found {
 			break
 		}
 		if strings.HasPrefix(with, "$") {
-			literal("$")
+			text = append(text, '$')
 			with = with[1:]
 			continue
 		}
 		name, rest, ok := reference(with)
 		if !ok {
-			literal("$")
+			text = append(text, '$')
 			continue
 		}
 		with = rest
@@ -70,9 +71,10 @@ func NewReplacer(pattern, with string) (*Replacer, error) {
 			group(number)
 		}
 	}
+	literal()
 	program := plain
 	if len(groups) > 0 {
-		if program, err = Compile(pattern, Options{Positions: true, Groups: groups}); err != nil {
+		if program, err = Compile(ctx, pattern, Options{Positions: true, Groups: groups}); err != nil {
 			return nil, err
 		}
 	}

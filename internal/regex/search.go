@@ -94,13 +94,13 @@ func (s *Searcher) work(place, at uint32) bool {
 	match := words[0]
 	words = words[1:]
 	if match != 0 {
-		sets := words[0]
-		words = words[1:]
+		sets := words
+		words = words[(perThread+setsBits-1)/setsBits:]
 		s.Match[1] = at
 		for register := range perThread {
 			value := None
 			switch {
-			case sets>>register&1 != 0:
+			case sets[register/setsBits]>>(register%setsBits)&1 != 0:
 				value = at
 			case match != fresh:
 				value = s.registers[int(match-1)*perThread+register]

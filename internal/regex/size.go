@@ -5,6 +5,9 @@ import (
 	"regexp/syntax"
 )
 
+// mostBytes is the length of the longest pattern.
+const mostBytes = 1 << 16
+
 // mostInstructions and mostRanges are the numbers of instructions, and of ranges of characters in
 // them, that a pattern is compiled to. Repetitions within repetitions multiply them: (\pL{100}){1000}
 // has 100,000 instructions of 650 ranges.

@@ -12,7 +12,8 @@ type work struct {
 //
 //	match       1 + the number of the thread that matches, 0 without a match; 0xffff if
 //	            the match begins here
-//	sets        only with a match: the registers of the match that are set, as bits
+//	sets        only with a match: the registers of the match that are set, as bits, a word for
+//	            each 16 registers of a thread
 //	moves       their number, and for each the register to and from
 //	sets        their number, and for each the register that gets the position
 //	clears      their number, and for each the register that gets None
@@ -31,7 +32,10 @@ func (w *work) words(perThread int) []uint16 {
 		if w.match.fresh {
 			thread = fresh
 		}
-		words = append(words, thread, uint16(w.match.sets))
+		words = append(words, thread)
+		for register := 0; register < perThread; register += setsBits {
+			words = append(words, uint16(w.match.sets>>register))
+		}
 	} else {
 		words = append(words, 0)
 	}
@@ -70,6 +74,9 @@ func (w *work) words(perThread int) []uint16 {
 	words = append(append(words, uint16(len(sets))), sets...)
 	return append(append(words, uint16(len(clears))), clears...)
 }
+
+// setsBits is the number of registers in a word of those that a match sets.
+const setsBits = 16
 
 // fresh is the number of a thread that begins where it matches.
 const fresh = 0xffff

@@ -51,14 +51,14 @@ func inferRows(option, place, files int) int {
 	return max(least, defaultInferRows/files)
 }
 
-// CSV is a source of CSV files: see [Parquet] for paths, folders and partitions. Types
+// CSV is a source of CSV files: see [Files.Parquet] for paths, folders and partitions. Types
 // are inferred from the beginnings of the files.
-func CSV(list []string, options CSVOptions) (Source, error) {
-	f, err := csvFormatOf(options)
+func (f Files) CSV(list []string, options CSVOptions) (Source, error) {
+	format, err := csvFormatOf(options)
 	if err != nil {
 		return nil, pathError("csv", list, err)
 	}
-	return newStreams(f, list, []string{".csv", ".tsv", ".txt"})
+	return f.streams(format, list, []string{".csv", ".tsv", ".txt"})
 }
 
 // CSVReader is a source of one CSV file in r, which can be read once. It reads the

@@ -1,7 +1,7 @@
 // Package source gives tables to queries: tables on the device, Arrow records, Go
 // values, and files.
 //
-//	sales, err := source.Parquet([]string{"sales/*.parquet"}, source.FileOptions{})
+//	sales, err := source.Files{}.Parquet([]string{"sales/*.parquet"})
 //	reader, err := sales.Open(ctx, mgr, source.Request{Columns: []string{"city", "price"}})
 //	defer reader.Close()
 //	table, err := reader.Next(ctx)

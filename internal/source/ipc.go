@@ -15,10 +15,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrowipc"
 )
 
-// IPC is a source of Arrow IPC files and streams: see [Parquet] for paths, folders and
+// IPC is a source of Arrow IPC files and streams: see [Files.Parquet] for paths, folders and
 // partitions. Every file has the same schema.
-func IPC(list []string) (Source, error) {
-	return newStreams(ipcFormat{}, list, []string{".arrow", ".arrows", ".ipc", ".feather"})
+func (f Files) IPC(list []string) (Source, error) {
+	return f.streams(ipcFormat{}, list, []string{".arrow", ".arrows", ".ipc", ".feather"})
 }
 
 // IPCReader is a source of one Arrow IPC stream or file in r, which can be read once. A

@@ -27,10 +27,10 @@ type JSONOptions struct {
 	Strict bool
 }
 
-// JSON is a source of files of JSON objects, one on each line: see [Parquet] for paths,
+// JSON is a source of files of JSON objects, one on each line: see [Files.Parquet] for paths,
 // folders and partitions. A member that an object does not have is null.
-func JSON(list []string, options JSONOptions) (Source, error) {
-	return newStreams(jsonFormat{options}, list, []string{".json", ".jsonl", ".ndjson"})
+func (f Files) JSON(list []string, options JSONOptions) (Source, error) {
+	return f.streams(jsonFormat{options}, list, []string{".json", ".jsonl", ".ndjson"})
 }
 
 // JSONReader is a source of JSON objects in r, which can be read once. It reads the

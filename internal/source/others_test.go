@@ -24,7 +24,7 @@ func TestFilesOfOtherWriters(t *testing.T) {
 		open func([]string) (source.Source, error)
 		rows int64
 	}{
-		"polars-lz4.arrow": {source.IPC, 3}, "duckdb-byte-stream-split.parquet": {source.Parquet, 200}, "lz4-raw.parquet": {source.Parquet, 100},
+		"polars-lz4.arrow": {source.Files{}.IPC, 3}, "duckdb-byte-stream-split.parquet": {source.Files{}.Parquet, 200}, "lz4-raw.parquet": {source.Files{}.Parquet, 100},
 	} {
 		s, err := c.open([]string{filepath.Join("testdata", "others", name)})
 		require.NoError(t, err, name)
@@ -61,7 +61,7 @@ func TestViewsAreText(t *testing.T) {
 	for name, open := range map[string]func() (source.Source, error){
 		"records": func() (source.Source, error) { return source.Records(nil, views) },
 		"reader":  func() (source.Source, error) { return source.RecordReader(reader) },
-		"IPC":     func() (source.Source, error) { return source.IPC([]string{path}) },
+		"IPC":     func() (source.Source, error) { return source.Files{}.IPC([]string{path}) },
 	} {
 		s, err := open()
 		require.NoError(t, err, name)

@@ -33,6 +33,10 @@ type parquetFiles struct {
 // wildcard, add a column for each key: of int64 if all values are integers, otherwise of
 // strings. It replaces a column of the files of the same name.
 //
+// A column of a type that is not known, such as a map with optional keys or a logical type that is
+// newer than this package, has its physical type in the schema. Reading it is an error that wraps
+// [ErrUnsupported]; the other columns of the file are read.
+//
 // # What is read
 //
 // A reader reads the requested columns of row groups in which a row can meet the
@@ -41,14 +45,14 @@ type parquetFiles struct {
 // dictionary of the column if all its values are there, or by its Bloom filter. Several
 // goroutines decode columns and row groups ahead of the reader, on a GPU into pinned
 // memory: package pages most columns, arrow-go lists, structs and rare encodings. Footers are read once and again if a file has changed.
-func Parquet(list []string) (Source, error) {
-	found, err := expand(list, []string{".parquet", ".parq", ".pq"})
+func (f Files) Parquet(list []string) (Source, error) {
+	found, err := f.expand(list, []string{".parquet", ".parq", ".pq"})
 	if err != nil {
 		return nil, pathError("parquet", list, err)
 	}
 	s := &parquetFiles{paths: found}
 	for _, each := range found.files {
-		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: openPath(each.name)})
+		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: f.opening(each.name)})
 	}
 	return s, nil
 }
@@ -129,6 +133,20 @@ func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) {
 	return footers, err
 }
 
+// readable returns the error of a column whose type in a file cannot be read.
+func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema) error {
+	footers, err := s.footers(ctx)
+	if err != nil {
+		return wrap(s, err)
+	}
+	for i, f := range footers {
+		if err := f.readable(selected); err != nil {
+			return s.fail(s.files[i], -1, err)
+		}
+	}
+	return nil
+}
+
 // Rows reads the footers of all files.
 func (s *parquetFiles) Rows(ctx context.Context) (rows int64, exact bool) {
 	footers, err := s.footers(ctx)
@@ -180,6 +198,9 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	selected, err := project(schema, request.Columns)
 	if err != nil {
 		return nil, wrap(s, err)
+	}
+	if err := s.readable(ctx, selected.schema); err != nil {
+		return nil, err
 	}
 	groups, err := s.rowGroups(ctx, schema, request)
 	if err != nil {

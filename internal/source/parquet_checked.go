@@ -43,15 +43,17 @@ func (c *checkedAt) expect(f *footer, rowGroup, leaf int, again bool) {
 		return
 	}
 	start := f.startOf(rowGroup, leaf)
-	column := f.metadata.Schema.Column(leaf)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.chunks[start] = checkedChunk{
-		column: pages.Column{
-			Codec: compress.Compression(chunk.MetaData.GetCodec()), Values: chunk.MetaData.GetNumValues(),
-			MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel(),
-		},
-		length: chunk.MetaData.GetTotalCompressedSize(), again: again,
+	c.chunks[start] = checkedChunk{column: f.chunk(rowGroup, leaf), length: chunk.MetaData.GetTotalCompressedSize(), again: again}
+}
+
+// chunk describes a column chunk.
+func (f *footer) chunk(rowGroup, leaf int) pages.Column {
+	about, column := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData(), f.metadata.Schema.Column(leaf)
+	return pages.Column{
+		Codec: compress.Compression(about.GetCodec()), Values: about.GetNumValues(),
+		MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel(),
 	}
 }
 
@@ -125,22 +127,22 @@ func hasStruct(t arrow.DataType) bool {
 
 // tryLeaves decodes all values of a column with structs once, each leaf by itself, on this
 // goroutine and in the steps of the reader: what panics in arrow-go panics here.
-func (d *groupDecoder) tryLeaves(ctx context.Context, i int) (err error) {
+func (d *groupDecoder) tryLeaves(ctx context.Context, reader *pqarrow.FileReader, i int) (err error) {
 	defer recovered(&err)
 	for _, leaf := range d.leaves[i] {
-		if err := d.tryLeaf(ctx, leaf); err != nil {
+		if err := d.tryLeaf(ctx, reader, leaf); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *groupDecoder) tryLeaf(ctx context.Context, leaf int) error {
-	field := d.reader.Manifest.ColIndexToField[leaf]
+func (d *groupDecoder) tryLeaf(ctx context.Context, reader *pqarrow.FileReader, leaf int) error {
+	field := reader.Manifest.ColIndexToField[leaf]
 	if field == nil {
 		return fmt.Errorf("column %d belongs to no field: %w", leaf, ErrContents)
 	}
-	single, manifest := *d.reader, *d.reader.Manifest
+	single, manifest := *reader, *reader.Manifest
 	manifest.Fields = []pqarrow.SchemaField{*field}
 	single.Manifest = &manifest
 	column, err := single.GetFieldReader(ctx, 0, map[int]bool{leaf: true}, []int{d.group.index})

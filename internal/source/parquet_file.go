@@ -8,14 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -33,31 +31,6 @@ type parquetFile struct {
 
 	mu     sync.Mutex
 	cached *footer
-}
-
-// opened is an open file with its size and the time of its last change.
-type opened struct {
-	from    io.ReaderAt
-	close   func() error
-	size    int64
-	changed time.Time
-}
-
-func openPath(name string) func() (*opened, error) {
-	return func() (*opened, error) {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a folder")}
-		}
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		return &opened{from: f, close: f.Close, size: info.Size(), changed: info.ModTime()}, nil
-	}
 }
 
 func openReaderAt(r io.ReaderAt, size int64) func() (*opened, error) {
@@ -86,7 +59,9 @@ type footer struct {
 	metadata *metadata.FileMetaData
 	schema   *arrow.Schema
 	// leaves are the columns of the file's values by field of the schema.
-	leaves  [][]int
+	leaves [][]int
+	// refused are the errors of fields whose types cannot be read.
+	refused map[int]error
 	size    int64
 	changed time.Time
 }
@@ -115,12 +90,65 @@ func (f *parquetFile) footerOf(open *opened) (*footer, error) {
 	return read, nil
 }
 
-func readFooter(open *opened) (f *footer, err error) {
-	defer recovered(&err)
-	if err := pages.CheckFooter(open, open.size); err != nil {
+// readFooter reads the footer of a file. Columns of types that arrow-go refuses are refused alone.
+func readFooter(open *opened) (*footer, error) {
+	data, err := pages.Footer(open, open.size)
+	if err != nil {
 		return nil, err
 	}
-	reader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)})
+	schema, failure := pages.ReadSchema(data)
+	changed := failure == nil && schema.SplitLevels()
+	if !changed {
+		f, err := decodeFooter(open)
+		if err == nil || failure != nil || len(data) == 0 {
+			return f, err
+		}
+		failure = err
+	}
+	refused := map[int]error{}
+	for i := range schema.Columns() {
+		if err := arrowReads(schema.Only(i)); err != nil {
+			refused[i] = fmt.Errorf("its type in the file cannot be read: %w: %w", err, ErrUnsupported)
+			schema.Strip(i)
+		}
+	}
+	if !changed && len(refused) == 0 {
+		return nil, failure
+	}
+	about, err := metadataOf(schema.Footer())
+	if err != nil {
+		return nil, err
+	}
+	f, err := decodeFooter(open, file.WithMetadata(about))
+	if err == nil {
+		f.refused = refused
+	}
+	return f, err
+}
+
+// metadataOf decodes a footer.
+func metadataOf(data []byte) (m *metadata.FileMetaData, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%v", reason)
+		}
+	}()
+	return metadata.NewFileMetaData(data, nil)
+}
+
+// arrowReads returns the error of arrow-go about the schema of a footer.
+func arrowReads(data []byte) error {
+	m, err := metadataOf(data)
+	if err == nil {
+		_, err = pqarrow.NewSchemaManifest(m.Schema, nil, nil)
+	}
+	return err
+}
+
+// decodeFooter decodes a footer, or takes one of the options.
+func decodeFooter(open *opened, options ...file.ReadOption) (f *footer, err error) {
+	defer recovered(&err)
+	reader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)}, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -152,17 +180,17 @@ func readFooter(open *opened) (f *footer, err error) {
 
 // widenInstants makes columns of timestamps of 96 bits nullable, because nanoseconds do not hold
 // all of them. Spark writes microseconds: its columns have these, which hold all of its timestamps.
+// Lists and structs have nanoseconds.
 func (f *footer) widenInstants() {
 	m := f.metadata.KeyValueMetadata()
 	spark := m.FindValue("org.apache.spark.version") != nil || m.FindValue("org.apache.spark.sql.parquet.row.metadata") != nil
 	fields := slices.Clone(f.schema.Fields())
 	for i, leaves := range f.leaves {
-		t, is := fields[i].Type.(*arrow.TimestampType)
-		if !is || len(leaves) != 1 || f.metadata.Schema.Column(leaves[0]).PhysicalType() != parquet.Types.Int96 {
+		if !slices.ContainsFunc(leaves, f.isInstant) {
 			continue
 		}
-		fields[i].Nullable = true
-		if spark {
+		fields[i], _ = nullableThroughout(fields[i])
+		if t, is := fields[i].Type.(*arrow.TimestampType); is && spark {
 			fields[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: t.TimeZone}
 		}
 	}
@@ -255,13 +283,25 @@ func (f *footer) match(schema *arrow.Schema, partitions []partition) error {
 		if len(found) == 0 {
 			return unknownColumn(want.Name, fieldNames(f.schema), buffer.ErrSchema)
 		}
-		if has := f.schema.Field(found[0]).Type; !arrow.TypeEqual(has, want.Type) {
+		if has := f.schema.Field(found[0]).Type; !arrow.TypeEqual(has, want.Type) && f.refused[found[0]] == nil {
 			return fmt.Errorf("column %q is of type %v, in the first file of %v: %w", want.Name, has, want.Type, buffer.ErrSchema)
 		}
 	}
 	for _, has := range f.schema.Fields() {
 		if !isPartition[has.Name] && len(schema.FieldIndices(has.Name)) == 0 {
 			return fmt.Errorf("column %q is not in the first file, which has %s: %w", has.Name, strings.Join(fieldNames(schema), ", "), buffer.ErrSchema)
+		}
+	}
+	return nil
+}
+
+// readable returns the error of a column that is refused.
+func (f *footer) readable(schema *arrow.Schema) error {
+	for _, field := range schema.Fields() {
+		for _, place := range f.schema.FieldIndices(field.Name) {
+			if err := f.refused[place]; err != nil {
+				return fmt.Errorf("column %q: %w: leave it out with Select or Drop", field.Name, err)
+			}
 		}
 	}
 	return nil

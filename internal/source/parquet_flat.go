@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/internal/source/pages"
 )
@@ -37,11 +36,7 @@ func (d *groupDecoder) flat(i int) (about pages.Flat, ok bool) {
 	f, leaf := d.group.footer, d.leaves[i][0]
 	chunk, column := f.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf], f.metadata.Schema.Column(leaf)
 	about = pages.Flat{
-		Column: pages.Column{
-			Codec: compress.Compression(chunk.MetaData.GetCodec()), Values: chunk.MetaData.GetNumValues(),
-			MaxDefinition: column.MaxDefinitionLevel(), MaxRepetition: column.MaxRepetitionLevel(),
-		},
-		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: d.records.Field(i).Type,
+		Column: f.chunk(d.group.index, leaf), Physical: column.PhysicalType(), Width: column.TypeLength(), Type: d.records.Field(i).Type,
 	}
 	return about, !chunk.IsSetCryptoMetadata() && about.Values == d.group.rows && about.Decodable()
 }

@@ -24,8 +24,7 @@ import (
 )
 
 // withFooter changes the footer of a file.
-func withFooter(t *testing.T, data []byte, change func(m *metadata.FileMetaData)) []byte {
-	t.Helper()
+func withFooter(t require.TestingT, data []byte, change func(m *metadata.FileMetaData)) []byte {
 	reader, err := file.NewParquetReader(bytes.NewReader(data))
 	require.NoError(t, err)
 	change(reader.MetaData())
@@ -84,10 +83,7 @@ func int96File(t *testing.T, values []time.Time, options ...file.WriteOption) []
 	require.NoError(t, err)
 	stored := make([]parquet.Int96, len(values))
 	for i, value := range values {
-		const epoch, secondsOfDay = 2440588, 86400
-		ofDay := (value.Unix()%secondsOfDay + secondsOfDay) % secondsOfDay
-		binary.LittleEndian.PutUint64(stored[i][:8], uint64(ofDay)*1e9+uint64(value.Nanosecond()))
-		binary.LittleEndian.PutUint32(stored[i][8:], uint32((value.Unix()-ofDay)/secondsOfDay+epoch))
+		stored[i] = stored96(value)
 	}
 	_, err = column.(*file.Int96ColumnChunkWriter).WriteBatch(stored, nil, nil)
 	require.NoError(t, err)
@@ -95,6 +91,15 @@ func int96File(t *testing.T, values []time.Time, options ...file.WriteOption) []
 	require.NoError(t, group.Close())
 	require.NoError(t, w.Close())
 	return to.Bytes()
+}
+
+// stored96 is a timestamp of 96 bits.
+func stored96(value time.Time) (stored parquet.Int96) {
+	const epoch, secondsOfDay = 2440588, 86400
+	ofDay := (value.Unix()%secondsOfDay + secondsOfDay) % secondsOfDay
+	binary.LittleEndian.PutUint64(stored[:8], uint64(ofDay)*1e9+uint64(value.Nanosecond()))
+	binary.LittleEndian.PutUint32(stored[8:], uint32((value.Unix()-ofDay)/secondsOfDay+epoch))
+	return stored
 }
 
 // TestFarTimestampsOf96Bits: what nanoseconds do not hold is null, and microseconds of Spark's files

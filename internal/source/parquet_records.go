@@ -14,6 +14,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/internal/arrowipc"
@@ -287,8 +288,8 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 	}
 	if d.flats[i] != nil {
 		chunk, err = d.flats[i].next(d.records.Field(i).Type, rows)
-	} else {
-		chunk, err = d.columns[i].NextBatch(rows)
+	} else if chunk, err = d.columns[i].NextBatch(rows); err == nil {
+		chunk = d.group.footer.withoutInstants(chunk, d.records.Field(i).Type, d.leaves[i])
 	}
 	if err != nil {
 		return nil, err
@@ -315,7 +316,7 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 // goroutines, in which a panic ends the process.
 func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.ColumnReader, error) {
 	place, included := -1, map[int]bool{}
-	structs := hasStruct(d.schema.Field(i).Type)
+	structs, rewritten := hasStruct(d.schema.Field(i).Type), false
 	for _, leaf := range d.leaves[i] {
 		included[leaf] = true
 		columns := d.group.footer.metadata.Schema
@@ -323,17 +324,28 @@ func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.
 			return nil, fmt.Errorf("it has %d values for %d rows: %w", values, d.group.rows, ErrContents)
 		}
 		place = columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
+		if d.group.footer.rewrites(d.group.index, leaf) {
+			rewritten = true
+			continue
+		}
 		d.checks.expect(d.group.footer, d.group.index, leaf, structs)
 	}
 	if place < 0 || place >= len(d.reader.Manifest.Fields) {
 		return nil, fmt.Errorf("it has no values in the file: %w", ErrContents)
 	}
+	reader := d.reader
+	if rewritten {
+		made, err := d.rewritten(i)
+		if err != nil {
+			return nil, err
+		}
+		reader = made
+	}
 	if structs {
-		if err := d.tryLeaves(ctx, i); err != nil {
+		if err := d.tryLeaves(ctx, reader, i); err != nil {
 			return nil, err
 		}
 	}
-	reader := d.reader
 	if encoded {
 		reader = encodedReader(reader, place, d.records.Field(i).Type)
 	}
@@ -422,16 +434,16 @@ func (p *parquetRecords) use(group rowGroup) (*usedFile, error) {
 		return nil, errors.Join(err, open.close())
 	}
 	used := &usedFile{users: 1, opened: open, checks: &checkedAt{from: open, chunks: map[int64]checkedChunk{}, dictionaries: map[int64]int64{}}}
-	if used.reader, err = p.arrowReader(used.checks, group.footer); err != nil {
+	if used.reader, err = p.arrowReader(used.checks, group.footer.size, group.footer.metadata); err != nil {
 		return nil, errors.Join(err, open.close())
 	}
 	p.users[group.file] = used
 	return used, nil
 }
 
-func (p *parquetRecords) arrowReader(from io.ReaderAt, f *footer) (reader *pqarrow.FileReader, err error) {
+func (p *parquetRecords) arrowReader(from io.ReaderAt, size int64, about *metadata.FileMetaData) (reader *pqarrow.FileReader, err error) {
 	defer recovered(&err)
-	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(from, 0, f.size)}, file.WithMetadata(f.metadata),
+	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(from, 0, size)}, file.WithMetadata(about),
 		file.WithReadProps(parquet.NewReaderProperties(arrowipc.Bounded{Allocator: arrowmemory.NewGoAllocator(), Most: arrowipc.MostBuffer})))
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func write(t testing.TB, data []byte, elements ...string) string {
 
 func openedParquet(t testing.TB, paths ...string) source.Source {
 	t.Helper()
-	s, err := source.Parquet(paths)
+	s, err := source.Files{}.Parquet(paths)
 	require.NoError(t, err)
 	return s
 }
@@ -181,7 +181,7 @@ func TestPartitions(t *testing.T) {
 		read(t, s, m, source.Request{Columns: []string{"year"}})
 	}
 	write(t, parquetOf(t, 10, numbered(0, 1)), folder, "b.parquet")
-	_, err := source.Parquet([]string{folder})
+	_, err := source.Files{}.Parquet([]string{folder})
 	require.ErrorIs(t, err, source.ErrContents)
 }
 
@@ -215,7 +215,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		{[]string{good, types}, buffer.ErrSchema, types},
 		{[]string{good, fewer}, nil, ""},
 	} {
-		s, err := source.Parquet(test.paths)
+		s, err := source.Files{}.Parquet(test.paths)
 		var reader buffer.Reader
 		if err == nil {
 			reader, err = s.Open(t.Context(), m, source.Request{})
@@ -325,7 +325,7 @@ func TestOddPartitions(t *testing.T) {
 	}
 	folder = t.TempDir()
 	write(t, file, folder, "a=1", "a=2", "x.parquet")
-	_, err := source.Parquet([]string{folder})
+	_, err := source.Files{}.Parquet([]string{folder})
 	var typed *source.Error
 	require.ErrorAs(t, err, &typed)
 	require.ErrorIs(t, err, source.ErrContents)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"math"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -48,7 +47,7 @@ const nullFolder = "__HIVE_DEFAULT_PARTITION__"
 // expand lists the files of paths: files, patterns of filepath.Glob, and folders, which
 // are walked for files with one of the extensions. Files and folders that begin with a
 // dot or an underscore are left out of walks.
-func expand(given []string, extensions []string) (*paths, error) {
+func (f Files) expand(given []string, extensions []string) (*paths, error) {
 	if len(given) == 0 {
 		return nil, fmt.Errorf("no paths, expected at least one: %w", ErrArgument)
 	}
@@ -61,7 +60,7 @@ func expand(given []string, extensions []string) (*paths, error) {
 		return nil
 	}
 	for _, each := range given {
-		if err := visit(each, extensions, add); err != nil {
+		if err := f.visit(f.name(each), extensions, add); err != nil {
 			return nil, err
 		}
 	}
@@ -83,17 +82,17 @@ func expand(given []string, extensions []string) (*paths, error) {
 
 // visit calls add for the files of one path, in lexical order. Folders named key=value
 // count below the folder, or below the first part of the pattern with a wildcard.
-func visit(given string, extensions []string, add func(name, below string) error) error {
-	info, err := os.Stat(given)
+func (f Files) visit(given string, extensions []string, add func(name, below string) error) error {
+	info, err := f.stat(given)
 	switch {
 	case err == nil && info.IsDir():
-		return walk(given, given, extensions, add)
+		return f.walkFolder(given, given, extensions, add)
 	case err == nil:
 		return add(given, filepath.Dir(given))
 	case !strings.ContainsAny(given, "*?["):
 		return err
 	}
-	found, err := filepath.Glob(given)
+	found, err := f.glob(given)
 	if err != nil {
 		return fmt.Errorf("pattern %q: %w: %w", given, err, ErrArgument)
 	}
@@ -103,12 +102,12 @@ func visit(given string, extensions []string, add func(name, below string) error
 	before, _, _ := strings.Cut(given, given[strings.IndexAny(given, "*?["):][:1])
 	root := filepath.Dir(before + "x")
 	for _, name := range found {
-		info, err := os.Stat(name)
+		info, err := f.stat(name)
 		if err != nil {
 			return err
 		}
 		if info.IsDir() {
-			err = walk(name, root, extensions, add)
+			err = f.walkFolder(name, root, extensions, add)
 		} else {
 			err = add(name, root)
 		}
@@ -119,9 +118,9 @@ func visit(given string, extensions []string, add func(name, below string) error
 	return nil
 }
 
-func walk(folder, root string, extensions []string, add func(name, below string) error) error {
+func (f Files) walkFolder(folder, root string, extensions []string, add func(name, below string) error) error {
 	found := false
-	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+	err := f.walk(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -101,14 +101,14 @@ type stream struct {
 	close func() error
 }
 
-// newStreams makes a source of paths.
-func newStreams(f format, list, extensions []string) (Source, error) {
-	found, err := expand(list, extensions)
+// streams makes a source of paths.
+func (f Files) streams(format format, list, extensions []string) (Source, error) {
+	found, err := f.expand(list, extensions)
 	if err != nil {
-		return nil, pathError(f.name(), list, err)
+		return nil, pathError(format.name(), list, err)
 	}
-	return &streams{format: f, paths: found, open: func(place int, counters *Counters) (*stream, error) {
-		open, err := openPath(found.files[place].name)()
+	return &streams{format: format, paths: found, open: func(place int, counters *Counters) (*stream, error) {
+		open, err := f.opening(found.files[place].name)()
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ func rowsText(t testing.TB, s source.Source, m *memory.Manager, request source.R
 func TestCSV(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	path := write(t, []byte(csvText), t.TempDir(), "a.csv")
-	file := func() (source.Source, error) { return source.CSV([]string{path}, source.CSVOptions{}) }
+	file := func() (source.Source, error) { return source.Files{}.CSV([]string{path}, source.CSVOptions{}) }
 	stream := func() (source.Source, error) {
 		return source.CSVReader("stream", iotest.OneByteReader(strings.NewReader(csvText)), source.CSVOptions{})
 	}
@@ -87,7 +87,7 @@ func TestCSV(t *testing.T) {
 // TestErrorsNameTheirFileOnce opens a file that is missing.
 func TestErrorsNameTheirFileOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing.csv")
-	_, err := source.CSV([]string{path}, source.CSVOptions{})
+	_, err := source.Files{}.CSV([]string{path}, source.CSVOptions{})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Equal(t, 1, strings.Count(err.Error(), path), err)
 }
@@ -146,7 +146,7 @@ func TestJSON(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	path := write(t, []byte(jsonText), t.TempDir(), "a.jsonl")
 	for name, open := range map[string]func() (source.Source, error){
-		"file": func() (source.Source, error) { return source.JSON([]string{path}, source.JSONOptions{}) },
+		"file": func() (source.Source, error) { return source.Files{}.JSON([]string{path}, source.JSONOptions{}) },
 		"stream": func() (source.Source, error) {
 			return source.JSONReader("stream", strings.NewReader(jsonText), source.JSONOptions{})
 		},
@@ -208,7 +208,7 @@ func TestIPC(t *testing.T) {
 		data := ipcOf(t, file, numbered(0, 30), numbered(30, 20))
 		write(t, data, folder, "part=1", "a.arrow")
 		write(t, ipcOf(t, file, numbered(50, 50)), folder, "part=2", "b.arrow")
-		s, err := source.IPC([]string{folder})
+		s, err := source.Files{}.IPC([]string{folder})
 		require.NoError(t, err)
 		assert.Equal(t, "n int64, text utf8, part int64", schemaText(t, s))
 		var counters source.Counters
@@ -235,7 +235,7 @@ func TestFilesOfOtherColumns(t *testing.T) {
 	folder := t.TempDir()
 	write(t, []byte("a,b\n1,2\n"), folder, "1.csv")
 	second := write(t, []byte("a,c\n1,2\n"), folder, "2.csv")
-	s, err := source.CSV([]string{folder}, source.CSVOptions{Strict: true})
+	s, err := source.Files{}.CSV([]string{folder}, source.CSVOptions{Strict: true})
 	require.NoError(t, err)
 	reader, err := s.Open(t.Context(), m, source.Request{})
 	require.NoError(t, err)
@@ -255,7 +255,7 @@ func TestFilesAreReadByName(t *testing.T) {
 	write(t, []byte("a,b\n"), folder, "1.csv")
 	write(t, []byte("b,a\nx,1\n"), folder, "2.csv")
 	write(t, []byte("a,c\n9223372036854775808,2024-05-01\n2,\n"), folder, "3.csv")
-	s, err := source.CSV([]string{folder}, source.CSVOptions{})
+	s, err := source.Files{}.CSV([]string{folder}, source.CSVOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "a uint64, b utf8, c date32", schemaText(t, s))
 	assert.Equal(t, `{"a":1,"b":"x","c":null}
@@ -268,11 +268,11 @@ func TestFilesAreReadByName(t *testing.T) {
 	write(t, nil, folder, "1.jsonl")
 	write(t, []byte(`{"a":1,"o":{"x":1}}`), folder, "2.jsonl")
 	write(t, []byte(`{"o":{"y":"z"},"a":1.5}`), folder, "3.jsonl")
-	s, err = source.JSON([]string{folder}, source.JSONOptions{})
+	s, err = source.Files{}.JSON([]string{folder}, source.JSONOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "a float64, o struct<x: int64, y: utf8>", schemaText(t, s))
 	assert.Equal(t, `{"a":1,"o":{"x":1,"y":null}}`+"\n"+`{"a":1.5,"o":{"x":null,"y":"z"}}`+"\n", rowsText(t, s, m, source.Request{}))
-	s, err = source.JSON([]string{folder}, source.JSONOptions{Strict: true})
+	s, err = source.Files{}.JSON([]string{folder}, source.JSONOptions{Strict: true})
 	require.NoError(t, err)
 	require.ErrorContains(t, drain(t.Context(), s, m), `member "a" does not occur in the rows that the columns were inferred from`)
 }
@@ -352,13 +352,13 @@ func TestDamagedSecondFile(t *testing.T) {
 		good, damaged []byte
 		open          func(list []string) (source.Source, error)
 	}{
-		"csv": {".csv", []byte("a,b\n1,2\n"), []byte("a,b\n1,2\n3\n"), func(list []string) (source.Source, error) { return source.CSV(list, source.CSVOptions{}) }},
+		"csv": {".csv", []byte("a,b\n1,2\n"), []byte("a,b\n1,2\n3\n"), func(list []string) (source.Source, error) { return source.Files{}.CSV(list, source.CSVOptions{}) }},
 		"json": {".json", []byte("{\"a\":1}\n"), []byte("{\"a\":2}\n{\"a\""), func(list []string) (source.Source, error) {
-			return source.JSON(list, source.JSONOptions{})
+			return source.Files{}.JSON(list, source.JSONOptions{})
 		}},
-		"arrow file":   {".arrow", ipcOf(t, true, numbered(0, 30)), cut(ipcOf(t, true, numbered(0, 30))), source.IPC},
-		"arrow stream": {".arrows", ipcOf(t, false, numbered(0, 30)), cut(ipcOf(t, false, numbered(0, 30))), source.IPC},
-		"parquet":      {".parquet", parquetOf(t, 10, numbered(0, 30)), cut(parquetOf(t, 10, numbered(0, 30))), source.Parquet},
+		"arrow file":   {".arrow", ipcOf(t, true, numbered(0, 30)), cut(ipcOf(t, true, numbered(0, 30))), source.Files{}.IPC},
+		"arrow stream": {".arrows", ipcOf(t, false, numbered(0, 30)), cut(ipcOf(t, false, numbered(0, 30))), source.Files{}.IPC},
+		"parquet":      {".parquet", parquetOf(t, 10, numbered(0, 30)), cut(parquetOf(t, 10, numbered(0, 30))), source.Files{}.Parquet},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -32,6 +33,38 @@ type Operator interface {
 	// Run computes the result, which the caller releases. It has the length and the row
 	// count of the operands.
 	Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error)
+}
+
+// Preparer is an operator with work before its first run that takes long, such as a pattern to
+// compile. [Expr.Prepare] does it, or else Run.
+type Preparer interface {
+	Operator
+	// Prepare does the work and reports what is wrong with it.
+	Prepare(ctx context.Context) error
+}
+
+// Prepare prepares the operators of an expression.
+//
+// # Errors
+//
+// The error is an [*Error], or that of a context that is done.
+func (e Expr) Prepare(ctx context.Context) error {
+	if !e.hasSteps() {
+		return nil
+	}
+	var failed error
+	e.Walk(func(part Expr) bool {
+		if p, ok := part.node.value.(Preparer); ok && failed == nil && part.node.op == apply {
+			if err := p.Prepare(ctx); err != nil {
+				failed = refusedStep(e, part, err)
+			}
+		}
+		return failed == nil
+	})
+	if err := cancel.Error(ctx); err != nil {
+		return err
+	}
+	return failed
 }
 
 // PartOperator is an operator whose result is a timestamp, of which it can compute a part

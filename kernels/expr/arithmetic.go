@@ -59,8 +59,8 @@ func (e Expr) Ceil() Expr { return make1(exprtree.Ceil, e) }
 // Trunc rounds towards zero to a whole number; integers become float64.
 func (e Expr) Trunc() Expr { return make1(exprtree.Truncate, e) }
 
-// Round rounds to the nearest whole number, halves to the even one; integers become
-// float64.
+// Round rounds to the nearest whole number: floats with halves to the even one, decimals with
+// halves away from zero. Integers become float64.
 func (e Expr) Round() Expr { return make1(exprtree.Round, e) }
 
 // BitAnd is the bits that e and x, integers, have both.

@@ -193,11 +193,14 @@ func (b *binder) sign(op exprtree.Op, o operand) (*exprtree.Node, error) {
 }
 
 // floats makes an operation of floats. Integers and decimals become float64, but
-// decimals are not rounded that way.
+// decimals are not rounded that way: Round gives decimals of them, Floor, Ceil and Trunc refuse them.
 func (b *binder) floats(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	types := chosen(op, operands)
 	for i, t := range types {
 		kind := exprtree.KindOf(t)
+		if d, ok := t.(*arrow.Decimal128Type); ok && op == exprtree.Round {
+			return b.roundDecimal(operands[i], d, 0)
+		}
 		rounding := op >= exprtree.Floor && op <= exprtree.Round
 		if kind == exprtree.Decimal && rounding || op == exprtree.IsNaN && kind == exprtree.Decimal {
 			return nil, fmt.Errorf("%v of %v, cast it first: %w", op, t, ErrType)

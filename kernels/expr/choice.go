@@ -38,8 +38,9 @@ func (e Expr) Clamp(low, high Expr) Expr { return makeMany(clamp, e, low, high) 
 func (e Expr) Exceeds(low, gap Expr) Expr { return makeMany(exceeds, e, low, gap) }
 
 // Cast converts e to a type. Values that the type cannot represent become null: numbers out
-// of range, NaN as an integer, decimals with too many digits before the point. Fractions
-// are cut off. Instants are rounded down to the coarser unit. Strings become integers,
+// of range, NaN as an integer, decimals with too many digits before the point. Decimals are
+// rounded half away from zero, also those of floats; the fractions of floats that become
+// integers are cut off. Instants are rounded down to the coarser unit. Strings become integers,
 // written as strconv.ParseInt takes them, bools, "true" and "false", and date32, "2006-01-02";
 // other strings become null. Integers and bools become utf8 in the same form.
 func (e Expr) Cast(to arrow.DataType) Expr {

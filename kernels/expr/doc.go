@@ -53,5 +53,6 @@
 //
 // # Decimals
 //
-// Decimals are decimal128. This version of arrow-go has no decimals of 32 and 64 bits.
+// Decimals are decimal128. This version of arrow-go has no decimals of 32 and 64 bits. Casts to fewer
+// digits, to integers and from floats round half away from zero, as in SQL.
 package expr

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
@@ -24,8 +25,8 @@ func (e Expr) FloorDiv(x Expr) Expr { return make2(floorDivide, e, x) }
 func (e Expr) FloorMod(x Expr) Expr { return make2(floorRemainder, e, x) }
 
 // RoundDigits rounds to a number of decimal digits behind the point, or in front of it if
-// digits is negative, halves to the even one. Integers become float64. Floats have the nearest
-// value to the rounded number.
+// digits is negative: floats with halves to the even one, decimals with halves away from zero. Integers
+// become float64. Floats have the nearest value to the rounded number.
 func (e Expr) RoundDigits(digits int) Expr { return make2(roundDigits, e, Lit(digits)) }
 
 var float64Type arrow.DataType = arrow.PrimitiveTypes.Float64
@@ -139,6 +140,9 @@ const mostDigits = 300
 // keeps the product from overflowing.
 func (b *binder) roundDigits(operands []operand) (*exprtree.Node, error) {
 	digits := operands[1].open.value.(int)
+	if d, ok := operands[0].typeOf().(*arrow.Decimal128Type); ok {
+		return b.roundDecimal(operands[0], d, digits)
+	}
 	if digits < -mostDigits || digits > mostDigits {
 		return nil, fmt.Errorf("%d digits, they have to be %d to %d: %w", digits, -mostDigits, mostDigits, ErrLiteral)
 	}
@@ -157,4 +161,31 @@ func (b *binder) roundDigits(operands []operand) (*exprtree.Node, error) {
 	rounded := b.node(back, float64Type, b.node(exprtree.Round, float64Type, scaled), power)
 	short := b.node(exprtree.Less, boolean, b.node(exprtree.Abs, float64Type, scaled), limit)
 	return b.cast(b.node(exprtree.IfElse, float64Type, short, rounded, value), t), nil
+}
+
+// roundDecimal is a cast to a decimal of the digits behind the point. Digits before it are rounded as
+// those behind it of a decimal that is smaller by their power of ten.
+func (b *binder) roundDecimal(o operand, t *arrow.Decimal128Type, digits int) (*exprtree.Node, error) {
+	before := -min(digits, 0)
+	if badDecimal(t) || before > 0 && before >= maximumPrecision-int(t.Scale) {
+		return nil, fmt.Errorf("%v to %d digits, expected more than %d: %w", t, digits, int(t.Scale)-maximumPrecision, ErrType)
+	}
+	x, err := b.alone(o)
+	if err != nil || digits >= int(t.Scale) {
+		return x, err
+	}
+	to := decimalOf(max(t.Precision-t.Scale, 0)+int32(digits+before)+1, int32(digits+before))
+	if before == 0 {
+		return b.cast(x, to), nil
+	}
+	unit := func(precision, scale int, value int64) *exprtree.Node {
+		return &exprtree.Node{Op: exprtree.Literal, Type: decimalOf(int32(precision), int32(scale)), Value: decimal128.FromI64(value)}
+	}
+	small := b.node(exprtree.Multiply, decimalOf(maximumPrecision, t.Scale+int32(before)), x, unit(before, before, 1))
+	whole := b.cast(small, decimalOf(maximumPrecision, 0))
+	power, err := literalNode(powerOfTen(int32(before)).String(), decimalOf(int32(before)+1, 0))
+	if err != nil {
+		return nil, err
+	}
+	return b.cast(b.node(exprtree.Multiply, decimalOf(maximumPrecision, 0), whole, power), to), nil
 }

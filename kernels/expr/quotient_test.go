@@ -9,11 +9,13 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
@@ -147,6 +149,70 @@ func TestRoundDigits(t *testing.T) {
 			require.ErrorContains(t, err, "they have to be -300 to 300")
 		}
 	})
+}
+
+// TestRoundDecimals compares with math/big, at halves and at the ends of the types.
+func TestRoundDecimals(t *testing.T) {
+	types := []*arrow.Decimal128Type{{Precision: 9, Scale: 2}, {Precision: 38}, {Precision: 38, Scale: 38}, {Precision: 38, Scale: 20}, {Precision: 3, Scale: 3}}
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		values := exprtest.NewValues(property.Random(t).Uint64())
+		for _, of := range types {
+			b := array.NewDecimal128Builder(arrowmemory.DefaultAllocator, of)
+			for range 200 {
+				b.Append(values.Decimal(of))
+			}
+			for digit := range int(of.Precision) {
+				half := new(big.Int).Mul(big.NewInt(5), power(digit))
+				for _, x := range []*big.Int{half, new(big.Int).Sub(half, big.NewInt(1)), new(big.Int).Neg(half)} {
+					b.Append(decimal128.FromBigInt(x))
+				}
+			}
+			decimals := b.NewDecimal128Array()
+			b.Release()
+			table := tableOf(t, mgr, decimals)
+			for _, digits := range []int{0, 1, 2, 5, 19, 38, -1, -3, -17, -38} {
+				e := a.RoundDigits(digits)
+				if digits == 0 && of.Scale == 2 {
+					e = a.Round()
+				}
+				results, err := expr.Evaluate(ctx, table, []expr.Expr{e})
+				if digits <= int(of.Scale)-38 && digits < 0 {
+					require.ErrorIs(t, err, expr.ErrType)
+					continue
+				}
+				require.NoError(t, err)
+				got := arrayOf(t, results[0]).(*array.Decimal128)
+				to := got.DataType().(*arrow.Decimal128Type)
+				require.Equal(t, min(int32(max(digits, 0)), of.Scale), to.Scale)
+				for i := range decimals.Len() {
+					want := roundedDecimal(decimals.Value(i).BigInt(), int(of.Scale), digits)
+					if want.CmpAbs(power(int(to.Precision))) >= 0 {
+						require.True(t, got.IsNull(i), "%v of %v to %d digits", decimals.Value(i).BigInt(), of, digits)
+						continue
+					}
+					require.Equal(t, want.String(), got.Value(i).BigInt().String(), "%v of %v to %d digits", decimals.Value(i).BigInt(), of, digits)
+				}
+				require.NoError(t, results[0].Release())
+			}
+			decimals.Release()
+		}
+	})
+}
+
+func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+
+// roundedDecimal returns the unscaled value of a decimal that is rounded half away from zero to digits.
+func roundedDecimal(x *big.Int, scale, digits int) *big.Int {
+	if digits >= scale {
+		return x
+	}
+	unit := power(scale - digits)
+	rounded, rest := new(big.Int).QuoRem(x, unit, new(big.Int))
+	if rest.Lsh(rest, 1).CmpAbs(unit) >= 0 {
+		rounded.Add(rounded, big.NewInt(int64(x.Sign())))
+	}
+	return rounded.Mul(rounded, power(max(-digits, 0)))
 }
 
 // roundedText rounds to digits by way of text.

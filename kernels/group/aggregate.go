@@ -20,7 +20,10 @@ type Aggregate struct {
 	limit    int
 	// separator is that of Join.
 	separator string
-	name      string
+	skipNulls bool
+	// masked is set if where is the condition of the query alone, which a row of each group meets.
+	masked bool
+	name   string
 }
 
 // function is the function of an aggregate.
@@ -134,14 +137,14 @@ func ArgMin(e expr.Expr) Aggregate { return Aggregate{function: rowOfMinimum, va
 // ArgMax is the number of the first row of the table that has the largest value.
 func ArgMax(e expr.Expr) Aggregate { return Aggregate{function: rowOfMaximum, value: e} }
 
-// First is the value of the first row in which an expression is not null.
+// First is the value of the first row, null if it is null there: see [Aggregate.SkipNulls].
 func First(e expr.Expr) Aggregate { return Aggregate{function: first, value: e} }
 
-// Last is the value of the last row in which an expression is not null.
+// Last is the value of the last row, null if it is null there: see [Aggregate.SkipNulls].
 func Last(e expr.Expr) Aggregate { return Aggregate{function: last, value: e} }
 
-// AnyValue is one of the values. Which one is not specified, but it is the same in every
-// run.
+// AnyValue is one of the values that are not null. Which one is not specified, but it is the
+// same in every run.
 func AnyValue(e expr.Expr) Aggregate { return Aggregate{function: anyValue, value: e} }
 
 // Median is the [Quantile] of 0.5.
@@ -164,7 +167,8 @@ func CountDistinct(e expr.Expr, others ...expr.Expr) Aggregate {
 // first.
 func Mode(e expr.Expr) Aggregate { return Aggregate{function: mode, value: e} }
 
-// Collect is the list of the values, in the order of the rows.
+// Collect is the list of the values, in the order of the rows. Nulls are elements of it: see
+// [Aggregate.SkipNulls].
 func Collect(e expr.Expr) Aggregate { return Aggregate{function: collect, value: e} }
 
 // Join is the strings of the group in the order of the rows, with a separator between them.
@@ -190,6 +194,18 @@ func (a Aggregate) Where(condition expr.Expr) Aggregate {
 	}
 	a.where = condition
 	return a
+}
+
+// SkipNulls makes First, Last and Collect skip rows in which the value is null. The other
+// aggregates always skip them, and refuse it.
+func (a Aggregate) SkipNulls() Aggregate {
+	a.skipNulls = true
+	return a
+}
+
+// keepsNulls reports whether the function takes nulls for values.
+func (a Aggregate) keepsNulls() bool {
+	return !a.skipNulls && (a.function == first || a.function == last || a.function == collect)
 }
 
 // As sets the name of the aggregate's column in the result. The default name is the result
@@ -229,6 +245,9 @@ func (a Aggregate) String() string {
 		s += fmt.Sprintf(", %d", a.limit)
 	}
 	s += ")"
+	if a.skipNulls {
+		s += " skip nulls"
+	}
 	if !a.where.IsZero() {
 		s += fmt.Sprintf(" where %v", a.where)
 	}

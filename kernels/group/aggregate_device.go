@@ -106,7 +106,7 @@ func (g *grouping) launch(call *op.Call, readers []reader, stage uint32) error {
 
 // onDevice writes the results of all groups.
 func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
-	freedom := uint64(f.freedom)
+	argument := max(uint64(f.freedom), f.factor) // a step has one of them
 	states := make([]any, mostStates)
 	for i := range states {
 		states[i] = memory.Slice[uint8]{}
@@ -118,7 +118,7 @@ func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
 	for i, n := range f.words {
 		words |= uint32(n) << (4 * i)
 	}
-	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), freedom}, states...)
+	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), argument}, states...)
 	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), kernels.Struct(fields...))
 }
 

@@ -354,7 +354,7 @@ func (f *fewRows) parameters(w *kernels.Words, readers []reader, words, room, sl
 			length |= lengths[state] << (4 * j)
 		}
 		addHalves(w, uint32(o.finish), uint32(is), word(isSigned), word(least), word(o.counted), uint32(len(o.states)), length, 0)
-		w.Add(uint64(o.freedom))
+		w.Add(max(uint64(o.freedom), o.factor)) // a step has one of them
 		w.Add(at)
 		addSlice(w, buffers[2+2*(len(f.keys)+i)])
 		addSlice(w, buffers[1+2*(len(f.keys)+i)])

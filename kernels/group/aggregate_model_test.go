@@ -189,8 +189,10 @@ var modelAggregates = []modelled{
 		}
 		return fmt.Sprint(c.extreme(rows, -1))
 	}},
-	{"first", group.First, any_, func(c modelColumn, rows, _ []int) string { return c.text(rows, 0) }},
-	{"last", group.Last, any_, func(c modelColumn, rows, _ []int) string { return c.text(rows, len(rows)-1) }},
+	{"first", group.First, any_, func(c modelColumn, _, all []int) string { return c.text(all, 0) }},
+	{"last", group.Last, any_, func(c modelColumn, _, all []int) string { return c.text(all, len(all)-1) }},
+	{"first value", skipping(group.First), any_, func(c modelColumn, rows, _ []int) string { return c.text(rows, 0) }},
+	{"last value", skipping(group.Last), any_, func(c modelColumn, rows, _ []int) string { return c.text(rows, len(rows)-1) }},
 	{"any", group.Any, is(arrow.BOOL), func(c modelColumn, rows, _ []int) string {
 		return c.truth(rows, func(ones int) bool { return ones > 0 })
 	}},
@@ -216,11 +218,16 @@ var modelAggregates = []modelled{
 	}},
 	{"median", group.Median, number, func(c modelColumn, rows, _ []int) string { return c.quantile(rows, 0.5) }},
 	{"quantile", func(e expr.Expr) group.Aggregate { return group.Quantile(e, 0.3) }, number, func(c modelColumn, rows, _ []int) string { return c.quantile(rows, 0.3) }},
-	{"collect", group.Collect, any_, func(c modelColumn, rows, _ []int) string { return fmt.Sprint(c.textsOf(rows)) }},
+	{"collect", group.Collect, any_, func(c modelColumn, _, all []int) string { return fmt.Sprint(c.textsOf(all)) }},
+	{"collect values", skipping(group.Collect), any_, func(c modelColumn, rows, _ []int) string { return fmt.Sprint(c.textsOf(rows)) }},
 	{"join", func(e expr.Expr) group.Aggregate { return group.Join(e, ", ") }, is(arrow.STRING), joined(", ")},
 	{"join without separator", func(e expr.Expr) group.Aggregate { return group.Join(e, "") }, is(arrow.STRING), joined("")},
 	{"largest", func(e expr.Expr) group.Aggregate { return group.Largest(e, 2) }, ordered, func(c modelColumn, rows, _ []int) string { return c.firstOf(rows, -1, 2) }},
 	{"smallest", func(e expr.Expr) group.Aggregate { return group.Smallest(e, 3) }, ordered, func(c modelColumn, rows, _ []int) string { return c.firstOf(rows, 1, 3) }},
+}
+
+func skipping(f func(expr.Expr) group.Aggregate) func(expr.Expr) group.Aggregate {
+	return func(e expr.Expr) group.Aggregate { return f(e).SkipNulls() }
 }
 
 func joined(separator string) func(c modelColumn, rows, _ []int) string {

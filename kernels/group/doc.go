@@ -31,8 +31,9 @@
 //
 // # Aggregates
 //
-// Nulls are skipped, and [Aggregate.Where] selects rows. An aggregate without values is
-// null; counts are 0 and lists empty. The types are those of package reduce, and:
+// Nulls are skipped, except by First, Last and Collect without [Aggregate.SkipNulls], and
+// [Aggregate.Where] selects rows. An aggregate without values is null; counts are 0 and lists
+// empty. The types are those of package reduce, and:
 //
 //	Sum, Product, Mean, Count, …    as in package reduce; no products of floats
 //	Min, Max                        any type with an order              the same
@@ -49,8 +50,8 @@
 // Min and Max skip NaN if there are numbers, and −0 is less than 0. ArgMin and ArgMax
 // return row numbers of the table, counted from ByOptions.FirstRow. Decimals of 256 bits have
 // no sums, means and products, and lists are no keys: the error wraps
-// device.ErrNotSupported. A sum of integers or decimals that overflows its type
-// is null. Results are the same on every device, bit for bit.
+// device.ErrNotSupported. A sum of integers or decimals, and a mean of
+// decimals, that overflows its type is null. Results are the same on every device, bit for bit.
 //
 // # Sums of floats
 //
@@ -63,6 +64,57 @@
 // combine them with some 100 bits: if the mean is a billion times the spread, twelve digits
 // of a variance are left, and equal values have the variance 0.
 // Powers beyond the range of float64 give infinities or NaN.
+//
+// # How groups are found
+//
+// The first way that applies is taken. Facts are measured on the device: the ranges of
+// integer keys, the bounds of short strings, and an estimate of the number of groups (a
+// HyperLogLog sketch of 2,048 registers, made by the pass that finds the range). Columns
+// remember them, so only the first call by a key waits.
+//
+//	way               applies to                                             file
+//	one launch        up to 4,096 rows, at most four keys of numbers and     aggregate_few.cu
+//	                  twelve aggregates made of states
+//	dense keys        up to four integers of small ranges: the place of a    dense.go
+//	                  row among all combinations is its group
+//	partitions        up to 2²⁸ places, four for each row: rows move to      partition.go
+//	                  partitions of some thousand places, and a block adds
+//	                  up each in shared memory
+//	hashes            one key of any range with many groups: the same, by    partition_hash.go
+//	                  the first bits of a hash
+//	hash table        everything else: each row gets the number of its       pack.go
+//	                  group; several keys are packed into one word before
+//
+// Strings of up to 16 bytes become numbers by their bounds, without a hash table (texts.go).
+// Integers in a range below 2²⁰ are found in a table with a place for each. The host and calls
+// with MaxGroups do not measure ranges.
+//
+// # How rows are added
+//
+// A state is a few words of 64 bits that begin as zero. Each change is an integer operation
+// that commutes, so the order of the threads has no effect.
+//
+//	way               applies to                                             file
+//	tiles             the slots of all groups fit shared memory, in up to    tiles.cu,
+//	                  eight slices; expressions are computed in the same     tile_columns.cu,
+//	                  kernel                                                 tile_values.cu
+//	records           some hundred thousand groups: a record of up to 64     records.cu
+//	                  bytes for each, which stays in the L2 cache
+//	partitions        the groups of the partitions above                     partition_groups.cu
+//	slots             all others: frequent groups have slots in shared       accumulate.cu
+//	                  memory, the others change global memory
+//
+// Sums of floats take one pass if a window of 94 bits, which a sample chooses, holds the
+// values. Values outside it are listed, at most one in 256 rows, and otherwise a second pass
+// finds the exponents first. Moments of integers are sums of integers; products of floats
+// take two passes (tile_powers.cu). Quantiles of many rows are selected without a sort
+// (quantile.go), and so are up to eight largest values (tops.go); others sort by group and
+// value.
+//
+// If a budget is too small for all rows together, Aggregate reads the rows in chunks and
+// merges their partial results, and divides the groups by a hash if their states do not fit
+// (divide.go). The sums stay the same, bit for bit. docs/measurements has the figures that
+// chose these ways.
 //
 // # Equal values
 //

@@ -3,11 +3,11 @@ package group
 import (
 	"context"
 	"math"
-	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/parallel"
@@ -26,6 +26,8 @@ type finishing struct {
 	// counted is set if the last state counts the values.
 	counted bool
 	freedom int
+	// factor is that of finishMeanDecimal.
+	factor uint64
 	// is is the form of the result, and signs the form of the values.
 	is       form
 	isSigned bool
@@ -35,7 +37,7 @@ type finishing struct {
 
 // finishingOf returns the last step of an aggregate without its states.
 func (r *run) finishingOf(o *output) (finishing, error) {
-	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom}
+	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom, factor: o.factor}
 	var err error
 	f.is, f.isSigned, f.least, err = r.plan.form(o)
 	return f, err
@@ -144,7 +146,7 @@ func (f *finishing) value(states [][]uint64) (value [2]uint64, ok bool) {
 		}
 		return value, first[1] == 0
 	case finishDecimal:
-		return [2]uint64(first[:2]), fitsDecimal(wide(first))
+		return [2]uint64(first[:2]), aggregate.FitsDecimal([3]uint64(first))
 	case finishProduct:
 		value[0] = first[0] ^ 1
 	case finishExtreme:
@@ -154,7 +156,7 @@ func (f *finishing) value(states [][]uint64) (value [2]uint64, ok bool) {
 		x, _ := total.round(0)
 		value[0] = realBits(x / float64(n))
 	case finishMeanDecimal:
-		value = meanDecimal(wide(first), n)
+		return aggregate.DecimalMean([3]uint64(first), n, f.factor)
 	case finishFloat:
 		value[0] = realBits(floatSum(first).high)
 	case finishMeanFloat:
@@ -277,32 +279,3 @@ func scaledCovariance(xy, x, y double, n float64) double {
 // covarianceError bounds the error of scaledCovariance, relative to its terms. Each product
 // has an error below 2⁻¹⁰², relative to its value.
 const covarianceError = 0x1p-100
-
-// tooLong is the smallest number of 39 digits.
-var tooLong = wide{0x98a224000000000, 0x4b3b4ca85a86c47a}
-
-// fitsDecimal reports whether a number has at most 38 digits.
-func fitsDecimal(x wide) bool {
-	if x.isNegative() {
-		x = x.negate()
-	}
-	return x[2] == 0 && (x[1] < tooLong[1] || x[1] == tooLong[1] && x[0] < tooLong[0])
-}
-
-// meanDecimal returns x / n rounded half away from zero.
-func meanDecimal(x wide, n uint64) [2]uint64 {
-	negative := x.isNegative()
-	if negative {
-		x = x.negate()
-	}
-	high, rest := bits.Div64(x[2]%n, x[1], n)
-	low, rest := bits.Div64(rest, x[0], n)
-	mean := wide{low, high}
-	if rest >= n-rest {
-		mean = mean.add(wide{1})
-	}
-	if negative {
-		mean = mean.negate()
-	}
-	return [2]uint64(mean[:2])
-}

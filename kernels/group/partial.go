@@ -82,6 +82,9 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: p.inputs[o.value].of},
 				stateColumn{accumulator: -1, output: i, value: -1, of: o.of, rows: true})
 		case o.method == byRow:
+			if o.numbersRows() {
+				columns = append(columns, stateColumn{accumulator: -1, output: i, value: -1, of: arrow.PrimitiveTypes.Int64, rows: true})
+			}
 			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: o.of})
 		case o.method == bySegment:
 			for _, value := range append([]int{o.value}, o.others...) {
@@ -158,6 +161,7 @@ func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
 	}
 	o := r.plan.outputs[s.output]
 	if s.rows {
+		o.of = s.of
 		return r.rowNumbers(&o)
 	}
 	if o.method == byRow || o.findsRow() {
@@ -338,6 +342,9 @@ func (p *plan) merging(list []stateColumn) *plan {
 			a.other, a.where = i, -1
 			if a.kind == firstGreatest {
 				a.value = m.rank(i)
+			}
+			if o.aggregate.keepsNulls() {
+				a.other = o.rows
 			}
 			o.states = []int{m.accumulate(a)}
 		case !o.collected:

@@ -305,7 +305,7 @@ func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
 		}
 		made.nullable = required != 0
 	}
-	made.nullable = made.nullable || o.finish == finishInteger || o.finish == finishDecimal
+	made.nullable = made.nullable || o.finish == finishInteger || o.finish == finishDecimal || o.finish == finishMeanDecimal
 	p.outputs = append(p.outputs, made)
 	return true, nil
 }

@@ -298,7 +298,7 @@ func (p *partitioning) aggregate() error {
 		if i < len(p.outputs) {
 			o = p.outputs[i]
 		}
-		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.is), word(o.isSigned), word(o.least), uint32(o.width), uint32(0),
+		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.is), word(o.isSigned), word(o.least), uint32(o.width), uint32(o.factor),
 			o.values, o.validity))
 	}
 	shared := uint32(4*p.words) << p.bits

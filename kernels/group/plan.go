@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -25,7 +26,7 @@ const (
 	finishProduct     // a product
 	finishExtreme     // the value of an image
 	finishMean        // a sum of 128 bits divided by the count
-	finishMeanDecimal // a sum of 192 bits divided by the count, half away from zero
+	finishMeanDecimal // a sum of 192 bits times a factor, divided by the count: aggregate.DecimalMean
 	finishFloat       // a sum of floats
 	finishMeanFloat   // the same divided by the count
 	finishVariance
@@ -63,6 +64,8 @@ type output struct {
 	states  []int
 	counted bool
 	freedom int
+	// factor is that of finishMeanDecimal.
+	factor uint64
 	// signed is set for sums of signed integers.
 	signed bool
 	// collected is set if value and others are lists of the values, of partial results.
@@ -77,6 +80,12 @@ type output struct {
 
 // findsRow reports whether the result is the number of a row.
 func (o *output) findsRow() bool { return o.method == byState && o.finish == finishRow }
+
+// numbersRows reports whether a partial result has the numbers of the rows besides the values. They
+// tell a null that is the value of a row from a group without a row that meets the condition.
+func (o *output) numbersRows() bool {
+	return o.method == byRow && o.aggregate.keepsNulls() && (o.where >= 0 && !o.aggregate.masked || o.rows >= 0)
+}
 
 // input is a column that aggregates read.
 type input struct {
@@ -118,6 +127,9 @@ func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
 	o = output{aggregate: a, value: -1, where: -1, rows: -1, freedom: a.freedom}
 	if a.function == none || a.function >= functions {
 		return o, fmt.Errorf("no function: make aggregates with Sum, Min and so on: %w", device.ErrInvalidValue)
+	}
+	if a.skipNulls && a.function != first && a.function != last && a.function != collect {
+		return o, fmt.Errorf("%s always skips nulls, or has no values: leave out SkipNulls: %w", functionNames[a.function], device.ErrInvalidValue)
 	}
 	if a.hasValue() {
 		if o.value, err = p.expression(schema, a.valueIn(schema)); err != nil {
@@ -279,6 +291,9 @@ func (p *plan) output(o *output) error {
 		o.makes(p.inputs[o.value].of, finishRow)
 		o.method, o.nullable = byRow, true
 		found := accumulator{kind: greatest, value: -1, other: o.value, where: o.where, least: o.aggregate.function != last}
+		if o.aggregate.keepsNulls() {
+			found.other = -1
+		}
 		o.states = []int{p.accumulate(found)}
 		return nil
 	case minimum, maximum, rowOfMinimum, rowOfMaximum:
@@ -377,9 +392,11 @@ func (p *plan) sum(o *output, t arrow.DataType, l layout.Layout, class layout.Cl
 		}
 	case layout.Decimal:
 		kind = sumDecimals
-		o.makes(&arrow.Decimal128Type{Precision: 38, Scale: l.Storage.(*arrow.Decimal128Type).Scale}, finishDecimal)
+		decimals := l.Storage.(*arrow.Decimal128Type)
+		o.makes(&arrow.Decimal128Type{Precision: 38, Scale: decimals.Scale}, finishDecimal)
 		if isMean {
-			o.makes(t, finishMeanDecimal)
+			o.makes(aggregate.MeanOfDecimals(decimals), finishMeanDecimal)
+			o.factor = aggregate.MeanFactor(decimals)
 		}
 	default:
 		kind = sumIntegers

@@ -24,8 +24,8 @@ import (
 type members struct {
 	run *run
 	o   *output
-	// rows is a table of the numbers and the values, without nulls and rows for which the
-	// condition is not true.
+	// rows is a table of the numbers and the values, without rows for which the condition is not
+	// true, and without nulls if the aggregate skips them.
 	rows *buffer.Buffer
 
 	owned owned
@@ -83,7 +83,7 @@ func (m *members) find() error {
 			return err
 		}
 		names, columns = append(names, memberName(1+i)), append(columns, c)
-		if c.NullCount() != 0 {
+		if c.NullCount() != 0 && !o.aggregate.keepsNulls() {
 			condition = both(condition, expr.Col(memberName(1+i)).IsValid())
 		}
 	}

@@ -80,6 +80,7 @@ func masked(aggregates []Aggregate, condition expr.Expr) []Aggregate {
 	restricted := make([]Aggregate, len(aggregates))
 	for i, a := range aggregates {
 		restricted[i] = a.As(a.Name()).Where(condition)
+		restricted[i].masked = a.where.IsZero()
 	}
 	return restricted
 }

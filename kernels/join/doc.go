@@ -22,6 +22,27 @@
 // is set. Then null matches null. A time that the finer of two units does not hold, such as the year
 // 9999 in nanoseconds, matches nothing.
 //
+// # Results
+//
+//	Inner         pairs that match: columns of the left table, then of the right one
+//	Left, Right   these, and rows of the one side without a match
+//	Full          these, and rows of both sides; a key of one name has the value that exists
+//	Semi, Anti    left rows with a match, without one
+//	Cross         all pairs
+//
+// A right column gets a suffix if the left table has its name. A right key of the same name
+// as its left key is left out. Rows are in the order of the larger table, then of the smaller
+// one; LeftOrder is by left rows, then right rows, right rows without a match last. A result of
+// more than MaxRows or 2³¹−1 rows is a [*TooManyRowsError].
+//
+// # Memory and waits
+//
+// A join needs 16 bytes for each row of the probe side and 8 for each pair. On a GPU the build
+// side takes 6 to 8 bytes for each row, 12 to 20 more if keys repeat, and 8 for keys that are
+// not one integer; on the host 32. The host waits for the number of pairs and whether build
+// keys repeat, together, and again for the number of pairs if they do; with a condition for
+// the pairs that meet it; in right and full joins for the rows without a match.
+//
 // # Parts
 //
 // [Build] prepares a right table once for any number of left tables, such as the batches of a
@@ -48,4 +69,14 @@
 // compacted if some have none. Of others the pairs are counted, their number is read by the host, and
 // each pair is written by one thread of a GPU. So the time depends on the number of pairs, not on how
 // they are distributed over the keys.
+//
+// A slot of the hash table has 32 bits, the number of a row and a tag of its hash, so that the
+// table of ten million rows stays in the L2 cache. The insertion stops when a key comes twice;
+// then the rows are sorted by slot, so no thread follows a chain. Strings, decimals and
+// dictionaries of both sides are numbered together first.
+//
+// AsOf on a GPU makes one word of the keys in By, the as-of key and the row, sorts the right
+// words, brings the left ones into the same blocks by their leading digits, and searches in
+// shared memory. Words of more than 64 bits, and the host, sort the right rows and search.
+// Range sorts the right rows and searches with both bounds.
 package join

@@ -29,7 +29,7 @@
 //	Min, Max                     numbers, decimals, bool, dates,  the same
 //	                             times, timestamps, durations
 //	Mean                         numbers, bool                    float64
-//	                             decimal128(p, s)                 the same, half away from zero
+//	                             decimal128(p, s)                 decimal128(p + 4, s + 4)
 //	Variance, StdDev             numbers                          float64
 //	Any, All                     bool                             bool
 //	ArgMin, ArgMax               as Min and Max                   int64
@@ -44,8 +44,9 @@
 //
 // A sum of integers, decimals or durations that overflows its type is null, never a
 // wrong number: the accumulator has more bits than any number of rows needs, 128 for
-// integers and 192 for decimals. Means use these sums and do not overflow. Products of
-// integers wrap around.
+// integers and 192 for decimals. Means use these sums. Those of decimals are rounded half
+// away from zero; their type has at most 38 digits, as docs/expressions.md
+// describes, and a mean of more is null. Products of integers wrap around.
 //
 // # Order and error of float sums
 //

@@ -42,6 +42,7 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 		b.Void("st.global."+instruction, ptx.Register(fmt.Sprintf("[%s+%d]", base, offset)), value)
 	}
 	valid := ptx.Register("")
+	var mean []ptx.Register
 	switch r.finish {
 	case finishCount:
 		store("b64", offset, first[0])
@@ -55,8 +56,12 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 		valid = b.Op(ptx.Predicate, "setp.ne.s64", first[len(first)-1], number(int64(aggregate.NoRow)))
 	default:
 		valid = b.Op(ptx.Predicate, "setp.ne.u64", second[0], "0")
-		if r.finish == finishSum {
+		switch r.finish {
+		case finishSum:
 			valid = b.Op(ptx.Predicate, "and.pred", valid, w.fits(w.plan.states[r.first], first))
+		case finishMeanDecimal:
+			mean = w.decimalMean(first, b.Op(ptx.Word64, "max.u64", second[0], "1"), r.factor)
+			valid = b.Op(ptx.Predicate, "and.pred", valid, w.fits(w.plan.states[r.first], mean))
 		}
 	}
 	store("u8", offset+validityOffset, b.Op(ptx.Word32, "selp.u32", "1", "0", valid))
@@ -79,7 +84,6 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 		}
 		store("b64", offset, w.canonical(x))
 	case finishMeanDecimal:
-		mean := w.divide(first, b.Op(ptx.Word64, "max.u64", second[0], "1"))
 		store("b64", offset, mean[0])
 		store("b64", offset+8, mean[1])
 	case finishFloat:
@@ -161,9 +165,9 @@ func (w *writer) fits(s state, sum []ptx.Register) ptx.Register {
 	case s.kind == aggregate.SumDecimal:
 		magnitude, _ := w.magnitude(sum)
 		none := b.Op(ptx.Predicate, "setp.eq.u64", magnitude[2], "0")
-		less := b.Op(ptx.Predicate, "setp.lt.u64", magnitude[1], hexadecimal(tooLong[1]))
-		equal := b.Op(ptx.Predicate, "setp.eq.u64", magnitude[1], hexadecimal(tooLong[1]))
-		low := b.Op(ptx.Predicate, "setp.lt.u64", magnitude[0], hexadecimal(tooLong[0]))
+		less := b.Op(ptx.Predicate, "setp.lt.u64", magnitude[1], hexadecimal(aggregate.TooLong[1]))
+		equal := b.Op(ptx.Predicate, "setp.eq.u64", magnitude[1], hexadecimal(aggregate.TooLong[1]))
+		low := b.Op(ptx.Predicate, "setp.lt.u64", magnitude[0], hexadecimal(aggregate.TooLong[0]))
 		less = b.Op(ptx.Predicate, "or.pred", less, b.Op(ptx.Predicate, "and.pred", equal, low))
 		return b.Op(ptx.Predicate, "and.pred", none, less)
 	case isSigned(s.form):
@@ -198,16 +202,12 @@ func (w *writer) negateIf(x []ptx.Register, when ptx.Register) []ptx.Register {
 	return negated
 }
 
-// divide divides a sum of decimals by a count of at most 63 bits and rounds half away
-// from zero. It is a long division, one bit at a time, which one thread runs once. The
-// mean has no more bits than the values.
-func (w *writer) divide(sum []ptx.Register, count ptx.Register) []ptx.Register {
+// decimalMean is [aggregate.DecimalMean]: the sum of decimals times a factor, divided by a count of at
+// most 63 bits. It is a long division, one bit at a time, which one thread runs once.
+func (w *writer) decimalMean(sum []ptx.Register, count ptx.Register, factor uint64) []ptx.Register {
 	b := w.b
 	magnitude, negative := w.magnitude(sum)
-	words := make([]ptx.Register, len(magnitude))
-	for i, word := range magnitude {
-		words[i] = b.Op(ptx.Word64, "mov.u64", word)
-	}
+	words := w.times(magnitude, factor)
 	rest := b.Op(ptx.Word64, "mov.u64", "0")
 	bits := b.Op(ptx.Word32, "mov.u32", number(64*len(words)))
 	again := b.Label()
@@ -221,18 +221,33 @@ func (w *writer) divide(sum []ptx.Register, count ptx.Register) []ptx.Register {
 		b.Move("shl.b64", words[i], words[i], "1")
 		b.Move("or.b64", words[i], words[i], b.Op(ptx.Word64, "shr.u64", words[i-1], "63"))
 	}
-	low, high := words[0], words[1]
-	b.Move("shl.b64", low, low, "1")
+	b.Move("shl.b64", words[0], words[0], "1")
 	fits := b.Op(ptx.Predicate, "setp.ge.u64", rest, count)
 	b.Emit("@%s sub.s64 %s, %s, %s", fits, rest, rest, count)
-	b.Emit("@%s or.b64 %s, %s, 1", fits, low, low)
+	b.Emit("@%s or.b64 %s, %s, 1", fits, words[0], words[0])
 	b.Move("sub.s32", bits, bits, "1")
 	b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", bits, "0"), again)
 
 	up := b.Op(ptx.Predicate, "setp.ge.u64", rest, b.Op(ptx.Word64, "sub.s64", count, rest))
-	increment := b.Op(ptx.Word64, "selp.u64", "1", "0", up)
-	b.Move("add.s64", low, low, increment)
-	carried := b.Op(ptx.Predicate, "setp.lt.u64", low, increment)
-	b.Move("add.s64", high, high, b.Op(ptx.Word64, "selp.u64", "1", "0", carried))
-	return w.negateIf([]ptx.Register{low, high}, negative)
+	carry := b.Op(ptx.Word64, "selp.u64", "1", "0", up)
+	for i, word := range words {
+		b.Move("add.s64", words[i], word, carry)
+		carry = b.Op(ptx.Word64, "selp.u64", "1", "0", b.Op(ptx.Predicate, "setp.lt.u64", words[i], carry))
+	}
+	return w.negateIf(words, negative)
+}
+
+// times returns the product of a number of several words, the lowest word first, and a factor, in as
+// many words.
+func (w *writer) times(x []ptx.Register, factor uint64) []ptx.Register {
+	b := w.b
+	product := make([]ptx.Register, len(x))
+	carry := ptx.Register("0")
+	for i, word := range x {
+		low := b.Op(ptx.Word64, "mul.lo.u64", word, hexadecimal(factor))
+		product[i] = b.Op(ptx.Word64, "add.s64", low, carry)
+		above := b.Op(ptx.Word64, "selp.u64", "1", "0", b.Op(ptx.Predicate, "setp.lt.u64", product[i], low))
+		carry = b.Op(ptx.Word64, "add.s64", b.Op(ptx.Word64, "mul.hi.u64", word, hexadecimal(factor)), above)
+	}
+	return product
 }

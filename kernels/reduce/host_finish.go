@@ -43,7 +43,9 @@ func (p *plan) finishHost(r result, partials [][]uint64) (value [16]byte, valid 
 		copy(words[:], first)
 		valid = valid && fitsHost(p.states[r.first], first)
 	case finishMeanDecimal:
-		words = divideHost([3]uint64(first), max(second[0], 1))
+		var fits bool
+		words, fits = aggregate.DecimalMean([3]uint64(first), max(second[0], 1), r.factor)
+		valid = valid && fits
 	case finishFloat:
 		words[0] = narrowHost(math.Float64frombits(first[0]), width(r.kind))
 	default:
@@ -96,18 +98,11 @@ func sumAsFloat(s state, sum []uint64) float64 {
 	return x
 }
 
-// tooLong is the smallest number of 39 digits, the low word first.
-var tooLong = [2]uint64{0x98a224000000000, 0x4b3b4ca85a86c47a}
-
 // fitsHost reports whether a sum fits the type of the result.
 func fitsHost(s state, sum []uint64) bool {
 	switch {
 	case s.kind == aggregate.SumDecimal:
-		magnitude := [3]uint64(sum)
-		if int64(sum[2]) < 0 {
-			magnitude = negate(magnitude)
-		}
-		return magnitude[2] == 0 && (magnitude[1] < tooLong[1] || magnitude[1] == tooLong[1] && magnitude[0] < tooLong[0])
+		return aggregate.FitsDecimal([3]uint64(sum))
 	case isSigned(s.form):
 		return sum[1] == uint64(int64(sum[0])>>63)
 	}
@@ -120,24 +115,4 @@ func negate(x [3]uint64) [3]uint64 {
 	middle, borrow := bits.Sub64(0, x[1], borrow)
 	high, _ := bits.Sub64(0, x[2], borrow)
 	return [3]uint64{low, middle, high}
-}
-
-// divideHost rounds half away from zero. The mean has no more bits than the values.
-func divideHost(sum [3]uint64, count uint64) [2]uint64 {
-	negative := int64(sum[2]) < 0
-	if negative {
-		sum = negate(sum)
-	}
-	high, rest := bits.Div64(sum[2]%count, sum[1], count)
-	low, rest := bits.Div64(rest, sum[0], count)
-	if rest >= count-rest {
-		var carry uint64
-		low, carry = bits.Add64(low, 1, 0)
-		high += carry
-	}
-	mean := [3]uint64{low, high}
-	if negative {
-		mean = negate(mean)
-	}
-	return [2]uint64(mean[:2])
 }

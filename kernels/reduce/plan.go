@@ -75,7 +75,8 @@ const (
 	// overflows the type of the result.
 	finishSum
 	// finishMean is the first state's sum divided by the second's count;
-	// finishMeanDecimal is rounded to an integer, half away from zero.
+	// finishMeanDecimal is that of the sum times a factor, rounded to an integer, half away from
+	// zero, or null if it has more than 38 digits.
 	finishMean
 	finishMeanDecimal
 	// finishVariance and finishDeviation use moments.
@@ -93,6 +94,8 @@ type result struct {
 	// result is null.
 	first, second int
 	freedom       int
+	// factor is that of finishMeanDecimal.
+	factor uint64
 	// kind is the type of the result. If typeOf is not negative, the type is that of
 	// output number typeOf of the program, because a plan may serve programs with types
 	// that differ in ways that do not affect the kernel, such as the time zone.
@@ -263,7 +266,9 @@ func (p *plan) addMean(a wanted, t arrow.DataType, form aggregate.Form) (result,
 	case isFloat(form):
 		r.first = p.state(aggregate.SumFloat, form, a)
 	case form == aggregate.Wide:
-		r.first, r.finish, r.kind = p.state(aggregate.SumDecimal, form, a), finishMeanDecimal, t
+		decimals := layout.Storage(t).(*arrow.Decimal128Type)
+		r.first, r.finish, r.kind = p.state(aggregate.SumDecimal, form, a), finishMeanDecimal, aggregate.MeanOfDecimals(decimals)
+		r.factor = aggregate.MeanFactor(decimals)
 	default:
 		r.first = p.state(p.sumKind(form), form, a)
 	}

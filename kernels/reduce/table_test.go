@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -99,7 +100,7 @@ func checks(t arrow.DataType, x expr.Expr, all []cell, where []bool) []check {
 		add(reduce.Product(x), wrapped(product, t), 0)
 	case isDecimal:
 		add(reduce.Sum(x), held(exact, t), 0)
-		add(reduce.Mean(x), integer(halfAway(exact, max(count, 1))), 0)
+		add(reduce.Mean(x), decimalMean(exact, max(count, 1), t), 0)
 	case id == arrow.DURATION:
 		add(reduce.Sum(x), held(exact, t), 0)
 	}
@@ -118,6 +119,14 @@ func checks(t arrow.DataType, x expr.Expr, all []cell, where []bool) []check {
 		add(reduce.All(x), truth(exact.Int64() == count), 0)
 	}
 	return list
+}
+
+// decimalMean returns the mean of decimals of a type, or null if it has more than 38 digits.
+func decimalMean(sum *big.Int, count int64, of arrow.DataType) cell {
+	from := of.(*arrow.Decimal128Type)
+	digits := aggregate.MeanOfDecimals(from).Scale - from.Scale
+	scaled := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
+	return held(halfAway(scaled.Mul(scaled, sum), count), of)
 }
 
 // halfAway divides and rounds half away from zero.

@@ -19,6 +19,14 @@
 // depends on values; the documentation of each operator describes its waits. On the
 // host device they return when the result is complete.
 //
+// # How it works
+//
+// A filter by a mask counts kept rows, scans the counts, and compacts all columns of one width
+// in one launch. A filter by an expression evaluates the predicate, counts and compacts the
+// columns that the predicate has loaded in one pass. Take gathers eight rows for each lane, and
+// the same kernel records an index out of bounds. A result of a small slice with strings
+// waits for two offsets, which bound it better than its parent does.
+//
 // # Ownership
 //
 // Results are new columns, which the caller releases. All functions are safe for

@@ -10,5 +10,9 @@
 //
 // Strings and binaries of 32-bit and 64-bit offsets and dictionaries of them are operands.
 // Each distinct value of a dictionary is searched once. The results have the nulls of the
-// operand. Strings of 4 GiB and more have no matches.
+// operand. Strings of 4 GiB and more have no matches. Functions that make strings wait for the
+// number of their bytes.
+//
+// An automaton has at most 131,072 transitions, and a search that returns places or groups
+// keeps at most 128 positions: [a-z]{200} can be matched, but not found.
 package text

@@ -89,7 +89,7 @@ func (s search) Name() string {
 func (s search) Result(operands []arrow.DataType) (arrow.DataType, error) {
 	of, err := plain(operands[0])
 	if err == nil {
-		_, err = tablesOf(s)
+		err = s.check()
 	}
 	switch s.what {
 	case matches:
@@ -98,6 +98,12 @@ func (s search) Result(operands []arrow.DataType) (arrow.DataType, error) {
 		of = arrow.PrimitiveTypes.Int64
 	}
 	return of, err
+}
+
+// Prepare implements expr.Preparer: it compiles the pattern.
+func (s search) Prepare(ctx context.Context) error {
+	_, err := tablesOf(ctx, s)
+	return err
 }
 
 // Run implements expr.Operator. The values of a dictionary are searched once each.
@@ -125,7 +131,7 @@ func perValue(ctx context.Context, c *column.Column, options kernels.Options,
 }
 
 func (s search) column(ctx context.Context, c *column.Column, options kernels.Options) (*column.Column, error) {
-	t, err := tablesOf(s)
+	t, err := tablesOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -163,6 +163,22 @@ func TestRegularExpressions(t *testing.T) {
 	})
 }
 
+// TestReplaceByManyGroups has more groups than a word has bits.
+func TestReplaceByManyGroups(t *testing.T) {
+	const pattern, with = `^(.)(.)(.)(.)(.)(.)(.)(.)(.*)(.)`, "<$10 $9 $8 $7 $6 $5 $4 $3 $2 $1>"
+	oracle := regexp.MustCompile(pattern)
+	draw := func(r *rand.Rand) string { return regextest.Text(r, 12) }
+	eachSample(t, []int{75}, draw, func(t *testing.T, _ *memory.Manager, s sample) {
+		got := evaluate(t, s.column, text.Replace(expr.Col("text"), pattern, with))
+		defer got.Release()
+		for i := range s.rows {
+			if !s.null[i] {
+				require.Equal(t, oracle.ReplaceAllString(s.texts[i], with), bytesOf(got, i), s.texts[i])
+			}
+		}
+	})
+}
+
 // bytesOf returns a string or a binary.
 func bytesOf(a arrow.Array, i int) string {
 	if b, ok := a.(*array.Binary); ok {
@@ -196,8 +212,13 @@ func TestPatternErrors(t *testing.T) {
 	var refused *text.PatternError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, 2, refused.Position)
-	_, _, err = text.Find(in, `[a-z]{500}`).Type(schema)
-	require.ErrorIs(t, err, text.ErrPatternTooLarge)
+	large := text.Find(in, `[a-z]{500}`)
+	_, _, err = large.Type(schema)
+	require.NoError(t, err) // it is not compiled yet
+	require.ErrorIs(t, large.Not().Prepare(t.Context()), text.ErrPatternTooLarge)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.ErrorIs(t, text.Find(in, `[a-z]+a{9}`).Prepare(ended), context.Canceled)
 	_, _, err = text.Extract(in, `(a)b`, 2).Type(schema)
 	require.ErrorIs(t, err, expr.ErrLiteral)
 	require.ErrorContains(t, err, `group 2 of the pattern "(a)b", expected 0 to 1`)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -34,14 +35,14 @@ var kept struct {
 }
 
 // tablesOf compiles a search, or returns the tables of an earlier call.
-func tablesOf(s search) (*tables, error) {
+func tablesOf(ctx context.Context, s search) (*tables, error) {
 	kept.Lock()
 	t := kept.tables[s]
 	kept.Unlock()
 	if t != nil {
 		return t, nil
 	}
-	t, err := compile(s)
+	t, err := compile(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +55,23 @@ func tablesOf(s search) (*tables, error) {
 	return t, nil
 }
 
-func compile(s search) (*tables, error) {
+// check reports a pattern that is no regular expression, and a group that it does not have.
+func (s search) check() error {
+	groups, err := regex.Check(s.pattern)
+	if err == nil && (s.group < 0 || s.group > groups) {
+		err = fmt.Errorf("group %d of the pattern %q, expected 0 to %d: %w", s.group, s.pattern, groups, expr.ErrLiteral)
+	}
+	return err
+}
+
+func compile(ctx context.Context, s search) (*tables, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	t := &tables{}
 	switch s.what {
 	case replace:
-		r, err := regex.NewReplacer(s.pattern, s.with)
+		r, err := regex.NewReplacer(ctx, s.pattern, s.with)
 		if err != nil {
 			return nil, err
 		}
@@ -69,11 +82,8 @@ func compile(s search) (*tables, error) {
 			options.Groups, t.place = []int{s.group}, 2
 		}
 		var err error
-		if t.program, err = regex.Compile(s.pattern, options); err != nil {
+		if t.program, err = regex.Compile(ctx, s.pattern, options); err != nil {
 			return nil, err
-		}
-		if s.group < 0 || s.group > t.program.Groups() {
-			return nil, fmt.Errorf("group %d of the pattern %q, expected 0 to %d: %w", s.group, s.pattern, t.program.Groups(), expr.ErrLiteral)
 		}
 	}
 	t.lay()

@@ -3,7 +3,7 @@ package timezone
 import (
 	"fmt"
 	"math"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -11,10 +11,11 @@ import (
 )
 
 // table is the offsets of a zone. Offset i holds from second starts[i] since 1970 on, until
-// the next one. The first start is the least number.
+// the next one. The first start is the least number. walls[i] is the first second that the clock
+// has not shown before starts[i].
 type table struct {
-	starts, offsets []int64
-	slots           []uint64
+	starts, offsets, walls []int64
+	slots                  []uint64
 }
 
 // Years are in Gregorian cycles of 400 years, which all have the same days and days of the
@@ -46,9 +47,8 @@ func tableOf(name string) (*table, error) {
 	at := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).In(location)
 	start := int64(math.MinInt64)
 	for start < cycleEnd {
-		_, offset := at.Zone()
-		if n := len(made.offsets); n == 0 || made.offsets[n-1] != int64(offset) {
-			made.starts, made.offsets = append(made.starts, start), append(made.offsets, int64(offset))
+		if _, offset := at.Zone(); len(made.offsets) == 0 || made.offsets[len(made.offsets)-1] != int64(offset) {
+			made.add(start, int64(offset))
 		}
 		if at = next(at); at.IsZero() {
 			break
@@ -71,35 +71,38 @@ func next(at time.Time) time.Time {
 	return at.AddDate(0, 0, 1)
 }
 
-// offset returns the offset at a second since 1970, and the seconds from which and until which
-// it holds.
-func (t *table) offset(second int64) (offset, start, end int64) {
-	cycles := int64(0)
-	if second >= cycleEnd {
-		cycles = (second-cycleEnd)/cycleSeconds + 1
+// add appends an offset.
+func (t *table) add(start, offset int64) {
+	wall := start
+	if n := len(t.starts); n > 0 {
+		wall = max(t.walls[n-1], start+t.offsets[n-1])
 	}
-	i, found := slices.BinarySearch(t.starts, second-cycles*cycleSeconds)
-	if !found {
-		i--
-	}
-	start, end = t.starts[i], math.MaxInt64
-	if i > 0 {
-		start += cycles * cycleSeconds
-	}
-	if i+1 < len(t.starts) {
-		end = t.starts[i+1] + cycles*cycleSeconds
-	}
-	return t.offsets[i], start, end
+	t.starts, t.offsets, t.walls = append(t.starts, start), append(t.offsets, offset), append(t.walls, wall)
 }
 
-// shift returns what has to be added to a second of one clock for the other.
-func (t *table) shift(second int64, toInstant bool) int64 {
-	offset, start, end := t.offset(second)
-	if !toInstant {
-		return offset
+// find returns the last place of a list of seconds, starts or walls, that is not later than a second,
+// and the second in the part of the cycle that the table has.
+func find(list []int64, second int64) (place int, within int64) {
+	if second >= cycleEnd {
+		second -= ((second-cycleEnd)/cycleSeconds + 1) * cycleSeconds
 	}
-	if instant := second - offset; instant < start || instant >= end {
-		offset, _, _ = t.offset(instant)
+	return sort.Search(len(list), func(i int) bool { return list[i] > second }) - 1, second
+}
+
+// toLocal returns the offset of a second since 1970, which gives the time of the clock.
+func (t *table) toLocal(second int64) int64 {
+	place, _ := find(t.starts, second)
+	return t.offsets[place]
+}
+
+// toInstant returns what is added to a time that the clock shows, second and rest in a number of
+// units in a second, for the first instant at which it shows that time or a later one. So a time
+// that occurs twice is the first of both, and the times of a gap are the end of the gap.
+func (t *table) toInstant(second, rest, unit int64) int64 {
+	place, within := find(t.walls, second)
+	shift := -t.offsets[place]
+	if place > 0 && t.starts[place]-within > shift {
+		return (t.starts[place]-within)*unit - rest
 	}
-	return -offset
+	return shift * unit
 }

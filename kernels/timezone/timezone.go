@@ -36,10 +36,10 @@ var set = kernelset.Set{Files: code, Directory: "cuda"}
 // imports time/tzdata.
 func Local(e expr.Expr, zone string) expr.Expr { return expr.Apply(conversion{zone: zone}, e) }
 
-// Instant is the instant at which the wall clock of a zone shows e, a timestamp without a
-// zone: a timestamp of the same unit with the zone. A time that a clock shows twice, or
-// leaves out, when it is changed becomes the instant that time.Date returns. It is null if
-// the result exceeds 64 bits.
+// Instant is the first instant at which the wall clock of a zone shows e, a timestamp without a
+// zone, or a later time: a timestamp of the same unit with the zone. So a time that the clock
+// shows twice is the first of both, times that it leaves out are the first instant after the gap,
+// and the midnight of a day is the beginning of the day. It is null if the result exceeds 64 bits.
 func Instant(e expr.Expr, zone string) expr.Expr {
 	return expr.Apply(conversion{zone: zone, toInstant: true}, e)
 }
@@ -147,24 +147,25 @@ func (c conversion) onDevice(call *op.Call, in op.View, out op.Buffers, zone *ta
 		return err
 	}
 	n := len(zone.starts)
-	block, scratch, err := call.Scratch(8*uint64(n), 8*uint64(n), 8*slotCount)
+	block, scratch, err := call.Scratch(8*uint64(n), 8*uint64(n), 8*uint64(n), 8*slotCount)
 	if err != nil {
 		return err
 	}
 	starts, startsErr := memory.Reinterpret[int64](scratch[0])
 	offsets, offsetsErr := memory.Reinterpret[int64](scratch[1])
-	slots, slotsErr := memory.Reinterpret[uint64](scratch[2])
-	err = errors.Join(startsErr, offsetsErr, slotsErr)
+	walls, wallsErr := memory.Reinterpret[int64](scratch[2])
+	slots, slotsErr := memory.Reinterpret[uint64](scratch[3])
+	err = errors.Join(startsErr, offsetsErr, wallsErr, slotsErr)
 	if err == nil {
 		err = errors.Join(starts.Upload(call.Context(), call.Stream, zone.starts), offsets.Upload(call.Context(), call.Stream, zone.offsets),
-			slots.Upload(call.Context(), call.Stream, zone.slots))
+			walls.Upload(call.Context(), call.Stream, zone.walls), slots.Upload(call.Context(), call.Stream, zone.slots))
 	}
 	if err == nil {
 		capacity := in.Column.Len()
 		grid := device.Dim3{X: uint32(min((capacity+tileRows-1)/tileRows, mostBlocks))}
 		err = kernel.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, out.Values, out.Valid,
 			in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows), uint64(capacity), unitArgument(unit), choice,
-			kernels.Struct(starts, offsets, slots, uint64(n), cycleEnd, int64(cycleSeconds)))
+			kernels.Struct(starts, offsets, walls, slots, uint64(n), cycleEnd, int64(cycleSeconds)))
 	}
 	return errors.Join(err, block.Release())
 }
@@ -211,8 +212,11 @@ func (c conversion) onHost(in op.View, out op.Buffers, zone *table, unit int64) 
 		if !from.IsValid(i) {
 			continue
 		}
-		second, _ := floorDivide(times[i], unit)
-		shift := zone.shift(second, c.toInstant) * unit
+		second, rest := floorDivide(times[i], unit)
+		shift := zone.toLocal(second) * unit
+		if c.toInstant {
+			shift = zone.toInstant(second, rest, unit)
+		}
 		if shift > 0 && times[i] > math.MaxInt64-shift || shift < 0 && times[i] < math.MinInt64-shift {
 			continue
 		}

@@ -49,10 +49,31 @@ func wall(second int64, in *time.Location) int64 {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC).Unix()
 }
 
-// instant returns the second at which the clock of a location shows another.
+// earliest returns the earliest second for which a function accepts the time that the clock of a location shows,
+// near a second that it shows. That is a change of the clock or, without one, a second at which it
+// shows the second.
+func earliest(second int64, in *time.Location, wanted func(wall int64) bool) int64 {
+	const far = 30 * 60 * 60
+	first := int64(math.MaxInt64)
+	for at := time.Unix(second-far, 0).In(in); !at.IsZero() && at.Unix() < second+far; at = next(at) {
+		_, offset := at.Zone()
+		for _, candidate := range []int64{at.Unix(), second - int64(offset)} {
+			if wanted(wall(candidate, in)) {
+				first = min(first, candidate)
+			}
+		}
+	}
+	return first
+}
+
+// instant returns the first second at which the clock of a location shows another or a later one.
 func instant(second int64, in *time.Location) int64 {
-	t := time.Unix(second, 0).UTC()
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, in).Unix()
+	return earliest(second, in, func(wall int64) bool { return wall >= second })
+}
+
+// beginning returns the first second at which the clock of a location shows a day since 1970.
+func beginning(day int64, in *time.Location) int64 {
+	return earliest(day*86_400, in, func(wall int64) bool { return floor(wall, 86_400) == day })
 }
 
 // transitions returns seconds around the changes of a clock between years, and others.
@@ -76,7 +97,8 @@ func transitions(in *time.Location, from, to int) (seconds []int64) {
 }
 
 // TestEveryZone compares the tables with Go's time, at every change from 1900 to 2037 and
-// later ones, and at random times of a million years.
+// later ones, and at random times of a million years: what clocks show, when they show it, and when
+// days begin.
 func TestEveryZone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := zones()
@@ -94,13 +116,51 @@ func TestEveryZone(t *testing.T) {
 			seconds = append(seconds, random.Int64N(1<<45)-1<<44, random.Int64N(1<<34)-1<<33)
 		}
 		for _, second := range seconds {
-			if want, got := wall(second, in), second+zone.shift(second, false); want != got {
-				t.Fatalf("%s: the clock at %d shows %d, want %d", name, second, got, want)
+			local := wall(second, in)
+			if got := second + zone.toLocal(second); got != local {
+				t.Fatalf("%s: the clock at %d shows %d, want %d", name, second, got, local)
 			}
-			if want, got := instant(second, in), second+zone.shift(second, true); want != got {
-				t.Fatalf("%s: the clock shows %d at %d, want %d", name, second, got, want)
+			first := instant(second, in)
+			if got := second + zone.toInstant(second, 0, 1); got != first {
+				t.Fatalf("%s: the clock shows %d at %d, want %d", name, second, got, first)
+			}
+			const unit, rest = 1000, 999
+			want := first * unit
+			if wall(first, in) == second {
+				want += rest
+			}
+			if got := second*unit + rest + zone.toInstant(second, rest, unit); got != want {
+				t.Fatalf("%s: the clock shows %d.999 at %d, want %d", name, second, got, want)
+			}
+			day := floor(local, 86_400)
+			if want, got := beginning(day, in), day*86_400+zone.toInstant(day*86_400, 0, 1); got != want {
+				t.Fatalf("%s: day %d begins at %d, want %d", name, day, got, want)
 			}
 		}
+	}
+}
+
+// TestDaysWithoutMidnight has days that begin after a gap, or at the first of two midnights.
+func TestDaysWithoutMidnight(t *testing.T) {
+	for _, c := range []struct{ zone, day, begin string }{
+		{"America/Santiago", "2025-09-07", "2025-09-07T04:00:00Z"},
+		{"America/Havana", "2025-03-09", "2025-03-09T05:00:00Z"},
+		{"America/Havana", "2025-11-02", "2025-11-02T04:00:00Z"}, // 1:00 becomes 0:00
+		{"America/Asuncion", "2023-10-01", "2023-10-01T04:00:00Z"},
+		{"America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z"},
+		{"Africa/Cairo", "2024-04-26", "2024-04-25T22:00:00Z"},
+		{"Asia/Beirut", "2024-03-31", "2024-03-30T22:00:00Z"},
+		{"America/Toronto", "1919-03-31", "1919-03-31T04:30:00Z"}, // 23:30 becomes 0:30
+		{"Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00Z"},    // December 30 is left out
+		{"Australia/Lord_Howe", "2025-10-05", "2025-10-04T13:30:00Z"},
+	} {
+		day, err := time.Parse(time.DateOnly, c.day)
+		require.NoError(t, err)
+		want, err := time.Parse(time.RFC3339, c.begin)
+		require.NoError(t, err)
+		zone, err := tableOf(c.zone)
+		require.NoError(t, err)
+		require.Equal(t, want.Unix(), day.Unix()+zone.toInstant(day.Unix(), 0, 1), c)
 	}
 }
 
@@ -124,7 +184,7 @@ func TestConversions(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		random := rand.New(rand.NewPCG(3, 4))
-		for _, name := range []string{"UTC", "America/New_York", "Africa/Casablanca", "Australia/Lord_Howe"} {
+		for _, name := range []string{"UTC", "America/New_York", "America/Santiago", "Africa/Casablanca", "Australia/Lord_Howe"} {
 			in, err := time.LoadLocation(name)
 			require.NoError(t, err)
 			zone, err := tableOf(name)
@@ -170,7 +230,10 @@ func TestConversions(t *testing.T) {
 						for i := range got.Len() {
 							value := values[i+1]
 							second := floor(value, per)
-							shift := zone.shift(second, toInstant) * per
+							shift := zone.toLocal(second) * per
+							if toInstant {
+								shift = zone.toInstant(second, value-second*per, per)
+							}
 							sum := value + shift
 							null := !valid[i+1] || (sum < value) != (shift < 0)
 							require.Equalf(t, null, got.IsNull(i), "%s %v %d", name, unit, value)

@@ -6,10 +6,51 @@
 //	defer totals.Release()
 //
 // [Over] computes functions of the rows of a table by partition, order and frame: places,
-// values of other rows, and folds. docs/kernels.md has its functions, types and nulls. The
-// rest of this text is about the operators of one column.
+// values of other rows, and folds.
 //
-// All of them run on the column's device in one pass, enqueue their work and return.
+// # Functions of windows
+//
+//	RowNumber, Rank, DenseRank, Tile       –                     int64, from 1
+//	PercentRank, CumulativeDistribution    –                     float64
+//	Lag, Lead, First, Last, Nth            all types             the same
+//	Sum                                    integers              int64, uint64; null on overflow
+//	                                       floats, durations     float64, the same
+//	Product                                integers, floats      int64, uint64 (wrap), float64
+//	Mean, Variance, StdDev                 integers, floats      float64
+//	Sum, Mean                              decimals              of 38 digits, of four more digits
+//	Median, Quantile                       integers, floats      float64
+//	Min, Max                               types with an order   the same
+//	Count, CountAll                        all types             int64
+//	ExponentialMean                        integers, floats      float64
+//
+// Nulls are skipped, and a function without values is null; counts are not. Lag, Lead, First,
+// Last and Nth take rows with nulls too, unless SkipNulls is set. AtLeast sets the number of
+// values below which a result is null. NaN is a minimum only if there is no number, and comes
+// after all numbers in a quantile. Other types are an error that names the function.
+//
+// A function without a frame is of the whole partition. Rows(low, high) is relative to the
+// current row, without a limit with [FirstRow] and [LastRow]. Range(low, high) takes the rows
+// with a key from low below to high above that of the current row, in the direction of the
+// order, by one key of numbers or times; a row with a null or NaN key has its peers.
+//
+// # How Over works
+//
+// Row numbers are sorted by all keys, unless the table is in order, which the kernel that
+// compares neighbouring keys finds. Kernels read values through the row numbers and write
+// results to the places of the rows, so no values move. For every 32 rows 16 bytes have the
+// heads of partitions and those around them (cuda/heads.cuh).
+//
+// A frame is folded in runs of powers of two: 100 rows are 4, 32 and 64. A block doubles the
+// runs of 2,048 rows in shared memory, sums and extremes of up to 256 rows in registers
+// (cuda/slide.cuh, cuda/extremes.cuh); longer frames take a kernel for each bit of the
+// length. The result depends only on the values in the frame. Frames from the first row of
+// the partition are scanned in tiles, so sums of floats there depend on the place of the row
+// in the table. Quantiles of frames that fit a block are found in a wavelet matrix of the
+// ranks of its values, in a time that does not depend on the length.
+//
+// # Operators of one column
+//
+// They run on the column's device in one pass, enqueue their work and return.
 // On the host device they compute before they return. Results are new columns of the
 // input's type, which the caller releases; operators hold the input while they use it.
 // All functions are safe for concurrent use.

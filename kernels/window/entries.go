@@ -6,6 +6,8 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 
 // entries are the kernels and the templates of the family, and their files.
 var entries = kernelset.Entries{
+	"decimals_join":              "decimals",
+	"decimals_word":              "decimals",
 	"exact_128":                  "cumulative",
 	"exact_16":                   "cumulative",
 	"exact_32":                   "cumulative",

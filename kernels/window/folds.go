@@ -49,21 +49,26 @@ func (a *arrangement) fold(f Function, value *column.Column, t arrow.DataType, f
 	by, to := f.folding(value.Type(), t)
 	nullable := to.result != resultCount || to.least > 0
 	return a.newColumn(&call, t, nullable, func(out op.Buffers) error {
-		// Not also other frames that reach before all rows: sums of floats would depend on the
-		// number of rows of the table.
-		cumulative := f.kind == exponentialMean || f.frame.kind == rowsFrame && frame.high == 0 && f.frame.low == FirstRow
-		if call.OnHost() {
-			return a.foldOnHost(f, in, by, to, frame, cumulative, out)
-		}
-		w := deviceWriting{out, to}
-		switch {
-		case f.kind == quantileOf:
-			return a.quantile(&call, in, by, w, frame, f.fraction)
-		case cumulative:
-			return a.scan(&call, in, by, false, w, presence{})
-		}
-		return a.roll(&call, in, by, w, frame)
+		return a.foldInto(&call, f, in, by, to, frame, out)
 	})
+}
+
+// foldInto writes the fold of each frame.
+func (a *arrangement) foldInto(call *op.Call, f Function, in op.View, by folding, to writing, frame *framing, out op.Buffers) error {
+	// Not also other frames that reach before all rows: sums of floats would depend on the
+	// number of rows of the table.
+	cumulative := f.kind == exponentialMean || f.frame.kind == rowsFrame && frame.high == 0 && f.frame.low == FirstRow
+	if call.OnHost() {
+		return a.foldOnHost(f, in, by, to, frame, cumulative, out)
+	}
+	w := deviceWriting{out, to}
+	switch {
+	case f.kind == quantileOf:
+		return a.quantile(call, in, by, w, frame, f.fraction)
+	case cumulative:
+		return a.scan(call, in, by, false, w, presence{})
+	}
+	return a.roll(call, in, by, w, frame)
 }
 
 // folding returns the fold of a function and its result, for values of a type.

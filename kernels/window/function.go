@@ -102,8 +102,8 @@ func Nth(e expr.Expr, n int64) Function {
 	return Function{kind: nth, value: e, number: max(n, math.MinInt64+1) - 1}
 }
 
-// Sum is the sum of the frame's values. A sum of integers or durations that overflows the
-// type of the result is null.
+// Sum is the sum of the frame's values. A sum of integers, decimals or durations that overflows
+// the type of the result is null.
 func Sum(e expr.Expr) Function { return Function{kind: sumOf, value: e} }
 
 // Product is the product of the frame's values. That of integers wraps around.
@@ -116,7 +116,8 @@ func Min(e expr.Expr) Function { return Function{kind: minimumOf, value: e} }
 // Max is the greatest of the frame's values: see [Min].
 func Max(e expr.Expr) Function { return Function{kind: maximumOf, value: e} }
 
-// Mean is the arithmetic mean of the frame's values.
+// Mean is the arithmetic mean of the frame's values. That of decimals is a decimal, as in package
+// reduce.
 func Mean(e expr.Expr) Function { return Function{kind: meanOf, value: e} }
 
 // Count is the number of rows of the frame in which the expression is not null.
@@ -243,7 +244,7 @@ func (f Function) Type(schema *arrow.Schema, windows Windows) (arrow.DataType, e
 // typeOf returns the type of the result for values of a type.
 func (f Function) typeOf(t arrow.DataType) (arrow.DataType, error) {
 	stored, isNumber := number(t)
-	isDuration := t.ID() == arrow.DURATION
+	isDuration := t.ID() == arrow.DURATION // arithmetic, but no number
 	switch f.kind {
 	case shift, first, last, nth:
 		return t, nil
@@ -256,10 +257,12 @@ func (f Function) typeOf(t arrow.DataType) (arrow.DataType, error) {
 		return t, nil
 	}
 	switch {
-	case !isNumber || isDuration && f.kind != sumOf:
-		return nil, layout.Refuse(t, "integers or floats: cast decimals to float64, and take a total of durations", device.ErrNotSupported)
-	case isDuration:
+	case f.isOfDecimals(t):
+		return f.decimalResult(t.(*arrow.Decimal128Type)), nil
+	case isDuration && f.kind == sumOf:
 		return t, nil
+	case !isNumber:
+		return nil, layout.Refuse(t, "integers or floats: cast decimals to float64, and take a total of durations", device.ErrNotSupported)
 	case f.kind != sumOf && f.kind != productOf || stored.class == layout.Float:
 		return arrow.PrimitiveTypes.Float64, nil
 	case stored.class == layout.Signed:

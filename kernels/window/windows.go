@@ -138,6 +138,8 @@ func (a *arrangement) computeOf(f Function, value *column.Column, t arrow.DataTy
 		made, err = a.pick(f, value, frame)
 	case f.isExtremeOfRanks(value.Type()):
 		made, err = a.extremeOfRanks(f, value, frame)
+	case f.isOfDecimals(value.Type()):
+		made, err = a.foldDecimals(f, value, t, frame)
 	default:
 		made, err = a.fold(f, value, t, frame)
 	}

@@ -77,7 +77,7 @@ class _Aggregates:
         return self._aggregate("product")
 
     def mean(self) -> Expr:
-        """The arithmetic mean."""
+        """The arithmetic mean. That of decimals is a decimal with four more digits."""
         return self._aggregate("mean")
 
     def min(self) -> Expr:
@@ -100,13 +100,17 @@ class _Aggregates:
         """The number of distinct values; null is one."""
         return self._aggregate("count_distinct") + self._aggregate("null_count").clip(0, 1)
 
-    def first(self) -> Expr:
-        """The first value. Unlike in Polars it is the first that is not null."""
-        return self._aggregate("first")
+    def first(self, ignore_nulls: bool = False) -> Expr:
+        """The value of the first row or, with ignore_nulls, the first that is not null."""
+        return self._row("first", ignore_nulls)
 
-    def last(self) -> Expr:
-        """The last value. Unlike in Polars it is the last that is not null."""
-        return self._aggregate("last")
+    def last(self, ignore_nulls: bool = False) -> Expr:
+        """The value of the last row or, with ignore_nulls, the last that is not null."""
+        return self._row("last", ignore_nulls)
+
+    def _row(self, function: str, ignore_nulls: bool) -> Expr:
+        of = self._aggregate(function)
+        return call("skip_nulls", of) if ignore_nulls else of
 
     def mode(self) -> Expr:
         """The most frequent value. Unlike in Polars it is one value."""
@@ -140,9 +144,9 @@ class _Aggregates:
         """Whether every value is true."""
         return self._aggregate("all")
 
-    def implode(self) -> Expr:
-        """The list of the values that are not null. Polars keeps nulls."""
-        return self._aggregate("list")
+    def implode(self, ignore_nulls: bool = False) -> Expr:
+        """The list of the values, with nulls unless ignore_nulls is set."""
+        return self._row("list", ignore_nulls)
 
     def top_k(self, k: int = 5) -> Expr:
         """The list of the k largest values, the largest first. Polars returns rows, not a list."""
@@ -198,7 +202,8 @@ class Expr(_Aggregates):
     def cast(self, dtype: Any) -> Expr:
         """Convert to a type: its Arrow name, such as "int32", or a type of Python, pyarrow or polars.
 
-        Values that do not fit are null, as with Polars' strict=False.
+        Values that do not fit are null, as with Polars' strict=False. Decimals are rounded half away from zero, and floats that become integers
+        are cut off.
         """
         return call("cast", self, type=type_name(dtype))
 
@@ -524,7 +529,10 @@ class Expr(_Aggregates):
         return call("ceil", self)
 
     def round(self, decimals: int = 0) -> Expr:
-        """The nearest number with some digits behind the point, half to even; -2 rounds to hundreds. Unlike in Polars, integers become floats."""
+        """The nearest number with some digits behind the point: floats half to even, decimals half away from zero; -2 rounds to hundreds.
+
+        Unlike in Polars, integers become floats.
+        """
         return call("round_digits", self, digits=decimals) if decimals else call("round", self)
 
     def truncate(self) -> Expr:
@@ -938,7 +946,11 @@ class TemporalExpr:
         return call("local_time", self._of, zone=time_zone)
 
     def instant_in(self, time_zone: str) -> Expr:
-        """The time at which a clock in a time zone shows a timestamp without a zone."""
+        """The first time at which a clock in a time zone shows a timestamp without a zone, or a later one.
+
+        So a time that the clock shows twice is the first of both, and a time that it leaves out is the end of the gap:
+        ``t.dt.local_time(zone).dt.truncate("day").dt.instant_in(zone)`` is the beginning of the day. Polars refuses both.
+        """
         return call("instant_in", self._of, zone=time_zone)
 
     def months_since(self, other: IntoExpr) -> Expr:

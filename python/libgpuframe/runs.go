@@ -72,7 +72,7 @@ func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, 
 			used = append(used, b)
 			options.Given = append(options.Given, engine.Table(b))
 		}
-		q, err := querydata.Decode(engine, []byte(C.GoString(document)), options)
+		q, err := querydata.Decode(context.Background(), engine, []byte(C.GoString(document)), options)
 		if err != nil {
 			release()
 			return documentProblem(err)

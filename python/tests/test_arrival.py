@@ -19,14 +19,14 @@ LARGE = 8 << 20
 
 
 class Driver:
-    """The CUDA driver in the primary context of a GPU."""
+    """The CUDA driver in the primary context of a GPU, which is current on this thread until the end."""
 
     def __init__(self, where):
         self.library, self.ordinal = ctypes.CDLL("libcuda.so.1"), support.number(where)
         context = ctypes.c_void_p()
         self("cuInit", 0)
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), self.ordinal)
-        self("cuCtxSetCurrent", context)
+        self("cuCtxPushCurrent_v2", context)
 
     def __call__(self, name, *arguments):
         status = getattr(self.library, name)(*arguments)
@@ -38,16 +38,18 @@ class Driver:
         self(name, ctypes.byref(into), *arguments)
         return into
 
-    def close(self):
-        self("cuCtxSetCurrent", None)
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.value("cuCtxPopCurrent_v2")
         self("cuDevicePrimaryCtxRelease_v2", self.ordinal)
 
 
 @pytest.fixture
 def driver(gpu):
-    made = Driver(gpu)
-    yield made
-    made.close()
+    with Driver(gpu) as driver:
+        yield driver
 
 
 class OnDevice:
@@ -125,8 +127,7 @@ def given_back(gpu, at):
     """Return what a release does: it frees the memory, on a thread of any library."""
 
     def free():
-        thread = Driver(gpu)
-        thread("cuMemFree_v2", at)
-        thread.close()
+        with Driver(gpu) as driver:
+            driver("cuMemFree_v2", at)
 
     return free

@@ -92,6 +92,10 @@ func one(f func(expr.Expr) group.Aggregate) func(v, u expr.Expr) group.Aggregate
 	return func(v, _ expr.Expr) group.Aggregate { return f(v) }
 }
 
+func skipping(f func(expr.Expr) group.Aggregate) func(v, u expr.Expr) group.Aggregate {
+	return func(v, _ expr.Expr) group.Aggregate { return f(v).SkipNulls() }
+}
+
 func anyType(arrow.DataType) bool { return true }
 
 func isInteger(t arrow.DataType) bool { return arrow.IsInteger(t.ID()) }
@@ -110,8 +114,10 @@ var aggregates = []compared{
 	{one(group.Max), "max(v)", anyType},
 	{one(group.Any), "bool_or(v)", isBool},
 	{one(group.All), "bool_and(v)", isBool},
-	{one(group.First), "first(v order by rowid) filter (v is not null%s)", anyType},
-	{one(group.Last), "last(v order by rowid) filter (v is not null%s)", anyType},
+	{one(group.First), "first(v order by rowid)", anyType},
+	{one(group.Last), "last(v order by rowid)", anyType},
+	{skipping(group.First), "first(v order by rowid) filter (v is not null%s)", anyType},
+	{skipping(group.Last), "last(v order by rowid) filter (v is not null%s)", anyType},
 	{one(group.Median), "quantile_cont(v::double, 0.5)", isNumber},
 	{func(v, _ expr.Expr) group.Aggregate { return group.Quantile(v, 0.3) }, "quantile_cont(v::double, 0.3)", isNumber},
 	{func(v, _ expr.Expr) group.Aggregate { return group.CountDistinct(v) }, "count(distinct v)", anyType},
@@ -124,7 +130,8 @@ var aggregates = []compared{
 	{one(group.ArgMax), "arg_max(rowid, v)", anyType},
 	{one(group.Mode), "mode(v)", anyType},
 	{func(v, _ expr.Expr) group.Aggregate { return group.Join(v, "; ") }, "string_agg(v, '; ' order by rowid) filter (v is not null%s)", isText},
-	{one(group.Collect), "coalesce(list(v order by rowid) filter (v is not null%s), [])", anyType},
+	{one(group.Collect), "coalesce(list(v order by rowid), [])", anyType},
+	{skipping(group.Collect), "coalesce(list(v order by rowid) filter (v is not null%s), [])", anyType},
 	{func(v, _ expr.Expr) group.Aggregate { return group.Largest(v, 3) }, "coalesce(max(v, 3), [])", anyType},
 	{func(v, _ expr.Expr) group.Aggregate { return group.Smallest(v, 2) }, "coalesce(min(v, 2), [])", anyType},
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -44,7 +45,7 @@ func newCommand() *cobra.Command {
 	set := command.Flags()
 	set.StringVar(&f.listen, "listen", "localhost:8815", "the address to listen on")
 	set.StringArrayVar(&f.tables, "table", nil, "a table, NAME=PATH or NAME=PATTERN of files of Parquet, CSV, JSON lines or Arrow IPC; repeat for more")
-	set.StringArrayVar(&f.files, "files", nil, "a folder whose files the queries of clients may read; repeat for more")
+	set.StringArrayVar(&f.files, "files", nil, "a folder whose files the queries of clients may read, by absolute paths; repeat for more")
 	set.StringVar(&f.device, "device", "", "the device; by default the first GPU, or the host if there is none")
 	set.StringVar(&f.budget, "budget", "", "the most device memory to use at a time, 8GiB for example")
 	set.StringVar(&f.clients, "clients", "", "a file of clients with their tokens and budgets, in JSON")
@@ -123,7 +124,7 @@ func (f *flags) options() (flight.Options, error) {
 		if err != nil {
 			return options, fmt.Errorf("--files: %w", err)
 		}
-		options.Paths = func(_ string, paths []string) error { return folders.check(paths) }
+		options.Files = func(string) fs.FS { return folders }
 	}
 	return options, nil
 }

@@ -2,22 +2,21 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 )
 
-// folders are the folders with the files that clients may read.
+// folders are the folders with the files that clients may read: a file system with their absolute
+// names. Each file is opened through the root of its folder, which follows no link that leads
+// outside, so a link that is made at any time leads to no other file.
 type folders []folder
 
-// folder is a folder by its names: the one that was given, made absolute, and the real one. Files
-// are looked up through root, which follows no link that leads outside.
+// folder is a folder by its names: the one that was given, made absolute, and the real one.
 type folder struct {
 	names []string
-	root  *os.Root
+	files fs.FS
 }
 
 // openFolders opens folders for the life of the process.
@@ -31,84 +30,66 @@ func openFolders(paths []string) (list folders, err error) {
 		if err != nil {
 			return nil, err
 		}
-		opened := folder{names: []string{absolute}, root: root}
+		opened := folder{names: []string{systemName(absolute)}, files: root.FS()}
 		if real, err := filepath.EvalSymlinks(absolute); err == nil && real != absolute {
-			opened.names = append(opened.names, real)
+			opened.names = append(opened.names, systemName(real))
 		}
 		list = append(list, opened)
 	}
 	return list, nil
 }
 
-// check refuses paths that name other files than those below a folder: files, patterns, and
-// folders with links to other files. A link that is made after the check is followed: whoever may
-// write to a folder can make its clients read what the server can.
-func (list folders) check(paths []string) error {
-	for _, each := range paths {
-		if strings.Contains(each, "://") {
-			return fmt.Errorf("the path %q: only files of the server can be read", each)
-		}
-		err := list.checkOne(each)
-		if errors.Is(err, errOutside) {
-			return fmt.Errorf("the path %q is not below a folder of files that may be read", each)
-		}
-		if err != nil {
-			return fmt.Errorf("the path %q: %w", each, err)
-		}
+// systemName is an absolute path as a name of package io/fs.
+func systemName(absolute string) string {
+	if name := strings.Trim(filepath.ToSlash(absolute), "/"); name != "" {
+		return name
 	}
-	return nil
+	return "."
 }
 
-// errOutside reports a file that is not below a folder.
-var errOutside = errors.New("outside")
+// Open implements fs.FS.
+func (list folders) Open(name string) (fs.File, error) {
+	return below(list, "open", name, func(files fs.FS, name string) (fs.File, error) { return files.Open(name) })
+}
 
-// checkOne checks the files of a path in the folder that has them.
-func (list folders) checkOne(name string) error {
-	absolute, err := filepath.Abs(name)
-	if err != nil || strings.Contains(filepath.ToSlash(name)+"/", "/../") {
-		return errOutside
-	}
+// Stat implements fs.StatFS.
+func (list folders) Stat(name string) (fs.FileInfo, error) { return below(list, "stat", name, fs.Stat) }
+
+// ReadDir implements fs.ReadDirFS.
+func (list folders) ReadDir(name string) ([]fs.DirEntry, error) {
+	return below(list, "read folder", name, fs.ReadDir)
+}
+
+var errOutside = errors.New("it is not below a folder of files that may be read")
+
+// below does an operation in the folder that a name is below of.
+func below[T any](list folders, operation, name string, do func(files fs.FS, name string) (T, error)) (result T, err error) {
+	err = errOutside
 	for _, each := range list {
 		for _, root := range each.names {
-			relative, err := filepath.Rel(root, absolute)
-			if err != nil || !filepath.IsLocal(relative) {
+			relative, inside := strings.CutPrefix(name, root+"/")
+			switch {
+			case root == ".":
+				relative, inside = name, true
+			case name == root:
+				relative, inside = ".", true
+			}
+			if !inside {
 				continue
 			}
-			if strings.ContainsAny(root, `*?[\`) && strings.ContainsAny(relative, `*?[\`) {
-				return errors.New("a pattern cannot be read in a folder with *, ?, [ or \\ in its name")
-			}
-			if err := each.checkFiles(filepath.ToSlash(relative)); err == nil || !errors.Is(err, errOutside) {
-				return err
+			if result, err = do(each.files, relative); err == nil {
+				return result, nil
 			}
 		}
 	}
-	return errOutside
+	return result, &fs.PathError{Op: operation, Path: name, Err: plainPath(err)}
 }
 
-// checkFiles checks the file, the folder, or the files of a pattern.
-func (f folder) checkFiles(relative string) error {
-	files := []string{relative}
-	if strings.ContainsAny(relative, `*?[\`) {
-		found, err := fs.Glob(f.root.FS(), relative)
-		if err != nil {
-			return err
-		}
-		// A file with the name of the pattern is read in place of those that match.
-		if _, err := f.root.Lstat(filepath.FromSlash(relative)); err == nil || len(found) == 0 {
-			found = append(found, relative)
-		}
-		files = found
+// plainPath returns the reason of an error of a file system.
+func plainPath(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err
 	}
-	for _, file := range files {
-		err := fs.WalkDir(f.root.FS(), file, func(name string, _ fs.DirEntry, err error) error {
-			if err == nil {
-				_, err = f.root.Stat(filepath.FromSlash(path.Clean(name))) // follows links
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("%w: %w", errOutside, err)
-		}
-	}
-	return nil
+	return err
 }

@@ -4,7 +4,7 @@
 // from the tiles before it how many rows with each digit they have, and writes its rows
 // to their places. The counts travel by decoupled look-back, a chain for each digit.
 //
-// The form was chosen by measurements on an H100: docs/kernels.md.
+// The form was chosen by measurements on an H100: docs/measurements/2026-11-28-strategies.md.
 #pragma once
 
 #include "plan.cuh"

@@ -16,31 +16,31 @@ const (
 	elementChildren = 5
 )
 
-// CheckFooter checks the lists in the footer of a file: arrow-go allocates a list of the
-// length that it claims.
+// Footer returns the footer of a file, after a check of its lists: arrow-go allocates a list of
+// the length that it claims.
 //
 // # Errors
 //
-// An error wraps [ErrDamaged], or is that of the reader. A file without a footer is no
-// error here.
-func CheckFooter(file io.ReaderAt, size int64) error {
+// An error wraps [ErrDamaged], or is that of the reader. A file without a footer, or with an
+// encrypted one, is no error here: it has no bytes.
+func Footer(file io.ReaderAt, size int64) ([]byte, error) {
 	tail := make([]byte, 8)
 	if size < 12 {
-		return nil
+		return nil, nil
 	}
 	if _, err := file.ReadAt(tail, size-8); err != nil {
-		return err
+		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	if string(tail[4:]) != "PAR1" || length > size-8 {
-		return nil // arrow-go reports it
+		return nil, nil // arrow-go reports it
 	}
 	data := make([]byte, length)
 	if _, err := file.ReadAt(data, size-8-length); err != nil {
-		return err
+		return nil, err
 	}
 	d := decoder{data: data}
-	return d.fields(mostDepth, func(field int, kind byte) error {
+	return data, d.fields(mostDepth, func(field int, kind byte) error {
 		if field == footerSchema && kind == typeList {
 			return d.columns()
 		}

@@ -18,8 +18,13 @@ type instants struct {
 	fixed[int64]
 }
 
-// noInstant stands for a timestamp that does not fit. It is no timestamp in NumPy either.
-const noInstant = math.MinInt64
+// NoInstant stands for a timestamp that does not fit. It is no timestamp in NumPy either.
+const NoInstant = math.MinInt64
+
+const nanosOfSecond = 1_000_000_000
+
+// julianEpoch is the Julian day of 1970-01-01.
+const julianEpoch = 2_440_588
 
 func newInstants(t *arrow.TimestampType) values {
 	const width = 12
@@ -33,15 +38,15 @@ func newInstants(t *arrow.TimestampType) values {
 }
 
 func instant(data []byte, unit int64) int64 {
-	const epoch, secondsOfDay, nanoOfSecond = 2_440_588, 86_400, 1_000_000_000
+	const secondsOfDay = 86_400
 	nanosecond, day := int64(binary.LittleEndian.Uint64(data)), int64(int32(binary.LittleEndian.Uint32(data[8:])))
-	second, rest := nanosecond/nanoOfSecond, nanosecond%nanoOfSecond
+	second, rest := nanosecond/nanosOfSecond, nanosecond%nanosOfSecond
 	if rest < 0 {
-		second, rest = second-1, rest+nanoOfSecond
+		second, rest = second-1, rest+nanosOfSecond
 	}
-	value, ok := textvalue.Scaled((day-epoch)*secondsOfDay+second, rest/(nanoOfSecond/unit), unit)
+	value, ok := textvalue.Scaled((day-julianEpoch)*secondsOfDay+second, rest/(nanosOfSecond/unit), unit)
 	if !ok {
-		return noInstant
+		return NoInstant
 	}
 	return value
 }
@@ -50,7 +55,7 @@ func instant(data []byte, unit int64) int64 {
 // The bitmap may be nil before.
 func (v *instants) absent(rows int, validity []byte, mem arrowmemory.Allocator) (_ []byte, count int) {
 	for i, value := range v.made[:rows] {
-		if value != noInstant || validity != nil && !bitutil.BitIsSet(validity, i) {
+		if value != NoInstant || validity != nil && !bitutil.BitIsSet(validity, i) {
 			continue
 		}
 		if validity == nil {

@@ -69,7 +69,8 @@ func TestCheckPassesFiles(t *testing.T) {
 				}
 				data, chunk, about := written(t, values, levels, properties...)
 				require.NoError(t, pages.Check(chunk, about), "%v %v %v", codec, version, encoding)
-				require.NoError(t, pages.CheckFooter(bytes.NewReader(data), int64(len(data))))
+				_, err := pages.Footer(bytes.NewReader(data), int64(len(data)))
+				require.NoError(t, err)
 			}
 		}
 	}
@@ -116,7 +117,7 @@ func TestCheckFindsClaims(t *testing.T) {
 
 // A footer with a column that claims more columns below it than there are is found. Without
 // this arrow-go allocates 34 GB, which ends the process.
-func TestCheckFooter(t *testing.T) {
+func TestFooter(t *testing.T) {
 	footer := []byte{
 		0x15, 2, // the version
 		0x19, 0x1c, // a list of one struct
@@ -129,9 +130,11 @@ func TestCheckFooter(t *testing.T) {
 		return append(append(data, byte(len(footer)), 0, 0, 0), "PAR1"...)
 	}
 	data := withFooter(footer)
-	require.ErrorContains(t, pages.CheckFooter(bytes.NewReader(data), int64(len(data))), "2147483647")
+	_, err := pages.Footer(bytes.NewReader(data), int64(len(data)))
+	require.ErrorContains(t, err, "2147483647")
 	data = withFooter([]byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0x0f, 0})
-	require.ErrorIs(t, pages.CheckFooter(bytes.NewReader(data), int64(len(data))), pages.ErrDamaged)
+	_, err = pages.Footer(bytes.NewReader(data), int64(len(data)))
+	require.ErrorIs(t, err, pages.ErrDamaged)
 }
 
 // FuzzCheck: any bytes give an error or none.
@@ -148,7 +151,14 @@ func FuzzCheck(f *testing.F) {
 		codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd, compress.Codecs.Gzip}
 		about := pages.Column{Codec: codecs[int(codec)%len(codecs)], Values: 300, MaxDefinition: 1, MaxRepetition: int16(codec) & 1}
 		_ = pages.Check(data, about)
-		_ = pages.CheckFooter(bytes.NewReader(data), int64(len(data)))
+		_, _ = pages.Footer(bytes.NewReader(data), int64(len(data)))
+		if schema, err := pages.ReadSchema(data); err == nil {
+			schema.SplitLevels()
+			again, err := pages.ReadSchema(schema.Footer())
+			require.NoError(t, err)
+			require.Equal(t, schema.Columns(), again.Columns())
+		}
+		_, _ = pages.Rewrite(data, pages.Flat{Column: about, Physical: parquet.Type(codec % 8), Width: 3})
 		_ = pages.Dictionary(data, about, int(codec)%9, func([]byte) error { return nil })
 		filter, err := pages.NewBloom(bytes.NewReader(data), int64(codec), int64(len(data)))
 		if err != nil {

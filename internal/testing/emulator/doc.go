@@ -41,6 +41,11 @@
 // them, tests of kernels took ten times as long. A closure cannot be marked, so an
 // instruction that is frequent is a type with a method execute.
 //
+// PTX has a register for each value, and starting a block of a large kernel wrote 25 MB.
+// Registers therefore share rows by their lives, and only those that a path may read before
+// it writes them are filled. Short tests of kernels/group take 46 s of processor time
+// instead of 83.
+//
 // # Sources
 //
 // "Parallel Thread Execution ISA", version 8.5, by NVIDIA, defines each instruction.

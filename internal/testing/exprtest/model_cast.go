@@ -34,7 +34,7 @@ func cast(x any, from, to arrow.DataType, wraps bool) any {
 		if exprtree.KindOf(to).IsFloat() {
 			return round(to, decimalToFloat(x.(*big.Int), d.Scale))
 		}
-		return within(new(big.Int).Quo(x.(*big.Int), powerOfTen(d.Scale)), to)
+		return within(halfAway(x.(*big.Int), d.Scale), to)
 	}
 	f, isFloat := x.(float64)
 	switch {
@@ -87,7 +87,7 @@ func castToWhole(f float64, to arrow.DataType, saturates bool) any {
 func castToDecimal(x any, from arrow.DataType, to *arrow.Decimal128Type) any {
 	if f, ok := x.(float64); ok {
 		ten, _ := new(big.Float).SetInt(powerOfTen(to.Scale)).Float64()
-		f = math.RoundToEven(f * ten)
+		f = math.Round(f * ten) // half away from zero
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			return nil
 		}
@@ -101,7 +101,17 @@ func castToDecimal(x any, from arrow.DataType, to *arrow.Decimal128Type) any {
 	if scale <= to.Scale {
 		return decimalWithin(new(big.Int).Mul(whole(x), powerOfTen(to.Scale-scale)), to)
 	}
-	return decimalWithin(new(big.Int).Quo(whole(x), powerOfTen(scale-to.Scale)), to)
+	return decimalWithin(halfAway(whole(x), scale-to.Scale), to)
+}
+
+// halfAway divides by a power of ten and rounds half away from zero.
+func halfAway(x *big.Int, exponent int32) *big.Int {
+	power := powerOfTen(exponent)
+	quotient, rest := new(big.Int).QuoRem(x, power, new(big.Int))
+	if rest.Lsh(rest, 1).CmpAbs(power) >= 0 {
+		quotient.Add(quotient, big.NewInt(int64(x.Sign())))
+	}
+	return quotient
 }
 
 // decimalToFloat rounds three times: the low word and the high word together, the

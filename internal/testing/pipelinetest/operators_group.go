@@ -95,6 +95,8 @@ func (d *Draw) groupKeys() ([]group.Key, bool) {
 func (d *Draw) aggregates() []group.Aggregate {
 	functions := []func(expr.Expr) group.Aggregate{
 		group.Sum, group.Min, group.Max, group.Mean, group.Count, group.CountNull, group.First, group.Last, group.Mode, group.Median,
+		func(e expr.Expr) group.Aggregate { return group.First(e).SkipNulls() },
+		func(e expr.Expr) group.Aggregate { return group.Last(e).SkipNulls() },
 		func(e expr.Expr) group.Aggregate { return group.Variance(e, 1) },
 		func(e expr.Expr) group.Aggregate { return group.CountDistinct(e) },
 	}

@@ -82,9 +82,9 @@ func (d *drawer) plainAggregation() aggregation {
 	case choice == 9 && e.kind == Int32:
 		return aggregation{e.expr.Median(), Float64, func(rows []Row) any { return median(values(rows)) }, aggregateSQL("quantile_cont(VALUE, 0.5)ROWS", e), false}
 	case choice == 10 && d.table.Ordered:
-		return aggregation{e.expr.Last(), e.kind, func(rows []Row) any { return last(values(rows)) }, endSQL("arg_max", e), false}
+		return d.end(e, e.expr.Last(), last, "arg_max")
 	case d.table.Ordered:
-		return aggregation{e.expr.First(), e.kind, func(rows []Row) any { return first(values(rows)) }, endSQL("arg_min", e), false}
+		return d.end(e, e.expr.First(), first, "arg_min")
 	}
 	return aggregation{e.expr.NullCount(), Int64, func(rows []Row) any { return int64(len(rows) - len(values(rows))) }, aggregateSQL("(count(*)ROWS - count(VALUE)ROWS)", e), false}
 }
@@ -109,6 +109,22 @@ func extremeSQL(name string, e expression) func(filter, window string) string {
 		}
 		return "coalesce(" + all(numbers, window) + ", " + all(filter, window) + ")"
 	}
+}
+
+// end is the first or the last value, or that which is not null.
+func (d *drawer) end(e expression, made gpuframe.Expr, of func(values []any) any, function string) aggregation {
+	if rapid.Bool().Draw(d.t, "skip nulls") {
+		return aggregation{made.SkipNulls(), e.kind, func(rows []Row) any { return of(notNull(e, rows)) }, endSQL(function, e), false}
+	}
+	every := func(rows []Row) any {
+		values := make([]any, len(rows))
+		for i, row := range rows {
+			values[i] = e.of(row)
+		}
+		return of(values)
+	}
+	// DuckDB's functions skip nulls, but no structs of them.
+	return aggregation{made, e.kind, every, aggregateSQL("("+function+"({'value': VALUE}, "+rowOrder+")ROWS).value", e), false}
 }
 
 // endSQL is the first or the last value that is not null.

@@ -16,11 +16,11 @@ struct FewKey {
     u32 *valid;
 };
 
-// Output is the last step of an aggregate, and its column. offsets has 8 bits for the first word
+// Output is the last step of an aggregate, and its column. argument is that of Finishing. offsets has 8 bits for the first word
 // of each state in the states of a group, lengths 4 bits for the number of words.
 struct Output {
     u32 finish, form, is_signed, least, counted, states, lengths, padding;
-    u64 freedom, offsets;
+    u64 argument, offsets;
     u8 *values;
     u32 *valid;
 };
@@ -46,7 +46,7 @@ struct Steps {
     const u64 *all;
     u32 distance;
     u32 finish, form, is_signed, least, counted, states;
-    u64 freedom;
+    u64 argument;
 
     METHOD u32 words(u32 i) const { return output.lengths >> 4 * i & 0xf; }
 
@@ -223,7 +223,7 @@ KERNEL LAUNCH_BOUNDS(few_threads) aggregate_few(const i64 *rows, i64 capacity, c
 #pragma unroll 1
     for (u32 o = 0; o < q.outputs; o++) {
         const Output &output = q.output[o];
-        const Steps steps = {output, states, q.words, output.finish, output.form, output.is_signed, output.least, output.counted, output.states, output.freedom};
+        const Steps steps = {output, states, q.words, output.finish, output.form, output.is_signed, output.least, output.counted, output.states, output.argument};
 #pragma unroll 1
         for (u32 i = thread; i < padded; i += threads)
             write_value(output.values, output.valid, output.form, q.groups, i, i < known ? value_of(steps, i) : Value{0, 0, false});

@@ -17,7 +17,7 @@ enum Finish : u32 {
 // are stride words apart, or adjacent if it is 0.
 struct Finishing {
     u32 finish, form, is_signed, least, counted, states, lengths, stride;
-    u64 freedom;
+    u64 argument;
     const u64 *state[most_states];
 
     METHOD u32 words(u32 i) const { return lengths >> 4 * i & 0xf; }
@@ -77,10 +77,10 @@ template <typename Steps> DEVICE Value moment(const Steps &f, u64 group, u64 n) 
     f64 x = scaled_covariance(joint ? sum[2] : sum[1], sum[0], joint ? sum[1] : sum[0], count).high;
     if (!joint && x < 0)
         x = 0;
-    x = x / count / (f64)(n - f.freedom);
+    x = x / count / (f64)(n - f.argument);
     if (f.finish == finish_deviation)
         x = __builtin_sqrt(x);
-    return Value{real_bits(x), 0, n > f.freedom};
+    return Value{real_bits(x), 0, n > f.argument};
 }
 
 template <typename Steps> DEVICE u64 extreme(const Steps &f, u64 image) {
@@ -118,8 +118,8 @@ template <typename Steps> DEVICE Value value_of(const Steps &f, u64 group) {
         return Value{real_bits(rounded(total, 0) / (f64)n), 0, true};
     }
     case finish_mean_decimal: {
-        const Wide mean = mean_decimal(wide(first[0], first[1], first[2]), n);
-        return Value{mean.word[0], mean.word[1], true};
+        const Wide mean = mean_decimal(wide(first[0], first[1], first[2]), n, (u32)f.argument);
+        return Value{mean.word[0], mean.word[1], fits_decimal(mean)};
     }
     case finish_float: return Value{real_bits(float_sum(first, f.words(0)).high), 0, true};
     case finish_mean_float: return Value{real_bits(float_sum(first, f.words(0)).high / (f64)n), 0, true};

@@ -34,9 +34,9 @@ struct Term {
 
 // Output is an aggregate. counted is the word of the count of its values, or no_word if it is the
 // number of rows. Group i of the partitions writes value i, and whether it is valid, unless
-// valid is null.
+// valid is null. factor is that of a mean of decimals.
 struct Output {
-    u32 finish, word, counted, form, is_signed, least, width, padding;
+    u32 finish, word, counted, form, is_signed, least, width, factor;
     u8 *values, *valid;
 };
 static constexpr u32 no_word = 0xffffffff;
@@ -490,8 +490,8 @@ template <bool decimals> DEVICE void write_output(const Output &o, const State &
     if (decimals && (o.finish == finish_decimal || o.finish == finish_mean_decimal)) {
         const auto of = [&](u32 i) { return *s.word(o.word + i, group); };
         const Wide total = wide(of(0) | (u64)of(1) << 32, of(2) | (u64)of(3) << 32, (u64)(i64)(i32)of(4));
-        const Wide result = o.finish == finish_decimal ? total : mean_decimal(total, n == 0 ? 1 : n);
-        valid = valid && (o.finish != finish_decimal || fits_decimal(total));
+        const Wide result = o.finish == finish_decimal ? total : mean_decimal<u32>(total, n == 0 ? 1 : n, o.factor);
+        valid = valid && fits_decimal(result);
         ((u64 *)o.values)[2 * at] = valid ? result.word[0] : 0;
         ((u64 *)o.values)[2 * at + 1] = valid ? result.word[1] : 0;
         if (o.valid != nullptr)

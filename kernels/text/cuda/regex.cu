@@ -136,10 +136,11 @@ DEVICE bool run_work(const Automaton &a, Search &search, u32 place, u32 at) {
     const u16 *words = a.work + place;
     const u32 match = *words++;
     if (match != 0) {
-        const u32 sets = *words++;
+        const u16 *sets = words; // 16 registers in each
+        words += (a.per_thread + 15) / 16;
         search.match[1] = at;
         for (u32 k = 0; k < a.per_thread; k++)
-            search.match[k == 0 ? 0 : k + 1] = (sets >> k & 1) != 0 ? at : match == fresh ? none : search.registers[(match - 1) * a.per_thread + k];
+            search.match[k == 0 ? 0 : k + 1] = (sets[k / 16] >> k % 16 & 1) != 0 ? at : match == fresh ? none : search.registers[(match - 1) * a.per_thread + k];
     }
     u32 n = *words++;
     for (; n > 0; n--, words += 2)

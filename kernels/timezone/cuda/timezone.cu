@@ -5,8 +5,9 @@
 #include "../../../internal/codegen/date.cuh"
 #include "bitrow.cuh"
 
+// Table is table of table.go.
 struct Table {
-    const i64 *starts, *offsets;
+    const i64 *starts, *offsets, *walls;
     const u64 *slots;
     u64 count;
     i64 cycle_end, cycle;
@@ -18,49 +19,38 @@ struct Unit {
     u32 shift;
 };
 
-struct Offset {
-    i64 offset, start, end;
-};
-
 // The slots: see slots.go.
 static constexpr u32 slot_count = 3072, slot_shift = 21;
 static constexpr i64 first_slot = -(1ll << 31);
 
 static constexpr u32 threads = 512;
-static constexpr i64 greatest = (i64)~(1ull << 63);
 
-// wrapped is a sum that wraps around, as on the host.
-DEVICE i64 wrapped(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
+// Place is the last place of a list of seconds that is not later than a second, and the second in
+// the part of the cycle that the table has.
+struct Place {
+    u64 place;
+    i64 within;
+};
 
-DEVICE Offset offset_of(const Table &t, i64 second) {
-    const i64 ahead = second >= t.cycle_end ? ((second - t.cycle_end) / t.cycle + 1) * t.cycle : 0;
-    u64 low = 0, high = t.count;
+DEVICE Place find(const i64 *list, u64 count, i64 cycle_end, i64 cycle, i64 second) {
+    if (second >= cycle_end)
+        second -= ((second - cycle_end) / cycle + 1) * cycle;
+    u64 low = 0, high = count;
 #pragma nounroll
     while (high - low > 1) {
         const u64 middle = low + (high - low) / 2;
-        if (t.starts[middle] <= second - ahead)
+        if (list[middle] <= second)
             low = middle;
         else
             high = middle;
     }
-    return {t.offsets[low], low == 0 ? t.starts[0] : wrapped(t.starts[low], ahead), low + 1 == t.count ? greatest : wrapped(t.starts[low + 1], ahead)};
+    return {low, second};
 }
 
-// shift_from is a function, because the kernels have many calls.
-static __device__ __attribute__((noinline)) i64 shift_from(const i64 *starts, const i64 *offsets, u64 count, i64 cycle_end, i64 cycle, i64 second,
-                                                           bool to_instant) {
-    const Table t = {starts, offsets, nullptr, count, cycle_end, cycle};
-    const Offset found = offset_of(t, second);
-    if (!to_instant)
-        return found.offset;
-    const i64 instant = wrapped(second, -found.offset);
-    if (instant < found.start || instant >= found.end)
-        return -offset_of(t, instant).offset;
-    return -found.offset;
-}
-
-DEVICE i64 shift_of(const Table &t, i64 second, bool to_instant) {
-    return shift_from(t.starts, t.offsets, t.count, t.cycle_end, t.cycle, second, to_instant);
+// to_local is the offset of a second, which gives the time of the clock. It is a function, because the
+// kernels have many calls.
+static __device__ __attribute__((noinline)) i64 to_local(const i64 *starts, const i64 *offsets, u64 count, i64 cycle_end, i64 cycle, i64 second) {
+    return offsets[find(starts, count, cycle_end, cycle, second).place];
 }
 
 // Time is a number of seconds, rounded down, and the units after them.
@@ -77,7 +67,18 @@ DEVICE Time time_of(i64 time, const Unit &unit) {
     return {quotient + more, rest - more * unit.size};
 }
 
-// Found is what the slot of a second in shared memory has: the offset, if it is known.
+DEVICE i64 offset_of(const Table &t, i64 second) { return to_local(t.starts, t.offsets, t.count, t.cycle_end, t.cycle, second); }
+
+// to_instant is the difference from a time that the clock shows to its instant: table.toInstant of table.go.
+DEVICE i64 to_instant(const Table &t, const Time &at, i64 unit) {
+    const Place entry = find(t.walls, t.count, t.cycle_end, t.cycle, at.second);
+    const i64 shift = -t.offsets[entry.place], gap = (i64)((u64)t.starts[entry.place] - (u64)entry.within);
+    if (entry.place > 0 && gap > shift)
+        return gap * unit - at.rest;
+    return shift * unit;
+}
+
+// Found is the contents of the slot of a second in shared memory: the offset, if it is known.
 struct Found {
     bool known;
     i32 offset;
@@ -97,7 +98,7 @@ DEVICE Found find_slot(const u64 *slots, i64 second) {
 // offset_at is the offset at a second, from the slots in shared memory or by a search.
 DEVICE i64 offset_at(const Table &t, const u64 *slots, i64 second) {
     const Found found = find_slot(slots, second);
-    return found.known ? found.offset : shift_of(t, second, false);
+    return found.known ? found.offset : offset_of(t, second);
 }
 
 // Part is a part of a wall clock. Kinds 0 to 5 are of the calendar: see parts in
@@ -185,15 +186,15 @@ DEVICE void load_slots(u64 *slots, const Table &table) {
     synchronize_block();
 }
 
-// convert_times adds the offsets to timestamps of a number of units in a second. A result
-// that exceeds 64 bits is null.
+// convert_times converts timestamps of a number of units in a second to times of a clock, or back
+// to instants. A result that exceeds 64 bits is null.
 KERNEL LAUNCH_BOUNDS(512) convert_times(i64 *out, u32 *out_valid, const i64 *in, const u8 *valid, u64 bit, const i64 *counted, i64 rows, u64 capacity,
-                                        Unit unit, u32 to_instant, Table table) {
+                                        Unit unit, u32 instants, Table table) {
     __shared__ u64 slots[slot_count];
     load_slots(slots, table);
     visit<1>(out, out_valid, in, valid, bit, counted, rows, capacity, [&](i64 time, i64 &result) {
-        const i64 second = time_of(time, unit).second;
-        const i64 shift = (to_instant ? shift_of(table, second, true) : offset_at(table, slots, second)) * unit.size;
+        const Time at = time_of(time, unit);
+        const i64 shift = instants ? to_instant(table, at, unit.size) : offset_at(table, slots, at.second) * unit.size;
         return !__builtin_add_overflow(time, shift, &result);
     });
 }
@@ -210,7 +211,7 @@ KERNEL LAUNCH_BOUNDS(512) part_times(i64 *out, u32 *out_valid, const i64 *in, co
             result = clock_part(part, second_of_day(found));
             return true;
         }
-        const i64 offset = found.known ? found.offset : shift_of(table, at.second, false);
+        const i64 offset = found.known ? found.offset : offset_of(table, at.second);
         i64 local;
         result = part_of(part, at.second + offset, at.rest, unit);
         return !__builtin_add_overflow(time, offset * unit.size, &local);

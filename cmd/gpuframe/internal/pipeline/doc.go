@@ -29,7 +29,7 @@
 //	           | "is" [ "not" ] "null" ] .
 //	sum        = product { ( "+" | "-" ) product } .
 //	product    = factor { ( "*" | "/" | "%" ) factor } .
-//	factor     = "-" factor | primary { "over" "(" window ")" | "where" "(" expression ")" } .
+//	factor     = "-" factor | primary { "over" "(" window ")" | "where" "(" expression ")" | "skip" "nulls" } .
 //	window     = [ expressions ] [ "order" "by" keys ] [ "rows" bound "to" bound | "range" bound "to" bound ]
 //	           [ "at" "least" number ] .
 //	bound      = [ "-" ] number [ "day" | "hour" | "minute" | "second" ] | "start" | "end" .

@@ -199,7 +199,7 @@ func (p *parser) sum() (*node, error) {
 	}, map[string]binary{"+": gpuframe.Expr.Add, "-": gpuframe.Expr.Sub})
 }
 
-// factor reads a value with a sign before it, or a window or a condition after it.
+// factor reads a value with a sign before it, or a window, a condition or "skip nulls" after it.
 func (p *parser) factor() (*node, error) {
 	if begin := p.peek().begin; p.accept("-") {
 		if t := p.peek(); t.kind == number {
@@ -230,6 +230,11 @@ func (p *parser) factor() (*node, error) {
 				return nil, p.failAt(begin, fmt.Errorf("where has %d conditions, expected one", len(further)))
 			}
 			n = &node{begin: n.begin, value: n.value.Where(further[0].value), operands: []*node{n, further[0]}}
+		case p.accept("skip"):
+			if !p.accept("nulls") {
+				return nil, p.unexpected(`"nulls"`)
+			}
+			n = &node{begin: n.begin, value: n.value.SkipNulls(), operands: []*node{n}}
 		default:
 			return n, nil
 		}

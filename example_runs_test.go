@@ -1,0 +1,94 @@
+package gpuframe_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// The source is read once for both queries.
+func ExampleQuery_Cache() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	large := gpuframe.From(gpu, exampleSales()).Filter(gpuframe.Col("price").Gt(50)).Cache()
+	show(large.Select(gpuframe.Count().As("n")))
+	show(large.GroupBy(gpuframe.Col("city")).Agg(gpuframe.Col("price").Max()).Sort(gpuframe.Col("city")))
+	if err := large.Evict(); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// n
+	// 5
+	// city,price
+	// Bern,90
+	// Oslo,80
+}
+
+// A result that may be larger than memory, part by part.
+func ExampleQuery_Batches() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	rows := int64(0)
+	for frame, err := range gpuframe.From(gpu, exampleSales()).Sort(gpuframe.Col("price")).Batches(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		rows += frame.NumRows()
+		if err := frame.Release(); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(rows, "rows")
+	// Output: 6 rows
+}
+
+// The plan, as written and as run.
+func ExampleQuery_Explain() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	plan, err := gpuframe.From(gpu, exampleSales()).
+		With(gpuframe.Col("price").Mul(gpuframe.Col("qty")).As("revenue")).
+		Filter(gpuframe.Col("city").Eq("Oslo")).
+		Select(gpuframe.Col("revenue")).
+		Explain(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	written, _, _ := strings.Cut(plan, "as run on") // the optimized plan and the needs follow
+	fmt.Println(strings.TrimSpace(written))
+	// Output:
+	// as written:
+	//   select revenue  [about 1 rows, 8 B]
+	//     filter city == "Oslo"  [about 1 rows, 76 B]
+	//       select city, product, ts, price, qty, revenue = price * qty  [6 rows, 456 B]
+	//         scan 6 values of gpuframe_test.Sale  [6 rows, 408 B]
+}
+
+// The expected needs of a query, before it runs.
+func ExampleQuery_Needs() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	needs, err := gpuframe.From(gpu, exampleSales()).Select(gpuframe.Col("price")).Needs(context.Background())
+	fmt.Println(needs.Rows, "rows,", needs.Bytes, "bytes,", err)
+	// Output: 6 rows, 48 bytes, <nil>
+}
+
+// Write streams the rows of a query in a format.
+func ExampleQuery_Write() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	rows, err := gpuframe.From(gpu, exampleSales()).
+		Select(gpuframe.Col("city"), gpuframe.Col("ts").Day().As("day")).
+		Head(2).
+		Write(context.Background(), os.Stdout, gpuframe.JSONLines())
+	fmt.Println(rows, err)
+	// Output:
+	// {"city":"Oslo","day":1}
+	// {"city":"Bern","day":1}
+	// 2 <nil>
+}
