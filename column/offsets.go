@@ -10,33 +10,28 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// widened returns arrays of one type that fit one column. If 32-bit offsets do not suffice for all
-// together, or some arrays have 64-bit ones, all get 64-bit ones. Arrays with inconsistent parts stay
-// as they are: the plan of their buffers reports what is wrong.
-func (p *planner) widened(arrays []arrow.Array) []arrow.Array {
+// widened returns data of one type that fits one column. If 32-bit offsets do not suffice for all
+// together, or some have 64-bit ones, all get 64-bit ones. Data with inconsistent parts stays as it is:
+// the plan of its buffers reports what is wrong.
+func (p *planner) widened(arrays []arrow.ArrayData) []arrow.ArrayData {
 	if len(arrays) < 2 {
 		return arrays
 	}
 	spans := make([]span, len(arrays))
-	for i, a := range arrays {
-		if a == nil || isNil(a.Data()) {
-			return arrays
-		}
-		spans[i] = span{a.Data(), a.Data().Offset(), a.Data().Len()}
+	for i, data := range arrays {
+		spans[i] = span{data, data.Offset(), data.Len()}
 	}
 	t, mixed := commonOffsets(spans)
 	t, wider, ok := fittingType(t, spans, p.maximumOffset)
 	if !ok || !mixed && !wider {
 		return arrays
 	}
-	made := make([]arrow.Array, len(arrays))
-	for i, a := range arrays {
-		to, _ := layout.Wider(a.DataType(), t)
-		data := widenData(a.Data(), to)
-		made[i] = array.MakeFromData(data)
-		data.Release()
+	made := make([]arrow.ArrayData, len(arrays))
+	for i, data := range arrays {
+		to, _ := layout.Wider(data.DataType(), t)
+		made[i] = widenData(data, to)
+		p.temporary = append(p.temporary, made[i])
 	}
-	p.temporary = append(p.temporary, made...)
 	return made
 }
 
