@@ -332,7 +332,7 @@ func TestType(t *testing.T) {
 const (
 	fuzzedBytes  = 16 << 10
 	fuzzedMemory = 64 << 20
-	fuzzedTime   = 100 * time.Millisecond
+	fuzzedTime   = 400 * time.Millisecond // a query is planned twice, and the fuzzer's counters double the time
 )
 
 // FuzzDecode decodes documents, and plans the queries of those that are well formed.
