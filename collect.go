@@ -10,7 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exec"
 )
 
-// Collect runs the query and returns its whole result.
+// Collect runs the query and returns its whole result. Columns with more than 2 GiB of text are
+// large_utf8 in it, and others that 32-bit offsets do not suffice for alike.
 //
 // # Ownership
 //

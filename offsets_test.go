@@ -3,12 +3,16 @@ package gpuframe_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/strategy"
@@ -30,21 +34,95 @@ func TestRandomQueriesBeyondOffsets(t *testing.T) {
 		if dev.Name() != "host" {
 			options, cases = querytest.Options{Verbs: 4, Rows: 40, Least: 30, Texts: true}, cases/5
 		}
-		wide := 0
-		for seed := range cases {
-			c := rapid.Custom(func(t *rapid.T) *querytest.Case { return querytest.Draw(t, e, options) }).Example(seed)
-			ctx := strategy.WithMaximumOffset(t.Context(), []int64{48, 64, 100}[seed%3])
-			for _, without := range [][]string{nil, plan.Passes()} {
-				if beyondOffsets(ctx, t, c, without) {
-					wide++
-				}
-				require.NoError(t, c.Query.Evict())
-			}
-			require.Zero(t, e.Manager().Stats().InUse, c.Text)
-			c.Release()
-		}
-		require.Positive(t, wide)
+		require.Positive(t, randomBeyondOffsets(t, e, options, cases))
 	})
+}
+
+// TestRandomQueriesBeyondOffsetsOnSeveralDevices moves long texts between devices.
+func TestRandomQueriesBeyondOffsetsOnSeveralDevices(t *testing.T) {
+	e := openDevices(t, devicetest.HostsApart(t, 3))
+	cases := 400
+	if testing.Short() {
+		cases = 60
+	}
+	randomBeyondOffsets(t, e, querytest.Options{Verbs: 6, Rows: 80, Least: 40, Texts: true}, cases)
+}
+
+// randomBeyondOffsets returns the number of results with text of 64-bit offsets.
+func randomBeyondOffsets(t *testing.T, e *gpuframe.Engine, options querytest.Options, cases int) (wide int) {
+	for seed := range cases {
+		c := rapid.Custom(func(t *rapid.T) *querytest.Case { return querytest.Draw(t, e, options) }).Example(seed)
+		ctx := strategy.WithMaximumOffset(t.Context(), []int64{48, 64, 100}[seed%3])
+		for _, without := range [][]string{nil, plan.Passes()} {
+			if beyondOffsets(ctx, t, c, without) {
+				wide++
+			}
+			require.NoError(t, c.Query.Evict())
+		}
+		requireNothing(t, e, c.Text)
+		c.Release()
+	}
+	return wide
+}
+
+// TestLongTextsInFiles writes sorted rows with more text than offsets reach to, and reads them.
+func TestLongTextsInFiles(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		e := engineOn(t, dev)
+		ctx := strategy.WithMaximumOffset(t.Context(), 100)
+		records := numberedTexts(t, 3, 50)
+		q := e.Records(records[0].Schema(), records...).Sort(gpuframe.Col("text").Desc())
+		want, err := q.Collect(t.Context())
+		require.NoError(t, err)
+		defer want.Release()
+		wide, err := q.Collect(ctx)
+		require.NoError(t, err)
+		require.Equal(t, arrow.LARGE_STRING, wide.Schema().Field(1).Type.ID())
+		require.Equal(t, texts(t, want), texts(t, wide))
+		require.NoError(t, wide.Release())
+
+		for name, format := range map[string]gpuframe.Format{"a.parquet": gpuframe.Parquet(), "a.arrow": gpuframe.IPC(), "a.csv": gpuframe.CSV()} {
+			path := filepath.Join(t.TempDir(), name)
+			rows, err := q.WriteFile(ctx, path, format)
+			require.NoError(t, err, name)
+			require.EqualValues(t, 150, rows)
+			from := map[string]func(string) gpuframe.Query{"a.parquet": func(p string) gpuframe.Query { return e.Parquet(p) },
+				"a.arrow": func(p string) gpuframe.Query { return e.IPC(p) }, "a.csv": func(p string) gpuframe.Query { return e.CSV(p) }}[name](path)
+			read, err := from.Collect(t.Context())
+			require.NoError(t, err, name)
+			require.Equal(t, arrow.STRING, read.Schema().Field(1).Type.ID(), name)
+			require.Equal(t, texts(t, want), texts(t, read), name)
+			require.NoError(t, read.Release())
+		}
+	})
+}
+
+// numberedTexts returns records with a number and a text in each row.
+func numberedTexts(t *testing.T, records, rows int) (list []arrow.Record) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
+	for r := range records {
+		b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+		for i := range rows {
+			b.Field(0).(*array.Int64Builder).Append(int64(r*rows + i))
+			b.Field(1).(*array.StringBuilder).Append(fmt.Sprint("text ", (r*rows+i)*7919%1000))
+		}
+		list = append(list, b.NewRecord())
+		b.Release()
+		t.Cleanup(list[r].Release)
+	}
+	return list
+}
+
+// texts returns the values of the second column.
+func texts(t *testing.T, f *gpuframe.Frame) (list []string) {
+	t.Helper()
+	record, err := f.Record(t.Context())
+	require.NoError(t, err)
+	defer record.Release()
+	for i := range int(record.NumRows()) {
+		list = append(list, record.Column(1).ValueStr(i))
+	}
+	return list
 }
 
 // beyondOffsets checks the result of a query as one table and in parts, and reports whether the table

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -15,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/hostarray"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -102,7 +102,8 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 	if err != nil {
 		return nil, fmt.Errorf("buffer: load: %w", err)
 	}
-	table, err := New(withTypes(schema, columns), columns, Rows{Count: rows, Manager: m})
+	wide := layout.WithOffsets(schema, len(columns), func(i int) arrow.DataType { return columns[i].Type() })
+	table, err := New(wide, columns, Rows{Count: rows, Manager: m})
 	for _, c := range columns {
 		err = errors.Join(err, c.Release()) // the table holds its own references
 	}
@@ -110,25 +111,6 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 		return nil, errors.Join(err, table.Release())
 	}
 	return table, nil
-}
-
-// withTypes returns a schema with the types of columns: records whose text does not fit 32-bit offsets
-// together become columns with 64-bit ones.
-func withTypes(schema *arrow.Schema, columns []*column.Column) *arrow.Schema {
-	var fields []arrow.Field
-	for i, c := range columns {
-		if t := schema.Field(i).Type; !sameType(t, c.Type()) {
-			if fields == nil {
-				fields = slices.Clone(schema.Fields())
-			}
-			fields[i].Type = c.Type()
-		}
-	}
-	if fields == nil {
-		return schema
-	}
-	metadata := schema.Metadata()
-	return arrow.NewSchemaWithEndian(fields, &metadata, schema.Endianness())
 }
 
 // transpose lists the chunks of every column.

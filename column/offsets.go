@@ -10,33 +10,28 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// widened returns arrays of one type that fit one column. If 32-bit offsets do not suffice for all
-// together, or some arrays have 64-bit ones, all get 64-bit ones. Arrays with inconsistent parts stay
-// as they are: the plan of their buffers reports what is wrong.
-func (p *planner) widened(arrays []arrow.Array) []arrow.Array {
+// widened returns data of one type that fits one column. If 32-bit offsets do not suffice for all
+// together, or some have 64-bit ones, all get 64-bit ones. Data with inconsistent parts stays as it is:
+// the plan of its buffers reports what is wrong.
+func (p *planner) widened(arrays []arrow.ArrayData) []arrow.ArrayData {
 	if len(arrays) < 2 {
 		return arrays
 	}
 	spans := make([]span, len(arrays))
-	for i, a := range arrays {
-		if a == nil || isNil(a.Data()) {
-			return arrays
-		}
-		spans[i] = span{a.Data(), a.Data().Offset(), a.Data().Len()}
+	for i, data := range arrays {
+		spans[i] = span{data, data.Offset(), data.Len()}
 	}
 	t, mixed := commonOffsets(spans)
 	t, wider, ok := fittingType(t, spans, p.maximumOffset)
 	if !ok || !mixed && !wider {
 		return arrays
 	}
-	made := make([]arrow.Array, len(arrays))
-	for i, a := range arrays {
-		to, _ := layout.Wider(a.DataType(), t)
-		data := widenData(a.Data(), to)
-		made[i] = array.MakeFromData(data)
-		data.Release()
+	made := make([]arrow.ArrayData, len(arrays))
+	for i, data := range arrays {
+		to, _ := layout.Wider(data.DataType(), t)
+		made[i] = widenData(data, to)
+		p.temporary = append(p.temporary, made[i])
 	}
-	p.temporary = append(p.temporary, made...)
 	return made
 }
 
@@ -74,7 +69,7 @@ func (s span) ends(width int) (first, last int64, ok bool) {
 		return 0, 0, true
 	}
 	buffers := s.data.Buffers()
-	if len(buffers) < 2 || buffers[1] == nil || s.offset < 0 || s.length < 0 || (s.offset+s.length+1)*width > buffers[1].Len() {
+	if len(buffers) < 2 || buffers[1] == nil || s.offset < 0 || s.length < 0 || s.length > buffers[1].Len()/width-1-s.offset {
 		return 0, 0, false
 	}
 	bytes := buffers[1].Bytes()
@@ -159,20 +154,32 @@ func widenData(data arrow.ArrayData, to arrow.DataType) arrow.ArrayData {
 		data.Retain()
 		return data
 	}
+	if whole, ok := data.Dictionary().(*array.Data); ok && whole != nil {
+		dictionary := widenData(whole, l.Dictionary()).(*array.Data)
+		defer dictionary.Release()
+		return array.NewDataWithDictionary(to, data.Len(), data.Buffers(), data.NullN(), data.Offset(), dictionary)
+	}
 	buffers := append([]*arrowmemory.Buffer(nil), data.Buffers()...)
 	if from.Width != l.Width && l.HasOffsets() {
-		buffers[1] = widenIntegers(buffers[1])
-		if l.Kind == layout.ListView {
-			buffers[2] = widenIntegers(buffers[2])
+		for i := 1; i < len(buffers) && i <= offsetBuffers(l); i++ {
+			buffers[i] = widenIntegers(buffers[i])
 		}
 	}
 	children := append([]arrow.ArrayData(nil), data.Children()...)
-	for i := range children {
+	for i := range min(len(children), l.Children()) {
 		t, _ := l.Child(i)
 		children[i] = widenData(children[i], t)
 		defer children[i].Release()
 	}
 	return array.NewData(to, data.Len(), buffers, children, data.NullN(), data.Offset())
+}
+
+// offsetBuffers returns the number of buffers of offsets and sizes.
+func offsetBuffers(l layout.Layout) int {
+	if l.Kind == layout.ListView {
+		return 2
+	}
+	return 1
 }
 
 // widenIntegers returns integers of 4 bytes as integers of 8 bytes.

@@ -33,8 +33,8 @@ type planner struct {
 	nodes  []node
 	chunks []chunk
 
-	// temporary holds arrays that were made for the transfer.
-	temporary []arrow.Array
+	// temporary holds arrays, and their data, that were made for the transfer.
+	temporary []interface{ Release() }
 	// maximumOffset is the number that 32-bit offsets reach to.
 	maximumOffset int64
 

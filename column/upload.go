@@ -124,7 +124,7 @@ func (p *planner) planColumns(columns [][]arrow.Array) (nodes []*node, total uin
 	p.sources = make([]memory.Source, 0, 2*chunks)
 	for i, arrays := range columns {
 		p.column = i
-		n, err := p.planColumn(p.widened(arrays))
+		n, err := p.planColumn(arrays)
 		if err != nil {
 			return nil, 0, inColumn(i, p.name, err)
 		}
@@ -138,13 +138,16 @@ func (p *planner) planColumn(arrays []arrow.Array) (*node, error) {
 	if len(arrays) == 0 {
 		return nil, fmt.Errorf("no chunks, expected at least an empty one for the type: %w", ErrInvalid)
 	}
-	var t arrow.DataType
-	since := len(p.chunks)
+	list := make([]arrow.ArrayData, len(arrays))
 	for i, array := range arrays {
 		if array == nil || isNil(array.Data()) {
 			return nil, fmt.Errorf("chunk %d is nil: %w", i, ErrInvalid)
 		}
-		data := array.Data()
+		list[i] = array.Data()
+	}
+	var t arrow.DataType
+	since := len(p.chunks)
+	for i, data := range p.widened(list) {
 		if i == 0 {
 			t = data.DataType()
 		} else if !arrow.TypeEqual(t, data.DataType()) {

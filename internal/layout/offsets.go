@@ -44,7 +44,27 @@ func Wider(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t
 // Narrower is [Wider] with 32-bit offsets.
 func Narrower(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t, like, narrow) }
 
-// WideTexts returns a schema whose texts and binaries have 64-bit offsets, also those of dictionaries, and
+// WithOffsets returns a schema with the 64-bit offsets that the types of columns have.
+func WithOffsets(schema *arrow.Schema, columns int, of func(i int) arrow.DataType) *arrow.Schema {
+	var fields []arrow.Field
+	for i := range min(columns, schema.NumFields()) {
+		t, wider := Wider(schema.Field(i).Type, of(i))
+		if !wider {
+			continue
+		}
+		if fields == nil {
+			fields = schema.Fields()
+		}
+		fields[i].Type = t
+	}
+	if fields == nil {
+		return schema
+	}
+	metadata := schema.Metadata()
+	return arrow.NewSchemaWithEndian(fields, &metadata, schema.Endianness())
+}
+
+// WideTexts returns a schema with 64-bit offsets of texts and binaries, also of those in dictionaries, and
 // whether it differs. Nested types stay.
 func WideTexts(schema *arrow.Schema) (*arrow.Schema, bool) {
 	fields, changed := schema.Fields(), false

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -141,7 +142,7 @@ func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, r
 	for _, record := range records {
 		rows += record.NumRows()
 	}
-	return buffer.New(schema, columns, buffer.Rows{Count: rows, Manager: m})
+	return op.Table(schema, columns, buffer.Rows{Count: rows, Manager: m})
 }
 
 // copyColumns copies some columns of records, decodes them, and puts them into a list.
