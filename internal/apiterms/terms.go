@@ -29,6 +29,7 @@ var terms = []term{
 	{"use First, Min or List of it, or group by it", "use first(), min() or implode() of it, or group by it", "use first(), min() or list() of it, or group by it"},
 	{"Where, SkipNulls and Over apply to aggregates", "over() applies to aggregates", `"where", "skip nulls" and "over" apply to aggregates`},
 	{"call SkipNulls before Over", "give ignore_nulls before over()", `write "skip nulls" before "over"`},
+	{"leave it out with Select or Drop", "leave it out with select() or drop()", `leave it out with "select" or "drop"`},
 	{"leave out SkipNulls", "leave out ignore_nulls", `leave out "skip nulls"`},
 	{"use If in the expression instead of Where", "use when() in the expression instead of filter()", `use if() in the expression instead of "where"`},
 	{"use Tail for the last rows", "use tail() for the last rows", `use "tail" for the last rows`},

@@ -8,6 +8,11 @@
 // indices of a dictionary are replaced by its values, which were converted before. Rows with
 // nulls are decoded without the nulls first, and then moved to their places.
 //
+// # Files of other writers
+//
+// arrow-go decodes lists and structs. [Schema] changes a footer, and [Rewrite] a column chunk, where it
+// refuses what other writers write, or reads it in another way.
+//
 // # Checks
 //
 // arrow-go allocates what a page claims: a dictionary up to the greatest index of a page,
