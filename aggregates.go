@@ -2,7 +2,9 @@ package gpuframe
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
+	"strings"
 
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -131,8 +133,22 @@ func (p part) column(root string) Expr {
 	if p.window != nil {
 		text += " over " + p.window.String()
 	}
-	p.aggregation.Name = plan.Computed(text)
+	p.aggregation.Name = plan.Computed(shortened(text))
 	return Expr{value: expr.Col(p.aggregation.Name), parts: parts{p.aggregation.Name: &p}, root: root}
+}
+
+// longestName is the length of the longest name that is the text of its part. Aggregates and windows
+// within each other repeat their texts.
+const longestName = 200
+
+// shortened returns a text of limited length, which differs for texts that differ.
+func shortened(text string) string {
+	if len(text) <= longestName {
+		return text
+	}
+	sum := fnv.New64a()
+	sum.Write([]byte(text))
+	return fmt.Sprintf("%s … %016x", strings.ToValidUTF8(text[:longestName], ""), sum.Sum64())
 }
 
 // Where restricts the aggregates of an expression to the rows in which a condition is

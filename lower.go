@@ -60,14 +60,14 @@ func (b *binder) proper(list []Expr) bool {
 }
 
 // prepare prepares the operators of expressions and of their aggregates, which takes long for
-// patterns, and reports those that are too large.
+// patterns, and reports one that is too large.
 func (b *binder) prepare(list []Expr) {
 	seen := map[*part]bool{}
 	var all []expr.Expr
 	var add func(parts parts)
 	add = func(parts parts) {
-		for _, name := range slices.Sorted(maps.Keys(parts)) {
-			if p := parts[name]; !seen[p] {
+		for _, p := range parts {
+			if !seen[p] {
 				seen[p] = true
 				all = append(append(all, p.aggregation.Values...), p.aggregation.Where)
 				add(p.inner)
@@ -78,10 +78,8 @@ func (b *binder) prepare(list []Expr) {
 		all = append(all, e.value)
 		add(e.parts)
 	}
-	for _, e := range all {
-		if err := e.Prepare(b.ctx); err != nil {
-			b.report(readable{err})
-		}
+	if err := expr.Prepare(b.ctx, all...); err != nil {
+		b.report(readable{err})
 	}
 }
 
@@ -91,14 +89,15 @@ func (b *binder) prepare(list []Expr) {
 func (b *binder) windows(n plan.Node, all parts) (made plan.Node, renamed map[string]string, ok bool) {
 	renamed = map[string]string{}
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		switch column, known := b.columns[all[name]]; {
+	for name, p := range all {
+		switch column, known := b.columns[p]; {
 		case !known:
 			names = append(names, name)
 		case column != name:
 			renamed[name] = column
 		}
 	}
+	slices.Sort(names)
 	read := map[string]plan.Aggregation{}
 	for _, name := range names {
 		if n, read[name], ok = b.inner(n, all[name]); !ok {
@@ -200,8 +199,8 @@ func (b *binder) window(n plan.Node, w windowed) (plan.Node, bool) {
 // inner computes the windows that a part reads, and returns its aggregation of their columns. An
 // aggregate in an aggregate is refused.
 func (b *binder) inner(n plan.Node, p *part) (made plan.Node, of plan.Aggregation, ok bool) {
-	for _, name := range slices.Sorted(maps.Keys(p.inner)) {
-		if !p.inner[name].isWindow() {
+	for _, inner := range p.inner {
+		if !inner.isWindow() {
 			b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", p.aggregation))
 			return n, p.aggregation, false
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/processor"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
@@ -76,6 +77,9 @@ var (
 		repeated("With", func(q gpuframe.Query, i int) gpuframe.Query { return q.With(planA.Mul(planA).Add(planA).As("a")) }),
 		repeated("With and Rename", func(q gpuframe.Query, i int) gpuframe.Query {
 			return q.With(planA.Add(planB).As("c")).Rename("c", "d").Drop("a").Rename("d", "a")
+		}),
+		repeated("Rename", func(q gpuframe.Query, i int) gpuframe.Query {
+			return q.Rename([]string{"b", "c"}[i%2], []string{"c", "b"}[i%2])
 		}),
 		repeated("Sort and Head", func(q gpuframe.Query, i int) gpuframe.Query { return q.Sort(planA).Head(int64(1000 - i)) }),
 		repeated("GroupBy", func(q gpuframe.Query, i int) gpuframe.Query {
@@ -144,6 +148,16 @@ var (
 	}
 )
 
+// interpolations are windows that each read all windows below them, so planning them takes the square
+// of their number.
+var interpolations = growing{"interpolations", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+	x := planA
+	for range n {
+		x = x.InterpolateBy(planB)
+	}
+	return e.Records(nil, r).With(x.Over(gpuframe.By().OrderBy(planB)).As("a"))
+}}
+
 // twoColumns has the columns a and b.
 func twoColumns(t testing.TB) arrow.Record {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "b", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
@@ -202,7 +216,7 @@ func TestPlanningIsLinear(t *testing.T) {
 func BenchmarkPlanning(b *testing.B) {
 	e := engineOn(b, devicetest.Open(b, "host"))
 	r := twoColumns(b)
-	sizes := map[string]int{"filters": 1000, "With": 400}
+	sizes := map[string]int{"filters": 1000, "With": 400, "Rename": 400}
 	for _, g := range chains {
 		n := 200
 		if sizes[g.name] > 0 {
@@ -213,14 +227,17 @@ func BenchmarkPlanning(b *testing.B) {
 	for _, g := range doublings {
 		benchmarkPlanning(b, g, e, r, 60)
 	}
+	benchmarkPlanning(b, interpolations, e, r, 30)
 }
 
 func benchmarkPlanning(b *testing.B, g growing, e *gpuframe.Engine, r arrow.Record, n int) {
 	b.Run(fmt.Sprintf("%d %s", n, g.name), func(b *testing.B) {
+		before := processor.Time()
 		for b.Loop() {
 			_, err := g.make(e, r, n).Needs(b.Context())
 			require.NoError(b, err)
 		}
+		b.ReportMetric(float64((processor.Time()-before).Microseconds())/1e3/float64(b.N), "processor-ms/op")
 	})
 }
 

@@ -35,8 +35,8 @@ func (q Query) Resample(at Expression, every any, by ...Expression) Resampled {
 
 // Agg makes a row for each window from the first to the last one with rows, in order: the keys
 // in by, the beginning of the window, and the values of expressions of aggregates. For a window
-// without rows counts are 0 and other aggregates null: FillNull, or FillForward and Interpolate
-// over the keys, fill them. Rows without a time are left out.
+// without rows counts are 0 and other aggregates null, also lists: FillNull within the expressions, or
+// FillForward and Interpolate over the keys, fill them. Rows without a time are left out.
 func (r Resampled) Agg(aggregates ...Expression) Query {
 	list := unpack(aggregates)
 	return r.query.then("Resample", nil, func(b *binder, inputs []plan.Node) plan.Node {
@@ -72,7 +72,7 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 	}
 	empty := make([]expr.Expr, len(list))
 	for i, e := range list {
-		empty[i] = ofNoRows(e, grouped.Schema().Field(len(keys)+i).Type)
+		empty[i] = ofNoRows(e, known, grouped, grouped.Schema().Field(len(keys)+i).Type)
 	}
 	made, err := withEmptyWindows(grouped, len(r.by), windows, empty)
 	if err != nil {
@@ -83,20 +83,34 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 }
 
 // ofNoRows is the value of an expression of aggregates for a window without rows, of a type: counts
-// are 0, and the expression is null if it has other aggregates.
-func ofNoRows(e Expr, t arrow.DataType) expr.Expr {
-	for _, p := range e.parts {
+// are 0, and other aggregates null. Of aggregates that expressions have no nulls of, such as lists, it
+// is null. The aggregates are of the input, and the expression may have keys of the groups.
+func ofNoRows(e Expr, input, groups plan.Node, t arrow.DataType) expr.Expr {
+	values := map[string]expr.Expr{}
+	for name, p := range e.parts {
 		switch p.aggregation.Function {
 		case "count", "count_values", "null_count", "count_distinct":
-		default:
+			values[name] = expr.Lit(int64(0))
+			continue
+		}
+		made, err := plan.NewAggregate(input, nil, []plan.Aggregation{p.aggregation}, plan.GroupOptions{})
+		if err != nil { // it has windows within
 			return expr.Null(t)
 		}
+		values[name] = expr.Null(made.Schema().Field(0).Type)
 	}
-	return e.value.Substitute(func(sub expr.Expr) (expr.Expr, bool) {
+	value := e.value.Substitute(func(sub expr.Expr) (expr.Expr, bool) {
 		name, _ := sub.Column()
-		_, ok := e.parts[name]
-		return expr.Lit(int64(0)), ok
-	}).Cast(t)
+		value, ok := values[name]
+		return value, ok
+	})
+	switch of, _, err := value.Type(groups.Schema()); {
+	case err != nil:
+		return expr.Null(t)
+	case !arrow.TypeEqual(of, t):
+		return value.Cast(t)
+	}
+	return value
 }
 
 // withEmptyWindows adds the windows without rows. The first columns of the input are keys,

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // TestResampleAnyType requires nulls in windows without rows for values of types that expressions
@@ -47,5 +48,18 @@ func TestResampleAnyType(t *testing.T) {
 			"(null) 40 Oslo [42] 1",
 		}, collect(t, q))
 		require.Empty(t, collect(t, rows.Filter(at.Lt(0)).Resample(at, 10).Agg(city.First().As("first"))))
+	})
+}
+
+// TestResampleOfNoRows has expressions of aggregates of windows without rows.
+func TestResampleOfNoRows(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		_, records := nullableRows(t, property.Random(t), 20, 2)
+		id, text := gpuframe.Col("id"), gpuframe.Col("text")
+		q := e.Records(nil, records...).Filter(id.Ne(7)).Resample(id, 1).Agg(
+			gpuframe.Count().As("rows"), text.Count().As("values"), id.Count().Add(1).As("more"), id.Sum().As("sum"), id.Sum().FillNull(0).As("filled"),
+			id.Sum().IsNull().As("empty"), id.Max().Sub(id.Count()).As("both"), gpuframe.Coalesce(text.First(), "none").As("first"), id.Gt(3).All().As("all"),
+			id.List().As("list"), id.List().ListLength().As("length"), id.Mean().Add(id.Sum().Over(gpuframe.By()).Max()).As("window"))
+		require.Equal(t, "7|0|0|1|(null)|0|true|(null)|none|(null)|(null)|(null)|(null)|", lines(t, q)[7])
 	})
 }

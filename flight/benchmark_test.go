@@ -2,7 +2,6 @@ package flight_test
 
 import (
 	"net"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/flight"
+	"github.com/gpuframe/gpuframe/internal/testing/processor"
 )
 
 // plain is arrow-go's Flight server with records in host memory.
@@ -75,7 +75,7 @@ func BenchmarkRead(b *testing.B) {
 	require.NoError(b, err)
 	go ours.Serve(listener)
 
-	var wall, processor [2]time.Duration
+	var wall, busy [2]time.Duration
 	var clients [2]*flight.Client
 	for i, address := range []string{theirs.Addr().String(), listener.Addr().String()} {
 		clients[i], err = flight.Dial(address, flight.DialOptions{})
@@ -83,7 +83,7 @@ func BenchmarkRead(b *testing.B) {
 		defer clients[i].Close()
 	}
 	read := func(side int) {
-		begin, used := time.Now(), processorTime(b)
+		begin, used := time.Now(), processor.Time()
 		reader, err := clients[side].Read(b.Context(), "t")
 		require.NoError(b, err)
 		got := int64(0)
@@ -94,11 +94,11 @@ func BenchmarkRead(b *testing.B) {
 		require.EqualValues(b, rows*messages, got)
 		reader.Release()
 		wall[side] += time.Since(begin)
-		processor[side] += processorTime(b) - used
+		busy[side] += processor.Time() - used
 	}
 	read(0)
 	read(1)
-	wall, processor = [2]time.Duration{}, [2]time.Duration{}
+	wall, busy = [2]time.Duration{}, [2]time.Duration{}
 	for b.Loop() {
 		read(0)
 		read(1)
@@ -108,12 +108,5 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(gigabytes/wall[0].Seconds(), "arrow-go-GB/s")
 	b.ReportMetric(gigabytes/wall[1].Seconds(), "gpuframe-GB/s")
 	b.ReportMetric(wall[0].Seconds()/wall[1].Seconds(), "ratio")
-	b.ReportMetric(processor[0].Seconds()/processor[1].Seconds(), "processor-ratio")
-}
-
-// processorTime returns the processor time that the process has used.
-func processorTime(b *testing.B) time.Duration {
-	var usage syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	b.ReportMetric(busy[0].Seconds()/busy[1].Seconds(), "processor-ratio")
 }

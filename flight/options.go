@@ -13,9 +13,8 @@ type Options struct {
 	// Clients may call the server, each with its token. Without clients, all callers are one
 	// client with the name "anonymous" and the budget of the engine.
 	Clients []ClientAccess
-	// Files, if it is set, returns the file system whose files the documents of a client read: that
-	// of [os.Root.FS], from which no link leads out, for example. Without Files documents read no
-	// files.
+	// Files, if it is set, returns the file system for the documents of a client: that of
+	// [os.Root.FS], from which no link leads out, for example. Without Files documents read no files.
 	Files func(client string) fs.FS
 	// Limits bound what clients can use.
 	Limits Limits

@@ -54,6 +54,12 @@ func (f *Filter) Condition() expr.Expr { return f.condition }
 
 // WithInputs implements [Node].
 func (f *Filter) WithInputs(inputs ...Node) (Node, error) {
+	if schema := inputs[0].Schema(); schema.Equal(f.input.Schema()) { // the condition has its type
+		if f.Columns() != nil {
+			schema = f.schema
+		}
+		return &Filter{single{inputs[0], schema}, f.condition}, nil
+	}
 	made, err := NewFilter(inputs[0], f.condition)
 	if err != nil || f.Columns() == nil {
 		return node(made, err)

@@ -52,6 +52,9 @@ func (p *Project) Expressions() []expr.Expr { return p.expressions }
 
 // WithInputs implements [Node].
 func (p *Project) WithInputs(inputs ...Node) (Node, error) {
+	if inputs[0].Schema().Equal(p.input.Schema()) { // the expressions have their types
+		return &Project{single{inputs[0], p.schema}, p.expressions}, nil
+	}
 	return node(NewProject(inputs[0], p.expressions...))
 }
 

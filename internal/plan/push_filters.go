@@ -37,7 +37,7 @@ type filterPusher struct {
 // mostMoves and movesPerNode limit how many operations of conditions are moved in a plan. The number
 // grows with the square of the number of verbs if filters and projections alternate. Conditions
 // that are not moved stay in their place.
-const mostMoves, movesPerNode = 6000, 20
+const mostMoves, movesPerNode = 2000, 20
 
 // affords counts the operations of a condition that is to be moved.
 func (p *filterPusher) affords(c expr.Expr) bool {

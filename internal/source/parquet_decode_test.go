@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/testing/processor"
 )
 
 // keptMemory is an allocator that keeps memory for later requests, like pinned memory, and does
@@ -95,20 +95,13 @@ func BenchmarkParquetDecode(b *testing.B) {
 				memory := &keptMemory{free: map[int][][]byte{}, live: map[*byte]int{}}
 				_, err := source.DecodeParquet(b.Context(), s, test.columns, memory)
 				require.NoError(b, err)
-				before := processorTime(b)
+				before := processor.Time()
 				for b.Loop() {
 					_, err := source.DecodeParquet(b.Context(), s, test.columns, memory)
 					require.NoError(b, err)
 				}
-				b.ReportMetric((processorTime(b)-before)/float64(b.N), "processor-ms/op")
+				b.ReportMetric(float64((processor.Time()-before).Microseconds())/1e3/float64(b.N), "processor-ms/op")
 			})
 		}
 	}
-}
-
-// processorTime is the time of the processors in ms that this process has used.
-func processorTime(t testing.TB) float64 {
-	var used syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e6
 }

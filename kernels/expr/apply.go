@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,35 +37,44 @@ type Operator interface {
 }
 
 // Preparer is an operator with work before its first run that takes long, such as a pattern to
-// compile. [Expr.Prepare] does it, or else Run.
+// compile. [Prepare] does it, or else Run.
 type Preparer interface {
 	Operator
 	// Prepare does the work and reports what is wrong with it.
 	Prepare(ctx context.Context) error
 }
 
-// Prepare prepares the operators of an expression.
+// Prepare prepares the operators of expressions.
 //
 // # Errors
 //
 // The error is an [*Error], or that of a context that is done.
-func (e Expr) Prepare(ctx context.Context) error {
-	if !e.hasSteps() {
-		return nil
-	}
-	var failed error
-	e.Walk(func(part Expr) bool {
-		if p, ok := part.node.value.(Preparer); ok && failed == nil && part.node.op == apply {
-			if err := p.Prepare(ctx); err != nil {
-				failed = refusedStep(e, part, err)
+func Prepare(ctx context.Context, expressions ...Expr) error {
+	seen := make(map[*node]bool)
+	var prepare func(n *node) error
+	prepare = func(n *node) error {
+		if n == nil || !n.steps || seen[n] {
+			return nil
+		}
+		seen[n] = true
+		for _, argument := range n.arguments {
+			if err := prepare(argument); err != nil {
+				return err
 			}
 		}
-		return failed == nil
-	})
-	if err := cancel.Error(ctx); err != nil {
-		return err
+		if p, ok := n.value.(Preparer); ok && n.op == apply {
+			if err := p.Prepare(ctx); err != nil {
+				return refusedStep(Expr{n}, Expr{n}, err)
+			}
+		}
+		return nil
 	}
-	return failed
+	for _, e := range expressions {
+		if err := prepare(e.node); err != nil {
+			return cmp.Or(cancel.Error(ctx), err)
+		}
+	}
+	return cancel.Error(ctx)
 }
 
 // PartOperator is an operator whose result is a timestamp, of which it can compute a part

@@ -16,7 +16,7 @@ var verbs = map[exprtree.Op]string{
 func (b *binder) arithmetic(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	types := chosen(op, operands)
 	left, right := types[0], types[1]
-	undefined := fmt.Errorf("cannot %s %s: %w", verbs[op], listed(types), ErrType)
+	undefined := func() error { return fmt.Errorf("cannot %s %s: %w", verbs[op], listed(types), ErrType) }
 	switch {
 	case exprtree.IsTemporal(left) || exprtree.IsTemporal(right):
 		return b.temporal(op, operands, left, right, undefined)
@@ -25,7 +25,7 @@ func (b *binder) arithmetic(op exprtree.Op, operands []operand) (*exprtree.Node,
 	}
 	t, ok := commonNumeric(types)
 	if !ok {
-		return nil, undefined
+		return nil, undefined()
 	}
 	return b.same(op, operands, t, t)
 }
@@ -39,11 +39,11 @@ func (b *binder) same(op exprtree.Op, operands []operand, t, result arrow.DataTy
 	return b.node(op, result, nodes...), nil
 }
 
-func (b *binder) decimal(op exprtree.Op, operands []operand, types []arrow.DataType, undefined error) (*exprtree.Node, error) {
+func (b *binder) decimal(op exprtree.Op, operands []operand, types []arrow.DataType, undefined func() error) (*exprtree.Node, error) {
 	common, ok := commonDecimal(types)
 	switch {
 	case !ok:
-		return nil, undefined
+		return nil, undefined()
 	case exprtree.KindOf(common).IsFloat():
 		return b.same(op, operands, common, common)
 	case op == exprtree.Divide || op == exprtree.Remainder:
@@ -77,13 +77,13 @@ func (b *binder) each(op exprtree.Op, operands []operand, result arrow.DataType,
 	return b.node(op, result, nodes...), nil
 }
 
-func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.DataType, undefined error) (*exprtree.Node, error) {
+func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.DataType, undefined func() error) (*exprtree.Node, error) {
 	unit := exprtree.Finest(left, right)
 	span := &arrow.DurationType{Unit: unit}
 	switch {
 	case op == exprtree.Subtract && isInstant(left) && isInstant(right):
 		if _, ok := exprtree.CommonZone(left, right); !ok {
-			return nil, undefined
+			return nil, undefined()
 		}
 		return b.moved(op, operands, span, stamped(left, unit), stamped(right, unit))
 	case op != exprtree.Add && op != exprtree.Subtract:
@@ -103,7 +103,7 @@ func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.
 		}
 		return b.node(exprtree.Cast, exprtree.TimeOf(unit), moved), nil // null where it left the day
 	}
-	return nil, undefined
+	return nil, undefined()
 }
 
 // moved makes the sum or difference of two temporal operands, which the node computes as those of
@@ -136,7 +136,7 @@ func (b *binder) moved(op exprtree.Op, operands []operand, result, left, right a
 }
 
 // lengths are the products and quotients of durations and integers.
-func (b *binder) lengths(op exprtree.Op, operands []operand, left, right arrow.DataType, undefined error) (*exprtree.Node, error) {
+func (b *binder) lengths(op exprtree.Op, operands []operand, left, right arrow.DataType, undefined func() error) (*exprtree.Node, error) {
 	switch {
 	case isLength(left) && isCount(right) && op != exprtree.Remainder:
 	case isCount(left) && isLength(right) && op == exprtree.Multiply:
@@ -144,7 +144,7 @@ func (b *binder) lengths(op exprtree.Op, operands []operand, left, right arrow.D
 		span := &arrow.DurationType{Unit: exprtree.Finest(left, right)}
 		return b.same(op, operands, span, span)
 	default:
-		return nil, undefined
+		return nil, undefined()
 	}
 	// The integer takes the duration's type: the node computes on integers.
 	span := left

@@ -38,12 +38,12 @@ func (b *binder) quotient(op exprtree.Op, operands []operand) (*exprtree.Node, e
 		plain = exprtree.Remainder
 	}
 	types := chosen(plain, operands)
-	undefined := fmt.Errorf("cannot %s %s: %w", verbs[plain], listed(types), ErrType)
+	undefined := func() error { return fmt.Errorf("cannot %s %s: %w", verbs[plain], listed(types), ErrType) }
 	switch {
 	case isLength(types[0]):
 		return b.lengthQuotient(op, operands, types, undefined)
 	case exprtree.IsTemporal(types[0]) || exprtree.IsTemporal(types[1]):
-		return nil, undefined
+		return nil, undefined()
 	case op == trueDivide:
 		return b.floats(plain, operands)
 	}
@@ -85,14 +85,14 @@ func number(t arrow.DataType, value int) *exprtree.Node {
 }
 
 // lengthQuotient binds the quotients of a duration. They are computed on its units.
-func (b *binder) lengthQuotient(op exprtree.Op, operands []operand, types []arrow.DataType, undefined error) (*exprtree.Node, error) {
+func (b *binder) lengthQuotient(op exprtree.Op, operands []operand, types []arrow.DataType, undefined func() error) (*exprtree.Node, error) {
 	span, divisor := types[0], types[1]
 	byLength := isLength(divisor)
 	if byLength {
 		span = &arrow.DurationType{Unit: exprtree.Finest(span, divisor)}
 		divisor = span
 	} else if kind := exprtree.KindOf(divisor); op == floorRemainder || !isCount(divisor) && !kind.IsFloat() && kind != exprtree.Decimal {
-		return nil, undefined
+		return nil, undefined()
 	}
 	units, err := b.as(operands[0], span)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
@@ -86,6 +87,44 @@ func TestPartialsMerge(t *testing.T) {
 					require.Equal(t, resultTexts(t, want.Column(c)), resultTexts(t, got.Column(c)), "%s", want.ColumnName(c))
 				}
 			})
+		}
+	})
+}
+
+// TestPartialsOfSomeRows merges partial results of a query with a condition, which most rows meet: it
+// becomes one of the aggregates, but no column of the partial result.
+func TestPartialsOfSomeRows(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		g := arraytest.NewGenerator(3)
+		g.Nulls = arraytest.SomeNull
+		d := draw(t, mgr, g, []arrow.DataType{arrow.BinaryTypes.String}, arrow.BinaryTypes.String, 3, 120)
+		v := expr.Col("v")
+		aggregates := []group.Aggregate{
+			group.First(v), group.Last(v), group.First(v).SkipNulls(), group.Last(v).Where(expr.Col("w")), group.First(v).Where(expr.Col("w")).SkipNulls(), group.CountAll(),
+		}
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Masks: true})
+		rows := func(table *buffer.Buffer) group.Query {
+			return group.By(table, group.Columns("k0")...).Where(v.IsNull().Or(v.LengthBytes().Ge(expr.Lit(1))))
+		}
+		options := group.ByOptions{Order: group.ByKey}
+		whole, err := rows(d.table).Aggregate(ctx, aggregates, options)
+		require.NoError(t, err)
+		want := columntest.Fetch(t, whole)
+		var parts []*buffer.Buffer
+		for begin := int64(0); begin < 120; begin += 40 {
+			part, err := d.table.Slice(begin, 40)
+			require.NoError(t, err)
+			partial, err := rows(part).Partial(ctx, aggregates)
+			require.NoError(t, err)
+			require.NoError(t, part.Release())
+			t.Cleanup(func() { require.NoError(t, partial.Release()) })
+			parts = append(parts, partial)
+		}
+		merged, err := group.Merge(ctx, d.table.Schema(), parts, aggregates, options)
+		require.NoError(t, err)
+		got := columntest.Fetch(t, merged)
+		for c := range int(want.NumCols()) {
+			require.Equal(t, resultTexts(t, want.Column(c)), resultTexts(t, got.Column(c)), "%s", want.ColumnName(c))
 		}
 	})
 }

@@ -215,10 +215,10 @@ func TestPatternErrors(t *testing.T) {
 	large := text.Find(in, `[a-z]{500}`)
 	_, _, err = large.Type(schema)
 	require.NoError(t, err) // it is not compiled yet
-	require.ErrorIs(t, large.Not().Prepare(t.Context()), text.ErrPatternTooLarge)
+	require.ErrorIs(t, expr.Prepare(t.Context(), in, large.Not()), text.ErrPatternTooLarge)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	require.ErrorIs(t, text.Find(in, `[a-z]+a{9}`).Prepare(ended), context.Canceled)
+	require.ErrorIs(t, expr.Prepare(ended, text.Find(in, `[a-z]+a{9}`)), context.Canceled)
 	_, _, err = text.Extract(in, `(a)b`, 2).Type(schema)
 	require.ErrorIs(t, err, expr.ErrLiteral)
 	require.ErrorContains(t, err, `group 2 of the pattern "(a)b", expected 0 to 1`)

@@ -46,7 +46,9 @@
 // length. The result depends only on the values in the frame. Frames from the first row of
 // the partition are scanned in tiles, so sums of floats there depend on the place of the row
 // in the table. Quantiles of frames that fit a block are found in a wavelet matrix of the
-// ranks of its values, in a time that does not depend on the length.
+// ranks of its values, in a time that does not depend on the length. Sums of decimals are
+// four folds of integers, one for each word of 32 bits, and means count the values too: 36 or
+// 44 bytes of scratch memory for each row.
 //
 // # Operators of one column
 //

@@ -34,12 +34,15 @@ type Rewritten struct {
 
 // Rewrite returns a column chunk, of which data has all bytes, with plain values in place of encodings
 // that a [Decoder] rewrites. Timestamps of 96 bits that 64 bits of nanoseconds do not hold become
-// [NoInstant]. Levels and indices of a dictionary stay as they are.
+// [NoInstant]. Levels and indices of a dictionary stay as they are. It calls [Check].
 //
 // # Errors
 //
 // An error wraps [ErrDamaged], or is that of a compression.
 func Rewrite(data []byte, about Flat) (made Rewritten, err error) {
+	if err := Check(data, about.Column); err != nil {
+		return made, err
+	}
 	var scratch []byte
 	var rewritten plainPage
 	for seen, page := int64(0), 0; seen < about.Values; page++ {

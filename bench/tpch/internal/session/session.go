@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/testing/processor"
 )
 
 // Options select the device, the memory and the tables of a session.
@@ -225,14 +226,14 @@ func (s *Session) Measure(ctx context.Context, q queries.Query, rounds int, opti
 	m.Best, m.Processor = 1<<62, 1<<62
 	for i := range rounds + 1 {
 		s.queries.Manager().ResetPeak()
-		begin, before := time.Now(), processorTime()
+		begin, before := time.Now(), processor.Time()
 		frame, err := query.Collect(ctx, options...)
 		if err != nil {
 			return m, err
 		}
 		err = s.engine.Manager().Stream().Synchronize(ctx)
 		if took := time.Since(begin); i > 0 {
-			m.Best, m.Processor = min(m.Best, took), min(m.Processor, processorTime()-before)
+			m.Best, m.Processor = min(m.Best, took), min(m.Processor, processor.Time()-before)
 		}
 		m.Peak, m.Rows = s.queries.Manager().Stats().Peak, frame.NumRows()
 		if err = errors.Join(err, frame.Release()); err != nil {

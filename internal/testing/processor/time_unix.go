@@ -1,14 +1,14 @@
 //go:build unix
 
-package session
+package processor
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime returns the processor time of the process.
-func processorTime() time.Duration {
+// Time returns the processor time of the process.
+func Time() time.Duration {
 	var used syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {
 		return 0
