@@ -32,7 +32,7 @@ func TestRandomQueriesBeyondOffsets(t *testing.T) {
 		}
 		options := querytest.Options{Verbs: 6, Rows: 80, Least: 40, Texts: true}
 		if dev.Name() != "host" {
-			options, cases = querytest.Options{Verbs: 4, Rows: 40, Least: 30, Texts: true}, cases/3
+			options, cases = querytest.Options{Verbs: 3, Rows: 70, Least: 60, Texts: true}, cases/4
 		}
 		require.Positive(t, randomBeyondOffsets(t, e, options, cases))
 	})

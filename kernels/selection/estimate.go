@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/strategy"
 )
 
 // sizes are the bytes of the blocks that an operator allocates. An operator that is
@@ -76,14 +77,14 @@ func (g *gatherer) estimateConcat(pieces []part) error {
 	case layout.Bits:
 		add(bitmapBytes(total))
 	case layout.Binary:
-		add(uint64(total+1) * uint64(l.Width))
+		add(uint64(total+1) * g.estimateWidth(pieces, l))
 		bytes := uint64(0)
 		for _, p := range pieces {
 			bytes += uint64(p.extent(l))
 		}
 		add(bytes)
 	case layout.List:
-		add(uint64(total+1) * uint64(l.Width))
+		add(uint64(total+1) * g.estimateWidth(pieces, l))
 		return each(extents)
 	case layout.ListView:
 		add(uint64(total) * uint64(l.Width))
@@ -99,6 +100,22 @@ func (g *gatherer) estimateConcat(pieces []part) error {
 		return each(func(p part, i int) part { return p.child(i, p.offset, p.length) })
 	}
 	return err
+}
+
+// estimateWidth returns the width of the offsets of a concatenation of all bytes or elements in memory,
+// and collects the wider offsets of pieces that it may need.
+func (g *gatherer) estimateWidth(pieces []part, l layout.Layout) uint64 {
+	extent, rows := int64(0), uint64(0)
+	for _, p := range pieces {
+		extent += int64(p.extent(l))
+		rows += uint64(p.offset + p.length + 1)
+	}
+	if extent <= strategy.MaximumOffset(g.ctx, l.Width) {
+		return uint64(l.Width)
+	}
+	const wide = 8
+	_, _ = g.scratch(rows * wide) // an overflow shows in the size of the result too
+	return wide
 }
 
 func mapped(pieces []part, of func(part) part) []part {

@@ -48,12 +48,13 @@ type TakeOptions struct {
 // Take returns a table of rows of another table: row i of the result is row number
 // indices[i], counted from 0. Indices are integers of any width. A row may be taken
 // several times. Rows with a null index are null. The table's row count may be on the
-// device. The caller releases the result.
+// device. Strings and lists that become longer than 32-bit offsets reach to get the type with
+// 64-bit offsets, as in [Concat]. The caller releases the result.
 //
 // # Errors
 //
-// An index that is out of bounds is an [*IndexError]. The error wraps
-// memory.ErrOverflow if a column with 4-byte offsets would need larger ones.
+// An index that is out of bounds is an [*IndexError]. The error wraps memory.ErrOverflow if a
+// map or an extension type would need larger offsets.
 //
 // # Waiting
 //
