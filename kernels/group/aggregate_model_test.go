@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
@@ -304,7 +305,7 @@ func (c modelColumn) quantile(rows []int, q float64) string {
 	below := int(place)
 	x := at(below)
 	if part := place - float64(below); part > 0 && at(below+1) != x {
-		x += float64((at(below+1) - x) * part)
+		x = aggregate.Interpolate(x, at(below+1), part)
 	}
 	return floatText(x)
 }
