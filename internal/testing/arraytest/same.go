@@ -2,6 +2,7 @@ package arraytest
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -27,8 +28,8 @@ func IsNull(values arrow.Array, i int) bool {
 	return values.IsNull(i)
 }
 
-// Same reports whether element i of a and element j of b are equal, independent of their layout.
-// The types must be equal.
+// Same reports whether element i of a and element j of b are equal, independent of their layout. All
+// NaN are equal: those of arithmetic have other bits on other processors. The types must be equal.
 func Same(a arrow.Array, i int, b arrow.Array, j int) bool {
 	if IsNull(a, i) || IsNull(b, j) {
 		return IsNull(a, i) && IsNull(b, j)
@@ -36,6 +37,12 @@ func Same(a arrow.Array, i int, b arrow.Array, j int) bool {
 	switch a := a.(type) {
 	case *array.Boolean:
 		return a.Value(i) == b.(*array.Boolean).Value(j)
+	case *array.Float32:
+		x, y := a.Value(i), b.(*array.Float32).Value(j)
+		return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
+	case *array.Float64:
+		x, y := a.Value(i), b.(*array.Float64).Value(j)
+		return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 	case array.StringLike:
 		return a.Value(i) == b.(array.StringLike).Value(j)
 	case *array.Dictionary:
