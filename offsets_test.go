@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -94,6 +96,43 @@ func TestLongTextsInFiles(t *testing.T) {
 			require.Equal(t, texts(t, want), texts(t, read), name)
 			require.NoError(t, read.Release())
 		}
+	})
+}
+
+// TestTextBeyondTwoGibibytes collects, groups and sorts 2.5 GiB of text, which 32-bit offsets do not
+// reach to.
+func TestTextBeyondTwoGibibytes(t *testing.T) {
+	devicetest.EachGPU(t, func(t *testing.T, dev *device.Device) {
+		const rows, copies = 1_000_000, 9
+		b := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+		long := strings.Repeat("x", 290)
+		for i := range rows {
+			b.Append(fmt.Sprintf("%06d %s", i, long))
+		}
+		values := b.NewArray()
+		b.Release()
+		defer values.Release()
+		schema := arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}}, nil)
+		record := array.NewRecord(schema, []arrow.Array{values}, rows)
+		defer record.Release()
+
+		e, text := engineOn(t, dev), gpuframe.Col("text")
+		q := e.Records(schema, slices.Repeat([]arrow.Record{record}, copies)...)
+		all, err := q.Collect(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, all.Release()) }()
+		require.EqualValues(t, rows*copies, all.NumRows())
+		require.Equal(t, arrow.LARGE_STRING, all.Schema().Field(0).Type.ID())
+
+		n := gpuframe.Col("n")
+		groups := all.Query().GroupBy(text).Agg(gpuframe.Count().As("n")).Select(n.Min().As("least"), n.Max().As("most"), gpuframe.Count().As("groups"))
+		require.Equal(t, []string{"9 9 1000000"}, collect(t, groups))
+
+		sorted, err := q.Sort(text.Desc()).Collect(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, sorted.Release()) }()
+		require.Equal(t, []string{"999998 " + long}, collect(t, sorted.Query().Slice(copies, 1)))
+		require.Equal(t, []string{"000000 " + long}, collect(t, sorted.Query().Tail(1)))
 	})
 }
 
