@@ -158,10 +158,10 @@ ptx-check:
 	@if command -v $${CLANG:-clang++-19} >/dev/null; then kernels/build.sh --check; \
 	else echo "ptx-check: no clang-19 here, the committed PTX is not compared with its source"; fi
 
-gorgonia: ## the module over gorgonia.org/cu; needs cuda.h of CUDA 11.4 to 12, see cuda-header
+gorgonia: build/tools/staticcheck ## the module over gorgonia.org/cu; needs cuda.h of CUDA 11.4 to 12, see cuda-header
 	gorgoniacu/test.sh
 
-gorgonia-check:
+gorgonia-check: build/tools/staticcheck
 	@if gorgoniacu/test.sh --check; then gorgoniacu/test.sh; \
 	else echo "gorgonia-check: the module over gorgonia.org/cu is not tested"; fi
 
