@@ -8,6 +8,7 @@
 #   ci-stages.sh plain      the packages that run without it
 #   ci-stages.sh platforms  where types are checked: on 386, and on another platform by rotation
 #   ci-stages.sh full       the packages that run at full sizes: changed ones, a fifth of the others
+#   ci-stages.sh full-part  a fifth of them, by rotation
 #   CI_ALL=1                all stages; every package under the race detector and at full sizes
 #   CI_BASE=COMMIT          changed since this commit; without it since a day before the newest one
 #   CI_TURN=N               instead of the number of commits
@@ -27,6 +28,7 @@ arrow18        arrow18/|arrowdev/
 flight         flight/|internal/(arrowipc|querydata)/|share/
 beam           beam/|internal/arrowipc/
 opentelemetry  observe/
+full           .*_test\.go$
 '
 stages=$(sed -n 's/^\([a-z0-9-]\+\) .*/\1/p' <<<"$table")
 turn=${CI_TURN:-$(git rev-list --count HEAD)}
@@ -104,7 +106,8 @@ platforms() {
     if [ "${CI_ALL:-}" = 1 ]; then printf '%s\n' "${others[@]}"; else echo "${others[turn % 3]}"; fi
 }
 
-# full_packages prints packages with tests that have other sizes without -short. With CI_ALL
+# full_packages prints packages with tests that have other sizes without -short: a fifth, and with
+# the argument "changed" those that have changed. With CI_ALL
 # all run, because the other packages have only run under the race detector.
 full_packages() {
     if [ "${CI_ALL:-}" = 1 ]; then packages; return; fi
@@ -113,7 +116,7 @@ full_packages() {
     git grep -lE 'testing\.Short\(\)|devicetest\.Sizes|columntest\.|optest\.' -- '*_test.go' ':!bench' ':!flight' ':!beam' |
         xargs -n1 dirname | sort -u | while read -r folder; do
         number=$((number + 1))
-        if [ $(((turn + number) % 5)) -eq 0 ] || grep -qE "^${folder/#./}/?([^/]+\.go|cuda/.*)$" <<<"$files"; then
+        if [ $(((turn + number) % 5)) -eq 0 ] || [ -n "$1" ] && grep -qE "^${folder/#./}/?([^/]+\.go|cuda/.*)$" <<<"$files"; then
             if [ "$folder" = . ]; then echo .; else echo "./$folder"; fi
         fi
     done
@@ -126,6 +129,7 @@ race-part) race_part ;;
 race-tests) race_tests ;;
 platforms) platforms ;;
 plain) plain_packages ;;
-full) full_packages ;;
+full) full_packages changed ;;
+full-part) full_packages '' ;;
 *) echo "ci-stages.sh: $1 is not known" >&2; exit 2 ;;
 esac
