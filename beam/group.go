@@ -163,13 +163,14 @@ func (a *arguments) aggregate(e object, name, function string, list, conditions 
 			of.Where = of.Where.And(condition)
 		}
 	}
-	for _, member := range []string{"q", "n"} {
-		if number, ok := e[member].(json.Number); ok {
-			of.Number, _ = number.Float64()
-		}
+	if q, ok := e["q"].(json.Number); ok {
+		of.Number, _ = q.Float64()
+	}
+	if n, ok := e["n"].(json.Number); ok {
+		of.Count, _ = n.Int64()
 	}
 	if slices.Contains(sampleFunctions, function) {
-		of.Number = 1
+		of.Count = 1
 	}
 	made, err := of.Build()
 	if err != nil {
