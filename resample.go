@@ -93,11 +93,11 @@ func ofNoRows(e Expr, input, groups plan.Node, t arrow.DataType) expr.Expr {
 			values[name] = expr.Lit(int64(0))
 			continue
 		}
-		made, err := plan.NewAggregate(input, nil, []plan.Aggregation{p.aggregation}, plan.GroupOptions{})
+		aggregate, err := plan.NewAggregate(input, nil, []plan.Aggregation{p.aggregation}, plan.GroupOptions{})
 		if err != nil { // it has windows within
 			return expr.Null(t)
 		}
-		values[name] = expr.Null(made.Schema().Field(0).Type)
+		values[name] = expr.Null(aggregate.Schema().Field(0).Type)
 	}
 	value := e.value.Substitute(func(sub expr.Expr) (expr.Expr, bool) {
 		name, _ := sub.Column()

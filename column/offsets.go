@@ -86,11 +86,11 @@ func fittingType(t arrow.DataType, spans []span, most int64) (made arrow.DataTyp
 	}
 	total, children := int64(0), make([][]span, l.Children())
 	for _, s := range spans {
-		of, err := layout.Of(s.data.DataType())
-		if err != nil || of.Kind != l.Kind || of.Children() != len(children) {
+		chunkLayout, err := layout.Of(s.data.DataType())
+		if err != nil || chunkLayout.Kind != l.Kind || chunkLayout.Children() != len(children) {
 			return t, false, false
 		}
-		used, sound := s.parts(of, children)
+		used, sound := s.parts(chunkLayout, children)
 		if total += used; !sound || total < 0 {
 			return t, false, false
 		}

@@ -384,6 +384,6 @@ func (c *chunked) tables(ctx context.Context, p pair, kind join.Kind) (*buffer.B
 	for i := range columns {
 		columns[i] = made.Column(i)
 	}
-	of, err := op.Table(c.Schema(), columns, made.Rows())
-	return releasing(of, err, made)
+	half, err := op.Table(c.Schema(), columns, made.Rows())
+	return releasing(half, err, made)
 }

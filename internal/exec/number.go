@@ -84,8 +84,8 @@ func (s *stage) numbered(ctx context.Context, n *plan.Number, table *buffer.Buff
 		}
 		added = append(added, c)
 	}
-	made, err := op.Table(n.Schema(), append(columns, added...), table.Rows())
-	return release.OnError(made, err, release.All(added))
+	result, err := op.Table(n.Schema(), append(columns, added...), table.Rows())
+	return release.OnError(result, err, release.All(added))
 }
 
 // draw takes random rows of all.

@@ -46,10 +46,10 @@ func (f *fitting) Next(ctx context.Context) (*buffer.Buffer, error) {
 			return nil, f.stage.failed(err)
 		}
 	}
-	made, err := f.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
+	part, err := f.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
 		return selection.Narrow(ctx, piece, f.schema, f.stage.options())
 	})
-	return made, f.stage.failed(unended(err))
+	return part, f.stage.failed(unended(err))
 }
 
 // Close implements buffer.Reader.
@@ -94,9 +94,9 @@ func isTooWide(err error) bool { return errors.Is(err, memory.ErrOverflow) }
 // widening applies an operator to a table. If it makes longer texts than 32-bit offsets reach to, it
 // applies it again to the same texts with 64-bit offsets: then those that are made have them too.
 func (s *stage) widening(ctx context.Context, table *buffer.Buffer, apply func(*buffer.Buffer) (*buffer.Buffer, error)) (*buffer.Buffer, error) {
-	made, err := apply(table)
+	result, err := apply(table)
 	if !isTooWide(err) {
-		return made, err
+		return result, err
 	}
 	schema, changed := layout.WideTexts(table.Schema())
 	if !changed {
@@ -106,6 +106,6 @@ func (s *stage) widening(ctx context.Context, table *buffer.Buffer, apply func(*
 	if err != nil {
 		return nil, err
 	}
-	made, err = apply(wide)
-	return releasing(made, err, wide)
+	result, err = apply(wide)
+	return releasing(result, err, wide)
 }

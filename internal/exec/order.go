@@ -74,8 +74,8 @@ func (s *sorting) sort(ctx context.Context, part *held) (*buffer.Buffer, error) 
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.widening(ctx, all, func(all *buffer.Buffer) (*buffer.Buffer, error) { return order.Sort(ctx, all, s.keys, s.options()) })
-	return releasing(made, err, all)
+	sorted, err := s.widening(ctx, all, func(all *buffer.Buffer) (*buffer.Buffer, error) { return order.Sort(ctx, all, s.keys, s.options()) })
+	return releasing(sorted, err, all)
 }
 
 // Close implements buffer.Reader.

@@ -115,8 +115,8 @@ func (p *partitioning) computed(ctx context.Context, part *held) (*buffer.Buffer
 	if err != nil {
 		return nil, err
 	}
-	made, err := p.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) { return p.compute(ctx, table) })
-	return releasing(made, err, table)
+	windows, err := p.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) { return p.compute(ctx, table) })
+	return releasing(windows, err, table)
 }
 
 // divided divides a part, which it releases unless it fails. The rows get their numbers the first

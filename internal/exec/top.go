@@ -121,8 +121,8 @@ func (s *stage) merged(ctx context.Context, n *plan.Sort, tables ...*buffer.Buff
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.topK(ctx, n, all)
-	return releasing(made, err, all)
+	largest, err := s.topK(ctx, n, all)
+	return releasing(largest, err, all)
 }
 
 // topK returns the first rows of a table.

@@ -113,9 +113,9 @@ func withOffsets(t, like arrow.DataType, change func(arrow.DataType) (arrow.Data
 	if made.ID() != like.ID() {
 		return made, changed
 	}
-	of, err := Of(made)
+	outer, err := Of(made)
 	other, otherErr := Of(like)
-	if err != nil || otherErr != nil || of.Children() != other.Children() {
+	if err != nil || otherErr != nil || outer.Children() != other.Children() {
 		return made, changed
 	}
 	made, inner := WithInner(made, func(i int, child arrow.DataType) (arrow.DataType, bool) {
@@ -170,11 +170,11 @@ func withInner(t arrow.DataType, inner []arrow.DataType) arrow.DataType {
 		return f
 	}
 	fields := func(list []arrow.Field) []arrow.Field {
-		made := make([]arrow.Field, len(list))
+		changedFields := make([]arrow.Field, len(list))
 		for i := range list {
-			made[i] = field(i, list[i])
+			changedFields[i] = field(i, list[i])
 		}
-		return made
+		return changedFields
 	}
 	switch t := t.(type) {
 	case *arrow.ListType:
@@ -194,16 +194,16 @@ func withInner(t arrow.DataType, inner []arrow.DataType) arrow.DataType {
 	case *arrow.DenseUnionType:
 		return arrow.DenseUnionOf(fields(t.Fields()), t.TypeCodes())
 	case *arrow.RunEndEncodedType:
-		made := arrow.RunEndEncodedOf(t.RunEnds(), field(1, arrow.Field{Type: t.Encoded()}).Type)
-		made.ValueNullable = t.ValueNullable
-		return made
+		runs := arrow.RunEndEncodedOf(t.RunEnds(), field(1, arrow.Field{Type: t.Encoded()}).Type)
+		runs.ValueNullable = t.ValueNullable
+		return runs
 	case *arrow.MapType:
 		entries := inner[0].(*arrow.StructType)
 		key, item := entries.Field(0), entries.Field(1)
-		made := arrow.MapOfWithMetadata(key.Type, key.Metadata, item.Type, item.Metadata)
-		made.SetItemNullable(item.Nullable)
-		made.KeysSorted = t.KeysSorted
-		return made
+		entriesMap := arrow.MapOfWithMetadata(key.Type, key.Metadata, item.Type, item.Metadata)
+		entriesMap.SetItemNullable(item.Nullable)
+		entriesMap.KeysSorted = t.KeysSorted
+		return entriesMap
 	}
 	return t
 }

@@ -46,12 +46,12 @@ type parquetFiles struct {
 // goroutines decode columns and row groups ahead of the reader, on a GPU into pinned
 // memory: package pages most columns, arrow-go lists, structs and rare encodings. Footers are read once and again if a file has changed.
 func (f Files) Parquet(list []string) (Source, error) {
-	found, err := f.expand(list, []string{".parquet", ".parq", ".pq"})
+	matches, err := f.expand(list, []string{".parquet", ".parq", ".pq"})
 	if err != nil {
 		return nil, pathError("parquet", list, err)
 	}
-	s := &parquetFiles{paths: found}
-	for _, each := range found.files {
+	s := &parquetFiles{paths: matches}
+	for _, each := range matches.files {
 		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: f.opening(each.name)})
 	}
 	return s, nil

@@ -335,11 +335,11 @@ func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.
 	}
 	reader := d.reader
 	if rewritten {
-		made, err := d.rewritten(i)
+		plainPages, err := d.rewritten(i)
 		if err != nil {
 			return nil, err
 		}
-		reader = made
+		reader = plainPages
 	}
 	if structs {
 		if err := d.tryLeaves(ctx, reader, i); err != nil {

@@ -92,16 +92,16 @@ func (f Files) visit(given string, extensions []string, add func(name, below str
 	case !strings.ContainsAny(given, "*?["):
 		return err
 	}
-	found, err := f.glob(given)
+	matches, err := f.glob(given)
 	if err != nil {
 		return fmt.Errorf("pattern %q: %w: %w", given, err, ErrArgument)
 	}
-	if len(found) == 0 {
+	if len(matches) == 0 {
 		return &fs.PathError{Op: "glob", Path: given, Err: fs.ErrNotExist}
 	}
 	before, _, _ := strings.Cut(given, given[strings.IndexAny(given, "*?["):][:1])
 	root := filepath.Dir(before + "x")
-	for _, name := range found {
+	for _, name := range matches {
 		info, err := f.stat(name)
 		if err != nil {
 			return err

@@ -103,12 +103,12 @@ type stream struct {
 
 // streams makes a source of paths.
 func (f Files) streams(format format, list, extensions []string) (Source, error) {
-	found, err := f.expand(list, extensions)
+	matches, err := f.expand(list, extensions)
 	if err != nil {
 		return nil, pathError(format.name(), list, err)
 	}
-	return &streams{format: format, paths: found, open: func(place int, counters *Counters) (*stream, error) {
-		open, err := f.opening(found.files[place].name)()
+	return &streams{format: format, paths: matches, open: func(place int, counters *Counters) (*stream, error) {
+		open, err := f.opening(matches.files[place].name)()
 		if err != nil {
 			return nil, err
 		}

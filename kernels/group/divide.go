@@ -329,6 +329,6 @@ func withoutLast(table *buffer.Buffer) (*buffer.Buffer, error) {
 	for i := range columns {
 		columns[i] = table.Column(i)
 	}
-	made, err := op.Table(arrow.NewSchema(fields, nil), columns, rows)
-	return release.OnError(made, err, table.Release())
+	result, err := op.Table(arrow.NewSchema(fields, nil), columns, rows)
+	return release.OnError(result, err, table.Release())
 }

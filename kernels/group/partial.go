@@ -485,12 +485,12 @@ func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
 	if err = errors.Join(err, c.Release()); err != nil {
 		return none, errors.Join(err, table.Release())
 	}
-	made, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col("offset").Cast(arrow.PrimitiveTypes.Int32)}, m.run.scratch())
+	narrow, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col("offset").Cast(arrow.PrimitiveTypes.Int32)}, m.run.scratch())
 	if err = errors.Join(err, table.Release()); err != nil {
-		return none, errors.Join(err, release.All(made))
+		return none, errors.Join(err, release.All(narrow))
 	}
-	m.owned.add(made[0])
-	return made[0].Buffer(1), nil
+	m.owned.add(narrow[0])
+	return narrow[0].Buffer(1), nil
 }
 
 // noGroup is the number of rows without a group.

@@ -265,6 +265,6 @@ func (p *partitioning) keyFirst(table *buffer.Buffer) (*buffer.Buffer, error) {
 	for i := range last {
 		fields, columns = append(fields, table.Schema().Field(i)), append(columns, table.Column(i))
 	}
-	made, err := op.Table(arrow.NewSchema(fields, nil), columns, table.Rows())
-	return made, errors.Join(err, table.Release())
+	hashed, err := op.Table(arrow.NewSchema(fields, nil), columns, table.Rows())
+	return hashed, errors.Join(err, table.Release())
 }

@@ -156,14 +156,14 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Lay
 	values, bytes := 0, int64(0)
 	for i, p := range pieces {
 		dictionaries[i] = whole(p.data.Dictionary)
-		of, err := layoutOf(p.data.Dictionary.Type())
+		valueLayout, err := layoutOf(p.data.Dictionary.Type())
 		if err != nil {
 			return err
 		}
 		tooLong := false
-		if of.Kind == layout.Binary {
-			bytes += int64(dictionaries[i].extent(of))
-			tooLong = bytes > strategy.MaximumOffset(g.ctx, of.Width)
+		if valueLayout.Kind == layout.Binary {
+			bytes += int64(dictionaries[i].extent(valueLayout))
+			tooLong = bytes > strategy.MaximumOffset(g.ctx, valueLayout.Width)
 		}
 		if values += dictionaries[i].length; tooLong || values < 0 || uint64(max(values, 1)-1) > l.MaximumIndex() {
 			// The indices and the offsets may be wide enough if each value is kept once,

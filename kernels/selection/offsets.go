@@ -32,11 +32,11 @@ func Narrow(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, opt
 		if err != nil {
 			return nil, err
 		}
-		made, err := recastTable(ctx, compact, schema, only, layout.Narrower)
+		narrowed, err := recastTable(ctx, compact, schema, only, layout.Narrower)
 		if err = errors.Join(err, compact.Release()); err != nil {
-			return nil, errors.Join(err, made.Release())
+			return nil, errors.Join(err, narrowed.Release())
 		}
-		return made, nil
+		return narrowed, nil
 	})
 }
 
@@ -48,14 +48,14 @@ func recastTable(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema
 	if err != nil {
 		return nil, err
 	}
-	made := make([]*column.Column, len(columns))
+	copies := make([]*column.Column, len(columns))
 	for i, c := range columns {
 		t, _ := change(c.Type(), schema.Field(i).Type)
-		if made[i], err = recast(&call, c, t); err != nil {
-			return nil, errors.Join(fmt.Errorf("column %q: %w", schema.Field(i).Name, err), release.All(made[:i]))
+		if copies[i], err = recast(&call, c, t); err != nil {
+			return nil, errors.Join(fmt.Errorf("column %q: %w", schema.Field(i).Name, err), release.All(copies[:i]))
 		}
 	}
-	return tableWith(schemaOf(table.Schema(), made, false), made, table.Rows())
+	return tableWith(schemaOf(table.Schema(), copies, false), copies, table.Rows())
 }
 
 // Widen returns a table with the 64-bit offsets that the fields of a schema have: large_utf8 for utf8, for
@@ -196,11 +196,11 @@ func recastIntegers(call *op.Call, values column.Bytes, from, to, count int) (*c
 		return nil, errors.Join(err, table.Release())
 	}
 	options := kernels.Options{Stream: call.Stream, Manager: call.Manager, Tag: call.Tag}
-	made, err := expr.Evaluate(call.Context(), table, []expr.Expr{expr.Col("offset").Cast(types[to])}, options)
+	cast, err := expr.Evaluate(call.Context(), table, []expr.Expr{expr.Col("offset").Cast(types[to])}, options)
 	if err = errors.Join(err, table.Release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(cast))
 	}
-	return made[0], nil
+	return cast[0], nil
 }
 
 // unifyOffsets gives the pieces of a concatenation offsets of the same widths.
