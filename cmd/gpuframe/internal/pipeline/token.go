@@ -44,11 +44,10 @@ func (t token) String() string {
 }
 
 // operators are the operators, longer ones before their beginnings.
-var operators = []string{"==", "!=", "<>", "<=", ">=", "|", ",", "(", ")", "+", "-", "*", "/", "%", "=", "<", ">"}
+var operators = []string{"==", "!=", "<>", "<=", ">=", "|", ",", "(", ")", "[", "]", "+", "-", "*", "/", "%", "=", "<", ">"}
 
-// tokens divides a text. The last token is the end.
-func tokens(source, whole string) ([]token, error) {
-	var list []token
+// tokens divides a text. The last token is the end. An error is about the text from there.
+func tokens(whole string) (list []token, err error) {
 	for at := 0; ; {
 		rest := strings.TrimLeftFunc(whole[at:], unicode.IsSpace)
 		at = len(whole) - len(rest)
@@ -57,7 +56,7 @@ func tokens(source, whole string) ([]token, error) {
 		}
 		t, length, err := first(rest)
 		if err != nil {
-			return nil, &Error{source, whole, at, fmt.Errorf("%w: %w", err, ErrSyntax)}
+			return append(list, token{kind: end, begin: at}), err
 		}
 		t.begin = at
 		list = append(list, t)
