@@ -47,7 +47,7 @@ func functionList() string {
 		for _, row := range s.Rows {
 			for _, f := range row.Functions {
 				if f.Kind != catalog.Form {
-					list = append(list, strings.Join(append([]string{f.Name}, f.Aliases...), " or "))
+					list = append(list, f.Name+aliases(f))
 				}
 			}
 		}
@@ -71,7 +71,15 @@ func wrapped(text string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// description describes a function: its call, what it computes, its operands and its result.
+// aliases are the further names of a function, in parentheses.
+func aliases(f catalog.Function) string {
+	if len(f.Aliases) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(f.Aliases, ", ") + ")"
+}
+
+// description describes a function: its call, its value, its operands and its result.
 func description(f *catalog.Function) string {
 	var parameters []string
 	for _, p := range f.Parameters {
@@ -84,27 +92,24 @@ func description(f *catalog.Function) string {
 		}
 		parameters = append(parameters, name)
 	}
-	lines := []string{f.Name + "(" + strings.Join(parameters, ", ") + ")"}
+	lines := []string{f.Name + "(" + strings.Join(parameters, ", ") + ")" + aliases(*f)}
 	if f.Doc != "" {
-		lines = append(lines, wrapped(inText(f.Doc)))
+		lines = append(lines, wrapped(f.Name+inText(strings.TrimPrefix(f.Doc, f.Go))))
 	}
-	lines = append(lines, "  operands: "+f.Operands, "  result: "+f.Result, "  null: "+f.Null)
+	lines = append(lines, "  operands: "+inText(f.Operands), "  result: "+inText(f.Result), "  null: "+inText(f.Null))
 	if f.Example != "" {
 		lines = append(lines, "  example: "+f.Example)
-	}
-	if len(f.Aliases) > 0 {
-		lines = append(lines, "  or: "+strings.Join(f.Aliases, ", "))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// goNames match names of functions in comments: the first word, links, and words in camel case.
-var goNames = regexp.MustCompile(`^[A-Z]\w*|\[Expr\.\w+\]|\b[A-Z][a-z]+[A-Z]\w*`)
+// goNames match names of functions in comments: links, names in backticks, and words in camel case.
+var goNames = regexp.MustCompile("\\[Expr\\.\\w+\\]|`\\w+`|\\b[A-Z]+[a-z]*[A-Z]\\w*")
 
 // inText returns a comment with the names that functions have in pipelines.
 func inText(comment string) string {
 	return goNames.ReplaceAllStringFunc(comment, func(name string) string {
-		name = strings.TrimSuffix(strings.TrimPrefix(name, "[Expr."), "]")
+		name = strings.Trim(strings.TrimPrefix(name, "[Expr."), "]`")
 		for _, f := range catalog.All() {
 			if f.Go == name {
 				return f.Name

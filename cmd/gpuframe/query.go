@@ -69,8 +69,9 @@ Files that the pipeline names have the format of their extension, or that of --f
 other flags for FILE… apply to them too.
 
 Functions, which gpuframe functions NAME describes:
-` + functionList() + `Types of cast(x, type): ` + strings.Join(pipeline.Types(), ", ") + `,
-decimal(10, 2), timestamp[ms, Europe/Oslo] and so on.`,
+` + functionList() + `
+Types of cast(x, type), which decimal(10, 2) and timestamp[ms, Europe/Oslo] are too:
+` + wrapped(strings.Join(pipeline.Types(), ", ")),
 		Example: `  gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
   gpuframe query flights.parquet --filter 'delay > 15' --group origin --agg 'count() as n' --top '10 by n desc'
   gpuframe query 'logs/*.csv' -p 'filter level = "error" | sort time' -o errors.parquet

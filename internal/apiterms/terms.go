@@ -70,6 +70,7 @@ var terms = []term{
 	{"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time", ""},
 	{"use Import for other tensors", "hand over one column at a time", ""},
 	{"use Import, which makes lists of the rows", "hand over one column at a time", ""},
+	{"time.Duration", "timedelta", "duration"},
 }
 
 var replacers = [...]*strings.Replacer{Python: newReplacer(Python), CommandLine: newReplacer(CommandLine)}

@@ -106,8 +106,8 @@ func TestErrorsOfFurtherInputs(t *testing.T) {
 	missing := filepath.Join(filepath.Dir(path), "missing.csv")
 	for text, want := range map[string]string{
 		"join 'FILE' on\n  city = town":                        `2:10: no column is called "town": there are "name"`,
-		"join 'FILE' on town = name":                           `:1: no column is called "town": there are "city"`,
-		"join 'FILE'\n  using city":                            `2:9: no column is called "city": there are "country"`,
+		"join 'FILE' on town = name":                           `no column is called "town": there are "open"`,
+		"join 'FILE'\n  using city":                            `2:9: no column is called "city": there are "name"`,
 		"join 'FILE' on city = name\n  matching cuntry = 'no'": `2:12: no column is called "cuntry": there are "country"`,
 		"join ('FILE'\n  | filter contry = 'no') on price":     `2:12: no column is called "contry": there are "country"`,
 		"union 'FILE'":                                    "pipeline:1:1: ",
@@ -128,7 +128,7 @@ func TestErrorsOfFurtherInputs(t *testing.T) {
 		"sample 5 replace by city":                        `1:1: "by" and "replace" are both given`,
 		"sample 18446744073709551615":                     "1:8: 18446744073709551615 is no fraction and no number of rows",
 		"select repeat(city, 3000000000)":                 "1:8: times is 3000000000, expected a whole number of 32 bits",
-		"select 1" + strings.Repeat(" + 1", 1200):         "is expression number 1001 within others",
+		"select 1" + strings.Repeat(" + 1", 1200):         "1:3610: more than 900 operators in a row",
 	} {
 		text := strings.NewReplacer("FILE", path, "MISSING", missing).Replace(text)
 		p, err := pipeline.Parse("pipeline", text)
@@ -150,4 +150,23 @@ func TestErrorsOfFurtherInputs(t *testing.T) {
 	p.Files = files
 	_, err = p.Apply(t.Context(), sales(e))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestLongTexts has more conditions than documents may have calls within each other, and the longest
+// chain of other operators.
+func TestLongTexts(t *testing.T) {
+	e := engine(t)
+	for _, operator := range []string{" or ", " and "} {
+		p, err := pipeline.Parse("pipeline", "filter price > 55"+strings.Repeat(operator+"price > 70", 2000)+" | select city")
+		require.NoError(t, err)
+		q, err := p.Apply(t.Context(), sales(e))
+		require.NoError(t, err)
+		want := map[string]string{" or ": "Oslo Oslo Bern", " and ": "Oslo Bern"}[operator]
+		require.Equal(t, want, csv(t, q, operator))
+	}
+	p, err := pipeline.Parse("pipeline", "select 1"+strings.Repeat(" + 1", 900)+" as n | head 1")
+	require.NoError(t, err)
+	q, err := p.Apply(t.Context(), sales(e))
+	require.NoError(t, err)
+	require.Equal(t, "901", csv(t, q, "sum"))
 }

@@ -52,11 +52,6 @@ func (s *step) placeOf(err error) int {
 
 // fault returns the smallest expression that does not fit the query, and the reason.
 func fault(ctx context.Context, q gpuframe.Query, n *node) (*node, error) {
-	for _, operand := range n.operands {
-		if at, err := fault(ctx, q, operand); err != nil {
-			return at, err
-		}
-	}
 	if n.isNull() {
 		return nil, nil
 	}
@@ -65,27 +60,39 @@ func fault(ctx context.Context, q gpuframe.Query, n *node) (*node, error) {
 	if err == nil {
 		return nil, nil
 	}
-	if n.is("column") {
-		if schema, failed := q.Schema(ctx); failed == nil {
-			columns := make([]string, schema.NumFields())
-			for i, f := range schema.Fields() {
-				columns[i] = f.Name
-			}
-			return n, unknownColumn{names.Unknown("column", n.object["name"].(string), columns), err}
+	for _, operand := range n.operands {
+		if at, err := fault(ctx, q, operand); err != nil {
+			return at, err
 		}
+	}
+	if n.is("column") {
+		return n, unknownColumn(ctx, q, n, err)
 	}
 	return n, plainly(err)
 }
 
-// unknownColumn is the error for a column that a query does not have.
-type unknownColumn struct {
+// unknownColumn is the error for a column that a query does not have, with those that it has.
+func unknownColumn(ctx context.Context, q gpuframe.Query, n *node, err error) error {
+	schema, failed := q.Schema(ctx)
+	if failed != nil {
+		return plainly(err)
+	}
+	columns := make([]string, schema.NumFields())
+	for i, f := range schema.Fields() {
+		columns[i] = f.Name
+	}
+	return replaced{names.Unknown("column", n.object["name"].(string), columns), err}
+}
+
+// replaced is an error with another message.
+type replaced struct {
 	message string
 	error
 }
 
-func (u unknownColumn) Error() string { return u.message }
+func (r replaced) Error() string { return r.message }
 
-func (u unknownColumn) Unwrap() error { return u.error }
+func (r replaced) Unwrap() error { return r.error }
 
 // plainly returns the problems of a query without the places in this program, and those of a
 // document without the places in it.

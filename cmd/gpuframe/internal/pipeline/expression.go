@@ -5,9 +5,32 @@ import "slices"
 // expression reads an expression. Or binds the least.
 func (p *parser) expression() *node { return p.nested((*parser).or) }
 
-func (p *parser) or() *node { return p.chain((*parser).and, map[string]string{"or": "or"}) }
+func (p *parser) or() *node { return p.terms("or", (*parser).and) }
 
-func (p *parser) and() *node { return p.chain((*parser).not, map[string]string{"and": "and"}) }
+func (p *parser) and() *node { return p.terms("and", (*parser).not) }
+
+// terms reads operands with a word between them, which is an associative function.
+func (p *parser) terms(word string, operand func(*parser) *node) *node {
+	operands := []*node{operand(p)}
+	for p.accept(word) {
+		operands = append(operands, operand(p))
+	}
+	return joined(word, operands)
+}
+
+// joined is an associative function of many operands. Those of long lists are in halves, because
+// documents limit the number of calls within each other.
+func joined(function string, operands []*node) *node {
+	const mostInRow = 100
+	last := len(operands) - 1
+	switch {
+	case last == 0:
+		return operands[0]
+	case last > mostInRow:
+		last = len(operands) / 2
+	}
+	return call(operands[0].begin, function, joined(function, operands[:last]), joined(function, operands[last:]))
+}
 
 // nested reads an expression within another one.
 func (p *parser) nested(read func(*parser) *node) *node {
@@ -19,14 +42,21 @@ func (p *parser) nested(read func(*parser) *node) *node {
 	return read(p)
 }
 
+// longestChain is the number of operators in a row: each is within the next one in a document, which
+// has a limit for that.
+const longestChain = 900
+
 // chain reads operands with operators of the same precedence between them, which are functions.
 func (p *parser) chain(operand func(*parser) *node, functions map[string]string) *node {
 	left := operand(p)
-	for {
+	for length := 1; ; length++ {
 		t := p.peek()
 		function := functions[t.value]
 		if function == "" || !p.accept(t.value) {
 			return left
+		}
+		if length > longestChain {
+			p.fail(t.begin, "more than %d operators in a row", longestChain)
 		}
 		left = call(left.begin, function, left, operand(p))
 	}

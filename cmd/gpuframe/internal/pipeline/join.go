@@ -9,7 +9,7 @@ func (p *parser) join(s *step) {
 	for {
 		switch {
 		case p.accept("on"):
-			s.object["on"] = p.terms(s, right)
+			s.object["on"] = p.keyPairs(s, right)
 		case p.accept("using"):
 			s.object["on"] = pairs(s, right, list(p, (*parser).usedName))
 		case p.accept("matching"):
@@ -29,7 +29,7 @@ func (p *parser) asOf(s *step) {
 	right := p.other(s)
 	p.expect("on")
 	begin := p.peek().begin
-	keys := p.terms(s, right)
+	keys := p.keyPairs(s, right)
 	if len(keys) > 1 {
 		p.fail(begin, `on has %d keys, expected one: those that must be equal follow "by"`, len(keys))
 	}
@@ -38,7 +38,7 @@ func (p *parser) asOf(s *step) {
 		direction := p.peek()
 		switch {
 		case p.accept("by"):
-			s.object["by"] = p.terms(s, right)
+			s.object["by"] = p.keyPairs(s, right)
 		case p.accept("backward"), p.accept("forward"), p.accept("nearest"):
 			s.object["direction"] = direction.value
 		case p.accept("unequal"):
@@ -65,7 +65,7 @@ func (p *parser) suffix(s *step) bool {
 	return true
 }
 
-func (p *parser) terms(s *step, right *branch) []any {
+func (p *parser) keyPairs(s *step, right *branch) []any {
 	return pairs(s, right, list(p, (*parser).expression))
 }
 
