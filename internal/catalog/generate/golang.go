@@ -23,7 +23,7 @@ func goFunctions(string) (string, error) {
 		if f.Call == catalog.ByHand {
 			continue
 		}
-		fmt.Fprintf(&body, "\n%s%s {\nreturn %s\n}\n", comment(f.Doc), signature(f), result(f))
+		fmt.Fprintf(&body, "\n%s%s { return %s }\n", comment(f.Doc), signature(f), result(f))
 	}
 	text := "// " + notice + "\n\npackage gpuframe\n\nimport (\n"
 	for i, path := range imports {

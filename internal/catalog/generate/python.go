@@ -33,7 +33,7 @@ class Calls:
         raise NotImplementedError
 `
 
-// A pythonClass is a class of methods, with what their signatures in the catalog begin with.
+// A pythonClass is a class of methods. Their signatures in the catalog begin with the prefix.
 type pythonClass struct{ name, doc, prefix string }
 
 var pythonClasses = []pythonClass{
