@@ -8,12 +8,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// FillForward is the value or, for a null, the last value before it in the partition.
-func (e Expr) FillForward() Expr { return e.Last().SkipNulls().cumulative() }
-
-// FillBackward is the value or, for a null, the first value behind it in the partition.
-func (e Expr) FillBackward() Expr { return e.First().SkipNulls().behind() }
-
 // Interpolate is the value, as float64, or for a null the value on the line between the last
 // value before it and the first value behind it, as if the rows had the same distance. It is
 // null before the first and behind the last value of the partition.
@@ -40,9 +34,9 @@ func (e Expr) interpolated(x Expr) Expr {
 	x0, x1 := known.FillForward().inheriting(), known.FillBackward().inheriting()
 	y0, y1 := e.FillForward().Cast(float), e.FillBackward().Cast(float)
 	part := x.Sub(x0).Div(x1.Sub(x0))
-	made := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
-	made.root = e.Name()
-	return made
+	interpolated := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
+	interpolated.root = e.Name()
+	return interpolated
 }
 
 // Session is the number, from 1, of the session of a row: a session ends where the value is
@@ -51,26 +45,26 @@ func (e Expr) interpolated(x Expr) Expr {
 // one behind it, begin a session each.
 func (e Expr) Session(gap any) Expr {
 	begins := apply(func(list []expr.Expr) expr.Expr { return list[0].Exceeds(list[1], list[2]) }, e, e.Lag(1), operand(gap)).FillNull(true)
-	made := If(begins, 1, 0).CumSum().inheriting()
-	made.root = e.Name()
-	return made
+	number := If(begins, 1, 0).CumSum().inheriting()
+	number.root = e.Name()
+	return number
 }
 
 // behind gives aggregates the frame of the rows from the current one on.
 func (e Expr) behind() Expr {
-	return e.eachPart(func(of *part) part {
-		p := *of
-		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: 0, High: LastRow}
-		return p
+	return e.eachPart(func(p *part) part {
+		later := *p
+		later.frame = plan.Frame{Kind: plan.RowsFrame, Low: 0, High: LastRow}
+		return later
 	})
 }
 
 // inheriting gives the functions in the values of windows the window of Over.
 func (e Expr) inheriting() Expr {
-	return e.eachPart(func(of *part) part {
-		p := *of
-		p.inherits = true
-		return p
+	return e.eachPart(func(p *part) part {
+		heir := *p
+		heir.inherits = true
+		return heir
 	})
 }
 
@@ -99,7 +93,7 @@ func (p part) within(w *Window, inherit func(*part) part) part {
 	var inner parts
 	values := make([]Expr, len(p.aggregation.Values))
 	for i, v := range p.aggregation.Values {
-		values[i] = Expr{value: v, parts: p.inner.of(v)}
+		values[i] = Expr{value: v, parts: p.inner.readBy(v)}
 		if len(values[i].parts) > 0 {
 			values[i] = values[i].eachPart(inherit)
 		}
@@ -112,8 +106,8 @@ func (p part) within(w *Window, inherit func(*part) part) part {
 	return p
 }
 
-// of returns the parts that an expression reads.
-func (p parts) of(e expr.Expr) parts {
+// readBy returns the parts that an expression reads.
+func (p parts) readBy(e expr.Expr) parts {
 	read := parts{}
 	for _, name := range e.Columns() {
 		if q, ok := p[name]; ok {

@@ -129,5 +129,14 @@ func Lookup(name string, arguments int) (*Function, bool) {
 	return known[0], true
 }
 
-// OfAggregation returns the aggregate or the window function with a name in plans, or nil.
-func OfAggregation(name string) *Function { return load().aggregations[name] }
+// unknown is the entry of functions that do not exist.
+var unknown Function
+
+// OfAggregation returns the aggregate or the window function with a name in plans. That of an unknown
+// name has no name.
+func OfAggregation(name string) *Function {
+	if f, ok := load().aggregations[name]; ok {
+		return f
+	}
+	return &unknown
+}

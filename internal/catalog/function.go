@@ -49,7 +49,7 @@ type Function struct {
 	Aggregation string
 	// Freedom is the number of degrees of freedom that the divisor of a variance lacks.
 	Freedom int64
-	// Order is what the order of the rows decides.
+	// Order is the influence of the order of the rows.
 	Order Order
 	// CountsRows is set if the result for no rows is 0. Others are null, or an empty list.
 	CountsRows bool
@@ -66,15 +66,15 @@ type Function struct {
 // ByHand is the Call of functions that are written by hand in package gpuframe.
 const ByHand = "by hand"
 
-// Order is what the order of the rows decides about the result of an aggregate.
+// Order is the influence of the order of the rows on the result of an aggregate.
 type Order uint8
 
 const (
-	// AnyOrder means nothing: sums of floats are exact.
+	// AnyOrder is no influence: sums of floats are exact.
 	AnyOrder Order = iota
-	// TieOrder means which one of several equally good values is the result.
+	// TieOrder decides between equally good values.
 	TieOrder
-	// RowOrder means the result itself.
+	// RowOrder is the order that the function is defined by.
 	RowOrder
 )
 

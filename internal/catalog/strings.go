@@ -2,7 +2,7 @@ package catalog
 
 var (
 	withPattern = params{{Name: "pattern", Type: Text}}
-	withPadding = params{{Name: "length", Type: Whole}, {Name: "with", Type: Character}}
+	withPadding = params{{Name: "length", Go: "characters", Type: Whole}, {Name: "with", Type: Character}}
 )
 
 var readStrings = Section{"Strings that are read", Elementwise, "yes", []Row{
