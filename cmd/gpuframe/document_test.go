@@ -87,9 +87,9 @@ func TestFunctions(t *testing.T) {
 	}
 	text, err := execute("", "functions", "quantile", "count")
 	require.NoError(t, err)
-	require.Contains(t, text, "quantile(e, q)\n quantile is the value below which a fraction q of the values lies, interpolated.\n operands: numbers, decimals\n result: float64\n null: no values\n example: quantile(price, 0.9)\n")
+	require.Contains(t, text, "quantile(e, q) (quantile_cont)\n quantile is the value below which a fraction q of the values lies, interpolated.\n operands: numbers, decimals\n result: float64\n null: no values\n example: quantile(price, 0.9)\n")
 	require.Contains(t, text, "count(e)\n")
-	require.Contains(t, text, "count_rows()\n")
+	require.Contains(t, text, "count_rows() (count)\n")
 	_, err = execute("", "functions", "quantil")
 	require.ErrorContains(t, err, `no function is called "quantil": there are "quantile"`)
 }

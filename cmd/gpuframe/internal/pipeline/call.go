@@ -38,7 +38,7 @@ func (p *parser) call(name token) *node {
 		return call(name.begin, name.value)
 	}
 	if !f.Accepts(len(arguments)) {
-		p.fail(name.begin, "%s has %d arguments, expected %s", name.value, len(arguments), arity(f))
+		p.fail(name.begin, "%s has %d arguments, expected %s", name.value, len(arguments), arity(known))
 		return call(name.begin, name.value)
 	}
 	return p.called(name, f, arguments)
@@ -53,22 +53,29 @@ func parameter(f *catalog.Function, i int) catalog.Parameter {
 	return f.Parameters[min(i, last)]
 }
 
-// arity describes the number of arguments of a function.
-func arity(f *catalog.Function) string {
-	switch least, most := f.Arguments(); {
+// arity describes the numbers of arguments of the functions of a name.
+func arity(known []*catalog.Function) string {
+	least, most := known[0].Arguments()
+	for _, f := range known[1:] {
+		low, high := f.Arguments()
+		least, most = min(least, low), max(most, high)
+	}
+	switch {
 	case most == catalog.Many:
 		return fmt.Sprintf("%d or more", least)
 	case least < most:
 		return fmt.Sprintf("%d or %d", least, most)
-	default:
-		return fmt.Sprint(least)
 	}
+	return fmt.Sprint(least)
 }
 
-// Functions returns the names of all functions, with their aliases.
+// Functions returns the names of the functions, with their aliases. Columns and other parts of
+// expressions, which have other grammar, are left out.
 func Functions() (list []string) {
 	for _, f := range catalog.All() {
-		list = append(append(list, f.Name), f.Aliases...)
+		if f.Kind != catalog.Form {
+			list = append(append(list, f.Name), f.Aliases...)
+		}
 	}
 	return list
 }

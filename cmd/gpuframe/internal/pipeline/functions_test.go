@@ -125,8 +125,8 @@ func TestArguments(t *testing.T) {
 	for text, want := range map[string]string{
 		"lag(price)":                           "1:8: lag has 1 arguments, expected 2",
 		"row_number(price)":                    "1:8: row_number has 1 arguments, expected 0",
-		"count(price, qty)":                    "1:8: count has 2 arguments, expected 1",
-		"round(price, 1, 2)":                   "1:8: round has 3 arguments, expected 1",
+		"count(price, qty)":                    "1:8: count has 2 arguments, expected 0 or 1",
+		"round(price, 1, 2)":                   "1:8: round has 3 arguments, expected 1 or 2",
 		"coalesce()":                           "1:8: coalesce has 0 arguments, expected 1 or more",
 		"like(city, 'a', 'b', 'c')":            "1:8: like has 4 arguments, expected 2 or 3",
 		"lag(price, 1.5)":                      "lag: argument 2 must be a whole number",
