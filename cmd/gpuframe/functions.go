@@ -18,6 +18,9 @@ func newFunctions() *cobra.Command {
 		Use:     "functions [NAME…]",
 		Short:   "List the functions of expressions, or describe some",
 		Example: "  gpuframe functions quantile local_time",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return pipeline.Functions(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(command *cobra.Command, arguments []string) error {
 			text := functionList()
 			if len(arguments) > 0 {

@@ -25,6 +25,7 @@ func newQuery() *cobra.Command {
 	var options fileCommand
 	var verbs queryVerbs
 	var document bool
+	var table string
 	command := &cobra.Command{
 		Use:   "query FILE…",
 		Short: "Run a query on files",
@@ -76,9 +77,17 @@ Types of cast(x, type), which decimal(10, 2) and timestamp[ms, Europe/Oslo] are 
   gpuframe query flights.parquet --filter 'delay > 15' --group origin --agg 'count() as n' --top '10 by n desc'
   gpuframe query 'logs/*.csv' -p 'filter level = "error" | sort time' -o errors.parquet
   gpuframe query flights.parquet -p 'join "airports.csv" on origin = code | group city agg count()'
-  gpuframe query flights.parquet -p 'filter delay > 15' --document
+  gpuframe query --document --table flights -p 'filter delay > 15'
   zcat log.csv.gz | gpuframe query - --from csv --types 'id=string' --filter 'day >= date "2026-01-31"'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(command *cobra.Command, paths []string) error {
+			switch {
+			case table == "":
+				return cobra.MinimumNArgs(1)(command, paths)
+			case !document:
+				return errors.New("--table is for --document: give files instead")
+			}
+			return cobra.NoArgs(command, paths)
+		},
 		RunE: func(command *cobra.Command, paths []string) error {
 			p, err := verbs.parse()
 			if err != nil {
@@ -86,7 +95,7 @@ Types of cast(x, type), which decimal(10, 2) and timestamp[ms, Europe/Oslo] are 
 			}
 			p.Files = options.further
 			if document {
-				return printDocument(command, &options.input, paths, p)
+				return printDocument(command, &options.input, table, paths, p)
 			}
 			return options.run(command, paths, func(ctx context.Context, q gpuframe.Query) (gpuframe.Query, error) {
 				return p.Apply(ctx, q)
@@ -104,20 +113,25 @@ Types of cast(x, type), which decimal(10, 2) and timestamp[ms, Europe/Oslo] are 
 	flags.StringVar(&verbs.sort, "sort", "", "sort by keys: 'delay desc, origin'")
 	flags.StringVar(&verbs.top, "top", "", "keep the first rows in an order: '10 by delay desc'")
 	flags.BoolVar(&document, "document", false, "print the query as a document for a server, and run nothing")
+	flags.StringVar(&table, "table", "", "with --document: the name of a table of the server, instead of files")
 	for _, flag := range []string{"filter", "with", "group", "agg", "select", "sort", "top"} {
 		command.MarkFlagsMutuallyExclusive("pipeline", flag)
 	}
 	return command
 }
 
-// printDocument prints a query as a document in JSON. No file is opened.
-func printDocument(command *cobra.Command, in *input, paths []string, p pipeline.Pipeline) error {
+// printDocument prints a query on files, or on a table of a server, as a document in JSON. No file is
+// opened.
+func printDocument(command *cobra.Command, in *input, table string, paths []string, p pipeline.Pipeline) error {
 	if slices.Contains(paths, standardInput) {
 		return errors.New("--document: - is standard input, expected files, which a document names")
 	}
-	source, err := in.source(paths)
-	if err != nil {
-		return err
+	source := map[string]any{"verb": "table", "name": table}
+	if table == "" {
+		var err error
+		if source, err = in.source(paths); err != nil {
+			return err
+		}
 	}
 	text, err := p.Document(source)
 	if err != nil {
