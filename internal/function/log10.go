@@ -3,7 +3,6 @@ package function
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
@@ -25,8 +24,8 @@ const (
 	fraction = 52                    // the bits of a number without sign and exponent
 )
 
-// atanhTerms are the factors 2/3, 2/5, … of s³, s⁵, ….
-var atanhTerms = []float64{2. / 3, 2. / 5, 2. / 7, 2. / 9, 2. / 11, 2. / 13, 2. / 15, 2. / 17, 2. / 19, 2. / 21}
+// atanhTerms are the factors of …, s⁵, s³.
+var atanhTerms = [...]float64{2. / 21, 2. / 19, 2. / 17, 2. / 15, 2. / 13, 2. / 11, 2. / 9, 2. / 7, 2. / 5, 2. / 3}
 
 var _ = register(Function{Name: "log10", Float: log10, Write: writeLog10})
 
@@ -53,13 +52,13 @@ func log10(x float64) float64 {
 	sTail := math.FMA(-s, dTail, math.FMA(-s, d, f)) / d
 	square := s * s
 	series := 0.0
-	for _, term := range slices.Backward(atanhTerms) {
+	for _, term := range atanhTerms {
 		series = math.FMA(series, square, term)
 	}
 	ln := s + s
 	lnTail := math.FMA(s*square, series, sTail+sTail)
 
-	log := ln * logEHead
+	log := float64(ln * logEHead) // not fused with the additions
 	logTail := math.FMA(lnTail, logEHead, math.FMA(ln, logETail, math.FMA(ln, logEHead, -log)))
 	whole := exponent * log2Head
 	sum := whole + log
@@ -72,13 +71,21 @@ func constant(x float64) ptx.Register {
 	return ptx.Register(fmt.Sprintf("0d%016X", math.Float64bits(x)))
 }
 
+// floatWriter writes instructions of float64 that are rounded correctly.
+type floatWriter struct{ *ptx.Builder }
+
+func (w floatWriter) op(instruction string, x ...ptx.Register) ptx.Register {
+	return w.Op(ptx.Float64, instruction, x...)
+}
+
+func (w floatWriter) add(x, y ptx.Register) ptx.Register    { return w.op("add.rn.f64", x, y) }
+func (w floatWriter) sub(x, y ptx.Register) ptx.Register    { return w.op("sub.rn.f64", x, y) }
+func (w floatWriter) mul(x, y ptx.Register) ptx.Register    { return w.op("mul.rn.f64", x, y) }
+func (w floatWriter) fma(x, y, z ptx.Register) ptx.Register { return w.op("fma.rn.f64", x, y, z) }
+
 func writeLog10(b *ptx.Builder, _ Type, operands []ptx.Register) ptx.Register {
-	op := func(instruction string, x ...ptx.Register) ptx.Register { return b.Op(ptx.Float64, instruction, x...) }
-	add := func(x, y ptx.Register) ptx.Register { return op("add.rn.f64", x, y) }
-	sub := func(x, y ptx.Register) ptx.Register { return op("sub.rn.f64", x, y) }
-	mul := func(x, y ptx.Register) ptx.Register { return op("mul.rn.f64", x, y) }
-	fma := func(x, y, z ptx.Register) ptx.Register { return op("fma.rn.f64", x, y, z) }
-	neg := func(x ptx.Register) ptx.Register { return op("neg.f64", x) }
+	w := floatWriter{b}
+	op, add, sub, mul, fma := w.op, w.add, w.sub, w.mul, w.fma
 	word := func(instruction string, x ...ptx.Register) ptx.Register { return b.Op(ptx.Word64, instruction, x...) }
 	is := func(comparison string, y ptx.Register) ptx.Register {
 		return b.Op(ptx.Predicate, comparison, operands[0], y)
@@ -96,17 +103,18 @@ func writeLog10(b *ptx.Builder, _ Type, operands []ptx.Register) ptx.Register {
 	f, d := sub(m, one), add(m, one)
 	dTail := sub(m, sub(d, one))
 	s := op("div.rn.f64", f, d)
-	sTail := op("div.rn.f64", fma(neg(s), dTail, fma(neg(s), d, f)), d)
+	negative := op("neg.f64", s)
+	sTail := op("div.rn.f64", fma(negative, dTail, fma(negative, d, f)), d)
 	square := mul(s, s)
 	series := constant(0)
-	for _, term := range slices.Backward(atanhTerms) {
+	for _, term := range atanhTerms {
 		series = fma(series, square, constant(term))
 	}
 	ln := add(s, s)
 	lnTail := fma(mul(s, square), series, add(sTail, sTail))
 
 	log := mul(ln, constant(logEHead))
-	logTail := fma(lnTail, constant(logEHead), fma(ln, constant(logETail), fma(ln, constant(logEHead), neg(log))))
+	logTail := fma(lnTail, constant(logEHead), fma(ln, constant(logETail), fma(ln, constant(logEHead), op("neg.f64", log))))
 	whole := mul(exponent, constant(log2Head))
 	sum := add(whole, log)
 	sumTail := sub(log, sub(sum, whole))
