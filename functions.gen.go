@@ -67,6 +67,11 @@ func (e Expr) Exp() Expr { return unary(e, expr.Expr.Exp) }
 // Log is the natural logarithm.
 func (e Expr) Log() Expr { return unary(e, expr.Expr.Log) }
 
+// Log10 is the decimal logarithm, which is whole for powers of ten.
+func (e Expr) Log10() Expr {
+	return unary(e, func(e expr.Expr) expr.Expr { return expr.Call("log10", e) })
+}
+
 // Sin is the sine.
 func (e Expr) Sin() Expr { return unary(e, expr.Expr.Sin) }
 

@@ -66,6 +66,7 @@ var arithmetic = Section{"Arithmetic", Elementwise, "yes", []Row{
 		{Name: "sqrt", Doc: "Sqrt is the square root.", Python: "sqrt()", PythonDoc: "The square root."},
 		{Name: "exp", Doc: "Exp is the exponential.", Python: "exp()", PythonDoc: "The exponential."},
 		{Name: "log", Aliases: []string{"ln"}, Doc: "Log is the natural logarithm.", Python: "log()", PythonDoc: "The natural logarithm."},
+		{Name: "log10", Call: "expr.Call(\"log10\", e)", Doc: "Log10 is the decimal logarithm, which is whole for powers of ten.", Python: "log10()", PythonDoc: "The decimal logarithm, which is whole for powers of ten."},
 		{Name: "sin", Doc: "Sin is the sine.", Python: "sin()", PythonDoc: "The sine."},
 		{Name: "cos", Doc: "Cos is the cosine.", Python: "cos()", PythonDoc: "The cosine."},
 	}},

@@ -60,6 +60,7 @@ func catalogued() map[string]function {
 		"sqrt":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sqrt() }},
 		"exp":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Exp() }},
 		"log":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Log() }},
+		"log10":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Log10() }},
 		"sin":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Sin() }},
 		"cos":          {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Cos() }},
 		"floor":        {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Floor() }},

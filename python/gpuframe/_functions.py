@@ -133,6 +133,10 @@ class Functions(Calls):
         """The natural logarithm."""
         return self._call("log")
 
+    def log10(self) -> Expr:
+        """The decimal logarithm, which is whole for powers of ten."""
+        return self._call("log10")
+
     def sin(self) -> Expr:
         """The sine."""
         return self._call("sin")
