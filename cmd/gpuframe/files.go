@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -186,28 +185,25 @@ func formatOfAny(path string) (fileFormat, error) {
 	if f, ok := formatOf(path); ok {
 		return f, nil
 	}
-	found := []string{path}
+	candidates := []string{path}
 	if matches, err := filepath.Glob(path); err == nil && len(matches) > 0 {
-		found = matches
+		candidates = matches
 	}
-	errFound := errors.New("found")
-	var format fileFormat
-	for _, each := range found {
-		err := filepath.WalkDir(each, func(name string, entry fs.DirEntry, err error) error {
+	for _, candidate := range candidates {
+		var format fileFormat
+		known := false
+		err := filepath.WalkDir(candidate, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			if f, ok := formatOf(name); ok && !entry.IsDir() {
-				format = f
-				return errFound
+			if format, known = formatOf(name); known && !entry.IsDir() {
+				return fs.SkipAll
 			}
+			known = false
 			return nil
 		})
-		if errors.Is(err, errFound) {
-			return format, nil
-		}
-		if err != nil {
-			return fileFormat{}, err
+		if known || err != nil {
+			return format, err
 		}
 	}
 	return fileFormat{}, fmt.Errorf("%s: the extension names no format: give --from with one of %s", path, strings.Join(formatNames(), ", "))

@@ -141,7 +141,7 @@ func member(t catalog.Type, argument *node) (value any, expected string) {
 	case catalog.DataType:
 		return dataType, ""
 	default:
-		if !argument.is("literal") {
+		if !argument.calls("literal") {
 			return nil, "a literal"
 		}
 		return argument.object, ""

@@ -65,7 +65,7 @@ func fault(ctx context.Context, q gpuframe.Query, n *node) (*node, error) {
 			return at, err
 		}
 	}
-	if n.is("column") {
+	if n.calls("column") {
 		return n, unknownColumn(ctx, q, n, err)
 	}
 	return n, plainly(err)

@@ -182,7 +182,7 @@ func (p *parser) primary() *node {
 		return p.quantity("", t.begin)
 	case t.kind == text:
 		return literal(t.begin, p.next().value)
-	case t.is("true"), t.is("false"):
+	case t.matches("true"), t.matches("false"):
 		return literal(t.begin, p.next().value == "true")
 	case p.accept("null"):
 		return literal(t.begin, nil)
@@ -192,7 +192,7 @@ func (p *parser) primary() *node {
 		return n
 	case t.kind == quotedName:
 		return column(p.next())
-	case t.kind == word && (!slices.Contains(words, t.value) || p.tokens[p.at+1].is("(") && isCallable(t.value)):
+	case t.kind == word && (!slices.Contains(words, t.value) || p.tokens[p.at+1].matches("(") && isCallable(t.value)):
 		return p.named()
 	}
 	p.unexpected("an expression")
@@ -203,7 +203,7 @@ func (p *parser) primary() *node {
 func (p *parser) named() *node {
 	t := p.next()
 	switch after := p.peek(); {
-	case after.is("("):
+	case after.matches("("):
 		return p.call(t)
 	case after.kind == text && t.value == "date":
 		return p.date(t.begin)

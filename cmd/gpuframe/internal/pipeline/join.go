@@ -2,7 +2,7 @@ package pipeline
 
 // join reads the right side of a join, and the rows that match.
 func (p *parser) join(s *step) {
-	if t := p.peek(); t.kind == word && !t.is("table") {
+	if t := p.peek(); t.kind == word && !t.matches("table") {
 		s.places["kind"], s.object["kind"] = t.begin, p.next().value
 	}
 	right := p.other(s)
@@ -75,12 +75,12 @@ func (p *parser) usedName() *node { return column(p.name()) }
 // both. Terms may have "and" between them.
 func pairs(s *step, right *branch, terms []*node) (list []any) {
 	for _, term := range terms {
-		if term.is("and") {
+		if term.calls("and") {
 			list = append(list, pairs(s, right, term.operands)...)
 			continue
 		}
 		sides := []*node{term, term}
-		if term.is("eq") {
+		if term.calls("eq") {
 			sides = term.operands
 		}
 		right.nodes = append(right.nodes, sides[1])

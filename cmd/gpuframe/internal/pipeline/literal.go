@@ -93,7 +93,7 @@ func (p *parser) unit() string {
 // constant reads a literal that is not null.
 func (p *parser) constant() *node {
 	n := p.factor()
-	if !n.is("literal") || n.object["value"] == nil {
+	if !n.calls("literal") || n.object["value"] == nil {
 		p.fail(n.begin, "expected a literal")
 	}
 	return n

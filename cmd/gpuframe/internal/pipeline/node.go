@@ -48,10 +48,11 @@ func column(t token) *node {
 	return &node{begin: t.begin, object: object{"function": "column", "name": t.value}}
 }
 
-func (n *node) is(function string) bool { return n.object["function"] == function }
+// calls reports whether the node is a call of a function.
+func (n *node) calls(function string) bool { return n.object["function"] == function }
 
 // isNull reports whether the node is null without a type, which is that of the other operands.
 func (n *node) isNull() bool {
 	_, typed := n.object["type"]
-	return n.is("literal") && n.object["value"] == nil && !typed
+	return n.calls("literal") && n.object["value"] == nil && !typed
 }

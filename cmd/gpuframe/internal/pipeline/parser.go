@@ -62,7 +62,7 @@ func (p *parser) next() token {
 
 // accept moves on if the next token is an operator or a word.
 func (p *parser) accept(value string) bool {
-	if !p.peek().is(value) {
+	if !p.peek().matches(value) {
 		return false
 	}
 	p.at++

@@ -23,7 +23,7 @@ func (p *parser) values(s *step) {
 	p.expect("in")
 	values := p.arguments(expressionAt)
 	for _, n := range values {
-		if !n.is("literal") {
+		if !n.calls("literal") {
 			p.fail(n.begin, "expected a literal: each names a column of the result")
 		}
 	}

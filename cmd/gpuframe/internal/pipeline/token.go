@@ -27,8 +27,8 @@ type token struct {
 	begin int
 }
 
-// is reports whether the token is an operator or a word of the grammar.
-func (t token) is(value string) bool {
+// matches reports whether the token is an operator or a word of the grammar.
+func (t token) matches(value string) bool {
 	return (t.kind == operator || t.kind == word) && t.value == value
 }
 
@@ -103,8 +103,8 @@ func quoted(rest string) (value string, length int, err error) {
 	quote := rest[:1]
 	var b strings.Builder
 	for at := 1; ; {
-		part, _, found := strings.Cut(rest[at:], quote)
-		if !found {
+		part, _, closed := strings.Cut(rest[at:], quote)
+		if !closed {
 			return "", 0, fmt.Errorf("the closing %s is missing", quote)
 		}
 		b.WriteString(part)

@@ -33,7 +33,7 @@ func (p *parser) dataType() *node {
 	t := p.next()
 	name := t.value
 	if closing := map[string]string{"(": ")", "[": "]"}[p.peek().value]; closing != "" && p.peek().kind == operator {
-		for p.peek().kind != end && !p.peek().is(closing) {
+		for p.peek().kind != end && !p.peek().matches(closing) {
 			p.next()
 		}
 		if p.expect(closing); p.err == nil {
@@ -88,7 +88,7 @@ func outsideBrackets(text string) (parts []string) {
 	return append(parts, text[begin:])
 }
 
-func cutLast(text, separator string) (before, after string, found bool) {
+func cutLast(text, separator string) (before, after string, ok bool) {
 	at := strings.LastIndex(text, separator)
 	if at < 0 {
 		return text, "", false

@@ -63,7 +63,7 @@ func columns(p *parser, s *step) { s.object["columns"] = s.columns(list(p, (*par
 
 // anyColumns reads a verb with names of columns, or with none.
 func anyColumns(p *parser, s *step) {
-	if t := p.peek(); t.kind != end && !t.is("|") && !t.is(")") {
+	if t := p.peek(); t.kind != end && !t.matches("|") && !t.matches(")") {
 		columns(p, s)
 	}
 }

@@ -29,14 +29,14 @@ func (p *parser) over(n *node) *node {
 func (p *parser) beginsFrame() bool {
 	t, after := p.peek(), p.tokens[min(p.at+1, len(p.tokens)-1)]
 	switch {
-	case t.is(")"):
+	case t.matches(")"):
 		return true
-	case t.is("order"):
-		return after.is("by")
-	case t.is("rows"), t.is("range"):
-		return after.kind == number || after.is("-") || after.is("start") || after.is("end")
-	case t.is("at"):
-		return after.is("least")
+	case t.matches("order"):
+		return after.matches("by")
+	case t.matches("rows"), t.matches("range"):
+		return after.kind == number || after.matches("-") || after.matches("start") || after.matches("end")
+	case t.matches("at"):
+		return after.matches("least")
 	}
 	return false
 }
