@@ -34,9 +34,9 @@ func (e Expr) interpolated(x Expr) Expr {
 	x0, x1 := known.FillForward().inheriting(), known.FillBackward().inheriting()
 	y0, y1 := e.FillForward().Cast(float), e.FillBackward().Cast(float)
 	part := x.Sub(x0).Div(x1.Sub(x0))
-	interpolated := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
-	interpolated.root = e.Name()
-	return interpolated
+	between := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
+	between.root = e.Name()
+	return between
 }
 
 // Session is the number, from 1, of the session of a row: a session ends where the value is
@@ -52,19 +52,19 @@ func (e Expr) Session(gap any) Expr {
 
 // behind gives aggregates the frame of the rows from the current one on.
 func (e Expr) behind() Expr {
-	return e.eachPart(func(p *part) part {
-		later := *p
-		later.frame = plan.Frame{Kind: plan.RowsFrame, Low: 0, High: LastRow}
-		return later
+	return e.eachPart(func(original *part) part {
+		p := *original
+		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: 0, High: LastRow}
+		return p
 	})
 }
 
 // inheriting gives the functions in the values of windows the window of Over.
 func (e Expr) inheriting() Expr {
-	return e.eachPart(func(p *part) part {
-		heir := *p
-		heir.inherits = true
-		return heir
+	return e.eachPart(func(original *part) part {
+		p := *original
+		p.inherits = true
+		return p
 	})
 }
 

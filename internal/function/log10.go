@@ -87,11 +87,11 @@ func writeLog10(b *ptx.Builder, _ Type, operands []ptx.Register) ptx.Register {
 	w := floatWriter{b}
 	op, add, sub, mul, fma := w.op, w.add, w.sub, w.mul, w.fma
 	word := func(instruction string, x ...ptx.Register) ptx.Register { return b.Op(ptx.Word64, instruction, x...) }
-	is := func(comparison string, y ptx.Register) ptx.Register {
+	compare := func(comparison string, y ptx.Register) ptx.Register {
 		return b.Op(ptx.Predicate, comparison, operands[0], y)
 	}
 
-	small := is("setp.lt.f64", constant(least))
+	small := compare("setp.lt.f64", constant(least))
 	x := op("selp.f64", mul(operands[0], constant(1<<subShift)), operands[0], small)
 	k := word("selp.b64", ptx.Register(fmt.Sprint(-subShift)), "0", small)
 	bits := word("mov.b64", x)
@@ -99,9 +99,9 @@ func writeLog10(b *ptx.Builder, _ Type, operands []ptx.Register) ptx.Register {
 	m := op("mov.b64", word("sub.s64", bits, word("shl.b64", e, ptx.Register(fmt.Sprint(fraction)))))
 	exponent := op("cvt.rn.f64.s64", word("add.s64", k, e))
 
-	one := constant(1)
-	f, d := sub(m, one), add(m, one)
-	dTail := sub(m, sub(d, one))
+	unit := constant(1)
+	f, d := sub(m, unit), add(m, unit)
+	dTail := sub(m, sub(d, unit))
 	s := op("div.rn.f64", f, d)
 	negative := op("neg.f64", s)
 	sTail := op("div.rn.f64", fma(negative, dTail, fma(negative, d, f)), d)
@@ -120,7 +120,7 @@ func writeLog10(b *ptx.Builder, _ Type, operands []ptx.Register) ptx.Register {
 	sumTail := sub(log, sub(sum, whole))
 	result := add(sum, fma(exponent, constant(log2Tail), add(sumTail, logTail)))
 
-	result = op("selp.f64", result, constant(math.Inf(1)), is("setp.neu.f64", constant(math.Inf(1))))
-	result = op("selp.f64", constant(math.Inf(-1)), result, is("setp.eq.f64", constant(0)))
-	return op("selp.f64", result, constant(math.NaN()), is("setp.ge.f64", constant(0)))
+	result = op("selp.f64", result, constant(math.Inf(1)), compare("setp.neu.f64", constant(math.Inf(1))))
+	result = op("selp.f64", constant(math.Inf(-1)), result, compare("setp.eq.f64", constant(0)))
+	return op("selp.f64", result, constant(math.NaN()), compare("setp.ge.f64", constant(0)))
 }

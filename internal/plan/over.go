@@ -232,14 +232,14 @@ func orderKeys(list []SortKey) []order.Key {
 
 // Functions returns the functions for package window.
 func (o *Over) Functions() ([]window.Function, error) {
-	built := make([]window.Function, len(o.functions))
+	functions := make([]window.Function, len(o.functions))
 	for i, f := range o.functions {
 		var err error
-		if built[i], err = f.withFloats(o.input.Schema()).Build(); err != nil {
+		if functions[i], err = f.withFloats(o.input.Schema()).Build(); err != nil {
 			return nil, err
 		}
 	}
-	return built, nil
+	return functions, nil
 }
 
 // WithInputs implements [Node].
