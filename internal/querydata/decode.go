@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/gpuframe/gpuframe"
@@ -120,7 +118,7 @@ func (d *decoder) step(o *object) gpuframe.Query {
 		return gpuframe.Query{}
 	}
 	if !ok {
-		d.fail(name.place, "%s", names.Unknown("verb", fmt.Sprint(name.data), slices.Sorted(maps.Keys(verbs))))
+		d.fail(name.place, "%s", names.Unknown("verb", fmt.Sprint(name.data), Verbs()))
 		return gpuframe.Query{}
 	}
 	inputs := d.inputs(o.member("inputs"))

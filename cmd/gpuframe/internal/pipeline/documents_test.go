@@ -1,8 +1,11 @@
 package pipeline_test
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +100,25 @@ func TestVerbs(t *testing.T) {
 			require.Equal(t, expected, lines(t, q, text))
 		})
 	}
+}
+
+// TestEveryVerb fails if documents have a verb that no seed makes: pipelines have all but the sources.
+func TestEveryVerb(t *testing.T) {
+	verbs := map[string]bool{"parquet": true, "json_lines": true, "ipc": true, "table": true}
+	_, files := cities(t)
+	for _, text := range seeds {
+		p, err := pipeline.Parse("pipeline", text)
+		require.NoError(t, err)
+		p.Files = files
+		document, err := p.Document(map[string]any{"verb": "given", "number": 0})
+		require.NoError(t, err)
+		var parsed struct{ Steps []struct{ Verb string } }
+		require.NoError(t, json.Unmarshal([]byte(document), &parsed))
+		for _, s := range parsed.Steps {
+			verbs[s.Verb] = true
+		}
+	}
+	require.Equal(t, querydata.Verbs(), slices.Sorted(maps.Keys(verbs)))
 }
 
 // TestErrorsOfFurtherInputs finds the places of what does not fit an input other than the first.

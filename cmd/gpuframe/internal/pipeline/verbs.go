@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -28,14 +29,14 @@ func init() { // verbs have pipelines of verbs within them
 // verb reads a verb with its name.
 func (p *parser) verb() *step {
 	t := p.next()
-	switch unknown := names.Unknown("verb", t.value, Verbs()); {
-	case t.kind != word:
-		p.fail(t.begin, "found %v, expected a verb: %s", t, unknown)
-	case verbs[t.value] == nil:
-		p.fail(t.begin, "%s", unknown)
-	default:
+	if t.kind == word && verbs[t.value] != nil {
 		return p.step(t.begin, t.value)
 	}
+	unexpected := ""
+	if t.kind != word {
+		unexpected = fmt.Sprintf("found %v, expected a verb: ", t)
+	}
+	p.fail(t.begin, "%s%s", unexpected, names.Unknown("verb", t.value, Verbs()))
 	return nil
 }
 
