@@ -14,9 +14,9 @@ import (
 
 // gatherFixed moves the values of a column directly to their places in the result. ok is false
 // if the column has nulls, or values without a fixed width of whole bytes.
-func (m *mover) gatherFixed(parts []part, number, first int) (made *column.Column, ok bool, err error) {
-	of := parts[0].table.Column(number).Type()
-	l, err := layout.Of(of)
+func (m *mover) gatherFixed(parts []part, number, first int) (gathered *column.Column, ok bool, err error) {
+	t := parts[0].table.Column(number).Type()
+	l, err := layout.Of(t)
 	if err != nil || l.Kind != layout.Fixed || l.Width == 0 {
 		return nil, false, nil // other code reports a type without a layout
 	}
@@ -41,10 +41,10 @@ func (m *mover) gatherFixed(parts []part, number, first int) (made *column.Colum
 		err = m.placeAll(parts, number, first, l.Width, places)
 	}
 	if err == nil {
-		made, err = column.New(column.Data{Type: of, Length: int(total), Buffers: []column.Bytes{{}, values}, Manager: m.to})
+		gathered, err = column.New(column.Data{Type: t, Length: int(total), Buffers: []column.Bytes{{}, values}, Manager: m.to})
 	}
-	made, err = release.OnError(made, errors.Join(err, values.Release()))
-	return made, err == nil, err
+	gathered, err = release.OnError(gathered, errors.Join(err, values.Release()))
+	return gathered, err == nil, err
 }
 
 // placeAll moves the values of all parts to their places.

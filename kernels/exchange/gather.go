@@ -29,11 +29,11 @@ func Copy(ctx context.Context, table *buffer.Buffer, to *memory.Manager, options
 	if err != nil {
 		return nil, fmt.Errorf("exchange: copy: %w", err)
 	}
-	made, err := copyTable(ctx, table, to, o)
+	copied, err := copyTable(ctx, table, to, o)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: copy: %w", err)
 	}
-	return made, nil
+	return copied, nil
 }
 
 func copyTable(ctx context.Context, table *buffer.Buffer, to *memory.Manager, options Options) (*buffer.Buffer, error) {
@@ -72,11 +72,11 @@ func Gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, op
 	if err != nil {
 		return nil, fmt.Errorf("exchange: gather: %w", err)
 	}
-	made, err := gather(ctx, tables, to, o)
+	gathered, err := gather(ctx, tables, to, o)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: gather: %w", err)
 	}
-	return made, nil
+	return gathered, nil
 }
 
 // gather moves the rows of tables to one device.
@@ -84,32 +84,32 @@ func gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, op
 	if err := checkTables(tables); err != nil {
 		return nil, err
 	}
-	return newMover(ctx, to, options).gather(tables, place{0, 1})
+	return newMover(ctx, to, options).gather(tables, destination{0, 1})
 }
 
-// place is the number of a destination among several.
-type place struct{ number, of int }
+// destination is the number of a destination, and how many there are.
+type destination struct{ number, count int }
 
 // first returns the number of the part that a destination moves first: one that is on its device,
-// otherwise one that depends on its place. Each goes on with the next part, so that destinations do
+// otherwise one that depends on its number. Each goes on with the next part, so that destinations do
 // not all read from one device.
-func (m *mover) first(parts []part, at place) int {
+func (m *mover) first(parts []part, at destination) int {
 	for i, p := range parts {
 		if p.table.Device() != nil && p.table.Device().Same(m.to.Device()) {
 			return i
 		}
 	}
-	if len(parts) < at.of {
+	if len(parts) < at.count {
 		return at.number % len(parts)
 	}
-	return at.number * len(parts) / at.of
+	return at.number * len(parts) / at.count
 }
 
 // gather moves the columns of tables in sequence. It closes the mover.
-func (m *mover) gather(tables []*buffer.Buffer, at place) (made *buffer.Buffer, err error) {
+func (m *mover) gather(tables []*buffer.Buffer, at destination) (gathered *buffer.Buffer, err error) {
 	columns := make([]*column.Column, 0, tables[0].NumColumns())
 	defer func() {
-		made, err = release.OnError(made, err, release.All(columns), m.close())
+		gathered, err = release.OnError(gathered, err, release.All(columns), m.close())
 	}()
 	parts, total, err := countRows(m.ctx, tables)
 	if err != nil {
@@ -176,10 +176,10 @@ func countRows(ctx context.Context, tables []*buffer.Buffer) (parts []part, tota
 
 // gatherColumn moves a column of all parts and concatenates the pieces. The caller releases the
 // result.
-func (m *mover) gatherColumn(parts []part, number, first int) (made *column.Column, err error) {
+func (m *mover) gatherColumn(parts []part, number, first int) (gathered *column.Column, err error) {
 	if len(parts) > 1 {
-		if made, ok, err := m.gatherFixed(parts, number, first); ok || err != nil {
-			return made, err
+		if fixed, ok, err := m.gatherFixed(parts, number, first); ok || err != nil {
+			return fixed, err
 		}
 	}
 	moved := make([][]*column.Column, len(parts))
@@ -188,7 +188,7 @@ func (m *mover) gatherColumn(parts []part, number, first int) (made *column.Colu
 		for _, pieces := range moved {
 			failures = append(failures, release.All(pieces))
 		}
-		made, err = release.OnError(made, errors.Join(err, errors.Join(failures...)))
+		gathered, err = release.OnError(gathered, errors.Join(err, errors.Join(failures...)))
 	}()
 	for i := range parts {
 		at := (first + i) % len(parts)
@@ -207,11 +207,11 @@ func (m *mover) gatherColumn(parts []part, number, first int) (made *column.Colu
 	if len(all) == 1 {
 		return all[0], all[0].Retain()
 	}
-	made, err = selection.ConcatColumns(m.ctx, all, kernels.Options{Stream: m.to.Stream(), Manager: m.to, Tag: m.options.Tag})
+	gathered, err = selection.ConcatColumns(m.ctx, all, kernels.Options{Stream: m.to.Stream(), Manager: m.to, Tag: m.options.Tag})
 	if err != nil {
 		return nil, fmt.Errorf("on %s: %w", m.to.Device(), err)
 	}
-	return made, nil
+	return gathered, nil
 }
 
 func (m *mover) part(p part, number int) ([]*column.Column, error) {

@@ -206,11 +206,11 @@ func bind(schema *arrow.Schema, expressions []expr.Expr) (program *exprtree.Prog
 	if len(expressions) == 0 {
 		return nothing, false, nil
 	}
-	made, err := expr.Bind(schema, expressions...)
+	prepared, err := expr.Bind(schema, expressions...)
 	if err != nil {
 		return nil, false, err
 	}
-	bound := (*exprtree.Bound)(made)
+	bound := (*exprtree.Bound)(prepared)
 	return bound.Program(), bound.HasSteps() || codegen.MakesStrings(bound.Program()), nil
 }
 
