@@ -87,17 +87,17 @@ func (s search) Name() string {
 
 // Result implements expr.Operator.
 func (s search) Result(operands []arrow.DataType) (arrow.DataType, error) {
-	of, err := plain(operands[0])
+	t, err := plain(operands[0])
 	if err == nil {
 		err = s.check()
 	}
 	switch s.what {
 	case matches:
-		of = arrow.FixedWidthTypes.Boolean
+		t = arrow.FixedWidthTypes.Boolean
 	case find, count:
-		of = arrow.PrimitiveTypes.Int64
+		t = arrow.PrimitiveTypes.Int64
 	}
-	return of, err
+	return t, err
 }
 
 // Prepare implements expr.Preparer: it compiles the pattern.
@@ -126,8 +126,8 @@ func perValue(ctx context.Context, c *column.Column, options kernels.Options,
 	if err != nil {
 		return nil, errors.Join(err, values.Release())
 	}
-	made, err := selection.TakeColumnWith(ctx, values, indices, selection.TakeOptions{Options: options, Bounds: selection.Null})
-	return release.OnError(made, err, indices.Release(), values.Release())
+	taken, err := selection.TakeColumnWith(ctx, values, indices, selection.TakeOptions{Options: options, Bounds: selection.Null})
+	return release.OnError(taken, err, indices.Release(), values.Release())
 }
 
 func (s search) column(ctx context.Context, c *column.Column, options kernels.Options) (*column.Column, error) {
@@ -153,8 +153,8 @@ func (s search) column(ctx context.Context, c *column.Column, options kernels.Op
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.onDevice(&call, in, on)
-	return release.OnError(made, err, block.Release())
+	matched, err := s.onDevice(&call, in, on)
+	return release.OnError(matched, err, block.Release())
 }
 
 func (s search) onDevice(call *op.Call, in texts, on *loaded) (*column.Column, error) {
@@ -184,15 +184,15 @@ func (s search) onDevice(call *op.Call, in texts, on *loaded) (*column.Column, e
 
 // none is the result without rows.
 func (s search) none(call *op.Call, c *column.Column) (*column.Column, error) {
-	of, err := s.Result([]arrow.DataType{c.Type()})
+	t, err := s.Result([]arrow.DataType{c.Type()})
 	if err != nil {
 		return nil, err
 	}
-	return empty(call, c, of)
+	return empty(call, c, t)
 }
 
-func (search) fixed(in texts, of arrow.DataType) op.Result {
-	return op.Result{Type: of, Length: in.column.Len(), RowCount: in.column.RowCount(), Nullable: in.nullable()}
+func (search) fixed(in texts, t arrow.DataType) op.Result {
+	return op.Result{Type: t, Length: in.column.Len(), RowCount: in.column.RowCount(), Nullable: in.nullable()}
 }
 
 // extract copies the groups that a kernel finds.
@@ -202,18 +202,18 @@ func (s search) extract(call *op.Call, in texts, on *loaded) (*column.Column, er
 	if err != nil {
 		return nil, err
 	}
-	var made *column.Column
+	var extracted *column.Column
 	if err = on.search(call, in, extract, scratch[0], scratch[1], scratch[2]); err == nil {
-		made, err = textrows.Make(*call, textrows.Rows{
+		extracted, err = textrows.Make(*call, textrows.Rows{
 			Type: in.column.Type(), Capacity: rows, Count: in.counted, Valid: scratch[2], Sources: []memory.Slice[uint8]{in.data},
 			Parts: []textrows.Part{{Places: scratch[0], Lengths: scratch[1]}},
 		})
 	}
 	if err = errors.Join(err, block.Release()); err != nil || in.column.RowCount() == nil {
-		return release.OnError(made, err)
+		return release.OnError(extracted, err)
 	}
-	counted, err := made.WithRows(in.column.RowCount())
-	return release.OnError(counted, err, made.Release())
+	counted, err := extracted.WithRows(in.column.RowCount())
+	return release.OnError(counted, err, extracted.Release())
 }
 
 // onHost runs the search on the host.
