@@ -137,7 +137,7 @@ func (ix *Index) acquire(ctx context.Context, held *release.Stack) (m indexMemor
 		parts = append(parts, columnsOf(acquired))
 		m.parts = append(m.parts, columnsOf(acquired)...)
 	}
-	m.built, err = ix.built.of(held, parts, m.keys)
+	m.built, err = ix.built.withMemory(held, parts, m.keys)
 	return m, err
 }
 
@@ -188,8 +188,8 @@ const (
 	valueRegion
 )
 
-// of returns a build side like b in other memory: that of parts and keys, which are held.
-func (b *built) of(held *release.Stack, parts [][]*column.Column, keys []*column.Column) (*built, error) {
+// withMemory returns a build side like b in other memory: that of parts and keys, which are held.
+func (b *built) withMemory(held *release.Stack, parts [][]*column.Column, keys []*column.Column) (*built, error) {
 	if b == nil {
 		return nil, nil
 	}

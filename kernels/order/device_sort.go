@@ -74,8 +74,8 @@ func (o *ordering) deviceScratch() []uint64 {
 	}
 	s := o.firstSort()
 	if s.Input {
-		of := s.InputScratch()
-		return append(sizes, of[:]...)
+		scratch := s.InputScratch()
+		return append(sizes, scratch[:]...)
 	}
 	sizes = append(sizes, s.KeyBytes())
 	switch {

@@ -217,25 +217,25 @@ func estimatePartition(ctx context.Context, table, bounds *buffer.Buffer, keys [
 func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n, ranges int, options kernels.Options) error {
 	ctx, manager := o.call.Context(), o.call.Manager
 	var p phases
-	found, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
+	searched, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
 		own.Manager = manager
 		return search(ctx, bounds, table, keys, SearchOptions{Options: own, Upper: true})
 	})
 	if err != nil {
 		return err
 	}
-	p.addEstimate(found)
+	p.addEstimate(searched)
 	numbers, err := o.standIn(table, n)
 	if err != nil {
 		return err
 	}
 	defer numbers.Release()
 	byRange := []Key{{Column: "range"}}
-	made, err := tableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(n), Manager: manager})
+	numbered, err := tableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(n), Manager: manager})
 	if err != nil {
 		return err
 	}
-	defer made.Release()
+	defer numbered.Release()
 	// Numbers of one byte, and a column of sorted numbers, take no more than those of 32 bits.
 	sorted, sortedErr := numbersBytes(n)
 	p.add(sorted, 0)
@@ -244,7 +244,7 @@ func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n
 	samples, samplesErr := op.Bytes(uint64(n)/sampleDistance*4+4, 8*uint64(n)*uint64(index(o.call.OnHost())), 8*uint64(ranges+2))
 	rows, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
 		own.Manager = manager
-		return indices(ctx, made, byRange, own)
+		return indices(ctx, numbered, byRange, own)
 	})
 	if err = errors.Join(err, sortedErr, placesErr, samplesErr); err != nil {
 		return err

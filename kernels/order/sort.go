@@ -99,11 +99,11 @@ func Indices(ctx context.Context, table *buffer.Buffer, keys []Key, options ...O
 	if err != nil {
 		return nil, fmt.Errorf("order: indices: %w", err)
 	}
-	made, err := indices(ctx, table, keys, only)
+	rows, err := indices(ctx, table, keys, only)
 	if err != nil {
 		return nil, fmt.Errorf("order: indices: %w", err)
 	}
-	return made, nil
+	return rows, nil
 }
 
 func indices(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*column.Column, error) {
@@ -111,8 +111,8 @@ func indices(ctx context.Context, table *buffer.Buffer, keys []Key, options kern
 	if err != nil {
 		return nil, err
 	}
-	made, err := o.indices()
-	return release.OnError(made, err, o.release())
+	rows, err := o.indices()
+	return release.OnError(rows, err, o.release())
 }
 
 // indices returns the sorted row numbers.
