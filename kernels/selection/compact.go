@@ -8,7 +8,7 @@ import (
 // compactKernel is a kernel of a filter.
 type compactKernel struct{ file, name string }
 
-func (k *compactKernel) of(call *op.Call) (*kernels.Function, error) {
+func (k *compactKernel) function(call *op.Call) (*kernels.Function, error) {
 	if k.file == maskFile {
 		return call.Kernel(&together, k.file, k.name)
 	}
