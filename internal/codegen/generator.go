@@ -170,8 +170,8 @@ func (g *Generator) used() []int {
 		}
 	}
 	var inputs []int
-	for i, is := range used {
-		if is {
+	for i, isRead := range used {
+		if isRead {
 			inputs = append(inputs, i)
 		}
 	}

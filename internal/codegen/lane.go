@@ -38,7 +38,7 @@ func newLane(g *Generator, b *ptx.Builder, inputs []loaded, loads *loader) *lane
 
 // value writes the evaluation of a node, once.
 func (l *lane) value(n *exprtree.Node) Value {
-	number := l.g.numbers.of(n)
+	number := l.g.numbers.numberOf(n)
 	v, ok := l.values[number]
 	if !ok {
 		v = l.compute(n)
@@ -100,8 +100,8 @@ func (l *lane) not(p ptx.Register) ptx.Register { return l.predicate("not.pred",
 // never returns a predicate that is always false.
 func (l *lane) never() ptx.Register { return l.predicate("setp.ne.u32", "0", "0") }
 
-// one returns the value in one register.
-func one(r ptx.Register, valid ptx.Register) Value {
+// single returns the value in one register.
+func single(r ptx.Register, valid ptx.Register) Value {
 	return Value{Registers: []ptx.Register{r}, Valid: valid}
 }
 
@@ -191,7 +191,7 @@ func (l *lane) literal(n *exprtree.Node) Value {
 		class := k.class()
 		if class == ptx.Predicate {
 			never := l.never()
-			return one(never, never)
+			return single(never, never)
 		}
 		zero := l.b.Op(class, "mov."+class.Untyped(), class.Zero())
 		return Value{Registers: slices.Repeat([]ptx.Register{zero}, k.registers()), Valid: l.never()}
@@ -200,7 +200,7 @@ func (l *lane) literal(n *exprtree.Node) Value {
 	switch {
 	case k.family == boolean:
 		loaded := l.loads.argument(ptx.Word32, "u32", word)
-		return one(l.predicate("setp.ne.u32", loaded, "0"), "")
+		return single(l.predicate("setp.ne.u32", loaded, "0"), "")
 	case k.family == decimal:
 		return Value{Registers: []ptx.Register{l.loads.word(word), l.loads.word(word + 1)}}
 	case k.family == text:
@@ -208,5 +208,5 @@ func (l *lane) literal(n *exprtree.Node) Value {
 	case k.family == unknown:
 		return l.fail(n)
 	}
-	return one(l.loads.argument(k.class(), k.class().Untyped(), word), "")
+	return single(l.loads.argument(k.class(), k.class().Untyped(), word), "")
 }
