@@ -26,10 +26,10 @@ type stripes struct {
 const stripeCount = 64
 
 type stripe struct {
-	mu     sync.Mutex
-	number int
-	of     *stripes
-	caches [tagCacheCount]tagCache
+	mu      sync.Mutex
+	number  int
+	stripes *stripes
+	caches  [tagCacheCount]tagCache
 	// drawn are blocks with bytes from a tag cache that the resource may not have
 	// delivered yet.
 	drawn []drawn
@@ -52,7 +52,7 @@ const idleStates = 256
 
 func (s *stripes) open() {
 	for i := range s.all {
-		s.all[i].number, s.all[i].of, s.all[i].untilSample = i, s, math.MaxInt64
+		s.all[i].number, s.all[i].stripes, s.all[i].untilSample = i, s, math.MaxInt64
 	}
 }
 

@@ -116,8 +116,8 @@ func (s *stripe) undraw(leaf *tagTotals, bytes uint64) {
 }
 
 func (s *stripe) touch() {
-	if bit := uint64(1) << s.number; s.of.dirty.Load()&bit == 0 {
-		s.of.dirty.Or(bit)
+	if bit := uint64(1) << s.number; s.stripes.dirty.Load()&bit == 0 {
+		s.stripes.dirty.Or(bit)
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *stripe) touch() {
 // delivered. The stripe is locked.
 func (s *stripe) settle() {
 	bit := uint64(1) << s.number
-	if s.of.dirty.Load()&bit == 0 {
+	if s.stripes.dirty.Load()&bit == 0 {
 		return
 	}
 	for i := range s.caches {
@@ -138,8 +138,8 @@ func (s *stripe) settle() {
 	}
 	clear(s.drawn)
 	s.drawn = s.drawn[:0]
-	s.of.settled.Add(1)
-	s.of.dirty.And(^bit)
+	s.stripes.settled.Add(1)
+	s.stripes.dirty.And(^bit)
 }
 
 // bookPeak counts a block that may make a new peak. A peak must consist of bytes
@@ -147,10 +147,10 @@ func (s *stripe) settle() {
 // one does, bookPeak counts nothing and returns false. The stripe is locked.
 func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
 	s.settle()
-	settled := s.of.settled.Load()
+	settled := s.stripes.settled.Load()
 	var levels [8]uint64
 	inUse := leaf.add(levels[:0], bytes)
-	if s.of.dirty.Load() != 0 || s.of.settled.Load() != settled {
+	if s.stripes.dirty.Load() != 0 || s.stripes.settled.Load() != settled {
 		// The lock is still held, so no reader sees the tag above its peak.
 		leaf.takeBack(bytes)
 		return false
@@ -175,24 +175,24 @@ func (s *stripes) lend(leaf *tagTotals, bytes uint64) bool {
 	// and lockAll must not miss it.
 	to := s.enter()
 	defer to.mu.Unlock()
-	var have, found uint64
+	var have, lent uint64
 	if c := to.tagCache(leaf); c.leaf == leaf {
 		have = c.credit
 	}
-	for dirty := s.dirty.Load(); dirty != 0 && have+found < bytes; dirty &= dirty - 1 {
+	for dirty := s.dirty.Load(); dirty != 0 && have+lent < bytes; dirty &= dirty - 1 {
 		each := &s.all[bits.TrailingZeros64(dirty)]
 		if each == to || !each.mu.TryLock() {
 			continue
 		}
 		if c := each.tagCache(leaf); c.leaf == leaf {
-			part := min(c.credit, bytes-have-found)
+			part := min(c.credit, bytes-have-lent)
 			c.credit -= part
-			found += part
+			lent += part
 		}
 		each.mu.Unlock()
 	}
-	if found > 0 {
-		to.own(leaf).credit += found
+	if lent > 0 {
+		to.own(leaf).credit += lent
 	}
-	return have+found >= bytes
+	return have+lent >= bytes
 }

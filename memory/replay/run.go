@@ -67,7 +67,7 @@ type performance struct {
 // held is an allocation of the log.
 type held struct {
 	resource.Allocation
-	made, freed bool
+	allocated, freed bool
 }
 
 type failure struct {
@@ -229,12 +229,12 @@ func (r *performance) allocate(index int32, s *step) error {
 	}
 	if s.bytes == 0 {
 		// A manager never allocates zero bytes from a resource.
-		h.made = true
+		h.allocated = true
 		return nil
 	}
 	allocation, err := r.resource.Allocate(s.bytes, r.streams[s.stream])
 	if err == nil {
-		h.Allocation, h.made = allocation, true
+		h.Allocation, h.allocated = allocation, true
 		return nil
 	}
 	err = fmt.Errorf("replay: line %d: allocate %d bytes: %w", s.line, s.bytes, err)
@@ -265,7 +265,7 @@ func (r *performance) free(ctx context.Context, s *step) error {
 		}
 	}
 	h := &r.held[s.slot]
-	if !h.made {
+	if !h.allocated {
 		return nil
 	}
 	h.freed = true
@@ -309,7 +309,7 @@ func (r *performance) count(result *Result) {
 		case s.free && h.freed:
 			result.Frees++
 			inUse -= s.bytes
-		case !s.free && h.made:
+		case !s.free && h.allocated:
 			result.Allocations++
 			inUse += s.bytes
 			result.PeakInUse = max(result.PeakInUse, inUse)
@@ -326,7 +326,7 @@ func (r *performance) freeRest() error {
 	var failures []error
 	for i := range r.held {
 		h := &r.held[i]
-		if !h.made || h.freed || h.Bytes == 0 {
+		if !h.allocated || h.freed || h.Bytes == 0 {
 			continue
 		}
 		if err := r.resource.Free(h.Allocation, nil); err != nil {
