@@ -188,22 +188,22 @@ func (e *exporter) write(out *cabi.DeviceArray) error {
 		return faulty("", "allocate the array's structs: %w", device.ErrOutOfMemory)
 	}
 	start := e.tree.Take(0)
-	made := cabi.DeviceArray{DeviceID: e.place.id, DeviceType: e.place.deviceType}
+	exported := cabi.DeviceArray{DeviceID: e.place.id, DeviceType: e.place.deviceType}
 	event := (*uintptr)(e.tree.Take(wordBytes))
 	if e.owner.event != nil {
 		*event = uintptr(e.owner.event.Handle())
-		made.SyncEvent = uintptr(unsafe.Pointer(event))
+		exported.SyncEvent = uintptr(unsafe.Pointer(event))
 	}
 	if zeros := e.tree.Take(zeroBytes); e.zero == 0 {
 		e.zero = uintptr(zeros)
 	}
 	if e.owner.table != nil {
-		e.writeTable(&made.Array)
+		e.writeTable(&exported.Array)
 	} else {
-		e.writeColumn(&made.Array, e.owner.column)
+		e.writeColumn(&exported.Array, e.owner.column)
 	}
-	e.owner.seal(made.Array, unsafe.Slice((*byte)(start), bytes))
-	*out = made
+	e.owner.seal(exported.Array, unsafe.Slice((*byte)(start), bytes))
+	*out = exported
 	return nil
 }
 

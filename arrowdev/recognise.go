@@ -65,8 +65,8 @@ func (i *importer) recogniseTable(schema *arrow.Schema) (*buffer.Buffer, bool) {
 
 // recogniseClaim finds the gpuframe block that contains a claim.
 func (i *importer) recogniseClaim(c *claim) bool {
-	if i.found != nil && within(i.found, c) {
-		return c.in(i.found) == nil
+	if i.last != nil && within(i.last, c) {
+		return c.in(i.last) == nil
 	}
 	block, ok := memory.FindExported(c.pointer, c.bytes)
 	if !ok {
@@ -78,7 +78,7 @@ func (i *importer) recogniseClaim(c *claim) bool {
 		_ = block.Release()
 		return false
 	}
-	i.found = block
+	i.last = block
 	return c.in(block) == nil
 }
 

@@ -136,11 +136,11 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 	}()
 	for i, child := range d.Children {
 		childType, name := l.Child(i)
-		made, err := child.column(childType, blocks)
+		childColumn, err := child.column(childType, blocks)
 		if err != nil {
 			return nil, fmt.Errorf("child %q: %w", name, err)
 		}
-		data.Children = append(data.Children, made)
+		data.Children = append(data.Children, childColumn)
 	}
 	if d.Dictionary != nil {
 		if data.Dictionary, err = d.Dictionary.column(l.Dictionary(), blocks); err != nil {

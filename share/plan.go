@@ -203,15 +203,15 @@ func allocate(m *memory.Manager, bytes uint64) (*memory.Block, error) {
 // fill copies one part of a content to its place in the new blocks.
 func (p *plan) fill(ctx context.Context, blocks []*memory.Block, place column.Place, part part) error {
 	target, bytes := blocks[place.Block], part.from.Bytes
-	if part.made != nil {
-		bytes = len(part.made)
+	if part.host != nil {
+		bytes = len(part.host)
 	}
 	to, err := memory.View[uint8](target, place.Offset+uint64(part.at), bytes)
 	if err != nil {
 		return err
 	}
-	if part.made != nil {
-		return to.Upload(ctx, nil, part.made)
+	if part.host != nil {
+		return to.Upload(ctx, nil, part.host)
 	}
 	source := p.blocks[part.from.Block]
 	from, err := memory.View[uint8](source, part.from.Offset, bytes)

@@ -73,7 +73,7 @@ func (e extent) end() uint64 { return e.at + e.bytes }
 type part struct {
 	extent
 	storage
-	of *file
+	file *file
 }
 
 // reserve returns a part for a table of a number of bytes.
@@ -81,12 +81,12 @@ func (f *file) reserve(bytes uint64) (*part, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
-		made, err := f.create(f.directory)
+		created, err := f.create(f.directory)
 		if err != nil {
 			return nil, &FileError{"create", f.directory, bytes, err}
 		}
 		// Windows refuses to remove an open file. It is removed when it is closed.
-		f.open, f.removed = made, os.Remove(made.Name()) == nil
+		f.open, f.removed = created, os.Remove(created.Name()) == nil
 	}
 	return &part{f.take(bytes), f.open, f}, nil
 }
@@ -148,7 +148,7 @@ func (p *part) release() error {
 	if p == nil {
 		return nil
 	}
-	f := p.of
+	f := p.file
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.give(p.extent); f.end > 0 {

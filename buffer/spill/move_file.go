@@ -54,13 +54,13 @@ func (f *files) close() error {
 }
 
 // toFile copies idle blocks of a table to a part of the file, and waits.
-func (s *Spiller) toFile(ctx context.Context, t *Table) (made *part, err error) {
+func (s *Spiller) toFile(ctx context.Context, t *Table) (reserved *part, err error) {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
 	if err := s.waitForStreams(t.blocks); err != nil {
 		return nil, err
 	}
-	made, err = s.files.file.reserve(t.bytes)
+	reserved, err = s.files.file.reserve(t.bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +73,12 @@ func (s *Spiller) toFile(ctx context.Context, t *Table) (made *part, err error) 
 		if err := errors.Join(err, s.out.Synchronize(context.WithoutCancel(ctx))); err != nil {
 			return err
 		}
-		return made.write(address.Bytes(s.files.staging.Pointer(), bytes), at)
+		return reserved.write(address.Bytes(s.files.staging.Pointer(), bytes), at)
 	})
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, reserved.release())
 	}
-	return made, nil
+	return reserved, nil
 }
 
 // fromFile copies a table from the file to new blocks on the device, and waits.

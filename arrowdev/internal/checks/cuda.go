@@ -55,9 +55,9 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	if err := b.launchAll(ctx, answers, results); err != nil {
 		return err
 	}
-	found, err := answers.Slice(0, results)
+	head, err := answers.Slice(0, results)
 	if err == nil {
-		err = found.Download(ctx, b.stream, words[:results])
+		err = head.Download(ctx, b.stream, words[:results])
 	}
 	if err != nil {
 		return err
