@@ -18,8 +18,8 @@ import (
 type stripes struct {
 	// dirty has a bit for every stripe with non-empty tag caches.
 	dirty atomic.Uint64
-	// settled counts how often the caches of a stripe were emptied.
-	settled atomic.Uint64
+	// flushes counts how often the caches of a stripe were emptied.
+	flushes atomic.Uint64
 	all     [stripeCount]stripe
 }
 
@@ -102,7 +102,7 @@ func (s *stripes) lockAll() {
 		s.all[i].mu.Lock()
 	}
 	for i := range s.all {
-		s.all[i].settle()
+		s.all[i].flush()
 	}
 }
 
@@ -112,13 +112,13 @@ func (s *stripes) unlockAll() {
 	}
 }
 
-// settle empties all caches, one stripe at a time. Blocks released concurrently may
+// flush empties all caches, one stripe at a time. Blocks released concurrently may
 // fill a cache again.
-func (s *stripes) settle() {
+func (s *stripes) flush() {
 	for dirty := s.dirty.Load(); dirty != 0; dirty &= dirty - 1 {
 		each := &s.all[bits.TrailingZeros64(dirty)]
 		each.mu.Lock()
-		each.settle()
+		each.flush()
 		each.mu.Unlock()
 	}
 }

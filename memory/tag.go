@@ -90,8 +90,8 @@ func (t *tagTotals) bookWithinPeak(bytes uint64) bool {
 	return true
 }
 
-// settle adds the counts of a tag cache and returns its credit.
-func (t *tagTotals) settle(credit, allocations, frees uint64) {
+// flushCredit adds the counts of a tag cache and returns its credit.
+func (t *tagTotals) flushCredit(credit, allocations, frees uint64) {
 	if allocations|frees != 0 {
 		t.allocations.Add(allocations)
 		t.frees.Add(frees)

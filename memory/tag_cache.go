@@ -61,7 +61,7 @@ type drawn struct {
 // expect records a drawn block and drops delivered ones from the end of the list.
 // The stripe is locked.
 func (s *stripe) expect(d drawn) {
-	for last := len(s.drawn) - 1; last >= 0 && s.drawn[last].settled(); last-- {
+	for last := len(s.drawn) - 1; last >= 0 && s.drawn[last].delivered(); last-- {
 		s.drawn = s.drawn[:last]
 	}
 	s.drawn = append(s.drawn, d)
@@ -71,8 +71,8 @@ func (s *stripe) expect(d drawn) {
 // block was recalled.
 const recalled = 1
 
-// settled reports whether the resource has answered.
-func (d *drawn) settled() bool { return d.state.delivery.Load()>>1 >= d.generation }
+// delivered reports whether the resource has answered.
+func (d *drawn) delivered() bool { return d.state.delivery.Load()>>1 >= d.generation }
 
 // recall recalls the block if the resource has not answered yet, and reports whether
 // it did.
@@ -92,7 +92,7 @@ func (s *blockState) answered(generation uint64) bool {
 func (s *stripe) own(leaf *tagTotals) *tagCache {
 	c := s.tagCache(leaf)
 	if c.leaf != leaf {
-		c.settle()
+		c.flush()
 		c.leaf = leaf
 	}
 	s.touch()
@@ -121,15 +121,15 @@ func (s *stripe) touch() {
 	}
 }
 
-// settle empties the caches of the stripe and recalls blocks that were drawn and not
+// flush empties the caches of the stripe and recalls blocks that were drawn and not
 // delivered. The stripe is locked.
-func (s *stripe) settle() {
+func (s *stripe) flush() {
 	bit := uint64(1) << s.number
 	if s.stripes.dirty.Load()&bit == 0 {
 		return
 	}
 	for i := range s.caches {
-		s.caches[i].settle()
+		s.caches[i].flush()
 	}
 	for i := range s.drawn {
 		if d := &s.drawn[i]; d.recall() {
@@ -138,7 +138,7 @@ func (s *stripe) settle() {
 	}
 	clear(s.drawn)
 	s.drawn = s.drawn[:0]
-	s.stripes.settled.Add(1)
+	s.stripes.flushes.Add(1)
 	s.stripes.dirty.And(^bit)
 }
 
@@ -146,11 +146,11 @@ func (s *stripe) settle() {
 // that are really in use, so no other stripe may hold credit at the same time. If
 // one does, bookPeak counts nothing and returns false. The stripe is locked.
 func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
-	s.settle()
-	settled := s.stripes.settled.Load()
+	s.flush()
+	flushes := s.stripes.flushes.Load()
 	var levels [8]uint64
 	inUse := leaf.add(levels[:0], bytes)
-	if s.stripes.dirty.Load() != 0 || s.stripes.settled.Load() != settled {
+	if s.stripes.dirty.Load() != 0 || s.stripes.flushes.Load() != flushes {
 		// The lock is still held, so no reader sees the tag above its peak.
 		leaf.takeBack(bytes)
 		return false
@@ -159,11 +159,11 @@ func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
 	return true
 }
 
-func (c *tagCache) settle() {
+func (c *tagCache) flush() {
 	if c.leaf == nil {
 		return
 	}
-	c.leaf.settle(c.credit, c.allocations, c.frees)
+	c.leaf.flushCredit(c.credit, c.allocations, c.frees)
 	c.credit, c.allocations, c.frees = 0, 0, 0
 }
 

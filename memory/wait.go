@@ -210,7 +210,7 @@ func (a *attempt) answered(block *Block, err error) (requestState, error) {
 // requests in progress.
 func (a *attempt) decide() (requestState, error) {
 	root := a.root()
-	a.tree.stripes.settle()
+	a.tree.stripes.flush()
 	if a.reclaimed.advances(root.account.inUse.Load()) && root.reclaim(a.ctx, a.bytes) {
 		return a.again()
 	}

@@ -126,7 +126,7 @@ func (l *lane) either(p ptx.Register, class ptx.Class, x, y ptx.Register) ptx.Re
 func (l *lane) compute(n *exprtree.Node) Value {
 	switch n.Op {
 	case exprtree.Column:
-		v := l.inputs[n.Input].settle(l.b)
+		v := l.inputs[n.Input].extract(l.b)
 		if v.Valid != "" {
 			l.bitmaps[v.Valid] = true
 		}

@@ -132,8 +132,8 @@ type loaded struct {
 	codes      ptx.Register
 }
 
-// settle tests the bits and extracts the value.
-func (l loaded) settle(b *ptx.Builder) Value {
+// extract tests the bits and extracts the value.
+func (l loaded) extract(b *ptx.Builder) Value {
 	v := l.value
 	if l.validity != nil {
 		v.Valid = both(b, v.Valid, l.validity.test(b))
@@ -266,7 +266,7 @@ func (l *loader) finish(input int, r loaded) loaded {
 	if !ok {
 		return r
 	}
-	v := r.settle(l.b)
+	v := r.extract(l.b)
 	code := v.Registers[0]
 	if v.Class == ptx.Word32 {
 		code = l.b.Op(ptx.Word64, "cvt."+widened(v.kind)+"."+v.kind.arithmetic(), code)

@@ -98,7 +98,7 @@ func (r *run) searchNearest(held *release.Stack, m *matches, options *AsOfOption
 	}
 	n.list, m.list, m.single = m.list, memory.Slice[uint32]{}, true
 	if r.call.OnHost() {
-		return errors.Join(r.settle(), r.nearestOnHost(n, m))
+		return errors.Join(r.waitIdle(), r.nearestOnHost(n, m))
 	}
 	return r.nearestOnDevice(n, m)
 }
@@ -279,7 +279,7 @@ func (r *run) filterRows(held *release.Stack, table *buffer.Buffer, mask *column
 		return nil, nil, err
 	}
 	held.Add(block)
-	if err := errors.Join(r.settle(), r.numberRows(slices[0])); err != nil {
+	if err := errors.Join(r.waitIdle(), r.numberRows(slices[0])); err != nil {
 		return nil, nil, err
 	}
 	numbers, err := selection.RowNumbers(slices[0], nil)

@@ -182,7 +182,7 @@ func (b *batches) part(p *pairs) error {
 	if p.rows == 0 {
 		return j.Release()
 	}
-	if err := b.run.settle(); err != nil {
+	if err := b.run.waitIdle(); err != nil {
 		return errors.Join(err, j.Release())
 	}
 	table, err := b.run.table(j)

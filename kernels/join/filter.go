@@ -76,7 +76,7 @@ func (r *run) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, error) 
 func (r *run) matchedOnHost(m *matches, mask memory.Slice[uint8]) error {
 	matched, foundErr := m.host()
 	bits, bitsErr := mask.Host()
-	if err := errors.Join(foundErr, bitsErr, r.settle()); err != nil {
+	if err := errors.Join(foundErr, bitsErr, r.waitIdle()); err != nil {
 		return err
 	}
 	clear(bits)

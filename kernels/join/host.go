@@ -73,7 +73,7 @@ func (r *run) pairOnHost(m *matches, p *pairs) (int, error) {
 	first, firstErr := m.first.Host()
 	probe, probeErr := p.probe.Host()
 	build, buildErr := p.build.Host()
-	if err := errors.Join(firstErr, probeErr, buildErr, r.settle()); err != nil {
+	if err := errors.Join(firstErr, probeErr, buildErr, r.waitIdle()); err != nil {
 		return 0, err
 	}
 	parts := parallel.Parts(m.probe)
@@ -127,7 +127,7 @@ func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], skipped int64, 
 	list, listErr := m.list.Host()
 	probe, probeErr := p.probe.Host()
 	build, buildErr := p.build.Host()
-	if err := errors.Join(endErr, matchedErr, listErr, probeErr, buildErr, r.settle()); err != nil {
+	if err := errors.Join(endErr, matchedErr, listErr, probeErr, buildErr, r.waitIdle()); err != nil {
 		return err
 	}
 	return r.each(p.rows, func(from, to int) {

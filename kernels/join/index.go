@@ -136,9 +136,9 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 		return err
 	}
 	if t := ix.built.table; t != nil {
-		err = r.settleTable(t) // several goroutines look for rows
+		err = r.decideDistinct(t) // several goroutines look for rows
 	}
-	if err = errors.Join(err, r.settle()); err == nil {
+	if err = errors.Join(err, r.waitIdle()); err == nil {
 		ix.parts, err = ix.built.parts(r.call.Manager)
 	}
 	return err
@@ -155,7 +155,7 @@ func (ix *Index) keys(ctx context.Context, r *run, table *buffer.Buffer, side in
 		r.held.Add(key)
 		keys = append(keys, key)
 	}
-	return keys, r.settle()
+	return keys, r.waitIdle()
 }
 
 func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int, pair On) (*column.Column, error) {

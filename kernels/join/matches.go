@@ -73,7 +73,7 @@ func (r *run) everything(probe, build int) (*matches, error) {
 	if err != nil || probe == 0 {
 		return m, err
 	}
-	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, uint32(build)), r.settle()); err != nil {
+	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, uint32(build)), r.waitIdle()); err != nil {
 		return nil, errors.Join(err, m.Release())
 	}
 	return m, nil

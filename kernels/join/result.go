@@ -155,7 +155,7 @@ func (r *run) gatherShared(c resultColumn, left, right *column.Column) (*column.
 func (r *run) takeShared(both, left, right *column.Column, slices []memory.Slice[uint32]) (*column.Column, error) {
 	lefts, leftErr := uint32sOf(left)
 	rights, rightErr := uint32sOf(right)
-	if err := errors.Join(leftErr, rightErr, r.settle()); err != nil {
+	if err := errors.Join(leftErr, rightErr, r.waitIdle()); err != nil {
 		return nil, err
 	}
 	var err error

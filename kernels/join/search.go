@@ -126,14 +126,14 @@ func (r *run) fillBetween(m *matches, low, high, valid *column.Column, s *sorted
 func (r *run) fillSpans(m *matches, low, high, valid *column.Column) error {
 	lows, lowErr := uint32sOf(low)
 	highs, highErr := uint32sOf(high)
-	if err := errors.Join(lowErr, highErr, r.settle()); err != nil || m.probe == 0 {
+	if err := errors.Join(lowErr, highErr, r.waitIdle()); err != nil || m.probe == 0 {
 		return err
 	}
 	var bits memory.Slice[uint8]
 	if valid != nil {
 		bits = valid.Buffer(1)
 	}
-	if err := errors.Join(m.first.CopyFrom(r.call.Stream, lows), r.settle()); err != nil {
+	if err := errors.Join(m.first.CopyFrom(r.call.Stream, lows), r.waitIdle()); err != nil {
 		return err
 	}
 	if r.call.OnHost() {

@@ -66,7 +66,7 @@ func (r *run) insertOnDevice(t *table, w *words) error {
 	if err != nil {
 		return err
 	}
-	return r.launch("table", "insert_rows"+w.width(), w.rows, argument, w.argument(), word(!t.settled))
+	return r.launch("table", "insert_rows"+w.width(), w.rows, argument, w.argument(), word(!t.decided))
 }
 
 // boundOnDevice clears the slots that the range of the keys needs: few, if it is small.
@@ -168,7 +168,7 @@ func (r *run) probeOnDevice(t *table, w *words, m *matches) error {
 	if err != nil {
 		return err
 	}
-	return r.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), word(!t.settled))
+	return r.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), word(!t.decided))
 }
 
 // wordsOnDevice encodes all rows in scratch memory.

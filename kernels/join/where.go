@@ -146,7 +146,7 @@ func (r *run) fillOf(m *matches, kept *buffer.Buffer) error {
 	if m.list, err = uint32sOf(list); err != nil {
 		return err
 	}
-	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, 0), r.settle()); err != nil || probe.Len() == 0 {
+	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, 0), r.waitIdle()); err != nil || probe.Len() == 0 {
 		return err
 	}
 	if r.call.OnHost() {

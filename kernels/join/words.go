@@ -289,7 +289,7 @@ func (r *run) fillWords(w *words, e *encoding, side int, keys []*column.Column) 
 	}
 	w.held.Add(block)
 	w.values = slices[0]
-	return errors.Join(r.settle(), r.wordsOnHost(w, plan))
+	return errors.Join(r.waitIdle(), r.wordsOnHost(w, plan))
 }
 
 // fillValid finds the rows without a null key, unless nulls are equal.

@@ -173,7 +173,7 @@ func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (columns []*
 	if g.estimating() {
 		return nil, g.sizes.estimate(call)
 	}
-	if err := g.settle(); err != nil {
+	if err := g.runDeferred(); err != nil {
 		return nil, err
 	}
 	for i, p := range begun {

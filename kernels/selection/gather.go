@@ -15,7 +15,7 @@ import (
 
 // gatherer takes rows of columns. It walks down each column and enqueues all work of
 // sizes that the host knows. Work that needs memory of a size that only the device
-// knows is deferred: settle fetches all such sizes together and continues, in one round
+// knows is deferred: runDeferred fetches all such sizes together and continues, in one round
 // per level of strings and lists.
 type gatherer struct {
 	ctx  context.Context
@@ -91,7 +91,7 @@ func (g *gatherer) columns(columns []*column.Column, s *source) (taken []*column
 	if g.estimating() {
 		return nil, nil
 	}
-	if err := g.settle(); err != nil {
+	if err := g.runDeferred(); err != nil {
 		return nil, err
 	}
 	taken = make([]*column.Column, len(columns))
@@ -176,8 +176,8 @@ func (g *gatherer) fetch(from column.Bytes) []byte {
 // later defers work until the requested bytes are complete.
 func (g *gatherer) later(then func() error) { g.then = append(g.then, then) }
 
-// settle fetches bytes and runs deferred work, round by round, until no work is left.
-func (g *gatherer) settle() error {
+// runDeferred fetches bytes and runs deferred work, round by round, until no work is left.
+func (g *gatherer) runDeferred() error {
 	if g.bad != nil && len(g.wanted) == 0 {
 		if err := g.call.Stream.Synchronize(g.ctx); err != nil {
 			return err

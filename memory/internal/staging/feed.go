@@ -194,7 +194,7 @@ func (f *feed) send(l *lot) error {
 	c := l.chunk.Swap(nil)
 	f.sent++
 	err := c.enqueue(f.stream, f.sequence, l.position, l.bytes, f.engine.device.Driver(), toDevice)
-	f.engine.ring.settle(c, f.stream, err)
+	f.engine.ring.giveBack(c, f.stream, err)
 	return err
 }
 
