@@ -72,7 +72,7 @@ func (i *importer) recogniseClaim(c *claim) bool {
 	if !ok {
 		return false
 	}
-	if !i.here(block.Device()) || placeOfBlock(block).deviceType != i.place.deviceType || i.keep(block) != nil {
+	if !i.here(block.Device()) || locationOfBlock(block).deviceType != i.location.deviceType || i.keep(block) != nil {
 		// The driver must check the claim. The array keeps the memory, so this is not
 		// the last reference.
 		_ = block.Release()

@@ -123,7 +123,7 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 		data.Known.Unique = Yes
 	}
 	for i, p := range d.Buffers {
-		buffer, err := place{block: max(p.Block, absent), offset: p.Offset, bytes: p.Bytes}.in(blocks)
+		buffer, err := p.in(blocks)
 		if err != nil {
 			return nil, fmt.Errorf("buffer %d: %w", i, err)
 		}

@@ -27,13 +27,13 @@ const mostParts = 256
 
 // content is one buffer of a copy.
 type content struct {
-	bytes int
-	parts []part
+	bytes     int
+	fragments []fragment
 }
 
-// part is a run of bytes of a content: a copy of device memory, or bytes that the host
+// fragment is a range of bytes of a content: a copy of device memory, or bytes that the host
 // rewrote.
-type part struct {
+type fragment struct {
 	at   int // in the content
 	from column.Place
 	host []byte
@@ -139,12 +139,12 @@ func (c *collector) raw(from column.Bytes, spans []span) (column.Place, error) {
 	}
 	if len(spans) > mostParts {
 		bytes, err := c.fetch(from, spans)
-		return c.add(content{bytes: len(bytes), parts: []part{{host: bytes}}}), err
+		return c.add(content{bytes: len(bytes), fragments: []fragment{{host: bytes}}}), err
 	}
 	c.see(from, spans)
 	whole := content{}
 	for _, s := range spans {
-		whole.parts = append(whole.parts, part{at: whole.bytes, from: c.place(from, s)})
+		whole.fragments = append(whole.fragments, fragment{at: whole.bytes, from: c.place(from, s)})
 		whole.bytes += s.length
 	}
 	return c.add(whole), nil
@@ -171,12 +171,12 @@ func (c *collector) add(added content) column.Place {
 	if added.bytes == 0 {
 		return absent
 	}
-	whole := len(added.parts) == 1 && added.parts[0].host == nil
+	whole := len(added.fragments) == 1 && added.fragments[0].host == nil
 	if whole {
-		if i, met := c.met[added.parts[0].from]; met {
+		if i, met := c.met[added.fragments[0].from]; met {
 			return column.Place{Block: i, Bytes: added.bytes}
 		}
-		c.met[added.parts[0].from] = len(c.contents)
+		c.met[added.fragments[0].from] = len(c.contents)
 	}
 	c.contents = append(c.contents, added)
 	return column.Place{Block: len(c.contents) - 1, Bytes: added.bytes}
@@ -184,7 +184,7 @@ func (c *collector) add(added content) column.Place {
 
 // addHost adds bytes of the host.
 func (c *collector) addHost(bytes []byte) column.Place {
-	return c.add(content{bytes: len(bytes), parts: []part{{host: bytes}}})
+	return c.add(content{bytes: len(bytes), fragments: []fragment{{host: bytes}}})
 }
 
 // fetch copies spans of a buffer's bytes to the host, concatenated, and records that they

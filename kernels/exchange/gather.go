@@ -90,19 +90,19 @@ func gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, op
 // destination is the number of a destination, and how many there are.
 type destination struct{ number, count int }
 
-// first returns the number of the part that a destination moves first: one that is on its device,
-// otherwise one that depends on its number. Each goes on with the next part, so that destinations do
+// first returns the number of the source that a destination moves first: one that is on its device,
+// otherwise one that depends on its number. Each goes on with the next source, so that destinations do
 // not all read from one device.
-func (m *mover) first(parts []part, at destination) int {
-	for i, p := range parts {
-		if p.table.Device() != nil && p.table.Device().Same(m.to.Device()) {
+func (m *mover) first(sources []countedTable, at destination) int {
+	for i, source := range sources {
+		if source.table.Device() != nil && source.table.Device().Same(m.to.Device()) {
 			return i
 		}
 	}
-	if len(parts) < at.count {
-		return at.number % len(parts)
+	if len(sources) < at.count {
+		return at.number % len(sources)
 	}
-	return at.number * len(parts) / at.count
+	return at.number * len(sources) / at.count
 }
 
 // gather moves the columns of tables in sequence. It closes the mover.
@@ -111,13 +111,13 @@ func (m *mover) gather(tables []*buffer.Buffer, at destination) (gathered *buffe
 	defer func() {
 		gathered, err = release.OnError(gathered, err, release.All(columns), m.close())
 	}()
-	parts, total, err := countRows(m.ctx, tables)
+	sources, total, err := countRows(m.ctx, tables)
 	if err != nil {
 		return nil, err
 	}
-	first := m.first(parts, at)
+	first := m.first(sources, at)
 	for i := range tables[0].NumColumns() {
-		c, err := m.gatherColumn(parts, i, first)
+		c, err := m.gatherColumn(sources, i, first)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", tables[0].Schema().Field(i).Name, err)
 		}
@@ -148,14 +148,14 @@ func checkTables(tables []*buffer.Buffer) error {
 	return nil
 }
 
-// part is a table and the number of its rows.
-type part struct {
+// countedTable is a table and the number of its rows.
+type countedTable struct {
 	table *buffer.Buffer
 	rows  int64
 }
 
 // countRows returns the tables that have rows, or the first one if none has.
-func countRows(ctx context.Context, tables []*buffer.Buffer) (parts []part, total int64, err error) {
+func countRows(ctx context.Context, tables []*buffer.Buffer) (sources []countedTable, total int64, err error) {
 	for i, table := range tables {
 		rows, err := table.NumRows(ctx)
 		if err != nil {
@@ -165,24 +165,24 @@ func countRows(ctx context.Context, tables []*buffer.Buffer) (parts []part, tota
 			return nil, 0, fmt.Errorf("more rows than fit an int64: %w", memory.ErrOverflow)
 		}
 		if rows > 0 {
-			parts = append(parts, part{table, rows})
+			sources = append(sources, countedTable{table, rows})
 		}
 	}
-	if len(parts) == 0 {
-		parts = append(parts, part{tables[0], 0})
+	if len(sources) == 0 {
+		sources = append(sources, countedTable{tables[0], 0})
 	}
-	return parts, total, nil
+	return sources, total, nil
 }
 
-// gatherColumn moves a column of all parts and concatenates the pieces. The caller releases the
+// gatherColumn moves a column of all sources and concatenates the pieces. The caller releases the
 // result.
-func (m *mover) gatherColumn(parts []part, number, first int) (gathered *column.Column, err error) {
-	if len(parts) > 1 {
-		if fixed, ok, err := m.gatherFixed(parts, number, first); ok || err != nil {
+func (m *mover) gatherColumn(sources []countedTable, number, first int) (gathered *column.Column, err error) {
+	if len(sources) > 1 {
+		if fixed, ok, err := m.gatherFixed(sources, number, first); ok || err != nil {
 			return fixed, err
 		}
 	}
-	moved := make([][]*column.Column, len(parts))
+	moved := make([][]*column.Column, len(sources))
 	defer func() {
 		var failures []error
 		for _, pieces := range moved {
@@ -190,9 +190,9 @@ func (m *mover) gatherColumn(parts []part, number, first int) (gathered *column.
 		}
 		gathered, err = release.OnError(gathered, errors.Join(err, errors.Join(failures...)))
 	}()
-	for i := range parts {
-		at := (first + i) % len(parts)
-		if moved[at], err = m.part(parts[at], number); err != nil {
+	for i := range sources {
+		at := (first + i) % len(sources)
+		if moved[at], err = m.columnOf(sources[at], number); err != nil {
 			return nil, err
 		}
 	}
@@ -214,13 +214,13 @@ func (m *mover) gatherColumn(parts []part, number, first int) (gathered *column.
 	return gathered, nil
 }
 
-func (m *mover) part(p part, number int) ([]*column.Column, error) {
-	c, err := p.table.Column(number).WithHostRows(m.ctx)
+func (m *mover) columnOf(source countedTable, number int) ([]*column.Column, error) {
+	c, err := source.table.Column(number).WithHostRows(m.ctx)
 	if err != nil {
 		return nil, err
 	}
-	if c.Len() > int(p.rows) { // the table's rows are fewer than its memory has room for
-		cut, err := c.Slice(0, int(p.rows))
+	if c.Len() > int(source.rows) { // the table's rows are fewer than its memory has room for
+		cut, err := c.Slice(0, int(source.rows))
 		if c, err = release.OnError(cut, err, c.Release()); err != nil {
 			return nil, err
 		}

@@ -152,7 +152,7 @@ func (o *ordering) runsOnHost(rows memory.Slice[uint32], runs *Runs) error {
 	counts := make([]uint32, count)
 	err = parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
 		for i := begin; i < end; i++ {
-			if i == 0 || host.Compare(row(i-1), row(i), rowkey.Place{}) != 0 {
+			if i == 0 || host.Compare(row(i-1), row(i), rowkey.Position{}) != 0 {
 				counts[part]++
 			}
 			numbers[i] = counts[part]

@@ -109,7 +109,7 @@ func firstUnsorted(host *rowkey.Host, plan *rowkey.Plan, begin, end int, lowest 
 		host.Encode(0, 0, rowkey.Rows{First: first}, batch)
 		for i := 1; i < len(batch); i++ {
 			if batch[i] < batch[i-1] ||
-				batch[i] == batch[i-1] && !exact && host.Compare(first+i, first+i-1, rowkey.Place{Word: 1}) < 0 {
+				batch[i] == batch[i-1] && !exact && host.Compare(first+i, first+i-1, rowkey.Position{Word: 1}) < 0 {
 				return first + i
 			}
 		}

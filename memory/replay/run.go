@@ -113,8 +113,8 @@ func (p *Player) Run(ctx context.Context) (Result, error) {
 }
 
 // inOrder makes the requests in the order of the log. A goroutine that receives the
-// number of a run makes its requests and sends the next number to the goroutine of
-// that run's thread, so only one goroutine works at a time.
+// number of a range makes its requests and sends the next number to the goroutine of
+// that range's thread, so only one goroutine works at a time.
 func (r *performance) inOrder(ctx context.Context) (err error) {
 	turns := make([]chan int, len(r.log.lanes))
 	for lane := range turns {
@@ -130,24 +130,24 @@ func (r *performance) inOrder(ctx context.Context) (err error) {
 	for _, turn := range turns {
 		group.Go(func() error {
 			for number := range turn {
-				if number == len(r.log.runs) {
+				if number == len(r.log.ranges) {
 					h.rest()
 					finish()
 					return nil
 				}
-				if err := h.steps(ctx, r.log.runs[number]); err != nil {
+				if err := h.steps(ctx, r.log.ranges[number]); err != nil {
 					finish()
 					return err
 				}
 				next := number + 1
-				lane := r.log.runs[min(next, len(r.log.runs)-1)].lane
+				lane := r.log.ranges[min(next, len(r.log.ranges)-1)].lane
 				turns[lane] <- next
 			}
 			return nil
 		})
 	}
 	if len(turns) > 0 {
-		turns[r.log.runs[0].lane] <- 0
+		turns[r.log.ranges[0].lane] <- 0
 	}
 	return group.Wait()
 }
@@ -179,7 +179,7 @@ type hand struct {
 	done int
 }
 
-func (h *hand) steps(ctx context.Context, steps run) error {
+func (h *hand) steps(ctx context.Context, steps stepRange) error {
 	for i := steps.first; i < steps.end; i++ {
 		if err := h.step(ctx, i); err != nil {
 			return err
