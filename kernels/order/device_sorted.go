@@ -64,7 +64,7 @@ func (o *ordering) findDescent(descent memory.Slice[uint64], scratch []memory.Sl
 	if err := descent.AsBytes().Fill(o.call.Stream, 0xff); err != nil {
 		return err
 	}
-	flip, _ := all.inPlace()
+	flip, _ := all.wordFlip()
 	return o.launchSearch(descentNames[o.plan.Segments[0].Width()/8], o.rows, descent, all.words, flip, o.counted, int64(o.rows))
 }
 

@@ -21,6 +21,7 @@ import (
 type tableSort struct {
 	*ordering
 	table *buffer.Buffer
+	sort  radix.Sort
 	// sources are, for each column of the table, the source with its values, or −1.
 	sources []int
 	// companion, if it is not nil, is the only other column. Its values are in the items,
@@ -33,12 +34,13 @@ func (o *ordering) newTableSort(table *buffer.Buffer) *tableSort {
 	if o.call.OnHost() || o.rows == 0 || !o.oneWord() || o.plan.Bits() == 0 {
 		return nil
 	}
-	// A key within a struct is sorted in place, but is no column of the table: its rows are
-	// sorted by number.
-	if _, ok := o.inPlace(); ok {
+	sort := o.firstSort()
+	if sort.Input {
+		// A key within a struct is sorted in place, but is no column of the table: its rows
+		// are sorted by number.
 		return nil
 	}
-	t := &tableSort{ordering: o, table: table, sources: make([]int, table.NumColumns())}
+	t := &tableSort{ordering: o, table: table, sort: sort, sources: make([]int, table.NumColumns())}
 	restorable := false
 	for i := range t.sources {
 		t.sources[i] = t.sourceOf(table.Column(i))
@@ -110,7 +112,7 @@ func (t *tableSort) sourceOf(c *column.Column) int {
 
 // sorted returns the table in order.
 func (t *tableSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
-	s := t.firstSort()
+	s := t.sort
 	if s.Numbers == radix.PackedNumbers || t.restoresAll() {
 		s.Numbers = radix.NoNumbers
 	}

@@ -37,6 +37,19 @@ type hostSort struct {
 // hostScratch returns the sizes of the memory of a sort of n rows.
 func hostScratch(n int) []uint64 { return []uint64{8 * uint64(n), 8 * uint64(n), 4 * uint64(n)} }
 
+// hostRows sorts row numbers on the host.
+type hostRows struct{ *ordering }
+
+func (h hostRows) scratch() []uint64 { return hostScratch(h.capacity) }
+
+func (h hostRows) run(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
+	s, err := newHostSort(h.ordering, rows, scratch, h.rows)
+	if err != nil {
+		return err
+	}
+	return s.sort()
+}
+
 // newHostSort returns the sort of n rows. It writes their numbers to rows.
 func newHostSort(o *ordering, rows memory.Slice[uint32], scratch []memory.Slice[uint8], n int) (*hostSort, error) {
 	s := &hostSort{ctx: o.call.Context(), plan: o.plan}
