@@ -70,13 +70,13 @@ func (l *lane) fail(n *exprtree.Node) Value {
 // and returns the conjunction of two predicates, either of which may be "".
 func (l *lane) and(x, y ptx.Register) ptx.Register {
 	if x == "" || y == "" || x == y {
-		return both(l.b, x, y)
+		return l.b.Both(x, y)
 	}
 	key := [2]ptx.Register{x, y}
 	p, ok := l.both[key]
 	if !ok {
 		if l.bitmaps[x] && l.bitmaps[y] {
-			p = both(l.b, x, y) // the only operation of predicates on this pair: see combine
+			p = l.b.Both(x, y) // the only operation of predicates on this pair: see combine
 		} else {
 			p = combine(l.b, "and", x, y)
 		}

@@ -136,7 +136,7 @@ type loaded struct {
 func (l loaded) extract(b *ptx.Builder) Value {
 	v := l.value
 	if l.validity != nil {
-		v.Valid = both(b, v.Valid, l.validity.test(b))
+		v.Valid = b.Both(v.Valid, l.validity.test(b))
 	}
 	if l.truth != nil {
 		v.Registers = []ptx.Register{l.truth.test(b)}
@@ -271,7 +271,7 @@ func (l *loader) finish(input int, r loaded) loaded {
 	if v.Class == ptx.Word32 {
 		code = l.b.Op(ptx.Word64, "cvt."+widened(v.kind)+"."+v.kind.arithmetic(), code)
 	}
-	index := both(l.b, v.Valid, l.b.Op(ptx.Predicate, "setp.lt.u64", code, l.word(words.length)))
+	index := l.b.Both(v.Valid, l.b.Op(ptx.Predicate, "setp.lt.u64", code, l.word(words.length)))
 	l.guard = index
 	r = l.column(dictionary.ValueType, *shape.Dictionary, *words.dictionary, rowIndex{row: code})
 	l.guard = ""
@@ -285,15 +285,4 @@ func widened(k kind) string {
 		return "s64"
 	}
 	return "u64"
-}
-
-// both returns the conjunction of two predicates, either of which may be "".
-func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
-	switch {
-	case x == "" || x == y:
-		return y
-	case y == "":
-		return x
-	}
-	return b.Op(ptx.Predicate, "and.pred", x, y)
 }

@@ -44,7 +44,7 @@ func (l *loader) readIfPresent(word int, instruction string, address ptx.Registe
 	})
 	guard := l.guard
 	defer func() { l.guard = guard }()
-	l.guard = both(l.b, guard, present)
+	l.guard = l.b.Both(guard, present)
 	loaded := l.absent(ptx.Word32, "0xffffffff")
 	l.b.Void(l.when()+load+instruction, loaded, address)
 	return loaded

@@ -197,14 +197,14 @@ func (r *run) list(aggregates []Aggregate) []expr.Expr {
 	return expressions
 }
 
-// nothing is the program of aggregates without expressions.
-var nothing = exprtree.NewProgram(nil, nil, nil)
+// emptyProgram is the program of aggregates without expressions.
+var emptyProgram = exprtree.NewProgram(nil, nil, nil)
 
 // bind returns the program of expressions, and whether it needs columns that have to be made
 // first: strings, or the results of operators.
 func bind(schema *arrow.Schema, expressions []expr.Expr) (program *exprtree.Program, steps bool, err error) {
 	if len(expressions) == 0 {
-		return nothing, false, nil
+		return emptyProgram, false, nil
 	}
 	prepared, err := expr.Bind(schema, expressions...)
 	if err != nil {

@@ -67,7 +67,7 @@ func newPredicateSelector(table *buffer.Buffer, program *exprtree.Program) selec
 // others bytes.
 func (s *predicateSelector) kernel(call *op.Call, template *compactKernel, others int) (*predicateKernel, error) {
 	return predicateKernels.Get(call.Context(), call.Stream.Device(), template.name, s.program, s.inputs, func(dev *device.Device, shape codegen.Shape) (*predicateKernel, error) {
-		text, err := apart.Entry(template.file, template.name)
+		text, err := perKernel.Entry(template.file, template.name)
 		if err != nil {
 			return nil, err
 		}

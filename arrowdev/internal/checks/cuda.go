@@ -38,7 +38,7 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	var words, tables []int64
 	for _, e := range b.entries {
 		if e.check != nil {
-			words = append(words, nothing.bad, nothing.first, nothing.last)
+			words = append(words, noOutcome.bad, noOutcome.first, noOutcome.last)
 			tables = append(tables, e.check.table()...)
 		}
 	}

@@ -39,7 +39,7 @@ func Kernels() map[string]launchtest.Kernel {
 			a := arguments{l}
 			found := run(a)
 			result := (*outcome)(unsafe.Pointer(unsafe.SliceData(a.bytes(parameters-1, unsafe.Sizeof(outcome{})))))
-			if *result != nothing {
+			if *result != noOutcome {
 				panic("the result is not as a kernel expects it")
 			}
 			*result = found
