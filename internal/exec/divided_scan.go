@@ -37,11 +37,11 @@ func (w *worker) scan() *dividedScan {
 	f, number := w.fragment, w.scans
 	w.scans++
 	if number == len(f.scans) {
-		made := &dividedSource{fragment: f}
+		d := &dividedSource{fragment: f}
 		if f.settings.Progress != nil {
-			made.progress = f.settings.Progress.scan()
+			d.progress = f.settings.Progress.scan()
 		}
-		f.scans = append(f.scans, made)
+		f.scans = append(f.scans, d)
 	}
 	return &dividedScan{f.scans[number], w, w.newPlace()}
 }
@@ -56,7 +56,7 @@ func (w *worker) newPlace() int {
 func (d *dividedScan) isFirst() bool { return d.worker.number == 0 }
 
 // open returns the reader of a part.
-func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Request) (buffer.Reader, error) {
+func (d *dividedScan) open(ctx context.Context, node *plan.Scan, request source.Request) (buffer.Reader, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	place := d.place
@@ -71,7 +71,7 @@ func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Re
 		request.Behind = func(ctx context.Context, reader, slow int, taken <-chan struct{}) (bool, error) {
 			return d.fragment.behind(ctx, reader, slow, place, taken)
 		}
-		d.parts, d.err = source.Split(ctx, settings.source(of), managers, request, settings.Move)
+		d.parts, d.err = source.Split(ctx, settings.source(node), managers, request, settings.Move)
 	}
 	if d.err != nil {
 		return nil, d.err

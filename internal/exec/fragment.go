@@ -146,8 +146,8 @@ func (o *opener) gather(ctx context.Context, base *stage, n *plan.Exchange) (*fr
 
 // Next implements buffer.Reader.
 func (f *fragment) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := f.next(ctx)
-	return made, f.failed(err)
+	table, err := f.next(ctx)
+	return table, f.failed(err)
 }
 
 func (f *fragment) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -158,10 +158,10 @@ func (f *fragment) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 		f.moving.push(table)
 	}
-	made, err := f.moving.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
+	moved, err := f.moving.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
 		return f.settings.Move(ctx, piece, f.settings.Manager)
 	})
-	return made, unended(err)
+	return moved, unended(err)
 }
 
 // take returns the next table, and the worker that has made it on its device.

@@ -49,11 +49,11 @@ func position(s *stage) func(context.Context, *buffer.Buffer) (*buffer.Buffer, e
 	var next positions
 	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 		before := next
-		made, err := s.positioned(ctx, table, &next)
+		positioned, err := s.positioned(ctx, table, &next)
 		if err != nil {
 			next = before // the rows are tried again in smaller tables
 		}
-		return made, err
+		return positioned, err
 	}
 }
 
@@ -76,9 +76,9 @@ func (s *stage) withNumbers(ctx context.Context, table *buffer.Buffer, name stri
 	if err != nil {
 		return nil, err
 	}
-	made, err := table.AppendColumn(arrow.Field{Name: name, Type: numbers.Type()}, numbers)
+	numbered, err := table.AppendColumn(arrow.Field{Name: name, Type: numbers.Type()}, numbers)
 	if failure := numbers.Release(); failure != nil {
-		return releasing(nil, failure, made)
+		return releasing(nil, failure, numbered)
 	}
-	return made, err
+	return numbered, err
 }

@@ -62,16 +62,16 @@ func (w *worker) shuffle(ctx context.Context, base *stage, n *plan.Exchange) (bu
 		if err != nil {
 			return nil, err
 		}
-		made := &shuffle{below: below, keys: n.Keys()}
+		s := &shuffle{below: below, keys: n.Keys()}
 		if n.Kind() == plan.Ranges {
-			made.ranges = newRanges(below, n.SortKeys())
+			s.ranges = newRanges(below, n.SortKeys())
 		} else if few := f.settings.FewRows; few > 0 && !n.Paired() {
-			made.amount = newAmount(len(below.workers), few)
+			s.amount = newAmount(len(below.workers), few)
 		}
-		f.shuffles = append(f.shuffles, made)
+		f.shuffles = append(f.shuffles, s)
 	}
 	// The rows of each device have a place before those of the next one.
-	return &shuffled{stage: base, of: f.shuffles[number], place: place{w.newPlace(), int64(w.number)}}, nil
+	return &shuffled{stage: base, source: f.shuffles[number], place: place{w.newPlace(), int64(w.number)}}, nil
 }
 
 // run moves all rows, if no other worker has.
@@ -227,19 +227,19 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 		if p == nil {
 			continue
 		}
-		of := &s.parts[w.number][to]
+		part := &s.parts[w.number][to]
 		rows, err := p.NumRows(ctx)
 		if err != nil {
-			_, err = releasing(nil, of.failed(err), moved[to:]...)
+			_, err = releasing(nil, part.failed(err), moved[to:]...)
 			return err
 		}
-		of.rows += rows
-		if err := of.movable(ctx, p); err != nil {
-			_, err = releasing(nil, begunError{of.failed(fmt.Errorf("hold a part: %w", err))}, moved[to+1:]...)
+		part.rows += rows
+		if err := part.movable(ctx, p); err != nil {
+			_, err = releasing(nil, begunError{part.failed(fmt.Errorf("hold a part: %w", err))}, moved[to+1:]...)
 			return err
 		}
-		for len(of.at) < len(of.tables) {
-			of.at = append(of.at, at)
+		for len(part.at) < len(part.tables) {
+			part.at = append(part.at, at)
 		}
 	}
 	return nil
@@ -250,8 +250,8 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 // the others.
 func (s *shuffle) moved(ctx context.Context, w *worker, divided []*buffer.Buffer) ([]*buffer.Buffer, error) {
 	parts, managers := slices.Clone(divided), make([]*memory.Manager, len(divided))
-	for to, of := range s.below.workers {
-		managers[to] = of.settings.Manager
+	for to, receiver := range s.below.workers {
+		managers[to] = receiver.settings.Manager
 		if p := parts[to]; p != nil {
 			if rows, known := p.HostRows(); known && rows == 0 {
 				parts[to] = nil
@@ -272,7 +272,7 @@ func (s *shuffle) moved(ctx context.Context, w *worker, divided []*buffer.Buffer
 	moved, err := w.settings.Scatter(ctx, parts, managers)
 	if err != nil {
 		for to, m := range managers {
-			if of := new(exchange.DestinationError); errors.As(err, &of) && of.Device == m.Device().Name() {
+			if destination := new(exchange.DestinationError); errors.As(err, &destination) && destination.Device == m.Device().Name() {
 				err = s.parts[w.number][to].failed(err)
 			}
 		}
@@ -336,15 +336,15 @@ func (s *shuffle) close() error {
 // shuffled reads what has moved to one device.
 type shuffled struct {
 	*stage
-	of    *shuffle
-	place place
+	source *shuffle
+	place  place
 }
 
 // Next implements buffer.Reader.
 func (s *shuffled) Next(ctx context.Context) (*buffer.Buffer, error) {
-	table, err := s.of.take(ctx, s.worker.number)
+	table, err := s.source.take(ctx, s.worker.number)
 	if err == nil || err == errEnd {
-		s.worker.reach(s.place, s.of.firsts[s.worker.number])
+		s.worker.reach(s.place, s.source.firsts[s.worker.number])
 	}
 	return table, s.failed(err)
 }

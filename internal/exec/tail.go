@@ -49,8 +49,8 @@ func newPartialTail(s *stage, n *plan.Slice) *tail {
 
 // Next implements buffer.Reader.
 func (t *tail) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := t.next(ctx)
-	return made, t.failed(err)
+	table, err := t.next(ctx)
+	return table, t.failed(err)
 }
 
 func (t *tail) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -118,11 +118,11 @@ func (t *tail) keep(ctx context.Context, table *buffer.Buffer) error {
 		}
 		rows = t.last
 	}
-	one := &held{stage: t.stage}
-	if err := one.movable(ctx, table); err != nil {
+	h := &held{stage: t.stage}
+	if err := h.movable(ctx, table); err != nil {
 		return err
 	}
-	last := tailTable{heldTable: one.tables[0], rows: rows}
+	last := tailTable{heldTable: h.tables[0], rows: rows}
 	if t.worker != nil {
 		last.at = t.worker.at
 	}
