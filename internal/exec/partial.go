@@ -12,7 +12,7 @@ import (
 
 // newPartial makes the reader of partial results.
 func newPartial(s *stage, n *plan.Partial) (buffer.Reader, error) {
-	switch node := n.Of().(type) {
+	switch node := n.Operation().(type) {
 	case *plan.Aggregate:
 		g, err := newGrouping(s, node, s.inputs[0].Schema())
 		if err != nil {
@@ -36,7 +36,7 @@ func newPartial(s *stage, n *plan.Partial) (buffer.Reader, error) {
 			return s.firstRows(ctx, table, node.Columns())
 		}}, nil
 	}
-	return nil, fmt.Errorf("no partial execution of %T: %w", n.Of(), device.ErrNotSupported)
+	return nil, fmt.Errorf("no partial execution of %T: %w", n.Operation(), device.ErrNotSupported)
 }
 
 // partialGroups combines the partial groups of all tables of a worker, as far as memory suffices.
@@ -80,7 +80,7 @@ func (p *partialGroups) Close() error { return errors.Join(p.partials.release(),
 
 // newMerging makes the reader of the groups of partial results.
 func newMerging(s *stage, n *plan.Merge) (buffer.Reader, error) {
-	g, err := newGrouping(s, n.Of(), n.Of().Input().Schema())
+	g, err := newGrouping(s, n.Aggregate(), n.Aggregate().Input().Schema())
 	if err != nil {
 		return nil, err
 	}
