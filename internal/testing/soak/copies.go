@@ -43,7 +43,7 @@ type copyChecker struct {
 	scratch    []memory.Slice[uint8]
 	fills      int
 	goroutines int
-	found      tally
+	counts     tally
 }
 
 // arrival is a part of a block that is being copied to the inbox.
@@ -161,20 +161,20 @@ func (c *copyChecker) compare(a arrival) {
 		if uint64(value) == a.expected.Expected {
 			continue
 		}
-		if wrong++; wrong == 1 && len(c.found.first) < mostRecords {
+		if wrong++; wrong == 1 && len(c.counts.first) < mostRecords {
 			m := a.expected
 			m.Offset += uint64(i) * fillBytes
 			m.Found, m.Other = uint64(value), writingOfFill(value).known(c.goroutines)
-			c.found.first = append(c.found.first, m)
+			c.counts.first = append(c.counts.first, m)
 		}
 	}
-	c.found.bytes += a.count * fillBytes
-	c.found.mismatches += wrong
+	c.counts.bytes += a.count * fillBytes
+	c.counts.mismatches += wrong
 }
 
 func (c *copyChecker) tally() (tally, error) {
 	err := c.empty()
-	return c.found, err
+	return c.counts, err
 }
 
 func (c *copyChecker) close() error { return c.inbox.Release() }
