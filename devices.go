@@ -220,13 +220,13 @@ func closeManagers(list []*member) error {
 
 // childMembers makes children of the managers.
 func (e *Engine) childMembers(name string, budget uint64) (list []*member, err error) {
-	for _, of := range append([]*member{e.member}, e.others...) {
-		mgr, err := of.manager.Child(name, budget)
+	for _, parent := range append([]*member{e.member}, e.others...) {
+		mgr, err := parent.manager.Child(name, budget)
 		if err != nil {
 			return nil, errors.Join(err, closeManagers(list))
 		}
-		m := &member{device: of.device, manager: mgr}
-		m.spilling.Manager, m.spilling.Options, m.spilling.Parent = mgr, of.spilling.Options, &of.spilling
+		m := &member{device: parent.device, manager: mgr}
+		m.spilling.Manager, m.spilling.Options, m.spilling.Parent = mgr, parent.spilling.Options, &parent.spilling
 		list = append(list, m)
 	}
 	return list, nil
@@ -267,9 +267,9 @@ func (e *Engine) onDevices(s *exec.Settings) {
 
 // optimize returns the plan that the engine runs.
 func (e *Engine) optimize(ctx context.Context, n plan.Node, without ...string) (plan.Node, error) {
-	made, err := plan.OptimizeWithout(ctx, n, without...)
+	optimized, err := plan.OptimizeWithout(ctx, n, without...)
 	if err != nil || len(e.others) == 0 {
-		return made, err
+		return optimized, err
 	}
 	way, pinned, err := e.wayOfRows()
 	if err != nil {
@@ -279,7 +279,7 @@ func (e *Engine) optimize(ctx context.Context, n plan.Node, without ...string) (
 	for _, m := range e.others {
 		least = min(least, m.manager.Budget())
 	}
-	return plan.Distribute(made, plan.Devices{
+	return plan.Distribute(optimized, plan.Devices{
 		Count: 1 + len(e.others), Way: way, Pinned: pinned, Memory: least, First: e.device,
 		LeastRows: e.divide.leastRows, LeastBytes: e.divide.leastBytes, Stay: e.divide.stay,
 	})

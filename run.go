@@ -33,7 +33,7 @@ type run struct {
 	// marked is the query's range in a profiler.
 	marked   nvtx.Range
 	noWait   bool
-	progress func(rows, of int64)
+	progress func(rows, total int64)
 	// expected is the memory that the query is expected to use.
 	expected uint64
 	// alone is the level at which no other query runs while this one has its turn.
@@ -72,7 +72,7 @@ func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*ru
 			return nil, nil, err
 		}
 	}
-	r.counts = e.queries.of(tag)
+	r.counts = e.queries.countsOf(tag)
 	r.counts.begin()
 	r.running = &running{tag: tag, manager: e.manager.Name(), needed: prepared.needs.Smallest, plan: prepared.plan}
 	ctx, r.running.cancel = cancel.Endable(ctx)
@@ -207,11 +207,11 @@ func (r *run) attempt(ctx context.Context, f func(buffer.Reader) error) (short *
 }
 
 // read receives the rows that the sources have read.
-func (r *run) read(rows, of int64) {
+func (r *run) read(rows, total int64) {
 	r.running.rows.Store(rows)
-	r.running.of.Store(of)
+	r.running.total.Store(total)
 	if r.progress != nil {
-		r.progress(rows, of)
+		r.progress(rows, total)
 	}
 }
 

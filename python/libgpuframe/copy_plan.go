@@ -155,32 +155,32 @@ const partAlignment = 256
 
 // run copies all parts into one block of a manager, in stream order. Parts that are
 // adjacent in memory are one copy.
-func (p *copyPlan) run(m *memory.Manager) (made copiedParts, err error) {
+func (p *copyPlan) run(m *memory.Manager) (copied copiedParts, err error) {
 	runs, places, total := p.layout()
 	if total == 0 {
-		return made, nil
+		return copied, nil
 	}
-	if made.block, err = m.Allocate(total, memory.AllocateOptions{Tag: copyTag}); err != nil {
-		return made, err
+	if copied.block, err = m.Allocate(total, memory.AllocateOptions{Tag: copyTag}); err != nil {
+		return copied, err
 	}
 	defer func() {
 		if err != nil {
-			made.release()
+			copied.release()
 		}
 	}()
 	for _, r := range runs {
-		if err := r.copy(made.block, m); err != nil {
-			return made, err
+		if err := r.copy(copied.block, m); err != nil {
+			return copied, err
 		}
 	}
 	for i, place := range places {
-		view, err := memory.View[uint8](made.block, place, p.parts[i].Len())
+		view, err := memory.View[uint8](copied.block, place, p.parts[i].Len())
 		if err != nil {
-			return made, err
+			return copied, err
 		}
-		made.views = append(made.views, view)
+		copied.views = append(copied.views, view)
 	}
-	return made, nil
+	return copied, nil
 }
 
 // copyRun is one copy: bytes of a block and their destination.
