@@ -18,13 +18,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Devices selects several devices of one kind by their names, for example "cuda:0" and
-// "cuda:1". Queries run on all of them: scans are divided by row groups and batches; filters,
-// expressions, and joins with a right side that is copied to each device work on its rows;
-// groups, first rows and the rows of Top are made in parts; rows to sort move to the devices by
-// ranges of the keys; many groups, the rows of windows with partition keys, and both sides of
-// joins of large tables move by a hash of their keys; all other operations run
-// on the first device, which also has the results. They are those of one device, bit for bit.
+// Devices selects several devices of one kind by their names, for example "cuda:0" and "cuda:1".
+// Queries run on all of them, and their results are those of one device, bit for bit:
+//   - Scans are divided by row groups and batches.
+//   - Filters, expressions, and joins with a right side that is copied to each device work on the
+//     rows of their device.
+//   - Groups, first rows and the rows of Top are made in parts, which the first device merges.
+//   - Rows to sort move to the devices by ranges of the keys.
+//   - Many groups, the rows of windows with partition keys, and both sides of joins of large tables
+//     move by a hash of their keys.
+//   - All other operations run on the first device, which also has the results.
+//
 // [Query.Explain] shows the exchanges. Scans of few rows are not divided, and tables in the memory
 // of a device are read by that device: see [DivideFrom] and [Engine.Table].
 //

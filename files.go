@@ -138,7 +138,7 @@ func (q Query) write(ctx context.Context, options []RunOption, write func(buffer
 		return 0, err
 	}
 	var written sink.Written
-	err = r.do(ctx, func(reader buffer.Reader) (err error) {
+	err = r.runWithRetry(ctx, func(reader buffer.Reader) (err error) {
 		written, err = write(reader)
 		return errors.Join(err, r.close())
 	})
