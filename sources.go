@@ -90,16 +90,10 @@ func (f Files) IPC(paths ...string) Query {
 
 // scan makes the query of a source. It must be called by the method that the user calls.
 func (e *Engine) scan(verb string, open func() (source.Source, error)) Query {
-	return e.scanAt(verb, 4, open)
-}
-
-// scanAt makes the query of a source. The user's call is the frame with a number, as of
-// runtime.Callers.
-func (e *Engine) scanAt(verb string, frame int, open func() (source.Source, error)) Query {
 	opened, failure := open()
 	s := &step{engine: e, verb: verb, source: opened}
 	var frames [1]uintptr
-	if runtime.Callers(frame, frames[:]) > 0 {
+	if runtime.Callers(3, frames[:]) > 0 {
 		s.at = frames[0]
 	}
 	s.bind = func(b *binder, _ []plan.Node) plan.Node {
