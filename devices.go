@@ -245,10 +245,10 @@ func (e *Engine) deviceNames() string {
 	return strings.Join(names, ", ")
 }
 
-// places returns the further devices for the execution of a query.
-func (e *Engine) places() (list []exec.Place) {
+// otherMembers returns the further devices for the execution of a query.
+func (e *Engine) otherMembers() (list []exec.Member) {
 	for _, m := range e.others {
-		list = append(list, exec.Place{Manager: m.manager, Spilling: &m.spilling})
+		list = append(list, exec.Member{Manager: m.manager, Spilling: &m.spilling})
 	}
 	return list
 }
@@ -259,7 +259,7 @@ func (e *Engine) onDevices(s *exec.Settings) {
 		return
 	}
 	tag := s.Tag
-	s.Others, s.Turns, s.Stay = e.places(), &exec.Turns{}, e.divide.stay
+	s.Others, s.Turns, s.Stay = e.otherMembers(), &exec.Turns{}, e.divide.stay
 	s.FewRows = e.divide.few
 	s.Move = func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 		return exchange.Copy(ctx, table, m, exchange.Options{Tag: tag})

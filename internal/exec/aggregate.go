@@ -260,8 +260,8 @@ func (g *grouping) keep(ctx context.Context, partials *held, partial *buffer.Buf
 // does not suffice, it is tried again with twice as many.
 const mostPartials = 32
 
-// combine replaces partial results by fewer: by one if memory suffices, else it combines runs that
-// memory suffices for. It stops at a run that has too many groups to become much smaller, and returns
+// combine replaces partial results by fewer: by one if memory suffices, else it combines sequences that
+// memory suffices for. It stops at a sequence that has too many groups to become much smaller, and returns
 // false.
 func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, err error) {
 	if len(partials.tables) < 2 {
@@ -270,7 +270,7 @@ func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, 
 	results := &held{stage: g.stage, schema: partials.schema}
 	combined = true
 	for err == nil && combined && len(partials.tables) > 1 {
-		combined, err = g.combineRun(ctx, partials, results)
+		combined, err = g.combineFirst(ctx, partials, results)
 	}
 	if err == nil {
 		err = results.addAll(ctx, partials.tables)
@@ -282,10 +282,10 @@ func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, 
 	return combined, nil
 }
 
-// combineRun combines the first partial results that memory suffices for, and adds the result to
+// combineFirst combines the first partial results that memory suffices for, and adds the result to
 // others. It returns false if memory does not suffice for two, or if some are left and the result
 // has more than half of the rows.
-func (g *grouping) combineRun(ctx context.Context, partials, results *held) (fewer bool, err error) {
+func (g *grouping) combineFirst(ctx context.Context, partials, results *held) (fewer bool, err error) {
 	tables, err := partials.acquireTables(ctx)
 	if isShort(err) {
 		tables, err = firstHalf(tables)

@@ -21,7 +21,7 @@ type Settings struct {
 	// Manager allocates all memory, except that of the operations that run on Others too.
 	Manager *memory.Manager
 	// Others are further devices that the plan was distributed to: see [plan.Distribute].
-	Others []Place
+	Others []Member
 	// Move copies tables between devices, if there are others.
 	Move source.Move
 	// Scatter copies each part that is not nil to the device of its manager.
@@ -60,8 +60,8 @@ type Settings struct {
 	Tables map[*source.Slot]source.Source
 }
 
-// Place is where a part of a plan runs: the memory of a device.
-type Place struct {
+// Member is a device that runs a part of a plan, by its memory.
+type Member struct {
 	Manager  *memory.Manager
 	Spilling *Spilling
 }

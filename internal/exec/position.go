@@ -21,14 +21,14 @@ const (
 	restBits = 63 - rowBits
 )
 
-// positions counts the rows of a worker in the order of their places.
+// positions counts the rows of a worker in the order of their ordinals.
 type positions struct {
-	at   place
+	at   ordinal
 	rows int64
 }
 
 // next returns the position of the first of some rows of one of several inputs.
-func (p *positions) next(at place, rows int64, inputs int) (int64, error) {
+func (p *positions) next(at ordinal, rows int64, inputs int) (int64, error) {
 	if at != p.at {
 		*p = positions{at: at}
 	}
@@ -63,7 +63,7 @@ func (s *stage) positioned(ctx context.Context, table *buffer.Buffer, next *posi
 	if err != nil {
 		return nil, err
 	}
-	first, err := next.next(s.worker.at, rows, s.worker.places)
+	first, err := next.next(s.worker.at, rows, s.worker.inputs)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ type rangeRows struct {
 // rangeTable is a table that the rows of a device are in.
 type rangeTable struct {
 	heldTable
-	at   place
+	at   ordinal
 	rows int64
 	// first is the number of its first row among those of all devices.
 	first int64
