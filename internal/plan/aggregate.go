@@ -44,15 +44,15 @@ func NewAggregate(input Node, keys []expr.Expr, aggregations []Aggregation, opti
 	if err := a.checkWhere(); err != nil {
 		return nil, err
 	}
-	made, err := a.Aggregates()
+	aggregates, err := a.Aggregates()
 	if err != nil {
 		return nil, err
 	}
-	schema, err := group.Schema(input.Schema(), a.Keys(), made)
+	schema, err := group.Schema(input.Schema(), a.Keys(), aggregates)
 	if err != nil {
 		return nil, err
 	}
-	kept := schema.Fields()[len(schema.Fields())-len(made):]
+	kept := schema.Fields()[len(schema.Fields())-len(aggregates):]
 	if len(aggregations) == 0 {
 		kept = nil
 	}

@@ -136,9 +136,9 @@ func (a *Analysis) estimate(n Node) Size {
 	case *Distinct:
 		return scaled(first, keptByGrouping)
 	case *Partial:
-		return a.rowsOf(n.of)
+		return a.rowsOf(n.operation)
 	case *Merge:
-		return a.rowsOf(n.of)
+		return a.rowsOf(n.aggregate)
 	case *Cache:
 		if rows, _, filled := n.store.Kept(); filled {
 			return Size{Rows: rows, Exact: true}

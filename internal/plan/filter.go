@@ -60,15 +60,15 @@ func (f *Filter) WithInputs(inputs ...Node) (Node, error) {
 		}
 		return &Filter{single{inputs[0], schema}, f.condition}, nil
 	}
-	made, err := NewFilter(inputs[0], f.condition)
+	filter, err := NewFilter(inputs[0], f.condition)
 	if err != nil || f.Columns() == nil {
-		return node(made, err)
+		return node(filter, err)
 	}
 	wanted := map[string]bool{}
 	for _, name := range f.Columns() {
 		wanted[name] = true
 	}
-	return made.WithColumns(wanted), nil
+	return filter.WithColumns(wanted), nil
 }
 
 // String implements [Node].
@@ -84,9 +84,9 @@ func (f *Filter) String() string {
 func node[P interface {
 	*T
 	Node
-}, T any](made P, err error) (Node, error) {
+}, T any](pointer P, err error) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made, nil
+	return pointer, nil
 }

@@ -145,18 +145,18 @@ func valueType(t arrow.DataType) arrow.DataType {
 func (j *Join) name() error {
 	options := join.Options{Kind: j.options.Kind, Suffix: j.options.Suffix}
 	left, right := j.left.Schema(), j.right.Schema()
-	made, err := join.Schema(left, right, j.On(), options)
+	schema, err := join.Schema(left, right, j.On(), options)
 	if err != nil {
 		return err
 	}
-	j.schema = arrow.NewSchema(made.Fields(), nil)
+	j.schema = arrow.NewSchema(schema.Fields(), nil)
 	j.both = j.schema
 	if options.Kind != join.Inner && options.Kind != join.Cross {
 		options.Kind = join.Inner
-		if made, err = join.Schema(left, right, j.On(), options); err != nil {
+		if schema, err = join.Schema(left, right, j.On(), options); err != nil {
 			return err
 		}
-		j.both = arrow.NewSchema(made.Fields(), nil)
+		j.both = arrow.NewSchema(schema.Fields(), nil)
 	}
 	keys := map[string]bool{}
 	for _, k := range j.options.Keys {

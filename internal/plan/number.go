@@ -60,12 +60,12 @@ func (o NumberOptions) isEmpty() bool { return o.Row == "" && o.Random == "" && 
 
 // onDevices returns a node that several devices run, each on a part of the rows of the input.
 func (n *Number) onDevices(input Node, devices Devices) (Node, error) {
-	made, err := NewNumber(input, n.options)
+	numbered, err := NewNumber(input, n.options)
 	if err != nil {
 		return nil, err
 	}
-	made.devices = devices.Count
-	return made, nil
+	numbered.devices = devices.Count
+	return numbered, nil
 }
 
 // CountsRows reports whether several devices must count the rows below the node to number them.
@@ -73,14 +73,14 @@ func (n *Number) onDevices(input Node, devices Devices) (Node, error) {
 // that have moved from device to device by what each has got.
 func (n *Number) CountsRows() bool {
 	for below := n.input; ; below = below.Inputs()[0] {
-		switch of := below.(type) {
+		switch node := below.(type) {
 		case *Project, *Number, *Position, *Window, *Over:
 		case *Sort:
-			if of.limit != All {
+			if node.limit != All {
 				return true
 			}
 		case *Scan:
-			return len(of.where) > 0 || len(of.bounds) > 0 || of.limit > 0
+			return len(node.where) > 0 || len(node.bounds) > 0 || node.limit > 0
 		case *Exchange:
 			return false
 		default:
@@ -91,12 +91,12 @@ func (n *Number) CountsRows() bool {
 
 // WithInputs implements [Node].
 func (n *Number) WithInputs(inputs ...Node) (Node, error) {
-	made, err := NewNumber(inputs[0], n.options)
+	numbered, err := NewNumber(inputs[0], n.options)
 	if err != nil {
 		return nil, err
 	}
-	made.devices = n.devices
-	return made, nil
+	numbered.devices = n.devices
+	return numbered, nil
 }
 
 // String implements [Node].

@@ -25,14 +25,14 @@ func (o *optimization) pruneColumns(root Node) (Node, error) {
 	for _, n := range slices.Backward(order) {
 		p.inputsOf(n)
 	}
-	made, err := o.rewriteEach(order, p.prune)
+	pruned, err := o.rewriteEach(order, p.prune)
 	if err != nil {
 		return nil, err
 	}
-	if made, err = exactly(made, columnsOf(root.Schema())); err != nil {
+	if pruned, err = exactly(pruned, columnsOf(root.Schema())); err != nil {
 		return nil, err
 	}
-	return o.rewrite(made, mergeProjections)
+	return o.rewrite(pruned, mergeProjections)
 }
 
 // columnSet is a set of names.
@@ -189,11 +189,11 @@ func (p *columnPruner) prune(n Node, inputs []Node) (Node, error) {
 		}
 		return n.WithColumns(wanted), nil
 	case *Filter:
-		made, err := NewFilter(inputs[0], n.condition)
-		if err != nil || len(wanted) == made.schema.NumFields() {
-			return node(made, err)
+		filter, err := NewFilter(inputs[0], n.condition)
+		if err != nil || len(wanted) == filter.schema.NumFields() {
+			return node(filter, err)
 		}
-		return made.WithColumns(wanted), nil
+		return filter.WithColumns(wanted), nil
 	case *Project:
 		list := n.needed(wanted)
 		if len(list) == len(n.expressions) {
@@ -248,14 +248,14 @@ func pruneUnion(u *Union, inputs []Node, wanted columnSet) (Node, error) {
 			names = append(names, name)
 		}
 	}
-	made := make([]Node, len(inputs))
+	pruned := make([]Node, len(inputs))
 	for i, input := range inputs {
 		var err error
-		if made[i], err = exactly(input, names); err != nil {
+		if pruned[i], err = exactly(input, names); err != nil {
 			return nil, err
 		}
 	}
-	return withInputs(u, made...)
+	return withInputs(u, pruned...)
 }
 
 // exactly returns a node with the named columns, in this order.
@@ -274,13 +274,13 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 	}
 	options := j.options
 	options.Where = expr.Expr{}
-	made, err := NewJoin(left, right, options)
+	joined, err := NewJoin(left, right, options)
 	if err != nil {
 		return nil, err
 	}
 	before, renamed := map[string]expr.Expr{}, false
 	for name, from := range j.fromRight {
-		if after := made.named(from); after != "" {
+		if after := joined.named(from); after != "" {
 			before[name] = expr.Col(after)
 			renamed = renamed || after != name
 		}
@@ -290,12 +290,12 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 		if renamed {
 			options.Where = inline(options.Where, before)
 		}
-		if made, err = NewJoin(left, right, options); err != nil {
+		if joined, err = NewJoin(left, right, options); err != nil {
 			return nil, err
 		}
 	}
 	if !renamed || j.options.Kind == join.Semi || j.options.Kind == join.Anti {
-		return made, nil
+		return joined, nil
 	}
 	var list []expr.Expr
 	for _, name := range columnsOf(j.schema) {
@@ -309,9 +309,9 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 		}
 	}
 	if len(list) == 0 {
-		return made, nil
+		return joined, nil
 	}
-	return node(NewProject(made, list...))
+	return node(NewProject(joined, list...))
 }
 
 // mergeProjections inlines a projection in one above it, or in the grouping above it, and
@@ -356,14 +356,14 @@ func mergedProjections(above, below *Project) (Node, error) {
 	for i, e := range above.expressions {
 		list[i] = named(inline(e, definitions), e.Name())
 	}
-	made, err := NewProject(below.input, list...)
-	if err != nil || sameColumns(above.schema, made.schema) != nil {
+	merged, err := NewProject(below.input, list...)
+	if err != nil || sameColumns(above.schema, merged.schema) != nil {
 		return above, nil // an operation takes only columns, for example
 	}
-	if made.changesNothing() {
-		return made.input, nil
+	if merged.changesNothing() {
+		return merged.input, nil
 	}
-	return made, nil
+	return merged, nil
 }
 
 func mergedAggregate(a *Aggregate, below *Project) (Node, error) {
@@ -380,9 +380,9 @@ func mergedAggregate(a *Aggregate, below *Project) (Node, error) {
 	if !options.Where.IsZero() {
 		options.Where = inline(options.Where, definitions)
 	}
-	made, err := NewAggregate(below.input, keys, list, options)
-	if err != nil || sameColumns(a.schema, made.schema) != nil {
+	merged, err := NewAggregate(below.input, keys, list, options)
+	if err != nil || sameColumns(a.schema, merged.schema) != nil {
 		return a, nil
 	}
-	return made, nil
+	return merged, nil
 }

@@ -104,11 +104,11 @@ func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 
 // firstOf returns a node on the first rows of its only input.
 func (p *limitPusher) firstOf(n, input Node, rows int64) (Node, error) {
-	made, err := p.first(input, rows)
+	head, err := p.first(input, rows)
 	if err != nil {
 		return nil, err
 	}
-	return withInputs(n, made)
+	return withInputs(n, head)
 }
 
 // atMost returns the first rows of a node and no others, so that an input of a union ends

@@ -25,11 +25,11 @@ type Scan struct {
 
 // NewScan makes a scan of all columns of a source with a schema. rows is the number of
 // rows, negative if it is unknown; exact is set if it is not an estimate.
-func NewScan(of source.Source, schema *arrow.Schema, rows int64, exact bool) (*Scan, error) {
+func NewScan(s source.Source, schema *arrow.Schema, rows int64, exact bool) (*Scan, error) {
 	if err := checkNames(schema); err != nil {
 		return nil, err
 	}
-	return &Scan{source: of, all: schema, schema: schema, columns: columnsOf(schema), rows: rows, exact: exact}, nil
+	return &Scan{source: s, all: schema, schema: schema, columns: columnsOf(schema), rows: rows, exact: exact}, nil
 }
 
 // Schema implements [Node].
@@ -59,30 +59,30 @@ func (s *Scan) Limit() int64 { return s.limit }
 
 // WithColumns returns a scan of fewer columns, in the order of the source.
 func (s *Scan) WithColumns(wanted map[string]bool) *Scan {
-	made := *s
-	made.columns = nil
+	narrowed := *s
+	narrowed.columns = nil
 	var fields []arrow.Field
 	for _, f := range s.schema.Fields() {
 		if wanted[f.Name] {
-			fields, made.columns = append(fields, f), append(made.columns, f.Name)
+			fields, narrowed.columns = append(fields, f), append(narrowed.columns, f.Name)
 		}
 	}
-	made.schema = arrow.NewSchema(fields, nil)
-	return &made
+	narrowed.schema = arrow.NewSchema(fields, nil)
+	return &narrowed
 }
 
 // WithWhere returns a scan with further conditions on the rows of interest.
 func (s *Scan) WithWhere(conditions ...expr.Expr) *Scan {
-	made := *s
-	made.where = append(append([]expr.Expr(nil), s.where...), conditions...)
-	return &made
+	restricted := *s
+	restricted.where = append(append([]expr.Expr(nil), s.where...), conditions...)
+	return &restricted
 }
 
 // WithLimit returns a scan that may end after a number of rows.
 func (s *Scan) WithLimit(rows int64) *Scan {
-	made := *s
-	made.limit = rows
-	return &made
+	limited := *s
+	limited.limit = rows
+	return &limited
 }
 
 // String names the source and the parts of it that are read.

@@ -48,10 +48,10 @@ func (s *Scan) merge(other *Scan) *Scan {
 			wanted[name] = true
 		}
 	}
-	made := *s
-	made.schema, made.where, made.limit = s.all, nil, 0
+	merged := *s
+	merged.schema, merged.where, merged.limit = s.all, nil, 0
 	if sameExpressions(s.where, other.where) {
-		made.where = s.where
+		merged.where = s.where
 	}
-	return made.WithColumns(wanted)
+	return merged.WithColumns(wanted)
 }

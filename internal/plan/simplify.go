@@ -13,22 +13,22 @@ import (
 // that keep all rows or none, and operations on no rows.
 func (o *optimization) simplify(root Node) (Node, error) {
 	return o.rewrite(root, func(n Node) (Node, error) {
-		made, err := simplifyExpressions(n)
+		simplified, err := simplifyExpressions(n)
 		if err != nil {
 			return nil, err
 		}
-		if yieldsNothing(made) {
-			return NewNothing(made.Schema()), nil
+		if yieldsNothing(simplified) {
+			return NewNothing(simplified.Schema()), nil
 		}
-		switch made := made.(type) {
+		switch node := simplified.(type) {
 		case *Union:
-			return withoutEmptyInputs(made)
+			return withoutEmptyInputs(node)
 		case *Join:
-			if made.options.Kind == join.Anti && isNothing(made.right) {
-				return made.left, nil
+			if node.options.Kind == join.Anti && isNothing(node.right) {
+				return node.left, nil
 			}
 		}
-		return made, nil
+		return simplified, nil
 	})
 }
 
@@ -81,23 +81,23 @@ func simplifyFilter(n *Filter) (Node, error) {
 	if !s.changed && len(kept) == len(n.condition.Conjuncts()) {
 		return n, nil
 	}
-	made, err := n.input, error(nil)
+	rest, err := n.input, error(nil)
 	if len(kept) > 0 { // filters that follow each other become one when filters are pushed
-		made, err = node(NewFilter(n.input, allOf(kept)))
+		rest, err = node(NewFilter(n.input, allOf(kept)))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return exactly(made, columnsOf(n.schema))
+	return exactly(rest, columnsOf(n.schema))
 }
 
 func simplifyProject(n *Project) (Node, error) {
 	s := newSimplifier(n.input.Schema())
-	made := s.all(n.expressions)
+	simplified := s.all(n.expressions)
 	if !s.changed {
 		return n, nil
 	}
-	return node(NewProject(n.input, made...))
+	return node(NewProject(n.input, simplified...))
 }
 
 // simplifySort also removes keys that are constant or follow the same key.

@@ -74,11 +74,11 @@ func (s *Sort) Limit() int64 { return s.limit }
 
 // WithLimit returns the sort with a limit that is no higher.
 func (s *Sort) WithLimit(rows int64) *Sort {
-	made := *s
+	limited := *s
 	if s.limit == All || rows < s.limit {
-		made.limit = rows
+		limited.limit = rows
 	}
-	return &made
+	return &limited
 }
 
 // WithInputs implements [Node].

@@ -26,7 +26,7 @@ func NewUnion(inputs ...Node) (*Union, error) {
 		return nil, fmt.Errorf("no input is given, expected one or more: %w", device.ErrInvalidValue)
 	}
 	fields := slices.Clone(inputs[0].Schema().Fields())
-	made := []Node{inputs[0]}
+	aligned := []Node{inputs[0]}
 	for i, input := range inputs[1:] {
 		for j := range fields {
 			other, err := fieldOf(input.Schema(), fields[j].Name)
@@ -48,12 +48,12 @@ func NewUnion(inputs ...Node) (*Union, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %d: %w", i+1, err)
 		}
-		made = append(made, Node(ordered))
+		aligned = append(aligned, Node(ordered))
 		if slices.Equal(columnsOf(input.Schema()), columnsOf(ordered.Schema())) {
-			made[i+1] = input
+			aligned[i+1] = input
 		}
 	}
-	return &Union{made, arrow.NewSchema(fields, nil)}, nil
+	return &Union{aligned, arrow.NewSchema(fields, nil)}, nil
 }
 
 // Schema implements [Node].

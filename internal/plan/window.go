@@ -21,16 +21,16 @@ type Window struct {
 // NewWindow makes a window.
 func NewWindow(input Node, partition []expr.Expr, aggregations []Aggregation) (*Window, error) {
 	w := &Window{single{input, nil}, slices.Clone(partition), slices.Clone(aggregations)}
-	made, err := w.Aggregates()
+	aggregates, err := w.Aggregates()
 	if err != nil {
 		return nil, err
 	}
-	schema, err := group.Schema(input.Schema(), w.Keys(), made)
+	schema, err := group.Schema(input.Schema(), w.Keys(), aggregates)
 	if err != nil {
 		return nil, err
 	}
 	fields := slices.Clone(input.Schema().Fields())
-	for _, f := range schema.Fields()[schema.NumFields()-len(made):] {
+	for _, f := range schema.Fields()[schema.NumFields()-len(aggregates):] {
 		f.Nullable = true
 		fields = append(fields, f)
 	}
