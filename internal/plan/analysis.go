@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-
-	"github.com/gpuframe/gpuframe/internal/source"
 )
 
 // Analysis answers questions about nodes that depend on everything below them. It

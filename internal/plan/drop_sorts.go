@@ -1,7 +1,5 @@
 package plan
 
-import "slices"
-
 // dropSorts removes sorts if nothing reads the order of the rows, and sorts of rows that are in
 // the order already. Of the latter a limit stays.
 func (o *optimization) dropSorts(root Node) (Node, error) {

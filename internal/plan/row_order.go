@@ -1,11 +1,6 @@
 package plan
 
-import (
-	"slices"
-
-	"github.com/gpuframe/gpuframe/kernels/group"
-	"github.com/gpuframe/gpuframe/kernels/join"
-)
+import "slices"
 
 // relaxOrder lets joins yield their rows in any order if nothing above them depends on it.
 func (o *optimization) relaxOrder(root Node) (Node, error) {
