@@ -73,12 +73,12 @@ type Devices struct {
 
 // NewExchange makes an exchange. Only a shuffle has keys.
 func NewExchange(input Node, kind ExchangeKind, devices Devices, keys ...expr.Expr) *Exchange {
-	return &Exchange{single: single{input, input.Schema()}, kind: kind, devices: devices, keys: keys}
+	return &Exchange{single: singleOf(input, input.Schema()), kind: kind, devices: devices, keys: keys}
 }
 
 // NewRanges makes an exchange by ranges of sort keys.
 func NewRanges(input Node, devices Devices, keys []SortKey) *Exchange {
-	return &Exchange{single: single{input, input.Schema()}, kind: Ranges, devices: devices, sortKeys: keys}
+	return &Exchange{single: singleOf(input, input.Schema()), kind: Ranges, devices: devices, sortKeys: keys}
 }
 
 // Keys returns the keys of a shuffle.
@@ -97,7 +97,7 @@ func (e *Exchange) Kind() ExchangeKind { return e.kind }
 // WithInputs implements [Node].
 func (e *Exchange) WithInputs(inputs ...Node) (Node, error) {
 	exchange := *e
-	exchange.single = single{inputs[0], inputs[0].Schema()}
+	exchange.single = singleOf(inputs[0], inputs[0].Schema())
 	return &exchange, nil
 }
 
@@ -120,6 +120,8 @@ func (e *Exchange) String() string {
 	return text
 }
 
+func (e *Exchange) holdsRows() bool { return false }
+
 // Partial applies an operation of many rows to each of several parts of its input, so that
 // the operation on all the results has the result of the operation on the input: an
 // [Aggregate], a [Distinct], a [Slice], or a [Sort] with a limit. Tables of a partial Aggregate have the
@@ -135,7 +137,7 @@ func newPartial(operation, input Node) *Partial {
 	if _, ok := operation.(*Sort); ok {
 		schema = withPosition(schema)
 	}
-	return &Partial{single{input, schema}, operation}
+	return &Partial{singleOf(input, schema), operation}
 }
 
 // Operation returns the operation.
@@ -153,6 +155,10 @@ func (p *Partial) WithInputs(inputs ...Node) (Node, error) {
 // String implements [Node].
 func (p *Partial) String() string { return "partial " + p.operation.String() }
 
+func (p *Partial) holdsRows() bool { return false }
+
+func (p *Partial) estimate(a *Analysis, _ Size) Size { return a.rowsOf(p.operation) }
+
 // Merge makes the groups of an [Aggregate] of its partial results.
 type Merge struct {
 	single
@@ -164,11 +170,13 @@ func (m *Merge) Aggregate() *Aggregate { return m.aggregate }
 
 // WithInputs implements [Node].
 func (m *Merge) WithInputs(inputs ...Node) (Node, error) {
-	return &Merge{single{inputs[0], m.schema}, m.aggregate}, nil
+	return &Merge{singleOf(inputs[0], m.schema), m.aggregate}, nil
 }
 
 // String implements [Node].
 func (m *Merge) String() string { return "merge " + m.aggregate.String() }
+
+func (m *Merge) estimate(a *Analysis, _ Size) Size { return a.rowsOf(m.aggregate) }
 
 // Distribute returns a plan with the same result, the order of its rows included, that runs
 // on several devices: scans of many rows are divided, and operations that can work on a part of
@@ -274,12 +282,13 @@ func (d *distribution) place(n Node, inputs []spread) (spread, error) {
 			return spread{}, err
 		}
 	}
+	if n.isLocal() {
+		local, err := withInputs(n, inputs[0].node)
+		return spread{node: local, all: inputs[0].all}, err
+	}
 	switch n := n.(type) {
 	case *Scan:
 		return spread{node: n, all: d.divides(n)}, nil
-	case *Filter, *Project, *Explode:
-		local, err := withInputs(n, inputs[0].node)
-		return spread{node: local, all: inputs[0].all}, err
 	case *Union:
 		if !slices.ContainsFunc(inputs, func(s spread) bool { return !s.all }) {
 			united, err := withInputs(n, nodesOf(inputs)...)
@@ -387,9 +396,9 @@ func (d *distribution) aggregate(n *Aggregate, input Node) (spread, error) {
 	if !divided {
 		gathered := NewExchange(partial, Gather, d.devices)
 		gathered.reason = reason
-		return spread{node: &Merge{single{gathered, n.schema}, n}}, nil
+		return spread{node: &Merge{singleOf(gathered, n.schema), n}}, nil
 	}
-	return spread{node: &Merge{single{NewExchange(partial, Shuffle, d.devices, keys...), n.schema}, n}, all: true}, nil
+	return spread{node: &Merge{singleOf(NewExchange(partial, Shuffle, d.devices, keys...), n.schema), n}, all: true}, nil
 }
 
 // haveHash reports whether rows can move by a hash of keys. Structs have none.
@@ -473,4 +482,4 @@ func (d *distribution) broadcast(n Node, inputs []spread) (spread, error) {
 
 // Combines reports whether a device may combine partial results of rows that are not
 // consecutive: then the groups do not depend on the order of the rows.
-func (a *Aggregate) Combines() bool { return !readsOrder(a, 0, true) }
+func (a *Aggregate) Combines() bool { return !a.readsOrder(0, true) }

@@ -29,7 +29,7 @@ type NumberOptions struct {
 
 // NewNumber makes a node that numbers rows.
 func NewNumber(input Node, options NumberOptions) (*Number, error) {
-	n := &Number{single: single{input, nil}, options: options}
+	n := &Number{single: singleOf(input, nil), options: options}
 	fields := slices.Clone(input.Schema().Fields())
 	for _, f := range []arrow.Field{
 		{Name: options.Row, Type: arrow.PrimitiveTypes.Int64}, {Name: options.Random, Type: arrow.PrimitiveTypes.Uint64}, {Name: options.Uniform, Type: arrow.PrimitiveTypes.Float64},
@@ -74,7 +74,6 @@ func (n *Number) onDevices(input Node, devices Devices) (Node, error) {
 func (n *Number) CountsRows() bool {
 	for below := n.input; ; below = below.Inputs()[0] {
 		switch node := below.(type) {
-		case *Project, *Number, *Position, *Window, *Over:
 		case *Sort:
 			if node.limit != All {
 				return true
@@ -84,7 +83,9 @@ func (n *Number) CountsRows() bool {
 		case *Exchange:
 			return false
 		default:
-			return true
+			if !below.isRowByRow() {
+				return true
+			}
 		}
 	}
 }
@@ -131,7 +132,7 @@ type DrawOptions struct {
 
 // NewDraw makes a node that draws rows.
 func NewDraw(input Node, options DrawOptions) *Draw {
-	return &Draw{single{input, input.Schema()}, options}
+	return &Draw{singleOf(input, input.Schema()), options}
 }
 
 // Options returns the options.
@@ -146,4 +147,43 @@ func (d *Draw) String() string {
 		return fmt.Sprintf("draw %v of the rows with replacement", d.options.Fraction)
 	}
 	return fmt.Sprintf("draw %d rows with replacement", d.options.Rows)
+}
+
+func (n *Number) holdsRows() bool { return false }
+
+func (n *Number) isEmpty() bool { return isNothing(n.input) }
+
+func (n *Number) isRowByRow() bool { return true }
+
+func (n *Number) keepsFirst() bool { return true }
+
+func (n *Number) reads(wanted columnSet) []columnSet { return []columnSet{wanted} }
+
+func (n *Number) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	options := n.needed(wanted)
+	if options.isEmpty() {
+		return inputs[0], nil
+	}
+	return node(NewNumber(inputs[0], options))
+}
+
+func (n *Number) same(other Node) bool {
+	o, ok := other.(*Number)
+	return ok && n.options == o.options
+}
+
+func (d *Draw) estimate(_ *Analysis, first Size) Size {
+	if d.options.Rows == All {
+		return scaled(first, d.options.Fraction)
+	}
+	return Size{Rows: d.options.Rows}
+}
+
+func (d *Draw) isEmpty() bool { return isNothing(d.input) }
+
+func (d *Draw) reads(wanted columnSet) []columnSet { return []columnSet{wanted} }
+
+func (d *Draw) same(other Node) bool {
+	o, ok := other.(*Draw)
+	return ok && d.options == o.options
 }

@@ -110,24 +110,6 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 			return nil, err
 		}
 		return exactly(pushed, columnsOf(n.schema))
-	case *Project:
-		return p.through(n, conditions, n.pushable())
-	case *Explode:
-		return p.through(n, conditions, n.keepsValues)
-	case *Sort:
-		return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, n.limit == All })
-	case *Window:
-		return p.through(n, conditions, onKeys(n.input.Schema(), columnsOnly(n.partition)))
-	case *Over:
-		return p.through(n, conditions, onKeys(n.input.Schema(), columnsOnly(n.partition)))
-	case *Aggregate:
-		return p.through(n, conditions, onKeys(n.input.Schema(), n.keys))
-	case *Distinct:
-		keys := make([]expr.Expr, len(n.columns))
-		for i, name := range n.columns {
-			keys[i] = expr.Col(name)
-		}
-		return p.through(n, conditions, onKeys(n.input.Schema(), keys))
 	case *Union:
 		inputs := make([]Node, len(n.inputs))
 		for i, input := range n.inputs {
@@ -145,7 +127,7 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 		}
 		return filtered(n.WithWhere(conditions...), conditions)
 	}
-	return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, false })
+	return p.through(n, conditions, n.conditionBelow())
 }
 
 // filters returns the input of a filter and of those below it that nothing else reads, and the
@@ -165,13 +147,13 @@ func (p *filterPusher) filters(top *Filter) (below Node, conditions []expr.Expr)
 	return list[len(list)-1].input, conditions
 }
 
-// through moves the conditions that below translates to the input of a node, and leaves the
-// others above it.
+// through moves the conditions that below translates, if it is not nil, to the input of a node, and
+// leaves the others above it.
 func (p *filterPusher) through(n Node, conditions []expr.Expr, below func(expr.Expr) (expr.Expr, bool)) (Node, error) {
 	var pushed, kept []expr.Expr
 	inputs := slices.Clone(n.Inputs())
 	for _, c := range conditions {
-		if !p.affords(c) {
+		if below == nil || !p.affords(c) {
 			kept = append(kept, c)
 			continue
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -12,6 +13,7 @@ import (
 
 // Scan yields the rows of a source.
 type Scan struct {
+	cautious
 	source source.Source
 	// all is the schema of the source, schema that of the columns that are read.
 	all, schema *arrow.Schema
@@ -119,4 +121,26 @@ func described(e expr.Expr) string {
 		return Readable(e.String())
 	}
 	return fmt.Sprintf("%s = %s", Readable(e.Name()), Readable(e.Operands()[0].String()))
+}
+
+// holdsRows reports whether the source can be read once: then the rows are kept for all readers.
+func (s *Scan) holdsRows() bool { return source.Once(s.source) }
+
+func (s *Scan) estimate(*Analysis, Size) Size {
+	if s.rows >= 0 && s.limit > 0 && s.limit < s.rows {
+		return Size{Rows: s.limit, Exact: s.exact}
+	}
+	return Size{Rows: s.rows, Exact: s.exact}
+}
+
+func (s *Scan) pruned(_ []Node, wanted columnSet) (Node, error) {
+	if len(wanted) == len(s.columns) {
+		return s, nil
+	}
+	return s.WithColumns(wanted), nil
+}
+
+func (s *Scan) same(other Node) bool {
+	o, ok := other.(*Scan)
+	return ok && sameSource(s.source, o.source) && slices.Equal(s.columns, o.columns) && sameExpressions(s.where, o.where) && slices.Equal(s.bounds, o.bounds) && s.limit == o.limit
 }

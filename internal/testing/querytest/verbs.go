@@ -3,6 +3,7 @@ package querytest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gpuframe/gpuframe"
 )
@@ -13,7 +14,7 @@ func (g *generator) step(s state) state {
 		g.filter, g.filter, g.selection, g.with, g.with, g.drop, g.rename, g.sort, g.slice, g.slice, g.distinct,
 		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join, g.star, g.star, g.cache, g.unpivot, g.ordered,
 		g.pivot, g.explode, g.sample, g.asOf, g.oddUnion, g.series, g.rolling, g.calendar, g.resample,
-		g.numbered, g.random, g.strata, g.crossTab, g.beyond,
+		g.sets, g.numbered, g.random, g.strata, g.crossTab, g.beyond,
 	}
 	next := verbs[g.choose("verb", len(verbs))](s)
 	if g.choose("then filter", 3) == 0 { // what filters pass by
@@ -259,6 +260,46 @@ func (g *generator) union(s state) state {
 	}
 	united := &Table{slices.Clone(s.table.Columns), slices.Concat(s.table.Rows, other.table.Rows), s.table.Ordered && other.table.Ordered}
 	return g.unionSQL(s.then(s.query.Union(other.query), united, "Union(%s)", other.text()), s.sql, other.sql)
+}
+
+// sets keeps the rows that another table has or has not.
+func (g *generator) sets(s state) state {
+	other := g.seen[g.choose("compared with", len(g.seen))]
+	if !sameColumns(s.table, other.table) || other.query == s.query {
+		other = g.filter(s)
+	}
+	verbs := []struct {
+		name, sql string
+		query     func(q, other gpuframe.Query) gpuframe.Query
+	}{
+		{"Except", "except", gpuframe.Query.Except}, {"ExceptAll", "except all", gpuframe.Query.ExceptAll},
+		{"Intersect", "intersect", gpuframe.Query.Intersect}, {"IntersectAll", "intersect all", gpuframe.Query.IntersectAll},
+	}
+	verb := verbs[g.choose("sets", len(verbs))]
+	all, theirs := strings.HasSuffix(verb.name, "All"), map[string]int{}
+	places := make([]int, len(s.table.Columns))
+	for i, c := range s.table.Columns {
+		places[i] = other.table.place(c.Name)
+	}
+	for _, row := range other.table.Rows {
+		theirs[keyOf(pick(row, places))]++
+	}
+	var rows []Row
+	seen := map[string]int{}
+	for _, row := range s.table.Rows {
+		key := keyOf(row)
+		seen[key]++
+		inBoth := theirs[key] > 0
+		if all {
+			inBoth = seen[key] <= theirs[key]
+		}
+		if (all || seen[key] == 1) && inBoth == strings.HasPrefix(verb.name, "Intersect") {
+			rows = append(rows, row)
+		}
+	}
+	made := s.then(verb.query(s.query, other.query), &Table{slices.Clone(s.table.Columns), rows, false}, "%s(%s)", verb.name, other.text())
+	list := quotedList(s.table.names())
+	return g.inSQL(made, "select %s, row_number() over () as %s from (select %s from %s %s select %s from %s)", list, rowOrder, list, s.sql, verb.sql, list, other.sql)
 }
 
 // oddUnion adds rows of shapes that optimizers treat apart: none, none at all, one row of the
