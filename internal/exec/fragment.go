@@ -81,7 +81,7 @@ type ordinal struct {
 }
 
 func (o ordinal) before(p ordinal) bool {
-	return p.input < q.input || p.input == q.input && p.batch < q.batch
+	return o.input < p.input || o.input == p.input && o.batch < p.batch
 }
 
 // reach notes the ordinal of a table, and the number of its first row. A join reads its right side
