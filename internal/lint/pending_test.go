@@ -29,7 +29,7 @@ var pendingNames = map[string]int{
 	"internal/hostarray":             3,
 	"internal/hosteval":              12,
 	"internal/kernelset":             2,
-	"internal/layout":                5,
+	"internal/layout":                6,
 	"internal/op":                    2,
 	"internal/querydata":             9,
 	"internal/regex":                 6,
