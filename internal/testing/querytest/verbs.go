@@ -297,9 +297,9 @@ func (g *generator) sets(s state) state {
 			rows = append(rows, row)
 		}
 	}
-	made := s.then(verb.query(s.query, other.query), &Table{slices.Clone(s.table.Columns), rows, false}, "%s(%s)", verb.name, other.text())
+	compared := s.then(verb.query(s.query, other.query), &Table{slices.Clone(s.table.Columns), rows, false}, "%s(%s)", verb.name, other.text())
 	list := quotedList(s.table.names())
-	return g.inSQL(made, "select %s, row_number() over () as %s from (select %s from %s %s select %s from %s)", list, rowOrder, list, s.sql, verb.sql, list, other.sql)
+	return g.inSQL(compared, "select %s, row_number() over () as %s from (select %s from %s %s select %s from %s)", list, rowOrder, list, s.sql, verb.sql, list, other.sql)
 }
 
 // oddUnion adds rows of shapes that optimizers treat apart: none, none at all, one row of the
