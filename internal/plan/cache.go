@@ -34,8 +34,8 @@ func (c *Cache) IsFilled() bool {
 	return filled
 }
 
-// WithInputs implements [Node]. The columns stay those of c, so that what one plan keeps is
-// what another one expects.
+// WithInputs implements [Node]. The columns stay those of c, so that one plan
+// reads the rows that another one keeps.
 func (c *Cache) WithInputs(inputs ...Node) (Node, error) {
 	input, err := exactly(inputs[0], columnsOf(c.schema))
 	if err != nil {

@@ -108,7 +108,7 @@ func (s *Sort) estimate(_ *Analysis, first Size) Size { return limited(first, s.
 
 func (s *Sort) isEmpty() bool { return isNothing(s.input) || s.limit == 0 }
 
-// readsOrder reports whether rows with equal keys may be told apart: they keep their order.
+// readsOrder is true because rows with equal keys keep their order.
 func (s *Sort) readsOrder(_ int, own bool) bool { return own || s.limit != All }
 
 func (s *Sort) sortedBy(keys []SortKey) (bool, []SortKey) {

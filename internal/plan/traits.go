@@ -2,8 +2,8 @@ package plan
 
 import "github.com/gpuframe/gpuframe/kernels/expr"
 
-// traits are what passes ask an operation. The answers stand in the file of the operation; those of
-// [cautious] are right for every operation, and leave its plan as it is.
+// traits are the properties of an operation that passes read. They stand in the file of the operation;
+// those of [cautious] are right for every operation, and leave its plan as it is.
 type traits interface {
 	// holdsRows reports whether the operation by itself needs all rows of an input at a time.
 	holdsRows() bool
@@ -25,14 +25,14 @@ type traits interface {
 	// sortedBy reports whether the result is in the order of some keys, one or more. If that depends on
 	// the order of the input, it returns the keys of the input.
 	sortedBy(keys []SortKey) (sorted bool, below []SortKey)
-	// conditionBelow returns a function that returns a condition on the result as one on the input that
-	// keeps the same rows, if there is one. It may be nil.
+	// conditionBelow returns a function that translates a condition on the result to one on the input
+	// that keeps the same rows, or reports that it cannot. It may be nil.
 	conditionBelow() func(c expr.Expr) (below expr.Expr, ok bool)
 	// reads returns the names of the columns that are read of each input for some columns of the
 	// result. They may include others. Nil is all columns.
 	reads(wanted columnSet) []columnSet
-	// pruned returns the operation on inputs with fewer columns, without what makes other columns than
-	// the wanted ones. Nil is the same operation on the inputs.
+	// pruned returns the operation on inputs with fewer columns, without expressions of columns that are
+	// not read. Nil is the same operation on the inputs.
 	pruned(inputs []Node, wanted columnSet) (Node, error)
 	// simplified returns the operation with simpler expressions. Nil is the same operation.
 	simplified() (Node, error)
