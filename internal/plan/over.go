@@ -183,7 +183,7 @@ type Over struct {
 
 // NewOver makes windows.
 func NewOver(input Node, partition []expr.Expr, keys []SortKey, functions []WindowFunction) (*Over, error) {
-	o := &Over{single{input, nil}, slices.Clone(partition), slices.Clone(keys), slices.Clone(functions)}
+	o := &Over{singleOf(input, nil), slices.Clone(partition), slices.Clone(keys), slices.Clone(functions)}
 	for _, k := range append(o.partitionKeys(), keys...) {
 		if _, err := NewSort(input, []SortKey{k}, All); err != nil {
 			return nil, err
@@ -287,4 +287,36 @@ func (o *Over) String() string {
 		over += k.String()
 	}
 	return "over " + over + ": " + strings.Join(texts, ", ")
+}
+
+func (o *Over) isEmpty() bool { return isNothing(o.input) }
+
+func (o *Over) isRowByRow() bool { return true }
+
+func (o *Over) conditionBelow() func(expr.Expr) (expr.Expr, bool) {
+	return onKeys(o.input.Schema(), columnsOnly(o.partition))
+}
+
+func (o *Over) reads(wanted columnSet) []columnSet {
+	read := wanted.with()
+	if list := o.needed(wanted); len(list) > 0 {
+		o.columns(read, list)
+	}
+	return []columnSet{read}
+}
+
+func (o *Over) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	list := o.needed(wanted)
+	switch len(list) {
+	case 0:
+		return inputs[0], nil
+	case len(o.functions):
+		return nil, nil
+	}
+	return node(NewOver(inputs[0], o.partition, o.keys, list))
+}
+
+func (o *Over) same(other Node) bool {
+	p, ok := other.(*Over)
+	return ok && sameExpressions(o.partition, p.partition) && slices.EqualFunc(o.keys, p.keys, SortKey.same) && slices.EqualFunc(o.functions, p.functions, WindowFunction.same)
 }
