@@ -24,7 +24,7 @@
 //	             | "nulls" "equal" | suffix }
 //	           | "as_of" other "on" term { "by" terms | "backward" | "forward" | "nearest" | "unequal"
 //	             | "within" literal | "matched" | "sorted" | suffix }
-//	           | "union" other { "," other } | "cache" name .
+//	           | "union" other { "," other } | ( "except" | "intersect" ) [ "all" ] other | "cache" name .
 //	other      = source | "(" source { "|" verb } ")" .
 //	source     = text | "table" text .
 //	kind       = "inner" | "left" | "right" | "full" | "semi" | "anti" | "cross" .

@@ -66,6 +66,8 @@ func TestVerbs(t *testing.T) {
 				Tolerance: 36 * time.Hour, MatchedOnly: true, Sorted: true}),
 		"select price | union ('FILE' | select price), ('FILE' | select price)": rows.Select(c("price")).Union(
 			others.Select(c("price")), others.Select(c("price"))),
+		"select price | except ('FILE' | select price)":                    rows.Select(c("price")).Except(others.Select(c("price"))),
+		"select price | intersect all ('FILE' | select price)":             rows.Select(c("price")).IntersectAll(others.Select(c("price"))),
 		"resample ts every 12 hours agg count() as n":                      rows.Resample(c("ts"), 12*time.Hour).Agg(n),
 		"resample qty every 2 by city, open agg count() as n, max(price)":  rows.Resample(c("qty"), 2, c("city"), c("open")).Agg(n, c("price").Max()),
 		"resample ts every 2 months in 'Europe/Oslo' agg count() as n":     rows.Resample(c("ts"), gpuframe.Every(2, "month").In("Europe/Oslo")).Agg(n),

@@ -92,3 +92,11 @@ func pairs(s *step, right *branch, terms []*node) (list []any) {
 func (p *parser) union(s *step) {
 	list(p, func(p *parser) *branch { return p.other(s) })
 }
+
+// sets reads the rows that are left out, or kept.
+func (p *parser) sets(s *step) {
+	if p.accept("all") {
+		s.object["all"] = true
+	}
+	p.other(s)
+}
