@@ -8,12 +8,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// FillForward is the value or, for a null, the last value before it in the partition.
-func (e Expr) FillForward() Expr { return e.Last().SkipNulls().cumulative() }
-
-// FillBackward is the value or, for a null, the first value behind it in the partition.
-func (e Expr) FillBackward() Expr { return e.First().SkipNulls().behind() }
-
 // Interpolate is the value, as float64, or for a null the value on the line between the last
 // value before it and the first value behind it, as if the rows had the same distance. It is
 // null before the first and behind the last value of the partition.

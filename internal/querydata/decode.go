@@ -125,12 +125,12 @@ func (d *decoder) step(o *object) gpuframe.Query {
 	if d.err != nil {
 		return gpuframe.Query{}
 	}
-	made := v.make(d, o, inputs)
+	query := v.make(d, o, inputs)
 	o.end()
 	if placed {
-		made = made.At(place)
+		query = query.At(place)
 	}
-	return made
+	return query
 }
 
 // inputs returns the queries of earlier steps.
