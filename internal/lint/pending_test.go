@@ -8,14 +8,5 @@ var pending = map[string]float64{}
 // pendingNames holds the folders and files with variables that have not been renamed yet, with the
 // number of empty names that they may have. Numbers only fall; a folder that is done leaves the table.
 var pendingNames = map[string]int{
-	"aggregates.go":                  5,
-	"cmd/gpuframe/internal/pipeline": 21,
-	"expr.go":                        1,
-	"internal/drivercall":            2,
-	"internal/querydata":             9,
-	"internal/textvalue":             2,
-	"kernels/group":                  150,
-	"lists.go":                       2,
-	"operators.go":                   1,
-	"window.go":                      2,
+	"kernels/group": 150,
 }
