@@ -1,6 +1,7 @@
 package gpuframe
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -71,18 +72,11 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s (%s:%d): %v", p.Verb, filepath.Base(p.File), p.Line, p.Err)
 }
 
-// called returns the name of the verb in the program that made the query.
-func (s *step) called() string {
-	if s.place != nil && s.place.Verb != "" {
-		return s.place.Verb
-	}
-	return s.verb
-}
-
 // problem makes a problem of a step.
 func (s *step) problem(err error) Problem {
-	p := Problem{Verb: s.called(), Err: err}
+	p := Problem{Verb: s.verb, Err: err}
 	if s.place != nil {
+		p.Verb = cmp.Or(s.place.Verb, s.verb)
 		p.File, p.Line = s.place.File, s.place.Line
 	} else if s.at != 0 {
 		frame, _ := runtime.CallersFrames([]uintptr{s.at}).Next()
@@ -95,9 +89,9 @@ func (s *step) problem(err error) Problem {
 func (s *step) origin() string {
 	p := s.problem(nil)
 	if p.File == "" {
-		return s.called()
+		return p.Verb
 	}
-	return fmt.Sprintf("%s (%s:%d)", s.called(), filepath.Base(p.File), p.Line)
+	return fmt.Sprintf("%s (%s:%d)", p.Verb, filepath.Base(p.File), p.Line)
 }
 
 // NeedsError refuses a query before it reads anything: its engine's budget is too small for

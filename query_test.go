@@ -265,3 +265,19 @@ func TestFrame(t *testing.T) {
 		require.NoError(t, f.Release())
 	})
 }
+
+// TestPlacesDoNotDecideAboutPlans has two verbs that another language shows by one name: each has a plan.
+func TestPlacesDoNotDecideAboutPlans(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		record := sales(t)
+		f, err := e.Records(record.Schema(), record).Collect(t.Context())
+		require.NoError(t, err)
+		place := gpuframe.Place{Verb: "except_"}
+		cities := e.Table(f.Table()).Select(city)
+		require.Empty(t, collect(t, cities.Except(cities).At(place)))
+		require.Len(t, collect(t, e.Table(f.Table()).Select(city).ExceptAll(cities.Head(2)).At(place)), 4)
+		require.Empty(t, collect(t, e.Table(f.Table()).Select(city).Except(cities.Head(6)).At(place)))
+		require.Empty(t, collect(t, cities.ExceptAll(cities).At(place)))
+		require.NoError(t, f.Release())
+	})
+}

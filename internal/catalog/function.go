@@ -179,6 +179,11 @@ func count(parameters []Parameter, counts func(Parameter) bool) (least, most int
 	return least, most
 }
 
+// ReadsOtherRows reports whether the value of a row depends on other rows.
+func (f *Function) ReadsOtherRows() bool {
+	return f.Kind == Aggregated || f.Kind == Window || f.Kind == Composed || f.Name == "over"
+}
+
 // Accepts reports whether a call on the command line may have a number of arguments.
 func (f *Function) Accepts(arguments int) bool {
 	least, most := f.Arguments()
