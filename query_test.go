@@ -274,10 +274,9 @@ func TestPlacesDoNotDecideAboutPlans(t *testing.T) {
 		require.NoError(t, err)
 		place := gpuframe.Place{Verb: "except_"}
 		cities := e.Table(f.Table()).Select(city)
-		require.Empty(t, collect(t, cities.Except(cities).At(place)))
-		require.Len(t, collect(t, e.Table(f.Table()).Select(city).ExceptAll(cities.Head(2)).At(place)), 4)
-		require.Empty(t, collect(t, e.Table(f.Table()).Select(city).Except(cities.Head(6)).At(place)))
-		require.Empty(t, collect(t, cities.ExceptAll(cities).At(place)))
+		all := cities.Union(cities)
+		require.Empty(t, collect(t, all.Except(cities).At(place)))
+		require.Len(t, collect(t, all.ExceptAll(cities).At(place)), 6)
 		require.NoError(t, f.Release())
 	})
 }

@@ -59,7 +59,8 @@ type Function struct {
 	Framed bool
 	// FromDecimals is set if windows compute it from decimals as float64.
 	FromDecimals bool
-	// Merge is the aggregation that makes the result of a group from the results of its parts.
+	// Merge is the aggregation that makes the result of a group from the results of its parts, to the
+	// bit. It is empty without one, and if nulls change the result.
 	Merge string
 }
 
