@@ -6,9 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// In reports whether the value is one of some values, or of the elements of a slice. It is
-// null if e is null, and if no value is equal and one of them is nil.
-func (e Expr) In(values ...any) Expr {
+// isIn is [Expr.In].
+func (e Expr) isIn(values []any) Expr {
 	if len(values) == 1 {
 		if _, ok := values[0].(Expression); !ok {
 			return unary(e, func(value expr.Expr) expr.Expr { return value.In(values[0]) })
@@ -27,9 +26,8 @@ func (e Expr) In(values ...any) Expr {
 	}, operands...)
 }
 
-// If is a if the condition is true, and b if it is false or null, as CASE of SQL. A nil is the
-// null of the other one's type: If(speed.Lt(0), nil, speed). [Case] has several conditions.
-func If(condition Expression, a, b any) Expr {
+// choose is [If].
+func choose(condition Expression, a, b any) Expr {
 	chosen := apply(func(list []expr.Expr) expr.Expr { return expr.If(list[0], list[1], list[2]) }, condition.expression(), operand(a), operand(b))
 	chosen.root = operand(a).Name()
 	return chosen

@@ -146,6 +146,10 @@ func (e Expr) GeIEEE(x any) Expr { return binary(e, x, expr.Expr.GeIEEE) }
 // Between is low ≤ e ≤ high.
 func (e Expr) Between(low, high any) Expr { return e.Ge(low).And(e.Le(high)) }
 
+// In reports whether the value is one of some values, or of the elements of a slice. It is null if
+// e is null, and if no value is equal and one of them is nil.
+func (e Expr) In(values ...any) Expr { return e.isIn(values) }
+
 // And is true if both are, false if one is false, else null.
 func (e Expr) And(x any) Expr { return binary(e, x, expr.Expr.And) }
 
@@ -172,6 +176,10 @@ func (e Expr) FillNull(x any) Expr { return binary(e, x, expr.Expr.FillNull) }
 
 // Coalesce is the first of the values that is not null.
 func Coalesce(values ...any) Expr { return choice(expr.Coalesce, values) }
+
+// If is a if the condition is true, and b if it is false or null, as CASE of SQL. A nil is the null
+// of the other one's type: If(speed.Lt(0), nil, speed). [Case] has several conditions.
+func If(condition Expression, a, b any) Expr { return choose(condition, a, b) }
 
 // Least is the least of the values that are not null.
 func Least(values ...any) Expr { return choice(expr.Min, values) }
@@ -514,6 +522,12 @@ func (e Expr) Split(separator string) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Split(e, separator) })
 }
 
+// SplitFields is a struct of the first parts of a string between occurrences of a separator of one
+// byte or more: a field for each name. A part that the string lacks is null.
+func (e Expr) SplitFields(separator string, names ...string) Expr {
+	return e.splitFields(separator, names)
+}
+
 // ListLength is the number of elements of a list, nulls among them included.
 func (e Expr) ListLength() Expr { return unary(e, nested.Length) }
 
@@ -584,11 +598,17 @@ func (e Expr) ListAll() Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Fold(e, nested.All) })
 }
 
+// Field is a field of a struct.
+func (e Expr) Field(name string) Expr { return e.field(name) }
+
 // MapGet is the value of the first entry of a map with a key, a Go value. It is null without such
 // an entry.
 func (e Expr) MapGet(key any) Expr {
 	return unary(e, func(e expr.Expr) expr.Expr { return nested.Lookup(e, key) })
 }
+
+// Struct is a struct of the values of expressions, with their names.
+func Struct(fields ...Expression) Expr { return structOf(unpack(fields)) }
 
 // Count is the number of rows.
 func Count() Expr { return aggregate(plan.Aggregation{Function: "count"}) }
@@ -724,11 +744,31 @@ func (e Expr) Nth(n int) Expr {
 // Difference is the value minus that n rows before in the partition.
 func (e Expr) Difference(n int) Expr { return e.Sub(e.Lag(n)) }
 
+// PercentChange is the difference to the value n rows before, divided by that value, as float64.
+func (e Expr) PercentChange(n int) Expr { return e.percentChange(n) }
+
 // FillForward is the value or, for a null, the last value before it in the partition.
 func (e Expr) FillForward() Expr { return e.Last().SkipNulls().cumulative() }
 
 // FillBackward is the value or, for a null, the first value behind it in the partition.
 func (e Expr) FillBackward() Expr { return e.First().SkipNulls().behind() }
+
+// Interpolate is the value, as float64, or for a null the value on the line between the last value
+// before it and the first value behind it, as if the rows had the same distance. It is null before
+// the first and behind the last value of the partition.
+func (e Expr) Interpolate() Expr {
+	return e.interpolated(RowNumber().Cast(arrow.PrimitiveTypes.Float64))
+}
+
+// InterpolateBy is [Expr.Interpolate] for rows at places x, a number or a time: usually the key of
+// the order. A row without a place stays null.
+func (e Expr) InterpolateBy(x Expression) Expr { return e.interpolatedBy(x.expression()) }
+
+// Session is the number, from 1, of the session of a row: a session ends where the value is more
+// than gap above that of the row before. It is of the key of the order, a number or a time:
+// ts.Session(30*time.Minute).Over(By(user).OrderBy(ts)). A row without a value, and the one behind
+// it, begin a session each.
+func (e Expr) Session(gap any) Expr { return e.session(gap) }
 
 // CumSum is the sum of the partition's values up to the row. Like all aggregates it skips nulls.
 func (e Expr) CumSum() Expr { return e.Sum().cumulative() }

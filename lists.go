@@ -36,32 +36,30 @@ func (b *binder) explode(input plan.Node, columns []string, options ExplodeOptio
 	return b.checked(n, err, input, columns...)
 }
 
-// SplitFields is a struct of the first parts of a string between occurrences of a separator of
-// one byte or more: a field for each name. A part that the string lacks is null.
-func (e Expr) SplitFields(separator string, names ...string) Expr {
-	fields := make([]Expression, len(names))
+// splitFields is [Expr.SplitFields].
+func (e Expr) splitFields(separator string, names []string) Expr {
+	fields := make([]Expr, len(names))
 	for i, name := range names {
 		fields[i] = e.SplitPart(separator, i+1).As(name)
 	}
-	split := Struct(fields...)
+	split := structOf(fields)
 	split.root = e.Name()
 	return split
 }
 
-// Field is a field of a struct.
-func (e Expr) Field(name string) Expr {
+// field is [Expr.Field].
+func (e Expr) field(name string) Expr {
 	field := unary(e, func(value expr.Expr) expr.Expr { return nested.Field(value, name) })
 	field.root = name
 	return field
 }
 
-// Struct is a struct of the values of expressions, with their names.
-func Struct(fields ...Expression) Expr {
-	list := unpack(fields)
+// structOf is [Struct].
+func structOf(fields []Expr) Expr {
 	return apply(func(values []expr.Expr) expr.Expr {
 		for i := range values {
-			values[i] = named(values[i], list[i].Name())
+			values[i] = named(values[i], fields[i].Name())
 		}
 		return nested.Struct(values...)
-	}, list...)
+	}, fields...)
 }

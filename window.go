@@ -132,9 +132,8 @@ func (e Expr) Over(w Window) Expr {
 	})
 }
 
-// PercentChange is the difference to the value n rows before, divided by that value, as
-// float64.
-func (e Expr) PercentChange(n int) Expr {
+// percentChange is [Expr.PercentChange].
+func (e Expr) percentChange(n int) Expr {
 	float := e.Cast(arrow.PrimitiveTypes.Float64)
 	return float.Difference(n).Div(float.Lag(n))
 }

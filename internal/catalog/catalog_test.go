@@ -35,6 +35,7 @@ func TestEntries(t *testing.T) {
 			assert.False(t, i > 0 && f.Parameters[i-1].Optional && !p.Optional, "%s: parameter %s is behind an optional one", f.Name, p.Name)
 		}
 		if f.Call == ByHand {
+			assert.Equal(t, Form, f.Kind, "%s: only forms are written by hand", f.Name)
 			assert.Empty(t, f.Doc, "%s is written by hand, its comment too", f.Name)
 		} else {
 			assert.True(t, strings.HasPrefix(f.Doc, f.Go+" ") && strings.HasSuffix(f.Doc, "."), "%s: %s", f.Name, f.Doc)

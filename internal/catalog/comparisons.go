@@ -36,7 +36,8 @@ var comparisons = Section{"Comparisons, logic, choices", Elementwise, "yes", []R
 		{Name: "between", Parameters: params{{Name: "low"}, {Name: "high"}}, Doc: "Between is low ≤ e ≤ high.", Body: "e.Ge(low).And(e.Le(high))", Python: "is_between"},
 	}},
 	{Operands: scalars + "; values or columns", Result: "bool", Null: "no value is equal and one of them is null", Functions: []Function{
-		{Name: "in", Parameters: params{{Name: "values", Type: Operands, Optional: true}}, Call: ByHand, Python: "is_in"},
+		{Name: "in", Parameters: params{{Name: "values", Type: Operands, Optional: true}}, Body: "e.isIn(values)", Python: "is_in",
+			Doc: "In reports whether the value is one of some values, or of the elements of a slice. It is null if e is null, and if no value is equal and one of them is nil."},
 	}},
 	{Operands: "bools", Result: "bool", Null: "Kleene: only if the operand that is not null does not decide", Functions: []Function{
 		{Name: "and", Parameters: withX, Doc: "And is true if both are, false if one is false, else null.", Python: "__and__"},
@@ -59,7 +60,8 @@ var comparisons = Section{"Comparisons, logic, choices", Elementwise, "yes", []R
 		{Name: "coalesce", Free: true, Parameters: values, Doc: "Coalesce is the first of the values that is not null.", Call: "expr.Coalesce", Python: "coalesce"},
 	}},
 	{Operands: scalars + "; two of one kind, and a bool before them", Result: "the common type", Null: "the chosen operand is null; a null condition is not true", Fuses: notStrings, Functions: []Function{
-		{Name: "if", Free: true, Parameters: params{{Name: "condition", Type: Expression}, {Name: "a"}, {Name: "b"}}, Call: ByHand, Example: "if(delay > 15, 'late', 'on time')", Python: "when"},
+		{Name: "if", Free: true, Parameters: params{{Name: "condition", Type: Expression}, {Name: "a"}, {Name: "b"}}, Body: "choose(condition, a, b)", Example: "if(delay > 15, 'late', 'on time')", Python: "when",
+			Doc: "If is a if the condition is true, and b if it is false or null, as CASE of SQL. A nil is the null of the other one's type: If(speed.Lt(0), nil, speed). [Case] has several conditions."},
 	}},
 	{Operands: "numbers, decimals, times, strings, binaries", Result: "the common type", Null: "all operands are null; null and NaN are skipped", Fuses: notStrings, Functions: []Function{
 		{Name: "least", Free: true, Parameters: values, Doc: "Least is the least of the values that are not null.", Call: "expr.Min", Python: "min_horizontal"},

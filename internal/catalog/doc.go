@@ -11,6 +11,6 @@
 // # A new function
 //
 // Add an entry to the file of its section. If Go computes it with one call of a lower package, or
-// with one expression, the entry is all. Otherwise Call is [ByHand], and the method is written in
-// package gpuframe.
+// with one expression, the entry is all. Otherwise Body calls an unexported function of package
+// gpuframe. Only forms, such as Over, are written by hand, with their comments.
 package catalog

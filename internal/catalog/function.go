@@ -20,7 +20,7 @@ type Function struct {
 	Parameters []Parameter
 	Kind       Kind
 
-	// Doc is the comment in Go. It is empty if the function is written by hand.
+	// Doc is the comment in Go. It is empty if the exported function is written by hand.
 	Doc string
 	// Call is how Go computes it: a function or a method of a lower package, such as text.IsAlpha,
 	// or an expression of such ones with the names of the parameters. The default of elementwise

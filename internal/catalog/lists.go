@@ -7,7 +7,8 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 			Python: "str.split(by: str)", PythonDoc: "The list of the parts of the string between occurrences of a text."},
 	}},
 	{Operands: "string, literals", Result: "struct of strings", Null: "never; a field without a part is null", Functions: []Function{
-		{Name: "split_fields", Parameters: params{{Name: "separator", Type: Text}, {Name: "names", Type: Texts}}, Call: ByHand, Example: "split_fields(route, '-', 'from', 'to')",
+		{Name: "split_fields", Parameters: params{{Name: "separator", Type: Text}, {Name: "names", Type: Texts}}, Body: "e.splitFields(separator, names)", Example: "split_fields(route, '-', 'from', 'to')",
+			Doc:       "SplitFields is a struct of the first parts of a string between occurrences of a separator of one byte or more: a field for each name. A part that the string lacks is null.",
 			Python:    "str.split_fields(by: str, names: Sequence[str])",
 			PythonDoc: "A struct of the first parts of the string that is split at a text: a field for each name. A part that is missing is null."},
 	}},
@@ -49,7 +50,7 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 		{Name: "list_all", Call: "nested.Fold(e, nested.All)", Doc: "ListAll reports whether all elements of a list of bools are true.", Python: "list.all()", PythonDoc: "Whether every element is true."},
 	}},
 	{Operands: "struct", Result: "the field", Functions: []Function{
-		{Name: "field", Parameters: params{{Name: "name", Type: Text}}, Call: ByHand, Example: "field(place, 'city')",
+		{Name: "field", Parameters: params{{Name: "name", Type: Text}}, Body: "e.field(name)", Example: "field(place, 'city')", Doc: "Field is a field of a struct.",
 			Python: "field(name: str)", PythonDoc: "A field of a struct. Polars has ``struct.field``."},
 	}},
 	{Operands: "map", Result: "the value", Null: "no such key", Functions: []Function{
@@ -57,6 +58,6 @@ var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
 			Doc: "MapGet is the value of the first entry of a map with a key, a Go value. It is null without such an entry."},
 	}},
 	{Operands: "any", Result: "struct", Null: "never", Functions: []Function{
-		{Name: "struct", Free: true, Parameters: params{{Name: "fields", Type: Expressions}}, Call: ByHand},
+		{Name: "struct", Free: true, Parameters: params{{Name: "fields", Type: Expressions}}, Body: "structOf(unpack(fields))", Doc: "Struct is a struct of the values of expressions, with their names."},
 	}},
 }}

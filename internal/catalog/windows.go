@@ -31,7 +31,8 @@ var windows = Section{"Windows", Window, "no", []Row{
 		{Name: "difference", Kind: Composed, Parameters: withN, Doc: "Difference is the value minus that n rows before in the partition.", Body: "e.Sub(e.Lag(n))", Python: "diff"},
 	}},
 	{Operands: ofText, Result: "float64; strings are read as numbers", Null: noRow, Functions: []Function{
-		{Name: "percent_change", Kind: Composed, Parameters: withN, Call: ByHand, Python: "pct_change"},
+		{Name: "percent_change", Kind: Composed, Parameters: withN, Body: "e.percentChange(n)", Python: "pct_change",
+			Doc: "PercentChange is the difference to the value n rows before, divided by that value, as float64."},
 	}},
 	{Operands: "any", Result: "the same", Null: "no value before the row, behind it", Functions: []Function{
 		{Name: "fill_forward", Kind: Composed, Body: "e.Last().SkipNulls().cumulative()", Doc: "FillForward is the value or, for a null, the last value before it in the partition.",
@@ -40,15 +41,18 @@ var windows = Section{"Windows", Window, "no", []Row{
 			Python: "backward_fill()", PythonDoc: "The value or, for a null, the first value behind it, of :meth:`over` or of all rows."},
 	}},
 	{Operands: ofText, Result: "float64; strings are read as numbers", Null: oneSided, Functions: []Function{
-		{Name: "interpolate", Kind: Composed, Call: ByHand,
+		{Name: "interpolate", Kind: Composed, Body: "e.interpolated(RowNumber().Cast(arrow.PrimitiveTypes.Float64))",
+			Doc:       "Interpolate is the value, as float64, or for a null the value on the line between the last value before it and the first value behind it, as if the rows had the same distance. It is null before the first and behind the last value of the partition.",
 			Python:    "interpolate()",
 			PythonDoc: "The value as a float or, for a null, that on the line between the values before and behind it, as if the rows had the same distance."},
 	}},
 	{Operands: "numbers; places that are numbers or times", Result: "float64", Null: oneSided + "; a null place", Functions: []Function{
-		{Name: "interpolate_by", Kind: Composed, Parameters: params{{Name: "x", Type: Expression}}, Call: ByHand, Python: "interpolate_by"},
+		{Name: "interpolate_by", Kind: Composed, Parameters: params{{Name: "x", Type: Expression}}, Body: "e.interpolatedBy(x.expression())", Python: "interpolate_by",
+			Doc: "InterpolateBy is [Expr.Interpolate] for rows at places x, a number or a time: usually the key of the order. A row without a place stays null."},
 	}},
 	{Operands: "numbers, decimals, times; the gap, a literal", Result: "int64", Null: "never", Functions: []Function{
-		{Name: "session", Kind: Composed, Parameters: params{{Name: "gap", Type: Literal}}, Call: ByHand, Example: "session(seconds, 1800) over (order by seconds)",
+		{Name: "session", Kind: Composed, Parameters: params{{Name: "gap", Type: Literal}}, Body: "e.session(gap)", Example: "session(seconds, 1800) over (order by seconds)",
+			Doc:       "Session is the number, from 1, of the session of a row: a session ends where the value is more than gap above that of the row before. It is of the key of the order, a number or a time: ts.Session(30*time.Minute).Over(By(user).OrderBy(ts)). A row without a value, and the one behind it, begin a session each.",
 			Python:    "session(gap: Any)",
 			PythonDoc: "The number, from 1, of the session: it ends where the value is more than ``gap`` above that of the row before.\n\n``col(\"ts\").session(timedelta(minutes=30)).over(\"user\", order_by=\"ts\")``. Polars has no such function."},
 	}},

@@ -8,6 +8,5 @@ var pending = map[string]float64{}
 // pendingNames holds the folders and files with variables that have not been renamed yet, with the
 // number of empty names that they may have. Numbers only fall; a folder that is done leaves the table.
 var pendingNames = map[string]int{
-	"cmd/gpuframe/internal/pipeline": 21,
-	"kernels/group":                  150,
+	"kernels/group": 150,
 }

@@ -1,6 +1,7 @@
 // Package querydata decodes queries that are data: documents in JSON, which other languages
 // and other processes make. [Decode] returns the [gpuframe.Query] of a document, or an
-// [*Error] that names the place in it.
+// [*Error] that names the place in it. [DecodeData] takes a document that a program has made as
+// data, such as the command line from a text.
 //
 //	{"version": 1, "steps": [
 //	  {"verb": "parquet", "paths": ["sales/*.parquet"]},

@@ -2,6 +2,7 @@ package querydata
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -98,6 +99,9 @@ var verbs = map[string]verb{
 		return inputs[0].Union(inputs[1:]...)
 	}},
 }
+
+// Verbs returns the names of the verbs of steps, sorted.
+func Verbs() []string { return slices.Sorted(maps.Keys(verbs)) }
 
 func (d *decoder) cache(o *object, inputs []gpuframe.Query) gpuframe.Query {
 	name := o.member("name").text()
