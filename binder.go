@@ -198,15 +198,15 @@ func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.
 			columns, places[name] = append(columns, expr.Col(name)), i
 		}
 	}
-	given := map[string]bool{}
+	taken := map[string]bool{}
 	for i, e := range list {
 		name := e.Name()
-		if given[name] {
+		if taken[name] {
 			b.report(fmt.Errorf("two expressions are named %q: give one of them another name with As: %w", name, buffer.ErrSchema))
 			ok = false
 			continue
 		}
-		given[name] = true
+		taken[name] = true
 		if values == nil || e.misuse != nil || !b.check(values[i], n.Schema()) {
 			b.missing[name], ok = true, false
 			continue

@@ -147,20 +147,20 @@ func open(options []Option) (*Engine, error) {
 
 func settingsOf(options []Option) (settings, error) {
 	s := settings{divide: usualDividing}
-	given := make(map[string]bool, len(options))
+	applied := make(map[string]bool, len(options))
 	for i, o := range options {
 		switch {
 		case o.apply == nil:
 			return s, fmt.Errorf("option %d is the zero Option: %w", i, device.ErrInvalidValue)
-		case given[o.name]:
+		case applied[o.name]:
 			return s, fmt.Errorf("option %s is given twice: %w", o.name, device.ErrInvalidValue)
 		}
-		given[o.name] = true
+		applied[o.name] = true
 		if err := o.apply(&s); err != nil {
 			return s, err
 		}
 	}
-	if given["Device"] && given["Devices"] {
+	if applied["Device"] && applied["Devices"] {
 		return s, fmt.Errorf("options Device and Devices are both given, expected one of them: %w", device.ErrInvalidValue)
 	}
 	return s, nil

@@ -121,11 +121,11 @@ func endOr(err error) error {
 type current[R interface{ Release() }] struct {
 	references atomic.Int64
 	// next returns the next record, or io.EOF. close is called once.
-	next   func() (R, error)
-	close  func()
-	record R
-	held   bool
-	err    error
+	next      func() (R, error)
+	close     func()
+	record    R
+	hasRecord bool
+	err       error
 }
 
 // Retain implements the interfaces of readers.
@@ -140,11 +140,11 @@ func (c *current[R]) Release() {
 }
 
 func (c *current[R]) drop() {
-	if c.held {
+	if c.hasRecord {
 		c.record.Release()
 	}
 	var none R
-	c.record, c.held = none, false
+	c.record, c.hasRecord = none, false
 }
 
 // Next implements the interfaces of readers.
@@ -158,7 +158,7 @@ func (c *current[R]) Next() bool {
 		c.err = err
 		return false
 	}
-	c.record, c.held = record, true
+	c.record, c.hasRecord = record, true
 	return true
 }
 

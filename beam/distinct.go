@@ -40,14 +40,14 @@ func newDistinct(document string) (*distinct, error) {
 	step := object{"verb": "distinct", "inputs": []int{0}}
 	return &distinct{
 		parts: text(append(slices.Clone(w.before), w.wide)),
-		whole: text([]object{given(0), step}),
+		whole: text([]object{givenStep(0), step}),
 		final: text(afterStep(step, w.after)),
 	}, nil
 }
 
 // afterStep returns the steps of a wide step on the given input 0, and the later steps.
 func afterStep(step object, after []object) []object {
-	steps := []object{given(0), step}
+	steps := []object{givenStep(0), step}
 	for _, later := range after[1:] {
 		steps = append(steps, shifted(later, 1))
 	}

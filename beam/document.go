@@ -28,10 +28,10 @@ type object = map[string]any
 // document has the steps of a query.
 type document struct{ steps []object }
 
-// parse checks a document. Its inputs have the numbers below given.
-func parse(text string, given int) (*document, error) {
+// parse checks a document. Its given inputs have the numbers below inputs.
+func parse(text string, inputs int) (*document, error) {
 	// Decoding needs no engine, because nothing runs.
-	if _, err := querydata.Decode(context.Background(), nil, []byte(text), querydata.Options{Given: make([]gpuframe.Query, given)}); err != nil {
+	if _, err := querydata.Decode(context.Background(), nil, []byte(text), querydata.Options{Given: make([]gpuframe.Query, inputs)}); err != nil {
 		return nil, err
 	}
 	var parsed struct {
@@ -52,7 +52,7 @@ func text(steps []object) string {
 }
 
 // Names of steps and expressions that this package makes.
-func given(number int) object { return object{"verb": "given", "number": number} }
+func givenStep(number int) object { return object{"verb": "given", "number": number} }
 
 func column(name string) object { return object{"function": "column", "name": name} }
 
@@ -114,7 +114,7 @@ func (d *document) divide(verb string) (*divided, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("the document has no step %q: %w", verb, ErrStep)
 	}
-	division := &divided{before: d.steps[:at], wide: d.steps[at], after: []object{given(0)}}
+	division := &divided{before: d.steps[:at], wide: d.steps[at], after: []object{givenStep(0)}}
 	for i, step := range d.steps[at+1:] {
 		inputs := inputsOf(step)
 		if len(inputs) == 0 {

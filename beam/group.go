@@ -361,7 +361,7 @@ func (g *grouping) final(ctx context.Context, e *gpuframe.Engine, source *arrow.
 	for i, e := range g.results {
 		results = append(results, named(e, schema.Field(keys+i).Name))
 	}
-	steps := []object{given(0),
+	steps := []object{givenStep(0),
 		{"verb": "select", "inputs": []int{0}, "expressions": merged},
 		{"verb": "select", "inputs": []int{1}, "expressions": results},
 	}

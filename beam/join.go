@@ -113,7 +113,7 @@ func newJoining(document string) (*joining, error) {
 	}
 	step := shifted(w.wide, 0)
 	step["inputs"] = []int{0, 1}
-	steps := []object{given(0), given(1), step}
+	steps := []object{givenStep(0), givenStep(1), step}
 	for _, later := range w.after[1:] {
 		steps = append(steps, shifted(later, 2))
 	}
@@ -141,7 +141,7 @@ func sideDocument(before []object, last, side int, keys []any) (string, error) {
 	steps := slices.Clone(before[:last+1])
 	for i, step := range steps {
 		if verbOf(step) == "given" || !needed[i] {
-			steps[i] = given(0)
+			steps[i] = givenStep(0)
 		}
 	}
 	var columns []any

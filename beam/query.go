@@ -105,7 +105,7 @@ func answer(ctx context.Context, e *gpuframe.Engine, tag, document string, input
 // onRecords returns the query of a document on records. Each input has
 // one record or more, of one schema.
 func onRecords(e *gpuframe.Engine, document string, inputs ...[]arrow.Record) (gpuframe.Query, error) {
-	var given []gpuframe.Query
+	var queries []gpuframe.Query
 	for i, records := range inputs {
 		for _, r := range records {
 			if r == nil {
@@ -115,9 +115,9 @@ func onRecords(e *gpuframe.Engine, document string, inputs ...[]arrow.Record) (g
 				return gpuframe.Query{}, fmt.Errorf("input %d has batches of different schemas, %v and %v: %w", i, records[0].Schema(), r.Schema(), ErrBatch)
 			}
 		}
-		given = append(given, e.Records(records[0].Schema(), records...))
+		queries = append(queries, e.Records(records[0].Schema(), records...))
 	}
-	return querydata.Decode(context.Background(), e, []byte(document), querydata.Options{Given: given})
+	return querydata.Decode(context.Background(), e, []byte(document), querydata.Options{Given: queries})
 }
 
 // sameTypes reports whether the columns have the same names and types.

@@ -96,7 +96,7 @@ func (t *top) part(ctx context.Context, e *gpuframe.Engine, batch arrow.Record) 
 
 // combine implements reduction.
 func (t *top) combine(ctx context.Context, e *gpuframe.Engine, parts []arrow.Record) (arrow.Record, error) {
-	return wholeResult(ctx, e, text([]object{given(0), t.step(parts[0].Schema(), []int{0})}), parts)
+	return wholeResult(ctx, e, text([]object{givenStep(0), t.step(parts[0].Schema(), []int{0})}), parts)
 }
 
 // finish implements reduction.

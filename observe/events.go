@@ -25,9 +25,9 @@ func (s *slots) take() bool {
 func (s *slots) give() { s.used.Add(-1) }
 
 // tooMany refuses a client.
-func tooMany(w http.ResponseWriter, what string) {
+func tooMany(w http.ResponseWriter, name string) {
 	w.Header().Set("Retry-After", "10")
-	http.Error(w, fmt.Sprintf("observe: %s: %d clients are connected, the most at a time", what, mostClients), http.StatusServiceUnavailable)
+	http.Error(w, fmt.Sprintf("observe: %s: %d clients are connected, the most at a time", name, mostClients), http.StatusServiceUnavailable)
 }
 
 // events streams snapshots until the client leaves, is too slow, the server is shut down, or the

@@ -210,8 +210,8 @@ func (h *handler) cancel(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "observe: cancel: HandlerOptions.Token is empty, so no query can be cancelled", http.StatusForbidden)
 		return
 	}
-	given, bearer := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if !bearer || subtle.ConstantTimeCompare([]byte(given), []byte(h.options.Token)) != 1 {
+	token, bearer := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
+	if !bearer || subtle.ConstantTimeCompare([]byte(token), []byte(h.options.Token)) != 1 {
 		http.Error(w, "observe: cancel: the token is wrong", http.StatusUnauthorized)
 		return
 	}

@@ -22,15 +22,15 @@ type report struct {
 
 func (r *report) print(w io.Writer) error {
 	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(lines, "%s\t%s\n", what, fmt.Sprintf(format, args...))
+	line := func(title, format string, args ...any) {
+		fmt.Fprintf(lines, "%s\t%s\n", title, fmt.Sprintf(format, args...))
 	}
 	first, last := r.runs[0], r.runs[len(r.runs)-1]
 	line("log", "%s: %s, %s, %s, %s", r.name, plural(r.log.Allocations, "allocation"), plural(r.log.Frees, "free"),
 		plural(r.log.Threads, "thread"), plural(r.log.Streams, "stream"))
 	for _, odd := range []struct {
 		count      int
-		noun, what string
+		noun, note string
 	}{
 		{r.log.LoggedFailures, "request", "failed when the log was written and left out"},
 		{r.log.UnknownFrees, "free", "of what the log does not show allocated, left out"},
@@ -38,7 +38,7 @@ func (r *report) print(w io.Writer) error {
 		{r.log.Unfreed, "allocation", "of " + humanize.IBytes(r.log.UnfreedBytes) + " that the log does not free"},
 	} {
 		if odd.count > 0 {
-			line("", "%s %s", plural(odd.count, odd.noun), odd.what)
+			line("", "%s %s", plural(odd.count, odd.noun), odd.note)
 		}
 	}
 	line("resource", "%s on %s", r.resource, r.device)
@@ -57,7 +57,7 @@ func (r *report) print(w io.Writer) error {
 	return lines.Flush()
 }
 
-func (r *report) reserved(line func(what, format string, args ...any), last replay.Result) {
+func (r *report) reserved(line func(title, format string, args ...any), last replay.Result) {
 	if !last.KnowsFootprint {
 		line("reserved", "what is in use: the resource keeps nothing")
 		return

@@ -72,8 +72,8 @@ func (s *Settings) source(n *plan.Scan) source.Source {
 	if !ok {
 		return n.Source()
 	}
-	if given := s.Tables[slot]; given != nil {
-		return given
+	if table := s.Tables[slot]; table != nil {
+		return table
 	}
 	return slot
 }

@@ -196,12 +196,12 @@ func (c *chunked) rest(ctx context.Context) (*buffer.Buffer, error) {
 		c.alone.push(table)
 	}
 	return c.alone.next(ctx, func(left *buffer.Buffer) (*buffer.Buffer, error) {
-		nothing, err := Empty(ctx, c.settings.Manager, c.right.schema, c.settings.Tag)
+		empty, err := Empty(ctx, c.settings.Manager, c.right.schema, c.settings.Tag)
 		if err != nil {
 			return nil, err
 		}
-		joined, err := c.join(ctx, left, nothing)
-		return releasing(joined, err, nothing)
+		joined, err := c.join(ctx, left, empty)
+		return releasing(joined, err, empty)
 	})
 }
 

@@ -128,15 +128,15 @@ func (f *filtering) masks(ctx context.Context, table *buffer.Buffer) bool {
 // masked evaluates the condition and masks the key, or copies the rows if they are few. It waits
 // for their number.
 func (f *filtering) masked(ctx context.Context, table *buffer.Buffer) (filtered *buffer.Buffer, err error) {
-	var held release.Stack
-	defer func() { filtered, err = release.OnError(filtered, err, held.Release()) }()
+	var owned release.Stack
+	defer func() { filtered, err = release.OnError(filtered, err, owned.Release()) }()
 	condition := f.plan.Condition().And(expr.Col(f.mask.key).IsValid())
 	evaluated, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Coalesce(condition, expr.Lit(false))}, f.options())
 	if err != nil {
 		return nil, err
 	}
 	bits := evaluated[0]
-	held.Add(bits)
+	owned.Add(bits)
 	kept, err := f.count(ctx, bits)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (f *filtering) masked(ctx context.Context, table *buffer.Buffer) (filtered 
 	if err != nil {
 		return nil, err
 	}
-	held.Add(narrowed)
+	owned.Add(narrowed)
 	rows, _ := table.HostRows()
 	copies := kept <= rows/maskKept
 	if choices := strategy.OfFilter(ctx); choices.Masks {

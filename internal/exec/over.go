@@ -31,9 +31,9 @@ func over(s *stage, n *plan.Over) windowing {
 		if err != nil {
 			return nil, err
 		}
-		given := table.NumColumns()
-		columns := make([]*column.Column, 0, given+len(computed))
-		for i := range given {
+		before := table.NumColumns()
+		columns := make([]*column.Column, 0, before+len(computed))
+		for i := range before {
 			columns = append(columns, table.Column(i))
 		}
 		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(computed):]...)

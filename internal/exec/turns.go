@@ -10,10 +10,10 @@ import (
 // Turns holds the workers of a query back while it has no turn: between two frames of an
 // iteration. The zero value lets them work. Methods of nil do nothing.
 type Turns struct {
-	mu   sync.Mutex
-	held bool
+	mu     sync.Mutex
+	paused bool
 	// working is the number of workers that make a table. changed reports when it gets zero
-	// and when held changes.
+	// and when paused changes.
 	working int
 	changed signal
 }
@@ -25,7 +25,7 @@ func (t *Turns) enter(ctx context.Context) error {
 	}
 	for {
 		t.mu.Lock()
-		if !t.held || t.working > 0 {
+		if !t.paused || t.working > 0 {
 			t.working++
 			t.mu.Unlock()
 			return nil
@@ -77,7 +77,7 @@ func (t *Turns) Hold() {
 		return
 	}
 	t.mu.Lock()
-	t.held = true
+	t.paused = true
 	for t.working > 0 {
 		changed := t.changed.next()
 		t.mu.Unlock()
@@ -94,6 +94,6 @@ func (t *Turns) Resume() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.held = false
+	t.paused = false
 	t.changed.notify()
 }

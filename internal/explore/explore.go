@@ -168,7 +168,7 @@ func (r *run) follow() (ended bool, err error) {
 			}
 		}()
 	}
-	given := len(r.path)
+	planned := len(r.path)
 	for depth := 0; ; depth++ {
 		able := r.able()
 		if len(able) == 0 {
@@ -187,7 +187,7 @@ func (r *run) follow() (ended bool, err error) {
 			return false, err
 		}
 		// The last given choice is new; those before it are known.
-		if depth >= given-1 && r.known() {
+		if depth >= planned-1 && r.known() {
 			r.path = r.path[:depth+1]
 			return false, nil
 		}

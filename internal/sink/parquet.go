@@ -93,8 +93,8 @@ func valueSchema(schema *arrow.Schema) *arrow.Schema {
 		}
 	}
 	original := base64.StdEncoding.EncodeToString(flight.SerializeSchema(schema, arrowmemory.DefaultAllocator))
-	given := schema.Metadata()
-	metadata := arrow.NewMetadata(append(slices.Clone(given.Keys()), "ARROW:schema"), append(slices.Clone(given.Values()), original))
+	entries := schema.Metadata()
+	metadata := arrow.NewMetadata(append(slices.Clone(entries.Keys()), "ARROW:schema"), append(slices.Clone(entries.Values()), original))
 	return arrow.NewSchema(fields, &metadata)
 }
 

@@ -131,7 +131,7 @@ func (f csvFormat) learnFile(file *stream, rows int, columns *[]infer.Column, pl
 		if !ok {
 			place = len(*columns)
 			places[name] = place
-			*columns = append(*columns, infer.Column{Name: name, Given: f.given(name)})
+			*columns = append(*columns, infer.Column{Name: name, Given: f.givenType(name)})
 		}
 		own[i] = place
 	}
@@ -153,8 +153,8 @@ func (f csvFormat) learnFile(file *stream, rows int, columns *[]infer.Column, pl
 	return nil
 }
 
-// given returns the type of a column that is not inferred, or nil.
-func (f csvFormat) given(name string) arrow.DataType {
+// givenType returns the type of a column that is not inferred, or nil.
+func (f csvFormat) givenType(name string) arrow.DataType {
 	if t := f.Types[name]; t != nil {
 		return plainType(t)
 	}

@@ -27,7 +27,7 @@ func OpenCSV(ctx context.Context, name string, options CSVOptions) (*CSVFile, er
 	if err != nil {
 		return nil, err
 	}
-	s := &streams{format: f, paths: &paths{given: []string{name}, files: []path{{name: name}}}}
+	s := &streams{format: f, paths: &paths{patterns: []string{name}, files: []path{{name: name}}}}
 	s.open = func(int, *Counters) (*stream, error) {
 		return &stream{Reader: file, close: func() error { return nil }}, nil
 	}

@@ -19,11 +19,11 @@ type Files struct {
 }
 
 // name returns the name of a path in the file system.
-func (f Files) name(given string) string {
+func (f Files) name(path string) string {
 	if f.System == nil {
-		return given
+		return path
 	}
-	return filepath.ToSlash(filepath.Clean(strings.TrimLeft(filepath.ToSlash(given), "/")))
+	return filepath.ToSlash(filepath.Clean(strings.TrimLeft(filepath.ToSlash(path), "/")))
 }
 
 func (f Files) stat(name string) (fs.FileInfo, error) {

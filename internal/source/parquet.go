@@ -65,14 +65,14 @@ func ParquetReaderAt(name string, r io.ReaderAt, size int64) (Source, error) {
 		return nil, pathError("parquet", []string{name}, fmt.Errorf("the reader is nil or its size %d negative: %w", size, ErrArgument))
 	}
 	return &parquetFiles{
-		paths: &paths{given: []string{name}, files: []path{{name: name}}},
+		paths: &paths{patterns: []string{name}, files: []path{{name: name}}},
 		files: []*parquetFile{{path: name, open: openReaderAt(r, size)}},
 	}, nil
 }
 
 // pathError is the error of a constructor.
-func pathError(format string, given []string, err error) error {
-	return &Error{Source: fmt.Sprintf("%s %v", format, (&paths{given: given}).String()), Path: pathOf(err), RowGroup: -1, Err: plainPath(err)}
+func pathError(format string, patterns []string, err error) error {
+	return &Error{Source: fmt.Sprintf("%s %v", format, (&paths{patterns: patterns}).String()), Path: pathOf(err), RowGroup: -1, Err: plainPath(err)}
 }
 
 func (s *parquetFiles) String() string { return "parquet " + s.paths.String() }

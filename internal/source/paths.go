@@ -29,7 +29,7 @@ type path struct {
 // paths are the files of a source, in their order, and the partitions that their
 // folders name.
 type paths struct {
-	given      []string
+	patterns   []string
 	files      []path
 	partitions []partition
 }
@@ -47,11 +47,11 @@ const nullFolder = "__HIVE_DEFAULT_PARTITION__"
 // expand lists the files of paths: files, patterns of filepath.Glob, and folders, which
 // are walked for files with one of the extensions. Files and folders that begin with a
 // dot or an underscore are left out of walks.
-func (f Files) expand(given []string, extensions []string) (*paths, error) {
-	if len(given) == 0 {
+func (f Files) expand(patterns []string, extensions []string) (*paths, error) {
+	if len(patterns) == 0 {
 		return nil, fmt.Errorf("no paths, expected at least one: %w", ErrArgument)
 	}
-	p := &paths{given: given}
+	p := &paths{patterns: patterns}
 	var keys [][]string
 	add := func(name, below string) error {
 		names, values := folders(name, below)
@@ -59,7 +59,7 @@ func (f Files) expand(given []string, extensions []string) (*paths, error) {
 		p.files = append(p.files, path{name: name, values: values})
 		return nil
 	}
-	for _, each := range given {
+	for _, each := range patterns {
 		if err := f.visit(f.name(each), extensions, add); err != nil {
 			return nil, err
 		}
@@ -82,24 +82,24 @@ func (f Files) expand(given []string, extensions []string) (*paths, error) {
 
 // visit calls add for the files of one path, in lexical order. Folders named key=value
 // count below the folder, or below the first part of the pattern with a wildcard.
-func (f Files) visit(given string, extensions []string, add func(name, below string) error) error {
-	info, err := f.stat(given)
+func (f Files) visit(pattern string, extensions []string, add func(name, below string) error) error {
+	info, err := f.stat(pattern)
 	switch {
 	case err == nil && info.IsDir():
-		return f.walkFolder(given, given, extensions, add)
+		return f.walkFolder(pattern, pattern, extensions, add)
 	case err == nil:
-		return add(given, filepath.Dir(given))
-	case !strings.ContainsAny(given, "*?["):
+		return add(pattern, filepath.Dir(pattern))
+	case !strings.ContainsAny(pattern, "*?["):
 		return err
 	}
-	matches, err := f.glob(given)
+	matches, err := f.glob(pattern)
 	if err != nil {
-		return fmt.Errorf("pattern %q: %w: %w", given, err, ErrArgument)
+		return fmt.Errorf("pattern %q: %w: %w", pattern, err, ErrArgument)
 	}
 	if len(matches) == 0 {
-		return &fs.PathError{Op: "glob", Path: given, Err: fs.ErrNotExist}
+		return &fs.PathError{Op: "glob", Path: pattern, Err: fs.ErrNotExist}
 	}
-	before, _, _ := strings.Cut(given, given[strings.IndexAny(given, "*?["):][:1])
+	before, _, _ := strings.Cut(pattern, pattern[strings.IndexAny(pattern, "*?["):][:1])
 	root := filepath.Dir(before + "x")
 	for _, name := range matches {
 		info, err := f.stat(name)
@@ -190,8 +190,8 @@ func (p *paths) integers(i int) bool {
 }
 
 func (p *paths) String() string {
-	text := strings.Join(p.given[:min(len(p.given), 3)], ", ")
-	if len(p.given) > 3 {
+	text := strings.Join(p.patterns[:min(len(p.patterns), 3)], ", ")
+	if len(p.patterns) > 3 {
 		text += ", …"
 	}
 	if n := len(p.files); n > 1 {

@@ -124,7 +124,7 @@ func newStream(f format, name string, r io.Reader) (Source, error) {
 	}
 	// The bytes that the schema was read from are read again.
 	read := &again{from: marked{r}}
-	s := &streams{format: f, paths: &paths{given: []string{name}, files: []path{{name: name}}}, once: true}
+	s := &streams{format: f, paths: &paths{patterns: []string{name}, files: []path{{name: name}}}, once: true}
 	s.open = func(_ int, counters *Counters) (*stream, error) {
 		return &stream{Reader: counted{read, counters}, close: func() error { return nil }}, nil
 	}

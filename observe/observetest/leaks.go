@@ -28,7 +28,7 @@ import (
 // yet collected are reported as still held.
 func NoLeaks(t testing.TB, m *memory.Manager) {
 	t.Helper()
-	l := &leaks{held: make(map[*block]bool)}
+	l := &leaks{live: make(map[*block]bool)}
 	stop := m.Observe(memory.Observer{SampleBytes: 1, Sampled: l.sampled})
 	t.Cleanup(func() {
 		t.Helper()
@@ -43,7 +43,7 @@ func NoLeaks(t testing.TB, m *memory.Manager) {
 type leaks struct {
 	mu    sync.Mutex
 	count int
-	held  map[*block]bool
+	live  map[*block]bool
 	lost  []*block
 }
 
@@ -62,11 +62,11 @@ func (l *leaks) sampled(s memory.Sample) func(leaked bool) {
 	defer l.mu.Unlock()
 	l.count++
 	b.number = l.count
-	l.held[b] = true
+	l.live[b] = true
 	return func(leaked bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		delete(l.held, b)
+		delete(l.live, b)
 		if leaked {
 			b.lost = true
 			l.lost = append(l.lost, b)
@@ -79,7 +79,7 @@ func (l *leaks) list() []*block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := slices.Clone(l.lost)
-	for b := range l.held {
+	for b := range l.live {
 		list = append(list, b)
 	}
 	slices.SortFunc(list, func(a, b *block) int { return cmp.Compare(a.number, b.number) })

@@ -31,12 +31,12 @@ type source struct {
 }
 
 // failed returns the producer's reason for a status that is not zero.
-func (s source) failed(what string, status C.int) error {
+func (s source) failed(call string, status C.int) error {
 	text := "it gave no reason"
 	if reason := C.gpuframe_stream_error(s.stream, s.onDevice); reason != nil {
 		text = C.GoString(reason)
 	}
-	return fmt.Errorf("the producer's stream: %s: error %d: %s: %w", what, status, text, column.ErrInvalid)
+	return fmt.Errorf("the producer's stream: %s: error %d: %s: %w", call, status, text, column.ErrInvalid)
 }
 
 // read makes one table of all batches. Batches in the host's memory are copied to the
@@ -154,12 +154,12 @@ func (s source) empty(ctx context.Context, m *memory.Manager) (*buffer.Buffer, e
 	if err != nil {
 		return nil, err
 	}
-	nothing, err := hostarray.EmptyRecord(schema)
+	record, err := hostarray.EmptyRecord(schema)
 	if err != nil {
 		return nil, err
 	}
-	defer nothing.Release()
-	return buffer.FromRecords(ctx, m, []arrow.Record{nothing}, buffer.LoadOptions{Tag: "arrow"})
+	defer record.Release()
+	return buffer.FromRecords(ctx, m, []arrow.Record{record}, buffer.LoadOptions{Tag: "arrow"})
 }
 
 // readColumn makes one column of all batches. They may be of any type.

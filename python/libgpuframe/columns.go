@@ -40,7 +40,7 @@ func newSeries(c *column.Column, field arrow.Field) *series {
 // returns.
 func withColumn(h C.uint64_t, f func(*series) error) *C.char {
 	return guarded(func() error {
-		s, err := held[*series](handle(h))
+		s, err := retained[*series](handle(h))
 		if err != nil {
 			return err
 		}

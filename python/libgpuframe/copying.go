@@ -108,10 +108,10 @@ func compacted(ctx context.Context, c *column.Column, m *memory.Manager) (*colum
 }
 
 func concatenated(ctx context.Context, c *column.Column, options kernels.Options) (*column.Column, error) {
-	nothing, err := c.Slice(0, 0)
+	empty, err := c.Slice(0, 0)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := selection.ConcatColumns(ctx, []*column.Column{c, nothing}, options)
-	return whole, errors.Join(err, nothing.Release())
+	whole, err := selection.ConcatColumns(ctx, []*column.Column{c, empty}, options)
+	return whole, errors.Join(err, empty.Release())
 }

@@ -57,11 +57,11 @@ func openCSV(path string, r reading, allocator arrowmemory.Allocator) (array.Rec
 	if err != nil {
 		return nil, nil, err
 	}
-	given, err := r.CSV.types()
+	types, err := r.CSV.types()
 	if err != nil {
 		return nil, nil, err
 	}
-	opened, err := files.OpenCSV(context.Background(), path, files.CSVOptions{Delimiter: comma, NoHeader: r.CSV.NoHeader, Nulls: r.CSV.Nulls, Types: given, InferRows: -1})
+	opened, err := files.OpenCSV(context.Background(), path, files.CSVOptions{Delimiter: comma, NoHeader: r.CSV.NoHeader, Nulls: r.CSV.Nulls, Types: types, InferRows: -1})
 	if err != nil {
 		return nil, nil, ofCSV(err)
 	}

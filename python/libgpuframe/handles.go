@@ -95,9 +95,9 @@ type holder interface {
 	Release() error
 }
 
-// held returns the object of a handle with a reference that the caller releases. The
+// retained returns the object of a handle with a reference that the caller releases. The
 // reference keeps the object alive if another thread releases the handle during the call.
-func held[T holder](h handle) (T, error) {
+func retained[T holder](h handle) (T, error) {
 	value, err := the[T](h)
 	if err != nil {
 		return value, err

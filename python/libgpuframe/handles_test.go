@@ -84,7 +84,7 @@ func TestAHandleOfAnotherType(t *testing.T) {
 	defer objects.take(h)
 	_, err := the[*memory.Manager](h)
 	require.ErrorIs(t, err, memory.ErrReleased)
-	_, err = held[*series](h)
+	_, err = retained[*series](h)
 	require.ErrorIs(t, err, memory.ErrReleased)
 	require.NoError(t, release(0))
 }

@@ -174,9 +174,9 @@ func gpuframe_client_open(h, into C.uint64_t, name *C.char, out *C.uint64_t) *C.
 	})
 }
 
-func managerFor(client *share.Client, given handle, name string) (*memory.Manager, error) {
-	if given != 0 {
-		return the[*memory.Manager](given)
+func managerFor(client *share.Client, chosen handle, name string) (*memory.Manager, error) {
+	if chosen != 0 {
+		return the[*memory.Manager](chosen)
 	}
 	tables, err := client.Tables(context.Background())
 	if err != nil {

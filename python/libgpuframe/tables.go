@@ -55,7 +55,7 @@ func wholeTable(h handle) (*buffer.Buffer, error) {
 	if shared, ok := objects.get(h).(*share.Table); ok {
 		return shared.Buffer(context.Background())
 	}
-	return held[*buffer.Buffer](h)
+	return retained[*buffer.Buffer](h)
 }
 
 // gpuframe_table_describe answers with a table's rows, columns and device. If only the
@@ -197,7 +197,7 @@ func gpuframe_table_new(names *C.char, columns *C.uint64_t, count C.int64_t, row
 			return fmt.Errorf("%d names for %d columns: %w", len(called), count, errArgument)
 		}
 		for i, h := range unsafe.Slice((*handle)(unsafe.Pointer(columns)), int(count)) {
-			s, err := held[*series](h)
+			s, err := retained[*series](h)
 			if err != nil {
 				return fmt.Errorf("column %q: %w", called[i], err)
 			}

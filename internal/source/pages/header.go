@@ -68,8 +68,8 @@ func Read(data []byte) (Header, error) {
 		return Header{}, err
 	}
 	h := Header{Kind: int(page[1].number), Length: d.at, Uncompressed: int(page[2].number), Compressed: int(page[3].number)}
-	checksum, given := page[4]
-	h.Checksum, h.HasChecksum = uint32(checksum.number), given
+	checksum, hasChecksum := page[4]
+	h.Checksum, h.HasChecksum = uint32(checksum.number), hasChecksum
 	about := object{}
 	switch h.Kind {
 	case DataPage:
@@ -87,8 +87,8 @@ func Read(data []byte) (Header, error) {
 			return Header{}, fmt.Errorf("levels of %d and %d bytes in a page of %d: %w", definition, repetition, h.Uncompressed, ErrDamaged)
 		}
 		h.Levels, h.RepetitionLevels = int(definition+repetition), int(repetition)
-		compressed, given := about[7]
-		h.Stored = given && compressed.number == 0
+		compressed, hasFlag := about[7]
+		h.Stored = hasFlag && compressed.number == 0
 	}
 	h.Values = about[1].number
 	if about == nil || h.Values < 0 || h.Compressed < 0 || h.Uncompressed < 0 {

@@ -14,25 +14,25 @@ import (
 // a run uses. The operator must take its manager from its input or from the options.
 func CheckEstimate[Result interface{ Release() error }](t *testing.T, mgr *memory.Manager, name string, run func(kernels.Options) (Result, error)) {
 	t.Helper()
-	estimate, peak, held := measure(t, mgr, name, run)
+	estimate, peak, inUse := measure(t, mgr, name, run)
 	assert.Equal(t, estimate.Peak(), peak, "%s: result and scratch", name)
-	assert.Equal(t, estimate.Result, held, "%s: result", name)
+	assert.Equal(t, estimate.Result, inUse, "%s: result", name)
 }
 
 // CheckBound is [CheckEstimate] for an operator with an estimate that is an upper bound.
 // It exceeds the memory that a run uses by at most slack bytes.
 func CheckBound[Result interface{ Release() error }](t *testing.T, mgr *memory.Manager, name string, slack uint64, run func(kernels.Options) (Result, error)) {
 	t.Helper()
-	estimate, peak, held := measure(t, mgr, name, run)
+	estimate, peak, inUse := measure(t, mgr, name, run)
 	assert.GreaterOrEqual(t, estimate.Peak(), peak, "%s: result and scratch", name)
 	assert.LessOrEqual(t, estimate.Peak(), peak+slack, "%s: result and scratch", name)
-	assert.GreaterOrEqual(t, estimate.Result, held, "%s: result", name)
-	assert.LessOrEqual(t, estimate.Result, held+slack, "%s: result", name)
+	assert.GreaterOrEqual(t, estimate.Result, inUse, "%s: result", name)
+	assert.LessOrEqual(t, estimate.Result, inUse+slack, "%s: result", name)
 }
 
 // measure returns the estimate of an operator, the most memory that a run uses, and the
 // memory of its result.
-func measure[Result interface{ Release() error }](t *testing.T, mgr *memory.Manager, name string, run func(kernels.Options) (Result, error)) (estimate kernels.Estimate, peak, held uint64) {
+func measure[Result interface{ Release() error }](t *testing.T, mgr *memory.Manager, name string, run func(kernels.Options) (Result, error)) (estimate kernels.Estimate, peak, inUse uint64) {
 	t.Helper()
 	counted, err := mgr.Child("counted", 0)
 	require.NoError(t, err)

@@ -22,12 +22,12 @@ func OnColumn[Result interface{ Release() error }](dataType arrow.DataType, rows
 		c, err := column.FromArray(t.Context(), m, in, column.UploadOptions{})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, c.Release()) })
-		given := c
+		input := c
 		if counted != 0 {
-			given = WithRows(t, m, c, counted)
+			input = WithRows(t, m, c, counted)
 		}
 		return func(ctx context.Context) (func(testing.TB), error) {
-			result, err := run(ctx, given)
+			result, err := run(ctx, input)
 			if err != nil {
 				return nil, err
 			}

@@ -84,7 +84,7 @@ func skipOutOfTurn(t testing.TB) {
 	if !race.Enabled {
 		return
 	}
-	if turn, given := property.CheckTurn(t); given && !inTurn(t.Name(), uint32(turn%4)) {
+	if turn, ok := property.CheckTurn(t); ok && !inTurn(t.Name(), uint32(turn%4)) {
 		t.Skipf("%s=%d chooses other tests to run on the emulator under the race detector", property.TurnVariable, turn)
 	}
 }

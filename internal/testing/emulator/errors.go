@@ -52,9 +52,9 @@ type Fault struct {
 
 // Error formats f on one line.
 func (f *Fault) Error() string {
-	who := fmt.Sprintf("block %d,%d,%d", f.Block[0], f.Block[1], f.Block[2])
+	position := fmt.Sprintf("block %d,%d,%d", f.Block[0], f.Block[1], f.Block[2])
 	if f.Thread >= 0 {
-		who += fmt.Sprintf(" thread %d", f.Thread)
+		position += fmt.Sprintf(" thread %d", f.Thread)
 	}
-	return fmt.Sprintf("emulator: kernel %s, line %d, %q, %s: %s", f.Kernel, f.Line, f.Instruction, who, f.Detail)
+	return fmt.Sprintf("emulator: kernel %s, line %d, %q, %s: %s", f.Kernel, f.Line, f.Instruction, position, f.Detail)
 }

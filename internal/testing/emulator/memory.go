@@ -118,9 +118,9 @@ func (w *warp) at(a *addressing, address uint64, lane, bytes int, writes bool) u
 
 //go:norace
 //go:nocheckptr
-func (w *warp) inside(memory []byte, address uint64, lane, bytes int, what string) unsafe.Pointer {
+func (w *warp) inside(memory []byte, address uint64, lane, bytes int, region string) unsafe.Pointer {
 	if address > uint64(len(memory)) || uint64(bytes) > uint64(len(memory))-address {
-		w.fault(lane, "%d bytes at %#x of the %d bytes of %s", bytes, address, len(memory), what)
+		w.fault(lane, "%d bytes at %#x of the %d bytes of %s", bytes, address, len(memory), region)
 	}
 	return unsafe.Pointer(&memory[address])
 }

@@ -25,10 +25,10 @@ func moved(n *exprtree.Node, operands []any) any {
 	switch n.Op {
 	case exprtree.AddSpan:
 		span := new(big.Int).Mul(big.NewInt(n.Constant), unit)
-		return held(x.Add(x, span.Mul(span, big.NewInt(by))), n.Type)
+		return instantOf(x.Add(x, span.Mul(span, big.NewInt(by))), n.Type)
 	case exprtree.FloorSpan:
 		span := new(big.Int).Mul(big.NewInt(n.Constant), unit)
-		return held(x.Sub(x, new(big.Int).Mod(x, span)), n.Type)
+		return instantOf(x.Sub(x, new(big.Int).Mod(x, span)), n.Type)
 	case exprtree.FloorWeek:
 		date, within = date.AddDate(0, 0, -int(date.Weekday()+6)%7), new(big.Int)
 	case exprtree.FloorMonths:
@@ -46,14 +46,14 @@ func moved(n *exprtree.Node, operands []any) any {
 	}
 	result := new(big.Int).Mul(cycles, big.NewInt(cycle))
 	result.Add(result, big.NewInt(date.Unix()/86_400))
-	return held(result.Mul(result, day).Add(result, within), n.Type)
+	return instantOf(result.Mul(result, day).Add(result, within), n.Type)
 }
 
 // modulo is the remainder of a division that rounds down.
 func modulo(x, y int64) int64 { return (x%y + y) % y }
 
-// held returns a number of nanoseconds as a value of a type, or nil if it has none.
-func held(x *big.Int, t arrow.DataType) any {
+// instantOf returns a number of nanoseconds as a value of a type, or nil if it has none.
+func instantOf(x *big.Int, t arrow.DataType) any {
 	x.Div(x, nanoseconds(t))
 	if bits := exprtree.KindOf(t).Bits(); new(big.Int).Add(x, new(big.Int).Lsh(big.NewInt(1), uint(bits-1))).BitLen() > bits || x.Cmp(new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), uint(bits-1)))) < 0 {
 		return nil

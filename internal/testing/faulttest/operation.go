@@ -40,8 +40,8 @@ type trial struct {
 	Operation
 	manager *memory.Manager
 	run     Run
-	// held are the figures of the operands.
-	held figures
+	// operands are the figures of the operands.
+	operands figures
 	// lost means that staging memory may be given up: after a copy with an unknown end
 	// it is not reused.
 	lost bool
@@ -65,7 +65,7 @@ func newTrial(t testing.TB, m *memory.Manager, o Operation) *trial {
 	if x.run == nil {
 		t.Skipf("%s does nothing on %s", o.Name, m.Device())
 	}
-	x.held = figuresOf(m)
+	x.operands = figuresOf(m)
 	return x
 }
 
@@ -91,9 +91,9 @@ func (x *trial) requireNothing(t testing.TB) {
 	t.Helper()
 	now := figuresOf(x.manager)
 	if x.lost {
-		now.Staging = x.held.Staging
+		now.Staging = x.operands.Staging
 	}
-	require.Equal(t, x.held, now)
+	require.Equal(t, x.operands, now)
 }
 
 // requireFailure requires that an error names the operation and the cause, and that

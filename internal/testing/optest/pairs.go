@@ -131,7 +131,7 @@ func (x *testedPair) faults(t *testing.T, dev *device.Device) {
 	fault := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
 	mgr := devicetest.Manager(t, dev, memory.Options{Resource: fault})
 	in := x.inputs(t, mgr, false)
-	held := mgr.Stats().InUse
+	before := mgr.Stats().InUse
 	random := property.Random(t)
 	for nth := uint64(1); ; nth++ {
 		if testing.Short() && devicetest.Emulated(dev) && random.IntN(4) != 0 {
@@ -147,7 +147,7 @@ func (x *testedPair) faults(t *testing.T, dev *device.Device) {
 		}
 		require.ErrorIs(t, err, device.ErrOutOfMemory)
 		require.ErrorContains(t, err, x.Name)
-		require.Equal(t, held, mgr.Stats().InUse)
+		require.Equal(t, before, mgr.Stats().InUse)
 	}
 }
 

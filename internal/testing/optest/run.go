@@ -174,13 +174,13 @@ func (x *tested) allocationsFail(t *testing.T, dev *device.Device) {
 	require.NoError(t, result.Release())
 	requests := fault.Requests().Seen
 	require.Positive(t, requests)
-	held := mgr.Stats().InUse
+	before := mgr.Stats().InUse
 	for nth := range requests {
 		fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: nth + 1}})
 		_, err := x.Run(t.Context(), c, kernels.Options{})
 		require.ErrorIs(t, err, device.ErrOutOfMemory)
 		require.ErrorContains(t, err, x.Name)
-		require.Equal(t, held, mgr.Stats().InUse)
+		require.Equal(t, before, mgr.Stats().InUse)
 		fault.Arm(adaptor.FaultOptions{})
 		result, err := x.Run(t.Context(), c, kernels.Options{})
 		require.NoError(t, err)

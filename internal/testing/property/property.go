@@ -15,9 +15,9 @@ const Variable = "GPUFRAME_SEED"
 
 // setSeed sets rapid's flag from the environment unless the command line did.
 var setSeed = sync.OnceValue(func() error {
-	seed, given := os.Getenv(Variable), false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.seed" })
-	if seed == "" || given {
+	seed, set := os.Getenv(Variable), false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.seed" })
+	if seed == "" || set {
 		return nil
 	}
 	return flag.Set("rapid.seed", seed)

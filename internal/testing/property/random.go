@@ -29,15 +29,15 @@ const TurnVariable = "GPUFRAME_TURN"
 func Turn(t testing.TB) int {
 	t.Helper()
 	const period = 5040 // a multiple of each n up to 10
-	turn, given := CheckTurn(t)
-	if !given {
+	turn, ok := CheckTurn(t)
+	if !ok {
 		turn = seedOf(t)
 	}
 	return int(turn % period)
 }
 
 // CheckTurn returns the turn of the environment, if there is one.
-func CheckTurn(t testing.TB) (turn uint64, given bool) {
+func CheckTurn(t testing.TB) (turn uint64, ok bool) {
 	t.Helper()
 	text := os.Getenv(TurnVariable)
 	if text == "" {

@@ -51,11 +51,11 @@ func isKind(k Kind) func(Kind) bool { return func(other Kind) bool { return othe
 // literal draws a literal that takes the kind next to a column of it.
 func (d *drawer) literal(k Kind) expression {
 	value := drawValue(d.t, k)
-	given := value
+	typed := value
 	if i, ok := value.(int64); ok && k == Int32 {
-		given = int32(i)
+		typed = int32(i)
 	}
-	return expression{gpuframe.Lit(given), k, func(Row) any { return value }, literalSQL(k, value)}
+	return expression{gpuframe.Lit(typed), k, func(Row) any { return value }, literalSQL(k, value)}
 }
 
 // texts are the strings of the tables.

@@ -119,17 +119,17 @@ func (g *generator) pivot(s state) state {
 		}
 		pivoted.Rows = append(pivoted.Rows, row)
 	}
-	given := slices.Clone(values)
-	for i, value := range given {
+	typed := slices.Clone(values)
+	for i, value := range typed {
 		if n, ok := value.(int64); ok && on.kind == Int32 {
-			given[i] = int32(n)
+			typed[i] = int32(n)
 		}
 	}
 	aggregates := make([]string, len(values))
 	for i, value := range values {
 		aggregates[i] = a.sql(on.sql+" is not distinct from "+literalSQL(on.kind, value), "")
 	}
-	result := s.then(s.query.GroupBy(list...).Pivot(on.expr, given, a.expr), pivoted, "GroupBy(%v).Pivot(%v, %v, %v)", list, on, values, a.expr)
+	result := s.then(s.query.GroupBy(list...).Pivot(on.expr, typed, a.expr), pivoted, "GroupBy(%v).Pivot(%v, %v, %v)", list, on, values, a.expr)
 	result = g.groupedSQL(result, s, keys, false, aggregates)
 	// The columns have names that further verbs may make again.
 	for _, name := range names {

@@ -82,9 +82,9 @@ func (g *generator) crossTab(s state) state {
 	if name == "" || name == rows.expr.Name() {
 		return s
 	}
-	given := value
+	typed := value
 	if n, isInteger := value.(int64); isInteger && on.kind == Int32 {
-		given = int32(n)
+		typed = int32(n)
 	}
 	table := &Table{Columns: []Column{{Name: rows.expr.Name(), Kind: rows.kind}, {Name: name, Kind: Int64}}}
 	groups, _ := grouped(s.table.Rows, []expression{rows})
@@ -99,7 +99,7 @@ func (g *generator) crossTab(s state) state {
 	}
 	first := sortKey{expression: g.draw(table).at(0)}
 	table.Rows, table.Ordered = sorted(table.Rows, []sortKey{first}), true
-	next := s.then(s.query.CrossTab(rows.expr, on.expr, []any{given}), table, "CrossTab(%v, %v, %v)", rows, on, value)
+	next := s.then(s.query.CrossTab(rows.expr, on.expr, []any{typed}), table, "CrossTab(%v, %v, %v)", rows, on, value)
 	count := fmt.Sprintf("count(*) filter (where %s is not distinct from %s)", on.sql, literalSQL(on.kind, value))
 	next = g.groupedSQL(next, s, []expression{rows}, false, []string{count})
 	next = g.inSQL(next, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL([]sortKey{first}), rowOrder, next.sql)
