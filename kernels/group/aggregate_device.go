@@ -26,7 +26,7 @@ const (
 
 // argument returns a source as kernels take it.
 func (s source) argument() any {
-	return kernels.Struct(s.values, s.valid, uint64(s.bit), uint32(s.is), uint32(s.width))
+	return kernels.Struct(s.values, s.valid, uint64(s.bit), uint32(s.form), uint32(s.width))
 }
 
 func word(b bool) uint32 {
@@ -118,7 +118,7 @@ func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
 	for i, n := range f.words {
 		words |= uint32(n) << (4 * i)
 	}
-	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), argument}, states...)
+	fields := append([]any{uint32(f.finish), uint32(f.form), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), argument}, states...)
 	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), kernels.Struct(fields...))
 }
 

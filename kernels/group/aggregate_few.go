@@ -50,7 +50,7 @@ type fewRows struct {
 
 // aggregateFew aggregates few rows on a GPU. It reports false for queries that the kernel does not
 // support.
-func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (made *buffer.Buffer, ok bool, err error) {
+func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (table *buffer.Buffer, ok bool, err error) {
 	if !q.mayBeFew(ctx, p, options) {
 		return nil, false, nil
 	}
@@ -62,13 +62,13 @@ func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (m
 	if options.MaxGroups > 0 {
 		f.groups = int(min(options.MaxGroups, rows))
 	}
-	made, err = f.aggregate(ctx, q)
-	made, err = release.OnError(made, err, release.All(f.computed))
+	table, err = f.aggregate(ctx, q)
+	table, err = release.OnError(table, err, release.All(f.computed))
 	if err != nil || options.Order != ByKey {
-		return made, true, err
+		return table, true, err
 	}
-	made, err = sortedByKeys(&f.call, made, len(q.keys))
-	return made, true, err
+	table, err = sortedByKeys(&f.call, table, len(q.keys))
+	return table, true, err
 }
 
 // mayBeFew reports whether the kernel supports a query and its types, and no test asks for another
@@ -85,7 +85,7 @@ func (q Query) mayBeFew(ctx context.Context, p *plan, options *ByOptions) bool {
 		}
 	}
 	for _, in := range p.inputs {
-		if in.ranked >= 0 || in.of.ID() == arrow.DICTIONARY {
+		if in.ranked >= 0 || in.dataType.ID() == arrow.DICTIONARY {
 			return false
 		}
 	}
@@ -109,22 +109,22 @@ func isFewKey(t arrow.DataType) bool {
 	if err != nil || l.Kind != layout.Fixed && l.Kind != layout.Bits {
 		return false
 	}
-	is := formOf(l)
-	return is != fromNothing && is != fromDecimal
+	stored := formOf(l)
+	return stored != fromNothing && stored != fromDecimal
 }
 
 // load finds the columns of keys, inputs and the condition. Those that are not columns of the
 // table are computed by one launch.
 func (f *fewRows) load(ctx context.Context, q Query) error {
 	var expressions []expr.Expr
-	var places []**column.Column
+	var targets []**column.Column
 	find := func(e expr.Expr, to **column.Column) error {
 		if name, ok := plainColumn(e); ok {
 			var err error
 			*to, err = q.table.ColumnByName(name)
 			return err
 		}
-		expressions, places = append(expressions, e), append(places, to)
+		expressions, targets = append(expressions, e), append(targets, to)
 		return nil
 	}
 	f.keys, f.inputs = make([]*column.Column, len(q.keys)), make([]*column.Column, len(f.plan.inputs))
@@ -154,7 +154,7 @@ func (f *fewRows) load(ctx context.Context, q Query) error {
 	var err error
 	f.computed, err = expr.Evaluate(ctx, q.table, expressions, options)
 	for i, c := range f.computed {
-		*places[i] = c
+		*targets[i] = c
 	}
 	return err
 }
@@ -188,7 +188,7 @@ func (f *fewRows) results() []op.Result {
 	}
 	for i := range f.plan.outputs {
 		o := &f.plan.outputs[i]
-		list = append(list, op.Result{Type: o.of, Length: f.groups, Nullable: o.nullable})
+		list = append(list, op.Result{Type: o.dataType, Length: f.groups, Nullable: o.nullable})
 	}
 	return list
 }
@@ -206,11 +206,11 @@ func (f *fewRows) run() (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var made *buffer.Buffer
+	var table *buffer.Buffer
 	if err = f.launch(buffers); err == nil {
-		made, err = f.table(results, buffers)
+		table, err = f.table(results, buffers)
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(table, err, block.Release())
 }
 
 // table makes the result of its buffers.
@@ -242,11 +242,11 @@ func (f *fewRows) table(results []op.Result, buffers []memory.Slice[uint8]) (*bu
 		o := &f.plan.outputs[i-len(f.names)]
 		fields[i].Name, fields[i].Nullable = o.aggregate.Name(), o.nullable
 	}
-	var made *buffer.Buffer
+	var result *buffer.Buffer
 	if err == nil {
-		made, err = op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(f.groups), Shared: count})
+		result, err = op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(f.groups), Shared: count})
 	}
-	return release.OnError(made, err, release.All(columns), count.Release())
+	return release.OnError(result, err, release.All(columns), count.Release())
 }
 
 // fewWords are reused, because they are more than 2,000 bytes.
@@ -343,7 +343,7 @@ func (f *fewRows) parameters(w *kernels.Words, readers []reader, words, room, sl
 	pad(w, 12+6*mostFewKeys+readerWords*mostReaders)
 	for i := range f.plan.outputs {
 		o := &f.plan.outputs[i]
-		is, isSigned, least, err := f.plan.form(o)
+		stored, isSigned, least, err := f.plan.form(o)
 		if err != nil {
 			return err
 		}
@@ -353,7 +353,7 @@ func (f *fewRows) parameters(w *kernels.Words, readers []reader, words, room, sl
 			at |= offsets[state] << (8 * j)
 			length |= lengths[state] << (4 * j)
 		}
-		addHalves(w, uint32(o.finish), uint32(is), word(isSigned), word(least), word(o.counted), uint32(len(o.states)), length, 0)
+		addHalves(w, uint32(o.finish), uint32(stored), word(isSigned), word(least), word(o.counted), uint32(len(o.states)), length, 0)
 		w.Add(max(uint64(o.freedom), o.factor)) // a step has one of them
 		w.Add(at)
 		addSlice(w, buffers[2+2*(len(f.keys)+i)])
@@ -390,7 +390,7 @@ func (s *source) add(w *kernels.Words) {
 	addSlice(w, s.values)
 	addSlice(w, s.valid)
 	w.Add(uint64(s.bit))
-	addHalves(w, uint32(s.is), uint32(s.width))
+	addHalves(w, uint32(s.form), uint32(s.width))
 }
 
 // add adds struct Reader, without states. offset is the number of its first word in the states

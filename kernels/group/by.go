@@ -96,17 +96,17 @@ func (q Query) Where(condition expr.Expr) Query {
 //
 // # Waiting
 //
-// On a GPU with more than 65,536 rows and without MaxGroups, Aggregate waits for the range
-// of each integer key, to replace the hash table by a table of places or by partitions, and for the number of
-// groups, to allocate a result of that size. For many rows the pass that finds the range of a single key also
-// estimates how many different keys there are; it is one more pass and one more wait if the range is known and the
-// estimate is not. Columns remember both. It also waits for sums of floats of expressions, to know that none has to
-// be computed again. Otherwise Aggregate waits for neither, and the number
-// stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
-// Smallest), and the extremes of strings, decimals and nested values, wait when
-// order.Sort does. Those of many rows wait once, to learn whether the values have to be sorted:
-// Median and Quantile only without MaxGroups. On the host device Aggregate waits for pending work on the table until
-// ctx is done.
+// On a GPU with more than 65,536 rows and without MaxGroups, Aggregate waits for:
+//
+//   - the ranges of integer keys, which replace the hash table by places or partitions. Of many rows and a single key the
+//     same pass estimates the number of groups; if only the range is known, the estimate is one more pass and wait.
+//     Columns remember both.
+//   - the number of groups, to allocate a result of that size. Otherwise it stays on the device.
+//   - sums of floats of expressions, to compute those again that do not fit their windows.
+//
+// Aggregates that sort values (Median, Quantile, Largest, Smallest), and extremes of strings, decimals and nested values,
+// wait when order.Sort does. Of many rows they first wait once to learn whether a sort is needed, Median and Quantile only
+// without MaxGroups. On the host device Aggregate waits for pending work on the table until ctx is done.
 //
 // # Memory
 //
@@ -135,11 +135,11 @@ func (q Query) Aggregate(ctx context.Context, aggregates []Aggregate, options ..
 	if err != nil {
 		return nil, fmt.Errorf("group: aggregate: %w", err)
 	}
-	made, err := q.aggregate(ctx, aggregates, only)
+	table, err := q.aggregate(ctx, aggregates, only)
 	if err != nil {
 		return nil, fmt.Errorf("group: aggregate: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
@@ -150,9 +150,9 @@ func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options By
 	if divided(ctx, &options, nil) {
 		return q.aggregateDivided(ctx, aggregates, options)
 	}
-	made, err := q.aggregateWhole(ctx, p, aggregates, options)
+	table, err := q.aggregateWhole(ctx, p, aggregates, options)
 	if !divided(ctx, &options, err) {
-		return made, err
+		return table, err
 	}
 	return q.aggregateDivided(ctx, aggregates, options)
 }
@@ -160,12 +160,12 @@ func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options By
 // aggregateWhole computes the aggregates of all rows at once.
 func (q Query) aggregateWhole(ctx context.Context, p *plan, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
 	if options.Estimate == nil {
-		if made, ok, err := q.aggregateFew(ctx, p, &options); ok || err != nil {
-			return made, err
+		if table, ok, err := q.aggregateFew(ctx, p, &options); ok || err != nil {
+			return table, err
 		}
 	}
-	if made, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
-		return made, err
+	if table, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
+		return table, err
 	}
 	r, err := q.beginPlanned(ctx, p, aggregates, options)
 	if err != nil {
@@ -176,8 +176,8 @@ func (q Query) aggregateWhole(ctx context.Context, p *plan, aggregates []Aggrega
 
 // closing runs a step and closes the run.
 func closing(r *run, step func() (*buffer.Buffer, error)) (*buffer.Buffer, error) {
-	made, err := step()
-	return release.OnError(made, err, r.close())
+	table, err := step()
+	return release.OnError(table, err, r.close())
 }
 
 // check refuses options that are out of range.

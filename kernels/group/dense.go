@@ -167,8 +167,8 @@ func isConstant(k Key) bool {
 	if k.Values != nil || k.Column != "" {
 		return false
 	}
-	_, is := k.Expr.Literal()
-	return is
+	_, literal := k.Expr.Literal()
+	return literal
 }
 
 // oneGroup returns a grouping of all rows, or nil if not all keys are constants or a GPU has the
@@ -198,17 +198,17 @@ func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
 	g := &grouping{dense: d, rows: int(n), counted: counted}
 	var names []string
 	var columns []*column.Column
-	var made owned
+	var keys owned
 	for i := range d.keys {
 		c, err := r.keysOfPlaces(&d.keys[i], d.places)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, keys.release())
 		}
-		made.add(c)
+		keys.add(c)
 		names, columns = append(names, keyName(i)), append(columns, c)
 	}
 	g.keys, err = tableOf(names, columns, buffer.Rows{Count: int64(d.places)})
-	if g.keys, err = release.OnError(g.keys, err, made.release()); err != nil {
+	if g.keys, err = release.OnError(g.keys, err, keys.release()); err != nil {
 		return nil, err
 	}
 	g.owned.add(g.keys)
@@ -245,25 +245,25 @@ const presentName = "rows of the place"
 
 // present removes the places without rows from a table, and releases it.
 func (r *run) present(table *buffer.Buffer) (*buffer.Buffer, error) {
-	var made owned
-	made.add(table)
-	count, err := r.finish(&output{of: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})
+	var temporaries owned
+	temporaries.add(table)
+	count, err := r.finish(&output{dataType: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, temporaries.release())
 	}
-	made.add(count)
+	temporaries.add(count)
 	rows, err := tableOf([]string{presentName}, []*column.Column{count}, table.Rows())
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, temporaries.release())
 	}
-	made.add(rows)
+	temporaries.add(rows)
 	masks, err := expr.Evaluate(r.call.Context(), rows, []expr.Expr{expr.Col(presentName).Gt(expr.Lit(int64(0)))}, r.scratch())
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, temporaries.release())
 	}
-	made.add(masks[0])
+	temporaries.add(masks[0])
 	kept, err := selection.FilterMask(r.call.Context(), table, masks[0], r.resultOptions())
-	if kept, err = release.OnError(kept, err, made.release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
+	if kept, err = release.OnError(kept, err, temporaries.release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
 		return kept, err
 	}
 	bounded, err := shortenedTable(kept, r.options.MaxGroups)
@@ -277,19 +277,19 @@ func shortenedTable(table *buffer.Buffer, capacity int64) (*buffer.Buffer, error
 	if err != nil {
 		return nil, err
 	}
-	var made owned
-	made.add(count)
+	var parts owned
+	parts.add(count)
 	var columns []*column.Column
 	for i := range table.NumColumns() {
 		data := table.Column(i).Data()
 		data.Rows, data.Length = count, int(capacity)
 		c, err := column.New(data)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, parts.release())
 		}
-		made.add(c)
+		parts.add(c)
 		columns = append(columns, c)
 	}
 	bounded, err := buffer.New(table.Schema(), columns, buffer.Rows{Shared: count})
-	return release.OnError(bounded, err, made.release())
+	return release.OnError(bounded, err, parts.release())
 }

@@ -85,7 +85,7 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 	if q.numbered { // Transform has them for each row
 		result = 2 * b.outputs(b.rows)
 	}
-	scratch := b.inputs() + b.filtered() + b.found() + max(b.states(), b.partitioned())
+	scratch := b.inputs() + b.filtered() + b.tables() + max(b.states(), b.partitioned())
 	if q.numbered {
 		scratch += b.results(b.groups) + 16*b.rows
 	}
@@ -100,7 +100,7 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 
 // columnBytes is the memory of a number of rows of a type. Strings have those of a column at most, or
 // are refused without one.
-func (b *bound) columnBytes(t arrow.DataType, of *column.Column, rows uint64) uint64 {
+func (b *bound) columnBytes(t arrow.DataType, c *column.Column, rows uint64) uint64 {
 	l, err := layout.Of(t)
 	if err != nil {
 		b.failure = err
@@ -110,14 +110,14 @@ func (b *bound) columnBytes(t arrow.DataType, of *column.Column, rows uint64) ui
 	switch {
 	case l.Kind == layout.Bits:
 		return 2 * bytes
-	case l.Kind == layout.Binary && of != nil && of.Len() > 0:
-		return bytes + uint64(l.Width)*(rows+1) + of.Buffer(2).Bytes()
+	case l.Kind == layout.Binary && c != nil && c.Len() > 0:
+		return bytes + uint64(l.Width)*(rows+1) + c.Buffer(2).Bytes()
 	case l.Kind == layout.Struct:
 		for i := range l.Children() {
 			child, _ := l.Child(i)
 			var values *column.Column
-			if of != nil {
-				values = of.Child(i)
+			if c != nil {
+				values = c.Child(i)
 			}
 			bytes += b.columnBytes(child, values, rows)
 		}
@@ -131,7 +131,7 @@ func (b *bound) columnBytes(t arrow.DataType, of *column.Column, rows uint64) ui
 
 // read is the memory of a number of values of an expression, and whether a column of the table has them.
 func (b *bound) read(e expr.Expr, rows uint64) (bytes uint64, stored bool) {
-	if name, is := e.Column(); is {
+	if name, plain := e.Column(); plain {
 		if c, err := b.query.table.ColumnByName(name); err == nil {
 			return b.columnBytes(c.Type(), c, rows), true
 		}
@@ -170,7 +170,7 @@ func (b *bound) outputs(rows uint64) (bytes uint64) {
 			bytes += values
 			continue
 		}
-		bytes += b.columnBytes(o.of, nil, rows)
+		bytes += b.columnBytes(o.dataType, nil, rows)
 	}
 	return bytes
 }
@@ -179,9 +179,9 @@ func (b *bound) results(rows uint64) uint64 { return b.keys(rows) + b.outputs(ro
 
 // inputs is the memory of keys, values and conditions that are computed.
 func (b *bound) inputs() (bytes uint64) {
-	add := func(of uint64, stored bool) {
+	add := func(size uint64, stored bool) {
 		if !stored {
-			bytes += of
+			bytes += size
 		}
 	}
 	for _, k := range b.query.keys {
@@ -224,15 +224,15 @@ func (b *bound) filtered() (bytes uint64) {
 	return bytes + 32*b.rows + boundSmall // with the numbers of rows, and the mask
 }
 
-// found is the memory of the groups of all rows: a hash table for each key and for pairs of keys, or a
+// tables is the memory of the groups of all rows: a hash table for each key and for pairs of keys, or a
 // table of places, and the keys of the groups.
-func (b *bound) found() uint64 {
+func (b *bound) tables() uint64 {
 	count := uint64(0)
 	var flat func(t arrow.DataType)
 	flat = func(t arrow.DataType) {
 		count++
-		if of, is := t.(*arrow.StructType); is {
-			for _, field := range of.Fields() {
+		if structure, nested := t.(*arrow.StructType); nested {
+			for _, field := range structure.Fields() {
 				flat(field.Type)
 			}
 		}

@@ -20,8 +20,8 @@ func (f *folder) few(c *column.Column) (bool, error) {
 	if f.call.OnHost() || c.Len() == 0 || c.Len() > mostFewRows {
 		return false, nil
 	}
-	of, err := integerType(c.Type())
-	return of != nil, err
+	integer, err := integerType(c.Type())
+	return integer != nil, err
 }
 
 // numberFew finds the groups of a column of few integers. The caller releases them.

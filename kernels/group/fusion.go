@@ -37,8 +37,8 @@ const (
 // fusion is the launches that compute the values which they add up.
 type fusion struct {
 	launches []fusedLaunch
-	// of are the numbers of their accumulators.
-	of map[int]bool
+	// accumulators are the numbers of those that they add up.
+	accumulators map[int]bool
 	// terms are the extents of the terms of sums of integers, by the number of the accumulator.
 	terms map[int]extent
 	limit int
@@ -71,10 +71,10 @@ var valueKernels codegen.Cache[*valueKernel]
 // fuse plans launches that compute the deferred inputs of accumulators. It returns nil without such inputs, or if the
 // slots of the groups do not fit; then it makes columns of the inputs.
 func (r *run) fuse(list []accumulator) (*fusion, error) {
-	f := &fusion{of: map[int]bool{}, terms: map[int]extent{}}
+	f := &fusion{accumulators: map[int]bool{}, terms: map[int]extent{}}
 	f.reader = func(a accumulator) (reader, error) {
 		for _, number := range a.inputs() {
-			if _, is := r.deferred[number]; is {
+			if _, deferred := r.deferred[number]; deferred {
 				if err := r.compute([]int{number}); err != nil {
 					return reader{}, err
 				}
@@ -100,7 +100,7 @@ func (r *run) fuse(list []accumulator) (*fusion, error) {
 func (f *fusion) others(r *run, list []accumulator) (numbers []int) {
 	for i, a := range list {
 		for _, number := range a.inputs() {
-			if _, is := r.deferred[number]; is && !f.of[i] && !slices.Contains(numbers, number) {
+			if _, deferred := r.deferred[number]; deferred && !f.accumulators[i] && !slices.Contains(numbers, number) {
 				numbers = append(numbers, number)
 			}
 		}
@@ -155,15 +155,15 @@ func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 		for j, i := range l.accumulators {
 			l.accumulators[j] = numbers[i]
 		}
-		made, expressions, err := r.planLaunch(f, l, list)
+		launch, expressions, err := r.planLaunch(f, l, list)
 		if err != nil {
 			return false, err
 		}
-		made.code.keys = keys
-		if ok, err = r.bindFused(f, &made, keyed, expressions); !ok || err != nil {
+		launch.code.keys = keys
+		if ok, err = r.bindFused(f, &launch, keyed, expressions); !ok || err != nil {
 			return false, err
 		}
-		f.launches = append(f.launches, made)
+		f.launches = append(f.launches, launch)
 	}
 	return true, nil
 }
@@ -171,8 +171,8 @@ func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 // readsDeferred reports whether an input of an accumulator has no column yet.
 func (r *run) readsDeferred(a accumulator) bool {
 	return slices.ContainsFunc(a.inputs(), func(number int) bool {
-		_, is := r.deferred[number]
-		return is
+		_, deferred := r.deferred[number]
+		return deferred
 	})
 }
 
@@ -180,15 +180,15 @@ func (r *run) readsDeferred(a accumulator) bool {
 // is read by the other kernels.
 func (p *plan) readsNumbers(a accumulator) bool {
 	return !slices.ContainsFunc(a.inputs(), func(number int) bool {
-		is, err := formOfType(p.inputs[number].of)
-		return err != nil || is == fromNothing
+		stored, err := formOfType(p.inputs[number].dataType)
+		return err != nil || stored == fromNothing
 	})
 }
 
 // planLaunch returns a launch and the expressions that it computes, with the accumulators of a list by their
 // numbers.
-func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (made fusedLaunch, expressions []expr.Expr, err error) {
-	made = fusedLaunch{tileLaunch: l, code: valueCode{dense: r.groups.dense != nil}}
+func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (launch fusedLaunch, expressions []expr.Expr, err error) {
+	launch = fusedLaunch{tileLaunch: l, code: valueCode{dense: r.groups.dense != nil}}
 	expressions = r.keyExpressions()
 	outputs := map[int]int{-1: -1}
 	output := func(number int) int {
@@ -201,7 +201,7 @@ func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (made fuse
 	words, extremes := 0, 0
 	for _, number := range l.accumulators {
 		a, terms := list[number], f.terms[number]
-		f.of[number] = true
+		f.accumulators[number] = true
 		n, wide, _ := a.tileWords(r.groups.kept, terms.words(r.rowsOfBlock()))
 		reader := valueReader{kind: a.kind, least: a.least, marks: a.marks, signed: terms.isSigned, words: n, word: words,
 			value: output(a.value), other: output(a.other), onlyFor: output(a.where)}
@@ -209,14 +209,14 @@ func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (made fuse
 			reader.word = extremes
 		}
 		if a.value >= 0 {
-			if reader.is, err = formOfType(r.plan.inputs[a.value].of); err != nil {
-				return made, nil, err
+			if reader.form, err = formOfType(r.plan.inputs[a.value].dataType); err != nil {
+				return launch, nil, err
 			}
 		}
 		words, extremes = words+n, extremes+wide
-		made.code.readers = append(made.code.readers, reader)
+		launch.code.readers = append(launch.code.readers, reader)
 	}
-	return made, expressions, nil
+	return launch, expressions, nil
 }
 
 // rowsOfBlock returns the most rows that a block adds up.
@@ -242,14 +242,14 @@ func (r *run) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err er
 		if k.constant {
 			continue
 		}
-		if k.is.bytes() == 0 || k.is.isFloat() || k.column.Dictionary() != nil {
+		if k.form.bytes() == 0 || k.form.isFloat() || k.column.Dictionary() != nil {
 			return nil, nil, nil
 		}
 		if keyed, err = keyed.AppendColumn(arrow.Field{Name: fusedKeyName(i), Type: k.column.Type(), Nullable: true}, k.column); err != nil {
 			return nil, nil, err
 		}
 		f.owned.add(keyed)
-		forms = append(forms, k.is)
+		forms = append(forms, k.form)
 	}
 	return keyed, forms, nil
 }
@@ -280,8 +280,8 @@ func (r *run) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, express
 		return false, nil
 	}
 	inputs := make([]*column.Column, len(program.Inputs))
-	for i, place := range program.Inputs {
-		inputs[i] = keyed.Column(place)
+	for i, number := range program.Inputs {
+		inputs[i] = keyed.Column(number)
 	}
 	resolved, columns, releaseMade, err := codegen.Resolve(r.call, program, inputs, r.groups.rows)
 	if err != nil {
@@ -330,7 +330,7 @@ func (f *fusion) add(call *op.Call, g *grouping, readers []reader) (others []rea
 		}
 	}
 	for i := range readers {
-		if !f.of[i] {
+		if !f.accumulators[i] {
 			others = append(others, readers[i])
 		}
 	}
@@ -360,7 +360,7 @@ func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers [
 	if err != nil || w == nil {
 		return err
 	}
-	overflowed, err := w.settle(call, g)
+	overflowed, err := w.foldWindows(call, g)
 	if err != nil {
 		return err
 	}
@@ -372,12 +372,12 @@ func (f *fusion) addAgain(call *op.Call, g *grouping, l *fusedLaunch, readers []
 	var again []reader
 	for _, i := range overflowed {
 		number := l.accumulators[i]
-		made, err := f.reader(readers[number].accumulator)
+		r, err := f.reader(readers[number].accumulator)
 		if err != nil {
 			return err
 		}
-		made.states, made.stride = readers[number].states, readers[number].stride
-		again = append(again, made)
+		r.states, r.stride = readers[number].states, readers[number].stride
+		again = append(again, r)
 	}
 	for stage := range uint32(2) {
 		if len(again) == 0 {
@@ -391,4 +391,4 @@ func (f *fusion) addAgain(call *op.Call, g *grouping, l *fusedLaunch, readers []
 }
 
 // has reports whether the launches add to an accumulator.
-func (f *fusion) has(number int) bool { return f != nil && f.of[number] }
+func (f *fusion) has(number int) bool { return f != nil && f.accumulators[number] }

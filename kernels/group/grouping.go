@@ -100,12 +100,12 @@ func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions,
 	for i := range columns {
 		columns[i] = rows.Column(i)
 	}
-	found, err := f.groups(columns)
+	groups, err := f.groups(columns)
 	if err != nil {
 		return nil, errors.Join(err, f.owned.release())
 	}
-	g := &grouping{numbers: found.Numbers(), owned: owned{found}}
-	err = errors.Join(f.owned.release(), g.gather(call, found, rows, keys, options, shares))
+	g := &grouping{numbers: groups.Numbers(), owned: owned{groups}}
+	err = errors.Join(f.owned.release(), g.gather(call, groups, rows, keys, options, shares))
 	if err != nil {
 		return nil, errors.Join(err, g.Release())
 	}
@@ -113,7 +113,7 @@ func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions,
 }
 
 // gather makes the table of the groups' keys.
-func (g *grouping) gather(call *op.Call, found numbered, rows *buffer.Buffer, keys int, options ByOptions, shares bool) error {
+func (g *grouping) gather(call *op.Call, groups numbered, rows *buffer.Buffer, keys int, options ByOptions, shares bool) error {
 	n, counted, err := rows.Extent(call.Context())
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (g *grouping) gather(call *op.Call, found numbered, rows *buffer.Buffer, ke
 	for i := range names {
 		names[i] = keyName(i)
 	}
-	firsts, err := found.List()
+	firsts, err := groups.List()
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func shortened(list *column.Column, capacity int64) (*column.Column, error) {
 	}
 	data := list.Data()
 	data.Rows, data.Length = count, int(capacity)
-	made, err := column.New(data)
-	return release.OnError(made, err, count.Release())
+	bounded, err := column.New(data)
+	return release.OnError(bounded, err, count.Release())
 }
 
 // folder finds the groups of several columns. If the host may wait for ranges it packs the columns into one
@@ -228,11 +228,11 @@ func (f *folder) groups(columns []*column.Column) (numbered, error) {
 			continue
 		}
 		if all.column != nil && (all.bound == 0 || next.bound == 0 || all.bound > math.MaxUint64/next.bound) {
-			found, err := f.find(all.column)
+			pairs, err := f.find(all.column)
 			if err != nil {
 				return nil, err
 			}
-			if all, err = f.numbersOf(found); err != nil {
+			if all, err = f.numbersOf(pairs); err != nil {
 				return nil, err
 			}
 		}
@@ -274,12 +274,12 @@ func (f *folder) flatten(columns []*column.Column) (flat []*column.Column, err e
 			continue
 		}
 		// The fields of a null have any values, but it is one key.
-		found, err := f.groups(fields)
+		groups, err := f.groups(fields)
 		if err != nil {
 			return nil, err
 		}
-		f.owned.add(found)
-		numbers := rowNumbers{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
+		f.owned.add(groups)
+		numbers := rowNumbers{source: source{values: groups.Numbers().AsBytes(), form: fromUnsigned32}}
 		whole, err := f.pair(c, numbers, numbers, c)
 		if err != nil {
 			return nil, err
@@ -322,11 +322,11 @@ func (f *folder) word(c *column.Column) (rowNumbers, error) {
 		}
 		return w, err
 	}
-	found, err := f.find(c)
+	groups, err := f.find(c)
 	if err != nil {
 		return rowNumbers{}, err
 	}
-	return f.numbersOf(found)
+	return f.numbersOf(groups)
 }
 
 // measure finds the range of integers on the host.
@@ -341,9 +341,9 @@ func (w *rowNumbers) measure(ctx context.Context, c *column.Column) error {
 	}
 	least, greatest, block := int64(math.MaxInt64), int64(math.MinInt64), [blockRows]uint64{}
 	for begin := 0; begin < n; begin += blockRows {
-		some := block[:min(blockRows, n-begin)]
-		values.integers(some, begin)
-		for _, x := range some {
+		chunk := block[:min(blockRows, n-begin)]
+		values.integers(chunk, begin)
+		for _, x := range chunk {
 			least, greatest = min(least, int64(x)), max(greatest, int64(x))
 		}
 	}
@@ -352,56 +352,56 @@ func (w *rowNumbers) measure(ctx context.Context, c *column.Column) error {
 }
 
 // numbersOf returns the numbers of groups, which it owns from then on.
-func (f *folder) numbersOf(found numbered) (rowNumbers, error) {
-	f.owned.add(found)
-	w := rowNumbers{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
-	if !f.call.OnHost() && !f.places(found.Numbers().Len()) {
+func (f *folder) numbersOf(groups numbered) (rowNumbers, error) {
+	f.owned.add(groups)
+	w := rowNumbers{source: source{values: groups.Numbers().AsBytes(), form: fromUnsigned32}}
+	if !f.call.OnHost() && !f.places(groups.Numbers().Len()) {
 		return w, nil
 	}
-	list, err := found.List()
+	list, err := groups.List()
 	if err != nil {
 		return w, err
 	}
-	groups, err := list.NumRows(f.call.Context())
-	w.bound = uint64(groups)
+	count, err := list.NumRows(f.call.Context())
+	w.bound = uint64(count)
 	return w, errors.Join(err, list.Release())
 }
 
 // pair returns two numbers of each row as one, or all bits set for rows that are null in
 // nullable, if it is not nil. The column has the rows of a model.
-func (f *folder) pair(model *column.Column, high, low rowNumbers, nullable *column.Column) (made rowNumbers, err error) {
+func (f *folder) pair(model *column.Column, high, low rowNumbers, nullable *column.Column) (pairs rowNumbers, err error) {
 	rows, counted, err := model.Extent(f.call.Context())
 	if err != nil {
-		return made, err
+		return pairs, err
 	}
 	factor := uint64(1 << 32)
 	if nullable == nil && high.bound > 0 && low.bound > 0 && high.bound <= math.MaxUint64/low.bound {
-		factor, made.bound = low.bound, high.bound*low.bound
+		factor, pairs.bound = low.bound, high.bound*low.bound
 	}
 	var mask source
 	if nullable != nil {
 		if mask.valid, mask.bit, err = nullable.Validity(); err != nil {
-			return made, err
+			return pairs, err
 		}
 	}
 	result := op.Result{Type: arrow.PrimitiveTypes.Uint64, Length: model.Len()}
 	if counted.Len() > 0 {
 		result.RowCount = model.RowCount()
 	}
-	made.column, err = newColumn(f.call, result, func(out op.Buffers) error {
+	pairs.column, err = newColumn(f.call, result, func(out op.Buffers) error {
 		if f.call.OnHost() {
 			return pairOnHost(f.call.Context(), out, high, low, mask, factor, rows)
 		}
 		return pairOnDevice(f.call, out, high.source, low.source, mask, factor, counted, rows)
 	})
 	if err != nil {
-		return made, err
+		return pairs, err
 	}
-	f.owned.add(made.column)
+	f.owned.add(pairs.column)
 	if model.Len() > 0 {
-		made.source, err = sourceOf(f.call, made.column)
+		pairs.source, err = sourceOf(f.call, pairs.column)
 	}
-	return made, err
+	return pairs, err
 }
 
 // newColumn is op.Call.NewColumn, also for results without rows.
@@ -428,14 +428,14 @@ func pairOnHost(ctx context.Context, out op.Buffers, high, low rowNumbers, mask 
 	return parallel.Run(ctx, rows, parallel.Parts(rows), func(_, from, end int) {
 		var block [blockRows]uint64
 		for begin := from; begin < end; begin += blockRows {
-			some := pairs[begin:min(begin+blockRows, end)]
-			x := block[:len(some)]
+			chunk := pairs[begin:min(begin+blockRows, end)]
+			x := block[:len(chunk)]
 			a.integers(x, begin)
-			b.integers(some, begin)
-			for i := range some {
-				some[i] = (x[i]-high.least)*factor + (some[i]-low.least)&(1<<32-1)
+			b.integers(chunk, begin)
+			for i := range chunk {
+				chunk[i] = (x[i]-high.least)*factor + (chunk[i]-low.least)&(1<<32-1)
 				if !m.isValid(begin + i) {
-					some[i] = 1<<64 - 1
+					chunk[i] = 1<<64 - 1
 				}
 			}
 		}

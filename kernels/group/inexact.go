@@ -23,8 +23,8 @@ func (r *run) checkExact() error {
 	if r.call.OnHost() {
 		inexact = r.isInexactOnHost
 	}
-	is, err := inexact(floats)
-	if err == nil && is {
+	dropped, err := inexact(floats)
+	if err == nil && dropped {
 		err = ErrInexact
 	}
 	return err
@@ -47,7 +47,7 @@ func (r *run) isInexact(floats []int) (bool, error) {
 	err = slices[0].Fill(r.call.Stream, 0)
 	for _, i := range floats {
 		if err == nil {
-			err = launchRows(&r.call, "inexact", "find_inexact", r.states.capacity, slices[0], r.states.of[i], uint64(r.stateStride(i)), r.groups.keys.DeviceRows(), int64(r.states.capacity))
+			err = launchRows(&r.call, "inexact", "find_inexact", r.states.capacity, slices[0], r.states.lists[i], uint64(r.stateStride(i)), r.groups.keys.DeviceRows(), int64(r.states.capacity))
 		}
 	}
 	var words memory.Slice[uint32]
@@ -66,7 +66,7 @@ func (r *run) isInexactOnHost(floats []int) (bool, error) {
 		groups = int(n)
 	}
 	for _, i := range floats {
-		bytes, err := r.states.of[i].Host()
+		bytes, err := r.states.lists[i].Host()
 		if err != nil {
 			return false, err
 		}

@@ -46,7 +46,7 @@ func (m *members) join() (*column.Column, error) {
 	}
 	r := m.run
 	data := column.Data{
-		Type: m.o.of, Length: counts.Len(), Rows: r.groups.keys.RowCount(), NullCount: column.UnknownNullCount, Manager: r.call.Manager,
+		Type: m.o.dataType, Length: counts.Len(), Rows: r.groups.keys.RowCount(), NullCount: column.UnknownNullCount, Manager: r.call.Manager,
 		Buffers: []column.Bytes{valid.Buffer(1), offsets.Buffer(1), texts.Buffer(2)},
 	}
 	return column.New(data)
@@ -112,10 +112,10 @@ func (m *members) nonzero(counts *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col(count).Gt(expr.Lit(int64(0)))}, m.run.resultOptions())
+	masks, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col(count).Gt(expr.Lit(int64(0)))}, m.run.resultOptions())
 	if err = errors.Join(err, table.Release()); err != nil {
 		return nil, err
 	}
-	m.owned.add(made[0])
-	return made[0], nil
+	m.owned.add(masks[0])
+	return masks[0], nil
 }

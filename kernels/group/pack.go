@@ -40,11 +40,11 @@ func (f *folder) pack(flat []*column.Column) (numbered, error) {
 	}
 	for {
 		p := packing(digits)
-		found, err := f.findPacked(flat[0], p)
+		groups, err := f.findPacked(flat[0], p)
 		if err != nil || len(p.digits) == len(digits) {
-			return found, err
+			return groups, err
 		}
-		numbers, err := f.numbersOf(found)
+		numbers, err := f.numbersOf(groups)
 		if err != nil {
 			return nil, err
 		}
@@ -56,11 +56,11 @@ func (f *folder) pack(flat []*column.Column) (numbered, error) {
 func (f *folder) digits(flat []*column.Column) ([]digit, error) {
 	var integers []*column.Column
 	for _, c := range flat {
-		of, err := integerType(c.Type())
+		integer, err := integerType(c.Type())
 		if err != nil {
 			return nil, err
 		}
-		if of != nil {
+		if integer != nil {
 			integers = append(integers, c)
 		}
 	}
@@ -81,11 +81,11 @@ func (f *folder) digits(flat []*column.Column) ([]digit, error) {
 				continue
 			}
 		}
-		found, err := f.find(c)
+		groups, err := f.find(c)
 		if err != nil {
 			return nil, err
 		}
-		numbers, err := f.numbersOf(found)
+		numbers, err := f.numbersOf(groups)
 		if err != nil {
 			return nil, err
 		}

@@ -36,17 +36,17 @@ func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...B
 	if err != nil {
 		return nil, fmt.Errorf("group: partial: %w", err)
 	}
-	made, err := q.partial(ctx, aggregates, only)
+	table, err := q.partial(ctx, aggregates, only)
 	if err != nil {
 		return nil, fmt.Errorf("group: partial: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
 	q.parts = true
-	if made, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
-		return made, err
+	if table, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
+		return table, err
 	}
 	r, err := q.begin(ctx, aggregates, options)
 	if err != nil {
@@ -59,7 +59,7 @@ func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOp
 // of input value of an output, or the numbers of the rows that an output has found.
 type stateColumn struct {
 	accumulator, output, value int
-	of                         arrow.DataType
+	dataType                   arrow.DataType
 	rows                       bool
 }
 
@@ -73,26 +73,26 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 	}
 	for i, a := range p.accumulators {
 		if used[i] {
-			columns = append(columns, stateColumn{accumulator: i, output: -1, value: -1, of: &arrow.FixedSizeBinaryType{ByteWidth: 8 * a.words()}})
+			columns = append(columns, stateColumn{accumulator: i, output: -1, value: -1, dataType: &arrow.FixedSizeBinaryType{ByteWidth: 8 * a.words()}})
 		}
 	}
 	for i, o := range p.outputs {
 		switch {
 		case o.findsRow():
-			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: p.inputs[o.value].of},
-				stateColumn{accumulator: -1, output: i, value: -1, of: o.of, rows: true})
+			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, dataType: p.inputs[o.value].dataType},
+				stateColumn{accumulator: -1, output: i, value: -1, dataType: o.dataType, rows: true})
 		case o.method == byRow:
 			if o.numbersRows() {
-				columns = append(columns, stateColumn{accumulator: -1, output: i, value: -1, of: arrow.PrimitiveTypes.Int64, rows: true})
+				columns = append(columns, stateColumn{accumulator: -1, output: i, value: -1, dataType: arrow.PrimitiveTypes.Int64, rows: true})
 			}
-			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: o.of})
+			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, dataType: o.dataType})
 		case o.method == bySegment:
 			for _, value := range append([]int{o.value}, o.others...) {
-				of := p.inputs[value].of
+				t := p.inputs[value].dataType
 				if !o.collected {
-					of = arrow.ListOf(of)
+					t = arrow.ListOf(t)
 				}
-				columns = append(columns, stateColumn{accumulator: -1, output: i, value: value, of: of})
+				columns = append(columns, stateColumn{accumulator: -1, output: i, value: value, dataType: t})
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		}
 	}
 	if r.partitions != nil {
-		table, err := r.ofPartitions()
+		table, err := r.aggregatePartitions()
 		if !errors.Is(err, memory.ErrBudget) {
 			return table, err
 		}
@@ -132,18 +132,18 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: r.names[i], Type: f.Type, Nullable: true})
 		columns = append(columns, keys.Column(i))
 	}
-	var made owned
+	var temporaries owned
 	for i, s := range list {
 		c, err := r.stateColumn(s)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, temporaries.release())
 		}
-		made.add(c)
-		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.of, Nullable: s.accumulator < 0})
+		temporaries.add(c)
+		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.dataType, Nullable: s.accumulator < 0})
 		columns = append(columns, c)
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	if table, err = release.OnError(table, err, made.release()); err != nil || r.presence < 0 {
+	if table, err = release.OnError(table, err, temporaries.release()); err != nil || r.presence < 0 {
 		return table, err
 	}
 	return r.present(table)
@@ -155,13 +155,13 @@ func stateName(i int) string { return fmt.Sprintf("state %d", i) }
 func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
 	if s.accumulator >= 0 {
 		return column.New(column.Data{
-			Type: s.of, Length: r.states.capacity, Rows: r.groups.keys.RowCount(),
-			Buffers: []column.Bytes{{}, r.states.of[s.accumulator]}, Manager: r.call.Manager,
+			Type: s.dataType, Length: r.states.capacity, Rows: r.groups.keys.RowCount(),
+			Buffers: []column.Bytes{{}, r.states.lists[s.accumulator]}, Manager: r.call.Manager,
 		})
 	}
 	o := r.plan.outputs[s.output]
 	if s.rows {
-		o.of = s.of
+		o.dataType = s.dataType
 		return r.rowNumbers(&o)
 	}
 	if o.method == byRow || o.findsRow() {
@@ -177,10 +177,10 @@ func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
 // collected returns the values of an input that an output reads, as a list for each group.
 func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
 	own := *o
-	own.of = s.of
+	own.dataType = s.dataType
 	m := &members{run: r, o: &own}
 	err := m.find()
-	var made *column.Column
+	var lists *column.Column
 	if err == nil {
 		number := 1
 		for i, value := range o.others {
@@ -188,9 +188,9 @@ func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
 				number = 2 + i
 			}
 		}
-		made, err = m.collectColumn(number)
+		lists, err = m.collectColumn(number)
 	}
-	return release.OnError(made, err, m.owned.release())
+	return release.OnError(lists, err, m.owned.release())
 }
 
 // Merge combines tables of [Query.Partial], made with the same keys and aggregates, and
@@ -210,11 +210,11 @@ func Merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
-	made, err := merge(ctx, schema, partials, aggregates, only, (*run).result)
+	table, err := merge(ctx, schema, partials, aggregates, only, (*run).result)
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 // Combine combines tables of [Query.Partial] like [Merge], and returns such a table again: of
@@ -225,16 +225,16 @@ func Combine(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffe
 	if err != nil {
 		return nil, fmt.Errorf("group: combine: %w", err)
 	}
-	made, err := merge(ctx, schema, partials, aggregates, only, (*run).partial)
+	states, err := merge(ctx, schema, partials, aggregates, only, (*run).partial)
 	if err != nil {
 		return nil, fmt.Errorf("group: combine: %w", err)
 	}
-	return made, nil
+	return states, nil
 }
 
 // merge combines partial results and makes a table of the groups.
 func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ByOptions,
-	made func(*run) (*buffer.Buffer, error),
+	step func(*run) (*buffer.Buffer, error),
 ) (*buffer.Buffer, error) {
 	if len(partials) == 0 {
 		return nil, fmt.Errorf("no table is given, expected one or more: %w", device.ErrInvalidValue)
@@ -271,14 +271,14 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 		return nil, err
 	}
 	for i := range list { // states that are long texts have wider offsets
-		list[i].of = all.Column(all.NumColumns() - len(list) + i).Type()
+		list[i].dataType = all.Column(all.NumColumns() - len(list) + i).Type()
 	}
 	r := &run{options: options, plan: p.merging(list), presence: -1, merges: true, ranks: map[int]*column.Column{}}
 	r.owned.add(all)
 	if err := r.prepareMerge(ctx, all, list); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	return closing(r, func() (*buffer.Buffer, error) { return made(r) })
+	return closing(r, func() (*buffer.Buffer, error) { return step(r) })
 }
 
 // checkPartial refuses tables without the columns of a partial result.
@@ -288,8 +288,8 @@ func checkPartial(table *buffer.Buffer, list []stateColumn) error {
 		return fmt.Errorf("it has %d columns, expected one or more keys and %d columns of states: %w", table.NumColumns(), len(list), buffer.ErrSchema)
 	}
 	for i, s := range list {
-		if f := table.Schema().Field(keys + i); !layout.EqualButOffsets(f.Type, s.of) {
-			return fmt.Errorf("column %q has the type %v, expected the states of type %v that Partial makes for these aggregates: %w", f.Name, f.Type, s.of, buffer.ErrSchema)
+		if f := table.Schema().Field(keys + i); !layout.EqualButOffsets(f.Type, s.dataType) {
+			return fmt.Errorf("column %q has the type %v, expected the states of type %v that Partial makes for these aggregates: %w", f.Name, f.Type, s.dataType, buffer.ErrSchema)
 		}
 	}
 	return nil
@@ -298,13 +298,13 @@ func checkPartial(table *buffer.Buffer, list []stateColumn) error {
 // merging returns the plan that merges states. Its inputs are the columns of states.
 func (p *plan) merging(list []stateColumn) *plan {
 	m := &plan{outputs: make([]output, len(p.outputs))}
-	placed := make([]int, len(p.accumulators))
+	renumbered := make([]int, len(p.accumulators))
 	for i, s := range list {
-		m.inputs = append(m.inputs, input{of: s.of, ranked: -1})
+		m.inputs = append(m.inputs, input{dataType: s.dataType, ranked: -1})
 		if s.accumulator >= 0 {
 			a := p.accumulators[s.accumulator]
 			a.value, a.other, a.where, a.merges = i, -1, -1, true
-			placed[s.accumulator] = len(m.accumulators)
+			renumbered[s.accumulator] = len(m.accumulators)
 			m.accumulators = append(m.accumulators, a)
 		}
 	}
@@ -315,7 +315,7 @@ func (p *plan) merging(list []stateColumn) *plan {
 		if o.method == byState && !o.findsRow() {
 			o.value, o.states = -1, nil
 			for _, state := range p.outputs[i].states {
-				o.states = append(o.states, placed[state])
+				o.states = append(o.states, renumbered[state])
 			}
 		}
 	}
@@ -426,7 +426,7 @@ func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Co
 		return nil, err
 	}
 	g := r.groups
-	made, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: elements}, func(out op.Buffers) error {
+	groups, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: elements}, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return numbersOfListsOnDevice(&r.call, out, offsets, g, elements)
 		}
@@ -436,21 +436,21 @@ func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Co
 		if err := errors.Join(err, endsErr, numbersErr); err != nil {
 			return err
 		}
-		of := op.Elements[uint32](to.Values)
-		for i := range of {
-			of[i] = noGroup
+		groupNumbers := op.Elements[uint32](to.Values)
+		for i := range groupNumbers {
+			groupNumbers[i] = noGroup
 		}
 		for list := range g.rows {
-			for i := max(ends[list], 0); i < min(ends[list+1], int32(len(of))); i++ {
-				of[i] = numbers[list]
+			for i := max(ends[list], 0); i < min(ends[list+1], int32(len(groupNumbers))); i++ {
+				groupNumbers[i] = numbers[list]
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		m.owned.add(made)
+		m.owned.add(groups)
 	}
-	return made, err
+	return groups, err
 }
 
 // offsetsOf returns the offsets of lists in 32 bits.

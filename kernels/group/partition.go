@@ -69,9 +69,9 @@ type partitionTerm struct {
 	accumulator
 	word     int
 	required uint32
-	// carried is the number of the column with its values, and is their form there.
+	// carried is the number of the column with its values, and form their form there.
 	carried int
-	is      form
+	form    form
 	// high is the number of the column with the high words of decimals.
 	high int
 }
@@ -80,7 +80,7 @@ type partitionTerm struct {
 type partitionOutput struct {
 	*output
 	word, counted    int
-	is               form
+	form             form
 	width            int
 	isSigned, least  bool
 	nullable         bool
@@ -181,7 +181,7 @@ func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
 	if inPlace, err := r.inPlace(uint64(g.capacity()), nil); inPlace || err != nil {
 		return nil, err
 	}
-	key := denseKey{source: source{values: g.numbers.AsBytes(), is: fromUnsigned32, width: 4}, span: span{0, uint64(g.capacity())}, factor: 1}
+	key := denseKey{source: source{values: g.numbers.AsBytes(), form: fromUnsigned32, width: 4}, span: span{0, uint64(g.capacity())}, factor: 1}
 	return r.planPartitions(&denseKeys{keys: []denseKey{key}, places: key.span.places})
 }
 
@@ -248,12 +248,12 @@ func (p *partitionPlan) stateOutputs(r *run) (ok bool, err error) {
 			return false, nil
 		}
 		a := r.plan.accumulators[s.accumulator]
-		o := partitionOutput{output: &output{of: s.of, finish: finishState}, counted: noWord, is: form(a.kind), width: 8 * a.words()}
+		o := partitionOutput{output: &output{dataType: s.dataType, finish: finishState}, counted: noWord, form: form(a.kind), width: 8 * a.words()}
 		if o.word, ok, err = p.term(r, a); err != nil || !ok {
 			return false, err
 		}
 		for _, t := range p.terms {
-			o.isSigned = o.isSigned || t.word == o.word && a.kind == sumIntegers && t.is.isSigned()
+			o.isSigned = o.isSigned || t.word == o.word && a.kind == sumIntegers && t.form.isSigned()
 		}
 		p.outputs = append(p.outputs, o)
 	}
@@ -281,14 +281,14 @@ func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	made := partitionOutput{output: o, counted: noWord, is: f.is, isSigned: f.isSigned, least: f.least}
-	if made.width = f.is.bytes(); f.is == fromDecimal {
-		made.width = 16
+	planned := partitionOutput{output: o, counted: noWord, form: f.form, isSigned: f.isSigned, least: f.least}
+	if planned.width = f.form.bytes(); f.form == fromDecimal {
+		planned.width = 16
 	}
-	if made.width == 0 || f.is == fromFloat16 {
+	if planned.width == 0 || f.form == fromFloat16 {
 		return false, nil
 	}
-	if made.word, ok, err = p.term(r, r.plan.accumulators[o.states[0]]); !ok || err != nil {
+	if planned.word, ok, err = p.term(r, r.plan.accumulators[o.states[0]]); !ok || err != nil {
 		return false, err
 	}
 	if o.counted {
@@ -299,14 +299,14 @@ func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
 		}
 		// A group has rows, so a count of all of them is used for means only.
 		if required != 0 || o.finish == finishMean || o.finish == finishMeanFloat || o.finish == finishMeanDecimal {
-			if made.counted, ok, err = p.term(r, counts); !ok || err != nil {
+			if planned.counted, ok, err = p.term(r, counts); !ok || err != nil {
 				return false, err
 			}
 		}
-		made.nullable = required != 0
+		planned.nullable = required != 0
 	}
-	made.nullable = made.nullable || o.finish == finishInteger || o.finish == finishDecimal || o.finish == finishMeanDecimal
-	p.outputs = append(p.outputs, made)
+	planned.nullable = planned.nullable || o.finish == finishInteger || o.finish == finishDecimal || o.finish == finishMeanDecimal
+	p.outputs = append(p.outputs, planned)
 	return true, nil
 }
 
@@ -345,9 +345,9 @@ func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err erro
 		if t.carried, t.high, err = p.carryDecimal(r, a.value); err != nil {
 			return 0, false, err
 		}
-		t.is = fromUnsigned64
+		t.form = fromUnsigned64
 	default:
-		if t.carried, t.is, ok, err = p.carry(r, a.value); !ok || err != nil {
+		if t.carried, t.form, ok, err = p.carry(r, a.value); !ok || err != nil {
 			return 0, false, err
 		}
 	}
@@ -412,7 +412,7 @@ func (p *partitionPlan) condition(s source, isTrue bool) uint32 {
 }
 
 // carry returns the number of the column that carries an input, and its form there.
-func (p *partitionPlan) carry(r *run, number int) (index int, is form, ok bool, err error) {
+func (p *partitionPlan) carry(r *run, number int) (index int, moved form, ok bool, err error) {
 	c, err := r.input(number)
 	if err != nil {
 		return 0, 0, false, err
@@ -421,17 +421,17 @@ func (p *partitionPlan) carry(r *run, number int) (index int, is form, ok bool, 
 	if err != nil {
 		return 0, 0, false, err
 	}
-	switch s.is {
+	switch s.form {
 	case fromSigned8, fromSigned16, fromSigned32:
-		is = fromSigned32
+		moved = fromSigned32
 	case fromUnsigned8, fromUnsigned16, fromUnsigned32:
-		is = fromUnsigned32
+		moved = fromUnsigned32
 	case fromSigned64, fromUnsigned64, fromFloat32, fromFloat64:
-		is = s.is
+		moved = s.form
 	default:
 		return 0, 0, false, nil
 	}
-	return p.carrySource(s, max(s.width, 4)), is, true, nil
+	return p.carrySource(s, max(s.width, 4)), moved, true, nil
 }
 
 // carrySource returns the number of the column that carries a source.

@@ -53,9 +53,9 @@ type partitioning struct {
 	owned  owned
 }
 
-// ofPartitions computes the aggregates by partitions. The groups are in the order of their
+// aggregatePartitions computes the aggregates by partitions. The groups are in the order of their
 // places.
-func (r *run) ofPartitions() (*buffer.Buffer, error) {
+func (r *run) aggregatePartitions() (*buffer.Buffer, error) {
 	n, counted, err := r.rows.Extent(r.call.Context())
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (p *partitioning) aggregate() error {
 			}
 			sums = sums || t.kind == sumFloats
 		}
-		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.is), uint32(0), high))
+		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.form), uint32(0), high))
 	}
 	fields[5] = word(sums)
 	for i := range mostOutputs {
@@ -298,7 +298,7 @@ func (p *partitioning) aggregate() error {
 		if i < len(p.outputs) {
 			o = p.outputs[i]
 		}
-		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.is), word(o.isSigned), word(o.least), uint32(o.width), uint32(o.factor),
+		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.form), word(o.isSigned), word(o.least), uint32(o.width), uint32(o.factor),
 			o.values, o.validity))
 	}
 	shared := uint32(4*p.words) << p.bits
@@ -317,7 +317,7 @@ func (p *partitioning) aggregate() error {
 
 // result returns the table of all groups.
 func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
-	var made owned
+	var temporaries owned
 	var fields []arrow.Field
 	var columns []*column.Column
 	add := func(name string, nullable bool, result op.Result, from, valid memory.Slice[uint8], more ...any) error {
@@ -326,7 +326,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		if err != nil {
 			return err
 		}
-		made.add(c)
+		temporaries.add(c)
 		fields, columns = append(fields, arrow.Field{Name: name, Type: result.Type, Nullable: nullable}), append(columns, c)
 		return nil
 	}
@@ -343,7 +343,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		}
 		result := op.Result{Type: k.column.Type(), Nullable: op.Nullable(k.column)}
 		if err := add(p.run.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, temporaries.release())
 		}
 	}
 	for i := range p.outputs {
@@ -352,12 +352,12 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		if p.states {
 			name = func() string { return stateName(i) }
 		}
-		if err := add(name(), o.output.nullable, op.Result{Type: o.of, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
-			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, made.release())
+		if err := add(name(), o.output.nullable, op.Result{Type: o.dataType, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
+			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.release())
 		}
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(groups)})
-	table, err = release.OnError(table, err, made.release())
+	table, err = release.OnError(table, err, temporaries.release())
 	if err != nil || p.hashed == nil {
 		return table, err
 	}
@@ -369,12 +369,12 @@ func (p *partitioning) compact(out op.Buffers, groups int, nullable bool, from, 
 	bytes := memory.Slice[uint8]{}
 	var block *memory.Block
 	if nullable {
-		var some []memory.Slice[uint8]
+		var scratch []memory.Slice[uint8]
 		var err error
-		if block, some, err = p.call.Scratch(uint64(groups)); err != nil {
+		if block, scratch, err = p.call.Scratch(uint64(groups)); err != nil {
 			return err
 		}
-		bytes = some[0]
+		bytes = scratch[0]
 	}
 	fields := append([]any{from, valid, out.Values, bytes}, more...)
 	blocks := min(p.partitions, 1<<16)

@@ -60,8 +60,8 @@ func (r *run) mayBeHashed(q Query) (bool, error) {
 		}
 	}
 	key := r.rows.Column(0)
-	of, err := integerType(key.Type())
-	return of != nil && !op.Nullable(key), err
+	integer, err := integerType(key.Type())
+	return integer != nil && !op.Nullable(key), err
 }
 
 // planHashed plans partitions by hashes, or returns nil.
@@ -74,7 +74,7 @@ func (r *run) planHashed(q Query) (*partitionPlan, error) {
 		return nil, nil // a table of places numbers them in little time
 	}
 	number := len(r.plan.inputs)
-	r.plan.inputs = append(r.plan.inputs, input{of: key.Type(), ranked: number})
+	r.plan.inputs = append(r.plan.inputs, input{dataType: key.Type(), ranked: number})
 	planned, err := r.planHashedBy(number, key)
 	if planned != nil {
 		planned, err = r.planHashedSizes(planned, key)
@@ -97,8 +97,8 @@ func (r *run) planHashedSizes(p *partitionPlan, key *column.Column) (*partitionP
 	}
 	p.hashed.bits = bits.Len64(places - 1)
 	// hash sets the memory of these values: the places of the rows.
-	of := denseKey{source: source{is: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
-	p.keys = &denseKeys{keys: []denseKey{of}, places: places}
+	place := denseKey{source: source{form: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
+	p.keys = &denseKeys{keys: []denseKey{place}, places: places}
 	if p, err = r.planSizes(p); p == nil || err != nil || !r.fits(p) {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func (r *run) distinct(key *column.Column) (uint64, error) {
 	if groups, known := key.DistinctEstimate(); known {
 		return groups, nil
 	}
-	found, err := sketch(&r.call, key)
-	return found.distinct, err
+	estimate, err := sketch(&r.call, key)
+	return estimate.distinct, err
 }
 
 // fits reports whether the memory of partitions fits the budget, with a result of as many groups as
@@ -167,25 +167,25 @@ func (r *run) fits(planned *partitionPlan) bool {
 func (r *run) planHashedBy(number int, key *column.Column) (*partitionPlan, error) {
 	r.ranks[number] = key
 	greatestKey := accumulator{kind: greatest, value: number, other: -1, where: -1}
-	made := hashedKey{output: output{of: key.Type(), finish: finishExtreme, value: number, where: -1, rows: -1, states: []int{len(r.plan.accumulators)}}}
+	hashed := hashedKey{output: output{dataType: key.Type(), finish: finishExtreme, value: number, where: -1, rows: -1, states: []int{len(r.plan.accumulators)}}}
 	r.plan.accumulators = append(r.plan.accumulators, greatestKey)
 	defer func() { r.plan.accumulators = r.plan.accumulators[:len(r.plan.accumulators)-1] }()
 	p := new(partitionPlan)
-	r.plan.outputs = append(r.plan.outputs, made.output)
+	r.plan.outputs = append(r.plan.outputs, hashed.output)
 	planned, err := r.planOutputs(p)
 	r.plan.outputs = r.plan.outputs[:len(r.plan.outputs)-1]
 	if planned == nil || err != nil {
 		return nil, err
 	}
 	own := p.outputs[len(p.outputs)-1]
-	made.output = *own.output
-	p.outputs[len(p.outputs)-1].output = &made.output
+	hashed.output = *own.output
+	p.outputs[len(p.outputs)-1].output = &hashed.output
 	for _, t := range p.terms {
 		if t.accumulator == greatestKey {
-			made.carried, made.form = t.carried, t.is
+			hashed.carried, hashed.form = t.carried, t.form
 		}
 	}
-	p.hashed = &made
+	p.hashed = &hashed
 	return p, nil
 }
 
@@ -241,10 +241,10 @@ func (p *partitioning) groupsFound() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var found [2]int64
-	read := found[:1]
+	var totals [2]int64
+	read := totals[:1]
 	if p.hashed != nil {
-		read = found[:]
+		read = totals[:]
 	}
 	if words, err = words.Slice(0, len(read)); err != nil {
 		return 0, err
@@ -252,10 +252,10 @@ func (p *partitioning) groupsFound() (int, error) {
 	if err := words.Download(p.call.Context(), p.call.Stream, read); err != nil {
 		return 0, err
 	}
-	if found[1] != 0 {
+	if totals[1] != 0 {
 		return 0, errCrowded
 	}
-	return int(found[0]), nil
+	return int(totals[0]), nil
 }
 
 // keyFirst moves the key, the last column, to the front of a table, which it releases.

@@ -14,13 +14,13 @@ import (
 // pick returns, for each group, the value of the row that a state has found.
 func (r *run) pick(o *output, values *column.Column) (*column.Column, error) {
 	rows := *o
-	rows.of, rows.finish, rows.nullable = arrow.PrimitiveTypes.Uint32, finishRow, true
-	found, err := r.finish(&rows)
+	rows.dataType, rows.finish, rows.nullable = arrow.PrimitiveTypes.Uint32, finishRow, true
+	numbers, err := r.finish(&rows)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := r.take(values, found, r.resultOptions().Tag, selection.Trust)
-	return release.OnError(taken, errors.Join(err, found.Release()))
+	taken, err := r.take(values, numbers, r.resultOptions().Tag, selection.Trust)
+	return release.OnError(taken, errors.Join(err, numbers.Release()))
 }
 
 // take returns rows of a column.

@@ -83,8 +83,8 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 // nil if one has another type. It waits once for unknown bounds.
 func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
 	for _, c := range columns {
-		of, err := integerType(c.Type())
-		if err != nil || of == nil || !f.places(c.Len()) {
+		integer, err := integerType(c.Type())
+		if err != nil || integer == nil || !f.places(c.Len()) {
 			return nil, err
 		}
 	}
@@ -120,8 +120,8 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 		return f.sketchBounds(columns[unknown[0]], &bounds[unknown[0]], &hasValues[unknown[0]])
 	}
 	names, plain, aggregates := make([]string, len(unknown)), make([]*column.Column, len(unknown)), []reduce.Aggregate{}
-	var made owned
-	defer func() { err = errors.Join(err, made.release()) }()
+	var temporaries owned
+	defer func() { err = errors.Join(err, temporaries.release()) }()
 	for i, number := range unknown {
 		data := columns[number].Data()
 		if data.Type, err = integerType(data.Type); err != nil {
@@ -131,7 +131,7 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 		if plain[i], err = column.New(data); err != nil {
 			return err
 		}
-		made.add(plain[i])
+		temporaries.add(plain[i])
 		e := expr.Col(names[i])
 		aggregates = append(aggregates, reduce.Min(e), reduce.Max(e))
 	}
@@ -139,17 +139,17 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 	if err != nil {
 		return err
 	}
-	made.add(table)
-	found, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
+	temporaries.add(table)
+	extremes, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
 	if err != nil {
 		return err
 	}
 	for i, number := range unknown {
-		if !found[2*i].IsValid() {
+		if !extremes[2*i].IsValid() {
 			continue
 		}
-		least, leastErr := integerOf(found[2*i])
-		greatest, greatestErr := integerOf(found[2*i+1])
+		least, leastErr := integerOf(extremes[2*i])
+		greatest, greatestErr := integerOf(extremes[2*i+1])
 		if err := errors.Join(leastErr, greatestErr); err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ const (
 const otherCounters = 5
 
 // The sizes of the structs of quantile.cu.
-const boundsBytes, rangeBytes, foundBytes, verdictBytes = 32, 32, 40, 16
+const boundsBytes, rangeBytes, selectedBytes, verdictBytes = 32, 32, 40, 16
 
 // selector finds a quantile of each group.
 type selector struct {
@@ -75,7 +75,7 @@ type selector struct {
 	place                                slotPlace
 	shared                               int
 	keys                                 memory.Slice[uint8]
-	bounds, ranges, found                memory.Slice[uint8]
+	bounds, ranges, selected             memory.Slice[uint8]
 	cleared                              memory.Slice[uint8]
 	verdict, counters, filled, zeroFlags memory.Slice[uint8]
 
@@ -88,8 +88,8 @@ func (m *members) selectQuantile() (*column.Column, error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
-	made, err := s.run()
-	return release.OnError(made, err, s.owned.release())
+	c, err := s.run()
+	return release.OnError(c, err, s.owned.release())
 }
 
 // newSelector returns a selector, or nil if the rows have to be sorted.
@@ -101,7 +101,7 @@ func (m *members) newSelector() (*selector, error) {
 		return nil, nil
 	}
 	source, err := sourceOf(&r.call, m.rows.Column(1))
-	if err != nil || source.is.bytes() == 0 {
+	if err != nil || source.form.bytes() == 0 {
 		return nil, err
 	}
 	s := &selector{members: m, source: source, groups: groups, n: n, fraction: m.o.aggregate.quantile}
@@ -170,21 +170,21 @@ func (s *selector) run() (*column.Column, error) {
 func (s *selector) allocate() error {
 	call, groups := &s.members.run.call, uint64(s.groups)
 	counters := 4 * groups * uint64(s.bins+otherCounters)
-	block, slices, err := call.Scratch(8*uint64(s.samples), boundsBytes*groups, rangeBytes*groups, foundBytes*groups, verdictBytes+counters+4*groups+groups)
+	block, slices, err := call.Scratch(8*uint64(s.samples), boundsBytes*groups, rangeBytes*groups, selectedBytes*groups, verdictBytes+counters+4*groups+groups)
 	if err != nil {
 		return err
 	}
 	s.owned.add(block)
-	s.keys, s.bounds, s.ranges, s.found, s.cleared = slices[0], slices[1], slices[2], slices[3], slices[4]
+	s.keys, s.bounds, s.ranges, s.selected, s.cleared = slices[0], slices[1], slices[2], slices[3], slices[4]
 	begin := 0
-	for _, part := range []struct {
-		of    *memory.Slice[uint8]
+	for _, region := range []struct {
+		to    *memory.Slice[uint8]
 		bytes uint64
 	}{{&s.verdict, verdictBytes}, {&s.counters, counters}, {&s.filled, 4 * groups}, {&s.zeroFlags, groups}} {
-		if *part.of, err = s.cleared.Slice(begin, begin+int(part.bytes)); err != nil {
+		if *region.to, err = s.cleared.Slice(begin, begin+int(region.bytes)); err != nil {
 			return err
 		}
-		begin += int(part.bytes)
+		begin += int(region.bytes)
 	}
 	return s.cleared.Fill(call.Stream, 0)
 }
@@ -194,7 +194,7 @@ func (s *selector) rows() any {
 	return kernels.Struct(s.g.numbers, s.source.argument(), uint64(s.groups))
 }
 
-func (s *selector) form() uint32 { return uint32(s.source.is) }
+func (s *selector) form() uint32 { return uint32(s.source.form) }
 
 // bound sorts a sample of the rows and finds the bounds of each group.
 func (s *selector) bound() error {
@@ -250,7 +250,7 @@ func (s *selector) count() error {
 func (s *selector) resolve() (memory.Slice[uint64], error) {
 	m, r := s.members, s.members.run
 	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: s.groups}, func(out op.Buffers) error {
-		return launchGrid(&r.call, "quantile", "resolve_groups", s.groups*warpThreads, s.ranges, s.found, out.Values, s.verdict, s.counters, s.zeroFlags, s.bounds,
+		return launchGrid(&r.call, "quantile", "resolve_groups", s.groups*warpThreads, s.ranges, s.selected, out.Values, s.verdict, s.counters, s.zeroFlags, s.bounds,
 			s.form(), s.fraction, uint32(s.bins), uint64(mostKept), uint64(s.groups))
 	})
 	if err != nil {
@@ -299,14 +299,14 @@ func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
 		return err
 	}
 	blocks := min(s.groups, keptBlocks*max(call.Stream.Device().Info().Multiprocessors, 1))
-	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: keptThreads}, 0, s.found, slices[0], ends, s.ranges, uint64(s.groups))
+	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: keptThreads}, 0, s.selected, slices[0], ends, s.ranges, uint64(s.groups))
 }
 
 // finish interpolates between the values that were found.
 func (s *selector) finish() (*column.Column, error) {
 	r := s.members.run
-	result := op.Result{Type: s.members.o.of, Length: s.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}
+	result := op.Result{Type: s.members.o.dataType, Length: s.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}
 	return newColumn(&r.call, result, func(out op.Buffers) error {
-		return launchRows(&r.call, "quantile", "finish_quantiles", s.groups, out.Values, out.Valid, s.found, s.form(), s.fraction, uint64(s.groups))
+		return launchRows(&r.call, "quantile", "finish_quantiles", s.groups, out.Values, out.Valid, s.selected, s.form(), s.fraction, uint64(s.groups))
 	})
 }

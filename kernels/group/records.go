@@ -31,7 +31,7 @@ const (
 	fewestUnrecordedRows = 1 << 22
 	// frequentSlots is the number of groups of which each block has records, in some copies.
 	frequentSlots, frequentCopies = 128, 4
-	recordSettleThreads           = 256
+	recordFoldThreads           = 256
 )
 
 // recordWords returns the number of words of an accumulator in a record, or zero if records do not
@@ -148,11 +148,11 @@ func (g *grouping) record(call *op.Call, readers []reader, l recordLaunch) error
 	t := tiling{slots: g.capacity(), copies: 1, slices: 1}
 	maxima := 0
 	for _, i := range l.accumulators {
-		made := tileReader{reader: &readers[i], words: readers[i].recordWords(g.kept), word: t.words}
-		if made.kind == greatest {
-			maxima |= 1 << made.word
+		r := tileReader{reader: &readers[i], words: readers[i].recordWords(g.kept), word: t.words}
+		if r.kind == greatest {
+			maxima |= 1 << r.word
 		}
-		t.readers, t.words = append(t.readers, made), t.words+made.words
+		t.readers, t.words = append(t.readers, r), t.words+r.words
 	}
 	// The low bits of a float, and the high ones, are added up in 64 bits, for each of all rows.
 	rows := bits.Len(uint(g.rows))
@@ -201,11 +201,11 @@ func (t *tiling) launchRecords(call *op.Call, g *grouping, words int, frequent m
 	if err := launch(recordKernels[words], blocks, tileThreads, recordBytes(words), append(rows[:6:6], batch, records)...); err != nil {
 		return err
 	}
-	blocks = min((t.slots-1)/recordSettleThreads+1, 8*multiprocessors)
-	if err := launch("settle_records", blocks, recordSettleThreads, 0, g.keys.DeviceRows(), int64(t.slots), batch, records, uint32(words)); err != nil {
+	blocks = min((t.slots-1)/recordFoldThreads+1, 8*multiprocessors)
+	if err := launch("settle_records", blocks, recordFoldThreads, 0, g.keys.DeviceRows(), int64(t.slots), batch, records, uint32(words)); err != nil {
 		return err
 	}
-	return t.settle(call, g, floats)
+	return t.foldWindows(call, g, floats)
 }
 
 // recordKernels are the kernels by the words of a record.

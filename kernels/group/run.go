@@ -209,8 +209,8 @@ func isComputed(k Key) bool {
 	if k.Values != nil {
 		return false
 	}
-	_, is := plainColumn(k.expression())
-	return !is
+	_, plain := plainColumn(k.expression())
+	return !plain
 }
 
 // scratch returns the options of operators with results that are released before the call
@@ -287,8 +287,8 @@ func (r *run) load(ctx context.Context, q Query) error {
 
 // isLoaded reports whether an input is a column of the rows.
 func (r *run) isLoaded(number int) bool {
-	_, is := r.deferred[number]
-	return r.plan.inputs[number].ranked < 0 && !is
+	_, deferred := r.deferred[number]
+	return r.plan.inputs[number].ranked < 0 && !deferred
 }
 
 // mayHaveNulls reports whether rows may be null, also by a null in a dictionary.
@@ -326,11 +326,11 @@ func (r *run) validated(ctx context.Context, c *column.Column) (*column.Column, 
 	data := indices.Data()
 	data.Type, data.Dictionary, data.NullCount = c.Type(), c.Dictionary(), column.UnknownNullCount
 	data.Buffers = []column.Bytes{valid[0].Buffer(1), data.Buffers[1]}
-	made, err := column.New(data)
-	if made, err = release.OnError(made, err, valid[0].Release(), indices.Release()); err == nil {
-		r.owned.add(made)
+	nullable, err := column.New(data)
+	if nullable, err = release.OnError(nullable, err, valid[0].Release(), indices.Release()); err == nil {
+		r.owned.add(nullable)
 	}
-	return made, err
+	return nullable, err
 }
 
 const whereName = "where"
@@ -450,7 +450,7 @@ func (r *run) exact() error {
 // input returns the column of an input, borrowed. Ranks are computed at the first use.
 func (r *run) input(number int) (*column.Column, error) {
 	in := &r.plan.inputs[number]
-	if _, is := r.deferred[number]; is {
+	if _, deferred := r.deferred[number]; deferred {
 		if err := r.computeAll(); err != nil {
 			return nil, err
 		}
@@ -492,7 +492,7 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 		return nil, err
 	}
 	if r.partitions != nil {
-		table, err := r.ofPartitions()
+		table, err := r.aggregatePartitions()
 		if r.partitions.hashed != nil && (errors.Is(err, errCrowded) || errors.Is(err, memory.ErrBudget)) {
 			return r.uncrowded()
 		}
@@ -546,19 +546,19 @@ func (r *run) table() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: r.names[i], Type: f.Type, Nullable: true})
 		columns = append(columns, keys.Column(i))
 	}
-	var made owned
+	var temporaries owned
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
 		c, err := r.output(o)
 		if err != nil {
-			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, made.release())
+			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.release())
 		}
-		made.add(c)
+		temporaries.add(c)
 		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: c.Type(), Nullable: o.nullable})
 		columns = append(columns, c)
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	return release.OnError(table, err, made.release())
+	return release.OnError(table, err, temporaries.release())
 }
 
 // output returns the column of an aggregate.

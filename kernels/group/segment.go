@@ -38,11 +38,11 @@ func memberName(i int) string { return keyName(i) }
 func (r *run) segment(o *output) (*column.Column, error) {
 	m := &members{run: r, o: o}
 	err := m.find()
-	var made *column.Column
+	var c *column.Column
 	if err == nil {
-		made, err = m.result()
+		c, err = m.result()
 	}
-	return release.OnError(made, err, m.owned.release())
+	return release.OnError(c, err, m.owned.release())
 }
 
 func (m *members) result() (*column.Column, error) {
@@ -148,11 +148,11 @@ func (m *members) grouping(rows *buffer.Buffer) (*grouping, error) {
 // accumulate returns the state of one accumulator for the groups of a table.
 func (m *members) accumulate(g *grouping, a accumulator, value *column.Column) (*states, error) {
 	a.other, a.where = -1, -1
-	made, err := accumulateAll(&m.run.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.run.call.Scratch))
+	s, err := accumulateAll(&m.run.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.run.call.Scratch))
 	if err == nil {
-		m.owned.add(made)
+		m.owned.add(s)
 	}
-	return made, err
+	return s, err
 }
 
 // counts returns the number of rows of each group of a table, as int64.
@@ -171,7 +171,7 @@ func (m *members) counts(rows *buffer.Buffer) (*column.Column, error) {
 // numbersOf returns states of one word as a column of int64.
 func (m *members) numbersOf(s *states) (*column.Column, error) {
 	c, err := column.New(column.Data{
-		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.of[0]}, Manager: m.run.call.Manager,
+		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.lists[0]}, Manager: m.run.call.Manager,
 	})
 	if err == nil {
 		m.owned.add(c)
@@ -205,11 +205,11 @@ func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, er
 
 // distinct counts the distinct values of each group.
 func (m *members) distinct() (*column.Column, error) {
-	found, err := m.subgroups()
+	pairs, err := m.subgroups()
 	if err != nil {
 		return nil, err
 	}
-	counts, err := m.counts(found.keys)
+	counts, err := m.counts(pairs.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -220,20 +220,20 @@ func (m *members) distinct() (*column.Column, error) {
 
 // subgroups groups the members by group and value.
 func (m *members) subgroups() (*grouping, error) {
-	found, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
+	pairs, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
 	if err == nil {
-		m.owned.add(found)
+		m.owned.add(pairs)
 	}
-	return found, err
+	return pairs, err
 }
 
 // mode returns the first of the most frequent values of each group.
 func (m *members) mode() (*column.Column, error) {
-	found, err := m.subgroups()
+	pairs, err := m.subgroups()
 	if err != nil {
 		return nil, err
 	}
-	frequencies, err := m.accumulate(found, accumulator{kind: countRows, value: -1}, nil)
+	frequencies, err := m.accumulate(pairs, accumulator{kind: countRows, value: -1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (m *members) mode() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := m.grouping(found.keys)
+	g, err := m.grouping(pairs.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (m *members) mode() (*column.Column, error) {
 		return nil, err
 	}
 	r := m.run
-	f := finishing{finish: finishRow, states: most.of, words: []int{2}, is: fromUnsigned32, groups: most.capacity}
+	f := finishing{finish: finishRow, states: most.lists, words: []int{2}, form: fromUnsigned32, groups: most.capacity}
 	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
 			return f.onHost(r.call.Context(), out)
@@ -261,13 +261,13 @@ func (m *members) mode() (*column.Column, error) {
 		return nil, err
 	}
 	m.owned.add(rows)
-	return r.take(found.keys.Column(1), rows, r.call.Tag, selection.Trust)
+	return r.take(pairs.keys.Column(1), rows, r.call.Tag, selection.Trust)
 }
 
 // quantile interpolates between two of the sorted values of each group.
 func (m *members) quantile() (*column.Column, error) {
-	if found, err := m.selectQuantile(); err != nil || found != nil {
-		return found, err
+	if selected, err := m.selectQuantile(); err != nil || selected != nil {
+		return selected, err
 	}
 	sorted, err := m.ordered(false)
 	if err != nil {
@@ -282,7 +282,7 @@ func (m *members) quantile() (*column.Column, error) {
 		return nil, err
 	}
 	r := m.run
-	return newColumn(&r.call, op.Result{Type: m.o.of, Length: q.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
+	return newColumn(&r.call, op.Result{Type: m.o.dataType, Length: q.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
 			return q.onHost(out)
 		}
@@ -301,15 +301,15 @@ func (m *members) extents(sorted *buffer.Buffer) (counts, ends *column.Column, e
 
 // words returns two columns of 64-bit numbers as memory.
 func words(a, b *column.Column) (x, y memory.Slice[uint64], err error) {
-	for _, of := range []struct {
+	for _, target := range []struct {
 		c  *column.Column
 		to *memory.Slice[uint64]
 	}{{a, &x}, {b, &y}} {
-		region, err := of.c.ValuesRegion()
+		region, err := target.c.ValuesRegion()
 		if err != nil {
 			return x, y, err
 		}
-		if *of.to, err = memory.Reinterpret[uint64](region); err != nil {
+		if *target.to, err = memory.Reinterpret[uint64](region); err != nil {
 			return x, y, err
 		}
 	}
@@ -346,13 +346,13 @@ func (q *quantiles) onHost(out op.Buffers) error {
 			continue
 		}
 		to.SetValid(i)
-		place := float64(float64(n-1) * q.fraction)
-		below := uint64(place)
-		part := place - float64(below)
+		position := float64(float64(n-1) * q.fraction)
+		below := uint64(position)
+		fraction := position - float64(below)
 		row := begin + below
 		x := values.float(int(rows[row]))
-		if part > 0 && below+1 < n {
-			x = aggregate.Interpolate(x, values.float(int(rows[row+1])), part)
+		if fraction > 0 && below+1 < n {
+			x = aggregate.Interpolate(x, values.float(int(rows[row+1])), fraction)
 		}
 		results[i] = realBits(x)
 	}
@@ -381,8 +381,8 @@ func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Colu
 }
 
 // listOf returns lists of values that end at ends.
-func (m *members) listOf(of *column.Column, ends *column.Column) (*column.Column, error) {
-	values, err := m.exactValues(of)
+func (m *members) listOf(c *column.Column, ends *column.Column) (*column.Column, error) {
+	values, err := m.exactValues(c)
 	if err != nil {
 		return nil, err
 	}
@@ -396,16 +396,16 @@ func (m *members) listOf(of *column.Column, ends *column.Column) (*column.Column
 		return nil, err
 	}
 	return column.New(column.Data{
-		Type: m.o.of, Length: ends.Len(), Rows: r.groups.keys.RowCount(), Manager: r.call.Manager,
+		Type: m.o.dataType, Length: ends.Len(), Rows: r.groups.keys.RowCount(), Manager: r.call.Manager,
 		Buffers: []column.Bytes{{}, offsets.Buffer(1)}, Children: []*column.Column{values},
 	})
 }
 
 // exactValues returns the values of a column of members in memory of their size. It waits
 // for their number.
-func (m *members) exactValues(of *column.Column) (*column.Column, error) {
+func (m *members) exactValues(c *column.Column) (*column.Column, error) {
 	r := m.run
-	only, err := of.WithHostRows(r.call.Context())
+	only, err := c.WithHostRows(r.call.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -423,7 +423,7 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 		return nil, err
 	}
 	r := m.run
-	made, err := newColumn(&r.call, op.Result{Type: arrow.PrimitiveTypes.Int32, Length: ends.Len() + 1}, func(out op.Buffers) error {
+	c, err := newColumn(&r.call, op.Result{Type: arrow.PrimitiveTypes.Int32, Length: ends.Len() + 1}, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return offsetsOnDevice(&r.call, out, region, ends.Len())
 		}
@@ -443,15 +443,15 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 		return nil
 	})
 	if err == nil {
-		m.owned.add(made)
+		m.owned.add(c)
 	}
-	return made, err
+	return c, err
 }
 
 // extremes returns the largest or the smallest values of each group.
 func (m *members) extremes() (*column.Column, error) {
-	if found, err := m.findTops(); err != nil || found != nil {
-		return found, err
+	if lists, err := m.findTops(); err != nil || lists != nil {
+		return lists, err
 	}
 	sorted, err := m.ordered(m.o.aggregate.function == largest)
 	if err != nil {
@@ -472,7 +472,7 @@ func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column
 		return nil, err
 	}
 	result := op.Result{Type: arrow.FixedWidthTypes.Boolean, Length: int(sorted.Capacity()), RowCount: sorted.RowCount()}
-	made, err := r.newScratch(result, func(out op.Buffers) error {
+	mask, err := r.newScratch(result, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return firstOfEachOnDevice(&r.call, out, g, n, last, limit)
 		}
@@ -492,7 +492,7 @@ func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column
 		return nil
 	})
 	if err == nil {
-		m.owned.add(made)
+		m.owned.add(mask)
 	}
-	return made, err
+	return mask, err
 }

@@ -42,46 +42,46 @@ func withMargin(distinct uint64) uint64 {
 
 // sketchBounds finds the bounds of a column of integers without nulls, and estimates how many are different.
 func (f *folder) sketchBounds(c *column.Column, bounds *column.Bounds, hasValues *bool) error {
-	found, err := sketch(f.call, c)
+	s, err := sketch(f.call, c)
 	if err != nil {
 		return err
 	}
-	*bounds, *hasValues, f.sketched[c] = found.bounds, found.hasValues, found.distinct
+	*bounds, *hasValues, f.sketched[c] = s.bounds, s.hasValues, s.distinct
 	return nil
 }
 
 // sketch finds the bounds of a column of integers without nulls, and estimates how many are different. The column
 // learns both. It waits.
-func sketch(call *op.Call, c *column.Column) (found sketched, err error) {
+func sketch(call *op.Call, c *column.Column) (s sketched, err error) {
 	rows, counted, err := c.Extent(call.Context())
 	if err != nil {
-		return found, err
+		return s, err
 	}
 	keys, err := sourceOf(call, c)
 	if err != nil {
-		return found, err
+		return s, err
 	}
 	read, err := sketchWords(call, keys, rows, counted)
 	if err != nil {
-		return found, err
+		return s, err
 	}
 	var ranks [sketchRegisters]uint32
 	for i, word := range read[sketchBoundWords:] { // devices are little-endian, and so are the hosts that have them
 		ranks[2*i], ranks[2*i+1] = uint32(word), uint32(word>>32)
 	}
 	sign := uint64(0)
-	if keys.is.isSigned() {
+	if keys.form.isSigned() {
 		sign = 1 << 63
 	}
 	least, greatest := ^read[1], read[0]
-	found.hasValues = least <= greatest
-	if found.hasValues {
-		found.bounds = column.Bounds{Least: least ^ sign, Greatest: greatest ^ sign}
-		c.LearnBounds(found.bounds)
+	s.hasValues = least <= greatest
+	if s.hasValues {
+		s.bounds = column.Bounds{Least: least ^ sign, Greatest: greatest ^ sign}
+		c.LearnBounds(s.bounds)
 	}
-	found.distinct = min(distinctOf(ranks[:]), uint64(rows))
-	c.LearnDistinctEstimate(found.distinct)
-	return found, nil
+	s.distinct = min(distinctOf(ranks[:]), uint64(rows))
+	c.LearnDistinctEstimate(s.distinct)
+	return s, nil
 }
 
 // sketchBoundWords is the number of words of 64 bits with the bounds, sketchWordCount that with the registers

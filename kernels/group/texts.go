@@ -41,7 +41,7 @@ const (
 // textDigit is a position with several bytes.
 type textDigit struct {
 	position, least int
-	places, factor  uint64
+	values, factor  uint64
 }
 
 // textNumbers are the numbers of the strings of a column.
@@ -69,7 +69,7 @@ func (n *textNumbers) argument() any {
 		if i < len(n.digits) {
 			d = n.digits[i]
 		}
-		fields = append(fields, kernels.Struct(uint32(d.position), uint32(d.least), d.places, d.factor))
+		fields = append(fields, kernels.Struct(uint32(d.position), uint32(d.least), d.values, d.factor))
 	}
 	return kernels.Struct(fields...)
 }
@@ -103,8 +103,8 @@ func (n *textNumbers) divide(bounds column.TextBounds) bool {
 			n.pattern[i/8] |= uint64(least) << (8 * (i % 8))
 			continue
 		}
-		d := textDigit{position: i, least: least, places: uint64(greatest - least + 1), factor: n.null}
-		high, low := bits.Mul64(n.null, d.places)
+		d := textDigit{position: i, least: least, values: uint64(greatest - least + 1), factor: n.null}
+		high, low := bits.Mul64(n.null, d.values)
 		if high != 0 {
 			return false
 		}
@@ -120,15 +120,15 @@ func (n *textNumbers) divide(bounds column.TextBounds) bool {
 }
 
 // textBoundsOf returns the bounds that bound_texts has found.
-func textBoundsOf(found []uint32) column.TextBounds {
-	if found[longestText] == 0 { // no strings
+func textBoundsOf(words []uint32) column.TextBounds {
+	if words[longestText] == 0 { // no strings
 		return column.TextBounds{Shortest: 1}
 	}
-	made := column.TextBounds{Longest: int(found[longestText] - 1), Shortest: int(mostLength + 1 - found[shortestText])}
-	for i := range min(made.Longest, mostTextBytes) {
-		made.Least[i], made.Greatest[i] = byte(256-found[mostTextBytes+i]), byte(found[i]-1)
+	bounds := column.TextBounds{Longest: int(words[longestText] - 1), Shortest: int(mostLength + 1 - words[shortestText])}
+	for i := range min(bounds.Longest, mostTextBytes) {
+		bounds.Least[i], bounds.Greatest[i] = byte(256-words[mostTextBytes+i]), byte(words[i]-1)
 	}
-	return made
+	return bounds
 }
 
 // textKeys are the keys of a query that are replaced by numbers.
@@ -141,7 +141,7 @@ type textKeys struct {
 
 // aggregateTexts aggregates with the numbers of strings as keys. It returns false if no key is a column
 // of short strings, and for few rows: it waits for unknown bounds.
-func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (made *buffer.Buffer, ok bool, err error) {
+func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (table *buffer.Buffer, ok bool, err error) {
 	if q.table.Capacity() <= unwaited && !strategy.OfGroup(ctx).TextNumbers || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
 		q.table.Device().Kind() == device.Host {
 		return nil, false, nil
@@ -150,10 +150,10 @@ func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, optio
 	replaced, err := k.replace(ctx, q, options)
 	if err == nil && len(k.numbers) > 0 {
 		ok = true
-		made, err = k.aggregate(ctx, replaced, aggregates, options)
+		table, err = k.aggregate(ctx, replaced, aggregates, options)
 	}
-	made, err = release.OnError(made, err, k.owned.release())
-	return made, ok || err != nil, err
+	table, err = release.OnError(table, err, k.owned.release())
+	return table, ok || err != nil, err
 }
 
 // replace returns the query with numbers as keys.
@@ -192,11 +192,11 @@ func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Que
 		k.table, k.numbers = table, append(k.numbers, n)
 		keys[i] = Key{Column: name, Name: key.name(i)}
 	}
-	places := uint64(1)
+	combinations := uint64(1)
 	for _, n := range k.numbers {
-		places *= min(n.null+1, mostDensePlaces+1)
+		combinations *= min(n.null+1, mostDensePlaces+1)
 	}
-	q.table, q.keys, q.texts = k.table, keys, len(k.numbers) > 0 && places <= mostDensePlaces
+	q.table, q.keys, q.texts = k.table, keys, len(k.numbers) > 0 && combinations <= mostDensePlaces
 	return q, nil
 }
 
@@ -245,11 +245,11 @@ func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregat
 		return nil, err
 	}
 	k.learn()
-	made, err := k.texts(table)
-	if made, err = release.OnError(made, err, table.Release()); err != nil || order != ByKey || q.parts {
-		return made, err
+	groups, err := k.texts(table)
+	if groups, err = release.OnError(groups, err, table.Release()); err != nil || order != ByKey || q.parts {
+		return groups, err
 	}
-	return sortedByKeys(&k.call, made, len(q.keys))
+	return sortedByKeys(&k.call, groups, len(q.keys))
 }
 
 // learn gives the strings the estimates of how many different numbers there are.
@@ -267,17 +267,17 @@ func (k *textKeys) texts(table *buffer.Buffer) (*buffer.Buffer, error) {
 	for i := range columns {
 		columns[i] = table.Column(i)
 	}
-	var made owned
+	var temporaries owned
 	for _, n := range k.numbers {
 		c, err := n.texts(&k.call, columns[n.key], table)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, temporaries.release())
 		}
-		made.add(c)
+		temporaries.add(c)
 		fields[n.key].Type, columns[n.key] = c.Type(), c
 	}
 	result, err := op.Table(arrow.NewSchema(fields, nil), columns, table.Rows())
-	return release.OnError(result, err, made.release())
+	return release.OnError(result, err, temporaries.release())
 }
 
 // source returns the strings as the kernels take them, and the number of rows.
@@ -325,18 +325,18 @@ func (n *textNumbers) findBounds(call *op.Call) (bounds column.TextBounds, err e
 		return bounds, err
 	}
 	defer func() { err = errors.Join(err, block.Release()) }()
-	found, err := memory.Reinterpret[uint32](buffers[0])
+	words, err := memory.Reinterpret[uint32](buffers[0])
 	if err == nil {
-		err = found.Fill(call.Stream, 0)
+		err = words.Fill(call.Stream, 0)
 	}
 	if err == nil {
-		err = launchGrid(call, "texts", "bound_texts", rows, texts, found)
+		err = launchGrid(call, "texts", "bound_texts", rows, texts, words)
 	}
 	if err != nil {
 		return bounds, err
 	}
 	var all [textBounds]uint32
-	if err := found.Download(call.Context(), call.Stream, all[:]); err != nil {
+	if err := words.Download(call.Context(), call.Stream, all[:]); err != nil {
 		return bounds, err
 	}
 	return textBoundsOf(all[:]), nil
@@ -385,7 +385,7 @@ func sameValues(a, b *column.Column) bool {
 }
 
 // texts returns the strings of numbers, a column of a table.
-func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer.Buffer) (made *column.Column, err error) {
+func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer.Buffer) (strings *column.Column, err error) {
 	rows, counted, err := table.Extent(call.Context())
 	if err != nil {
 		return nil, err
@@ -411,10 +411,10 @@ func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer
 	}
 	var scratch owned
 	scratch.add(block)
-	defer func() { made, err = release.OnError(made, err, scratch.release()) }()
+	defer func() { strings, err = release.OnError(strings, err, scratch.release()) }()
 	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: capacity}
-	lengths, err := newColumn(call, result, func(of op.Buffers) error {
-		return launchGrid(call, "texts", "lengths_of_numbers", (capacity+63)/64*64, values, uint32(n.width()), n.argument(), of.Values, out[0], counted, int64(rows))
+	lengths, err := newColumn(call, result, func(to op.Buffers) error {
+		return launchGrid(call, "texts", "lengths_of_numbers", (capacity+63)/64*64, values, uint32(n.width()), n.argument(), to.Values, out[0], counted, int64(rows))
 	})
 	if err != nil {
 		return nil, err

@@ -139,25 +139,25 @@ func (l *tileLayout) launches() (launches []tileLaunch, rest []int) {
 		if i == l.derived {
 			continue
 		}
-		made := tileLaunch{accumulators: []int{i}}
+		launch := tileLaunch{accumulators: []int{i}}
 		var ok bool
-		if made.words, made.extremes, ok = a.tileWords(l.bins, l.integers[i]); !ok || !l.divide(&made) {
+		if launch.words, launch.extremes, ok = a.tileWords(l.bins, l.integers[i]); !ok || !l.divide(&launch) {
 			rest = append(rest, i)
 			continue
 		}
-		if made.slices > 1 {
-			launches = append(launches, made)
+		if launch.slices > 1 {
+			launches = append(launches, launch)
 			continue
 		}
 		if open >= 0 {
 			o := &launches[open]
-			if len(o.accumulators) < mostReaders && slicesOf(l.slots, o.slotBytes()+made.slotBytes(), l.limit) == 1 {
+			if len(o.accumulators) < mostReaders && slicesOf(l.slots, o.slotBytes()+launch.slotBytes(), l.limit) == 1 {
 				o.accumulators = append(o.accumulators, i)
-				o.words, o.extremes = o.words+made.words, o.extremes+made.extremes
+				o.words, o.extremes = o.words+launch.words, o.extremes+launch.extremes
 				continue
 			}
 		}
-		open, launches = len(launches), append(launches, made)
+		open, launches = len(launches), append(launches, launch)
 	}
 	if l.derived < 0 {
 		return launches, rest

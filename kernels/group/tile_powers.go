@@ -17,9 +17,9 @@ const (
 
 // powerLaunches divides some of the accumulators into launches for a number of slots, as tileLaunches
 // does.
-func powerLaunches(list []accumulator, some []int, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
+func powerLaunches(list []accumulator, numbers []int, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
 	slices := slicesOf(slots, powerBytes, limit)
-	for _, i := range some {
+	for _, i := range numbers {
 		if a := list[i]; kept || a.merges || a.kind != sumFloats || a.term == linear || slices > mostSlices {
 			rest = append(rest, i)
 			continue

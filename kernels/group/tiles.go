@@ -173,13 +173,13 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 	for _, l := range launches {
 		t := tiling{slots: g.capacity(), slices: l.slices, queues: l.queues}
 		for _, i := range l.accumulators {
-			made := tileReader{reader: &readers[i], word: t.words, kept: g.kept && readers[i].kind == sumFloats}
+			r := tileReader{reader: &readers[i], word: t.words, kept: g.kept && readers[i].kind == sumFloats}
 			words, extremes := layout.words(i)
-			made.words = words
+			r.words = words
 			if extremes > 0 {
-				made.word = t.extremes
+				r.word = t.extremes
 			}
-			t.readers = append(t.readers, made)
+			t.readers = append(t.readers, r)
 			t.words, t.extremes = t.words+words, t.extremes+extremes
 		}
 		if err := t.add(call, g, layout.limitOf(l)); err != nil {
@@ -266,7 +266,7 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 	if err := t.launchRows(call, g, file, entry); err != nil {
 		return err
 	}
-	return t.settle(call, g, floats)
+	return t.foldWindows(call, g, floats)
 }
 
 // launchRows launches a kernel that adds all rows.
@@ -279,14 +279,14 @@ func (t *tiling) launchRows(call *op.Call, g *grouping, file, entry string) erro
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
 }
 
-// settle completes sums of floats: sums in windows become states, and sums of which the windows
+// foldWindows completes sums of floats: sums in windows become states, and sums of which the windows
 // overflow are computed in another way.
-func (t *tiling) settle(call *op.Call, g *grouping, floats []reader) error {
+func (t *tiling) foldWindows(call *op.Call, g *grouping, floats []reader) error {
 	if len(floats) == 0 {
 		return nil
 	}
-	blocks := min((t.slots-1)/settleThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.run(call, "tiles", "settle_sums", blocks, settleThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	blocks := min((t.slots-1)/foldThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
+	if err := t.run(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return err
 	}
 	for stage := range uint32(2) {

@@ -45,7 +45,7 @@ func (m *members) findTops() (*column.Column, error) {
 		return nil, nil
 	}
 	s, err := sourceOf(&r.call, m.rows.Column(1))
-	if err != nil || s.is.bytes() == 0 {
+	if err != nil || s.form.bytes() == 0 {
 		return nil, err
 	}
 	t := &tops{members: m, source: s, limit: limit, groups: groups}
@@ -130,7 +130,7 @@ func (t *tops) lists() (*column.Column, error) {
 	result := op.Result{Type: m.rows.Column(1).Type(), Length: m.keptRows(t.groups), RowCount: count}
 	values, err := r.newScratch(result, func(out op.Buffers) error {
 		return launchRows(&r.call, "tops", "list_tops", t.groups, out.Values, t.slots, words, uint32(t.limit), uint64(t.groups), uint32(t.source.width),
-			uint32(t.source.is), word(t.source.is.isSigned()), t.least())
+			uint32(t.source.form), word(t.source.form.isSigned()), t.least())
 	})
 	if err != nil {
 		return nil, err

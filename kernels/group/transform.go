@@ -26,11 +26,11 @@ func (q Query) Transform(ctx context.Context, aggregates []Aggregate, options ..
 	if err != nil {
 		return nil, fmt.Errorf("group: transform: %w", err)
 	}
-	made, err := q.transform(ctx, aggregates, only)
+	table, err := q.transform(ctx, aggregates, only)
 	if err != nil {
 		return nil, fmt.Errorf("group: transform: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func (q Query) transform(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
@@ -60,23 +60,23 @@ func (r *run) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	r.owned.add(numbers)
-	made, fields, columns := owned{}, base.Schema().Fields(), []*column.Column{}
+	results, fields, columns := owned{}, base.Schema().Fields(), []*column.Column{}
 	for i := range base.NumColumns() {
 		columns = append(columns, base.Column(i))
 	}
 	for i := len(r.names); i < result.NumColumns(); i++ {
 		c, err := r.take(result.Column(i), numbers, r.call.Tag, bounds)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, results.release())
 		}
-		made.add(c)
+		results.add(c)
 		f := result.Schema().Field(i)
 		f.Nullable = f.Nullable || bounds == selection.Null
 		fields, columns = append(fields, f), append(columns, c)
 	}
 	schema := base.Schema().Metadata()
 	whole, err := op.Table(arrow.NewSchema(fields, &schema), columns, base.Rows())
-	return release.OnError(whole, err, made.release())
+	return release.OnError(whole, err, results.release())
 }
 
 // base returns the table with exactly its rows, if the host knows their number.
@@ -115,9 +115,9 @@ func (r *run) numbersOfRows(base *buffer.Buffer) (numbers *column.Column, bounds
 		if err := errors.Join(err, fromErr, groupsErr); err != nil {
 			return err
 		}
-		of := op.Elements[uint32](to.Values)
+		all := op.Elements[uint32](to.Values)
 		for i, row := range op.Elements[int64](from)[:r.groups.rows] {
-			of[row] = groups[i]
+			all[row] = groups[i]
 		}
 		return nil
 	})

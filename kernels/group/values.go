@@ -32,8 +32,8 @@ func (p *plan) fusible(a accumulator, waits bool) bool {
 	case countRows, sumIntegers, sumDecimals:
 		return true
 	case sumFloats:
-		is, err := formOfType(p.inputs[a.value].of)
-		return err == nil && is.isFloat() && waits
+		stored, err := formOfType(p.inputs[a.value].dataType)
+		return err == nil && stored.isFloat() && waits
 	case greatest:
 		return a.value >= 0
 	}
@@ -108,8 +108,8 @@ func (r *run) deferInputs(ctx context.Context, q Query) error {
 		}
 		nullable := b.Program().NullableInputs(func(input int) bool { return op.Nullable(q.table.Column(b.Program().Inputs[input])) })
 		r.deferred[number] = nullable[0]
-		for _, place := range b.Program().Inputs {
-			r.reads = append(r.reads, q.table.Column(place))
+		for _, read := range b.Program().Inputs {
+			r.reads = append(r.reads, q.table.Column(read))
 		}
 	}
 	return nil
@@ -173,8 +173,8 @@ func (r *run) embed() error {
 
 // extentOf returns the range of the values of an input: see extent.
 func (r *run) extentOf(number int) (extent, bool) {
-	if _, is := r.deferred[number]; is {
-		return extentOfType(r.plan.inputs[number].of)
+	if _, deferred := r.deferred[number]; deferred {
+		return extentOfType(r.plan.inputs[number].dataType)
 	}
 	c, err := r.input(number)
 	if err != nil {

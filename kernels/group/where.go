@@ -46,11 +46,11 @@ func (r *run) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Qu
 		kept, err := selection.FilterSelect(ctx, q.table, q.where, columns, options)
 		return r.on(q, kept, err), err
 	}
-	made, err := expr.Evaluate(ctx, q.table, []expr.Expr{q.where}, options)
+	masks, err := expr.Evaluate(ctx, q.table, []expr.Expr{q.where}, options)
 	if err != nil {
 		return q, err
 	}
-	mask := made[0]
+	mask := masks[0]
 	r.owned.add(mask)
 	if layout.Storage(mask.Type()).ID() != arrow.BOOL {
 		return q, nil // refused later
@@ -68,9 +68,9 @@ func (r *run) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Qu
 	}
 	r.masked = true
 	q = r.on(q, table, nil)
-	is := expr.Col(maskName)
-	if r.plan, err = newPlan(table.Schema(), masked(aggregates, is)); err == nil {
-		r.mask, err = r.plan.expression(table.Schema(), is)
+	keep := expr.Col(maskName)
+	if r.plan, err = newPlan(table.Schema(), masked(aggregates, keep)); err == nil {
+		r.mask, err = r.plan.expression(table.Schema(), keep)
 	}
 	return q, err
 }

@@ -38,7 +38,7 @@ import (
 const (
 	windowWords   = 3
 	windowThreads = 1024
-	settleThreads = 256
+	foldThreads = 256
 	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
 	windowBytes, overflowedByte = 32, 12
 	// outsideBytes is the size of a listed value. One of outsideShare rows may be listed.
