@@ -94,9 +94,6 @@ func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, n, groups
 	return err
 }
 
-// blockRows is the number of rows that are loaded at a time.
-const blockRows = 512
-
 // block is some rows and their values.
 type block struct {
 	// taken are the rows that are not skipped, numbers the groups of all of them.

@@ -11,19 +11,6 @@ import (
 // aggregateSet has the kernels of aggregates, each compiled when it is first used.
 var aggregateSet = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
-const (
-	aggregateThreads = 256
-	// sharedWords is the length of the slots of a block: 48 KiB, the most that every GPU
-	// has without a request. Four blocks fit on a multiprocessor of current GPUs.
-	sharedWords = 48 << 10 / 8
-	// mostReaders is the number of accumulators of a launch, mostCopies that of the copies
-	// of a slot.
-	mostReaders = 12
-	mostCopies  = 32
-	// mostStates is the number of states of a result.
-	mostStates = 6
-)
-
 // argument returns a source as kernels take it.
 func (s source) argument() any {
 	return kernels.Struct(s.values, s.valid, uint64(s.bit), uint32(s.form), uint32(s.width))

@@ -23,14 +23,6 @@ import (
 
 // Few rows are grouped and aggregated by one launch of one block, which writes the whole
 // result to one allocation: the time of a small group-by is that of its calls.
-const (
-	// The limits are those of aggregate_few.cu.
-	mostAggregatedRows = 4096
-	mostFewKeys        = 4
-	mostFewOutputs     = 12
-	// fewStaticShared is the shared memory that the kernel declares, and some for the system.
-	fewStaticShared = 20 << 10
-)
 
 // fewRows is one aggregation of few rows.
 type fewRows struct {

@@ -20,12 +20,6 @@ import (
 // computes it from the keys, so that no pass over the rows numbers them, and no column has
 // the numbers. There are states for all places, of which those without rows are removed from
 // the result.
-const (
-	// mostDenseKeys is the number of keys, mostDensePlaces that of places. The result has
-	// room for all of them.
-	mostDenseKeys   = 4
-	mostDensePlaces = unwaited
-)
 
 // denseKey is a key and the range of its values.
 type denseKey struct {

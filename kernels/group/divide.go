@@ -28,12 +28,6 @@ import (
 // groups and the scratch memory of a chunk are held. If the states do not fit either, the groups are
 // divided by a hash of their keys, and one half follows the other. The results of the parts are the
 // only memory that grows from then on.
-const (
-	// A chunk has fewestChunkRows rows, or 1/mostChunks of all rows, at least.
-	fewestChunkRows, mostChunks = 256, 256
-	// mostHashBits is the number of times that groups are divided.
-	mostHashBits = 8
-)
 
 // MemoryError is an aggregation that does not fit the budget of its manager even if its rows and
 // its groups are divided. It wraps the error of the allocation that failed, and so memory.ErrBudget.
@@ -185,10 +179,8 @@ func (d *division) divideRows(ctx context.Context) {
 			o.Manager = d.options.Manager
 			return d.query.Aggregate(ctx, d.aggregates, ByOptions{Options: o, Nulls: d.options.Nulls})
 		})
-		// The bound is several times what is used, so the first chunk has its share of that.
-		const loose = 4
 		room := d.options.Manager.Stats().Remaining
-		for err == nil && d.chunk > d.fewest() && room < estimate.Peak()/loose {
+		for err == nil && d.chunk > d.fewest() && room < estimate.Peak()/looseBound {
 			d.chunk, room = (d.chunk+1)/2, 2*room
 		}
 	}

@@ -33,19 +33,6 @@ type bound struct {
 	failure                 error
 }
 
-const (
-	// boundPadding covers the alignment of one buffer, and the row count of a result.
-	boundPadding = 256
-	// boundSmall covers the scratch memory of one step that does not grow with the rows.
-	boundSmall = 64 << 10
-	// findBytes is the memory of a row in a hash table, its group and the list of groups, pairBytes
-	// that of a pair of numbers, and compareBytes that of a dictionary's key.
-	findBytes, pairBytes, compareBytes = 32, 8, 24
-	// placeBytes is the memory of a place of a table of places, and sortBytes that of a sorted row
-	// in scratch memory.
-	placeBytes, sortBytes = 48, 64
-)
-
 // estimate records an upper bound of the memory of an aggregation. It returns kernels.ErrEstimated.
 func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 	for i := range p.outputs {

@@ -38,7 +38,7 @@ const (
 	flagNaN      = 1
 	flagPositive = 2
 	flagNegative = 4
-	// flagWindowAt and flagWindowBelow are set in a state with the sum of a window (windows.go):
+	// flagWindowAt and flagWindowBelow are set in a state with the sum of a window (fixed_point.go):
 	// the lowest bin of the window is that of the lowest bin of the value with the largest exponent,
 	// or the one below. The bins above carry what belongs to that bin, so it cannot be dropped any more:
 	// flagInexact is set if it was.

@@ -10,10 +10,6 @@ import (
 
 // Few rows are numbered by one block, with a hash table in shared memory: the launches of the
 // hash table in global memory would take several times as long.
-const (
-	mostFewRows = 2048
-	fewThreads  = 1024
-)
 
 // few reports whether the rows of a column are numbered by one block.
 func (f *folder) few(c *column.Column) (bool, error) {

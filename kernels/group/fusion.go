@@ -20,19 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-const (
-	valuesFile, valuesEntry = "tile_values", "add_values"
-	// valueBytes is the number of bytes that a thread loads before it computes, but for a row of more.
-	valueBytes = 64
-	// mostRowBytes limits the bytes of a row, which are in registers.
-	mostRowBytes = 128
-	// mostValueSlices is the number of slices of the groups, each of which computes all rows.
-	mostValueSlices = 2
-	// kernelBytes is the size of the parameters of a kernel, valueParameters that of the ones before the
-	// arguments of the expressions.
-	kernelBytes     = 4096
-	valueParameters = 5*8 + 10*4 + mostReaders*(10*4+3*32+4*8)
-)
+const valuesFile, valuesEntry = "tile_values", "add_values"
 
 // fusion is the launches that compute the values which they add up.
 type fusion struct {

@@ -21,10 +21,6 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// unwaited is the number of rows up to which the memory of a result is that of the rows,
-// and the host does not wait for the number of groups.
-const unwaited = 1 << 16
-
 // grouping is the groups of the rows of a table, numbered by their first rows.
 type grouping struct {
 	// numbers has the number of each row's group.

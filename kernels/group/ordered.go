@@ -145,8 +145,6 @@ func (m *members) listFirsts(o orderedMembers, keptEnds *column.Column) (*column
 	return rows, err
 }
 
-const warpThreads = 32
-
 // lastEnd returns ends of groups as memory, and the last of them as the number of the rows that are kept of all
 // groups.
 func (m *members) lastEnd(ends *column.Column) (words memory.Slice[uint64], count *column.RowCount, err error) {

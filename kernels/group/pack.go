@@ -17,10 +17,6 @@ import (
 // and two words a key that is numbered at once. A numbering costs more than all else: on an H100 the hash
 // table takes 17 ms for 10⁸ different keys, and packing six keys reads them once. So integers are not numbered
 // before they are packed, even if few of the integers of their range occur.
-const (
-	mostDigits = 16
-	wordBytes  = 8
-)
 
 // digit is a key of several.
 type digit struct {

@@ -18,29 +18,6 @@ import (
 // of one partition in shared memory, where each place has a state, and writes the results of
 // the places that have rows. No row reads or changes memory at random, and no states are
 // in global memory. partition.cuh has the kernels.
-const (
-	// fewestPartitioned is the number of places from which on rows are partitioned,
-	// mostPartitioned the largest one. There may be partitionedPerRow places for each row.
-	fewestPartitioned = 1 << 12
-	mostPartitioned   = 1 << 28
-	partitionedPerRow = 4
-
-	// Constants of the kernels.
-	partitionThreads = 512
-	countedRows      = partitionThreads * 8
-	compactThreads   = 256
-	mostDigitBits    = 9
-	// usualDigitBits is the most digits of one pass, if two passes or larger partitions avoid more:
-	// shorter runs of rows write more lines of memory twice.
-	usualDigitBits = 8
-	mostCarried    = 6
-	mostConditions = 8
-	mostTerms      = 8
-	decimalWords   = 5
-	mostOutputs    = 8
-	// noWord is the word of a count that is not kept.
-	noWord = -1
-)
 
 // moveKernels are the kernels that move rows, for tiles of some rows of each thread. The first ones
 // fit twice into the shared memory of large devices.

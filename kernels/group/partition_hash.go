@@ -24,14 +24,6 @@ import (
 // This replaces the numbering of the rows by a hash table in memory, which takes several times as long if that table
 // exceeds the cache. It is chosen if a sketch of the keys (sketch.go) shows more groups than tiles add up:
 // numbers would then lead to the same partitions, or to records.
-const (
-	hashThreads = 512
-	// fewestHashedRows is the number of rows from which on the number of groups is estimated.
-	fewestHashedRows = fewestTiledRows
-	// Tables are full to two thirds, of groupsPerTable keys for placesPerTable slots, if the estimate is
-	// right, and as it is rounded to a power of two mostly less.
-	placesPerTable, groupsPerTable = 3, 2
-)
 
 // errCrowded is a partition with more keys than slots.
 var errCrowded = errors.New("a partition has too many keys")

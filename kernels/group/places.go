@@ -22,10 +22,6 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// mostPlaces is the largest range of integers that are numbered by a table with a place
-// for each, instead of a hash table. The table has 8 bytes for each place.
-const mostPlaces = 1 << 20
-
 // numbered are rows with the numbers of their groups, in the order of the first rows.
 type numbered interface {
 	// Numbers returns the number of each row's group.
@@ -250,14 +246,13 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 
 // firstRows writes the first row of each place. Blocks have copies of the places if these fit shared memory.
 func (f *folder) firstRows(firsts memory.Slice[uint8], keys source, s span, counted memory.Slice[int64], rows int) error {
-	const threads, rowsOfThread, reserve = 1024, 8, 1 << 10
 	dev := f.call.Stream.Device()
 	shared, err := dev.Attribute(backend.MaxSharedMemoryPerBlockOptIn)
 	if err != nil {
 		return err
 	}
 	bytes := 4 * int(s.places)
-	if bytes > shared-reserve || strategy.OfGroup(f.call.Context()).ManyPlaces {
+	if bytes > shared-placeReserve || strategy.OfGroup(f.call.Context()).ManyPlaces {
 		return launchGrid(f.call, "places", "first_places", rows, firsts, keys.argument(), s.least, s.places, counted, int64(rows))
 	}
 	kernel, err := f.call.Kernel(&aggregateSet, "places", "first_few_places")
@@ -265,11 +260,11 @@ func (f *folder) firstRows(firsts memory.Slice[uint8], keys source, s span, coun
 		return err
 	}
 	blocks := max(dev.Info().Multiprocessors, 1)
-	if 2*(bytes+reserve) <= shared {
+	if 2*(bytes+placeReserve) <= shared {
 		blocks *= 2
 	}
-	blocks = min(blocks, max(rows-1, 0)/(threads*rowsOfThread)+1)
-	return kernel.Launch(f.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: threads}, uint32(bytes), firsts, keys.argument(), s.least, uint32(s.places), counted, int64(rows))
+	blocks = min(blocks, max(rows-1, 0)/(placeThreads*placeRows)+1)
+	return kernel.Launch(f.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: placeThreads}, uint32(bytes), firsts, keys.argument(), s.least, uint32(s.places), counted, int64(rows))
 }
 
 // listOf sets the list of the first rows, of a capacity, from its memory and the word with their

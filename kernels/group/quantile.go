@@ -28,24 +28,6 @@ import (
 // The result does not depend on the sample: a quantile outside the bounds is found among all rows below or above
 // them. If too many rows would be kept, or if a group has a −0 and its quantile may be zero, the rows are sorted: −0
 // and 0 are in the order of their rows. The host waits for that answer between the passes.
-const (
-	// fewestSelected is the number of rows, and fewestSelectedOfGroup that for each group, from which on rows are not
-	// sorted.
-	fewestSelected, fewestSelectedOfGroup = 1 << 21, 1 << 10
-	// A sample has samplesOfGroup rows for each group, fewestSamples at least, and one in rowsOfSample rows at most.
-	samplesOfGroup, fewestSamples, rowsOfSample = 128, 1 << 16, 8
-	// One in rowsOfKept rows is kept at most, mostKept of a group.
-	rowsOfKept, mostKept = 4, 1 << 17
-	// Counters fit a block if they are at most mostBlockCounters and there are fewestBlockBins bins. mostCounters stay in
-	// the L2 cache.
-	mostBlockCounters, fewestBlockBins, mostBlockBins = 32 << 10, 64, 1 << 10
-	mostCounters, fewestBins, mostBins                = 4 << 20, 16, 512
-	// outerCounters are those of a group in a block that counts only the rows outside of the bounds there.
-	outerCounters = 2
-
-	quantileThreads, quantileTile = 768, 768 * 4 // threads and rows of a block that counts
-	keptThreads, keptBlocks       = 256, 8       // of a block that selects, and blocks of a multiprocessor
-)
 
 // slotPlace is where a block counts the rows of a slot.
 type slotPlace uint32
@@ -55,12 +37,6 @@ const (
 	countOuter
 	countInBlock
 )
-
-// otherCounters is the number of a group's counters that are not those of its bins.
-const otherCounters = 5
-
-// The sizes of the structs of quantile.cu.
-const boundsBytes, rangeBytes, selectedBytes, verdictBytes = 32, 32, 40, 16
 
 // selector finds a quantile of each group.
 type selector struct {

@@ -15,24 +15,6 @@ import (
 // Groups of which the slots do not fit into shared memory have records in global memory, as long
 // as these fit the L2 cache: records.cu describes how rows are added to them. The cache adds to a
 // sector of 32 bytes at a time, so a record of up to four words costs as much as one of one word.
-const (
-	// mostRecordWords is the number of words of a record, mostRecordBytes the size of all records. On
-	// an H200 sums of 2²⁷ float64 take 2.8 ms with records of 16 MiB, and 4.0 ms with 32 MiB, for
-	// which partitions take less.
-	mostRecordWords = 8
-	mostRecordBytes = 20 << 20
-	// mostRecordLaunches is the number of launches, each of which reads all keys, up to which
-	// partitions take longer.
-	mostRecordLaunches = 2
-	// fewestRecorded is the number of groups from which on records are preferred to partitions, for many rows. With
-	// fewer, additions to one record wait for each other: on an H100 sums of 2²⁷ float64 take 3.96 ms with 2¹⁷
-	// records and 3.18 ms with 2¹⁸.
-	fewestRecorded       = 1 << 18
-	fewestUnrecordedRows = 1 << 22
-	// frequentSlots is the number of groups of which each block has records, in some copies.
-	frequentSlots, frequentCopies = 128, 4
-	recordFoldThreads           = 256
-)
 
 // recordWords returns the number of words of an accumulator in a record, or zero if records do not
 // support it. kept is set if the state is the result.

@@ -15,18 +15,6 @@ import (
 // set of the keys alone, so skewed and sorted rows are no worse than others, and it is the same in every run. A
 // sample would read less, but its error grows with the square root of rows by sampled ones (Charikar and others, 2000),
 // and the pass has to read all keys anyway: it finds their bounds too, for which the host waits.
-const (
-	// sketchBits is the logarithm of the registers, sketchThreads and sketchRows are the threads of a block and the rows
-	// that a thread loads together: constants of sketch.cu.
-	sketchBits      = 11
-	sketchRegisters = 1 << sketchBits
-	sketchThreads   = 1024
-	sketchRows      = 4
-	// mostRank is the greatest rank of a hash.
-	mostRank = 64 - sketchBits + 1
-	// sketchError is the standard error of an estimate, relative to it: 1.04 / √registers.
-	sketchError = 0.023
-)
 
 // sketched is what a sketch of a column shows.
 type sketched struct {

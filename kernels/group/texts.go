@@ -28,15 +28,6 @@ import (
 // numbers, so no strings are hashed or compared, and small ranges of numbers are dense keys or
 // partitions. The numbers of the groups are made strings again. "id000" to "id099" are the numbers
 // 0 to 99.
-const (
-	// mostTextBytes is the length of the longest string, textBounds the number of bounds: constants
-	// of texts.cu.
-	mostTextBytes = column.BoundedBytes
-	longestText   = 2 * mostTextBytes
-	shortestText  = longestText + 1
-	textBounds    = shortestText + 1
-	mostLength    = math.MaxInt32
-)
 
 // textDigit is a position with several bytes.
 type textDigit struct {

@@ -8,19 +8,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/strategy"
 )
 
-const (
-	// mostTiledPlaces is the number of places up to which tiles add up dense keys.
-	mostTiledPlaces = 1 << 17
-	// queueBytes is the shared memory of the queues of a block (tile_slices.cu), and mostQueuedSlots the number
-	// of slots that their entries have room for. With queues a slice takes about half of the time of others.
-	queueBytes       = 4 * (64 + 32*tileRows) * (tileThreads / 32)
-	mostQueuedSlots  = 1<<15 - mostHotGroups
-	mostQueuedSlices = 8
-	// mostHotGroups is the number of groups with slots in each block for each lane, hotSlots that of these.
-	mostHotGroups = 4
-	hotSlots      = 32 * mostHotGroups
-)
-
 // tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
 type tileLaunch struct {
 	accumulators    []int

@@ -16,19 +16,6 @@ import (
 // Few groups have slots in the shared memory of one block for each multiprocessor, and each
 // thread adds a tile of rows to them: tiles.cu describes how. The other readers, and more groups
 // than fit, are added row by row (accumulate.cu).
-const (
-	tileThreads = 1024
-	tileRows    = 4
-	// fewestTiledRows is the number of rows from which on tiles are worth their launches.
-	fewestTiledRows = 1 << 18
-	// tileReserve is the shared memory that the system and the arguments take from a block.
-	tileReserve = 4 << 10
-	// spareSlots are slots for rows of no group, one for each lane.
-	spareSlots = 32
-	// mostSlices is the number of slices of the groups, of which each reads all rows, and
-	// mostTilePasses that of all launches, up to which records and partitions take longer.
-	mostSlices, mostTilePasses = 4, 6
-)
 
 // tileReader is a reader with its words in a slot.
 type tileReader struct {

@@ -18,13 +18,6 @@ import (
 // (tops.cu). A group has a slot for each of its values. Values that are equal but have different
 // bits (NaN, −0 and 0) have to be in the order of their rows: if a value is NaN or −0, the rows are
 // sorted. The host waits for that answer before it waits for the number of values.
-const (
-	mostTops     = 8
-	topThreads   = 1024
-	topRows      = topThreads * 8 // rows of a tile
-	topReserve   = 1 << 10
-	fewestTopped = unwaited
-)
 
 // tops finds the values of one aggregate.
 type tops struct {

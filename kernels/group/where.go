@@ -85,10 +85,6 @@ func masked(aggregates []Aggregate, condition expr.Expr) []Aggregate {
 	return restricted
 }
 
-// maskedRows is the number of rows from which on a GPU counts those that meet a condition: fewer
-// are copied in the time of the wait for the count.
-const maskedRows = 1 << 20
-
 // mayMask reports whether rows that do not meet the condition may stay: if the order of the groups
 // does not depend on them. On a GPU they stay only if keys are strings, which take long to copy and
 // are not grouped by partitions, where masks are not read, or few numbers of strings.

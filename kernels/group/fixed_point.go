@@ -35,17 +35,6 @@ import (
 // permits it. Its bins carry into each other, so none of them may be dropped: the state records the lowest
 // bin of its window, and merging finds out whether a larger value of another state drops it. Other
 // states keep each bin of the definition apart. Both have the same sum.
-const (
-	windowWords   = 3
-	windowThreads = 1024
-	foldThreads = 256
-	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
-	windowBytes, overflowedByte = 32, 12
-	// outsideBytes is the size of a listed value. One of outsideShare rows may be listed.
-	outsideBytes, outsideShare, fewestOutside = 16, 256, 256
-	// widestSpan keeps a window in two bins.
-	widestSpan = binBits - 1
-)
 
 // windowSpan returns how far the exponents of the values in a window may differ. A window has
 // 94 bits: one for the sign, 53 for a value, enough for the carries of a sum of that many rows,
