@@ -52,7 +52,7 @@ func (r *run) accumulate() (*states, error) {
 	}
 	list := slices.Clone(r.plan.accumulators)
 	if !r.groups.kept {
-		list = r.marked(list)
+		list = r.plan.marked(list)
 	}
 	return r.accumulateList(list, allocate)
 }
@@ -71,9 +71,9 @@ func (r *run) accumulateList(list []accumulator, allocate allocator) (*states, e
 }
 
 // marked sets the marks of a list that begins with the plan's accumulators, and returns it.
-func (r *run) marked(list []accumulator) []accumulator {
+func (p *plan) marked(list []accumulator) []accumulator {
 	for i := range list {
-		list[i].marks = list[i].kind == countRows && r.plan.marks(i)
+		list[i].marks = list[i].kind == countRows && p.marks(i)
 	}
 	return list
 }
@@ -97,6 +97,18 @@ func (p *plan) marks(number int) bool {
 		}
 	}
 	return true
+}
+
+// rowCount counts the rows of each group.
+var rowCount = accumulator{kind: countRows, value: -1, other: -1, where: -1}
+
+// counted returns the plan's accumulators and one that counts the rows of each group.
+func (p *plan) counted() []accumulator {
+	list := slices.Clone(p.accumulators)
+	if !slices.Contains(list, rowCount) {
+		list = append(list, rowCount)
+	}
+	return list
 }
 
 // allocator allocates states.

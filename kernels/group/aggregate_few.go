@@ -14,7 +14,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -43,7 +42,8 @@ type fewRows struct {
 // aggregateFew aggregates few rows on a GPU. It reports false for queries that the kernel does not
 // support.
 func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (table *buffer.Buffer, ok bool, err error) {
-	if !q.mayBeFew(ctx, p, options) {
+	known := &facts{tuning: tuningOf(ctx), rows: q.table.Capacity(), oneLaunch: q.mayBeFew(p, options), plan: p}
+	if choose(known).name != oneLaunchName {
 		return nil, false, nil
 	}
 	rows, counted, err := q.table.Extent(ctx)
@@ -63,12 +63,10 @@ func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (t
 	return table, true, err
 }
 
-// mayBeFew reports whether the kernel supports a query and its types, and no test asks for another
-// strategy.
-func (q Query) mayBeFew(ctx context.Context, p *plan, options *ByOptions) bool {
+// mayBeFew reports whether the kernel supports a query and its types.
+func (q Query) mayBeFew(p *plan, options *ByOptions) bool {
 	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || q.table.Capacity() > mostAggregatedRows ||
-		len(q.keys) > mostFewKeys || q.numbered || q.parts || options.FirstRow > 0 || strategy.OfGroup(ctx) != (strategy.Group{}) ||
-		len(p.outputs) > mostFewOutputs || len(p.accumulators) > mostReaders {
+		len(q.keys) > mostFewKeys || q.numbered || q.asStates || options.FirstRow > 0 || len(p.outputs) > mostFewOutputs || len(p.accumulators) > mostReaders {
 		return false
 	}
 	for i := range p.outputs {

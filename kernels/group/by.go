@@ -68,8 +68,8 @@ type Query struct {
 	where expr.Expr
 	// numbered keeps the number of each row when others are removed.
 	numbered bool
-	// parts is set for a partial result.
-	parts bool
+	// asStates is set for a partial result.
+	asStates bool
 	// texts is set if few numbers have replaced strings as keys.
 	texts bool
 }

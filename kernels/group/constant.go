@@ -25,7 +25,7 @@ func (r *run) evaluateConstants(ctx context.Context, q Query) (Query, error) {
 	case q.table.Device() == nil:
 		return q, nil
 	case q.table.Device().Kind() != device.Host:
-		if !r.mayBeDense(q) {
+		if !r.plan.mayHavePlaces(q.numbered, len(q.keys), r.options.Order) {
 			return q, nil
 		}
 	case q.table.RowCount() != nil:

@@ -9,7 +9,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -57,104 +56,39 @@ func (d *denseKeys) argument() any {
 	return kernels.Struct(append([]any{count, direct}, fields...)...)
 }
 
-// mayBeDense reports whether the plan and the order of the result allow dense keys on a GPU.
-func (r *run) mayBeDense(q Query) bool {
-	if q.numbered || len(q.keys) > mostDenseKeys || r.options.Order == FirstAppearance {
-		return false
-	}
-	for i := range r.plan.outputs {
-		if r.plan.outputs[i].method == bySegment {
-			return false
-		}
-	}
-	return true
-}
-
-// findDense finds dense keys, or returns nil if the keys are others. Those of partial results are dense
-// only if tiles or partitions add their rows: states in memory have no other way that is as fast.
-func (r *run) findDense(q Query) (*grouping, error) {
-	if r.call.OnHost() || !r.mayBeDense(q) || r.rows.Capacity() == 0 {
-		return nil, nil
-	}
-	d, f := &denseKeys{places: 1}, folder{call: &r.call, waits: r.options.MaxGroups == 0}
-	var variable []*column.Column
+// denseKeys returns the keys of which the combination is a place.
+func (r *run) denseKeys() (*denseKeys, error) {
+	d := &denseKeys{places: 1}
 	for _, c := range r.constants {
 		d.keys = append(d.keys, denseKey{column: c, constant: true, span: span{places: 1}})
 	}
-	for i, key := range q.keys {
-		k := denseKey{column: r.rows.Column(i), constant: isConstant(key), span: span{places: 1}}
+	for i, known := range r.facts.keys[len(d.keys):] {
+		k := denseKey{column: r.rows.Column(i), constant: known.constant, span: known.span}
 		if !k.constant {
-			variable = append(variable, k.column)
-		}
-		d.keys = append(d.keys, k)
-	}
-	if len(variable) > 0 {
-		may, err := r.mayBeHashed(q)
-		if err != nil {
-			return nil, err
-		}
-		if may {
-			r.sketched = map[*column.Column]uint64{}
-			f.sketched = r.sketched
-		}
-		spans, err := f.spansOf(variable)
-		if err != nil || spans == nil {
-			return nil, err
-		}
-		r.spans = map[*column.Column]span{}
-		for i, c := range variable {
-			r.spans[c] = spans[i]
-		}
-		for i := range d.keys {
-			k := &d.keys[i]
-			if k.constant {
-				continue
-			}
-			k.span, spans = spans[0], spans[1:]
+			var err error
 			if k.source, err = sourceOf(&r.call, k.column); err != nil {
 				return nil, err
 			}
 		}
+		d.keys = append(d.keys, k)
 	}
 	for i := range d.keys {
-		k := &d.keys[i]
-		if k.span.places == 0 || k.span.places > mostPartitioned/d.places {
-			return nil, nil
-		}
-		k.factor = d.places
-		d.places *= k.span.places
+		d.keys[i].factor = d.places
+		d.places *= d.keys[i].span.places
 	}
-	inPlace, err := r.inPlace(d.places, d)
-	if err != nil {
-		return nil, err
-	}
-	if !inPlace {
-		if r.partitions, err = r.planPartitions(d); err != nil || r.partitions != nil {
-			return nil, err
-		}
-		if len(variable) > 0 && r.parts {
-			return nil, nil
-		}
-		if d.places > mostDensePlaces {
-			if recorded, err := r.recorded(d.places); err != nil || !recorded {
-				return nil, err
-			}
-		}
-	}
-	return r.denseGrouping(d)
+	return d, nil
 }
 
-// inPlace reports whether rows are to be added to states of a number of groups where the rows
-// are, and not moved to partitions first if that is possible. d are the keys, or nil for numbers of groups.
-func (r *run) inPlace(places uint64, d *denseKeys) (bool, error) {
-	tiled, err := r.tiled(places, d)
-	if tiled || err != nil {
-		return tiled, err
+// findDense makes a group of each place.
+func (r *run) findDense() error {
+	d, err := r.denseKeys()
+	if err != nil {
+		return err
 	}
-	if places < fewestRecorded && r.rows.Capacity() >= fewestUnrecordedRows && !strategy.OfGroup(r.call.Context()).Records {
-		return false, nil
+	if r.groups, err = r.denseGrouping(d); err == nil {
+		r.presence = r.plan.countPlaces(-1)
 	}
-	return r.recorded(places)
+	return err
 }
 
 func isConstant(k Key) bool {
@@ -165,22 +99,19 @@ func isConstant(k Key) bool {
 	return literal
 }
 
-// oneGroup returns a grouping of all rows, or nil if not all keys are constants or a GPU has the
-// rows: there constants are dense keys.
-func (r *run) oneGroup() (*grouping, error) {
-	if r.constants == nil || !r.call.OnHost() {
-		return nil, nil
-	}
+// findOneGroup makes one group of all rows.
+func (r *run) findOneGroup() error {
 	n, _, err := r.rows.Extent(r.call.Context())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g := &grouping{rows: int(n), single: true}
 	if g.keys, err = tableOf(r.keyNames(), r.constants, buffer.Rows{Count: 1}); err != nil {
-		return nil, err
+		return err
 	}
 	g.owned.add(g.keys)
-	return g, nil
+	r.groups = g
+	return nil
 }
 
 // denseGrouping returns a grouping with a group for each place.

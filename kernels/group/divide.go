@@ -15,7 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -78,7 +77,7 @@ func divided(ctx context.Context, options *ByOptions, err error) bool {
 	if err != nil {
 		return errors.Is(err, memory.ErrBudget)
 	}
-	return strategy.OfGroup(ctx).DividedRows > 0
+	return tuningOf(ctx).DividedRows > 0
 }
 
 // aggregateDivided computes the aggregates in parts. The groups are in the order of the first rows
@@ -171,8 +170,8 @@ func (q Query) hashOfKeys() expr.Expr {
 
 // divideRows chooses the rows of the first chunk by the estimate and by the memory that is left.
 func (d *division) divideRows(ctx context.Context) {
-	if chosen := strategy.OfGroup(ctx); chosen.DividedRows > 0 {
-		d.chunk, d.bits = int64(chosen.DividedRows), chosen.DividedBits
+	if t := tuningOf(ctx); t.DividedRows > 0 {
+		d.chunk, d.bits = int64(t.DividedRows), t.DividedBits
 	} else {
 		d.chunk = (d.rows + 1) / 2
 		estimate, err := kernels.EstimateOf(func(o kernels.Options) (*buffer.Buffer, error) {

@@ -11,7 +11,6 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -51,8 +50,8 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 		b.rows = min(b.rows, uint64(n))
 	}
 	f := folder{call: &call, waits: options.MaxGroups == 0}
-	b.places = f.places(int(b.rows))
-	b.hashed = f.waits && !b.onHost && len(q.keys) == 1 && (b.rows >= fewestHashedRows || strategy.OfGroup(ctx).Estimated)
+	b.places = f.measures(int(b.rows))
+	b.hashed = f.waits && !b.onHost && len(q.keys) == 1 && (b.rows >= fewestHashedRows || tuningOf(ctx).Find == hashesName)
 	b.groups = b.rows
 	if b.places { // the result may have room for this many places
 		b.groups = max(b.groups, unwaited)
@@ -251,9 +250,8 @@ func (b *bound) tables() uint64 {
 // states is the memory of the states of all groups, of the accumulators' kernels, and of results before
 // places without rows are removed.
 func (b *bound) states() uint64 {
-	r := run{plan: b.plan}
 	words, floats, bytes, groups := uint64(0), uint64(0), uint64(0), max(b.rows, b.groups)
-	for _, a := range r.counted() {
+	for _, a := range b.plan.counted() {
 		words += uint64(a.words())
 		if a.kind == sumFloats {
 			floats++

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -43,7 +42,7 @@ func windowSpan(rows int) int { return min(94-1-53-bits.Len(uint(rows)), widestS
 
 // windows allocates the memory of the windows, or nil if no reader has one.
 func (t *tiling) windows(call *op.Call, g *grouping) (*memory.Block, error) {
-	room := strategy.OfGroup(call.Context()).Outside
+	room := tuningOf(call.Context()).Outside
 	if room == 0 {
 		room = max(g.rows/outsideShare, fewestOutside)
 	}

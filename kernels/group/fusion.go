@@ -10,12 +10,10 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -99,20 +97,21 @@ func (f *fusion) others(r *run, list []accumulator) (numbers []int) {
 // planFusion plans the launches. It returns false without launches.
 func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 	g := r.groups
-	choices := strategy.OfGroup(r.call.Context())
-	if len(r.deferred) == 0 || r.call.OnHost() || g.capacity() == 0 || g.rows == 0 || g.rows < fewestTiledRows && !choices.Tiles {
+	t := tuningOf(r.call.Context())
+	if len(r.deferred) == 0 || r.call.OnHost() || g.capacity() == 0 || g.rows == 0 || !t.addsBy(tilesName, int64(g.rows)) {
 		return false, nil
 	}
 	keyed, keys, err := r.keyedSource(f)
 	if err != nil || keyed == nil {
 		return false, err
 	}
-	if f.limit, err = r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn); err != nil {
+	l, err := limitsOf(&r.call)
+	if err != nil {
 		return false, err
 	}
-	f.limit -= tileReserve
-	if choices.SlotBytes > 0 {
-		f.limit = choices.SlotBytes
+	f.limit = l.shared - tileReserve
+	if t.SlotBytes > 0 {
+		f.limit = t.SlotBytes
 	}
 	var numbers []int
 	var fused []accumulator

@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -37,8 +36,8 @@ type grouping struct {
 	// kept is set if the states are the result. The bins of sums of floats then have to be
 	// those of the definition; otherwise their total is enough.
 	kept bool
-	// windows is set if they may be those of windows nevertheless.
-	windows bool
+	// fixedPoint is set if they may be those of fixed-point sums nevertheless.
+	fixedPoint bool
 
 	owned owned
 }
@@ -149,7 +148,7 @@ func (g *grouping) bound(call *op.Call, firsts *column.Column, options ByOptions
 	var bounded *column.Column
 	var err error
 	switch {
-	case firsts.RowCount() != nil && options.MaxGroups == 0 && (firsts.Len() > unwaited || strategy.OfGroup(call.Context()).Partition):
+	case firsts.RowCount() != nil && options.MaxGroups == 0 && firsts.Len() >= tuningOf(call.Context()).MeasuredRows:
 		bounded, err = firsts.WithHostRows(call.Context())
 	case firsts.RowCount() != nil && options.MaxGroups > 0 && options.MaxGroups < int64(firsts.Len()):
 		bounded, err = shortened(firsts, options.MaxGroups)
@@ -183,9 +182,9 @@ type folder struct {
 	waits bool
 	// spans are the ranges of columns that were found before.
 	spans map[*column.Column]span
-	// sketched receives the estimated number of different values of each column whose bounds are searched for.
+	// distinct receives the estimated number of different values of each column whose bounds are searched for.
 	// Without it nothing is estimated.
-	sketched map[*column.Column]uint64
+	distinct map[*column.Column]uint64
 	owned    owned
 }
 
@@ -351,7 +350,7 @@ func (w *rowNumbers) measure(ctx context.Context, c *column.Column) error {
 func (f *folder) numbersOf(groups numbered) (rowNumbers, error) {
 	f.owned.add(groups)
 	w := rowNumbers{source: source{values: groups.Numbers().AsBytes(), form: fromUnsigned32}}
-	if !f.call.OnHost() && !f.places(groups.Numbers().Len()) {
+	if !f.call.OnHost() && !f.measures(groups.Numbers().Len()) {
 		return w, nil
 	}
 	list, err := groups.List()

@@ -80,7 +80,7 @@ func wholeBin(number numbers.Type) ptx.Code {
 			quotient = oneMore(b, high, b.Op(ptx.Predicate, "setp.ge.u32", rest, width))
 		}
 		bin := b.Op(ptx.Word32, "min.u32", quotient, arguments[argumentLast])
-		choose(b, results[0], arguments, bin, below, above)
+		clampBin(b, results[0], arguments, bin, below, above)
 	}
 }
 
@@ -89,8 +89,8 @@ func oneMore(b *ptx.Builder, x, p ptx.Register) ptx.Register {
 	return b.Op(ptx.Word32, "add.u32", x, b.Op(ptx.Word32, "selp.u32", "1", "0", p))
 }
 
-// choose writes the bin of a value that may be outside of the bins. The code selects without branches, because the lanes of a warp would diverge.
-func choose(b *ptx.Builder, result ptx.Register, arguments []ptx.Register, bin, below, above ptx.Register) {
+// clampBin writes the bin of a value that may be outside of the bins. The code selects without branches, because the lanes of a warp would diverge.
+func clampBin(b *ptx.Builder, result ptx.Register, arguments []ptx.Register, bin, below, above ptx.Register) {
 	bin = b.Op(ptx.Word32, "selp.b32", arguments[argumentAbove], bin, above)
 	b.Move("selp.b32", result, arguments[argumentBelow], bin, below)
 }
@@ -116,7 +116,7 @@ func realBin(number numbers.Type) ptx.Code {
 		below := b.Op(ptx.Predicate, "setp.lt.f64", value, low)
 		above := b.Op(ptx.Predicate, "setp.gt.f64", value, arguments[argumentB])
 		chosen := b.Register(ptx.Word32)
-		choose(b, chosen, arguments, bin, below, above)
+		clampBin(b, chosen, arguments, bin, below, above)
 		// NaN is in no bin.
 		b.Move("selp.b32", results[0], "0xffffffff", chosen, b.Op(ptx.Predicate, "setp.nan.f64", value, value))
 	}

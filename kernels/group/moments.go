@@ -149,7 +149,7 @@ func (r *run) integerMoments(q Query) error {
 // remember them: the sums of small integers take words of 32 bits. It waits.
 func (r *run) learnBounds(q Query) error {
 	f := folder{call: &r.call, waits: r.options.MaxGroups == 0}
-	if r.filtered || r.call.Stream.Capturing() || !f.places(int(r.rows.Capacity())) {
+	if r.filtered || r.call.Stream.Capturing() || !f.measures(int(r.rows.Capacity())) {
 		return nil
 	}
 	var columns []*column.Column

@@ -26,7 +26,7 @@ type digit struct {
 }
 
 // packs reports whether the keys of a number of rows are packed: the host waits for their ranges.
-func (f *folder) packs(rows int) bool { return f.places(rows) }
+func (f *folder) packs(rows int) bool { return f.measures(rows) }
 
 // pack finds the groups of several columns. The caller releases them.
 func (f *folder) pack(flat []*column.Column) (numbered, error) {

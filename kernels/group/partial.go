@@ -44,7 +44,7 @@ func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...B
 }
 
 func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
-	q.parts = true
+	q.asStates = true
 	if table, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
 		return table, err
 	}
@@ -105,22 +105,10 @@ func (r *run) partial() (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.partitions == nil {
-		if r.partitions, err = r.planPartitionsOfNumbers(); err != nil {
-			return nil, err
-		}
+	if table, ok, err := r.aggregateMoved(); ok || err != nil {
+		return table, err
 	}
-	if r.partitions != nil {
-		table, err := r.aggregatePartitions()
-		if !errors.Is(err, memory.ErrBudget) {
-			return table, err
-		}
-		// States of a few groups need less memory than rows in partitions.
-		if err := r.number(); err != nil {
-			return nil, err
-		}
-	}
-	r.groups.kept, r.groups.windows = true, r.options.Windows
+	r.groups.kept, r.groups.fixedPoint = true, r.options.Windows
 	if r.states, err = r.accumulateList(r.plan.accumulators, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -225,7 +224,7 @@ func (p *partitioning) move() error {
 		to, narrow = p.places[1], p.narrow()
 	}
 	entry := "partition_move"
-	if p.movesPlain() && !strategy.OfGroup(p.call.Context()).AnyMoves {
+	if p.movesPlain() && !tuningOf(p.call.Context()).Without.Has(plainMoves) {
 		entry += "_plain"
 	}
 	err = p.launch("partition", entry+mover.suffix, tiles, partitionThreads, shared, keys, p.counted, int64(p.rows), first.argument(),

@@ -10,11 +10,9 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
@@ -55,11 +53,10 @@ type span struct {
 // short reports whether a table may have a place for each of the integers.
 func (s span) short() bool { return s.places > 0 && s.places <= mostPlaces }
 
-// places reports whether tables of places may be used: only for many rows on a GPU, because
+// measures reports whether ranges are measured, and tables of places used: only for many rows on a GPU, because
 // the host waits for the range of the values.
-func (f *folder) places(rows int) bool {
-	choices := strategy.OfGroup(f.call.Context())
-	return f.waits && !f.call.OnHost() && (rows > unwaited || choices.Partition || choices.Records || choices.Places)
+func (f *folder) measures(rows int) bool {
+	return f.waits && !f.call.OnHost() && rows >= tuningOf(f.call.Context()).MeasuredRows
 }
 
 // spanOf returns the range of a column of integers, or false for other columns and for a
@@ -80,7 +77,7 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
 	for _, c := range columns {
 		integer, err := integerType(c.Type())
-		if err != nil || integer == nil || !f.places(c.Len()) {
+		if err != nil || integer == nil || !f.measures(c.Len()) {
 			return nil, err
 		}
 	}
@@ -112,7 +109,7 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 	if len(unknown) == 0 {
 		return nil
 	}
-	if len(unknown) == 1 && f.sketched != nil {
+	if len(unknown) == 1 && f.distinct != nil {
 		return f.sketchBounds(columns[unknown[0]], &bounds[unknown[0]], &hasValues[unknown[0]])
 	}
 	names, plain, aggregates := make([]string, len(unknown)), make([]*column.Column, len(unknown)), []reduce.Aggregate{}
@@ -247,12 +244,12 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 // firstRows writes the first row of each place. Blocks have copies of the places if these fit shared memory.
 func (f *folder) firstRows(firsts memory.Slice[uint8], keys source, s span, counted memory.Slice[int64], rows int) error {
 	dev := f.call.Stream.Device()
-	shared, err := dev.Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	shared, err := sharedBytes(f.call)
 	if err != nil {
 		return err
 	}
 	bytes := 4 * int(s.places)
-	if bytes > shared-placeReserve || strategy.OfGroup(f.call.Context()).ManyPlaces {
+	if bytes > shared-placeReserve {
 		return launchGrid(f.call, "places", "first_places", rows, firsts, keys.argument(), s.least, s.places, counted, int64(rows))
 	}
 	kernel, err := f.call.Kernel(&aggregateSet, "places", "first_few_places")

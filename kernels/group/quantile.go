@@ -10,10 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
@@ -71,9 +69,8 @@ func (m *members) selectQuantile() (*column.Column, error) {
 // newSelector returns a selector, or nil if the rows have to be sorted.
 func (m *members) newSelector() (*selector, error) {
 	r, groups, n := m.run, m.run.groups.capacity(), int(m.rows.Capacity())
-	choice := strategy.OfGroup(r.call.Context())
-	many := n >= fewestSelected && groups <= n/fewestSelectedOfGroup && !choice.SortQuantiles
-	if r.call.OnHost() || r.options.MaxGroups != 0 || groups == 0 || n == 0 || !many && !choice.SelectQuantiles {
+	t := tuningOf(r.call.Context())
+	if r.call.OnHost() || r.options.MaxGroups != 0 || groups == 0 || n == 0 || n < t.SelectedRows || groups > n/min(fewestSelectedOfGroup, t.SelectedRows) {
 		return nil, nil
 	}
 	source, err := sourceOf(&r.call, m.rows.Column(1))
@@ -84,29 +81,28 @@ func (m *members) newSelector() (*selector, error) {
 	if s.g, err = m.grouping(m.rows); err != nil {
 		return nil, err
 	}
-	if s.most = choice.QuantileKept; s.most == 0 {
+	if s.most = t.QuantileKept; s.most == 0 {
 		s.most = n / rowsOfKept
 	}
 	s.samples = max(min(max(samplesOfGroup*groups, fewestSamples), n/rowsOfSample), 1)
-	return s, s.chooseBins(choice)
+	return s, s.chooseBins(&t)
 }
 
 // chooseBins chooses the number of bins of a group, and where rows are counted.
-func (s *selector) chooseBins(choice strategy.Group) error {
-	bytes, err := s.members.run.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+func (s *selector) chooseBins(t *tuning) error {
+	bytes, err := sharedBytes(&s.members.run.call)
 	if err != nil {
 		return err
 	}
-	inBlock := min(mostBlockCounters, (bytes-topReserve)/4)
+	inBlock := min(mostBlockCounters, max(bytes-topReserve, 0)/4)
 	s.bins = min(inBlock/s.groups-otherCounters, mostBlockBins)
 	if s.bins < fewestBlockBins {
 		s.bins = min(max(mostCounters/s.groups-otherCounters, fewestBins), mostBins)
 	}
-	if choice.QuantileBins > 0 {
-		s.bins = choice.QuantileBins
+	if t.QuantileBins > 0 {
+		s.bins = t.QuantileBins
 	}
 	switch {
-	case choice.ManyPlaces:
 	case s.groups*(s.bins+otherCounters) <= inBlock:
 		s.place, s.shared = countInBlock, 4*s.groups*(s.bins+otherCounters)
 	case 4*outerCounters*s.groups <= bytes-topReserve:

@@ -5,9 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -74,34 +72,14 @@ func recordBytes(words int) int {
 	return tileThreads/32*staging + frequentSlots*(8*frequentCopies*words+4)
 }
 
-// recorded reports whether records are the way to add up a number of places of dense keys, with an
-// accumulator that counts the rows of each.
-func (r *run) recorded(places uint64) (bool, error) {
-	choices := strategy.OfGroup(r.call.Context())
-	if choices.Partition || places > uint64(r.rows.Capacity()) || r.rows.Capacity() < fewestTiledRows && !choices.Records {
-		return false, nil
-	}
-	limit, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
-	if err != nil {
-		return false, err
-	}
-	launches, rest := recordLaunches(r.counted(), false, places)
-	for _, l := range launches {
-		if recordBytes(l.words) > limit-tileReserve {
-			return false, nil
-		}
-	}
-	return len(rest) == 0 && len(launches) <= mostRecordLaunches, nil
-}
-
 // addRecords adds all rows to the states of the readers that records support. It returns the
 // other readers.
 func (g *grouping) addRecords(call *op.Call, readers []reader) (rest []reader, err error) {
-	choices := strategy.OfGroup(call.Context())
-	if len(readers) == 0 || g.rows < fewestTiledRows && !choices.Records {
+	t := tuningOf(call.Context())
+	if len(readers) == 0 || !t.addsBy(recordsName, int64(g.rows)) {
 		return readers, nil
 	}
-	limit, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	l, err := limitsOf(call)
 	if err != nil {
 		return nil, err
 	}
@@ -110,12 +88,12 @@ func (g *grouping) addRecords(call *op.Call, readers []reader) (rest []reader, e
 		list[i] = readers[i].accumulator
 	}
 	launches, others := recordLaunches(list, g.kept, uint64(g.capacity()))
-	for _, l := range launches {
-		if recordBytes(l.words) > limit-tileReserve {
-			others = append(others, l.accumulators...)
+	for _, launch := range launches {
+		if recordBytes(launch.words) > l.shared-tileReserve {
+			others = append(others, launch.accumulators...)
 			continue
 		}
-		if err := g.record(call, readers, l); err != nil {
+		if err := g.record(call, readers, launch); err != nil {
 			return nil, err
 		}
 	}

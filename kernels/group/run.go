@@ -41,8 +41,6 @@ type run struct {
 	states *states
 	// spans are the ranges of keys that were looked at.
 	spans map[*column.Column]span
-	// sketched has the number of different keys that was estimated with a range.
-	sketched map[*column.Column]uint64
 	// shares is set if the keys are columns of the table, which a result may share.
 	shares bool
 	// presence is the accumulator that counts the rows of each group, or negative if no group
@@ -51,8 +49,11 @@ type run struct {
 	// masked is set if input mask has the rows that belong to a group.
 	masked bool
 	mask   int
-	// parts is set for a partial result, merges if the rows are states.
-	parts, merges bool
+	// asStates is set for a partial result, merges if the rows are states.
+	asStates, merges bool
+	// facts are those that strategy was chosen by.
+	facts    *facts
+	strategy *strategy
 	// filtered is set if the rows are those that meet the query's condition.
 	filtered bool
 
@@ -123,12 +124,12 @@ func (q Query) check(aggregates []Aggregate, options *ByOptions) (*plan, error) 
 // beginPlanned is begin of a checked query.
 func (q Query) beginPlanned(ctx context.Context, p *plan, aggregates []Aggregate, options ByOptions) (*run, error) {
 	if options.Estimate != nil {
-		if q.parts {
+		if q.asStates {
 			return nil, errNoEstimate
 		}
 		return nil, q.estimate(ctx, p, options)
 	}
-	r := &run{options: options, plan: p, presence: -1, parts: q.parts, ranks: map[int]*column.Column{}}
+	r := &run{options: options, plan: p, presence: -1, asStates: q.asStates, ranks: map[int]*column.Column{}}
 	conditional := !q.where.IsZero()
 	q, err := r.restrict(ctx, q, aggregates)
 	r.filtered = conditional && !r.masked
@@ -175,33 +176,35 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 			return &KeyError{i, q.keys[i], err}
 		}
 	}
-	if !q.parts { // the states of parts do not depend on the data
+	if !q.asStates { // the states of parts do not depend on the data
 		if err := r.integerMoments(q); err != nil {
 			return err
 		}
 		r.plan.share(r.mayBeNull)
 	}
-	if r.groups, err = r.findDense(q); err != nil || r.partitions != nil {
+	if r.facts, err = r.measure(q); err != nil {
 		return err
 	}
-	if r.groups == nil {
-		if r.partitions, err = r.planHashed(q); err != nil || r.partitions != nil {
-			return err
-		}
-	}
-	if r.groups != nil {
-		r.presence = r.plan.countPlaces(-1)
-	} else if r.groups, err = r.oneGroup(); err == nil && r.groups == nil {
-		r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options, r.spans, r.shares)
-	}
-	if err != nil {
+	return r.find(choose(r.facts))
+}
+
+// find finds the groups by a strategy, or the partitions that find them later.
+func (r *run) find(s *strategy) error {
+	r.groups, r.partitions, r.strategy = nil, nil, s
+	if err := s.find(r); err != nil || r.groups == nil {
 		return err
 	}
+	r.owned.add(r.groups)
 	if r.masked {
 		r.presence = r.plan.countPlaces(r.mask)
 	}
-	r.owned.add(r.groups)
 	return nil
+}
+
+// findNumbers numbers the groups of the rows.
+func (r *run) findNumbers() (err error) {
+	r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans, r.shares)
+	return err
 }
 
 // isComputed reports whether the values of a key are not those of a column of the table.
@@ -484,23 +487,10 @@ func (r *run) result() (*buffer.Buffer, error) {
 
 // unordered computes the aggregates of the groups in any order.
 func (r *run) unordered() (*buffer.Buffer, error) {
+	if table, ok, err := r.aggregateMoved(); ok || err != nil {
+		return table, err
+	}
 	var err error
-	if r.partitions == nil {
-		r.partitions, err = r.planPartitionsOfNumbers()
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.partitions != nil {
-		table, err := r.aggregatePartitions()
-		if r.partitions.hashed != nil && (errors.Is(err, errCrowded) || errors.Is(err, memory.ErrBudget)) {
-			return r.uncrowded()
-		}
-		if r.groups == nil || !errors.Is(err, memory.ErrBudget) {
-			return table, err
-		}
-		// States of a few groups need less memory than rows in partitions.
-	}
 	if r.states, err = r.accumulate(); err != nil {
 		return nil, err
 	}
@@ -517,24 +507,27 @@ func (r *run) unordered() (*buffer.Buffer, error) {
 	return table, err
 }
 
-// uncrowded aggregates by groups with numbers instead of partitions by hashes.
-func (r *run) uncrowded() (*buffer.Buffer, error) {
-	if err := r.number(); err != nil {
-		return nil, err
+// aggregateMoved computes the aggregates by partitions, or their states. It returns false if rows are not moved to
+// partitions, or their memory does not fit the budget: states of numbered groups need less.
+func (r *run) aggregateMoved() (table *buffer.Buffer, ok bool, err error) {
+	if r.partitions == nil {
+		if r.partitions, err = r.planPartitionsOfNumbers(); err != nil || r.partitions == nil {
+			return nil, false, err
+		}
 	}
-	return r.unordered()
-}
-
-// number finds groups with numbers in place of partitions, unless there are groups.
-func (r *run) number() (err error) {
-	r.partitions = nil
-	if r.groups != nil {
-		return nil
+	table, err = r.aggregatePartitions()
+	switch {
+	case err == nil:
+		return table, true, nil
+	case r.groups != nil && errors.Is(err, memory.ErrBudget):
+		return nil, false, nil
+	case r.groups != nil || !r.strategy.fallsBack(r.facts, err):
+		return nil, false, err
 	}
-	if r.groups, err = findGroups(&r.call, r.rows, len(r.names), r.options, r.spans, r.shares); err == nil {
-		r.owned.add(r.groups)
+	if err := r.find(strategyOf(r.strategy.fallback)); err != nil {
+		return nil, false, err
 	}
-	return err
+	return r.aggregateMoved()
 }
 
 // table returns the keys and the aggregates of all groups.

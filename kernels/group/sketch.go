@@ -34,7 +34,7 @@ func (f *folder) sketchBounds(c *column.Column, bounds *column.Bounds, hasValues
 	if err != nil {
 		return err
 	}
-	*bounds, *hasValues, f.sketched[c] = s.bounds, s.hasValues, s.distinct
+	*bounds, *hasValues, f.distinct[c] = s.bounds, s.hasValues, s.distinct
 	return nil
 }
 

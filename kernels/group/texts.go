@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
@@ -133,7 +132,7 @@ type textKeys struct {
 // aggregateTexts aggregates with the numbers of strings as keys. It returns false if no key is a column
 // of short strings, and for few rows: it waits for unknown bounds.
 func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (table *buffer.Buffer, ok bool, err error) {
-	if q.table.Capacity() <= unwaited && !strategy.OfGroup(ctx).TextNumbers || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
+	if q.table.Capacity() < int64(tuningOf(ctx).TextRows) || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
 		q.table.Device().Kind() == device.Host {
 		return nil, false, nil
 	}
@@ -228,7 +227,7 @@ func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregat
 		return nil, err
 	}
 	step := r.result
-	if q.parts {
+	if q.asStates {
 		step = r.partial
 	}
 	table, err := closing(r, step)
@@ -237,7 +236,7 @@ func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregat
 	}
 	k.learn()
 	groups, err := k.texts(table)
-	if groups, err = release.OnError(groups, err, table.Release()); err != nil || order != ByKey || q.parts {
+	if groups, err = release.OnError(groups, err, table.Release()); err != nil || order != ByKey || q.asStates {
 		return groups, err
 	}
 	return sortedByKeys(&k.call, groups, len(q.keys))

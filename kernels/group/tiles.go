@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -59,59 +58,6 @@ func slicesOf(slots, bytes, limit int) int {
 	return max(slots-1, 0)/most + 1
 }
 
-// tiled reports whether tiles are the way to add up a number of places, with an accumulator that
-// counts the rows of each. d are the keys, or nil for numbers of groups.
-func (r *run) tiled(places uint64, d *denseKeys) (bool, error) {
-	choices := strategy.OfGroup(r.call.Context())
-	if choices.Partition || choices.Records || places > mostTiledPlaces || r.rows.Capacity() < fewestTiledRows && !choices.Tiles {
-		return false, nil
-	}
-	list, bins := r.counted(), r.parts && !r.options.Windows
-	if !r.parts {
-		list = r.marked(list)
-	}
-	readers := make([]reader, len(list))
-	for i, a := range list {
-		if _, _, ok := a.tileWords(bins, 1); !ok {
-			return false, nil
-		}
-		if r.readsDeferred(a) {
-			readers[i] = reader{accumulator: a}
-			if a.kind == sumIntegers {
-				readers[i].terms, _, _ = a.extent(r.extentOf)
-			}
-			continue
-		}
-		var err error
-		if readers[i], err = readerOf(&r.call, a, r.input); err != nil {
-			return false, err
-		}
-	}
-	layout, err := newTileLayout(&r.call, readers, int(r.rows.Capacity()), int(places), 0, bins, d.isPlain())
-	if err != nil {
-		return false, err
-	}
-	launches, rest := layout.launches()
-	passes := 0
-	for _, l := range launches {
-		if places > mostDensePlaces && l.slices > 1 && !l.queues {
-			return false, nil
-		}
-		passes += l.passes()
-	}
-	return len(rest) == 0 && passes <= mostTilePasses, nil
-}
-
-// counted returns the plan's accumulators and one that counts the rows of each group.
-func (r *run) counted() []accumulator {
-	rows := accumulator{kind: countRows, value: -1, other: -1, where: -1}
-	list := slices.Clone(r.plan.accumulators)
-	if !slices.Contains(list, rows) {
-		list = append(list, rows)
-	}
-	return list
-}
-
 // tiling is a launch that adds tiles to some readers.
 type tiling struct {
 	readers []tileReader
@@ -148,11 +94,11 @@ func (t *tiling) spare() int {
 // addTiles adds all rows to the states of the readers that tiles support. It returns the
 // other readers.
 func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err error) {
-	choices := strategy.OfGroup(call.Context())
-	if g.rows < fewestTiledRows && !choices.Tiles {
+	t := tuningOf(call.Context())
+	if !t.addsBy(tilesName, int64(g.rows)) {
 		return readers, nil
 	}
-	layout, err := newTileLayout(call, readers, g.rows, g.capacity(), choices.SlotBytes, g.kept && !g.windows, g.dense.isPlain())
+	layout, err := g.layOutTiles(call, &t, readers)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +134,20 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 		rest = append(rest, readers[i])
 	}
 	return rest, nil
+}
+
+// layOutTiles divides the accumulators of readers into launches.
+func (g *grouping) layOutTiles(call *op.Call, t *tuning, readers []reader) (*tileLayout, error) {
+	l, err := limitsOf(call)
+	if err != nil {
+		return nil, err
+	}
+	layout := newTileLayout(t, l, g.rows, g.capacity(), t.SlotBytes, g.kept && !g.fixedPoint)
+	for i := range readers {
+		r := tileReader{reader: &readers[i]}
+		layout.add(r.accumulator, r.terms, g.dense.isPlain() && r.isPlain())
+	}
+	return layout, nil
 }
 
 // rowsOfBlock returns the largest number of rows of a block, if up to some slices of the groups read
@@ -236,9 +196,9 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 			return err
 		}
 	}
-	choices := strategy.OfGroup(call.Context())
+	choices := tuningOf(call.Context())
 	file, entry := "tiles", "add_tiles"
-	if choices.AnyTiles || slices.ContainsFunc(t.readers, func(r tileReader) bool { return r.kind == sumIntegers && r.term != linear }) {
+	if choices.Without.Has(linearTiles) || slices.ContainsFunc(t.readers, func(r tileReader) bool { return r.kind == sumIntegers && r.term != linear }) {
 		entry = "add_tile_products"
 	}
 	switch {
@@ -246,7 +206,7 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 		file, entry = "tile_slices", "add_slices"
 	case t.columns:
 		file, entry = "tile_columns", "add_columns"
-		if choices.WholeExtremes {
+		if choices.Without.Has(highHalves) {
 			entry = "add_columns_whole"
 		}
 	}

@@ -7,9 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -34,7 +32,7 @@ type tops struct {
 func (m *members) findTops() (*column.Column, error) {
 	r, limit, groups := m.run, m.o.aggregate.limit, m.run.groups.capacity()
 	n := int(m.rows.Capacity())
-	if r.call.OnHost() || limit < 1 || limit > mostTops || groups == 0 || n == 0 || n <= fewestTopped && !strategy.OfGroup(r.call.Context()).Tops || groups > 2*n/limit {
+	if r.call.OnHost() || limit < 1 || limit > mostTops || groups == 0 || n == 0 || n < tuningOf(r.call.Context()).TopRows || groups > 2*n/limit {
 		return nil, nil
 	}
 	s, err := sourceOf(&r.call, m.rows.Column(1))
@@ -64,13 +62,13 @@ func (t *tops) push() error {
 	if err != nil {
 		return err
 	}
-	shared, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	shared, err := sharedBytes(call)
 	if err != nil {
 		return err
 	}
 	entry, bytes, perMultiprocessor := "push_few_tops", 8*t.groups*t.limit, 1
 	switch {
-	case bytes > shared-topReserve || strategy.OfGroup(call.Context()).ManyPlaces:
+	case bytes > shared-topReserve:
 		entry, bytes, perMultiprocessor = "push_tops", 0, 2
 	case 2*(bytes+topReserve) <= shared:
 		perMultiprocessor = 2

@@ -1,15 +1,48 @@
 package group
 
 import (
+	"context"
 	"math"
 
 	"github.com/gpuframe/gpuframe/column"
+	choices "github.com/gpuframe/gpuframe/internal/strategy"
 )
 
 // This file has every number that tunes the package: thresholds between strategies, sizes of tables, and the limits of
 // the kernels, which stand in the .cu files too. Each has its unit and the measurement that it comes from
 // (docs/measurements/2026-11-28-strategies.md and 2026-11-28-groups-and-joins.md have those with a machine). "Not
 // measured on its own" is a number that was chosen by reasoning.
+
+// tuning has the numbers that tests and benchmarks may set for a call, and the strategies that they force. The others are
+// those of this file.
+type tuning struct{ choices.GroupTuning }
+
+// The parts of strategies that a call can do without.
+const (
+	queues           = choices.Queues
+	derivedMarks     = choices.DerivedMarks
+	linearTiles      = choices.LinearTiles
+	highHalves       = choices.HighHalves
+	plainMoves       = choices.PlainMoves
+	fusedExpressions = choices.FusedExpressions
+)
+
+// tuningOf returns the tuning of a call.
+func tuningOf(ctx context.Context) tuning {
+	t := choices.TuningOfGroup(ctx)
+	for _, number := range []struct {
+		to    *int
+		usual int
+	}{
+		{&t.MeasuredRows, unwaited + 1}, {&t.TextRows, unwaited + 1}, {&t.MaskedRows, maskedRows}, {&t.TopRows, fewestTopped + 1},
+		{&t.SelectedRows, fewestSelected}, {&t.MoveRows, moveKernels[0].items}, {&t.DigitBits, mostDigitBits}, {&t.PartitionThreads, partitionThreads},
+	} {
+		if *number.to == 0 {
+			*number.to = number.usual
+		}
+	}
+	return tuning{t}
+}
 
 // Which strategy finds the groups (choose.go).
 const (

@@ -9,12 +9,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/ptx"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Sums of floats of expressions have windows (windows.go). A kernel computes a sample of the values, of
+// Sums of floats of expressions have windows (fixed_point.go). A kernel computes a sample of the values, of
 // which choose_windows chooses them. After the rows the host waits, for one word of each sum: if a window
 // overflows, the expression becomes a column, and its sum is computed in two passes. Queries that must not
 // wait compute sums of floats of columns.
@@ -132,7 +131,7 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	room := strategy.OfGroup(call.Context()).Outside
+	room := tuningOf(call.Context()).Outside
 	if room == 0 {
 		room = max(g.rows/outsideShare, fewestOutside)
 	}

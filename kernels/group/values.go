@@ -12,7 +12,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -43,7 +42,7 @@ func (p *plan) fusible(a accumulator, waits bool) bool {
 // waits reports whether the host may wait for the windows of sums of floats of expressions. Partial results read
 // columns of such expressions.
 func (r *run) waits() bool {
-	return r.options.MaxGroups == 0 && !r.parts && !(r.call.Stream != nil && r.call.Stream.Capturing())
+	return r.options.MaxGroups == 0 && !r.asStates && !(r.call.Stream != nil && r.call.Stream.Capturing())
 }
 
 // inputs returns the inputs of an accumulator.
@@ -91,9 +90,9 @@ func (p *plan) deferrable(waits bool) map[int]bool {
 
 // deferInputs chooses the inputs that are not computed with the keys.
 func (r *run) deferInputs(ctx context.Context, q Query) error {
-	choices := strategy.OfGroup(ctx)
-	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || choices.Computed || choices.Partition || choices.Records ||
-		q.table.Capacity() < fewestTiledRows && !choices.Tiles {
+	t := tuningOf(ctx)
+	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || t.Without.Has(fusedExpressions) || t.Find == partitionsName ||
+		!t.addsBy(tilesName, q.table.Capacity()) {
 		return nil
 	}
 	r.source, r.deferred = q.table, map[int]bool{}

@@ -15,7 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hostarray"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
@@ -94,7 +93,7 @@ func (r *run) mayMask(ctx context.Context, q Query) bool {
 	}
 	if q.table.Device().Kind() != device.Host {
 		rows, known := q.table.HostRows()
-		if rows < maskedRows && !strategy.OfGroup(ctx).Masks || !known || r.options.Estimate != nil || !q.texts && !slices.ContainsFunc(q.keys, q.hasLongValues) {
+		if rows < int64(tuningOf(ctx).MaskedRows) || !known || r.options.Estimate != nil || !q.texts && !slices.ContainsFunc(q.keys, q.hasLongValues) {
 			return false
 		}
 	}

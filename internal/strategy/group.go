@@ -1,0 +1,103 @@
+package strategy
+
+import (
+	"context"
+	"math"
+)
+
+// GroupTuning forces strategies of a group-by, and sets numbers that kernels/group otherwise takes from its tuning.go.
+// Zeros are those of that file.
+type GroupTuning struct {
+	// Find is the name of the strategy that finds the groups if it is possible, Add that of the one that adds up their
+	// rows: those of the tables in the documentation of kernels/group.
+	Find, Add string
+	// Without are parts of strategies that are left out.
+	Without GroupParts
+	// MeasuredRows is the rows from which on the host waits for ranges of keys and the number of groups.
+	MeasuredRows int
+	// TextRows is the rows from which on short strings become numbers, MaskedRows those from which on a condition masks
+	// rows, TopRows those from which on the largest values are found without a sort, and SelectedRows the same for quantiles.
+	TextRows, MaskedRows, TopRows, SelectedRows int
+	// Groups is the number of groups that partitions by hashes expect, instead of an estimate.
+	Groups int
+	// SlotBytes is the size of the slots of tiles, for which more groups are divided into slices. SharedBytes is the shared
+	// memory of a block for tables of places, largest values and counters of quantiles.
+	SlotBytes, SharedBytes int
+	// Outside is the number of values outside the window of a sum that are listed.
+	Outside int
+	// QuantileBins is the number of bins of a group's values, QuantileKept the most rows that are kept of all groups.
+	QuantileBins, QuantileKept int
+	// PlaceBits is the logarithm of the keys of a partition, DigitBits the most bits of one pass, MoveRows the rows of a
+	// thread that moves rows, PartitionThreads the threads of a block that adds up a partition, and ChunkRows the rows above
+	// which several blocks share one.
+	PlaceBits, DigitBits, MoveRows, PartitionThreads, ChunkRows int
+	// DividedRows divides the rows into chunks of this many, as if the memory did not fit the budget, and DividedBits the
+	// groups into 2^DividedBits parts.
+	DividedRows, DividedBits int
+}
+
+// GroupParts are parts of strategies.
+type GroupParts uint8
+
+const (
+	// Queues are those of the rows of a slice: without them each slice adds all rows, those of others to spare slots.
+	Queues GroupParts = 1 << iota
+	// DerivedMarks mark the groups with rows by a sum: without them words do.
+	DerivedMarks
+	// LinearTiles are the kernel that adds no products.
+	LinearTiles
+	// HighHalves of extremes are compared first.
+	HighHalves
+	// PlainMoves are the kernel that moves rows with one plain key.
+	PlainMoves
+	// FusedExpressions are computed by the kernel that adds up few groups: without them columns are made.
+	FusedExpressions
+)
+
+// Has reports whether all of some parts are among these.
+func (p GroupParts) Has(parts GroupParts) bool { return p&parts == parts }
+
+// TuningOfGroup returns the tuning of a context.
+func TuningOfGroup(ctx context.Context) GroupTuning {
+	g := OfGroup(ctx)
+	t := GroupTuning{Groups: g.HashedGroups, SlotBytes: g.SlotBytes, Outside: g.Outside, QuantileBins: g.QuantileBins, QuantileKept: g.QuantileKept,
+		PlaceBits: g.PlaceBits, ChunkRows: g.ChunkRows, DividedRows: g.DividedRows, DividedBits: g.DividedBits}
+	set := func(when bool, number *int, to int) {
+		if when {
+			*number = to
+		}
+	}
+	name := func(when bool, of *string, to string) {
+		if when {
+			*of = to
+		}
+	}
+	leave := func(when bool, part GroupParts) {
+		if when {
+			t.Without |= part
+		}
+	}
+	name(g.Tiles, &t.Add, "tiles")
+	name(g.Records, &t.Add, "records")
+	name(g.Partition, &t.Add, "partitions")
+	name(g.Partition, &t.Find, "partitions")
+	name(g.Estimated || g.HashedGroups > 0, &t.Find, "hashes")
+	name(g.Numbered, &t.Find, "numbers")
+	set(g.Partition || g.Records || g.Places, &t.MeasuredRows, 1)
+	set(g.TextNumbers, &t.TextRows, 1)
+	set(g.Masks, &t.MaskedRows, 1)
+	set(g.Tops, &t.TopRows, 1)
+	set(g.SelectQuantiles, &t.SelectedRows, 1)
+	set(g.SortQuantiles, &t.SelectedRows, math.MaxInt)
+	set(g.ManyPlaces, &t.SharedBytes, 1)
+	set(g.TwoLevels, &t.DigitBits, 1)
+	set(g.SmallTiles, &t.MoveRows, 8)
+	set(g.Wide, &t.PartitionThreads, 1024)
+	leave(g.WholeSlices, Queues)
+	leave(g.CountWords, DerivedMarks)
+	leave(g.AnyTiles, LinearTiles)
+	leave(g.WholeExtremes, HighHalves)
+	leave(g.AnyMoves, PlainMoves)
+	leave(g.Computed, FusedExpressions)
+	return t
+}
