@@ -166,25 +166,22 @@ class Native:
     hold: Callable[[tuple[Any, int, int, int, int, int, int, int]], int]
     exiting: Callable[[], None]
 
-    def __init__(self, path: str, wrap: Callable[[int], Any]) -> None:
+    #: Makes a column of a handle. Module column sets it.
+    wrap_column: Callable[[int], Any]
+
+    def __init__(self, path: str) -> None:
         start = ctypes.PyDLL(path).gpuframe_python_init
         start.argtypes = [ctypes.py_object] * 3
         start.restype = ctypes.c_int
         names: dict[str, Any] = {}
-        self.kept = (names, raise_failure, wrap)
+        self.kept = (names, raise_failure, lambda handle: self.wrap_column(handle))
         if start(*self.kept) != 0:
             raise ImportError(f"gpuframe: {path} needs functions that Python {sys.version.split()[0]} lacks")
         self.__dict__.update(names)
 
 
-def _wrap_column(handle: int) -> Any:
-    from .column import Column
-
-    return Column._wrap(handle, None)
-
-
 library = Library()
-native = Native(library.path, _wrap_column)
+native = Native(library.path)
 
 # Deleters of other libraries must not run after their code may have been unloaded.
 atexit.register(native.exiting)

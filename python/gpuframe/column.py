@@ -6,7 +6,7 @@ import builtins
 import ctypes
 from typing import Any, Optional
 
-from . import _arrow, _elements, _tensors
+from . import _arrays, _arrow, _elements, _tensors
 from ._held import Held
 from ._library import library, native
 from ._native import Exchangeable
@@ -289,8 +289,6 @@ class Column(Held, Exchangeable):
         >>> gpuframe_.Table.from_columns({"x": [1.5, 2.5]}, device="host")["x"].to_numpy().tolist()
         [1.5, 2.5]
         """
-        from . import _arrays
-
         return _arrays.to_numpy(self, dtype, copy)
 
     def to_pandas(self) -> Any:
@@ -321,3 +319,6 @@ class Column(Held, Exchangeable):
         except Exception as error:  # noqa: BLE001 - a repr never fails
             return f"<gpuframe.Column: {error}>"
         return f"<gpuframe.Column {d['name']!r}: {d['length']:,} × {d['type']} on {d['device'] or 'no device'}>"
+
+
+native.wrap_column = lambda handle: Column._wrap(handle, None)

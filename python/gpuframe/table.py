@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union, overload
 
 from . import _arrow
+from ._columns import columns_of
 from ._held import Held
 from ._library import library
 from ._native import Tensor
@@ -125,8 +126,6 @@ class Table(Held, Tensor):
         on the default device. Columns on that device are shared, others are copied there. Columns
         of two GPUs need ``device``.
         """
-        from ._columns import columns_of
-
         made, target = columns_of(columns, device)
         rows = len(next(iter(made.values()))) if made else 0
         for name, each in made.items():

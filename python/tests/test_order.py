@@ -1,0 +1,34 @@
+"""The modules of the package stand in an order: each imports modules in front of it only."""
+
+import ast
+import pathlib
+
+import gpuframe
+
+#: From the library in C up to queries.
+ORDER = """
+errors _types _literals _floats _times _library _native _held devices
+_tensors _arrow _arrays _elements column _columns table
+files sharing _runs expressions lazy sources __init__ __main__
+""".split()
+
+#: A method that returns an object of a later module imports it when it is called.
+LATER = {("table", "sources")}
+
+
+def imports(path):
+    """Return the modules of the package that a module imports, but for those of annotations."""
+    tree = ast.parse(path.read_text())
+    annotations = [node for node in ast.walk(tree) if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"]
+    skipped = {inner for node in annotations for branch in node.body for inner in ast.walk(branch)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level and node not in skipped:
+            yield from [node.module] if node.module else [each.name for each in node.names]
+
+
+def test_modules_import_modules_in_front_of_them():
+    folder = pathlib.Path(gpuframe.__file__).parent
+    paths = {path.stem: path for path in folder.glob("*.py")}
+    assert sorted(paths) == sorted(ORDER)
+    upwards = {(name, other) for name, path in paths.items() for other in imports(path) if ORDER.index(other) >= ORDER.index(name)}
+    assert upwards == LATER
