@@ -1,13 +1,10 @@
 package strategy
 
-import (
-	"context"
-	"math"
-)
+import "context"
 
-// GroupTuning forces strategies of a group-by, and sets numbers that kernels/group otherwise takes from its tuning.go.
+// Group forces strategies of a group-by, and sets numbers that kernels/group otherwise takes from its tuning.go.
 // Zeros are those of that file.
-type GroupTuning struct {
+type Group struct {
 	// Find is the name of the strategy that finds the groups if it is possible, Add that of the one that adds up their
 	// rows: those of the tables in the documentation of kernels/group.
 	Find, Add string
@@ -57,47 +54,15 @@ const (
 // Has reports whether all of some parts are among these.
 func (p GroupParts) Has(parts GroupParts) bool { return p&parts == parts }
 
-// TuningOfGroup returns the tuning of a context.
-func TuningOfGroup(ctx context.Context) GroupTuning {
-	g := OfGroup(ctx)
-	t := GroupTuning{Groups: g.HashedGroups, SlotBytes: g.SlotBytes, Outside: g.Outside, QuantileBins: g.QuantileBins, QuantileKept: g.QuantileKept,
-		PlaceBits: g.PlaceBits, ChunkRows: g.ChunkRows, DividedRows: g.DividedRows, DividedBits: g.DividedBits}
-	set := func(when bool, number *int, to int) {
-		if when {
-			*number = to
-		}
-	}
-	name := func(when bool, of *string, to string) {
-		if when {
-			*of = to
-		}
-	}
-	leave := func(when bool, part GroupParts) {
-		if when {
-			t.Without |= part
-		}
-	}
-	name(g.Tiles, &t.Add, "tiles")
-	name(g.Records, &t.Add, "records")
-	name(g.Partition, &t.Add, "partitions")
-	name(g.Partition, &t.Find, "partitions")
-	name(g.Estimated || g.HashedGroups > 0, &t.Find, "hashes")
-	name(g.Numbered, &t.Find, "numbers")
-	set(g.Partition || g.Records || g.Places, &t.MeasuredRows, 1)
-	set(g.TextNumbers, &t.TextRows, 1)
-	set(g.Masks, &t.MaskedRows, 1)
-	set(g.Tops, &t.TopRows, 1)
-	set(g.SelectQuantiles, &t.SelectedRows, 1)
-	set(g.SortQuantiles, &t.SelectedRows, math.MaxInt)
-	set(g.ManyPlaces, &t.SharedBytes, 1)
-	set(g.TwoLevels, &t.DigitBits, 1)
-	set(g.SmallTiles, &t.MoveRows, 8)
-	set(g.Wide, &t.PartitionThreads, 1024)
-	leave(g.WholeSlices, Queues)
-	leave(g.CountWords, DerivedMarks)
-	leave(g.AnyTiles, LinearTiles)
-	leave(g.WholeExtremes, HighHalves)
-	leave(g.AnyMoves, PlainMoves)
-	leave(g.Computed, FusedExpressions)
-	return t
+type groupKey struct{}
+
+// WithGroup returns a context with the choices of group-bys.
+func WithGroup(ctx context.Context, choices Group) context.Context {
+	return context.WithValue(ctx, groupKey{}, choices)
+}
+
+// OfGroup returns the choices of a context.
+func OfGroup(ctx context.Context) Group {
+	choices, _ := ctx.Value(groupKey{}).(Group)
+	return choices
 }

@@ -12,7 +12,7 @@ type strategy struct {
 	name string
 	// possible reports whether the strategy gives the right result within the limits of the device.
 	possible func(*facts) bool
-	// pays reports whether it is faster than those that follow. It is only asked if the strategy is possible.
+	// pays reports whether it is faster than those that follow. It is called if the strategy is possible.
 	pays func(*facts) bool
 	// find finds the groups, or the partitions that find them later.
 	find func(*run) error

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// factsOf returns the facts of aggregates of 2²⁷ rows by an int32 whose range is not known, on a device like an H100.
+// factsOf returns the facts of aggregates of 2²⁷ rows by an int32 of unknown range, on a device like an H100.
 func factsOf(t *testing.T, aggregates ...Aggregate) *facts {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{

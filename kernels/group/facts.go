@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// facts are what the choice of strategies depends on. Those that take a pass over the rows, and a wait, are measured
+// facts are the input of the choice of strategies. Those that take a pass over the rows, and a wait, are measured
 // only if the choice depends on them: first the ranges of keys, then the number of groups (measure).
 type facts struct {
 	tuning

@@ -15,7 +15,7 @@ import (
 
 // tuning has the numbers that tests and benchmarks may set for a call, and the strategies that they force. The others are
 // those of this file.
-type tuning struct{ choices.GroupTuning }
+type tuning struct{ choices.Group }
 
 // The parts of strategies that a call can do without.
 const (
@@ -29,7 +29,7 @@ const (
 
 // tuningOf returns the tuning of a call.
 func tuningOf(ctx context.Context) tuning {
-	t := choices.TuningOfGroup(ctx)
+	t := choices.OfGroup(ctx)
 	for _, number := range []struct {
 		to    *int
 		usual int
@@ -46,52 +46,52 @@ func tuningOf(ctx context.Context) tuning {
 
 // Which strategy finds the groups (choose.go).
 const (
-	// unwaited is the rows up to which the memory of a result is that of the rows, so the host waits neither for ranges
-	// of keys nor for the number of groups. Not measured on its own.
+	// unwaited is the rows up to which the memory of a result is that of the rows, so the host does not wait for ranges
+	// of keys or the number of groups. Not measured separately.
 	unwaited = 1 << 16
 	// mostAggregatedRows is the rows that one launch groups and aggregates: on an H200 a sum of 1,000 rows takes 30.7 µs
 	// instead of 74.0.
 	mostAggregatedRows = 4096
 	// mostDensePlaces is the combinations of keys that have states in global memory: the result has room for all of them.
-	// Not measured on its own.
+	// Not measured separately.
 	mostDensePlaces = unwaited
 	// fewestPartitioned is the combinations of keys from which on rows move to partitions, partitionedPerRow the most of
-	// them for each row. Not measured on their own.
+	// them for each row. Not measured separately.
 	fewestPartitioned = 1 << 12
 	partitionedPerRow = 4
 	// fewestHashedRows is the rows from which on the number of groups is estimated, to choose partitions by hashes. Fewer
-	// rows are not added by tiles either. Not measured on its own.
+	// rows are not added by tiles either. Not measured separately.
 	fewestHashedRows = fewestTiledRows
 	// maskedRows is the rows from which on a GPU counts those that meet a condition, and masks the others: fewer are
-	// copied in the time of the wait for the count. Not measured on its own.
+	// copied in the time of the wait for the count. Not measured separately.
 	maskedRows = 1 << 20
 	// mostPlaces is the largest range of integers, or of packed keys, that a table with a place for each numbers, instead
 	// of a hash table. Its 8 bytes for each place are 8 MiB. On an H100 10⁸ rows take 0.4 ms, by the hash table 17.
 	mostPlaces = 1 << 20
 	// mostFewRows is the rows that one block numbers with a hash table in shared memory. The launches of the hash table
-	// in global memory would take several times as long. Not measured on its own.
+	// in global memory would take several times as long. Not measured separately.
 	mostFewRows = 2048
 )
 
 // Which strategy adds rows to the states of groups.
 const (
-	// fewestTiledRows is the rows from which on tiles, and records, are worth their launches. Not measured on its own.
+	// fewestTiledRows is the rows from which on tiles, and records, are worth their launches. Not measured separately.
 	fewestTiledRows = 1 << 18
 	// mostTiledPlaces is the places up to which tiles add up dense keys, in slices with queues above mostDensePlaces. On
 	// an H100 2²⁷ rows take 1.93 ms with 2¹⁷ groups; in another run partitions took 3.70 and records 4.69.
 	mostTiledPlaces = 1 << 17
 	// mostSlices is the slices of the groups, of which each reads all rows, and mostTilePasses those of all launches, up
-	// to which records and partitions take longer. With queues a slice counts as half (mostQueuedSlices). Not measured on
-	// their own.
+	// to which records and partitions take longer. With queues a slice counts as half (mostQueuedSlices). Not measured
+	// separately.
 	mostSlices, mostTilePasses, mostQueuedSlices = 4, 6, 8
-	// mostValueSlices is the slices of the groups, each of which computes the expressions of all rows. Not measured on
-	// its own.
+	// mostValueSlices is the slices of the groups, each of which computes the expressions of all rows. Not measured
+	// separately.
 	mostValueSlices = 2
 	// mostRecordBytes is the size of all records. On an H200 sums of 2²⁷ float64 take 2.8 ms with records of 16 MiB, and
 	// 4.0 ms with 32 MiB, for which partitions take less.
 	mostRecordBytes = 20 << 20
 	// mostRecordLaunches is the launches, each of which reads all keys, up to which partitions take longer. Not measured
-	// on its own.
+	// separately.
 	mostRecordLaunches = 2
 	// fewestRecorded is the groups from which on records are preferred to partitions, from fewestUnrecordedRows on. With
 	// fewer groups additions to one record wait for each other: on an H100 sums of 2²⁷ float64 take 3.96 ms with 2¹⁷
@@ -106,7 +106,7 @@ const (
 	// without a sort. On an H100 2²⁷ rows of 100 groups take 2.58 ms instead of 15.2, of 10⁵ groups 9.34 instead of 15.7.
 	fewestSelected, fewestSelectedOfGroup = 1 << 21, 1 << 10
 	// fewestTopped is the rows above which the largest values are found without a sort, at most mostTops of a group. On
-	// an H100 q8 of db-benchmark takes 9.8 ms instead of 24.4 at 10⁸ rows. The limit is not measured on its own.
+	// an H100 q8 of db-benchmark takes 9.8 ms instead of 24.4 at 10⁸ rows. The limit is not measured separately.
 	fewestTopped = unwaited
 	mostTops     = 8
 )
@@ -128,8 +128,8 @@ const (
 	// mostHotGroups is the groups that have a slot in each block for each lane, hotSlots the slots of these.
 	mostHotGroups = 4
 	hotSlots      = 32 * mostHotGroups
-	// valueBytes is the bytes that a thread loads before it computes, but for a row of more. mostRowBytes limits the bytes
-	// of a row, which are in registers. Not measured on their own.
+	// valueBytes is the bytes that a thread loads before it computes, or one row of more. mostRowBytes limits the bytes
+	// of a row, which are in registers. Not measured separately.
 	valueBytes   = 64
 	mostRowBytes = 128
 	// kernelBytes is the size of the parameters of a kernel, valueParameters that of the ones before the arguments of the
@@ -139,7 +139,7 @@ const (
 	// powerWords is the words of 32 bits of a sum of products, powerBytes the size of a slot with its top.
 	powerWords = 5
 	powerBytes = 4*powerWords + 1
-	// mostPowerRows is the rows of a block whose sum fits the words: a product is at most 2¹³⁶ units of the lowest bit
+	// mostPowerRows is the rows of a block with a sum that fits the words: a product is at most 2¹³⁶ units of the lowest bit
 	// that is kept.
 	mostPowerRows = 1<<23 - 1
 )
@@ -152,7 +152,7 @@ const (
 	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
 	windowBytes, overflowedByte = 32, 12
 	// outsideBytes is the size of a value outside the window. One of outsideShare rows may be listed, fewestOutside at
-	// least. Not measured on their own.
+	// least. Not measured separately.
 	outsideBytes, outsideShare, fewestOutside = 16, 256, 256
 	// widestSpan is the exponents that keep a window in two bins.
 	widestSpan = binBits - 1
@@ -210,7 +210,7 @@ const (
 const (
 	hashThreads = 512
 	// Tables are full to two thirds, of groupsPerTable keys for placesPerTable slots, if the estimate is right, and as it
-	// is rounded to a power of two mostly less. Not measured on their own.
+	// is rounded to a power of two mostly less. Not measured separately.
 	placesPerTable, groupsPerTable = 3, 2
 	// sketchBits is the logarithm of the registers, sketchThreads and sketchRows are the threads of a block and the rows
 	// that a thread loads together.
@@ -247,7 +247,7 @@ const (
 	wordBytes  = 8
 )
 
-// Quantiles and largest values (quantile.cu, tops.cu). The sizes are not measured on their own.
+// Quantiles and largest values (quantile.cu, tops.cu). The sizes are not measured separately.
 const (
 	// A sample has samplesOfGroup rows for each group, fewestSamples at least, and one in rowsOfSample rows at most.
 	samplesOfGroup, fewestSamples, rowsOfSample = 128, 1 << 16, 8
@@ -275,18 +275,18 @@ const (
 // Tables of places (places.cu): threads of a block, rows of a thread, and the bytes that the system takes from a block.
 const placeThreads, placeRows, placeReserve = 1024, 8, 1 << 10
 
-// Divisions of an aggregation that does not fit the budget. Not measured on their own.
+// Divisions of an aggregation that does not fit the budget. Not measured separately.
 const (
 	// A chunk has fewestChunkRows rows, or 1/mostChunks of all rows, at least.
 	fewestChunkRows, mostChunks = 256, 256
 	// mostHashBits is the number of times that groups are divided.
 	mostHashBits = 8
-	// looseBound is how many times the memory of an aggregation its estimate is: the first chunk has the rows whose
-	// estimate is this many times the budget.
+	// looseBound is how many times the memory of an aggregation its estimate is: the first chunk has rows with an
+	// estimate of this many times the budget.
 	looseBound = 4
 )
 
-// Histograms (histogram.cu). Not measured on their own.
+// Histograms (histogram.cu). Not measured separately.
 const (
 	histogramThreads = 256
 	// sharedCounters is the 4-byte counters that fit the shared memory of a block if residentBlocks are resident.
@@ -297,7 +297,7 @@ const (
 	mostCopied = 1024
 	// singleBlockBytes is the size up to which one block counts the whole column, which needs no memset of the counts.
 	singleBlockBytes = 64 << 10
-	// blockBytes is what a block counts of the column at a time.
+	// blockBytes is the bytes of the column that a block counts at a time.
 	blockBytes = histogramThreads * 16 * 4
 )
 

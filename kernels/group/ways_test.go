@@ -31,18 +31,18 @@ func TestEachWayOnce(t *testing.T) {
 		aggregates []group.Aggregate
 	}{
 		{"accumulate", strategy.Group{}, several},
-		{"tiles", strategy.Group{Tiles: true}, several},
-		{"tiles with products", strategy.Group{Tiles: true, AnyTiles: true}, several},
-		{"slices", strategy.Group{Tiles: true, SlotBytes: 900}, several},
-		{"outside", strategy.Group{Tiles: true, Outside: 1}, single},
-		{"records of one word", strategy.Group{Records: true}, []group.Aggregate{group.CountAll()}},
-		{"records of four words", strategy.Group{Records: true}, single},
-		{"records of eight words", strategy.Group{Records: true}, several},
-		{"partitions", strategy.Group{Partition: true, PlaceBits: 4}, several},
-		{"partitions of two levels", strategy.Group{Partition: true, PlaceBits: 3, TwoLevels: true, SmallTiles: true}, single},
-		{"hashes", strategy.Group{HashedGroups: 60, PlaceBits: 4}, several},
-		{"hashes of chunks", strategy.Group{Estimated: true, PlaceBits: 7, ChunkRows: 900}, single},
-		{"chunks", strategy.Group{Partition: true, PlaceBits: 4, ChunkRows: 600, Wide: true}, several},
+		{"tiles", strategy.Group{Add: "tiles"}, several},
+		{"tiles with products", strategy.Group{Add: "tiles", Without: strategy.LinearTiles}, several},
+		{"slices", strategy.Group{Add: "tiles", SlotBytes: 900}, several},
+		{"outside", strategy.Group{Add: "tiles", Outside: 1}, single},
+		{"records of one word", strategy.Group{Add: "records", MeasuredRows: 1}, []group.Aggregate{group.CountAll()}},
+		{"records of four words", strategy.Group{Add: "records", MeasuredRows: 1}, single},
+		{"records of eight words", strategy.Group{Add: "records", MeasuredRows: 1}, several},
+		{"partitions", strategy.Group{Find: "partitions", Add: "partitions", MeasuredRows: 1, PlaceBits: 4}, several},
+		{"partitions of two levels", strategy.Group{Find: "partitions", Add: "partitions", MeasuredRows: 1, PlaceBits: 3, DigitBits: 1, MoveRows: 8}, single},
+		{"hashes", strategy.Group{Find: "hashes", Groups: 60, PlaceBits: 4}, several},
+		{"hashes of chunks", strategy.Group{Find: "hashes", PlaceBits: 7, ChunkRows: 900}, single},
+		{"chunks", strategy.Group{Find: "partitions", Add: "partitions", MeasuredRows: 1, PlaceBits: 4, PartitionThreads: 1024, ChunkRows: 600}, several},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var answers []*buffer.Buffer
