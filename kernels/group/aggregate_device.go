@@ -38,13 +38,20 @@ func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
 	if g.capacity() == 0 || g.rows == 0 {
 		return nil
 	}
-	readers, err := g.addTiles(call, readers)
-	if err == nil {
-		readers, err = g.addRecords(call, readers)
+	for _, a := range adders {
+		if a.add == nil || len(readers) == 0 {
+			continue
+		}
+		var err error
+		if readers, err = a.add(g, call, readers); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// addSlots adds all rows to the states of readers: the groups of the first rows have slots in shared memory.
+func (g *grouping) addSlots(call *op.Call, readers []reader) ([]reader, error) {
 	for len(readers) > 0 {
 		n := min(len(readers), mostReaders)
 		var before []reader
@@ -55,15 +62,15 @@ func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
 		}
 		if len(before) > 0 {
 			if err := g.launch(call, before, 0); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := g.launch(call, readers[:n], 1); err != nil {
-			return err
+			return nil, err
 		}
 		readers = readers[n:]
 	}
-	return nil
+	return nil, nil
 }
 
 // launch adds all rows to the states of readers.

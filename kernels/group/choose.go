@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -79,23 +80,21 @@ func (f *facts) hasPlaces() bool {
 		return false
 	}
 	if f.asStates && f.hasVariableKeys() {
-		return f.addsInPlace(f.places, f.hasPlainKey())
+		return f.addsInPlace()
 	}
-	return f.places <= mostDensePlaces || f.addsInPlace(f.places, f.hasPlainKey()) || f.recorded(f.places)
+	return f.places <= mostDensePlaces || f.addsInPlace() || f.recorded(f.places)
 }
 
 // densePays reports whether places are added to where the rows are, or rows cannot move to partitions.
 func (f *facts) densePays() bool {
-	return f.addsInPlace(f.places, f.hasPlainKey()) || !f.hasPartitions() || !f.partitionsPay()
+	return f.addsInPlace() || !f.hasPartitions() || !f.partitionsPay()
 }
 
 func (f *facts) hasPartitions() bool { return f.partitions != nil }
 
 // partitionsPay reports whether places are many, but not many more than rows.
-func (f *facts) partitionsPay() bool { return f.partitionPlacesPay(f.places) }
-
-func (f *facts) partitionPlacesPay(places uint64) bool {
-	return places >= fewestPartitioned && places <= partitionedPerRow*uint64(f.rows)
+func (f *facts) partitionsPay() bool {
+	return f.places >= fewestPartitioned && f.places <= partitionedPerRow*uint64(f.rows)
 }
 
 func (f *facts) hasHashes() bool { return f.hashes != nil }
@@ -130,29 +129,61 @@ func (f *facts) hasPlainKey() bool {
 	return count == 1 && plain
 }
 
-// The names of strategies that add rows to the states of groups. Tiles and records take the accumulators that they
-// support, slots the others.
+// An adder is a strategy that adds rows to the states of groups.
+type adder struct {
+	name string
+	// pays reports whether it is the fastest one for a number of places, or of groups with numbers. plainKey is set if the
+	// group of a row is computed of one column of 32 bits.
+	pays func(f *facts, places uint64, plainKey bool) bool
+	// add adds the rows to the states of the readers that it supports, and returns the others. Partitions have no states in
+	// memory, and find the groups again.
+	add func(*grouping, *op.Call, []reader) ([]reader, error)
+}
+
 const (
 	tilesName   = "tiles"
 	recordsName = "records"
 	slotsName   = "slots"
 )
 
+// adders are tried in this order. The first one that pays decides whether rows move to partitions. If they do not, each
+// adds to the states of the accumulators that it supports, and leaves the others to the next one.
+var adders = []adder{
+	{name: tilesName, pays: (*facts).tiled, add: (*grouping).addTiles},
+	{name: recordsName, pays: (*facts).recordsPay, add: (*grouping).addRecords},
+	{name: partitionsName, pays: (*facts).movesPay},
+	{name: slotsName, pays: func(*facts, uint64, bool) bool { return true }, add: (*grouping).addSlots},
+}
+
+// chooseAdder returns the name of the strategy that adds rows to a number of places. Add names one that pays also for few
+// rows, in place of the others.
+func chooseAdder(f *facts, places uint64, plainKey bool) string {
+	return adders[slices.IndexFunc(adders, func(a adder) bool { return a.pays(f, places, plainKey) })].name
+}
+
 // addsBy reports whether tiles, or records, are worth their launches for a number of rows.
 func (t *tuning) addsBy(name string, rows int64) bool {
 	return t.Add == name || t.Add == "" && rows >= fewestTiledRows
 }
 
-// addsInPlace reports whether rows are added to states of a number of groups where the rows are, and not moved to
-// partitions first if that is possible. plainKey is set if the group of a row is computed of one column of 32 bits.
-func (f *facts) addsInPlace(places uint64, plainKey bool) bool {
-	if f.tiled(places, plainKey) {
-		return true
-	}
+// addsInPlace reports whether rows are added to the states of places by tiles or records, and so do not move.
+func (f *facts) addsInPlace() bool {
+	name := chooseAdder(f, f.places, f.hasPlainKey())
+	return name == tilesName || name == recordsName
+}
+
+// recordsPay reports whether records are faster than partitions.
+func (f *facts) recordsPay(places uint64, _ bool) bool {
 	if places < fewestRecorded && f.rows >= fewestUnrecordedRows && f.Add != recordsName {
 		return false
 	}
 	return f.recorded(places)
+}
+
+// movesPay reports whether rows with numbers move to partitions of these.
+func (f *facts) movesPay(places uint64, _ bool) bool {
+	many := places >= fewestPartitioned && places <= partitionedPerRow*uint64(f.rows)
+	return (f.Add == partitionsName || f.Add == "" && many) && f.planPartitionsOf(places) != nil
 }
 
 // tiled reports whether tiles are the way to add up a number of places, with an accumulator that counts the rows of each.

@@ -134,6 +134,55 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestChooseAdder requires the strategy that adds rows to a number of groups, without a device.
+func TestChooseAdder(t *testing.T) {
+	sums := func() (list []Aggregate) {
+		for range 9 {
+			list = append(list, Sum(expr.Col("x").Add(expr.Lit(float64(len(list))))))
+		}
+		return list
+	}()
+	chosen := map[string]bool{}
+	for _, test := range []struct {
+		name       string
+		aggregates []Aggregate
+		groups     uint64
+		set        func(*facts)
+		want       string
+	}{
+		{"few groups", nil, 100, nil, tilesName},
+		{"few groups of few rows", nil, 100, func(f *facts) { f.rows = fewestTiledRows - 1 }, slotsName},
+		{"few groups of the fewest rows", nil, 100, func(f *facts) { f.rows = fewestTiledRows }, tilesName},
+		{"groups in slices with queues", nil, 1 << 17, nil, tilesName},
+		{"more groups", nil, 1<<17 + 1, nil, partitionsName},
+		{"more groups of few rows", nil, 1<<17 + 1, func(f *facts) { f.rows = fewestUnrecordedRows - 1 }, recordsName},
+		{"groups of records", nil, fewestRecorded, nil, recordsName},
+		{"records beyond the cache", nil, mostRecordBytes/16 + 1, nil, partitionsName},
+		{"as many groups as rows", nil, 1 << 27, nil, partitionsName},
+		{"masked rows", nil, 1 << 22, func(f *facts) { f.masked = true }, slotsName},
+		{"products", []Aggregate{Product(expr.Col("n"))}, 100, nil, slotsName},
+		{"first rows", []Aggregate{ArgMin(expr.Col("x"))}, 100, nil, slotsName},
+		{"variances", []Aggregate{Variance(expr.Col("x"), 1)}, 1 << 22, nil, slotsName},
+		{"more sums than partitions have", sums, 1 << 22, nil, slotsName},
+		{"tiles of few rows", nil, 100, func(f *facts) { f.rows, f.Add = 1000, tilesName }, tilesName},
+		{"records of few rows", nil, 100, func(f *facts) { f.rows, f.Add = 1000, recordsName }, recordsName},
+		{"partitions of few groups", nil, 100, func(f *facts) { f.rows, f.Add = 1000, partitionsName }, partitionsName},
+		{"slots of few groups", nil, 100, func(f *facts) { f.Add = slotsName }, slotsName},
+	} {
+		if test.aggregates == nil {
+			test.aggregates = []Aggregate{Sum(expr.Col("x"))}
+		}
+		f := factsOf(t, test.aggregates...)
+		if test.set != nil {
+			test.set(f)
+		}
+		name := chooseAdder(f, test.groups, true)
+		require.Equal(t, test.want, name, test.name)
+		chosen[name] = true
+	}
+	require.Len(t, chosen, len(adders))
+}
+
 // TestNeedsGroups requires the facts for which the number of groups is estimated: it may take a pass over the rows.
 func TestNeedsGroups(t *testing.T) {
 	for _, test := range []struct {
@@ -195,17 +244,24 @@ func TestPlacesOfHashes(t *testing.T) {
 func TestDocumentedStrategies(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "# How groups are found")
-	table, _, _ = strings.Cut(table, "\n// # ")
-	var documented []string
-	for _, line := range strings.Split(table, "\n") {
-		if name, _, row := strings.Cut(strings.TrimPrefix(line, "//\t"), "  "); row && strings.HasPrefix(line, "//\t") && name != "" && name != "strategy" {
-			documented = append(documented, name)
+	documented := func(title string) (names []string) {
+		_, section, _ := strings.Cut(string(text), "\n// # "+title+"\n")
+		section, _, _ = strings.Cut(section, "\n// # ")
+		for _, line := range strings.Split(section, "\n") {
+			row, table := strings.CutPrefix(line, "//\t")
+			if name, _, _ := strings.Cut(row, "  "); table && name != "" && name != "strategy" {
+				names = append(names, name)
+			}
 		}
+		return names
 	}
-	var names []string
+	var finders, adding []string
 	for _, s := range strategies {
-		names = append(names, s.name)
+		finders = append(finders, s.name)
 	}
-	require.Equal(t, names, documented)
+	for _, a := range adders {
+		adding = append(adding, a.name)
+	}
+	require.Equal(t, finders, documented("How groups are found"))
+	require.Equal(t, adding, documented("How rows are added"))
 }

@@ -468,13 +468,10 @@ func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
 		return nil, nil
 	}
 	places := uint64(g.capacity())
-	if f.Add != partitionsName && (f.Add != "" || !f.partitionPlacesPay(places) || f.addsInPlace(places, true)) {
+	if chooseAdder(f, places, true) != partitionsName {
 		return nil, nil
 	}
 	p := f.planPartitionsOf(places)
-	if p == nil {
-		return nil, nil
-	}
 	key := denseKey{source: source{values: g.numbers.AsBytes(), form: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
 	p.keys = &denseKeys{keys: []denseKey{key}, places: places}
 	return p, r.bind(p)

@@ -11,7 +11,7 @@ import (
 // This file has every number that tunes the package: thresholds between strategies, sizes of tables, and the limits of
 // the kernels, which stand in the .cu files too. Each has its unit and the measurement that it comes from
 // (docs/measurements/2026-11-28-strategies.md and 2026-11-28-groups-and-joins.md have those with a machine). "Not
-// measured on its own" is a number that was chosen by reasoning.
+// measured separately" is a number that was chosen by reasoning.
 
 // tuning has the numbers that tests and benchmarks may set for a call, and the strategies that they force. The others are
 // those of this file.
