@@ -45,7 +45,7 @@ type reader struct {
 // accumulate adds all rows to the states of the plan's accumulators. On a GPU the states of a
 // group lie together: if there are too many groups for the cache, a row then takes one
 // access to memory and not one for each accumulator.
-func (r *run) accumulate() (*states, error) {
+func (r *aggregation) accumulate() (*states, error) {
 	allocate := statesApart(r.call.Scratch)
 	if !r.call.OnHost() && r.groups.dense == nil {
 		allocate = r.statesTogether
@@ -58,7 +58,7 @@ func (r *run) accumulate() (*states, error) {
 }
 
 // accumulateList adds all rows to the states of some accumulators.
-func (r *run) accumulateList(list []accumulator, allocate allocator) (*states, error) {
+func (r *aggregation) accumulateList(list []accumulator, allocate allocator) (*states, error) {
 	fused, err := r.fuse(list)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func statesApart(allocate func(...uint64) (*memory.Block, []memory.Slice[uint8],
 }
 
 // statesTogether allocates one list of the states of all accumulators.
-func (r *run) statesTogether(list []accumulator, capacity int) (*states, error) {
+func (r *aggregation) statesTogether(list []accumulator, capacity int) (*states, error) {
 	s := &states{capacity: capacity, lists: make([]memory.Slice[uint8], len(list))}
 	for _, a := range list {
 		s.stride += a.words()

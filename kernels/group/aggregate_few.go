@@ -167,7 +167,7 @@ func (f *fewRows) aggregate(ctx context.Context, q Query) (*buffer.Buffer, error
 		return nil, err
 	}
 	f.plan.share(func(i int) bool { return op.Nullable(f.inputs[i]) })
-	return f.run()
+	return f.compute()
 }
 
 // results describes the columns of the result.
@@ -183,8 +183,8 @@ func (f *fewRows) results() []op.Result {
 	return list
 }
 
-// run allocates the result, launches the kernel and makes the table.
-func (f *fewRows) run() (*buffer.Buffer, error) {
+// compute allocates the result, launches the kernel and makes the table.
+func (f *fewRows) compute() (*buffer.Buffer, error) {
 	results := f.results()
 	sizes := make([]uint64, 1, 1+2*len(results))
 	sizes[0] = 8 // the number of groups

@@ -174,8 +174,8 @@ func (q Query) aggregateWhole(ctx context.Context, p *plan, aggregates []Aggrega
 	return closing(r, r.result)
 }
 
-// closing runs a step and closes the run.
-func closing(r *run, step func() (*buffer.Buffer, error)) (*buffer.Buffer, error) {
+// closing takes a step of an aggregation and closes it.
+func closing(r *aggregation, step func() (*buffer.Buffer, error)) (*buffer.Buffer, error) {
 	table, err := step()
 	return release.OnError(table, err, r.close())
 }

@@ -16,7 +16,7 @@ type strategy struct {
 	// pays reports whether it is faster than those that follow. It is called if the strategy is possible.
 	pays func(*facts) bool
 	// find finds the groups, or the partitions that find them later.
-	find func(*run) error
+	find func(*groupFinder) error
 	// fallback is the strategy that follows if only the rows show that this one fails: a table of keys overflows, or the
 	// memory does not fit the budget. Without it the error is that of the query.
 	fallback string
@@ -35,11 +35,11 @@ const (
 // strategies are tried in this order: the first one that applies finds the groups. The last one always does.
 var strategies = []strategy{
 	{name: oneLaunchName, possible: (*facts).mayBeOneLaunch, pays: (*facts).isSmall}, // aggregateFew runs it, before keys have columns
-	{name: denseName, possible: (*facts).hasPlaces, pays: (*facts).densePays, find: (*run).findDense},
-	{name: partitionsName, possible: (*facts).hasPartitions, pays: (*facts).partitionsPay, find: (*run).findPartitions, fallback: numbersName},
-	{name: hashesName, possible: (*facts).hasHashes, pays: (*facts).hashesPay, find: (*run).findHashes, fallback: numbersName},
-	{name: oneGroupName, possible: (*facts).isOneGroup, pays: always, find: (*run).findOneGroup},
-	{name: numbersName, possible: (*facts).hasKeyColumns, pays: always, find: (*run).findNumbers},
+	{name: denseName, possible: (*facts).hasPlaces, pays: (*facts).densePays, find: (*groupFinder).findDense},
+	{name: partitionsName, possible: (*facts).hasPartitions, pays: (*facts).partitionsPay, find: (*groupFinder).findPartitions, fallback: numbersName},
+	{name: hashesName, possible: (*facts).hasHashes, pays: (*facts).hashesPay, find: (*groupFinder).findHashes, fallback: numbersName},
+	{name: oneGroupName, possible: (*facts).isOneGroup, pays: always, find: (*groupFinder).findOneGroup},
+	{name: numbersName, possible: (*facts).hasKeyColumns, pays: always, find: (*groupFinder).findNumbers},
 }
 
 func always(*facts) bool { return true }

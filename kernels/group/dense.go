@@ -57,7 +57,7 @@ func (d *denseKeys) argument() any {
 }
 
 // denseKeys returns the keys of which the combination is a place.
-func (r *run) denseKeys() (*denseKeys, error) {
+func (r *groupFinder) denseKeys() (*denseKeys, error) {
 	d := &denseKeys{places: 1}
 	for _, c := range r.constants {
 		d.keys = append(d.keys, denseKey{column: c, constant: true, span: span{places: 1}})
@@ -80,7 +80,7 @@ func (r *run) denseKeys() (*denseKeys, error) {
 }
 
 // findDense makes a group of each place.
-func (r *run) findDense() error {
+func (r *groupFinder) findDense() error {
 	d, err := r.denseKeys()
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func isConstant(k Key) bool {
 }
 
 // findOneGroup makes one group of all rows.
-func (r *run) findOneGroup() error {
+func (r *groupFinder) findOneGroup() error {
 	n, _, err := r.rows.Extent(r.call.Context())
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *run) findOneGroup() error {
 }
 
 // denseGrouping returns a grouping with a group for each place.
-func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
+func (r *groupFinder) denseGrouping(d *denseKeys) (*grouping, error) {
 	n, counted, err := r.rows.Extent(r.call.Context())
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
 }
 
 // keysOfPlaces returns the value of a key for each place. A constant has one place.
-func (r *run) keysOfPlaces(k *denseKey, places uint64) (*column.Column, error) {
+func (r *groupFinder) keysOfPlaces(k *denseKey, places uint64) (*column.Column, error) {
 	if k.constant {
 		zeros, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: int(places)}, func(out op.Buffers) error {
 			return out.Values.Fill(r.call.Stream, 0)
@@ -169,7 +169,7 @@ func (p *plan) countPlaces(where int) int {
 const presentName = "rows of the place"
 
 // present removes the places without rows from a table, and releases it.
-func (r *run) present(table *buffer.Buffer) (*buffer.Buffer, error) {
+func (r *aggregation) present(table *buffer.Buffer) (*buffer.Buffer, error) {
 	var temporaries owned
 	temporaries.add(table)
 	count, err := r.finish(&output{dataType: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})

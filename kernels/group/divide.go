@@ -241,7 +241,7 @@ func (d *division) whole(ctx context.Context, bits int, ending uint64) (*buffer.
 		}
 		states, begin = next, begin+n
 	}
-	table, err := merge(ctx, schema, []*buffer.Buffer{states}, d.aggregates, d.options, (*run).result)
+	table, err := merge(ctx, schema, []*buffer.Buffer{states}, d.aggregates, d.options, (*aggregation).result)
 	return release.OnError(table, err, states.Release())
 }
 
@@ -260,7 +260,7 @@ func (d *division) add(ctx context.Context, query Query, states *buffer.Buffer, 
 		return partial, err
 	}
 	options.FirstRow = 0
-	both, err := merge(ctx, d.query.table.Schema(), []*buffer.Buffer{states, partial}, d.aggregates, options, (*run).partial)
+	both, err := merge(ctx, d.query.table.Schema(), []*buffer.Buffer{states, partial}, d.aggregates, options, (*aggregation).partial)
 	return release.OnError(both, err, partial.Release())
 }
 

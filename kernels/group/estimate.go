@@ -16,7 +16,7 @@ import (
 
 var errNoEstimate = fmt.Errorf("the memory depends on the data, so it is not known before the operator runs: %w", device.ErrNotSupported)
 
-// bound is an upper bound of the memory of a run. The data decides which groups there are and how
+// bound is an upper bound of the memory of an aggregation. The data decides which groups there are and how
 // they are found, so each part is that of the largest case: as many groups as rows, or MaxGroups.
 type bound struct {
 	query   Query

@@ -92,41 +92,6 @@ func sharedBytes(call *op.Call) (int, error) {
 	return l.shared, err
 }
 
-// knownFacts returns the facts of a query that need no pass over the rows.
-func (r *run) knownFacts(q Query) (*facts, error) {
-	f := &facts{
-		tuning: tuningOf(r.call.Context()), onHost: r.call.OnHost(), rows: r.rows.Capacity(), order: r.options.Order, maxGroups: r.options.MaxGroups,
-		numbered: q.numbered, asStates: r.asStates, fixedPointSums: r.options.Windows, masked: r.masked, constants: r.constants != nil, plan: r.plan,
-	}
-	var err error
-	if f.limits, err = limitsOf(&r.call); err != nil || f.onHost {
-		return f, err
-	}
-	f.limits.budget = r.call.Manager.Stats().Remaining
-	for range r.constants {
-		f.keys = append(f.keys, keyFacts{constant: true, span: span{places: 1}})
-	}
-	for i, key := range q.keys {
-		k, err := keyFactsOf(r.rows.Column(i))
-		if err != nil {
-			return nil, err
-		}
-		if isConstant(key) {
-			k = keyFacts{constant: true, span: span{places: 1}}
-		}
-		f.keys = append(f.keys, k)
-	}
-	for i, in := range r.plan.inputs {
-		_, deferred := r.deferred[i]
-		known := inputFacts{dataType: in.dataType, nullable: r.mayBeNull(i), deferred: deferred}
-		if in.ranked < 0 {
-			known.extent, known.integer = r.extentOf(i)
-		}
-		f.inputs = append(f.inputs, known)
-	}
-	return f, nil
-}
-
 // keyFactsOf returns the facts of a column that need no pass over it.
 func keyFactsOf(c *column.Column) (k keyFacts, err error) {
 	integer, err := integerType(c.Type())
@@ -135,61 +100,6 @@ func keyFactsOf(c *column.Column) (k keyFacts, err error) {
 	}
 	l, err := layout.Of(c.Type())
 	return keyFacts{dataType: c.Type(), integer: true, nullable: op.Nullable(c), width: l.Width}, err
-}
-
-// measure returns the facts that the choice depends on. It waits for those that are measured.
-func (r *run) measure(q Query) (*facts, error) {
-	f, err := r.knownFacts(q)
-	if err != nil {
-		return nil, err
-	}
-	if f.hasRanges() {
-		if err := r.measureRanges(f); err != nil {
-			return nil, err
-		}
-	}
-	f.places = placesOf(f.keys)
-	f.partitions = f.planPartitions()
-	if f.needsGroups() {
-		if f.groups, err = r.distinct(r.rows.Column(0)); err != nil {
-			return nil, err
-		}
-		f.estimated = true
-	}
-	f.hashes = f.planHashes()
-	return f, nil
-}
-
-// measureRanges finds the ranges of the keys that are not constant, if all are integers. One pass finds those that are
-// not known. If it is for a single key that may have partitions by hashes, it also estimates how many are different.
-func (r *run) measureRanges(f *facts) error {
-	finder := folder{call: &r.call, waits: r.options.MaxGroups == 0}
-	var columns []*column.Column
-	for i := range f.keys {
-		if !f.keys[i].constant {
-			columns = append(columns, r.rows.Column(i))
-		}
-	}
-	if f.mayHash() {
-		finder.distinct = map[*column.Column]uint64{}
-	}
-	spans, err := finder.spansOf(columns)
-	if err != nil || spans == nil {
-		return err
-	}
-	r.spans = map[*column.Column]span{}
-	for i, c := range columns {
-		r.spans[c] = spans[i]
-		if groups, estimated := finder.distinct[c]; estimated {
-			f.groups, f.estimated = groups, true
-		}
-	}
-	for i := range f.keys {
-		if !f.keys[i].constant {
-			f.keys[i].span, spans = spans[0], spans[1:]
-		}
-	}
-	return nil
 }
 
 // placesOf returns the number of combinations of keys, or 0 if it is not known or too large.

@@ -36,7 +36,7 @@ type finishing struct {
 }
 
 // finishingOf returns the last step of an aggregate without its states.
-func (r *run) finishingOf(o *output) (finishing, error) {
+func (r *aggregation) finishingOf(o *output) (finishing, error) {
 	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom, factor: o.factor}
 	var err error
 	f.form, f.isSigned, f.least, err = r.plan.form(o)
@@ -52,7 +52,7 @@ func (p *plan) form(o *output) (stored form, isSigned, least bool, err error) {
 }
 
 // finish returns the column of an aggregate by states.
-func (r *run) finish(o *output) (*column.Column, error) {
+func (r *aggregation) finish(o *output) (*column.Column, error) {
 	f, err := r.finishingOf(o)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ var valueKernels codegen.Cache[*valueKernel]
 
 // fuse plans launches that compute the deferred inputs of accumulators. It returns nil without such inputs, or if the
 // slots of the groups do not fit; then it makes columns of the inputs.
-func (r *run) fuse(list []accumulator) (*fusion, error) {
+func (r *aggregation) fuse(list []accumulator) (*fusion, error) {
 	f := &fusion{accumulators: map[int]bool{}, terms: map[int]extent{}}
 	f.reader = func(a accumulator) (reader, error) {
 		for _, number := range a.inputs() {
@@ -83,7 +83,7 @@ func (r *run) fuse(list []accumulator) (*fusion, error) {
 }
 
 // others returns the deferred inputs that other accumulators read.
-func (f *fusion) others(r *run, list []accumulator) (numbers []int) {
+func (f *fusion) others(r *aggregation, list []accumulator) (numbers []int) {
 	for i, a := range list {
 		for _, number := range a.inputs() {
 			if _, deferred := r.deferred[number]; deferred && !f.accumulators[i] && !slices.Contains(numbers, number) {
@@ -95,7 +95,7 @@ func (f *fusion) others(r *run, list []accumulator) (numbers []int) {
 }
 
 // planFusion plans the launches. It returns false without launches.
-func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
+func (r *aggregation) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 	g := r.groups
 	t := tuningOf(r.call.Context())
 	if len(r.deferred) == 0 || r.call.OnHost() || g.capacity() == 0 || g.rows == 0 || !t.addsBy(tilesName, int64(g.rows)) {
@@ -156,7 +156,7 @@ func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 }
 
 // readsDeferred reports whether an input of an accumulator has no column yet.
-func (r *run) readsDeferred(a accumulator) bool {
+func (r *queryRows) readsDeferred(a accumulator) bool {
 	return slices.ContainsFunc(a.inputs(), func(number int) bool {
 		_, deferred := r.deferred[number]
 		return deferred
@@ -174,7 +174,7 @@ func (p *plan) readsNumbers(a accumulator) bool {
 
 // planLaunch returns a launch and the expressions that it computes, with the accumulators of a list by their
 // numbers.
-func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (launch fusedLaunch, expressions []expr.Expr, err error) {
+func (r *aggregation) planLaunch(f *fusion, l tileLaunch, list []accumulator) (launch fusedLaunch, expressions []expr.Expr, err error) {
 	launch = fusedLaunch{tileLaunch: l, code: valueCode{dense: r.groups.dense != nil}}
 	expressions = r.keyExpressions()
 	outputs := map[int]int{-1: -1}
@@ -207,7 +207,7 @@ func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (launch fu
 }
 
 // rowsOfBlock returns the most rows that a block adds up.
-func (r *run) rowsOfBlock() int {
+func (r *aggregation) rowsOfBlock() int {
 	return rowsOfBlock(r.call.Stream.Device().Info().Multiprocessors, mostSlices, r.groups.rows)
 }
 
@@ -219,7 +219,7 @@ func formOfType(t arrow.DataType) (form, error) {
 
 // keyedSource returns the table that deferred inputs are computed of, with the dense keys, and the forms of these. It
 // returns nil for keys that are not integers.
-func (r *run) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err error) {
+func (r *aggregation) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err error) {
 	keyed = r.source
 	if r.groups.dense == nil {
 		return keyed, nil, nil
@@ -244,7 +244,7 @@ func (r *run) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err er
 func fusedKeyName(i int) string { return fmt.Sprint("\x00key ", i) }
 
 // keyExpressions returns the dense keys as columns of the table of keyedSource.
-func (r *run) keyExpressions() (list []expr.Expr) {
+func (r *aggregation) keyExpressions() (list []expr.Expr) {
 	if r.groups.dense == nil {
 		return nil
 	}
@@ -257,7 +257,7 @@ func (r *run) keyExpressions() (list []expr.Expr) {
 }
 
 // bindFused finds the kernel of a launch. It returns false for expressions that the kernel cannot compute.
-func (r *run) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, expressions []expr.Expr) (ok bool, err error) {
+func (r *aggregation) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, expressions []expr.Expr) (ok bool, err error) {
 	bound, err := expr.Bind(keyed.Schema(), expressions...)
 	if err != nil {
 		return false, err

@@ -126,7 +126,7 @@ func (p *plan) isMoment(a accumulator) bool {
 
 // integerMoments makes sums of integers of the plan's sums of products and values that are
 // integers.
-func (r *run) integerMoments(q Query) error {
+func (r *queryRows) integerMoments(q Query) error {
 	if r.call.OnHost() {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (r *run) integerMoments(q Query) error {
 
 // learnBounds finds the bounds of the integers of moments, if they are columns of the table, which
 // remember them: the sums of small integers take words of 32 bits. It waits.
-func (r *run) learnBounds(q Query) error {
+func (r *queryRows) learnBounds(q Query) error {
 	f := folder{call: &r.call, waits: r.options.MaxGroups == 0}
 	if r.filtered || r.call.Stream.Capturing() || !f.measures(int(r.rows.Capacity())) {
 		return nil

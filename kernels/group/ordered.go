@@ -22,7 +22,7 @@ type orderedMembers struct {
 
 // ordered sorts the numbers of the members by group, then by value.
 func (m *members) ordered(descending bool) (o orderedMembers, err error) {
-	r := m.run
+	r := m.aggregation
 	sorted, err := order.Indices(r.call.Context(), m.rows, []order.Key{{Column: memberName(0)}, {Column: memberName(1), Descending: descending}}, r.scratch())
 	if err != nil {
 		return o, err
@@ -42,7 +42,7 @@ func (m *members) ordered(descending bool) (o orderedMembers, err error) {
 // endsOf returns the end of each group's rows in the sorted rows. A GPU searches for them, the host counts
 // the rows of each group.
 func (m *members) endsOf(rows memory.Slice[uint32]) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	if r.call.OnHost() || rows.Len() == 0 {
 		counts, err := m.counts(m.rows)
 		if err != nil {
@@ -83,7 +83,7 @@ func (m *members) firstValues(o orderedMembers, limit uint64) (*column.Column, e
 	if err != nil {
 		return nil, err
 	}
-	r := m.run
+	r := m.aggregation
 	options := selection.TakeOptions{Options: r.scratch(), Bounds: selection.Trust, Distinct: true}
 	values, err := selection.TakeColumnWith(r.call.Context(), m.rows.Column(1), rows, options)
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *members) firstValues(o orderedMembers, limit uint64) (*column.Column, e
 
 // keptEnds returns the ends of groups of which a limited number of rows is kept.
 func (m *members) keptEnds(ends *column.Column, limit uint64) (*column.Column, error) {
-	r, groups := m.run, ends.Len()
+	r, groups := m.aggregation, ends.Len()
 	from, err := wordsOf(ends)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (m *members) keptEnds(ends *column.Column, limit uint64) (*column.Column, e
 
 // listFirsts returns the numbers of the rows that are kept of each group.
 func (m *members) listFirsts(o orderedMembers, keptEnds *column.Column) (*column.Column, error) {
-	r, groups := m.run, keptEnds.Len()
+	r, groups := m.aggregation, keptEnds.Len()
 	if groups == 0 {
 		return selection.RowNumbers(memory.Slice[uint32]{}, nil)
 	}

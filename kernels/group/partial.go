@@ -100,7 +100,7 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 }
 
 // partial returns the keys and the states of all groups.
-func (r *run) partial() (*buffer.Buffer, error) {
+func (r *aggregation) partial() (*buffer.Buffer, error) {
 	list, err := r.plan.stateColumns()
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 // stateName is the name of a column of states.
 func stateName(i int) string { return fmt.Sprintf("state %d", i) }
 
-func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
+func (r *aggregation) stateColumn(s stateColumn) (*column.Column, error) {
 	if s.accumulator >= 0 {
 		return column.New(column.Data{
 			Type: s.dataType, Length: r.states.capacity, Rows: r.groups.keys.RowCount(),
@@ -163,10 +163,10 @@ func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
 }
 
 // collected returns the values of an input that an output reads, as a list for each group.
-func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
+func (r *aggregation) collected(o *output, s stateColumn) (*column.Column, error) {
 	own := *o
 	own.dataType = s.dataType
-	m := &members{run: r, o: &own}
+	m := &members{aggregation: r, o: &own}
 	err := m.find()
 	var lists *column.Column
 	if err == nil {
@@ -198,7 +198,7 @@ func Merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
-	table, err := merge(ctx, schema, partials, aggregates, only, (*run).result)
+	table, err := merge(ctx, schema, partials, aggregates, only, (*aggregation).result)
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
@@ -213,7 +213,7 @@ func Combine(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffe
 	if err != nil {
 		return nil, fmt.Errorf("group: combine: %w", err)
 	}
-	states, err := merge(ctx, schema, partials, aggregates, only, (*run).partial)
+	states, err := merge(ctx, schema, partials, aggregates, only, (*aggregation).partial)
 	if err != nil {
 		return nil, fmt.Errorf("group: combine: %w", err)
 	}
@@ -222,7 +222,7 @@ func Combine(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffe
 
 // merge combines partial results and makes a table of the groups.
 func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ByOptions,
-	step func(*run) (*buffer.Buffer, error),
+	step func(*aggregation) (*buffer.Buffer, error),
 ) (*buffer.Buffer, error) {
 	if len(partials) == 0 {
 		return nil, fmt.Errorf("no table is given, expected one or more: %w", device.ErrInvalidValue)
@@ -261,7 +261,8 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	for i := range list { // states that are long texts have wider offsets
 		list[i].dataType = all.Column(all.NumColumns() - len(list) + i).Type()
 	}
-	r := &run{options: options, plan: p.merging(list), presence: -1, merges: true, ranks: map[int]*column.Column{}}
+	r := newAggregation(options, p.merging(list))
+	r.merges = true
 	r.owned.add(all)
 	if err := r.prepareMerge(ctx, all, list); err != nil {
 		return nil, errors.Join(err, r.close())
@@ -345,7 +346,7 @@ func (p *plan) merging(list []stateColumn) *plan {
 }
 
 // prepareMerge finds the groups of partial results.
-func (r *run) prepareMerge(ctx context.Context, all *buffer.Buffer, list []stateColumn) error {
+func (r *groupFinder) prepareMerge(ctx context.Context, all *buffer.Buffer, list []stateColumn) error {
 	keys := all.NumColumns() - len(list)
 	columns, names := make([]*column.Column, all.NumColumns()), make([]string, all.NumColumns())
 	for i := range columns {
@@ -375,7 +376,7 @@ func (r *run) prepareMerge(ctx context.Context, all *buffer.Buffer, list []state
 
 // flatten makes the table of members of lists that Partial has collected.
 func (m *members) flatten() error {
-	r := m.run
+	r := m.aggregation
 	var columns []*column.Column
 	names := []string{memberName(0)}
 	for i, number := range append([]int{m.o.value}, m.o.others...) {
@@ -408,7 +409,7 @@ func (m *members) flatten() error {
 // numbersOfLists returns the number of the group of each element of lists, or a number
 // beyond all groups for elements outside of the lists.
 func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	offsets, err := m.offsetsOf(lists, elements)
 	if err != nil {
 		return nil, err
@@ -465,7 +466,7 @@ func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
 	if n == 0 {
 		return none, nil
 	}
-	c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: n, Buffers: []column.Bytes{none, wide}, Manager: m.run.call.Manager})
+	c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: n, Buffers: []column.Bytes{none, wide}, Manager: m.aggregation.call.Manager})
 	if err != nil {
 		return none, err
 	}
@@ -473,7 +474,7 @@ func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
 	if err = errors.Join(err, c.Release()); err != nil {
 		return none, errors.Join(err, table.Release())
 	}
-	narrow, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col("offset").Cast(arrow.PrimitiveTypes.Int32)}, m.run.scratch())
+	narrow, err := expr.Evaluate(m.aggregation.call.Context(), table, []expr.Expr{expr.Col("offset").Cast(arrow.PrimitiveTypes.Int32)}, m.aggregation.scratch())
 	if err = errors.Join(err, table.Release()); err != nil {
 		return none, errors.Join(err, release.All(narrow))
 	}

@@ -409,7 +409,7 @@ func (p *partitionPlan) columnsArgument() any {
 }
 
 // bind finds the columns that a plan reads. Deferred inputs become columns.
-func (r *run) bind(p *partitionPlan) error {
+func (r *groupFinder) bind(p *partitionPlan) error {
 	for i := range p.conditions {
 		c := &p.conditions[i]
 		values, err := r.input(c.input)
@@ -451,7 +451,7 @@ func (r *run) bind(p *partitionPlan) error {
 }
 
 // findPartitions plans partitions of the places of keys.
-func (r *run) findPartitions() (err error) {
+func (r *groupFinder) findPartitions() (err error) {
 	p := r.facts.partitions
 	if p.keys, err = r.denseKeys(); err == nil {
 		err = r.bind(p)
@@ -462,7 +462,7 @@ func (r *run) findPartitions() (err error) {
 
 // planPartitionsOfNumbers plans partitions for groups that have numbers, or returns nil. Results are
 // in the order of the numbers.
-func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
+func (r *groupFinder) planPartitionsOfNumbers() (*partitionPlan, error) {
 	g, f := r.groups, r.facts
 	if r.call.OnHost() || r.merges || g.dense != nil || g.keys.RowCount() != nil || g.capacity() == 0 || g.rows == 0 {
 		return nil, nil

@@ -26,10 +26,10 @@ func (l *level) argument() any {
 	return kernels.Struct(uint32(l.shift), uint32(l.digits), uint32(l.parents), uint32(l.tileRows), l.counts, l.starts, l.cursors, l.tilesBefore)
 }
 
-// partitioning is one run of a plan.
+// partitioning is the work of a plan.
 type partitioning struct {
 	*partitionPlan
-	run        *run
+	finder     *groupFinder
 	call       *op.Call
 	rows       int
 	counted    memory.Slice[int64]
@@ -54,12 +54,12 @@ type partitioning struct {
 
 // aggregatePartitions computes the aggregates by partitions. The groups are in the order of their
 // places.
-func (r *run) aggregatePartitions() (*buffer.Buffer, error) {
+func (r *aggregation) aggregatePartitions() (*buffer.Buffer, error) {
 	n, counted, err := r.rows.Extent(r.call.Context())
 	if err != nil {
 		return nil, err
 	}
-	p := &partitioning{partitionPlan: r.partitions, run: r, call: &r.call, rows: int(n), counted: counted, partitions: r.partitions.partitions()}
+	p := &partitioning{partitionPlan: r.partitions, finder: &r.groupFinder, call: &r.call, rows: int(n), counted: counted, partitions: r.partitions.partitions()}
 	table, err := p.table()
 	return release.OnError(table, err, p.owned.release())
 }
@@ -73,8 +73,8 @@ func (p *partitioning) table() (*buffer.Buffer, error) {
 			return nil, err
 		}
 	}
-	if p.run.groups != nil { // each has rows
-		return p.result(p.run.groups.capacity())
+	if p.finder.groups != nil { // each has rows
+		return p.result(p.finder.groups.capacity())
 	}
 	groups, err := p.groupsFound()
 	if err != nil {
@@ -329,10 +329,10 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		fields, columns = append(fields, arrow.Field{Name: name, Type: result.Type, Nullable: nullable}), append(columns, c)
 		return nil
 	}
-	if p.run.groups != nil {
-		keys := p.run.groups.keys
+	if p.finder.groups != nil {
+		keys := p.finder.groups.keys
 		for i, f := range keys.Schema().Fields() {
-			fields, columns = append(fields, arrow.Field{Name: p.run.names[i], Type: f.Type, Nullable: true}), append(columns, keys.Column(i))
+			fields, columns = append(fields, arrow.Field{Name: p.finder.names[i], Type: f.Type, Nullable: true}), append(columns, keys.Column(i))
 		}
 	}
 	for i := range p.keys.keys {
@@ -341,7 +341,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 			continue
 		}
 		result := op.Result{Type: k.column.Type(), Nullable: op.Nullable(k.column)}
-		if err := add(p.run.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
+		if err := add(p.finder.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
 			return nil, errors.Join(err, temporaries.release())
 		}
 	}

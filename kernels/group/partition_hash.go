@@ -100,7 +100,7 @@ func (p *partitionPlan) planKey(f *facts) bool {
 func powerFrom(n uint64) uint64 { return 1 << bits.Len64(max(n, 2)-1) }
 
 // distinct returns an estimate of the number of different keys. It waits if the column has none.
-func (r *run) distinct(key *column.Column) (uint64, error) {
+func (r *groupFinder) distinct(key *column.Column) (uint64, error) {
 	if groups, known := key.DistinctEstimate(); known {
 		return groups, nil
 	}
@@ -125,7 +125,7 @@ func (f *facts) bytesOf(planned *partitionPlan) uint64 {
 }
 
 // findHashes plans partitions by the hashes of the key.
-func (r *run) findHashes() (err error) {
+func (r *groupFinder) findHashes() (err error) {
 	p := r.facts.hashes
 	if p.hashed.source, err = sourceOf(&r.call, r.rows.Column(0)); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (p *partitioning) groupsFound() (int, error) {
 // keyFirst moves the key, the last column, to the front of a table, which it releases.
 func (p *partitioning) keyFirst(table *buffer.Buffer) (*buffer.Buffer, error) {
 	last := table.NumColumns() - 1
-	fields, columns := []arrow.Field{{Name: p.run.names[0], Type: table.Schema().Field(last).Type, Nullable: true}}, []*column.Column{table.Column(last)}
+	fields, columns := []arrow.Field{{Name: p.finder.names[0], Type: table.Schema().Field(last).Type, Nullable: true}}, []*column.Column{table.Column(last)}
 	for i := range last {
 		fields, columns = append(fields, table.Schema().Field(i)), append(columns, table.Column(i))
 	}

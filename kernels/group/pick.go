@@ -12,7 +12,7 @@ import (
 )
 
 // pick returns, for each group, the value of the row that a state has found.
-func (r *run) pick(o *output, values *column.Column) (*column.Column, error) {
+func (r *aggregation) pick(o *output, values *column.Column) (*column.Column, error) {
 	rows := *o
 	rows.dataType, rows.finish, rows.nullable = arrow.PrimitiveTypes.Uint32, finishRow, true
 	numbers, err := r.finish(&rows)
@@ -24,14 +24,14 @@ func (r *run) pick(o *output, values *column.Column) (*column.Column, error) {
 }
 
 // take returns rows of a column.
-func (r *run) take(values, rows *column.Column, tag string, bounds selection.Bounds) (*column.Column, error) {
+func (r *queryRows) take(values, rows *column.Column, tag string, bounds selection.Bounds) (*column.Column, error) {
 	options := r.scratch()
 	options.Tag = tag
 	return selection.TakeColumnWith(r.call.Context(), values, rows, selection.TakeOptions{Options: options, Bounds: bounds})
 }
 
 // newScratch returns a column for intermediate results.
-func (r *run) newScratch(result op.Result, write func(out op.Buffers) error) (*column.Column, error) {
+func (r *queryRows) newScratch(result op.Result, write func(out op.Buffers) error) (*column.Column, error) {
 	call := r.call
 	call.Tag = op.ScratchTag
 	return newColumn(&call, result, write)

@@ -62,13 +62,13 @@ func (m *members) selectQuantile() (*column.Column, error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
-	c, err := s.run()
+	c, err := s.quantiles()
 	return release.OnError(c, err, s.owned.release())
 }
 
 // newSelector returns a selector, or nil if the rows have to be sorted.
 func (m *members) newSelector() (*selector, error) {
-	r, groups, n := m.run, m.run.groups.capacity(), int(m.rows.Capacity())
+	r, groups, n := m.aggregation, m.aggregation.groups.capacity(), int(m.rows.Capacity())
 	t := tuningOf(r.call.Context())
 	if r.call.OnHost() || r.options.MaxGroups != 0 || groups == 0 || n == 0 || n < t.SelectedRows || groups > n/min(fewestSelectedOfGroup, t.SelectedRows) {
 		return nil, nil
@@ -90,7 +90,7 @@ func (m *members) newSelector() (*selector, error) {
 
 // chooseBins chooses the number of bins of a group, and where rows are counted.
 func (s *selector) chooseBins(t *tuning) error {
-	bytes, err := sharedBytes(&s.members.run.call)
+	bytes, err := sharedBytes(&s.members.aggregation.call)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (s *selector) chooseBins(t *tuning) error {
 	return nil
 }
 
-// run returns the quantiles, or nil if the rows have to be sorted.
-func (s *selector) run() (*column.Column, error) {
+// quantiles returns the quantiles, or nil if the rows have to be sorted.
+func (s *selector) quantiles() (*column.Column, error) {
 	if err := s.allocate(); err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *selector) run() (*column.Column, error) {
 
 // allocate allocates the memory of the groups, and clears that of counters.
 func (s *selector) allocate() error {
-	call, groups := &s.members.run.call, uint64(s.groups)
+	call, groups := &s.members.aggregation.call, uint64(s.groups)
 	counters := 4 * groups * uint64(s.bins+otherCounters)
 	block, slices, err := call.Scratch(8*uint64(s.samples), boundsBytes*groups, rangeBytes*groups, selectedBytes*groups, verdictBytes+counters+4*groups+groups)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *selector) form() uint32 { return uint32(s.source.form) }
 
 // bound sorts a sample of the rows and finds the bounds of each group.
 func (s *selector) bound() error {
-	r, groupBits := s.members.run, uint32(bits.Len(uint(s.groups)))
+	r, groupBits := s.members.aggregation, uint32(bits.Len(uint(s.groups)))
 	words, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint64, Length: s.samples}, func(out op.Buffers) error {
 		return launchGrid(&r.call, "quantile", "sample_rows", s.samples, out.Values, s.keys, s.rows(), uint64(s.samples), groupBits, s.g.counted, int64(s.g.rows))
 	})
@@ -201,13 +201,13 @@ func (s *selector) sortedWords(words *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := order.Indices(s.members.run.call.Context(), table, []order.Key{{Column: "word"}}, s.members.run.scratch())
+	sorted, err := order.Indices(s.members.aggregation.call.Context(), table, []order.Key{{Column: "word"}}, s.members.aggregation.scratch())
 	return release.OnError(sorted, err, table.Release())
 }
 
 // count counts the rows of each slot of each group.
 func (s *selector) count() error {
-	call := &s.members.run.call
+	call := &s.members.aggregation.call
 	kernel, err := call.Kernel(&aggregateSet, "quantile", "count_slots")
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (s *selector) count() error {
 
 // resolve finds the slot of each group's quantile, and returns the ends of the rows that groups keep.
 func (s *selector) resolve() (memory.Slice[uint64], error) {
-	m, r := s.members, s.members.run
+	m, r := s.members, s.members.aggregation
 	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: s.groups}, func(out op.Buffers) error {
 		return launchGrid(&r.call, "quantile", "resolve_groups", s.groups*warpThreads, s.ranges, s.selected, out.Values, s.verdict, s.counters, s.zeroFlags, s.bounds,
 			s.form(), s.fraction, uint32(s.bins), uint64(mostKept), uint64(s.groups))
@@ -242,7 +242,7 @@ func (s *selector) decide() (kept int, refused bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	call := &s.members.run.call
+	call := &s.members.aggregation.call
 	var verdict [verdictBytes / 8]uint64
 	if err := words.Download(call.Context(), call.Stream, verdict[:]); err != nil {
 		return 0, false, err
@@ -257,7 +257,7 @@ var errKept = errors.New("the rows changed while they were read")
 
 // keep collects the rows that groups keep, and finds their values.
 func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
-	call := &s.members.run.call
+	call := &s.members.aggregation.call
 	block, slices, err := call.Scratch(8 * uint64(kept))
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
 
 // finish interpolates between the values that were found.
 func (s *selector) finish() (*column.Column, error) {
-	r := s.members.run
+	r := s.members.aggregation
 	result := op.Result{Type: s.members.o.dataType, Length: s.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}
 	return newColumn(&r.call, result, func(out op.Buffers) error {
 		return launchRows(&r.call, "quantile", "finish_quantiles", s.groups, out.Values, out.Valid, s.selected, s.form(), s.fraction, uint64(s.groups))

@@ -148,7 +148,7 @@ func (t *tiling) launchRecords(call *op.Call, g *grouping, words int, frequent m
 	floats, batch := t.floats(), t.argument()
 	if len(floats) > 0 {
 		// settle_records writes all limbs, so none are cleared.
-		if err := t.run(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(0), batch); err != nil {
+		if err := t.launchKernel(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(0), batch); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,8 @@ import (
 
 // members are the values that an aggregate reads, with the number of each one's group.
 type members struct {
-	run *run
-	o   *output
+	aggregation *aggregation
+	o           *output
 	// rows is a table of the numbers and the values, without rows for which the condition is not
 	// true, and without nulls if the aggregate skips them.
 	rows *buffer.Buffer
@@ -35,8 +35,8 @@ type members struct {
 func memberName(i int) string { return keyName(i) }
 
 // segment computes an aggregate of all values of each group.
-func (r *run) segment(o *output) (*column.Column, error) {
-	m := &members{run: r, o: o}
+func (r *aggregation) segment(o *output) (*column.Column, error) {
+	m := &members{aggregation: r, o: o}
 	err := m.find()
 	var c *column.Column
 	if err == nil {
@@ -63,7 +63,7 @@ func (m *members) result() (*column.Column, error) {
 
 // find makes the table of members.
 func (m *members) find() error {
-	r, o := m.run, m.o
+	r, o := m.aggregation, m.o
 	if o.collected {
 		return m.flatten()
 	}
@@ -128,18 +128,18 @@ func (m *members) own(rows *buffer.Buffer) {
 // grouping returns the groups of a table with their numbers in column 0. It has the memory
 // of the table.
 func (m *members) grouping(rows *buffer.Buffer) (*grouping, error) {
-	n, counted, err := rows.Extent(m.run.call.Context())
+	n, counted, err := rows.Extent(m.aggregation.call.Context())
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{rows: int(n), counted: counted, keys: m.run.groups.keys}
+	g := &grouping{rows: int(n), counted: counted, keys: m.aggregation.groups.keys}
 	region, err := rows.Column(0).ValuesRegion()
 	if err == nil {
 		g.numbers, err = memory.Reinterpret[uint32](region)
 	}
-	if err == nil && m.run.call.OnHost() && counted.Len() > 0 {
+	if err == nil && m.aggregation.call.OnHost() && counted.Len() > 0 {
 		var known int64
-		known, err = rows.NumRows(m.run.call.Context())
+		known, err = rows.NumRows(m.aggregation.call.Context())
 		g.rows = int(known)
 	}
 	return g, err
@@ -148,7 +148,7 @@ func (m *members) grouping(rows *buffer.Buffer) (*grouping, error) {
 // accumulate returns the state of one accumulator for the groups of a table.
 func (m *members) accumulate(g *grouping, a accumulator, value *column.Column) (*states, error) {
 	a.other, a.where = -1, -1
-	s, err := accumulateAll(&m.run.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.run.call.Scratch))
+	s, err := accumulateAll(&m.aggregation.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.aggregation.call.Scratch))
 	if err == nil {
 		m.owned.add(s)
 	}
@@ -171,7 +171,7 @@ func (m *members) counts(rows *buffer.Buffer) (*column.Column, error) {
 // numbersOf returns states of one word as a column of int64.
 func (m *members) numbersOf(s *states) (*column.Column, error) {
 	c, err := column.New(column.Data{
-		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.lists[0]}, Manager: m.run.call.Manager,
+		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.lists[0]}, Manager: m.aggregation.call.Manager,
 	})
 	if err == nil {
 		m.owned.add(c)
@@ -181,7 +181,7 @@ func (m *members) numbersOf(s *states) (*column.Column, error) {
 
 // ends returns the end of each group's rows, if the rows are sorted by group.
 func (m *members) ends(counts *column.Column) (*column.Column, error) {
-	ends, err := window.CumulativeSum(m.run.call.Context(), counts, window.Options{Options: m.run.scratch()})
+	ends, err := window.CumulativeSum(m.aggregation.call.Context(), counts, window.Options{Options: m.aggregation.scratch()})
 	if err == nil {
 		m.owned.add(ends)
 	}
@@ -196,7 +196,7 @@ func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, er
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := order.Sort(m.run.call.Context(), rows, keys, m.run.scratch())
+	sorted, err := order.Sort(m.aggregation.call.Context(), rows, keys, m.aggregation.scratch())
 	if sorted, err = release.OnError(sorted, err, rows.Release()); err == nil {
 		m.owned.add(sorted)
 	}
@@ -214,13 +214,13 @@ func (m *members) distinct() (*column.Column, error) {
 		return nil, err
 	}
 	data := counts.Data()
-	data.Rows = m.run.groups.keys.RowCount()
+	data.Rows = m.aggregation.groups.keys.RowCount()
 	return column.New(data)
 }
 
 // subgroups groups the members by group and value.
 func (m *members) subgroups() (*grouping, error) {
-	pairs, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
+	pairs, err := findGroups(&m.aggregation.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
 	if err == nil {
 		m.owned.add(pairs)
 	}
@@ -249,7 +249,7 @@ func (m *members) mode() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := m.run
+	r := m.aggregation
 	f := finishing{finish: finishRow, states: most.lists, words: []int{2}, form: fromUnsigned32, groups: most.capacity}
 	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
@@ -273,7 +273,7 @@ func (m *members) quantile() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := sourceOf(&m.run.call, m.rows.Column(1))
+	values, err := sourceOf(&m.aggregation.call, m.rows.Column(1))
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func (m *members) quantile() (*column.Column, error) {
 	if q.ends, err = wordsOf(sorted.ends); err != nil {
 		return nil, err
 	}
-	r := m.run
+	r := m.aggregation
 	return newColumn(&r.call, op.Result{Type: m.o.dataType, Length: q.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
 			return q.onHost(out)
@@ -390,7 +390,7 @@ func (m *members) listOf(c *column.Column, ends *column.Column) (*column.Column,
 		return nil, fmt.Errorf("%d values, lists with 32-bit offsets hold at most %d: aggregate parts of the table: %w",
 			values.Len(), math.MaxInt32, device.ErrNotSupported)
 	}
-	r := m.run
+	r := m.aggregation
 	offsets, err := m.offsets(ends)
 	if err != nil {
 		return nil, err
@@ -404,7 +404,7 @@ func (m *members) listOf(c *column.Column, ends *column.Column) (*column.Column,
 // exactValues returns the values of a column of members in memory of their size. It waits
 // for their number.
 func (m *members) exactValues(c *column.Column) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	only, err := c.WithHostRows(r.call.Context())
 	if err != nil {
 		return nil, err
@@ -422,7 +422,7 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := m.run
+	r := m.aggregation
 	c, err := newColumn(&r.call, op.Result{Type: arrow.PrimitiveTypes.Int32, Length: ends.Len() + 1}, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return offsetsOnDevice(&r.call, out, region, ends.Len())
@@ -462,7 +462,7 @@ func (m *members) extremes() (*column.Column, error) {
 
 // firstOfEach returns whether each row is among the first rows of its group, up to a limit.
 func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column, limit uint64) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	g, err := m.grouping(sorted)
 	if err != nil {
 		return nil, err

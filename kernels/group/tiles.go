@@ -192,7 +192,7 @@ func (t *tiling) add(call *op.Call, g *grouping, limit int) error {
 func (t *tiling) launch(call *op.Call, g *grouping) error {
 	floats := t.floats()
 	if len(floats) > 0 {
-		if err := t.run(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(t.slots), t.argument()); err != nil {
+		if err := t.launchKernel(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(t.slots), t.argument()); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func (t *tiling) launchRows(call *op.Call, g *grouping, file, entry string) erro
 	if t.queues {
 		shared += queueBytes
 	}
-	return t.run(call, file, entry, t.blocks, tileThreads, shared,
+	return t.launchKernel(call, file, entry, t.blocks, tileThreads, shared,
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
 }
 
@@ -233,7 +233,7 @@ func (t *tiling) foldWindows(call *op.Call, g *grouping, floats []reader) error 
 		return nil
 	}
 	blocks := min((t.slots-1)/foldThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.run(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return err
 	}
 	for stage := range uint32(2) {
@@ -256,8 +256,8 @@ func (t *tiling) floats() (floats []reader) {
 	return floats
 }
 
-// run launches a kernel.
-func (t *tiling) run(call *op.Call, file, entry string, blocks, threads, sharedBytes int, arguments ...any) error {
+// launchKernel launches a kernel.
+func (t *tiling) launchKernel(call *op.Call, file, entry string, blocks, threads, sharedBytes int, arguments ...any) error {
 	f, err := call.Kernel(&aggregateSet, file, entry)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type tops struct {
 // findTops returns lists of the largest or smallest values of each group, or nil if the rows have to be
 // sorted.
 func (m *members) findTops() (*column.Column, error) {
-	r, limit, groups := m.run, m.o.aggregate.limit, m.run.groups.capacity()
+	r, limit, groups := m.aggregation, m.o.aggregate.limit, m.aggregation.groups.capacity()
 	n := int(m.rows.Capacity())
 	if r.call.OnHost() || limit < 1 || limit > mostTops || groups == 0 || n == 0 || n < tuningOf(r.call.Context()).TopRows || groups > 2*n/limit {
 		return nil, nil
@@ -57,7 +57,7 @@ func (m *members) findTops() (*column.Column, error) {
 
 // push pushes the values of all rows into the slots.
 func (t *tops) push() error {
-	m, call := t.members, &t.members.run.call
+	m, call := t.members, &t.members.aggregation.call
 	g, err := m.grouping(m.rows)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func scatteredBy(n uint64) uint64 {
 
 // lists returns the values in the slots as lists, or nil if a value was refused.
 func (t *tops) lists() (*column.Column, error) {
-	m, r := t.members, t.members.run
+	m, r := t.members, t.members.aggregation
 	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: t.groups}, func(out op.Buffers) error {
 		return launchRows(&r.call, "tops", "count_tops", t.groups, out.Values, t.slots, uint32(t.limit), uint64(t.groups))
 	})
@@ -140,7 +140,7 @@ func (t *tops) wasRefused() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	call := &t.members.run.call
+	call := &t.members.aggregation.call
 	var flag [1]uint32
 	err = words.Download(call.Context(), call.Stream, flag[:])
 	return flag[0] != 0, err

@@ -44,7 +44,7 @@ func (q Query) transform(ctx context.Context, aggregates []Aggregate, options By
 }
 
 // transform adds the results of each row's group to a table.
-func (r *run) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
+func (r *aggregation) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
 	result, err := r.result()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (r *run) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
 }
 
 // base returns the table with exactly its rows, if the host knows their number.
-func (r *run) base(table *buffer.Buffer) (*buffer.Buffer, error) {
+func (r *aggregation) base(table *buffer.Buffer) (*buffer.Buffer, error) {
 	if n, known := table.HostRows(); known && table.RowCount() != nil {
 		return table.Slice(0, n)
 	}
@@ -88,7 +88,7 @@ func (r *run) base(table *buffer.Buffer) (*buffer.Buffer, error) {
 }
 
 // numbersOfRows returns the number of the group of each row of a table.
-func (r *run) numbersOfRows(base *buffer.Buffer) (numbers *column.Column, bounds selection.Bounds, err error) {
+func (r *aggregation) numbersOfRows(base *buffer.Buffer) (numbers *column.Column, bounds selection.Bounds, err error) {
 	kept, err := r.rows.ColumnByName(rowName)
 	if err != nil { // all rows have a group
 		numbers, err = selection.RowNumbers(r.groups.numbers, r.rows.RowCount())

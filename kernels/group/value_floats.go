@@ -168,14 +168,14 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 	if err = l.samples.function.Launch(call.Stream, kernels.GridFor(valueSamples, sampleThreads), device.Dim3{X: sampleThreads}, 0, g.counted, int64(g.rows), arguments); err != nil {
 		return w, err
 	}
-	return w, t.run(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(min(g.rows, valueSamples)), int64(t.slots), t.argument())
+	return w, t.launchKernel(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(min(g.rows, valueSamples)), int64(t.slots), t.argument())
 }
 
 // foldWindows adds the windows to the states. It waits, and returns the numbers of the sums of which the windows overflow.
 func (w *windowed) foldWindows(call *op.Call, g *grouping) (overflowed []int, err error) {
 	t := w.tiling
 	blocks := min((t.slots-1)/foldThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.run(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return nil, err
 	}
 	words, err := memory.Reinterpret[uint32](w.states)

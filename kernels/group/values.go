@@ -41,7 +41,7 @@ func (p *plan) fusible(a accumulator, waits bool) bool {
 
 // waits reports whether the host may wait for the windows of sums of floats of expressions. Partial results read
 // columns of such expressions.
-func (r *run) waits() bool {
+func (r *queryRows) waits() bool {
 	return r.options.MaxGroups == 0 && !r.asStates && !(r.call.Stream != nil && r.call.Stream.Capturing())
 }
 
@@ -89,7 +89,7 @@ func (p *plan) deferrable(waits bool) map[int]bool {
 }
 
 // deferInputs chooses the inputs that are not computed with the keys.
-func (r *run) deferInputs(ctx context.Context, q Query) error {
+func (r *queryRows) deferInputs(ctx context.Context, q Query) error {
 	t := tuningOf(ctx)
 	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || t.Without.Has(fusedExpressions) || t.Find == partitionsName ||
 		!t.addsBy(tilesName, q.table.Capacity()) {
@@ -115,7 +115,7 @@ func (r *run) deferInputs(ctx context.Context, q Query) error {
 }
 
 // mayBeNull reports whether an input may have nulls.
-func (r *run) mayBeNull(number int) bool {
+func (r *queryRows) mayBeNull(number int) bool {
 	if nullable, ok := r.deferred[number]; ok {
 		return nullable
 	}
@@ -124,7 +124,7 @@ func (r *run) mayBeNull(number int) bool {
 }
 
 // compute makes the columns of deferred inputs.
-func (r *run) compute(numbers []int) error {
+func (r *queryRows) compute(numbers []int) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -152,10 +152,10 @@ func (r *run) compute(numbers []int) error {
 }
 
 // computeAll makes the columns of all deferred inputs.
-func (r *run) computeAll() error { return r.compute(slices.Sorted(maps.Keys(r.deferred))) }
+func (r *queryRows) computeAll() error { return r.compute(slices.Sorted(maps.Keys(r.deferred))) }
 
 // embed makes the columns of all deferred inputs a part of the rows, which are to be filtered.
-func (r *run) embed() error {
+func (r *queryRows) embed() error {
 	if err := r.computeAll(); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (r *run) embed() error {
 }
 
 // extentOf returns the range of the values of an input: see extent.
-func (r *run) extentOf(number int) (extent, bool) {
+func (r *queryRows) extentOf(number int) (extent, bool) {
 	if _, deferred := r.deferred[number]; deferred {
 		return extentOfType(r.plan.inputs[number].dataType)
 	}
