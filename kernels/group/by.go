@@ -49,16 +49,16 @@ type ByOptions struct {
 	// FirstRow is the number of the table's first row, if the table is a part of the rows:
 	// ArgMin and ArgMax count from it.
 	FirstRow int64
-	// Windows lets [Query.Partial] add floats as Aggregate does on a GPU, several times as fast.
+	// FixedPointSums lets [Query.Partial] add floats in fixed point, as Aggregate does on a GPU, several times as fast.
 	// [Merge] then can fail with an error that wraps [ErrInexact]: make the partial results again
-	// without Windows. That is rare if the parts have similar magnitudes: a group needs a value in one part that
+	// without it. That is rare if the parts have similar magnitudes: a group needs a value in one part that
 	// is more than twice as large as all of another part, or large values that are rare. Other methods ignore it.
-	Windows bool
+	FixedPointSums bool
 }
 
-// ErrInexact is wrapped by the error of [Merge] if partial results with ByOptions.Windows do not
+// ErrInexact is wrapped by the error of [Merge] if partial results with ByOptions.FixedPointSums do not
 // have the bits that the result needs.
-var ErrInexact = errors.New("group: the windows of partial results differ")
+var ErrInexact = errors.New("group: the fixed-point sums of partial results have different magnitudes")
 
 // Query is the rows of a table and the keys that they are grouped by. It is immutable and
 // borrows the table.

@@ -97,7 +97,7 @@ func (q Query) aggregateDivided(ctx context.Context, aggregates []Aggregate, opt
 		first := ArgMin(expr.Lit(int8(0))).As(firstName)
 		d.aggregates = append(append([]Aggregate{}, aggregates...), first)
 	}
-	d.options.Order, d.options.MaxGroups, d.options.Windows = Unspecified, 0, false
+	d.options.Order, d.options.MaxGroups, d.options.FixedPointSums = Unspecified, 0, false
 	if d.bits > 0 {
 		for ending := range uint64(1) << d.bits {
 			if err = d.addGroups(ctx, d.bits, ending); err != nil {

@@ -30,7 +30,7 @@ import (
 //
 // The window of a column is the one that most of a sample fit. The result does not depend on it.
 //
-// A state that others are merged with has the bins of the window's sum if [ByOptions].Windows
+// A state that others are merged with has the bins of the window's sum if [ByOptions].FixedPointSums
 // permits it. Its bins carry into each other, so none of them may be dropped: the state records the lowest
 // bin of its window, and merging finds out whether a larger value of another state drops it. Other
 // states keep each bin of the definition apart. Both have the same sum.

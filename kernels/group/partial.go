@@ -29,7 +29,7 @@ import (
 // any Arrow table. Its layout may change with the version of this package.
 //
 // Partial waits like Aggregate, and for the number of values if it collects them. ArgMin
-// and ArgMax number the rows of a part from ByOptions.FirstRow on. With ByOptions.Windows it is as fast
+// and ArgMax number the rows of a part from ByOptions.FirstRow on. With ByOptions.FixedPointSums it is as fast
 // as Aggregate for few groups and sums of floats. The caller releases the result.
 func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
@@ -108,7 +108,7 @@ func (r *aggregation) partial() (*buffer.Buffer, error) {
 	if table, ok, err := r.aggregateMoved(); ok || err != nil {
 		return table, err
 	}
-	r.groups.kept, r.groups.fixedPoint = true, r.options.Windows
+	r.groups.kept, r.groups.fixedPoint = true, r.options.FixedPointSums
 	if r.states, err = r.accumulateList(r.plan.accumulators, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (r *aggregation) collected(o *output, s stateColumn) (*column.Column, error
 // selection.Concat and Aggregate, and for the answer whether sums of floats are exact. The caller keeps
 // the tables, and releases the result.
 //
-// The error wraps [ErrInexact] if the tables were made with ByOptions.Windows, and their values have
+// The error wraps [ErrInexact] if the tables were made with ByOptions.FixedPointSums, and their values have
 // magnitudes so different that a sum could differ in a bit.
 func Merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
