@@ -75,9 +75,9 @@ func (b *bench) groupings() []groupFigure {
 			{"whole slices", strategy.Group{Without: strategy.Queues}},
 			{"whole slices, words of counts", strategy.Group{Without: strategy.Queues | strategy.DerivedMarks}},
 			{"whole slices, words of counts, tiles with products", strategy.Group{Without: strategy.Queues | strategy.DerivedMarks | strategy.LinearTiles}},
-			{"partitions", strategy.Group{Find: "partitions", Add: "partitions", MeasuredRows: 1}},
-			{"partitions, moves of any columns", strategy.Group{Find: "partitions", Add: "partitions", Without: strategy.PlainMoves, MeasuredRows: 1}},
-			{"records", strategy.Group{Add: "records", MeasuredRows: 1}},
+			{"partitions", strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1}},
+			{"partitions, moves of any columns", strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, Without: strategy.PlainMoves, MeasuredRows: 1}},
+			{"records", strategy.Group{Add: strategy.Records, MeasuredRows: 1}},
 		}
 		switch {
 		case exponent < 15:
@@ -158,10 +158,10 @@ func scatteredKeys(key func(groups int) expr.Expr, unit func(seed int) expr.Expr
 			choice strategy.Group
 			anew   bool
 		}{
-			{"numbered", strategy.Group{Find: "numbers"}, false},
-			{"by hashes", strategy.Group{Find: "hashes", Groups: groups}, false},
+			{"numbered", strategy.Group{Find: strategy.Numbers}, false},
+			{"by hashes", strategy.Group{Find: strategy.Hashes, Groups: groups}, false},
 			{"with bounds and estimate", strategy.Group{}, true},
-			{"numbered, with bounds", strategy.Group{Find: "numbers"}, true},
+			{"numbered, with bounds", strategy.Group{Find: strategy.Numbers}, true},
 		} {
 			f := chosen
 			f.name, f.choice, f.anew, f.than, f.times = chosen.name+", "+v.name, v.choice, v.anew, chosen.name, anyRatio
@@ -182,7 +182,7 @@ func scatteredKeys(key func(groups int) expr.Expr, unit func(seed int) expr.Expr
 			f.than = large
 		}
 		numbered := f
-		numbered.name, numbered.choice, numbered.than, numbered.times = f.name+", numbered", strategy.Group{Find: "numbers"}, f.name, anyRatio
+		numbered.name, numbered.choice, numbered.than, numbered.times = f.name+", numbered", strategy.Group{Find: strategy.Numbers}, f.name, anyRatio
 		figures = append(figures, f, numbered)
 	}
 	return figures

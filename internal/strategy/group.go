@@ -2,12 +2,31 @@ package strategy
 
 import "context"
 
+// A GroupStrategy is the name of a strategy of group-bys: those of the tables in the documentation of kernels/group.
+type GroupStrategy string
+
+// Strategies that find groups. Partitions also add up rows of groups that have numbers.
+const (
+	OneLaunch  GroupStrategy = "one launch"
+	DenseKeys  GroupStrategy = "dense keys"
+	Partitions GroupStrategy = "partitions"
+	Hashes     GroupStrategy = "hashes"
+	OneGroup   GroupStrategy = "one group"
+	Numbers    GroupStrategy = "numbers"
+)
+
+// Strategies that add rows to groups.
+const (
+	Tiles   GroupStrategy = "tiles"
+	Records GroupStrategy = "records"
+	Slots   GroupStrategy = "slots"
+)
+
 // Group forces strategies of a group-by, and sets numbers that kernels/group otherwise takes from its tuning.go.
 // Zeros are those of that file.
 type Group struct {
-	// Find is the name of the strategy that finds the groups if it is possible, Add that of the one that adds up their
-	// rows: those of the tables in the documentation of kernels/group.
-	Find, Add string
+	// Find is the strategy that finds the groups if it is possible, Add the one that adds up their rows.
+	Find, Add GroupStrategy
 	// Without are parts of strategies that are left out.
 	Without GroupParts
 	// MeasuredRows is the rows from which on the host waits for ranges of keys and the number of groups.

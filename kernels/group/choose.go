@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/op"
+	choices "github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // A strategy is a way to find the groups of a query. It applies if it is possible for the facts and pays.
 type strategy struct {
-	name string
+	name choices.GroupStrategy
 	// possible reports whether the strategy gives the right result within the limits of the device.
 	possible func(*facts) bool
 	// pays reports whether it is faster than those that follow. It is called if the strategy is possible.
@@ -19,17 +20,17 @@ type strategy struct {
 	find func(*groupFinder) error
 	// fallback is the strategy that follows if only the rows show that this one fails: a table of keys overflows, or the
 	// memory does not fit the budget. Without it the error is that of the query.
-	fallback string
+	fallback choices.GroupStrategy
 }
 
 // The names of strategies, as in the table of the package documentation.
 const (
-	oneLaunchName  = "one launch"
-	denseName      = "dense keys"
-	partitionsName = "partitions"
-	hashesName     = "hashes"
-	oneGroupName   = "one group"
-	numbersName    = "numbers"
+	oneLaunchName  = choices.OneLaunch
+	denseName      = choices.DenseKeys
+	partitionsName = choices.Partitions
+	hashesName     = choices.Hashes
+	oneGroupName   = choices.OneGroup
+	numbersName    = choices.Numbers
 )
 
 // strategies are tried in this order: the first one that applies finds the groups. The last one always does.
@@ -45,7 +46,7 @@ var strategies = []strategy{
 func always(*facts) bool { return true }
 
 // strategyOf returns the strategy of a name.
-func strategyOf(name string) *strategy {
+func strategyOf(name choices.GroupStrategy) *strategy {
 	return &strategies[slices.IndexFunc(strategies, func(s strategy) bool { return s.name == name })]
 }
 
@@ -131,7 +132,7 @@ func (f *facts) hasPlainKey() bool {
 
 // An adder is a strategy that adds rows to the states of groups.
 type adder struct {
-	name string
+	name choices.GroupStrategy
 	// pays reports whether it is the fastest one for a number of places, or of groups with numbers. plainKey is set if the
 	// group of a row is computed of one column of 32 bits.
 	pays func(f *facts, places uint64, plainKey bool) bool
@@ -141,9 +142,9 @@ type adder struct {
 }
 
 const (
-	tilesName   = "tiles"
-	recordsName = "records"
-	slotsName   = "slots"
+	tilesName   = choices.Tiles
+	recordsName = choices.Records
+	slotsName   = choices.Slots
 )
 
 // adders are tried in this order. The first one that pays decides whether rows move to partitions. If they do not, each
@@ -157,12 +158,12 @@ var adders = []adder{
 
 // chooseAdder returns the name of the strategy that adds rows to a number of places. Add names one that pays also for few
 // rows, in place of the others.
-func chooseAdder(f *facts, places uint64, plainKey bool) string {
+func chooseAdder(f *facts, places uint64, plainKey bool) choices.GroupStrategy {
 	return adders[slices.IndexFunc(adders, func(a adder) bool { return a.pays(f, places, plainKey) })].name
 }
 
 // addsBy reports whether tiles, or records, are worth their launches for a number of rows.
-func (t *tuning) addsBy(name string, rows int64) bool {
+func (t *tuning) addsBy(name choices.GroupStrategy, rows int64) bool {
 	return t.Add == name || t.Add == "" && rows >= fewestTiledRows
 }
 

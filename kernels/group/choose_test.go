@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
+	choices "github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -51,7 +52,7 @@ var factChoices = []struct {
 	name       string
 	aggregates []Aggregate
 	set        func(*facts)
-	want       string
+	want       choices.GroupStrategy
 }{
 	{"a thousand rows", nil, func(f *facts) { f.oneLaunch, f.rows = true, 1000 }, oneLaunchName},
 	{"as many as one launch takes", nil, func(f *facts) { f.oneLaunch, f.rows = true, mostAggregatedRows }, oneLaunchName},
@@ -117,7 +118,7 @@ var factChoices = []struct {
 
 // TestChoose requires the strategy that finds the groups for facts, without a device.
 func TestChoose(t *testing.T) {
-	chosen := map[string]bool{}
+	chosen := map[choices.GroupStrategy]bool{}
 	for _, test := range factChoices {
 		if test.aggregates == nil {
 			test.aggregates = []Aggregate{Sum(expr.Col("x"))}
@@ -142,13 +143,13 @@ func TestChooseAdder(t *testing.T) {
 		}
 		return list
 	}()
-	chosen := map[string]bool{}
+	chosen := map[choices.GroupStrategy]bool{}
 	for _, test := range []struct {
 		name       string
 		aggregates []Aggregate
 		groups     uint64
 		set        func(*facts)
-		want       string
+		want       choices.GroupStrategy
 	}{
 		{"few groups", nil, 100, nil, tilesName},
 		{"few groups of few rows", nil, 100, func(f *facts) { f.rows = fewestTiledRows - 1 }, slotsName},
@@ -257,10 +258,10 @@ func TestDocumentedStrategies(t *testing.T) {
 	}
 	var finders, adding []string
 	for _, s := range strategies {
-		finders = append(finders, s.name)
+		finders = append(finders, string(s.name))
 	}
 	for _, a := range adders {
-		adding = append(adding, a.name)
+		adding = append(adding, string(a.name))
 	}
 	require.Equal(t, finders, documented("How groups are found"))
 	require.Equal(t, adding, documented("How rows are added"))

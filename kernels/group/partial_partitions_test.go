@@ -74,7 +74,7 @@ func TestPartialPartitions(t *testing.T) {
 		record := partitionRecord(r, partitionDraws[name], 900, 150)
 		defer record.Release()
 		by, chosen := keys[i%3], choices[i%2]
-		chosen.Find, chosen.Add, chosen.MeasuredRows = "partitions", "partitions", 1
+		chosen.Find, chosen.Add, chosen.MeasuredRows = strategy.Partitions, strategy.Partitions, 1
 		requireSame(t, wholeOnHost(t, host, record, by, aggregates), mergedParts(t, mgr, record, by, aggregates, chosen), name)
 	}
 }
@@ -112,7 +112,7 @@ func TestPartialBins(t *testing.T) {
 	for name, some := range of {
 		for _, aggregates := range [][]group.Aggregate{{group.Sum(expr.Col("x")), group.Mean(expr.Col("x"))}, {group.Sum(expr.Col("d")), group.Mean(expr.Col("d")), group.CountAll()}} {
 			requireSame(t, wholeOnHost(t, host, some, []string{"k"}, aggregates),
-				mergedParts(t, mgr, some, []string{"k"}, aggregates, strategy.Group{Find: "partitions", Add: "partitions", MeasuredRows: 1, PlaceBits: 5}), name)
+				mergedParts(t, mgr, some, []string{"k"}, aggregates, strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 5}), name)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func windowed(t *testing.T, table *buffer.Buffer, to *memory.Manager, key group.
 	for _, end := range ends {
 		part, err := table.Slice(begin, end-begin)
 		require.NoError(t, err)
-		partial, err := group.By(part, key).Partial(strategy.WithGroup(t.Context(), strategy.Group{Add: "tiles", MeasuredRows: 1}), aggregates, group.ByOptions{FixedPointSums: true})
+		partial, err := group.By(part, key).Partial(strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1}), aggregates, group.ByOptions{FixedPointSums: true})
 		require.NoError(t, err)
 		record, err := partial.Record(t.Context())
 		require.NoError(t, err)
@@ -152,7 +152,7 @@ func TestDividedFixedPointSums(t *testing.T) {
 	}
 	table := floatTable(t, mgr, keys, x, x)
 	var sums []arrow.Array
-	for _, choice := range []strategy.Group{{}, {Add: "tiles", MeasuredRows: 1, DividedRows: n}} {
+	for _, choice := range []strategy.Group{{}, {Add: strategy.Tiles, MeasuredRows: 1, DividedRows: n}} {
 		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{FixedPointSums: true})
 		require.NoError(t, err)
 		sums = append(sums, columntest.Fetch(t, made).Column(1))
@@ -176,7 +176,7 @@ func TestPartialTexts(t *testing.T) {
 	whole, err := group.By(table, keys...).Aggregate(t.Context(), aggregates, options)
 	require.NoError(t, err)
 	want := columntest.Fetch(t, whole)
-	ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: "tiles", MeasuredRows: 1, TextRows: 1})
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1, TextRows: 1})
 	var parts []*buffer.Buffer
 	for begin := int64(0); begin < 900; begin += 300 {
 		part, err := table.Slice(begin, 300)

@@ -31,7 +31,7 @@ func TestDecimalsInPartitions(t *testing.T) {
 	for i, groups := range []int{700, 3, 1500, 40} {
 		record := tileRecord(r, 3000, groups, spreads["unit"])
 		choice := choices[i]
-		choice.Find, choice.Add, choice.MeasuredRows = "partitions", "partitions", 1
+		choice.Find, choice.Add, choice.MeasuredRows = strategy.Partitions, strategy.Partitions, 1
 		for j, list := range lists {
 			if brief(mgr) && (i+j)%3 != 0 {
 				continue
@@ -61,7 +61,7 @@ func TestDecimalPartitionsAreUsed(t *testing.T) {
 	defer func() { require.NoError(t, table.Release()) }()
 	var orders [2][]string
 	for i, order := range []group.Order{group.ByKey, group.Unspecified} {
-		ctx := strategy.WithGroup(t.Context(), strategy.Group{Find: "partitions", Add: "partitions", MeasuredRows: 1, PlaceBits: 4})
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 4})
 		made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("d"))}, group.ByOptions{Order: order})
 		require.NoError(t, err)
 		orders[i] = columntest.Texts(columntest.Fetch(t, made).Column(0))

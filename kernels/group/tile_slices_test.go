@@ -77,7 +77,7 @@ func TestSlices(t *testing.T) {
 		record.Release()
 		for i, aggregates := range lists {
 			choice := choices[(round/2+i)%len(choices)]
-			choice.Add, choice.MeasuredRows, choice.SlotBytes = "tiles", 1, 12*(32+7+r.IntN(20))
+			choice.Add, choice.MeasuredRows, choice.SlotBytes = strategy.Tiles, 1, 12*(32+7+r.IntN(20))
 			title := fmt.Sprintf("%s, %s, %d rows, %d groups, list %d, %+v", of.name, of.draw, n, groups, i, choice)
 			var answers []arrow.Record
 			for _, from := range []*buffer.Buffer{hosted, table} {
@@ -106,7 +106,7 @@ func TestSlicesOfTooManyGroups(t *testing.T) {
 	}
 	table := floatTable(t, mgr, keys, x, x)
 	for _, aggregate := range []group.Aggregate{group.Sum(expr.Col("x")), group.Max(expr.Col("x"))} {
-		ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: "tiles", SlotBytes: 12 * (32 + 7)})
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, SlotBytes: 12 * (32 + 7)})
 		made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{aggregate}, group.ByOptions{MaxGroups: mostGroups})
 		require.NoError(t, err)
 		_, err = made.NumRows(t.Context())
