@@ -37,11 +37,11 @@ type binder struct {
 }
 
 // standIn returns the slot for a source of tables, or the source.
-func (b *binder) standIn(of source.Source) source.Source {
+func (b *binder) standIn(original source.Source) source.Source {
 	if b.shape == nil {
-		return of
+		return original
 	}
-	return b.shape.slots[slices.Index(b.shape.sources, of)]
+	return b.shape.slots[slices.Index(b.shape.sources, original)]
 }
 
 // bindQuery returns the plan of a query, not optimized. With a shape it has its slots.
@@ -150,12 +150,12 @@ func (b *binder) filter(input plan.Node, condition Expr) plan.Node {
 	if !ok {
 		return input
 	}
-	made, err := plan.NewFilter(n, values[0])
+	filtered, err := plan.NewFilter(n, values[0])
 	if err != nil {
 		b.reportUnless(readable{err}, values[0].Columns())
 		return input
 	}
-	return b.without(made, n, input)
+	return b.without(filtered, n, input)
 }
 
 // dropNulls keeps the rows in which no column is null.
@@ -179,11 +179,11 @@ func (b *binder) dropNulls(input plan.Node, columns []string) plan.Node {
 }
 
 // without removes computed columns again, if the node below has more than the input had.
-func (b *binder) without(made, below, input plan.Node) plan.Node {
+func (b *binder) without(above, below, input plan.Node) plan.Node {
 	if below == input {
-		return made
+		return above
 	}
-	kept, err := plan.NewColumns(made, names(input.Schema())...)
+	kept, err := plan.NewColumns(above, names(input.Schema())...)
 	return b.checked(kept, err, input)
 }
 
@@ -221,8 +221,8 @@ func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.
 	if !ok && kept != nil {
 		return input
 	}
-	made, err := plan.NewProject(n, columns...)
-	return b.checked(made, err, input)
+	projected, err := plan.NewProject(n, columns...)
+	return b.checked(projected, err, input)
 }
 
 // named gives an expression a name, unless it has it.
@@ -242,8 +242,8 @@ func (b *binder) drop(input plan.Node, columns []string) plan.Node {
 		}
 		kept = slices.DeleteFunc(kept, func(k string) bool { return k == name })
 	}
-	made, err := plan.NewColumns(input, kept...)
-	return b.checked(made, err, input)
+	narrowed, err := plan.NewColumns(input, kept...)
+	return b.checked(narrowed, err, input)
 }
 
 // rename gives a column another name.
@@ -260,8 +260,8 @@ func (b *binder) rename(input plan.Node, from, to string) plan.Node {
 			list = append(list, expr.Col(name))
 		}
 	}
-	made, err := plan.NewProject(input, list...)
-	return b.checked(made, err, input, to)
+	renamed, err := plan.NewProject(input, list...)
+	return b.checked(renamed, err, input, to)
 }
 
 // sort orders the rows.
@@ -288,12 +288,12 @@ func (b *binder) sort(input plan.Node, keys []Ordering, limit int64) plan.Node {
 	if !ok {
 		return input
 	}
-	made, err := plan.NewSort(n, orders, limit)
+	sorted, err := plan.NewSort(n, orders, limit)
 	if err != nil {
 		b.reportUnless(readable{err}, columns)
 		return input
 	}
-	return b.without(made, n, input)
+	return b.without(sorted, n, input)
 }
 
 // slice keeps some rows.

@@ -24,22 +24,22 @@ import (
 //
 // [Query.Evict] and [Engine.Close] release the rows.
 func (q Query) Cache() Query {
-	made := q.then("Cache", nil, (*binder).cache)
-	if s := made.step; s != nil {
+	cached := q.then("Cache", nil, (*binder).cache)
+	if s := cached.step; s != nil {
 		s.store = exec.NewStore(&s.engine.stores, s.origin)
 	}
-	return made
+	return cached
 }
 
 // CacheWith is [Query.Cache] with the rows of an earlier query: kept, which Cache returned on
 // the same engine. It is for queries that are made again from data in each request, and relies on
 // the caller that both have the same rows. They have the same columns.
 func (q Query) CacheWith(kept Query) Query {
-	made := q.then("CacheWith", nil, (*binder).cache)
-	if s := made.step; s != nil && kept.step != nil && kept.step.engine == s.engine {
+	cached := q.then("CacheWith", nil, (*binder).cache)
+	if s := cached.step; s != nil && kept.step != nil && kept.step.engine == s.engine {
 		s.store = kept.step.store
 	}
-	return made
+	return cached
 }
 
 func (b *binder) cache(inputs []plan.Node) plan.Node {

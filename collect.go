@@ -34,7 +34,7 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 	}
 	r.settings.Windows = r.prepared.windows.Load()
 	var table *buffer.Buffer
-	err = r.do(ctx, func(reader buffer.Reader) (err error) {
+	err = r.runWithRetry(ctx, func(reader buffer.Reader) (err error) {
 		table, err = exec.Collect(ctx, reader, r.settings)
 		if closing := r.close(); closing != nil {
 			err = errors.Join(err, closing)
@@ -90,10 +90,10 @@ func (r *run) next(ctx context.Context) (*Frame, error) {
 		return err
 	}
 	if r.reader == nil {
-		err := r.do(ctx, read)
+		err := r.runWithRetry(ctx, read)
 		return f, err
 	}
-	err := r.resume(ctx, read)
+	err := r.readMore(ctx, read)
 	return f, err
 }
 

@@ -11,9 +11,9 @@ import (
 
 // statistics are the rows of Describe.
 var statistics = []struct {
-	name    string
-	of      func(Expr) Expr
-	numbers bool
+	name      string
+	aggregate func(Expr) Expr
+	numbers   bool
 }{
 	{"count", Expr.Count, false},
 	{"null_count", Expr.NullCount, false},
@@ -43,7 +43,7 @@ func (q Query) Describe(ctx context.Context, options ...RunOption) (*Frame, erro
 	for i, f := range fields {
 		for _, s := range statistics {
 			if !s.numbers || isNumber(f.Type) {
-				list = append(list, s.of(Col(f.Name)).Cast(arrow.PrimitiveTypes.Float64).As(statisticName(i, s.name)))
+				list = append(list, s.aggregate(Col(f.Name)).Cast(arrow.PrimitiveTypes.Float64).As(statisticName(i, s.name)))
 			}
 		}
 	}

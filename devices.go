@@ -18,13 +18,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Devices selects several devices of one kind by their names, for example "cuda:0" and
-// "cuda:1". Queries run on all of them: scans are divided by row groups and batches; filters,
-// expressions, and joins with a right side that is copied to each device work on its rows;
-// groups, first rows and the rows of Top are made in parts; rows to sort move to the devices by
-// ranges of the keys; many groups, the rows of windows with partition keys, and both sides of
-// joins of large tables move by a hash of their keys; all other operations run
-// on the first device, which also has the results. They are those of one device, bit for bit.
+// Devices selects several devices of one kind by their names, for example "cuda:0" and "cuda:1".
+// Queries run on all of them, and their results are those of one device, bit for bit:
+//   - Scans are divided by row groups and batches.
+//   - Filters, expressions, and joins with a right side that is copied to each device work on the
+//     rows of their device.
+//   - Groups, first rows and the rows of Top are made in parts, which the first device merges.
+//   - Rows to sort move to the devices by ranges of the keys.
+//   - Many groups, the rows of windows with partition keys, and both sides of joins of large tables
+//     move by a hash of their keys.
+//   - All other operations run on the first device, which also has the results.
+//
 // [Query.Explain] shows the exchanges. Scans of few rows are not divided, and tables in the memory
 // of a device are read by that device: see [DivideFrom] and [Engine.Table].
 //
@@ -220,13 +224,13 @@ func closeManagers(list []*member) error {
 
 // childMembers makes children of the managers.
 func (e *Engine) childMembers(name string, budget uint64) (list []*member, err error) {
-	for _, of := range append([]*member{e.member}, e.others...) {
-		mgr, err := of.manager.Child(name, budget)
+	for _, parent := range append([]*member{e.member}, e.others...) {
+		mgr, err := parent.manager.Child(name, budget)
 		if err != nil {
 			return nil, errors.Join(err, closeManagers(list))
 		}
-		m := &member{device: of.device, manager: mgr}
-		m.spilling.Manager, m.spilling.Options, m.spilling.Parent = mgr, of.spilling.Options, &of.spilling
+		m := &member{device: parent.device, manager: mgr}
+		m.spilling.Manager, m.spilling.Options, m.spilling.Parent = mgr, parent.spilling.Options, &parent.spilling
 		list = append(list, m)
 	}
 	return list, nil
@@ -241,10 +245,10 @@ func (e *Engine) deviceNames() string {
 	return strings.Join(names, ", ")
 }
 
-// places returns the further devices for the execution of a query.
-func (e *Engine) places() (list []exec.Place) {
+// otherMembers returns the further devices for the execution of a query.
+func (e *Engine) otherMembers() (list []exec.Member) {
 	for _, m := range e.others {
-		list = append(list, exec.Place{Manager: m.manager, Spilling: &m.spilling})
+		list = append(list, exec.Member{Manager: m.manager, Spilling: &m.spilling})
 	}
 	return list
 }
@@ -255,7 +259,7 @@ func (e *Engine) onDevices(s *exec.Settings) {
 		return
 	}
 	tag := s.Tag
-	s.Others, s.Turns, s.Stay = e.places(), &exec.Turns{}, e.divide.stay
+	s.Others, s.Turns, s.Stay = e.otherMembers(), &exec.Turns{}, e.divide.stay
 	s.FewRows = e.divide.few
 	s.Move = func(ctx context.Context, table *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 		return exchange.Copy(ctx, table, m, exchange.Options{Tag: tag})
@@ -267,9 +271,9 @@ func (e *Engine) onDevices(s *exec.Settings) {
 
 // optimize returns the plan that the engine runs.
 func (e *Engine) optimize(ctx context.Context, n plan.Node, without ...string) (plan.Node, error) {
-	made, err := plan.OptimizeWithout(ctx, n, without...)
+	optimized, err := plan.OptimizeWithout(ctx, n, without...)
 	if err != nil || len(e.others) == 0 {
-		return made, err
+		return optimized, err
 	}
 	way, pinned, err := e.wayOfRows()
 	if err != nil {
@@ -279,7 +283,7 @@ func (e *Engine) optimize(ctx context.Context, n plan.Node, without ...string) (
 	for _, m := range e.others {
 		least = min(least, m.manager.Budget())
 	}
-	return plan.Distribute(made, plan.Devices{
+	return plan.Distribute(optimized, plan.Devices{
 		Count: 1 + len(e.others), Way: way, Pinned: pinned, Memory: least, First: e.device,
 		LeastRows: e.divide.leastRows, LeastBytes: e.divide.leastBytes, Stay: e.divide.stay,
 	})

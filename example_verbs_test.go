@@ -127,6 +127,18 @@ func ExampleQuery_Distinct() {
 	// Rome,jam
 }
 
+// Rows that another query does not have.
+func ExampleQuery_Except() {
+	gpu := hostEngine()
+	defer gpu.Close()
+	cities := gpuframe.From(gpu, exampleSales()).Select(gpuframe.Col("city"))
+	show(cities.Except(cities.Filter(gpuframe.Col("city").Eq("Oslo"))))
+	// Output:
+	// city
+	// Bern
+	// Rome
+}
+
 // The rows of two queries.
 func ExampleQuery_Union() {
 	gpu := hostEngine()

@@ -77,7 +77,7 @@ func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
 func (q Query) ExplainPlan() string { return plan.Explain(q.step.prepared.known.Load().plan) }
 
 // Planned returns the number of queries that were bound and optimized.
-func (e *Engine) Planned() uint64 { return e.plans.made.Load() }
+func (e *Engine) Planned() uint64 { return e.plans.planned.Load() }
 
 // SameShape reports whether two queries have shapes, and these have one plan.
 func (q Query) SameShape(other Query) bool {

@@ -67,21 +67,21 @@ func (e *Engine) CSVWith(options CSVOptions, paths ...string) Query {
 // from the first 10,000 rows, as those of [Engine.CSV]. "NaN", "Infinity" and "-Infinity" among
 // numbers are floats. Paths are those of [Engine.Parquet].
 func (e *Engine) JSONLines(paths ...string) Query {
-	return e.jsonLines("JSONLines", JSONOptions{}, paths)
+	return e.scan("JSONLines", jsonLines(JSONOptions{}, paths))
 }
 
 // JSONLinesWith is [Engine.JSONLines] with the columns of a schema. Other members are left out.
 func (e *Engine) JSONLinesWith(schema *arrow.Schema, paths ...string) Query {
-	return e.jsonLines("JSONLinesWith", JSONOptions{Schema: schema}, paths)
+	return e.scan("JSONLinesWith", jsonLines(JSONOptions{Schema: schema}, paths))
 }
 
 // JSON is [Engine.JSONLines] with options.
 func (e *Engine) JSON(options JSONOptions, paths ...string) Query {
-	return e.jsonLines("JSON", options, paths)
+	return e.scan("JSON", jsonLines(options, paths))
 }
 
-func (e *Engine) jsonLines(verb string, options JSONOptions, paths []string) Query {
-	return e.scanAt(verb, 4, func() (source.Source, error) { return source.Files{}.JSON(paths, source.JSONOptions(options)) })
+func jsonLines(options JSONOptions, paths []string) func() (source.Source, error) {
+	return func() (source.Source, error) { return source.Files{}.JSON(paths, source.JSONOptions(options)) }
 }
 
 // IPC is a query on files of Arrow's IPC formats, files and streams. Paths are those of
@@ -138,7 +138,7 @@ func (q Query) write(ctx context.Context, options []RunOption, write func(buffer
 		return 0, err
 	}
 	var written sink.Written
-	err = r.do(ctx, func(reader buffer.Reader) (err error) {
+	err = r.runWithRetry(ctx, func(reader buffer.Reader) (err error) {
 		written, err = write(reader)
 		return errors.Join(err, r.close())
 	})

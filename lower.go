@@ -13,17 +13,17 @@ import (
 // areAggregates reports whether no expression has a column outside of an aggregate, and
 // there is an aggregate.
 func areAggregates(list []Expr) bool {
-	some := false
+	hasAggregate := false
 	for _, e := range list {
 		for _, name := range e.value.Columns() {
 			p, ok := e.parts[name]
 			if !ok || p.isWindow() {
 				return false
 			}
-			some = true
+			hasAggregate = true
 		}
 	}
-	return some
+	return hasAggregate
 }
 
 // lower computes the windows of expressions, and returns a node with their columns and the
@@ -86,7 +86,7 @@ func (b *binder) prepare(list []Expr) {
 // windows computes parts as windows. Parts of the same partition are computed together. The
 // column of a part has its name, or the one in renamed if another part with that text is computed
 // already.
-func (b *binder) windows(n plan.Node, all parts) (made plan.Node, renamed map[string]string, ok bool) {
+func (b *binder) windows(n plan.Node, all parts) (widened plan.Node, renamed map[string]string, ok bool) {
 	renamed = map[string]string{}
 	var names []string
 	for name, p := range all {
@@ -129,11 +129,11 @@ func (b *binder) windows(n plan.Node, all parts) (made plan.Node, renamed map[st
 		partitions[at].frames = append(partitions[at].frames, p.frame)
 	}
 	for _, p := range partitions {
-		made, ok := b.window(n, p)
+		above, ok := b.window(n, p)
 		if !ok {
 			return n, nil, false
 		}
-		n = made
+		n = above
 	}
 	return n, renamed, true
 }
@@ -166,12 +166,12 @@ func (b *binder) window(n plan.Node, w windowed) (plan.Node, bool) {
 		return n, false
 	}
 	if !w.over {
-		made, err := plan.NewWindow(n, keys, w.aggregations)
+		wider, err := plan.NewWindow(n, keys, w.aggregations)
 		if err != nil {
 			b.reportUnless(readable{err}, columnsOf(w.aggregations, keys))
 			return n, false
 		}
-		return made, true
+		return wider, true
 	}
 	orders, values := make([]plan.SortKey, len(w.window.order)), make([]Expr, len(w.window.order))
 	for i, o := range w.window.order {
@@ -188,34 +188,34 @@ func (b *binder) window(n plan.Node, w windowed) (plan.Node, bool) {
 	for i, a := range w.aggregations {
 		functions[i] = plan.WindowFunction{Aggregation: a, Frame: w.frames[i]}
 	}
-	made, err := plan.NewOver(n, keys, orders, functions)
+	wider, err := plan.NewOver(n, keys, orders, functions)
 	if err != nil {
 		b.reportUnless(readable{err}, columnsOf(w.aggregations, append(keys, sorted...)))
 		return n, false
 	}
-	return made, true
+	return wider, true
 }
 
 // inner computes the windows that a part reads, and returns its aggregation of their columns. An
 // aggregate in an aggregate is refused.
-func (b *binder) inner(n plan.Node, p *part) (made plan.Node, of plan.Aggregation, ok bool) {
+func (b *binder) inner(n plan.Node, p *part) (widened plan.Node, aggregation plan.Aggregation, ok bool) {
 	for _, inner := range p.inner {
 		if !inner.isWindow() {
 			b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", p.aggregation))
 			return n, p.aggregation, false
 		}
 	}
-	made, renamed, ok := b.windows(n, p.inner)
+	widened, renamed, ok := b.windows(n, p.inner)
 	if len(renamed) == 0 {
-		return made, p.aggregation, ok
+		return widened, p.aggregation, ok
 	}
-	of = p.aggregation
-	of.Values = slices.Clone(of.Values)
-	for i, v := range of.Values {
-		of.Values[i] = rename(v, renamed)
+	aggregation = p.aggregation
+	aggregation.Values = slices.Clone(aggregation.Values)
+	for i, v := range aggregation.Values {
+		aggregation.Values[i] = rename(v, renamed)
 	}
-	of.Where = rename(of.Where, renamed)
-	return made, of, ok
+	aggregation.Where = rename(aggregation.Where, renamed)
+	return widened, aggregation, ok
 }
 
 // keys returns expressions without aggregates.
@@ -265,8 +265,8 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 			ok = false
 			continue
 		}
-		made, aggregation, fits := b.inner(n, p)
-		if n = made; !fits {
+		widened, aggregation, fits := b.inner(n, p)
+		if n = widened; !fits {
 			ok = false
 			continue
 		}
@@ -283,12 +283,12 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 		b.lost(list)
 		return nil
 	}
-	made, err := plan.NewAggregate(n, keys, aggregations, options)
+	groups, err := plan.NewAggregate(n, keys, aggregations, options)
 	if err != nil {
 		b.reportUnless(readable{err}, columnsOf(aggregations, keys))
 		return nil
 	}
-	return b.results(made, input, keys, values, list)
+	return b.results(groups, input, keys, values, list)
 }
 
 // lost notes that the columns of expressions are missing.
@@ -299,14 +299,14 @@ func (b *binder) lost(list []Expr) {
 }
 
 // results makes the columns of a grouping: the keys, then the expressions.
-func (b *binder) results(made *plan.Aggregate, input plan.Node, keys, values []expr.Expr, list []Expr) plan.Node {
+func (b *binder) results(groups *plan.Aggregate, input plan.Node, keys, values []expr.Expr, list []Expr) plan.Node {
 	columns := make([]expr.Expr, 0, len(keys)+len(values))
 	for _, k := range keys {
 		columns = append(columns, expr.Col(k.Name()))
 	}
 	ok := true
 	for i, v := range values {
-		if !b.grouped(made, input, v) {
+		if !b.grouped(groups, input, v) {
 			ok = false
 			continue
 		}
@@ -316,7 +316,7 @@ func (b *binder) results(made *plan.Aggregate, input plan.Node, keys, values []e
 		b.lost(list)
 		return nil
 	}
-	n, err := plan.NewProject(made, columns...)
+	n, err := plan.NewProject(groups, columns...)
 	if err != nil {
 		b.report(readable{err})
 		return nil
@@ -325,12 +325,12 @@ func (b *binder) results(made *plan.Aggregate, input plan.Node, keys, values []e
 }
 
 // grouped reports an expression that has a column outside of an aggregate.
-func (b *binder) grouped(made *plan.Aggregate, input plan.Node, v expr.Expr) bool {
+func (b *binder) grouped(groups *plan.Aggregate, input plan.Node, v expr.Expr) bool {
 	for _, name := range v.Columns() {
-		if !hasColumn(made.Schema(), name) && hasColumn(input.Schema(), name) {
+		if !hasColumn(groups.Schema(), name) && hasColumn(input.Schema(), name) {
 			b.report(fmt.Errorf("%q is no key and in no aggregate: use First, Min or List of it, or group by it: %w", name, buffer.ErrSchema))
 			return false
 		}
 	}
-	return b.check(v, made.Schema())
+	return b.check(v, groups.Schema())
 }

@@ -16,7 +16,7 @@ func Managed(manager *memory.Manager) (*Engine, error) {
 	if manager == nil {
 		return nil, fmt.Errorf("gpuframe: managed: the manager is nil: %w", device.ErrInvalidValue)
 	}
-	of := &member{device: manager.Device(), manager: manager}
-	of.spilling.Manager = manager
-	return newEngine(nil, []*member{of}, of.spilling.Close), nil
+	m := &member{device: manager.Device(), manager: manager}
+	m.spilling.Manager = manager
+	return newEngine(nil, []*member{m}, m.spilling.Close), nil
 }

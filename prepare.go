@@ -50,23 +50,23 @@ func (q Query) prepare(ctx context.Context, without []string) (*prepared, error)
 		return known, nil
 	}
 	s, plans := q.shape(), &q.step.engine.plans
-	var made *prepared
+	var p *prepared
 	if s != nil {
 		if known, ok := plans.find(s); ok {
-			made = &prepared{plan: known.plan, needs: known.needs, windows: known.windows, tables: s.tables(known.slots), tag: q.step.origin()}
+			p = &prepared{plan: known.plan, needs: known.needs, windows: known.windows, tables: s.tables(known.slots), tag: q.step.origin()}
 		}
 	}
-	if made == nil {
+	if p == nil {
 		var err error
-		if made, err = q.prepareAnew(ctx, s, nil); err != nil {
+		if p, err = q.prepareAnew(ctx, s, nil); err != nil {
 			return nil, err
 		}
 		if s != nil {
-			plans.keep(s, made)
+			plans.keep(s, p)
 		}
 	}
-	q.step.prepared.known.Store(made)
-	return made, nil
+	q.step.prepared.known.Store(p)
+	return p, nil
 }
 
 // preparePartly returns the plan of a query without some passes: the last one of the step, or a
@@ -75,11 +75,11 @@ func (q Query) preparePartly(ctx context.Context, without []string) (*prepared, 
 	if partial := q.step.prepared.partial.Load(); partial != nil && slices.Equal(partial.without, without) {
 		return partial.prepared, nil
 	}
-	made, err := q.prepareAnew(ctx, nil, without)
+	p, err := q.prepareAnew(ctx, nil, without)
 	if err == nil {
-		q.step.prepared.partial.Store(&partlyPrepared{made, slices.Clone(without)})
+		q.step.prepared.partial.Store(&partlyPrepared{p, slices.Clone(without)})
 	}
-	return made, err
+	return p, err
 }
 
 // prepareAnew binds and optimizes a query.
@@ -91,27 +91,27 @@ func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*pr
 	if n, err = q.step.engine.optimize(ctx, n, without...); err != nil {
 		return nil, failed(err)
 	}
-	q.step.engine.plans.made.Add(1)
-	made := newPrepared(n, q.step.origin())
+	q.step.engine.plans.planned.Add(1)
+	p := newPrepared(n, q.step.origin())
 	if s != nil {
-		made.tables = s.tables(s.slots)
+		p.tables = s.tables(s.slots)
 	}
-	return made, nil
+	return p, nil
 }
 
 func newPrepared(n plan.Node, tag string) *prepared {
-	made := &prepared{plan: n, needs: exec.NeedsOf(n), windows: new(atomic.Bool), tag: tag}
-	made.windows.Store(readsMemory(n))
-	return made
+	p := &prepared{plan: n, needs: exec.NeedsOf(n), windows: new(atomic.Bool), tag: tag}
+	p.windows.Store(readsMemory(n))
+	return p
 }
 
 // readsMemory reports whether all rows of a plan are in memory.
 func readsMemory(n plan.Node) bool {
-	is := true
+	inMemory := true
 	plan.Walk(n, func(n plan.Node) {
 		if scan, ok := n.(*plan.Scan); ok {
-			is = is && source.InMemory(scan.Source())
+			inMemory = inMemory && source.InMemory(scan.Source())
 		}
 	})
-	return is
+	return inMemory
 }

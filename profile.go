@@ -58,18 +58,18 @@ func (p *Profile) Operations() (list []OperationProfile) {
 		return nil
 	}
 	plan.Walk(p.plan, func(n plan.Node) {
-		of := p.run.Of(n)
-		made := OperationProfile{Name: n.String(), Rows: of.Rows, Tables: of.Tables, Bytes: of.Bytes, Time: p.run.Exclusive(n)}
-		for _, c := range of.Calls {
+		counts := p.run.Of(n)
+		operation := OperationProfile{Name: n.String(), Rows: counts.Rows, Tables: counts.Tables, Bytes: counts.Bytes, Time: p.run.Exclusive(n)}
+		for _, c := range counts.Calls {
 			begin := p.run.Begin().Add(c.Begin)
-			if made.Begin.IsZero() || begin.Before(made.Begin) {
-				made.Begin = begin
+			if operation.Begin.IsZero() || begin.Before(operation.Begin) {
+				operation.Begin = begin
 			}
-			if end := begin.Add(c.Duration); end.After(made.End) {
-				made.End = end
+			if end := begin.Add(c.Duration); end.After(operation.End) {
+				operation.End = end
 			}
 		}
-		list = append(list, made)
+		list = append(list, operation)
 	})
 	return list
 }
@@ -85,16 +85,16 @@ func (p *Profile) String() string {
 	}
 	analysis := plan.NewAnalysis()
 	return plan.Format(p.plan, func(n plan.Node) string {
-		of := p.run.Of(n)
-		parts := []string{fmt.Sprintf("%s rows in %d tables", humanize.Comma(of.Rows), of.Tables)}
-		if size := analysis.SizeOf(n); size.Rows >= 0 && size.Rows != of.Rows {
+		counts := p.run.Of(n)
+		parts := []string{fmt.Sprintf("%s rows in %d tables", humanize.Comma(counts.Rows), counts.Tables)}
+		if size := analysis.SizeOf(n); size.Rows >= 0 && size.Rows != counts.Rows {
 			parts = append(parts, humanize.Comma(size.Rows)+" expected")
 		}
-		parts = append(parts, humanize.IBytes(of.Bytes), p.run.Exclusive(n).Round(time.Microsecond).String(), humanize.IBytes(of.InUse)+" in use")
-		if skipped := of.Source.SkippedRowGroups.Load(); skipped > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %d row groups skipped%s", skipped, skipped+of.Source.RowGroups.Load(), reasons(&of.Source)))
+		parts = append(parts, humanize.IBytes(counts.Bytes), p.run.Exclusive(n).Round(time.Microsecond).String(), humanize.IBytes(counts.InUse)+" in use")
+		if skipped := counts.Source.SkippedRowGroups.Load(); skipped > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d row groups skipped%s", skipped, skipped+counts.Source.RowGroups.Load(), reasons(&counts.Source)))
 		}
-		if read := of.Source.FileBytes.Load(); read > 0 {
+		if read := counts.Source.FileBytes.Load(); read > 0 {
 			parts = append(parts, humanize.IBytes(uint64(read))+" read from files")
 		}
 		return "[" + strings.Join(parts, ", ") + "]"

@@ -40,8 +40,8 @@ type step struct {
 }
 
 // then adds a verb. It must be called by the method that the user calls.
-func (q Query) then(verb string, of arguments, bind func(b *binder, inputs []plan.Node) plan.Node, others ...Query) Query {
-	s := &step{verb: verb, arguments: of, bind: bind}
+func (q Query) then(verb string, values arguments, bind func(b *binder, inputs []plan.Node) plan.Node, others ...Query) Query {
+	s := &step{verb: verb, arguments: values, bind: bind}
 	var frames [1]uintptr
 	if runtime.Callers(3, frames[:]) > 0 {
 		s.at = frames[0]
@@ -222,11 +222,11 @@ func (g Grouped) Agg(expressions ...Expression) Query {
 // unpack returns the expressions of arguments. Nil is the zero Expr, which is refused when it
 // is bound.
 func unpack(list []Expression) []Expr {
-	made := make([]Expr, len(list))
+	unpacked := make([]Expr, len(list))
 	for i, e := range list {
 		if e != nil {
-			made[i] = e.expression()
+			unpacked[i] = e.expression()
 		}
 	}
-	return made
+	return unpacked
 }

@@ -74,12 +74,12 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 	for i, e := range list {
 		empty[i] = ofNoRows(e, known, grouped, grouped.Schema().Field(len(keys)+i).Type)
 	}
-	made, err := withEmptyWindows(grouped, len(r.by), windows, empty)
+	filled, err := withEmptyWindows(grouped, len(r.by), windows, empty)
 	if err != nil {
 		b.report(readable{err})
 		return nil
 	}
-	return made
+	return filled
 }
 
 // ofNoRows is the value of an expression of aggregates for a window without rows, of a type: counts
@@ -104,10 +104,10 @@ func ofNoRows(e Expr, input, groups plan.Node, t arrow.DataType) expr.Expr {
 		value, ok := values[name]
 		return value, ok
 	})
-	switch of, _, err := value.Type(groups.Schema()); {
+	switch valueType, _, err := value.Type(groups.Schema()); {
 	case err != nil:
 		return expr.Null(t)
-	case !arrow.TypeEqual(of, t):
+	case !arrow.TypeEqual(valueType, t):
 		return value.Cast(t)
 	}
 	return value
@@ -220,11 +220,11 @@ func columnsNamed(names []string) []expr.Expr {
 }
 
 // node returns a made node as the interface, nil for an error.
-func node[N plan.Node](made N, err error) (plan.Node, error) {
+func node[N plan.Node](n N, err error) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made, nil
+	return n, nil
 }
 
 // stepOf returns a length in the units of a type.

@@ -82,11 +82,11 @@ func (q Query) CrossTab(rows, columns Expression, values []any) Query {
 func pivoted(on Expression, values []any, aggregate Expression) []Expression {
 	list := make([]Expression, len(values))
 	for i, v := range values {
-		is, name := on.expression().IsNull(), "null"
+		matches, name := on.expression().IsNull(), "null"
 		if v != nil {
-			is, name = on.expression().Eq(v), fmt.Sprint(v)
+			matches, name = on.expression().Eq(v), fmt.Sprint(v)
 		}
-		list[i] = aggregate.expression().Where(is).As(name)
+		list[i] = aggregate.expression().Where(matches).As(name)
 	}
 	return list
 }

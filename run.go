@@ -33,7 +33,7 @@ type run struct {
 	// marked is the query's range in a profiler.
 	marked   nvtx.Range
 	noWait   bool
-	progress func(rows, of int64)
+	progress func(rows, total int64)
 	// expected is the memory that the query is expected to use.
 	expected uint64
 	// alone is the level at which no other query runs while this one has its turn.
@@ -72,7 +72,7 @@ func (q Query) newRun(ctx context.Context, options []RunOption, whole bool) (*ru
 			return nil, nil, err
 		}
 	}
-	r.counts = e.queries.of(tag)
+	r.counts = e.queries.countsOf(tag)
 	r.counts.begin()
 	r.running = &running{tag: tag, manager: e.manager.Name(), needed: prepared.needs.Smallest, plan: prepared.plan}
 	ctx, r.running.cancel = cancel.Endable(ctx)
@@ -125,45 +125,49 @@ func (r *run) end(err error) {
 	r.engine.top().active.end(r.running, err)
 }
 
-// do opens the reader of the result and calls f with it, while the query has its turn. If
-// memory is short, it releases everything. If caches keep rows, these are released and the
-// query begins again. If other queries have used memory, it waits until they have ended, and
-// begins again without others. After an error the reader is closed.
-func (r *run) do(ctx context.Context, f func(buffer.Reader) error) error {
-	short, err := r.begin(ctx, f)
-	if exec.IsShort(err) && r.evict() {
-		r.restart()
-		if without, again := r.begin(ctx, f); !errors.Is(again, source.ErrUsed) {
-			short, err = without, again
+// runWithRetry opens the reader of the result and calls f with it, while the query has its turn. After
+// an error it attempts the query again, as long as adapt changes how it runs and its sources can be read
+// again. After an error the reader is closed.
+func (r *run) runWithRetry(ctx context.Context, f func(buffer.Reader) error) error {
+	short, err := r.openAndRead(ctx, f)
+	for r.adapt(short, err) {
+		if r.settings.Profile != nil {
+			r.settings.Profile.Restart()
 		}
-	}
-	for short != nil && !r.noWait {
-		r.alone = short
-		r.restart()
-		var again error
-		if short, again = r.begin(ctx, f); errors.Is(again, source.ErrUsed) {
+		next, failure := r.openAndRead(ctx, f)
+		if errors.Is(failure, source.ErrUsed) {
 			break
 		}
-		err = again
+		short, err = next, failure
 	}
 	return failed(r.engine.explainSpilling(err))
 }
 
-// begin attempts the query. If sums in windows differ too much, it attempts it again without windows:
-// then all sources are in memory, and can be read again.
-func (r *run) begin(ctx context.Context, f func(buffer.Reader) error) (short *admission.Level, err error) {
-	short, err = r.attempt(ctx, f)
-	if !errors.Is(err, group.ErrInexact) {
-		return short, err
+// adapt changes how the query runs so that another attempt may avoid an error, and reports whether it
+// did. short is the level at which the query may succeed alone, or nil. The query runs
+//   - without windows, if sums in windows differ too much: then all its sources are in memory;
+//   - without rows of caches, if memory is short: those are released, and the query keeps none;
+//   - without other queries that use the memory: it waits until they have ended.
+func (r *run) adapt(short *admission.Level, err error) bool {
+	if errors.Is(err, group.ErrInexact) && r.settings.Windows {
+		r.settings.Windows = false
+		r.prepared.windows.Store(false)
+		return true
 	}
-	r.settings.Windows = false
-	r.prepared.windows.Store(false)
-	r.restart()
-	return r.attempt(ctx, f)
+	if exec.IsShort(err) && !r.settings.KeepNothing {
+		r.settings.KeepNothing = true
+		if r.evict() {
+			return true
+		}
+	}
+	if short == nil || r.noWait {
+		return false
+	}
+	r.alone = short
+	return true
 }
 
-// evict releases the rows of caches, and reports whether there were any. The query keeps none
-// when it begins again.
+// evict releases the rows of caches, and reports whether there were any.
 func (r *run) evict() bool {
 	total := 0
 	for e := r.engine; e != nil; e = e.parent {
@@ -172,28 +176,20 @@ func (r *run) evict() bool {
 			return false
 		}
 	}
-	r.settings.KeepNothing = true
 	return total > 0
 }
 
-// restart forgets what the query has recorded.
-func (r *run) restart() {
-	if r.settings.Profile != nil {
-		r.settings.Profile.Restart()
-	}
-}
-
-// attempt opens the reader and calls f with it. After an error it returns the level at which
+// openAndRead opens the reader and calls f with it. After an error it returns the level at which
 // the query may succeed alone, or nil. A query alone at the topmost level has not shared any.
-func (r *run) attempt(ctx context.Context, f func(buffer.Reader) error) (short *admission.Level, err error) {
-	turn, err := r.enter(ctx)
+func (r *run) openAndRead(ctx context.Context, f func(buffer.Reader) error) (short *admission.Level, err error) {
+	turn, err := r.admit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer turn.Leave()
-	r.settings.Progress = exec.NewProgress(r.prepared.plan, r.read)
+	r.settings.Progress = exec.NewProgress(r.prepared.plan, r.reportProgress)
 	if r.reader, err = exec.Open(ctx, r.prepared.plan, r.settings); err == nil {
-		err = r.use(f)
+		err = r.read(f)
 	}
 	if err == nil || err == io.EOF {
 		return nil, err
@@ -206,27 +202,27 @@ func (r *run) attempt(ctx context.Context, f func(buffer.Reader) error) (short *
 	return short, errors.Join(err, r.close())
 }
 
-// read receives the rows that the sources have read.
-func (r *run) read(rows, of int64) {
+// reportProgress receives the rows that the sources have read.
+func (r *run) reportProgress(rows, total int64) {
 	r.running.rows.Store(rows)
-	r.running.of.Store(of)
+	r.running.total.Store(total)
 	if r.progress != nil {
-		r.progress(rows, of)
+		r.progress(rows, total)
 	}
 }
 
-// resume calls f with the reader, while the query has another turn.
-func (r *run) resume(ctx context.Context, f func(buffer.Reader) error) error {
-	turn, err := r.enter(ctx)
+// readMore calls f with the open reader, while the query has another turn.
+func (r *run) readMore(ctx context.Context, f func(buffer.Reader) error) error {
+	turn, err := r.admit(ctx)
 	if err != nil {
 		return failed(err)
 	}
 	defer turn.Leave()
-	return failed(r.engine.explainSpilling(r.use(f)))
+	return failed(r.engine.explainSpilling(r.read(f)))
 }
 
-// use calls f with the reader, and closes the reader at its end.
-func (r *run) use(f func(buffer.Reader) error) error {
+// read calls f with the reader, and closes the reader at its end.
+func (r *run) read(f func(buffer.Reader) error) error {
 	r.settings.Turns.Resume()
 	err := f(r.reader)
 	r.settings.Turns.Hold()
@@ -238,8 +234,8 @@ func (r *run) use(f func(buffer.Reader) error) error {
 	return err
 }
 
-// enter waits for a turn.
-func (r *run) enter(ctx context.Context) (*admission.Turn, error) {
+// admit waits for a turn.
+func (r *run) admit(ctx context.Context) (*admission.Turn, error) {
 	waited := false
 	turn, err := r.engine.level.Enter(ctx, admission.Request{
 		Bytes: r.prepared.needs.Smallest, Expected: r.expected, Stalled: stalled, Alone: r.alone, NoWait: r.noWait,

@@ -18,7 +18,7 @@ type runSettings struct {
 	batchRows int64
 	profile   *Profile
 	noWait    bool
-	progress  func(rows, of int64)
+	progress  func(rows, total int64)
 	without   []string
 }
 
@@ -55,7 +55,7 @@ func NoWait() RunOption {
 // that is not known. Sources skip rows that the query does not need, so a query may end
 // before it has read all. The calls follow each other, on the goroutines that run the
 // query. A query that begins again, see [NoWait], counts from zero again.
-func Progress(report func(rows, of int64)) RunOption {
+func Progress(report func(rows, total int64)) RunOption {
 	return RunOption{"Progress", func(s *runSettings) { s.progress = report }}
 }
 

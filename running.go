@@ -82,15 +82,15 @@ type active struct {
 // running is the state of a query that others may see. All but the atomic fields and those
 // with a lock are constant.
 type running struct {
-	id       uint64
-	tag      string
-	manager  string
-	begin    time.Time
-	needed   uint64
-	plan     plan.Node
-	cancel   context.CancelCauseFunc
-	working  exec.Working
-	rows, of atomic.Int64
+	id          uint64
+	tag         string
+	manager     string
+	begin       time.Time
+	needed      uint64
+	plan        plan.Node
+	cancel      context.CancelCauseFunc
+	working     exec.Working
+	rows, total atomic.Int64
 
 	mu sync.Mutex
 	// waiting is the time at which the query began to wait, or zero. waited is the sum of
@@ -165,7 +165,7 @@ func (r *running) describe() RunningQuery {
 	r.mu.Unlock()
 	q := RunningQuery{
 		ID: r.id, Tag: r.tag, Manager: r.manager, Begin: r.begin, Waiting: waiting, Needed: r.needed,
-		Rows: r.rows.Load(), OfRows: r.of.Load(), Plan: plan.Explain(r.plan),
+		Rows: r.rows.Load(), OfRows: r.total.Load(), Plan: plan.Explain(r.plan),
 	}
 	if n := r.working.Node(); n != nil && !waiting {
 		q.Operation = n.String()

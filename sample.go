@@ -73,11 +73,11 @@ func (q Query) SampleRows(n int64, options SampleOptions) Query {
 			return plan.NewDraw(inputs[0], plan.DrawOptions{Rows: n, Seed: options.Seed})
 		}
 		return b.random(inputs[0], options.Seed, func(input plan.Node, row, random expr.Expr) (plan.Node, error) {
-			some, err := plan.NewSort(input, []plan.SortKey{{Value: random}}, n)
+			drawn, err := plan.NewSort(input, []plan.SortKey{{Value: random}}, n)
 			if err != nil {
 				return nil, err
 			}
-			return plan.NewSort(some, []plan.SortKey{{Value: row}}, plan.All)
+			return plan.NewSort(drawn, []plan.SortKey{{Value: row}}, plan.All)
 		})
 	})
 }
@@ -138,9 +138,9 @@ func (b *binder) random(input plan.Node, seed uint64, make func(n plan.Node, row
 	if err != nil {
 		return b.checked(nil, err, input)
 	}
-	made, err := make(numbered, expr.Col(row), expr.Col(value))
+	sampled, err := make(numbered, expr.Col(row), expr.Col(value))
 	if err != nil {
 		return b.checked(nil, err, input)
 	}
-	return b.without(made, numbered, input)
+	return b.without(sampled, numbered, input)
 }

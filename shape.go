@@ -58,35 +58,35 @@ func (q Query) shape() *shape {
 }
 
 // add adds a step after those that it reads, and returns its number.
-func (s *shape) add(of *step, numbers map[*step]int) (number int, ok bool) {
-	if known, ok := numbers[of]; ok {
+func (s *shape) add(added *step, numbers map[*step]int) (number int, ok bool) {
+	if known, ok := numbers[added]; ok {
 		return known, true
 	}
-	v := verbShape{verb: of.verb, slot: -1}
+	v := verbShape{verb: added.verb, slot: -1}
 	switch {
-	case of.source != nil:
-		slot := source.NewSlot(of.source)
+	case added.source != nil:
+		slot := source.NewSlot(added.source)
 		if slot == nil {
 			return 0, false
 		}
 		v.slot = len(s.slots)
-		s.slots, s.sources = append(s.slots, slot), append(s.sources, of.source)
-	case of.arguments == nil:
+		s.slots, s.sources = append(s.slots, slot), append(s.sources, added.source)
+	case added.arguments == nil:
 		return 0, false
 	}
-	for _, input := range of.inputs {
+	for _, input := range added.inputs {
 		at, ok := s.add(input, numbers)
-		if !ok || input.engine != of.engine {
+		if !ok || input.engine != added.engine {
 			return 0, false
 		}
 		v.inputs = append(v.inputs, at)
 	}
-	for _, a := range of.arguments {
+	for _, a := range added.arguments {
 		v.arguments = append(v.arguments, storedForm(a))
 	}
 	s.verbs = append(s.verbs, v)
-	numbers[of] = len(s.verbs) - 1
-	return numbers[of], true
+	numbers[added] = len(s.verbs) - 1
+	return numbers[added], true
 }
 
 // storedForm copies an argument to a form that sameArgument compares.
@@ -174,8 +174,8 @@ func (e Expr) same(other Expr) bool {
 
 // plans keeps the plans of the latest shapes of queries.
 type plans struct {
-	// made is the number of plans that were made, of all queries.
-	made atomic.Uint64
+	// planned is the number of plans that were made, of all queries.
+	planned atomic.Uint64
 
 	mu   sync.Mutex
 	kept []keptPlan
@@ -212,8 +212,8 @@ func (p *plans) find(s *shape) (known keptPlan, ok bool) {
 }
 
 // keep keeps a plan, in place of the oldest one if there are many.
-func (p *plans) keep(s *shape, of *prepared) {
-	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, of.plan, of.needs, of.windows}
+func (p *plans) keep(s *shape, added *prepared) {
+	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, added.plan, added.needs, added.windows}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.kept) < mostPlans {

@@ -90,20 +90,14 @@ func (f Files) IPC(paths ...string) Query {
 
 // scan makes the query of a source. It must be called by the method that the user calls.
 func (e *Engine) scan(verb string, open func() (source.Source, error)) Query {
-	return e.scanAt(verb, 4, open)
-}
-
-// scanAt makes the query of a source. The user's call is the frame with a number, as of
-// runtime.Callers.
-func (e *Engine) scanAt(verb string, frame int, open func() (source.Source, error)) Query {
-	of, failure := open()
-	s := &step{engine: e, verb: verb, source: of}
+	opened, failure := open()
+	s := &step{engine: e, verb: verb, source: opened}
 	var frames [1]uintptr
-	if runtime.Callers(frame, frames[:]) > 0 {
+	if runtime.Callers(3, frames[:]) > 0 {
 		s.at = frames[0]
 	}
 	s.bind = func(b *binder, _ []plan.Node) plan.Node {
-		n, err := scanOf(b.ctx, b.standIn(of), failure)
+		n, err := scanOf(b.ctx, b.standIn(opened), failure)
 		if err != nil {
 			b.report(err)
 			return nil
@@ -113,16 +107,16 @@ func (e *Engine) scanAt(verb string, frame int, open func() (source.Source, erro
 	return Query{s}
 }
 
-func scanOf(ctx context.Context, of source.Source, failure error) (plan.Node, error) {
+func scanOf(ctx context.Context, opened source.Source, failure error) (plan.Node, error) {
 	if failure != nil {
 		return nil, failure
 	}
-	schema, err := of.Schema(ctx)
+	schema, err := opened.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, exact := of.Rows(ctx)
-	scan, err := plan.NewScan(of, schema, rows, exact)
+	rows, exact := opened.Rows(ctx)
+	scan, err := plan.NewScan(opened, schema, rows, exact)
 	if err != nil {
 		return nil, err
 	}

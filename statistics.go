@@ -27,8 +27,8 @@ func (e *Engine) Queries() []QueryStats {
 	list := e.queries.list()
 	for _, m := range e.Managers() {
 		for _, tag := range m.Stats().Tags {
-			at, found := slices.BinarySearchFunc(list, tag.Tag, func(s QueryStats, tag string) int { return cmp.Compare(s.Tag, tag) })
-			if found {
+			at, known := slices.BinarySearchFunc(list, tag.Tag, func(s QueryStats, tag string) int { return cmp.Compare(s.Tag, tag) })
+			if known {
 				list[at].InUse += tag.InUse
 				list[at].Peak += tag.Peak
 			}
@@ -43,8 +43,8 @@ type queries struct {
 	tags map[string]*queryCounts
 }
 
-// of returns the counts of a tag.
-func (q *queries) of(tag string) *queryCounts {
+// countsOf returns the counts of a tag.
+func (q *queries) countsOf(tag string) *queryCounts {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	known := q.tags[tag]

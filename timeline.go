@@ -40,9 +40,9 @@ func (e Expr) interpolated(x Expr) Expr {
 	x0, x1 := known.FillForward().inheriting(), known.FillBackward().inheriting()
 	y0, y1 := e.FillForward().Cast(float), e.FillBackward().Cast(float)
 	part := x.Sub(x0).Div(x1.Sub(x0))
-	made := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
-	made.root = e.Name()
-	return made
+	between := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
+	between.root = e.Name()
+	return between
 }
 
 // Session is the number, from 1, of the session of a row: a session ends where the value is
@@ -51,15 +51,15 @@ func (e Expr) interpolated(x Expr) Expr {
 // one behind it, begin a session each.
 func (e Expr) Session(gap any) Expr {
 	begins := apply(func(list []expr.Expr) expr.Expr { return list[0].Exceeds(list[1], list[2]) }, e, e.Lag(1), operand(gap)).FillNull(true)
-	made := If(begins, 1, 0).CumSum().inheriting()
-	made.root = e.Name()
-	return made
+	number := If(begins, 1, 0).CumSum().inheriting()
+	number.root = e.Name()
+	return number
 }
 
 // behind gives aggregates the frame of the rows from the current one on.
 func (e Expr) behind() Expr {
-	return e.eachPart(func(of *part) part {
-		p := *of
+	return e.eachPart(func(original *part) part {
+		p := *original
 		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: 0, High: LastRow}
 		return p
 	})
@@ -67,8 +67,8 @@ func (e Expr) behind() Expr {
 
 // inheriting gives the functions in the values of windows the window of Over.
 func (e Expr) inheriting() Expr {
-	return e.eachPart(func(of *part) part {
-		p := *of
+	return e.eachPart(func(original *part) part {
+		p := *original
 		p.inherits = true
 		return p
 	})
@@ -99,7 +99,7 @@ func (p part) within(w *Window, inherit func(*part) part) part {
 	var inner parts
 	values := make([]Expr, len(p.aggregation.Values))
 	for i, v := range p.aggregation.Values {
-		values[i] = Expr{value: v, parts: p.inner.of(v)}
+		values[i] = Expr{value: v, parts: p.inner.readBy(v)}
 		if len(values[i].parts) > 0 {
 			values[i] = values[i].eachPart(inherit)
 		}
@@ -112,8 +112,8 @@ func (p part) within(w *Window, inherit func(*part) part) part {
 	return p
 }
 
-// of returns the parts that an expression reads.
-func (p parts) of(e expr.Expr) parts {
+// readBy returns the parts that an expression reads.
+func (p parts) readBy(e expr.Expr) parts {
 	read := parts{}
 	for _, name := range e.Columns() {
 		if q, ok := p[name]; ok {

@@ -11,8 +11,8 @@ import (
 type adopted struct {
 	held   []*memory.Block
 	groups []group
-	// found is the gpuframe block that the last claim lay in.
-	found *memory.Block
+	// last is the gpuframe block that the last claim lay in.
+	last *memory.Block
 	// drop is the release function of adopted blocks.
 	drop func() error
 }
@@ -114,7 +114,7 @@ func (i *importer) find(n *node) error {
 func (i *importer) join(n *node, k int) {
 	c := &n.claims[k]
 	low, high := c.pointer, c.pointer.Add(c.bytes)
-	made := group{base: low, end: high, low: low, high: high, node: n, buffer: k}
+	own := group{base: low, end: high, low: low, high: high, node: n, buffer: k}
 	known := false
 	for number := len(i.groups) - 1; number >= 0; number-- {
 		g := &i.groups[number]
@@ -125,7 +125,7 @@ func (i *importer) join(n *node, k int) {
 			g.low, g.high = min(g.low, low), max(g.high, high)
 		case low < g.low || high > g.high:
 			// The group became a block before the length of this buffer was known.
-			made.base, made.end, known = g.base, g.end, true
+			own.base, own.end, known = g.base, g.end, true
 			continue
 		}
 		c.group = number + 1
@@ -136,10 +136,10 @@ func (i *importer) join(n *node, k int) {
 		// reports the error, if it is one.
 		base, length, err := i.manager.Device().Driver().AddressRange(low)
 		if err == nil && low >= base && high <= base.Add(length) {
-			made.base, made.end = base, base.Add(length)
+			own.base, own.end = base, base.Add(length)
 		}
 	}
-	i.groups = append(i.groups, made)
+	i.groups = append(i.groups, own)
 	c.group = len(i.groups)
 }
 

@@ -123,7 +123,7 @@ func (a *Array) String() string {
 		return "Arrow array that a consumer has taken"
 	}
 	return fmt.Sprintf("Arrow array of %d rows and %d children on %v",
-		a.array.Array.Length, a.array.Array.NumChildren, place{a.array.DeviceType, a.array.DeviceID})
+		a.array.Array.Length, a.array.Array.NumChildren, location{a.array.DeviceType, a.array.DeviceID})
 }
 
 func (a *Array) release() error {

@@ -75,9 +75,9 @@ func exportAsync(ctx context.Context, m *memory.Manager, reader buffer.Reader, h
 	defer e.production.stop()
 	e.production.wake = make(chan struct{}, 1)
 	if m != nil {
-		e.place = placeOfManager(m)
+		e.location = locationOfManager(m)
 	}
-	producer := cabi.NewProducer(e.place.deviceType, &e.production)
+	producer := cabi.NewProducer(e.location.deviceType, &e.production)
 	if producer == nil {
 		handler.CallRelease()
 		return outOfMemory()
@@ -105,7 +105,7 @@ type asyncExport struct {
 	manager    *memory.Manager
 	reader     buffer.Reader
 	schema     *arrow.Schema
-	place      place
+	location   location
 	options    ExportOptions
 }
 

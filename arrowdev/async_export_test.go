@@ -49,7 +49,7 @@ func TestBackPressure(t *testing.T) {
 			defer cabitest.Free(out)
 			taken, cancelled := 0, false
 			requested := consumer.Counts().Requested
-			settled := func() int {
+			finished := func() int {
 				if requested > end {
 					consumer.WaitEnd() // one request was for the end
 				} else {
@@ -71,7 +71,7 @@ func TestBackPressure(t *testing.T) {
 					consumer.Request(n, rapid.Bool().Draw(r, "on a thread"))
 					requested += n
 				default:
-					tasks := settled()
+					tasks := finished()
 					require.Equal(r, tasks, consumer.Counts().Tasks)
 					require.LessOrEqual(r, source.made.Load(), int64(requested))
 					if taken < tasks {
@@ -82,7 +82,7 @@ func TestBackPressure(t *testing.T) {
 			}
 			ended := requested > end
 			if !ended && !cancelled {
-				require.Equal(r, settled(), consumer.Counts().Tasks)
+				require.Equal(r, finished(), consumer.Counts().Tasks)
 				consumer.Cancel(true)
 			}
 			consumer.WaitEnd()

@@ -80,8 +80,8 @@ func (l *contentChecks) add(n *node) error {
 	case layout.SparseUnion, layout.DenseUnion:
 		l.union(n)
 	case layout.Dictionary:
-		of := checks.Integer{Width: n.layout.Width, Signed: n.layout.IsSigned()}
-		l.batch.Indices(n.bufferPath(1), of, n.elements(1), n.validity(), int64(n.dictionary.length))
+		integer := checks.Integer{Width: n.layout.Width, Signed: n.layout.IsSigned()}
+		l.batch.Indices(n.bufferPath(1), integer, n.elements(1), n.validity(), int64(n.dictionary.length))
 	case layout.RunEnds:
 		ends := n.children[0]
 		l.batch.RunEnds(ends.bufferPath(1), n.layout.Width, ends.elements(1), int64(n.end()))

@@ -125,7 +125,7 @@ func TestTablesWithoutMemoryKnowTheirDevice(t *testing.T) {
 			table := upload(t, m, none)
 			a, err := Export(table)
 			require.NoError(t, err)
-			require.Equal(t, placeOfManager(m), place{deviceArray(a).DeviceType, deviceArray(a).DeviceID}, "%v", dataType)
+			require.Equal(t, locationOfManager(m), location{deviceArray(a).DeviceType, deviceArray(a).DeviceID}, "%v", dataType)
 			p := producertest.Disguise(deviceArray(a))
 			back, err := Import(m, pointerTo(p.Device), a.Schema())
 			require.NoError(t, err)

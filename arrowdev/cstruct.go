@@ -59,18 +59,18 @@ func newCStruct[T any](name string, released func(*T) bool, release func(*T)) (*
 	if !cabi.Available {
 		return nil, during("new struct", notInThisBuild())
 	}
-	made := cabi.NewStruct[T]()
-	if made == nil {
+	raw := cabi.NewStruct[T]()
+	if raw == nil {
 		return nil, during("new struct", outOfMemory())
 	}
 	return &CStruct{
-		name: name, pointer: unsafe.Pointer(made),
-		released: func() bool { return released(made) },
+		name: name, pointer: unsafe.Pointer(raw),
+		released: func() bool { return released(raw) },
 		drop: func() {
-			if !released(made) {
-				release(made)
+			if !released(raw) {
+				release(raw)
 			}
-			cabi.FreeStruct(made)
+			cabi.FreeStruct(raw)
 		},
 	}, nil
 }

@@ -8,51 +8,51 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// place is the location of an array in Arrow's terms.
-type place struct {
+// location is where an array lies, in Arrow's terms.
+type location struct {
 	deviceType int32
 	id         int64
 }
 
-var cpu = place{cabi.DeviceCPU, cabi.NoDeviceID}
+var cpu = location{cabi.DeviceCPU, cabi.NoDeviceID}
 
-// placeOf returns the place of memory of a kind on a device. On the host device
+// locationOf returns the location of memory of a kind on a device. On the host device
 // memory of every kind is CPU memory, because most consumers accept that. Memory on
-// no device has the CPU's place too.
-func placeOf(dev *device.Device, kind device.MemoryKind) place {
+// no device has the CPU's location too.
+func locationOf(dev *device.Device, kind device.MemoryKind) location {
 	if dev == nil || dev.Kind() == device.Host {
 		return cpu
 	}
 	switch kind {
 	case device.MemoryPinned:
-		return place{cabi.DeviceCUDAHost, cabi.NoDeviceID}
+		return location{cabi.DeviceCUDAHost, cabi.NoDeviceID}
 	case device.MemoryManaged:
-		return place{cabi.DeviceCUDAManaged, cabi.NoDeviceID}
+		return location{cabi.DeviceCUDAManaged, cabi.NoDeviceID}
 	}
-	return place{cabi.DeviceCUDA, int64(dev.Info().Ordinal)}
+	return location{cabi.DeviceCUDA, int64(dev.Info().Ordinal)}
 }
 
-func placeOfBlock(block *memory.Block) place { return placeOf(block.Device(), block.Kind()) }
+func locationOfBlock(block *memory.Block) location { return locationOf(block.Device(), block.Kind()) }
 
-// String names the place for messages.
-func (p place) String() string {
-	switch p.deviceType {
+// String names the location for messages.
+func (l location) String() string {
+	switch l.deviceType {
 	case cabi.DeviceCPU:
 		return "cpu"
 	case cabi.DeviceCUDA:
-		return fmt.Sprintf("cuda:%d", p.id)
+		return fmt.Sprintf("cuda:%d", l.id)
 	case cabi.DeviceCUDAHost:
 		return "cuda host memory"
 	case cabi.DeviceCUDAManaged:
 		return "cuda managed memory"
 	}
-	return fmt.Sprintf("device %d of type %d", p.id, p.deviceType)
+	return fmt.Sprintf("device %d of type %d", l.id, l.deviceType)
 }
 
 // kindOf returns the kind of memory that an array claims, if the device can use it.
 // It compares the device number only for GPU memory: producers disagree about its
 // meaning for other memory.
-func kindOf(dev *device.Device, claimed place) (device.MemoryKind, error) {
+func kindOf(dev *device.Device, claimed location) (device.MemoryKind, error) {
 	switch claimed.deviceType {
 	case cabi.DeviceCPU:
 		if dev.Kind() == device.Host {
@@ -75,8 +75,8 @@ func kindOf(dev *device.Device, claimed place) (device.MemoryKind, error) {
 }
 
 // hasEvents reports whether sync_event has a meaning on the device.
-func (p place) hasEvents() bool {
-	switch p.deviceType {
+func (l location) hasEvents() bool {
+	switch l.deviceType {
 	case cabi.DeviceCUDA, cabi.DeviceCUDAHost, cabi.DeviceCUDAManaged:
 		return true
 	}

@@ -147,8 +147,8 @@ func TestTablesWithoutMemory(t *testing.T) {
 		for _, where := range []*device.Device{nil, m.Device()} {
 			a, err := Export(table, ExportOptions{Device: where})
 			require.NoError(t, err)
-			want := placeOf(where, device.MemoryDevice)
-			assert.Equal(t, want, place{deviceArray(a).DeviceType, deviceArray(a).DeviceID})
+			want := locationOf(where, device.MemoryDevice)
+			assert.Equal(t, want, location{deviceArray(a).DeviceType, deviceArray(a).DeviceID})
 			back, err := Import(m, a.Device(), a.Schema())
 			require.NoError(t, err)
 			assert.EqualValues(t, 7, back.Capacity())

@@ -24,7 +24,7 @@ type ExportOptions struct {
 	// sync_event.
 	Stream *device.Stream
 
-	// Device is the place of a table without memory, for example one without columns.
+	// Device is the location of a table without memory, for example one without columns.
 	// Nil means the device of the table's manager, or the CPU if the table has no
 	// manager. A table that has memory must be on this device.
 	Device *device.Device

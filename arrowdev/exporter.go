@@ -15,7 +15,7 @@ import (
 type exporter struct {
 	options ExportOptions
 	owner   *export
-	// home determines the place of arrays without memory, unless the options name a
+	// home determines the location of arrays without memory, unless the options name a
 	// device.
 	home *memory.Manager
 	// rows is the length of a table.
@@ -27,7 +27,7 @@ type exporter struct {
 	// zeros reports whether an array without elements lacks its one offset.
 	zeros bool
 
-	place place
+	location location
 	// device is the device of the memory, or nil.
 	device *device.Device
 	tree   *cabi.Tree
@@ -126,16 +126,16 @@ func (*exporter) lacksOffset(l layout.Layout, i int, buffer column.Bytes) bool {
 	return i == 1 && (l.Kind == layout.Binary || l.Kind == layout.List) && buffer.Len() < l.Width
 }
 
-// locate finds the common place of all the memory. An array without memory has the
-// place of the options, or that of home.
+// locate finds the common location of all the memory. An array without memory has the
+// location of the options, or that of home.
 func (e *exporter) locate() error {
 	if e.device = e.options.Device; e.device != nil {
-		e.place = placeOf(e.device, device.MemoryDevice)
+		e.location = locationOf(e.device, device.MemoryDevice)
 		if e.home != nil && e.home.Device().Same(e.device) {
-			e.place = placeOfManager(e.home)
+			e.location = locationOfManager(e.home)
 		}
-	} else if e.place = cpu; e.home != nil {
-		e.device, e.place = e.home.Device(), placeOfManager(e.home)
+	} else if e.location = cpu; e.home != nil {
+		e.device, e.location = e.home.Device(), locationOfManager(e.home)
 	}
 	for i, block := range e.owner.blocks {
 		if where := block.Device(); (i > 0 || e.options.Device != nil) && !where.Same(e.device) {
@@ -143,11 +143,11 @@ func (e *exporter) locate() error {
 		} else if i == 0 {
 			e.device = where
 		}
-		switch p := placeOfBlock(block); {
+		switch p := locationOfBlock(block); {
 		case i == 0:
-			e.place = p
-		case p != e.place:
-			return faulty("", "the columns are in %v and in %v, expected one kind of memory: %w", e.place, p, ErrDevice)
+			e.location = p
+		case p != e.location:
+			return faulty("", "the columns are in %v and in %v, expected one kind of memory: %w", e.location, p, ErrDevice)
 		}
 	}
 	var err error
@@ -166,7 +166,7 @@ func (e *exporter) hold() error {
 	if err := e.owner.begin(); err != nil {
 		return err
 	}
-	if e.place.hasEvents() {
+	if e.location.hasEvents() {
 		if err := e.owner.mark(); err != nil {
 			return faulty("", "record an event after the work on the columns: %w", err)
 		}
@@ -188,22 +188,22 @@ func (e *exporter) write(out *cabi.DeviceArray) error {
 		return faulty("", "allocate the array's structs: %w", device.ErrOutOfMemory)
 	}
 	start := e.tree.Take(0)
-	made := cabi.DeviceArray{DeviceID: e.place.id, DeviceType: e.place.deviceType}
+	exported := cabi.DeviceArray{DeviceID: e.location.id, DeviceType: e.location.deviceType}
 	event := (*uintptr)(e.tree.Take(wordBytes))
 	if e.owner.event != nil {
 		*event = uintptr(e.owner.event.Handle())
-		made.SyncEvent = uintptr(unsafe.Pointer(event))
+		exported.SyncEvent = uintptr(unsafe.Pointer(event))
 	}
 	if zeros := e.tree.Take(zeroBytes); e.zero == 0 {
 		e.zero = uintptr(zeros)
 	}
 	if e.owner.table != nil {
-		e.writeTable(&made.Array)
+		e.writeTable(&exported.Array)
 	} else {
-		e.writeColumn(&made.Array, e.owner.column)
+		e.writeColumn(&exported.Array, e.owner.column)
 	}
-	e.owner.seal(made.Array, unsafe.Slice((*byte)(start), bytes))
-	*out = made
+	e.owner.seal(exported.Array, unsafe.Slice((*byte)(start), bytes))
+	*out = exported
 	return nil
 }
 

@@ -46,12 +46,12 @@ func ImportRecord(plainArray, schema unsafe.Pointer) (arrow.Record, error) {
 // ImportArray is [ImportRecord] for an array of any type.
 func ImportArray(plainArray, schema unsafe.Pointer) (arrow.Array, error) {
 	field, err := ImportField(schema)
-	var made arrow.Array
+	var imported arrow.Array
 	err = takenPlain(plainArray, err, func(in *cabi.Array) error {
-		made, err = importHostArray(in, field.Type)
+		imported, err = importHostArray(in, field.Type)
 		return err
 	})
-	return made, during("import array", err)
+	return imported, during("import array", err)
 }
 
 // takenPlain is taken for an array without a device.
@@ -140,7 +140,7 @@ func importHostArray(in *cabi.Array, t arrow.DataType) (arrow.Array, error) {
 }
 
 // hostArray makes an array of arrow-go over a column's memory.
-func hostArray(c *column.Column) (made arrow.Array, err error) {
+func hostArray(c *column.Column) (assembled arrow.Array, err error) {
 	loans := &loans{}
 	data, err := hostData(context.Background(), c, loans)
 	if err != nil {
@@ -153,7 +153,7 @@ func hostArray(c *column.Column) (made arrow.Array, err error) {
 		// their buffers.
 		if problem := recover(); problem != nil {
 			loans.recall()
-			made, err = nil, faulty("", "make an array of %v: %v: %w", c.Type(), problem, ErrInvalid)
+			assembled, err = nil, faulty("", "make an array of %v: %v: %w", c.Type(), problem, ErrInvalid)
 		}
 	}()
 	return array.MakeFromData(data), nil

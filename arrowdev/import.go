@@ -165,11 +165,11 @@ func importColumn(m *memory.Manager, in *cabi.DeviceArray, t arrow.DataType, o I
 // importer makes a table or a column of one array.
 type importer struct {
 	parser
-	manager *memory.Manager
-	options ImportOptions
-	lease   *lease
-	place   place
-	event   uintptr
+	manager  *memory.Manager
+	options  ImportOptions
+	lease    *lease
+	location location
+	event    uintptr
 	// eventFault is why the event could not be read, or nil.
 	eventFault error
 	kind       device.MemoryKind
@@ -186,7 +186,7 @@ type importer struct {
 }
 
 func newImporter(m *memory.Manager, in *cabi.DeviceArray, o ImportOptions) *importer {
-	i := &importer{manager: m, options: o, place: place{in.DeviceType, in.DeviceID}, event: in.SyncEvent}
+	i := &importer{manager: m, options: o, location: location{in.DeviceType, in.DeviceID}, event: in.SyncEvent}
 	i.lease, i.eventFault = leaseOf(m, in)
 	i.parser.root = "ArrowDeviceArray.array"
 	i.borrow()
@@ -220,14 +220,14 @@ func (i *importer) begin() error {
 		// threads.
 		i.stream = dev.DefaultStream()
 	}
-	i.kind, i.elsewhere = kindOf(dev, i.place)
+	i.kind, i.elsewhere = kindOf(dev, i.location)
 	return nil
 }
 
 // await makes the stream wait, on the device, for the producer's work.
 func (i *importer) await() error {
 	const field = "ArrowDeviceArray.sync_event"
-	if i.event == 0 || !i.place.hasEvents() {
+	if i.event == 0 || !i.location.hasEvents() {
 		return nil
 	}
 	dev := i.manager.Device()

@@ -41,7 +41,7 @@ func newLease(array cabi.Array, source *cabi.Array) *lease {
 // lease is valid nevertheless.
 func leaseOf(m *memory.Manager, in *cabi.DeviceArray) (*lease, error) {
 	l := newLease(in.Array, &in.Array)
-	if m == nil || m.Device().Kind() == device.Host || !(place{in.DeviceType, in.DeviceID}).hasEvents() {
+	if m == nil || m.Device().Kind() == device.Host || !(location{in.DeviceType, in.DeviceID}).hasEvents() {
 		return l, nil
 	}
 	l.device = m.Device()

@@ -27,9 +27,9 @@ func (i *importer) readLengths(root *node) error {
 		}
 		kind, err := kindAt(i.manager.Device(), n.lengths)
 		if err == nil && kind != device.MemoryUnknown && kind != device.MemoryHost {
-			var found deviceLengths
-			if found, err = i.adoptLengths(n, kind); err == nil {
-				there = append(there, found)
+			var onDevice deviceLengths
+			if onDevice, err = i.adoptLengths(n, kind); err == nil {
+				there = append(there, onDevice)
 				return nil
 			}
 		}

@@ -62,7 +62,7 @@ func missingBuffers(path string, a *cabi.Array, t arrow.DataType) (missing []str
 }
 
 // firstOffsets checks that the one offset of every array without elements is zero.
-func firstOffsets(t *testing.T, m *memory.Manager, where place, a *cabi.Array, of arrow.DataType) {
+func firstOffsets(t *testing.T, m *memory.Manager, where location, a *cabi.Array, of arrow.DataType) {
 	t.Helper()
 	l, err := layoutOf(of)
 	require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestArraysWithoutElementsHaveTheirOffset(t *testing.T) {
 				child := childOf(&deviceArray(a).Array, 0)
 				require.Empty(t, missingBuffers("", child, dataType), "%v, %s", dataType, name)
 				requireReachable(t, child)
-				firstOffsets(t, m, place{deviceArray(a).DeviceType, deviceArray(a).DeviceID}, child, dataType)
+				firstOffsets(t, m, location{deviceArray(a).DeviceType, deviceArray(a).DeviceID}, child, dataType)
 				require.NoError(t, a.Release())
 
 				single, err := ExportColumn(table.Column(0), arrow.Field{})
@@ -199,11 +199,11 @@ func TestArraysWithoutElementsHaveTheirOffset(t *testing.T) {
 // The offset is in the same kind of memory as the rest of the array.
 func TestTheOffsetIsWhereTheArrayIs(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
-		check := func(table *buffer.Buffer, want place, kind device.MemoryKind, list func(a *cabi.Array) *cabi.Array) {
+		check := func(table *buffer.Buffer, want location, kind device.MemoryKind, list func(a *cabi.Array) *cabi.Array) {
 			t.Helper()
 			a, err := Export(table, ExportOptions{Device: m.Device()})
 			require.NoError(t, err)
-			require.Equal(t, want, place{deviceArray(a).DeviceType, deviceArray(a).DeviceID})
+			require.Equal(t, want, location{deviceArray(a).DeviceType, deviceArray(a).DeviceID})
 			at := device.Pointer(buffersOf(list(&deviceArray(a).Array))[1])
 			require.NotZero(t, at)
 			info, err := m.Device().Driver().PointerInfo(at)
@@ -224,7 +224,7 @@ func TestTheOffsetIsWhereTheArrayIs(t *testing.T) {
 			buffersOf(inner(&p.Device.Array))[1] = 0
 			table, err := Import(m, pointerTo(p.Device), a.Schema(), ImportOptions{Unchecked: true})
 			require.NoError(t, err)
-			check(table, place{where.code, cabi.NoDeviceID}, where.kind, inner)
+			check(table, location{where.code, cabi.NoDeviceID}, where.kind, inner)
 			require.NoError(t, a.Release())
 		}
 		bare, err := column.New(bareData(arrow.BinaryTypes.String))
@@ -233,7 +233,7 @@ func TestTheOffsetIsWhereTheArrayIs(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, bare.Release())
 		first := func(a *cabi.Array) *cabi.Array { return childOf(a, 0) }
-		check(table, place{cabi.DeviceCUDA, int64(m.Device().Info().Ordinal)}, device.MemoryDevice, first)
+		check(table, location{cabi.DeviceCUDA, int64(m.Device().Info().Ordinal)}, device.MemoryDevice, first)
 		requireNothingHeld(t, m)
 	})
 }

@@ -65,20 +65,20 @@ func (i *importer) recogniseTable(schema *arrow.Schema) (*buffer.Buffer, bool) {
 
 // recogniseClaim finds the gpuframe block that contains a claim.
 func (i *importer) recogniseClaim(c *claim) bool {
-	if i.found != nil && within(i.found, c) {
-		return c.in(i.found) == nil
+	if i.last != nil && within(i.last, c) {
+		return c.in(i.last) == nil
 	}
 	block, ok := memory.FindExported(c.pointer, c.bytes)
 	if !ok {
 		return false
 	}
-	if !i.here(block.Device()) || placeOfBlock(block).deviceType != i.place.deviceType || i.keep(block) != nil {
+	if !i.here(block.Device()) || locationOfBlock(block).deviceType != i.location.deviceType || i.keep(block) != nil {
 		// The driver must check the claim. The array keeps the memory, so this is not
 		// the last reference.
 		_ = block.Release()
 		return false
 	}
-	i.found = block
+	i.last = block
 	return c.in(block) == nil
 }
 

@@ -36,8 +36,8 @@ type knownSchema struct {
 	cleanup runtime.Cleanup
 }
 
-// of returns the schema of a text, or nil.
-func (k *knownSchemas) of(text []byte) *arrow.Schema {
+// lookUp returns the schema of a text, or nil.
+func (k *knownSchemas) lookUp(text []byte) *arrow.Schema {
 	hash := maphash.Bytes(k.seed, text)
 	k.mu.RLock()
 	known := k.byHash[hash]

@@ -27,7 +27,7 @@ func readSchema(s *cabi.Schema) (*arrow.Schema, error) {
 	var few [1536]byte
 	text, plain := appendSchema(few[:0], s, 1)
 	if plain {
-		if schema := readSchemas.of(text); schema != nil {
+		if schema := readSchemas.lookUp(text); schema != nil {
 			return schema, nil
 		}
 	}

@@ -23,7 +23,7 @@ func writeSchema(out *cabi.Schema, schema *arrow.Schema) error {
 	if schema == nil {
 		return inSchema(faulty("", "the schema is nil: %w", ErrInvalid))
 	}
-	if w := written.of(schema); w != nil {
+	if w := written.lookUp(schema); w != nil {
 		return writeImage(out, w.image, w.mark)
 	}
 	image, err := imageOfSchema(schema)

@@ -44,8 +44,8 @@ type writtenSchema struct {
 	cleanup runtime.Cleanup
 }
 
-// of returns the cached entry of a schema, or nil.
-func (w *writtenSchemas) of(schema *arrow.Schema) *writtenSchema {
+// lookUp returns the cached entry of a schema, or nil.
+func (w *writtenSchemas) lookUp(schema *arrow.Schema) *writtenSchema {
 	w.mu.RLock()
 	known := w.byAddress[uintptr(unsafe.Pointer(schema))]
 	w.mu.RUnlock()

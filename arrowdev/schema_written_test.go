@@ -79,7 +79,7 @@ func TestWrittenSchemasAreNotMixed(t *testing.T) {
 				*schemas[i] = *next // the address stays
 			},
 			"forget": func(t *rapid.T) {
-				if k := written.of(schemas[rapid.IntRange(0, len(schemas)-1).Draw(t, "schema")]); k != nil {
+				if k := written.lookUp(schemas[rapid.IntRange(0, len(schemas)-1).Draw(t, "schema")]); k != nil {
 					written.forget(k.mark)
 				}
 			},
@@ -89,7 +89,7 @@ func TestWrittenSchemasAreNotMixed(t *testing.T) {
 				}
 				i := rapid.IntRange(0, len(live)-1).Draw(t, "struct")
 				want, mark := schemas[of[i]], live[i].Origin().Mark
-				k := written.of(want)
+				k := written.lookUp(want)
 				got, err := ImportSchema(unsafe.Pointer(live[i]))
 				require.NoError(t, err)
 				if k != nil && k.mark == mark {
@@ -250,11 +250,11 @@ func TestWrittenSchemasAreBounded(t *testing.T) {
 	require.Len(t, w.byMark, len(w.byAddress))
 	require.Equal(t, bytes, w.bytes)
 	last := schemas[len(schemas)-1]
-	require.Equal(t, w.of(last).mark, w.keep(last, w.of(last).image))
+	require.Equal(t, w.lookUp(last).mark, w.keep(last, w.lookUp(last).image))
 
 	large := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.StructOf(wide...)}, {Name: "t", Type: arrow.StructOf(wide...)}}, nil)
 	require.Zero(t, add(large))
-	require.Nil(t, w.of(large))
+	require.Nil(t, w.lookUp(large))
 	got, err := ImportSchema(unsafe.Pointer(structOf(t, large)))
 	require.NoError(t, err)
 	requireEqualSchemas(t, large, got)

@@ -8,13 +8,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// placeOfManager returns the place of a manager's memory.
-func placeOfManager(m *memory.Manager) place { return placeOf(m.Device(), m.Resource().Kind()) }
+// locationOfManager returns the location of a manager's memory.
+func locationOfManager(m *memory.Manager) location {
+	return locationOf(m.Device(), m.Resource().Kind())
+}
 
 // checkDeviceType returns an error if the manager's device cannot use arrays of a
 // type of device. Each array is checked separately when it comes.
 func checkDeviceType(m *memory.Manager, field string, deviceType int32) error {
-	claimed := place{deviceType, cabi.NoDeviceID}
+	claimed := location{deviceType, cabi.NoDeviceID}
 	if deviceType == cabi.DeviceCUDA {
 		claimed.id = int64(m.Device().Info().Ordinal)
 	}
@@ -35,7 +37,7 @@ func exportBatch(m *memory.Manager, schema *arrow.Schema, table *buffer.Buffer, 
 	if err := exportTable(table, m, out, o); err != nil {
 		return err
 	}
-	in := placeOfManager(m)
+	in := locationOfManager(m)
 	if out.DeviceType != in.deviceType {
 		err := faulty("ArrowDeviceArray.device_type", "the batch is on a device of type %d, the stream is of type %d: %w",
 			out.DeviceType, in.deviceType, ErrDevice)

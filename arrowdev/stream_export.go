@@ -62,7 +62,7 @@ func exportStream(m *memory.Manager, reader buffer.Reader, out *cabi.DeviceStrea
 	}
 	var stop context.CancelFunc
 	o.Context, stop = context.WithCancel(o.Context)
-	where := placeOfManager(m)
+	where := locationOfManager(m)
 	out.Export(where.deviceType, &source{
 		schema: func(out *cabi.Schema) error { return exportSchemaOf(reader, out) },
 		next: func(out unsafe.Pointer) error {

@@ -16,15 +16,15 @@ import (
 
 // makeZero makes the zero. In host memory it is a part of the structs.
 func (e *exporter) makeZero() error {
-	if e.place.deviceType == cabi.DeviceCPU {
+	if e.location.deviceType == cabi.DeviceCPU {
 		return nil
 	}
 	for _, block := range e.owner.blocks {
-		if m := block.Manager(); placeOfManager(m) == e.place {
+		if m := block.Manager(); locationOfManager(m) == e.location {
 			return e.zeroBlock(m, block.WorkStream())
 		}
 	}
-	if m := e.home; m != nil && m.Device().Same(e.device) && placeOfManager(m) == e.place {
+	if m := e.home; m != nil && m.Device().Same(e.device) && locationOfManager(m) == e.location {
 		return e.zeroBlock(m, m.Stream())
 	}
 	return e.zeroAllocation()
@@ -54,7 +54,7 @@ func (e *exporter) zeroAllocation() error {
 	var at device.Pointer
 	var err error
 	var free func() error
-	switch e.place.deviceType {
+	switch e.location.deviceType {
 	case cabi.DeviceCUDAHost:
 		pool, failure := pinned.Of(dev)
 		if failure != nil {

@@ -76,11 +76,11 @@ func decodeBatch(encoded []byte) (b Batch, err error) {
 	if !r.Next() {
 		return Batch{}, malformed(len(encoded), errors.Join(errors.New("no record"), r.Err()))
 	}
-	made := NewBatch(r.Record())
+	batch := NewBatch(r.Record())
 	if r.Next() || r.Err() != nil || from.Len() > 0 {
 		return Batch{}, malformed(len(encoded), errors.Join(errors.New("more than one record"), r.Err()))
 	}
-	return made, nil
+	return batch, nil
 }
 
 func malformed(length int, err error) error {

@@ -64,12 +64,12 @@ func (d *distinct) keys(schema *arrow.Schema) (list []expr.Expr) {
 
 // part implements reduction.
 func (d *distinct) part(ctx context.Context, e *gpuframe.Engine, batch arrow.Record) (arrow.Record, error) {
-	return one(ctx, e, d.parts, []arrow.Record{batch})
+	return wholeResult(ctx, e, d.parts, []arrow.Record{batch})
 }
 
 // combine implements reduction.
 func (d *distinct) combine(ctx context.Context, e *gpuframe.Engine, parts []arrow.Record) (arrow.Record, error) {
-	return one(ctx, e, d.whole, parts)
+	return wholeResult(ctx, e, d.whole, parts)
 }
 
 // finish implements reduction.
@@ -77,8 +77,8 @@ func (d *distinct) finish(ctx context.Context, e *gpuframe.Engine, parts []arrow
 	return answer(ctx, e, "", d.final, parts)
 }
 
-// one returns the whole result of a document as one record.
-func one(ctx context.Context, e *gpuframe.Engine, document string, inputs ...[]arrow.Record) (arrow.Record, error) {
+// wholeResult returns the whole result of a document as one record.
+func wholeResult(ctx context.Context, e *gpuframe.Engine, document string, inputs ...[]arrow.Record) (arrow.Record, error) {
 	q, err := onRecords(e, document, inputs...)
 	if err != nil {
 		return nil, err

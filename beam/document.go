@@ -113,7 +113,7 @@ func (d *document) divide(verb string) (*divided, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("the document has no step %q: %w", verb, ErrStep)
 	}
-	made := &divided{before: d.steps[:at], wide: d.steps[at], after: []object{given(0)}}
+	division := &divided{before: d.steps[:at], wide: d.steps[at], after: []object{given(0)}}
 	for i, step := range d.steps[at+1:] {
 		inputs := inputsOf(step)
 		if len(inputs) == 0 {
@@ -122,20 +122,20 @@ func (d *document) divide(verb string) (*divided, error) {
 		if first := slices.Min(inputs); first < at {
 			return nil, fmt.Errorf("steps[%d] reads step %d, which comes before %q: %w", at+1+i, first, verb, ErrStep)
 		}
-		made.after = append(made.after, shifted(step, -at))
+		division.after = append(division.after, shifted(step, -at))
 	}
-	return made, nil
+	return division, nil
 }
 
 // shifted returns a step with other numbers of its inputs.
 func shifted(step object, by int) object {
-	made := maps.Clone(step)
+	moved := maps.Clone(step)
 	inputs := make([]any, 0, 1)
 	for _, n := range inputsOf(step) {
 		inputs = append(inputs, json.Number(strconv.Itoa(n+by)))
 	}
-	made["inputs"] = inputs
-	return made
+	moved["inputs"] = inputs
+	return moved
 }
 
 // windowFunctions are the functions of a row that depend on other rows, without the aggregates.
@@ -147,14 +147,14 @@ var windowFunctions = []string{
 
 // wideFunction returns the first function in a value that depends on other rows, or "".
 func wideFunction(value any) string {
-	found := ""
+	wide := ""
 	each(value, func(o object) {
 		name, _ := o["function"].(string)
-		if _, is := aggregates[name]; found == "" && (is || slices.Contains(windowFunctions, name)) {
-			found = name
+		if _, isAggregate := aggregates[name]; wide == "" && (isAggregate || slices.Contains(windowFunctions, name)) {
+			wide = name
 		}
 	})
-	return found
+	return wide
 }
 
 // each calls f with all objects in a value, the outer ones first.

@@ -120,7 +120,7 @@ func (a *arguments) replace(expression any, conditions []any) any {
 	}
 	name, _ := e["function"].(string)
 	list := expressionsOf(e, "arguments")
-	if function, is := aggregates[name]; is {
+	if function, isAggregate := aggregates[name]; isAggregate {
 		return a.aggregate(e, name, function, list, conditions)
 	}
 	if slices.Contains(windowFunctions, name) {
@@ -132,13 +132,13 @@ func (a *arguments) replace(expression any, conditions []any) any {
 	if len(list) == 0 {
 		return e
 	}
-	made := maps.Clone(e)
+	copied := maps.Clone(e)
 	replaced := make([]any, len(list))
 	for i, argument := range list {
 		replaced[i] = a.replace(argument, conditions)
 	}
-	made["arguments"] = replaced
-	return made
+	copied["arguments"] = replaced
+	return copied
 }
 
 func (a *arguments) fail(format string, values ...any) {
@@ -152,33 +152,33 @@ func (a *arguments) aggregate(e object, name, function string, list, conditions 
 		a.fail("the aggregate %q depends on the order of rows, which a collection does not have: use min, max, largest or smallest: %w", name, ErrStep)
 		return e
 	}
-	of := plan.Aggregation{Function: function, Name: aggregateName(len(a.list))}
+	aggregation := plan.Aggregation{Function: function, Name: aggregateName(len(a.list))}
 	for _, argument := range list {
-		of.Values = append(of.Values, a.column(argument))
+		aggregation.Values = append(aggregation.Values, a.column(argument))
 	}
 	for _, c := range conditions {
-		if condition := a.column(c); of.Where.IsZero() {
-			of.Where = condition
+		if condition := a.column(c); aggregation.Where.IsZero() {
+			aggregation.Where = condition
 		} else {
-			of.Where = of.Where.And(condition)
+			aggregation.Where = aggregation.Where.And(condition)
 		}
 	}
 	if q, ok := e["q"].(json.Number); ok {
-		of.Number, _ = q.Float64()
+		aggregation.Number, _ = q.Float64()
 	}
 	if n, ok := e["n"].(json.Number); ok {
-		of.Count, _ = n.Int64()
+		aggregation.Count, _ = n.Int64()
 	}
 	if slices.Contains(sampleFunctions, function) {
-		of.Count = 1
+		aggregation.Count = 1
 	}
-	made, err := of.Build()
+	built, err := aggregation.Build()
 	if err != nil {
 		a.fail("%w: %w", err, ErrStep)
 		return e
 	}
-	a.list = append(a.list, made)
-	return column(of.Name)
+	a.list = append(a.list, built)
+	return column(aggregation.Name)
 }
 
 // column returns the column of an argument.
@@ -209,7 +209,7 @@ func (g *grouping) keys(*arrow.Schema) []expr.Expr {
 }
 
 // part implements reduction: it returns the states of the groups of a batch.
-func (g *grouping) part(ctx context.Context, e *gpuframe.Engine, batch arrow.Record) (made arrow.Record, err error) {
+func (g *grouping) part(ctx context.Context, e *gpuframe.Engine, batch arrow.Record) (record arrow.Record, err error) {
 	q, err := onRecords(e, g.arguments, []arrow.Record{batch})
 	if err != nil {
 		return nil, err
@@ -315,11 +315,11 @@ func (g *grouping) combine(ctx context.Context, e *gpuframe.Engine, parts []arro
 	if err != nil {
 		return nil, err
 	}
-	one, err := group.Combine(ctx, m.arguments, m.tables, g.list)
+	combined, err := group.Combine(ctx, m.arguments, m.tables, g.list)
 	if err = errors.Join(err, m.release()); err != nil {
-		return nil, errors.Join(err, releaseTable(one))
+		return nil, errors.Join(err, releaseTable(combined))
 	}
-	return download(ctx, one, m.source)
+	return download(ctx, combined, m.source)
 }
 
 // finish implements reduction.

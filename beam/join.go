@@ -26,11 +26,11 @@ import (
 //
 // The errors are those of [GroupBy].
 func Join(s beam.Scope, options Options, document string, left, right beam.PCollection) (beam.PCollection, error) {
-	made, err := tryJoin(s, options, document, left, right)
+	joined, err := tryJoin(s, options, document, left, right)
 	if err != nil {
 		return beam.PCollection{}, fmt.Errorf("gpubeam: Join: %w", err)
 	}
-	return made, nil
+	return joined, nil
 }
 
 func tryJoin(s beam.Scope, options Options, document string, left, right beam.PCollection) (none beam.PCollection, err error) {
@@ -157,13 +157,13 @@ type sideFn struct {
 	Document string
 	Side     int
 
-	of    *joining
+	join  *joining
 	known bool
 }
 
 // Setup opens the engine.
 func (f *sideFn) Setup() (err error) {
-	if f.of, err = newJoining(f.Document); err != nil {
+	if f.join, err = newJoining(f.Document); err != nil {
 		return err
 	}
 	return f.Stage.Setup()
@@ -180,15 +180,15 @@ func (f *sideFn) StartBundle(context.Context, func(int64, Batch)) { f.known = fa
 func (f *sideFn) ProcessElement(ctx context.Context, b Batch, emit func(int64, Batch)) error {
 	var parts []arrow.Record
 	err := f.Stage.run(ctx, noPartition, func(e *gpuframe.Engine) error {
-		made, err := one(ctx, e, f.of.sides[f.Side], []arrow.Record{b.record})
+		rows, err := wholeResult(ctx, e, f.join.sides[f.Side], []arrow.Record{b.record})
 		if err != nil {
 			return err
 		}
 		var keys []expr.Expr
-		for i := range f.of.keys {
+		for i := range f.join.keys {
 			keys = append(keys, expr.Col(keyName(i)))
 		}
-		parts, err = partition(ctx, e, made, keys, f.Stage.Options.Partitions, 0)
+		parts, err = partition(ctx, e, rows, keys, f.Stage.Options.Partitions, 0)
 		return err
 	})
 	if err != nil {
@@ -208,12 +208,12 @@ type joinFn struct {
 	Stage    stage
 	Document string
 
-	of *joining
+	join *joining
 }
 
 // Setup opens the engine.
 func (f *joinFn) Setup() (err error) {
-	if f.of, err = newJoining(f.Document); err != nil {
+	if f.join, err = newJoining(f.Document); err != nil {
 		return err
 	}
 	return f.Stage.Setup()
@@ -228,7 +228,7 @@ func (f *joinFn) ProcessElement(ctx context.Context, number int64, left, right f
 	var types [2][]arrow.Field
 	for i, next := range []func(*Batch) bool{left, right} {
 		for b := (Batch{}); next(&b); {
-			narrow, keys := withoutLast(b.record, f.of.keys)
+			narrow, keys := withoutLast(b.record, f.join.keys)
 			sides[i], types[i] = append(sides[i], narrow), keys
 		}
 		if len(sides[i]) == 0 {
@@ -240,15 +240,15 @@ func (f *joinFn) ProcessElement(ctx context.Context, number int64, left, right f
 			return f.Stage.failed(number, 1, fmt.Errorf("key %d is %v on the left side and %v on the right side, which have different hashes: cast one: %w", i, a, b, ErrStep))
 		}
 	}
-	var made []arrow.Record
+	var records []arrow.Record
 	err := f.Stage.run(ctx, number, func(e *gpuframe.Engine) (err error) {
-		made, err = answer(ctx, e, f.Stage.Name, f.of.final, sides[0], sides[1])
+		records, err = answer(ctx, e, f.Stage.Name, f.join.final, sides[0], sides[1])
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	emitAll(made, emit)
+	emitAll(records, emit)
 	return nil
 }
 

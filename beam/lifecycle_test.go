@@ -194,7 +194,7 @@ func TestDividedPartition(t *testing.T) {
 		parts[i] = b.record
 	}
 	require.ErrorIs(t, m.Stage.run(t.Context(), 0, func(e *gpuframe.Engine) error {
-		_, err := m.Of.of.finish(t.Context(), e, parts)
+		_, err := m.Of.reduction.finish(t.Context(), e, parts)
 		return err
 	}), memory.ErrBudget)
 	require.Equal(t, want, merged(t, m, all))

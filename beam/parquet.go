@@ -31,11 +31,11 @@ const rowsOfBatch = 1 << 20
 //
 // An unknown scheme is an error. On a worker, an unreadable file is a [*StageError] that names it.
 func ReadParquet(s beam.Scope, pattern string) (beam.PCollection, error) {
-	made, err := readParquet(s.Scope("gpubeam.ReadParquet"), pattern)
+	batches, err := readParquet(s.Scope("gpubeam.ReadParquet"), pattern)
 	if err != nil {
 		return beam.PCollection{}, fmt.Errorf("gpubeam: ReadParquet %q: %w", pattern, err)
 	}
-	return made, nil
+	return batches, nil
 }
 
 func readParquet(s beam.Scope, pattern string) (none beam.PCollection, err error) {
@@ -43,11 +43,11 @@ func readParquet(s beam.Scope, pattern string) (none beam.PCollection, err error
 		return none, err
 	}
 	files := fileio.ReadMatches(s, fileio.MatchFiles(s, pattern, fileio.MatchEmptyDisallow()), fileio.ReadUncompressed())
-	made, err := beam.TryParDo(s, &readFn{}, files)
+	batches, err := beam.TryParDo(s, &readFn{}, files)
 	if err != nil {
 		return none, err
 	}
-	return beam.TryReshuffle(s, made[0])
+	return beam.TryReshuffle(s, batches[0])
 }
 
 // checkPath checks that a path has a known scheme.
@@ -133,11 +133,11 @@ func readFile(ctx context.Context, from fileio.ReadableFile, emit func(Batch)) (
 // An unknown scheme, and a number of files below 1, are an error. On a worker, a file that cannot
 // be written is a [*StageError] that names it.
 func WriteParquet(s beam.Scope, prefix string, files int, batches beam.PCollection) (beam.PCollection, error) {
-	made, err := writeParquet(s.Scope("gpubeam.WriteParquet"), prefix, files, batches)
+	written, err := writeParquet(s.Scope("gpubeam.WriteParquet"), prefix, files, batches)
 	if err != nil {
 		return beam.PCollection{}, fmt.Errorf("gpubeam: WriteParquet %q: %w", prefix, err)
 	}
-	return made, nil
+	return written, nil
 }
 
 func writeParquet(s beam.Scope, prefix string, files int, batches beam.PCollection) (none beam.PCollection, err error) {
@@ -158,11 +158,11 @@ func writeParquet(s beam.Scope, prefix string, files int, batches beam.PCollecti
 	if err != nil {
 		return none, err
 	}
-	made, err := beam.TryParDo(s, &writeFn{Prefix: prefix, Files: int64(files)}, grouped)
+	written, err := beam.TryParDo(s, &writeFn{Prefix: prefix, Files: int64(files)}, grouped)
 	if err != nil {
 		return none, err
 	}
-	return made[0], nil
+	return written[0], nil
 }
 
 // shardFn deals the batches of a bundle to files.

@@ -28,11 +28,11 @@ func partition(ctx context.Context, e *gpuframe.Engine, record arrow.Record, key
 	if err != nil {
 		return nil, err
 	}
-	made, err := partitionTable(ctx, table, keys, parts, level)
-	return made, errors.Join(err, table.Release())
+	pieces, err := partitionTable(ctx, table, keys, parts, level)
+	return pieces, errors.Join(err, table.Release())
 }
 
-func partitionTable(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, parts, level int) (made []arrow.Record, err error) {
+func partitionTable(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, parts, level int) (pieces []arrow.Record, err error) {
 	hash := expr.Hash(keys...)
 	for range level {
 		hash = expr.Hash(hash)
@@ -67,9 +67,9 @@ func partitionTable(ctx context.Context, table *buffer.Buffer, keys []expr.Expr,
 	narrow := array.NewRecord(table.Schema(), rows.Columns()[1:], rows.NumRows())
 	at := ends.(*array.Uint32).Uint32Values()
 	for i := range parts {
-		made = append(made, narrow.NewSlice(int64(at[i]), int64(at[i+1])))
+		pieces = append(pieces, narrow.NewSlice(int64(at[i]), int64(at[i+1])))
 	}
-	return made, nil
+	return pieces, nil
 }
 
 // hashBounds returns the hashes that divide all hashes into parts of one size.

@@ -31,11 +31,11 @@ func Query(s beam.Scope, options Options, document string, batches beam.PCollect
 		return beam.PCollection{}, fmt.Errorf("gpubeam: Query: %w", err)
 	}
 	s = s.Scope("gpubeam." + options.Name)
-	made, err := beam.TryParDo(s, &queryFn{Stage: stage{options.Name, options}, Document: document}, batches)
+	results, err := beam.TryParDo(s, &queryFn{Stage: stage{options.Name, options}, Document: document}, batches)
 	if err != nil {
 		return beam.PCollection{}, fmt.Errorf("gpubeam: Query: %w", err)
 	}
-	return made[0], nil
+	return results[0], nil
 }
 
 func init() {
@@ -57,15 +57,15 @@ func (f *queryFn) Teardown() error { return f.Stage.Teardown() }
 
 // ProcessElement runs the query on a batch.
 func (f *queryFn) ProcessElement(ctx context.Context, b Batch, emit func(Batch)) error {
-	var made []arrow.Record
+	var records []arrow.Record
 	err := f.Stage.run(ctx, noPartition, func(e *gpuframe.Engine) (err error) {
-		made, err = answer(ctx, e, f.Stage.Name, f.Document, []arrow.Record{b.record})
+		records, err = answer(ctx, e, f.Stage.Name, f.Document, []arrow.Record{b.record})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	emitAll(made, emit)
+	emitAll(records, emit)
 	return nil
 }
 
@@ -77,7 +77,7 @@ func emitAll(records []arrow.Record, emit func(Batch)) {
 
 // answer runs a document on records, and returns the result in parts. A
 // result without rows is one record without rows.
-func answer(ctx context.Context, e *gpuframe.Engine, tag, document string, inputs ...[]arrow.Record) (made []arrow.Record, err error) {
+func answer(ctx context.Context, e *gpuframe.Engine, tag, document string, inputs ...[]arrow.Record) (records []arrow.Record, err error) {
 	q, err := onRecords(e, document, inputs...)
 	if err != nil {
 		return nil, err
@@ -90,10 +90,10 @@ func answer(ctx context.Context, e *gpuframe.Engine, tag, document string, input
 		if err := errors.Join(err, frame.Release()); err != nil {
 			return nil, err
 		}
-		made = append(made, record)
+		records = append(records, record)
 	}
-	if len(made) > 0 {
-		return made, nil
+	if len(records) > 0 {
+		return records, nil
 	}
 	schema, err := q.Schema(ctx)
 	if err != nil {

@@ -40,11 +40,11 @@ func newReduction(verb, document string) (reduction, error) {
 
 // reduce adds the stages of a reduction to a pipeline.
 func reduce(s beam.Scope, function, verb string, options Options, document string, batches beam.PCollection) (beam.PCollection, error) {
-	made, err := tryReduce(s, function, verb, options, document, batches)
+	reduced, err := tryReduce(s, function, verb, options, document, batches)
 	if err != nil {
 		return beam.PCollection{}, fmt.Errorf("gpubeam: %s: %w", function, err)
 	}
-	return made, nil
+	return reduced, nil
 }
 
 func tryReduce(s beam.Scope, function, verb string, options Options, document string, batches beam.PCollection) (none beam.PCollection, err error) {
@@ -58,8 +58,8 @@ func tryReduce(s beam.Scope, function, verb string, options Options, document st
 		return none, err
 	}
 	s = s.Scope("gpubeam." + options.Name)
-	of := reducing{Verb: verb, Document: document}
-	parts, err := beam.TryParDo(s, &partFn{Stage: stage{options.Name + ", parts", options}, Of: of}, batches)
+	r := reducing{Verb: verb, Document: document}
+	parts, err := beam.TryParDo(s, &partFn{Stage: stage{options.Name + ", parts", options}, Of: r}, batches)
 	if err != nil {
 		return none, err
 	}
@@ -67,7 +67,7 @@ func tryReduce(s beam.Scope, function, verb string, options Options, document st
 	if err != nil {
 		return none, err
 	}
-	merged, err := beam.TryParDo(s, &mergeFn{Stage: stage{options.Name + ", merge", options}, Of: of}, grouped)
+	merged, err := beam.TryParDo(s, &mergeFn{Stage: stage{options.Name + ", merge", options}, Of: r}, grouped)
 	if err != nil {
 		return none, err
 	}
@@ -85,12 +85,12 @@ func init() {
 type reducing struct {
 	Verb, Document string
 
-	of    reduction
-	parts []arrow.Record
+	reduction reduction
+	parts     []arrow.Record
 }
 
 func (r *reducing) setup() (err error) {
-	r.of, err = newReduction(r.Verb, r.Document)
+	r.reduction, err = newReduction(r.Verb, r.Document)
 	return err
 }
 
@@ -108,16 +108,16 @@ func (r *reducing) add(ctx context.Context, s *stage, partition int64, part arro
 	if len(r.parts) < leastParts || rows < r.parts[0].NumRows() {
 		return nil
 	}
-	var one arrow.Record
+	var combined arrow.Record
 	err := s.run(ctx, partition, func(e *gpuframe.Engine) (err error) {
-		one, err = r.of.combine(ctx, e, r.parts)
+		combined, err = r.reduction.combine(ctx, e, r.parts)
 		return err
 	})
 	if errors.Is(err, memory.ErrBudget) {
 		return nil // finish divides them, or fails
 	}
 	if err == nil {
-		r.parts = []arrow.Record{one}
+		r.parts = []arrow.Record{combined}
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (f *partFn) StartBundle(context.Context, func(int64, Batch)) { f.Of.parts =
 func (f *partFn) ProcessElement(ctx context.Context, b Batch, _ func(int64, Batch)) error {
 	var part arrow.Record
 	err := f.Stage.run(ctx, noPartition, func(e *gpuframe.Engine) (err error) {
-		part, err = f.Of.of.part(ctx, e, b.record)
+		part, err = f.Of.reduction.part(ctx, e, b.record)
 		return err
 	})
 	if err != nil {
@@ -167,7 +167,7 @@ func (f *partFn) FinishBundle(ctx context.Context, emit func(int64, Batch)) erro
 	for _, part := range parts {
 		var partitions []arrow.Record
 		err := f.Stage.run(ctx, noPartition, func(e *gpuframe.Engine) (err error) {
-			partitions, err = partition(ctx, e, part, f.Of.of.keys(part.Schema()), f.Stage.Options.Partitions, 0)
+			partitions, err = partition(ctx, e, part, f.Of.reduction.keys(part.Schema()), f.Stage.Options.Partitions, 0)
 			return err
 		})
 		if err != nil {
@@ -213,11 +213,11 @@ func (f *mergeFn) ProcessElement(ctx context.Context, number int64, parts func(*
 			return err
 		}
 	}
-	made, err := f.finish(ctx, number, f.Of.parts, 0)
+	records, err := f.finish(ctx, number, f.Of.parts, 0)
 	if f.Of.parts = nil; err != nil {
 		return err
 	}
-	emitAll(made, emit)
+	emitAll(records, emit)
 	return nil
 }
 
@@ -230,14 +230,14 @@ const (
 
 // finish makes the answer of a partition. If memory does not suffice, it divides the rows by
 // another hash and makes the answer of each part.
-func (f *mergeFn) finish(ctx context.Context, number int64, parts []arrow.Record, level int) (made []arrow.Record, err error) {
+func (f *mergeFn) finish(ctx context.Context, number int64, parts []arrow.Record, level int) (records []arrow.Record, err error) {
 	err = f.Stage.run(ctx, number, func(e *gpuframe.Engine) (err error) {
-		made, err = f.Of.of.finish(ctx, e, parts)
+		records, err = f.Of.reduction.finish(ctx, e, parts)
 		return err
 	})
-	keys := f.Of.of.keys(parts[0].Schema())
+	keys := f.Of.reduction.keys(parts[0].Schema())
 	if !errors.Is(err, memory.ErrBudget) || level == mostLevels || len(keys) == 0 {
-		return made, err
+		return records, err
 	}
 	smaller := make([][]arrow.Record, divisions)
 	for _, part := range parts {
@@ -255,7 +255,7 @@ func (f *mergeFn) finish(ctx context.Context, number int64, parts []arrow.Record
 			}
 		}
 	}
-	made = nil
+	records = nil
 	for _, list := range smaller {
 		if len(list) == 0 {
 			continue
@@ -264,7 +264,7 @@ func (f *mergeFn) finish(ctx context.Context, number int64, parts []arrow.Record
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, answer...)
+		records = append(records, answer...)
 	}
-	return made, nil
+	return records, nil
 }

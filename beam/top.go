@@ -91,12 +91,12 @@ func (t *top) part(ctx context.Context, e *gpuframe.Engine, batch arrow.Record) 
 	if err != nil {
 		return nil, err
 	}
-	return one(ctx, e, text(append(slices.Clone(t.before), t.step(schema, t.wide["inputs"]))), []arrow.Record{batch})
+	return wholeResult(ctx, e, text(append(slices.Clone(t.before), t.step(schema, t.wide["inputs"]))), []arrow.Record{batch})
 }
 
 // combine implements reduction.
 func (t *top) combine(ctx context.Context, e *gpuframe.Engine, parts []arrow.Record) (arrow.Record, error) {
-	return one(ctx, e, text([]object{given(0), t.step(parts[0].Schema(), []int{0})}), parts)
+	return wholeResult(ctx, e, text([]object{given(0), t.step(parts[0].Schema(), []int{0})}), parts)
 }
 
 // finish implements reduction.

@@ -71,13 +71,13 @@ func (b *bench) launch() (err error) {
 	if err != nil {
 		return err
 	}
-	one := device.Dim3{X: 1}
+	single := device.Dim3{X: 1}
 	warp := device.Dim3{X: 32}
 	var ours, theirs []time.Duration
 	for range rounds {
 		start := time.Now()
 		for range inRound {
-			if err := function.Launch(stream, one, warp, 0); err != nil {
+			if err := function.Launch(stream, single, warp, 0); err != nil {
 				return err
 			}
 		}

@@ -97,7 +97,7 @@ func assemble(schema *arrow.Schema, columns []*column.Column, rows Rows) (*Buffe
 		b.capacity = int64(columns[0].Len())
 	}
 	var err error
-	if b.rows, err = rows.of(schema, columns, b.capacity); err != nil {
+	if b.rows, err = rows.rowCount(schema, columns, b.capacity); err != nil {
 		return nil, err
 	}
 	if b.manager, err = managerOf(schema, columns, rows, b.rows); err == nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// of returns the row count of a table of columns, with a reference for the caller. It
+// rowCount returns the row count of a table of columns, with a reference for the caller. It
 // returns nil if the row count is the capacity.
-func (r Rows) of(schema *arrow.Schema, columns []*column.Column, capacity int64) (*column.RowCount, error) {
+func (r Rows) rowCount(schema *arrow.Schema, columns []*column.Column, capacity int64) (*column.RowCount, error) {
 	if r.Count < 0 {
 		return nil, fmt.Errorf("%d rows, expected zero or more: %w", r.Count, ErrRows)
 	}

@@ -64,12 +64,12 @@ func (c *chunk) buffer(l layout.Layout, i int) []byte {
 
 // elements returns the bytes of the chunk's elements in buffer i; of offsets one more.
 func (c *chunk) elements(l layout.Layout, i int) ([]byte, error) {
-	buffer, of := c.buffer(l, i), l.Buffer(i)
+	buffer, kind := c.buffer(l, i), l.Buffer(i)
 	count, ok := c.offset+c.length, true
-	if of == layout.Offsets {
+	if kind == layout.Offsets {
 		count, ok = add(count, 1)
 	}
-	width := l.ElementBytes(of)
+	width := l.ElementBytes(kind)
 	end, fits := multiply(count, width)
 	if !ok || !fits || end > len(buffer) {
 		return nil, shortBuffer(l, i, len(buffer), c.length, c.offset, count)
@@ -79,16 +79,16 @@ func (c *chunk) elements(l layout.Layout, i int) ([]byte, error) {
 
 // shortBuffer is the error for a buffer that is too short.
 func shortBuffer(l layout.Layout, i, have, length, offset, count int) error {
-	of := l.Buffer(i)
-	width := l.ElementBytes(of)
+	kind := l.Buffer(i)
+	width := l.ElementBytes(kind)
 	needed := fmt.Sprintf("%d × %d bytes", count, width)
-	if of == layout.Validity || of == layout.ValueBits {
+	if kind == layout.Validity || kind == layout.ValueBits {
 		needed = fmt.Sprint(bitmapBytes(count))
 	} else if product, ok := multiply(count, width); ok {
 		needed = fmt.Sprint(product)
 	}
 	return fmt.Errorf("buffer %d (%s) has %d bytes, %d elements of %v at offset %d need %s: %w",
-		i, of, have, length, l.Storage, offset, needed, ErrInvalid)
+		i, kind, have, length, l.Storage, offset, needed, ErrInvalid)
 }
 
 // bits returns buffer i, which holds one bit for each element.

@@ -146,12 +146,12 @@ func countedChildren(data Data) (children []*Column, err error) {
 	defer func() { err = errors.Join(err, count.Release()) }()
 	children = make([]*Column, 0, len(data.Children))
 	for i, child := range data.Children {
-		made, err := child.countedPart(count)
+		counted, err := child.countedPart(count)
 		if err != nil {
 			_, name := l.Child(i)
 			return children, inChild(i, name, err)
 		}
-		children = append(children, made)
+		children = append(children, counted)
 	}
 	return children, nil
 }

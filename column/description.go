@@ -123,7 +123,7 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 		data.Known.Unique = Yes
 	}
 	for i, p := range d.Buffers {
-		buffer, err := place{block: max(p.Block, absent), offset: p.Offset, bytes: p.Bytes}.in(blocks)
+		buffer, err := p.in(blocks)
 		if err != nil {
 			return nil, fmt.Errorf("buffer %d: %w", i, err)
 		}
@@ -136,11 +136,11 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 	}()
 	for i, child := range d.Children {
 		childType, name := l.Child(i)
-		made, err := child.column(childType, blocks)
+		childColumn, err := child.column(childType, blocks)
 		if err != nil {
 			return nil, fmt.Errorf("child %q: %w", name, err)
 		}
-		data.Children = append(data.Children, made)
+		data.Children = append(data.Children, childColumn)
 	}
 	if d.Dictionary != nil {
 		if data.Dictionary, err = d.Dictionary.column(l.Dictionary(), blocks); err != nil {

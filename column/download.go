@@ -59,8 +59,8 @@ func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (
 	}
 	defer func() {
 		if err = errors.Join(err, releaseAll(nil, columns)); err != nil {
-			for _, made := range arrays {
-				made.Release()
+			for _, a := range arrays {
+				a.Release()
 			}
 			arrays = nil
 		}

@@ -290,11 +290,11 @@ func (d *downloader) fetchRuns(f *fetched, c *Column, offset int) error {
 }
 
 // array makes the array after all transfers.
-func (f *fetched) array() (made arrow.Array, err error) {
+func (f *fetched) array() (assembled arrow.Array, err error) {
 	defer func() {
 		// Extension types run foreign code, which may panic.
 		if problem := recover(); problem != nil {
-			made, err = nil, f.fail(fmt.Errorf("make an array of %v: %v: %w", f.dataType, problem, ErrInvalid))
+			assembled, err = nil, f.fail(fmt.Errorf("make an array of %v: %v: %w", f.dataType, problem, ErrInvalid))
 		}
 	}()
 	data := f.data()

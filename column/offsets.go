@@ -26,13 +26,13 @@ func (p *planner) widened(arrays []arrow.ArrayData) []arrow.ArrayData {
 	if !ok || !mixed && !wider {
 		return arrays
 	}
-	made := make([]arrow.ArrayData, len(arrays))
+	wide := make([]arrow.ArrayData, len(arrays))
 	for i, data := range arrays {
 		to, _ := layout.Wider(data.DataType(), t)
-		made[i] = widenData(data, to)
-		p.temporary = append(p.temporary, made[i])
+		wide[i] = widenData(data, to)
+		p.temporary = append(p.temporary, wide[i])
 	}
-	return made
+	return wide
 }
 
 // commonOffsets returns the type of the first span with the widest offsets of all, and whether these
@@ -79,7 +79,7 @@ func (s span) ends(width int) (first, last int64, ok bool) {
 
 // fittingType returns the type t with 64-bit offsets where 32-bit ones do not suffice for all spans,
 // and whether it differs. ok is false for data that is not understood.
-func fittingType(t arrow.DataType, spans []span, most int64) (made arrow.DataType, wider, ok bool) {
+func fittingType(t arrow.DataType, spans []span, most int64) (fitting arrow.DataType, wider, ok bool) {
 	l, err := layout.Of(t)
 	if err != nil {
 		return t, false, false
@@ -96,7 +96,7 @@ func fittingType(t arrow.DataType, spans []span, most int64) (made arrow.DataTyp
 		}
 	}
 	ok = true
-	made, wider = layout.WithInner(t, func(i int, child arrow.DataType) (arrow.DataType, bool) {
+	fitting, wider = layout.WithInner(t, func(i int, child arrow.DataType) (arrow.DataType, bool) {
 		if i >= len(children) {
 			return child, false // the values of a dictionary, which are merged
 		}
@@ -105,11 +105,11 @@ func fittingType(t arrow.DataType, spans []span, most int64) (made arrow.DataTyp
 		return inner, changed
 	})
 	if l.HasOffsets() && l.Width == 4 && total > most {
-		if wide, has := layout.Wide(made); has {
-			made, wider = wide, true
+		if wide, has := layout.Wide(fitting); has {
+			fitting, wider = wide, true
 		}
 	}
-	return made, wider, ok
+	return fitting, wider, ok
 }
 
 // parts returns the number of bytes or elements that offsets count, and adds to children the

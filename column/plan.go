@@ -132,8 +132,8 @@ func (p *planner) total() (uint64, error) {
 
 // release releases the temporary arrays.
 func (p *planner) release() {
-	for _, made := range p.temporary {
-		made.Release()
+	for _, data := range p.temporary {
+		data.Release()
 	}
 }
 
@@ -219,9 +219,9 @@ func (p *planner) below(i int, name string, t arrow.DataType, chunks []chunk) (*
 	if !p.unchecked {
 		p.where = &step{above: above, child: i, name: name}
 	}
-	made, err := p.plan(t, chunks)
+	planned, err := p.plan(t, chunks)
 	p.where = above
-	return made, err
+	return planned, err
 }
 
 func inChild(i int, name string, err error) error {

@@ -15,16 +15,9 @@ type Skeleton struct {
 	// data has no references to memory.
 	data       Data
 	rows       *rowsPlace
-	places     []place
+	places     []Place
 	children   []Skeleton
 	dictionary *Skeleton
-}
-
-// place is the position of a buffer: bytes bytes at an offset in a numbered block.
-type place struct {
-	block  int
-	offset uint64
-	bytes  int
 }
 
 // absent is the block of a buffer that the column lacks.
@@ -47,9 +40,9 @@ func (c *Column) skeleton(number func(*memory.Block) int, parent *Column) Skelet
 	s.data.Buffers, s.data.Children, s.data.Dictionary, s.data.Rows = nil, nil, nil, nil
 	s.data.Known = c.Known()
 	for _, buffer := range c.data.Buffers {
-		p := place{block: absent}
+		p := Place{Block: absent}
 		if block := buffer.Block(); block != nil {
-			p = place{block: number(block), offset: buffer.Offset(), bytes: buffer.Len()}
+			p = Place{Block: number(block), Offset: buffer.Offset(), Bytes: buffer.Len()}
 		}
 		s.places = append(s.places, p)
 	}
@@ -106,14 +99,15 @@ func (s *Skeleton) column(blocks []*memory.Block, rows *RowCount) (*Column, erro
 		s.dictionary != nil, func() (*Column, error) { return s.dictionary.Column(blocks) })
 }
 
-func (p place) in(blocks []*memory.Block) (Bytes, error) {
-	if p.block == absent {
+// in returns the buffer in blocks that hold the same bytes as the original ones.
+func (p Place) in(blocks []*memory.Block) (Bytes, error) {
+	if p.Block < 0 {
 		return Bytes{}, nil
 	}
-	if p.block < 0 || p.block >= len(blocks) {
-		return Bytes{}, fmt.Errorf("its block is number %d, but %d blocks were passed: %w", p.block, len(blocks), memory.ErrRange)
+	if p.Block >= len(blocks) {
+		return Bytes{}, fmt.Errorf("its block is number %d, but %d blocks were passed: %w", p.Block, len(blocks), memory.ErrRange)
 	}
-	return memory.View[uint8](blocks[p.block], p.offset, p.bytes)
+	return memory.View[uint8](blocks[p.Block], p.Offset, p.Bytes)
 }
 
 // countsChildren reports whether the children get their row counts from the column.
@@ -129,7 +123,7 @@ func (c *Column) countsChildren() bool {
 // rowsPlace is a row count without its memory.
 type rowsPlace struct {
 	// place, most and host describe the number in device memory.
-	place      place
+	place      Place
 	most, host int64
 	// The count is add + times × that number. Its maximum is the capacity.
 	add, times, capacity int64
@@ -139,7 +133,7 @@ func (r *RowCount) place(number func(*memory.Block) int) *rowsPlace {
 	add, times, root := r.chain()
 	device := root.device
 	return &rowsPlace{
-		place: place{block: number(device.Block()), offset: device.Offset(), bytes: int(device.Bytes())},
+		place: Place{Block: number(device.Block()), Offset: device.Offset(), Bytes: int(device.Bytes())},
 		most:  root.capacity, host: root.host.Load(), add: add, times: times, capacity: r.capacity,
 	}
 }

@@ -29,13 +29,13 @@ var arrowTypes = [...]arrow.DataType{
 // bytes on both sides. A type without a counterpart has zero lanes.
 var counterparts = counterpartsOf(arrowTypes)
 
-func counterpartsOf(types [len(arrowTypes)]arrow.DataType) (of [len(arrowTypes)]cabi.DataType) {
+func counterpartsOf(types [len(arrowTypes)]arrow.DataType) (counterparts [len(arrowTypes)]cabi.DataType) {
 	for id, t := range types {
 		if l, err := layout.Of(t); err == nil {
-			of[id] = counterpartOf(l)
+			counterparts[id] = counterpartOf(l)
 		}
 	}
-	return of
+	return counterparts
 }
 
 func counterpartOf(l layout.Layout) cabi.DataType {

@@ -39,19 +39,19 @@ func (s *Server) admit(ctx context.Context, info *tap.Info) (context.Context, er
 	if err != nil {
 		return ctx, err
 	}
-	one := &call{client: c, upload: strings.HasSuffix(info.FullMethodName, "/DoPut")}
-	if err := s.count(one); err != nil {
+	current := &call{client: c, upload: strings.HasSuffix(info.FullMethodName, "/DoPut")}
+	if err := s.count(current); err != nil {
 		return ctx, err
 	}
-	ctx = context.WithValue(ctx, callKey{}, one)
-	context.AfterFunc(ctx, func() { s.end(one, false) })
+	ctx = context.WithValue(ctx, callKey{}, current)
+	context.AfterFunc(ctx, func() { s.end(current, false) })
 	return ctx, nil
 }
 
-func (s *Server) count(one *call) error {
+func (s *Server) count(current *call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := one.client
+	c := current.client
 	switch {
 	case s.closed:
 		return refused(codes.Unavailable, "the server is closed")
@@ -59,12 +59,12 @@ func (s *Server) count(one *call) error {
 		return refused(codes.ResourceExhausted, "%d calls are running, the server's limit: try again later", s.running)
 	case c.running >= s.limits.Streams:
 		return refused(codes.ResourceExhausted, "client %q has %d running calls, its limit: end one first", c.name, c.running)
-	case one.upload && c.uploads >= s.limits.Uploads:
+	case current.upload && c.uploads >= s.limits.Uploads:
 		return refused(codes.ResourceExhausted, "client %q has %d running uploads, its limit: end one first", c.name, c.uploads)
 	}
 	s.running++
 	c.running++
-	if one.upload {
+	if current.upload {
 		c.uploads++
 	}
 	s.changed.Broadcast()
@@ -73,32 +73,32 @@ func (s *Server) count(one *call) error {
 
 // handle begins the handler of a call: the call ends with it. The caller calls end.
 func (s *Server) handle(ctx context.Context) (with context.Context, end func(), err error) {
-	one := callOf(ctx)
+	current := callOf(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one.ended {
+	if current.ended {
 		return nil, nil, refused(codes.Canceled, "the client has ended the call")
 	}
-	one.handled = true
+	current.handled = true
 	ctx, cancel := context.WithTimeout(ctx, s.limits.Stream)
 	return ctx, func() {
 		cancel()
-		s.end(one, true)
+		s.end(current, true)
 	}, nil
 }
 
 // end ends what count began, when the stream or the handler of the call has ended.
-func (s *Server) end(one *call, handler bool) {
+func (s *Server) end(current *call, handler bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one.ended || one.handled != handler {
+	if current.ended || current.handled != handler {
 		return
 	}
-	one.ended = true
+	current.ended = true
 	s.running--
-	one.client.running--
-	if one.upload {
-		one.client.uploads--
+	current.client.running--
+	if current.upload {
+		current.client.uploads--
 	}
 	s.changed.Broadcast()
 }
@@ -114,16 +114,16 @@ func (s *Server) authorized(headers metadata.MD) (*client, error) {
 	}
 	// Sums are equally long, and all are compared: the time depends on no client's token.
 	sum := sha256.Sum256([]byte(token))
-	var found *client
+	var match *client
 	for _, c := range s.clients {
 		if subtle.ConstantTimeCompare(sum[:], c.token[:]) == 1 {
-			found = c
+			match = c
 		}
 	}
-	if found == nil {
+	if match == nil {
 		return nil, refused(codes.Unauthenticated, "the token is not one of a client")
 	}
-	return found, nil
+	return match, nil
 }
 
 // bearer returns the token of a call, or "".

@@ -32,7 +32,7 @@ func statusOf(err error) error {
 	if err == nil {
 		return nil
 	}
-	if known, is := status.FromError(err); is {
+	if known, ok := status.FromError(err); ok {
 		return status.Error(known.Code(), textFor(known.Message()))
 	}
 	code := codes.Internal

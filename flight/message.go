@@ -25,7 +25,7 @@ type codec struct{ encoding.CodecV2 }
 
 // Marshal implements encoding.CodecV2.
 func (c codec) Marshal(message any) (mem.BufferSlice, error) {
-	if e, is := message.(*encoded); is {
+	if e, ok := message.(*encoded); ok {
 		return e.parts, nil
 	}
 	return c.CodecV2.Marshal(message)
@@ -96,8 +96,8 @@ type sent struct{ record arrow.Record }
 
 // Get implements mem.BufferPool. gRPC does not call it.
 func (sent) Get(length int) *[]byte {
-	made := make([]byte, length)
-	return &made
+	buffer := make([]byte, length)
+	return &buffer
 }
 
 // Put implements mem.BufferPool.

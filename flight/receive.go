@@ -23,9 +23,9 @@ func (s *service) DoPut(stream arrowflight.FlightService_DoPutServer) error {
 	if err != nil {
 		return err
 	}
-	if is, err := s.isStatement(first.GetFlightDescriptor().GetCmd()); err != nil {
+	if statement, err := s.isStatement(first.GetFlightDescriptor().GetCmd()); err != nil {
 		return err
-	} else if is {
+	} else if statement {
 		return refused(codes.Unimplemented, "statements that change tables: upload a table with a path")
 	}
 	name, err := tableName(first.GetFlightDescriptor())
@@ -49,7 +49,7 @@ func (s *service) DoPut(stream arrowflight.FlightService_DoPutServer) error {
 func (s *Server) reserveTable(c *client, name string) (isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, is := s.shared[name]; is {
+	if _, ok := s.shared[name]; ok {
 		return false, refused(codes.AlreadyExists, "the table %q is shared by the server: choose another name", name)
 	}
 	if c.tables[name] != nil {
@@ -110,7 +110,7 @@ func (s *service) collect(ctx context.Context, c *client, stream arrowflight.Dat
 	defer reader.Release()
 	frame, err = c.engine.Reader(reader).Collect(ctx, gpuframe.Tag("flight upload of "+c.name))
 	if reading := reader.Err(); err != nil && reading != nil && ctx.Err() == nil {
-		if _, is := status.FromError(reading); !is { // it is not that of receiving
+		if _, ok := status.FromError(reading); !ok { // it is not that of receiving
 			return nil, refused(codes.InvalidArgument, "a malformed upload: %v", reading)
 		}
 	}

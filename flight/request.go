@@ -47,16 +47,16 @@ func (s *Server) table(c *client, name string, r *request) (gpuframe.Query, erro
 	s.mu.Lock()
 	own := c.tables[name]
 	// It is retained under the lock: an upload of the name may replace and release it afterwards.
-	found := own != nil && own.retain()
-	shared, is := s.shared[name]
+	isOwn := own != nil && own.retain()
+	shared, isShared := s.shared[name]
 	visible := s.visible(c)
 	s.mu.Unlock()
 	switch {
-	case found:
+	case isOwn:
 		r.reads = append(r.reads, own)
 		r.rows, r.table = own.frame.NumRows(), own.frame.Table()
 		return own.frame.Query(), nil
-	case is:
+	case isShared:
 		r.rows, r.shared = -1, true
 		if shared.frame != nil {
 			r.rows, r.table = shared.frame.NumRows(), shared.frame.Table()

@@ -74,7 +74,7 @@ const sharedBytes = 64 << 20
 func sharedRows(schema *arrow.Schema, budget uint64) int64 {
 	width := int64(1)
 	for _, field := range schema.Fields() {
-		if fixed, is := field.Type.(arrow.FixedWidthDataType); is {
+		if fixed, ok := field.Type.(arrow.FixedWidthDataType); ok {
 			width += int64(fixed.BitWidth()+7) / 8
 		} else {
 			width += 32

@@ -156,9 +156,9 @@ func (s *Server) share(name string, table sharedTable) error {
 func (s *Server) Withdraw(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, is := s.shared[name]
+	_, shared := s.shared[name]
 	delete(s.shared, name)
-	return is
+	return shared
 }
 
 // Serve answers calls that arrive at the listener until Close. For TLS the listener is one of

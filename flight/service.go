@@ -40,9 +40,9 @@ func (s *service) ListFlights(_ *arrowflight.Criteria, stream arrowflight.Flight
 
 // GetFlightInfo describes a table or the result of a query.
 func (s *service) GetFlightInfo(ctx context.Context, descriptor *arrowflight.FlightDescriptor) (*arrowflight.FlightInfo, error) {
-	if is, err := s.isStatement(descriptor.GetCmd()); err != nil {
+	if statement, err := s.isStatement(descriptor.GetCmd()); err != nil {
 		return nil, err
-	} else if is {
+	} else if statement {
 		return s.server.sql.GetFlightInfo(ctx, descriptor)
 	}
 	return s.info(ctx, descriptor)
@@ -70,9 +70,9 @@ func (s *service) info(ctx context.Context, descriptor *arrowflight.FlightDescri
 
 // GetSchema returns the schema of a table or of the result of a query.
 func (s *service) GetSchema(ctx context.Context, descriptor *arrowflight.FlightDescriptor) (*arrowflight.SchemaResult, error) {
-	if is, err := s.isStatement(descriptor.GetCmd()); err != nil {
+	if statement, err := s.isStatement(descriptor.GetCmd()); err != nil {
 		return nil, err
-	} else if is {
+	} else if statement {
 		return s.server.sql.GetSchema(ctx, descriptor)
 	}
 	info, err := s.info(ctx, descriptor)
@@ -84,9 +84,9 @@ func (s *service) GetSchema(ctx context.Context, descriptor *arrowflight.FlightD
 
 // DoGet streams a table or the result of a query.
 func (s *service) DoGet(t *arrowflight.Ticket, stream arrowflight.FlightService_DoGetServer) error {
-	if is, err := s.isStatement(t.GetTicket()); err != nil {
+	if statement, err := s.isStatement(t.GetTicket()); err != nil {
 		return err
-	} else if is {
+	} else if statement {
 		return s.server.sql.DoGet(t, stream)
 	}
 	r, err := s.server.open(stream.Context(), t.GetTicket())

@@ -199,7 +199,7 @@ func rows(schema *arrow.Schema, list [][]any) (*arrow.Schema, <-chan arrowflight
 		for i, value := range row {
 			switch to := b.Field(i).(type) {
 			case *array.StringBuilder:
-				if text, is := value.(string); is {
+				if text, ok := value.(string); ok {
 					to.Append(text)
 					continue
 				}

@@ -36,11 +36,11 @@ func (d *openDevice) within(call func() error) error { return within(d.shim, cal
 func within(d shim.Device, call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	found, result := d.Enter()
+	previous, result := d.Enter()
 	if result != shim.Success {
 		return cuda.Code(result)
 	}
-	defer d.Leave(found)
+	defer d.Leave(previous)
 	return call()
 }
 

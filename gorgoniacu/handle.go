@@ -28,7 +28,7 @@ const (
 )
 
 // word returns the bits of a handle.
-func word[h handle](of h) uintptr { return *(*uintptr)(unsafe.Pointer(&of)) }
+func word[h handle](value h) uintptr { return *(*uintptr)(unsafe.Pointer(&value)) }
 
 // leastPointer is the smallest valid address for the Go runtime.
 const leastPointer = 4096

@@ -36,11 +36,11 @@ func (d *openDevice) peer(function string, ordinal int) (*peer, error) {
 	if ordinal == d.guard.Info.Ordinal {
 		return &peer{handle: d.handle, context: d.context}, nil
 	}
-	found, result := d.peers.Get(ordinal, retain)
+	known, result := d.peers.Get(ordinal, retain)
 	if result != 0 {
 		return nil, failed(cuda.Code(result), "cuDevicePrimaryCtxRetain", drivercall.Device(ordinal))
 	}
-	return found, nil
+	return known, nil
 }
 
 // CanAccessPeer returns false for the device itself, as the driver does.

@@ -52,16 +52,16 @@ func Capture(dev *device.Device, f func(stream *device.Stream) error) (graph *Gr
 		return nil, fmt.Errorf("kernels: capture: %w", err)
 	}
 	g := &Graph{stream: stream}
-	made := false
+	captured := false
 	defer func() { // also if f panics
-		if !made {
+		if !captured {
 			err = errors.Join(err, g.Close())
 		}
 	}()
 	if err := g.capture(f); err != nil {
 		return nil, fmt.Errorf("kernels: capture on %s: %w", dev, err)
 	}
-	made = true
+	captured = true
 	return g, nil
 }
 

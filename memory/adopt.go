@@ -123,7 +123,7 @@ func (m *Manager) adopt(foreign ForeignMemory) (*Block, error) {
 		state.arrival = streamwork.Arrive(m.device)
 	}
 	if foreign.Ready == nil && foreign.Arrival != AfterStream {
-		state.uses.settle(block.generation, 1) // gpuframe has enqueued no work on it yet
+		state.uses.complete(block.generation, 1) // gpuframe has enqueued no work on it yet
 	}
 	m.account.adopt(foreign.Bytes)
 	stripe.mu.Unlock()

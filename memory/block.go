@@ -398,26 +398,26 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	if !pending {
 		return nil
 	}
-	settled := true
+	completed := true
 	for _, other := range streams {
 		if other.Equal(stream) {
-			settled = false
+			completed = false
 			continue // already in order on the same stream
 		}
 		// Querying is cheaper than waiting, and later calls reuse the result.
 		if done, err := other.Done(); done && err == nil {
 			if other == streamwork.Past(own) {
-				b.state.uses.settleOwn(b.generation, token)
+				b.state.uses.completeOwn(b.generation, token)
 			}
 			continue
 		}
-		settled = false
+		completed = false
 		if err := stream.WaitStream(other); err != nil {
 			return err
 		}
 	}
-	if settled {
-		b.state.uses.settle(b.generation, token)
+	if completed {
+		b.state.uses.complete(b.generation, token)
 	}
 	return nil
 }
@@ -440,7 +440,7 @@ func (b *Block) Idle() (bool, error) {
 			return false, err
 		}
 	}
-	b.state.uses.settle(b.generation, token)
+	b.state.uses.complete(b.generation, token)
 	return true, nil
 }
 
@@ -471,7 +471,7 @@ func (b *Block) Synchronize(ctx context.Context) error {
 			return err
 		}
 	}
-	b.state.uses.settle(b.generation, token)
+	b.state.uses.complete(b.generation, token)
 	return nil
 }
 

@@ -223,23 +223,23 @@ func (r *EventRing) next(s *stripe) *eventChunk {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	made := r.reuse(before)
-	made.ring, made.stripe, made.count = r, s.number, 0
-	s.events = made
+	chunk := r.reuse(before)
+	chunk.ring, chunk.stripe, chunk.count = r, s.number, 0
+	s.events = chunk
 	if before == nil {
-		return made
+		return chunk
 	}
 	for i := range before.records {
 		e := &before.records[i]
-		if e.state == nil || e.count() > 0 || made.count == eventsPerChunk/2 || e.state.life.Load()>>referenceBits != e.generation>>recordBits {
+		if e.state == nil || e.count() > 0 || chunk.count == eventsPerChunk/2 || e.state.life.Load()>>referenceBits != e.generation>>recordBits {
 			continue
 		}
-		made.records[made.count] = *e
-		e.state.slot = uint8(made.count)
+		chunk.records[chunk.count] = *e
+		e.state.slot = uint8(chunk.count)
 		e.state = nil
-		made.count++
+		chunk.count++
 	}
-	return made
+	return chunk
 }
 
 // reuse returns a chunk that the ring needs no more, or a new one, and keeps a full one, if
@@ -376,16 +376,16 @@ func (r *EventRing) Events() []Event {
 }
 
 func (e *mergedEvent) event() Event {
-	of := e.record
-	made := Event{
-		Kind: e.kind, Time: e.at.time.time(), Manager: of.tag.manager, Tag: of.tag.name, Bytes: of.bytes, Stream: of.stream,
-		Pointer: of.pointer, Generation: of.generation >> recordBits,
+	record := e.record
+	public := Event{
+		Kind: e.kind, Time: e.at.time.time(), Manager: record.tag.manager, Tag: record.tag.name, Bytes: record.bytes, Stream: record.stream,
+		Pointer: record.pointer, Generation: record.generation >> recordBits,
 	}
-	if of.state != nil {
-		made.Number = of.state.number
+	if record.state != nil {
+		public.Number = record.state.number
 	}
-	if made.Kind == Failed {
-		made.Remaining, made.Pointer, made.Generation = uint64(of.pointer), 0, 0
+	if public.Kind == Failed {
+		public.Remaining, public.Pointer, public.Generation = uint64(record.pointer), 0, 0
 	}
-	return made
+	return public
 }

@@ -28,7 +28,7 @@ const beyond = ^device.Pointer(0)
 func FindExported(pointer device.Pointer, bytes uint64) (*Block, bool) {
 	exported.RLock()
 	defer exported.RUnlock()
-	var found *Block
+	var owner *Block
 	exported.blocks.Descend(pointer, func(base device.Pointer, handle weak.Pointer[Block]) bool {
 		block := handle.Value()
 		if block == nil {
@@ -36,14 +36,14 @@ func FindExported(pointer device.Pointer, bytes uint64) (*Block, bool) {
 		}
 		end := base.Add(block.Bytes())
 		if pointer < end && bytes <= uint64(end-pointer) {
-			found = block
+			owner = block
 		}
 		return false
 	})
-	if found == nil || found.Retain() != nil {
+	if owner == nil || owner.Retain() != nil {
 		return nil, false
 	}
-	return found, true
+	return owner, true
 }
 
 // BeginExport retains the block for another library and makes [FindExported] find it.

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// A caller that refers to an earlier block does not settle the use list of a later one.
+// A caller that refers to an earlier block does not complete uses in the list of a later one.
 func TestUseListOfALaterBlock(t *testing.T) {
 	host, err := device.Open("host")
 	require.NoError(t, err)
@@ -22,12 +22,12 @@ func TestUseListOfALaterBlock(t *testing.T) {
 	require.True(t, pending)
 
 	uses.record(2, own, own)
-	uses.settle(1, token)
+	uses.complete(1, token)
 	uses.record(1, own, own)
 	_, second, pending := uses.pending(2, own)
 	require.True(t, pending, "an earlier block's wait says nothing of this one")
 	assert.EqualValues(t, 2, second)
-	uses.settle(2, second)
+	uses.complete(2, second)
 	_, _, pending = uses.pending(2, own)
 	require.False(t, pending)
 }
@@ -62,14 +62,14 @@ func TestUseListKnowsTheOwnStreamApart(t *testing.T) {
 	uses.record(1, own, other)
 	streams, token, _ := uses.pending(1, own)
 	assert.Equal(t, []*device.Stream{other, own}, streams, "the allocation is a use")
-	uses.settleOwn(1, token)
+	uses.completeOwn(1, token)
 	streams, _, pending := uses.pending(1, own)
 	assert.True(t, pending)
 	assert.Equal(t, []*device.Stream{other}, streams)
 	uses.record(1, own, own)
 	streams, _, _ = uses.pending(1, own)
 	assert.Equal(t, []*device.Stream{other, own}, streams)
-	uses.settleOwn(0, token+5)
+	uses.completeOwn(0, token+5)
 	streams, _, _ = uses.pending(1, own)
 	assert.Equal(t, []*device.Stream{other, own}, streams, "an earlier block's")
 }

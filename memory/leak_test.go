@@ -39,9 +39,9 @@ func (l *leakLog) collect(t *testing.T, want int) []memory.Leak {
 	return l.all()
 }
 
-// settled runs the garbage collector until the cleanups that were due have run.
+// runCleanups runs the garbage collector until the cleanups that were due have run.
 // Cleanups run in no particular order, so it waits for several cleanups of the test.
-func settled(t *testing.T) {
+func runCleanups(t *testing.T) {
 	t.Helper()
 	for range 3 {
 		ran := make(chan struct{})
@@ -84,7 +84,7 @@ func TestLeaksAreFoundOnce(t *testing.T) {
 					}
 				}()
 				leaks := log.collect(t, 5)
-				settled(t)
+				runCleanups(t)
 				require.Len(t, log.all(), 5, "each is reported once, and nothing else is")
 				sizes := make(map[uint64]bool)
 				for _, leak := range leaks {
@@ -122,7 +122,7 @@ func TestLeaksInARowThatIsInUse(t *testing.T) {
 			held = append(held, mustAllocate(t, mgr, 10, "held"))
 			drop(t, mgr, 20, "dropped")
 		}
-		settled(t)
+		runCleanups(t)
 		for _, leak := range log.all() {
 			assert.Equal(t, "dropped", leak.Tag, "what is in use is no leak")
 		}
@@ -133,7 +133,7 @@ func TestLeaksInARowThatIsInUse(t *testing.T) {
 		clear(held)
 		held = nil
 		leaks := log.collect(t, 200)
-		settled(t)
+		runCleanups(t)
 		assert.Len(t, leaks, 200)
 		for _, leak := range leaks {
 			assert.Equal(t, "dropped", leak.Tag)
@@ -158,7 +158,7 @@ func TestLeakOfAHandleWhoseStateIsInUse(t *testing.T) {
 					}
 				}()
 				later := mustAllocate(t, mgr, 10, "later")
-				settled(t)
+				runCleanups(t)
 				assert.Empty(t, log.all())
 				require.NoError(t, later.Check())
 				require.NoError(t, later.Release())
@@ -180,7 +180,7 @@ func TestLeaksWithoutTheBackstop(t *testing.T) {
 				block := mustAllocate(t, mgr, 20, "lost")
 				pointer := block.Pointer()
 				block = nil
-				settled(t)
+				runCleanups(t)
 				assert.Empty(t, log.all())
 				err = mgr.Close()
 				var leak *memory.LeakError

@@ -419,7 +419,7 @@ func (m *Manager) track(block *Block) {
 // Check returns the [*BudgetError] that an allocation of that size would return now, or
 // nil. It allocates nothing. Another request may take the room before the caller does.
 func (m *Manager) Check(bytes uint64) error {
-	m.tree.stripes.settle()
+	m.tree.stripes.flush()
 	for level := &m.account; level != nil; level = level.parent {
 		if !level.fits(bytes) || bytes > 0 && !level.mayPass(bytes) {
 			return m.budgetError(level, bytes, "")

@@ -67,8 +67,8 @@ func (n *neighbours) leave(t *tree) {
 	}
 }
 
-// of returns the other trees that use a resource of t's resource stack.
-func (n *neighbours) of(t *tree) (related []*tree) {
+// sharing returns the other trees that use a resource of t's resource stack.
+func (n *neighbours) sharing(t *tree) (related []*tree) {
 	n.mu.Lock()
 	trees := n.trees
 	n.mu.Unlock()
@@ -99,7 +99,7 @@ func stackOf(top Resource) (stack []Resource) {
 
 // released notifies the related trees that t has released a block.
 func (n *neighbours) released(t *tree) {
-	for _, other := range n.of(t) {
+	for _, other := range n.sharing(t) {
 		other.queue.released()
 	}
 }
@@ -117,7 +117,7 @@ type holding struct {
 // the calling request has reserved itself.
 func (n *neighbours) holding(t *tree, own uint64) (h holding) {
 	var pending uint64
-	for _, each := range append(n.of(t), t) {
+	for _, each := range append(n.sharing(t), t) {
 		each.stripes.lockAll()
 		s, _ := each.root.stats()
 		h.inUse = h.inUse || s.InUse > 0

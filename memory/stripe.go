@@ -18,18 +18,18 @@ import (
 type stripes struct {
 	// dirty has a bit for every stripe with non-empty tag caches.
 	dirty atomic.Uint64
-	// settled counts how often the caches of a stripe were emptied.
-	settled atomic.Uint64
+	// flushes counts how often the caches of a stripe were emptied.
+	flushes atomic.Uint64
 	all     [stripeCount]stripe
 }
 
 const stripeCount = 64
 
 type stripe struct {
-	mu     sync.Mutex
-	number int
-	of     *stripes
-	caches [tagCacheCount]tagCache
+	mu      sync.Mutex
+	number  int
+	stripes *stripes
+	caches  [tagCacheCount]tagCache
 	// drawn are blocks with bytes from a tag cache that the resource may not have
 	// delivered yet.
 	drawn []drawn
@@ -52,7 +52,7 @@ const idleStates = 256
 
 func (s *stripes) open() {
 	for i := range s.all {
-		s.all[i].number, s.all[i].of, s.all[i].untilSample = i, s, math.MaxInt64
+		s.all[i].number, s.all[i].stripes, s.all[i].untilSample = i, s, math.MaxInt64
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *stripes) lockAll() {
 		s.all[i].mu.Lock()
 	}
 	for i := range s.all {
-		s.all[i].settle()
+		s.all[i].flush()
 	}
 }
 
@@ -112,13 +112,13 @@ func (s *stripes) unlockAll() {
 	}
 }
 
-// settle empties all caches, one stripe at a time. Blocks released concurrently may
+// flush empties all caches, one stripe at a time. Blocks released concurrently may
 // fill a cache again.
-func (s *stripes) settle() {
+func (s *stripes) flush() {
 	for dirty := s.dirty.Load(); dirty != 0; dirty &= dirty - 1 {
 		each := &s.all[bits.TrailingZeros64(dirty)]
 		each.mu.Lock()
-		each.settle()
+		each.flush()
 		each.mu.Unlock()
 	}
 }

@@ -90,8 +90,8 @@ func (t *tagTotals) bookWithinPeak(bytes uint64) bool {
 	return true
 }
 
-// settle adds the counts of a tag cache and returns its credit.
-func (t *tagTotals) settle(credit, allocations, frees uint64) {
+// flushCredit adds the counts of a tag cache and returns its credit.
+func (t *tagTotals) flushCredit(credit, allocations, frees uint64) {
 	if allocations|frees != 0 {
 		t.allocations.Add(allocations)
 		t.frees.Add(frees)
@@ -135,23 +135,23 @@ func (t *tagTable) find(name string) *tagTotals {
 	if recent := t.recent.Load(); recent != nil && recent.name == name {
 		return recent
 	}
-	found, ok := t.named.Load(name)
+	totals, ok := t.named.Load(name)
 	if !ok {
-		found = t.add(name)
+		totals = t.add(name)
 	}
-	t.recent.Store(found.(*tagTotals))
-	return found.(*tagTotals)
+	t.recent.Store(totals.(*tagTotals))
+	return totals.(*tagTotals)
 }
 
 // add adds a tag, unless another goroutine did.
 func (t *tagTable) add(name string) any {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	found, known := t.named.LoadOrStore(name, &tagTotals{name: name, account: &t.manager.account, manager: t.manager})
+	totals, known := t.named.LoadOrStore(name, &tagTotals{name: name, account: &t.manager.account, manager: t.manager})
 	if !known {
-		t.all = append(t.all, found.(*tagTotals))
+		t.all = append(t.all, totals.(*tagTotals))
 	}
-	return found
+	return totals
 }
 
 // list returns the named tags.

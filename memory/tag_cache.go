@@ -61,7 +61,7 @@ type drawn struct {
 // expect records a drawn block and drops delivered ones from the end of the list.
 // The stripe is locked.
 func (s *stripe) expect(d drawn) {
-	for last := len(s.drawn) - 1; last >= 0 && s.drawn[last].settled(); last-- {
+	for last := len(s.drawn) - 1; last >= 0 && s.drawn[last].delivered(); last-- {
 		s.drawn = s.drawn[:last]
 	}
 	s.drawn = append(s.drawn, d)
@@ -71,8 +71,8 @@ func (s *stripe) expect(d drawn) {
 // block was recalled.
 const recalled = 1
 
-// settled reports whether the resource has answered.
-func (d *drawn) settled() bool { return d.state.delivery.Load()>>1 >= d.generation }
+// delivered reports whether the resource has answered.
+func (d *drawn) delivered() bool { return d.state.delivery.Load()>>1 >= d.generation }
 
 // recall recalls the block if the resource has not answered yet, and reports whether
 // it did.
@@ -92,7 +92,7 @@ func (s *blockState) answered(generation uint64) bool {
 func (s *stripe) own(leaf *tagTotals) *tagCache {
 	c := s.tagCache(leaf)
 	if c.leaf != leaf {
-		c.settle()
+		c.flush()
 		c.leaf = leaf
 	}
 	s.touch()
@@ -116,20 +116,20 @@ func (s *stripe) undraw(leaf *tagTotals, bytes uint64) {
 }
 
 func (s *stripe) touch() {
-	if bit := uint64(1) << s.number; s.of.dirty.Load()&bit == 0 {
-		s.of.dirty.Or(bit)
+	if bit := uint64(1) << s.number; s.stripes.dirty.Load()&bit == 0 {
+		s.stripes.dirty.Or(bit)
 	}
 }
 
-// settle empties the caches of the stripe and recalls blocks that were drawn and not
+// flush empties the caches of the stripe and recalls blocks that were drawn and not
 // delivered. The stripe is locked.
-func (s *stripe) settle() {
+func (s *stripe) flush() {
 	bit := uint64(1) << s.number
-	if s.of.dirty.Load()&bit == 0 {
+	if s.stripes.dirty.Load()&bit == 0 {
 		return
 	}
 	for i := range s.caches {
-		s.caches[i].settle()
+		s.caches[i].flush()
 	}
 	for i := range s.drawn {
 		if d := &s.drawn[i]; d.recall() {
@@ -138,19 +138,19 @@ func (s *stripe) settle() {
 	}
 	clear(s.drawn)
 	s.drawn = s.drawn[:0]
-	s.of.settled.Add(1)
-	s.of.dirty.And(^bit)
+	s.stripes.flushes.Add(1)
+	s.stripes.dirty.And(^bit)
 }
 
 // bookPeak counts a block that may make a new peak. A peak must consist of bytes
 // that are really in use, so no other stripe may hold credit at the same time. If
 // one does, bookPeak counts nothing and returns false. The stripe is locked.
 func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
-	s.settle()
-	settled := s.of.settled.Load()
+	s.flush()
+	flushes := s.stripes.flushes.Load()
 	var levels [8]uint64
 	inUse := leaf.add(levels[:0], bytes)
-	if s.of.dirty.Load() != 0 || s.of.settled.Load() != settled {
+	if s.stripes.dirty.Load() != 0 || s.stripes.flushes.Load() != flushes {
 		// The lock is still held, so no reader sees the tag above its peak.
 		leaf.takeBack(bytes)
 		return false
@@ -159,11 +159,11 @@ func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
 	return true
 }
 
-func (c *tagCache) settle() {
+func (c *tagCache) flush() {
 	if c.leaf == nil {
 		return
 	}
-	c.leaf.settle(c.credit, c.allocations, c.frees)
+	c.leaf.flushCredit(c.credit, c.allocations, c.frees)
 	c.credit, c.allocations, c.frees = 0, 0, 0
 }
 
@@ -175,24 +175,24 @@ func (s *stripes) lend(leaf *tagTotals, bytes uint64) bool {
 	// and lockAll must not miss it.
 	to := s.enter()
 	defer to.mu.Unlock()
-	var have, found uint64
+	var have, lent uint64
 	if c := to.tagCache(leaf); c.leaf == leaf {
 		have = c.credit
 	}
-	for dirty := s.dirty.Load(); dirty != 0 && have+found < bytes; dirty &= dirty - 1 {
+	for dirty := s.dirty.Load(); dirty != 0 && have+lent < bytes; dirty &= dirty - 1 {
 		each := &s.all[bits.TrailingZeros64(dirty)]
 		if each == to || !each.mu.TryLock() {
 			continue
 		}
 		if c := each.tagCache(leaf); c.leaf == leaf {
-			part := min(c.credit, bytes-have-found)
+			part := min(c.credit, bytes-have-lent)
 			c.credit -= part
-			found += part
+			lent += part
 		}
 		each.mu.Unlock()
 	}
-	if found > 0 {
-		to.own(leaf).credit += found
+	if lent > 0 {
+		to.own(leaf).credit += lent
 	}
-	return have+found >= bytes
+	return have+lent >= bytes
 }

@@ -22,10 +22,10 @@ type useList struct {
 	mu         sync.Mutex
 	generation uint64
 	streams    []*device.Stream
-	// recorded counts the uses. All uses up to settled are known to have completed.
-	recorded, settled uint64
-	// own and ownSettled are the same for uses on the block's own stream.
-	own, ownSettled uint64
+	// recorded counts the uses. All uses up to completed are known to have completed.
+	recorded, completed uint64
+	// own and ownCompleted are the same for uses on the block's own stream.
+	own, ownCompleted uint64
 }
 
 // manyStreams is the number of other streams from which record drops the streams
@@ -37,8 +37,8 @@ const manyStreams = 16
 // use: memory that was allocated in stream order is not ready for other streams yet.
 func (u *useList) begin(generation uint64) bool {
 	if u.generation < generation {
-		u.generation, u.recorded, u.settled = generation, 1, 0
-		u.own, u.ownSettled = 1, 0
+		u.generation, u.recorded, u.completed = generation, 1, 0
+		u.own, u.ownCompleted = 1, 0
 		u.clear()
 	}
 	return u.generation == generation
@@ -85,7 +85,7 @@ func (u *useList) further(generation uint64) []*device.Stream {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.begin(generation) || u.settled == u.recorded {
+	if !u.begin(generation) || u.completed == u.recorded {
 		return nil
 	}
 	return slices.Clone(u.streams)
@@ -94,15 +94,15 @@ func (u *useList) further(generation uint64) []*device.Stream {
 // pending returns the streams that may still have work on the block, including the
 // block's own stream unless all its work is known to have completed. When the
 // current work of these streams has completed, the caller passes the token to
-// settle. If nothing is pending, ok is false.
+// complete. If nothing is pending, ok is false.
 func (u *useList) pending(generation uint64, own *device.Stream) (streams []*device.Stream, token uint64, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.begin(generation) || u.settled == u.recorded {
+	if !u.begin(generation) || u.completed == u.recorded {
 		return nil, 0, false
 	}
 	streams = slices.Clone(u.streams)
-	if u.own > max(u.settled, u.ownSettled) {
+	if u.own > max(u.completed, u.ownCompleted) {
 		streams = append(streams, streamwork.Past(own))
 	}
 	return streams, u.recorded, true
@@ -120,10 +120,10 @@ func (u *useList) used(generation uint64) bool {
 func (u *useList) follows(generation uint64, own, stream *device.Stream) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.begin(generation) || u.settled == u.recorded {
+	if !u.begin(generation) || u.completed == u.recorded {
 		return true
 	}
-	if u.own > max(u.settled, u.ownSettled) && !stream.Equal(own) {
+	if u.own > max(u.completed, u.ownCompleted) && !stream.Equal(own) {
 		return false
 	}
 	for _, other := range u.streams {
@@ -134,25 +134,25 @@ func (u *useList) follows(generation uint64, own, stream *device.Stream) bool {
 	return true
 }
 
-// settle records that every use up to the token has completed.
-func (u *useList) settle(generation, token uint64) {
+// complete records that every use up to the token has completed.
+func (u *useList) complete(generation, token uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.begin(generation) {
 		return
 	}
-	u.settled = max(u.settled, token)
-	if u.settled == u.recorded {
+	u.completed = max(u.completed, token)
+	if u.completed == u.recorded {
 		u.clear()
 	}
 }
 
-// settleOwn records that every use on the block's own stream up to the token has
+// completeOwn records that every use on the block's own stream up to the token has
 // completed.
-func (u *useList) settleOwn(generation, token uint64) {
+func (u *useList) completeOwn(generation, token uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.begin(generation) {
-		u.ownSettled = max(u.ownSettled, token)
+		u.ownCompleted = max(u.ownCompleted, token)
 	}
 }

@@ -210,8 +210,8 @@ func (a *attempt) answered(block *Block, err error) (requestState, error) {
 // requests in progress.
 func (a *attempt) decide() (requestState, error) {
 	root := a.root()
-	a.tree.stripes.settle()
-	if a.reclaimed.made(root.account.inUse.Load()) && root.reclaim(a.ctx, a.bytes) {
+	a.tree.stripes.flush()
+	if a.reclaimed.advances(root.account.inUse.Load()) && root.reclaim(a.ctx, a.bytes) {
 		return a.again()
 	}
 	if a.mode == waitForMemory && a.listen() {
@@ -300,9 +300,9 @@ const vainRounds = 64
 
 func newProgress() *progress { return &progress{least: math.MaxUint64} }
 
-// made reports whether to continue, given the number of bytes that are lacking or in
+// advances reports whether to continue, given the number of bytes that are lacking or in
 // use now.
-func (p *progress) made(now uint64) bool {
+func (p *progress) advances(now uint64) bool {
 	if now < p.least {
 		p.least, p.vain = now, 0
 		return true
@@ -336,7 +336,7 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 		}
 		if !refused.ahead {
 			lacks := short.lacks(bytes)
-			if manager := m.above(short); reclaimed.made(lacks) && manager != nil && manager.reclaim(ctx, lacks) {
+			if manager := m.above(short); reclaimed.advances(lacks) && manager != nil && manager.reclaim(ctx, lacks) {
 				continue
 			}
 		}

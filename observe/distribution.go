@@ -25,29 +25,29 @@ func (d Distribution) Count() (sum uint64) {
 
 // histogram builds a distribution. It is safe for concurrent use.
 type histogram struct {
-	mu   sync.Mutex
-	made Distribution
+	mu           sync.Mutex
+	distribution Distribution
 }
 
 // waitBounds are the bounds of the distribution of waits, in seconds.
 var waitBounds = []float64{0.0001, 0.001, 0.01, 0.1, 1, 10, 100}
 
 func (h *histogram) open(bounds []float64) {
-	h.made = Distribution{Bounds: bounds, Counts: make([]uint64, len(bounds)+1)}
+	h.distribution = Distribution{Bounds: bounds, Counts: make([]uint64, len(bounds)+1)}
 }
 
 func (h *histogram) add(value float64) {
-	at, _ := slices.BinarySearch(h.made.Bounds, value)
+	at, _ := slices.BinarySearch(h.distribution.Bounds, value)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.made.Counts[at]++
-	h.made.Sum += value
+	h.distribution.Counts[at]++
+	h.distribution.Sum += value
 }
 
 func (h *histogram) read() Distribution {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.made
+	d := h.distribution
 	d.Counts = slices.Clone(d.Counts)
 	return d
 }

@@ -30,21 +30,21 @@ type Failure struct {
 }
 
 func (r *Recorder) failed(f memory.Failure) {
-	made := Failure{
+	failure := Failure{
 		Time: time.Now(), Manager: titleOf(topOf(f.Manager)), Tenant: tenantOf(f.Manager), Tag: nameOf(f.Tag), Bytes: f.Bytes,
 		Reason: reasonOf(f.Err), Error: textOf(f.Err.Error()),
 	}
-	if made.Reason == "budget" || made.Reason == "device" {
-		if made.Snapshot = r.snapshots.next(); made.Snapshot != "" {
+	if failure.Reason == "budget" || failure.Reason == "device" {
+		if failure.Snapshot = r.snapshots.next(); failure.Snapshot != "" {
 			snapshot := r.MemoryMap()
-			go r.snapshots.write(&snapshot, made.Snapshot)
+			go r.snapshots.write(&snapshot, failure.Snapshot)
 		}
 	}
-	r.failures.add(made, mostFailures)
+	r.failures.add(failure, mostFailures)
 	if r.log != nil {
 		r.log.LogAttrs(context.Background(), slog.LevelWarn, "gpuframe: a request got no memory",
-			slog.String("manager", made.Manager), slog.String("tenant", made.Tenant), slog.String("tag", made.Tag),
-			slog.Uint64("bytes", made.Bytes), slog.String("reason", made.Reason), slog.String("error", made.Error), slog.String("snapshot", made.Snapshot))
+			slog.String("manager", failure.Manager), slog.String("tenant", failure.Tenant), slog.String("tag", failure.Tag),
+			slog.Uint64("bytes", failure.Bytes), slog.String("reason", failure.Reason), slog.String("error", failure.Error), slog.String("snapshot", failure.Snapshot))
 	}
 }
 

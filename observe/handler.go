@@ -129,9 +129,9 @@ type handler struct {
 	options  HandlerOptions
 
 	// mu guards the last snapshot, which all readers of an interval share.
-	mu   sync.Mutex
-	made time.Time
-	text []byte
+	mu    sync.Mutex
+	taken time.Time
+	text  []byte
 
 	// maps guards the last map of the memory, which all readers of an interval share.
 	maps    sync.Mutex
@@ -145,7 +145,7 @@ type handler struct {
 func (h *handler) current() ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.text != nil && time.Since(h.made) < h.options.Interval/2 {
+	if h.text != nil && time.Since(h.taken) < h.options.Interval/2 {
 		return h.text, nil
 	}
 	s := h.recorder.Snapshot()
@@ -155,7 +155,7 @@ func (h *handler) current() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("observe: write snapshot: %w", err)
 	}
-	h.made, h.text = s.Time, text
+	h.taken, h.text = s.Time, text
 	return text, nil
 }
 
@@ -176,8 +176,8 @@ func (h *handler) currentMap() *MemoryMap {
 	if time.Since(h.mapMade.Time) > h.options.Interval {
 		h.mapMade = h.recorder.MemoryMap()
 	}
-	made := h.mapMade
-	return &made
+	current := h.mapMade
+	return &current
 }
 
 // reader limits the number of clients that read a map, which may be large.

@@ -24,7 +24,7 @@ func (r *Recorder) HeapHandler() http.Handler {
 			http.Error(w, "observe: gpu_heap is read with GET", http.StatusMethodNotAllowed)
 			return
 		}
-		made := r.heap.profile()
+		current := r.heap.profile()
 		if text := request.FormValue("seconds"); text != "" {
 			seconds, err := strconv.Atoi(text)
 			period := time.Duration(seconds) * time.Second
@@ -49,7 +49,7 @@ func (r *Recorder) HeapHandler() http.Handler {
 				http.Error(w, "observe: gpu_heap: the server is shut down", http.StatusServiceUnavailable)
 				return
 			}
-			if made, err = difference(made, r.heap.profile()); err != nil {
+			if current, err = difference(current, r.heap.profile()); err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 				return
 			}
@@ -58,12 +58,12 @@ func (r *Recorder) HeapHandler() http.Handler {
 		header.Set("X-Content-Type-Options", "nosniff")
 		if debug := request.FormValue("debug"); debug != "" && debug != "0" {
 			header.Set("Content-Type", "text/plain; charset=utf-8")
-			fmt.Fprint(w, made)
+			fmt.Fprint(w, current)
 			return
 		}
 		header.Set("Content-Type", "application/octet-stream")
 		header.Set("Content-Disposition", `attachment; filename="gpu_heap"`)
-		_ = made.Write(w) // only the client's connection can fail
+		_ = current.Write(w) // only the client's connection can fail
 	})
 }
 
@@ -71,10 +71,10 @@ func (r *Recorder) HeapHandler() http.Handler {
 func difference(earlier, later *profile.Profile) (*profile.Profile, error) {
 	period := later.TimeNanos - earlier.TimeNanos
 	earlier.Scale(-1)
-	made, err := profile.Merge([]*profile.Profile{earlier, later})
+	merged, err := profile.Merge([]*profile.Profile{earlier, later})
 	if err != nil {
 		return nil, fmt.Errorf("observe: difference of profiles: %w", err)
 	}
-	made.TimeNanos, made.DurationNanos = later.TimeNanos, period
-	return made, nil
+	merged.TimeNanos, merged.DurationNanos = later.TimeNanos, period
+	return merged, nil
 }

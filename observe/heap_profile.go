@@ -29,7 +29,7 @@ func (r *Recorder) WriteHeap(w io.Writer) error {
 func (h *heap) profile() *profile.Profile {
 	b := profileBuilder{
 		functions: make(map[string]*profile.Function), locations: make(map[place]*profile.Location),
-		made: &profile.Profile{
+		profile: &profile.Profile{
 			SampleType: []*profile.ValueType{
 				{Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"},
 				{Type: "inuse_objects", Unit: "count"}, {Type: "inuse_space", Unit: "bytes"},
@@ -48,12 +48,12 @@ func (h *heap) profile() *profile.Profile {
 	for i := range list {
 		b.add(&list[i])
 	}
-	return b.made
+	return b.profile
 }
 
 // profileBuilder builds a profile. It writes each function and each place once.
 type profileBuilder struct {
-	made      *profile.Profile
+	profile   *profile.Profile
 	functions map[string]*profile.Function
 	locations map[place]*profile.Location
 }
@@ -77,7 +77,7 @@ func (b *profileBuilder) add(s *siteCounts) {
 	for _, frame := range stacks.Frames(s.trace()) {
 		sample.Location = append(sample.Location, b.location(frame))
 	}
-	b.made.Sample = append(b.made.Sample, sample)
+	b.profile.Sample = append(b.profile.Sample, sample)
 }
 
 // round rounds an estimate. Sums of weights may end a little below zero.
@@ -94,12 +94,12 @@ func (b *profileBuilder) location(frame runtime.Frame) *profile.Location {
 			ID: uint64(len(b.functions)) + 1, Name: frame.Function, SystemName: frame.Function, Filename: frame.File,
 		}
 		b.functions[frame.Function] = function
-		b.made.Function = append(b.made.Function, function)
+		b.profile.Function = append(b.profile.Function, function)
 	}
 	location := &profile.Location{
 		ID: uint64(len(b.locations)) + 1, Address: uint64(frame.PC), Line: []profile.Line{{Function: function, Line: int64(frame.Line)}},
 	}
 	b.locations[at] = location
-	b.made.Location = append(b.made.Location, location)
+	b.profile.Location = append(b.profile.Location, location)
 	return location
 }

@@ -112,22 +112,22 @@ func (r *Recorder) MemoryMap() MemoryMap {
 }
 
 func (r *Recorder) memoryOf(top *memory.Manager, ring *memory.EventRing, table *stackTable) ManagerMemory {
-	made := ManagerMemory{Manager: titleOf(top), Device: top.Device().Name(), Events: []Event{}, Segments: []Segment{}}
+	manager := ManagerMemory{Manager: titleOf(top), Device: top.Device().Name(), Events: []Event{}, Segments: []Segment{}}
 	// The owners of blocks that are allocated later are not known.
 	owners := make(map[device.Pointer]BlockOwner)
 	if ring != nil {
-		made.Events = r.eventsOf(top, ring, table, owners)
+		manager.Events = r.eventsOf(top, ring, table, owners)
 	}
 	r.heap.owners(top, table, owners)
 	cache, ok := resource.Find[*memory.CachingResource](top.Resource())
 	if !ok {
-		made.Segments = separateBlocks(owners)
-		return made
+		manager.Segments = separateBlocks(owners)
+		return manager
 	}
 	for _, s := range cache.Layout() {
-		made.Segments = append(made.Segments, segmentOf(s, owners))
+		manager.Segments = append(manager.Segments, segmentOf(s, owners))
 	}
-	return made
+	return manager
 }
 
 // eventsOf returns the events of a ring, and adds the owners of the blocks that the last of
@@ -147,32 +147,32 @@ func (r *Recorder) eventsOf(top *memory.Manager, ring *memory.EventRing, table *
 		if e.Tag != tag {
 			tag, shown = e.Tag, nameOf(e.Tag)
 		}
-		made := Event{
+		event := Event{
 			Kind: "allocated", Time: e.Time, Address: uint64(e.Pointer), Bytes: e.Bytes, Tenant: tenant, Tag: shown,
 			Remaining: e.Remaining, Stack: table.position(r.heap.stackOf(e.Number, e.Generation)),
 		}
 		if number, known := streams[e.Stream]; known {
-			made.Stream = number
+			event.Stream = number
 		} else if e.Stream != nil {
-			made.Stream = len(streams)
-			streams[e.Stream] = made.Stream
+			event.Stream = len(streams)
+			streams[e.Stream] = event.Stream
 		}
 		switch e.Kind {
 		case memory.Allocated:
-			owners[e.Pointer] = BlockOwner{Requested: e.Bytes, Tenant: made.Tenant, Tag: made.Tag, Since: e.Time, Stack: made.Stack}
+			owners[e.Pointer] = BlockOwner{Requested: e.Bytes, Tenant: event.Tenant, Tag: event.Tag, Since: e.Time, Stack: event.Stack}
 		case memory.Released:
-			made.Kind = "released"
+			event.Kind = "released"
 			delete(owners, e.Pointer)
 		case memory.Failed:
-			made.Kind = "failed"
+			event.Kind = "failed"
 		}
-		list = append(list, made)
+		list = append(list, event)
 	}
 	return list
 }
 
 func segmentOf(s caching.Segment, owners map[device.Pointer]BlockOwner) Segment {
-	made := Segment{Address: uint64(s.Pointer), Bytes: s.Bytes, Small: s.Small, Expandable: s.Expandable, Blocks: make([]Block, 0, len(s.Blocks))}
+	segment := Segment{Address: uint64(s.Pointer), Bytes: s.Bytes, Small: s.Small, Expandable: s.Expandable, Blocks: make([]Block, 0, len(s.Blocks))}
 	for _, b := range s.Blocks {
 		block := Block{Address: uint64(b.Pointer), Bytes: b.Bytes, State: "free"}
 		switch b.State {
@@ -182,16 +182,16 @@ func segmentOf(s caching.Segment, owners map[device.Pointer]BlockOwner) Segment 
 			if owner := owners[b.Pointer]; owner.Requested <= b.Bytes {
 				block.BlockOwner = owner
 			}
-			made.InUse += b.Bytes
+			segment.InUse += b.Bytes
 		case caching.BlockHeld:
 			block.State = "held"
-			made.Held += b.Bytes
+			segment.Held += b.Bytes
 		case caching.BlockFree:
-			made.LargestFree = max(made.LargestFree, b.Bytes)
+			segment.LargestFree = max(segment.LargestFree, b.Bytes)
 		}
-		made.Blocks = append(made.Blocks, block)
+		segment.Blocks = append(segment.Blocks, block)
 	}
-	return made
+	return segment
 }
 
 // separateBlocks returns a segment for each block of a resource that has no segments.

@@ -236,7 +236,7 @@ func freedSegments(m *ManagerMemory) map[int][]addressRange {
 
 // inSegment reports whether a segment, of those ordered by address, has the bytes.
 func inSegment(segments []Segment, address, bytes uint64) bool {
-	at, found := slices.BinarySearchFunc(segments, address, func(s Segment, address uint64) int {
+	at, exact := slices.BinarySearchFunc(segments, address, func(s Segment, address uint64) int {
 		switch {
 		case s.Address < address:
 			return -1
@@ -245,7 +245,7 @@ func inSegment(segments []Segment, address, bytes uint64) bool {
 		}
 		return 0
 	})
-	if !found {
+	if !exact {
 		at--
 	}
 	return at >= 0 && address-segments[at].Address+bytes <= segments[at].Bytes

@@ -52,22 +52,22 @@ func (e *endedQueries) add(manager string, q gpuframe.EndedQuery) {
 	if e.byManager == nil {
 		e.byManager = make(map[string]*endedOf)
 	}
-	of := e.byManager[manager]
-	if of == nil {
-		of = &endedOf{counts: EndedQueries{Manager: manager}}
-		of.durations.open(durationBounds)
-		e.byManager[manager] = of
+	ended := e.byManager[manager]
+	if ended == nil {
+		ended = &endedOf{counts: EndedQueries{Manager: manager}}
+		ended.durations.open(durationBounds)
+		e.byManager[manager] = ended
 	}
 	switch {
 	case q.Err == nil:
-		of.counts.Completed++
+		ended.counts.Completed++
 	case errors.Is(q.Err, context.Canceled), errors.Is(q.Err, context.DeadlineExceeded):
-		of.counts.Cancelled++
+		ended.counts.Cancelled++
 	default:
-		of.counts.Failed++
+		ended.counts.Failed++
 	}
-	of.counts.Waited += q.Waited.Seconds()
-	of.durations.add(q.Duration.Seconds())
+	ended.counts.Waited += q.Waited.Seconds()
+	ended.durations.add(q.Duration.Seconds())
 }
 
 // read returns the counts, ordered by manager.
@@ -76,9 +76,9 @@ func (e *endedQueries) read() []EndedQueries {
 	defer e.mu.Unlock()
 	list := []EndedQueries{}
 	for _, name := range slices.Sorted(maps.Keys(e.byManager)) {
-		of := e.byManager[name]
-		counts := of.counts
-		counts.Durations = of.durations.read()
+		ended := e.byManager[name]
+		counts := ended.counts
+		counts.Durations = ended.durations.read()
 		list = append(list, counts)
 	}
 	return list

@@ -215,21 +215,21 @@ func (r *Recorder) Figures() Snapshot {
 func managerOf(m *memory.Manager) Manager {
 	stats := m.Stats()
 	stats.Name = titleOf(m)
-	made := figuresOf(stats, "", m.Device().Name())
+	manager := figuresOf(stats, "", m.Device().Name())
 	moved := m.TransferStats()
-	made.Transfers = &Transfers{
+	manager.Transfers = &Transfers{
 		Uploads: moved.Uploads.Count, UploadedBytes: moved.Uploads.Bytes, UploadSeconds: moved.Uploads.Time.Seconds(),
 		Downloads: moved.Downloads.Count, DownloadedBytes: moved.Downloads.Bytes, DownloadSeconds: moved.Downloads.Time.Seconds(),
 		Failures: moved.Uploads.Failures + moved.Downloads.Failures,
 	}
 	if cache, ok := resource.Find[*memory.CachingResource](m.Resource()); ok {
-		of := cache.Stats()
-		made.Cache = &Cache{
-			Reserved: of.Reserved, PeakReserved: of.PeakReserved, InUse: of.InUse, Cached: of.Cached, Held: of.Held,
-			LargestFree: of.LargestFree, Segments: of.Segments, Hits: of.FastHits + of.Hits, Misses: of.Misses, Trimmed: of.Trimmed,
+		cached := cache.Stats()
+		manager.Cache = &Cache{
+			Reserved: cached.Reserved, PeakReserved: cached.PeakReserved, InUse: cached.InUse, Cached: cached.Cached, Held: cached.Held,
+			LargestFree: cached.LargestFree, Segments: cached.Segments, Hits: cached.FastHits + cached.Hits, Misses: cached.Misses, Trimmed: cached.Trimmed,
 		}
 	}
-	return made
+	return manager
 }
 
 func kernelsOf(device string, s kernels.Stats) Kernels {
@@ -266,30 +266,30 @@ func (m *Manager) Each(f func(*Manager)) {
 }
 
 func queryOf(engine int, q gpuframe.RunningQuery, managers []Manager) Query {
-	made := Query{
+	query := Query{
 		Engine: engine, ID: q.ID, Tag: nameOf(q.Tag), Manager: nameOf(q.Manager), State: "running", Operation: nameOf(q.Operation),
 		Seconds: time.Since(q.Begin).Seconds(), Rows: q.Rows, OfRows: q.OfRows, Needed: q.Needed, Plan: textOf(q.Plan),
 	}
 	if q.Waiting {
-		made.State = "waiting"
+		query.State = "waiting"
 	}
 	for i := range managers {
 		managers[i].Each(func(m *Manager) {
-			at := slices.IndexFunc(m.Tags, func(t Tag) bool { return t.Name == made.Tag })
-			if m.Name == made.Manager && at >= 0 {
-				made.InUse = m.Tags[at].InUse
+			at := slices.IndexFunc(m.Tags, func(t Tag) bool { return t.Name == query.Tag })
+			if m.Name == query.Manager && at >= 0 {
+				query.InUse = m.Tags[at].InUse
 			}
 		})
 	}
-	return made
+	return query
 }
 
 func spillsOf(s *spill.Spiller) Spills {
-	of := s.Stats()
+	stats := s.Stats()
 	return Spills{
-		Tables: of.Tables, Spilled: of.Spilled, HostBytes: of.HostBytes, HostBudget: of.HostBudget, Spills: of.Spills,
-		Restores: of.Restores, SpilledBytes: of.SpilledBytes, RestoredBytes: of.RestoredBytes,
-		SpillSeconds: of.SpillTime.Seconds(), RestoreSeconds: of.RestoreTime.Seconds(), Failures: of.Failures,
+		Tables: stats.Tables, Spilled: stats.Spilled, HostBytes: stats.HostBytes, HostBudget: stats.HostBudget, Spills: stats.Spills,
+		Restores: stats.Restores, SpilledBytes: stats.SpilledBytes, RestoredBytes: stats.RestoredBytes,
+		SpillSeconds: stats.SpillTime.Seconds(), RestoreSeconds: stats.RestoreTime.Seconds(), Failures: stats.Failures,
 	}
 }
 

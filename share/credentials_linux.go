@@ -13,10 +13,10 @@ func credentialsOf(connection *net.UnixConn) (Credentials, error) {
 	if err != nil {
 		return Credentials{}, err
 	}
-	var found *syscall.Ucred
+	var credentials *syscall.Ucred
 	var failure error
 	err = raw.Control(func(descriptor uintptr) {
-		found, failure = syscall.GetsockoptUcred(int(descriptor), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+		credentials, failure = syscall.GetsockoptUcred(int(descriptor), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	})
 	if err == nil {
 		err = failure
@@ -24,5 +24,5 @@ func credentialsOf(connection *net.UnixConn) (Credentials, error) {
 	if err != nil {
 		return Credentials{}, err
 	}
-	return Credentials{Process: int(found.Pid), User: int(found.Uid), Group: int(found.Gid)}, nil
+	return Credentials{Process: int(credentials.Pid), User: int(credentials.Uid), Group: int(credentials.Gid)}, nil
 }

@@ -167,8 +167,8 @@ func (p *plan) copyTo(ctx context.Context, m *memory.Manager) (blocks []*memory.
 		blocks = append(blocks, block)
 	}
 	for i, content := range p.contents {
-		for _, part := range content.parts {
-			if err := p.fill(ctx, blocks, p.places[i], part); err != nil {
+		for _, f := range content.fragments {
+			if err := p.fill(ctx, blocks, p.places[i], f); err != nil {
 				return blocks, err
 			}
 		}
@@ -200,21 +200,21 @@ func allocate(m *memory.Manager, bytes uint64) (*memory.Block, error) {
 	return block, nil
 }
 
-// fill copies one part of a content to its place in the new blocks.
-func (p *plan) fill(ctx context.Context, blocks []*memory.Block, place column.Place, part part) error {
-	target, bytes := blocks[place.Block], part.from.Bytes
-	if part.made != nil {
-		bytes = len(part.made)
+// fill copies one fragment of a content to its place in the new blocks.
+func (p *plan) fill(ctx context.Context, blocks []*memory.Block, place column.Place, f fragment) error {
+	target, bytes := blocks[place.Block], f.from.Bytes
+	if f.host != nil {
+		bytes = len(f.host)
 	}
-	to, err := memory.View[uint8](target, place.Offset+uint64(part.at), bytes)
+	to, err := memory.View[uint8](target, place.Offset+uint64(f.at), bytes)
 	if err != nil {
 		return err
 	}
-	if part.made != nil {
-		return to.Upload(ctx, nil, part.made)
+	if f.host != nil {
+		return to.Upload(ctx, nil, f.host)
 	}
-	source := p.blocks[part.from.Block]
-	from, err := memory.View[uint8](source, part.from.Offset, bytes)
+	source := p.blocks[f.from.Block]
+	from, err := memory.View[uint8](source, f.from.Offset, bytes)
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,9 @@ func formatField(field arrow.Field) (fieldMessage, error) {
 func parseSchema(message schemaMessage) (*arrow.Schema, error) { return orType(message.Schema()) }
 
 // orType adds ErrType to an error.
-func orType[T any](made T, err error) (T, error) {
+func orType[T any](parsed T, err error) (T, error) {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrType, err)
 	}
-	return made, err
+	return parsed, err
 }

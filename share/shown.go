@@ -27,16 +27,16 @@ const mostParts = 256
 
 // content is one buffer of a copy.
 type content struct {
-	bytes int
-	parts []part
+	bytes     int
+	fragments []fragment
 }
 
-// part is a run of bytes of a content: a copy of device memory, or bytes that the host
-// made.
-type part struct {
+// fragment is a range of bytes of a content: a copy of device memory, or bytes that the host
+// rewrote.
+type fragment struct {
 	at   int // in the content
 	from column.Place
-	made []byte
+	host []byte
 }
 
 // collector collects the bytes that columns show.
@@ -58,8 +58,8 @@ func collect(ctx context.Context, table *buffer.Buffer, number func(*memory.Bloc
 	c := &collector{ctx: ctx, number: number, met: make(map[column.Place]int), seen: make(map[int][]span)}
 	var columns []column.Description
 	for i := range table.NumColumns() {
-		of := table.Column(i)
-		described, err := c.column(of, []span{{of.Offset(), of.Len()}})
+		shown := table.Column(i)
+		described, err := c.column(shown, []span{{shown.Offset(), shown.Len()}})
 		if err != nil {
 			return nil, nil, fmt.Errorf("column %q: %w", table.Schema().Field(i).Name, err)
 		}
@@ -69,29 +69,29 @@ func collect(ctx context.Context, table *buffer.Buffer, number func(*memory.Bloc
 }
 
 // column collects elements of a column. Spans count from the beginning of its buffers.
-func (c *collector) column(of *column.Column, spans []span) (column.Description, error) {
+func (c *collector) column(source *column.Column, spans []span) (column.Description, error) {
 	if err := c.ctx.Err(); err != nil {
 		return column.Description{}, cancel.Error(c.ctx)
 	}
 	for _, s := range spans {
-		if err := s.within(of.Offset() + of.Len()); err != nil {
+		if err := s.within(source.Offset() + source.Len()); err != nil {
 			return column.Description{}, err
 		}
 	}
 	spans = joined(spans)
-	d := column.Description{Length: total(spans), Unique: len(spans) == 1 && of.Known().Unique == column.Yes}
-	l, err := layout.Of(of.Type())
+	d := column.Description{Length: total(spans), Unique: len(spans) == 1 && source.Known().Unique == column.Yes}
+	l, err := layout.Of(source.Type())
 	if err != nil {
 		return column.Description{}, fmt.Errorf("%w: %w", err, ErrType)
 	}
-	for range of.NumBuffers() {
+	for range source.NumBuffers() {
 		d.Buffers = append(d.Buffers, absent)
 	}
-	if l.HasValidity() && d.Length > 0 && of.Buffer(0).Len() > 0 {
-		d.NullCount, err = c.validity(&d.Buffers[0], of, spans)
+	if l.HasValidity() && d.Length > 0 && source.Buffer(0).Len() > 0 {
+		d.NullCount, err = c.validity(&d.Buffers[0], source, spans)
 	}
 	if err == nil {
-		err = collectOf(l)(c, &d, of, spans)
+		err = collectOf(l)(c, &d, source, spans)
 	}
 	return d, err
 }
@@ -100,31 +100,31 @@ func (c *collector) column(of *column.Column, spans []span) (column.Description,
 var absent = column.Place{Block: -1}
 
 // validity collects the bitmap and returns the number of nulls.
-func (c *collector) validity(into *column.Place, of *column.Column, spans []span) (nulls int, err error) {
-	var made []byte
-	if *into, made, err = c.bits(of.Buffer(0), spans); err != nil || made == nil {
-		if nulls = of.NullCount(); nulls > 0 && total(spans) != of.Len() {
+func (c *collector) validity(into *column.Place, source *column.Column, spans []span) (nulls int, err error) {
+	var copied []byte
+	if *into, copied, err = c.bits(source.Buffer(0), spans); err != nil || copied == nil {
+		if nulls = source.NullCount(); nulls > 0 && total(spans) != source.Len() {
 			nulls = column.UnknownNullCount
 		}
 		return nulls, err // the bitmap was taken unchanged
 	}
 	nulls = total(spans)
-	for _, each := range made {
+	for _, each := range copied {
 		nulls -= bits.OnesCount8(each)
 	}
 	return nulls, nil
 }
 
 // child collects elements of a child. Spans count from its first element.
-func (c *collector) child(d *column.Description, of *column.Column, spans []span) error {
+func (c *collector) child(d *column.Description, source *column.Column, spans []span) error {
 	moved := make([]span, 0, len(spans))
 	for _, s := range spans {
-		if err := s.within(of.Len()); err != nil {
+		if err := s.within(source.Len()); err != nil {
 			return err
 		}
-		moved = append(moved, span{s.from + of.Offset(), s.length})
+		moved = append(moved, span{s.from + source.Offset(), s.length})
 	}
-	described, err := c.column(of, moved)
+	described, err := c.column(source, moved)
 	d.Children = append(d.Children, described)
 	return err
 }
@@ -139,12 +139,12 @@ func (c *collector) raw(from column.Bytes, spans []span) (column.Place, error) {
 	}
 	if len(spans) > mostParts {
 		bytes, err := c.fetch(from, spans)
-		return c.add(content{bytes: len(bytes), parts: []part{{made: bytes}}}), err
+		return c.add(content{bytes: len(bytes), fragments: []fragment{{host: bytes}}}), err
 	}
 	c.see(from, spans)
 	whole := content{}
 	for _, s := range spans {
-		whole.parts = append(whole.parts, part{at: whole.bytes, from: c.place(from, s)})
+		whole.fragments = append(whole.fragments, fragment{at: whole.bytes, from: c.place(from, s)})
 		whole.bytes += s.length
 	}
 	return c.add(whole), nil
@@ -167,24 +167,24 @@ func (c *collector) see(from column.Bytes, spans []span) {
 }
 
 // add adds a content and returns its place.
-func (c *collector) add(made content) column.Place {
-	if made.bytes == 0 {
+func (c *collector) add(added content) column.Place {
+	if added.bytes == 0 {
 		return absent
 	}
-	whole := len(made.parts) == 1 && made.parts[0].made == nil
+	whole := len(added.fragments) == 1 && added.fragments[0].host == nil
 	if whole {
-		if i, met := c.met[made.parts[0].from]; met {
-			return column.Place{Block: i, Bytes: made.bytes}
+		if i, met := c.met[added.fragments[0].from]; met {
+			return column.Place{Block: i, Bytes: added.bytes}
 		}
-		c.met[made.parts[0].from] = len(c.contents)
+		c.met[added.fragments[0].from] = len(c.contents)
 	}
-	c.contents = append(c.contents, made)
-	return column.Place{Block: len(c.contents) - 1, Bytes: made.bytes}
+	c.contents = append(c.contents, added)
+	return column.Place{Block: len(c.contents) - 1, Bytes: added.bytes}
 }
 
-// made adds bytes that the host made.
-func (c *collector) made(bytes []byte) column.Place {
-	return c.add(content{bytes: len(bytes), parts: []part{{made: bytes}}})
+// addHost adds bytes of the host.
+func (c *collector) addHost(bytes []byte) column.Place {
+	return c.add(content{bytes: len(bytes), fragments: []fragment{{host: bytes}}})
 }
 
 // fetch copies spans of a buffer's bytes to the host, concatenated, and records that they
@@ -241,7 +241,7 @@ func (c *collector) bits(from column.Bytes, spans []span) (column.Place, []byte,
 			return place, nil, err
 		}
 	}
-	made := make([]byte, bytesOfBits(total(spans)))
+	packed := make([]byte, bytesOfBits(total(spans)))
 	at := 0
 	for _, s := range spans {
 		first := s.from / 8
@@ -254,10 +254,10 @@ func (c *collector) bits(from column.Bytes, spans []span) (column.Place, []byte,
 			return absent, nil, err
 		}
 		c.seeBits(from, s, fetched)
-		appendBits(made, at, fetched, s.from%8, s.length)
+		appendBits(packed, at, fetched, s.from%8, s.length)
 		at += s.length
 	}
-	return c.made(made), made, nil
+	return c.addHost(packed), packed, nil
 }
 
 // seeBits records that bits are shown. A byte that also has other bits is recorded only
@@ -316,23 +316,23 @@ func (c *collector) offsets(from column.Bytes, width int, spans []span, limit in
 		place, err := c.raw(from, []span{{spans[0].from * width, (spans[0].length + 1) * width}})
 		return place, embraced, err
 	}
-	made := make([]byte, 0, (total(spans)+1)*width)
+	shifted := make([]byte, 0, (total(spans)+1)*width)
 	at := 0
-	made = appendInteger(made, width, 0)
+	shifted = appendInteger(shifted, width, 0)
 	for i, s := range spans {
 		fetched, err := c.fetch(from, []span{{s.from * width, (s.length + 1) * width}})
 		if err != nil {
 			return absent, nil, fmt.Errorf("offsets: %w", err)
 		}
 		for n := range s.length {
-			made = appendInteger(made, width, integerAt(fetched, width, n+1)-int64(embraced[i].from)+int64(at))
+			shifted = appendInteger(shifted, width, integerAt(fetched, width, n+1)-int64(embraced[i].from)+int64(at))
 		}
 		at += embraced[i].length
 	}
 	if width == 4 && at > 1<<31-1 {
 		return absent, nil, fmt.Errorf("offsets of 32 bits for %d elements: %w", at, memory.ErrOverflow)
 	}
-	return c.made(made), embraced, nil
+	return c.addHost(shifted), embraced, nil
 }
 
 // integerAt returns integer i of width bytes each.

@@ -12,7 +12,7 @@ import (
 )
 
 // elementCollector adds the buffers and children of some elements of a column to a description.
-type elementCollector func(c *collector, d *column.Description, of *column.Column, spans []span) error
+type elementCollector func(c *collector, d *column.Description, source *column.Column, spans []span) error
 
 // collectOf returns how elements of a layout are collected.
 func collectOf(l layout.Layout) elementCollector {
@@ -51,75 +51,75 @@ func collectNothing(_ *collector, d *column.Description, _ *column.Column, _ []s
 }
 
 func collectFixed(width int) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
-		d.Buffers[1], err = c.raw(of.Buffer(1), scaled(spans, 0, width))
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) (err error) {
+		d.Buffers[1], err = c.raw(source.Buffer(1), scaled(spans, 0, width))
 		return err
 	}
 }
 
-func collectBits(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
+func collectBits(c *collector, d *column.Description, source *column.Column, spans []span) (err error) {
 	if d.Length > 0 {
-		d.Buffers[1], _, err = c.bits(of.Buffer(1), spans)
+		d.Buffers[1], _, err = c.bits(source.Buffer(1), spans)
 	}
 	return err
 }
 
 func collectBinary(width int) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) (err error) {
 		if d.Length == 0 {
 			return nil
 		}
 		var embraced []span
-		if d.Buffers[1], embraced, err = c.offsets(of.Buffer(1), width, spans, of.Buffer(2).Len()); err != nil {
+		if d.Buffers[1], embraced, err = c.offsets(source.Buffer(1), width, spans, source.Buffer(2).Len()); err != nil {
 			return err
 		}
-		d.Buffers[2], err = c.raw(of.Buffer(2), embraced)
+		d.Buffers[2], err = c.raw(source.Buffer(2), embraced)
 		return err
 	}
 }
 
 func collectLists(width int) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) (err error) {
 		var embraced []span
 		if d.Length > 0 {
-			if d.Buffers[1], embraced, err = c.offsets(of.Buffer(1), width, spans, of.Child(0).Len()); err != nil {
+			if d.Buffers[1], embraced, err = c.offsets(source.Buffer(1), width, spans, source.Child(0).Len()); err != nil {
 				return err
 			}
 		}
-		return c.child(d, of.Child(0), embraced)
+		return c.child(d, source.Child(0), embraced)
 	}
 }
 
 func collectFixedSizeLists(size int) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
-		return c.child(d, of.Child(0), scaled(spans, 0, size))
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) error {
+		return c.child(d, source.Child(0), scaled(spans, 0, size))
 	}
 }
 
 // collectChildren collects the same elements of all children.
-func collectChildren(c *collector, d *column.Description, of *column.Column, spans []span) error {
-	for i := range of.NumChildren() {
-		if err := c.child(d, of.Child(i), spans); err != nil {
+func collectChildren(c *collector, d *column.Description, source *column.Column, spans []span) error {
+	for i := range source.NumChildren() {
+		if err := c.child(d, source.Child(i), spans); err != nil {
 			return fmt.Errorf("child %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func collectSparseUnion(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
-	if d.Buffers[0], err = c.raw(of.Buffer(0), spans); err != nil {
+func collectSparseUnion(c *collector, d *column.Description, source *column.Column, spans []span) (err error) {
+	if d.Buffers[0], err = c.raw(source.Buffer(0), spans); err != nil {
 		return err
 	}
-	return collectChildren(c, d, of, spans)
+	return collectChildren(c, d, source, spans)
 }
 
 // collectDictionary collects the whole dictionary, also the values that no element uses.
 func collectDictionary(width int) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
-		if d.Buffers[1], err = c.raw(of.Buffer(1), scaled(spans, 0, width)); err != nil {
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) (err error) {
+		if d.Buffers[1], err = c.raw(source.Buffer(1), scaled(spans, 0, width)); err != nil {
 			return err
 		}
-		values := of.Dictionary()
+		values := source.Dictionary()
 		rows, err := values.NumRows(c.ctx)
 		if err != nil {
 			return err
@@ -132,22 +132,22 @@ func collectDictionary(width int) elementCollector {
 
 // valid copies the bitmap of the elements to the host. It returns nil for a column
 // without bitmap.
-func (c *collector) valid(of *column.Column, spans []span) ([]byte, error) {
-	if of.Buffer(0).Len() == 0 {
+func (c *collector) valid(source *column.Column, spans []span) ([]byte, error) {
+	if source.Buffer(0).Len() == 0 {
 		return nil, nil
 	}
-	made := make([]byte, bytesOfBits(total(spans)))
+	bitmap := make([]byte, bytesOfBits(total(spans)))
 	at := 0
 	for _, s := range joined(spans) {
 		first := s.from / 8
-		bytes, err := c.download(of.Buffer(0), []span{{first, bytesOfBits(s.end()) - first}})
+		bytes, err := c.download(source.Buffer(0), []span{{first, bytesOfBits(s.end()) - first}})
 		if err != nil {
 			return nil, err
 		}
-		appendBits(made, at, bytes, s.from%8, s.length)
+		appendBits(bitmap, at, bytes, s.from%8, s.length)
 		at += s.length
 	}
-	return made, nil
+	return bitmap, nil
 }
 
 func isValid(bits []byte, i int) bool { return bits == nil || bits[i/8]>>(i%8)&1 == 1 }
@@ -162,20 +162,20 @@ const (
 )
 
 // collectViews collects the strings that views refer to.
-func collectViews(c *collector, d *column.Description, of *column.Column, spans []span) error {
+func collectViews(c *collector, d *column.Description, source *column.Column, spans []span) error {
 	if d.Length == 0 {
 		d.Buffers = d.Buffers[:2]
 		return nil
 	}
-	views, err := c.fetch(of.Buffer(1), scaled(spans, 0, viewBytes))
+	views, err := c.fetch(source.Buffer(1), scaled(spans, 0, viewBytes))
 	if err != nil {
 		return err
 	}
-	valid, err := c.valid(of, spans)
+	valid, err := c.valid(source, spans)
 	if err != nil {
 		return err
 	}
-	data := make([][]span, of.NumBuffers()-2)
+	data := make([][]span, source.NumBuffers()-2)
 	for i := range d.Length {
 		view := views[i*viewBytes:][:viewBytes]
 		if !isValid(valid, i) {
@@ -188,7 +188,7 @@ func collectViews(c *collector, d *column.Description, of *column.Column, spans 
 		if number >= uint32(len(data)) {
 			return fmt.Errorf("view %d refers to data buffer %d of %d: %w", i, number, len(data), column.ErrInvalid)
 		}
-		if err := text.within(of.Buffer(2 + int(number)).Len()); err != nil {
+		if err := text.within(source.Buffer(2 + int(number)).Len()); err != nil {
 			return fmt.Errorf("view %d: %w", i, err)
 		}
 		data[number] = append(data[number], text)
@@ -201,7 +201,7 @@ func collectViews(c *collector, d *column.Description, of *column.Column, spans 
 		if len(data[i]) == 0 {
 			continue
 		}
-		place, err := c.raw(of.Buffer(2+i), data[i])
+		place, err := c.raw(source.Buffer(2+i), data[i])
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func collectViews(c *collector, d *column.Description, of *column.Column, spans 
 			binary.NativeEndian.PutUint32(view[viewPosition:], uint32(placers[number].place(text.from)))
 		}
 	}
-	d.Buffers[1] = c.made(views)
+	d.Buffers[1] = c.addHost(views)
 	return nil
 }
 
@@ -230,19 +230,19 @@ func longView(view []byte) (buffer uint32, text span, ok bool) {
 
 // collectListViews collects the elements that list views refer to.
 func collectListViews(width int) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) error {
 		if d.Length == 0 {
-			return c.child(d, of.Child(0), nil)
+			return c.child(d, source.Child(0), nil)
 		}
-		offsets, err := c.fetch(of.Buffer(1), scaled(spans, 0, width))
+		offsets, err := c.fetch(source.Buffer(1), scaled(spans, 0, width))
 		if err != nil {
 			return err
 		}
-		sizes, err := c.fetch(of.Buffer(2), scaled(spans, 0, width))
+		sizes, err := c.fetch(source.Buffer(2), scaled(spans, 0, width))
 		if err != nil {
 			return err
 		}
-		valid, err := c.valid(of, spans)
+		valid, err := c.valid(source, spans)
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func collectListViews(width int) elementCollector {
 				continue
 			}
 			list := span{int(integerAt(offsets, width, i)), int(integerAt(sizes, width, i))}
-			if err := list.within(of.Child(0).Len()); err != nil {
+			if err := list.within(source.Child(0).Len()); err != nil {
 				return fmt.Errorf("list %d: %w", i, err)
 			}
 			lists[i] = list
@@ -268,25 +268,25 @@ func collectListViews(width int) elementCollector {
 			offsets = appendInteger(offsets, width, int64(at))
 			sizes = appendInteger(sizes, width, int64(list.length))
 		}
-		d.Buffers[1], d.Buffers[2] = c.made(offsets), c.made(sizes)
-		return c.child(d, of.Child(0), shown)
+		d.Buffers[1], d.Buffers[2] = c.addHost(offsets), c.addHost(sizes)
+		return c.child(d, source.Child(0), shown)
 	}
 }
 
 // collectDenseUnion collects the elements of each child that the offsets refer to.
 func collectDenseUnion(t *arrow.DenseUnionType) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) error {
 		const width = 4
-		ids, err := c.fetch(of.Buffer(0), spans)
+		ids, err := c.fetch(source.Buffer(0), spans)
 		if err != nil {
 			return err
 		}
-		offsets, err := c.fetch(of.Buffer(1), scaled(spans, 0, width))
+		offsets, err := c.fetch(source.Buffer(1), scaled(spans, 0, width))
 		if err != nil {
 			return err
 		}
 		children := t.ChildIDs()
-		shown := make([][]span, of.NumChildren())
+		shown := make([][]span, source.NumChildren())
 		// pick returns the child of element i and the element's position in it.
 		pick := func(i int) (child int, element span, err error) {
 			id := int(int8(ids[i]))
@@ -295,7 +295,7 @@ func collectDenseUnion(t *arrow.DenseUnionType) elementCollector {
 			}
 			child = children[id]
 			element = span{int(integerAt(offsets, width, i)), 1}
-			return child, element, element.within(of.Child(child).Len())
+			return child, element, element.within(source.Child(child).Len())
 		}
 		for i := range d.Length {
 			child, element, err := pick(i)
@@ -314,9 +314,9 @@ func collectDenseUnion(t *arrow.DenseUnionType) elementCollector {
 			child, element, _ := pick(i)
 			moved = appendInteger(moved, width, int64(places[child].place(element.from)))
 		}
-		d.Buffers[0], d.Buffers[1] = c.made(ids), c.made(moved)
+		d.Buffers[0], d.Buffers[1] = c.addHost(ids), c.addHost(moved)
 		for i := range shown {
-			if err := c.child(d, of.Child(i), shown[i]); err != nil {
+			if err := c.child(d, source.Child(i), shown[i]); err != nil {
 				return fmt.Errorf("child %d: %w", i, err)
 			}
 		}
@@ -326,9 +326,9 @@ func collectDenseUnion(t *arrow.DenseUnionType) elementCollector {
 
 // collectRuns collects the runs that contain elements.
 func collectRuns(width int) elementCollector {
-	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
-		runs, values := of.Child(0), of.Child(1)
-		var ends, made []byte
+	return func(c *collector, d *column.Description, source *column.Column, spans []span) error {
+		runs, values := source.Child(0), source.Child(1)
+		var ends, newEnds []byte
 		var kept []span
 		if d.Length > 0 {
 			var err error
@@ -345,14 +345,14 @@ func collectRuns(width int) elementCollector {
 			}
 			for i := first; i <= last; i++ {
 				end := min(integerAt(ends, width, i), int64(s.end())) - int64(s.from)
-				made = appendInteger(made, width, int64(length)+end)
+				newEnds = appendInteger(newEnds, width, int64(length)+end)
 			}
 			length += s.length
 			kept = append(kept, span{first, last + 1 - first})
 		}
 		c.see(runs.Buffer(1), scaled(kept, runs.Offset(), width))
 		d.Children = append(d.Children, column.Description{
-			Length: total(kept), Buffers: []column.Place{absent, c.made(made)},
+			Length: total(kept), Buffers: []column.Place{absent, c.addHost(newEnds)},
 		})
 		return c.child(d, values, kept)
 	}

@@ -77,17 +77,17 @@ func bind(ctx context.Context, timers clock, path string, mode os.FileMode) (lis
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(private)) }()
-	made := filepath.Join(private, "s")
-	listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	temporary := filepath.Join(private, "s")
+	listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
 	if err != nil {
 		return nil, nil, err
 	}
 	listener.SetUnlinkOnClose(false)
-	if err = os.Chmod(made, mode); err == nil {
-		info, err = os.Lstat(made)
+	if err = os.Chmod(temporary, mode); err == nil {
+		info, err = os.Lstat(temporary)
 	}
 	if err == nil {
-		err = os.Rename(made, path)
+		err = os.Rename(temporary, path)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, listener.Close())

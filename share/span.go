@@ -84,8 +84,8 @@ func placerOf(spans []span) placer {
 // place returns the position in the copy. One of the spans must contain the given
 // position.
 func (p placer) place(position int) int {
-	i, found := slices.BinarySearchFunc(p.spans, position, func(s span, position int) int { return cmp.Compare(s.from, position) })
-	if !found {
+	i, exact := slices.BinarySearchFunc(p.spans, position, func(s span, position int) int { return cmp.Compare(s.from, position) })
+	if !exact {
 		i-- // the span that begins before
 	}
 	return p.places[i] + position - p.spans[i].from

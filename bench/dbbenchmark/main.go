@@ -98,15 +98,15 @@ func answerMarked(ctx context.Context, name string, q groupby.Question, x *buffe
 }
 
 func joinings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) (err error) {
-	of := joins.Data{Rows: d.Rows, Nulls: d.Nulls, Sorted: d.Sorted, Seed: d.Seed}
-	made := of.Generate()
-	tables, err := made.Load(mgr)
-	made.Release()
+	generator := joins.Data{Rows: d.Rows, Nulls: d.Nulls, Sorted: d.Sorted, Seed: d.Seed}
+	records := generator.Generate()
+	tables, err := records.Load(mgr)
+	records.Release()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tables.Release()) }()
-	fmt.Printf("# %s, %v\n", dev, of)
+	fmt.Printf("# %s, %v\n", dev, generator)
 	total := time.Duration(0)
 	for _, q := range joins.Questions {
 		best, rows, err := q.Measure(ctx, tables, mgr, rounds)

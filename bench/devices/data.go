@@ -89,16 +89,16 @@ type tables struct {
 // table makes a table of some rows, an equal part on each device.
 func (t *tables) table(ctx context.Context, fields []field, rows int64) (gpuframe.Query, error) {
 	managers := t.engine.Managers()
-	made, failures := make([]*buffer.Buffer, len(managers)), make([]error, len(managers))
+	parts, failures := make([]*buffer.Buffer, len(managers)), make([]error, len(managers))
 	var running sync.WaitGroup
 	for i, m := range managers {
 		n := int64(len(managers))
 		running.Go(func() {
-			made[i], failures[i] = load(ctx, m, fields, int64(i)*rows/n, int64(i+1)*rows/n)
+			parts[i], failures[i] = load(ctx, m, fields, int64(i)*rows/n, int64(i+1)*rows/n)
 		})
 	}
 	running.Wait()
-	for _, m := range made {
+	for _, m := range parts {
 		if m != nil {
 			t.parts = append(t.parts, m)
 		}
@@ -106,7 +106,7 @@ func (t *tables) table(ctx context.Context, fields []field, rows int64) (gpufram
 	if err := errors.Join(failures...); err != nil {
 		return gpuframe.Query{}, err
 	}
-	return t.engine.Table(made[0], made[1:]...), nil
+	return t.engine.Table(parts[0], parts[1:]...), nil
 }
 
 func (t *tables) release() (err error) {

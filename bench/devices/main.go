@@ -60,19 +60,19 @@ func (s *settings) run(ctx context.Context, names string) error {
 	if s.rows < 1 || s.rows >= 1<<32 || s.rounds < 1 {
 		return fmt.Errorf("%d rows, %d rounds, expected 1 to 2³²-1 and one or more", s.rows, s.rounds)
 	}
-	one, err := s.measure(ctx, s.devices[:1])
+	single, err := s.measure(ctx, s.devices[:1])
 	if err != nil {
 		return fmt.Errorf("on one device: %w", err)
 	}
-	defer release(one)
-	several, err := s.measure(ctx, s.devices)
+	defer release(single)
+	spread, err := s.measure(ctx, s.devices)
 	if err != nil {
 		return fmt.Errorf("on several devices: %w", err)
 	}
-	defer release(several)
+	defer release(spread)
 	fmt.Printf("%-40s %12s %12s %8s\n", "", "one, ms", fmt.Sprintf("%d, ms", len(s.devices)), "ratio")
-	for i, a := range one {
-		b := several[i]
+	for i, a := range single {
+		b := spread[i]
 		fmt.Printf("%-40s %12.3f %12.3f %8.2f\n", a.name, milliseconds(a.best), milliseconds(b.best), float64(a.best)/float64(b.best))
 		if !array.RecordEqual(a.answer, b.answer) {
 			err = errors.Join(err, fmt.Errorf("%s: the answers of one device and of several differ", a.name))
@@ -121,7 +121,7 @@ func (s *settings) measure(ctx context.Context, names []string) (list []measurem
 		if !strings.HasPrefix(q.name, s.only) {
 			continue
 		}
-		m, err := s.answer(ctx, engine, q, q.of(large, other), len(names) > 1)
+		m, err := s.answer(ctx, engine, q, q.query(large, other), len(names) > 1)
 		if err != nil {
 			return list, fmt.Errorf("%s: %w", q.name, err)
 		}

@@ -55,8 +55,8 @@ func common(a, b uint64) uint64 {
 
 // question is a query on both tables.
 type question struct {
-	name string
-	of   func(fact, dimension gpuframe.Query) gpuframe.Query
+	name  string
+	query func(fact, dimension gpuframe.Query) gpuframe.Query
 	// check makes of the result what is compared.
 	check func(result gpuframe.Query) gpuframe.Query
 }
@@ -68,7 +68,7 @@ func questions() (list []question) {
 		key := gpuframe.Col(groupKey(n))
 		list = append(list, question{
 			name:  fmt.Sprintf("groupby, sum of v by %d groups", n),
-			of:    func(fact, _ gpuframe.Query) gpuframe.Query { return fact.GroupBy(key).Agg(v.Sum()) },
+			query: func(fact, _ gpuframe.Query) gpuframe.Query { return fact.GroupBy(key).Agg(v.Sum()) },
 			check: func(result gpuframe.Query) gpuframe.Query { return result.Sort(key) },
 		})
 	}

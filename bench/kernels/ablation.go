@@ -87,8 +87,8 @@ func (b *bench) ablateOne(ctx context.Context, t *table.Table, numbers *buffer.B
 		return err
 	}
 	a.High, a.Rows, a.Input = a.Width, b.rows, true
-	of := a.InputScratch()
-	block, buffers, err := call.Scratch(a.KeyBytes(), of[1], of[3])
+	sizes := a.InputScratch()
+	block, buffers, err := call.Scratch(a.KeyBytes(), sizes[1], sizes[3])
 	if err != nil {
 		return err
 	}

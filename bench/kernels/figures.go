@@ -70,16 +70,16 @@ func (b *bench) figures(data *buffer.Buffer) []figure {
 
 // narrow are expressions over columns of one and two bytes and of bits.
 func (b *bench) narrow(data *buffer.Buffer) (figures []figure) {
-	for _, of := range []struct {
+	for _, integer := range []struct {
 		name  string
 		bytes float64
 	}{{"int8", 1}, {"int16", 2}} {
-		x, y, null := expr.Col("a "+of.name), expr.Col("b "+of.name), expr.Col("a "+of.name+" null")
+		x, y, null := expr.Col("a "+integer.name), expr.Col("b "+integer.name), expr.Col("a "+integer.name+" null")
 		figures = append(figures,
-			figure{"add " + of.name, 3 * of.bytes, 0, nil, b.evaluate(data, x.Add(y))},
-			figure{"add " + of.name + ", nulls", 3*of.bytes + 2.0/8, 0, nil, b.evaluate(data, null.Add(y))},
-			figure{"compare " + of.name, 2*of.bytes + 1.0/8, 0, nil, b.evaluate(data, x.Gt(y))},
-			figure{"compare " + of.name + ", nulls", 2*of.bytes + 3.0/8, 0, nil, b.evaluate(data, null.Gt(y))},
+			figure{"add " + integer.name, 3 * integer.bytes, 0, nil, b.evaluate(data, x.Add(y))},
+			figure{"add " + integer.name + ", nulls", 3*integer.bytes + 2.0/8, 0, nil, b.evaluate(data, null.Add(y))},
+			figure{"compare " + integer.name, 2*integer.bytes + 1.0/8, 0, nil, b.evaluate(data, x.Gt(y))},
+			figure{"compare " + integer.name + ", nulls", 2*integer.bytes + 3.0/8, 0, nil, b.evaluate(data, null.Gt(y))},
 		)
 	}
 	mask, other := expr.Col("mask"), expr.Col("other mask")

@@ -110,9 +110,9 @@ func (b *bench) groupings() []groupFigure {
 		wide.aggregates = append(wide.aggregates, group.Sum(expr.Col(name)), group.Max(expr.Col(name)))
 	}
 	whole := func(groups int) groupFigure {
-		of := &arrow.Decimal128Type{Precision: 38, Scale: 2}
+		decimal := &arrow.Decimal128Type{Precision: 38, Scale: 2}
 		f := groupFigure{name: fmt.Sprintf("sum decimal128, %d groups", groups), keys: []string{"key"}, bytes: 20,
-			columns:    []expr.Expr{key(groups), expr.Hash(row, expr.Lit(int64(4))).BitAnd(expr.Lit(uint64(1<<40 - 1))).CastWrap(arrow.PrimitiveTypes.Int64).Cast(of).As("x")},
+			columns:    []expr.Expr{key(groups), expr.Hash(row, expr.Lit(int64(4))).BitAnd(expr.Lit(uint64(1<<40 - 1))).CastWrap(arrow.PrimitiveTypes.Int64).Cast(decimal).As("x")},
 			aggregates: sum,
 		}
 		return f
@@ -145,13 +145,13 @@ const anyRatio = 1000
 // of the table. Skewed, sorted and distinct keys follow.
 func scatteredKeys(key func(groups int) expr.Expr, unit func(seed int) expr.Expr, row, x expr.Expr) (figures []groupFigure) {
 	sum, i64 := []group.Aggregate{group.Sum(expr.Col("x"))}, arrow.PrimitiveTypes.Int64
-	scattered := func(of expr.Expr) expr.Expr { return expr.Hash(of).CastWrap(i64).As("key") }
-	of := func(name string, key expr.Expr) groupFigure {
+	scattered := func(e expr.Expr) expr.Expr { return expr.Hash(e).CastWrap(i64).As("key") }
+	sumBy := func(name string, key expr.Expr) groupFigure {
 		return groupFigure{name: name, columns: []expr.Expr{key, x}, keys: []string{"key"}, aggregates: sum, bytes: 16}
 	}
 	name := func(groups int) string { return fmt.Sprintf("sum f64, %d scattered groups", groups) }
 	for _, groups := range []int{1000, 10_000, 30_000, 100_000, 1_000_000, 1 << 26} {
-		chosen := of(name(groups), scattered(key(groups)))
+		chosen := sumBy(name(groups), scattered(key(groups)))
 		figures = append(figures, chosen)
 		for _, v := range []struct {
 			name   string
@@ -169,13 +169,15 @@ func scatteredKeys(key func(groups int) expr.Expr, unit func(seed int) expr.Expr
 		}
 	}
 	uniform, large := name(1_000_000), name(1<<26)
-	million := func(of expr.Expr) expr.Expr { return of.Mul(expr.Lit(1e6)).CastWrap(arrow.PrimitiveTypes.Int32) }
+	million := func(fraction expr.Expr) expr.Expr {
+		return fraction.Mul(expr.Lit(1e6)).CastWrap(arrow.PrimitiveTypes.Int32)
+	}
 	skewed := expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), million(unit(1)))
 	sorted := row.CastWrap(i64).ShiftRight(expr.Lit(int64(7))).Mul(expr.Lit(int64(1)<<40 + 1)).As("key")
 	for _, f := range []groupFigure{
-		of("scattered keys, one has 90 % of the rows", scattered(skewed)),
-		of("scattered keys, sorted, 2^20 groups", sorted),
-		of("scattered keys, distinct", scattered(row)),
+		sumBy("scattered keys, one has 90 % of the rows", scattered(skewed)),
+		sumBy("scattered keys, sorted, 2^20 groups", sorted),
+		sumBy("scattered keys, distinct", scattered(row)),
 	} {
 		f.than, f.times = uniform, 3
 		if f.name == "scattered keys, distinct" {
@@ -195,11 +197,11 @@ func severalKeys(unit func(seed int) expr.Expr, row expr.Expr) []groupFigure {
 		return unit(seed).Mul(expr.Lit(float64(n))).CastWrap(i32).As(fmt.Sprint("key", seed))
 	}
 	x, ascending := unit(2).As("x"), row.CastWrap(arrow.PrimitiveTypes.Float64).As("x")
-	of := expr.Col("x")
+	operand := expr.Col("x")
 	largest := func(name string, groups int, values expr.Expr) groupFigure {
-		return groupFigure{name: name, columns: []expr.Expr{below(30, groups), values}, keys: []string{"key30"}, aggregates: []group.Aggregate{group.Largest(of, 2)}, bytes: 12}
+		return groupFigure{name: name, columns: []expr.Expr{below(30, groups), values}, keys: []string{"key30"}, aggregates: []group.Aggregate{group.Largest(operand, 2)}, bytes: 12}
 	}
-	distinct := groupFigure{name: "sum f64 by six keys, distinct rows", bytes: 32, aggregates: []group.Aggregate{group.Sum(of), group.CountAll()}, columns: []expr.Expr{x, row.CastWrap(i32).As("last")}}
+	distinct := groupFigure{name: "sum f64 by six keys, distinct rows", bytes: 32, aggregates: []group.Aggregate{group.Sum(operand), group.CountAll()}, columns: []expr.Expr{x, row.CastWrap(i32).As("last")}}
 	for i, n := range []int{100, 100, 1_000_000, 100, 1_000_000} {
 		distinct.columns = append(distinct.columns, below(30+i, n))
 		distinct.keys = append(distinct.keys, fmt.Sprint("key", 30+i))
@@ -253,16 +255,16 @@ type groupVariant struct {
 // variants are a figure with other choices, relative to it.
 func (f groupFigure) variants(list []groupVariant) (figures []groupFigure) {
 	for _, v := range list {
-		made := f
-		made.name, made.choice, made.share, made.than, made.times = f.name+", "+v.name, v.choice, 0, f.name, 1
-		figures = append(figures, made)
+		variant := f
+		variant.name, variant.choice, variant.share, variant.than, variant.times = f.name+", "+v.name, v.choice, 0, f.name, 1
+		figures = append(figures, variant)
 	}
 	return figures
 }
 
 // groupVariants are other kernels, and other sizes of partitions and of tiles, than those that are chosen.
-func (b *bench) groupVariants(of ...groupFigure) (figures []groupFigure) {
-	for _, f := range of {
+func (b *bench) groupVariants(bases ...groupFigure) (figures []groupFigure) {
+	for _, f := range bases {
 		figures = append(figures, f.variants([]groupVariant{
 			{"moves of any columns", strategy.Group{Without: strategy.PlainMoves}},
 			{"tiles of 8 rows", strategy.Group{MoveRows: 8}},
@@ -279,11 +281,11 @@ func (b *bench) groupVariants(of ...groupFigure) (figures []groupFigure) {
 
 // where gives the aggregates a condition, which is to be part of the same pass.
 func (f groupFigure) where() groupFigure {
-	made := make([]group.Aggregate, len(f.aggregates))
+	conditional := make([]group.Aggregate, len(f.aggregates))
 	for i, a := range f.aggregates {
-		made[i] = a.Where(expr.Col("x").Lt(expr.Lit(0.5)))
+		conditional[i] = a.Where(expr.Col("x").Lt(expr.Lit(0.5)))
 	}
-	f.aggregates = made
+	f.aggregates = conditional
 	return f
 }
 
@@ -383,13 +385,13 @@ func (b *bench) groupTextsOf(ctx context.Context, numbers *buffer.Buffer, t *tab
 		return err
 	}
 	defer func() { err = errors.Join(err, texts.Release()) }()
-	some, err := numbers.Slice(0, int64(rows))
+	first, err := numbers.Slice(0, int64(rows))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, some.Release()) }()
+	defer func() { err = errors.Join(err, first.Release()) }()
 	x := expr.Col("row").CastWrap(arrow.PrimitiveTypes.Float64).Mul(expr.Lit(0x1p-27)).As("x")
-	values, err := expr.Project(ctx, some, []expr.Expr{x}, b.options())
+	values, err := expr.Project(ctx, first, []expr.Expr{x}, b.options())
 	if err != nil {
 		return err
 	}
@@ -408,20 +410,20 @@ func (b *bench) groupTextsOf(ctx context.Context, numbers *buffer.Buffer, t *tab
 
 // groupWork is the group-by of a figure.
 func (b *bench) groupWork(data *buffer.Buffer, f groupFigure) work {
-	return func(ctx context.Context) (made releaser, err error) {
+	return func(ctx context.Context) (grouped releaser, err error) {
 		if f.choice != (strategy.Group{}) {
 			ctx = strategy.WithGroup(ctx, f.choice)
 		}
-		of := data
+		input := data
 		if f.anew {
 			slice, err := data.Slice(0, data.Capacity())
 			if err != nil {
 				return nil, err
 			}
 			defer func() { err = errors.Join(err, slice.Release()) }()
-			of = slice
+			input = slice
 		}
-		return group.By(of, group.Columns(f.keys...)...).Aggregate(ctx, f.aggregates, group.ByOptions{Options: b.options()})
+		return group.By(input, group.Columns(f.keys...)...).Aggregate(ctx, f.aggregates, group.ByOptions{Options: b.options()})
 	}
 }
 

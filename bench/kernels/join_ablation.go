@@ -41,12 +41,12 @@ func (b *bench) joinOfSize(ctx context.Context, t *table.Table, n int) (err erro
 	scattered := row.CastWrap(arrow.PrimitiveTypes.Int64).Mul(expr.Lit(int64(7_654_321))).BitAnd(expr.Lit(int64(rows - 1)))
 	var tables [2]*buffer.Buffer
 	for side, x := range []expr.Expr{row, scattered} {
-		made, err := b.project(ctx, rows, func(int) []expr.Expr { return []expr.Expr{key(x), payload} })
+		projected, err := b.project(ctx, rows, func(int) []expr.Expr { return []expr.Expr{key(x), payload} })
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, made.Release()) }()
-		tables[side] = made
+		defer func() { err = errors.Join(err, projected.Release()) }()
+		tables[side] = projected
 	}
 	took := map[string]time.Duration{}
 	for name, c := range map[string]struct {

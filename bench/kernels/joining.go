@@ -131,7 +131,7 @@ func joins() []joinFigure {
 	times := func(rows int) []expr.Expr {
 		return []expr.Expr{row.CastWrap(i64).As("key"), below(4, 1000).As("symbol"), payload}
 	}
-	one := func(int) []expr.Expr { return []expr.Expr{row.Mul(expr.Lit(int32(0))).As("key"), payload} }
+	sameKey := func(int) []expr.Expr { return []expr.Expr{row.Mul(expr.Lit(int32(0))).As("key"), payload} }
 	const million = 1_000_000
 	list := compared(joinFigure{name: "i32 by 1,000 keys, row numbers", left: 10 * million, right: 1000, leftColumns: numbers(1000), rightColumns: own, run: joinRows(join.Options{}), rate: 60},
 		joinFigure{name: "i32 semi", left: 100 * million, right: 10 * million, leftColumns: numbers(20 * million), rightColumns: own, run: joinTables(join.Options{Kind: join.Semi}), rate: 25},
@@ -147,7 +147,7 @@ func joins() []joinFigure {
 		{name: "i32 by 1,000 keys, payloads", left: 10 * million, right: 1000, leftColumns: numbers(1000), rightColumns: own, run: joinTables(join.Options{})},
 		{name: "i32 anti", left: 100 * million, right: 10 * million, leftColumns: numbers(20 * million), rightColumns: own, run: joinTables(join.Options{Kind: join.Anti}), rate: 25},
 		{name: "25 build keys", left: 25, right: 9_600_000, leftColumns: own, rightColumns: numbers(25), run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 9_600_000},
-		{name: "a key with a million rows", left: 100, right: million, leftColumns: one, rightColumns: one, run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 100 * million},
+		{name: "a key with a million rows", left: 100, right: million, leftColumns: sameKey, rightColumns: sameKey, run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 100 * million},
 		{name: "a key with most rows", left: 10 * million, right: 1 * million, leftColumns: func(int) []expr.Expr { return []expr.Expr{row.As("key")} },
 			rightColumns: func(int) []expr.Expr {
 				return []expr.Expr{expr.If(below(5, 100).Eq(expr.Lit(int32(0))), row, expr.Lit(int32(7))).As("key")}
@@ -207,8 +207,8 @@ func (b *bench) project(ctx context.Context, rows int, columns func(rows int) []
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Project(ctx, numbers, columns(rows), b.options())
-	return made, errors.Join(err, numbers.Release())
+	projected, err := expr.Project(ctx, numbers, columns(rows), b.options())
+	return projected, errors.Join(err, numbers.Release())
 }
 
 func (b *bench) joinOnce(ctx context.Context, t *table.Table, f joinFigure) (err error) {
@@ -252,15 +252,15 @@ func (b *bench) joinTexts(ctx context.Context, t *table.Table) (err error) {
 	for side := range 2 {
 		order := rand.New(rand.NewPCG(1, uint64(side))).Perm(rows)
 		next := 0
-		made, err := b.uploadTexts(ctx, rows, func(to []byte) []byte {
+		texts, err := b.uploadTexts(ctx, rows, func(to []byte) []byte {
 			next++
 			return fmt.Appendf(to, "id%d", order[next-1])
 		})
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, made.Release()) }()
-		tables = append(tables, made)
+		defer func() { err = errors.Join(err, texts.Release()) }()
+		tables = append(tables, texts)
 	}
 	b.addRate(ctx, t, "texts \"id%d\", row numbers", 2*rows, 2, func(ctx context.Context) (releaser, error) {
 		x, y, err := join.Rows(ctx, tables[0], tables[1], join.Using("text"), join.Options{Options: b.options()})
@@ -273,14 +273,14 @@ func (b *bench) joinTexts(ctx context.Context, t *table.Table) (err error) {
 func (b *bench) joinSmall(ctx context.Context, t *table.Table) (err error) {
 	var tables []*buffer.Buffer
 	for range 2 {
-		made, err := b.project(ctx, 1000, func(rows int) []expr.Expr {
+		projected, err := b.project(ctx, 1000, func(rows int) []expr.Expr {
 			return []expr.Expr{expr.Col("row").As("key"), expr.Col("row").As("payload")}
 		})
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, made.Release()) }()
-		tables = append(tables, made)
+		defer func() { err = errors.Join(err, projected.Release()) }()
+		tables = append(tables, projected)
 	}
 	took, err := b.byClock(ctx, joinTables(join.Options{})(b, tables[0], tables[1]))
 	if err != nil {

@@ -87,14 +87,14 @@ func addresses(r *rand.Rand) []byte {
 
 // hostRate returns the GB/s of package regexp on one processor.
 func hostRate(texts []byte) float64 {
-	pattern, found := regexp.MustCompile(address), 0
+	pattern, matches := regexp.MustCompile(address), 0
 	start := time.Now()
 	for i := 0; i < len(texts); i += textWidth {
 		if pattern.Match(texts[i : i+textWidth]) {
-			found++
+			matches++
 		}
 	}
-	if found == 0 {
+	if matches == 0 {
 		return 0
 	}
 	return float64(len(texts)) / time.Since(start).Seconds() / 1e9

@@ -20,9 +20,9 @@ type rival struct {
 // readRivals reads the output of peers.py and peers.cu. Without a path it returns no
 // times.
 func readRivals(path string) (rivals, error) {
-	found := rivals{}
+	times := rivals{}
 	if path == "" {
-		return found, nil
+		return times, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -43,7 +43,7 @@ func readRivals(path string) (rivals, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
 		}
-		found[rival{cells[0], rows}] = time.Duration(milliseconds * 1e6)
+		times[rival{cells[0], rows}] = time.Duration(milliseconds * 1e6)
 	}
-	return found, lines.Err()
+	return times, lines.Err()
 }

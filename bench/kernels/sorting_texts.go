@@ -107,12 +107,12 @@ func (b *bench) searchAll(ctx context.Context, t *table.Table) (err error) {
 	random := expr.Hash(expr.Col("row"), expr.Lit(int64(1))).BitAnd(expr.Lit(uint64(1<<27 - 1)))
 	var tables []*buffer.Buffer
 	for _, key := range []expr.Expr{expr.Col("row").CastWrap(i64).Mul(expr.Lit(int64(2))), random.CastWrap(i64)} {
-		made, err := expr.Project(ctx, numbers, []expr.Expr{key.As("key")}, b.options())
+		projected, err := expr.Project(ctx, numbers, []expr.Expr{key.As("key")}, b.options())
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, made.Release()) }()
-		tables = append(tables, made)
+		defer func() { err = errors.Join(err, projected.Release()) }()
+		tables = append(tables, projected)
 	}
 	keys := keysNamed([]string{"key"})
 	find := func(values *buffer.Buffer) work {

@@ -73,9 +73,9 @@ func (b *bench) windowsAll(ctx context.Context) (err error) {
 			continue
 		}
 		took, err := b.onDevice(ctx, func(ctx context.Context) (releaser, error) {
-			made, err := window.Over(ctx, data, f.windows, []window.Function{f.function}, b.options())
+			columns, err := window.Over(ctx, data, f.windows, []window.Function{f.function}, b.options())
 			var all releasers
-			for _, c := range made {
+			for _, c := range columns {
 				all = append(all, c)
 			}
 			return all, err

@@ -32,11 +32,11 @@ func milliseconds(took time.Duration) string {
 func ratio(ours, theirs time.Duration) float64 { return ours.Seconds() / theirs.Seconds() }
 
 // part returns a part as a percentage of the whole, or nothing if the whole is unknown.
-func part(one, whole uint64) string {
-	if one == 0 || whole == 0 {
+func part(share, whole uint64) string {
+	if share == 0 || whole == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.3f", float64(one)/float64(whole))
+	return fmt.Sprintf("%.3f", float64(share)/float64(whole))
 }
 
 func gibibytes(bytes uint64) string {

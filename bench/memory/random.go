@@ -169,13 +169,13 @@ func (b *bench) judge(demands *bars, measured timing, s *sequence, largest, init
 }
 
 func (t timing) row(name string, s *sequence, initial uint64, base time.Duration, demands bars) []string {
-	first, steady, of := milliseconds(t.first), milliseconds(t.steady), ""
+	first, steady, relative := milliseconds(t.first), milliseconds(t.steady), ""
 	if t.share < 1 {
 		first, steady = fmt.Sprintf("given up after %.1f %%", 100*t.share), ""
 	} else if base > 0 {
-		of = fmt.Sprintf("%.2f", ratio(t.steady, base))
+		relative = fmt.Sprintf("%.2f", ratio(t.steady, base))
 	}
-	return []string{name, gibibytes(initial), first, steady, part(t.peak, s.peak), part(t.end, s.peak), of, demands.String()}
+	return []string{name, gibibytes(initial), first, steady, part(t.peak, s.peak), part(t.end, s.peak), relative, demands.String()}
 }
 
 // slots hold the allocations of a sequence.

@@ -48,15 +48,15 @@ func randomSequence(count int, largest, most uint64) *sequence {
 	s := &sequence{bytes: make([]uint64, 0, 2*count), slots: make([]uint32, 0, 2*count)}
 	random := newRandom()
 	var live []uint32
-	for made := 0; len(s.bytes) < 2*count; {
+	for allocated := 0; len(s.bytes) < 2*count; {
 		bytes := random.between(1, largest)
 		allocate := len(live) == 0
 		if !allocate {
-			allocate = random.between(0, 99) < chance && made < count && s.inUse+bytes < most
+			allocate = random.between(0, 99) < chance && allocated < count && s.inUse+bytes < most
 		}
 		if allocate {
 			live = append(live, s.allocate(bytes))
-			made++
+			allocated++
 			continue
 		}
 		victim := int(random.between(0, uint64(count-1))) % len(live)

@@ -95,8 +95,8 @@ func (l *launcher) launch(stream *device.Stream, argument any, pointer device.Po
 	})
 }
 
-// one allocates a number on the stream, writes it by a kernel, and frees it.
-func (s *source) one(l *launcher, stream *device.Stream) error {
+// writeNumber allocates a number on the stream, writes it by a kernel, and frees it.
+func (s *source) writeNumber(l *launcher, stream *device.Stream) error {
 	if s.manager == nil {
 		allocation, err := s.resource.Allocate(numberBytes, stream)
 		if err != nil {
@@ -200,11 +200,11 @@ func (b *bench) streamsOf(t *table.Table, subject subject, warm bool, l *launche
 		if err != nil {
 			return err
 		}
-		of := ""
+		relative := ""
 		if base[n] > 0 {
-			of = fmt.Sprintf("%.2f", ratio(each, base[n]))
+			relative = fmt.Sprintf("%.2f", ratio(each, base[n]))
 		}
-		row = append(row, microseconds(each), of)
+		row = append(row, microseconds(each), relative)
 	}
 	t.Add(row...)
 	return nil
@@ -215,7 +215,7 @@ func (b *bench) kernelRounds(source *source, l *launcher, streams []*device.Stre
 	for range b.rounds() {
 		start := time.Now()
 		for i := range kernelsInRound {
-			if err := source.one(l, streams[i%len(streams)]); err != nil {
+			if err := source.writeNumber(l, streams[i%len(streams)]); err != nil {
 				return 0, err
 			}
 		}

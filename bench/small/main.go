@@ -226,14 +226,14 @@ func directly(ctx context.Context, e *gpuframe.Engine, table *buffer.Buffer) (*b
 			return t.Slice(0, min(rows, 10))
 		},
 	}
-	made, err := table, table.Retain()
+	current, err := table, table.Retain()
 	for _, step := range steps {
 		if err != nil {
 			return nil, err
 		}
 		var next *buffer.Buffer
-		next, err = step(made)
-		made, err = release.OnError(next, err, made.Release())
+		next, err = step(current)
+		current, err = release.OnError(next, err, current.Release())
 	}
-	return made, err
+	return current, err
 }

@@ -16,32 +16,32 @@ import (
 // ablate prints a line for each query: its time, and how many times as long it takes without
 // each of the optimizer's passes. On the host the times are those of the processors, which a
 // loaded machine changes less. Each pass must leave the answer as it is.
-func (s *settings) ablate(ctx context.Context, of *session.Session) error {
+func (s *settings) ablate(ctx context.Context, db *session.Session) error {
 	passes := gpuframe.Passes()
 	timeOf, kind := func(m session.Measurement) time.Duration { return m.Best }, "time"
-	if of.IsHost() {
+	if db.IsHost() {
 		timeOf, kind = func(m session.Measurement) time.Duration { return m.Processor }, "processor time"
 	}
-	fmt.Printf("# %v; scale factor %v, seed %d; %s of the fastest of %d runs, and the factor without each pass\n", of, s.Scale, s.Seed, kind, s.Rounds)
+	fmt.Printf("# %v; scale factor %v, seed %d; %s of the fastest of %d runs, and the factor without each pass\n", db, s.Scale, s.Seed, kind, s.Rounds)
 	fmt.Printf("| | ms | %s |\n|%s\n", strings.Join(passes, " | "), strings.Repeat(" --- |", len(passes)+2))
 	total := make([]time.Duration, len(passes)+1)
 	var failures []error
 	for _, q := range s.Chosen() {
-		with, err := of.Measure(ctx, q, s.Rounds)
+		with, err := db.Measure(ctx, q, s.Rounds)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
 			continue
 		}
-		want, err := of.Answer(ctx, q)
+		want, err := db.Answer(ctx, q)
 		if err != nil {
 			return err
 		}
 		total[0] += timeOf(with)
 		line := fmt.Sprintf("| %d %s | %.2f |", q.Number, q.Name, session.Milliseconds(timeOf(with)))
 		for i, pass := range passes {
-			without, err := of.Measure(ctx, q, s.Rounds, gpuframe.WithoutPasses(pass))
+			without, err := db.Measure(ctx, q, s.Rounds, gpuframe.WithoutPasses(pass))
 			if err == nil {
-				err = sameAnswer(ctx, of, q, want, pass)
+				err = sameAnswer(ctx, db, q, want, pass)
 			}
 			if err != nil {
 				failures = append(failures, fmt.Errorf("query %d without %q: %w", q.Number, pass, err))
@@ -62,8 +62,8 @@ func (s *settings) ablate(ctx context.Context, of *session.Session) error {
 }
 
 // sameAnswer refuses an answer without a pass that is another one than with it.
-func sameAnswer(ctx context.Context, of *session.Session, q queries.Query, want answer.Answer, pass string) error {
-	got, err := of.Answer(ctx, q, gpuframe.WithoutPasses(pass))
+func sameAnswer(ctx context.Context, db *session.Session, q queries.Query, want answer.Answer, pass string) error {
+	got, err := db.Answer(ctx, q, gpuframe.WithoutPasses(pass))
 	if err != nil {
 		return err
 	}

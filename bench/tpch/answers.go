@@ -15,8 +15,8 @@ import (
 
 // checkAnswer runs a query and compares its answer with the file of an earlier run on the same
 // data: from files, within a budget, or on another device. Without a file it writes one.
-func checkAnswer(ctx context.Context, of *session.Session, q queries.Query, folder string) error {
-	got, err := of.Answer(ctx, q)
+func checkAnswer(ctx context.Context, db *session.Session, q queries.Query, folder string) error {
+	got, err := db.Answer(ctx, q)
 	if err != nil {
 		return err
 	}

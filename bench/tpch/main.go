@@ -52,13 +52,13 @@ func (s *settings) run(ctx context.Context) (err error) {
 	} else if g, err = data.New(s.Scale, s.Seed); err != nil {
 		return err
 	}
-	of, err := session.Open(ctx, g, s.Options(folder))
+	db, err := session.Open(ctx, g, s.Options(folder))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, of.Close()) }()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	if s.explain {
-		return s.explained(ctx, of)
+		return s.explained(ctx, db)
 	}
 	if s.profile != "" {
 		stop, err := startProfile(s.profile)
@@ -68,13 +68,13 @@ func (s *settings) run(ctx context.Context) (err error) {
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	if !s.ablation && s.profiled == 0 {
-		return s.measure(ctx, of)
+		return s.measure(ctx, db)
 	}
 	if s.profiled > 0 {
-		err = s.operations(ctx, of)
+		err = s.operations(ctx, db)
 	}
 	if s.ablation {
-		err = errors.Join(err, s.ablate(ctx, of))
+		err = errors.Join(err, s.ablate(ctx, db))
 	}
 	return err
 }
@@ -94,9 +94,9 @@ func startProfile(path string) (stop func() error, err error) {
 }
 
 // explained prints the plans.
-func (s *settings) explained(ctx context.Context, of *session.Session) error {
+func (s *settings) explained(ctx context.Context, db *session.Session) error {
 	for _, q := range s.Chosen() {
-		text, err := q.Of(of.Tables()).Explain(ctx)
+		text, err := q.Of(db.Tables()).Explain(ctx)
 		if err != nil {
 			return fmt.Errorf("query %d: %w", q.Number, err)
 		}
@@ -106,18 +106,18 @@ func (s *settings) explained(ctx context.Context, of *session.Session) error {
 }
 
 // measure prints a line for each query.
-func (s *settings) measure(ctx context.Context, of *session.Session) error {
-	fmt.Printf("# %v; scale factor %v, seed %d\n", of, s.Scale, s.Seed)
+func (s *settings) measure(ctx context.Context, db *session.Session) error {
+	fmt.Printf("# %v; scale factor %v, seed %d\n", db, s.Scale, s.Seed)
 	fmt.Printf("%2s  %-34s %12s %14s %12s %8s\n", "", "", "ms", "processor ms", "peak MiB", "rows")
 	total, processor := time.Duration(0), time.Duration(0)
 	var failures []error
 	for _, q := range s.Chosen() {
-		m, err := of.Measure(ctx, q, s.Rounds)
+		m, err := db.Measure(ctx, q, s.Rounds)
 		if err == nil && s.marked {
-			err = of.Marked(ctx, q)
+			err = db.Marked(ctx, q)
 		}
 		if err == nil && s.answers != "" {
-			err = checkAnswer(ctx, of, q, s.answers)
+			err = checkAnswer(ctx, db, q, s.answers)
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))

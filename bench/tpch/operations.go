@@ -18,16 +18,16 @@ import (
 // operations prints the operations of each query that take the most time, and the rows and
 // bytes that they yield. Each operation waits for the device, so their sum exceeds the time of
 // the query without a profile.
-func (s *settings) operations(ctx context.Context, of *session.Session) error {
-	fmt.Printf("# %v; scale factor %v, seed %d; operations of the fastest of %d runs\n", of, s.Scale, s.Seed, s.Rounds)
+func (s *settings) operations(ctx context.Context, db *session.Session) error {
+	fmt.Printf("# %v; scale factor %v, seed %d; operations of the fastest of %d runs\n", db, s.Scale, s.Seed, s.Rounds)
 	var failures []error
 	for _, q := range s.Chosen() {
-		m, err := of.Measure(ctx, q, s.Rounds)
+		m, err := db.Measure(ctx, q, s.Rounds)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
 			continue
 		}
-		list, err := s.profileOf(ctx, of, q)
+		list, err := s.profileOf(ctx, db, q)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
 			continue
@@ -42,10 +42,10 @@ func (s *settings) operations(ctx context.Context, of *session.Session) error {
 }
 
 // profileOf returns the operations of the fastest run of a query with a profile.
-func (s *settings) profileOf(ctx context.Context, of *session.Session, q queries.Query) (best []gpuframe.OperationProfile, err error) {
+func (s *settings) profileOf(ctx context.Context, db *session.Session, q queries.Query) (best []gpuframe.OperationProfile, err error) {
 	for range max(s.Rounds, 1) {
 		var p gpuframe.Profile
-		if _, err := of.Measure(ctx, q, 0, gpuframe.Profiled(&p)); err != nil {
+		if _, err := db.Measure(ctx, q, 0, gpuframe.Profiled(&p)); err != nil {
 			return nil, err
 		}
 		if list := p.Operations(); best == nil || total(list) < total(best) {

@@ -112,7 +112,7 @@ func (t *Table) inPlace(ctx context.Context) (*buffer.Buffer, error) {
 	if err := t.awaitMove(ctx); err != nil {
 		return nil, err
 	}
-	if t.part != nil {
+	if t.region != nil {
 		return t.inMemory()
 	}
 	return t.hold(!t.spilled)
@@ -124,7 +124,7 @@ func (t *Table) inMemory() (*buffer.Buffer, error) {
 	s := t.spiller
 	s.begin(t, false)
 	s.mu.Unlock()
-	blocks, err := s.files.load(t.part, t.homes)
+	blocks, err := s.files.load(t.region, t.homes)
 	var table *buffer.Buffer
 	if err == nil {
 		table, err = t.skeleton.Buffer(blocks)

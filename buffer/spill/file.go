@@ -48,7 +48,7 @@ func createFile(directory string) (storage, error) {
 	return os.CreateTemp(directory, "gpuframe-*.spill")
 }
 
-// file has the contents of tables in parts. It is open while it has a part, and in one file there
+// file has the contents of tables in regions. It is open while it has a region, and in one file there
 // are all, because the system limits the number of open files and takes long to make one.
 type file struct {
 	directory string
@@ -59,7 +59,7 @@ type file struct {
 	// removed is set if the directory has no entry for the file any more: the system releases
 	// its space when it is closed, also if the process ends before.
 	removed bool
-	// end is the end of the last part. free are the gaps before it, in order; no two touch.
+	// end is the end of the last region. free are the gaps before it, in order; no two touch.
 	end  uint64
 	free []extent
 }
@@ -69,26 +69,26 @@ type extent struct{ at, bytes uint64 }
 
 func (e extent) end() uint64 { return e.at + e.bytes }
 
-// part is the part of a file with one table.
-type part struct {
+// region is the region of a file with one table.
+type region struct {
 	extent
 	storage
-	of *file
+	file *file
 }
 
-// reserve returns a part for a table of a number of bytes.
-func (f *file) reserve(bytes uint64) (*part, error) {
+// reserve returns a region for a table of a number of bytes.
+func (f *file) reserve(bytes uint64) (*region, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
-		made, err := f.create(f.directory)
+		created, err := f.create(f.directory)
 		if err != nil {
 			return nil, &FileError{"create", f.directory, bytes, err}
 		}
 		// Windows refuses to remove an open file. It is removed when it is closed.
-		f.open, f.removed = made, os.Remove(made.Name()) == nil
+		f.open, f.removed = created, os.Remove(created.Name()) == nil
 	}
-	return &part{f.take(bytes), f.open, f}, nil
+	return &region{f.take(bytes), f.open, f}, nil
 }
 
 // take returns the first gap that suffices, or the end. The lock is held.
@@ -122,45 +122,45 @@ func (f *file) give(e extent) {
 	}
 }
 
-// failed makes the error of an operation on the part.
-func (p *part) failed(operation string, err error) error {
-	return &FileError{operation, p.Name(), p.bytes, err}
+// failed makes the error of an operation on the region.
+func (r *region) failed(operation string, err error) error {
+	return &FileError{operation, r.Name(), r.bytes, err}
 }
 
-// write and read move bytes at an offset in the part.
-func (p *part) write(bytes []byte, at uint64) error {
-	if _, err := p.WriteAt(bytes, int64(p.at+at)); err != nil {
-		return p.failed("write", err)
+// write and read move bytes at an offset in the region.
+func (r *region) write(bytes []byte, at uint64) error {
+	if _, err := r.WriteAt(bytes, int64(r.at+at)); err != nil {
+		return r.failed("write", err)
 	}
 	return nil
 }
 
-func (p *part) read(bytes []byte, at uint64) error {
-	if _, err := p.ReadAt(bytes, int64(p.at+at)); err != nil {
-		return p.failed("read", err)
+func (r *region) read(bytes []byte, at uint64) error {
+	if _, err := r.ReadAt(bytes, int64(r.at+at)); err != nil {
+		return r.failed("read", err)
 	}
 	return nil
 }
 
-// release gives the part back. Without other parts it closes and removes the file. It does
-// nothing if p is nil.
-func (p *part) release() error {
-	if p == nil {
+// release gives the region back. Without other regions it closes and removes the file. It does
+// nothing if r is nil.
+func (r *region) release() error {
+	if r == nil {
 		return nil
 	}
-	f := p.of
+	f := r.file
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.give(p.extent); f.end > 0 {
+	if f.give(r.extent); f.end > 0 {
 		return nil
 	}
 	f.open = nil
-	err := p.Close()
+	err := r.Close()
 	if !f.removed {
-		err = errors.Join(err, os.Remove(p.Name()))
+		err = errors.Join(err, os.Remove(r.Name()))
 	}
 	if err != nil {
-		return p.failed("remove", err)
+		return r.failed("remove", err)
 	}
 	return nil
 }

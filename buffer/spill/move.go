@@ -82,7 +82,7 @@ func (s *Spiller) toHost(ctx context.Context, blocks []*memory.Block) (hosts []*
 func (s *Spiller) allocateHost(ctx context.Context, bytes uint64, tag string) (*memory.Block, error) {
 	options := memory.AllocateOptions{Tag: tag, Stream: s.out, Retried: memory.IsRetrying(ctx)}
 	block, err := s.host.Allocate(bytes, options)
-	if err != nil && s.returning.some() {
+	if err != nil && s.returning.hasBlocks() {
 		if err := s.returning.drain(ctx); err != nil {
 			return nil, err
 		}

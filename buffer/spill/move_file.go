@@ -53,14 +53,14 @@ func (f *files) close() error {
 	return errors.Join(err, f.host.Close())
 }
 
-// toFile copies idle blocks of a table to a part of the file, and waits.
-func (s *Spiller) toFile(ctx context.Context, t *Table) (made *part, err error) {
+// toFile copies idle blocks of a table to a region of the file, and waits.
+func (s *Spiller) toFile(ctx context.Context, t *Table) (reserved *region, err error) {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
 	if err := s.waitForStreams(t.blocks); err != nil {
 		return nil, err
 	}
-	made, err = s.files.file.reserve(t.bytes)
+	reserved, err = s.files.file.reserve(t.bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +73,12 @@ func (s *Spiller) toFile(ctx context.Context, t *Table) (made *part, err error) 
 		if err := errors.Join(err, s.out.Synchronize(context.WithoutCancel(ctx))); err != nil {
 			return err
 		}
-		return made.write(address.Bytes(s.files.staging.Pointer(), bytes), at)
+		return reserved.write(address.Bytes(s.files.staging.Pointer(), bytes), at)
 	})
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, reserved.release())
 	}
-	return made, nil
+	return reserved, nil
 }
 
 // fromFile copies a table from the file to new blocks on the device, and waits.
@@ -93,7 +93,7 @@ func (s *Spiller) fromFile(ctx context.Context, t *Table) (blocks []*memory.Bloc
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
 	if err = s.inWaitsFor(blocks); err == nil {
-		err = s.fill(ctx, t.part, blocks)
+		err = s.fill(ctx, t.region, blocks)
 	}
 	if err != nil {
 		return nil, errors.Join(err, release.All(blocks))
@@ -104,8 +104,8 @@ func (s *Spiller) fromFile(ctx context.Context, t *Table) (blocks []*memory.Bloc
 	return blocks, nil
 }
 
-// fill reads a part of the file into blocks on the device.
-func (s *Spiller) fill(ctx context.Context, from *part, blocks []*memory.Block) error {
+// fill reads a region of the file into blocks on the device.
+func (s *Spiller) fill(ctx context.Context, from *region, blocks []*memory.Block) error {
 	driver := s.in.Device().Driver()
 	return s.files.pieces(ctx, blocks, func(device device.Pointer, at, bytes uint64) error {
 		if err := from.read(address.Bytes(s.files.staging.Pointer(), bytes), at); err != nil {
@@ -136,8 +136,8 @@ func (f *files) pieces(ctx context.Context, blocks []*memory.Block, move func(pi
 	return nil
 }
 
-// load reads a part of the file into host memory.
-func (f *files) load(from *part, homes []home) (blocks []*memory.Block, err error) {
+// load reads a region of the file into host memory.
+func (f *files) load(from *region, homes []home) (blocks []*memory.Block, err error) {
 	at := uint64(0)
 	for _, home := range homes {
 		block, err := f.host.Allocate(home.bytes, memory.AllocateOptions{Tag: home.tag})

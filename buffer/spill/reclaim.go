@@ -180,7 +180,7 @@ func synchronizeAll(ctx context.Context, blocks []*memory.Block) error {
 func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err error) {
 	began := time.Now()
 	hosts, err := s.toHost(ctx, t.blocks)
-	var written *part
+	var written *region
 	if s.files != nil && errors.Is(err, errHostMemory) {
 		written, err = s.toFile(ctx, t)
 		s.noteWritten(err)
@@ -215,7 +215,7 @@ func (s *Spiller) Unwritten() *FileError {
 
 // finishSpill decides the state of a table after its copy to host memory or to a file has
 // succeeded or failed. It returns what the table no longer needs.
-func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, written *part, err error, began time.Time) (leaving contents) {
+func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, written *region, err error, began time.Time) (leaving contents) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -230,7 +230,7 @@ func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, written *part, er
 		s.stats.Refusals.Retained++
 	default:
 		leaving = contents{blocks: t.blocks}
-		t.blocks, t.part = hosts, written
+		t.blocks, t.region = hosts, written
 		t.spilled, t.arriving = true, false
 		if written != nil {
 			s.stats.InFiles++
@@ -252,7 +252,7 @@ func (s *Spiller) restore(ctx context.Context, t *Table, wait bool) error {
 	began := time.Now()
 	var blocks []*memory.Block
 	var err error
-	if t.part != nil {
+	if t.region != nil {
 		blocks, err = s.fromFile(ctx, t)
 		wait = true
 	} else {
@@ -272,7 +272,7 @@ func (s *Spiller) finishRestore(t *Table, blocks []*memory.Block, err error, wai
 		s.stats.Failures++
 		return contents{}
 	}
-	leaving = contents{t.blocks, true, t.takePart()}
+	leaving = contents{t.blocks, true, t.takeRegion()}
 	t.blocks = blocks
 	t.spilled, t.arriving = false, !waited
 	t.touch()

@@ -41,8 +41,8 @@ func (r *returning) sweep() error {
 	return release.All(idle) // a free may block in the driver
 }
 
-// some reports whether blocks are left.
-func (r *returning) some() bool {
+// hasBlocks reports whether blocks are left.
+func (r *returning) hasBlocks() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.blocks) > 0

@@ -29,8 +29,8 @@ type Table struct {
 	// blocks are the table's memory, on the device or the host, with one reference to
 	// each.
 	blocks []*memory.Block
-	// part is the part of a file that has the contents instead of blocks, or nil.
-	part     *part
+	// region is the region of a file that has the contents instead of blocks, or nil.
+	region   *region
 	spilled  bool
 	released bool
 	// arriving reports whether the copy that restored the blocks may be pending.
@@ -123,11 +123,11 @@ func (t *Table) Release() error {
 }
 
 // contents are the rows of a table that it does not need any more: blocks, which are host memory
-// if onHost is set, or a part of a file.
+// if onHost is set, or a region of a file.
 type contents struct {
 	blocks []*memory.Block
 	onHost bool
-	part   *part
+	region *region
 }
 
 // giveUp takes the contents from a released table. The lock is held.
@@ -135,15 +135,15 @@ func (t *Table) giveUp() contents {
 	if t.spilled {
 		t.spiller.stats.Spilled--
 	}
-	taken := contents{t.blocks, t.spilled, t.takePart()}
+	taken := contents{t.blocks, t.spilled, t.takeRegion()}
 	t.blocks, t.acquired = nil, nil
 	return taken
 }
 
-// takePart takes the part of a file from a table, if it has one. The lock is held.
-func (t *Table) takePart() *part {
-	taken := t.part
-	if t.part = nil; taken != nil {
+// takeRegion takes the region of a file from a table, if it has one. The lock is held.
+func (t *Table) takeRegion() *region {
+	taken := t.region
+	if t.region = nil; taken != nil {
 		t.spiller.stats.InFiles--
 		t.spiller.stats.FileBytes -= t.bytes
 	}
@@ -153,7 +153,7 @@ func (t *Table) takePart() *part {
 // discard releases contents.
 func (s *Spiller) discard(c contents) error {
 	if c.onHost {
-		return errors.Join(s.returning.add(c.blocks), c.part.release())
+		return errors.Join(s.returning.add(c.blocks), c.region.release())
 	}
-	return errors.Join(release.All(c.blocks), c.part.release())
+	return errors.Join(release.All(c.blocks), c.region.release())
 }

@@ -160,13 +160,13 @@ func formatOfAny(path string) (fileFormat, error) {
 	if f, ok := formatOf(path); ok {
 		return f, nil
 	}
-	found := []string{path}
+	paths := []string{path}
 	if matches, err := filepath.Glob(path); err == nil && len(matches) > 0 {
-		found = matches
+		paths = matches
 	}
 	errFound := errors.New("found")
 	var format fileFormat
-	for _, each := range found {
+	for _, each := range paths {
 		err := filepath.WalkDir(each, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err

@@ -81,12 +81,12 @@ func topLive(ctx context.Context, s *service, w io.Writer, in io.Reader, interva
 
 // readKeys sends what is typed until the end of the process.
 func readKeys(from io.Reader, keys chan<- byte) {
-	var one [1]byte
+	var key [1]byte
 	for {
-		if n, err := from.Read(one[:]); n == 0 || err != nil {
+		if n, err := from.Read(key[:]); n == 0 || err != nil {
 			return
 		}
-		keys <- one[0]
+		keys <- key[0]
 	}
 }
 

@@ -58,10 +58,10 @@ type codeEntry struct {
 
 // lookUp returns the entry of a code, or an empty one.
 func lookUp(code Code) codeEntry {
-	at, found := slices.BinarySearchFunc(codes[:], code, func(entry codeEntry, code Code) int {
+	at, known := slices.BinarySearchFunc(codes[:], code, func(entry codeEntry, code Code) int {
 		return cmp.Compare(entry.code, code)
 	})
-	if !found {
+	if !known {
 		return codeEntry{}
 	}
 	return codes[at]

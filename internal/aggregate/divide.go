@@ -40,9 +40,9 @@ func DivideByCount(b *ptx.Builder, x, y ptx.Register) ptx.Register {
 	small := b.Op(ptx.Predicate, "setp.lt.f64", absolute, float(tiny))
 	none := b.Op(ptx.Predicate, "setp.eq.f64", absolute, zero)
 	finite := b.Op(ptx.Predicate, "setp.lt.f64", absolute, float(math.Inf(1)))
-	one := immediate(math.Float64bits(1))
-	up := b.Op(ptx.Word64, "selp.b64", immediate(math.Float64bits(larger)), one, small)
-	down := b.Op(ptx.Word64, "selp.b64", immediate(math.Float64bits(1/larger)), one, small)
+	unit := immediate(math.Float64bits(1))
+	up := b.Op(ptx.Word64, "selp.b64", immediate(math.Float64bits(larger)), unit, small)
+	down := b.Op(ptx.Word64, "selp.b64", immediate(math.Float64bits(1/larger)), unit, small)
 	quotient := divideWhole(b, b.Op(ptx.Word64, "mul.rn.f64", x, up), y)
 	quotient = b.Op(ptx.Word64, "mul.rn.f64", quotient, down)
 	// For zeros, infinities and NaN the result is x.

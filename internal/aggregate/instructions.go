@@ -17,17 +17,6 @@ func moveIf(b *ptx.Builder, keep ptx.Register, to, from []ptx.Register) {
 	}
 }
 
-// both returns the conjunction of two predicates, either of which may be "" for always.
-func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
-	switch {
-	case x == "":
-		return y
-	case y == "" || x == y:
-		return x
-	}
-	return b.Op(ptx.Predicate, "and.pred", x, y)
-}
-
 // name returns the type of a form's values in instructions that compute.
 func (f Form) name() string {
 	return [...]string{Boolean: "pred", Signed32: "s32", Unsigned32: "u32", Signed64: "s64", Unsigned64: "u64",

@@ -65,7 +65,7 @@ func (l *Lane) Add(b *ptx.Builder, value []ptx.Register, row, keep ptx.Register)
 	case Count:
 		emitIf(b, keep, "add.u32 %s, %s, 1", s[0], s[0])
 	case CountTrue:
-		emitIf(b, both(b, keep, value[0]), "add.u32 %s, %s, 1", s[0], s[0])
+		emitIf(b, b.Both(keep, value[0]), "add.u32 %s, %s, 1", s[0], s[0])
 	case SumInteger:
 		x := wideInteger(b, l.form, value[0])
 		emitIf(b, keep, "add.s64 %s, %s, %s", s[0], s[0], x)
@@ -86,7 +86,7 @@ func (l *Lane) Add(b *ptx.Builder, value []ptx.Register, row, keep ptx.Register)
 	case MinSigned, MaxSigned, MinUnsigned, MaxUnsigned, MinFloat, MaxFloat:
 		emitIf(b, keep, "%s.%s %s, %s, %s", l.kind.extreme(), l.form.name(), s[0], s[0], value[0])
 	case MinWide, MaxWide:
-		take := both(b, keep, lessWide(b, l.kind == MaxWide, value, s))
+		take := b.Both(keep, lessWide(b, l.kind == MaxWide, value, s))
 		moveIf(b, take, s, value)
 	case Moments:
 		l.addMoments(b, wideFloat(b, l.form, value[0]), keep)
@@ -110,7 +110,7 @@ func (l *Lane) addWide(b *ptx.Builder, value, keep ptx.Register) {
 // the squares are shifted to the mean at the end.
 func (l *Lane) addMoments(b *ptx.Builder, x, keep ptx.Register) {
 	count, shift, sum, squares := l.state[0], l.state[1], l.state[2], l.state[3]
-	first := both(b, keep, b.Op(ptx.Predicate, "setp.eq.u32", count, "0"))
+	first := b.Both(keep, b.Op(ptx.Predicate, "setp.eq.u32", count, "0"))
 	emitIf(b, first, "mov.b64 %s, %s", shift, x)
 	distance := b.Op(ptx.Word64, "sub.rn.f64", x, shift)
 	square := b.Op(ptx.Word64, "mul.rn.f64", distance, distance)
@@ -121,7 +121,7 @@ func (l *Lane) addMoments(b *ptx.Builder, x, keep ptx.Register) {
 
 func (l *Lane) addFirst(b *ptx.Builder, value []ptx.Register, row, keep ptx.Register) {
 	candidate := append(key(b, l.kind, l.form, value), row)
-	moveIf(b, both(b, keep, before(b, candidate, l.state)), l.state, candidate)
+	moveIf(b, b.Both(keep, before(b, candidate, l.state)), l.state, candidate)
 }
 
 // Partial writes the lane's partial and returns its words.

@@ -92,21 +92,21 @@ func checkHead(message flatbuffers.Table, body int64, limits Limits) ([]bodyBuff
 	case SchemaMessage:
 		return nil, 0, checkSchema(message, messageHeaderAt, limits)
 	case RecordBatch:
-		batch, is := child(message, messageHeaderAt)
-		return checkBatch(batch, is, body)
+		batch, ok := child(message, messageHeaderAt)
+		return checkBatch(batch, ok, body)
 	case DictionaryBatch:
-		dictionary, is := child(message, messageHeaderAt)
-		if is {
-			dictionary, is = child(dictionary, dictionaryDataAt)
+		dictionary, ok := child(message, messageHeaderAt)
+		if ok {
+			dictionary, ok = child(dictionary, dictionaryDataAt)
 		}
-		return checkBatch(dictionary, is, body)
+		return checkBatch(dictionary, ok, body)
 	}
 	return nil, 0, fmt.Errorf("a message of type %d, expected a schema (1) or a batch (2, 3): %w", kind, ErrContents)
 }
 
 // checkBatch reports rows and buffers that a body of some bytes does not have.
-func checkBatch(batch flatbuffers.Table, is bool, body int64) (buffers []bodyBuffer, ratio int64, err error) {
-	if !is {
+func checkBatch(batch flatbuffers.Table, ok bool, body int64) (buffers []bodyBuffer, ratio int64, err error) {
+	if !ok {
 		return nil, 0, fmt.Errorf("the batch of a message is missing: %w", ErrContents)
 	}
 	if err := checkRows(batch.GetInt64Slot(batchRowsAt, 0)); err != nil {
@@ -127,9 +127,9 @@ func checkBatch(batch flatbuffers.Table, is bool, body int64) (buffers []bodyBuf
 		}
 		buffers = append(buffers, b)
 	}
-	compression, is := child(batch, batchCompressionAt)
+	compression, ok := child(batch, batchCompressionAt)
 	switch {
-	case !is:
+	case !ok:
 		return buffers, 0, nil
 	case compression.GetByteSlot(compressionCodecAt, 0) == 0:
 		return buffers, mostLZ4, nil
@@ -145,8 +145,8 @@ func checkRows(rows int64) error {
 }
 
 // checkSchema checks the schema that is a member of a table.
-func checkSchema(of flatbuffers.Table, at flatbuffers.VOffsetT, limits Limits) error {
-	bytes := len(of.Bytes)
+func checkSchema(parent flatbuffers.Table, at flatbuffers.VOffsetT, limits Limits) error {
+	bytes := len(parent.Bytes)
 	// A field takes at least 16 bytes. Names that are not shared take no more than the message.
 	count := schemaCount{fields: bytes / 16, bytes: 16*bytes + 1<<20}
 	if limits.Fields > 0 {
@@ -159,8 +159,8 @@ func checkSchema(of flatbuffers.Table, at flatbuffers.VOffsetT, limits Limits) e
 		count.bytes = min(count.bytes, most)
 	}
 	count.mostFields = count.fields
-	schema, is := child(of, at)
-	if !is {
+	schema, ok := child(parent, at)
+	if !ok {
 		return fmt.Errorf("the schema is missing: %w", ErrContents)
 	}
 	if err := count.texts(schema, schemaTextsAt); err != nil {
@@ -175,34 +175,34 @@ func root(header []byte) flatbuffers.Table {
 }
 
 // child returns the table that is a member of another one.
-func child(of flatbuffers.Table, at flatbuffers.VOffsetT) (flatbuffers.Table, bool) {
-	offset := flatbuffers.UOffsetT(of.Offset(at))
+func child(parent flatbuffers.Table, at flatbuffers.VOffsetT) (flatbuffers.Table, bool) {
+	offset := flatbuffers.UOffsetT(parent.Offset(at))
 	if offset == 0 {
 		return flatbuffers.Table{}, false
 	}
-	return flatbuffers.Table{Bytes: of.Bytes, Pos: of.Indirect(offset + of.Pos)}, true
+	return flatbuffers.Table{Bytes: parent.Bytes, Pos: parent.Indirect(offset + parent.Pos)}, true
 }
 
 // list returns the place and the length of a list that is a member of a table.
-func list(of flatbuffers.Table, at flatbuffers.VOffsetT) (place flatbuffers.UOffsetT, length int) {
-	offset := flatbuffers.UOffsetT(of.Offset(at))
+func list(parent flatbuffers.Table, at flatbuffers.VOffsetT) (place flatbuffers.UOffsetT, length int) {
+	offset := flatbuffers.UOffsetT(parent.Offset(at))
 	if offset == 0 {
 		return 0, 0
 	}
-	return of.Vector(offset), of.VectorLen(offset)
+	return parent.Vector(offset), parent.VectorLen(offset)
 }
 
 // element returns the table that is an element of a list.
-func element(of flatbuffers.Table, place flatbuffers.UOffsetT, i int) flatbuffers.Table {
-	return flatbuffers.Table{Bytes: of.Bytes, Pos: of.Indirect(place + flatbuffers.UOffsetT(i)*4)}
+func element(parent flatbuffers.Table, place flatbuffers.UOffsetT, i int) flatbuffers.Table {
+	return flatbuffers.Table{Bytes: parent.Bytes, Pos: parent.Indirect(place + flatbuffers.UOffsetT(i)*4)}
 }
 
 // schemaCount has what is left of the limits of a schema.
 type schemaCount struct{ fields, mostFields, bytes int }
 
 // children counts the fields in a list.
-func (c *schemaCount) children(of flatbuffers.Table, at flatbuffers.VOffsetT, depth int) error {
-	place, length := list(of, at)
+func (c *schemaCount) children(parent flatbuffers.Table, at flatbuffers.VOffsetT, depth int) error {
+	place, length := list(parent, at)
 	if depth > mostDepth && length > 0 {
 		return fmt.Errorf("the fields of a schema are nested more than %d deep: %w", mostDepth, ErrContents)
 	}
@@ -210,7 +210,7 @@ func (c *schemaCount) children(of flatbuffers.Table, at flatbuffers.VOffsetT, de
 		if c.fields--; c.fields < 0 {
 			return fmt.Errorf("a schema of more than %d fields: %w", c.mostFields, ErrContents)
 		}
-		if err := c.field(element(of, place, i), depth); err != nil {
+		if err := c.field(element(parent, place, i), depth); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func (c *schemaCount) field(field flatbuffers.Table, depth int) error {
 	if err := c.list(field, fieldNameAt, 1); err != nil {
 		return err
 	}
-	if kind, is := child(field, fieldTypeAt); is {
+	if kind, ok := child(field, fieldTypeAt); ok {
 		switch field.GetByteSlot(fieldKindAt, 0) {
 		case timestampKind:
 			if err := c.list(kind, typeListAt, 1); err != nil {
@@ -240,13 +240,13 @@ func (c *schemaCount) field(field flatbuffers.Table, depth int) error {
 }
 
 // texts counts the bytes of keys and values.
-func (c *schemaCount) texts(of flatbuffers.Table, at flatbuffers.VOffsetT) error {
-	place, length := list(of, at)
+func (c *schemaCount) texts(parent flatbuffers.Table, at flatbuffers.VOffsetT) error {
+	place, length := list(parent, at)
 	for i := range length {
 		if err := c.count(16); err != nil {
 			return err
 		}
-		pair := element(of, place, i)
+		pair := element(parent, place, i)
 		if err := errors.Join(c.list(pair, textKeyAt, 1), c.list(pair, textValueAt, 1)); err != nil {
 			return err
 		}
@@ -255,8 +255,8 @@ func (c *schemaCount) texts(of flatbuffers.Table, at flatbuffers.VOffsetT) error
 }
 
 // list counts the bytes of a list of elements of some width.
-func (c *schemaCount) list(of flatbuffers.Table, at flatbuffers.VOffsetT, width int) error {
-	_, length := list(of, at)
+func (c *schemaCount) list(parent flatbuffers.Table, at flatbuffers.VOffsetT, width int) error {
+	_, length := list(parent, at)
 	return c.count(length * width)
 }
 

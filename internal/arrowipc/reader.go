@@ -88,9 +88,9 @@ func Open(r io.ReaderAt, size int64, o Options) (array.RecordReader, error) {
 	if err != nil {
 		return nil, from.cause(err)
 	}
-	made := &fileRecords{reader: reader, checks: checks, from: from}
-	made.references.Store(1)
-	return made, nil
+	records := &fileRecords{reader: reader, checks: checks, from: from}
+	records.references.Store(1)
+	return records, nil
 }
 
 func openFile(at *io.SectionReader, allocator Bounded) (reader *ipc.FileReader, err error) {

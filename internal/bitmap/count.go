@@ -94,11 +94,11 @@ func countOnGPU(ctx context.Context, bits memory.Slice[uint8], bitOffset, n int,
 	if err := w.launch(function, uint64(n/8+1), bytesCountedBy1, uint64(bitOffset), uint64(n)); err != nil {
 		return 0, err
 	}
-	var found [1]uint64
-	if err := sum.Download(ctx, stream, found[:]); err != nil {
+	var ones [1]uint64
+	if err := sum.Download(ctx, stream, ones[:]); err != nil {
 		return 0, err
 	}
-	return int(found[0]), nil
+	return int(ones[0]), nil
 }
 
 // countOnHost counts all bytes whole and subtracts the excess bits of the first and the

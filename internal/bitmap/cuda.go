@@ -72,7 +72,7 @@ func (w work) launch(function backend.Function, n, bytesEach uint64, numbers ...
 		Grid:  backend.Dim3{X: uint32(min((n-1)/(bytesEach*threads)+1, most))},
 		Block: backend.Dim3{X: threads},
 	}
-	return held(w.to.Block(), w.from.Block(), func() error {
+	return whileRetained(w.to.Block(), w.from.Block(), func() error {
 		slots := append([]uint64{uint64(w.to.Pointer()), uint64(w.from.Pointer())}, numbers...)
 		starts := [...]uint32{0, 1, 2, 3}
 		err := w.stream.Enqueue(func(handle backend.Stream) error {
@@ -86,10 +86,10 @@ func (w work) launch(function backend.Function, n, bytesEach uint64, numbers ...
 	})
 }
 
-// held calls f while both blocks are retained. If another goroutine released one
+// whileRetained calls f while both blocks are retained. If another goroutine released one
 // between the launch and the record of its use, the memory would be freed under the
 // kernel.
-func held(a, b *memory.Block, f func() error) error {
+func whileRetained(a, b *memory.Block, f func() error) error {
 	if err := a.Retain(); err != nil {
 		return err
 	}

@@ -20,11 +20,11 @@ func (l *lane) arithmetic(n *exprtree.Node) Value {
 	case k.family == decimal:
 		return l.decimalArithmetic(n, x, y)
 	case k.family == float && n.Op == exprtree.Remainder:
-		return one(l.inDouble(k, "gpuframe_fmod", a, b), valid)
+		return single(l.inDouble(k, "gpuframe_fmod", a, b), valid)
 	case k.family == float:
 		// With explicit rounding, ptxas does not contract a product and a sum.
 		name := map[exprtree.Op]string{exprtree.Add: "add.rn.", exprtree.Subtract: "sub.rn.", exprtree.Multiply: "mul.rn.", exprtree.Divide: "div.rn."}[n.Op]
-		return one(l.op(k, name+k.arithmetic(), a, b), valid)
+		return single(l.op(k, name+k.arithmetic(), a, b), valid)
 	case k.family != integer:
 		return l.fail(n)
 	}
@@ -34,13 +34,13 @@ func (l *lane) arithmetic(n *exprtree.Node) Value {
 	switch n.Op {
 	case exprtree.Add, exprtree.Subtract, exprtree.Multiply:
 		name := map[exprtree.Op]string{exprtree.Add: "add.", exprtree.Subtract: "sub.", exprtree.Multiply: "mul.lo."}[n.Op]
-		return one(l.wrap(k, l.op(k, name+k.arithmetic(), a, b)), valid)
+		return single(l.wrap(k, l.op(k, name+k.arithmetic(), a, b)), valid)
 	}
 	quotient, defined := l.divide(k, n.Op, a, b)
 	if !n.AlwaysDefined() {
 		valid = l.and(valid, defined)
 	}
-	return one(quotient, valid)
+	return single(quotient, valid)
 }
 
 // fitsTime returns the predicate that the result of time arithmetic fits 64 bits. The operand b
@@ -108,16 +108,16 @@ func (l *lane) sign(n *exprtree.Node) Value {
 	case k.family == float:
 		switch n.Op {
 		case exprtree.Negate:
-			return one(l.op(k, "neg."+t, a), x.Valid)
+			return single(l.op(k, "neg."+t, a), x.Valid)
 		case exprtree.Abs:
-			return one(l.op(k, "abs."+t, a), x.Valid)
+			return single(l.op(k, "abs."+t, a), x.Valid)
 		}
 		// The sign of a zero or NaN is the operand.
 		zero := k.class().Zero()
 		above := l.predicate("setp.gt."+t, a, zero)
 		below := l.predicate("setp.lt."+t, a, zero)
 		result := l.op(k, "selp."+untyped, k.float(1), a, above)
-		return one(l.op(k, "selp."+untyped, k.float(-1), result, below), x.Valid)
+		return single(l.op(k, "selp."+untyped, k.float(-1), result, below), x.Valid)
 	case k.family != integer:
 		return l.fail(n)
 	}
@@ -127,19 +127,19 @@ func (l *lane) sign(n *exprtree.Node) Value {
 	}
 	switch n.Op {
 	case exprtree.Negate:
-		return one(l.wrap(k, l.op(k, "sub."+t, "0", a)), valid)
+		return single(l.wrap(k, l.op(k, "sub."+t, "0", a)), valid)
 	case exprtree.Abs:
 		if !k.signed {
-			return one(a, valid)
+			return single(a, valid)
 		}
 		negated := l.op(k, "sub."+t, "0", a)
-		return one(l.wrap(k, l.op(k, "max."+t, a, negated)), valid)
+		return single(l.wrap(k, l.op(k, "max."+t, a, negated)), valid)
 	}
 	result := l.op(k, "selp."+untyped, "1", "0", l.predicate("setp.ne."+t, a, "0"))
 	if k.signed {
 		result = l.op(k, "selp."+untyped, "-1", result, l.predicate("setp.lt."+t, a, "0"))
 	}
-	return one(result, x.Valid)
+	return single(result, x.Valid)
 }
 
 // bitwise writes the operations on bits. Their results are sign- or zero-extended if
@@ -152,17 +152,17 @@ func (l *lane) bitwise(n *exprtree.Node) Value {
 	}
 	a, untyped := x.Registers[0], k.class().Untyped()
 	if n.Op == exprtree.BitNot {
-		return one(l.wrap(k, l.op(k, "not."+untyped, a)), x.Valid)
+		return single(l.wrap(k, l.op(k, "not."+untyped, a)), x.Valid)
 	}
 	y := l.value(n.Arguments[1])
 	b, valid := y.Registers[0], l.and(x.Valid, y.Valid)
 	switch n.Op {
 	case exprtree.BitAnd:
-		return one(l.op(k, "and."+untyped, a, b), valid)
+		return single(l.op(k, "and."+untyped, a, b), valid)
 	case exprtree.BitOr:
-		return one(l.op(k, "or."+untyped, a, b), valid)
+		return single(l.op(k, "or."+untyped, a, b), valid)
 	case exprtree.BitXor:
-		return one(l.op(k, "xor."+untyped, a, b), valid)
+		return single(l.op(k, "xor."+untyped, a, b), valid)
 	}
 	if !n.AlwaysDefined() {
 		width := ptx.Register(fmt.Sprint(k.bits))
@@ -173,7 +173,7 @@ func (l *lane) bitwise(n *exprtree.Node) Value {
 		b = l.b.Op(ptx.Word32, "cvt.u32.u64", b)
 	}
 	if n.Op == exprtree.ShiftLeft {
-		return one(l.wrap(k, l.op(k, "shl."+untyped, a, b)), valid)
+		return single(l.wrap(k, l.op(k, "shl."+untyped, a, b)), valid)
 	}
-	return one(l.op(k, "shr."+k.arithmetic(), a, b), valid)
+	return single(l.op(k, "shr."+k.arithmetic(), a, b), valid)
 }

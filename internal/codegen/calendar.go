@@ -65,5 +65,5 @@ func (l *lane) instantOf(k kind, v, valid ptx.Register) Value {
 		valid = l.and(valid, l.predicate("setp.ge.s64", v, number(math.MinInt32)))
 		valid = l.and(valid, l.predicate("setp.le.s64", v, number(math.MaxInt32)))
 	}
-	return one(l.convert(kind{integer, 64, true}, k, v), valid)
+	return single(l.convert(kind{integer, 64, true}, k, v), valid)
 }

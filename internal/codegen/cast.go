@@ -23,30 +23,30 @@ func (l *lane) cast(n *exprtree.Node) Value {
 	case from.family == decimal || to.family == decimal:
 		return l.castDecimal(n, x)
 	case from.family == boolean && to.family == boolean:
-		return one(a, x.Valid)
+		return single(a, x.Valid)
 	case from.family == boolean && to.family == float:
-		return one(l.op(to, "selp."+to.class().Untyped(), to.float(1), to.float(0), a), x.Valid)
+		return single(l.op(to, "selp."+to.class().Untyped(), to.float(1), to.float(0), a), x.Valid)
 	case from.family == boolean && to.family == integer:
-		return one(l.op(to, "selp."+to.class().Untyped(), "1", "0", a), x.Valid)
+		return single(l.op(to, "selp."+to.class().Untyped(), "1", "0", a), x.Valid)
 	case from.family == float && to.family == boolean:
-		return one(l.predicate("setp.neu."+from.arithmetic(), a, from.float(0)), x.Valid)
+		return single(l.predicate("setp.neu."+from.arithmetic(), a, from.float(0)), x.Valid)
 	case from.family == integer && to.family == boolean:
-		return one(l.predicate("setp.ne."+from.arithmetic(), a, "0"), x.Valid)
+		return single(l.predicate("setp.ne."+from.arithmetic(), a, "0"), x.Valid)
 	case from.family == integer && to.family == integer:
 		valid := x.Valid
 		if checked {
 			valid = l.and(valid, l.inRange(from, to, a))
 		}
-		return one(l.convert(from, to, a), valid)
+		return single(l.convert(from, to, a), valid)
 	case from.family == integer && to.family == float:
-		return one(l.op(to, fmt.Sprintf("cvt.rn.%s.%s", to.arithmetic(), from.arithmetic()), a), x.Valid)
+		return single(l.op(to, fmt.Sprintf("cvt.rn.%s.%s", to.arithmetic(), from.arithmetic()), a), x.Valid)
 	case from.family == float && to.family == float:
-		return one(l.convertFloat(from, to, a), x.Valid)
+		return single(l.convertFloat(from, to, a), x.Valid)
 	case from.family == float && to.family == integer && checked:
 		result, valid := l.truncated(from, to, a)
-		return one(result, l.and(x.Valid, valid))
+		return single(result, l.and(x.Valid, valid))
 	case from.family == float && to.family == integer:
-		return one(l.saturated(from, to, a), x.Valid)
+		return single(l.saturated(from, to, a), x.Valid)
 	}
 	return l.fail(n)
 }
@@ -89,8 +89,8 @@ func (l *lane) convertFloat(from, to kind, a ptx.Register) ptx.Register {
 
 // bounds returns the lowest integer of a kind and the highest plus one, as operands of
 // a kind of float. Both are powers of two or zero, so they are exact.
-func (k kind) bounds(of kind) (lowest, beyond ptx.Register) {
-	return k.float(float64(of.lowest())), k.float(math.Ldexp(1, map[bool]int{true: of.bits - 1, false: of.bits}[of.signed]))
+func (k kind) bounds(target kind) (lowest, beyond ptx.Register) {
+	return k.float(float64(target.lowest())), k.float(math.Ldexp(1, map[bool]int{true: target.bits - 1, false: target.bits}[target.signed]))
 }
 
 // truncated converts a float to an integer and returns the predicate that it fits.

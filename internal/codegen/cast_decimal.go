@@ -29,9 +29,9 @@ func (l *lane) castDecimal(n *exprtree.Node, x Value) Value {
 		return Value{Registers: r, Valid: l.and(x.Valid, fits)}
 	case from.family == decimal && to.family == integer:
 		r, fits := l.rescale(x.Registers, -scale, mostDigits)
-		return one(l.narrow(to, r, fits, x.Valid))
+		return single(l.narrow(to, r, fits, x.Valid))
 	case from.family == decimal && to.family == float:
-		return one(l.decimalToFloat(to, x.Registers, scale), x.Valid)
+		return single(l.decimalToFloat(to, x.Registers, scale), x.Valid)
 	case from.family == float && to.family == decimal:
 		r, fits := l.floatToDecimal(from, x.Registers[0], target, precision)
 		return Value{Registers: r, Valid: l.and(x.Valid, fits)}

@@ -21,15 +21,15 @@ func (l *lane) compare(n *exprtree.Node) Value {
 	name := comparisons[n.Op]
 	switch k.family {
 	case boolean:
-		return one(l.compareBools(n.Op, x.Registers[0], y.Registers[0]), valid)
+		return single(l.compareBools(n.Op, x.Registers[0], y.Registers[0]), valid)
 	case decimal:
-		return one(l.decimalCompare(n.Op, x.Registers, y.Registers), valid)
+		return single(l.decimalCompare(n.Op, x.Registers, y.Registers), valid)
 	case float:
-		return one(l.compareFloats(n.Op, k, x.Registers[0], y.Registers[0]), valid)
+		return single(l.compareFloats(n.Op, k, x.Registers[0], y.Registers[0]), valid)
 	case unknown:
 		return l.fail(n)
 	}
-	return one(l.predicate("setp."+name+"."+k.arithmetic(), x.Registers[0], y.Registers[0]), valid)
+	return single(l.predicate("setp."+name+"."+k.arithmetic(), x.Registers[0], y.Registers[0]), valid)
 }
 
 // compareFloats orders NaN, which equals itself, behind all numbers. The instructions without a u

@@ -93,7 +93,7 @@ func (l *lane) decimalSign(n *exprtree.Node, x Value) Value {
 		return Value{Registers: l.negateWideIf(below, x.Registers), Valid: x.Valid}
 	}
 	any := l.predicate("setp.ne.u64", l.wide("or.b64", x.Registers[0], x.Registers[1]), "0")
-	return one(l.wide("selp.b64", "-1", l.wide("selp.b64", "1", "0", any), below), x.Valid)
+	return single(l.wide("selp.b64", "-1", l.wide("selp.b64", "1", "0", any), below), x.Valid)
 }
 
 // decimalCompare compares the high words as signed and, if they are equal, the low

@@ -27,12 +27,12 @@ func (l *lane) function(n *exprtree.Node) Value {
 		operands, valid = append(operands, y.Registers[0]), l.and(valid, y.Valid)
 	}
 	if mode := rounding[n.Op]; mode != "" {
-		return one(l.op(k, "cvt."+mode+"."+t+"."+t, operands...), valid)
+		return single(l.op(k, "cvt."+mode+"."+t+"."+t, operands...), valid)
 	}
 	if n.Op == exprtree.Sqrt {
-		return one(l.op(k, "sqrt.rn."+t, operands...), valid)
+		return single(l.op(k, "sqrt.rn."+t, operands...), valid)
 	}
-	return one(l.inDouble(k, functions[n.Op], operands...), valid)
+	return single(l.inDouble(k, functions[n.Op], operands...), valid)
 }
 
 // registered writes a function of package function.
@@ -48,12 +48,12 @@ func (l *lane) registered(n *exprtree.Node, f *function.Function) Value {
 		operands, valid = append(operands, x.Registers[0]), l.and(valid, x.Valid)
 	}
 	if f.OfIntegers() {
-		return one(l.wrap(k, f.Write(l.b, function.Type{Bits: k.bits, Signed: k.signed}, operands)), valid)
+		return single(l.wrap(k, f.Write(l.b, function.Type{Bits: k.bits, Signed: k.signed}, operands)), valid)
 	}
 	for i := range operands {
 		operands[i] = l.convertFloat(k, double, operands[i])
 	}
-	return one(l.convertFloat(double, k, f.Write(l.b, function.Type{}, operands)), valid)
+	return single(l.convertFloat(double, k, f.Write(l.b, function.Type{}, operands)), valid)
 }
 
 // inDouble calls a function of float64, and rounds its result to k.

@@ -69,11 +69,11 @@ func (g *Generator) Words() int { return max(g.positions.words, 1) }
 // are in 64-bit registers and less than the length of the columns. The loads of all
 // rows come first.
 func (g *Generator) Rows(b *ptx.Builder, rows []ptx.Register) ([][]Value, error) {
-	places := make([]place, len(rows))
+	indices := make([]rowIndex, len(rows))
 	for i, row := range rows {
-		places[i] = place{row: row}
+		indices[i] = rowIndex{row: row}
 	}
-	return g.evaluate(b, places, nil, nil)
+	return g.evaluate(b, indices, nil, nil)
 }
 
 // Strided writes the evaluation of count rows: first, first + stride and so on. It
@@ -88,22 +88,22 @@ func (g *Generator) Strided(b *ptx.Builder, first ptx.Register, count, stride in
 // set the number of the first row is in a 32-bit register, which takes fewer
 // instructions.
 func (g *Generator) Guarded(b *ptx.Builder, first ptx.Register, short bool, inside []ptx.Register, stride int) ([][]Value, error) {
-	places := strided(first, len(inside), stride)
-	for i := range places {
-		places[i].short, places[i].inside = short, inside[i]
+	indices := strided(first, len(inside), stride)
+	for i := range indices {
+		indices[i].short, indices[i].inside = short, inside[i]
 	}
-	return g.evaluate(b, places, nil, nil)
+	return g.evaluate(b, indices, nil, nil)
 }
 
 // GuardedEach is [Generator.Guarded] that calls each with the outputs of a row after the evaluation
 // of the row: the instructions that each adds come before those of the next row, so few registers
 // stay alive. The loads of all rows come first.
 func (g *Generator) GuardedEach(b *ptx.Builder, first ptx.Register, inside []ptx.Register, stride int, each func(row int, values []Value)) error {
-	places := strided(first, len(inside), stride)
-	for i := range places {
-		places[i].inside = inside[i]
+	indices := strided(first, len(inside), stride)
+	for i := range indices {
+		indices[i].inside = inside[i]
 	}
-	_, err := g.evaluate(b, places, nil, each)
+	_, err := g.evaluate(b, indices, nil, each)
 	return err
 }
 
@@ -113,37 +113,37 @@ func (g *Generator) Word(number int) ptx.Register { return g.word(number) }
 // Holds returns the predicate that a bool is true and not null.
 func Holds(b *ptx.Builder, v Value) ptx.Register { return holds(b, v) }
 
-func strided(first ptx.Register, count, stride int) []place {
-	places := make([]place, count)
-	for i := range places {
-		places[i] = place{row: first, add: i * stride}
+func strided(first ptx.Register, count, stride int) []rowIndex {
+	indices := make([]rowIndex, count)
+	for i := range indices {
+		indices[i] = rowIndex{row: first, add: i * stride}
 	}
-	return places
+	return indices
 }
 
 // evaluate writes the evaluation of rows. It takes the values of the given input from
 // registers, if there are any. It calls each, unless nil, after the evaluation of each
 // row, so that its instructions come before the next row's and few registers stay
 // alive.
-func (g *Generator) evaluate(b *ptx.Builder, places []place, given map[place]ptx.Register, each func(row int, values []Value)) ([][]Value, error) {
+func (g *Generator) evaluate(b *ptx.Builder, indices []rowIndex, given map[rowIndex]ptx.Register, each func(row int, values []Value)) ([][]Value, error) {
 	loads := newLoader(g, b)
 	loads.given = given
-	inputs := make([][]loaded, len(places))
-	for i := range places {
+	inputs := make([][]loaded, len(indices))
+	for i := range indices {
 		inputs[i] = make([]loaded, len(g.program.Types))
 	}
 	for _, input := range g.used() {
-		for i, place := range places {
-			inputs[i][input] = loads.load(input, place)
+		for i, index := range indices {
+			inputs[i][input] = loads.load(input, index)
 		}
 	}
 	for _, input := range g.used() {
-		for i := range places {
+		for i := range indices {
 			inputs[i][input] = loads.finish(input, inputs[i][input])
 		}
 	}
-	results := make([][]Value, len(places))
-	for i := range places {
+	results := make([][]Value, len(indices))
+	for i := range indices {
 		l := newLane(g, b, inputs[i], loads)
 		for _, output := range g.program.Outputs {
 			if i == 0 {
@@ -170,8 +170,8 @@ func (g *Generator) used() []int {
 		}
 	}
 	var inputs []int
-	for i, is := range used {
-		if is {
+	for i, isRead := range used {
+		if isRead {
 			inputs = append(inputs, i)
 		}
 	}

@@ -41,7 +41,7 @@ func (l *lane) hash(n *exprtree.Node) Value {
 	if len(n.Arguments) == 0 {
 		h = l.b.Op(ptx.Word64, "mov.u64", h)
 	}
-	return one(h, "")
+	return single(h, "")
 }
 
 func hexadecimal(word uint64) ptx.Register { return ptx.Register(fmt.Sprintf("0x%016x", word)) }

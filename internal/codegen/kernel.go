@@ -145,19 +145,19 @@ type span struct {
 	left   ptx.Register
 }
 
-// places returns the lane's rows.
-func (s *span) places(rows int) []place {
-	places := strided(s.row, rows, warp)
-	for r := range places {
+// indices returns the lane's rows.
+func (s *span) indices(rows int) []rowIndex {
+	indices := strided(s.row, rows, warp)
+	for r := range indices {
 		if s.packed {
-			places[r].packed, places[r].add = true, r/packedRows*packedWarp+r%packedRows
+			indices[r].packed, indices[r].add = true, r/packedRows*packedWarp+r%packedRows
 		}
-		places[r].short = s.short
+		indices[r].short = s.short
 		if s.inside != nil {
-			places[r].inside = s.inside[r]
+			indices[r].inside = s.inside[r]
 		}
 	}
-	return places
+	return indices
 }
 
 // few writes the span of one row per lane, for fewer than 2³² rows. Lanes after the
@@ -204,7 +204,7 @@ func many(b *ptx.Builder, rows int) span {
 func (k *elementwise) compute(b *ptx.Builder, rows span) (err error) {
 	s := newStorer(b, rows)
 	words := map[int][]ptx.Register{} // words of bitmaps, by the output word
-	_, failure := k.g.evaluate(b, rows.places(k.rows), nil, func(r int, values []Value) {
+	_, failure := k.g.evaluate(b, rows.indices(k.rows), nil, func(r int, values []Value) {
 		if r == 0 {
 			err = k.note(values)
 		}

@@ -38,7 +38,7 @@ func newLane(g *Generator, b *ptx.Builder, inputs []loaded, loads *loader) *lane
 
 // value writes the evaluation of a node, once.
 func (l *lane) value(n *exprtree.Node) Value {
-	number := l.g.numbers.of(n)
+	number := l.g.numbers.numberOf(n)
 	v, ok := l.values[number]
 	if !ok {
 		v = l.compute(n)
@@ -70,13 +70,13 @@ func (l *lane) fail(n *exprtree.Node) Value {
 // and returns the conjunction of two predicates, either of which may be "".
 func (l *lane) and(x, y ptx.Register) ptx.Register {
 	if x == "" || y == "" || x == y {
-		return both(l.b, x, y)
+		return l.b.Both(x, y)
 	}
 	key := [2]ptx.Register{x, y}
 	p, ok := l.both[key]
 	if !ok {
 		if l.bitmaps[x] && l.bitmaps[y] {
-			p = both(l.b, x, y) // the only operation of predicates on this pair: see combine
+			p = l.b.Both(x, y) // the only operation of predicates on this pair: see combine
 		} else {
 			p = combine(l.b, "and", x, y)
 		}
@@ -100,8 +100,8 @@ func (l *lane) not(p ptx.Register) ptx.Register { return l.predicate("not.pred",
 // never returns a predicate that is always false.
 func (l *lane) never() ptx.Register { return l.predicate("setp.ne.u32", "0", "0") }
 
-// one returns the value in one register.
-func one(r ptx.Register, valid ptx.Register) Value {
+// single returns the value in one register.
+func single(r ptx.Register, valid ptx.Register) Value {
 	return Value{Registers: []ptx.Register{r}, Valid: valid}
 }
 
@@ -126,7 +126,7 @@ func (l *lane) either(p ptx.Register, class ptx.Class, x, y ptx.Register) ptx.Re
 func (l *lane) compute(n *exprtree.Node) Value {
 	switch n.Op {
 	case exprtree.Column:
-		v := l.inputs[n.Input].settle(l.b)
+		v := l.inputs[n.Input].extract(l.b)
 		if v.Valid != "" {
 			l.bitmaps[v.Valid] = true
 		}
@@ -191,7 +191,7 @@ func (l *lane) literal(n *exprtree.Node) Value {
 		class := k.class()
 		if class == ptx.Predicate {
 			never := l.never()
-			return one(never, never)
+			return single(never, never)
 		}
 		zero := l.b.Op(class, "mov."+class.Untyped(), class.Zero())
 		return Value{Registers: slices.Repeat([]ptx.Register{zero}, k.registers()), Valid: l.never()}
@@ -200,7 +200,7 @@ func (l *lane) literal(n *exprtree.Node) Value {
 	switch {
 	case k.family == boolean:
 		loaded := l.loads.argument(ptx.Word32, "u32", word)
-		return one(l.predicate("setp.ne.u32", loaded, "0"), "")
+		return single(l.predicate("setp.ne.u32", loaded, "0"), "")
 	case k.family == decimal:
 		return Value{Registers: []ptx.Register{l.loads.word(word), l.loads.word(word + 1)}}
 	case k.family == text:
@@ -208,5 +208,5 @@ func (l *lane) literal(n *exprtree.Node) Value {
 	case k.family == unknown:
 		return l.fail(n)
 	}
-	return one(l.loads.argument(k.class(), k.class().Untyped(), word), "")
+	return single(l.loads.argument(k.class(), k.class().Untyped(), word), "")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// place is a row: a register and a number to add.
-type place struct {
+// rowIndex is a row: a register and a number to add.
+type rowIndex struct {
 	row ptx.Register
 	add int
 	// short means that the row is in a 32-bit register, which saves instructions.
@@ -29,8 +29,8 @@ type loader struct {
 	addresses map[string]ptx.Register
 	// guard is the predicate that the row to load exists, or "".
 	guard ptx.Register
-	// given are registers with the bits of an input's values, by place, or nil.
-	given map[place]ptx.Register
+	// given are registers with the bits of an input's values, by row, or nil.
+	given map[rowIndex]ptx.Register
 }
 
 func newLoader(g *Generator, b *ptx.Builder) *loader {
@@ -89,7 +89,7 @@ func (l *loader) argument(class ptx.Class, as string, number int) ptx.Register {
 
 // address returns the address of a row's value in a column with values from the address
 // in a word.
-func (l *loader) address(word int, p place, width int) ptx.Register {
+func (l *loader) address(word int, p rowIndex, width int) ptx.Register {
 	base := l.once(fmt.Sprint("a", word, p.row), func() ptx.Register {
 		if p.short {
 			return l.b.Op(ptx.Word64, "mad.wide.u32", p.row, number(width), l.word(word))
@@ -132,11 +132,11 @@ type loaded struct {
 	codes      ptx.Register
 }
 
-// settle tests the bits and extracts the value.
-func (l loaded) settle(b *ptx.Builder) Value {
+// extract tests the bits and extracts the value.
+func (l loaded) extract(b *ptx.Builder) Value {
 	v := l.value
 	if l.validity != nil {
-		v.Valid = both(b, v.Valid, l.validity.test(b))
+		v.Valid = b.Both(v.Valid, l.validity.test(b))
 	}
 	if l.truth != nil {
 		v.Registers = []ptx.Register{l.truth.test(b)}
@@ -148,7 +148,7 @@ func (l loaded) settle(b *ptx.Builder) Value {
 }
 
 // plus returns the number of a row in one register.
-func (l *loader) plus(p place) ptx.Register {
+func (l *loader) plus(p rowIndex) ptx.Register {
 	switch {
 	case p.add == 0:
 		return p.row
@@ -159,7 +159,7 @@ func (l *loader) plus(p place) ptx.Register {
 }
 
 // load loads the parts of an input that the row number addresses.
-func (l *loader) load(input int, p place) loaded {
+func (l *loader) load(input int, p rowIndex) loaded {
 	l.guard = p.inside
 	defer func() { l.guard = "" }()
 	if given, ok := l.given[p]; ok && input == l.g.given-1 {
@@ -172,7 +172,7 @@ func (l *loader) load(input int, p place) loaded {
 
 // take is load for a value with its bits in a register, if it is a number of the same
 // width. Other values are loaded even if they are given.
-func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
+func (l *loader) take(input int, given ptx.Register, p rowIndex) (loaded, bool) {
 	t, shape := l.g.program.Types[input], l.g.shape.Inputs[input]
 	k := kindOf(t)
 	if shape.Dictionary != nil || k.family != integer && k.family != float || k.bits != 32 && k.bits != 64 {
@@ -186,7 +186,7 @@ func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
 	return r, true
 }
 
-func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place) loaded {
+func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p rowIndex) loaded {
 	r := loaded{value: Value{Type: t, kind: kindOf(t)}}
 	if shape.Validity != NoBits {
 		r.validity = l.valid(words.validity, shape, p)
@@ -213,7 +213,7 @@ func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place
 }
 
 // fixed loads a number.
-func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
+func (l *loader) fixed(k kind, shape Input, word int, p rowIndex) []ptx.Register {
 	address := l.address(word, p, k.bytes())
 	switch {
 	case k.family == decimal && shape.Wide:
@@ -231,7 +231,7 @@ func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
 }
 
 // text loads the address and the length of a string, and the bounds of its buffer.
-func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Register {
+func (l *loader) text(t arrow.DataType, words inputWords, p rowIndex) []ptx.Register {
 	begin, end := l.word(words.data), l.word(words.data+1)
 	if fixed, ok := layout.Storage(t).(*arrow.FixedSizeBinaryType); ok {
 		multiply := "mad.lo.u64"
@@ -266,14 +266,14 @@ func (l *loader) finish(input int, r loaded) loaded {
 	if !ok {
 		return r
 	}
-	v := r.settle(l.b)
+	v := r.extract(l.b)
 	code := v.Registers[0]
 	if v.Class == ptx.Word32 {
 		code = l.b.Op(ptx.Word64, "cvt."+widened(v.kind)+"."+v.kind.arithmetic(), code)
 	}
-	index := both(l.b, v.Valid, l.b.Op(ptx.Predicate, "setp.lt.u64", code, l.word(words.length)))
+	index := l.b.Both(v.Valid, l.b.Op(ptx.Predicate, "setp.lt.u64", code, l.word(words.length)))
 	l.guard = index
-	r = l.column(dictionary.ValueType, *shape.Dictionary, *words.dictionary, place{row: code})
+	r = l.column(dictionary.ValueType, *shape.Dictionary, *words.dictionary, rowIndex{row: code})
 	l.guard = ""
 	r.value.Type, r.value.Valid = t, index
 	r.dictionary, r.codes = true, v.Valid
@@ -285,15 +285,4 @@ func widened(k kind) string {
 		return "s64"
 	}
 	return "u64"
-}
-
-// both returns the conjunction of two predicates, either of which may be "".
-func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
-	switch {
-	case x == "" || x == y:
-		return y
-	case y == "":
-		return x
-	}
-	return b.Op(ptx.Predicate, "and.pred", x, y)
 }

@@ -17,7 +17,7 @@ func (t *bit) test(b *ptx.Builder) ptx.Register {
 
 // bit loads the bit of a row: the bits begin at the address in a word, with the bit of
 // the number in the next word.
-func (l *loader) bit(word int, bits Bits, p place) *bit {
+func (l *loader) bit(word int, bits Bits, p rowIndex) *bit {
 	if p.packed {
 		return l.packedBits(word, p, false)
 	}
@@ -26,7 +26,7 @@ func (l *loader) bit(word int, bits Bits, p place) *bit {
 }
 
 // valid loads the bit of a row from a validity bitmap. Without the bitmap it is one.
-func (l *loader) valid(word int, shape Input, p place) *bit {
+func (l *loader) valid(word int, shape Input, p rowIndex) *bit {
 	switch {
 	case p.packed:
 		return l.packedBits(word, p, shape.Optional)
@@ -44,7 +44,7 @@ func (l *loader) readIfPresent(word int, instruction string, address ptx.Registe
 	})
 	guard := l.guard
 	defer func() { l.guard = guard }()
-	l.guard = both(l.b, guard, present)
+	l.guard = l.b.Both(guard, present)
 	loaded := l.absent(ptx.Word32, "0xffffffff")
 	l.b.Void(l.when()+load+instruction, loaded, address)
 	return loaded
@@ -52,7 +52,7 @@ func (l *loader) readIfPresent(word int, instruction string, address ptx.Registe
 
 // bitAt returns the instruction that loads the word or byte with the bit of a row, its
 // address, and the mask of the bit.
-func (l *loader) bitAt(word int, bits Bits, p place) (instruction string, address, mask ptx.Register) {
+func (l *loader) bitAt(word int, bits Bits, p rowIndex) (instruction string, address, mask ptx.Register) {
 	unit := 32
 	instruction = "u32"
 	if bits == ByteBits {

@@ -9,22 +9,22 @@ import (
 func (l *lane) logic(n *exprtree.Node) Value {
 	x := l.value(n.Arguments[0])
 	if n.Op == exprtree.Not {
-		return one(l.not(x.Registers[0]), x.Valid)
+		return single(l.not(x.Registers[0]), x.Valid)
 	}
 	y := l.value(n.Arguments[1])
 	a, b := x.Registers[0], y.Registers[0]
 	switch n.Op {
 	case exprtree.AndStrict:
-		return one(combine(l.b, "and", a, b), l.and(x.Valid, y.Valid))
+		return single(combine(l.b, "and", a, b), l.and(x.Valid, y.Valid))
 	case exprtree.OrStrict:
-		return one(combine(l.b, "or", a, b), l.and(x.Valid, y.Valid))
+		return single(combine(l.b, "or", a, b), l.and(x.Valid, y.Valid))
 	case exprtree.Xor:
-		return one(combine(l.b, "xor", a, b), l.and(x.Valid, y.Valid))
+		return single(combine(l.b, "xor", a, b), l.and(x.Valid, y.Valid))
 	}
 	// Kleene logic: a valid false operand decides an and, a valid true operand an or.
 	result := combine(l.b, map[exprtree.Op]string{exprtree.And: "and", exprtree.Or: "or"}[n.Op], a, b)
 	if x.Valid == "" && y.Valid == "" {
-		return one(result, "")
+		return single(result, "")
 	}
 	decides := func(v Value) ptx.Register {
 		p := v.Registers[0]
@@ -36,7 +36,7 @@ func (l *lane) logic(n *exprtree.Node) Value {
 	first, second := decides(x), decides(y)
 	decided := l.or(first, second)
 	valid := l.or(l.and(x.Valid, y.Valid), decided)
-	return one(result, valid)
+	return single(result, valid)
 }
 
 // nulls writes the operations that test for nulls or choose between operands.
@@ -54,13 +54,13 @@ func (l *lane) nulls(n *exprtree.Node) Value {
 		if n.Op == exprtree.IsNull {
 			valid = l.not(valid)
 		}
-		return one(valid, "")
+		return single(valid, "")
 	case exprtree.IsNaN:
 		k := kindOf(n.Arguments[0].Type)
 		if k.family != float {
 			return l.fail(n)
 		}
-		return one(l.predicate("setp.nan."+k.arithmetic(), x.Registers[0], x.Registers[0]), x.Valid)
+		return single(l.predicate("setp.nan."+k.arithmetic(), x.Registers[0], x.Registers[0]), x.Valid)
 	case exprtree.IfElse:
 		return l.ifElse(x, l.value(n.Arguments[1]), l.value(n.Arguments[2]))
 	}

@@ -17,14 +17,14 @@ func newNumbering() *numbering {
 	return &numbering{byNode: map[*exprtree.Node]int{}, byForm: map[string]int{}}
 }
 
-func (n *numbering) of(node *exprtree.Node) int {
+func (n *numbering) numberOf(node *exprtree.Node) int {
 	if number, ok := n.byNode[node]; ok {
 		return number
 	}
 	var form strings.Builder
 	fmt.Fprintf(&form, "%d %s %d %d %d", node.Op, exprtree.Code(node.Type), node.Input, node.Slot, node.Constant)
 	for _, argument := range node.Arguments {
-		fmt.Fprintf(&form, " %d", n.of(argument))
+		fmt.Fprintf(&form, " %d", n.numberOf(argument))
 	}
 	number, ok := n.byForm[form.String()]
 	if !ok {

@@ -32,7 +32,7 @@ func TestNumbersDiffer(t *testing.T) {
 	}
 	numbers := newNumbering()
 	for i, n := range nodes {
-		require.Equal(t, i, numbers.of(n), describe(n))
+		require.Equal(t, i, numbers.numberOf(n), describe(n))
 	}
-	require.Equal(t, numbers.of(nodes[5]), numbers.of(floor(1000, x)), "equal nodes are computed once")
+	require.Equal(t, numbers.numberOf(nodes[5]), numbers.numberOf(floor(1000, x)), "equal nodes are computed once")
 }

@@ -23,7 +23,7 @@ func (l *lane) oneOf(n *exprtree.Node) Value {
 		reaches := l.predicate("setp.le.u64", l.literalWord(table, probe), word)
 		at = b.Op(ptx.Word64, "selp.b64", probe, at, reaches)
 	}
-	return one(l.predicate("setp.eq.u64", l.literalWord(table, at), word), x.Valid)
+	return single(l.predicate("setp.eq.u64", l.literalWord(table, at), word), x.Valid)
 }
 
 // tableRank writes a binary search for the first entry of a literal that is greater than a
@@ -44,7 +44,7 @@ func (l *lane) tableRank(n *exprtree.Node) Value {
 		probe(step) // half of the entries first: a word has two
 	}
 	probe(1)
-	return one(count, x.Valid)
+	return single(count, x.Valid)
 }
 
 // tableEntry loads entry i of a table of signed integers of 32 bits.

@@ -21,22 +21,22 @@ func share(inputs []Input) {
 	}
 	all := Input{Wide: true}
 	for i := range inputs {
-		inputs[i].each(func(one *Input) {
-			all.Optional = all.Optional || one.Validity != NoBits
-			all.Validity = max(all.Validity, WordBits, one.Validity, one.Values)
-			all.Wide = all.Wide && (one.Wide || !one.decimal)
+		inputs[i].each(func(input *Input) {
+			all.Optional = all.Optional || input.Validity != NoBits
+			all.Validity = max(all.Validity, WordBits, input.Validity, input.Values)
+			all.Wide = all.Wide && (input.Wide || !input.decimal)
 		})
 	}
 	for i := range inputs {
-		inputs[i].each(func(one *Input) {
-			one.Optional, one.Validity = all.Optional, NoBits
+		inputs[i].each(func(input *Input) {
+			input.Optional, input.Validity = all.Optional, NoBits
 			if all.Optional {
-				one.Validity = all.Validity
+				input.Validity = all.Validity
 			}
-			if one.Values != NoBits {
-				one.Values = all.Validity
+			if input.Values != NoBits {
+				input.Values = all.Validity
 			}
-			one.Wide = one.decimal && all.Wide
+			input.Wide = input.decimal && all.Wide
 		})
 	}
 }

@@ -97,16 +97,16 @@ func (e *element) extract(b *ptx.Builder) ptx.Register {
 	return b.Op(ptx.Word32, "bfe."+e.kind.arithmetic(), e.word, number(e.bit), number(e.kind.bits))
 }
 
-// group returns the place of the first row of a packed place's group, and the row's
+// group returns the first row of a packed row's group, and the row's
 // number in it.
-func (p place) group() (place, int) {
+func (p rowIndex) group() (rowIndex, int) {
 	row := p.add % packedRows
 	p.add -= row
 	return p, row
 }
 
 // packed loads the values of a row's group once.
-func (l *loader) packed(k kind, word int, p place) *element {
+func (l *loader) packed(k kind, word int, p rowIndex) *element {
 	group, row := p.group()
 	key := func(i int) string { return fmt.Sprint("g", word, p.row, group.add, "-", i) }
 	if _, ok := l.addresses[key(0)]; !ok {
@@ -126,7 +126,7 @@ func (l *loader) packed(k kind, word int, p place) *element {
 
 // packedBits loads the byte with the bits of a row's group once. With optional set the
 // address may be zero, and the bits are then ones.
-func (l *loader) packedBits(word int, p place, optional bool) *bit {
+func (l *loader) packedBits(word int, p rowIndex, optional bool) *bit {
 	group, row := p.group()
 	bits := l.once(fmt.Sprint("o", word, p.row, group.add), func() ptx.Register {
 		base := l.once(fmt.Sprint("pb", word, p.row), func() ptx.Register {
@@ -231,7 +231,7 @@ func (s *packer) mask(group int) ptx.Register {
 // computePacked writes the computation of a warp's groups.
 func (k *elementwise) computePacked(b *ptx.Builder, rows span) (err error) {
 	s := newPacker(b, rows)
-	_, failure := k.g.evaluate(b, rows.places(k.rows), nil, func(r int, values []Value) {
+	_, failure := k.g.evaluate(b, rows.indices(k.rows), nil, func(r int, values []Value) {
 		if r == 0 {
 			err = k.note(values)
 		}

@@ -31,7 +31,7 @@ func Resolve(call op.Call, program *exprtree.Program, inputs []*column.Column, r
 		return program, inputs, func() error { return nil }, nil
 	}
 	resolved, columns, err := r.resolve(call)
-	releaseMade := func() error { return release.All(r.made) }
+	releaseMade := func() error { return release.All(r.results) }
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("on a dictionary: %w", errors.Join(err, releaseMade()))
 	}
@@ -44,10 +44,10 @@ type resolver struct {
 	rows    int
 	copies  map[*exprtree.Node]*exprtree.Node
 	// types are the types of the new program's inputs. The map has the subexpressions
-	// about each dictionary, by input; made are the columns of their results.
-	types []arrow.DataType
-	asked map[int][]*question
-	made  []*column.Column
+	// about each dictionary, by input; results are their columns.
+	types   []arrow.DataType
+	asked   map[int][]*question
+	results []*column.Column
 }
 
 // question is a subexpression about a dictionary, and the number of the input that has
@@ -109,12 +109,12 @@ func (r *resolver) only(n *exprtree.Node) int {
 	}
 	input := -2
 	for _, argument := range n.Arguments {
-		switch of := r.only(argument); {
-		case of == -1, of == -2 && (n.Op == exprtree.And || n.Op == exprtree.Or): // a literal may decide beside a null
+		switch sole := r.only(argument); {
+		case sole == -1, sole == -2 && (n.Op == exprtree.And || n.Op == exprtree.Or): // a literal may decide beside a null
 			return -1
 		case input == -2:
-			input = of
-		case of >= 0 && of != input:
+			input = sole
+		case sole >= 0 && sole != input:
 			return -1
 		}
 	}
@@ -194,7 +194,7 @@ func (r *resolver) answer(call op.Call, input int, questions []*question, column
 		c, failure := column.New(data)
 		if err = errors.Join(err, failure); failure == nil {
 			columns[question.input] = c
-			r.made = append(r.made, c)
+			r.results = append(r.results, c)
 		}
 	}
 	return errors.Join(err, release.All(answers))

@@ -131,11 +131,11 @@ func (g *Generator) predicate(b *ptx.Builder, operands []string) error {
 	if given && len(values) != len(keep) {
 		return fmt.Errorf("%v: %d values are given of %d rows: %w", operands, len(values), len(keep), device.ErrInvalidValue)
 	}
-	places, registers := strided(ptx.Register(row), len(keep), stride), map[place]ptx.Register{}
+	indices, registers := strided(ptx.Register(row), len(keep), stride), map[rowIndex]ptx.Register{}
 	for i, value := range values {
-		registers[places[i]] = ptx.Register(value)
+		registers[indices[i]] = ptx.Register(value)
 	}
-	rows, err := g.evaluate(b, places, registers, nil)
+	rows, err := g.evaluate(b, indices, registers, nil)
 	if err != nil {
 		return err
 	}

@@ -75,24 +75,24 @@ func MakesStrings(program *exprtree.Program) bool { return len(staged(program)) 
 // staged returns the strings of a program that are made before its kernel runs, operands
 // before those that use them.
 func staged(program *exprtree.Program) (nodes []*exprtree.Node) {
-	made := map[*exprtree.Node]bool{}
+	wanted := map[*exprtree.Node]bool{}
 	for _, n := range program.Nodes {
 		for _, argument := range n.Arguments {
 			if argument.Kind() != exprtree.String || argument.Op == exprtree.Column || argument.Op == exprtree.Literal {
 				continue
 			}
 			if takesPlaces(n.Op) && !placeable(argument) || !takesPlaces(n.Op) && !readable(argument) {
-				made[argument] = true
+				wanted[argument] = true
 			}
 		}
 	}
 	for _, output := range program.Outputs {
 		if output.Kind() == exprtree.String && output.Op != exprtree.Column {
-			made[output] = true
+			wanted[output] = true
 		}
 	}
 	for _, n := range program.Nodes {
-		if made[n] {
+		if wanted[n] {
 			nodes = append(nodes, n)
 		}
 	}
@@ -106,9 +106,9 @@ type stager struct {
 	inputs   []*column.Column
 	rows     memory.Slice[int64]
 	capacity int
-	// made are the nodes that are made, with the numbers of their inputs; columns are
+	// numbers has the nodes that are made, with the numbers of their inputs; columns are
 	// those to release.
-	made    map[*exprtree.Node]int
+	numbers map[*exprtree.Node]int
 	columns []*column.Column
 }
 
@@ -120,7 +120,7 @@ func (s *stager) stage(program *exprtree.Program, nodes []*exprtree.Node) (*expr
 		if err != nil {
 			return nil, nil, fmt.Errorf("%v: %w", n.Op, err)
 		}
-		s.made[n] = len(s.inputs)
+		s.numbers[n] = len(s.inputs)
 		s.inputs, s.types, s.columns = append(s.inputs, c), append(s.types, n.Type), append(s.columns, c)
 	}
 	rest := s.part(program.Outputs)
@@ -129,7 +129,7 @@ func (s *stager) stage(program *exprtree.Program, nodes []*exprtree.Node) (*expr
 
 // makeWhole makes the strings of a function of all bytes of a large column, or of all
 // occurrences of a literal in them. It returns nil for other strings.
-func (s *stager) makeWhole(n *exprtree.Node) (made *column.Column, err error) {
+func (s *stager) makeWhole(n *exprtree.Node) (written *column.Column, err error) {
 	var old, with string
 	switch n.Op {
 	case exprtree.Upper, exprtree.Lower:
@@ -141,7 +141,7 @@ func (s *stager) makeWhole(n *exprtree.Node) (made *column.Column, err error) {
 	default:
 		return nil, nil
 	}
-	number, ok := s.made[n.Arguments[0]]
+	number, ok := s.numbers[n.Arguments[0]]
 	if !ok {
 		if n.Arguments[0].Op != exprtree.Column {
 			return nil, nil
@@ -160,7 +160,7 @@ func (s *stager) makeWhole(n *exprtree.Node) (made *column.Column, err error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { made, err = release.OnError(made, err, release.All(results)) }()
+		defer func() { written, err = release.OnError(written, err, release.All(results)) }()
 		valid = results[0].Buffer(1)
 	}
 	switch n.Op {
@@ -173,9 +173,9 @@ func (s *stager) makeWhole(n *exprtree.Node) (made *column.Column, err error) {
 }
 
 // make computes where the parts of a string are, and makes the column.
-func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
-	if made, err = s.makeWhole(n); made != nil || err != nil {
-		return made, err
+func (s *stager) make(n *exprtree.Node) (written *column.Column, err error) {
+	if written, err = s.makeWhole(n); written != nil || err != nil {
+		return written, err
 	}
 	kind, parts := textrows.Copied, []*exprtree.Node{n}
 	switch n.Op {
@@ -199,11 +199,11 @@ func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
 	var valid *exprtree.Node
 	var outputs []*exprtree.Node
 	for _, part := range parts {
-		one := &exprtree.Node{Op: exprtree.IsValid, Type: boolean, Arguments: []*exprtree.Node{part}}
+		present := &exprtree.Node{Op: exprtree.IsValid, Type: boolean, Arguments: []*exprtree.Node{part}}
 		if valid == nil {
-			valid = one
+			valid = present
 		} else {
-			valid = &exprtree.Node{Op: exprtree.AndStrict, Type: boolean, Arguments: []*exprtree.Node{valid, one}}
+			valid = &exprtree.Node{Op: exprtree.AndStrict, Type: boolean, Arguments: []*exprtree.Node{valid, present}}
 		}
 		if n.Op == exprtree.Format {
 			word := &exprtree.Node{Op: exprtree.CastWrap, Type: places, Arguments: []*exprtree.Node{part}}
@@ -221,7 +221,7 @@ func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, release.All(results)) }()
+	defer func() { written, err = release.OnError(written, err, release.All(results)) }()
 	r := textrows.Rows{Type: n.Type, Kind: kind, Capacity: s.capacity, Count: s.rows, Valid: results[len(outputs)].Buffer(1)}
 	for i := 0; i < len(outputs); i += 2 {
 		r.Parts = append(r.Parts, textrows.Part{Places: results[i].Buffer(1), Lengths: results[i+1].Buffer(1)})
@@ -288,7 +288,7 @@ func (p *subprogram) copy(n *exprtree.Node) *exprtree.Node {
 	}
 	c := *n
 	p.copies[n] = &c
-	if input, ok := p.stager.made[n]; ok {
+	if input, ok := p.stager.numbers[n]; ok {
 		c = exprtree.Node{Op: exprtree.Column, Type: n.Type, Input: p.input(input)}
 		return &c
 	}
@@ -317,7 +317,7 @@ func (p *subprogram) input(number int) int {
 // runStaged is Run for a program with strings that are made.
 func runStaged(call op.Call, program *exprtree.Program, nodes []*exprtree.Node, inputs []*column.Column, rows memory.Slice[int64], capacity int) (results []*column.Column, err error) {
 	s := &stager{call: call, types: append([]arrow.DataType{}, program.Types...), inputs: append([]*column.Column{}, inputs...),
-		rows: rows, capacity: capacity, made: map[*exprtree.Node]int{}}
+		rows: rows, capacity: capacity, numbers: map[*exprtree.Node]int{}}
 	defer func() {
 		if err = errors.Join(err, release.All(s.columns)); err != nil {
 			results, err = nil, errors.Join(err, release.All(results))

@@ -62,7 +62,7 @@ func (s *storer) values(output output, v Value, r int) {
 // row.
 func (s *storer) ballot(p ptx.Register, r int) ptx.Register {
 	if inside := s.rows.inside; inside != nil {
-		p = both(s.b, p, inside[r])
+		p = s.b.Both(p, inside[r])
 	}
 	return s.b.Op(ptx.Word32, "vote.sync.ballot.b32", p, "0xffffffff")
 }

@@ -41,7 +41,7 @@ func (l *lane) castTemporal(n *exprtree.Node, x Value) Value {
 	if checked && cast.Most != math.MaxInt64 {
 		valid = l.and(valid, l.predicate("setp.le.s64", v, number(int(cast.Most))))
 	}
-	return one(l.convert(signed, to, v), valid)
+	return single(l.convert(signed, to, v), valid)
 }
 
 // floorDivide divides a signed number of 64 bits by a positive one and rounds down:
@@ -88,7 +88,7 @@ func (l *lane) datePart(n *exprtree.Node) Value {
 		if unit == 0 {
 			return l.fail(n)
 		}
-		return one(l.clockPart(n.Op, v, unit, layout.Storage(t).ID() == arrow.TIMESTAMP), x.Valid)
+		return single(l.clockPart(n.Op, v, unit, layout.Storage(t).ID() == arrow.TIMESTAMP), x.Valid)
 	}
 	instant := instant{x.Registers[0], unit}
 	days, ok := l.days[instant]
@@ -99,7 +99,7 @@ func (l *lane) datePart(n *exprtree.Node) Value {
 		}
 		l.days[instant] = days
 	}
-	return one(l.calendarPart(n.Op, days), x.Valid)
+	return single(l.calendarPart(n.Op, days), x.Valid)
 }
 
 // clockPart writes a part of the clock of a number of units; unit is the number of

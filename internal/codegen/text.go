@@ -17,9 +17,9 @@ func (l *lane) textCompare(n *exprtree.Node) Value {
 		return l.fail(n)
 	case y.IsNullLiteral():
 		never := l.never()
-		return one(never, never)
+		return single(never, never)
 	case y.Op == exprtree.Literal:
-		return one(l.comparesLiteral(op, a, y), a.Valid)
+		return single(l.comparesLiteral(op, a, y), a.Valid)
 	}
 	b := l.value(y)
 	if l.err != nil || kindOf(y.Type).family != text {
@@ -28,11 +28,11 @@ func (l *lane) textCompare(n *exprtree.Node) Value {
 	valid := l.and(a.Valid, b.Valid)
 	switch op {
 	case exprtree.Equal:
-		return one(l.textsEqual(a, b, valid), valid)
+		return single(l.textsEqual(a, b, valid), valid)
 	case exprtree.NotEqual:
-		return one(l.not(l.textsEqual(a, b, valid)), valid)
+		return single(l.not(l.textsEqual(a, b, valid)), valid)
 	}
-	return one(l.predicate("setp."+comparisons[op]+".s64", l.textOrder(a, b, valid), "0"), valid)
+	return single(l.predicate("setp."+comparisons[op]+".s64", l.textOrder(a, b, valid), "0"), valid)
 }
 
 // mirrored returns the comparison with its sides exchanged.
@@ -128,8 +128,8 @@ func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) pt
 
 // matchesLiteral compares the bytes at an address in a string with the words of a
 // literal, from one of them on, if a predicate holds. There are as many bytes.
-func (l *lane) matchesLiteral(address ptx.Register, of Value, literal *exprtree.Node, first int, equal ptx.Register) ptx.Register {
-	b, begin, end := l.b, of.Registers[2], of.Registers[3]
+func (l *lane) matchesLiteral(address ptx.Register, operand Value, literal *exprtree.Node, first int, equal ptx.Register) ptx.Register {
+	b, begin, end := l.b, operand.Registers[2], operand.Registers[3]
 	word := l.g.positions.literals[literal.Slot]
 	wanted := b.Op(ptx.Word64, "ld.param.u64", l.g.word(word))
 	// The result is a register that changes in the loop.

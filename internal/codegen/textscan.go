@@ -20,29 +20,29 @@ func (l *lane) textMeasure(n *exprtree.Node) Value {
 	}
 	switch n.Op {
 	case exprtree.LengthBytes:
-		return one(x.Registers[1], x.Valid)
+		return single(x.Registers[1], x.Valid)
 	case exprtree.TextPlace:
 		source := l.wide("shl.b64", l.wide("mov.u64", x.Registers[4]), "56")
 		// The position may be anything if the offsets are unsound.
 		from := l.wide("and.b64", l.wide("sub.s64", l.wide("mov.u64", x.Registers[0]), x.Registers[2]), "0x00ffffffffffffff")
-		return one(l.wide("or.b64", source, from), x.Valid)
+		return single(l.wide("or.b64", source, from), x.Valid)
 	case exprtree.CharOffset:
 		position := l.value(n.Arguments[1])
 		at := l.call(word64, "gpuframe_text_char_offset", x.Registers[0], x.Registers[1], position.Registers[0], x.Registers[2], x.Registers[3])
-		return one(at, l.and(x.Valid, position.Valid))
+		return single(at, l.and(x.Valid, position.Valid))
 	case exprtree.Seek:
 		return l.seek(n, x)
 	case exprtree.ParseInteger:
 		k := kindOf(n.Type)
-		is := l.wide("mov.u64", map[bool]ptx.Register{true: "1", false: "0"}[k.signed])
-		parsed := l.calls(word64, "gpuframe_text_parse_integer", 2, x.Registers[0], x.Registers[1], is, x.Registers[2], x.Registers[3])
-		return one(parsed[0], l.and(x.Valid, l.predicate("setp.ne.u64", parsed[1], "0")))
+		signed := l.wide("mov.u64", map[bool]ptx.Register{true: "1", false: "0"}[k.signed])
+		parsed := l.calls(word64, "gpuframe_text_parse_integer", 2, x.Registers[0], x.Registers[1], signed, x.Registers[2], x.Registers[3])
+		return single(parsed[0], l.and(x.Valid, l.predicate("setp.ne.u64", parsed[1], "0")))
 	case exprtree.ParseDate:
 		parsed := l.calls(word64, "gpuframe_text_parse_date", 2, x.Registers[:4]...)
 		days := l.convert(kind{integer, 64, true}, kindOf(n.Type), parsed[0])
-		return one(days, l.and(x.Valid, l.predicate("setp.ne.u64", parsed[1], "0")))
+		return single(days, l.and(x.Valid, l.predicate("setp.ne.u64", parsed[1], "0")))
 	}
-	return one(l.call(word64, textFunctions[n.Op], x.Registers[:4]...), x.Valid)
+	return single(l.call(word64, textFunctions[n.Op], x.Registers[:4]...), x.Valid)
 }
 
 // byteRange writes a part of a string: it has the same bytes in memory.
@@ -88,7 +88,7 @@ func (l *lane) seek(n *exprtree.Node, x Value) Value {
 		b.Place(done)
 	}
 	behind := b.Op(ptx.Word64, "add.s64", position, wanted)
-	return one(b.Op(ptx.Word64, "selp.b64", "-1", behind, l.predicate("setp.lt.s64", position, "0")), valid)
+	return single(b.Op(ptx.Word64, "selp.b64", "-1", behind, l.predicate("setp.lt.s64", position, "0")), valid)
 }
 
 // like writes the matching of a pattern with characters that may be any. The position
@@ -156,7 +156,7 @@ func (l *lane) like(n *exprtree.Node) Value {
 	b.Move("add.s64", unit, unit, "2")
 	b.Branch("", behind)
 	b.Place(done)
-	return one(result, x.Valid)
+	return single(result, x.Valid)
 }
 
 // continues returns the predicate that a byte does not begin a character.

@@ -22,7 +22,7 @@ import (
 // separately.
 type grouping struct {
 	*stage
-	of *plan.Aggregate
+	plan *plan.Aggregate
 	// rows is the schema of the rows that are grouped.
 	rows       *arrow.Schema
 	aggregates []group.Aggregate
@@ -45,7 +45,7 @@ func newGrouping(s *stage, n *plan.Aggregate, rows *arrow.Schema) (*grouping, er
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{stage: s, of: n, rows: rows, aggregates: aggregates, options: group.ByOptions{Options: s.options(), Order: n.Options().Order, FixedPointSums: s.settings.Windows}}
+	g := &grouping{stage: s, plan: n, rows: rows, aggregates: aggregates, options: group.ByOptions{Options: s.options(), Order: n.Options().Order, FixedPointSums: s.settings.Windows}}
 	if n.Options().DropNulls {
 		g.options.Nulls = group.DropNulls
 	}
@@ -57,8 +57,8 @@ func newGrouping(s *stage, n *plan.Aggregate, rows *arrow.Schema) (*grouping, er
 
 // Next implements buffer.Reader.
 func (g *grouping) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := g.next(ctx)
-	return made, g.failed(err)
+	table, err := g.next(ctx)
+	return table, g.failed(err)
 }
 
 func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -71,18 +71,18 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 		if g.merges {
 			read = g.readPartials
 		}
-		made, err := read(ctx)
+		groups, err := read(ctx)
 		if err != nil {
 			return nil, unended(err)
 		}
-		if made != nil {
-			return g.finish(ctx, made)
+		if groups != nil {
+			return g.finish(ctx, groups)
 		}
 	}
 	for len(g.parts) > 0 {
 		part := g.parts[0]
 		g.parts = g.parts[1:]
-		made, err := g.merge(ctx, part.held)
+		groups, err := g.merge(ctx, part.held)
 		if isShort(err) {
 			parts, err := g.smaller(ctx, part, err)
 			g.parts = append(g.parts, parts...)
@@ -92,12 +92,12 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 			continue
 		}
 		if failure := part.release(); failure != nil {
-			return releasing(nil, errors.Join(err, failure), made)
+			return releasing(nil, errors.Join(err, failure), groups)
 		}
 		if err != nil {
 			return nil, unended(err)
 		}
-		return g.finish(ctx, made)
+		return g.finish(ctx, groups)
 	}
 	return nil, errEnd
 }
@@ -128,13 +128,13 @@ func (g *grouping) smaller(ctx context.Context, part dividedPart, cause error) (
 
 // divisible reports whether groups may come in any order.
 func (g *grouping) divisible() bool {
-	return len(g.of.GroupKeys()) > 0 && g.of.Options().Order == group.Unspecified
+	return len(g.plan.GroupKeys()) > 0 && g.plan.Options().Order == group.Unspecified
 }
 
 // keyColumns returns the columns of the keys in a partial result.
 func (g *grouping) keyColumns() []expr.Expr {
-	list := make([]expr.Expr, len(g.of.GroupKeys()))
-	for i, k := range g.of.GroupKeys() {
+	list := make([]expr.Expr, len(g.plan.GroupKeys()))
+	for i, k := range g.plan.GroupKeys() {
 		list[i] = expr.Col(k.Name())
 	}
 	return list
@@ -148,7 +148,7 @@ func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 		first, err = counted(ctx, first)
 	}
 	if err == errEnd {
-		return g.nothing(ctx)
+		return g.emptyResult(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -156,32 +156,32 @@ func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 	second, err := input.Next(ctx)
 	switch {
 	case err == errEnd:
-		made, err := g.single(ctx, first)
+		groups, err := g.aggregateTable(ctx, first)
 		if !isShort(err) {
-			return releasing(made, err, first)
+			return releasing(groups, err, first)
 		}
-		return g.several(ctx, first)
+		return g.collectPartials(ctx, first)
 	case err != nil:
 		return releasing(nil, err, first)
 	}
-	return g.several(ctx, first, second)
+	return g.collectPartials(ctx, first, second)
 }
 
-// nothing aggregates no rows. One of several devices has no groups then.
-func (g *grouping) nothing(ctx context.Context) (*buffer.Buffer, error) {
-	if g.worker != nil && len(g.of.GroupKeys()) > 0 {
+// emptyResult returns the groups of no rows. One of several devices has no groups then.
+func (g *grouping) emptyResult(ctx context.Context) (*buffer.Buffer, error) {
+	if g.worker != nil && len(g.plan.GroupKeys()) > 0 {
 		return nil, nil
 	}
 	empty, err := Empty(ctx, g.settings.Manager, g.rows, g.settings.Tag)
 	if err != nil {
 		return nil, err
 	}
-	made, err := g.single(ctx, empty)
-	return releasing(made, err, empty)
+	groups, err := g.aggregateTable(ctx, empty)
+	return releasing(groups, err, empty)
 }
 
-// single aggregates the only table.
-func (g *grouping) single(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+// aggregateTable aggregates a table.
+func (g *grouping) aggregateTable(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 	return g.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) {
 		return g.by(table).Aggregate(ctx, g.aggregates, g.options)
 	})
@@ -189,22 +189,22 @@ func (g *grouping) single(ctx context.Context, table *buffer.Buffer) (*buffer.Bu
 
 // by returns the groups of a table's rows.
 func (g *grouping) by(table *buffer.Buffer) group.Query {
-	query := group.By(table, g.of.Keys()...)
-	if where := g.of.Options().Where; !where.IsZero() {
+	query := group.By(table, g.plan.Keys()...)
+	if where := g.plan.Options().Where; !where.IsZero() {
 		query = query.Where(where)
 	}
 	return query
 }
 
-// several makes partial results of some tables, which it takes over, and all that follow.
+// collectPartials makes partial results of some tables, which it takes over, and all that follow.
 // Aggregates without a partial result are computed of all rows together.
-func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
+func (g *grouping) collectPartials(ctx context.Context, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
 	partials, rest, err := g.partials(ctx, tables...)
 	if err != nil {
 		return nil, err
 	}
 	if partials == nil {
-		return g.together(ctx, rest)
+		return g.concatAndAggregate(ctx, rest)
 	}
 	g.parts = []dividedPart{{partials, 0}}
 	return nil, nil
@@ -260,8 +260,8 @@ func (g *grouping) keep(ctx context.Context, partials *held, partial *buffer.Buf
 // does not suffice, it is tried again with twice as many.
 const mostPartials = 32
 
-// combine replaces partial results by fewer: by one if memory suffices, else it combines runs that
-// memory suffices for. It stops at a run that has too many groups to become much smaller, and returns
+// combine replaces partial results by fewer: by one if memory suffices, else it combines sequences that
+// memory suffices for. It stops at a sequence that has too many groups to become much smaller, and returns
 // false.
 func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, err error) {
 	if len(partials.tables) < 2 {
@@ -270,7 +270,7 @@ func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, 
 	results := &held{stage: g.stage, schema: partials.schema}
 	combined = true
 	for err == nil && combined && len(partials.tables) > 1 {
-		combined, err = g.combineRun(ctx, partials, results)
+		combined, err = g.combineFirst(ctx, partials, results)
 	}
 	if err == nil {
 		err = results.addAll(ctx, partials.tables)
@@ -282,10 +282,10 @@ func (g *grouping) combine(ctx context.Context, partials *held) (combined bool, 
 	return combined, nil
 }
 
-// combineRun combines the first partial results that memory suffices for, and adds the result to
+// combineFirst combines the first partial results that memory suffices for, and adds the result to
 // others. It returns false if memory does not suffice for two, or if some are left and the result
 // has more than half of the rows.
-func (g *grouping) combineRun(ctx context.Context, partials, results *held) (fewer bool, err error) {
+func (g *grouping) combineFirst(ctx context.Context, partials, results *held) (fewer bool, err error) {
 	tables, err := partials.acquireTables(ctx)
 	if isShort(err) {
 		tables, err = firstHalf(tables)
@@ -352,18 +352,18 @@ func (g *grouping) merge(ctx context.Context, partials *held) (*buffer.Buffer, e
 		}
 		tables = append(tables, empty)
 	}
-	made, err := group.Merge(ctx, g.rows, tables, g.aggregates, g.mergeOptions())
-	return releasing(made, err, tables...)
+	merged, err := group.Merge(ctx, g.rows, tables, g.aggregates, g.mergeOptions())
+	return releasing(merged, err, tables...)
 }
 
-// together aggregates some tables and all that follow as one.
-func (g *grouping) together(ctx context.Context, tables []*buffer.Buffer) (*buffer.Buffer, error) {
+// concatAndAggregate aggregates tables and all that follow as one.
+func (g *grouping) concatAndAggregate(ctx context.Context, tables []*buffer.Buffer) (*buffer.Buffer, error) {
 	all, err := g.collect(ctx, g.inputs[0], tables...)
 	if err != nil {
 		return nil, err
 	}
-	made, err := g.single(ctx, all)
-	return releasing(made, err, all)
+	groups, err := g.aggregateTable(ctx, all)
+	return releasing(groups, err, all)
 }
 
 // Close implements buffer.Reader.
@@ -377,24 +377,24 @@ func (g *grouping) Close() error {
 }
 
 // finish returns the columns of the node. It takes over the table.
-func (g *grouping) finish(ctx context.Context, made *buffer.Buffer) (*buffer.Buffer, error) {
-	if len(g.of.GroupKeys()) > 0 {
-		if len(g.of.Aggregations()) > 0 {
-			return made, nil
+func (g *grouping) finish(ctx context.Context, groups *buffer.Buffer) (*buffer.Buffer, error) {
+	if len(g.plan.GroupKeys()) > 0 {
+		if len(g.plan.Aggregations()) > 0 {
+			return groups, nil
 		}
-		keys, err := columns(made, g.of.Schema())
-		return releasing(keys, err, made)
+		keys, err := columns(groups, g.plan.Schema())
+		return releasing(keys, err, groups)
 	}
-	rows, err := made.NumRows(ctx)
+	rows, err := groups.NumRows(ctx)
 	if err != nil {
-		return releasing(nil, err, made)
+		return releasing(nil, err, groups)
 	}
 	if rows == 0 {
-		none, err := g.ofNothing(ctx)
-		return releasing(none, err, made)
+		row, err := g.emptyInputRow(ctx)
+		return releasing(row, err, groups)
 	}
-	values, err := columns(made, g.of.Schema())
-	return releasing(values, err, made)
+	values, err := columns(groups, g.plan.Schema())
+	return releasing(values, err, groups)
 }
 
 // columns returns the columns of a schema.
@@ -409,11 +409,11 @@ func columns(table *buffer.Buffer, schema *arrow.Schema) (*buffer.Buffer, error)
 // counting are the functions that are zero for no rows. Others are null, or an empty list.
 var counting = map[string]bool{"count": true, "count_values": true, "null_count": true, "count_distinct": true}
 
-// ofNothing returns the aggregates of no rows.
-func (g *grouping) ofNothing(ctx context.Context) (*buffer.Buffer, error) {
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, g.of.Schema())
+// emptyInputRow returns the row of aggregates of no rows.
+func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
+	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, g.plan.Schema())
 	defer builder.Release()
-	for i, a := range g.of.Aggregations() {
+	for i, a := range g.plan.Aggregations() {
 		switch b := builder.Field(i).(type) {
 		case *array.Int64Builder:
 			if counting[a.Function] {

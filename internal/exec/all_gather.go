@@ -82,20 +82,20 @@ func (g *gathering) exact(ctx context.Context, w *worker, table *buffer.Buffer) 
 	if err := table.Retain(); err != nil {
 		return nil, err
 	}
-	made, err := exactToMove(ctx, table, w.settings)
+	copied, err := exactToMove(ctx, table, w.settings)
 	if isShort(err) {
 		return table, nil
 	}
-	return releasing(made, err, table)
+	return releasing(copied, err, table)
 }
 
 // send copies the tables that were added to all devices: as one table, or one by one if memory is
 // short, or if one device has all.
 func (g *gathering) send(ctx context.Context) error {
 	if g.areOfSeveral() {
-		made, err := g.whole(ctx)
+		copies, err := g.whole(ctx)
 		if err == nil {
-			return errors.Join(g.to.hold(ctx, made), g.release())
+			return errors.Join(g.to.hold(ctx, copies), g.release())
 		}
 		if !isShort(err) {
 			return err
@@ -125,12 +125,12 @@ func (g *gathering) areOfSeveral() bool {
 }
 
 // whole returns one table with all rows for each device. If memory is short, it makes none.
-func (g *gathering) whole(ctx context.Context) (made []*buffer.Buffer, err error) {
+func (g *gathering) whole(ctx context.Context) (copies []*buffer.Buffer, err error) {
 	tables := make([]*buffer.Buffer, 0, len(g.tables))
 	defer func() {
 		if _, failure := releasing(nil, nil, tables...); failure != nil {
-			_, err = releasing(nil, errors.Join(err, failure), made...)
-			made = nil
+			_, err = releasing(nil, errors.Join(err, failure), copies...)
+			copies = nil
 		}
 	}()
 	for _, t := range g.tables {
@@ -140,8 +140,8 @@ func (g *gathering) whole(ctx context.Context) (made []*buffer.Buffer, err error
 		}
 		tables = append(tables, table)
 	}
-	made, err = exchange.AllGather(ctx, tables, g.to.managers(), exchange.Options{Tag: g.to.settings.Tag})
-	return made, g.to.failedTo(err)
+	copies, err = exchange.AllGather(ctx, tables, g.to.managers(), exchange.Options{Tag: g.to.settings.Tag})
+	return copies, g.to.failedTo(err)
 }
 
 // acquire returns the table on its device. An error names the device.

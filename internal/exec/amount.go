@@ -53,33 +53,33 @@ func (a *amount) end(ctx context.Context) (few bool, err error) {
 	return a.rows <= a.few, nil
 }
 
-// early are tables that a worker keeps until the amount is known. They move to host memory while
-// memory is short.
-type early struct {
+// orderedTables are tables of a worker with their ordinals. They move to host memory while memory is
+// short.
+type orderedTables struct {
 	*held
-	at []place
+	at []ordinal
 }
 
 // keep takes a table over.
-func (e *early) keep(ctx context.Context, table *buffer.Buffer, at place) error {
-	if err := e.movable(ctx, table); err != nil {
+func (o *orderedTables) keep(ctx context.Context, table *buffer.Buffer, at ordinal) error {
+	if err := o.movable(ctx, table); err != nil {
 		return err
 	}
-	for len(e.at) < len(e.tables) {
-		e.at = append(e.at, at)
+	for len(o.at) < len(o.tables) {
+		o.at = append(o.at, at)
 	}
 	return nil
 }
 
 // each calls a function with each table, which takes it over, and keeps none.
-func (e *early) each(ctx context.Context, call func(*buffer.Buffer, place) error) error {
-	for len(e.tables) > 0 {
-		table, err := e.pop(ctx)
+func (o *orderedTables) each(ctx context.Context, call func(*buffer.Buffer, ordinal) error) error {
+	for len(o.tables) > 0 {
+		table, err := o.pop(ctx)
 		if err != nil {
 			return err
 		}
-		at := e.at[0]
-		e.at = e.at[1:]
+		at := o.at[0]
+		o.at = o.at[1:]
 		if err := call(table, at); err != nil {
 			return err
 		}

@@ -12,15 +12,15 @@ import (
 // side streams.
 type nearest struct {
 	*stage
-	of    *plan.AsOf
+	plan  *plan.AsOf
 	right *buffer.Buffer
 	left  pieces
 }
 
 // Next implements buffer.Reader.
 func (n *nearest) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := n.next(ctx)
-	return made, n.failed(err)
+	table, err := n.next(ctx)
+	return table, n.failed(err)
 }
 
 func (n *nearest) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -41,12 +41,12 @@ func (n *nearest) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 		n.left.push(table)
 	}
-	options := n.of.JoinOptions()
+	options := n.plan.JoinOptions()
 	options.Options = n.options()
-	made, err := n.left.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
-		return join.AsOf(ctx, piece, n.right, n.of.On(), options)
+	joined, err := n.left.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
+		return join.AsOf(ctx, piece, n.right, n.plan.On(), options)
 	})
-	return made, unended(err)
+	return joined, unended(err)
 }
 
 // Close implements buffer.Reader.

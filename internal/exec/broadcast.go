@@ -37,20 +37,20 @@ func (w *worker) broadcast(ctx context.Context, base *stage, n *plan.Exchange) (
 	f, number := w.fragment, w.broadcasts
 	w.broadcasts++
 	if number == len(f.broadcasts) {
-		made := &broadcast{stage: &stage{node: n, settings: f.settings, bounds: f.bounds}, fragment: f}
+		b := &broadcast{stage: &stage{node: n, settings: f.settings, bounds: f.bounds}, fragment: f}
 		var err error
 		if n.Kind() == plan.AllGather {
-			made.below, err = f.opener.gather(ctx, made.stage, n)
-			made.early = n.SizeBelow() >= 0 && uint64(n.SizeBelow()) <= f.settings.Manager.Budget()/roomShare
+			b.below, err = f.opener.gather(ctx, b.stage, n)
+			b.early = n.SizeBelow() >= 0 && uint64(n.SizeBelow()) <= f.settings.Manager.Budget()/roomShare
 		} else {
-			made.input, err = f.opener.open(ctx, n.Input())
+			b.input, err = f.opener.open(ctx, n.Input())
 		}
 		if err != nil {
 			return nil, err
 		}
-		f.broadcasts = append(f.broadcasts, made)
+		f.broadcasts = append(f.broadcasts, b)
 	}
-	return &broadcasted{stage: base, of: f.broadcasts[number]}, nil
+	return &broadcasted{stage: base, source: f.broadcasts[number]}, nil
 }
 
 // run copies all tables, if no other worker has.
@@ -115,11 +115,11 @@ func (b *broadcast) sendPieces(ctx context.Context, table *buffer.Buffer) error 
 
 // send copies a table to all devices. If memory is short, it copies to none.
 func (b *broadcast) send(ctx context.Context, table *buffer.Buffer) error {
-	made, err := exchange.Broadcast(ctx, table, b.managers(), exchange.Options{Tag: b.settings.Tag})
+	copies, err := exchange.Broadcast(ctx, table, b.managers(), exchange.Options{Tag: b.settings.Tag})
 	if err != nil {
 		return b.failedTo(err)
 	}
-	return b.hold(ctx, made)
+	return b.hold(ctx, copies)
 }
 
 // managers returns those of the devices.
@@ -133,10 +133,10 @@ func (b *broadcast) managers() []*memory.Manager {
 
 // failedTo names in an error the device that got no copy, if it is known.
 func (b *broadcast) failedTo(err error) error {
-	var of *exchange.DestinationError
-	if errors.As(err, &of) {
+	var destination *exchange.DestinationError
+	if errors.As(err, &destination) {
 		for _, copies := range b.copies {
-			if copies.settings.Manager.Device().Name() == of.Device {
+			if copies.settings.Manager.Device().Name() == destination.Device {
 				return copies.failed(err)
 			}
 		}
@@ -145,10 +145,10 @@ func (b *broadcast) failedTo(err error) error {
 }
 
 // hold takes over a copy for each device.
-func (b *broadcast) hold(ctx context.Context, made []*buffer.Buffer) error {
-	for i, c := range made {
+func (b *broadcast) hold(ctx context.Context, copies []*buffer.Buffer) error {
+	for i, c := range copies {
 		if err := b.copies[i].movable(ctx, c); err != nil {
-			_, err = releasing(nil, begunError{b.copies[i].failed(fmt.Errorf("hold a copy: %w", err))}, made[i+1:]...)
+			_, err = releasing(nil, begunError{b.copies[i].failed(fmt.Errorf("hold a copy: %w", err))}, copies[i+1:]...)
 			return err
 		}
 	}
@@ -167,14 +167,14 @@ func (b *broadcast) close() error {
 // broadcasted reads the copies on one device.
 type broadcasted struct {
 	*stage
-	of *broadcast
+	source *broadcast
 }
 
 // Next implements buffer.Reader.
 func (b *broadcasted) Next(ctx context.Context) (*buffer.Buffer, error) {
-	if err := b.of.run(ctx); err != nil {
+	if err := b.source.run(ctx); err != nil {
 		return nil, err
 	}
-	table, err := b.of.copies[b.worker.number].pop(ctx) // only this worker changes them
+	table, err := b.source.copies[b.worker.number].pop(ctx) // only this worker changes them
 	return table, b.failed(err)
 }

@@ -182,7 +182,7 @@ func (s *Store) leave(kept *keptRows) error {
 // and keeps none.
 type caching struct {
 	*stage
-	of    *plan.Cache
+	plan  *plan.Cache
 	store *Store
 	kept  *keptRows
 	next  int
@@ -192,7 +192,7 @@ type caching struct {
 }
 
 func newCaching(base *stage, n *plan.Cache) *caching {
-	return &caching{stage: base, of: n, store: n.Store().(*Store)}
+	return &caching{stage: base, plan: n, store: n.Store().(*Store)}
 }
 
 // Next implements buffer.Reader.
@@ -222,7 +222,7 @@ func (c *caching) Next(ctx context.Context) (*buffer.Buffer, error) {
 
 // enter gets the rows of the store, or opens the input.
 func (c *caching) enter(ctx context.Context) (err error) {
-	if c.settings.KeepNothing && !c.of.IsFilled() {
+	if c.settings.KeepNothing && !c.plan.IsFilled() {
 		return c.open(ctx)
 	}
 	if c.kept, err = c.store.enter(ctx); err != nil || c.kept != nil {
@@ -245,7 +245,7 @@ func (c *caching) enter(ctx context.Context) (err error) {
 func (c *caching) open(ctx context.Context) (err error) {
 	settings := c.settings
 	settings.Tag = c.store.tagged()
-	c.input, err = Open(ctx, c.of.Input(), settings)
+	c.input, err = Open(ctx, c.plan.Input(), settings)
 	return err
 }
 

@@ -34,8 +34,8 @@ func (s *stage) collect(ctx context.Context, reader buffer.Reader, before ...*bu
 
 // releasingHeld releases tables that were held and, if that fails or something failed before,
 // the result.
-func releasingHeld(made *buffer.Buffer, err error, h *held) (*buffer.Buffer, error) {
-	return releasing(made, errors.Join(err, h.release()))
+func releasingHeld(table *buffer.Buffer, err error, h *held) (*buffer.Buffer, error) {
+	return releasing(table, errors.Join(err, h.release()))
 }
 
 // roomShare is the part of the budget, as a divisor, above which a table with room for many more
@@ -100,24 +100,24 @@ func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buf
 		return nil, err
 	}
 	count := len(h.tables)
-	var made *buffer.Buffer
+	var table *buffer.Buffer
 	if h.first != nil {
-		made, h.first = h.first, nil
+		table, h.first = h.first, nil
 	} else {
-		made, err = h.whole(ctx)
+		table, err = h.whole(ctx)
 		if errors.Is(err, memory.ErrBudget) {
 			err = fmt.Errorf("the result, of %d tables, does not fit the budget as one: read it in parts with Batches, or raise the budget: %w", count, err)
 		}
 	}
-	if made, err = releasingHeld(made, err, h); err != nil {
+	if table, err = releasingHeld(table, err, h); err != nil {
 		return nil, err
 	}
-	if _, known := made.HostRows(); known && count > 1 {
+	if _, known := table.HostRows(); known && count > 1 {
 		// A table made of several others has no room for more rows.
-		return made, nil
+		return table, nil
 	}
-	if made, err = Exact(ctx, made, settings); err != nil {
+	if table, err = Exact(ctx, table, settings); err != nil {
 		return nil, fmt.Errorf("copy the result without the rows that were left out: %w", err)
 	}
-	return made, nil
+	return table, nil
 }

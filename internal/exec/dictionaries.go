@@ -37,8 +37,8 @@ func (s *stage) withUsedValues(ctx context.Context, table *buffer.Buffer) (*buff
 	if !changed {
 		return table, nil
 	}
-	made, err := buffer.New(table.Schema(), columns, table.Rows())
-	return releasing(made, errors.Join(err, owned.Release()), table)
+	trimmed, err := buffer.New(table.Schema(), columns, table.Rows())
+	return releasing(trimmed, errors.Join(err, owned.Release()), table)
 }
 
 // isOrdered reports whether the order of a dictionary's values is part of its type.
@@ -48,9 +48,9 @@ func isOrdered(t arrow.DataType) bool {
 }
 
 // usedValues returns a column with a dictionary of the values that its rows have.
-func (s *stage) usedValues(ctx context.Context, c *column.Column) (made *column.Column, err error) {
+func (s *stage) usedValues(ctx context.Context, c *column.Column) (trimmed *column.Column, err error) {
 	var owned release.Stack
-	defer func() { made, err = release.OnError(made, err, owned.Release()) }()
+	defer func() { trimmed, err = release.OnError(trimmed, err, owned.Release()) }()
 	own := func(c *column.Column, failure error) *column.Column {
 		if err = failure; err == nil {
 			owned.Add(c)
@@ -91,11 +91,11 @@ func (s *stage) cast(ctx context.Context, c *column.Column, to arrow.DataType) (
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col(name).Cast(to)}, s.options())
+	converted, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col(name).Cast(to)}, s.options())
 	if err = errors.Join(err, table.Release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(converted))
 	}
-	return made[0], nil
+	return converted[0], nil
 }
 
 // decodedName returns the name of a column with the values of a dictionary.

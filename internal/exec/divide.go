@@ -40,13 +40,13 @@ var errIndivisible = errors.New("the rows have too few distinct keys to be divid
 // checkDivided returns an error if fewer than two of some parts have rows. Then the parts are
 // released.
 func checkDivided(parts []*held) error {
-	some := 0
+	filled := 0
 	for _, p := range parts {
 		if !p.isEmpty() {
-			some++
+			filled++
 		}
 	}
-	if some < 2 {
+	if filled < 2 {
 		return errors.Join(errIndivisible, releaseAll(parts))
 	}
 	return nil
@@ -132,8 +132,8 @@ func (s *stage) withPlaces(ctx context.Context, table *buffer.Buffer, places []i
 	if err != nil {
 		return releasing(nil, err, table)
 	}
-	made, err := table.AppendColumn(arrow.Field{Name: placeName, Type: c.Type()}, c)
-	return releasing(made, errors.Join(err, c.Release()), table)
+	extended, err := table.AppendColumn(arrow.Field{Name: placeName, Type: c.Type()}, c)
+	return releasing(extended, errors.Join(err, c.Release()), table)
 }
 
 // spread returns some rows of a table with equal distances between them, and their numbers.
@@ -146,11 +146,11 @@ func (s *stage) spread(ctx context.Context, table *buffer.Buffer, wanted, rows i
 	if err != nil {
 		return nil, nil, err
 	}
-	made, err := selection.Take(ctx, table, indices, s.options())
+	sample, err := selection.Take(ctx, table, indices, s.options())
 	if failure := indices.Release(); failure != nil && err == nil {
-		made, err = releasing(nil, failure, made)
+		sample, err = releasing(nil, failure, sample)
 	}
-	return made, numbers, err
+	return sample, numbers, err
 }
 
 // hashName is the name of a column of hashes.
@@ -249,8 +249,8 @@ func withField(schema *arrow.Schema, name string) *arrow.Schema {
 // the parts over.
 func narrow(parts []*buffer.Buffer, schema *arrow.Schema) ([]*buffer.Buffer, error) {
 	for i, part := range parts {
-		made, err := columns(part, schema)
-		if parts[i], err = releasing(made, err, part); err != nil {
+		narrowed, err := columns(part, schema)
+		if parts[i], err = releasing(narrowed, err, part); err != nil {
 			_, err = releasing(nil, err, append(parts[:i], parts[i+1:]...)...)
 			return nil, err
 		}
@@ -300,13 +300,13 @@ func (h *held) divideTables(ctx context.Context, partition func(*buffer.Buffer) 
 		}
 		rest.push(table)
 		err := rest.all(ctx, func(piece *buffer.Buffer) error {
-			made, err := partition(piece)
+			divided, err := partition(piece)
 			if err != nil {
 				return err
 			}
-			for i := range made {
-				if err := parts[i].add(ctx, made[i]); err != nil {
-					_, err = releasing(nil, begunError{fmt.Errorf("hold part %d: %w", i, err)}, made[i+1:]...)
+			for i := range divided {
+				if err := parts[i].add(ctx, divided[i]); err != nil {
+					_, err = releasing(nil, begunError{fmt.Errorf("hold part %d: %w", i, err)}, divided[i+1:]...)
 					return err
 				}
 			}

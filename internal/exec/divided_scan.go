@@ -28,8 +28,8 @@ type dividedSource struct {
 type dividedScan struct {
 	*dividedSource
 	worker *worker
-	// place is the number of the scan among the scans and shuffles of a fragment.
-	place int
+	// input is the number of the scan among the scans and shuffles of a fragment.
+	input int
 }
 
 // scan returns the part of a worker of the scan that it opens next.
@@ -37,29 +37,29 @@ func (w *worker) scan() *dividedScan {
 	f, number := w.fragment, w.scans
 	w.scans++
 	if number == len(f.scans) {
-		made := &dividedSource{fragment: f}
+		d := &dividedSource{fragment: f}
 		if f.settings.Progress != nil {
-			made.progress = f.settings.Progress.scan()
+			d.progress = f.settings.Progress.scan()
 		}
-		f.scans = append(f.scans, made)
+		f.scans = append(f.scans, d)
 	}
-	return &dividedScan{f.scans[number], w, w.newPlace()}
+	return &dividedScan{f.scans[number], w, w.newInput()}
 }
 
 // newPlace numbers the scan or the shuffle that the worker opens.
-func (w *worker) newPlace() int {
-	w.places++
-	return w.places - 1
+func (w *worker) newInput() int {
+	w.inputs++
+	return w.inputs - 1
 }
 
 // isFirst reports whether the first worker opens the scan.
 func (d *dividedScan) isFirst() bool { return d.worker.number == 0 }
 
 // open returns the reader of a part.
-func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Request) (buffer.Reader, error) {
+func (d *dividedScan) open(ctx context.Context, node *plan.Scan, request source.Request) (buffer.Reader, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	place := d.place
+	input := d.input
 	if !d.opened {
 		d.opened = true
 		settings := &d.fragment.settings
@@ -69,14 +69,14 @@ func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Re
 		}
 		request.Progress, request.Stay = d.progress, settings.Stay
 		request.Behind = func(ctx context.Context, reader, slow int, taken <-chan struct{}) (bool, error) {
-			return d.fragment.behind(ctx, reader, slow, place, taken)
+			return d.fragment.behind(ctx, reader, slow, input, taken)
 		}
-		d.parts, d.err = source.Split(ctx, settings.source(of), managers, request, settings.Move)
+		d.parts, d.err = source.Split(ctx, settings.source(node), managers, request, settings.Move)
 	}
 	if d.err != nil {
 		return nil, d.err
 	}
-	return &placing{d.parts[d.worker.number], d}, nil
+	return &trackedPart{d.parts[d.worker.number], d}, nil
 }
 
 // behind waits until another worker takes one of the batches of a scan that wait for it. It returns
@@ -84,7 +84,7 @@ func (d *dividedScan) open(ctx context.Context, of *plan.Scan, request source.Re
 // further, it has left the scan, or it has a table that the reader of the fragment takes.
 //
 // A worker that waits here has read all batches before those that wait for the slow worker. So a
-// worker that waits for the places of others, such as a [rowCounter], does not wait for it.
+// worker that waits for the ordinals of others, such as a [rowCounter], does not wait for it.
 func (f *fragment) behind(ctx context.Context, reader, slow, scan int, taken <-chan struct{}) (further bool, err error) {
 	err = f.workers[reader].settings.Turns.outside(ctx, func() error {
 		for {
@@ -121,18 +121,18 @@ func (d *dividedSource) close() error {
 	return errors.Join(failures...)
 }
 
-// placing notes the places of tables.
-type placing struct {
+// trackedPart notes the ordinals of tables.
+type trackedPart struct {
 	source.Part
 	scan *dividedScan
 }
 
 // Next implements buffer.Reader.
-func (p *placing) Next(ctx context.Context) (*buffer.Buffer, error) {
+func (p *trackedPart) Next(ctx context.Context) (*buffer.Buffer, error) {
 	table, err := p.Part.Next(ctx)
 	if err == nil {
 		number, first := p.Part.Batch()
-		p.scan.worker.reach(place{p.scan.place, number}, first)
+		p.scan.worker.reach(ordinal{p.scan.input, number}, first)
 	}
 	return table, err
 }

@@ -18,8 +18,8 @@ func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffe
 		return table, nil
 	}
 	if isSmall(table, settings.Manager) {
-		made, err := first(ctx, table)
-		return releasing(made, err, table)
+		view, err := first(ctx, table)
+		return releasing(view, err, table)
 	}
 	s := stage{settings: settings}
 	exact, err := selection.Compact(ctx, table, s.options())

@@ -21,7 +21,7 @@ type Settings struct {
 	// Manager allocates all memory, except that of the operations that run on Others too.
 	Manager *memory.Manager
 	// Others are further devices that the plan was distributed to: see [plan.Distribute].
-	Others []Place
+	Others []Member
 	// Move copies tables between devices, if there are others.
 	Move source.Move
 	// Scatter copies each part that is not nil to the device of its manager.
@@ -60,8 +60,8 @@ type Settings struct {
 	Tables map[*source.Slot]source.Source
 }
 
-// Place is where a part of a plan runs: the memory of a device.
-type Place struct {
+// Member is a device that runs a part of a plan, by its memory.
+type Member struct {
 	Manager  *memory.Manager
 	Spilling *Spilling
 }
@@ -137,9 +137,9 @@ func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := newShared(&stage{node: n, settings: o.settings}, reader)
-	o.shared[n] = made
-	return made.user(), nil
+	s := newShared(&stage{node: n, settings: o.settings}, reader)
+	o.shared[n] = s
+	return s.user(), nil
 }
 
 // isWorthKeeping reports whether a node is a filter with rows that are expected to take a small
@@ -246,11 +246,11 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		if n.Limit() == plan.All {
 			return &sorting{stage: base, keys: n.OrderKeys()}, nil
 		}
-		return &top{stage: base, of: n}, nil
+		return &top{stage: base, plan: n}, nil
 	case *plan.AsOf:
-		return &nearest{stage: base, of: n}, nil
+		return &nearest{stage: base, plan: n}, nil
 	case *plan.Join:
-		return &joining{stage: base, of: n}, nil
+		return &joining{stage: base, plan: n}, nil
 	}
 	return nil, fmt.Errorf("no execution of %T: %w", base.node, device.ErrNotSupported)
 }
@@ -323,8 +323,8 @@ func (m *mapping) Next(ctx context.Context) (*buffer.Buffer, error) {
 			return nil, m.failed(err)
 		}
 	}
-	made, err := m.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return m.apply(ctx, piece) })
-	return made, m.failed(unended(err))
+	mapped, err := m.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return m.apply(ctx, piece) })
+	return mapped, m.failed(unended(err))
 }
 
 // add adds a table, which it takes over, or pieces of it.
@@ -352,11 +352,11 @@ func (o *once) Next(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, io.EOF
 	}
 	o.done = true
-	made, err := o.make(ctx)
-	if made == nil && err == nil {
+	table, err := o.make(ctx)
+	if table == nil && err == nil {
 		return nil, errEnd
 	}
-	return made, o.failed(unended(err))
+	return table, o.failed(unended(err))
 }
 
 // unended makes another error of an io.EOF that is not the end of a reader.
@@ -368,7 +368,7 @@ func unended(err error) error {
 }
 
 // releasing releases tables and, if that fails or something failed before, the result.
-func releasing(made *buffer.Buffer, err error, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
+func releasing(table *buffer.Buffer, err error, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
 	failures := []error{err}
 	for _, t := range tables {
 		if t != nil {
@@ -376,10 +376,10 @@ func releasing(made *buffer.Buffer, err error, tables ...*buffer.Buffer) (*buffe
 		}
 	}
 	if err = errors.Join(failures...); err == nil {
-		return made, nil
+		return table, nil
 	}
-	if made != nil {
-		err = errors.Join(err, made.Release())
+	if table != nil {
+		err = errors.Join(err, table.Release())
 	}
 	return nil, err
 }

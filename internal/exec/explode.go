@@ -28,8 +28,8 @@ func explode(s *stage, n *plan.Explode) *mapping {
 
 // exploded returns the expected number of bytes of the rows that a table becomes: those of the
 // table for each element of an average list.
-func exploded(table *buffer.Buffer, of string) uint64 {
-	list, err := table.ColumnByName(of)
+func exploded(table *buffer.Buffer, name string) uint64 {
+	list, err := table.ColumnByName(name)
 	if err != nil || list.NumChildren() == 0 || list.Len() == 0 {
 		return 0
 	}

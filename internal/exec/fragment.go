@@ -32,7 +32,7 @@ type fragment struct {
 	// beginning starts the work below the broadcasts that begin early, once.
 	beginning sync.Once
 
-	// mu guards the places of the workers and the tallies. moved reports changes.
+	// mu guards the ordinals of the workers and the tallies. moved reports changes.
 	mu    sync.Mutex
 	moved signal
 	// tallies count the rows of the numberings, in the order in which the workers open them.
@@ -54,39 +54,39 @@ type worker struct {
 	number   int
 	settings Settings
 	reader   buffer.Reader
-	// scans, broadcasts, shuffles and tallies count those that were opened, places the scans and
+	// scans, broadcasts, shuffles and tallies count those that were opened, inputs the scans and
 	// shuffles.
-	scans, broadcasts, shuffles, tallies, places int
-	// at is the place of the table that a scan has yielded last. No later one has a place before it.
-	// first is the number of the first row of the place among all rows of the scan or the shuffle.
-	at    place
+	scans, broadcasts, shuffles, tallies, inputs int
+	// at is the ordinal of the table that a scan has yielded last. No later one has an ordinal before it.
+	// first is the number of the first row of the table among all rows of the scan or the shuffle.
+	at    ordinal
 	first int64
 	// done is set at the end of the reader, yielding while a table waits to be taken, and stopped if
 	// an operation has ended before its input.
 	done, yielding, stopped bool
-	// yielded, if it is not nil, has the place of the table that the reader has yielded last: that
+	// yielded, if it is not nil, has the ordinal of the table that the reader has yielded last: that
 	// of an operation that yields tables after it has read all of its input.
-	yielded *place
+	yielded *ordinal
 	// tables are the results. The channel is closed at the end, also after an error.
-	tables chan placed
+	tables chan orderedTable
 	// head, if its table is not nil, was received from tables.
-	head  placed
+	head  orderedTable
 	ended bool
 }
 
-// place orders tables: by the scan or the shuffle, for a union, and by the number of a scan's batch.
-type place struct {
+// ordinal orders tables: by the scan or the shuffle, for a union, and by the number of a scan's batch.
+type ordinal struct {
 	input int
 	batch int64
 }
 
-func (p place) before(q place) bool {
-	return p.input < q.input || p.input == q.input && p.batch < q.batch
+func (o ordinal) before(p ordinal) bool {
+	return o.input < p.input || o.input == p.input && o.batch < p.batch
 }
 
-// reach notes the place of a table, and the number of its first row. A join reads its right side
-// first, which may have a later place than the left one: then the place stays.
-func (w *worker) reach(at place, first int64) {
+// reach notes the ordinal of a table, and the number of its first row. A join reads its right side
+// first, which may have a later ordinal than the left one: then the ordinal stays.
+func (w *worker) reach(at ordinal, first int64) {
 	f := w.fragment
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,10 +105,10 @@ func (f *fragment) change(call func()) {
 	f.moved.notify()
 }
 
-// placed is a table and its place.
-type placed struct {
+// orderedTable is a table and its ordinal.
+type orderedTable struct {
 	table *buffer.Buffer
-	at    place
+	at    ordinal
 }
 
 // exchange opens an exchange. All but a gathering are in a fragment.
@@ -129,10 +129,10 @@ func (o *opener) exchange(ctx context.Context, base *stage, n *plan.Exchange) (b
 // gather opens a fragment on all devices.
 func (o *opener) gather(ctx context.Context, base *stage, n *plan.Exchange) (*fragment, error) {
 	f := &fragment{stage: base, opener: o, broken: make(chan struct{})}
-	places := append([]Place{{o.settings.Manager, o.settings.Spilling}}, o.settings.Others...)
-	for i, p := range places {
-		w := &worker{fragment: f, number: i, settings: o.settings, tables: make(chan placed, 1)}
-		w.settings.Manager, w.settings.Spilling, w.settings.Working = p.Manager, p.Spilling, nil
+	members := append([]Member{{o.settings.Manager, o.settings.Spilling}}, o.settings.Others...)
+	for i, m := range members {
+		w := &worker{fragment: f, number: i, settings: o.settings, tables: make(chan orderedTable, 1)}
+		w.settings.Manager, w.settings.Spilling, w.settings.Working = m.Manager, m.Spilling, nil
 		own := opener{settings: w.settings, worker: w, parents: o.parents, bounds: o.bounds}
 		reader, err := own.open(ctx, n.Input())
 		if err != nil {
@@ -146,8 +146,8 @@ func (o *opener) gather(ctx context.Context, base *stage, n *plan.Exchange) (*fr
 
 // Next implements buffer.Reader.
 func (f *fragment) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := f.next(ctx)
-	return made, f.failed(err)
+	table, err := f.next(ctx)
+	return table, f.failed(err)
 }
 
 func (f *fragment) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -158,10 +158,10 @@ func (f *fragment) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 		f.moving.push(table)
 	}
-	made, err := f.moving.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
+	moved, err := f.moving.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
 		return f.settings.Move(ctx, piece, f.settings.Manager)
 	})
-	return made, unended(err)
+	return moved, unended(err)
 }
 
 // take returns the next table, and the worker that has made it on its device.
@@ -188,7 +188,7 @@ func (f *fragment) start(ctx context.Context) {
 
 // first waits for the worker with the table that comes first and returns it, or io.EOF.
 func (f *fragment) first(ctx context.Context) (*worker, error) {
-	bounds := make([]place, len(f.workers))
+	bounds := make([]ordinal, len(f.workers))
 	for {
 		f.mu.Lock()
 		moved := f.moved.next()
@@ -211,7 +211,7 @@ func (f *fragment) first(ctx context.Context) (*worker, error) {
 
 // poll returns the worker with the table that comes first, if that is known: of the workers without
 // a table, those with a higher bound have no earlier one. At the end of all the error is io.EOF.
-func (f *fragment) poll(bounds []place) (first *worker, err error) {
+func (f *fragment) poll(bounds []ordinal) (first *worker, err error) {
 	ended := true
 	for _, w := range f.workers {
 		w.receive()
@@ -261,7 +261,7 @@ func (w *worker) run(ctx context.Context) {
 			continue
 		}
 		if err == nil {
-			if err = w.yield(ctx, placed{table, w.place()}); err == nil {
+			if err = w.yield(ctx, orderedTable{table, w.ordinal()}); err == nil {
 				continue
 			}
 			_, err = releasing(nil, err, table)
@@ -272,7 +272,7 @@ func (w *worker) run(ctx context.Context) {
 }
 
 // yield passes a table on, which stays with the caller after an error.
-func (w *worker) yield(ctx context.Context, p placed) error {
+func (w *worker) yield(ctx context.Context, p orderedTable) error {
 	select {
 	case w.tables <- p:
 		w.fragment.change(func() {})
@@ -289,8 +289,8 @@ func (w *worker) yield(ctx context.Context, p placed) error {
 	}
 }
 
-// place returns the place of the table that the reader has yielded last.
-func (w *worker) place() place {
+// ordinal returns the ordinal of the table that the reader has yielded last.
+func (w *worker) ordinal() ordinal {
 	if w.yielded != nil {
 		return *w.yielded
 	}

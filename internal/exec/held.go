@@ -46,11 +46,11 @@ func (s *Spilling) get() (*spill.Spiller, error) {
 		}
 		options.Within = within
 	}
-	made, err := spill.NewSpiller(s.Manager, options)
+	spiller, err := spill.NewSpiller(s.Manager, options)
 	if err != nil {
 		return nil, err
 	}
-	s.spiller = made
+	s.spiller = spiller
 	return s.spiller, nil
 }
 
@@ -256,11 +256,11 @@ func (h *held) whole(ctx context.Context) (*buffer.Buffer, error) {
 	if len(tables) == 0 {
 		return Empty(ctx, h.settings.Manager, h.schema, h.settings.Tag)
 	}
-	made, err := selection.Concat(ctx, tables, h.options())
+	all, err := selection.Concat(ctx, tables, h.options())
 	if err == nil {
 		err = cancel.Error(ctx)
 	}
-	return releasing(made, err, tables...)
+	return releasing(all, err, tables...)
 }
 
 // each calls f with each table. f does not keep it.

@@ -17,7 +17,7 @@ import (
 // left side streams.
 type joining struct {
 	*stage
-	of      *plan.Join
+	plan    *plan.Join
 	started bool
 	// left has pieces of the left side to join with right, the whole right side of a part.
 	// reading is set while the left input may have more.
@@ -41,14 +41,14 @@ type joinPart struct {
 
 // streams reports whether tables of the left side can be joined one by one.
 func (j *joining) streams() bool {
-	kind := j.of.Options().Kind
+	kind := j.plan.Options().Kind
 	return kind != join.Right && kind != join.Full
 }
 
 // Next implements buffer.Reader.
 func (j *joining) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := j.next(ctx)
-	return made, j.failed(err)
+	table, err := j.next(ctx)
+	return table, j.failed(err)
 }
 
 func (j *joining) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -62,16 +62,16 @@ func (j *joining) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 	}
 	for {
-		var made *buffer.Buffer
+		var joined *buffer.Buffer
 		var err error
 		switch {
 		case j.chunked != nil:
-			if made, err = j.chunked.next(ctx); err == errEnd {
+			if joined, err = j.chunked.next(ctx); err == errEnd {
 				err = j.chunked.release()
 				j.chunked = nil
 			}
 		case !j.left.isEmpty():
-			made, err = j.piece(ctx)
+			joined, err = j.piece(ctx)
 		case j.reading:
 			err = j.read(ctx)
 		case j.right != nil:
@@ -79,12 +79,12 @@ func (j *joining) next(ctx context.Context) (*buffer.Buffer, error) {
 		case len(j.parts) > 0:
 			part := j.parts[0]
 			j.parts = j.parts[1:]
-			made, err = j.part(ctx, part)
+			joined, err = j.part(ctx, part)
 		default:
 			return nil, errEnd
 		}
-		if err != nil || made != nil {
-			return made, unended(err)
+		if err != nil || joined != nil {
+			return joined, unended(err)
 		}
 	}
 }
@@ -130,11 +130,11 @@ func (j *joining) read(ctx context.Context) error {
 
 // piece joins a piece of the left side.
 func (j *joining) piece(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := j.left.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return j.probe(ctx, piece) })
+	joined, err := j.left.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return j.probe(ctx, piece) })
 	if err != nil {
 		return nil, j.short(ctx, err)
 	}
-	return made, nil
+	return joined, nil
 }
 
 // short makes a part to divide of the rest of the left side and of the right side, if
@@ -146,7 +146,7 @@ func (j *joining) short(ctx context.Context, err error) error {
 	_, failure := releasing(nil, j.index.release(), j.right)
 	j.right = nil
 	tables := j.left.take()
-	reader := buffer.Reader(&stage{node: j.of.Inputs()[0]})
+	reader := buffer.Reader(&stage{node: j.plan.Inputs()[0]})
 	if j.reading {
 		reader = j.inputs[0]
 	}
@@ -186,19 +186,19 @@ func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, erro
 			j.right, j.current = right, joinPart{right: part.right, level: part.level}
 			return nil, part.left.release()
 		}
-		var made *buffer.Buffer
+		var joined *buffer.Buffer
 		if err == nil {
-			made, err = j.join(ctx, left, right)
+			joined, err = j.join(ctx, left, right)
 		}
-		if made, err = releasing(made, err, left, right); err == nil {
-			return releasing(made, errors.Join(part.left.release(), part.right.release()))
+		if joined, err = releasing(joined, err, left, right); err == nil {
+			return releasing(joined, errors.Join(part.left.release(), part.right.release()))
 		}
 		if !isTooLarge(err) {
 			return nil, errors.Join(err, part.left.release(), part.right.release())
 		}
 	}
 	failure := errIndivisible
-	if len(j.of.Options().Keys) > 0 && part.level < mostLevels {
+	if len(j.plan.Options().Keys) > 0 && part.level < mostLevels {
 		failure = j.divide(ctx, part)
 	}
 	if errors.Is(failure, errIndivisible) && j.streams() {
@@ -213,7 +213,7 @@ func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, erro
 
 // divide divides both sides of a part.
 func (j *joining) divide(ctx context.Context, part joinPart) error {
-	leftKeys, rightKeys, err := j.of.HashKeys()
+	leftKeys, rightKeys, err := j.plan.HashKeys()
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (j *joining) divide(ctx context.Context, part joinPart) error {
 // key that matches nothing may be in any part, so it has the hash of its other columns.
 func (j *joining) hash(keys []expr.Expr, side *held) expr.Expr {
 	hash := expr.Hash(keys...)
-	if j.of.Options().NullsEqual {
+	if j.plan.Options().NullsEqual {
 		return hash
 	}
 	var all []expr.Expr
@@ -264,16 +264,16 @@ func (j *joining) hash(keys []expr.Expr, side *held) expr.Expr {
 }
 
 func (j *joining) join(ctx context.Context, left, right *buffer.Buffer) (*buffer.Buffer, error) {
-	return join.Tables(ctx, left, right, j.of.On(), j.joinOptions())
+	return join.Tables(ctx, left, right, j.plan.On(), j.joinOptions())
 }
 
 func (j *joining) joinOptions() join.Options {
-	of := j.of.Options()
+	planned := j.plan.Options()
 	options := join.Options{
-		Options: j.options(), Kind: of.Kind, NullsEqual: of.NullsEqual,
-		Where: of.Where, Suffix: of.Suffix, Order: join.LeftOrder,
+		Options: j.options(), Kind: planned.Kind, NullsEqual: planned.NullsEqual,
+		Where: planned.Where, Suffix: planned.Suffix, Order: join.LeftOrder,
 	}
-	if of.AnyOrder {
+	if planned.AnyOrder {
 		options.Order = join.Unspecified
 	}
 	return options

@@ -51,7 +51,7 @@ type chunked struct {
 // inChunks makes a join of a part, which it takes over. Each row of the result depends on one row of
 // the left side.
 func (j *joining) inChunks(part joinPart) *chunked {
-	c := &chunked{joining: j, kind: j.of.Options().Kind, right: part.right, left: part.left}
+	c := &chunked{joining: j, kind: j.plan.Options().Kind, right: part.right, left: part.left}
 	c.joined, c.unmatched, c.unmatchedStill = c.none(), c.none(), c.none()
 	return c
 }
@@ -62,11 +62,11 @@ func (c *chunked) next(ctx context.Context) (*buffer.Buffer, error) {
 		if err := cancel.Error(ctx); err != nil {
 			return nil, err
 		}
-		var made *buffer.Buffer
+		var joined *buffer.Buffer
 		var err error
 		switch {
 		case len(c.pairs) > 0:
-			made, err = c.joinPair(ctx)
+			joined, err = c.joinPair(ctx)
 		case c.chunk != nil && !c.left.isEmpty():
 			err = c.meet(ctx)
 		case c.chunk != nil && !c.unmatched.isEmpty():
@@ -78,8 +78,8 @@ func (c *chunked) next(ctx context.Context) (*buffer.Buffer, error) {
 		default:
 			return c.rest(ctx)
 		}
-		if err != nil || made != nil {
-			return made, err
+		if err != nil || joined != nil {
+			return joined, err
 		}
 	}
 }
@@ -185,11 +185,11 @@ func (c *chunked) rest(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, errEnd
 	}
 	if c.alone.isEmpty() {
-		of := c.unmatched
+		unmatched := c.unmatched
 		if !c.later {
-			of = c.left
+			unmatched = c.left
 		}
-		table, err := of.pop(ctx)
+		table, err := unmatched.pop(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -200,8 +200,8 @@ func (c *chunked) rest(ctx context.Context) (*buffer.Buffer, error) {
 		if err != nil {
 			return nil, err
 		}
-		made, err := c.join(ctx, left, nothing)
-		return releasing(made, err, nothing)
+		joined, err := c.join(ctx, left, nothing)
+		return releasing(joined, err, nothing)
 	})
 }
 
@@ -289,10 +289,10 @@ func (c *chunked) joinPair(ctx context.Context) (*buffer.Buffer, error) {
 	if kind == join.Left {
 		kind = join.Inner
 	}
-	made, err := c.tables(ctx, p, kind)
+	joined, err := c.tables(ctx, p, kind)
 	if err == nil {
 		c.pairs = c.pairs[:last]
-		return releasing(made, p.release())
+		return releasing(joined, p.release())
 	}
 	if isTooLarge(err) {
 		err = c.dividePair(ctx, p, err)
@@ -335,9 +335,9 @@ func (c *chunked) dividePair(ctx context.Context, p pair, cause error) error {
 // keepUnmatched adds the rows of the left table of a pair that match no row of the right one. It does
 // not keep the pair.
 func (c *chunked) keepUnmatched(ctx context.Context, p pair, to *held) error {
-	made, err := c.tables(ctx, p, join.Anti)
+	unmatched, err := c.tables(ctx, p, join.Anti)
 	if err == nil {
-		return to.add(ctx, made)
+		return to.add(ctx, unmatched)
 	}
 	if !isTooLarge(err) {
 		return err
@@ -372,18 +372,18 @@ func (c *chunked) tables(ctx context.Context, p pair, kind join.Kind) (*buffer.B
 	options := c.joinOptions()
 	options.Kind = kind
 	if kind == join.Inner || kind == join.Cross {
-		rowBytes := uint64(max(plan.NewAnalysis().RowBytes(c.of), 1))
+		rowBytes := uint64(max(plan.NewAnalysis().RowBytes(c.plan), 1))
 		options.MaxRows = max(int64(c.settings.Manager.Budget()/chunkShare/rowBytes), leastRows)
 	}
-	made, err := join.Tables(ctx, p.left, p.right, c.of.On(), options)
+	joined, err := join.Tables(ctx, p.left, p.right, c.plan.On(), options)
 	if err != nil || kind == c.kind || kind == join.Anti {
-		return made, err
+		return joined, err
 	}
 	// Right columns may be null in a left join.
-	columns := make([]*column.Column, made.NumColumns())
+	columns := make([]*column.Column, joined.NumColumns())
 	for i := range columns {
-		columns[i] = made.Column(i)
+		columns[i] = joined.Column(i)
 	}
-	half, err := op.Table(c.Schema(), columns, made.Rows())
-	return releasing(half, err, made)
+	half, err := op.Table(c.Schema(), columns, joined.Rows())
+	return releasing(half, err, joined)
 }

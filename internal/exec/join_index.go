@@ -11,7 +11,7 @@ import (
 // streams. The first table is joined without it: if it is the only one, package join chooses
 // the side that it builds a hash table of. So a left side of several tables builds twice.
 type rightIndex struct {
-	made *join.Index
+	built *join.Index
 	// tables is the number of tables that were joined. failed is set if memory did not suffice
 	// for the index.
 	tables int
@@ -20,9 +20,9 @@ type rightIndex struct {
 
 // release releases the index. The next table is the first one again.
 func (x *rightIndex) release() error {
-	made := x.made
+	built := x.built
 	*x = rightIndex{}
-	return made.Release()
+	return built.Release()
 }
 
 // probe joins a table of the left side with the right side.
@@ -30,14 +30,14 @@ func (j *joining) probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffe
 	x := &j.index
 	// The memory of a result is that of the manager of its left table.
 	if x.tables == 0 || x.failed || left.Manager() != j.settings.Manager {
-		made, err := j.join(ctx, left, j.right)
+		joined, err := j.join(ctx, left, j.right)
 		if err == nil {
 			x.tables++
 		}
-		return made, err
+		return joined, err
 	}
-	if x.made == nil {
-		made, err := join.Build(ctx, left.Schema(), j.right, j.of.On(), j.joinOptions())
+	if x.built == nil {
+		built, err := join.Build(ctx, left.Schema(), j.right, j.plan.On(), j.joinOptions())
 		if isShort(err) {
 			x.failed = true
 			return j.join(ctx, left, j.right)
@@ -45,7 +45,7 @@ func (j *joining) probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffe
 		if err != nil {
 			return nil, err
 		}
-		x.made = made
+		x.built = built
 	}
-	return x.made.Probe(ctx, left)
+	return x.built.Probe(ctx, left)
 }

@@ -57,18 +57,18 @@ func (b foundBounds) conditions(column string) []expr.Expr {
 // findBounds finds the bounds of the right keys that scans wait for. Without memory for that
 // the scans read all rows.
 func (j *joining) findBounds(ctx context.Context) error {
-	bounds := j.of.Options().Bounds
+	bounds := j.plan.Options().Bounds
 	if bounds == nil {
 		return nil
 	}
 	// A bound that the type of the left key lacks would compare as null with all its values.
-	_, keys, err := j.of.HashKeys()
+	_, keys, err := j.plan.HashKeys()
 	if err != nil {
 		return err
 	}
-	for i, of := range bounds {
-		wanted := j.bounds[of]
-		if of == nil || wanted == nil {
+	for i, bound := range bounds {
+		wanted := j.bounds[bound]
+		if bound == nil || wanted == nil {
 			continue
 		}
 		key := keys[i]
@@ -79,17 +79,17 @@ func (j *joining) findBounds(ctx context.Context) error {
 		if _, ok := literalOf(scalar.MakeNullScalar(t)); !ok || arrow.IsFloating(t.ID()) { // NaN is a key beyond the bounds
 			continue
 		}
-		found, err := reduce.Scalars(ctx, j.right, []reduce.Aggregate{reduce.Min(key), reduce.Max(key)}, j.options())
+		extremes, err := reduce.Scalars(ctx, j.right, []reduce.Aggregate{reduce.Min(key), reduce.Max(key)}, j.options())
 		if isShort(err) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		made := foundBounds{known: true, empty: !found[0].IsValid()}
-		made.low, _ = literalOf(found[0])
-		made.high, _ = literalOf(found[1])
-		wanted.set(made)
+		limits := foundBounds{known: true, empty: !extremes[0].IsValid()}
+		limits.low, _ = literalOf(extremes[0])
+		limits.high, _ = literalOf(extremes[1])
+		wanted.set(limits)
 	}
 	return nil
 }

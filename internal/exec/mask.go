@@ -44,7 +44,7 @@ type mask struct {
 
 // maskFilter informs the filter that is the left side of the join, if it may mask.
 func (j *joining) maskFilter() {
-	options := j.of.Options()
+	options := j.plan.Options()
 	if options.Kind != join.Inner && options.Kind != join.Semi || options.NullsEqual {
 		return
 	}
@@ -85,7 +85,7 @@ func unwrapped(r buffer.Reader) buffer.Reader {
 // budget permits is cut first.
 type filtering struct {
 	mapping
-	of *plan.Filter
+	plan *plan.Filter
 	// mask is nil if the filter copies the rows that it keeps.
 	mask *mask
 }
@@ -97,7 +97,7 @@ const keptShare = 4
 
 func newFiltering(s *stage, n *plan.Filter) *filtering {
 	rowBytes := float64(plan.NewAnalysis().RowBytes(n))
-	f := &filtering{of: n}
+	f := &filtering{plan: n}
 	f.mapping = mapping{
 		stage: s, apply: f.filter,
 		grown: func(table *buffer.Buffer) uint64 { return uint64(rowBytes * float64(table.Capacity())) }, share: keptShare,
@@ -109,10 +109,10 @@ func (f *filtering) filter(ctx context.Context, table *buffer.Buffer) (*buffer.B
 	if f.masks(ctx, table) {
 		return f.masked(ctx, table)
 	}
-	if columns := f.of.Columns(); columns != nil {
-		return selection.FilterSelect(ctx, table, f.of.Condition(), columns, f.options())
+	if columns := f.plan.Columns(); columns != nil {
+		return selection.FilterSelect(ctx, table, f.plan.Condition(), columns, f.options())
 	}
-	return selection.Filter(ctx, table, f.of.Condition(), f.options())
+	return selection.Filter(ctx, table, f.plan.Condition(), f.options())
 }
 
 // masks reports whether the rows of a table may be masked.
@@ -127,10 +127,10 @@ func (f *filtering) masks(ctx context.Context, table *buffer.Buffer) bool {
 
 // masked evaluates the condition and masks the key, or copies the rows if they are few. It waits
 // for their number.
-func (f *filtering) masked(ctx context.Context, table *buffer.Buffer) (made *buffer.Buffer, err error) {
+func (f *filtering) masked(ctx context.Context, table *buffer.Buffer) (filtered *buffer.Buffer, err error) {
 	var held release.Stack
-	defer func() { made, err = release.OnError(made, err, held.Release()) }()
-	condition := f.of.Condition().And(expr.Col(f.mask.key).IsValid())
+	defer func() { filtered, err = release.OnError(filtered, err, held.Release()) }()
+	condition := f.plan.Condition().And(expr.Col(f.mask.key).IsValid())
 	evaluated, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Coalesce(condition, expr.Lit(false))}, f.options())
 	if err != nil {
 		return nil, err
@@ -141,20 +141,20 @@ func (f *filtering) masked(ctx context.Context, table *buffer.Buffer) (made *buf
 	if err != nil {
 		return nil, err
 	}
-	of, err := columns(table, f.Schema())
+	narrowed, err := columns(table, f.Schema())
 	if err != nil {
 		return nil, err
 	}
-	held.Add(of)
+	held.Add(narrowed)
 	rows, _ := table.HostRows()
 	copies := kept <= rows/maskKept
 	if choices := strategy.OfFilter(ctx); choices.Masks {
 		copies = choices.Copies
 	}
 	if copies {
-		return selection.FilterMask(ctx, of, bits, f.options())
+		return selection.FilterMask(ctx, narrowed, bits, f.options())
 	}
-	return f.withMask(of, bits)
+	return f.withMask(narrowed, bits)
 }
 
 // count returns the number of rows that a mask keeps.
@@ -165,11 +165,11 @@ func (f *filtering) count(ctx context.Context, bits *column.Column) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	found, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
+	counts, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
 	if _, err = releasing(nil, err, table); err != nil {
 		return 0, err
 	}
-	return found[0].(*scalar.Int64).Value, nil
+	return counts[0].(*scalar.Int64).Value, nil
 }
 
 // withMask returns a table that shares the columns of another one, with the mask as the validity
@@ -196,6 +196,6 @@ func (f *filtering) withMask(table *buffer.Buffer, bits *column.Column) (*buffer
 		list[i] = masked
 	}
 	rows, _ := table.HostRows()
-	made, err := buffer.New(table.Schema(), list, buffer.Rows{Count: rows, Manager: f.settings.Manager})
-	return release.OnError(made, err, masked.Release())
+	view, err := buffer.New(table.Schema(), list, buffer.Rows{Count: rows, Manager: f.settings.Manager})
+	return release.OnError(view, err, masked.Release())
 }

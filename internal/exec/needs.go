@@ -111,12 +111,12 @@ func (s sizes) smallest(n plan.Node) uint64 {
 		}
 		return 2 * s.few(n)
 	case *plan.Partial:
-		if sort, ok := n.Of().(*plan.Sort); ok {
+		if sort, ok := n.Operation().(*plan.Sort); ok {
 			return s.topBytes(sort)
 		}
-		return s.smallest(n.Of())
+		return s.smallest(n.Operation())
 	case *plan.Merge:
-		return s.smallest(n.Of())
+		return s.smallest(n.Aggregate())
 	case *plan.Aggregate:
 		// As many partial results are merged at a time as there may be.
 		return 6*s.few(n.Inputs()[0]) + 6*s.few(n) + mostPartials*padded(n) + kernel

@@ -18,14 +18,14 @@ import (
 // of each table. Of several devices each numbers its rows: see [rowCounter].
 type numbering struct {
 	mapping
-	of *plan.Number
+	plan *plan.Number
 	// next is the number of the next row.
 	next    int64
 	counter *rowCounter
 }
 
 func newNumbering(s *stage, n *plan.Number) *numbering {
-	m := &numbering{mapping: mapping{stage: s}, of: n}
+	m := &numbering{mapping: mapping{stage: s}, plan: n}
 	m.apply = m.number
 	if s.worker != nil {
 		m.counter = s.worker.count(!n.CountsRows())
@@ -35,11 +35,11 @@ func newNumbering(s *stage, n *plan.Number) *numbering {
 
 // Next implements buffer.Reader.
 func (m *numbering) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := m.mapping.Next(ctx)
+	table, err := m.mapping.Next(ctx)
 	if err == errEnd && m.counter != nil {
 		m.counter.end()
 	}
-	return made, err
+	return table, err
 }
 
 func (m *numbering) number(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
@@ -52,7 +52,7 @@ func (m *numbering) number(ctx context.Context, table *buffer.Buffer) (*buffer.B
 			return nil, m.failed(err)
 		}
 	}
-	made, err := m.numbered(ctx, m.of, table, uint64(m.next))
+	numbered, err := m.numbered(ctx, m.plan, table, uint64(m.next))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (m *numbering) number(ctx context.Context, table *buffer.Buffer) (*buffer.B
 	if m.counter != nil {
 		m.counter.add(rows)
 	}
-	return made, nil
+	return numbered, nil
 }
 
 func (s *stage) numbered(ctx context.Context, n *plan.Number, table *buffer.Buffer, first uint64) (*buffer.Buffer, error) {
@@ -72,13 +72,13 @@ func (s *stage) numbered(ctx context.Context, n *plan.Number, table *buffer.Buff
 	}
 	var added []*column.Column
 	for _, make := range []struct {
-		name string
-		of   func(context.Context, int, random.Options) (*column.Column, error)
+		name     string
+		generate func(context.Context, int, random.Options) (*column.Column, error)
 	}{{options.Row, random.Numbers}, {options.Random, random.Integers}, {options.Uniform, random.Floats}} {
 		if make.name == "" {
 			continue
 		}
-		c, err := make.of(ctx, int(table.Capacity()), with)
+		c, err := make.generate(ctx, int(table.Capacity()), with)
 		if err != nil {
 			return nil, errors.Join(err, release.All(added))
 		}
@@ -95,8 +95,8 @@ func draw(s *stage, n *plan.Draw) func(context.Context) (*buffer.Buffer, error) 
 		if err != nil {
 			return nil, err
 		}
-		made, err := s.drawn(ctx, n.Options(), all)
-		return releasing(made, err, all)
+		sample, err := s.drawn(ctx, n.Options(), all)
+		return releasing(sample, err, all)
 	}
 }
 
@@ -116,6 +116,6 @@ func (s *stage) drawn(ctx context.Context, options plan.DrawOptions, all *buffer
 	if err != nil {
 		return nil, err
 	}
-	made, err := selection.TakeWith(ctx, all, drawn, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust})
-	return release.OnError(made, err, drawn.Release())
+	sample, err := selection.TakeWith(ctx, all, drawn, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust})
+	return release.OnError(sample, err, drawn.Release())
 }

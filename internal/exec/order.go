@@ -25,8 +25,8 @@ type sorting struct {
 
 // Next implements buffer.Reader.
 func (s *sorting) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := s.next(ctx)
-	return made, s.failed(err)
+	table, err := s.next(ctx)
+	return table, s.failed(err)
 }
 
 func (s *sorting) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -47,7 +47,7 @@ func (s *sorting) next(ctx context.Context) (*buffer.Buffer, error) {
 	for len(s.parts) > 0 {
 		part := s.parts[len(s.parts)-1]
 		s.parts = s.parts[:len(s.parts)-1]
-		made, err := s.sort(ctx, part)
+		sorted, err := s.sort(ctx, part)
 		if isShort(err) {
 			smaller, failure := part.byRange(ctx, s.keys)
 			if failure == nil {
@@ -62,9 +62,9 @@ func (s *sorting) next(ctx context.Context) (*buffer.Buffer, error) {
 			err = errors.Join(err, failure)
 		}
 		if failure := part.release(); failure != nil {
-			return releasing(nil, errors.Join(err, failure), made)
+			return releasing(nil, errors.Join(err, failure), sorted)
 		}
-		return made, unended(err)
+		return sorted, unended(err)
 	}
 	return nil, errEnd
 }
@@ -95,8 +95,8 @@ func distinct(s *stage, n *plan.Distinct) func(context.Context) (*buffer.Buffer,
 		if err != nil {
 			return nil, err
 		}
-		made, err := s.firstRows(ctx, all, n.Columns())
-		return releasing(made, err, all)
+		firsts, err := s.firstRows(ctx, all, n.Columns())
+		return releasing(firsts, err, all)
 	}
 }
 
@@ -112,8 +112,8 @@ func (s *stage) firstRows(ctx context.Context, all *buffer.Buffer, names []strin
 	if err != nil {
 		return releasing(nil, err, groups)
 	}
-	made, err := selection.TakeWith(ctx, all, rows, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust, Distinct: true})
-	return releasing(made, err, groups)
+	firsts, err := selection.TakeWith(ctx, all, rows, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust, Distinct: true})
+	return releasing(firsts, err, groups)
 }
 
 // window adds aggregates of partitions to each row.

@@ -27,18 +27,18 @@ func over(s *stage, n *plan.Over) windowing {
 		if err != nil {
 			return nil, err
 		}
-		made, err := windows.Over(ctx, table, n.Windows(), functions, s.options())
+		computed, err := windows.Over(ctx, table, n.Windows(), functions, s.options())
 		if err != nil {
 			return nil, err
 		}
 		given := table.NumColumns()
-		columns := make([]*column.Column, 0, given+len(made))
+		columns := make([]*column.Column, 0, given+len(computed))
 		for i := range given {
 			columns = append(columns, table.Column(i))
 		}
-		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(made):]...)
-		all, err := op.Table(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
-		return release.OnError(all, err, release.All(made))
+		fields := append(table.Schema().Fields(), n.Schema().Fields()[n.Schema().NumFields()-len(computed):]...)
+		all, err := op.Table(arrow.NewSchema(fields, nil), append(columns, computed...), table.Rows())
+		return release.OnError(all, err, release.All(computed))
 	}
 }
 
@@ -66,8 +66,8 @@ var rowName = plan.Computed("row of window")
 
 // Next implements buffer.Reader.
 func (p *partitioning) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := p.next(ctx)
-	return made, p.failed(err)
+	table, err := p.next(ctx)
+	return table, p.failed(err)
 }
 
 func (p *partitioning) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -76,9 +76,9 @@ func (p *partitioning) next(ctx context.Context) (*buffer.Buffer, error) {
 		if len(p.inputs) == 0 {
 			return nil, errEnd
 		}
-		made, err := p.first(ctx)
-		if made != nil || err != nil {
-			return made, unended(err)
+		computed, err := p.first(ctx)
+		if computed != nil || err != nil {
+			return computed, unended(err)
 		}
 	}
 	if p.ordered == nil {
@@ -88,8 +88,8 @@ func (p *partitioning) next(ctx context.Context) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := columns(table, p.Schema())
-	return releasing(made, err, table)
+	narrowed, err := columns(table, p.Schema())
+	return releasing(narrowed, err, table)
 }
 
 // first returns all rows. If memory is short, it computes the parts instead and returns nil.
@@ -98,9 +98,9 @@ func (p *partitioning) first(ctx context.Context) (*buffer.Buffer, error) {
 	if err != nil || p.worker != nil && all.isEmpty() {
 		return nil, err
 	}
-	made, err := p.computed(ctx, all)
+	computed, err := p.computed(ctx, all)
 	if err == nil || !isShort(err) || p.keys == nil {
-		return releasingHeld(made, err, all)
+		return releasingHeld(computed, err, all)
 	}
 	parts, failure := p.divided(ctx, dividedPart{held: all})
 	if failure != nil {
@@ -134,9 +134,9 @@ func (p *partitioning) divided(ctx context.Context, part dividedPart) ([]divided
 		return nil, err
 	}
 	var parts []dividedPart
-	for _, of := range smaller {
-		if !of.isEmpty() {
-			parts = append(parts, dividedPart{of, part.level + 1})
+	for _, h := range smaller {
+		if !h.isEmpty() {
+			parts = append(parts, dividedPart{h, part.level + 1})
 		}
 	}
 	if err := part.release(); err != nil {
@@ -177,10 +177,10 @@ func (p *partitioning) computePart(ctx context.Context, part dividedPart, result
 		}
 		divisible = false
 	}
-	made, err := p.computed(ctx, part.held)
+	computed, err := p.computed(ctx, part.held)
 	switch {
 	case err == nil:
-		return nil, p.keep(ctx, results, made)
+		return nil, p.keep(ctx, results, computed)
 	case isShort(err) && divisible:
 		smaller, failure := p.divided(ctx, part)
 		if failure != nil {
@@ -193,11 +193,11 @@ func (p *partitioning) computePart(ctx context.Context, part dividedPart, result
 
 // keep adds the result of a part, which it takes over, to others.
 func (p *partitioning) keep(ctx context.Context, results *held, table *buffer.Buffer) error {
-	made, err := columns(table, results.schema)
-	if made, err = releasing(made, err, table); err != nil {
+	narrowed, err := columns(table, results.schema)
+	if narrowed, err = releasing(narrowed, err, table); err != nil {
 		return err
 	}
-	return results.add(ctx, made)
+	return results.add(ctx, narrowed)
 }
 
 // Close implements buffer.Reader.

@@ -12,31 +12,31 @@ import (
 
 // newPartial makes the reader of partial results.
 func newPartial(s *stage, n *plan.Partial) (buffer.Reader, error) {
-	switch of := n.Of().(type) {
+	switch node := n.Operation().(type) {
 	case *plan.Aggregate:
-		g, err := newGrouping(s, of, s.inputs[0].Schema())
+		g, err := newGrouping(s, node, s.inputs[0].Schema())
 		if err != nil {
 			return nil, err
 		}
-		if of.Combines() {
+		if node.Combines() {
 			return &partialGroups{grouping: g}, nil
 		}
 		return &mapping{stage: s, apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return g.by(table).Partial(ctx, g.aggregates, g.options)
 		}}, nil
 	case *plan.Sort:
-		return newLocalTop(s, of), nil
+		return newLocalTop(s, node), nil
 	case *plan.Slice:
-		if of.Offset() < 0 {
-			return newPartialTail(s, of), nil
+		if node.Offset() < 0 {
+			return newPartialTail(s, node), nil
 		}
-		return &slice{stage: s, left: of.Length()}, nil
+		return &slice{stage: s, left: node.Length()}, nil
 	case *plan.Distinct:
 		return &mapping{stage: s, apply: func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			return s.firstRows(ctx, table, of.Columns())
+			return s.firstRows(ctx, table, node.Columns())
 		}}, nil
 	}
-	return nil, fmt.Errorf("no partial execution of %T: %w", n.Of(), device.ErrNotSupported)
+	return nil, fmt.Errorf("no partial execution of %T: %w", n.Operation(), device.ErrNotSupported)
 }
 
 // partialGroups combines the partial groups of all tables of a worker, as far as memory suffices.
@@ -48,8 +48,8 @@ type partialGroups struct {
 
 // Next implements buffer.Reader.
 func (p *partialGroups) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := p.next(ctx)
-	return made, p.failed(err)
+	table, err := p.next(ctx)
+	return table, p.failed(err)
 }
 
 func (p *partialGroups) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -80,7 +80,7 @@ func (p *partialGroups) Close() error { return errors.Join(p.partials.release(),
 
 // newMerging makes the reader of the groups of partial results.
 func newMerging(s *stage, n *plan.Merge) (buffer.Reader, error) {
-	g, err := newGrouping(s, n.Of(), n.Of().Input().Schema())
+	g, err := newGrouping(s, n.Aggregate(), n.Aggregate().Input().Schema())
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (g *grouping) readPartials(ctx context.Context) (*buffer.Buffer, error) {
 		}
 	}
 	if partials.isEmpty() {
-		return g.nothing(ctx)
+		return g.emptyResult(ctx)
 	}
 	g.parts = []dividedPart{{partials, 0}}
 	return nil, nil

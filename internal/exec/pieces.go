@@ -62,10 +62,10 @@ func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.B
 		}
 		at := len(p.list) - 1
 		piece := p.list[at]
-		made, err := apply(piece)
+		applied, err := apply(piece)
 		if err == nil {
 			p.list = p.list[:at]
-			return releasing(made, nil, piece)
+			return releasing(applied, nil, piece)
 		}
 		if !isTooLarge(err) || errors.As(err, new(begunError)) {
 			return nil, err

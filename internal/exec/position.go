@@ -21,14 +21,14 @@ const (
 	restBits = 63 - rowBits
 )
 
-// positions counts the rows of a worker in the order of their places.
+// positions counts the rows of a worker in the order of their ordinals.
 type positions struct {
-	at   place
+	at   ordinal
 	rows int64
 }
 
 // next returns the position of the first of some rows of one of several inputs.
-func (p *positions) next(at place, rows int64, inputs int) (int64, error) {
+func (p *positions) next(at ordinal, rows int64, inputs int) (int64, error) {
 	if at != p.at {
 		*p = positions{at: at}
 	}
@@ -49,11 +49,11 @@ func position(s *stage) func(context.Context, *buffer.Buffer) (*buffer.Buffer, e
 	var next positions
 	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 		before := next
-		made, err := s.positioned(ctx, table, &next)
+		positioned, err := s.positioned(ctx, table, &next)
 		if err != nil {
 			next = before // the rows are tried again in smaller tables
 		}
-		return made, err
+		return positioned, err
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *stage) positioned(ctx context.Context, table *buffer.Buffer, next *posi
 	if err != nil {
 		return nil, err
 	}
-	first, err := next.next(s.worker.at, rows, s.worker.places)
+	first, err := next.next(s.worker.at, rows, s.worker.inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +76,9 @@ func (s *stage) withNumbers(ctx context.Context, table *buffer.Buffer, name stri
 	if err != nil {
 		return nil, err
 	}
-	made, err := table.AppendColumn(arrow.Field{Name: name, Type: numbers.Type()}, numbers)
+	numbered, err := table.AppendColumn(arrow.Field{Name: name, Type: numbers.Type()}, numbers)
 	if failure := numbers.Release(); failure != nil {
-		return releasing(nil, failure, made)
+		return releasing(nil, failure, numbered)
 	}
-	return made, err
+	return numbered, err
 }

@@ -84,13 +84,13 @@ func (p *Profile) Restart() {
 // measure returns a reader that records what another one does. It waits for the device
 // after each table, so a query with a profile takes longer than one without.
 func (p *Profile) measure(n plan.Node, reader buffer.Reader, m *memory.Manager) buffer.Reader {
-	of := p.Of(n)
-	return &measured{reader, p, of, p.Begin(), m}
+	profile := p.Of(n)
+	return &measured{reader, p, profile, p.Begin(), m}
 }
 
 type measured struct {
 	buffer.Reader
-	of      *Profile
+	profile *Profile
 	to      *NodeProfile
 	origin  time.Time
 	manager *memory.Manager
@@ -110,8 +110,8 @@ func (m *measured) Next(ctx context.Context) (*buffer.Buffer, error) {
 			table, err = releasing(nil, err, table)
 		}
 	}
-	m.of.mu.Lock()
-	defer m.of.mu.Unlock()
+	m.profile.mu.Lock()
+	defer m.profile.mu.Unlock()
 	if err == nil {
 		m.to.Tables++
 		m.to.Rows += rows

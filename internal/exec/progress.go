@@ -8,16 +8,16 @@ import (
 
 // Progress adds up the rows that the scans of a query have read.
 type Progress struct {
-	report func(rows, of int64)
-	// of is the number of rows of all scans, or -1 if one of them is not known.
-	of int64
+	report func(rows, total int64)
+	// total is the number of rows of all scans, or -1 if one of them is not known.
+	total int64
 
 	mu   sync.Mutex
 	rows int64
 }
 
 // NewProgress returns the progress of a plan. It calls report after each table of a scan.
-func NewProgress(n plan.Node, report func(rows, of int64)) *Progress {
+func NewProgress(n plan.Node, report func(rows, total int64)) *Progress {
 	p := &Progress{report: report}
 	seen, analysis := map[plan.Node]bool{}, plan.NewAnalysis()
 	var visit func(plan.Node)
@@ -29,9 +29,9 @@ func NewProgress(n plan.Node, report func(rows, of int64)) *Progress {
 		switch n := n.(type) {
 		case *plan.Scan:
 			if size := analysis.SizeOf(n); size.Rows < 0 {
-				p.of = -1
-			} else if p.of >= 0 {
-				p.of += size.Rows
+				p.total = -1
+			} else if p.total >= 0 {
+				p.total += size.Rows
 			}
 		case *plan.Cache:
 			if n.IsFilled() {
@@ -54,9 +54,9 @@ func (p *Progress) scan() func(rows, bytes int64) {
 		defer p.mu.Unlock()
 		p.rows += rows - known
 		known = rows
-		if p.of >= 0 { // a scan without rows to keep may be read by several nodes
-			p.of = max(p.of, p.rows)
+		if p.total >= 0 { // a scan without rows to keep may be read by several nodes
+			p.total = max(p.total, p.rows)
 		}
-		p.report(p.rows, p.of)
+		p.report(p.rows, p.total)
 	}
 }

@@ -54,7 +54,7 @@ type rangeRows struct {
 // rangeTable is a table that the rows of a device are in.
 type rangeTable struct {
 	heldTable
-	at   place
+	at   ordinal
 	rows int64
 	// first is the number of its first row among those of all devices.
 	first int64
@@ -120,38 +120,38 @@ func (r *ranges) move(ctx context.Context, s *shuffle) error {
 }
 
 // read keeps and samples the rows of a device.
-func (r *ranges) read(ctx context.Context, of *rangeRows) error {
-	return of.worker.all(ctx, func(table *buffer.Buffer) error {
+func (r *ranges) read(ctx context.Context, local *rangeRows) error {
+	return local.worker.all(ctx, func(table *buffer.Buffer) error {
 		rows, err := table.NumRows(ctx)
-		if of.count += rows; err == nil && rows > 0 && of.count > r.below.settings.FewRows {
-			if err = r.sampleRest(ctx, of); err == nil {
-				err = r.sample(ctx, of, table, rows)
+		if local.count += rows; err == nil && rows > 0 && local.count > r.below.settings.FewRows {
+			if err = r.sampleRest(ctx, local); err == nil {
+				err = r.sample(ctx, local, table, rows)
 			}
 		}
 		if err != nil {
 			return errors.Join(err, table.Release())
 		}
-		at := of.worker.at
-		if err := of.movable(ctx, table); err != nil {
+		at := local.worker.at
+		if err := local.movable(ctx, table); err != nil {
 			return err
 		}
-		for _, t := range of.held.tables { // one, or none for no rows
-			of.tables = append(of.tables, rangeTable{heldTable: t, at: at, rows: rows})
+		for _, t := range local.held.tables { // one, or none for no rows
+			local.tables = append(local.tables, rangeTable{heldTable: t, at: at, rows: rows})
 		}
-		of.held.tables = nil
+		local.held.tables = nil
 		return nil
 	})
 }
 
 // sampleRest samples the tables that were kept while the rows were few.
-func (r *ranges) sampleRest(ctx context.Context, of *rangeRows) error {
-	for of.sampled < len(of.tables) {
-		t := of.tables[of.sampled]
+func (r *ranges) sampleRest(ctx context.Context, local *rangeRows) error {
+	for local.sampled < len(local.tables) {
+		t := local.tables[local.sampled]
 		table, err := acquired(ctx, t)
 		if err != nil {
 			return err
 		}
-		err = r.sample(ctx, of, table, t.rows)
+		err = r.sample(ctx, local, table, t.rows)
 		if _, err = releasing(nil, err, table); err != nil {
 			return err
 		}
@@ -160,77 +160,77 @@ func (r *ranges) sampleRest(ctx context.Context, of *rangeRows) error {
 }
 
 // sample adds some rows of the next table to the sample.
-func (r *ranges) sample(ctx context.Context, of *rangeRows, table *buffer.Buffer, rows int64) error {
+func (r *ranges) sample(ctx context.Context, local *rangeRows, table *buffer.Buffer, rows int64) error {
 	most := mostSamples / len(r.rows)
-	wanted := min(rows, int64(max(most/2>>of.thinned, leastSampled)))
-	some, numbers, err := of.spread(ctx, table, wanted, rows)
+	wanted := min(rows, int64(max(most/2>>local.thinned, leastSampled)))
+	spread, numbers, err := local.spread(ctx, table, wanted, rows)
 	if err != nil {
 		return err
 	}
-	keys, err := expr.Project(ctx, some, r.columns, of.options())
-	if keys, err = releasing(keys, err, some); err != nil {
+	keys, err := expr.Project(ctx, spread, r.columns, local.options())
+	if keys, err = releasing(keys, err, spread); err != nil {
 		return err
 	}
 	for _, number := range numbers {
-		of.list = append(of.list, sampledRow{of.sampled, number, float64(rows) / float64(wanted)})
+		local.list = append(local.list, sampledRow{local.sampled, number, float64(rows) / float64(wanted)})
 	}
-	of.sampled++
-	of.samples = append(of.samples, keys)
-	if len(of.list) > most {
-		return of.thin(ctx)
+	local.sampled++
+	local.samples = append(local.samples, keys)
+	if len(local.list) > most {
+		return local.thin(ctx)
 	}
-	if len(of.samples) < mostSampleTables {
+	if len(local.samples) < mostSampleTables {
 		return nil
 	}
-	return of.unite(ctx)
+	return local.unite(ctx)
 }
 
 // unite makes the samples one table.
-func (of *rangeRows) unite(ctx context.Context) error {
-	samples := of.samples
-	of.samples = nil
-	all, err := selection.Concat(ctx, samples, of.options())
+func (l *rangeRows) unite(ctx context.Context) error {
+	samples := l.samples
+	l.samples = nil
+	all, err := selection.Concat(ctx, samples, l.options())
 	if all, err = releasing(all, err, samples...); err == nil {
-		of.samples = []*buffer.Buffer{all}
+		l.samples = []*buffer.Buffer{all}
 	}
 	return err
 }
 
 // thin keeps every second row of the samples, which stands for two.
-func (of *rangeRows) thin(ctx context.Context) error {
-	if err := of.unite(ctx); err != nil {
+func (l *rangeRows) thin(ctx context.Context) error {
+	if err := l.unite(ctx); err != nil {
 		return err
 	}
-	of.thinned++
+	l.thinned++
 	var rows []uint32
 	var list []sampledRow
-	for i, s := range of.list {
+	for i, s := range l.list {
 		if i%2 == 0 {
 			rows, list = append(rows, uint32(i)), append(list, s)
 		} else {
 			list[i/2].weight += s.weight
 		}
 	}
-	of.list = list
-	indices, err := column.FromSlice(ctx, of.settings.Manager, rows, column.SliceOptions{Stream: of.settings.Manager.Stream(), Tag: of.settings.Tag})
+	l.list = list
+	indices, err := column.FromSlice(ctx, l.settings.Manager, rows, column.SliceOptions{Stream: l.settings.Manager.Stream(), Tag: l.settings.Tag})
 	if err != nil {
 		return err
 	}
-	made, err := selection.Take(ctx, of.samples[0], indices, of.options())
-	if made, err = releasing(made, errors.Join(err, indices.Release()), of.samples[0]); err != nil {
-		of.samples = nil
+	halved, err := selection.Take(ctx, l.samples[0], indices, l.options())
+	if halved, err = releasing(halved, errors.Join(err, indices.Release()), l.samples[0]); err != nil {
+		l.samples = nil
 		return err
 	}
-	of.samples[0] = made
+	l.samples[0] = halved
 	return nil
 }
 
 // number sets the number of the first row of each table, and returns the number of rows.
 func (r *ranges) number() (rows int64) {
 	var all []*rangeTable
-	for _, of := range r.rows {
-		for i := range of.tables {
-			all = append(all, &of.tables[i])
+	for _, local := range r.rows {
+		for i := range local.tables {
+			all = append(all, &local.tables[i])
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *rangeTable) int {
@@ -248,17 +248,17 @@ func (r *ranges) find(ctx context.Context) error {
 	var samples []*buffer.Buffer
 	var places []int64
 	var weights []float64
-	for _, of := range r.rows {
-		samples = append(samples, of.samples...)
-		for _, s := range of.list {
-			places = append(places, of.tables[s.table].first+s.row)
+	for _, local := range r.rows {
+		samples = append(samples, local.samples...)
+		for _, s := range local.list {
+			places = append(places, local.tables[s.table].first+s.row)
 			weights = append(weights, s.weight)
 		}
 	}
 	all, err := exchange.Gather(ctx, samples, r.below.settings.Manager, exchange.Options{Tag: r.below.settings.Tag})
-	for _, of := range r.rows {
-		_, err = releasing(nil, err, of.samples...)
-		of.samples = nil
+	for _, local := range r.rows {
+		_, err = releasing(nil, err, local.samples...)
+		local.samples = nil
 	}
 	if err != nil {
 		return releaseFailed(all, err)
@@ -272,10 +272,10 @@ func (r *ranges) find(ctx context.Context) error {
 	if bounds, err = releasing(bounds, err, all); err != nil {
 		return err
 	}
-	for _, of := range r.rows {
-		moved, err := of.settings.Move(ctx, bounds, of.settings.Manager)
+	for _, local := range r.rows {
+		moved, err := local.settings.Move(ctx, bounds, local.settings.Manager)
 		if err != nil {
-			return releaseFailed(bounds, of.failed(err))
+			return releaseFailed(bounds, local.failed(err))
 		}
 		r.bounds = append(r.bounds, moved)
 	}
@@ -330,25 +330,25 @@ func quantiles(sorted []uint32, weights []float64, parts int) []uint32 {
 }
 
 // next returns the first table that has not moved, and removes it.
-func (of *rangeRows) next(ctx context.Context) (*buffer.Buffer, rangeTable, error) {
-	t := of.tables[0]
+func (l *rangeRows) next(ctx context.Context) (*buffer.Buffer, rangeTable, error) {
+	t := l.tables[0]
 	table, err := acquired(ctx, t)
 	if err != nil {
 		return nil, t, err
 	}
-	of.tables = of.tables[1:]
+	l.tables = l.tables[1:]
 	table, err = releasing(table, t.Release())
 	return table, t, err
 }
 
 // sendFirst moves the rows of a device to the first one.
-func (r *ranges) sendFirst(ctx context.Context, s *shuffle, of *rangeRows) error {
-	for len(of.tables) > 0 {
-		table, t, err := of.next(ctx)
+func (r *ranges) sendFirst(ctx context.Context, s *shuffle, local *rangeRows) error {
+	for len(local.tables) > 0 {
+		table, t, err := local.next(ctx)
 		if err != nil {
 			return err
 		}
-		if err := s.sendFirst(ctx, of.worker, table, t.at); err != nil {
+		if err := s.sendFirst(ctx, local.worker, table, t.at); err != nil {
 			return err
 		}
 	}
@@ -356,10 +356,10 @@ func (r *ranges) sendFirst(ctx context.Context, s *shuffle, of *rangeRows) error
 }
 
 // send moves the rows of a device.
-func (r *ranges) send(ctx context.Context, s *shuffle, of *rangeRows) error {
-	bounds := r.bounds[of.worker.number]
-	for len(of.tables) > 0 {
-		table, t, err := of.next(ctx)
+func (r *ranges) send(ctx context.Context, s *shuffle, local *rangeRows) error {
+	bounds := r.bounds[local.worker.number]
+	for len(local.tables) > 0 {
+		table, t, err := local.next(ctx)
 		if err != nil {
 			return err
 		}
@@ -371,12 +371,12 @@ func (r *ranges) send(ctx context.Context, s *shuffle, of *rangeRows) error {
 			if err != nil {
 				return err
 			}
-			divided, err := r.divide(ctx, of, piece, bounds, first)
+			divided, err := r.divide(ctx, local, piece, bounds, first)
 			if err != nil {
 				return err
 			}
 			first += rows
-			if err := s.divide(ctx, of.worker, divided, t.at); err != nil {
+			if err := s.divide(ctx, local.worker, divided, t.at); err != nil {
 				first -= rows
 				return err
 			}
@@ -390,12 +390,12 @@ func (r *ranges) send(ctx context.Context, s *shuffle, of *rangeRows) error {
 }
 
 // divide returns the parts of a table, with its columns only.
-func (r *ranges) divide(ctx context.Context, of *rangeRows, table, bounds *buffer.Buffer, first int64) ([]*buffer.Buffer, error) {
-	wide, err := r.withKeys(ctx, of, table, first)
+func (r *ranges) divide(ctx context.Context, local *rangeRows, table, bounds *buffer.Buffer, first int64) ([]*buffer.Buffer, error) {
+	wide, err := r.withKeys(ctx, local, table, first)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := exchange.PartitionByRange(ctx, wide, bounds, r.keys, of.options())
+	parts, err := exchange.PartitionByRange(ctx, wide, bounds, r.keys, local.options())
 	if err = releaseFailed(wide, err); err != nil {
 		_, err = releasing(nil, err, parts...)
 		return nil, err
@@ -404,7 +404,7 @@ func (r *ranges) divide(ctx context.Context, of *rangeRows, table, bounds *buffe
 }
 
 // withKeys returns a table with the columns of the keys and with the places of its rows.
-func (r *ranges) withKeys(ctx context.Context, of *rangeRows, table *buffer.Buffer, first int64) (*buffer.Buffer, error) {
+func (r *ranges) withKeys(ctx context.Context, local *rangeRows, table *buffer.Buffer, first int64) (*buffer.Buffer, error) {
 	var expressions []expr.Expr
 	for _, f := range table.Schema().Fields() {
 		expressions = append(expressions, expr.Col(f.Name))
@@ -414,12 +414,12 @@ func (r *ranges) withKeys(ctx context.Context, of *rangeRows, table *buffer.Buff
 			expressions = append(expressions, e)
 		}
 	}
-	wide, err := expr.Project(ctx, table, expressions, of.options())
+	wide, err := expr.Project(ctx, table, expressions, local.options())
 	if err != nil || r.unique {
 		return wide, err
 	}
-	made, err := of.withNumbers(ctx, wide, placeName, first)
-	return releasing(made, err, wide)
+	numbered, err := local.withNumbers(ctx, wide, placeName, first)
+	return releasing(numbered, err, wide)
 }
 
 // release releases the rows that have not moved, and the bounds. It may be called for nil.
@@ -428,12 +428,12 @@ func (r *ranges) release() error {
 		return nil
 	}
 	var failures []error
-	for _, of := range r.rows {
-		for _, t := range of.tables {
+	for _, local := range r.rows {
+		for _, t := range local.tables {
 			failures = append(failures, t.Release())
 		}
-		failures = append(failures, of.held.release())
-		_, err := releasing(nil, nil, of.samples...)
+		failures = append(failures, local.held.release())
+		_, err := releasing(nil, nil, local.samples...)
 		failures = append(failures, err)
 	}
 	_, err := releasing(nil, nil, r.bounds...)

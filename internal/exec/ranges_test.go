@@ -62,7 +62,7 @@ func settingsOnSeveral(t *testing.T, devices int) (exec.Settings, *arrivals) {
 		if i == 0 {
 			settings = exec.Settings{Manager: m, Spilling: spilling, Turns: &exec.Turns{}}
 		} else {
-			settings.Others = append(settings.Others, exec.Place{Manager: m, Spilling: spilling})
+			settings.Others = append(settings.Others, exec.Member{Manager: m, Spilling: spilling})
 		}
 	}
 	counts := &arrivals{rows: map[*memory.Manager]int64{}}

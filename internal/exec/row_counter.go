@@ -6,34 +6,34 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// tally counts the rows that reach an operation on each worker of a fragment, by their places. The
+// tally counts the rows that reach an operation on each worker of a fragment, by their ordinals. The
 // lock of the fragment guards it.
 type tally struct {
-	rows [][]placeRows
+	rows [][]ordinalRows
 	// ended has the workers on which the operation has reached its end.
 	ended []bool
 }
 
-// placeRows is the number of rows of a place.
-type placeRows struct {
-	at   place
+// ordinalRows is the number of rows of an ordinal.
+type ordinalRows struct {
+	at   ordinal
 	rows int64
 }
 
 // rowCounter finds the numbers that a worker's rows have among those of all workers. The sizes of a
 // scan's batches and of a shuffle's parts are known before their rows are read. Other rows are
-// counted: a worker waits until all others have reached its place or a later one, so the devices
-// work on about as many batches at a time as there are devices. The worker with the first place of
-// all waits for none. What the others have yielded comes before the places of those that wait, so
+// counted: a worker waits until all others have reached its ordinal or a later one, so the devices
+// work on about as many batches at a time as there are devices. The worker with the first ordinal of
+// all waits for none. What the others have yielded comes before the ordinals of those that wait, so
 // the gathering takes it.
 type rowCounter struct {
 	worker *worker
 	// tally is nil if the numbers are known.
 	tally *tally
-	// at is the place of the last rows, if begun is set.
-	at    place
+	// at is the ordinal of the last rows, if begun is set.
+	at    ordinal
 	begun bool
-	// before is the number of the rows that were added up: of each worker as many places as next has.
+	// before is the number of the rows that were added up: of each worker as many ordinals as next has.
 	before int64
 	next   []int
 }
@@ -54,7 +54,7 @@ func (w *worker) count(known bool) *rowCounter {
 }
 
 // first returns the number of the next row, which is the given one unless the worker has reached
-// another place.
+// another ordinal.
 func (c *rowCounter) first(ctx context.Context, next int64) (int64, error) {
 	at := c.worker.at
 	if c.begun && c.at == at {
@@ -71,8 +71,8 @@ func (c *rowCounter) first(ctx context.Context, next int64) (int64, error) {
 	return first, nil
 }
 
-// wait returns the number of rows before a place. It waits for the workers that may have more.
-func (c *rowCounter) wait(ctx context.Context, at place) (int64, error) {
+// wait returns the number of rows before an ordinal. It waits for the workers that may have more.
+func (c *rowCounter) wait(ctx context.Context, at ordinal) (int64, error) {
 	for {
 		before, moved := c.sum(at)
 		if moved == nil {
@@ -92,9 +92,9 @@ func (c *rowCounter) wait(ctx context.Context, at place) (int64, error) {
 	}
 }
 
-// sum returns the number of rows before a place or, if that is not known yet, a channel that is
+// sum returns the number of rows before an ordinal or, if that is not known yet, a channel that is
 // closed when a worker has moved.
-func (c *rowCounter) sum(at place) (before int64, moved <-chan struct{}) {
+func (c *rowCounter) sum(at ordinal) (before int64, moved <-chan struct{}) {
 	f := c.worker.fragment
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *rowCounter) sum(at place) (before int64, moved <-chan struct{}) {
 	return c.before, nil
 }
 
-// add counts rows at the place of the worker.
+// add counts rows at the ordinal of the worker.
 func (c *rowCounter) add(rows int64) {
 	if c.tally == nil || rows == 0 {
 		return
@@ -127,7 +127,7 @@ func (c *rowCounter) add(rows int64) {
 	if last := len(list) - 1; last >= 0 && list[last].at == c.worker.at {
 		list[last].rows += rows
 	} else {
-		c.tally.rows[c.worker.number] = append(list, placeRows{c.worker.at, rows})
+		c.tally.rows[c.worker.number] = append(list, ordinalRows{c.worker.at, rows})
 	}
 }
 

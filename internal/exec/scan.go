@@ -17,7 +17,7 @@ import (
 // table is read: the join has read its right side by then.
 type scan struct {
 	*stage
-	of      *plan.Scan
+	plan    *plan.Scan
 	request source.Request
 	reader  buffer.Reader
 	// waits has the bounds, by number, that the scan waits for.
@@ -29,7 +29,7 @@ type scan struct {
 }
 
 func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, error) {
-	s := &scan{stage: base, of: n, waits: map[int]*keyBounds{}, request: source.Request{
+	s := &scan{stage: base, plan: n, waits: map[int]*keyBounds{}, request: source.Request{
 		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
 		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag,
 	}}
@@ -61,7 +61,7 @@ func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, er
 // open opens the source.
 func (s *scan) open(ctx context.Context) (err error) {
 	s.request.Where = slices.Clone(s.request.Where)
-	for i, b := range s.of.Bounds() {
+	for i, b := range s.plan.Bounds() {
 		if s.waits[i] == nil {
 			continue
 		}
@@ -81,10 +81,10 @@ func (s *scan) open(ctx context.Context) (err error) {
 		}
 	}
 	if s.divided != nil {
-		s.reader, err = s.divided.open(ctx, s.of, s.request)
+		s.reader, err = s.divided.open(ctx, s.plan, s.request)
 		return err
 	}
-	s.reader, err = s.settings.source(s.of).Open(ctx, s.settings.Manager, s.request)
+	s.reader, err = s.settings.source(s.plan).Open(ctx, s.settings.Manager, s.request)
 	return err
 }
 
@@ -94,7 +94,7 @@ func (s *scan) leavesOut(ctx context.Context, column string, b foundBounds) bool
 	if b.empty {
 		return true
 	}
-	low, high, ok := s.settings.source(s.of).Bounds(ctx, column)
+	low, high, ok := s.settings.source(s.plan).Bounds(ctx, column)
 	from, isInteger := low.(int64)
 	to, too := high.(int64)
 	if !ok || !isInteger || !too {

@@ -31,26 +31,25 @@ type shuffle struct {
 	mu   sync.Mutex
 	done bool
 	err  error
-	// parts has, for each device that rows come from and each that they move to, the tables and
-	// their places.
-	parts [][]part
+	// transfers has, for each device that rows come from and each that they move to, the tables and
+	// their ordinals.
+	transfers [][]transfer
 	// ready has the tables of each destination, in order, and firsts the number of the rows of the
 	// destinations before.
-	ready  [][]placedPart
+	ready  [][]transferTable
 	firsts []int64
 }
 
-// part is the tables that move from one device to another.
-type part struct {
-	*held
-	at   []place
+// transfer is the tables that move from one device to another.
+type transfer struct {
+	orderedTables
 	rows int64
 }
 
-// placedPart is a table of a part.
-type placedPart struct {
+// transferTable is a table of a transfer.
+type transferTable struct {
 	heldTable
-	at place
+	at ordinal
 }
 
 // shuffle returns a reader of the rows that move to the worker's device.
@@ -62,16 +61,16 @@ func (w *worker) shuffle(ctx context.Context, base *stage, n *plan.Exchange) (bu
 		if err != nil {
 			return nil, err
 		}
-		made := &shuffle{below: below, keys: n.Keys()}
+		s := &shuffle{below: below, keys: n.Keys()}
 		if n.Kind() == plan.Ranges {
-			made.ranges = newRanges(below, n.SortKeys())
+			s.ranges = newRanges(below, n.SortKeys())
 		} else if few := f.settings.FewRows; few > 0 && !n.Paired() {
-			made.amount = newAmount(len(below.workers), few)
+			s.amount = newAmount(len(below.workers), few)
 		}
-		f.shuffles = append(f.shuffles, made)
+		f.shuffles = append(f.shuffles, s)
 	}
-	// The rows of each device have a place before those of the next one.
-	return &shuffled{stage: base, of: f.shuffles[number], place: place{w.newPlace(), int64(w.number)}}, nil
+	// The rows of each device have an ordinal before those of the next one.
+	return &shuffled{stage: base, source: f.shuffles[number], ordinal: ordinal{w.newInput(), int64(w.number)}}, nil
 }
 
 // run moves all rows, if no other worker has.
@@ -84,11 +83,11 @@ func (s *shuffle) run(ctx context.Context) error {
 	s.done = true
 	workers := s.below.workers
 	for range workers {
-		parts := make([]part, len(workers))
+		transfers := make([]transfer, len(workers))
 		for to, w := range workers {
-			parts[to].held = s.below.holdOn(w)
+			transfers[to].held = s.below.holdOn(w)
 		}
-		s.parts = append(s.parts, parts)
+		s.transfers = append(s.transfers, transfers)
 	}
 	switch {
 	case s.ranges != nil:
@@ -134,11 +133,11 @@ func (s *shuffle) send(ctx context.Context, w *worker) error {
 }
 
 // sendTable moves the rows of a table, which it takes over, by hashes.
-func (s *shuffle) sendTable(ctx context.Context, w *worker, table *buffer.Buffer, at place) error {
+func (s *shuffle) sendTable(ctx context.Context, w *worker, table *buffer.Buffer, at ordinal) error {
 	var rest pieces
 	rest.push(table)
 	err := rest.all(ctx, func(piece *buffer.Buffer) error {
-		divided, err := exchange.PartitionByHash(ctx, piece, s.keys, len(s.parts), kernels.Options{Manager: w.settings.Manager, Tag: w.settings.Tag})
+		divided, err := exchange.PartitionByHash(ctx, piece, s.keys, len(s.transfers), kernels.Options{Manager: w.settings.Manager, Tag: w.settings.Tag})
 		if err != nil {
 			return err
 		}
@@ -148,14 +147,14 @@ func (s *shuffle) sendTable(ctx context.Context, w *worker, table *buffer.Buffer
 }
 
 // sendFirst moves the rows of a table, which it takes over, to the first device.
-func (s *shuffle) sendFirst(ctx context.Context, w *worker, table *buffer.Buffer, at place) error {
+func (s *shuffle) sendFirst(ctx context.Context, w *worker, table *buffer.Buffer, at ordinal) error {
 	var rest pieces
 	rest.push(table)
 	err := rest.all(ctx, func(piece *buffer.Buffer) error {
 		if err := piece.Retain(); err != nil {
 			return err
 		}
-		divided := make([]*buffer.Buffer, len(s.parts))
+		divided := make([]*buffer.Buffer, len(s.transfers))
 		divided[0] = piece
 		return s.divide(ctx, w, divided, at)
 	})
@@ -165,7 +164,7 @@ func (s *shuffle) sendFirst(ctx context.Context, w *worker, table *buffer.Buffer
 // sendFew moves all rows of a worker: to the first device if all workers together have few, otherwise
 // by hashes. It keeps tables until that is known.
 func (s *shuffle) sendFew(ctx context.Context, w *worker) (err error) {
-	kept := &early{held: s.below.holdOn(w)}
+	kept := &orderedTables{held: s.below.holdOn(w)}
 	defer func() { err = errors.Join(err, kept.release()) }()
 	err = w.all(ctx, func(table *buffer.Buffer) error {
 		rows, err := table.NumRows(ctx)
@@ -175,7 +174,7 @@ func (s *shuffle) sendFew(ctx context.Context, w *worker) (err error) {
 		if s.amount.add(rows) {
 			return kept.keep(ctx, table, w.at)
 		}
-		if err := kept.each(ctx, func(table *buffer.Buffer, at place) error { return s.sendTable(ctx, w, table, at) }); err != nil {
+		if err := kept.each(ctx, func(table *buffer.Buffer, at ordinal) error { return s.sendTable(ctx, w, table, at) }); err != nil {
 			return errors.Join(err, table.Release())
 		}
 		return s.sendTable(ctx, w, table, w.at)
@@ -187,7 +186,7 @@ func (s *shuffle) sendFew(ctx context.Context, w *worker) (err error) {
 	if err != nil {
 		return err
 	}
-	return kept.each(ctx, func(table *buffer.Buffer, at place) error {
+	return kept.each(ctx, func(table *buffer.Buffer, at ordinal) error {
 		if few {
 			return s.sendFirst(ctx, w, table, at)
 		}
@@ -213,7 +212,7 @@ func (w *worker) all(ctx context.Context, call func(*buffer.Buffer) error) error
 
 // divide moves the parts of a table, which it takes over; those without rows may be nil. If memory
 // is short, it moves none.
-func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffer, at place) error {
+func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffer, at ordinal) error {
 	moved, err := s.moved(ctx, w, divided)
 	if err != nil {
 		_, err = releasing(nil, err, divided...)
@@ -227,19 +226,16 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 		if p == nil {
 			continue
 		}
-		of := &s.parts[w.number][to]
+		sent := &s.transfers[w.number][to]
 		rows, err := p.NumRows(ctx)
 		if err != nil {
-			_, err = releasing(nil, of.failed(err), moved[to:]...)
+			_, err = releasing(nil, sent.failed(err), moved[to:]...)
 			return err
 		}
-		of.rows += rows
-		if err := of.movable(ctx, p); err != nil {
-			_, err = releasing(nil, begunError{of.failed(fmt.Errorf("hold a part: %w", err))}, moved[to+1:]...)
+		sent.rows += rows
+		if err := sent.keep(ctx, p, at); err != nil {
+			_, err = releasing(nil, begunError{sent.failed(fmt.Errorf("hold a part: %w", err))}, moved[to+1:]...)
 			return err
-		}
-		for len(of.at) < len(of.tables) {
-			of.at = append(of.at, at)
 		}
 	}
 	return nil
@@ -250,8 +246,8 @@ func (s *shuffle) divide(ctx context.Context, w *worker, divided []*buffer.Buffe
 // the others.
 func (s *shuffle) moved(ctx context.Context, w *worker, divided []*buffer.Buffer) ([]*buffer.Buffer, error) {
 	parts, managers := slices.Clone(divided), make([]*memory.Manager, len(divided))
-	for to, of := range s.below.workers {
-		managers[to] = of.settings.Manager
+	for to, receiver := range s.below.workers {
+		managers[to] = receiver.settings.Manager
 		if p := parts[to]; p != nil {
 			if rows, known := p.HostRows(); known && rows == 0 {
 				parts[to] = nil
@@ -265,15 +261,15 @@ func (s *shuffle) moved(ctx context.Context, w *worker, divided []*buffer.Buffer
 			own, err = Exact(ctx, own, w.settings)
 		}
 		if err != nil {
-			return nil, s.parts[w.number][w.number].failed(err)
+			return nil, s.transfers[w.number][w.number].failed(err)
 		}
 	}
 	parts[w.number] = nil
 	moved, err := w.settings.Scatter(ctx, parts, managers)
 	if err != nil {
 		for to, m := range managers {
-			if of := new(exchange.DestinationError); errors.As(err, &of) && of.Device == m.Device().Name() {
-				err = s.parts[w.number][to].failed(err)
+			if destination := new(exchange.DestinationError); errors.As(err, &destination) && destination.Device == m.Device().Name() {
+				err = s.transfers[w.number][to].failed(err)
 			}
 		}
 		_, err = releasing(nil, err, own)
@@ -285,20 +281,20 @@ func (s *shuffle) moved(ctx context.Context, w *worker, divided []*buffer.Buffer
 
 // order makes the sequence of the tables of each destination.
 func (s *shuffle) order() {
-	s.ready, s.firsts = make([][]placedPart, len(s.parts)), make([]int64, len(s.parts))
-	for _, from := range s.parts {
+	s.ready, s.firsts = make([][]transferTable, len(s.transfers)), make([]int64, len(s.transfers))
+	for _, from := range s.transfers {
 		for to := range from {
 			for after := to + 1; after < len(from); after++ {
 				s.firsts[after] += from[to].rows
 			}
 			for i, table := range from[to].tables {
-				s.ready[to] = append(s.ready[to], placedPart{table, from[to].at[i]})
+				s.ready[to] = append(s.ready[to], transferTable{table, from[to].at[i]})
 			}
 			from[to].tables = nil
 		}
 	}
 	for _, list := range s.ready {
-		slices.SortStableFunc(list, func(a, b placedPart) int {
+		slices.SortStableFunc(list, func(a, b transferTable) int {
 			return cmp.Or(cmp.Compare(a.at.input, b.at.input), cmp.Compare(a.at.batch, b.at.batch))
 		})
 	}
@@ -336,15 +332,15 @@ func (s *shuffle) close() error {
 // shuffled reads what has moved to one device.
 type shuffled struct {
 	*stage
-	of    *shuffle
-	place place
+	source  *shuffle
+	ordinal ordinal
 }
 
 // Next implements buffer.Reader.
 func (s *shuffled) Next(ctx context.Context) (*buffer.Buffer, error) {
-	table, err := s.of.take(ctx, s.worker.number)
+	table, err := s.source.take(ctx, s.worker.number)
 	if err == nil || err == errEnd {
-		s.worker.reach(s.place, s.of.firsts[s.worker.number])
+		s.worker.reach(s.ordinal, s.source.firsts[s.worker.number])
 	}
 	return table, s.failed(err)
 }

@@ -31,8 +31,8 @@ type slice struct {
 
 // Next implements buffer.Reader. It waits for row counts.
 func (s *slice) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := s.next(ctx)
-	return made, s.failed(err)
+	table, err := s.next(ctx)
+	return table, s.failed(err)
 }
 
 func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {

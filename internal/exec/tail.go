@@ -11,7 +11,7 @@ import (
 
 // tail yields some of the last rows of its input, in the tables that they came in. It holds no more
 // tables than have these rows; they move to host memory while memory is short. One of several
-// workers yields the last rows of its own, at their places.
+// workers yields the last rows of its own, at their ordinals.
 type tail struct {
 	*stage
 	// last is the number of last rows from which left rows are yielded, or [plan.All].
@@ -20,14 +20,14 @@ type tail struct {
 	// tables are the last ones, and rows is the number of their rows.
 	tables []tailTable
 	rows   int64
-	// at is the place of the table that was yielded last.
-	at place
+	// at is the ordinal of the table that was yielded last.
+	at ordinal
 }
 
 // tailTable is one of the last tables.
 type tailTable struct {
 	heldTable
-	at   place
+	at   ordinal
 	rows int64
 }
 
@@ -49,8 +49,8 @@ func newPartialTail(s *stage, n *plan.Slice) *tail {
 
 // Next implements buffer.Reader.
 func (t *tail) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := t.next(ctx)
-	return made, t.failed(err)
+	table, err := t.next(ctx)
+	return table, t.failed(err)
 }
 
 func (t *tail) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -118,11 +118,11 @@ func (t *tail) keep(ctx context.Context, table *buffer.Buffer) error {
 		}
 		rows = t.last
 	}
-	one := &held{stage: t.stage}
-	if err := one.movable(ctx, table); err != nil {
+	h := &held{stage: t.stage}
+	if err := h.movable(ctx, table); err != nil {
 		return err
 	}
-	last := tailTable{heldTable: one.tables[0], rows: rows}
+	last := tailTable{heldTable: h.tables[0], rows: rows}
 	if t.worker != nil {
 		last.at = t.worker.at
 	}

@@ -16,7 +16,7 @@ import (
 // and those to come, and yields the first ones.
 type top struct {
 	*stage
-	of   *plan.Sort
+	plan *plan.Sort
 	done bool
 	// sorted yields the sorted rows, or is nil.
 	sorted *slice
@@ -32,8 +32,8 @@ const (
 
 // Next implements buffer.Reader.
 func (t *top) Next(ctx context.Context) (*buffer.Buffer, error) {
-	made, err := t.next(ctx)
-	return made, t.failed(err)
+	table, err := t.next(ctx)
+	return table, t.failed(err)
 }
 
 func (t *top) next(ctx context.Context) (*buffer.Buffer, error) {
@@ -56,20 +56,20 @@ func (t *top) next(ctx context.Context) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, unended(err)
 	}
-	sorting := &sorting{stage: &stage{node: t.node, settings: t.settings}, keys: t.of.OrderKeys(), started: true, parts: []*held{all}}
-	t.sorted = &slice{stage: &stage{node: t.node, settings: t.settings, inputs: []buffer.Reader{sorting}}, left: t.of.Limit()}
+	sorting := &sorting{stage: &stage{node: t.node, settings: t.settings}, keys: t.plan.OrderKeys(), started: true, parts: []*held{all}}
+	t.sorted = &slice{stage: &stage{node: t.node, settings: t.settings, inputs: []buffer.Reader{sorting}}, left: t.plan.Limit()}
 	return t.sorted.Next(ctx)
 }
 
 // sorts reports whether all rows are to be sorted.
 func (t *top) sorts() bool {
-	rows := plan.EstimateOf(t.of.Input()).Rows
-	if rows >= sortedFrom && t.of.Limit() >= rows/sortedShare {
+	rows := plan.EstimateOf(t.plan.Input()).Rows
+	if rows >= sortedFrom && t.plan.Limit() >= rows/sortedShare {
 		return true
 	}
 	s := sizes{plan.NewAnalysis()}
-	need := s.topBytes(t.of)
-	return need > s.sortBytes(t.of) && need > t.settings.Manager.Budget()/sortedShare
+	need := s.topBytes(t.plan)
+	return need > s.sortBytes(t.plan) && need > t.settings.Manager.Budget()/sortedShare
 }
 
 // first returns the first rows. If memory does not suffice it returns tables that have them among those
@@ -88,7 +88,7 @@ func (t *top) first(ctx context.Context) (best *buffer.Buffer, kept []*buffer.Bu
 			_, err = releasing(nil, err, best)
 			return nil, nil, err
 		}
-		first, err := t.topK(ctx, t.of, table)
+		first, err := t.topK(ctx, t.plan, table)
 		if isShort(err) {
 			return nil, withoutNil(best, table), nil
 		}
@@ -100,7 +100,7 @@ func (t *top) first(ctx context.Context) (best *buffer.Buffer, kept []*buffer.Bu
 			best = first
 			continue
 		}
-		merged, err := t.merged(ctx, t.of, best, first)
+		merged, err := t.merged(ctx, t.plan, best, first)
 		if isShort(err) {
 			return nil, []*buffer.Buffer{best, first}, nil
 		}
@@ -145,12 +145,12 @@ func (t *top) Close() error {
 // other devices.
 type localTop struct {
 	once
-	of        *plan.Sort
+	plan      *plan.Sort
 	positions positions
 }
 
 func newLocalTop(s *stage, n *plan.Sort) *localTop {
-	t := &localTop{once: once{stage: s}, of: n}
+	t := &localTop{once: once{stage: s}, plan: n}
 	t.make = t.first
 	return t
 }
@@ -167,7 +167,7 @@ func (t *localTop) first(ctx context.Context) (best *buffer.Buffer, err error) {
 		}
 		if err == nil && best != nil {
 			var merged *buffer.Buffer
-			merged, err = t.merged(ctx, t.of, best, table)
+			merged, err = t.merged(ctx, t.plan, best, table)
 			table, err = releasing(merged, err, best, table)
 			best = nil
 		}
@@ -180,11 +180,11 @@ func (t *localTop) first(ctx context.Context) (best *buffer.Buffer, err error) {
 
 // table keeps the first rows of a table, which it takes over.
 func (t *localTop) table(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	first, err := order.TopK(ctx, table, t.of.Limit(), t.of.OrderKeys(), t.options())
+	first, err := order.TopK(ctx, table, t.plan.Limit(), t.plan.OrderKeys(), t.options())
 	if first, err = releasing(first, err, table); err != nil {
 		return nil, err
 	}
 	// The rows with equal keys of a table are in order, so their numbers may be those of the result.
-	made, err := t.positioned(ctx, first, &t.positions)
-	return releasing(made, err, first)
+	positioned, err := t.positioned(ctx, first, &t.positions)
+	return releasing(positioned, err, first)
 }

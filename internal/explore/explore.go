@@ -103,8 +103,8 @@ func (f *Fault) Error() string {
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// choice is the choice of one of several actors that can continue.
-type choice struct{ taken, of int }
+// choice is the choice of one of the actors that are able to continue.
+type choice struct{ taken, able int }
 
 // ErrNotDeterministic is wrapped by the error of a system that continues differently after
 // the same steps.
@@ -132,7 +132,7 @@ func Run(most int, build func(w *World) System) (Result, error) {
 			return result, &Fault{Steps: r.steps, Err: err}
 		}
 		path = r.path
-		for len(path) > 0 && path[len(path)-1].taken == path[len(path)-1].of-1 {
+		for len(path) > 0 && path[len(path)-1].taken == path[len(path)-1].able-1 {
 			path = path[:len(path)-1]
 		}
 		if len(path) == 0 {
@@ -177,8 +177,8 @@ func (r *run) follow() (ended bool, err error) {
 		if depth == len(r.path) {
 			r.path = append(r.path, choice{0, len(able)})
 		}
-		if r.path[depth].of != len(able) {
-			return false, fmt.Errorf("explore: %d actors can continue, but %d could in an earlier run with the same steps: %w", len(able), r.path[depth].of, ErrNotDeterministic)
+		if r.path[depth].able != len(able) {
+			return false, fmt.Errorf("explore: %d actors can continue, but %d could in an earlier run with the same steps: %w", len(able), r.path[depth].able, ErrNotDeterministic)
 		}
 		a := able[r.path[depth].taken]
 		r.steps = append(r.steps, a.Name+" from "+a.point)

@@ -33,9 +33,9 @@ func (b *Bound) Program() *Program { return b.program }
 // program. The program's inputs from number fields on are their results. reads are the
 // fields that the operators read.
 func (b *Bound) WithSteps(fields int, reads []int) *Bound {
-	made := *b
-	made.steps, made.fields, made.stepReads = true, fields, reads
-	return &made
+	stepped := *b
+	stepped.steps, stepped.fields, stepped.stepReads = true, fields, reads
+	return &stepped
 }
 
 // HasSteps reports whether operators have to run before the program. Then only package expr

@@ -32,12 +32,12 @@ func (n *Node) IsNullable(known map[*Node]bool, input func(int) bool) bool {
 	if n.Op == Column {
 		return n.nullable(nil, input)
 	}
-	is, ok := known[n]
+	nullable, ok := known[n]
 	if !ok {
-		is = n.nullable(func(operand *Node) bool { return operand.IsNullable(known, input) }, input)
-		known[n] = is
+		nullable = n.nullable(func(operand *Node) bool { return operand.IsNullable(known, input) }, input)
+		known[n] = nullable
 	}
-	return is
+	return nullable
 }
 
 // nullable reports whether a node can be null.

@@ -40,8 +40,8 @@ func (f Fields) Text(prefix string) string {
 
 // New makes an error without an operation. During adds the operation.
 func New[t Type, p Pointer[t]](field, format string, arguments ...any) error {
-	made := t(Fields{Field: field, Err: fmt.Errorf(format, arguments...)})
-	return p(&made)
+	typed := t(Fields{Field: field, Err: fmt.Errorf(format, arguments...)})
+	return p(&typed)
 }
 
 // During returns a copy of an error with the operation. The error may be nil. It stays
@@ -54,11 +54,11 @@ func During[t Type, p Pointer[t]](operation string, err error) error {
 	if known, ok := err.(p); ok {
 		fields := Fields(*known)
 		fields.Operation = operation
-		made := t(fields)
-		return p(&made)
+		copied := t(fields)
+		return p(&copied)
 	}
-	made := t(Fields{Operation: operation, Err: err})
-	return p(&made)
+	typed := t(Fields{Operation: operation, Err: err})
+	return p(&typed)
 }
 
 // Also joins the error of a cleanup to a copy of an error. Either may be nil.
@@ -70,8 +70,8 @@ func Also[t Type, p Pointer[t]](err, cleanup error) error {
 	case ok:
 		fields := Fields(*known)
 		fields.Err = errors.Join(fields.Err, cleanup)
-		made := t(fields)
-		return p(&made)
+		copied := t(fields)
+		return p(&copied)
 	}
 	return errors.Join(err, cleanup)
 }

@@ -18,13 +18,13 @@ type Function struct {
 	// Integer and Integers take the bits of integers of a type, extended to 64 bits: by
 	// the sign if the type has one, else by zeros. The result has the bits of the type;
 	// higher bits are dropped.
-	Integer  func(of Type, x uint64) uint64
-	Integers func(of Type, x, y uint64) uint64
+	Integer  func(t Type, x uint64) uint64
+	Integers func(t Type, x, y uint64) uint64
 	// Write writes the same computation. The operands and the result are registers:
 	// float64 for floats, of type.Class() for integers. Integers of fewer than 32 bits
 	// are extended as above; higher bits of the result are dropped. Host and GPU must
 	// agree to the bit, except for which NaN they give.
-	Write func(b *ptx.Builder, of Type, operands []ptx.Register) ptx.Register
+	Write func(b *ptx.Builder, t Type, operands []ptx.Register) ptx.Register
 }
 
 // Type is a type of integers. It is zero for floats.

@@ -27,13 +27,13 @@ var _ = register(Function{
 		return m * math.Sqrt(square+1)
 	},
 	Write: func(b *ptx.Builder, _ Type, x []ptx.Register) ptx.Register {
-		const one, infinity = "0d3FF0000000000000", "0d7FF0000000000000"
+		const unit, infinity = "0d3FF0000000000000", "0d7FF0000000000000"
 		first, second := b.Op(ptx.Float64, "abs.f64", x[0]), b.Op(ptx.Float64, "abs.f64", x[1])
 		less := b.Op(ptx.Predicate, "setp.lt.f64", first, second)
 		m := b.Op(ptx.Float64, "selp.f64", second, first, less)
 		n := b.Op(ptx.Float64, "selp.f64", first, second, less)
 		r := b.Op(ptx.Float64, "div.rn.f64", n, m)
-		sum := b.Op(ptx.Float64, "add.rn.f64", b.Op(ptx.Float64, "mul.rn.f64", r, r), one)
+		sum := b.Op(ptx.Float64, "add.rn.f64", b.Op(ptx.Float64, "mul.rn.f64", r, r), unit)
 		result := b.Op(ptx.Float64, "mul.rn.f64", m, b.Op(ptx.Float64, "sqrt.rn.f64", sum))
 		result = b.Op(ptx.Float64, "selp.f64", n, result, b.Op(ptx.Predicate, "setp.eq.f64", m, "0d0000000000000000"))
 		isInfinite := b.Op(ptx.Predicate, "setp.eq.f64", first, infinity)

@@ -16,7 +16,7 @@ import (
 // values of the rows are. For a dictionary that is known to be unique these are the codes. For any
 // other dictionary each code is replaced by that of the first equal value, and by
 // null if the value is null. The caller releases the column.
-func (g *Groups) comparable(ctx context.Context) (made *column.Column, err error) {
+func (g *Groups) comparable(ctx context.Context) (taken *column.Column, err error) {
 	values := g.column.Dictionary()
 	if values == nil {
 		return g.column, g.column.Retain()
@@ -33,11 +33,11 @@ func (g *Groups) comparable(ctx context.Context) (made *column.Column, err error
 	if err != nil {
 		return nil, err
 	}
-	made, err = selection.TakeColumnWith(ctx, firsts, codes, selection.TakeOptions{Options: g.scratchOptions(), Bounds: selection.Null})
+	taken, err = selection.TakeColumnWith(ctx, firsts, codes, selection.TakeOptions{Options: g.scratchOptions(), Bounds: selection.Null})
 	if err = errors.Join(err, firsts.Release()); err != nil {
-		return nil, errors.Join(err, made.Release())
+		return nil, errors.Join(err, taken.Release())
 	}
-	return made, nil
+	return taken, nil
 }
 
 // firstEquals returns, for each value of a dictionary, a number that equal values share,
@@ -51,15 +51,15 @@ func (g *Groups) firstEquals(values *column.Column) (*column.Column, error) {
 		}
 	}
 	err := v.findFirsts()
-	var made *column.Column
+	var numbers *column.Column
 	if err == nil {
-		made, err = column.New(column.Data{
+		numbers, err = column.New(column.Data{
 			Type: arrow.PrimitiveTypes.Uint32, Length: values.Len(), Offset: v.bit, NullCount: values.NullCount(),
 			Buffers: []column.Bytes{v.valid, v.padded.AsBytes()}, Manager: g.call.Manager,
 		})
 	}
 	if err = errors.Join(err, v.Release()); err != nil {
-		return nil, errors.Join(fmt.Errorf("compare the values of the dictionary: %w", err), made.Release())
+		return nil, errors.Join(fmt.Errorf("compare the values of the dictionary: %w", err), numbers.Release())
 	}
-	return made, nil
+	return numbers, nil
 }

@@ -53,11 +53,11 @@ func (g *Groups) estimateKeys() (scratch []uint64, err error) {
 		return nil, err
 	}
 	values := g.column.Dictionary()
-	of := g.column
+	c := g.column
 	if values != nil {
-		of = values
+		c = values
 	}
-	k, err := keysOf(of)
+	k, err := keysOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,8 @@ func (k keys) onHost() (hostKeys, error) {
 			}
 			return nil
 		}}, nil
-	case k.kind == keyRuns:
-		return k.runsOnHost(first)
+	case k.kind == keyBytes:
+		return k.bytesOnHost(first)
 	case k.kind == keyFloat:
 		return hostKeys{words: func(to []uint64, begin int) error {
 			for i := range to {
@@ -111,13 +111,13 @@ func (k keys) floatKey(bytes []byte) uint64 {
 	return bits
 }
 
-// runs are runs of bytes between offsets.
-type runs struct {
+// byteRows are rows of bytes between offsets.
+type byteRows struct {
 	offsets, bytes []byte
 	width          int
 }
 
-func (r runs) offset(i int) int64 {
+func (r byteRows) offset(i int) int64 {
 	if r.width == 4 {
 		return int64(int32(binary.NativeEndian.Uint32(r.offsets[4*i:])))
 	}
@@ -125,23 +125,23 @@ func (r runs) offset(i int) int64 {
 }
 
 // at returns the bytes of a row. The offsets have been checked.
-func (r runs) at(row uint32) []byte { return r.bytes[r.offset(int(row)):r.offset(int(row)+1)] }
+func (r byteRows) at(row uint32) []byte { return r.bytes[r.offset(int(row)):r.offset(int(row)+1)] }
 
-// wordOf returns a run of at most seven bytes, with its length, or the hash of a longer one.
-func wordOf(run []byte, seed maphash.Seed) uint64 {
-	if len(run) > 7 {
-		return maphash.Bytes(seed, run) | hashed
+// wordOf returns at most seven bytes with their number, or the hash of more.
+func wordOf(row []byte, seed maphash.Seed) uint64 {
+	if len(row) > 7 {
+		return maphash.Bytes(seed, row) | hashed
 	}
-	word := uint64(len(run))
-	for _, b := range run {
+	word := uint64(len(row))
+	for _, b := range row {
 		word = word<<8 | uint64(b)
 	}
 	return word
 }
 
-func (k keys) runsOnHost(offsets []byte) (hostKeys, error) {
+func (k keys) bytesOnHost(offsets []byte) (hostKeys, error) {
 	data, err := k.bytes.Host()
-	r, seed := runs{offsets, data, k.width}, maphash.MakeSeed()
+	r, seed := byteRows{offsets, data, k.width}, maphash.MakeSeed()
 	return hostKeys{
 		words: func(to []uint64, begin int) error {
 			for i := range to {

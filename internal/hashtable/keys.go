@@ -36,8 +36,8 @@ const (
 	keyFixed
 	// keyFloat are floats. All NaNs are one key, and so are both zeros.
 	keyFloat
-	// keyRuns are runs of bytes between offsets.
-	keyRuns
+	// keyBytes are bytes between offsets.
+	keyBytes
 )
 
 // keysOf returns the keys of a column that is not encoded by a dictionary.
@@ -82,7 +82,7 @@ func keysOf(c *column.Column) (keys, error) {
 }
 
 func runsOf(c *column.Column, width int, kernel string) (keys, error) {
-	k := keys{kernel: kernel, kind: keyRuns, width: width, bytes: c.Buffer(2)}
+	k := keys{kernel: kernel, kind: keyBytes, width: width, bytes: c.Buffer(2)}
 	if c.Len() == 0 {
 		return k, nil
 	}
@@ -96,7 +96,7 @@ func (k keys) distinct() uint64 {
 	switch {
 	case k.kind == keyBits:
 		return 2
-	case k.kind == keyRuns || k.width > 2:
+	case k.kind == keyBytes || k.width > 2:
 		return math.MaxUint64
 	}
 	return 1 << (8 * k.width)
@@ -105,7 +105,7 @@ func (k keys) distinct() uint64 {
 // arguments returns the kernel's arguments between the table and the slots.
 func (k keys) arguments() []any {
 	switch {
-	case k.kind == keyRuns:
+	case k.kind == keyBytes:
 		return []any{k.first, k.bytes, k.bytes.Bytes()}
 	case k.kernel == "insert_width":
 		return []any{k.first, uint64(k.width)}

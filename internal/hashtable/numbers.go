@@ -37,14 +37,14 @@ func (g *Groups) List() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := g.listOnDevice(slices[0])
+	listed, err := g.listOnDevice(slices[0])
 	if err = errors.Join(err, block.Release()); err != nil {
-		return nil, errors.Join(err, made.Release())
+		return nil, errors.Join(err, listed.Release())
 	}
-	return made, nil
+	return listed, nil
 }
 
-func (g *Groups) listOnDevice(bytes memory.Slice[uint8]) (made *column.Column, err error) {
+func (g *Groups) listOnDevice(bytes memory.Slice[uint8]) (numbers *column.Column, err error) {
 	first, err := memory.Reinterpret[uint32](bytes)
 	if err != nil {
 		return nil, err

@@ -58,8 +58,8 @@ func emptyData(t arrow.DataType) (data *array.Data, err error) {
 		}
 	}()
 	for i := range l.Children() {
-		of, _ := l.Child(i)
-		child, err := emptyData(of)
+		childType, _ := l.Child(i)
+		child, err := emptyData(childType)
 		if err != nil {
 			return nil, err
 		}

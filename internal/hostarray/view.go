@@ -24,7 +24,7 @@ import (
 // The error wraps device.ErrNotSupported if the processor cannot access the memory,
 // memory.ErrReleased for a released column, and column.ErrInvalid for one that arrow-go
 // rejects.
-func View(c *column.Column) (made arrow.Array, err error) {
+func View(c *column.Column) (view arrow.Array, err error) {
 	var v viewer
 	data, err := v.view(c)
 	if err != nil {
@@ -40,12 +40,12 @@ func View(c *column.Column) (made arrow.Array, err error) {
 			for _, h := range v.held {
 				h.release()
 			}
-			made, err = nil, fmt.Errorf("host array of %v: %v: %w", c, problem, column.ErrInvalid)
+			view, err = nil, fmt.Errorf("host array of %v: %v: %w", c, problem, column.ErrInvalid)
 		}
 	}()
-	made = array.MakeFromData(data)
-	MakeDictionaries(made)
-	return made, nil
+	view = array.MakeFromData(data)
+	MakeDictionaries(view)
+	return view, nil
 }
 
 // MakeDictionaries makes the dictionary of an array. arrow-go makes it on the first
@@ -181,7 +181,7 @@ func (*held) Allocate(size int) []byte { return make([]byte, size) }
 
 // Reallocate copies to new memory: see Allocate.
 func (*held) Reallocate(size int, old []byte) []byte {
-	made := make([]byte, size)
-	copy(made, old)
-	return made
+	grown := make([]byte, size)
+	copy(grown, old)
+	return grown
 }

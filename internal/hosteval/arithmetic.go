@@ -117,13 +117,13 @@ func integers[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
 		return e.checkedBinary(n, checkedBinary(shiftRightEach[T]))
 	}
 	f := n.Op.Function()
-	switch of := (function.Type{Bits: n.Kind().Bits(), Signed: n.Kind().IsSigned()}); {
+	switch t := (function.Type{Bits: n.Kind().Bits(), Signed: n.Kind().IsSigned()}); {
 	case f == nil:
 		return nil
 	case f.Integer != nil:
-		return e.unary(n, functionOfInteger[T](of, f.Integer))
+		return e.unary(n, functionOfInteger[T](t, f.Integer))
 	case f.Integers != nil:
-		return e.binary(n, functionOfIntegers[T](of, f.Integers))
+		return e.binary(n, functionOfIntegers[T](t, f.Integers))
 	}
 	return nil
 }

@@ -77,29 +77,29 @@ func below(rows, i int) uint64 {
 // intersect returns the validity of a result that is null if an operand is, or nil
 // without nulls, and the null count.
 func intersect(operands []bitmap, rows int) (*arrowmemory.Buffer, int) {
-	made, valid := words(nil), 0
+	merged, valid := words(nil), 0
 	for _, operand := range operands {
 		if operand.uniform() && !operand.clear {
 			continue
 		}
-		first := made == nil
+		first := merged == nil
 		if first {
-			made = newWords(rows)
+			merged = newWords(rows)
 		}
 		valid = 0
 		for i := 0; i < rows; i += 64 {
 			word := operand.word(i) & below(rows, i)
 			if !first {
-				word &= endian.LittleEndian.Uint64(made[i/8:])
+				word &= endian.LittleEndian.Uint64(merged[i/8:])
 			}
-			made.set(i, word)
+			merged.set(i, word)
 			valid += bits.OnesCount64(word)
 		}
 	}
-	if made == nil || valid == rows {
+	if merged == nil || valid == rows {
 		return nil, 0
 	}
-	return made.buffer(rows), rows - valid
+	return merged.buffer(rows), rows - valid
 }
 
 // bools makes an array of bools. For 64 rows at a time f returns their truth and their

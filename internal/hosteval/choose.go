@@ -111,16 +111,16 @@ func first[T any](lanes []lane[T], i int) (T, bool) {
 }
 
 // extreme returns the first value in an order.
-func extreme[T any](lanes []lane[T], i int, before func(x, y T) bool) (best T, found bool) {
+func extreme[T any](lanes []lane[T], i int, before func(x, y T) bool) (best T, valid bool) {
 	for _, l := range lanes {
 		if !l.ok(i) {
 			continue
 		}
-		if value := l.at(i); !found || before(value, best) {
-			best, found = value, true
+		if value := l.at(i); !valid || before(value, best) {
+			best, valid = value, true
 		}
 	}
-	return best, found
+	return best, valid
 }
 
 // before orders numbers in ascending order before NaN, and -0 before 0. behind orders

@@ -156,19 +156,19 @@ func functionOfTwo[T float](f func(x, y float64) float64) binaryLoop {
 }
 
 // functionOfInteger returns the loop of a registered function of integers.
-func functionOfInteger[T integer](of function.Type, f func(of function.Type, x uint64) uint64) unaryLoop {
+func functionOfInteger[T integer](t function.Type, f func(t function.Type, x uint64) uint64) unaryLoop {
 	return unary(func(to, x []T) {
 		for i := range to {
-			to[i] = T(f(of, uint64(x[i])))
+			to[i] = T(f(t, uint64(x[i])))
 		}
 	})
 }
 
 // functionOfIntegers is functionOfInteger for two operands.
-func functionOfIntegers[T integer](of function.Type, f func(of function.Type, x, y uint64) uint64) binaryLoop {
+func functionOfIntegers[T integer](t function.Type, f func(t function.Type, x, y uint64) uint64) binaryLoop {
 	return binary(func(to, x, y []T) {
 		for i := range to {
-			to[i] = T(f(of, uint64(x[i]), uint64(y[i])))
+			to[i] = T(f(t, uint64(x[i]), uint64(y[i])))
 		}
 	})
 }

@@ -31,9 +31,9 @@ func EvaluateParts(ctx context.Context, program *exprtree.Program, inputs []arro
 		results[i] = make([]arrow.Array, parts)
 	}
 	if parts == 1 {
-		made, err := Evaluate(ctx, program, inputs, rows)
-		for i := range made {
-			results[i][0] = made[i]
+		arrays, err := Evaluate(ctx, program, inputs, rows)
+		for i := range arrays {
+			results[i][0] = arrays[i]
 		}
 		if err != nil {
 			return nil, err
@@ -45,13 +45,13 @@ func EvaluateParts(ctx context.Context, program *exprtree.Program, inputs []arro
 	failures := make([]error, parts)
 	work := func() {
 		for at := int(next.Add(1) - 1); at < parts && !failed.Load(); at = int(next.Add(1) - 1) {
-			made, err := evaluatePart(ctx, program, inputs, at*partRows, min((at+1)*partRows, rows))
+			arrays, err := evaluatePart(ctx, program, inputs, at*partRows, min((at+1)*partRows, rows))
 			if err != nil {
 				failures[at] = err
 				failed.Store(true)
 			}
-			for i := range made {
-				results[i][at] = made[i]
+			for i := range arrays {
+				results[i][at] = arrays[i]
 			}
 		}
 	}

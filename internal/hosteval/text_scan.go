@@ -94,8 +94,8 @@ func (e *evaluation) oneOf(n *exprtree.Node) arrow.Array {
 	}
 	words, valid := e.words(n.Arguments[0])
 	return buildBools(e, func(i int) (bool, bool) {
-		_, found := slices.BinarySearch(table, words(i))
-		return found, valid(i)
+		_, listed := slices.BinarySearch(table, words(i))
+		return listed, valid(i)
 	})
 }
 
@@ -127,8 +127,8 @@ func seek(text, wanted []byte, from int64) int64 {
 	if from < 0 || from > int64(len(text)) {
 		return -1
 	}
-	if found := bytes.Index(text[from:], wanted); found >= 0 {
-		return from + int64(found+len(wanted))
+	if at := bytes.Index(text[from:], wanted); at >= 0 {
+		return from + int64(at+len(wanted))
 	}
 	return -1
 }

@@ -206,7 +206,7 @@ func (e *evaluation) textArray(n *exprtree.Node) arrow.Array {
 	if nulls.bits != nil {
 		buffers[0] = arrowmemory.NewBufferBytes(nulls.bits)
 	}
-	made := array.NewData(n.Type, e.rows, buffers, nil, nulls.count, 0)
-	defer made.Release()
-	return array.MakeFromData(made)
+	arrayData := array.NewData(n.Type, e.rows, buffers, nil, nulls.count, 0)
+	defer arrayData.Release()
+	return array.MakeFromData(arrayData)
 }

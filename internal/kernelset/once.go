@@ -19,8 +19,8 @@ func newOnce[V any]() *once[V] { return &once[V]{making: make(chan struct{}, 1)}
 
 // get returns the value. The first call makes it with build.
 func (o *once[V]) get(ctx context.Context, build func() (V, error)) (V, error) {
-	if made := o.value.Load(); made != nil {
-		return *made, nil
+	if built := o.value.Load(); built != nil {
+		return *built, nil
 	}
 	return o.make(ctx, build)
 }
@@ -35,8 +35,8 @@ func (o *once[V]) make(ctx context.Context, build func() (V, error)) (value V, e
 		return value, cancel.Error(ctx)
 	}
 	defer func() { <-o.making }()
-	if made := o.value.Load(); made != nil {
-		return *made, nil
+	if built := o.value.Load(); built != nil {
+		return *built, nil
 	}
 	if value, err = build(); err == nil {
 		o.value.Store(&value)

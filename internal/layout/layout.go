@@ -119,14 +119,14 @@ func (l Layout) Buffers() int { return buffersOf[l.Kind].count }
 
 // Buffer returns what buffer i holds; of a view all from the third on are data.
 func (l Layout) Buffer(i int) Buffer {
-	of := &buffersOf[l.Kind].buffers
-	return of[min(i, len(of)-1)]
+	buffers := &buffersOf[l.Kind].buffers
+	return buffers[min(i, len(buffers)-1)]
 }
 
 // HasValidity reports whether the first buffer is a validity bitmap.
 func (l Layout) HasValidity() bool {
-	of := &buffersOf[l.Kind]
-	return of.count > 0 && of.buffers[0] == Validity
+	entry := &buffersOf[l.Kind]
+	return entry.count > 0 && entry.buffers[0] == Validity
 }
 
 // InArrow returns the number that buffer i has in an array of arrow-go, which keeps an

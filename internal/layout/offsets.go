@@ -45,10 +45,10 @@ func Wider(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t
 func Narrower(t, like arrow.DataType) (arrow.DataType, bool) { return withOffsets(t, like, narrow) }
 
 // WithOffsets returns a schema with the 64-bit offsets that the types of columns have.
-func WithOffsets(schema *arrow.Schema, columns int, of func(i int) arrow.DataType) *arrow.Schema {
+func WithOffsets(schema *arrow.Schema, columns int, typeOf func(i int) arrow.DataType) *arrow.Schema {
 	var fields []arrow.Field
 	for i := range min(columns, schema.NumFields()) {
-		t, wider := Wider(schema.Field(i).Type, of(i))
+		t, wider := Wider(schema.Field(i).Type, typeOf(i))
 		if !wider {
 			continue
 		}
@@ -102,35 +102,35 @@ func EqualButOffsets(a, b arrow.DataType) bool {
 
 // withOffsets changes the offsets of t, and of its children, by change where it gives the type that
 // like has there.
-func withOffsets(t, like arrow.DataType, change func(arrow.DataType) (arrow.DataType, bool)) (made arrow.DataType, changed bool) {
+func withOffsets(t, like arrow.DataType, change func(arrow.DataType) (arrow.DataType, bool)) (widened arrow.DataType, changed bool) {
 	if t == nil || like == nil {
 		return t, false
 	}
-	made = t
+	widened = t
 	if other, ok := change(t); ok && other.ID() == like.ID() {
-		made, changed = other, true
+		widened, changed = other, true
 	}
-	if made.ID() != like.ID() {
-		return made, changed
+	if widened.ID() != like.ID() {
+		return widened, changed
 	}
-	outer, err := Of(made)
+	outer, err := Of(widened)
 	other, otherErr := Of(like)
 	if err != nil || otherErr != nil || outer.Children() != other.Children() {
-		return made, changed
+		return widened, changed
 	}
-	made, inner := WithInner(made, func(i int, child arrow.DataType) (arrow.DataType, bool) {
+	widened, inner := WithInner(widened, func(i int, child arrow.DataType) (arrow.DataType, bool) {
 		likeChild := other.Dictionary()
 		if likeChild == nil {
 			likeChild, _ = other.Child(i)
 		}
 		return withOffsets(child, likeChild, change)
 	})
-	return made, changed || inner
+	return widened, changed || inner
 }
 
 // WithInner returns t with other types of its children, or of the values of its dictionary, and
 // whether change has changed any. It returns t itself for extension types.
-func WithInner(t arrow.DataType, change func(i int, child arrow.DataType) (arrow.DataType, bool)) (made arrow.DataType, changed bool) {
+func WithInner(t arrow.DataType, change func(i int, child arrow.DataType) (arrow.DataType, bool)) (replaced arrow.DataType, changed bool) {
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
 		values, changed := change(0, t.ValueType)

@@ -92,11 +92,11 @@ func Texts(root string) ([]Text, error) {
 		if err != nil {
 			return err
 		}
-		found, err := read(string(contents))
-		for i := range found {
-			found[i].Path = filepath.ToSlash(path)
+		pieces, err := read(string(contents))
+		for i := range pieces {
+			pieces[i].Path = filepath.ToSlash(path)
 		}
-		texts = append(texts, found...)
+		texts = append(texts, pieces...)
 		return err
 	})
 	return texts, err

@@ -49,7 +49,7 @@ const (
 // permit unless it was opened to that GPU. The variable does not concern ranks in several processes.
 var settings = map[string]string{multicast: "0", indirect: "1"}
 
-var found int
+var loadedVersion int
 
 // Load opens the library, once for the process.
 //
@@ -81,14 +81,14 @@ var load = sync.OnceValue(func() error {
 	var version C.int32_t
 	result := C.nccl_load(library, cuda, &version, (*C.char)(unsafe.Pointer(&message[0])), C.size_t(len(message)))
 	text, _, _ := bytes.Cut(message, []byte{0})
-	found = int(version)
+	loadedVersion = int(version)
 	switch {
 	case result == C.NCCL_NOT_OPENED:
 		return &Unavailable{Path: path, Reason: string(text)}
 	case result == C.NCCL_SYMBOL_MISSING:
-		return &Unavailable{Path: path, Version: found, Reason: "it lacks " + string(text)}
-	case found < oldest:
-		return &Unavailable{Path: path, Version: found, Reason: "communicators that do not block are missing"}
+		return &Unavailable{Path: path, Version: loadedVersion, Reason: "it lacks " + string(text)}
+	case loadedVersion < oldest:
+		return &Unavailable{Path: path, Version: loadedVersion, Reason: "communicators that do not block are missing"}
 	}
 	return nil
 })
@@ -98,7 +98,7 @@ func Version() (string, error) {
 	if err := Load(); err != nil {
 		return "", err
 	}
-	return versionText(found), nil
+	return versionText(loadedVersion), nil
 }
 
 // HasAllToAll reports whether the library has an all-to-all of blocks of equal size.

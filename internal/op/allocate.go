@@ -68,7 +68,7 @@ func (c *Call) allocate(tag string, bytes []uint64) (*memory.Block, []memory.Sli
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.settleNew(); err != nil {
+	if err := c.waitWritable(); err != nil {
 		return nil, nil, errors.Join(err, block.Release())
 	}
 	offset := uint64(0)
@@ -94,14 +94,14 @@ func NewSlice[T memory.Element](c *Call, n int) (memory.Slice[T], error) {
 	if err != nil {
 		return slice, err
 	}
-	if err := c.settleNew(); err != nil {
+	if err := c.waitWritable(); err != nil {
 		return memory.Slice[T]{}, errors.Join(err, slice.Release())
 	}
 	return slice, nil
 }
 
-// settleNew waits on the host until new memory can be written to.
-func (c *Call) settleNew() error {
+// waitWritable waits on the host until new memory can be written to.
+func (c *Call) waitWritable() error {
 	if !c.OnHost() {
 		return nil
 	}

@@ -57,18 +57,18 @@ func (c *Call) NewColumn(r Result, write func(Buffers) error) (*column.Column, e
 		return nil, err
 	}
 	err = write(Buffers{Valid: buffers[0], Values: buffers[1]})
-	var made *column.Column
+	var written *column.Column
 	if err == nil {
 		data := column.Data{Type: r.Type, Length: r.Length, Rows: r.RowCount, Buffers: buffers}
 		if r.Nullable {
 			data.NullCount = column.UnknownNullCount
 		}
-		made, err = column.New(data)
+		written, err = column.New(data)
 	}
 	if releaseErr := block.Release(); releaseErr != nil {
-		return nil, errors.Join(err, releaseErr, made.Release())
+		return nil, errors.Join(err, releaseErr, written.Release())
 	}
-	return made, err
+	return written, err
 }
 
 // HostBuffers is the memory of a result on the host.

@@ -27,22 +27,22 @@ type View struct {
 
 // View returns a column in the form that kernels take. The column must be of a fixed
 // width or of booleans.
-func (c *Call) View(of *column.Column) (View, error) {
-	v := View{Column: of}
+func (c *Call) View(operand *column.Column) (View, error) {
+	v := View{Column: operand}
 	var err error
-	if v.Rows, v.Counted, err = of.Extent(c.ctx); err != nil {
+	if v.Rows, v.Counted, err = operand.Extent(c.ctx); err != nil {
 		return View{}, err
 	}
-	if Nullable(of) {
-		if v.Valid, v.Bit, err = of.Validity(); err != nil {
+	if Nullable(operand) {
+		if v.Valid, v.Bit, err = operand.Validity(); err != nil {
 			return View{}, err
 		}
 	}
-	if layout.Storage(of.Type()).ID() == arrow.BOOL {
-		v.Bit = of.Offset() % 8
-		v.Values, err = of.Buffer(1).Slice(of.Offset()/8, (of.Offset()+of.Len()+7)/8)
+	if layout.Storage(operand.Type()).ID() == arrow.BOOL {
+		v.Bit = operand.Offset() % 8
+		v.Values, err = operand.Buffer(1).Slice(operand.Offset()/8, (operand.Offset()+operand.Len()+7)/8)
 	} else {
-		v.Values, err = of.ValuesRegion()
+		v.Values, err = operand.ValuesRegion()
 	}
 	return v, err
 }

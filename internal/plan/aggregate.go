@@ -40,19 +40,19 @@ func NewAggregate(input Node, keys []expr.Expr, aggregations []Aggregation, opti
 	if len(keys)+len(aggregations) == 0 {
 		return nil, fmt.Errorf("no key and no aggregate is given: %w", device.ErrInvalidValue)
 	}
-	a := &Aggregate{single{input, nil}, slices.Clone(keys), slices.Clone(aggregations), options}
+	a := &Aggregate{singleOf(input, nil), slices.Clone(keys), slices.Clone(aggregations), options}
 	if err := a.checkWhere(); err != nil {
 		return nil, err
 	}
-	made, err := a.Aggregates()
+	aggregates, err := a.Aggregates()
 	if err != nil {
 		return nil, err
 	}
-	schema, err := group.Schema(input.Schema(), a.Keys(), made)
+	schema, err := group.Schema(input.Schema(), a.Keys(), aggregates)
 	if err != nil {
 		return nil, err
 	}
-	kept := schema.Fields()[len(schema.Fields())-len(made):]
+	kept := schema.Fields()[len(schema.Fields())-len(aggregates):]
 	if len(aggregations) == 0 {
 		kept = nil
 	}
@@ -124,4 +124,57 @@ func (a *Aggregate) String() string {
 		return "distinct " + joined(a.keys, ", ") + where
 	}
 	return fmt.Sprintf("group by %s: %s%s", joined(a.keys, ", "), describedAggregations(a.aggregations), where)
+}
+
+func (a *Aggregate) estimate(_ *Analysis, first Size) Size {
+	if len(a.keys) == 0 {
+		return Size{Rows: 1, Exact: true}
+	}
+	return scaled(scaled(first, selectivity(a.options.Where)), keptByGrouping)
+}
+
+func (a *Aggregate) isEmpty() bool { return isNothing(a.input) && len(a.keys) > 0 }
+
+func (a *Aggregate) readsOrder(_ int, own bool) bool {
+	for _, k := range a.keys {
+		// The first of equal keys is the one in the result, and −0 is equal to 0.
+		if t := typeOf(k, a.input.Schema()); t == nil || isFloat(t) {
+			return true
+		}
+	}
+	return own && a.options.Order == group.FirstAppearance || !ofAnyOrder(a.aggregations)
+}
+
+func (a *Aggregate) conditionBelow() func(expr.Expr) (expr.Expr, bool) {
+	return onKeys(a.input.Schema(), a.keys)
+}
+
+func (a *Aggregate) reads(wanted columnSet) []columnSet {
+	read := columnSet{}.read(a.keys...).read(a.options.Where)
+	for _, each := range a.needed(wanted) {
+		each.columns(read)
+	}
+	return []columnSet{read}
+}
+
+func (a *Aggregate) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	list := a.needed(wanted)
+	if len(list) == len(a.aggregations) {
+		return nil, nil
+	}
+	return node(NewAggregate(inputs[0], a.keys, list, a.options))
+}
+
+func (a *Aggregate) simplified() (Node, error) {
+	s := newSimplifier(a.input.Schema())
+	keys, aggregations := s.all(a.keys), s.aggregations(a.aggregations)
+	if !s.changed {
+		return nil, nil
+	}
+	return node(NewAggregate(a.input, keys, aggregations, a.options))
+}
+
+func (a *Aggregate) same(other Node) bool {
+	o, ok := other.(*Aggregate)
+	return ok && a.options.same(o.options) && sameExpressions(a.keys, o.keys) && slices.EqualFunc(a.aggregations, o.aggregations, Aggregation.same)
 }

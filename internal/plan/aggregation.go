@@ -40,32 +40,32 @@ type aggregateFunction struct {
 	make   func(a Aggregation) group.Aggregate
 }
 
-// one is a function of one expression.
-func one(make func(expr.Expr) group.Aggregate) aggregateFunction {
+// unary is a function of one expression.
+func unary(make func(expr.Expr) group.Aggregate) aggregateFunction {
 	return aggregateFunction{1, func(a Aggregation) group.Aggregate { return make(a.Values[0]) }}
 }
 
 // aggregateFunctions are the functions by name. -1 values are one or more.
 var aggregateFunctions = map[string]aggregateFunction{
 	"count":          {0, func(Aggregation) group.Aggregate { return group.CountAll() }},
-	"count_values":   one(group.Count),
-	"null_count":     one(group.CountNull),
-	"sum":            one(group.Sum),
-	"product":        one(group.Product),
-	"min":            one(group.Min),
-	"max":            one(group.Max),
-	"mean":           one(group.Mean),
-	"median":         one(group.Median),
-	"any":            one(group.Any),
-	"all":            one(group.All),
-	"first":          one(group.First),
-	"last":           one(group.Last),
-	"any_value":      one(group.AnyValue),
-	"mode":           one(group.Mode),
-	"list":           one(group.Collect),
-	"skewness":       one(group.Skewness),
-	"arg_min":        one(group.ArgMin),
-	"arg_max":        one(group.ArgMax),
+	"count_values":   unary(group.Count),
+	"null_count":     unary(group.CountNull),
+	"sum":            unary(group.Sum),
+	"product":        unary(group.Product),
+	"min":            unary(group.Min),
+	"max":            unary(group.Max),
+	"mean":           unary(group.Mean),
+	"median":         unary(group.Median),
+	"any":            unary(group.Any),
+	"all":            unary(group.All),
+	"first":          unary(group.First),
+	"last":           unary(group.Last),
+	"any_value":      unary(group.AnyValue),
+	"mode":           unary(group.Mode),
+	"list":           unary(group.Collect),
+	"skewness":       unary(group.Skewness),
+	"arg_min":        unary(group.ArgMin),
+	"arg_max":        unary(group.ArgMax),
 	"join_strings":   {1, func(a Aggregation) group.Aggregate { return group.Join(a.Values[0], a.Text) }},
 	"quantile":       {1, func(a Aggregation) group.Aggregate { return group.Quantile(a.Values[0], a.Number) }},
 	"variance":       {1, func(a Aggregation) group.Aggregate { return group.Variance(a.Values[0], int(a.Count)) }},
@@ -92,14 +92,14 @@ func (a Aggregation) Build() (group.Aggregate, error) {
 	if n := len(a.Values); f.values >= 0 && n != f.values || f.values < 0 && n == 0 {
 		return group.Aggregate{}, fmt.Errorf("%s has %d expressions, expected %d: %w", a.Function, n, max(f.values, 1), device.ErrInvalidValue)
 	}
-	made := f.make(a).As(a.Name)
+	aggregate := f.make(a).As(a.Name)
 	if a.SkipNulls {
-		made = made.SkipNulls()
+		aggregate = aggregate.SkipNulls()
 	}
 	if !a.Where.IsZero() {
-		made = made.Where(a.Where)
+		aggregate = aggregate.Where(a.Where)
 	}
-	return made, nil
+	return aggregate, nil
 }
 
 // String formats the aggregation: "sum(price * qty) where qty > 2".
@@ -149,14 +149,14 @@ func (a Aggregation) over(definitions map[string]expr.Expr) Aggregation {
 
 // build makes the aggregates of a list.
 func build(list []Aggregation) ([]group.Aggregate, error) {
-	made := make([]group.Aggregate, len(list))
+	aggregates := make([]group.Aggregate, len(list))
 	for i, a := range list {
 		var err error
-		if made[i], err = a.Build(); err != nil {
+		if aggregates[i], err = a.Build(); err != nil {
 			return nil, err
 		}
 	}
-	return made, nil
+	return aggregates, nil
 }
 
 func addColumns(to map[string]bool, e expr.Expr) {

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-
-	"github.com/gpuframe/gpuframe/internal/source"
 )
 
 // Analysis answers questions about nodes that depend on everything below them. It
@@ -59,24 +57,11 @@ func (a *Analysis) rowsOf(n Node) Size {
 func (a *Analysis) HoldsRows(n Node) bool {
 	holds, known := a.holds[n]
 	if !known {
-		holds = holdsOwn(n)
+		holds = n.holdsRows()
 		if _, keeps := n.(*Cache); !holds && !keeps { // a cache keeps the rows itself
 			holds = slices.ContainsFunc(n.Inputs(), a.HoldsRows)
 		}
 		a.holds[n] = holds
 	}
 	return holds
-}
-
-// holdsOwn reports whether a node by itself needs all rows of an input at a time.
-func holdsOwn(n Node) bool {
-	switch n := n.(type) {
-	case *Scan:
-		return source.Once(n.source)
-	case *Slice:
-		return n.offset < 0
-	case *Cache, *Nothing, *Filter, *Project, *Union, *Explode, *Number, *Exchange, *Partial, *Position:
-		return false
-	}
-	return true
 }

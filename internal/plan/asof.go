@@ -28,6 +28,7 @@ type AsOfOptions struct {
 // AsOf yields each left row with at most one right row: that with the nearest key in a
 // direction.
 type AsOf struct {
+	cautious
 	left, right Node
 	options     AsOfOptions
 	schema      *arrow.Schema
@@ -101,3 +102,5 @@ func (a *AsOf) String() string {
 	}
 	return text
 }
+
+func (a *AsOf) readsOrder(input int, own bool) bool { return own || input == 1 }

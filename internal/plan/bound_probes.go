@@ -45,18 +45,18 @@ func (o *optimization) boundProbes(root Node) (Node, error) {
 			if joins[j] == nil {
 				joins[j] = make([]*KeyBounds, len(j.options.Keys))
 			}
-			of := &KeyBounds{Readable(k.Right.String())}
-			joins[j][i] = of
-			scans[scan] = append(scans[scan], ScanBounds{column, of})
+			bounds := &KeyBounds{Readable(k.Right.String())}
+			joins[j][i] = bounds
+			scans[scan] = append(scans[scan], ScanBounds{column, bounds})
 		}
 	}
 	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
 		switch n := n.(type) {
 		case *Scan:
 			if scans[n] != nil {
-				made := *n
-				made.bounds = append(slices.Clone(n.bounds), scans[n]...)
-				return &made, nil
+				bounded := *n
+				bounded.bounds = append(slices.Clone(n.bounds), scans[n]...)
+				return &bounded, nil
 			}
 		case *Join:
 			if joins[n] != nil {

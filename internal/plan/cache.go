@@ -22,7 +22,7 @@ type Store interface {
 
 // NewCache makes a node that keeps the rows of its input in a store.
 func NewCache(input Node, store Store) *Cache {
-	return &Cache{single{input, input.Schema()}, store}
+	return &Cache{singleOf(input, input.Schema()), store}
 }
 
 // Store returns the store.
@@ -34,8 +34,8 @@ func (c *Cache) IsFilled() bool {
 	return filled
 }
 
-// WithInputs implements [Node]. The columns stay those of c, so that what one plan keeps is
-// what another one expects.
+// WithInputs implements [Node]. The columns stay those of c, so that one plan
+// reads the rows that another one keeps.
 func (c *Cache) WithInputs(inputs ...Node) (Node, error) {
 	input, err := exactly(inputs[0], columnsOf(c.schema))
 	if err != nil {
@@ -51,4 +51,20 @@ func (c *Cache) String() string {
 		return "cache, empty"
 	}
 	return fmt.Sprintf("cache, %s rows in %s", humanize.Comma(rows), humanize.IBytes(bytes))
+}
+
+func (c *Cache) holdsRows() bool { return false }
+
+func (c *Cache) estimate(_ *Analysis, first Size) Size {
+	if rows, _, filled := c.store.Kept(); filled {
+		return Size{Rows: rows, Exact: true}
+	}
+	return first
+}
+
+func (c *Cache) sortedBy(keys []SortKey) (bool, []SortKey) { return false, keys }
+
+func (c *Cache) same(other Node) bool {
+	o, ok := other.(*Cache)
+	return ok && c.store == o.store
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -33,7 +34,7 @@ func NewDistinct(input Node, columns ...string) (Node, error) {
 	if _, err := NewAggregate(input, keys, nil, GroupOptions{}); err != nil {
 		return nil, err
 	}
-	return &Distinct{single{input, input.Schema()}, columns}, nil
+	return &Distinct{singleOf(input, input.Schema()), columns}, nil
 }
 
 // Columns returns the columns that distinguish rows.
@@ -46,3 +47,22 @@ func (d *Distinct) WithInputs(inputs ...Node) (Node, error) {
 
 // String implements [Node].
 func (d *Distinct) String() string { return "first rows by " + strings.Join(d.columns, ", ") }
+
+func (d *Distinct) estimate(_ *Analysis, first Size) Size { return scaled(first, keptByGrouping) }
+
+func (d *Distinct) isEmpty() bool { return isNothing(d.input) }
+
+func (d *Distinct) conditionBelow() func(expr.Expr) (expr.Expr, bool) {
+	keys := make([]expr.Expr, len(d.columns))
+	for i, name := range d.columns {
+		keys[i] = expr.Col(name)
+	}
+	return onKeys(d.input.Schema(), keys)
+}
+
+func (d *Distinct) reads(wanted columnSet) []columnSet { return []columnSet{wanted.and(d.columns)} }
+
+func (d *Distinct) same(other Node) bool {
+	o, ok := other.(*Distinct)
+	return ok && slices.Equal(d.columns, o.columns)
+}

@@ -4,8 +4,8 @@ import "slices"
 
 // sort sorts the rows of each device, after they have moved by ranges of the keys.
 func (d *distribution) sort(n *Sort, input Node) (spread, error) {
-	made, err := withInputs(n, NewRanges(input, d.devices, n.keys))
-	return spread{node: made, all: true}, err
+	sorted, err := withInputs(n, NewRanges(input, d.devices, n.keys))
+	return spread{node: sorted, all: true}, err
 }
 
 // sortPositioned sorts rows with positions, which rows with equal keys are ordered by.
@@ -15,8 +15,8 @@ func (d *distribution) sortPositioned(n *Sort, input spread) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	made, err := NewColumns(sorted, input.columns...)
-	return spread{node: made, all: true}, err
+	unpositioned, err := NewColumns(sorted, input.columns...)
+	return spread{node: unpositioned, all: true}, err
 }
 
 // withPositionKey returns sort keys and the position.
@@ -48,8 +48,8 @@ func (d *distribution) top(n *Sort, input Node) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	made, err := NewColumns(all, columnsOf(n.schema)...)
-	return spread{node: made}, err
+	unpositioned, err := NewColumns(all, columnsOf(n.schema)...)
+	return spread{node: unpositioned}, err
 }
 
 // first makes a slice of rows of which no device needs more than some.
@@ -58,8 +58,8 @@ func (d *distribution) first(n *Slice, input Node, rows int64) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	made, err := withInputs(n, NewExchange(newPartial(head, input), Gather, d.devices))
-	return spread{node: made}, err
+	slice, err := withInputs(n, NewExchange(newPartial(head, input), Gather, d.devices))
+	return spread{node: slice}, err
 }
 
 // last makes a slice that counts from the end: no device needs more than its own last rows.
@@ -68,6 +68,6 @@ func (d *distribution) last(n *Slice, input Node) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	made, err := withInputs(n, NewExchange(newPartial(tail, input), Gather, d.devices))
-	return spread{node: made}, err
+	slice, err := withInputs(n, NewExchange(newPartial(tail, input), Gather, d.devices))
+	return spread{node: slice}, err
 }

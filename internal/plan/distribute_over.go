@@ -99,27 +99,27 @@ func (f WindowFunction) dependsOnPlace(schema *arrow.Schema) bool {
 // window computes windows on the devices of the hashes of their keys. If the order of the rows is
 // read, they have positions, by which they are sorted later.
 func (d *distribution) window(n Node, keys []expr.Expr, input spread) (spread, error) {
-	made := spread{all: true, partition: keys, positions: input.positions, columns: columnsOf(n.Schema())}
+	windowed := spread{all: true, partition: keys, positions: input.positions, columns: columnsOf(n.Schema())}
 	below := input.node
 	if !sameExpressions(input.partition, keys) {
-		settled, err := d.settled(input)
+		ordered, err := d.inOrder(input)
 		if err != nil {
 			return spread{}, err
 		}
-		below = settled.node
-		if made.positions = d.read[n]; made.positions {
+		below = ordered.node
+		if windowed.positions = d.read[n]; windowed.positions {
 			below = NewPosition(below)
 		}
 		below = NewExchange(below, Shuffle, d.devices, keys...)
 	}
 	var err error
-	made.node, err = withInputs(n, below)
-	return made, err
+	windowed.node, err = withInputs(n, below)
+	return windowed, err
 }
 
 // kept makes a filter or a projection of rows with positions, which it keeps.
-func (d *distribution) kept(n Node, input spread) (made spread, err error) {
-	made = spread{all: true, positions: true, columns: columnsOf(n.Schema())}
+func (d *distribution) kept(n Node, input spread) (positioned spread, err error) {
+	positioned = spread{all: true, positions: true, columns: columnsOf(n.Schema())}
 	switch n := n.(type) {
 	case *Filter:
 		filter, err := NewFilter(input.node, n.condition)
@@ -133,15 +133,15 @@ func (d *distribution) kept(n Node, input spread) (made spread, err error) {
 			}
 			filter = filter.WithColumns(wanted)
 		}
-		made.node = filter
+		positioned.node = filter
 	case *Project:
-		made.node, err = node(NewProject(input.node, append(slices.Clone(n.expressions), expr.Col(PositionName))...))
+		positioned.node, err = node(NewProject(input.node, append(slices.Clone(n.expressions), expr.Col(PositionName))...))
 	}
-	return made, err
+	return positioned, err
 }
 
-// settled returns a node with the rows in their order and without the column of positions.
-func (d *distribution) settled(s spread) (spread, error) {
+// inOrder returns a node with the rows in their order and without the column of positions.
+func (d *distribution) inOrder(s spread) (spread, error) {
 	if !s.positions {
 		return spread{node: s.node, all: s.all}, nil
 	}
@@ -150,8 +150,8 @@ func (d *distribution) settled(s spread) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	made, err := NewColumns(sorted, s.columns...)
-	return spread{node: made, all: true}, err
+	unpositioned, err := NewColumns(sorted, s.columns...)
+	return spread{node: unpositioned, all: true}, err
 }
 
 // positionKey orders rows by their positions.

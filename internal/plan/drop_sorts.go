@@ -1,7 +1,5 @@
 package plan
 
-import "slices"
-
 // dropSorts removes sorts if nothing reads the order of the rows, and sorts of rows that are in
 // the order already. Of the latter a limit stays.
 func (o *optimization) dropSorts(root Node) (Node, error) {
@@ -26,27 +24,11 @@ func (o *optimization) dropSorts(root Node) (Node, error) {
 // lose it if they divide their sides because memory is short.
 func isSorted(n Node, keys []SortKey) bool {
 	for {
-		switch below := n.(type) {
-		case *Sort:
-			return len(keys) <= len(below.keys) && slices.EqualFunc(keys, below.keys[:len(keys)], SortKey.sameOrder)
-		case *Filter:
-			n = below.input
-		case *Cache:
-			n = below.input
-		case *Slice:
-			n = below.input
-		case *Window:
-			n = below.input
-		case *Project:
-			definitions := below.definitions()
-			keys = slices.Clone(keys)
-			for i := range keys {
-				keys[i].Value = inline(keys[i].Value, definitions)
-			}
-			n = below.input
-		default:
-			return false
+		sorted, below := n.sortedBy(keys)
+		if sorted || below == nil {
+			return sorted
 		}
+		n, keys = n.Inputs()[0], below
 	}
 }
 

@@ -118,62 +118,7 @@ func (a *Analysis) estimate(n Node) Size {
 	if inputs := n.Inputs(); len(inputs) > 0 {
 		first = a.rowsOf(inputs[0])
 	}
-	switch n := n.(type) {
-	case *Scan:
-		if n.rows >= 0 && n.limit > 0 && n.limit < n.rows {
-			return Size{Rows: n.limit, Exact: n.exact}
-		}
-		return Size{Rows: n.rows, Exact: n.exact}
-	case *Nothing:
-		return Size{Exact: true}
-	case *Filter:
-		return scaled(first, selectivity(n.condition))
-	case *Aggregate:
-		if len(n.keys) == 0 {
-			return Size{Rows: 1, Exact: true}
-		}
-		return scaled(scaled(first, selectivity(n.options.Where)), keptByGrouping)
-	case *Distinct:
-		return scaled(first, keptByGrouping)
-	case *Partial:
-		return a.rowsOf(n.of)
-	case *Merge:
-		return a.rowsOf(n.of)
-	case *Cache:
-		if rows, _, filled := n.store.Kept(); filled {
-			return Size{Rows: rows, Exact: true}
-		}
-	case *Explode:
-		return scaled(first, listElements)
-	case *Draw:
-		if n.options.Rows == All {
-			return scaled(first, n.options.Fraction)
-		}
-		return Size{Rows: n.options.Rows}
-	case *Sort:
-		return limited(first, n.limit)
-	case *Slice:
-		switch {
-		case n.offset > 0 && first.Rows >= 0:
-			first.Rows = max(first.Rows-n.offset, 0)
-		case n.offset < 0 && n.offset != math.MinInt64:
-			first = limited(first, -n.offset)
-		}
-		return limited(first, n.length)
-	case *Union:
-		total := Size{Exact: true}
-		for _, input := range n.inputs {
-			size := a.rowsOf(input)
-			if size.Rows < 0 {
-				return size
-			}
-			total.Rows, total.Exact = total.Rows+size.Rows, total.Exact && size.Exact
-		}
-		return total
-	case *Join:
-		return a.estimateJoin(n)
-	}
-	return first
+	return n.estimate(a, first)
 }
 
 // selectivity is the fraction of rows that a filter with a condition is expected to keep.

@@ -73,12 +73,12 @@ type Devices struct {
 
 // NewExchange makes an exchange. Only a shuffle has keys.
 func NewExchange(input Node, kind ExchangeKind, devices Devices, keys ...expr.Expr) *Exchange {
-	return &Exchange{single: single{input, input.Schema()}, kind: kind, devices: devices, keys: keys}
+	return &Exchange{single: singleOf(input, input.Schema()), kind: kind, devices: devices, keys: keys}
 }
 
 // NewRanges makes an exchange by ranges of sort keys.
 func NewRanges(input Node, devices Devices, keys []SortKey) *Exchange {
-	return &Exchange{single: single{input, input.Schema()}, kind: Ranges, devices: devices, sortKeys: keys}
+	return &Exchange{single: singleOf(input, input.Schema()), kind: Ranges, devices: devices, sortKeys: keys}
 }
 
 // Keys returns the keys of a shuffle.
@@ -96,9 +96,9 @@ func (e *Exchange) Kind() ExchangeKind { return e.kind }
 
 // WithInputs implements [Node].
 func (e *Exchange) WithInputs(inputs ...Node) (Node, error) {
-	made := *e
-	made.single = single{inputs[0], inputs[0].Schema()}
-	return &made, nil
+	exchange := *e
+	exchange.single = singleOf(inputs[0], inputs[0].Schema())
+	return &exchange, nil
 }
 
 // String implements [Node].
@@ -120,69 +120,77 @@ func (e *Exchange) String() string {
 	return text
 }
 
+func (e *Exchange) holdsRows() bool { return false }
+
 // Partial applies an operation of many rows to each of several parts of its input, so that
 // the operation on all the results has the result of the operation on the input: an
 // [Aggregate], a [Distinct], a [Slice], or a [Sort] with a limit. Tables of a partial Aggregate have the
 // states of the groups, which [Merge] reads, instead of the columns of the schema.
 type Partial struct {
 	single
-	of Node
+	operation Node
 }
 
 // newPartial makes partial results of an operation.
-func newPartial(of, input Node) *Partial {
-	schema := of.Schema()
-	if _, ok := of.(*Sort); ok {
+func newPartial(operation, input Node) *Partial {
+	schema := operation.Schema()
+	if _, ok := operation.(*Sort); ok {
 		schema = withPosition(schema)
 	}
-	return &Partial{single{input, schema}, of}
+	return &Partial{singleOf(input, schema), operation}
 }
 
-// Of returns the operation.
-func (p *Partial) Of() Node { return p.of }
+// Operation returns the operation.
+func (p *Partial) Operation() Node { return p.operation }
 
 // WithInputs implements [Node].
 func (p *Partial) WithInputs(inputs ...Node) (Node, error) {
-	of, err := p.of.WithInputs(inputs...)
+	operation, err := p.operation.WithInputs(inputs...)
 	if err != nil {
 		return nil, err
 	}
-	return newPartial(of, inputs[0]), nil
+	return newPartial(operation, inputs[0]), nil
 }
 
 // String implements [Node].
-func (p *Partial) String() string { return "partial " + p.of.String() }
+func (p *Partial) String() string { return "partial " + p.operation.String() }
+
+func (p *Partial) holdsRows() bool { return false }
+
+func (p *Partial) estimate(a *Analysis, _ Size) Size { return a.rowsOf(p.operation) }
 
 // Merge makes the groups of an [Aggregate] of its partial results.
 type Merge struct {
 	single
-	of *Aggregate
+	aggregate *Aggregate
 }
 
-// Of returns the grouping. Its input has the schema of the rows that are grouped.
-func (m *Merge) Of() *Aggregate { return m.of }
+// Aggregate returns the grouping. Its input has the schema of the rows that are grouped.
+func (m *Merge) Aggregate() *Aggregate { return m.aggregate }
 
 // WithInputs implements [Node].
 func (m *Merge) WithInputs(inputs ...Node) (Node, error) {
-	return &Merge{single{inputs[0], m.schema}, m.of}, nil
+	return &Merge{singleOf(inputs[0], m.schema), m.aggregate}, nil
 }
 
 // String implements [Node].
-func (m *Merge) String() string { return "merge " + m.of.String() }
+func (m *Merge) String() string { return "merge " + m.aggregate.String() }
+
+func (m *Merge) estimate(a *Analysis, _ Size) Size { return a.rowsOf(m.aggregate) }
 
 // Distribute returns a plan with the same result, the order of its rows included, that runs
 // on several devices: scans of many rows are divided, and operations that can work on a part of
 // the rows do. It is applied to the result of [Optimize].
 func Distribute(root Node, devices Devices) (Node, error) {
 	d := distribution{Analysis: NewAnalysis(), devices: devices, parents: parents(root), read: orderIsRead(root), done: map[Node]spread{}, gathered: map[Node]Node{}}
-	made, err := d.apply(root)
+	distributed, err := d.apply(root)
 	if err == nil {
-		made, err = d.settled(made)
+		distributed, err = d.inOrder(distributed)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("plan: distribute: %w", err)
 	}
-	return d.gather(made, ""), nil
+	return d.gather(distributed, ""), nil
 }
 
 // spread is a node. all is set if it runs on all devices, each with a part of the rows.
@@ -208,15 +216,15 @@ type distribution struct {
 	gathered map[Node]Node
 }
 
-// gather returns a node of the first device with all rows, of a settled one.
+// gather returns a node of the first device with all rows, of one in order.
 func (d *distribution) gather(s spread, reason string) Node {
 	if !s.all {
 		return s.node
 	}
 	if d.gathered[s.node] == nil {
-		made := NewExchange(s.node, Gather, d.devices)
-		made.reason = reason
-		d.gathered[s.node] = made
+		exchange := NewExchange(s.node, Gather, d.devices)
+		exchange.reason = reason
+		d.gathered[s.node] = exchange
 	}
 	return d.gathered[s.node]
 }
@@ -232,17 +240,17 @@ func (d *distribution) apply(n Node) (spread, error) {
 			return spread{}, err
 		}
 	}
-	made, err := d.place(n, inputs)
+	placed, err := d.place(n, inputs)
 	if err == nil && d.parents[n] > 1 {
-		if made, err = d.settled(made); err == nil && made.all && d.HoldsRows(n) {
-			made = spread{node: d.gather(made, "")} // it runs once for all that read it
+		if placed, err = d.inOrder(placed); err == nil && placed.all && d.HoldsRows(n) {
+			placed = spread{node: d.gather(placed, "")} // it runs once for all that read it
 		}
 	}
 	if err != nil {
 		return spread{}, err
 	}
-	d.done[n] = made
-	return made, nil
+	d.done[n] = placed
+	return placed, nil
 }
 
 // place makes a node on its inputs.
@@ -270,20 +278,21 @@ func (d *distribution) place(n Node, inputs []spread) (spread, error) {
 	}
 	for i := range inputs {
 		var err error
-		if inputs[i], err = d.settled(inputs[i]); err != nil {
+		if inputs[i], err = d.inOrder(inputs[i]); err != nil {
 			return spread{}, err
 		}
+	}
+	if n.isLocal() {
+		local, err := withInputs(n, inputs[0].node)
+		return spread{node: local, all: inputs[0].all}, err
 	}
 	switch n := n.(type) {
 	case *Scan:
 		return spread{node: n, all: d.divides(n)}, nil
-	case *Filter, *Project, *Explode:
-		made, err := withInputs(n, inputs[0].node)
-		return spread{node: made, all: inputs[0].all}, err
 	case *Union:
 		if !slices.ContainsFunc(inputs, func(s spread) bool { return !s.all }) {
-			made, err := withInputs(n, nodesOf(inputs)...)
-			return spread{node: made, all: true}, err
+			united, err := withInputs(n, nodesOf(inputs)...)
+			return spread{node: united, all: true}, err
 		}
 	case *Aggregate:
 		if inputs[0].all && !findsRows(n) {
@@ -305,8 +314,8 @@ func (d *distribution) place(n Node, inputs []spread) (spread, error) {
 		}
 	case *Number:
 		if inputs[0].all {
-			made, err := n.onDevices(inputs[0].node, d.devices)
-			return spread{node: made, all: true}, err
+			numbered, err := n.onDevices(inputs[0].node, d.devices)
+			return spread{node: numbered, all: true}, err
 		}
 	case *Draw:
 		reason = "to draw rows with replacement"
@@ -330,8 +339,8 @@ func (d *distribution) place(n Node, inputs []spread) (spread, error) {
 	for i, input := range inputs {
 		list[i] = d.gather(input, reason)
 	}
-	made, err := withInputs(n, list...)
-	return spread{node: made}, err
+	gathered, err := withInputs(n, list...)
+	return spread{node: gathered}, err
 }
 
 func nodesOf(list []spread) []Node {
@@ -362,11 +371,11 @@ func findsRows(n *Aggregate) bool {
 
 // partial makes partial results of a node on all devices.
 func (d *distribution) partial(n, input Node) (Node, error) {
-	of, err := withInputs(n, input)
+	operation, err := withInputs(n, input)
 	if err != nil {
 		return nil, err
 	}
-	return newPartial(of, input), nil
+	return newPartial(operation, input), nil
 }
 
 // aggregate merges partial groups: on the first device or, if many groups are expected, each on
@@ -387,9 +396,9 @@ func (d *distribution) aggregate(n *Aggregate, input Node) (spread, error) {
 	if !divided {
 		gathered := NewExchange(partial, Gather, d.devices)
 		gathered.reason = reason
-		return spread{node: &Merge{single{gathered, n.schema}, n}}, nil
+		return spread{node: &Merge{singleOf(gathered, n.schema), n}}, nil
 	}
-	return spread{node: &Merge{single{NewExchange(partial, Shuffle, d.devices, keys...), n.schema}, n}, all: true}, nil
+	return spread{node: &Merge{singleOf(NewExchange(partial, Shuffle, d.devices, keys...), n.schema), n}, all: true}, nil
 }
 
 // haveHash reports whether rows can move by a hash of keys. Structs have none.
@@ -439,11 +448,11 @@ func (d *distribution) shuffle(n *Join, inputs []spread) (spread, error) {
 	}
 	sides := [2]*Exchange{NewExchange(inputs[0].node, Shuffle, d.devices, left...), NewExchange(inputs[1].node, Shuffle, d.devices, right...)}
 	sides[0].paired, sides[1].paired = true, true
-	made, err := NewJoin(sides[0], sides[1], options)
+	joined, err := NewJoin(sides[0], sides[1], options)
 	if err != nil {
 		return spread{}, err
 	}
-	return spread{node: made, all: true}, nil
+	return spread{node: joined, all: true}, nil
 }
 
 // twice applies an operation to the parts of the rows, and to the results.
@@ -452,8 +461,8 @@ func (d *distribution) twice(n, input Node) (spread, error) {
 	if err != nil {
 		return spread{}, err
 	}
-	made, err := withInputs(n, NewExchange(partial, Gather, d.devices))
-	return spread{node: made}, err
+	final, err := withInputs(n, NewExchange(partial, Gather, d.devices))
+	return spread{node: final}, err
 }
 
 // broadcast joins each device's left rows with a copy of the right side, to which each device that
@@ -467,10 +476,10 @@ func (d *distribution) broadcast(n Node, inputs []spread) (spread, error) {
 	if kind == AllGather {
 		right.below = d.sizeBelow(right)
 	}
-	made, err := withInputs(n, inputs[0].node, right)
-	return spread{node: made, all: true}, err
+	joined, err := withInputs(n, inputs[0].node, right)
+	return spread{node: joined, all: true}, err
 }
 
 // Combines reports whether a device may combine partial results of rows that are not
 // consecutive: then the groups do not depend on the order of the rows.
-func (a *Aggregate) Combines() bool { return !readsOrder(a, 0, true) }
+func (a *Aggregate) Combines() bool { return !a.readsOrder(0, true) }

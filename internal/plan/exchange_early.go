@@ -41,9 +41,9 @@ func (a *Analysis) sizeBelow(n Node) int64 {
 
 // usesOthers reports whether a scan uses bounds that are not among some. Tables in the memory of
 // devices use none.
-func usesOthers(scan *Scan, some map[*KeyBounds]bool) bool {
+func usesOthers(scan *Scan, known map[*KeyBounds]bool) bool {
 	if _, ok := source.DevicesOf(scan.source); ok {
 		return false
 	}
-	return slices.ContainsFunc(scan.bounds, func(b ScanBounds) bool { return !some[b.Of] })
+	return slices.ContainsFunc(scan.bounds, func(b ScanBounds) bool { return !known[b.Of] })
 }

@@ -22,8 +22,8 @@ func ExplainScans(ctx context.Context, n Node) string {
 	sizeNote := sizeNotes()
 	return Format(n, func(n Node) string {
 		text := sizeNote(n)
-		scan, is := n.(*Scan)
-		if !is || len(scan.where) == 0 {
+		scan, isScan := n.(*Scan)
+		if !isScan || len(scan.where) == 0 {
 			return text
 		}
 		return text + exclusionNote(ctx, scan)
@@ -49,11 +49,11 @@ func sizeNotes() func(Node) string {
 // exclusionNote describes what statistics leave out of a scan. The run reports an error of a
 // source.
 func exclusionNote(ctx context.Context, s *Scan) string {
-	of, is := s.source.(source.Excluder)
-	if !is {
+	excluder, ok := s.source.(source.Excluder)
+	if !ok {
 		return ""
 	}
-	e, err := of.Excluded(ctx, s.where)
+	e, err := excluder.Excluded(ctx, s.where)
 	if err != nil || e.RowGroups == 0 {
 		return ""
 	}

@@ -32,7 +32,7 @@ func NewExplode(input Node, columns []string, options nested.ExplodeOptions) (*E
 	if err != nil {
 		return nil, err
 	}
-	return &Explode{single{input, arrow.NewSchema(schema.Fields(), nil)}, slices.Clone(columns), options}, nil
+	return &Explode{singleOf(input, arrow.NewSchema(schema.Fields(), nil)), slices.Clone(columns), options}, nil
 }
 
 // Columns returns the columns of lists.
@@ -65,4 +65,24 @@ func (e *Explode) String() string {
 		text += fmt.Sprintf(", with positions as %s", e.options.Position)
 	}
 	return text
+}
+
+func (e *Explode) holdsRows() bool { return false }
+
+func (e *Explode) estimate(_ *Analysis, first Size) Size { return scaled(first, listElements) }
+
+func (e *Explode) isEmpty() bool { return isNothing(e.input) }
+
+func (e *Explode) isLocal() bool { return true }
+
+// keepsFirst reports whether each row becomes one or more.
+func (e *Explode) keepsFirst() bool { return !e.options.DropEmpty }
+
+func (e *Explode) conditionBelow() func(expr.Expr) (expr.Expr, bool) { return e.keepsValues }
+
+func (e *Explode) reads(wanted columnSet) []columnSet { return []columnSet{wanted.and(e.columns)} }
+
+func (e *Explode) same(other Node) bool {
+	o, ok := other.(*Explode)
+	return ok && slices.Equal(e.columns, o.columns) && e.options == o.options
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -23,7 +24,7 @@ func NewFilter(input Node, condition expr.Expr) (*Filter, error) {
 	if t.ID() != arrow.BOOL {
 		return nil, fmt.Errorf("%s is %v, expected bool, such as a comparison: %w", described(condition), t, expr.ErrType)
 	}
-	return &Filter{single{input, input.Schema()}, condition}, nil
+	return &Filter{singleOf(input, input.Schema()), condition}, nil
 }
 
 // WithColumns returns a filter that yields some of its columns, in their order and at least
@@ -38,7 +39,7 @@ func (f *Filter) WithColumns(wanted map[string]bool) *Filter {
 	if len(fields) == 0 {
 		fields = f.input.Schema().Fields()[:1]
 	}
-	return &Filter{single{f.input, arrow.NewSchema(fields, nil)}, f.condition}
+	return &Filter{singleOf(f.input, arrow.NewSchema(fields, nil)), f.condition}
 }
 
 // Columns returns the names of the columns if they are not all those of the input.
@@ -58,17 +59,17 @@ func (f *Filter) WithInputs(inputs ...Node) (Node, error) {
 		if f.Columns() != nil {
 			schema = f.schema
 		}
-		return &Filter{single{inputs[0], schema}, f.condition}, nil
+		return &Filter{singleOf(inputs[0], schema), f.condition}, nil
 	}
-	made, err := NewFilter(inputs[0], f.condition)
+	filter, err := NewFilter(inputs[0], f.condition)
 	if err != nil || f.Columns() == nil {
-		return node(made, err)
+		return node(filter, err)
 	}
 	wanted := map[string]bool{}
 	for _, name := range f.Columns() {
 		wanted[name] = true
 	}
-	return made.WithColumns(wanted), nil
+	return filter.WithColumns(wanted), nil
 }
 
 // String implements [Node].
@@ -80,13 +81,33 @@ func (f *Filter) String() string {
 	return text
 }
 
-// node makes a Node of the results of a constructor. A nil pointer becomes a nil Node.
-func node[P interface {
-	*T
-	Node
-}, T any](made P, err error) (Node, error) {
-	if err != nil {
-		return nil, err
+func (f *Filter) holdsRows() bool { return false }
+
+func (f *Filter) estimate(_ *Analysis, first Size) Size {
+	return scaled(first, selectivity(f.condition))
+}
+
+func (f *Filter) isEmpty() bool { return isNothing(f.input) }
+
+func (f *Filter) isLocal() bool { return true }
+
+func (f *Filter) readsOrder(_ int, own bool) bool { return own }
+
+func (f *Filter) sortedBy(keys []SortKey) (bool, []SortKey) { return false, keys }
+
+func (f *Filter) reads(wanted columnSet) []columnSet { return []columnSet{wanted.with(f.condition)} }
+
+func (f *Filter) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	filter, err := NewFilter(inputs[0], f.condition)
+	if err != nil || len(wanted) == filter.schema.NumFields() {
+		return node(filter, err)
 	}
-	return made, nil
+	return filter.WithColumns(wanted), nil
+}
+
+func (f *Filter) simplified() (Node, error) { return simplifyFilter(f) }
+
+func (f *Filter) same(other Node) bool {
+	o, ok := other.(*Filter)
+	return ok && f.condition.Same(o.condition) && slices.Equal(columnsOf(f.schema), columnsOf(o.schema))
 }

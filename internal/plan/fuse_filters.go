@@ -57,11 +57,11 @@ func (f filterFuser) unfiltered(before, n Node) (Node, []expr.Expr) {
 		read[name] = true
 	}
 	w := withoutConditions{conditionSetOf(conditions), read, map[Node]Node{}}
-	made, err := w.apply(n)
+	rest, err := w.apply(n)
 	if err != nil {
 		return n, nil // a column that only conditions read has another type in another input of a union
 	}
-	return made, conditions
+	return rest, conditions
 }
 
 // conditions returns the conditions of filters that all rows of a node have passed.
@@ -133,11 +133,11 @@ func (w withoutConditions) filter(n *Filter) (Node, error) {
 	if len(rest) == 0 {
 		return selected(n.input, w.read)
 	}
-	made, err := NewFilter(n.input, allOf(rest))
+	reduced, err := NewFilter(n.input, allOf(rest))
 	if err != nil {
 		return nil, err
 	}
-	return made.WithColumns(w.read), nil
+	return reduced.WithColumns(w.read), nil
 }
 
 // selected returns the columns of a node that are read.

@@ -22,22 +22,22 @@ const rowsOfGroup = 4
 func (o *optimization) groupEarly(root Node) (Node, error) {
 	parents := parents(root)
 	return o.rewriteEach(inputsFirst(root), func(n Node, inputs []Node) (Node, error) {
-		made, err := withInputs(n, inputs...)
-		a, ok := made.(*Aggregate)
+		rewritten, err := withInputs(n, inputs...)
+		a, ok := rewritten.(*Aggregate)
 		if err != nil || !ok {
-			return made, err
+			return rewritten, err
 		}
 		j, ok := a.input.(*Join)
 		if !ok || parents[n.Inputs()[0]] != 1 {
-			return made, nil
+			return rewritten, nil
 		}
 		e := earlyGroup{Analysis: o.Analysis, above: a, join: j}
 		if !e.find() {
-			return made, nil
+			return rewritten, nil
 		}
 		early, err := e.make()
-		if err != nil || sameColumns(made.Schema(), early.Schema()) != nil {
-			return made, nil // a sum of sums has another type, for example
+		if err != nil || sameColumns(rewritten.Schema(), early.Schema()) != nil {
+			return rewritten, nil // a sum of sums has another type, for example
 		}
 		return early, nil
 	})
@@ -58,11 +58,11 @@ type earlyGroup struct {
 
 // find reports whether one side can be grouped before the join, and finds it and its keys.
 func (e *earlyGroup) find() bool {
-	options, of := e.above.options, e.join.options
+	options, joining := e.above.options, e.join.options
 	if len(e.above.keys) == 0 || options.Order != group.Unspecified || !options.Where.IsZero() {
 		return false
 	}
-	if of.Kind != join.Inner && of.Kind != join.Left || !of.Where.IsZero() || of.NullsEqual {
+	if joining.Kind != join.Inner && joining.Kind != join.Left || !joining.Where.IsZero() || joining.NullsEqual {
 		return false
 	}
 	return e.findSide() && e.merges() && e.findKeys() && e.pays()
@@ -119,12 +119,12 @@ func (e *earlyGroup) fillsNulls() bool { return e.join.options.Kind == join.Left
 
 // isNullUnmatched reports whether an expression on the join is null in rows without a match. The
 // sum of fill_null(v, 1), for example, counts them, and so does a group by is_null(v).
-func (e *earlyGroup) isNullUnmatched(of expr.Expr) bool {
+func (e *earlyGroup) isNullUnmatched(value expr.Expr) bool {
 	columns := map[string]bool{}
 	for name := range e.join.fromRight {
 		columns[name] = true
 	}
-	return !e.fillsNulls() || nullWith(columns)(of)
+	return !e.fillsNulls() || nullWith(columns)(value)
 }
 
 // mostDigits is the precision of decimals of which 10¹² have a sum of 38 digits.
@@ -197,15 +197,15 @@ func (e *earlyGroup) findKeys() bool {
 var fewValues = map[string]bool{"year": true, "quarter": true, "month": true, "is_null": true, "is_valid": true}
 
 // below returns an expression on the join as one on the side of the values.
-func (e *earlyGroup) below(of expr.Expr) expr.Expr {
+func (e *earlyGroup) below(value expr.Expr) expr.Expr {
 	if e.side == 0 {
-		return of
+		return value
 	}
 	names := map[string]expr.Expr{}
 	for name, from := range e.join.fromRight {
 		names[name] = expr.Col(from)
 	}
-	return inline(of, names)
+	return inline(value, names)
 }
 
 // pays reports whether the other side is a whole table, and the side of the values has several
@@ -261,12 +261,12 @@ func (e *earlyGroup) keysAbove(joined *Join) []expr.Expr {
 	}
 	keys := make([]expr.Expr, len(e.above.keys))
 	for i, k := range e.above.keys {
-		of, isBelow := e.ofAbove[i]
+		column, isBelow := e.ofAbove[i]
 		switch {
 		case isBelow && e.side == 1:
-			keys[i] = named(expr.Col(joined.nameOfRight(of)), k.Name())
+			keys[i] = named(expr.Col(joined.nameOfRight(column)), k.Name())
 		case isBelow:
-			keys[i] = named(expr.Col(of), k.Name())
+			keys[i] = named(expr.Col(column), k.Name())
 		default:
 			keys[i] = named(inline(Unnamed(k), names), k.Name())
 		}

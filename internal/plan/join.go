@@ -62,6 +62,7 @@ const defaultSuffix = "_right"
 // Join yields the rows of two inputs that match: the left columns, then the right ones
 // without keys of the same name.
 type Join struct {
+	cautious
 	left, right Node
 	options     JoinOptions
 	schema      *arrow.Schema
@@ -145,18 +146,18 @@ func valueType(t arrow.DataType) arrow.DataType {
 func (j *Join) name() error {
 	options := join.Options{Kind: j.options.Kind, Suffix: j.options.Suffix}
 	left, right := j.left.Schema(), j.right.Schema()
-	made, err := join.Schema(left, right, j.On(), options)
+	schema, err := join.Schema(left, right, j.On(), options)
 	if err != nil {
 		return err
 	}
-	j.schema = arrow.NewSchema(made.Fields(), nil)
+	j.schema = arrow.NewSchema(schema.Fields(), nil)
 	j.both = j.schema
 	if options.Kind != join.Inner && options.Kind != join.Cross {
 		options.Kind = join.Inner
-		if made, err = join.Schema(left, right, j.On(), options); err != nil {
+		if schema, err = join.Schema(left, right, j.On(), options); err != nil {
 			return err
 		}
-		j.both = arrow.NewSchema(made.Fields(), nil)
+		j.both = arrow.NewSchema(schema.Fields(), nil)
 	}
 	keys := map[string]bool{}
 	for _, k := range j.options.Keys {
@@ -216,8 +217,8 @@ func (j *Join) String() string {
 	return text
 }
 
-// estimateJoin expects each row of the larger side to match one row, as a foreign key does.
-func (a *Analysis) estimateJoin(j *Join) Size {
+// estimate expects each row of the larger side to match one row, as a foreign key does.
+func (j *Join) estimate(a *Analysis, _ Size) Size {
 	left, right := a.rowsOf(j.left), a.rowsOf(j.right)
 	if left.Rows < 0 || right.Rows < 0 {
 		return Size{Rows: -1}
@@ -236,4 +237,37 @@ func (a *Analysis) estimateJoin(j *Join) Size {
 		return Size{Rows: (left.Rows + 1) / 2}
 	}
 	return Size{Rows: max(left.Rows, right.Rows)}
+}
+
+func (j *Join) isEmpty() bool {
+	left, right := isNothing(j.left), isNothing(j.right)
+	switch j.options.Kind {
+	case join.Inner, join.Cross, join.Semi:
+		return left || right
+	case join.Left, join.Anti:
+		return left
+	case join.Right:
+		return right
+	}
+	return left && right
+}
+
+func (j *Join) readsOrder(input int, own bool) bool {
+	if k := j.options.Kind; (k == join.Semi || k == join.Anti) && input == 1 {
+		return false
+	}
+	return own
+}
+
+func (j *Join) reads(wanted columnSet) []columnSet { return j.sides(wanted) }
+
+func (j *Join) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	return pruneJoin(j, inputs[0], inputs[1], wanted)
+}
+
+func (j *Join) simplified() (Node, error) { return simplifyJoin(j) }
+
+func (j *Join) same(other Node) bool {
+	o, ok := other.(*Join)
+	return ok && j.options.same(o.options)
 }

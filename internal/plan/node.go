@@ -20,13 +20,19 @@ type Node interface {
 	WithInputs(inputs ...Node) (Node, error)
 	// String describes the operation in one line, without its inputs.
 	String() string
+
+	traits
 }
 
 // single is the common part of operations with one input.
 type single struct {
+	cautious
 	input  Node
 	schema *arrow.Schema
 }
+
+// singleOf returns the common part of an operation on an input.
+func singleOf(input Node, schema *arrow.Schema) single { return single{input: input, schema: schema} }
 
 func (s *single) Schema() *arrow.Schema { return s.schema }
 
@@ -79,4 +85,15 @@ func Walk(n Node, visit func(Node)) {
 		}
 	}
 	walk(n)
+}
+
+// node makes a Node of the results of a constructor. A nil pointer becomes a nil Node.
+func node[P interface {
+	*T
+	Node
+}, T any](pointer P, err error) (Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return pointer, nil
 }

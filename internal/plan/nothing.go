@@ -1,12 +1,19 @@
 package plan
 
-import "github.com/apache/arrow/go/v17/arrow"
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
 
 // Nothing yields no rows. It takes the place of operations that cannot yield any.
-type Nothing struct{ schema *arrow.Schema }
+type Nothing struct {
+	cautious
+	schema *arrow.Schema
+}
 
 // NewNothing makes a node without rows.
-func NewNothing(schema *arrow.Schema) *Nothing { return &Nothing{schema} }
+func NewNothing(schema *arrow.Schema) *Nothing { return &Nothing{schema: schema} }
 
 // Schema implements [Node].
 func (n *Nothing) Schema() *arrow.Schema { return n.schema }
@@ -24,4 +31,13 @@ func (n *Nothing) String() string { return "no rows" }
 func isNothing(n Node) bool {
 	_, ok := n.(*Nothing)
 	return ok
+}
+
+func (n *Nothing) holdsRows() bool { return false }
+
+func (n *Nothing) estimate(*Analysis, Size) Size { return Size{Exact: true} }
+
+func (n *Nothing) pruned(_ []Node, wanted columnSet) (Node, error) {
+	unread := func(f arrow.Field) bool { return !wanted[f.Name] }
+	return NewNothing(arrow.NewSchema(slices.DeleteFunc(slices.Clone(n.schema.Fields()), unread), nil)), nil
 }

@@ -29,7 +29,7 @@ type NumberOptions struct {
 
 // NewNumber makes a node that numbers rows.
 func NewNumber(input Node, options NumberOptions) (*Number, error) {
-	n := &Number{single: single{input, nil}, options: options}
+	n := &Number{single: singleOf(input, nil), options: options}
 	fields := slices.Clone(input.Schema().Fields())
 	for _, f := range []arrow.Field{
 		{Name: options.Row, Type: arrow.PrimitiveTypes.Int64}, {Name: options.Random, Type: arrow.PrimitiveTypes.Uint64}, {Name: options.Uniform, Type: arrow.PrimitiveTypes.Float64},
@@ -60,12 +60,12 @@ func (o NumberOptions) isEmpty() bool { return o.Row == "" && o.Random == "" && 
 
 // onDevices returns a node that several devices run, each on a part of the rows of the input.
 func (n *Number) onDevices(input Node, devices Devices) (Node, error) {
-	made, err := NewNumber(input, n.options)
+	numbered, err := NewNumber(input, n.options)
 	if err != nil {
 		return nil, err
 	}
-	made.devices = devices.Count
-	return made, nil
+	numbered.devices = devices.Count
+	return numbered, nil
 }
 
 // CountsRows reports whether several devices must count the rows below the node to number them.
@@ -73,30 +73,31 @@ func (n *Number) onDevices(input Node, devices Devices) (Node, error) {
 // that have moved from device to device by what each has got.
 func (n *Number) CountsRows() bool {
 	for below := n.input; ; below = below.Inputs()[0] {
-		switch of := below.(type) {
-		case *Project, *Number, *Position, *Window, *Over:
+		switch node := below.(type) {
 		case *Sort:
-			if of.limit != All {
+			if node.limit != All {
 				return true
 			}
 		case *Scan:
-			return len(of.where) > 0 || len(of.bounds) > 0 || of.limit > 0
+			return len(node.where) > 0 || len(node.bounds) > 0 || node.limit > 0
 		case *Exchange:
 			return false
 		default:
-			return true
+			if !below.isRowByRow() {
+				return true
+			}
 		}
 	}
 }
 
 // WithInputs implements [Node].
 func (n *Number) WithInputs(inputs ...Node) (Node, error) {
-	made, err := NewNumber(inputs[0], n.options)
+	numbered, err := NewNumber(inputs[0], n.options)
 	if err != nil {
 		return nil, err
 	}
-	made.devices = n.devices
-	return made, nil
+	numbered.devices = n.devices
+	return numbered, nil
 }
 
 // String implements [Node].
@@ -131,7 +132,7 @@ type DrawOptions struct {
 
 // NewDraw makes a node that draws rows.
 func NewDraw(input Node, options DrawOptions) *Draw {
-	return &Draw{single{input, input.Schema()}, options}
+	return &Draw{singleOf(input, input.Schema()), options}
 }
 
 // Options returns the options.
@@ -146,4 +147,43 @@ func (d *Draw) String() string {
 		return fmt.Sprintf("draw %v of the rows with replacement", d.options.Fraction)
 	}
 	return fmt.Sprintf("draw %d rows with replacement", d.options.Rows)
+}
+
+func (n *Number) holdsRows() bool { return false }
+
+func (n *Number) isEmpty() bool { return isNothing(n.input) }
+
+func (n *Number) isRowByRow() bool { return true }
+
+func (n *Number) keepsFirst() bool { return true }
+
+func (n *Number) reads(wanted columnSet) []columnSet { return []columnSet{wanted} }
+
+func (n *Number) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	options := n.needed(wanted)
+	if options.isEmpty() {
+		return inputs[0], nil
+	}
+	return node(NewNumber(inputs[0], options))
+}
+
+func (n *Number) same(other Node) bool {
+	o, ok := other.(*Number)
+	return ok && n.options == o.options
+}
+
+func (d *Draw) estimate(_ *Analysis, first Size) Size {
+	if d.options.Rows == All {
+		return scaled(first, d.options.Fraction)
+	}
+	return Size{Rows: d.options.Rows}
+}
+
+func (d *Draw) isEmpty() bool { return isNothing(d.input) }
+
+func (d *Draw) reads(wanted columnSet) []columnSet { return []columnSet{wanted} }
+
+func (d *Draw) same(other Node) bool {
+	o, ok := other.(*Draw)
+	return ok && d.options == o.options
 }

@@ -30,14 +30,14 @@ func OptimizeWithout(ctx context.Context, n Node, without ...string) (Node, erro
 		if slices.Contains(without, p.name) {
 			continue
 		}
-		made, err := p.apply(o, n)
+		next, err := p.apply(o, n)
 		if err == nil {
-			err = sameColumns(n.Schema(), made.Schema())
+			err = sameColumns(n.Schema(), next.Schema())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("plan: optimize: pass %q: %w", p.name, err)
 		}
-		n = made
+		n = next
 	}
 	return n, nil
 }

@@ -26,13 +26,13 @@ type joinOrderer struct {
 	done    map[Node]Node
 }
 
-func (o *joinOrderer) apply(n Node) (made Node, err error) {
-	if made, ok := o.done[n]; ok {
-		return made, nil
+func (o *joinOrderer) apply(n Node) (ordered Node, err error) {
+	if known, ok := o.done[n]; ok {
+		return known, nil
 	}
 	defer func() {
 		if err == nil {
-			o.done[n] = made
+			o.done[n] = ordered
 		}
 	}()
 	if err := o.visit(); err != nil {
@@ -80,7 +80,7 @@ type subtree struct {
 
 // joinEdge is a pair of equal expressions over the columns of two inputs.
 type joinEdge struct {
-	of   [2]expr.Expr
+	keys [2]expr.Expr
 	from [2]int
 	// distinct is the expected number of distinct values.
 	distinct float64
@@ -132,7 +132,7 @@ func (o *joinOrderer) flatten(t *joinTree, n Node, top bool) {
 			if j, ok := o.isInner(n); ok {
 				t.joins++
 				for _, k := range j.options.Keys {
-					t.edges = append(t.edges, joinEdge{of: [2]expr.Expr{k.Left, k.Right}})
+					t.edges = append(t.edges, joinEdge{keys: [2]expr.Expr{k.Left, k.Right}})
 				}
 				if !j.options.Where.IsZero() {
 					t.conditions = append(t.conditions, j.options.Where.Conjuncts()...)
@@ -212,7 +212,7 @@ func (t *joinTree) connect() bool {
 		}
 	}
 	for i := range t.edges {
-		for side, e := range t.edges[i].of {
+		for side, e := range t.edges[i].keys {
 			columns := e.Columns()
 			if len(columns) == 0 {
 				return false
@@ -253,7 +253,7 @@ func (t *joinTree) countDistinct() {
 	class, members := map[end]int{}, [][]end{}
 	for _, edge := range t.edges {
 		var ends [2]end
-		for side, e := range edge.of {
+		for side, e := range edge.keys {
 			ends[side] = end{edge.from[side], Unnamed(e).String()}
 			if _, known := class[ends[side]]; !known {
 				class[ends[side]] = len(members)
@@ -270,7 +270,7 @@ func (t *joinTree) countDistinct() {
 	for i := range t.edges {
 		edge := &t.edges[i]
 		edge.distinct = math.Inf(1)
-		for _, m := range members[class[end{edge.from[0], Unnamed(edge.of[0]).String()}]] {
+		for _, m := range members[class[end{edge.from[0], Unnamed(edge.keys[0]).String()}]] {
 			edge.distinct = min(edge.distinct, t.subtrees[m.input].base)
 		}
 	}
@@ -283,7 +283,7 @@ func (t *joinTree) between(a, b subtree) (list []joinEdge) {
 		case slices.Contains(a.leaves, e.from[0]) && slices.Contains(b.leaves, e.from[1]):
 			list = append(list, e)
 		case slices.Contains(b.leaves, e.from[0]) && slices.Contains(a.leaves, e.from[1]):
-			e.of[0], e.of[1] = e.of[1], e.of[0]
+			e.keys[0], e.keys[1] = e.keys[1], e.keys[0]
 			e.from[0], e.from[1] = e.from[1], e.from[0]
 			list = append(list, e)
 		}
@@ -301,11 +301,11 @@ func (t *joinTree) joined(columns []string) (Node, error) {
 		if a.rows < b.rows {
 			a, b = b, a
 		}
-		made, err := t.join(a, b)
+		larger, err := t.join(a, b)
 		if err != nil {
 			return nil, err
 		}
-		rest[min(left, right)] = subtree{node: made, leaves: slices.Concat(a.leaves, b.leaves), rows: rows}
+		rest[min(left, right)] = subtree{node: larger, leaves: slices.Concat(a.leaves, b.leaves), rows: rows}
 		rest = slices.Delete(rest, max(left, right), max(left, right)+1)
 	}
 	return exactly(rest[0].node, columns)
@@ -357,7 +357,7 @@ func combinations(inputs []subtree, edges []joinEdge) float64 {
 func (t *joinTree) join(a, b subtree) (Node, error) {
 	options := JoinOptions{Kind: join.Inner}
 	for _, e := range t.between(a, b) {
-		options.Keys = append(options.Keys, JoinKey{Left: e.of[0], Right: e.of[1]})
+		options.Keys = append(options.Keys, JoinKey{Left: e.keys[0], Right: e.keys[1]})
 	}
 	var rest, ready []expr.Expr
 	has := map[string]bool{}

@@ -133,23 +133,23 @@ func (f WindowFunction) Build() (window.Function, error) {
 	case !f.Where.IsZero():
 		return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", f.Function, device.ErrNotSupported)
 	}
-	made := known.make(f.Aggregation)
+	function := known.make(f.Aggregation)
 	if f.SkipNulls {
-		made = made.SkipNulls()
+		function = function.SkipNulls()
 	}
 	if !known.framed {
-		return made, nil
+		return function, nil
 	}
 	switch f.Frame.Kind {
 	case RowsFrame:
-		made = made.Rows(f.Frame.Low, f.Frame.High)
+		function = function.Rows(f.Frame.Low, f.Frame.High)
 	case RangeFrame:
-		made = made.Range(f.Frame.LowOffset, f.Frame.HighOffset)
+		function = function.Range(f.Frame.LowOffset, f.Frame.HighOffset)
 	}
 	if f.Frame.AtLeast != 0 && !slices.Contains([]string{"first", "last", "nth"}, f.Function) {
-		made = made.AtLeast(f.Frame.AtLeast)
+		function = function.AtLeast(f.Frame.AtLeast)
 	}
-	return made, nil
+	return function, nil
 }
 
 // String formats the function: "mean(price) rows -6 to 0".
@@ -199,18 +199,18 @@ type Over struct {
 
 // NewOver makes windows.
 func NewOver(input Node, partition []expr.Expr, keys []SortKey, functions []WindowFunction) (*Over, error) {
-	o := &Over{single{input, nil}, slices.Clone(partition), slices.Clone(keys), slices.Clone(functions)}
+	o := &Over{singleOf(input, nil), slices.Clone(partition), slices.Clone(keys), slices.Clone(functions)}
 	for _, k := range append(o.partitionKeys(), keys...) {
 		if _, err := NewSort(input, []SortKey{k}, All); err != nil {
 			return nil, err
 		}
 	}
-	made, err := o.Functions()
+	built, err := o.Functions()
 	if err != nil {
 		return nil, err
 	}
 	fields := slices.Clone(input.Schema().Fields())
-	for i, f := range made {
+	for i, f := range built {
 		t, err := f.Type(input.Schema(), o.Windows())
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", Readable(functions[i].String()), err)
@@ -248,14 +248,14 @@ func orderKeys(list []SortKey) []order.Key {
 
 // Functions returns the functions for package window.
 func (o *Over) Functions() ([]window.Function, error) {
-	made := make([]window.Function, len(o.functions))
+	functions := make([]window.Function, len(o.functions))
 	for i, f := range o.functions {
 		var err error
-		if made[i], err = f.withFloats(o.input.Schema()).Build(); err != nil {
+		if functions[i], err = f.withFloats(o.input.Schema()).Build(); err != nil {
 			return nil, err
 		}
 	}
-	return made, nil
+	return functions, nil
 }
 
 // WithInputs implements [Node].
@@ -303,4 +303,36 @@ func (o *Over) String() string {
 		over += k.String()
 	}
 	return "over " + over + ": " + strings.Join(texts, ", ")
+}
+
+func (o *Over) isEmpty() bool { return isNothing(o.input) }
+
+func (o *Over) isRowByRow() bool { return true }
+
+func (o *Over) conditionBelow() func(expr.Expr) (expr.Expr, bool) {
+	return onKeys(o.input.Schema(), columnsOnly(o.partition))
+}
+
+func (o *Over) reads(wanted columnSet) []columnSet {
+	read := wanted.with()
+	if list := o.needed(wanted); len(list) > 0 {
+		o.columns(read, list)
+	}
+	return []columnSet{read}
+}
+
+func (o *Over) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	list := o.needed(wanted)
+	switch len(list) {
+	case 0:
+		return inputs[0], nil
+	case len(o.functions):
+		return nil, nil
+	}
+	return node(NewOver(inputs[0], o.partition, o.keys, list))
+}
+
+func (o *Over) same(other Node) bool {
+	p, ok := other.(*Over)
+	return ok && sameExpressions(o.partition, p.partition) && slices.EqualFunc(o.keys, p.keys, SortKey.same) && slices.EqualFunc(o.functions, p.functions, WindowFunction.same)
 }

@@ -16,7 +16,7 @@ type Position struct{ single }
 
 // NewPosition makes a node that adds positions.
 func NewPosition(input Node) *Position {
-	return &Position{single{input, withPosition(input.Schema())}}
+	return &Position{singleOf(input, withPosition(input.Schema()))}
 }
 
 // withPosition returns a schema with the column of a [Position].
@@ -29,3 +29,7 @@ func (p *Position) WithInputs(inputs ...Node) (Node, error) { return NewPosition
 
 // String implements [Node].
 func (p *Position) String() string { return "add positions" }
+
+func (p *Position) holdsRows() bool { return false }
+
+func (p *Position) isRowByRow() bool { return true }

@@ -35,7 +35,7 @@ func NewProject(input Node, expressions ...expr.Expr) (*Project, error) {
 	if err := checkNames(schema); err != nil {
 		return nil, err
 	}
-	return &Project{single{input, schema}, slices.Clone(expressions)}, nil
+	return &Project{singleOf(input, schema), slices.Clone(expressions)}, nil
 }
 
 // NewColumns makes a projection on columns by their names.
@@ -53,7 +53,7 @@ func (p *Project) Expressions() []expr.Expr { return p.expressions }
 // WithInputs implements [Node].
 func (p *Project) WithInputs(inputs ...Node) (Node, error) {
 	if inputs[0].Schema().Equal(p.input.Schema()) { // the expressions have their types
-		return &Project{single{inputs[0], p.schema}, p.expressions}, nil
+		return &Project{singleOf(inputs[0], p.schema), p.expressions}, nil
 	}
 	return node(NewProject(inputs[0], p.expressions...))
 }
@@ -91,4 +91,46 @@ func inline(e expr.Expr, definitions map[string]expr.Expr) expr.Expr {
 		definition, ok := definitions[name]
 		return definition, ok
 	})
+}
+
+func (p *Project) holdsRows() bool { return false }
+
+func (p *Project) isEmpty() bool { return isNothing(p.input) }
+
+func (p *Project) isLocal() bool { return true }
+
+func (p *Project) isRowByRow() bool { return true }
+
+func (p *Project) keepsFirst() bool { return true }
+
+func (p *Project) readsOrder(_ int, own bool) bool { return own }
+
+func (p *Project) sortedBy(keys []SortKey) (bool, []SortKey) {
+	definitions := p.definitions()
+	below := slices.Clone(keys)
+	for i := range below {
+		below[i].Value = inline(below[i].Value, definitions)
+	}
+	return false, below
+}
+
+func (p *Project) conditionBelow() func(expr.Expr) (expr.Expr, bool) { return p.pushable() }
+
+func (p *Project) reads(wanted columnSet) []columnSet {
+	return []columnSet{columnSet{}.read(p.needed(wanted)...)}
+}
+
+func (p *Project) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	list := p.needed(wanted)
+	if len(list) == len(p.expressions) {
+		return nil, nil
+	}
+	return node(NewProject(inputs[0], list...))
+}
+
+func (p *Project) simplified() (Node, error) { return simplifyProject(p) }
+
+func (p *Project) same(other Node) bool {
+	o, ok := other.(*Project)
+	return ok && sameExpressions(p.expressions, o.expressions)
 }

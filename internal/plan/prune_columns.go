@@ -1,9 +1,8 @@
 package plan
 
 import (
+	"maps"
 	"slices"
-
-	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
@@ -25,14 +24,14 @@ func (o *optimization) pruneColumns(root Node) (Node, error) {
 	for _, n := range slices.Backward(order) {
 		p.inputsOf(n)
 	}
-	made, err := o.rewriteEach(order, p.prune)
+	pruned, err := o.rewriteEach(order, p.prune)
 	if err != nil {
 		return nil, err
 	}
-	if made, err = exactly(made, columnsOf(root.Schema())); err != nil {
+	if pruned, err = exactly(pruned, columnsOf(root.Schema())); err != nil {
 		return nil, err
 	}
-	return o.rewrite(made, mergeProjections)
+	return o.rewrite(pruned, mergeProjections)
 }
 
 // columnSet is a set of names.
@@ -43,6 +42,24 @@ func (s columnSet) read(list ...expr.Expr) columnSet {
 		addColumns(s, e)
 	}
 	return s
+}
+
+// with returns the names and the columns of expressions.
+func (s columnSet) with(list ...expr.Expr) columnSet {
+	both := maps.Clone(s)
+	if both == nil {
+		both = columnSet{}
+	}
+	return both.read(list...)
+}
+
+// and returns the names and others.
+func (s columnSet) and(names []string) columnSet {
+	both := s.with()
+	for _, name := range names {
+		both[name] = true
+	}
+	return both
 }
 
 // columnPruner knows which columns of each node are read.
@@ -69,81 +86,31 @@ func (p *columnPruner) needSet(n Node, names columnSet) {
 // inputsOf notes which columns a node reads of its inputs.
 func (p *columnPruner) inputsOf(n Node) {
 	wanted := p.needed[n]
-	read := columnSet{}
-	switch n := n.(type) {
-	case *Filter:
-		read.read(n.condition)
-	case *Project:
-		read.read(n.needed(wanted)...)
-		p.needSet(n.input, read)
-		return
-	case *Aggregate:
-		read.read(n.keys...).read(n.options.Where)
-		for _, a := range n.needed(wanted) {
-			a.columns(read)
-		}
-		p.needSet(n.input, read)
-		return
-	case *Window:
-		list := wantedOf(n.aggregations, wanted)
-		for _, a := range list {
-			a.columns(read)
-		}
-		if len(list) > 0 {
-			read.read(n.partition...)
-		}
-	case *Over:
-		if list := n.needed(wanted); len(list) > 0 {
-			n.columns(read, list)
-		}
-	case *Distinct:
-		for _, name := range n.columns {
-			read[name] = true
-		}
-	case *Explode:
-		for _, name := range n.columns {
-			read[name] = true
-		}
-	case *Sort:
-		for _, k := range n.keys {
-			read.read(k.Value)
-		}
-	case *Join:
-		p.sidesOf(n, wanted)
-		return
-	case *Slice, *Union, *Number, *Draw:
-	default:
-		for _, input := range n.Inputs() {
+	read := n.reads(wanted)
+	for i, input := range n.Inputs() {
+		if read == nil {
 			p.need(input, columnsOf(input.Schema())...)
+		} else {
+			p.needSet(input, read[i])
 		}
-		return
-	}
-	for _, input := range n.Inputs() {
-		p.needSet(input, wanted)
-		p.needSet(input, read)
 	}
 }
 
-// sidesOf notes which columns a join reads of its sides.
-func (p *columnPruner) sidesOf(j *Join, wanted columnSet) {
+// sides returns the columns that a join reads of its sides.
+func (j *Join) sides(wanted columnSet) []columnSet {
 	left, right := columnSet{}, columnSet{}
 	for _, k := range j.options.Keys {
 		left.read(k.Left)
 		right.read(k.Right)
 	}
-	names := columnSet{}.read(j.options.Where)
-	for name := range wanted {
-		names[name] = true
-	}
-	for name := range names {
+	for name := range wanted.with(j.options.Where) {
 		if from := j.fromRight[name]; from != "" {
 			right[from] = true
 		} else {
 			left[name] = true
 		}
 	}
-	p.needSet(j.left, left)
-	p.needSet(j.right, right)
+	return []columnSet{left, right}
 }
 
 // needed returns the expressions of the columns that are read, at least one.
@@ -181,81 +148,11 @@ func (a *Aggregate) needed(names columnSet) []Aggregation {
 
 // prune makes a node on pruned inputs. Its schema has at least the columns that are read.
 func (p *columnPruner) prune(n Node, inputs []Node) (Node, error) {
-	wanted := p.needed[n]
-	switch n := n.(type) {
-	case *Scan:
-		if len(wanted) == len(n.columns) {
-			return n, nil
-		}
-		return n.WithColumns(wanted), nil
-	case *Filter:
-		made, err := NewFilter(inputs[0], n.condition)
-		if err != nil || len(wanted) == made.schema.NumFields() {
-			return node(made, err)
-		}
-		return made.WithColumns(wanted), nil
-	case *Project:
-		list := n.needed(wanted)
-		if len(list) == len(n.expressions) {
-			return withInputs(n, inputs...)
-		}
-		return node(NewProject(inputs[0], list...))
-	case *Aggregate:
-		list := n.needed(wanted)
-		if len(list) == len(n.aggregations) {
-			return withInputs(n, inputs...)
-		}
-		return node(NewAggregate(inputs[0], n.keys, list, n.options))
-	case *Over:
-		list := n.needed(wanted)
-		switch len(list) {
-		case 0:
-			return inputs[0], nil
-		case len(n.functions):
-			return withInputs(n, inputs...)
-		}
-		return node(NewOver(inputs[0], n.partition, n.keys, list))
-	case *Window:
-		list := wantedOf(n.aggregations, wanted)
-		switch len(list) {
-		case 0:
-			return inputs[0], nil
-		case len(n.aggregations):
-			return withInputs(n, inputs...)
-		}
-		return node(NewWindow(inputs[0], n.partition, list))
-	case *Number:
-		options := n.needed(wanted)
-		if options.isEmpty() {
-			return inputs[0], nil
-		}
-		return node(NewNumber(inputs[0], options))
-	case *Union:
-		return pruneUnion(n, inputs, wanted)
-	case *Join:
-		return pruneJoin(n, inputs[0], inputs[1], wanted)
-	case *Nothing:
-		return NewNothing(arrow.NewSchema(slices.DeleteFunc(slices.Clone(n.schema.Fields()), func(f arrow.Field) bool { return !wanted[f.Name] }), nil)), nil
+	pruned, err := n.pruned(inputs, p.needed[n])
+	if pruned != nil || err != nil {
+		return pruned, err
 	}
 	return withInputs(n, inputs...)
-}
-
-// pruneUnion selects the same columns of all inputs.
-func pruneUnion(u *Union, inputs []Node, wanted columnSet) (Node, error) {
-	var names []string
-	for _, name := range columnsOf(u.schema) {
-		if wanted[name] {
-			names = append(names, name)
-		}
-	}
-	made := make([]Node, len(inputs))
-	for i, input := range inputs {
-		var err error
-		if made[i], err = exactly(input, names); err != nil {
-			return nil, err
-		}
-	}
-	return withInputs(u, made...)
 }
 
 // exactly returns a node with the named columns, in this order.
@@ -274,13 +171,13 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 	}
 	options := j.options
 	options.Where = expr.Expr{}
-	made, err := NewJoin(left, right, options)
+	joined, err := NewJoin(left, right, options)
 	if err != nil {
 		return nil, err
 	}
 	before, renamed := map[string]expr.Expr{}, false
 	for name, from := range j.fromRight {
-		if after := made.named(from); after != "" {
+		if after := joined.named(from); after != "" {
 			before[name] = expr.Col(after)
 			renamed = renamed || after != name
 		}
@@ -290,12 +187,12 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 		if renamed {
 			options.Where = inline(options.Where, before)
 		}
-		if made, err = NewJoin(left, right, options); err != nil {
+		if joined, err = NewJoin(left, right, options); err != nil {
 			return nil, err
 		}
 	}
 	if !renamed || j.options.Kind == join.Semi || j.options.Kind == join.Anti {
-		return made, nil
+		return joined, nil
 	}
 	var list []expr.Expr
 	for _, name := range columnsOf(j.schema) {
@@ -309,9 +206,9 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 		}
 	}
 	if len(list) == 0 {
-		return made, nil
+		return joined, nil
 	}
-	return node(NewProject(made, list...))
+	return node(NewProject(joined, list...))
 }
 
 // mergeProjections inlines a projection in one above it, or in the grouping above it, and
@@ -356,14 +253,14 @@ func mergedProjections(above, below *Project) (Node, error) {
 	for i, e := range above.expressions {
 		list[i] = named(inline(e, definitions), e.Name())
 	}
-	made, err := NewProject(below.input, list...)
-	if err != nil || sameColumns(above.schema, made.schema) != nil {
+	merged, err := NewProject(below.input, list...)
+	if err != nil || sameColumns(above.schema, merged.schema) != nil {
 		return above, nil // an operation takes only columns, for example
 	}
-	if made.changesNothing() {
-		return made.input, nil
+	if merged.changesNothing() {
+		return merged.input, nil
 	}
-	return made, nil
+	return merged, nil
 }
 
 func mergedAggregate(a *Aggregate, below *Project) (Node, error) {
@@ -380,9 +277,9 @@ func mergedAggregate(a *Aggregate, below *Project) (Node, error) {
 	if !options.Where.IsZero() {
 		options.Where = inline(options.Where, definitions)
 	}
-	made, err := NewAggregate(below.input, keys, list, options)
-	if err != nil || sameColumns(a.schema, made.schema) != nil {
+	merged, err := NewAggregate(below.input, keys, list, options)
+	if err != nil || sameColumns(a.schema, merged.schema) != nil {
 		return a, nil
 	}
-	return made, nil
+	return merged, nil
 }

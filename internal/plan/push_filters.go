@@ -105,29 +105,11 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 	switch n := n.(type) {
 	case *Filter:
 		below, own := p.filters(n)
-		made, err := p.push(below, union(own, conditions))
+		pushed, err := p.push(below, union(own, conditions))
 		if err != nil {
 			return nil, err
 		}
-		return exactly(made, columnsOf(n.schema))
-	case *Project:
-		return p.through(n, conditions, n.pushable())
-	case *Explode:
-		return p.through(n, conditions, n.keepsValues)
-	case *Sort:
-		return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, n.limit == All })
-	case *Window:
-		return p.through(n, conditions, onKeys(n.input.Schema(), columnsOnly(n.partition)))
-	case *Over:
-		return p.through(n, conditions, onKeys(n.input.Schema(), columnsOnly(n.partition)))
-	case *Aggregate:
-		return p.through(n, conditions, onKeys(n.input.Schema(), n.keys))
-	case *Distinct:
-		keys := make([]expr.Expr, len(n.columns))
-		for i, name := range n.columns {
-			keys[i] = expr.Col(name)
-		}
-		return p.through(n, conditions, onKeys(n.input.Schema(), keys))
+		return exactly(pushed, columnsOf(n.schema))
 	case *Union:
 		inputs := make([]Node, len(n.inputs))
 		for i, input := range n.inputs {
@@ -145,7 +127,7 @@ func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 		}
 		return filtered(n.WithWhere(conditions...), conditions)
 	}
-	return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, false })
+	return p.through(n, conditions, n.conditionBelow())
 }
 
 // filters returns the input of a filter and of those below it that nothing else reads, and the
@@ -165,13 +147,13 @@ func (p *filterPusher) filters(top *Filter) (below Node, conditions []expr.Expr)
 	return list[len(list)-1].input, conditions
 }
 
-// through moves the conditions that below translates to the input of a node, and leaves the
-// others above it.
+// through moves the conditions that below translates, if it is not nil, to the input of a node, and
+// leaves the others above it.
 func (p *filterPusher) through(n Node, conditions []expr.Expr, below func(expr.Expr) (expr.Expr, bool)) (Node, error) {
 	var pushed, kept []expr.Expr
 	inputs := slices.Clone(n.Inputs())
 	for _, c := range conditions {
-		if !p.affords(c) {
+		if below == nil || !p.affords(c) {
 			kept = append(kept, c)
 			continue
 		}
@@ -188,11 +170,11 @@ func (p *filterPusher) through(n Node, conditions []expr.Expr, below func(expr.E
 			return nil, err
 		}
 	}
-	made, err := withInputs(n, inputs...)
+	rewritten, err := withInputs(n, inputs...)
 	if err != nil {
 		return nil, err
 	}
-	return filtered(made, kept)
+	return filtered(rewritten, kept)
 }
 
 // isCondition reports whether an expression fits a schema and is a bool. The text functions
@@ -324,13 +306,13 @@ func (p *filterPusher) intoJoin(j *Join, conditions []expr.Expr) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var made Node = j
+	var joined Node = j
 	if left != j.left || right != j.right || options.Where != j.options.Where {
-		if made, err = node(NewJoin(left, right, options)); err != nil {
+		if joined, err = node(NewJoin(left, right, options)); err != nil {
 			return nil, err
 		}
 	}
-	return filtered(made, s.kept)
+	return filtered(joined, s.kept)
 }
 
 // joinSides collects the conditions on the sides of a join.
@@ -347,9 +329,9 @@ type joinSides struct {
 func (s *joinSides) add(c expr.Expr) bool {
 	kind := s.join.options.Kind
 	onLeft, isLeft := s.join.onLeft(c)
-	onRight, isRight := s.toRight.of(c)
-	leftToRight, leftCopies := s.leftToRight.of(c)
-	rightToLeft, rightCopies := s.rightToLeft.of(c)
+	onRight, isRight := s.toRight.translate(c)
+	leftToRight, leftCopies := s.leftToRight.translate(c)
+	rightToLeft, rightCopies := s.rightToLeft.translate(c)
 	if len(c.Columns()) == 0 {
 		return false
 	}
@@ -403,7 +385,7 @@ func (s *joinSides) where() expr.Expr {
 		case toLeft && len(columns) > 0 && !slices.ContainsFunc(columns, fromRight):
 			s.left = append(s.left, c)
 		case toRight && len(columns) > 0 && !slices.ContainsFunc(columns, func(name string) bool { return !fromRight(name) }):
-			onRight, _ := s.toRight.of(c)
+			onRight, _ := s.toRight.translate(c)
 			s.right = append(s.right, onRight)
 		default:
 			rest = append(rest, c)
@@ -494,8 +476,8 @@ func newTranslation() translation {
 	return translation{map[string]expr.Expr{}, map[string]bool{}}
 }
 
-// of replaces the columns of a condition, all of which must have a replacement.
-func (t translation) of(c expr.Expr) (expr.Expr, bool) {
+// translate replaces the columns of a condition, all of which must have a replacement.
+func (t translation) translate(c expr.Expr) (expr.Expr, bool) {
 	for _, name := range c.Columns() {
 		if _, ok := t.names[name]; !ok {
 			return c, false

@@ -81,14 +81,6 @@ func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 		}
 	case *Sort:
 		return n.WithLimit(rows), nil
-	case *Project:
-		return p.firstOf(n, n.input, rows)
-	case *Number:
-		return p.firstOf(n, n.input, rows)
-	case *Explode:
-		if !n.options.DropEmpty { // each row becomes one or more
-			return p.firstOf(n, n.input, rows)
-		}
 	case *Union:
 		inputs := make([]Node, len(n.inputs))
 		for i, input := range n.inputs {
@@ -99,16 +91,19 @@ func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 		}
 		return withInputs(n, inputs...)
 	}
+	if n.keepsFirst() {
+		return p.firstOf(n, rows)
+	}
 	return n, nil
 }
 
 // firstOf returns a node on the first rows of its only input.
-func (p *limitPusher) firstOf(n, input Node, rows int64) (Node, error) {
-	made, err := p.first(input, rows)
+func (p *limitPusher) firstOf(n Node, rows int64) (Node, error) {
+	head, err := p.first(n.Inputs()[0], rows)
 	if err != nil {
 		return nil, err
 	}
-	return withInputs(n, made)
+	return withInputs(n, head)
 }
 
 // atMost returns the first rows of a node and no others, so that an input of a union ends

@@ -26,8 +26,8 @@ func (o *optimization) reduceGroups(root Node) (Node, error) {
 			if !j.dropsUnmatched(side) {
 				continue
 			}
-			if made := o.reducedGroup(j, side, inputs, parents); made != nil {
-				inputs[side] = made
+			if reduced := o.reducedGroup(j, side, inputs, parents); reduced != nil {
+				inputs[side] = reduced
 				break // the other side would be reduced by this one
 			}
 		}
@@ -68,8 +68,8 @@ func (o *optimization) reducedGroup(j *Join, side int, inputs []Node, parents ma
 		options := JoinOptions{Kind: join.Semi, NullsEqual: j.options.NullsEqual}
 		for i, k := range keys {
 			if name, ok := plainColumn(k); ok {
-				if of, ok := definition(name); ok {
-					options.Keys = append(options.Keys, JoinKey{Left: of, Right: other[i]})
+				if defined, ok := definition(name); ok {
+					options.Keys = append(options.Keys, JoinKey{Left: defined, Right: other[i]})
 				}
 			}
 		}
@@ -80,11 +80,11 @@ func (o *optimization) reducedGroup(j *Join, side int, inputs []Node, parents ma
 		if err != nil {
 			return nil // the type of a literal key depends on its context, for example
 		}
-		made, err := a.WithInputs(reduced)
+		grouped, err := a.WithInputs(reduced)
 		if err != nil {
 			return nil
 		}
-		return made
+		return grouped
 	})
 }
 
@@ -128,9 +128,9 @@ func onInput(n, input Node) Node {
 	if input == nil {
 		return nil
 	}
-	made, err := n.WithInputs(input)
+	rewritten, err := n.WithInputs(input)
 	if err != nil {
 		return nil
 	}
-	return made
+	return rewritten
 }

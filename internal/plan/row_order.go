@@ -1,11 +1,6 @@
 package plan
 
-import (
-	"slices"
-
-	"github.com/gpuframe/gpuframe/kernels/group"
-	"github.com/gpuframe/gpuframe/kernels/join"
-)
+import "slices"
 
 // relaxOrder lets joins yield their rows in any order if nothing above them depends on it.
 func (o *optimization) relaxOrder(root Node) (Node, error) {
@@ -27,41 +22,12 @@ func orderIsRead(root Node) map[Node]bool {
 	read := map[Node]bool{root: true}
 	for _, n := range slices.Backward(inputsFirst(root)) {
 		for i, input := range n.Inputs() {
-			if readsOrder(n, i, read[n]) {
+			if n.readsOrder(i, read[n]) {
 				read[input] = true
 			}
 		}
 	}
 	return read
-}
-
-// readsOrder reports whether the rows or the order of a node's result depend on the order of
-// an input. own is set if the order of the result is read.
-func readsOrder(n Node, input int, own bool) bool {
-	switch n := n.(type) {
-	case *Filter, *Project, *Union:
-		return own
-	case *Aggregate:
-		for _, k := range n.keys {
-			// The first of equal keys is the one in the result, and −0 is equal to 0.
-			if t := typeOf(k, n.input.Schema()); t == nil || isFloat(t) {
-				return true
-			}
-		}
-		return own && n.options.Order == group.FirstAppearance || !ofAnyOrder(n.aggregations)
-	case *Window:
-		return own || !ofAnyOrder(n.aggregations)
-	case *Sort:
-		return own || n.limit != All // rows with equal keys keep their order
-	case *AsOf:
-		return own || input == 1
-	case *Join:
-		if k := n.options.Kind; (k == join.Semi || k == join.Anti) && input == 1 {
-			return false
-		}
-		return own
-	}
-	return true
 }
 
 // anyOrder are the functions with results that do not depend on the order of the rows. Sums

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -12,6 +13,7 @@ import (
 
 // Scan yields the rows of a source.
 type Scan struct {
+	cautious
 	source source.Source
 	// all is the schema of the source, schema that of the columns that are read.
 	all, schema *arrow.Schema
@@ -25,11 +27,11 @@ type Scan struct {
 
 // NewScan makes a scan of all columns of a source with a schema. rows is the number of
 // rows, negative if it is unknown; exact is set if it is not an estimate.
-func NewScan(of source.Source, schema *arrow.Schema, rows int64, exact bool) (*Scan, error) {
+func NewScan(s source.Source, schema *arrow.Schema, rows int64, exact bool) (*Scan, error) {
 	if err := checkNames(schema); err != nil {
 		return nil, err
 	}
-	return &Scan{source: of, all: schema, schema: schema, columns: columnsOf(schema), rows: rows, exact: exact}, nil
+	return &Scan{source: s, all: schema, schema: schema, columns: columnsOf(schema), rows: rows, exact: exact}, nil
 }
 
 // Schema implements [Node].
@@ -59,30 +61,30 @@ func (s *Scan) Limit() int64 { return s.limit }
 
 // WithColumns returns a scan of fewer columns, in the order of the source.
 func (s *Scan) WithColumns(wanted map[string]bool) *Scan {
-	made := *s
-	made.columns = nil
+	narrowed := *s
+	narrowed.columns = nil
 	var fields []arrow.Field
 	for _, f := range s.schema.Fields() {
 		if wanted[f.Name] {
-			fields, made.columns = append(fields, f), append(made.columns, f.Name)
+			fields, narrowed.columns = append(fields, f), append(narrowed.columns, f.Name)
 		}
 	}
-	made.schema = arrow.NewSchema(fields, nil)
-	return &made
+	narrowed.schema = arrow.NewSchema(fields, nil)
+	return &narrowed
 }
 
 // WithWhere returns a scan with further conditions on the rows of interest.
 func (s *Scan) WithWhere(conditions ...expr.Expr) *Scan {
-	made := *s
-	made.where = append(append([]expr.Expr(nil), s.where...), conditions...)
-	return &made
+	restricted := *s
+	restricted.where = append(append([]expr.Expr(nil), s.where...), conditions...)
+	return &restricted
 }
 
 // WithLimit returns a scan that may end after a number of rows.
 func (s *Scan) WithLimit(rows int64) *Scan {
-	made := *s
-	made.limit = rows
-	return &made
+	limited := *s
+	limited.limit = rows
+	return &limited
 }
 
 // String names the source and the parts of it that are read.
@@ -119,4 +121,26 @@ func described(e expr.Expr) string {
 		return Readable(e.String())
 	}
 	return fmt.Sprintf("%s = %s", Readable(e.Name()), Readable(e.Operands()[0].String()))
+}
+
+// holdsRows reports whether the source can be read once: then the rows are kept for all readers.
+func (s *Scan) holdsRows() bool { return source.Once(s.source) }
+
+func (s *Scan) estimate(*Analysis, Size) Size {
+	if s.rows >= 0 && s.limit > 0 && s.limit < s.rows {
+		return Size{Rows: s.limit, Exact: s.exact}
+	}
+	return Size{Rows: s.rows, Exact: s.exact}
+}
+
+func (s *Scan) pruned(_ []Node, wanted columnSet) (Node, error) {
+	if len(wanted) == len(s.columns) {
+		return s, nil
+	}
+	return s.WithColumns(wanted), nil
+}
+
+func (s *Scan) same(other Node) bool {
+	o, ok := other.(*Scan)
+	return ok && sameSource(s.source, o.source) && slices.Equal(s.columns, o.columns) && sameExpressions(s.where, o.where) && slices.Equal(s.bounds, o.bounds) && s.limit == o.limit
 }

@@ -15,7 +15,7 @@ func (o *optimization) shareSubplans(root Node) (Node, error) {
 	return o.rewrite(root, func(n Node) (Node, error) {
 		key := keyOf(n)
 		for _, other := range known[key] {
-			if slices.Equal(n.Inputs(), other.Inputs()) && sameOperation(n, other) {
+			if slices.Equal(n.Inputs(), other.Inputs()) && n.same(other) {
 				return other, nil
 			}
 		}
@@ -47,58 +47,6 @@ func InputsFirst(root Node) []Node { return inputsFirst(root) }
 
 // Parents returns the number of times that each node of a plan is an input.
 func Parents(root Node) map[Node]int { return parents(root) }
-
-// sameOperation reports whether two nodes with the same inputs yield the same rows.
-func sameOperation(a, b Node) bool {
-	switch a := a.(type) {
-	case *Scan:
-		b, ok := b.(*Scan)
-		return ok && sameSource(a.source, b.source) && slices.Equal(a.columns, b.columns) && sameExpressions(a.where, b.where) && slices.Equal(a.bounds, b.bounds) && a.limit == b.limit
-	case *Filter:
-		b, ok := b.(*Filter)
-		return ok && a.condition.Same(b.condition) && slices.Equal(columnsOf(a.schema), columnsOf(b.schema))
-	case *Project:
-		b, ok := b.(*Project)
-		return ok && sameExpressions(a.expressions, b.expressions)
-	case *Slice:
-		b, ok := b.(*Slice)
-		return ok && a.offset == b.offset && a.length == b.length
-	case *Sort:
-		b, ok := b.(*Sort)
-		return ok && a.limit == b.limit && slices.EqualFunc(a.keys, b.keys, SortKey.same)
-	case *Union:
-		_, ok := b.(*Union)
-		return ok
-	case *Number:
-		b, ok := b.(*Number)
-		return ok && a.options == b.options
-	case *Cache:
-		b, ok := b.(*Cache)
-		return ok && a.store == b.store
-	case *Draw:
-		b, ok := b.(*Draw)
-		return ok && a.options == b.options
-	case *Explode:
-		b, ok := b.(*Explode)
-		return ok && slices.Equal(a.columns, b.columns) && a.options == b.options
-	case *Distinct:
-		b, ok := b.(*Distinct)
-		return ok && slices.Equal(a.columns, b.columns)
-	case *Aggregate:
-		b, ok := b.(*Aggregate)
-		return ok && a.options.same(b.options) && sameExpressions(a.keys, b.keys) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
-	case *Window:
-		b, ok := b.(*Window)
-		return ok && sameExpressions(a.partition, b.partition) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
-	case *Over:
-		b, ok := b.(*Over)
-		return ok && sameExpressions(a.partition, b.partition) && slices.EqualFunc(a.keys, b.keys, SortKey.same) && slices.EqualFunc(a.functions, b.functions, WindowFunction.same)
-	case *Join:
-		b, ok := b.(*Join)
-		return ok && a.options.same(b.options)
-	}
-	return false
-}
 
 // sameSource reports whether two sources are one. Sources that Go cannot compare are not.
 func sameSource(a, b source.Source) bool {

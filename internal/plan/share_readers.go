@@ -29,7 +29,7 @@ func (o *optimization) shareReaders(root Node) (Node, error) {
 			return n, nil
 		}
 		single := merged[scan.source]
-		if sameOperation(scan, single) {
+		if scan.same(single) {
 			return single, nil
 		}
 		return NewColumns(single, scan.columns...)
@@ -39,7 +39,7 @@ func (o *optimization) shareReaders(root Node) (Node, error) {
 // merge returns a scan that yields the columns and at least the rows of two scans of one
 // source.
 func (s *Scan) merge(other *Scan) *Scan {
-	if sameOperation(s, other) {
+	if s.same(other) {
 		return s
 	}
 	wanted := map[string]bool{}
@@ -48,10 +48,10 @@ func (s *Scan) merge(other *Scan) *Scan {
 			wanted[name] = true
 		}
 	}
-	made := *s
-	made.schema, made.where, made.limit = s.all, nil, 0
+	merged := *s
+	merged.schema, merged.where, merged.limit = s.all, nil, 0
 	if sameExpressions(s.where, other.where) {
-		made.where = s.where
+		merged.where = s.where
 	}
-	return made.WithColumns(wanted)
+	return merged.WithColumns(wanted)
 }

@@ -13,54 +13,26 @@ import (
 // that keep all rows or none, and operations on no rows.
 func (o *optimization) simplify(root Node) (Node, error) {
 	return o.rewrite(root, func(n Node) (Node, error) {
-		made, err := simplifyExpressions(n)
+		simplified, err := n.simplified()
 		if err != nil {
 			return nil, err
 		}
-		if yieldsNothing(made) {
-			return NewNothing(made.Schema()), nil
+		if simplified == nil {
+			simplified = n
 		}
-		switch made := made.(type) {
+		if simplified.isEmpty() {
+			return NewNothing(simplified.Schema()), nil
+		}
+		switch node := simplified.(type) {
 		case *Union:
-			return withoutEmptyInputs(made)
+			return withoutEmptyInputs(node)
 		case *Join:
-			if made.options.Kind == join.Anti && isNothing(made.right) {
-				return made.left, nil
+			if node.options.Kind == join.Anti && isNothing(node.right) {
+				return node.left, nil
 			}
 		}
-		return made, nil
+		return simplified, nil
 	})
-}
-
-// simplifyExpressions simplifies the expressions of one node.
-func simplifyExpressions(n Node) (Node, error) {
-	switch n := n.(type) {
-	case *Filter:
-		return simplifyFilter(n)
-	case *Project:
-		return simplifyProject(n)
-	case *Aggregate:
-		s := newSimplifier(n.input.Schema())
-		keys := s.all(n.keys)
-		aggregations := s.aggregations(n.aggregations)
-		if !s.changed {
-			return n, nil
-		}
-		return node(NewAggregate(n.input, keys, aggregations, n.options))
-	case *Window:
-		s := newSimplifier(n.input.Schema())
-		partition := s.all(n.partition)
-		aggregations := s.aggregations(n.aggregations)
-		if !s.changed {
-			return n, nil
-		}
-		return node(NewWindow(n.input, partition, aggregations))
-	case *Sort:
-		return simplifySort(n)
-	case *Join:
-		return simplifyJoin(n)
-	}
-	return n, nil
 }
 
 func simplifyFilter(n *Filter) (Node, error) {
@@ -81,23 +53,23 @@ func simplifyFilter(n *Filter) (Node, error) {
 	if !s.changed && len(kept) == len(n.condition.Conjuncts()) {
 		return n, nil
 	}
-	made, err := n.input, error(nil)
+	rest, err := n.input, error(nil)
 	if len(kept) > 0 { // filters that follow each other become one when filters are pushed
-		made, err = node(NewFilter(n.input, allOf(kept)))
+		rest, err = node(NewFilter(n.input, allOf(kept)))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return exactly(made, columnsOf(n.schema))
+	return exactly(rest, columnsOf(n.schema))
 }
 
 func simplifyProject(n *Project) (Node, error) {
 	s := newSimplifier(n.input.Schema())
-	made := s.all(n.expressions)
+	simplified := s.all(n.expressions)
 	if !s.changed {
 		return n, nil
 	}
-	return node(NewProject(n.input, made...))
+	return node(NewProject(n.input, simplified...))
 }
 
 // simplifySort also removes keys that are constant or follow the same key.
@@ -139,36 +111,6 @@ func simplifyJoin(n *Join) (Node, error) {
 		return n, nil
 	}
 	return node(NewJoin(n.left, n.right, options))
-}
-
-// yieldsNothing reports whether a node has no rows because of its inputs or its limit.
-func yieldsNothing(n Node) bool {
-	switch n := n.(type) {
-	case *Filter, *Project, *Window, *Distinct, *Explode, *Number, *Draw:
-		return isNothing(n.Inputs()[0])
-	case *Aggregate:
-		return isNothing(n.input) && len(n.keys) > 0
-	case *Sort:
-		return isNothing(n.input) || n.limit == 0
-	case *Slice:
-		return isNothing(n.input) || n.length == 0
-	case *Over:
-		return isNothing(n.input)
-	case *Union:
-		return !slices.ContainsFunc(n.inputs, func(input Node) bool { return !isNothing(input) })
-	case *Join:
-		left, right := isNothing(n.left), isNothing(n.right)
-		switch n.options.Kind {
-		case join.Inner, join.Cross, join.Semi:
-			return left || right
-		case join.Left, join.Anti:
-			return left
-		case join.Right:
-			return right
-		}
-		return left && right
-	}
-	return false
 }
 
 // withoutEmptyInputs removes the inputs of a union that yield nothing.

@@ -26,23 +26,23 @@ func newSimplifier(schema *arrow.Schema) *simplifier {
 
 // all simplifies expressions and keeps their names.
 func (s *simplifier) all(list []expr.Expr) []expr.Expr {
-	made := make([]expr.Expr, len(list))
+	simplified := make([]expr.Expr, len(list))
 	for i, e := range list {
-		made[i] = s.value(e)
-		if made[i] != e {
-			made[i] = named(made[i], e.Name())
+		simplified[i] = s.value(e)
+		if simplified[i] != e {
+			simplified[i] = named(simplified[i], e.Name())
 		}
 	}
-	return made
+	return simplified
 }
 
 // values simplifies expressions without regard to their names.
 func (s *simplifier) values(list []expr.Expr) []expr.Expr {
-	made := make([]expr.Expr, len(list))
+	simplified := make([]expr.Expr, len(list))
 	for i, e := range list {
-		made[i] = s.value(e)
+		simplified[i] = s.value(e)
 	}
-	return made
+	return simplified
 }
 
 // named gives an expression a name, unless it has it.
@@ -54,18 +54,18 @@ func named(e expr.Expr, name string) expr.Expr {
 }
 
 func (s *simplifier) aggregations(list []Aggregation) []Aggregation {
-	made := slices.Clone(list)
-	for i := range made {
-		made[i].Values = s.values(made[i].Values)
-		if made[i].Where.IsZero() {
+	simplified := slices.Clone(list)
+	for i := range simplified {
+		simplified[i].Values = s.values(simplified[i].Values)
+		if simplified[i].Where.IsZero() {
 			continue
 		}
-		made[i].Where = s.condition(made[i].Where)
-		if value, ok := made[i].Where.Literal(); ok && value == true {
-			made[i].Where = expr.Expr{}
+		simplified[i].Where = s.condition(simplified[i].Where)
+		if value, ok := simplified[i].Where.Literal(); ok && value == true {
+			simplified[i].Where = expr.Expr{}
 		}
 	}
-	return made
+	return simplified
 }
 
 // condition simplifies the condition of a filter, which treats null as false.
@@ -113,28 +113,28 @@ func (s *simplifier) value(e expr.Expr) expr.Expr {
 }
 
 func (s *simplifier) simplified(e expr.Expr) expr.Expr {
-	if made, ok := s.done[e]; ok {
-		return made
+	if known, ok := s.done[e]; ok {
+		return known
 	}
 	operands, changed := map[expr.Expr]expr.Expr{}, false
 	for _, operand := range e.Operands() {
 		operands[operand] = s.simplified(operand)
 		changed = changed || operands[operand] != operand
 	}
-	made := e
+	rewritten := e
 	if changed {
-		made = e.Substitute(func(part expr.Expr) (expr.Expr, bool) {
+		rewritten = e.Substitute(func(part expr.Expr) (expr.Expr, bool) {
 			operand, ok := operands[part]
 			return operand, ok
 		})
 		// Some operations take columns or literals only.
-		if typeOf(made, s.schema) == nil {
-			made = e
+		if typeOf(rewritten, s.schema) == nil {
+			rewritten = e
 		}
 	}
-	made = s.local(made)
-	s.done[e] = made
-	return made
+	rewritten = s.local(rewritten)
+	s.done[e] = rewritten
+	return rewritten
 }
 
 // local simplifies the outermost operation.
@@ -243,9 +243,9 @@ func factored(e, a, b expr.Expr) expr.Expr {
 }
 
 // not moves negations inwards, where they vanish or make conditions that can be split.
-func (s *simplifier) not(e, of expr.Expr) expr.Expr {
-	operands := of.Operands()
-	switch of.Operation() {
+func (s *simplifier) not(e, negated expr.Expr) expr.Expr {
+	operands := negated.Operands()
+	switch negated.Operation() {
 	case "not":
 		return operands[0]
 	case "is_null":
@@ -265,11 +265,11 @@ func (s *simplifier) not(e, of expr.Expr) expr.Expr {
 }
 
 // negation returns the simplified negation of an expression.
-func (s *simplifier) negation(of expr.Expr) expr.Expr {
-	result, known := s.negations[of]
+func (s *simplifier) negation(condition expr.Expr) expr.Expr {
+	result, known := s.negations[condition]
 	if !known {
-		result = s.local(of.Not())
-		s.negations[of] = result
+		result = s.local(condition.Not())
+		s.negations[condition] = result
 	}
 	return result
 }
@@ -300,11 +300,11 @@ func (s *simplifier) constant(e expr.Expr) (expr.Expr, bool) {
 	if !ok {
 		return e, false
 	}
-	made := expr.LitOf(results[0].DataType(), value)
-	if t := typeOf(made, s.schema); t == nil || !arrow.TypeEqual(t, results[0].DataType()) {
+	literal := expr.LitOf(results[0].DataType(), value)
+	if t := typeOf(literal, s.schema); t == nil || !arrow.TypeEqual(t, results[0].DataType()) {
 		return e, false
 	}
-	return made, true
+	return literal, true
 }
 
 // inexact are the functions with results that differ between devices in the last bits.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gpuframe/gpuframe/device"
 )
@@ -18,7 +19,7 @@ func NewSlice(input Node, offset, length int64) (*Slice, error) {
 	if length < All {
 		return nil, fmt.Errorf("the number of rows is %d, expected zero or more: %w", length, device.ErrInvalidValue)
 	}
-	return &Slice{single{input, input.Schema()}, offset, length}, nil
+	return &Slice{singleOf(input, input.Schema()), offset, length}, nil
 }
 
 // Offset returns the number of rows before the slice. If it is negative, it is minus the
@@ -53,4 +54,28 @@ func (s *Slice) String() string {
 		return fmt.Sprintf("skip %d", s.offset)
 	}
 	return fmt.Sprintf("slice of %d rows after %d", s.length, s.offset)
+}
+
+// holdsRows reports whether the slice counts from the end.
+func (s *Slice) holdsRows() bool { return s.offset < 0 }
+
+func (s *Slice) estimate(_ *Analysis, first Size) Size {
+	switch {
+	case s.offset > 0 && first.Rows >= 0:
+		first.Rows = max(first.Rows-s.offset, 0)
+	case s.offset < 0 && s.offset != math.MinInt64:
+		first = limited(first, -s.offset)
+	}
+	return limited(first, s.length)
+}
+
+func (s *Slice) isEmpty() bool { return isNothing(s.input) || s.length == 0 }
+
+func (s *Slice) sortedBy(keys []SortKey) (bool, []SortKey) { return false, keys }
+
+func (s *Slice) reads(wanted columnSet) []columnSet { return []columnSet{wanted} }
+
+func (s *Slice) same(other Node) bool {
+	o, ok := other.(*Slice)
+	return ok && s.offset == o.offset && s.length == o.length
 }

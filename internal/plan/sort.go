@@ -58,7 +58,7 @@ func NewSort(input Node, keys []SortKey, limit int64) (*Sort, error) {
 			return nil, fmt.Errorf("%s: %w", described(k.Value), err)
 		}
 	}
-	return &Sort{single{input, input.Schema()}, slices.Clone(keys), limit}, nil
+	return &Sort{singleOf(input, input.Schema()), slices.Clone(keys), limit}, nil
 }
 
 // Keys returns the keys.
@@ -74,11 +74,11 @@ func (s *Sort) Limit() int64 { return s.limit }
 
 // WithLimit returns the sort with a limit that is no higher.
 func (s *Sort) WithLimit(rows int64) *Sort {
-	made := *s
+	limited := *s
 	if s.limit == All || rows < s.limit {
-		made.limit = rows
+		limited.limit = rows
 	}
-	return &made
+	return &limited
 }
 
 // WithInputs implements [Node].
@@ -102,4 +102,37 @@ func describedKeys(keys []SortKey) string {
 		texts[i] = k.String()
 	}
 	return strings.Join(texts, ", ")
+}
+
+func (s *Sort) estimate(_ *Analysis, first Size) Size { return limited(first, s.limit) }
+
+func (s *Sort) isEmpty() bool { return isNothing(s.input) || s.limit == 0 }
+
+// readsOrder is true because rows with equal keys keep their order.
+func (s *Sort) readsOrder(_ int, own bool) bool { return own || s.limit != All }
+
+func (s *Sort) sortedBy(keys []SortKey) (bool, []SortKey) {
+	return len(keys) <= len(s.keys) && slices.EqualFunc(keys, s.keys[:len(keys)], SortKey.sameOrder), nil
+}
+
+func (s *Sort) conditionBelow() func(expr.Expr) (expr.Expr, bool) {
+	if s.limit != All {
+		return nil
+	}
+	return func(c expr.Expr) (expr.Expr, bool) { return c, true }
+}
+
+func (s *Sort) reads(wanted columnSet) []columnSet {
+	read := wanted.with()
+	for _, k := range s.keys {
+		read.read(k.Value)
+	}
+	return []columnSet{read}
+}
+
+func (s *Sort) simplified() (Node, error) { return simplifySort(s) }
+
+func (s *Sort) same(other Node) bool {
+	o, ok := other.(*Sort)
+	return ok && s.limit == o.limit && slices.EqualFunc(s.keys, o.keys, SortKey.same)
 }

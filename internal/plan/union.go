@@ -14,6 +14,7 @@ import (
 
 // Union yields the rows of all its inputs, in their order.
 type Union struct {
+	cautious
 	inputs []Node
 	schema *arrow.Schema
 }
@@ -26,7 +27,7 @@ func NewUnion(inputs ...Node) (*Union, error) {
 		return nil, fmt.Errorf("no input is given, expected one or more: %w", device.ErrInvalidValue)
 	}
 	fields := slices.Clone(inputs[0].Schema().Fields())
-	made := []Node{inputs[0]}
+	aligned := []Node{inputs[0]}
 	for i, input := range inputs[1:] {
 		for j := range fields {
 			other, err := fieldOf(input.Schema(), fields[j].Name)
@@ -48,12 +49,12 @@ func NewUnion(inputs ...Node) (*Union, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %d: %w", i+1, err)
 		}
-		made = append(made, Node(ordered))
+		aligned = append(aligned, Node(ordered))
 		if slices.Equal(columnsOf(input.Schema()), columnsOf(ordered.Schema())) {
-			made[i+1] = input
+			aligned[i+1] = input
 		}
 	}
-	return &Union{made, arrow.NewSchema(fields, nil)}, nil
+	return &Union{inputs: aligned, schema: arrow.NewSchema(fields, nil)}, nil
 }
 
 // Schema implements [Node].
@@ -67,3 +68,50 @@ func (u *Union) WithInputs(inputs ...Node) (Node, error) { return node(NewUnion(
 
 // String implements [Node].
 func (u *Union) String() string { return fmt.Sprintf("union of %d tables", len(u.inputs)) }
+
+func (u *Union) holdsRows() bool { return false }
+
+func (u *Union) estimate(a *Analysis, _ Size) Size {
+	total := Size{Exact: true}
+	for _, input := range u.inputs {
+		size := a.rowsOf(input)
+		if size.Rows < 0 {
+			return size
+		}
+		total.Rows, total.Exact = total.Rows+size.Rows, total.Exact && size.Exact
+	}
+	return total
+}
+
+func (u *Union) isEmpty() bool {
+	return !slices.ContainsFunc(u.inputs, func(input Node) bool { return !isNothing(input) })
+}
+
+func (u *Union) readsOrder(_ int, own bool) bool { return own }
+
+func (u *Union) reads(wanted columnSet) []columnSet {
+	return slices.Repeat([]columnSet{wanted}, len(u.inputs))
+}
+
+// pruned selects the same columns of all inputs.
+func (u *Union) pruned(inputs []Node, wanted columnSet) (Node, error) {
+	var names []string
+	for _, name := range columnsOf(u.schema) {
+		if wanted[name] {
+			names = append(names, name)
+		}
+	}
+	pruned := make([]Node, len(inputs))
+	for i, input := range inputs {
+		var err error
+		if pruned[i], err = exactly(input, names); err != nil {
+			return nil, err
+		}
+	}
+	return withInputs(u, pruned...)
+}
+
+func (u *Union) same(other Node) bool {
+	_, ok := other.(*Union)
+	return ok
+}

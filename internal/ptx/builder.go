@@ -88,6 +88,17 @@ func (b *Builder) Op(class Class, instruction string, operands ...Register) Regi
 	return result
 }
 
+// Both returns the conjunction of two predicates, either of which may be "" for always.
+func (b *Builder) Both(x, y Register) Register {
+	switch {
+	case x == "":
+		return y
+	case y == "" || x == y:
+		return x
+	}
+	return b.Op(Predicate, "and.pred", x, y)
+}
+
 // Label returns a new label.
 func (b *Builder) Label() string {
 	b.labels++

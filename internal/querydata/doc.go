@@ -45,6 +45,7 @@
 //	slice       offset, length
 //	distinct    columns
 //	union       one or more inputs
+//	except, intersect  two inputs; all
 //	cache       name: the rows of the input, which the caller of Decode may keep by the name
 //	explode     columns, drop_empty, position
 //	sample      fraction, seed, replace, by (expressions)

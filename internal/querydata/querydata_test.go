@@ -140,6 +140,7 @@ func TestSameAsMethods(t *testing.T) {
 		"top":     {[]string{`{"verb": "top", "inputs": [0], "n": 2, "keys": ` + by(col("Price")) + `}`}, rows.Top(2, price.Desc().NullsFirst())},
 		"chain":   {[]string{`{"verb": "sort", "inputs": [0], "keys": ` + by(col("Qty")) + `}`, `{"verb": "slice", "inputs": [2], "offset": 1, "length": 5}`, `{"verb": "tail", "inputs": [3], "n": 1}`}, rows.Sort(qty.Desc().NullsFirst()).Slice(1, 5).Tail(1)},
 		"union":   {[]string{`{"verb": "union", "inputs": [0, 1, 0]}`, `{"verb": "distinct", "inputs": [2], "columns": ["City"]}`, `{"verb": "head", "inputs": [3], "n": 1}`}, rows.Union(others, rows).Distinct("City").Head(1)},
+		"sets":    {[]string{`{"verb": "except", "inputs": [0, 1]}`, `{"verb": "intersect", "inputs": [2, 1], "all": true}`}, rows.Except(others).IntersectAll(others)},
 		"columns": {[]string{`{"verb": "drop", "inputs": [0], "columns": ["Ok"]}`, `{"verb": "unpivot", "inputs": [2], "columns": ["Price"], "keep": ["City"]}`}, rows.Drop("Ok").Unpivot([]string{"Price"}, "City")},
 		"with":    {[]string{`{"verb": "with", "inputs": [0], "expressions": [` + call("neg", col("Qty")) + `]}`}, rows.With(qty.Neg())},
 		"nulls":   {[]string{`{"verb": "drop_nulls", "inputs": [0], "columns": ["Qty"]}`, `{"verb": "fill_null", "inputs": [2], "value": ` + lit("0") + `, "columns": ["Price"]}`}, rows.DropNulls("Qty").FillNull(0, "Price")},

@@ -32,6 +32,16 @@ func columns(f func(q gpuframe.Query, columns ...string) gpuframe.Query) verb {
 	return one(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("columns").texts()...) })
 }
 
+// sets makes a verb of two inputs, with another form for the member all.
+func sets(distinct, all func(q, other gpuframe.Query) gpuframe.Query) func(d *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query {
+	return func(_ *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query {
+		if o.member("all").flag() {
+			return all(inputs[0], inputs[1])
+		}
+		return distinct(inputs[0], inputs[1])
+	}
+}
+
 // counted makes a verb with one member, a number of rows.
 func counted(f func(q gpuframe.Query, n int64) gpuframe.Query) verb {
 	return one(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("n").integer()) })
@@ -83,6 +93,7 @@ var verbs = map[string]verb{
 	}),
 	"cache": {1, 1, (*decoder).cache},
 	"join":  {2, 2, join}, "as_of": {2, 2, asOf},
+	"except": {2, 2, sets(gpuframe.Query.Except, gpuframe.Query.ExceptAll)}, "intersect": {2, 2, sets(gpuframe.Query.Intersect, gpuframe.Query.IntersectAll)},
 	"union": {1, unlimited, func(_ *decoder, _ *object, inputs []gpuframe.Query) gpuframe.Query {
 		return inputs[0].Union(inputs[1:]...)
 	}},

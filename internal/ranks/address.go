@@ -37,8 +37,8 @@ func keepAlive(connection net.Conn) {
 
 // split divides an address into the network and the address in it.
 func split(address string) (network, at string, err error) {
-	network, at, found := strings.Cut(address, ":")
-	if !found || at == "" || network != "unix" && network != "tcp" {
+	network, at, ok := strings.Cut(address, ":")
+	if !ok || at == "" || network != "unix" && network != "tcp" {
 		return "", "", fmt.Errorf(`address %q, expected "unix:PATH" or "tcp:HOST:PORT"`, address)
 	}
 	return network, at, nil

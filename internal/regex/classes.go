@@ -14,10 +14,10 @@ const mostClasses = 255
 
 // classes divides the characters: those of a class take the same instructions.
 type classes struct {
-	// starts are the first characters of ranges, which end before the next one. of has
+	// starts are the first characters of ranges, which end before the next one. numbers has
 	// their classes.
-	starts []rune
-	of     []uint8
+	starts  []rune
+	numbers []uint8
 	// samples has a character of each class.
 	samples []rune
 }
@@ -48,7 +48,7 @@ func classesOf(ctx context.Context, prog *syntax.Prog, asserted assertions) (*cl
 		}
 	}
 	for r := rune(1); r <= 0x80; r++ {
-		if asserted.of(r) != asserted.of(r-1) {
+		if asserted.kindOf(r) != asserted.kindOf(r-1) {
 			bounds = append(bounds, r)
 		}
 	}
@@ -57,7 +57,7 @@ func classesOf(ctx context.Context, prog *syntax.Prog, asserted assertions) (*cl
 	if len(bounds)*len(sets) > mostSteps/matchSteps {
 		return nil, fmt.Errorf("it takes more than %d steps to find its classes of characters: %w", mostSteps, ErrTooLarge)
 	}
-	made := &classes{}
+	table := &classes{}
 	known := map[string]uint8{}
 	for _, low := range bounds {
 		if low > unicode.MaxRune {
@@ -66,7 +66,7 @@ func classesOf(ctx context.Context, prog *syntax.Prog, asserted assertions) (*cl
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		signature := signatureOf(sets, low, asserted.of(low))
+		signature := signatureOf(sets, low, asserted.kindOf(low))
 		class, ok := known[signature]
 		if !ok {
 			if len(known) == mostClasses {
@@ -74,14 +74,14 @@ func classesOf(ctx context.Context, prog *syntax.Prog, asserted assertions) (*cl
 			}
 			class = uint8(len(known))
 			known[signature] = class
-			made.samples = append(made.samples, low)
+			table.samples = append(table.samples, low)
 		}
-		if n := len(made.of); n > 0 && made.of[n-1] == class {
+		if n := len(table.numbers); n > 0 && table.numbers[n-1] == class {
 			continue
 		}
-		made.starts, made.of = append(made.starts, low), append(made.of, class)
+		table.starts, table.numbers = append(table.starts, low), append(table.numbers, class)
 	}
-	return made, nil
+	return table, nil
 }
 
 // setsOf returns the instructions that take different characters: the first one of those that take
@@ -135,9 +135,9 @@ func takes(inst *syntax.Inst, r rune) bool {
 
 // class returns the class of a character.
 func (c *classes) class(r rune) uint8 {
-	i, found := slices.BinarySearch(c.starts, r)
-	if !found {
+	i, exact := slices.BinarySearch(c.starts, r)
+	if !exact {
 		i--
 	}
-	return c.of[i]
+	return c.numbers[i]
 }

@@ -151,10 +151,10 @@ func (b *builder) build() (err error) {
 		}
 	}
 	for r := range b.ASCII {
-		b.ASCII[r], b.Kinds[r] = b.classes.class(rune(r)), uint8(b.asserted.of(rune(r)))
+		b.ASCII[r], b.Kinds[r] = b.classes.class(rune(r)), uint8(b.asserted.kindOf(rune(r)))
 	}
 	for i, start := range b.classes.starts {
-		b.RangeStarts, b.RangeClasses = append(b.RangeStarts, uint32(start)), append(b.RangeClasses, b.classes.of[i])
+		b.RangeStarts, b.RangeClasses = append(b.RangeStarts, uint32(start)), append(b.RangeClasses, b.classes.numbers[i])
 	}
 	b.Transitions = make([]uint32, 2*b.Stride)
 	for i := range b.Stride {
@@ -213,7 +213,7 @@ func (b *builder) transition(from state, class int) (uint32, error) {
 	next, after := rune(-1), other
 	if !end {
 		next = b.classes.samples[class]
-		after = b.asserted.of(next)
+		after = b.asserted.kindOf(next)
 	}
 	context := next
 	if !end {

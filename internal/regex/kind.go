@@ -39,8 +39,8 @@ func (a assertions) kind(k kind) kind {
 	return other
 }
 
-// of returns the kind of a character.
-func (a assertions) of(r rune) kind {
+// kindOf returns the kind of a character.
+func (a assertions) kindOf(r rune) kind {
 	switch {
 	case r == '\n':
 		return a.kind(newline)

@@ -51,9 +51,9 @@ func NewReplacer(ctx context.Context, pattern, with string) (*Replacer, error) {
 		parts = append(parts, Part{Begin: 2 + 2*at})
 	}
 	for with != "" {
-		before, rest, found := strings.Cut(with, "$")
+		before, rest, more := strings.Cut(with, "$")
 		text = append(text, before...)
-		if with = rest; !found {
+		if with = rest; !more {
 			break
 		}
 		if strings.HasPrefix(with, "$") {

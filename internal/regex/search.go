@@ -53,7 +53,7 @@ func (p *Program) NewSearcher() *Searcher {
 func (s *Searcher) Search(text []byte, from int) bool {
 	p := s.program
 	state, stride := uint32(p.Starts[p.before(text, from)]), uint32(p.Stride)
-	found := false
+	matched := false
 	at := from
 	for at < len(text) && state != Dead {
 		class, width := uint8(0), 1
@@ -66,15 +66,15 @@ func (s *Searcher) Search(text []byte, from int) bool {
 		}
 		transition := p.Transitions[state*stride+uint32(class)]
 		if place := transition >> 16; place != 0 && s.work(place, uint32(at)) {
-			found = true
+			matched = true
 		}
 		state = transition & 0xffff
 		at += width
 	}
 	if place := p.Transitions[state*stride+stride-1] >> 16; place != 0 && s.work(place, uint32(at)) {
-		found = true
+		matched = true
 	}
-	return found
+	return matched
 }
 
 // before returns the kind of the character before a position.

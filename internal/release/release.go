@@ -21,10 +21,10 @@ func All[T Releaser](items []T) error {
 //
 //	taken, err := selection.Take(…)
 //	return release.OnError(taken, err, rows.Release())
-func OnError[T Releaser](made T, failures ...error) (T, error) {
+func OnError[T Releaser](value T, failures ...error) (T, error) {
 	if err := errors.Join(failures...); err != nil {
 		var none T
-		return none, errors.Join(err, made.Release())
+		return none, errors.Join(err, value.Release())
 	}
-	return made, nil
+	return value, nil
 }

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Place is a position in a plan: rows that are compared from it on agree before it.
-type Place struct {
+// Position is a position in a plan: rows that are compared from it on agree before it.
+type Position struct {
 	Segment int
 	// Word is the number of the next word of the segment; the tail comes after the last.
 	Word int
 }
 
 // Compare returns a negative number if row a comes before row b, zero if their keys are
-// equal, and a positive number otherwise. It compares from a place on.
-func (h *Host) Compare(a, b int, from Place) int { return h.CompareWith(a, h, b, from) }
+// equal, and a positive number otherwise. It compares from a position on.
+func (h *Host) Compare(a, b int, from Position) int { return h.CompareWith(a, h, b, from) }
 
 // CompareWith is Compare for a row of h and a row of another encoder. Both plans have equal
 // segments.
-func (h *Host) CompareWith(a int, other *Host, b int, from Place) int {
-	for ; from.Segment < len(h.plan.Segments); from = (Place{from.Segment + 1, 0}) {
+func (h *Host) CompareWith(a int, other *Host, b int, from Position) int {
+	for ; from.Segment < len(h.plan.Segments); from = (Position{from.Segment + 1, 0}) {
 		s := &h.plan.Segments[from.Segment]
 		for word := from.Word; word < s.Words(); word++ {
 			if order := cmp.Compare(h.Word(from.Segment, word, a), other.Word(from.Segment, word, b)); order != 0 {

@@ -65,11 +65,11 @@ func (d *Device) Neighbours(rows DeviceRows, words, orders memory.Slice[uint8]) 
 
 // FirstBefore writes the number of the first row that comes before the row before it, by
 // the orders of Neighbours, or a number above all.
-func (d *Device) FirstBefore(rows DeviceRows, orders memory.Slice[uint8], found memory.Slice[uint64]) error {
-	if err := found.AsBytes().Fill(d.call.Stream, 0xff); err != nil {
+func (d *Device) FirstBefore(rows DeviceRows, orders memory.Slice[uint8], first memory.Slice[uint64]) error {
+	if err := first.AsBytes().Fill(d.call.Stream, 0xff); err != nil {
 		return err
 	}
-	return d.launch("rowkey_first_before", rows.Rows, found, orders, rows.Counted, int64(rows.Rows))
+	return d.launch("rowkey_first_before", rows.Rows, first, orders, rows.Counted, int64(rows.Rows))
 }
 
 // Narrow moves the bounds of each of n values to those of the sorted rows that equal it.

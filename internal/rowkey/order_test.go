@@ -123,7 +123,7 @@ func (k keys) check(t require.TestingT, mgr *memory.Manager, name string) {
 			if got := slices.Compare(words[i], words[j]); got != sign(want) {
 				require.FailNow(t, "words", "%s: rows %d and %d are %d, expected %d\n%x\n%x", name, i, j, got, want, words[i], words[j])
 			}
-			if got := host.Compare(i, j, rowkey.Place{}); sign(got) != sign(want) {
+			if got := host.Compare(i, j, rowkey.Position{}); sign(got) != sign(want) {
 				require.FailNow(t, "Compare", "%s: rows %d and %d are %d, expected %d", name, i, j, got, want)
 			}
 		}

@@ -126,9 +126,9 @@ func readPointer(from arrow.DataType, to reflect.Type) (binder, error) {
 			if isNull(values, row) {
 				return nil
 			}
-			made := allocated(element)
-			*(*unsafe.Pointer)(p) = made
-			return set(made, row)
+			allocation := allocated(element)
+			*(*unsafe.Pointer)(p) = allocation
+			return set(allocation, row)
 		}
 	}, nil
 }
@@ -215,8 +215,8 @@ func readList(from arrow.DataType, to reflect.Type) (binder, error) {
 					return fmt.Errorf("a list of %d elements, expected %d: %w", n, to.Len(), ErrRange)
 				}
 			} else {
-				made := reflect.MakeSlice(to, n, n)
-				data = made.UnsafePointer()
+				slice := reflect.MakeSlice(to, n, n)
+				data = slice.UnsafePointer()
 				*(*sliceHeader)(p) = sliceHeader{data, n, n}
 			}
 			for i := range n {

@@ -158,19 +158,19 @@ func structReader(t reflect.Type, columns []arrow.Field) (structColumns, error) 
 // placeOf finds a column: the first of exactly the name, otherwise the only one that
 // differs in case.
 func placeOf(name string, columns []arrow.Field) (int, error) {
-	found, alike := -1, 0
+	match, alike := -1, 0
 	for i, column := range columns {
 		if column.Name == name {
 			return i, nil
 		}
 		if strings.EqualFold(column.Name, name) {
-			found = i
+			match = i
 			alike++
 		}
 	}
 	switch alike {
 	case 1:
-		return found, nil
+		return match, nil
 	case 0:
 		all := make([]string, len(columns))
 		for i, column := range columns {

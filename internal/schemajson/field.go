@@ -48,11 +48,11 @@ func (m *Field) parse(depth int) (field arrow.Field, err error) {
 	}
 	var values *arrow.Field
 	if m.Dictionary != nil {
-		of, err := m.Dictionary.parse(depth + 1)
+		dictionary, err := m.Dictionary.parse(depth + 1)
 		if err != nil {
 			return field, fmt.Errorf("dictionary: %w", err)
 		}
-		values = &of
+		values = &dictionary
 	}
 	parsed, err := format.Parse(m.Format)
 	if err == nil {

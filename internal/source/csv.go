@@ -263,9 +263,9 @@ func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator a
 	decoding := &csvDecoding{csvFormat: d.csvFormat, width: len(header), allocator: allocator}
 	var fields []arrow.Field
 	for _, name := range columns {
-		found, _ := d.all.FieldsByName(name)
-		fields = append(fields, found[0])
-		decoding.columns = append(decoding.columns, csvColumn{found[0], slices.Index(header, name), d.cut[name]})
+		matches, _ := d.all.FieldsByName(name)
+		fields = append(fields, matches[0])
+		decoding.columns = append(decoding.columns, csvColumn{matches[0], slices.Index(header, name), d.cut[name]})
 	}
 	decoding.schema = arrow.NewSchema(fields, nil)
 	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil

@@ -41,12 +41,12 @@ func (d *csvDecoding) record(b block) (arrow.Record, error) {
 	builder.Reserve(b.rows)
 	builders := make([]csvBuilder, len(d.columns))
 	for i, c := range d.columns {
-		of := builder.Field(i)
-		value := textValues(of, c.cut)
+		column := builder.Field(i)
+		value := textValues(column, c.cut)
 		if value == nil {
-			value = func(text string) bool { return of.AppendValueFromString(text) == nil }
+			value = func(text string) bool { return column.AppendValueFromString(text) == nil }
 		}
-		builders[i] = csvBuilder{c, of, value, isText(c.field.Type)}
+		builders[i] = csvBuilder{c, column, value, isText(c.field.Type)}
 	}
 	rows, decoded := newCSVRows(b, d.Delimiter), int64(0)
 	for {

@@ -95,7 +95,7 @@ func (c *checkedAt) ReadAt(p []byte, offset int64) (int, error) {
 func (c *checkedAt) dictionaryLength(f *footer, rowGroup, leaf int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if length, is := c.dictionaries[f.startOf(rowGroup, leaf)]; is {
+	if length, ok := c.dictionaries[f.startOf(rowGroup, leaf)]; ok {
 		return length
 	}
 	return -1

@@ -60,8 +60,8 @@ func (g rowGroup) encodedLeaf(leaf int) bool {
 // encodedSchema is the schema of records of which some columns have dictionaries.
 func encodedSchema(schema *arrow.Schema, encoded []bool) *arrow.Schema {
 	fields := schema.Fields()
-	for i, is := range encoded {
-		if is {
+	for i, hasDictionary := range encoded {
+		if hasDictionary {
 			fields[i].Type = encodedType(fields[i].Type)
 		}
 	}
@@ -85,7 +85,7 @@ func encodes(has, wanted *arrow.Schema) bool {
 // asEncoded makes dictionaries of arrays of strings: each value is an element of it.
 func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chunked {
 	t := encodedType(chunk.DataType()).(*arrow.DictionaryType)
-	made := make([]arrow.Array, len(chunk.Chunks()))
+	arrays := make([]arrow.Array, len(chunk.Chunks()))
 	for i, values := range chunk.Chunks() {
 		b := array.NewInt32Builder(allocator)
 		b.Reserve(values.Len())
@@ -98,21 +98,21 @@ func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chu
 		}
 		indices := b.NewArray()
 		b.Release()
-		made[i] = array.NewDictionaryArray(t, indices, values)
+		arrays[i] = array.NewDictionaryArray(t, indices, values)
 		indices.Release()
 	}
 	defer func() {
-		for _, each := range made {
+		for _, each := range arrays {
 			each.Release()
 		}
 	}()
-	return arrow.NewChunked(t, made)
+	return arrow.NewChunked(t, arrays)
 }
 
 // copyDecoded copies records to the device as a table with the types of a schema: it decodes
 // columns of dictionaries there. Other columns are copied apart, because the memory of a copy
 // stays until its last column is released.
-func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string) (made *buffer.Buffer, err error) {
+func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string) (table *buffer.Buffer, err error) {
 	var encoded, plain []int
 	for i, field := range records[0].Schema().Fields() {
 		if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
@@ -128,9 +128,9 @@ func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, r
 				err = errors.Join(err, c.Release()) // the table has references
 			}
 		}
-		if err != nil && made != nil {
-			err = errors.Join(err, made.Release())
-			made = nil
+		if err != nil && table != nil {
+			err = errors.Join(err, table.Release())
+			table = nil
 		}
 	}()
 	for _, places := range [][]int{encoded, plain} {
@@ -150,12 +150,12 @@ func copyColumns(ctx context.Context, m *memory.Manager, schema *arrow.Schema, r
 	if len(places) == 0 {
 		return nil
 	}
-	some := make([]arrow.Record, len(records))
-	defer func() { releaseRecords(some) }()
+	projections := make([]arrow.Record, len(records))
+	defer func() { releaseRecords(projections) }()
 	for r, record := range records {
-		some[r] = projected(record, places)
+		projections[r] = projected(record, places)
 	}
-	table, err := buffer.FromRecords(ctx, m, some, buffer.LoadOptions{Tag: tag})
+	table, err := buffer.FromRecords(ctx, m, projections, buffer.LoadOptions{Tag: tag})
 	if err != nil {
 		return err
 	}
@@ -188,23 +188,23 @@ func projected(record arrow.Record, places []int) arrow.Record {
 // on the host. It takes the references to the records.
 func decodedRecords(schema *arrow.Schema, records []arrow.Record) []arrow.Record {
 	defer releaseRecords(records)
-	made := make([]arrow.Record, len(records))
+	decoded := make([]arrow.Record, len(records))
 	for r, record := range records {
 		columns := make([]arrow.Array, record.NumCols())
 		for i, c := range record.Columns() {
-			if d, is := c.(*array.Dictionary); is && !arrow.TypeEqual(d.DataType(), schema.Field(i).Type) {
+			if d, ok := c.(*array.Dictionary); ok && !arrow.TypeEqual(d.DataType(), schema.Field(i).Type) {
 				columns[i] = decodedArray(d)
 			} else {
 				c.Retain()
 				columns[i] = c
 			}
 		}
-		made[r] = array.NewRecord(schema, columns, record.NumRows())
+		decoded[r] = array.NewRecord(schema, columns, record.NumRows())
 		for _, c := range columns {
 			c.Release()
 		}
 	}
-	return made
+	return decoded
 }
 
 // decodedArray decodes utf8 or binary into Go's memory. A panic about an index becomes an error

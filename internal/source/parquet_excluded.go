@@ -39,19 +39,19 @@ func (s *parquetFiles) Excluded(ctx context.Context, where []expr.Expr) (Exclusi
 	if err != nil {
 		return Exclusion{}, wrap(s, err)
 	}
-	made := Exclusion{RowGroups: len(groups), Files: len(s.files)}
+	exclusion := Exclusion{RowGroups: len(groups), Files: len(s.files)}
 	members := membersOf(where)
 	read := map[*parquetFile]bool{}
 	for i, group := range groups {
 		if !possible[i] {
-			made.SkippedRowGroups++
+			exclusion.SkippedRowGroups++
 			continue
 		}
 		read[group.file] = true
-		made.Values = made.Values || s.hasValues(group, members)
+		exclusion.Values = exclusion.Values || s.hasValues(group, members)
 	}
-	made.SkippedFiles = len(s.files) - len(read)
-	return made, nil
+	exclusion.SkippedFiles = len(s.files) - len(read)
+	return exclusion, nil
 }
 
 // hasValues reports whether a row group has a dictionary or a Bloom filter of the column of a

@@ -190,7 +190,7 @@ func (f *footer) widenInstants() {
 			continue
 		}
 		fields[i], _ = nullableThroughout(fields[i])
-		if t, is := fields[i].Type.(*arrow.TimestampType); is && spark {
+		if t, ok := fields[i].Type.(*arrow.TimestampType); ok && spark {
 			fields[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: t.TimeZone}
 		}
 	}
@@ -205,8 +205,8 @@ func (f *footer) restoreDurations(original *arrow.Schema) {
 	}
 	fields := slices.Clone(f.schema.Fields())
 	for i, field := range fields {
-		written, is := original.FieldsByName(field.Name)
-		if is && written[0].Type.ID() == arrow.DURATION && field.Type.ID() == arrow.INT64 {
+		written, ok := original.FieldsByName(field.Name)
+		if ok && written[0].Type.ID() == arrow.DURATION && field.Type.ID() == arrow.INT64 {
 			fields[i].Type = written[0].Type
 		}
 	}
@@ -279,11 +279,11 @@ func (f *footer) match(schema *arrow.Schema, partitions []partition) error {
 		if isPartition[want.Name] {
 			continue
 		}
-		found := f.schema.FieldIndices(want.Name)
-		if len(found) == 0 {
+		indices := f.schema.FieldIndices(want.Name)
+		if len(indices) == 0 {
 			return unknownColumn(want.Name, fieldNames(f.schema), buffer.ErrSchema)
 		}
-		if has := f.schema.Field(found[0]).Type; !arrow.TypeEqual(has, want.Type) && f.refused[found[0]] == nil {
+		if has := f.schema.Field(indices[0]).Type; !arrow.TypeEqual(has, want.Type) && f.refused[indices[0]] == nil {
 			return fmt.Errorf("column %q is of type %v, in the first file of %v: %w", want.Name, has, want.Type, buffer.ErrSchema)
 		}
 	}

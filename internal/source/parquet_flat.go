@@ -80,9 +80,9 @@ func (c *flatColumn) read(from io.ReaderAt, offset, length int64) error {
 
 // next decodes the next rows, into several arrays if one cannot have them.
 func (c *flatColumn) next(t arrow.DataType, rows int64) (*arrow.Chunked, error) {
-	var made []arrow.Array
+	var arrays []arrow.Array
 	defer func() {
-		for _, each := range made {
+		for _, each := range arrays {
 			each.Release()
 		}
 	}()
@@ -91,9 +91,9 @@ func (c *flatColumn) next(t arrow.DataType, rows int64) (*arrow.Chunked, error) 
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, array)
+		arrays = append(arrays, array)
 		if rows -= int64(array.Len()); rows <= 0 || array.Len() == 0 {
-			return arrow.NewChunked(t, made), nil
+			return arrow.NewChunked(t, arrays), nil
 		}
 	}
 }

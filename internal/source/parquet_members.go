@@ -157,11 +157,11 @@ func (g *groupValues) open() (err error) {
 
 // leaf returns the only leaf of a column that is not nested, with its type.
 func (g *groupValues) leaf(column string) (leaf int, t arrow.DataType, ok bool) {
-	found := g.footer.schema.FieldIndices(column)
-	if len(found) == 0 || len(g.footer.leaves[found[0]]) != 1 {
+	indices := g.footer.schema.FieldIndices(column)
+	if len(indices) == 0 || len(g.footer.leaves[indices[0]]) != 1 {
 		return 0, nil, false
 	}
-	leaf, t = g.footer.leaves[found[0]][0], g.footer.schema.Field(found[0]).Type
+	leaf, t = g.footer.leaves[indices[0]][0], g.footer.schema.Field(indices[0]).Type
 	if d, encoded := t.(*arrow.DictionaryType); encoded {
 		t = d.ValueType
 	}
@@ -226,7 +226,7 @@ func (f *footer) dictionaryOnly(rowGroup, leaf int) bool {
 		return encoding == pages.PlainDictionary || encoding == pages.RLEDictionary
 	}
 	if counts := chunk.GetEncodingStats(); len(counts) > 0 {
-		found := false
+		known := false
 		for _, count := range counts {
 			if kind := int(count.PageType); count.Count == 0 || kind != pages.DataPage && kind != pages.DataPage2 {
 				continue
@@ -234,21 +234,21 @@ func (f *footer) dictionaryOnly(rowGroup, leaf int) bool {
 			if !isDictionary(int(count.Encoding)) {
 				return false
 			}
-			found = true
+			known = true
 		}
-		return found
+		return known
 	}
 	// Without counts, plain can be the encoding of the dictionary, or of values.
-	found := false
+	known := false
 	for _, encoding := range chunk.GetEncodings() {
 		switch {
 		case isDictionary(int(encoding)):
-			found = true
+			known = true
 		case int(encoding) != pages.RLE && int(encoding) != pages.BitPacked:
 			return false
 		}
 	}
-	return found
+	return known
 }
 
 var errNoValue = errors.New("a value has no bound")
@@ -303,11 +303,11 @@ func (g *groupValues) filterLacks(m member) bool {
 	}
 	var hashes []uint64
 	for _, literal := range m.literals {
-		found, ok := hashesOf(literal, t, g.footer.metadata.Schema.Column(leaf).PhysicalType())
+		sums, ok := hashesOf(literal, t, g.footer.metadata.Schema.Column(leaf).PhysicalType())
 		if !ok {
 			return false
 		}
-		hashes = append(hashes, found...)
+		hashes = append(hashes, sums...)
 	}
 	if g.open() != nil {
 		return false

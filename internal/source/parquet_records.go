@@ -97,8 +97,8 @@ func (p *parquetRecords) delta() bool {
 func (p *parquetRecords) leaves(f *footer) [][]int {
 	leaves := make([][]int, p.schema.NumFields())
 	for i, field := range p.schema.Fields() {
-		if found := f.schema.FieldIndices(field.Name); len(found) > 0 && p.partition(field.Name) < 0 {
-			leaves[i] = f.leaves[found[0]]
+		if indices := f.schema.FieldIndices(field.Name); len(indices) > 0 && p.partition(field.Name) < 0 {
+			leaves[i] = f.leaves[indices[0]]
 		}
 	}
 	return leaves
@@ -121,7 +121,7 @@ func (p *parquetRecords) bytes(part int) int64 {
 	_, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
 	width := int64(0)
 	for _, field := range p.schema.Fields() {
-		if t, is := field.Type.(arrow.FixedWidthDataType); is {
+		if t, ok := field.Type.(arrow.FixedWidthDataType); ok {
 			width += int64(t.Bytes())
 		} else {
 			width += stringWidth
@@ -357,14 +357,14 @@ func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.
 }
 
 // encodedReader returns a reader that reads a field with its dictionaries.
-func encodedReader(of *pqarrow.FileReader, place int, t arrow.DataType) *pqarrow.FileReader {
-	made, manifest := *of, *of.Manifest
+func encodedReader(reader *pqarrow.FileReader, place int, t arrow.DataType) *pqarrow.FileReader {
+	encoded, manifest := *reader, *reader.Manifest
 	manifest.Fields = slices.Clone(manifest.Fields)
 	field := *manifest.Fields[place].Field
 	field.Type = t
 	manifest.Fields[place].Field = &field
-	made.Manifest = &manifest
-	return &made
+	encoded.Manifest = &manifest
+	return &encoded
 }
 
 // encodedChunk returns the chunk of a column with dictionaries. arrow-go stores equal values of a
@@ -397,7 +397,7 @@ func (d *groupDecoder) encodedChunk(ctx context.Context, i int, rows int64, chun
 // encodedBy reports whether all arrays of a chunk have dictionaries of a length, without nulls.
 func encodedBy(chunk *arrow.Chunked, length int64) bool {
 	for _, each := range chunk.Chunks() {
-		if values, is := each.(*array.Dictionary); !is || int64(values.Dictionary().Len()) != length {
+		if values, ok := each.(*array.Dictionary); !ok || int64(values.Dictionary().Len()) != length {
 			return false
 		}
 	}

@@ -18,12 +18,12 @@ import (
 // columns, for types that the file stores in another unit than the column has, and
 // without statistics that are known to be right.
 func (f *footer) statistics(rowGroup int, name string) prune.Range {
-	found := f.schema.FieldIndices(name)
-	if len(found) == 0 {
+	indices := f.schema.FieldIndices(name)
+	if len(indices) == 0 {
 		return prune.Unknown
 	}
-	field := f.schema.Field(found[0])
-	leaves := f.leaves[found[0]]
+	field := f.schema.Field(indices[0])
+	leaves := f.leaves[indices[0]]
 	if len(leaves) != 1 || !prune.Comparable(field.Type) {
 		return prune.Unknown
 	}

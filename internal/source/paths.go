@@ -119,7 +119,7 @@ func (f Files) visit(given string, extensions []string, add func(name, below str
 }
 
 func (f Files) walkFolder(folder, root string, extensions []string, add func(name, below string) error) error {
-	found := false
+	hasFiles := false
 	err := f.walk(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -134,10 +134,10 @@ func (f Files) walkFolder(folder, root string, extensions []string, add func(nam
 		if hidden || !slices.Contains(extensions, strings.ToLower(filepath.Ext(name))) {
 			return nil
 		}
-		found = true
+		hasFiles = true
 		return add(name, root)
 	})
-	if err == nil && !found {
+	if err == nil && !hasFiles {
 		err = &fs.PathError{Op: "read folder", Path: folder, Err: fmt.Errorf("it has no files with the extension %s: %w", strings.Join(extensions, " or "), fs.ErrNotExist)}
 	}
 	return err
@@ -176,7 +176,7 @@ func unescaped(text string) string {
 
 // integers reports whether all values of a partition are integers, and one is not null.
 func (p *paths) integers(i int) bool {
-	found := false
+	hasValues := false
 	for _, file := range p.files {
 		if file.values[i] == nil {
 			continue
@@ -184,9 +184,9 @@ func (p *paths) integers(i int) bool {
 		if _, err := strconv.ParseInt(*file.values[i], 10, 64); err != nil {
 			return false
 		}
-		found = true
+		hasValues = true
 	}
-	return found
+	return hasValues
 }
 
 func (p *paths) String() string {

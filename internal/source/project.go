@@ -21,11 +21,11 @@ func project(schema *arrow.Schema, columns []string) (projection, error) {
 	}
 	fields, places := make([]arrow.Field, len(columns)), make([]int, len(columns))
 	for i, name := range columns {
-		found := schema.FieldIndices(name)
-		if len(found) == 0 {
+		indices := schema.FieldIndices(name)
+		if len(indices) == 0 {
 			return projection{}, unknownColumn(name, fieldNames(schema), buffer.ErrSchema)
 		}
-		fields[i], places[i] = schema.Field(found[0]), found[0]
+		fields[i], places[i] = schema.Field(indices[0]), indices[0]
 	}
 	metadata := schema.Metadata()
 	return projection{schema: arrow.NewSchema(fields, &metadata), places: places}, nil

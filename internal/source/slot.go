@@ -25,8 +25,8 @@ type Slot struct {
 
 // NewSlot returns a slot for the tables of a source that Tables has made, or nil for other
 // sources, whose plans depend on more.
-func NewSlot(of Source) *Slot {
-	t, ok := of.(*tables)
+func NewSlot(source Source) *Slot {
+	t, ok := source.(*tables)
 	if !ok {
 		return nil
 	}

@@ -232,16 +232,16 @@ func (s *tables) split(ctx context.Context, managers []*memory.Manager, request 
 	if err != nil {
 		return nil, wrap(s, err)
 	}
-	made := make([]*tablePart, len(managers))
+	owners := make([]*tablePart, len(managers))
 	for i, m := range managers {
 		own := request
 		own.Progress = progress.part()
-		made[i] = &tablePart{source: s, manager: m, request: own, schema: selected.schema, counters: request.Counters.or(), move: move}
-		parts = append(parts, made[i])
+		owners[i] = &tablePart{source: s, manager: m, request: own, schema: selected.schema, counters: request.Counters.or(), move: move}
+		parts = append(parts, owners[i])
 	}
 	defer func() {
 		if err != nil {
-			for _, p := range made {
+			for _, p := range owners {
 				err = errors.Join(err, p.Close())
 			}
 			parts, err = nil, wrap(s, err)
@@ -277,9 +277,9 @@ func (s *tables) split(ctx context.Context, managers []*memory.Manager, request 
 			if err != nil {
 				return parts, fmt.Errorf("table %d: %w", i, err)
 			}
-			to := made[next%int64(len(made))]
+			to := owners[next%int64(len(owners))]
 			if stays {
-				to = made[owner]
+				to = owners[owner]
 			}
 			to.left = append(to.left, numberedSlice{slice, next, first + at})
 			next++
@@ -337,9 +337,9 @@ func (p *tablePart) next(ctx context.Context) (*buffer.Buffer, error) {
 			return nil, err
 		}
 		first := p.left[0]
-		made, err := p.load(ctx, first.Buffer)
+		loaded, err := p.load(ctx, first.Buffer)
 		if err == nil {
-			return p.returned(ctx, made, first)
+			return p.returned(ctx, loaded, first)
 		}
 		if !short(err) {
 			return nil, err
@@ -352,10 +352,10 @@ func (p *tablePart) next(ctx context.Context) (*buffer.Buffer, error) {
 }
 
 // returned counts a table that was made of the first slice, which it releases.
-func (p *tablePart) returned(ctx context.Context, made *buffer.Buffer, first numberedSlice) (*buffer.Buffer, error) {
+func (p *tablePart) returned(ctx context.Context, table *buffer.Buffer, first numberedSlice) (*buffer.Buffer, error) {
 	rows, err := first.NumRows(ctx)
 	p.left, p.number, p.first = p.left[1:], first.number, first.first
-	if made, err = release.OnError(made, err, first.Release()); err != nil {
+	if table, err = release.OnError(table, err, first.Release()); err != nil {
 		return nil, err
 	}
 	p.rows += rows
@@ -363,7 +363,7 @@ func (p *tablePart) returned(ctx context.Context, made *buffer.Buffer, first num
 	if p.request.Progress != nil {
 		p.request.Progress(p.rows, 0)
 	}
-	return made, nil
+	return table, nil
 }
 
 // load returns the requested columns of a slice in memory of the manager's device.
@@ -375,8 +375,8 @@ func (p *tablePart) load(ctx context.Context, slice *buffer.Buffer) (*buffer.Buf
 	if err != nil {
 		return nil, err
 	}
-	made, err := p.local(ctx, selected)
-	return release.OnError(made, err, selected.Release())
+	loaded, err := p.local(ctx, selected)
+	return release.OnError(loaded, err, selected.Release())
 }
 
 func (p *tablePart) local(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {

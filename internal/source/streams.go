@@ -363,11 +363,11 @@ func (r *streamRecords) arranged(record arrow.Record, place int) (arrow.Record, 
 			defer columns[i].Release()
 			continue
 		}
-		found := record.Schema().FieldIndices(field.Name)
-		if len(found) == 0 {
+		indices := record.Schema().FieldIndices(field.Name)
+		if len(indices) == 0 {
 			return nil, unknownColumn(field.Name, fieldNames(record.Schema()), buffer.ErrSchema)
 		}
-		columns[i] = record.Column(found[0])
+		columns[i] = record.Column(indices[0])
 		if has := columns[i].DataType(); !arrow.TypeEqual(has, field.Type) {
 			return nil, fmt.Errorf("column %q is of type %v, in the first file of %v: %w", field.Name, has, field.Type, buffer.ErrSchema)
 		}

@@ -95,9 +95,9 @@ func plainArray(a arrow.Array) arrow.Array {
 		defer plain.Release()
 		children[i] = plain.Data()
 	}
-	made := array.NewData(t, data.Len(), data.Buffers(), children, data.NullN(), data.Offset())
-	defer made.Release()
-	return array.MakeFromData(made)
+	decoded := array.NewData(t, data.Len(), data.Buffers(), children, data.NullN(), data.Offset())
+	defer decoded.Release()
+	return array.MakeFromData(decoded)
 }
 
 // plainTexts copies the texts of views.

@@ -89,7 +89,7 @@ type view struct {
 }
 
 func viewOf(call *op.Call, c *column.Column) (v view, err error) {
-	of, err := layout.Of(c.Type())
+	l, err := layout.Of(c.Type())
 	if err != nil {
 		return v, err
 	}
@@ -102,7 +102,7 @@ func viewOf(call *op.Call, c *column.Column) (v view, err error) {
 			return v, err
 		}
 	}
-	v.width, v.data = of.Width, c.Buffer(2)
+	v.width, v.data = l.Width, c.Buffer(2)
 	v.offsets, err = c.Buffer(1).Slice(c.Offset()*v.width, (c.Offset()+c.Len()+1)*v.width)
 	return v, err
 }
@@ -166,7 +166,7 @@ func (v *view) onHost(call *op.Call, out op.Buffers, to arrow.DataType) error {
 	data, dataErr := v.data.Host()
 	valid, validErr := v.valid.Host()
 	counted, countErr := v.counted.Host()
-	made, madeErr := out.Host()
+	results, madeErr := out.Host()
 	if err := errors.Join(offsetsErr, dataErr, validErr, countErr, madeErr); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (v *view) onHost(call *op.Call, out op.Buffers, to arrow.DataType) error {
 	if len(counted) > 0 {
 		rows = int(min(max(counted[0], 0), int64(rows)))
 	}
-	clear(made.Values)
+	clear(results.Values)
 	unit := int64(1)
 	if to.ID() == arrow.TIMESTAMP {
 		unit = exprtree.UnitOf(to)
@@ -184,8 +184,8 @@ func (v *view) onHost(call *op.Call, out op.Buffers, to arrow.DataType) error {
 			if at := v.bit + row; len(valid) > 0 && valid[at/8]>>(at%8)&1 == 0 {
 				continue
 			}
-			if writes(made, row, v.text(offsets, data, row), to.ID(), unit) {
-				made.SetValid(row)
+			if writes(results, row, v.text(offsets, data, row), to.ID(), unit) {
+				results.SetValid(row)
 			}
 		}
 	})

@@ -98,8 +98,8 @@ func Make(call op.Call, r Rows) (*column.Column, error) {
 	}
 	m := maker{call: call, rows: r, words: words, layout: kernels.Struct(uint32(len(r.Parts)), sources), width: width,
 		lengths: temporary[0], sums: temporary[1], valid: buffers[0], offsets: buffers[1], tiles: tiles}
-	made, err := m.make()
-	return release.OnError(made, err, block.Release(), scratch.Release())
+	written, err := m.make()
+	return release.OnError(written, err, block.Release(), scratch.Release())
 }
 
 // words writes the argument Text of the kernels, and returns the number of the first word
@@ -176,7 +176,7 @@ func (m *maker) launch(file, entry string, grid device.Dim3, arguments ...any) e
 	return f.Launch(m.call.Stream, grid, device.Dim3{X: blockThreads}, 0, arguments...)
 }
 
-func (m *maker) make() (made *column.Column, err error) {
+func (m *maker) make() (written *column.Column, err error) {
 	total, err := m.measure()
 	if err != nil {
 		return nil, err
@@ -191,9 +191,9 @@ func (m *maker) make() (made *column.Column, err error) {
 	}
 	data.Buffers[2] = buffers[0]
 	if err = m.write(buffers[0], int(total)); err == nil {
-		made, err = column.New(data)
+		written, err = column.New(data)
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(written, err, block.Release())
 }
 
 // measure computes the offsets and returns the number of bytes.

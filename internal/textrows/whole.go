@@ -40,14 +40,14 @@ type Whole struct {
 // WholeOf returns the strings of the first rows of a column. It returns false for other
 // columns, for dictionaries and for strings of a fixed width.
 func WholeOf(c *column.Column, rows int, count memory.Slice[int64]) (w Whole, ok bool) {
-	of, err := layout.Of(c.Type())
+	l, err := layout.Of(c.Type())
 	if err != nil || rows == 0 || rows > c.Len() {
 		return w, false
 	}
 	switch t := layout.Storage(c.Type()); t.ID() {
 	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING, arrow.LARGE_BINARY:
-		w = Whole{Type: t, Data: c.Buffer(2), Rows: rows, Count: count, width: of.Width}
-		w.Offsets, err = c.Buffer(1).Slice(c.Offset()*of.Width, (c.Offset()+rows+1)*of.Width)
+		w = Whole{Type: t, Data: c.Buffer(2), Rows: rows, Count: count, width: l.Width}
+		w.Offsets, err = c.Buffer(1).Slice(c.Offset()*l.Width, (c.Offset()+rows+1)*l.Width)
 		return w, err == nil && w.Data.Len() > 0
 	}
 	return w, false
@@ -102,12 +102,12 @@ func (w *Whole) column(call *op.Call, valid memory.Slice[uint8], buffers []memor
 // Case changes the case of the letters. It returns nil if there are characters beyond 127,
 // which may have other lengths in the other case. It waits twice: for the bounds of the
 // bytes, and for the bytes.
-func (w *Whole) Case(call *op.Call, kind Kind, valid memory.Slice[uint8]) (made *column.Column, err error) {
+func (w *Whole) Case(call *op.Call, kind Kind, valid memory.Slice[uint8]) (changed *column.Column, err error) {
 	scratch, words, err := call.Scratch(16, 4)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, scratch.Release()) }()
+	defer func() { changed, err = release.OnError(changed, err, scratch.Release()) }()
 	var bounds [16]byte
 	if err = launchWhole(call, "whole_bounds", device.Dim3{X: 1}, words[0], w.argument()); err == nil {
 		err = words[0].Download(call.Context(), call.Stream, bounds[:])
@@ -120,7 +120,7 @@ func (w *Whole) Case(call *op.Call, kind Kind, valid memory.Slice[uint8]) (made 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, block.Release()) }()
+	defer func() { changed, err = release.OnError(changed, err, block.Release()) }()
 	none := memory.Slice[uint8]{}
 	if err = launchWhole(call, "whole_offsets", gridOver(w.Rows+1), buffers[0], kernels.Struct(none, none, none), w.argument(), int64(0)); err != nil {
 		return nil, err
@@ -226,18 +226,18 @@ func (w *Whole) write(call *op.Call, h *hits, to memory.Slice[uint8], with strin
 
 // Replace replaces each occurrence of a literal by another: see [Replaces]. It waits for the
 // number of bytes.
-func (w *Whole) Replace(call *op.Call, old, with string, valid memory.Slice[uint8]) (made *column.Column, err error) {
+func (w *Whole) Replace(call *op.Call, old, with string, valid memory.Slice[uint8]) (replaced *column.Column, err error) {
 	more := len(with) - len(old)
 	h, err := w.find(call, old, more)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, h.scratch.Release()) }()
+	defer func() { replaced, err = release.OnError(replaced, err, h.scratch.Release()) }()
 	block, buffers, err := call.Allocate(uint64(w.Rows+1)*uint64(w.width), h.bytes)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, block.Release()) }()
+	defer func() { replaced, err = release.OnError(replaced, err, block.Release()) }()
 	err = launchWhole(call, "whole_offsets", gridOver(w.Rows+1), buffers[0], h.argument(), w.argument(), int64(more))
 	if err == nil {
 		err = w.write(call, h, buffers[1], with)
@@ -251,12 +251,12 @@ func (w *Whole) Replace(call *op.Call, old, with string, valid memory.Slice[uint
 // Split returns the lists of the parts between the occurrences of a separator: see
 // [Replaces]. No row may be null, and the number of rows is known. It waits for the number of
 // parts. The caller releases the column.
-func (w *Whole) Split(call *op.Call, separator string) (made *column.Column, err error) {
+func (w *Whole) Split(call *op.Call, separator string) (lists *column.Column, err error) {
 	h, err := w.find(call, separator, -len(separator))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, h.scratch.Release()) }()
+	defer func() { lists, err = release.OnError(lists, err, h.scratch.Release()) }()
 	count := uint64(w.Rows) + h.count
 	if most := strategy.MaximumOffset(call.Context(), 4); count > uint64(most) {
 		return nil, fmt.Errorf("%d elements, the offsets of %v reach to %d: use large lists: %w", count, arrow.ListOf(w.Type), most, memory.ErrOverflow)
@@ -265,7 +265,7 @@ func (w *Whole) Split(call *op.Call, separator string) (made *column.Column, err
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, block.Release()) }()
+	defer func() { lists, err = release.OnError(lists, err, block.Release()) }()
 	err = launchWhole(call, "whole_parts", gridOver(w.Rows+1), buffers[1], buffers[0], h.argument(), w.argument(), uint64(len(separator)))
 	if err == nil {
 		err = w.write(call, h, buffers[2], "")
@@ -278,6 +278,6 @@ func (w *Whole) Split(call *op.Call, separator string) (made *column.Column, err
 	if err != nil {
 		return nil, err
 	}
-	made, err = column.New(column.Data{Type: arrow.ListOf(w.Type), Length: w.Rows, Manager: call.Manager, Buffers: []column.Bytes{none, buffers[0]}, Children: []*column.Column{parts}})
-	return release.OnError(made, err, parts.Release())
+	lists, err = column.New(column.Data{Type: arrow.ListOf(w.Type), Length: w.Rows, Manager: call.Manager, Buffers: []column.Bytes{none, buffers[0]}, Children: []*column.Column{parts}})
+	return release.OnError(lists, err, parts.Release())
 }

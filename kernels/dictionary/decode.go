@@ -71,10 +71,10 @@ func estimateDecode(ctx context.Context, c *column.Column, options Options) erro
 	if err != nil {
 		return err
 	}
-	of := c.Dictionary().Type()
-	if _, fixed := column.ElementBytes(of); !fixed && of.ID() != arrow.BOOL {
-		return fmt.Errorf("the indices decide about the size of %v: %w", of, device.ErrNotSupported)
+	valueType := c.Dictionary().Type()
+	if _, fixed := column.ElementBytes(valueType); !fixed && valueType.ID() != arrow.BOOL {
+		return fmt.Errorf("the indices decide about the size of %v: %w", valueType, device.ErrNotSupported)
 	}
-	sizes := op.Result{Type: of, Length: c.Len(), Nullable: true}.Sizes()
+	sizes := op.Result{Type: valueType, Length: c.Len(), Nullable: true}.Sizes()
 	return call.Estimate(sizes[:], nil)
 }

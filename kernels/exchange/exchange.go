@@ -26,11 +26,11 @@ import (
 //
 // AllToAll waits like [Gather].
 func AllToAll(ctx context.Context, parts [][]*buffer.Buffer, to []*memory.Manager, options ...Options) ([]*buffer.Buffer, error) {
-	made, err := allToAll(ctx, parts, to, options)
+	tables, err := allToAll(ctx, parts, to, options)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: all to all: %w", err)
 	}
-	return made, nil
+	return tables, nil
 }
 
 func allToAll(ctx context.Context, parts [][]*buffer.Buffer, to []*memory.Manager, options []Options) ([]*buffer.Buffer, error) {
@@ -64,7 +64,7 @@ func allToAll(ctx context.Context, parts [][]*buffer.Buffer, to []*memory.Manage
 	}
 	return onEach(ctx, to, func(ctx context.Context, j int) (*buffer.Buffer, error) {
 		movers[j].ctx = ctx
-		return movers[j].gather(tables[j], place{j, len(to)})
+		return movers[j].gather(tables[j], destination{j, len(to)})
 	})
 }
 
@@ -91,11 +91,11 @@ func allToAll(ctx context.Context, parts [][]*buffer.Buffer, to []*memory.Manage
 // The error wraps buffer.ErrSchema if the columns differ. If a table cannot be made on a device, it
 // wraps a [DestinationError] with the device, and no device has a table.
 func AllGather(ctx context.Context, tables []*buffer.Buffer, to []*memory.Manager, options ...Options) ([]*buffer.Buffer, error) {
-	made, err := allGather(ctx, tables, to, options)
+	copies, err := allGather(ctx, tables, to, options)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: all-gather: %w", err)
 	}
-	return made, nil
+	return copies, nil
 }
 
 func allGather(ctx context.Context, tables []*buffer.Buffer, to []*memory.Manager, options []Options) ([]*buffer.Buffer, error) {
@@ -119,7 +119,7 @@ func allGather(ctx context.Context, tables []*buffer.Buffer, to []*memory.Manage
 	}
 	return onEach(ctx, to, func(ctx context.Context, j int) (*buffer.Buffer, error) {
 		movers[j].ctx = ctx
-		return movers[j].gather(tables, place{j, len(to)})
+		return movers[j].gather(tables, destination{j, len(to)})
 	})
 }
 
@@ -151,20 +151,20 @@ func (e *DestinationError) Unwrap() error { return e.Err }
 // onEach makes a table for each destination, all at the same time. After an error it releases
 // those that were made.
 func onEach(ctx context.Context, to []*memory.Manager, makeTable func(ctx context.Context, j int) (*buffer.Buffer, error)) ([]*buffer.Buffer, error) {
-	made := make([]*buffer.Buffer, len(to))
+	tables := make([]*buffer.Buffer, len(to))
 	group, inner := errgroup.WithContext(ctx)
 	for j := range to {
 		group.Go(func() (err error) {
-			if made[j], err = makeTable(inner, j); err != nil {
+			if tables[j], err = makeTable(inner, j); err != nil {
 				return &DestinationError{Device: to[j].Device().Name(), Err: err}
 			}
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(tables))
 	}
-	return made, nil
+	return tables, nil
 }
 
 // Broadcast returns a table with the same rows on the device of each manager. On a device that
@@ -176,11 +176,11 @@ func onEach(ctx context.Context, to []*memory.Manager, makeTable func(ctx contex
 //
 // Broadcast waits like [Copy].
 func Broadcast(ctx context.Context, table *buffer.Buffer, to []*memory.Manager, options ...Options) ([]*buffer.Buffer, error) {
-	made, err := broadcast(ctx, table, to, options)
+	copies, err := broadcast(ctx, table, to, options)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: broadcast: %w", err)
 	}
-	return made, nil
+	return copies, nil
 }
 
 func broadcast(ctx context.Context, table *buffer.Buffer, to []*memory.Manager, options []Options) ([]*buffer.Buffer, error) {
@@ -194,19 +194,19 @@ func broadcast(ctx context.Context, table *buffer.Buffer, to []*memory.Manager, 
 	if err := table.Check(); err != nil {
 		return nil, err
 	}
-	made := make([]*buffer.Buffer, 0, len(to))
+	copies := make([]*buffer.Buffer, 0, len(to))
 	senders := []*buffer.Buffer{table}
-	for len(made) < len(to) {
-		next := to[len(made):min(len(made)+len(senders), len(to))]
+	for len(copies) < len(to) {
+		next := to[len(copies):min(len(copies)+len(senders), len(to))]
 		tables, err := onEach(ctx, next, func(ctx context.Context, j int) (*buffer.Buffer, error) {
 			return copyTable(ctx, senders[j], next[j], o)
 		})
 		if err != nil {
-			return nil, errors.Join(err, release.All(made))
+			return nil, errors.Join(err, release.All(copies))
 		}
-		made, senders = append(made, tables...), append(senders, tables...)
+		copies, senders = append(copies, tables...), append(senders, tables...)
 	}
-	return made, nil
+	return copies, nil
 }
 
 // Reduce combines tables to one in memory of the manager. combine makes one table of two: it
@@ -223,14 +223,14 @@ func broadcast(ctx context.Context, table *buffer.Buffer, to []*memory.Manager, 
 //
 // Reduce waits like [Copy] and like combine.
 func Reduce(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, combine func(ctx context.Context, a, b *buffer.Buffer) (*buffer.Buffer, error), options ...Options) (*buffer.Buffer, error) {
-	made, err := reduce(ctx, tables, to, combine, options)
+	combined, err := reduce(ctx, tables, to, combine, options)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: reduce: %w", err)
 	}
-	return made, nil
+	return combined, nil
 }
 
-func reduce(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, combine func(ctx context.Context, a, b *buffer.Buffer) (*buffer.Buffer, error), options []Options) (made *buffer.Buffer, err error) {
+func reduce(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, combine func(ctx context.Context, a, b *buffer.Buffer) (*buffer.Buffer, error), options []Options) (combined *buffer.Buffer, err error) {
 	o, err := only(options)
 	if err != nil {
 		return nil, err
@@ -255,8 +255,8 @@ func reduce(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, co
 		}
 		level = next
 	}
-	made, err = copyTable(ctx, level[0], to, o)
-	return release.OnError(made, err, level[0].Release())
+	combined, err = copyTable(ctx, level[0], to, o)
+	return release.OnError(combined, err, level[0].Release())
 }
 
 // halve combines tables 0 and 1, 2 and 3, and so on. The manager is that of tables without one.
@@ -276,7 +276,7 @@ func halve(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, com
 		if err != nil {
 			return nil, err
 		}
-		made, err := combine(ctx, first, second)
-		return release.OnError(made, err, second.Release())
+		combined, err := combine(ctx, first, second)
+		return release.OnError(combined, err, second.Release())
 	})
 }

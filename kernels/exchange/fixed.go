@@ -14,19 +14,19 @@ import (
 
 // gatherFixed moves the values of a column directly to their places in the result. ok is false
 // if the column has nulls, or values without a fixed width of whole bytes.
-func (m *mover) gatherFixed(parts []part, number, first int) (made *column.Column, ok bool, err error) {
-	of := parts[0].table.Column(number).Type()
-	l, err := layout.Of(of)
+func (m *mover) gatherFixed(sources []countedTable, number, first int) (gathered *column.Column, ok bool, err error) {
+	t := sources[0].table.Column(number).Type()
+	l, err := layout.Of(t)
 	if err != nil || l.Kind != layout.Fixed || l.Width == 0 {
 		return nil, false, nil // other code reports a type without a layout
 	}
 	var total int64
-	for _, p := range parts {
-		data := p.table.Column(number).Data()
+	for _, source := range sources {
+		data := source.table.Column(number).Data()
 		if data.NullCount != 0 && data.Buffers[0].Len() > 0 {
 			return nil, false, nil
 		}
-		total += p.rows
+		total += source.rows
 	}
 	high, size := bits.Mul64(uint64(total), uint64(l.Width))
 	if high != 0 || int64(size) < 0 {
@@ -38,25 +38,25 @@ func (m *mover) gatherFixed(parts []part, number, first int) (made *column.Colum
 	}
 	places, err := m.fresh(values)
 	if err == nil {
-		err = m.placeAll(parts, number, first, l.Width, places)
+		err = m.placeAll(sources, number, first, l.Width, places)
 	}
 	if err == nil {
-		made, err = column.New(column.Data{Type: of, Length: int(total), Buffers: []column.Bytes{{}, values}, Manager: m.to})
+		gathered, err = column.New(column.Data{Type: t, Length: int(total), Buffers: []column.Bytes{{}, values}, Manager: m.to})
 	}
-	made, err = release.OnError(made, errors.Join(err, values.Release()))
-	return made, err == nil, err
+	gathered, err = release.OnError(gathered, errors.Join(err, values.Release()))
+	return gathered, err == nil, err
 }
 
-// placeAll moves the values of all parts to their places.
-func (m *mover) placeAll(parts []part, number, first, width int, values memory.Slice[uint8]) error {
-	starts := make([]int, len(parts)+1)
-	for i, p := range parts {
-		starts[i+1] = starts[i] + int(p.rows)*width
+// placeAll moves the values of all sources to their places.
+func (m *mover) placeAll(sources []countedTable, number, first, width int, values memory.Slice[uint8]) error {
+	starts := make([]int, len(sources)+1)
+	for i, source := range sources {
+		starts[i+1] = starts[i] + int(source.rows)*width
 	}
-	for i := range parts {
-		at := (first + i) % len(parts)
-		data := parts[at].table.Column(number).Data()
-		source, err := data.Buffers[1].Slice(data.Offset*width, (data.Offset+int(parts[at].rows))*width)
+	for i := range sources {
+		at := (first + i) % len(sources)
+		data := sources[at].table.Column(number).Data()
+		source, err := data.Buffers[1].Slice(data.Offset*width, (data.Offset+int(sources[at].rows))*width)
 		if err != nil {
 			return err
 		}

@@ -29,11 +29,11 @@ func Copy(ctx context.Context, table *buffer.Buffer, to *memory.Manager, options
 	if err != nil {
 		return nil, fmt.Errorf("exchange: copy: %w", err)
 	}
-	made, err := copyTable(ctx, table, to, o)
+	copied, err := copyTable(ctx, table, to, o)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: copy: %w", err)
 	}
-	return made, nil
+	return copied, nil
 }
 
 func copyTable(ctx context.Context, table *buffer.Buffer, to *memory.Manager, options Options) (*buffer.Buffer, error) {
@@ -72,11 +72,11 @@ func Gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, op
 	if err != nil {
 		return nil, fmt.Errorf("exchange: gather: %w", err)
 	}
-	made, err := gather(ctx, tables, to, o)
+	gathered, err := gather(ctx, tables, to, o)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: gather: %w", err)
 	}
-	return made, nil
+	return gathered, nil
 }
 
 // gather moves the rows of tables to one device.
@@ -84,40 +84,40 @@ func gather(ctx context.Context, tables []*buffer.Buffer, to *memory.Manager, op
 	if err := checkTables(tables); err != nil {
 		return nil, err
 	}
-	return newMover(ctx, to, options).gather(tables, place{0, 1})
+	return newMover(ctx, to, options).gather(tables, destination{0, 1})
 }
 
-// place is the number of a destination among several.
-type place struct{ number, of int }
+// destination is the number of a destination, and how many there are.
+type destination struct{ number, count int }
 
-// first returns the number of the part that a destination moves first: one that is on its device,
-// otherwise one that depends on its place. Each goes on with the next part, so that destinations do
+// first returns the number of the source that a destination moves first: one that is on its device,
+// otherwise one that depends on its number. Each goes on with the next source, so that destinations do
 // not all read from one device.
-func (m *mover) first(parts []part, at place) int {
-	for i, p := range parts {
-		if p.table.Device() != nil && p.table.Device().Same(m.to.Device()) {
+func (m *mover) first(sources []countedTable, at destination) int {
+	for i, source := range sources {
+		if source.table.Device() != nil && source.table.Device().Same(m.to.Device()) {
 			return i
 		}
 	}
-	if len(parts) < at.of {
-		return at.number % len(parts)
+	if len(sources) < at.count {
+		return at.number % len(sources)
 	}
-	return at.number * len(parts) / at.of
+	return at.number * len(sources) / at.count
 }
 
 // gather moves the columns of tables in sequence. It closes the mover.
-func (m *mover) gather(tables []*buffer.Buffer, at place) (made *buffer.Buffer, err error) {
+func (m *mover) gather(tables []*buffer.Buffer, at destination) (gathered *buffer.Buffer, err error) {
 	columns := make([]*column.Column, 0, tables[0].NumColumns())
 	defer func() {
-		made, err = release.OnError(made, err, release.All(columns), m.close())
+		gathered, err = release.OnError(gathered, err, release.All(columns), m.close())
 	}()
-	parts, total, err := countRows(m.ctx, tables)
+	sources, total, err := countRows(m.ctx, tables)
 	if err != nil {
 		return nil, err
 	}
-	first := m.first(parts, at)
+	first := m.first(sources, at)
 	for i := range tables[0].NumColumns() {
-		c, err := m.gatherColumn(parts, i, first)
+		c, err := m.gatherColumn(sources, i, first)
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", tables[0].Schema().Field(i).Name, err)
 		}
@@ -148,14 +148,14 @@ func checkTables(tables []*buffer.Buffer) error {
 	return nil
 }
 
-// part is a table and the number of its rows.
-type part struct {
+// countedTable is a table and the number of its rows.
+type countedTable struct {
 	table *buffer.Buffer
 	rows  int64
 }
 
 // countRows returns the tables that have rows, or the first one if none has.
-func countRows(ctx context.Context, tables []*buffer.Buffer) (parts []part, total int64, err error) {
+func countRows(ctx context.Context, tables []*buffer.Buffer) (sources []countedTable, total int64, err error) {
 	for i, table := range tables {
 		rows, err := table.NumRows(ctx)
 		if err != nil {
@@ -165,34 +165,34 @@ func countRows(ctx context.Context, tables []*buffer.Buffer) (parts []part, tota
 			return nil, 0, fmt.Errorf("more rows than fit an int64: %w", memory.ErrOverflow)
 		}
 		if rows > 0 {
-			parts = append(parts, part{table, rows})
+			sources = append(sources, countedTable{table, rows})
 		}
 	}
-	if len(parts) == 0 {
-		parts = append(parts, part{tables[0], 0})
+	if len(sources) == 0 {
+		sources = append(sources, countedTable{tables[0], 0})
 	}
-	return parts, total, nil
+	return sources, total, nil
 }
 
-// gatherColumn moves a column of all parts and concatenates the pieces. The caller releases the
+// gatherColumn moves a column of all sources and concatenates the pieces. The caller releases the
 // result.
-func (m *mover) gatherColumn(parts []part, number, first int) (made *column.Column, err error) {
-	if len(parts) > 1 {
-		if made, ok, err := m.gatherFixed(parts, number, first); ok || err != nil {
-			return made, err
+func (m *mover) gatherColumn(sources []countedTable, number, first int) (gathered *column.Column, err error) {
+	if len(sources) > 1 {
+		if fixed, ok, err := m.gatherFixed(sources, number, first); ok || err != nil {
+			return fixed, err
 		}
 	}
-	moved := make([][]*column.Column, len(parts))
+	moved := make([][]*column.Column, len(sources))
 	defer func() {
 		var failures []error
 		for _, pieces := range moved {
 			failures = append(failures, release.All(pieces))
 		}
-		made, err = release.OnError(made, errors.Join(err, errors.Join(failures...)))
+		gathered, err = release.OnError(gathered, errors.Join(err, errors.Join(failures...)))
 	}()
-	for i := range parts {
-		at := (first + i) % len(parts)
-		if moved[at], err = m.part(parts[at], number); err != nil {
+	for i := range sources {
+		at := (first + i) % len(sources)
+		if moved[at], err = m.columnOf(sources[at], number); err != nil {
 			return nil, err
 		}
 	}
@@ -207,20 +207,20 @@ func (m *mover) gatherColumn(parts []part, number, first int) (made *column.Colu
 	if len(all) == 1 {
 		return all[0], all[0].Retain()
 	}
-	made, err = selection.ConcatColumns(m.ctx, all, kernels.Options{Stream: m.to.Stream(), Manager: m.to, Tag: m.options.Tag})
+	gathered, err = selection.ConcatColumns(m.ctx, all, kernels.Options{Stream: m.to.Stream(), Manager: m.to, Tag: m.options.Tag})
 	if err != nil {
 		return nil, fmt.Errorf("on %s: %w", m.to.Device(), err)
 	}
-	return made, nil
+	return gathered, nil
 }
 
-func (m *mover) part(p part, number int) ([]*column.Column, error) {
-	c, err := p.table.Column(number).WithHostRows(m.ctx)
+func (m *mover) columnOf(source countedTable, number int) ([]*column.Column, error) {
+	c, err := source.table.Column(number).WithHostRows(m.ctx)
 	if err != nil {
 		return nil, err
 	}
-	if c.Len() > int(p.rows) { // the table's rows are fewer than its memory has room for
-		cut, err := c.Slice(0, int(p.rows))
+	if c.Len() > int(source.rows) { // the table's rows are fewer than its memory has room for
+		cut, err := c.Slice(0, int(source.rows))
 		if c, err = release.OnError(cut, err, c.Release()); err != nil {
 			return nil, err
 		}

@@ -90,11 +90,11 @@ func (m *mover) columns(c *column.Column) (pieces []*column.Column, err error) {
 	if p.Sliced {
 		return m.slice(c)
 	}
-	made, err := m.copy(s, &p)
+	copied, err := m.copy(s, &p)
 	if err != nil {
 		return nil, err
 	}
-	return []*column.Column{made}, nil
+	return []*column.Column{copied}, nil
 }
 
 // slice moves a slice with strings or lists: it copies it to memory of its size first, in two
@@ -102,11 +102,11 @@ func (m *mover) columns(c *column.Column) (pieces []*column.Column, err error) {
 func (m *mover) slice(c *column.Column) (pieces []*column.Column, err error) {
 	compact, err := selection.CompactColumn(m.ctx, c, kernels.Options{Tag: op.ScratchTag})
 	if err == nil {
-		made, err := m.wholeColumn(compact)
-		if made, err = release.OnError(made, err, compact.Release()); err != nil {
+		moved, err := m.wholeColumn(compact)
+		if moved, err = release.OnError(moved, err, compact.Release()); err != nil {
 			return nil, err
 		}
-		return []*column.Column{made}, nil
+		return []*column.Column{moved}, nil
 	}
 	if rows := c.Len(); rows >= leastRows && isShort(err) {
 		for _, bounds := range [2][2]int{{0, rows / 2}, {rows / 2, rows}} {
@@ -165,7 +165,7 @@ func (m *mover) dictionary(c *column.Column) (*column.Column, error) {
 }
 
 // copy makes a column of a plan.
-func (m *mover) copy(s *pack.Shape, p *pack.Plan) (made *column.Column, err error) {
+func (m *mover) copy(s *pack.Shape, p *pack.Plan) (copied *column.Column, err error) {
 	if len(p.Regions) == 0 {
 		return m.column(s, p, nil)
 	}
@@ -181,13 +181,13 @@ func (m *mover) copy(s *pack.Shape, p *pack.Plan) (made *column.Column, err erro
 		err = m.transfer(all, p)
 	}
 	if err == nil {
-		made, err = m.column(s, p, block)
+		copied, err = m.column(s, p, block)
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(copied, err, block.Release())
 }
 
 // column makes a column of its shape and the block with its regions.
-func (m *mover) column(s *pack.Shape, p *pack.Plan, block *memory.Block) (made *column.Column, err error) {
+func (m *mover) column(s *pack.Shape, p *pack.Plan, block *memory.Block) (copied *column.Column, err error) {
 	data := s.Data
 	data.Manager = m.to
 	for _, number := range s.Regions {
@@ -202,7 +202,7 @@ func (m *mover) column(s *pack.Shape, p *pack.Plan, block *memory.Block) (made *
 	}
 	defer func() {
 		// The column holds its own references.
-		made, err = release.OnError(made, err, release.All(data.Children))
+		copied, err = release.OnError(copied, err, release.All(data.Children))
 	}()
 	for _, child := range s.Children {
 		c, err := m.column(child, p, block)
@@ -220,13 +220,13 @@ func (m *mover) column(s *pack.Shape, p *pack.Plan, block *memory.Block) (made *
 	if known := s.Of.Known(); s.Whole || known.Unique == column.Yes {
 		data.Known = known
 	}
-	if made, err = column.New(data); err != nil {
+	if copied, err = column.New(data); err != nil {
 		return nil, err
 	}
 	if bounds, known := s.Of.Bounds(); known && s.Whole {
-		made.LearnBounds(bounds)
+		copied.LearnBounds(bounds)
 	}
-	return made, nil
+	return copied, nil
 }
 
 // transfer fills memory with the regions of a plan, which are all on one device.

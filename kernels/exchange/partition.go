@@ -97,15 +97,15 @@ func partNumbers(ctx context.Context, table *buffer.Buffer, keys []expr.Expr, n 
 	} else {
 		number = number.Div(expr.Lit(math.MaxUint64/uint64(n) + 1))
 	}
-	of := arrow.PrimitiveTypes.Uint32
+	numberType := arrow.PrimitiveTypes.Uint32
 	if n <= math.MaxUint8 {
-		of = arrow.PrimitiveTypes.Uint8
+		numberType = arrow.PrimitiveTypes.Uint8
 	}
-	made, err := expr.Evaluate(ctx, table, []expr.Expr{number.CastWrap(of)}, options)
+	columns, err := expr.Evaluate(ctx, table, []expr.Expr{number.CastWrap(numberType)}, options)
 	if err != nil {
 		return nil, err
 	}
-	return made[0], nil
+	return columns[0], nil
 }
 
 // slices returns the parts of a partitioned table, with the columns of a schema.

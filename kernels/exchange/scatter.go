@@ -27,14 +27,14 @@ import (
 //
 // The error of one destination is a [DestinationError]. After an error nothing was moved.
 func Scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager, options ...Options) ([]*buffer.Buffer, error) {
-	made, err := scatter(ctx, parts, to, options)
+	tables, err := scatter(ctx, parts, to, options)
 	if err != nil {
 		return nil, fmt.Errorf("exchange: scatter: %w", err)
 	}
-	return made, nil
+	return tables, nil
 }
 
-func scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager, options []Options) (made []*buffer.Buffer, err error) {
+func scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager, options []Options) (tables []*buffer.Buffer, err error) {
 	o, err := only(options)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager, 
 		return nil, fmt.Errorf("%d parts for %d managers, expected one for each: %w", len(parts), len(to), device.ErrInvalidValue)
 	}
 	movers := make([]*mover, len(to))
-	made = make([]*buffer.Buffer, len(to))
+	tables = make([]*buffer.Buffer, len(to))
 	defer func() {
 		if err == nil {
 			return
@@ -56,7 +56,7 @@ func scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager, 
 				err = errors.Join(err, m.close())
 			}
 		}
-		made, err = nil, errors.Join(err, release.All(made))
+		tables, err = nil, errors.Join(err, release.All(tables))
 	}()
 	failed := func(j int, err error) error { return &DestinationError{Device: to[j].Device().Name(), Err: err} }
 	for j, part := range parts {
@@ -64,14 +64,14 @@ func scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager, 
 			continue
 		}
 		if err := part.Check(); err != nil {
-			return made, failed(j, err)
+			return tables, failed(j, err)
 		}
 		if part.Device() == nil || part.Device().Same(to[j].Device()) {
 			continue
 		}
 		movers[j] = newMover(ctx, to[j], o)
 		if err := movers[j].orderAll(parts[j : j+1]); err != nil {
-			return made, failed(j, err)
+			return tables, failed(j, err)
 		}
 	}
 	for j, part := range parts {
@@ -81,13 +81,13 @@ func scatter(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager, 
 		case part == nil:
 			continue
 		case m == nil:
-			made[j], err = copyTable(ctx, part, to[j], o)
+			tables[j], err = copyTable(ctx, part, to[j], o)
 		default:
-			made[j], err = m.gather(parts[j:j+1], place{of: 1})
+			tables[j], err = m.gather(parts[j:j+1], destination{count: 1})
 		}
 		if err != nil {
-			return made, failed(j, err)
+			return tables, failed(j, err)
 		}
 	}
-	return made, nil
+	return tables, nil
 }

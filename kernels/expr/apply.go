@@ -92,11 +92,11 @@ func partOf(part Expr) (Expr, bool) {
 	if n.op < exprtree.Year || n.op > exprtree.Subsecond || len(n.arguments) != 1 || n.arguments[0] == nil || n.arguments[0].op != apply {
 		return Expr{}, false
 	}
-	of, ok := n.arguments[0].value.(PartOperator)
+	whole, ok := n.arguments[0].value.(PartOperator)
 	if !ok {
 		return Expr{}, false
 	}
-	operator, ok := of.Part(n.name())
+	operator, ok := whole.Part(n.name())
 	return Apply(operator, Expr{n.arguments[0]}.Operands()...), ok
 }
 
@@ -244,12 +244,12 @@ func (b *bound) withSteps(ctx context.Context, table *buffer.Buffer, options ker
 		return nil, err
 	}
 	for number, s := range b.steps {
-		made, err := s.run(ctx, table, options)
+		values, err := s.run(ctx, table, options)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", s.operator.Name(), err), table.Release())
 		}
-		longer, err := s.extended(table, made, number)
-		if err = errors.Join(err, made.Release(), table.Release()); err != nil {
+		longer, err := s.extended(table, values, number)
+		if err = errors.Join(err, values.Release(), table.Release()); err != nil {
 			return nil, errors.Join(err, longer.Release())
 		}
 		table = longer
@@ -266,18 +266,18 @@ func (s *step) run(ctx context.Context, table *buffer.Buffer, options kernels.Op
 	if options.Manager == nil {
 		options.Manager = table.Manager()
 	}
-	made, err := s.operator.Run(ctx, operands, options)
-	return release.OnError(made, err, release.All(operands))
+	values, err := s.operator.Run(ctx, operands, options)
+	return release.OnError(values, err, release.All(operands))
 }
 
 // extended returns a table with a further column, the result of the step.
-func (s *step) extended(table *buffer.Buffer, made *column.Column, number int) (*buffer.Buffer, error) {
-	fields := append(slices.Clone(table.Schema().Fields()), arrow.Field{Name: stepPrefix + strconv.Itoa(number), Type: made.Type(), Nullable: true})
+func (s *step) extended(table *buffer.Buffer, values *column.Column, number int) (*buffer.Buffer, error) {
+	fields := append(slices.Clone(table.Schema().Fields()), arrow.Field{Name: stepPrefix + strconv.Itoa(number), Type: values.Type(), Nullable: true})
 	columns := make([]*column.Column, 0, table.NumColumns()+1)
 	for i := range table.NumColumns() {
 		columns = append(columns, table.Column(i))
 	}
-	return buffer.New(schemaOf(fields, table.Schema()), append(columns, made), table.Rows())
+	return buffer.New(schemaOf(fields, table.Schema()), append(columns, values), table.Rows())
 }
 
 // operatorName returns the name of the operator of a node.

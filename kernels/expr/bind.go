@@ -52,7 +52,7 @@ type boundList struct {
 	next    int
 }
 
-func (b *bound) is(schema *arrow.Schema, expressions []Expr) bool {
+func (b *bound) binds(schema *arrow.Schema, expressions []Expr) bool {
 	if b == nil || len(b.nodes) != len(expressions) {
 		return false
 	}
@@ -92,7 +92,7 @@ func bind(schema *arrow.Schema, expressions []Expr) (*bound, error) {
 	if len(expressions) > 0 && expressions[0].node != nil {
 		if list = expressions[0].node.bound.Load(); list != nil {
 			for _, b := range list.entries {
-				if b.is(schema, expressions) {
+				if b.binds(schema, expressions) {
 					return b, nil
 				}
 			}

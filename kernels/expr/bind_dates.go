@@ -210,12 +210,12 @@ func floorQuotient(v, d int64) int64 {
 
 // constant makes a node of an operation with a number that is part of it.
 func (b *binder) constant(op exprtree.Op, constant int64, t arrow.DataType, arguments ...*exprtree.Node) *exprtree.Node {
-	for _, made := range b.constants {
-		if made.Op == op && made.Constant == constant && slices.Equal(made.Arguments, arguments) {
-			return made
+	for _, known := range b.constants {
+		if known.Op == op && known.Constant == constant && slices.Equal(known.Arguments, arguments) {
+			return known
 		}
 	}
-	made := &exprtree.Node{Op: op, Type: t, Constant: constant, Arguments: arguments}
-	b.constants = append(b.constants, made)
-	return made
+	added := &exprtree.Node{Op: op, Type: t, Constant: constant, Arguments: arguments}
+	b.constants = append(b.constants, added)
+	return added
 }

@@ -21,8 +21,8 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	case ends:
 		return nil, fmt.Errorf("%v of %s, it is of strings: %w", op, listed(types), ErrType)
 	}
-	if made, ok := b.comparedTime(op, operands); ok {
-		return made, nil
+	if condition, ok := b.comparedTime(op, operands); ok {
+		return condition, nil
 	}
 	if signed := signedWithUint64(types); signed >= 0 {
 		return b.comparedSigns(op, operands, signed)
@@ -31,8 +31,8 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	if !ok {
 		return nil, fmt.Errorf("cannot compare %v with %v%s: %w", types[0], types[1], comparedWith(types[0], types[1]), ErrType)
 	}
-	if made, ok := b.comparedUnits(op, operands); ok {
-		return made, nil
+	if condition, ok := b.comparedUnits(op, operands); ok {
+		return condition, nil
 	}
 	return b.same(op, operands, t, boolean)
 }
@@ -48,9 +48,9 @@ func comparedWith(left, right arrow.DataType) string {
 	if exprtree.KindOf(right) == exprtree.String {
 		return ", expected a time instead of text"
 	}
-	one, isTime := left.(*arrow.TimestampType)
+	timestamp, isTime := left.(*arrow.TimestampType)
 	other, isOther := right.(*arrow.TimestampType)
-	if isTime && isOther && (one.TimeZone == "") != (other.TimeZone == "") {
+	if isTime && isOther && (timestamp.TimeZone == "") != (other.TimeZone == "") {
 		return ", of which one has a time zone: take LocalTime of it, or InstantIn of the other one"
 	}
 	return ""
@@ -186,11 +186,11 @@ func (b *binder) userCast(n *node, o operand) (*exprtree.Node, error) {
 		return nil, err
 	}
 	kind := exprtree.KindOf(n.to)
-	if made, ok := b.parse(n, from); ok {
-		return made, nil
+	if parsed, ok := b.parse(n, from); ok {
+		return parsed, nil
 	}
-	if made, ok := b.format(n, from); ok {
-		return made, nil
+	if formatted, ok := b.format(n, from); ok {
+		return formatted, nil
 	}
 	if arrow.TypeEqual(from.Type, n.to) && kind != exprtree.Other && kind != exprtree.String {
 		return from, nil

@@ -56,9 +56,9 @@ func (b *binder) in(n *node, operands []operand) (*exprtree.Node, error) {
 	words = slices.Compact(words)
 	var conditions []*exprtree.Node
 	for len(words) > 0 {
-		some := words[:min(len(words), mostInTable)]
-		words = words[len(some):]
-		conditions = append(conditions, b.node(exprtree.OneOf, boolean, x.node, table(some)))
+		chunk := words[:min(len(words), mostInTable)]
+		words = words[len(chunk):]
+		conditions = append(conditions, b.node(exprtree.OneOf, boolean, x.node, table(chunk)))
 	}
 	for _, o := range single {
 		equal, err := b.comparison(exprtree.Equal, []operand{x, o})
@@ -76,11 +76,11 @@ func (b *binder) in(n *node, operands []operand) (*exprtree.Node, error) {
 		null := &exprtree.Node{Op: exprtree.Literal, Type: boolean, Slot: -1}
 		conditions = append(conditions, b.node(exprtree.IfElse, boolean, b.node(exprtree.IsValid, boolean, x.node), otherwise, null))
 	}
-	found := conditions[0]
+	disjunction := conditions[0]
 	for _, condition := range conditions[1:] {
-		found = b.node(exprtree.Or, boolean, found, condition)
+		disjunction = b.node(exprtree.Or, boolean, disjunction, condition)
 	}
-	return found, nil
+	return disjunction, nil
 }
 
 // table makes the literal of OneOf: the last word is repeated up to a power of two.
@@ -108,11 +108,11 @@ func wordIn(t arrow.DataType, literal *node) (uint64, bool) {
 	if !exact {
 		return 0, false
 	}
-	made, err := literalNode(literal.value, t)
+	converted, err := literalNode(literal.value, t)
 	if err != nil {
 		return 0, false
 	}
-	switch value := made.Value.(type) {
+	switch value := converted.Value.(type) {
 	case bool:
 		if value {
 			return 1, true

@@ -34,8 +34,8 @@ func (b *binder) splitPart(x, separator *exprtree.Node, number int) (*exprtree.N
 		return part, nil
 	}
 	none := &exprtree.Node{Op: exprtree.Literal, Type: int64Type, Slot: -1}
-	found := b.node(exprtree.IfElse, int64Type, b.node(exprtree.Less, boolean, begin, position(0)), none, begin)
-	return b.byteRange(x, found, end), nil
+	start := b.node(exprtree.IfElse, int64Type, b.node(exprtree.Less, boolean, begin, position(0)), none, begin)
+	return b.byteRange(x, start, end), nil
 }
 
 // count compares the length with that of the string without the literal.
@@ -93,10 +93,10 @@ func (b *binder) format(n *node, x *exprtree.Node) (*exprtree.Node, bool) {
 	}
 	switch {
 	case x.Kind() == exprtree.Bool:
-		is := func(text string) *exprtree.Node {
+		literal := func(text string) *exprtree.Node {
 			return &exprtree.Node{Op: exprtree.Literal, Type: n.to, Value: text}
 		}
-		return b.node(exprtree.IfElse, n.to, x, is("true"), is("false")), true
+		return b.node(exprtree.IfElse, n.to, x, literal("true"), literal("false")), true
 	case !isCount(x.Type):
 		return nil, false
 	case x.Kind() != exprtree.Uint64:
@@ -116,11 +116,11 @@ func (b *binder) parse(n *node, x *exprtree.Node) (*exprtree.Node, bool) {
 	case exprtree.IsTemporal(n.to):
 		return nil, false
 	case kind == exprtree.Bool:
-		is := func(text string) *exprtree.Node { return b.node(exprtree.Equal, boolean, x, binaryLiteral(text)) }
+		equals := func(text string) *exprtree.Node { return b.node(exprtree.Equal, boolean, x, binaryLiteral(text)) }
 		null := &exprtree.Node{Op: exprtree.Literal, Type: boolean, Slot: -1}
 		yes := &exprtree.Node{Op: exprtree.Literal, Type: boolean, Value: true}
 		no := &exprtree.Node{Op: exprtree.Literal, Type: boolean, Value: false}
-		return b.node(exprtree.IfElse, boolean, is("true"), yes, b.node(exprtree.IfElse, boolean, is("false"), no, null)), true
+		return b.node(exprtree.IfElse, boolean, equals("true"), yes, b.node(exprtree.IfElse, boolean, equals("false"), no, null)), true
 	case kind == exprtree.Uint64:
 		return b.node(exprtree.ParseInteger, n.to, x), true
 	case kind.IsInteger():

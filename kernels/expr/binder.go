@@ -21,10 +21,10 @@ type binder struct {
 	places map[int]*exprtree.Node
 	// done has the operands of nodes that are bound: expressions may share parts.
 	done map[*node]operand
-	// made has the nodes by operation and operands, so that equal nodes are shared. ids
+	// nodes has the nodes by operation and operands, so that equal nodes are shared. ids
 	// number the nodes for its keys.
-	made map[string]*exprtree.Node
-	ids  map[*exprtree.Node]int
+	nodes map[string]*exprtree.Node
+	ids   map[*exprtree.Node]int
 	// constants are the nodes with a constant.
 	constants []*exprtree.Node
 	// tables are the literals of tables of holidays.
@@ -36,7 +36,7 @@ type binder struct {
 }
 
 func newBinder(schema *arrow.Schema) *binder {
-	return &binder{schema: schema, places: make(map[int]*exprtree.Node), done: make(map[*node]operand), made: make(map[string]*exprtree.Node), ids: make(map[*exprtree.Node]int), tables: make(map[string]*exprtree.Node)}
+	return &binder{schema: schema, places: make(map[int]*exprtree.Node), done: make(map[*node]operand), nodes: make(map[string]*exprtree.Node), ids: make(map[*exprtree.Node]int), tables: make(map[string]*exprtree.Node)}
 }
 
 // operand is a bound expression, or a literal with a type that is still open.
@@ -99,14 +99,14 @@ func (b *binder) bindAnew(n *node) (operand, error) {
 			return operand{}, err
 		}
 	}
-	made, err := b.operation(n, arguments)
+	computed, err := b.operation(n, arguments)
 	if err != nil {
 		if _, located := err.(*Error); !located {
 			err = b.refuse(n, err)
 		}
 		return operand{}, err
 	}
-	return operand{node: made}, nil
+	return operand{node: computed}, nil
 }
 
 // argument binds an operand of a node. A nil beside the other choice of If is the null of its
@@ -119,11 +119,11 @@ func (b *binder) argument(n *node, i int) (operand, error) {
 	if err != nil {
 		return operand{}, err
 	}
-	made, err := literalNode(nil, plainText(other.typeOf()))
+	null, err := literalNode(nil, plainText(other.typeOf()))
 	if err != nil {
 		return operand{}, b.refuse(n.arguments[i], err)
 	}
-	return operand{node: made}, nil
+	return operand{node: null}, nil
 }
 
 func (b *binder) column(n *node) (operand, error) {
@@ -159,11 +159,11 @@ func (b *binder) literal(n *node) (operand, error) {
 	if !ok {
 		return operand{}, b.refuse(n, fmt.Errorf("a literal of Go's %T: %w", n.value, ErrLiteral))
 	}
-	made, err := literalNode(n.value, t)
+	constant, err := literalNode(n.value, t)
 	if err != nil {
 		return operand{}, b.refuse(n, err)
 	}
-	return operand{node: made}, nil
+	return operand{node: constant}, nil
 }
 
 // operation makes the node of an operation from its bound operands.
@@ -230,12 +230,12 @@ func (b *binder) node(op exprtree.Op, t arrow.DataType, arguments ...*exprtree.N
 		}
 		key = strconv.AppendInt(append(key, ' '), int64(b.ids[argument]), 10)
 	}
-	if made := b.made[string(key)]; made != nil {
-		return made
+	if known := b.nodes[string(key)]; known != nil {
+		return known
 	}
-	made := &exprtree.Node{Op: op, Type: t, Arguments: arguments}
-	b.made[string(key)] = made
-	return made
+	added := &exprtree.Node{Op: op, Type: t, Arguments: arguments}
+	b.nodes[string(key)] = added
+	return added
 }
 
 // alone returns the node of an operand with the type that it has alone.
@@ -244,11 +244,11 @@ func (b *binder) alone(o operand) (*exprtree.Node, error) { return b.as(o, o.typ
 // as returns the operand converted to a type.
 func (b *binder) as(o operand, t arrow.DataType) (*exprtree.Node, error) {
 	if o.open != nil {
-		made, err := literalNode(o.open.value, t)
+		literal, err := literalNode(o.open.value, t)
 		if err != nil {
 			return nil, b.refuse(o.open, err)
 		}
-		return made, nil
+		return literal, nil
 	}
 	if arrow.TypeEqual(o.node.Type, t) {
 		return o.node, nil

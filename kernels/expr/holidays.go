@@ -62,9 +62,9 @@ func (h holidays) rank(e Expr, slope int64) Expr {
 	if len(h) > mostInRank && len(h) <= mostHolidays {
 		return Apply(r, e)
 	}
-	made := make1(exprtree.TableRank, e)
-	made.node.value = r
-	return made
+	ranked := make1(exprtree.TableRank, e)
+	ranked.node.value = r
+	return ranked
 }
 
 // ranks are the numbers of holidays among which an expression looks for values. As an operator
@@ -76,11 +76,11 @@ type ranks struct {
 
 // part is the ranks of some of the numbers.
 func (r ranks) part(begin, end int) ranks {
-	some := slices.Clone(r.numbers[begin:end])
-	for i := range some {
-		some[i] -= int32(r.slope) * int32(begin)
+	days := slices.Clone(r.numbers[begin:end])
+	for i := range days {
+		days[i] -= int32(r.slope) * int32(begin)
 	}
-	return ranks{numbers: some, slope: r.slope}
+	return ranks{numbers: days, slope: r.slope}
 }
 
 // packed is the literal of exprtree.TableRank: the numbers, filled up with the greatest one.
@@ -128,20 +128,20 @@ func (r ranks) Result(operands []arrow.DataType) (arrow.DataType, error) {
 }
 
 // Run implements Operator.
-func (r ranks) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (made *column.Column, err error) {
-	const days, found = "days", "found"
-	fields := []arrow.Field{{Name: days, Type: int64Type, Nullable: true}, {Name: found, Type: int64Type, Nullable: true}}
+func (r ranks) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (sums *column.Column, err error) {
+	const days, before = "days", "before"
+	fields := []arrow.Field{{Name: days, Type: int64Type, Nullable: true}, {Name: before, Type: int64Type, Nullable: true}}
 	rows := buffer.Rows{Count: int64(operands[0].Len()), Shared: operands[0].RowCount(), Manager: operands[0].Manager()}
 	for begin := 0; begin < len(r.numbers); begin += mostInRank {
 		part := r.part(begin, min(begin+mostInRank, len(r.numbers)))
 		rank := holidays(part.numbers).rank(Col(days), part.slope)
 		columns := []*column.Column{operands[0]}
 		if begin > 0 {
-			rank, columns = rank.Add(Col(found)), append(columns, made)
+			rank, columns = rank.Add(Col(before)), append(columns, sums)
 		}
 		table, err := buffer.New(arrow.NewSchema(fields[:len(columns)], nil), columns, rows)
 		if begin > 0 {
-			err = errors.Join(err, made.Release())
+			err = errors.Join(err, sums.Release())
 		}
 		if err != nil {
 			return nil, errors.Join(err, table.Release())
@@ -150,9 +150,9 @@ func (r ranks) Run(ctx context.Context, operands []*column.Column, options kerne
 		if err = errors.Join(err, table.Release()); err != nil {
 			return nil, errors.Join(err, release.All(next))
 		}
-		made = next[0]
+		sums = next[0]
 	}
-	return made, nil
+	return sums, nil
 }
 
 // isWeekday is whether a day is one from Monday to Friday.

@@ -8,11 +8,11 @@ import (
 
 // stamped returns a timestamp of the unit in the zone of t, which is one or a date.
 func stamped(t arrow.DataType, unit arrow.TimeUnit) arrow.DataType {
-	made := &arrow.TimestampType{Unit: unit}
+	stamp := &arrow.TimestampType{Unit: unit}
 	if t, ok := t.(*arrow.TimestampType); ok {
-		made.TimeZone = t.TimeZone
+		stamp.TimeZone = t.TimeZone
 	}
-	return made
+	return stamp
 }
 
 func isInstant(t arrow.DataType) bool {

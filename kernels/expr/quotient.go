@@ -77,11 +77,11 @@ func (b *binder) floored(divided *exprtree.Node) *exprtree.Node {
 
 // number is a literal of a type of numbers.
 func number(t arrow.DataType, value int) *exprtree.Node {
-	made, err := literalNode(value, t)
+	literal, err := literalNode(value, t)
 	if err != nil {
 		panic(err) // every type of numbers holds 0 and 1
 	}
-	return made
+	return literal
 }
 
 // lengthQuotient binds the quotients of a duration. They are computed on its units.

@@ -36,17 +36,17 @@ func (s *substitution) apply(n *node) *node {
 	if n == nil {
 		return nil
 	}
-	if made, ok := s.done[n]; ok {
-		return made
+	if known, ok := s.done[n]; ok {
+		return known
 	}
-	made := n
+	replaced := n
 	if replacement, ok := s.replace(Expr{n}); ok {
-		made = replacement.node
+		replaced = replacement.node
 	} else {
-		made = s.operands(n)
+		replaced = s.operands(n)
 	}
-	s.done[n] = made
-	return made
+	s.done[n] = replaced
+	return replaced
 }
 
 // operands returns the node with its operands replaced, or n if all stay.

@@ -78,11 +78,11 @@ type AsOfOptions struct {
 // Estimates are upper bounds. Right columns of strings, keys of strings that are computed, and
 // dictionaries with another type on the other side have none.
 func AsOf(ctx context.Context, left, right *buffer.Buffer, on On, options AsOfOptions) (*buffer.Buffer, error) {
-	made, err := joinAsOf(ctx, left, right, on, options)
+	table, err := joinAsOf(ctx, left, right, on, options)
 	if err != nil {
 		return nil, fmt.Errorf("join: as of: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 // AsOfSchema returns the schema of the result of [AsOf] for tables of two schemas.
@@ -107,17 +107,17 @@ func AsOfSchema(left, right *arrow.Schema, on On, options AsOfOptions) (*arrow.S
 
 // options returns the options of a join, or an error for options that are out of range.
 func (o *AsOfOptions) options() (Options, error) {
-	made := Options{
+	join := Options{
 		Options: o.Options, Kind: Left, Order: LeftOrder,
 		Suffix: o.Suffix, LeftColumns: o.LeftColumns, RightColumns: o.RightColumns,
 	}
 	if o.MatchedOnly {
-		made.Kind = Inner
+		join.Kind = Inner
 	}
 	if o.Direction > Nearest {
-		return made, fmt.Errorf("Direction is %d, expected Backward, Forward or Nearest: %w", o.Direction, device.ErrInvalidValue)
+		return join, fmt.Errorf("Direction is %d, expected Backward, Forward or Nearest: %w", o.Direction, device.ErrInvalidValue)
 	}
-	return made, nil
+	return join, nil
 }
 
 func joinAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options AsOfOptions) (*buffer.Buffer, error) {
@@ -129,7 +129,7 @@ func joinAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options As
 		return nil, err
 	}
 	r := &run{options: o}
-	made, err := func() (*buffer.Buffer, error) {
+	table, err := func() (*buffer.Buffer, error) {
 		keys := append(options.By[:len(options.By):len(options.By)], on)
 		if err := r.open(ctx, left, right, keys, options.By); err != nil {
 			return nil, err
@@ -146,10 +146,10 @@ func joinAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options As
 		if err = errors.Join(err, m.Release()); err != nil {
 			return nil, errors.Join(err, j.Release())
 		}
-		made, err := r.table(j)
-		return release.OnError(made, err, j.Release())
+		gathered, err := r.table(j)
+		return release.OnError(gathered, err, j.Release())
 	}()
-	return release.OnError(made, err, r.close())
+	return release.OnError(table, err, r.close())
 }
 
 // distanceError is a key without a distance.

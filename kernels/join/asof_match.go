@@ -98,7 +98,7 @@ func (r *run) searchNearest(held *release.Stack, m *matches, options *AsOfOption
 	}
 	n.list, m.list, m.single = m.list, memory.Slice[uint32]{}, true
 	if r.call.OnHost() {
-		return errors.Join(r.settle(), r.nearestOnHost(n, m))
+		return errors.Join(r.waitIdle(), r.nearestOnHost(n, m))
 	}
 	return r.nearestOnDevice(n, m)
 }
@@ -151,11 +151,11 @@ func (r *run) firstColumns(held *release.Stack, table *buffer.Buffer, n int) (*b
 	for i := range names {
 		names[i] = table.Schema().Field(i).Name
 	}
-	made, err := table.Select(names...)
+	selected, err := table.Select(names...)
 	if err == nil {
-		held.Add(made)
+		held.Add(selected)
 	}
-	return made, err
+	return selected, err
 }
 
 // sortUsable sorts the right rows that can match by their keys. The list of the matches
@@ -243,12 +243,12 @@ func (r *run) usableOf(held *release.Stack, keys *buffer.Buffer, numbers ...int)
 		held.Add(keys)
 		all = all.AndStrict(expr.Col("valid"))
 	}
-	made, err := expr.Evaluate(r.call.Context(), keys, []expr.Expr{all}, r.scratch())
+	usable, err := expr.Evaluate(r.call.Context(), keys, []expr.Expr{all}, r.scratch())
 	if err != nil {
 		return nil, err
 	}
-	held.Add(made[0])
-	return made[0], nil
+	held.Add(usable[0])
+	return usable[0], nil
 }
 
 // numbersOfHalves returns an expression that is false for the NaNs of a column of float16, and
@@ -279,7 +279,7 @@ func (r *run) filterRows(held *release.Stack, table *buffer.Buffer, mask *column
 		return nil, nil, err
 	}
 	held.Add(block)
-	if err := errors.Join(r.settle(), r.numberRows(slices[0])); err != nil {
+	if err := errors.Join(r.waitIdle(), r.numberRows(slices[0])); err != nil {
 		return nil, nil, err
 	}
 	numbers, err := selection.RowNumbers(slices[0], nil)
@@ -316,12 +316,12 @@ func (r *run) distanceKeys(held *release.Stack, c *column.Column, d *distances) 
 		return memory.Slice[uint8]{}, nil
 	}
 	if d.real && c.Type().ID() != arrow.FLOAT64 {
-		made, err := cast(r.call.Context(), c, arrow.PrimitiveTypes.Float64, r.scratch())
+		reals, err := cast(r.call.Context(), c, arrow.PrimitiveTypes.Float64, r.scratch())
 		if err != nil {
 			return memory.Slice[uint8]{}, err
 		}
-		held.Add(made)
-		c = made
+		held.Add(reals)
+		c = reals
 	}
 	l, err := layout.Of(c.Type())
 	if err != nil {

@@ -182,13 +182,13 @@ func (b *batches) part(p *pairs) error {
 	if p.rows == 0 {
 		return j.Release()
 	}
-	if err := b.run.settle(); err != nil {
+	if err := b.run.waitIdle(); err != nil {
 		return errors.Join(err, j.Release())
 	}
-	made, err := b.run.table(j)
-	if made, err = release.OnError(made, err, j.Release()); err != nil {
+	table, err := b.run.table(j)
+	if table, err = release.OnError(table, err, j.Release()); err != nil {
 		return err
 	}
-	b.stopped = !b.yield(made)
+	b.stopped = !b.yield(table)
 	return nil
 }

@@ -62,7 +62,7 @@ func (r *run) sumOnDevice(s *sequence, f form) error {
 	loads, tiles := matchTiles(m.probe)
 	file, entry, arguments := "pairs", "sum_matches", []any{m.first, m.count}
 	if l := m.pending; l != nil {
-		if err := r.settleTable(l.table); err != nil {
+		if err := r.decideDistinct(l.table); err != nil {
 			return err
 		}
 		t, err := l.table.argument()
@@ -156,7 +156,7 @@ func (r *run) probePairs(l *lookup, out any, alone bool, outcome memory.Slice[ui
 	if alone {
 		grid, block = device.Dim3{X: 1}, device.Dim3{X: aloneThreads}
 	}
-	return f.Launch(r.call.Stream, grid, block, 0, out, t, l.words.argument(), word(!l.table.settled), word(alone), outcome, state)
+	return f.Launch(r.call.Stream, grid, block, 0, out, t, l.words.argument(), word(!l.table.decided), word(alone), outcome, state)
 }
 
 // launchTiles launches a kernel with a block for each tile.

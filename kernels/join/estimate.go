@@ -52,11 +52,11 @@ func estimateTables(ctx context.Context, left, right *buffer.Buffer, on []On, op
 	if err != nil {
 		return err
 	}
-	made, err := e.columns()
+	columnBytes, err := e.columns()
 	if err != nil {
 		return err
 	}
-	return call.Estimate([]uint64{made}, []uint64{scratch})
+	return call.Estimate([]uint64{columnBytes}, []uint64{scratch})
 }
 
 // countRows finds the most rows of the result.
@@ -133,8 +133,8 @@ func (e *estimator) columns() (total uint64, err error) {
 
 // bytesOf returns a bound of rows of a column as a type of its values. once reports whether
 // each row is taken at most once, missing whether rows may be null.
-func bytesOf(c *column.Column, of arrow.DataType, rows uint64, once, missing bool) (uint64, error) {
-	l, err := layout.Of(of)
+func bytesOf(c *column.Column, t arrow.DataType, rows uint64, once, missing bool) (uint64, error) {
+	l, err := layout.Of(t)
 	if err != nil {
 		return 0, err
 	}
@@ -149,11 +149,11 @@ func bytesOf(c *column.Column, of arrow.DataType, rows uint64, once, missing boo
 		sizes = append(sizes, op.BitmapBytes(int(rows)))
 	case layout.Binary:
 		if !once {
-			return 0, fmt.Errorf("an estimate of %v has no bound, because rows of the other table may have equal keys: leave the column out, or join a column that is known to be unique: %w", of, device.ErrNotSupported)
+			return 0, fmt.Errorf("an estimate of %v has no bound, because rows of the other table may have equal keys: leave the column out, or join a column that is known to be unique: %w", t, device.ErrNotSupported)
 		}
 		sizes = append(sizes, (rows+1)*uint64(l.Width), c.Buffer(2).Bytes())
 	default:
-		return 0, layout.Refuse(of, "values of a fixed width, dictionaries, strings or binaries in an estimate", device.ErrNotSupported)
+		return 0, layout.Refuse(t, "values of a fixed width, dictionaries, strings or binaries in an estimate", device.ErrNotSupported)
 	}
 	total := uint64(0)
 	for _, size := range sizes {
@@ -233,7 +233,7 @@ func (e *estimator) keyBytes(pair On) (bytes, bits uint64, err error) {
 	}
 	rows := e.l + e.r
 	texts := uint64(0)
-	for side, of := range []expr.Expr{pair.LeftExpr, pair.RightExpr} {
+	for side, keyExpr := range []expr.Expr{pair.LeftExpr, pair.RightExpr} {
 		table, name := e.left, pair.Left
 		if side == 1 {
 			table, name = e.right, pair.Right
@@ -241,7 +241,7 @@ func (e *estimator) keyBytes(pair On) (bytes, bits uint64, err error) {
 		if table == nil {
 			continue
 		}
-		name, isColumn := columnName(name, of)
+		name, isColumn := columnName(name, keyExpr)
 		if !isColumn {
 			if l.Kind == layout.Binary {
 				return 0, 0, fmt.Errorf("an estimate of strings that are computed has no bound: compute the column before: %w", device.ErrNotSupported)

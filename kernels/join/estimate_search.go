@@ -80,7 +80,7 @@ func estimateRange(ctx context.Context, left, right *buffer.Buffer, between Betw
 // reportSearch reports the bound of a join that sorts one side and searches the other one, or
 // merges both.
 func (e *estimator) reportSearch(call *op.Call, keys []On) error {
-	made, err := e.columns()
+	columnBytes, err := e.columns()
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (e *estimator) reportSearch(call *op.Call, keys []On) error {
 		total += bytes + keyCopies*copied
 	}
 	total += sortedRow*(e.l+e.r) + pairRow*e.rows
-	return call.Estimate([]uint64{made}, []uint64{total})
+	return call.Estimate([]uint64{columnBytes}, []uint64{total})
 }
 
 // searchedBytes returns a bound of the memory of a pair of keys in one type, and of a copy of

@@ -31,8 +31,8 @@ func (r *run) filters(m *matches) bool {
 // number of rows stays on the device.
 func (r *run) filterLeft(m *matches) (*buffer.Buffer, error) {
 	var held release.Stack
-	made, err := r.filterBy(&held, m)
-	return release.OnError(made, err, held.Release())
+	kept, err := r.filterBy(&held, m)
+	return release.OnError(kept, err, held.Release())
 }
 
 func (r *run) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, error) {
@@ -74,16 +74,16 @@ func (r *run) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, error) 
 
 // matchedOnHost writes a bit for each row with a match or, for Anti, without one.
 func (r *run) matchedOnHost(m *matches, mask memory.Slice[uint8]) error {
-	found, foundErr := m.host()
+	matched, foundErr := m.host()
 	bits, bitsErr := mask.Host()
-	if err := errors.Join(foundErr, bitsErr, r.settle()); err != nil {
+	if err := errors.Join(foundErr, bitsErr, r.waitIdle()); err != nil {
 		return err
 	}
 	clear(bits)
 	without := r.options.Kind == Anti
 	return r.each(m.probe, func(begin, end int) {
 		for row := begin; row < end; row++ {
-			if (found.of(row) == 0) == without {
+			if (matched.matchCount(row) == 0) == without {
 				bits[row/8] |= 1 << (row % 8)
 			}
 		}

@@ -57,8 +57,8 @@ func (m *matches) host() (h hostMatches, err error) {
 	return h, errors.Join(firstErr, countErr)
 }
 
-// of returns the number of matches of a row.
-func (h hostMatches) of(row int) uint32 {
+// matchCount returns the number of matches of a row.
+func (h hostMatches) matchCount(row int) uint32 {
 	switch {
 	case len(h.count) > 0:
 		return h.count[row]
@@ -73,7 +73,7 @@ func (r *run) pairOnHost(m *matches, p *pairs) (int, error) {
 	first, firstErr := m.first.Host()
 	probe, probeErr := p.probe.Host()
 	build, buildErr := p.build.Host()
-	if err := errors.Join(firstErr, probeErr, buildErr, r.settle()); err != nil {
+	if err := errors.Join(firstErr, probeErr, buildErr, r.waitIdle()); err != nil {
 		return 0, err
 	}
 	parts := parallel.Parts(m.probe)
@@ -107,7 +107,7 @@ func (r *run) pairOnHost(m *matches, p *pairs) (int, error) {
 
 // countOnHost writes the number of pairs of each row.
 func (r *run) countOnHost(m *matches, f form, out op.Buffers) error {
-	found, foundErr := m.host()
+	matched, foundErr := m.host()
 	to, err := out.Host()
 	if err := errors.Join(foundErr, err); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *run) countOnHost(m *matches, f form, out op.Buffers) error {
 	pairs := op.Elements[int64](to.Values)
 	return r.each(m.probe, func(begin, end int) {
 		for i := begin; i < end; i++ {
-			pairs[i] = f.rows(found.of(i))
+			pairs[i] = f.rows(matched.matchCount(i))
 		}
 	})
 }
@@ -127,7 +127,7 @@ func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], skipped int64, 
 	list, listErr := m.list.Host()
 	probe, probeErr := p.probe.Host()
 	build, buildErr := p.build.Host()
-	if err := errors.Join(endErr, matchedErr, listErr, probeErr, buildErr, r.settle()); err != nil {
+	if err := errors.Join(endErr, matchedErr, listErr, probeErr, buildErr, r.waitIdle()); err != nil {
 		return err
 	}
 	return r.each(p.rows, func(from, to int) {
@@ -139,14 +139,14 @@ func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], skipped int64, 
 				begin = end[row-1]
 			}
 			for ; at < min(end[row], stop); at++ {
-				found := uint32(noRow)
-				if match := uint32(at - begin); match < matched.of(row) {
-					found = matched.first[row] + match
+				buildRow := uint32(noRow)
+				if match := uint32(at - begin); match < matched.matchCount(row) {
+					buildRow = matched.first[row] + match
 					if len(list) > 0 {
-						found = list[found]
+						buildRow = list[buildRow]
 					}
 				}
-				probe[at-skipped], build[at-skipped] = uint32(row), found
+				probe[at-skipped], build[at-skipped] = uint32(row), buildRow
 			}
 		}
 	})

@@ -60,11 +60,11 @@ type Index struct {
 //
 // Estimates are upper bounds. The result is the memory of the index without the table's columns.
 func Build(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on []On, options Options) (*Index, error) {
-	made, err := newIndex(ctx, left, right, on, options)
+	index, err := newIndex(ctx, left, right, on, options)
 	if err != nil {
 		return nil, fmt.Errorf("join: build: %w", err)
 	}
-	return made, nil
+	return index, nil
 }
 
 func newIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on []On, options Options) (*Index, error) {
@@ -136,9 +136,9 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 		return err
 	}
 	if t := ix.built.table; t != nil {
-		err = r.settleTable(t) // several goroutines look for rows
+		err = r.decideDistinct(t) // several goroutines look for rows
 	}
-	if err = errors.Join(err, r.settle()); err == nil {
+	if err = errors.Join(err, r.waitIdle()); err == nil {
 		ix.parts, err = ix.built.parts(r.call.Manager)
 	}
 	return err
@@ -155,7 +155,7 @@ func (ix *Index) keys(ctx context.Context, r *run, table *buffer.Buffer, side in
 		r.held.Add(key)
 		keys = append(keys, key)
 	}
-	return keys, r.settle()
+	return keys, r.waitIdle()
 }
 
 func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int, pair On) (*column.Column, error) {
@@ -175,22 +175,22 @@ func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int
 	if err != nil {
 		return nil, err
 	}
-	made, err := convert(ctx, plain, unifiedType(a, b), r.scratch())
-	return release.OnError(made, err, plain.Release())
+	unified, err := convert(ctx, plain, unifiedType(a, b), r.scratch())
+	return release.OnError(unified, err, plain.Release())
 }
 
 // Probe joins a left table with the right one. The stream and the manager are those of the
 // left table. Otherwise it is [Tables]. The caller releases the result.
 func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer, error) {
-	var made *buffer.Buffer
+	var table *buffer.Buffer
 	err := ix.probe(ctx, left, func(r *run, m *matches) (err error) {
-		made, err = r.tableOf(m, false)
+		table, err = r.tableOf(m, false)
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("join: probe: %w", err), made.Release())
+		return nil, errors.Join(fmt.Errorf("join: probe: %w", err), table.Release())
 	}
-	return made, nil
+	return table, nil
 }
 
 // Rows returns the numbers of the rows that [Index.Probe] would gather, as [Rows] does.
@@ -235,11 +235,11 @@ func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, 
 		if r.leftKeys, err = ix.keys(ctx, r, r.left, 0); err != nil {
 			return err
 		}
-		found, err := ix.matches(r, m.built)
+		matched, err := ix.matches(r, m.built)
 		if err != nil {
 			return err
 		}
-		return use(r, found)
+		return use(r, matched)
 	}()
 	return errors.Join(err, r.close())
 }

@@ -137,7 +137,7 @@ func (ix *Index) acquire(ctx context.Context, held *release.Stack) (m indexMemor
 		parts = append(parts, columnsOf(acquired))
 		m.parts = append(m.parts, columnsOf(acquired)...)
 	}
-	m.built, err = ix.built.of(held, parts, m.keys)
+	m.built, err = ix.built.withMemory(held, parts, m.keys)
 	return m, err
 }
 
@@ -188,8 +188,8 @@ const (
 	valueRegion
 )
 
-// of returns a build side like b in other memory: that of parts and keys, which are held.
-func (b *built) of(held *release.Stack, parts [][]*column.Column, keys []*column.Column) (*built, error) {
+// withMemory returns a build side like b in other memory: that of parts and keys, which are held.
+func (b *built) withMemory(held *release.Stack, parts [][]*column.Column, keys []*column.Column) (*built, error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -210,7 +210,7 @@ func (b *built) of(held *release.Stack, parts [][]*column.Column, keys []*column
 	from := b.table
 	t := &table{
 		size: from.size, seed: from.seed, factor: from.factor, least: from.least, places: from.places, room: from.room,
-		sign: from.sign, mask: from.mask, rows: from.rows, wide: from.wide, settled: true, distinct: from.distinct,
+		sign: from.sign, mask: from.mask, rows: from.rows, wide: from.wide, decided: true, distinct: from.distinct,
 	}
 	var err error
 	if from.sharesKey {

@@ -127,11 +127,11 @@ type Options struct {
 // condition, with keys of more than 64 bits, or with strings in rows that may match several
 // times cannot be estimated.
 func Tables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (*buffer.Buffer, error) {
-	made, err := joinTables(ctx, left, right, on, options)
+	table, err := joinTables(ctx, left, right, on, options)
 	if err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func joinTables(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (*buffer.Buffer, error) {
@@ -147,8 +147,8 @@ func joinTables(ctx context.Context, left, right *buffer.Buffer, on []On, option
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	made, err := r.tableOf(m, probesRight)
-	return release.OnError(made, err, r.close())
+	table, err := r.tableOf(m, probesRight)
+	return release.OnError(table, err, r.close())
 }
 
 // check refuses options that are out of range, and keys that the kind does not take.

@@ -190,11 +190,11 @@ func keyColumn(ctx context.Context, side string, table *buffer.Buffer, name stri
 		plain, ok := e.Column()
 		if !ok {
 			options.Tag = op.ScratchTag
-			made, err := expr.Evaluate(ctx, table, []expr.Expr{e}, options)
+			columns, err := expr.Evaluate(ctx, table, []expr.Expr{e}, options)
 			if err != nil {
 				return nil, fmt.Errorf("%s table: %w", side, err)
 			}
-			return made[0], nil
+			return columns[0], nil
 		}
 		name = plain
 	}

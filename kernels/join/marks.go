@@ -30,7 +30,7 @@ func (r *run) newMarks(rows int) (*marks, error) {
 	}
 	k := &marks{marked: slices[1], missing: slices[2], block: block}
 	if k.rows, err = memory.Reinterpret[uint32](slices[0]); err == nil {
-		err = errors.Join(k.marked.Fill(r.call.Stream, 0), r.settle())
+		err = errors.Join(k.marked.Fill(r.call.Stream, 0), r.waitIdle())
 	}
 	if err != nil {
 		return nil, errors.Join(err, block.Release())

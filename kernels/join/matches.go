@@ -47,13 +47,13 @@ func (r *run) uint32s(lengths ...int) (*memory.Block, []memory.Slice[uint32], er
 	if err != nil {
 		return nil, nil, err
 	}
-	made := make([]memory.Slice[uint32], len(slices))
+	words := make([]memory.Slice[uint32], len(slices))
 	for i, s := range slices {
-		if made[i], err = memory.Reinterpret[uint32](s); err != nil {
+		if words[i], err = memory.Reinterpret[uint32](s); err != nil {
 			return nil, nil, errors.Join(err, block.Release())
 		}
 	}
-	return block, made, nil
+	return block, words, nil
 }
 
 // newMatches allocates first and count. The caller releases the matches.
@@ -73,7 +73,7 @@ func (r *run) everything(probe, build int) (*matches, error) {
 	if err != nil || probe == 0 {
 		return m, err
 	}
-	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, uint32(build)), r.settle()); err != nil {
+	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, uint32(build)), r.waitIdle()); err != nil {
 		return nil, errors.Join(err, m.Release())
 	}
 	return m, nil

@@ -17,21 +17,21 @@ import (
 // numbered replaces strings, binaries, decimals and dictionaries by numbers of 32 bits that
 // are equal exactly if the values are. held releases the columns. Other keys stay. If all
 // numbers of a single key are below bound, it is not zero.
-func (r *run) numbered(held *release.Stack, keys [2][]*column.Column) (made [2][]*column.Column, bound uint64, err error) {
+func (r *run) numbered(held *release.Stack, keys [2][]*column.Column) (numbers [2][]*column.Column, bound uint64, err error) {
 	for i := range keys[0] {
 		a, b := keys[0][i], keys[1][i]
 		if isNumbered(a, b) {
 			bound = uint64(a.Len()) + uint64(b.Len())
 			if a, b, err = r.numberPair(held, a, b); err != nil {
-				return made, 0, err
+				return numbers, 0, err
 			}
 		}
-		made[0], made[1] = append(made[0], a), append(made[1], b)
+		numbers[0], numbers[1] = append(numbers[0], a), append(numbers[1], b)
 	}
 	if len(keys[0]) > 1 {
 		bound = 0
 	}
-	return made, bound, nil
+	return numbers, bound, nil
 }
 
 // isNumbered reports whether two keys of one type are replaced by numbers.
@@ -84,14 +84,14 @@ func (r *run) numbersOf(c *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := func() (*column.Column, error) {
+	numbered, err := func() (*column.Column, error) {
 		numbers, err := selection.RowNumbers(groups.Numbers(), nil)
 		if err != nil || !op.Nullable(c) {
 			return numbers, err
 		}
 		return r.withNulls(numbers, c)
 	}()
-	return release.OnError(made, err, groups.Release())
+	return release.OnError(numbered, err, groups.Release())
 }
 
 // withNulls returns numbers with the bitmap of another column, and releases the numbers.
@@ -102,6 +102,6 @@ func (r *run) withNulls(numbers, like *column.Column) (*column.Column, error) {
 	data := numbers.Data()
 	data.Type, data.NullCount = arrow.PrimitiveTypes.Uint32, like.NullCount()
 	data.Buffers = []column.Bytes{like.Buffer(0), numbers.Buffer(1)}
-	made, err := column.New(data)
-	return release.OnError(made, err, numbers.Release())
+	nullable, err := column.New(data)
+	return release.OnError(nullable, err, numbers.Release())
 }

@@ -133,7 +133,7 @@ func (r *run) everyRow(m *matches) (*pairs, error) {
 		return nil, err
 	}
 	p := &pairs{probe: slices[0], build: m.first, rows: m.probe, block: block, everyRow: true}
-	if err := errors.Join(r.settle(), r.numberRows(p.probe)); err != nil {
+	if err := errors.Join(r.waitIdle(), r.numberRows(p.probe)); err != nil {
 		return nil, errors.Join(err, p.Release())
 	}
 	if err := m.block.Retain(); err != nil {

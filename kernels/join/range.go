@@ -57,11 +57,11 @@ type Between struct {
 //
 // Estimates are upper bounds, those of [AsOf] for a result of at most MaxRows rows.
 func Range(ctx context.Context, left, right *buffer.Buffer, between Between, on []On, options Options) (*buffer.Buffer, error) {
-	made, err := joinRange(ctx, left, right, between, on, options)
+	table, err := joinRange(ctx, left, right, between, on, options)
 	if err != nil {
 		return nil, fmt.Errorf("join: range: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func (b *Between) check(options *Options) error {
@@ -90,7 +90,7 @@ func joinRange(ctx context.Context, left, right *buffer.Buffer, between Between,
 		return nil, err
 	}
 	r := &run{options: options}
-	made, err := func() (*buffer.Buffer, error) {
+	table, err := func() (*buffer.Buffer, error) {
 		if err := r.open(ctx, left, right, keys, on); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func joinRange(ctx context.Context, left, right *buffer.Buffer, between Between,
 		}
 		return r.tableOf(m, false)
 	}()
-	return release.OnError(made, err, r.close())
+	return release.OnError(table, err, r.close())
 }
 
 // ranges finds the matches of ranges, the last two of the left keys, with the same values

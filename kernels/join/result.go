@@ -19,22 +19,22 @@ func (r *run) tableOf(m *matches, probesRight bool) (*buffer.Buffer, error) {
 		if err != nil {
 			return nil, err
 		}
-		made, err := r.filterLeft(m)
-		return release.OnError(made, err, m.Release())
+		filtered, err := r.filterLeft(m)
+		return release.OnError(filtered, err, m.Release())
 	}
 	j, err := r.pairsOf(m, probesRight)
 	if err != nil {
 		return nil, err
 	}
-	made, err := r.table(j)
-	return release.OnError(made, err, j.Release())
+	gathered, err := r.table(j)
+	return release.OnError(gathered, err, j.Release())
 }
 
 // table gathers the columns of the result.
 func (r *run) table(j *joined) (*buffer.Buffer, error) {
 	var held release.Stack
-	made, err := r.gather(&held, j)
-	return release.OnError(made, err, held.Release())
+	gathered, err := r.gather(&held, j)
+	return release.OnError(gathered, err, held.Release())
 }
 
 // gather gathers columns, which held releases, and makes a table of them.
@@ -54,7 +54,7 @@ func (r *run) gather(held *release.Stack, j *joined) (*buffer.Buffer, error) {
 		if !c.selected {
 			continue
 		}
-		made, err := r.gatherColumn(c, j, left, right)
+		gathered, err := r.gatherColumn(c, j, left, right)
 		if err != nil {
 			err = fmt.Errorf("column %q: %w", c.name, err)
 			if errors.Is(err, memory.ErrBudget) {
@@ -62,8 +62,8 @@ func (r *run) gather(held *release.Stack, j *joined) (*buffer.Buffer, error) {
 			}
 			return nil, err
 		}
-		held.Add(made)
-		columns = append(columns, made)
+		held.Add(gathered)
+		columns = append(columns, gathered)
 	}
 	schema := r.result.schema(r.left.Schema(), r.right.Schema(), r.options.Kind)
 	return op.Table(schema, columns, buffer.Rows{Count: int64(j.pairs.rows), Manager: r.call.Manager})
@@ -155,7 +155,7 @@ func (r *run) gatherShared(c resultColumn, left, right *column.Column) (*column.
 func (r *run) takeShared(both, left, right *column.Column, slices []memory.Slice[uint32]) (*column.Column, error) {
 	lefts, leftErr := uint32sOf(left)
 	rights, rightErr := uint32sOf(right)
-	if err := errors.Join(leftErr, rightErr, r.settle()); err != nil {
+	if err := errors.Join(leftErr, rightErr, r.waitIdle()); err != nil {
 		return nil, err
 	}
 	var err error

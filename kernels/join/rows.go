@@ -170,7 +170,7 @@ func (r *run) rowNumbers(j *joined, rows memory.Slice[uint32], missing bool) (*c
 	}
 	return r.call.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: j.pairs.rows, Nullable: missing}, func(out op.Buffers) error {
 		if r.call.OnHost() {
-			return errors.Join(r.settle(), numbersOnHost(out, rows, j.pairs.rows))
+			return errors.Join(r.waitIdle(), numbersOnHost(out, rows, j.pairs.rows))
 		}
 		return r.numbersOnDevice(out, rows, j.pairs.rows)
 	})

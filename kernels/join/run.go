@@ -79,7 +79,7 @@ func (r *run) open(ctx context.Context, left, right *buffer.Buffer, on, shared [
 	}
 	r.leftKeys, r.rightKeys = keys[0], keys[1]
 	// On the host the following steps read keys that have just been computed.
-	return r.settle()
+	return r.waitIdle()
 }
 
 // exact returns a table with a number of rows that the host knows.
@@ -108,8 +108,8 @@ func (r *run) exact(ctx context.Context, side string, table *buffer.Buffer) (*bu
 	return cut, err
 }
 
-// settle waits on the host for operators that have written the memory that is read next.
-func (r *run) settle() error {
+// waitIdle waits on the host for operators that have written the memory that is read next.
+func (r *run) waitIdle() error {
 	if !r.call.OnHost() {
 		return nil
 	}

@@ -17,11 +17,11 @@ import (
 // computes nothing, so that a planner can check a join before there is a table. The errors
 // are those of Tables.
 func Schema(left, right *arrow.Schema, on []On, options Options) (*arrow.Schema, error) {
-	made, err := schemaOf(left, right, on, options)
+	schema, err := schemaOf(left, right, on, options)
 	if err != nil {
 		return nil, fmt.Errorf("join: schema: %w", err)
 	}
-	return made, nil
+	return schema, nil
 }
 
 func schemaOf(left, right *arrow.Schema, on []On, options Options) (*arrow.Schema, error) {

@@ -50,22 +50,22 @@ func (r *run) sorted(held *release.Stack, table *buffer.Buffer, keys []order.Key
 		return nil, err
 	}
 	held.Add(rows)
-	made, err := selection.TakeWith(r.call.Context(), table, rows, selection.TakeOptions{Options: r.building(), Bounds: selection.Trust, Distinct: true})
+	ordered, err := selection.TakeWith(r.call.Context(), table, rows, selection.TakeOptions{Options: r.building(), Bounds: selection.Trust, Distinct: true})
 	if err != nil {
 		return nil, err
 	}
-	held.Add(made)
-	return &sortedRows{table: made, rows: rows}, nil
+	held.Add(ordered)
+	return &sortedRows{table: ordered, rows: rows}, nil
 }
 
 // places returns, for each row of values, the number of sorted rows before it, as uint32.
 // If upper is set these include equal rows.
 func (r *run) places(held *release.Stack, sorted, values *buffer.Buffer, keys []order.Key, upper bool) (*column.Column, error) {
-	found, err := order.Search(r.call.Context(), sorted, values, keys, order.SearchOptions{Options: r.scratch(), Upper: upper, Unchecked: true})
+	ranks, err := order.Search(r.call.Context(), sorted, values, keys, order.SearchOptions{Options: r.scratch(), Upper: upper, Unchecked: true})
 	if err == nil {
-		held.Add(found)
+		held.Add(ranks)
 	}
-	return found, err
+	return ranks, err
 }
 
 // validKeys returns booleans that are false for rows with a null in any column, or nil if no key
@@ -89,12 +89,12 @@ func (r *run) validKeys(held *release.Stack, keys *buffer.Buffer) (*column.Colum
 	if all.IsZero() {
 		return nil, nil
 	}
-	made, err := expr.Evaluate(r.call.Context(), keys, []expr.Expr{all}, r.scratch())
+	allValid, err := expr.Evaluate(r.call.Context(), keys, []expr.Expr{all}, r.scratch())
 	if err != nil {
 		return nil, err
 	}
-	held.Add(made[0])
-	return made[0], nil
+	held.Add(allValid[0])
+	return allValid[0], nil
 }
 
 // between returns matches with the sorted rows from low up to high, and none for rows
@@ -126,14 +126,14 @@ func (r *run) fillBetween(m *matches, low, high, valid *column.Column, s *sorted
 func (r *run) fillSpans(m *matches, low, high, valid *column.Column) error {
 	lows, lowErr := uint32sOf(low)
 	highs, highErr := uint32sOf(high)
-	if err := errors.Join(lowErr, highErr, r.settle()); err != nil || m.probe == 0 {
+	if err := errors.Join(lowErr, highErr, r.waitIdle()); err != nil || m.probe == 0 {
 		return err
 	}
 	var bits memory.Slice[uint8]
 	if valid != nil {
 		bits = valid.Buffer(1)
 	}
-	if err := errors.Join(m.first.CopyFrom(r.call.Stream, lows), r.settle()); err != nil {
+	if err := errors.Join(m.first.CopyFrom(r.call.Stream, lows), r.waitIdle()); err != nil {
 		return err
 	}
 	if r.call.OnHost() {

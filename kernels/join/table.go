@@ -51,11 +51,11 @@ type table struct {
 	rows int
 	// wide is set for words of 64 bits.
 	wide bool
-	// settled is set if the host knows distinct: whether no key occurs twice, or it does not
+	// decided is set if the host knows distinct: whether no key occurs twice, or it does not
 	// matter. If one does, list has the rows in the order of their slots, and spans the
 	// span of each slot, if slots have no room for it. Before, slotOf is on the host the slot of
 	// each row.
-	settled, distinct bool
+	decided, distinct bool
 	slotOf            memory.Slice[uint32]
 	slotBlock         *memory.Block
 	list              memory.Slice[uint32]
@@ -94,7 +94,7 @@ func (t *table) dropKeys() error {
 	return keys.Release()
 }
 
-// finish releases what a settled table does not need.
+// finish releases what a table does not need once it is known whether its keys are distinct.
 func (r *run) finish(t *table) error {
 	err := t.dropSlots()
 	if r.call.OnHost() || t.places > 0 {
@@ -154,7 +154,7 @@ func (r *run) build(w *words, any bool) (*table, error) {
 	t := r.newTable(w)
 	t.keys, t.values = w, w.values
 	err := r.fillTable(t, w, any || w.unique)
-	if err == nil && t.settled {
+	if err == nil && t.decided {
 		err = r.finish(t)
 	}
 	return release.OnError(t, err)
@@ -173,9 +173,9 @@ func (r *run) fillTable(t *table, w *words, distinct bool) error {
 		return err
 	}
 	t.held.Add(block)
-	t.memory, t.settled, t.distinct = slices[0], distinct, distinct
+	t.memory, t.decided, t.distinct = slices[0], distinct, distinct
 	if repeated {
-		t.settled, t.distinct = true, false
+		t.decided, t.distinct = true, false
 		return r.sortSlotsOnDevice(t)
 	}
 	if !r.call.OnHost() {
@@ -189,13 +189,13 @@ func (r *run) fillTable(t *table, w *words, distinct bool) error {
 			return err
 		}
 	}
-	if err := r.settle(); err != nil {
+	if err := r.waitIdle(); err != nil {
 		return err
 	}
 	if err := r.insertOnHost(t, w); err != nil {
 		return err
 	}
-	return r.settleTable(t)
+	return r.decideDistinct(t)
 }
 
 // newSlots allocates the slots of the rows.
@@ -207,10 +207,10 @@ func (r *run) newSlots(t *table) error {
 	return err
 }
 
-// settleTable finds out whether keys occur several times, and sorts the rows by slot if
+// decideDistinct finds out whether keys occur several times, and sorts the rows by slot if
 // they do. A GPU waits.
-func (r *run) settleTable(t *table) error {
-	if t.settled {
+func (r *run) decideDistinct(t *table) error {
+	if t.decided {
 		return nil
 	}
 	words, err := t.header()
@@ -221,7 +221,7 @@ func (r *run) settleTable(t *table) error {
 	if err := words.Download(r.call.Context(), r.call.Stream, header[:]); err != nil {
 		return err
 	}
-	return r.settleWith(t, &header)
+	return r.decideDistinctFrom(t, &header)
 }
 
 // header returns the memory before the slots: struct Header of table.cuh, and from word
@@ -234,9 +234,9 @@ func (t *table) header() (memory.Slice[uint64], error) {
 	return memory.Reinterpret[uint64](bytes)
 }
 
-// settleWith is settleTable with the words of the header.
-func (r *run) settleWith(t *table, header *[headerWords]uint64) error {
-	t.settled, t.distinct = true, uint32(header[2]) != 0
+// decideDistinctFrom is decideDistinct with the words of the header.
+func (r *run) decideDistinctFrom(t *table, header *[headerWords]uint64) error {
+	t.decided, t.distinct = true, uint32(header[2]) != 0
 	if least, greatest := header[0], ^header[1]; t.room > 0 && least <= greatest && greatest-least < t.room {
 		t.least, t.places = least^t.sign, greatest-least+1
 		t.keys.learnSpan(t.least, t.places)
@@ -273,7 +273,7 @@ func (r *run) sortSlots(t *table) error {
 	if err := r.newSpans(t, true); err != nil {
 		return err
 	}
-	return errors.Join(r.settle(), r.slotSpansOnHost(t))
+	return errors.Join(r.waitIdle(), r.slotSpansOnHost(t))
 }
 
 // newSpans allocates spans for slots that have no room for them. Places without a row are
@@ -294,7 +294,7 @@ func (r *run) newSpans(t *table, clear bool) error {
 	if t.spans, err = memory.Reinterpret[uint64](slices[0]); err != nil || t.places == 0 || !clear {
 		return err
 	}
-	return errors.Join(t.spans.Fill(r.call.Stream, 0), r.settle())
+	return errors.Join(t.spans.Fill(r.call.Stream, 0), r.waitIdle())
 }
 
 // allocate allocates memory of the build side, which may stay behind the call.
@@ -309,11 +309,11 @@ func (r *run) allocate(sizes ...uint64) (*memory.Block, []memory.Slice[uint8], e
 // matches refer to the table's list. On a GPU the rows are looked up later: see [lookup].
 func (r *run) probe(t *table, w *words) (*matches, error) {
 	if strategy.OfJoin(r.call.Context()).Waits {
-		if err := r.settleTable(t); err != nil {
+		if err := r.decideDistinct(t); err != nil {
 			return nil, errors.Join(err, w.Release())
 		}
 	}
-	m := &matches{probe: w.rows, build: t.rows, single: !t.settled || t.distinct, pending: &lookup{t, w}}
+	m := &matches{probe: w.rows, build: t.rows, single: !t.decided || t.distinct, pending: &lookup{t, w}}
 	m.held.Add(w)
 	if r.call.OnHost() {
 		return release.OnError(m, r.lookUp(m))
@@ -324,7 +324,7 @@ func (r *run) probe(t *table, w *words) (*matches, error) {
 // find writes the matches of words.
 func (r *run) find(m *matches, t *table, w *words) error {
 	lengths := []int{w.rows}
-	if m.single = !t.settled || t.distinct; !m.single {
+	if m.single = !t.decided || t.distinct; !m.single {
 		lengths = append(lengths, w.rows)
 	}
 	block, slices, err := r.uint32s(lengths...)
@@ -336,7 +336,7 @@ func (r *run) find(m *matches, t *table, w *words) error {
 		m.count = slices[1]
 	}
 	if r.call.OnHost() {
-		return errors.Join(r.settle(), r.probeOnHost(t, w, m))
+		return errors.Join(r.waitIdle(), r.probeOnHost(t, w, m))
 	}
 	return r.probeOnDevice(t, w, m)
 }
@@ -353,8 +353,8 @@ type lookup struct {
 // whether keys of the table occur twice. If they do the pairs are not right, and the matches
 // are not single any more.
 func (r *run) countSingle(m *matches, out any) (rows int, right bool, err error) {
-	if m.pending == nil || m.pending.table.settled {
-		rows, err = r.countSettled(m, out)
+	if m.pending == nil || m.pending.table.decided {
+		rows, err = r.countDecided(m, out)
 		return rows, true, err
 	}
 	t := m.pending.table
@@ -373,14 +373,14 @@ func (r *run) countSingle(m *matches, out any) (rows int, right bool, err error)
 	if err := words.Download(r.call.Context(), r.call.Stream, header[:]); err != nil {
 		return 0, false, err
 	}
-	if err := r.settleWith(t, &header); err != nil || !t.distinct {
+	if err := r.decideDistinctFrom(t, &header); err != nil || !t.distinct {
 		m.single = false
 		return 0, false, err
 	}
 	return int(header[outcomeWord]), true, nil
 }
 
-func (r *run) countSettled(m *matches, out any) (int, error) {
+func (r *run) countDecided(m *matches, out any) (int, error) {
 	block, slices, err := r.call.Scratch(16)
 	if err != nil {
 		return 0, err
@@ -405,11 +405,11 @@ func (r *run) lookUp(m *matches) error {
 		return nil
 	}
 	m.pending = nil
-	settled := l.table.settled
-	if err := r.find(m, l.table, l.words); err != nil || settled {
+	decided := l.table.decided
+	if err := r.find(m, l.table, l.words); err != nil || decided {
 		return err
 	}
-	if err := r.settleTable(l.table); err != nil || l.table.distinct {
+	if err := r.decideDistinct(l.table); err != nil || l.table.distinct {
 		return err
 	}
 	return r.find(m, l.table, l.words)

@@ -66,7 +66,7 @@ func (r *run) insertOnDevice(t *table, w *words) error {
 	if err != nil {
 		return err
 	}
-	return r.launch("table", "insert_rows"+w.width(), w.rows, argument, w.argument(), word(!t.settled))
+	return r.launch("table", "insert_rows"+w.width(), w.rows, argument, w.argument(), word(!t.decided))
 }
 
 // boundOnDevice clears the slots that the range of the keys needs: few, if it is small.
@@ -168,7 +168,7 @@ func (r *run) probeOnDevice(t *table, w *words, m *matches) error {
 	if err != nil {
 		return err
 	}
-	return r.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), word(!t.settled))
+	return r.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), word(!t.decided))
 }
 
 // wordsOnDevice encodes all rows in scratch memory.
@@ -188,7 +188,7 @@ func (r *run) wordsOnDevice(w *words, plan *rowkey.Plan) error {
 }
 
 // boundsOnDevice waits once for the bounds of sources, of each of the two sides.
-func (r *run) boundsOnDevice(e *encoding, sources []int) (found []rowkey.Bounds, err error) {
+func (r *run) boundsOnDevice(e *encoding, sources []int) (bounds []rowkey.Bounds, err error) {
 	n := 2 * len(sources)
 	sizes := append(e.plans[0].DeviceScratch(), e.plans[1].DeviceScratch()...)
 	block, slices, err := r.call.Scratch(append(sizes, 16*uint64(n))...)
@@ -219,9 +219,9 @@ func (r *run) boundsOnDevice(e *encoding, sources []int) (found []rowkey.Bounds,
 	if err := pairs.Download(r.call.Context(), r.call.Stream, words); err != nil {
 		return nil, err
 	}
-	found = make([]rowkey.Bounds, n)
-	for k := range found {
-		found[k] = rowkey.Bounds{Least: words[2*k], Greatest: ^words[2*k+1]}
+	bounds = make([]rowkey.Bounds, n)
+	for k := range bounds {
+		bounds[k] = rowkey.Bounds{Least: words[2*k], Greatest: ^words[2*k+1]}
 	}
-	return found, nil
+	return bounds, nil
 }

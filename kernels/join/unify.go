@@ -22,14 +22,14 @@ import (
 // unify returns two keys as columns of one type, in which values are equal exactly if the
 // keys' values are. The caller releases them.
 func unify(ctx context.Context, a, b *column.Column, options kernels.Options) (x, y *column.Column, err error) {
-	of, err := commonType(a.Type(), b.Type())
+	common, err := commonType(a.Type(), b.Type())
 	if err != nil {
 		return nil, nil, err
 	}
-	if x, err = convert(ctx, a, of, options); err != nil {
+	if x, err = convert(ctx, a, common, options); err != nil {
 		return nil, nil, err
 	}
-	if y, err = convert(ctx, b, of, options); err != nil {
+	if y, err = convert(ctx, b, common, options); err != nil {
 		return nil, nil, errors.Join(err, x.Release())
 	}
 	return x, y, nil
@@ -90,12 +90,12 @@ func commonType(a, b arrow.DataType) (arrow.DataType, error) {
 	if a, b = decodedType(a), decodedType(b); arrow.TypeEqual(a, b) {
 		return a, nil
 	}
-	of, other := familyOf(a), familyOf(b)
+	family, other := familyOf(a), familyOf(b)
 	refused := fmt.Errorf("the left key has type %v, the right one %v, expected types that compare: cast one of them: %w", a, b, device.ErrNotSupported)
-	if of != other || of == noFamily {
+	if family != other || family == noFamily {
 		return nil, refused
 	}
-	switch of {
+	switch family {
 	case integers:
 		return commonInteger(a, b), nil
 	case floats:
@@ -150,16 +150,16 @@ func convert(ctx context.Context, c *column.Column, to arrow.DataType, options k
 	if err != nil {
 		return nil, err
 	}
-	made := plain
+	converted := plain
 	switch {
 	case arrow.TypeEqual(plain.Type(), to):
 		return plain, nil
 	case familyOf(to) == texts || familyOf(to) == binaries:
-		made, err = selection.WithOffsetsOf(ctx, plain, to, options)
+		converted, err = selection.WithOffsetsOf(ctx, plain, to, options)
 	default:
-		made, err = cast(ctx, plain, to, options)
+		converted, err = cast(ctx, plain, to, options)
 	}
-	return release.OnError(made, err, plain.Release())
+	return release.OnError(converted, err, plain.Release())
 }
 
 func cast(ctx context.Context, c *column.Column, to arrow.DataType, options kernels.Options) (*column.Column, error) {
@@ -167,11 +167,11 @@ func cast(ctx context.Context, c *column.Column, to arrow.DataType, options kern
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("key").Cast(to)}, options)
+	converted, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("key").Cast(to)}, options)
 	if err = errors.Join(err, table.Release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(converted))
 	}
-	return made[0], nil
+	return converted[0], nil
 }
 
 // tableOf returns a table of columns, which it borrows.

@@ -80,12 +80,12 @@ func (r *run) condition(held *release.Stack, left, right *column.Column) (*colum
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(r.call.Context(), table, []expr.Expr{r.options.Where}, r.scratch())
+	truths, err := expr.Evaluate(r.call.Context(), table, []expr.Expr{r.options.Where}, r.scratch())
 	if err != nil {
 		return nil, fmt.Errorf("condition %v: %w", r.options.Where, err)
 	}
-	held.Add(made[0])
-	return made[0], nil
+	held.Add(truths[0])
+	return truths[0], nil
 }
 
 // conditionTable gathers the columns that the condition names.
@@ -120,14 +120,14 @@ func (r *run) conditionTable(held *release.Stack, left, right *column.Column) (*
 
 // matchesOf returns the matches of a table of pairs in the order of the probe side.
 func (r *run) matchesOf(m *matches, kept *buffer.Buffer) (*matches, error) {
-	made, err := r.newMatches(m.probe, m.build)
+	refined, err := r.newMatches(m.probe, m.build)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.fillOf(made, kept); err != nil {
-		return nil, errors.Join(err, made.Release())
+	if err := r.fillOf(refined, kept); err != nil {
+		return nil, errors.Join(err, refined.Release())
 	}
-	return made, nil
+	return refined, nil
 }
 
 func (r *run) fillOf(m *matches, kept *buffer.Buffer) error {
@@ -146,7 +146,7 @@ func (r *run) fillOf(m *matches, kept *buffer.Buffer) error {
 	if m.list, err = uint32sOf(list); err != nil {
 		return err
 	}
-	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, 0), r.settle()); err != nil || probe.Len() == 0 {
+	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, 0), r.waitIdle()); err != nil || probe.Len() == 0 {
 		return err
 	}
 	if r.call.OnHost() {

@@ -213,13 +213,13 @@ func (r *run) bound(e *encoding, sources [2][]rowkey.Source) error {
 	if r.call.OnHost() {
 		boundsOf = r.boundsOnHost
 	}
-	found, err := boundsOf(e, integers)
+	bounds, err := boundsOf(e, integers)
 	if err != nil {
 		return err
 	}
 	for k, i := range integers {
-		all := found[2*k]
-		all.Add(found[2*k+1])
+		all := bounds[2*k]
+		all.Add(bounds[2*k+1])
 		all.Apply(&sources[0][i])
 		all.Apply(&sources[1][i])
 	}
@@ -231,17 +231,17 @@ func (r *run) bound(e *encoding, sources [2][]rowkey.Source) error {
 
 // boundsOnHost returns the bounds of sources, of each of the two sides.
 func (r *run) boundsOnHost(e *encoding, sources []int) ([]rowkey.Bounds, error) {
-	found := make([]rowkey.Bounds, 2*len(sources))
+	bounds := make([]rowkey.Bounds, 2*len(sources))
 	for side, p := range e.plans {
 		host, err := rowkey.NewHost(p)
 		if err != nil {
 			return nil, err
 		}
 		for k, i := range sources {
-			found[2*k+side] = host.Bounds(i, 0, p.Sources[i].Column.Len())
+			bounds[2*k+side] = host.Bounds(i, 0, p.Sources[i].Column.Len())
 		}
 	}
-	return found, nil
+	return bounds, nil
 }
 
 // words returns the words of one table. The caller releases them.
@@ -289,7 +289,7 @@ func (r *run) fillWords(w *words, e *encoding, side int, keys []*column.Column) 
 	}
 	w.held.Add(block)
 	w.values = slices[0]
-	return errors.Join(r.settle(), r.wordsOnHost(w, plan))
+	return errors.Join(r.waitIdle(), r.wordsOnHost(w, plan))
 }
 
 // fillValid finds the rows without a null key, unless nulls are equal.

@@ -18,9 +18,9 @@ import (
 
 // numbers makes a column of numbers of elements. fill writes the memory.
 func numbers(call *op.Call, t arrow.DataType, tag string, n int, nullable bool, fill func(out op.Buffers) error) (*column.Column, error) {
-	made := *call
-	made.Tag = tag
-	return made.NewColumn(op.Result{Type: t, Length: n, Nullable: nullable}, func(out op.Buffers) error {
+	tagged := *call
+	tagged.Tag = tag
+	return tagged.NewColumn(op.Result{Type: t, Length: n, Nullable: nullable}, func(out op.Buffers) error {
 		if n == 0 {
 			return nil
 		}
@@ -124,9 +124,9 @@ func (s *spans) expand(call *op.Call, parents, places, positions, exist column.B
 // null. If every list is whole and they follow each other, the elements are not copied.
 func (s *spans) gather(call *op.Call, l *lists, f form) (*column.Column, error) {
 	if (f == every || f == everyOrNone) && l.valid.Len() == 0 && l.width > 0 && l.sizes.Len() == 0 && s.rows > 0 {
-		made, err := s.consecutive(call, l)
-		if made != nil || err != nil {
-			return made, err
+		consecutive, err := s.consecutive(call, l)
+		if consecutive != nil || err != nil {
+			return consecutive, err
 		}
 	}
 	places, err := s.places(call)
@@ -137,8 +137,8 @@ func (s *spans) gather(call *op.Call, l *lists, f form) (*column.Column, error) 
 	if f == everyOrNone {
 		bounds = selection.Null
 	}
-	made, err := selection.TakeColumnWith(call.Context(), l.elements, places, selection.TakeOptions{Options: resultOptions(call), Bounds: bounds})
-	return release.OnError(made, err, places.Release())
+	gathered, err := selection.TakeColumnWith(call.Context(), l.elements, places, selection.TakeOptions{Options: resultOptions(call), Bounds: bounds})
+	return release.OnError(gathered, err, places.Release())
 }
 
 // consecutive returns a part of the elements, if they are the elements of all lists in their
@@ -151,12 +151,12 @@ func (s *spans) consecutive(call *op.Call, l *lists) (*column.Column, error) {
 	}
 	var ends [2]int64
 	for i, at := range []int{0, rows} {
-		one, err := l.offsets.Slice(at*l.width, (at+1)*l.width)
+		offset, err := l.offsets.Slice(at*l.width, (at+1)*l.width)
 		if err != nil {
 			return nil, err
 		}
 		bytes := make([]byte, l.width)
-		if err := one.Download(call.Context(), call.Stream, bytes); err != nil {
+		if err := offset.Download(call.Context(), call.Stream, bytes); err != nil {
 			return nil, err
 		}
 		ends[i] = word(bytes, l.width, 0)
@@ -170,39 +170,39 @@ func (s *spans) consecutive(call *op.Call, l *lists) (*column.Column, error) {
 // list makes a column of lists that end at ends, of elements, with the nulls and the rows of
 // the lists that they are made of. It is null for a list with the place none.
 func (s *spans) list(call *op.Call, l *lists, t arrow.DataType, elements *column.Column) (*column.Column, error) {
-	of, err := layout.Of(t)
+	format, err := layout.Of(t)
 	if err != nil {
 		return nil, err
 	}
-	if most := strategy.MaximumOffset(call.Context(), of.Width); int64(s.total) > most {
+	if most := strategy.MaximumOffset(call.Context(), format.Width); int64(s.total) > most {
 		return nil, fmt.Errorf("%d elements, the offsets of %v reach to %d: use large lists: %w", s.total, t, most, memory.ErrOverflow)
 	}
 	bitmap := uint64(0)
 	if l.nullable() {
 		bitmap = op.BitmapBytes(s.rows)
 	}
-	block, buffers, err := call.Allocate(bitmap, uint64(s.rows+1)*uint64(of.Width))
+	block, buffers, err := call.Allocate(bitmap, uint64(s.rows+1)*uint64(format.Width))
 	if err != nil {
 		return nil, err
 	}
 	if call.OnHost() {
-		err = s.offsetsOnHost(buffers[1], buffers[0], of.Width)
+		err = s.offsetsOnHost(buffers[1], buffers[0], format.Width)
 	} else {
 		var ends memory.Slice[int64]
 		if s.ends != nil {
 			ends, err = column.Elements[int64](s.ends)
 		}
-		err = errors.Join(err, launch(call, "list_offsets", s.rows+1, buffers[1], buffers[0], ends, s.begins, uint64(s.rows), uint32(of.Width)))
+		err = errors.Join(err, launch(call, "list_offsets", s.rows+1, buffers[1], buffers[0], ends, s.begins, uint64(s.rows), uint32(format.Width)))
 	}
-	var made *column.Column
+	var listed *column.Column
 	if err == nil {
 		data := column.Data{Type: t, Length: s.rows, Rows: l.column.RowCount(), Manager: call.Manager, Buffers: buffers, Children: []*column.Column{elements}}
 		if bitmap > 0 {
 			data.NullCount = column.UnknownNullCount
 		}
-		made, err = column.New(data)
+		listed, err = column.New(data)
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(listed, err, block.Release())
 }
 
 func (s *spans) offsetsOnHost(offsets, valid column.Bytes, width int) error {

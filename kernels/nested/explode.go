@@ -52,14 +52,14 @@ func Explode(ctx context.Context, table *buffer.Buffer, columns []string, option
 	if err == nil {
 		err = table.Check()
 	}
-	var made *buffer.Buffer
+	var exploded *buffer.Buffer
 	if err == nil {
-		made, err = explode(ctx, table, columns, chosen)
+		exploded, err = explode(ctx, table, columns, chosen)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("nested: explode %q: %w", columns, err)
 	}
-	return made, nil
+	return exploded, nil
 }
 
 // ExplodeSchema returns the schema of the result of [Explode], or the error that it would
@@ -124,8 +124,8 @@ func explode(ctx context.Context, table *buffer.Buffer, names []string, options 
 	if err := e.call.OrderBehind(table.DeviceRows().Block()); err != nil {
 		return nil, err
 	}
-	made, err := e.make(schema, names)
-	return release.OnError(made, err, release.All(e.spans))
+	exploded, err := e.make(schema, names)
+	return release.OnError(exploded, err, release.All(e.spans))
 }
 
 func (e *exploding) make(schema *arrow.Schema, names []string) (*buffer.Buffer, error) {
@@ -161,11 +161,11 @@ func (e *exploding) make(schema *arrow.Schema, names []string) (*buffer.Buffer, 
 			columns = append(columns, positions)
 		}
 	}
-	var made *buffer.Buffer
+	var longer *buffer.Buffer
 	if err == nil {
-		made, err = op.Table(schema, columns, buffer.Rows{Count: int64(e.spans[0].total), Manager: e.call.Manager})
+		longer, err = op.Table(schema, columns, buffer.Rows{Count: int64(e.spans[0].total), Manager: e.call.Manager})
 	}
-	return release.OnError(made, err, release.All(columns))
+	return release.OnError(longer, err, release.All(columns))
 }
 
 // same refuses lists that are not as long as those of the first column, and gives the spans
@@ -193,11 +193,11 @@ func (e *exploding) same(s *spans) error {
 		return errors.Join(err, counts.Release())
 	}
 	differ := expr.Col("a").Ne(expr.Col("b"))
-	found, err := reduce.Scalars(e.call.Context(), counts, []reduce.Aggregate{reduce.CountAll().Where(differ)}, scratch(&e.call))
+	differing, err := reduce.Scalars(e.call.Context(), counts, []reduce.Aggregate{reduce.CountAll().Where(differ)}, scratch(&e.call))
 	if err = errors.Join(err, counts.Release()); err != nil {
 		return err
 	}
-	if n := found[0].String(); n != "0" {
+	if n := differing[0].String(); n != "0" {
 		return fmt.Errorf("the lists of %s rows have different numbers of elements: explode the columns one after the other: %w", n, device.ErrInvalidValue)
 	}
 	return nil
@@ -230,9 +230,9 @@ func (e *exploding) others(columns []*column.Column, exploded []int) error {
 
 // other repeats the values of a column. Values that are words without nulls are written in
 // one pass, others gathered by the rows of the elements, which are found once.
-func (e *exploding) other(c *column.Column, parents **column.Column) (made *column.Column, err error) {
-	if made, err = e.spans[0].repeat(&e.call, c); made != nil || err != nil {
-		return made, err
+func (e *exploding) other(c *column.Column, parents **column.Column) (repeated *column.Column, err error) {
+	if repeated, err = e.spans[0].repeat(&e.call, c); repeated != nil || err != nil {
+		return repeated, err
 	}
 	if *parents == nil {
 		if *parents, err = e.spans[0].parents(&e.call); err != nil {

@@ -79,23 +79,23 @@ func (f fold) Result(operands []arrow.DataType) (arrow.DataType, error) {
 }
 
 // result returns the type of the result for a type of elements, or nil.
-func (f fold) result(of arrow.DataType) arrow.DataType {
-	n, ok := numberOf(of)
-	l, err := layout.Of(of)
+func (f fold) result(element arrow.DataType) arrow.DataType {
+	n, ok := numberOf(element)
+	l, err := layout.Of(element)
 	switch {
 	case f.function == Count:
 		return arrow.PrimitiveTypes.Int64
 	case !ok || err != nil:
 		return nil
 	case f.function == Min || f.function == Max:
-		return of
+		return element
 	case f.function == Any || f.function == All:
 		if n == boolean {
 			return arrow.FixedWidthTypes.Boolean
 		}
 		return nil
-	case f.function == Sum && of.ID() == arrow.DURATION:
-		return of
+	case f.function == Sum && element.ID() == arrow.DURATION:
+		return element
 	case l.Class == layout.Temporal:
 		return nil
 	case f.function == Mean && n != boolean, f.function == Sum && n >= float4:
@@ -118,8 +118,8 @@ func (f fold) Run(ctx context.Context, operands []*column.Column, options kernel
 		if err != nil {
 			return nil, errors.Join(err, elements.Release())
 		}
-		made, err := l.fold(call, f.function, f.result(l.elements.Type()), v)
-		return release.OnError(made, err, elements.Release())
+		folded, err := l.fold(call, f.function, f.result(l.elements.Type()), v)
+		return release.OnError(folded, err, elements.Release())
 	})
 }
 
@@ -210,7 +210,7 @@ func (l *lists) fold(call *op.Call, f Function, t arrow.DataType, v values) (*co
 		return nil, err
 	}
 	result := op.Result{Type: t, Length: s.rows, RowCount: l.column.RowCount(), Nullable: true}
-	made, err := call.NewColumn(result, func(out op.Buffers) error {
+	folded, err := call.NewColumn(result, func(out op.Buffers) error {
 		switch {
 		case s.rows == 0:
 			return nil
@@ -224,7 +224,7 @@ func (l *lists) fold(call *op.Call, f Function, t arrow.DataType, v values) (*co
 		return launch(call, "fold_lists", (s.rows+63)/64*64, out.Values, out.Valid, width, uint32(f), s.begins, s.counts, uint64(s.rows),
 			kernels.Struct(v.values, v.valid, uint64(v.valueBit), uint64(v.validBit), uint32(v.number)))
 	})
-	return release.OnError(made, err, s.Release())
+	return release.OnError(folded, err, s.Release())
 }
 
 func (s *spans) foldOnHost(f Function, out op.Buffers, t arrow.DataType, v values) error {

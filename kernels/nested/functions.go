@@ -79,7 +79,7 @@ func (get) Result(operands []arrow.DataType) (arrow.DataType, error) {
 
 func (g get) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
 	return withLists(ctx, operands[0], options, func(call *op.Call, l *lists) (*column.Column, error) {
-		s, err := newSpans(call, l, one, int64(g.index), 0)
+		s, err := newSpans(call, l, single, int64(g.index), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -87,8 +87,8 @@ func (g get) Run(ctx context.Context, operands []*column.Column, options kernels
 		if err != nil {
 			return nil, errors.Join(err, s.Release())
 		}
-		made, err := selection.TakeColumnWith(ctx, l.elements, places, selection.TakeOptions{Options: resultOptions(call), Bounds: selection.Null})
-		return release.OnError(made, err, places.Release(), s.Release())
+		picked, err := selection.TakeColumnWith(ctx, l.elements, places, selection.TakeOptions{Options: resultOptions(call), Bounds: selection.Null})
+		return release.OnError(picked, err, places.Release(), s.Release())
 	})
 }
 
@@ -109,9 +109,9 @@ func listLike(t arrow.DataType) (arrow.DataType, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch of := layout.Storage(t); of.ID() {
+	switch storage := layout.Storage(t); storage.ID() {
 	case arrow.LIST, arrow.LARGE_LIST, arrow.MAP:
-		return of, nil
+		return storage, nil
 	case arrow.LARGE_LIST_VIEW:
 		return arrow.LargeListOfField(element), nil
 	}
@@ -120,12 +120,12 @@ func listLike(t arrow.DataType) (arrow.DataType, error) {
 
 func (s slice) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
 	return withLists(ctx, operands[0], options, func(call *op.Call, l *lists) (*column.Column, error) {
-		found, err := newSpans(call, l, part, int64(s.from), int64(s.most))
+		wanted, err := newSpans(call, l, part, int64(s.from), int64(s.most))
 		if err != nil {
 			return nil, err
 		}
-		made, err := found.copied(call, l, part)
-		return release.OnError(made, err, found.Release())
+		sliced, err := wanted.copied(call, l, part)
+		return release.OnError(sliced, err, wanted.Release())
 	})
 }
 
@@ -142,8 +142,8 @@ func (s *spans) copied(call *op.Call, l *lists, f form) (*column.Column, error) 
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.list(call, l, t, elements)
-	return release.OnError(made, err, elements.Release())
+	listed, err := s.list(call, l, t, elements)
+	return release.OnError(listed, err, elements.Release())
 }
 
 type contains struct{ value any }
@@ -182,8 +182,8 @@ func (c contains) Run(ctx context.Context, operands []*column.Column, options ke
 		if err != nil {
 			return nil, errors.Join(err, truths.Release())
 		}
-		made, err := l.fold(call, foldContains, arrow.FixedWidthTypes.Boolean, v)
-		return release.OnError(made, err, truths.Release())
+		contained, err := l.fold(call, foldContains, arrow.FixedWidthTypes.Boolean, v)
+		return release.OnError(contained, err, truths.Release())
 	})
 }
 
@@ -193,11 +193,11 @@ func evaluate(call *op.Call, elements *column.Column, e expr.Expr) (*column.Colu
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(call.Context(), table, []expr.Expr{e}, scratch(call))
+	values, err := expr.Evaluate(call.Context(), table, []expr.Expr{e}, scratch(call))
 	if err = errors.Join(err, table.Release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(values))
 	}
-	return made[0], nil
+	return values[0], nil
 }
 
 type sort struct{ options SortOptions }
@@ -212,8 +212,8 @@ func (o sort) Run(ctx context.Context, operands []*column.Column, options kernel
 		if err != nil {
 			return nil, err
 		}
-		made, err := o.sort(call, l, s)
-		return release.OnError(made, err, s.Release())
+		sorted, err := o.sort(call, l, s)
+		return release.OnError(sorted, err, s.Release())
 	})
 }
 
@@ -234,8 +234,8 @@ func (o sort) sort(call *op.Call, l *lists, s *spans) (*column.Column, error) {
 	if err != nil {
 		return nil, errors.Join(err, elements.Release())
 	}
-	made, err := s.list(call, l, t, sorted)
-	return release.OnError(made, err, elements.Release(), sorted.Release())
+	listed, err := s.list(call, l, t, sorted)
+	return release.OnError(listed, err, elements.Release(), sorted.Release())
 }
 
 func (o sort) elements(call *op.Call, s *spans, elements *column.Column) (*column.Column, error) {

@@ -45,7 +45,7 @@ func elementsOf(t arrow.DataType) (arrow.Field, error) {
 
 // listsOf returns a column as lists.
 func listsOf(call *op.Call, c *column.Column) (l lists, err error) {
-	of, err := layout.Of(c.Type())
+	format, err := layout.Of(c.Type())
 	if err != nil {
 		return l, err
 	}
@@ -53,11 +53,11 @@ func listsOf(call *op.Call, c *column.Column) (l lists, err error) {
 	if l.rows, l.counted, err = c.Extent(call.Context()); err != nil {
 		return l, err
 	}
-	switch of.Kind {
+	switch format.Kind {
 	case layout.List, layout.ListView:
-		l.width = of.Width
+		l.width = format.Width
 	case layout.FixedSizeList:
-		l.first, l.size = c.Offset(), int(of.Storage.(*arrow.FixedSizeListType).Len())
+		l.first, l.size = c.Offset(), int(format.Storage.(*arrow.FixedSizeListType).Len())
 	default:
 		return l, fmt.Errorf("%v is no list: %w", c.Type(), device.ErrNotSupported)
 	}
@@ -73,7 +73,7 @@ func listsOf(call *op.Call, c *column.Column) (l lists, err error) {
 		return l, nil
 	}
 	more := 1
-	if of.Kind == layout.ListView {
+	if format.Kind == layout.ListView {
 		more = 0
 		if l.sizes, err = c.Buffer(2).Slice(c.Offset()*l.width, (c.Offset()+c.Len())*l.width); err != nil {
 			return l, err

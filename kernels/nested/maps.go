@@ -25,32 +25,32 @@ type lookup struct{ key any }
 func (lookup) Name() string { return "map_lookup" }
 
 func (l lookup) Result(operands []arrow.DataType) (arrow.DataType, error) {
-	of, ok := layout.Storage(operands[0]).(*arrow.MapType)
+	mapType, ok := layout.Storage(operands[0]).(*arrow.MapType)
 	if !ok {
 		return nil, fmt.Errorf("%v is no map: %w", operands[0], expr.ErrType)
 	}
-	_, _, err := l.test().Type(elementSchema(of.KeyType()))
-	return of.ItemType(), err
+	_, _, err := l.test().Type(elementSchema(mapType.KeyType()))
+	return mapType.ItemType(), err
 }
 
 func (l lookup) test() expr.Expr { return expr.Col(elementName).Eq(expr.Lit(l.key)) }
 
 func (l lookup) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	return withLists(ctx, operands[0], options, func(call *op.Call, of *lists) (*column.Column, error) {
-		entries := of.elements
+	return withLists(ctx, operands[0], options, func(call *op.Call, maps *lists) (*column.Column, error) {
+		entries := maps.elements
 		keys, keysErr := entries.Child(0).Slice(entries.Offset(), entries.Len())
 		items, itemsErr := entries.Child(1).Slice(entries.Offset(), entries.Len())
 		err := errors.Join(keysErr, itemsErr)
-		var made *column.Column
+		var values *column.Column
 		if err == nil {
-			made, err = l.find(call, of, keys, items)
+			values, err = l.find(call, maps, keys, items)
 		}
-		return release.OnError(made, err, keys.Release(), items.Release())
+		return release.OnError(values, err, keys.Release(), items.Release())
 	})
 }
 
 // find takes the item of the first key that is equal.
-func (l lookup) find(call *op.Call, of *lists, keys, items *column.Column) (*column.Column, error) {
+func (l lookup) find(call *op.Call, maps *lists, keys, items *column.Column) (*column.Column, error) {
 	truths, err := evaluate(call, keys, l.test())
 	if err != nil {
 		return nil, err
@@ -59,10 +59,10 @@ func (l lookup) find(call *op.Call, of *lists, keys, items *column.Column) (*col
 	if err != nil {
 		return nil, errors.Join(err, truths.Release())
 	}
-	found, err := of.fold(call, foldFind, arrow.PrimitiveTypes.Uint32, v)
-	if found, err = release.OnError(found, err, truths.Release()); err != nil {
+	places, err := maps.fold(call, foldFind, arrow.PrimitiveTypes.Uint32, v)
+	if places, err = release.OnError(places, err, truths.Release()); err != nil {
 		return nil, err
 	}
-	made, err := selection.TakeColumnWith(call.Context(), items, found, selection.TakeOptions{Options: resultOptions(call), Bounds: selection.Null})
-	return release.OnError(made, err, found.Release())
+	values, err := selection.TakeColumnWith(call.Context(), items, places, selection.TakeOptions{Options: resultOptions(call), Bounds: selection.Null})
+	return release.OnError(values, err, places.Release())
 }

@@ -43,8 +43,8 @@ func (sequence) Run(ctx context.Context, operands []*column.Column, options kern
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.sequences(&call, in)
-	return release.OnError(made, err, s.Release())
+	sequences, err := s.sequences(&call, in)
+	return release.OnError(sequences, err, s.Release())
 }
 
 // newSequenceSpans makes lists of the lengths that a column has.
@@ -86,6 +86,6 @@ func (s *spans) sequences(call *op.Call, in op.View) (*column.Column, error) {
 		return nil, err
 	}
 	l := lists{column: in.Column, valid: in.Valid, bit: in.Bit}
-	made, err := s.list(call, &l, arrow.ListOf(arrow.PrimitiveTypes.Int64), elements)
-	return release.OnError(made, err, elements.Release())
+	listed, err := s.list(call, &l, arrow.ListOf(arrow.PrimitiveTypes.Int64), elements)
+	return release.OnError(listed, err, elements.Release())
 }

@@ -25,8 +25,8 @@ const (
 	everyOrNone
 	// part is some consecutive elements.
 	part
-	// one is an element, or none.
-	one
+	// single is an element, or none.
+	single
 )
 
 // spans is the place of the first element of each list, or none, and the number of elements.
@@ -118,7 +118,7 @@ func (l *lists) spansOnHost(s *spans, f form, from, most int64) error {
 		case part:
 			start, end := bounds(count, from, most)
 			begin, count = begin+start, end-start
-		case one:
+		case single:
 			at := from
 			if at < 0 {
 				at += count

@@ -58,8 +58,8 @@ func (s split) Run(ctx context.Context, operands []*column.Column, options kerne
 	if err != nil {
 		return nil, errors.Join(err, lists.Release())
 	}
-	made, err := selection.TakeColumnWith(ctx, lists, indices, selection.TakeOptions{Options: options, Bounds: selection.Null})
-	return release.OnError(made, err, indices.Release(), lists.Release())
+	taken, err := selection.TakeColumnWith(ctx, lists, indices, selection.TakeOptions{Options: options, Bounds: selection.Null})
+	return release.OnError(taken, err, indices.Release(), lists.Release())
 }
 
 // texts is a column of strings and a separator.
@@ -91,25 +91,25 @@ func (s split) column(ctx context.Context, c *column.Column, options kernels.Opt
 	if err != nil {
 		return nil, err
 	}
-	found := &spans{rows: c.Len(), block: block}
+	extents := &spans{rows: c.Len(), block: block}
 	t.words = scratch[0]
 	var beginsErr, countsErr error
-	found.begins, beginsErr = memory.Reinterpret[uint32](scratch[1])
-	found.counts, countsErr = memory.Reinterpret[int64](scratch[2])
+	extents.begins, beginsErr = memory.Reinterpret[uint32](scratch[1])
+	extents.counts, countsErr = memory.Reinterpret[int64](scratch[2])
 	err = errors.Join(beginsErr, countsErr)
-	var made *column.Column
+	var pieces *column.Column
 	if err == nil {
-		made, err = t.split(&call, found)
+		pieces, err = t.split(&call, extents)
 	}
-	return release.OnError(made, err, found.Release())
+	return release.OnError(pieces, err, extents.Release())
 }
 
 func (s split) texts(call *op.Call, c *column.Column) (t texts, err error) {
-	of, err := layout.Of(c.Type())
+	format, err := layout.Of(c.Type())
 	if err != nil {
 		return t, err
 	}
-	t.column, t.width, t.separator = c, of.Width, []byte(s.separator)
+	t.column, t.width, t.separator = c, format.Width, []byte(s.separator)
 	if t.rows, t.counted, err = c.Extent(call.Context()); err != nil || c.Len() == 0 {
 		return t, err
 	}
@@ -150,8 +150,8 @@ func (t *texts) split(call *op.Call, s *spans) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.list(call, &t.lists, arrow.ListOf(t.column.Type()), parts)
-	return release.OnError(made, err, parts.Release())
+	listed, err := s.list(call, &t.lists, arrow.ListOf(t.column.Type()), parts)
+	return release.OnError(listed, err, parts.Release())
 }
 
 func (t *texts) count(call *op.Call, s *spans) error {
@@ -209,14 +209,14 @@ func (t *texts) partsOnDevice(call *op.Call, s *spans) (*column.Column, error) {
 	if err == nil {
 		err = launchIn(call, "split", "split_places", s.rows, places[0], places[1], ends, t.argument())
 	}
-	var made *column.Column
+	var parts *column.Column
 	if err == nil {
-		made, err = textrows.Make(*call, textrows.Rows{
+		parts, err = textrows.Make(*call, textrows.Rows{
 			Type: t.column.Type(), Capacity: s.total, Sources: []memory.Slice[uint8]{t.data},
 			Parts: []textrows.Part{{Places: places[0], Lengths: places[1]}},
 		})
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(parts, err, block.Release())
 }
 
 func (t *texts) partsOnHost(call *op.Call, s *spans) (*column.Column, error) {
@@ -235,11 +235,11 @@ func (t *texts) partsOnHost(call *op.Call, s *spans) (*column.Column, error) {
 		return nil, err
 	}
 	err = t.write(buffers[0], buffers[1])
-	var made *column.Column
+	var parts *column.Column
 	if err == nil {
-		made, err = column.New(column.Data{Type: t.column.Type(), Length: s.total, Manager: call.Manager, Buffers: []column.Bytes{{}, buffers[0], buffers[1]}})
+		parts, err = column.New(column.Data{Type: t.column.Type(), Length: s.total, Manager: call.Manager, Buffers: []column.Bytes{{}, buffers[0], buffers[1]}})
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(parts, err, block.Release())
 }
 
 // write writes the offsets and the bytes of all parts on the host.

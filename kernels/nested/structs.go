@@ -36,12 +36,12 @@ type field struct{ name string }
 func (f field) Name() string { return fmt.Sprintf("field[%s]", f.name) }
 
 func (f field) find(t arrow.DataType) (int, arrow.Field, error) {
-	of, ok := layout.Storage(t).(*arrow.StructType)
+	structure, ok := layout.Storage(t).(*arrow.StructType)
 	if !ok {
 		return 0, arrow.Field{}, fmt.Errorf("%v is no struct: %w", t, expr.ErrType)
 	}
 	var known []string
-	for i, each := range of.Fields() {
+	for i, each := range structure.Fields() {
 		if each.Name == f.name {
 			return i, each, nil
 		}
@@ -51,47 +51,47 @@ func (f field) find(t arrow.DataType) (int, arrow.Field, error) {
 }
 
 func (f field) Result(operands []arrow.DataType) (arrow.DataType, error) {
-	_, found, err := f.find(operands[0])
-	return found.Type, err
+	_, child, err := f.find(operands[0])
+	return child.Type, err
 }
 
 func (f field) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	of := operands[0]
-	i, _, err := f.find(of.Type())
+	parent := operands[0]
+	i, _, err := f.find(parent.Type())
 	if err != nil {
 		return nil, err
 	}
-	child, err := of.Child(i).SliceCapacity(of.Offset(), of.Len())
+	child, err := parent.Child(i).SliceCapacity(parent.Offset(), parent.Len())
 	if err != nil {
 		return nil, err
 	}
-	if rows := of.RowCount(); rows != nil {
+	if rows := parent.RowCount(); rows != nil {
 		child, err = counted(child, rows)
 		if err != nil {
 			return nil, err
 		}
 	}
-	if !op.Nullable(of) {
+	if !op.Nullable(parent) {
 		return child, nil
 	}
 	// The mask is true for valid structs and null for the others.
 	mask, err := column.New(column.Data{
-		Type: arrow.FixedWidthTypes.Boolean, Length: of.Len(), Offset: of.Offset(), Rows: of.RowCount(),
-		NullCount: column.UnknownNullCount, Buffers: []column.Bytes{of.Buffer(0), of.Buffer(0)},
+		Type: arrow.FixedWidthTypes.Boolean, Length: parent.Len(), Offset: parent.Offset(), Rows: parent.RowCount(),
+		NullCount: column.UnknownNullCount, Buffers: []column.Bytes{parent.Buffer(0), parent.Buffer(0)},
 	})
 	if err != nil {
 		return release.OnError(child, err)
 	}
-	made, err := selection.Choose(ctx, mask, child, child, options)
-	return release.OnError(made, err, mask.Release(), child.Release())
+	masked, err := selection.Choose(ctx, mask, child, child, options)
+	return release.OnError(masked, err, mask.Release(), child.Release())
 }
 
 // counted returns a column with another row count. It takes over the column.
 func counted(c *column.Column, rows *column.RowCount) (*column.Column, error) {
 	data := c.Data()
 	data.Rows = rows
-	made, err := column.New(data)
-	return release.OnError(made, err, c.Release())
+	recounted, err := column.New(data)
+	return release.OnError(recounted, err, c.Release())
 }
 
 // pack has the names of fields, each after a zero byte.

@@ -36,23 +36,23 @@ func (o *ordering) boundOnHost(host *rowkey.Host, source int) error {
 		return nil
 	}
 	count := parallel.Parts(o.rows)
-	found := make([]rowkey.Bounds, count)
+	bounds := make([]rowkey.Bounds, count)
 	var wide atomic.Bool
 	err := parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
 		if s.Storage != rowkey.Decimal {
-			found[part] = host.Bounds(source, begin, end-begin)
+			bounds[part] = host.Bounds(source, begin, end-begin)
 			return
 		}
 		own, isWide := host.DecimalBounds(source, begin, end-begin)
-		if found[part] = own; isWide {
+		if bounds[part] = own; isWide {
 			wide.Store(true)
 		}
 	})
 	if err != nil || wide.Load() {
 		return err
 	}
-	all := found[0]
-	for _, f := range found[1:] {
+	all := bounds[0]
+	for _, f := range bounds[1:] {
 		all.Add(f)
 	}
 	all.Apply(s)

@@ -67,8 +67,8 @@ func sortColumn(ctx context.Context, c *column.Column, options ColumnOptions) (*
 func (o *ordering) sortedColumn(options kernels.Options) (*column.Column, error) {
 	c := o.columns[0]
 	if !o.call.OnHost() {
-		if made, ok, err := o.columnOnDevice(); ok || err != nil {
-			return made, err
+		if sorted, ok, err := o.columnOnDevice(); ok || err != nil {
+			return sorted, err
 		}
 	} else if o.plan.Reversible() {
 		return o.columnOnHost()

@@ -12,7 +12,7 @@ import (
 
 // columnOnDevice sorts the values of a plan that is reversible. reversible reports whether
 // it does.
-func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err error) {
+func (o *ordering) columnOnDevice() (sorted *column.Column, reversible bool, err error) {
 	if !o.plan.Reversible() || o.plan.Bits() == 0 {
 		return nil, false, nil
 	}
@@ -46,14 +46,14 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 		sizes := result.Sizes()
 		return nil, true, o.call.Estimate(sizes[:], scratch)
 	}
-	made, err = o.newColumn(result, func(out op.Buffers) error {
+	sorted, err = o.newColumn(result, func(out op.Buffers) error {
 		block, buffers, err := o.call.Scratch(scratch...)
 		if err != nil {
 			return err
 		}
 		return errors.Join(o.sortValuesOnDevice(&s, buffers[:len(bitmaps)], buffers[len(bitmaps):], out), block.Release())
 	})
-	return made, true, err
+	return sorted, true, err
 }
 
 // sortsNulls reports whether nulls are sorted with the other values, as the least or the

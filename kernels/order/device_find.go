@@ -45,8 +45,8 @@ type encodedOnDevice struct {
 	words   memory.Slice[uint8]
 }
 
-// inPlace reports whether the values of the rows are their words, except for the bits of flip.
-func (r someRows) inPlace() (flip uint64, ok bool) {
+// wordFlip reports whether the values of the rows are their words, except for the bits of flip.
+func (r someRows) wordFlip() (flip uint64, ok bool) {
 	if r.listed.Len() > 0 {
 		return 0, false
 	}
@@ -66,7 +66,7 @@ func (o *ordering) encoded(r someRows, scratch []memory.Slice[uint8]) (e encoded
 
 // encode writes the first words, unless the values are the words.
 func (e *encodedOnDevice) encode() error {
-	if _, ok := e.inPlace(); ok {
+	if _, ok := e.wordFlip(); ok {
 		width := e.plan.Segments[0].Width()
 		words, err := e.encoder.Values(0).Slice(e.begin*width, e.end*width)
 		e.words = words
@@ -81,7 +81,7 @@ func findScratch(sorted, values someRows) []uint64 {
 	var sizes []uint64
 	for _, r := range []someRows{sorted, values} {
 		words := r.plan.WordsBytes(r.count())
-		if _, ok := r.inPlace(); ok {
+		if _, ok := r.wordFlip(); ok {
 			words = 0
 		}
 		sizes = append(append(sizes, r.plan.DeviceScratch()...), words)
@@ -127,7 +127,7 @@ func (o *ordering) findWords(sorted, values encodedOnDevice, upper bool, samples
 	if err := errors.Join(sorted.encode(), values.encode()); err != nil {
 		return err
 	}
-	flip, _ := sorted.inPlace()
+	flip, _ := sorted.wordFlip()
 	wide, above := o.plan.Segments[0].Width()/8, 0
 	if upper {
 		above = 1

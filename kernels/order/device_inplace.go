@@ -80,8 +80,8 @@ func (s *inPlaceSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	if len(s.rest) == 0 {
-		made, err := s.assemble(key, with, nil)
-		return release.OnError(made, err, key.Release(), with.Release())
+		assembled, err := s.assemble(key, with, nil)
+		return release.OnError(assembled, err, key.Release(), with.Release())
 	}
 	rest, err := buffer.New(arrow.NewSchema(s.fields, nil), s.rest, s.table.Rows())
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *inPlaceSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, errors.Join(err, key.Release())
 	}
-	made, err := s.assemble(key, nil, taken)
-	return release.OnError(made, err, key.Release(), taken.Release())
+	assembled, err := s.assemble(key, nil, taken)
+	return release.OnError(assembled, err, key.Release(), taken.Release())
 }
 
 // move sorts the key. with is the carried column in order, row numbers, or nil.
@@ -102,13 +102,13 @@ func (s *inPlaceSort) move() (key, with *column.Column, err error) {
 		if s.sort.Numbers == radix.NoNumbers {
 			return s.run(keys.Values, memory.Slice[uint8]{})
 		}
-		call, of := s.call, arrow.DataType(arrow.PrimitiveTypes.Uint32)
+		call, t := s.call, arrow.DataType(arrow.PrimitiveTypes.Uint32)
 		if s.carried != nil {
-			of = s.carried.Type()
+			t = s.carried.Type()
 		} else {
 			call.Tag = scratchTag
 		}
-		with, err = call.NewColumn(s.result(of), func(numbers op.Buffers) error { return s.run(keys.Values, numbers.Values) })
+		with, err = call.NewColumn(s.result(t), func(numbers op.Buffers) error { return s.run(keys.Values, numbers.Values) })
 		return err
 	})
 	if err != nil {

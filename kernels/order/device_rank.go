@@ -81,7 +81,7 @@ func (o *ordering) firstWord(encoder *rowkey.Device, sorted memory.Slice[uint32]
 	if err := to.Fill(o.call.Stream, 0); err != nil {
 		return err
 	}
-	one, err := sorted.Slice(0, 1)
+	first, err := sorted.Slice(0, 1)
 	if err != nil {
 		return err
 	}
@@ -89,5 +89,5 @@ func (o *ordering) firstWord(encoder *rowkey.Device, sorted memory.Slice[uint32]
 	if err != nil {
 		return err
 	}
-	return encoder.Encode(0, 0, rowkey.DeviceRows{Listed: one, Rows: 1}, word)
+	return encoder.Encode(0, 0, rowkey.DeviceRows{Listed: first, Rows: 1}, word)
 }

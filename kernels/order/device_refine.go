@@ -127,9 +127,9 @@ func (r *refinement) step(width, length int, encode func(to memory.Slice[uint8])
 	n := r.ties.count
 	byWord := radix.Sort{Width: 8 * width, High: length, Rows: n, Numbers: radix.RowNumbers}
 	byRun := radix.Sort{Width: 32, High: max(bitsFor(r.ties.runs), 1), Rows: n, Numbers: radix.GivenNumbers, DropKeys: true}
-	several := r.ties.runs > 1
+	manyRuns := r.ties.runs > 1
 	state := byWord.StateBytes()
-	if several {
+	if manyRuns {
 		state = max(state, byRun.StateBytes())
 	}
 	keys, numbers := uint64(n)*8, uint64(n)*4
@@ -153,7 +153,7 @@ func (r *refinement) step(width, length int, encode func(to memory.Slice[uint8])
 	if err != nil {
 		return err
 	}
-	if several {
+	if manyRuns {
 		if byRun.Source() == 1 {
 			buffers.Numbers[0], buffers.Numbers[1] = scratch[4], scratch[3]
 		}
@@ -230,17 +230,17 @@ func (r *refinement) find(in wordsInOrder) (err error) {
 	if err := counted.Download(r.call.Context(), r.call.Stream, counts[:]); err != nil {
 		return err
 	}
-	found := ties{count: int(counts[0]), runs: int(counts[1]), unfinished: int(counts[2])}
-	if found.count > 0 {
-		if err := found.allocate(r.ordering); err != nil {
+	remaining := ties{count: int(counts[0]), runs: int(counts[1]), unfinished: int(counts[2])}
+	if remaining.count > 0 {
+		if err := remaining.allocate(r.ordering); err != nil {
 			return err
 		}
-		if err := launch(&found); err != nil {
-			return errors.Join(err, found.block.Release())
+		if err := launch(&remaining); err != nil {
+			return errors.Join(err, remaining.block.Release())
 		}
 	}
 	before := r.ties.block
-	r.ties = found
+	r.ties = remaining
 	return before.Release()
 }
 

@@ -37,12 +37,6 @@ func (o *ordering) launchTies(name string, n int, arguments ...any) error {
 // left, and the size of all memory is known in advance.
 func (o *ordering) oneWord() bool { return o.plan.Exact() && o.plan.Segments[0].Words() <= 1 }
 
-// unforeseen reports whether the memory of a sort depends on the values: on a GPU that of
-// ties does.
-func (o *ordering) unforeseen() bool {
-	return !o.call.OnHost() && o.rows > 0 && !o.oneWord() && o.split() == nil
-}
-
 // firstSort returns the sort of the first words of all rows.
 func (o *ordering) firstSort() radix.Sort {
 	if s, ok := o.inPlace(); ok {
@@ -61,60 +55,45 @@ func (o *ordering) firstSort() radix.Sort {
 	return sort
 }
 
-// deviceScratch returns the sizes of the memory that sortOnDevice needs: bitmaps, two
-// buffers of words, one of row numbers, and the state of the sort. Ties need more, but
-// their number is not known in advance.
-func (o *ordering) deviceScratch() []uint64 {
-	if o.split() != nil {
-		return o.splitScratch()
-	}
-	sizes := o.plan.DeviceScratch()
-	if o.plan.Bits() == 0 {
-		return append(sizes, 0, 0, 0, 0)
-	}
-	s := o.firstSort()
-	if s.Input {
-		of := s.InputScratch()
-		return append(sizes, of[:]...)
-	}
-	sizes = append(sizes, s.KeyBytes())
-	switch {
-	case !s.SecondBuffers():
-		sizes = append(sizes, 0, 0)
-	case s.Numbers == radix.PackedNumbers:
-		sizes = append(sizes, s.KeyBytes(), 0)
-	default:
-		sizes = append(sizes, s.KeyBytes(), s.NumberBytes())
-	}
-	return append(sizes, s.StateBytes())
+// wordSort sorts row numbers on a GPU by the first words of all rows, and then ties by
+// their next words.
+type wordSort struct {
+	*ordering
+	sort radix.Sort
 }
 
-// sortOnDevice writes the row numbers to rows in the order of the plan. rows has the
-// capacity; elements after the row count are not read.
-func (o *ordering) sortOnDevice(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
-	if o.rows == 0 {
-		return nil
+// scratch are bitmaps, two buffers of words, one of row numbers, and the state of the sort.
+func (w *wordSort) scratch() []uint64 {
+	sizes, s := w.plan.DeviceScratch(), &w.sort
+	if s.Input {
+		scratch := s.InputScratch()
+		return append(sizes, scratch[:]...)
 	}
-	if plan := o.split(); plan != nil {
-		return o.sortSplit(plan, rows, scratch)
+	second, numbers := uint64(0), uint64(0)
+	if s.SecondBuffers() {
+		second = s.KeyBytes()
+		if s.Numbers != radix.PackedNumbers {
+			numbers = s.NumberBytes()
+		}
 	}
-	bitmaps := len(o.plan.Sources)
-	encoder, err := rowkey.NewDevice(&o.call, o.plan, scratch[:bitmaps])
+	return append(sizes, s.KeyBytes(), second, numbers, s.StateBytes())
+}
+
+func (w *wordSort) run(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
+	bitmaps := len(w.plan.Sources)
+	encoder, err := rowkey.NewDevice(&w.call, w.plan, scratch[:bitmaps])
 	if err != nil {
 		return err
 	}
-	if o.plan.Bits() == 0 { // all rows are equal
-		return o.launchTies("order_numbers", o.rows, rows, uint64(o.rows))
-	}
 	scratch = scratch[bitmaps:]
-	s := o.firstSort()
+	s := &w.sort
 	buffers := radix.Buffers{
 		Keys:    [2]memory.Slice[uint8]{scratch[0], scratch[1]},
 		Numbers: [2]memory.Slice[uint8]{rows.AsBytes(), scratch[2]},
 		State:   scratch[3],
 	}
 	words := buffers.Keys[s.Source()%2] // not written if the sort has an input
-	all := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
+	all := rowkey.DeviceRows{Rows: w.rows, Counted: w.counted}
 	switch {
 	case s.Input:
 		buffers.Input = encoder.Values(0)
@@ -126,13 +105,13 @@ func (o *ordering) sortOnDevice(rows memory.Slice[uint32], scratch []memory.Slic
 	if err != nil {
 		return err
 	}
-	if err := s.Run(&o.call, buffers); err != nil {
+	if err := s.Run(&w.call, buffers); err != nil {
 		return err
 	}
-	if o.oneWord() {
+	if w.oneWord() {
 		return nil
 	}
-	r := refinement{ordering: o, encoder: encoder, order: rows}
+	r := refinement{ordering: w.ordering, encoder: encoder, order: rows}
 	err = r.run(buffers.Keys[0])
 	return errors.Join(err, r.ties.block.Release())
 }

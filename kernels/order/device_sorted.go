@@ -16,20 +16,20 @@ func (o *ordering) unsortedOnDevice() (row int64, err error) {
 	}
 	defer func() { err = errors.Join(err, block.Release()) }()
 	bitmaps := len(o.plan.Sources)
-	found, err := memory.Reinterpret[uint64](scratch[bitmaps+2])
+	descent, err := memory.Reinterpret[uint64](scratch[bitmaps+2])
 	if err != nil {
 		return 0, err
 	}
 	if o.searchable() {
-		err = o.findDescent(found, scratch[:bitmaps+1])
+		err = o.findDescent(descent, scratch[:bitmaps+1])
 	} else {
-		err = o.compareNeighbours(found, scratch)
+		err = o.compareNeighbours(descent, scratch)
 	}
 	if err != nil {
 		return 0, err
 	}
 	var first [1]uint64
-	if err := found.Download(o.call.Context(), o.call.Stream, first[:]); err != nil {
+	if err := descent.Download(o.call.Context(), o.call.Stream, first[:]); err != nil {
 		return 0, err
 	}
 	if first[0] > math.MaxInt64 {
@@ -52,7 +52,7 @@ func (o *ordering) unsortedScratch() []uint64 {
 }
 
 // findDescent finds the first row with a word that is less than the word before it.
-func (o *ordering) findDescent(found memory.Slice[uint64], scratch []memory.Slice[uint8]) error {
+func (o *ordering) findDescent(descent memory.Slice[uint64], scratch []memory.Slice[uint8]) error {
 	all, err := o.encoded(o.all(), scratch)
 	if err != nil {
 		return err
@@ -61,15 +61,15 @@ func (o *ordering) findDescent(found memory.Slice[uint64], scratch []memory.Slic
 	if err := all.encode(); err != nil {
 		return err
 	}
-	if err := found.AsBytes().Fill(o.call.Stream, 0xff); err != nil {
+	if err := descent.AsBytes().Fill(o.call.Stream, 0xff); err != nil {
 		return err
 	}
-	flip, _ := all.inPlace()
-	return o.launchSearch(descentNames[o.plan.Segments[0].Width()/8], o.rows, found, all.words, flip, o.counted, int64(o.rows))
+	flip, _ := all.wordFlip()
+	return o.launchSearch(descentNames[o.plan.Segments[0].Width()/8], o.rows, descent, all.words, flip, o.counted, int64(o.rows))
 }
 
 // compareNeighbours finds the first row that comes before its predecessor by all words.
-func (o *ordering) compareNeighbours(found memory.Slice[uint64], scratch []memory.Slice[uint8]) error {
+func (o *ordering) compareNeighbours(descent memory.Slice[uint64], scratch []memory.Slice[uint8]) error {
 	bitmaps := len(o.plan.Sources)
 	encoder, err := rowkey.NewDevice(&o.call, o.plan, scratch[:bitmaps])
 	if err != nil {
@@ -79,7 +79,7 @@ func (o *ordering) compareNeighbours(found memory.Slice[uint64], scratch []memor
 	if err := encoder.Neighbours(rows, scratch[bitmaps], scratch[bitmaps+1]); err != nil {
 		return err
 	}
-	return encoder.FirstBefore(rows, scratch[bitmaps+1], found)
+	return encoder.FirstBefore(rows, scratch[bitmaps+1], descent)
 }
 
 // boundOnDevice finds the bounds of integer sources, and plans shorter words with them. It
@@ -121,13 +121,13 @@ func (o *ordering) boundOnDevice() (err error) {
 			return err
 		}
 	}
-	found := make([]uint64, each*len(sources))
-	if err := bounds.Download(o.call.Context(), o.call.Stream, found); err != nil {
+	words := make([]uint64, each*len(sources))
+	if err := bounds.Download(o.call.Context(), o.call.Stream, words); err != nil {
 		return err
 	}
 	for i, source := range sources {
-		if found[each*i+2] != 0 {
-			rowkey.Bounds{Least: found[each*i], Greatest: ^found[each*i+1]}.Apply(&o.sources[source])
+		if words[each*i+2] != 0 {
+			rowkey.Bounds{Least: words[each*i], Greatest: ^words[each*i+1]}.Apply(&o.sources[source])
 		}
 	}
 	o.plan = rowkey.NewPlan(o.sources)

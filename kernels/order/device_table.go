@@ -21,6 +21,7 @@ import (
 type tableSort struct {
 	*ordering
 	table *buffer.Buffer
+	sort  radix.Sort
 	// sources are, for each column of the table, the source with its values, or −1.
 	sources []int
 	// companion, if it is not nil, is the only other column. Its values are in the items,
@@ -33,18 +34,19 @@ func (o *ordering) newTableSort(table *buffer.Buffer) *tableSort {
 	if o.call.OnHost() || o.rows == 0 || !o.oneWord() || o.plan.Bits() == 0 {
 		return nil
 	}
-	// A key within a struct is sorted in place, but is no column of the table: its rows are
-	// sorted by number.
-	if _, ok := o.inPlace(); ok {
+	sort := o.firstSort()
+	if sort.Input {
+		// A key within a struct is sorted in place, but is no column of the table: its rows
+		// are sorted by number.
 		return nil
 	}
-	t := &tableSort{ordering: o, table: table, sources: make([]int, table.NumColumns())}
-	found := false
+	t := &tableSort{ordering: o, table: table, sort: sort, sources: make([]int, table.NumColumns())}
+	restorable := false
 	for i := range t.sources {
 		t.sources[i] = t.sourceOf(table.Column(i))
-		found = found || t.sources[i] >= 0
+		restorable = restorable || t.sources[i] >= 0
 	}
-	if !found {
+	if !restorable {
 		return nil
 	}
 	t.findCompanion()
@@ -110,7 +112,7 @@ func (t *tableSort) sourceOf(c *column.Column) int {
 
 // sorted returns the table in order.
 func (t *tableSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
-	s := t.firstSort()
+	s := t.sort
 	if s.Numbers == radix.PackedNumbers || t.restoresAll() {
 		s.Numbers = radix.NoNumbers
 	}
@@ -140,8 +142,8 @@ func (t *tableSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := t.sortWith(&s, scratch, options)
-	return release.OnError(made, err, block.Release())
+	ordered, err := t.sortWith(&s, scratch, options)
+	return release.OnError(ordered, err, block.Release())
 }
 
 func (t *tableSort) sortWith(s *radix.Sort, scratch []memory.Slice[uint8], options kernels.Options) (*buffer.Buffer, error) {
@@ -170,8 +172,8 @@ func (t *tableSort) sortWith(s *radix.Sort, scratch []memory.Slice[uint8], optio
 	if err != nil {
 		return nil, errors.Join(err, release.All(columns))
 	}
-	made, err := buffer.New(t.table.Schema(), columns, t.table.Rows())
-	return release.OnError(made, err, release.All(columns))
+	ordered, err := buffer.New(t.table.Schema(), columns, t.table.Rows())
+	return release.OnError(ordered, err, release.All(columns))
 }
 
 // encode writes words, with companions or row numbers if these are not moved apart.
@@ -204,9 +206,9 @@ func (t *tableSort) estimate(scratch []uint64) error {
 			rest, fields = append(rest, c), append(fields, t.table.Schema().Field(i))
 			continue
 		}
-		made := t.result(c.Type())
-		made.Nullable = source >= 0 && t.plan.Sources[source].Nullable
-		sizes := made.Sizes()
+		sorted := t.result(c.Type())
+		sorted.Nullable = source >= 0 && t.plan.Sources[source].Nullable
+		sizes := sorted.Sizes()
 		result = append(result, sizes[:]...)
 	}
 	if len(rest) == 0 {
@@ -231,14 +233,14 @@ func (t *tableSort) fill(columns []*column.Column, encoder *rowkey.Device, from 
 	for i, source := range t.sources {
 		c := t.table.Column(i)
 		if c == t.companion {
-			made, err := t.newColumn(t.result(c.Type()), func(out op.Buffers) error {
+			companion, err := t.newColumn(t.result(c.Type()), func(out op.Buffers) error {
 				width, _ := column.ElementBytes(c.Type())
 				return t.lowBits(out.Values, from, width)
 			})
 			if err != nil {
 				return err
 			}
-			columns[i] = made
+			columns[i] = companion
 			continue
 		}
 		if source < 0 {

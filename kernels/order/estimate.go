@@ -17,7 +17,8 @@ import (
 // estimateSort estimates a sort of a table that gathers all columns: the row numbers exist
 // together with the memory of the sort, and then with the result.
 func (o *ordering) estimateSort(table *buffer.Buffer) error {
-	if o.unforeseen() {
+	s := o.chooseSort()
+	if unforeseen(s) {
 		return errNoEstimate
 	}
 	taken, err := o.estimateTake(table)
@@ -29,7 +30,7 @@ func (o *ordering) estimateSort(table *buffer.Buffer) error {
 	if err != nil {
 		return err
 	}
-	sort, err := op.Bytes(o.scratch()...)
+	sort, err := op.Bytes(s.scratch()...)
 	if err != nil {
 		return err
 	}
@@ -173,11 +174,12 @@ func (o *ordering) estimateFirst(k int64) (p phases, err error) {
 		p.kept = numbers
 		return p, err
 	}
-	if o.unforeseen() {
+	s := o.chooseSort()
+	if unforeseen(s) {
 		return p, errNoEstimate
 	}
 	numbers, err := numbersBytes(o.capacity)
-	sort, sortErr := op.Bytes(o.scratch()...)
+	sort, sortErr := op.Bytes(s.scratch()...)
 	p.add(numbers, sort)
 	return p, errors.Join(err, sortErr)
 }
@@ -217,25 +219,25 @@ func estimatePartition(ctx context.Context, table, bounds *buffer.Buffer, keys [
 func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n, ranges int, options kernels.Options) error {
 	ctx, manager := o.call.Context(), o.call.Manager
 	var p phases
-	found, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
+	searched, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
 		own.Manager = manager
 		return search(ctx, bounds, table, keys, SearchOptions{Options: own, Upper: true})
 	})
 	if err != nil {
 		return err
 	}
-	p.addEstimate(found)
+	p.addEstimate(searched)
 	numbers, err := o.standIn(table, n)
 	if err != nil {
 		return err
 	}
 	defer numbers.Release()
 	byRange := []Key{{Column: "range"}}
-	made, err := tableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(n), Manager: manager})
+	numbered, err := tableOf([]string{"range"}, []*column.Column{numbers}, buffer.Rows{Count: int64(n), Manager: manager})
 	if err != nil {
 		return err
 	}
-	defer made.Release()
+	defer numbered.Release()
 	// Numbers of one byte, and a column of sorted numbers, take no more than those of 32 bits.
 	sorted, sortedErr := numbersBytes(n)
 	p.add(sorted, 0)
@@ -244,7 +246,7 @@ func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n
 	samples, samplesErr := op.Bytes(uint64(n)/sampleDistance*4+4, 8*uint64(n)*uint64(index(o.call.OnHost())), 8*uint64(ranges+2))
 	rows, err := kernels.EstimateOf(func(own kernels.Options) (*column.Column, error) {
 		own.Manager = manager
-		return indices(ctx, made, byRange, own)
+		return indices(ctx, numbered, byRange, own)
 	})
 	if err = errors.Join(err, sortedErr, placesErr, samplesErr); err != nil {
 		return err
@@ -264,7 +266,7 @@ func (o *ordering) estimatePartition(table, bounds *buffer.Buffer, keys []Key, n
 // estimateMerge estimates [Merge]: an upper bound. The tables are like the first one, whose
 // ordering this is, and have rows together.
 func (o *ordering) estimateMerge(tables []*buffer.Buffer, rows int, unchecked bool, options kernels.Options) error {
-	if unchecked && o.unforeseen() || !alikeNullable(tables) {
+	if unchecked && unforeseen(o.chooseSort()) || !alikeNullable(tables) {
 		return errNoEstimate
 	}
 	all, err := kernels.EstimateOf(func(own kernels.Options) (*buffer.Buffer, error) {
@@ -291,7 +293,7 @@ func (o *ordering) estimateMerge(tables []*buffer.Buffer, rows int, unchecked bo
 	n := uint64(rows)
 	merge := append(append(o.plan.DeviceScratch(), o.plan.DeviceScratch()...), 4*n, 4*n, 4*n, 8*n, o.plan.WordsBytes(rows/sampleDistance+1))
 	if unchecked { // two buffers of words and numbers, however the table is sorted
-		merge = o.scratch()
+		merge = o.chooseSort().scratch()
 		if !o.call.OnHost() && rows > 0 && o.oneWord() {
 			s := o.firstSort()
 			merge = append(o.plan.DeviceScratch(), 8*n, 8*n, 4*n, 4*n, s.StateBytes())

@@ -154,11 +154,11 @@ func narrowRows(ctx context.Context, rows *column.Column, options kernels.Option
 	if err = errors.Join(err, values.Release()); err != nil {
 		return nil, errors.Join(err, table.Release())
 	}
-	made, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("row").CastWrap(arrow.PrimitiveTypes.Uint32)}, options)
+	narrowed, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("row").CastWrap(arrow.PrimitiveTypes.Uint32)}, options)
 	if err = errors.Join(err, table.Release()); err != nil {
 		return nil, err
 	}
-	return made[0], nil
+	return narrowed[0], nil
 }
 
 // firstRows returns the first k rows of a column.
@@ -205,9 +205,9 @@ func keyTable(ctx context.Context, table *buffer.Buffer, keys []Key, options ker
 		names[i] = fmt.Sprint("key ", i)
 		own[i] = Key{Column: names[i], Descending: key.Descending, NullsFirst: key.NullsFirst}
 	}
-	made, err := tableOf(names, columns, table.Rows())
-	made, err = release.OnError(made, err, release.All(columns))
-	return made, own, err
+	keyed, err := tableOf(names, columns, table.Rows())
+	keyed, err = release.OnError(keyed, err, release.All(columns))
+	return keyed, own, err
 }
 
 // releaseTables releases tables that are not nil.

@@ -58,7 +58,7 @@ func (e *encodedOnHost) compare(i int, others *encodedOnHost, j int) int {
 	if order := cmp.Compare(e.words[i], others.words[j]); order != 0 || e.exact {
 		return order
 	}
-	return e.CompareWith(e.row(i), others.Host, others.row(j), rowkey.Place{Word: 1})
+	return e.CompareWith(e.row(i), others.Host, others.row(j), rowkey.Position{Word: 1})
 }
 
 // hostFindScratch returns the sizes of the memory that findOnHost needs: words of both sides.

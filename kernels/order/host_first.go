@@ -27,7 +27,7 @@ type candidate struct {
 // firstOnHost returns the first k rows. It collects the rows with a first word that
 // may be among the first k, and sorts these. ok is false if they are too many: then all rows
 // have to be sorted.
-func (o *ordering) firstOnHost(k int) (made *column.Column, ok bool, err error) {
+func (o *ordering) firstOnHost(k int) (first *column.Column, ok bool, err error) {
 	if k == 0 || float64(k) > fewFirst*float64(o.rows) || o.plan.Bits() == 0 {
 		return nil, false, nil
 	}
@@ -49,8 +49,8 @@ func (o *ordering) firstOnHost(k int) (made *column.Column, ok bool, err error) 
 		return nil, false, err
 	}
 	all := slices.Concat(each...)
-	made, err = o.sortCandidates(all, k)
-	return made, true, err
+	first, err = o.sortCandidates(all, k)
+	return first, true, err
 }
 
 // firstSelection collects the candidates of a range of rows.
@@ -72,9 +72,9 @@ func (s *firstSelection) collect(begin, end int) []candidate {
 	limit := 2*s.k + len(words)
 	s.worst = ^uint64(0)
 	for first := begin; first < end && !s.full; first += len(words) {
-		some := words[:min(len(words), end-first)]
-		s.host.Encode(0, 0, rowkey.Rows{First: first}, some)
-		for i, word := range some {
+		batch := words[:min(len(words), end-first)]
+		s.host.Encode(0, 0, rowkey.Rows{First: first}, batch)
+		for i, word := range batch {
 			if word <= s.worst {
 				s.candidates = append(s.candidates, candidate{word, uint32(first + i)})
 			}
@@ -111,7 +111,7 @@ func (o *ordering) sortCandidates(candidates []candidate, k int) (*column.Column
 	if err != nil {
 		return nil, err
 	}
-	var made *column.Column
+	var first *column.Column
 	err = releasedAfter(block, func() error {
 		rows, err := memory.Reinterpret[uint32](scratch[3])
 		if err != nil {
@@ -127,7 +127,7 @@ func (o *ordering) sortCandidates(candidates []candidate, k int) (*column.Column
 		if err := s.sortListed(); err != nil {
 			return err
 		}
-		made, err = o.newColumn(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: k}, func(out op.Buffers) error {
+		first, err = o.newColumn(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: k}, func(out op.Buffers) error {
 			to, err := out.Values.Host()
 			if err != nil {
 				return err
@@ -137,5 +137,5 @@ func (o *ordering) sortCandidates(candidates []candidate, k int) (*column.Column
 		})
 		return err
 	})
-	return release.OnError(made, err)
+	return release.OnError(first, err)
 }

@@ -94,7 +94,7 @@ func (w *rankWriter) write(o *ordering) error {
 
 // equal reports whether a row equals the row before it.
 func (w *rankWriter) equal(i int) bool {
-	return w.host.Compare(int(w.rows[i-1]), int(w.rows[i]), rowkey.Place{}) == 0
+	return w.host.Compare(int(w.rows[i-1]), int(w.rows[i]), rowkey.Position{}) == 0
 }
 
 // end returns the end of the group that begins with row i.

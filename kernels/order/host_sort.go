@@ -37,6 +37,19 @@ type hostSort struct {
 // hostScratch returns the sizes of the memory of a sort of n rows.
 func hostScratch(n int) []uint64 { return []uint64{8 * uint64(n), 8 * uint64(n), 4 * uint64(n)} }
 
+// hostRows sorts row numbers on the host.
+type hostRows struct{ *ordering }
+
+func (h hostRows) scratch() []uint64 { return hostScratch(h.capacity) }
+
+func (h hostRows) run(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
+	s, err := newHostSort(h.ordering, rows, scratch, h.rows)
+	if err != nil {
+		return err
+	}
+	return s.sort()
+}
+
 // newHostSort returns the sort of n rows. It writes their numbers to rows.
 func newHostSort(o *ordering, rows memory.Slice[uint32], scratch []memory.Slice[uint8], n int) (*hostSort, error) {
 	s := &hostSort{ctx: o.call.Context(), plan: o.plan}
@@ -69,20 +82,20 @@ func words(bytes memory.Slice[uint8]) ([]uint64, error) {
 	return slice.Host()
 }
 
-// place is a position in the words of rows that agree before it.
-type place struct {
-	segment, word int
+// wordPosition is a position in the words of rows that agree before it.
+type wordPosition struct {
+	rowkey.Position
 	// at is a position in the tail of the segment, or 0 before it. ended is set after it.
 	at    int
 	ended bool
-	// depth is the number of words before the place.
+	// depth is the number of words before the position.
 	depth int
 }
 
-// run is a range of rows that agree before a place.
-type run struct {
+// rowRange is a range of rows that agree before a position.
+type rowRange struct {
 	begin, end int
-	place      place
+	from       wordPosition
 }
 
 // sort numbers the rows from 0 and sorts them.
@@ -106,7 +119,7 @@ func (s *hostSort) sortListed() error {
 }
 
 func (s *hostSort) sortAll() error {
-	for runs := []run{{end: len(s.pairs.rows)}}; len(runs) > 0; {
+	for runs := []rowRange{{end: len(s.pairs.rows)}}; len(runs) > 0; {
 		r := runs[len(runs)-1]
 		runs = runs[:len(runs)-1]
 		more, err := s.sortLarge(r)
@@ -119,14 +132,14 @@ func (s *hostSort) sortAll() error {
 }
 
 // sortLarge sorts a run with all goroutines. It returns runs that are left, and large.
-func (s *hostSort) sortLarge(r run) ([]run, error) {
+func (s *hostSort) sortLarge(r rowRange) ([]rowRange, error) {
 	n := r.end - r.begin
 	if n < 2 {
 		return nil, nil
 	}
 	count := parallel.Parts(n)
 	p, spare := s.pairs.slice(r.begin, r.end), s.spare.slice(r.begin, r.end)
-	after, ok, err := s.encode(r.place, p, count)
+	after, ok, err := s.encode(r.from, p, count)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -136,30 +149,30 @@ func (s *hostSort) sortLarge(r run) ([]run, error) {
 	if s.last(after) {
 		return nil, nil
 	}
-	return s.sortRuns(run{r.begin, r.end, after})
+	return s.sortRuns(rowRange{r.begin, r.end, after})
 }
 
-// last reports whether no words come after a place.
-func (s *hostSort) last(p place) bool {
-	segment := &s.plan.Segments[p.segment]
-	return p.segment == len(s.plan.Segments)-1 && p.word >= segment.Words() && (segment.Tail == nil || p.ended)
+// last reports whether no words come after a position.
+func (s *hostSort) last(p wordPosition) bool {
+	segment := &s.plan.Segments[p.Segment]
+	return p.Segment == len(s.plan.Segments)-1 && p.Word >= segment.Words() && (segment.Tail == nil || p.ended)
 }
 
-// encode writes the next word in which rows may differ. It returns the place after it, or
+// encode writes the next word in which rows may differ. It returns the position after it, or
 // false if the rows are equal.
-func (s *hostSort) encode(p place, to pairs, count int) (after place, ok bool, err error) {
+func (s *hostSort) encode(p wordPosition, to pairs, count int) (after wordPosition, ok bool, err error) {
 	n := len(to.rows)
-	for ; p.segment < len(s.plan.Segments); p = (place{segment: p.segment + 1, depth: p.depth}) {
-		segment := &s.plan.Segments[p.segment]
-		if word := p.word; word < segment.Words() {
-			p.word, p.depth = word+1, p.depth+1
+	for ; p.Segment < len(s.plan.Segments); p = (wordPosition{Position: rowkey.Position{Segment: p.Segment + 1}, depth: p.depth}) {
+		segment := &s.plan.Segments[p.Segment]
+		if word := p.Word; word < segment.Words() {
+			p.Word, p.depth = word+1, p.depth+1
 			first := p.depth == 1 && !s.listed
 			return p, true, parallel.Run(s.ctx, n, count, func(_, begin, end int) {
 				rows := rowkey.Rows{Listed: to.rows[begin:end]}
 				if first { // the rows are still in their order
 					rows = rowkey.Rows{First: begin}
 				}
-				s.host.Encode(p.segment, word, rows, to.keys[begin:end])
+				s.host.Encode(p.Segment, word, rows, to.keys[begin:end])
 			})
 		}
 		if segment.Tail != nil && !p.ended {
@@ -170,7 +183,7 @@ func (s *hostSort) encode(p place, to pairs, count int) (after place, ok bool, e
 }
 
 // encodeTail writes the next word of a tail in which rows differ, or its lengths.
-func (s *hostSort) encodeTail(p place, t *rowkey.Tail, to pairs, count int) (place, bool, error) {
+func (s *hostSort) encodeTail(p wordPosition, t *rowkey.Tail, to pairs, count int) (wordPosition, bool, error) {
 	position, end, err := s.agreement(t, max(p.at, t.Skip), to.rows, count)
 	if err != nil {
 		return p, false, err
@@ -210,7 +223,7 @@ func (s *hostSort) agreement(t *rowkey.Tail, at int, rows []uint32, count int) (
 
 // sortRuns sorts the runs of equal keys in a sorted run, each in one goroutine. It
 // returns those that are large.
-func (s *hostSort) sortRuns(r run) ([]run, error) {
+func (s *hostSort) sortRuns(r rowRange) ([]rowRange, error) {
 	keys := s.pairs.keys[r.begin:r.end]
 	n := len(keys)
 	// Runs are divided among the goroutines before one of them overwrites keys.
@@ -231,11 +244,11 @@ func (s *hostSort) sortRuns(r run) ([]run, error) {
 	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	large := make([][]run, count)
+	large := make([][]rowRange, count)
 	for range min(parallel.Parts(n), count) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(count) && s.ctx.Err() == nil; i = next.Add(1) - 1 {
-				large[i] = s.eachRun(run{r.begin + bounds[i], r.begin + bounds[i+1], r.place}, largeRun)
+				large[i] = s.eachRun(rowRange{r.begin + bounds[i], r.begin + bounds[i+1], r.from}, largeRun)
 			}
 		})
 	}
@@ -243,7 +256,7 @@ func (s *hostSort) sortRuns(r run) ([]run, error) {
 	if s.ctx.Err() != nil {
 		return nil, cancel.Error(s.ctx)
 	}
-	var all []run
+	var all []rowRange
 	for _, runs := range large {
 		all = append(all, runs...)
 	}
@@ -252,7 +265,7 @@ func (s *hostSort) sortRuns(r run) ([]run, error) {
 
 // eachRun sorts the runs of equal keys in a range, unless they are large: it returns
 // these.
-func (s *hostSort) eachRun(r run, limit int) (large []run) {
+func (s *hostSort) eachRun(r rowRange, limit int) (large []rowRange) {
 	keys := s.pairs.keys
 	for begin := r.begin; begin < r.end; {
 		end := begin + 1
@@ -261,9 +274,9 @@ func (s *hostSort) eachRun(r run, limit int) (large []run) {
 		}
 		switch n := end - begin; {
 		case n >= limit:
-			large = append(large, run{begin, end, r.place})
+			large = append(large, rowRange{begin, end, r.from})
 		case n > 1:
-			s.sortSmall(run{begin, end, r.place})
+			s.sortSmall(rowRange{begin, end, r.from})
 		}
 		begin = end
 	}
@@ -271,22 +284,22 @@ func (s *hostSort) eachRun(r run, limit int) (large []run) {
 }
 
 // sortSmall sorts a run in one goroutine.
-func (s *hostSort) sortSmall(r run) {
+func (s *hostSort) sortSmall(r rowRange) {
 	if s.ctx.Err() != nil {
 		return // the caller sees it too
 	}
 	p := s.pairs.slice(r.begin, r.end)
-	if len(p.rows) <= smallRun || r.place.depth >= deepest {
-		from := rowkey.Place{Segment: r.place.segment, Word: r.place.word}
+	if len(p.rows) <= smallRun || r.from.depth >= deepest {
+		from := r.from.Position
 		sortByComparing(p.rows, func(a, b int) int { return s.host.Compare(a, b, from) })
 		return
 	}
-	after, ok, err := s.encode(r.place, p, 1)
+	after, ok, err := s.encode(r.from, p, 1)
 	if err != nil || !ok {
 		return
 	}
 	if err := radixSort(s.ctx, p, s.spare.slice(r.begin, r.end), 1); err != nil || s.last(after) {
 		return
 	}
-	s.eachRun(run{r.begin, r.end, after}, r.end-r.begin+1)
+	s.eachRun(rowRange{r.begin, r.end, after}, r.end-r.begin+1)
 }

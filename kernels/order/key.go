@@ -80,8 +80,8 @@ func columnsOf(ctx context.Context, table *buffer.Buffer, keys []Key, options ke
 // column returns the column of a key, with a reference for the caller.
 func (k Key) column(ctx context.Context, table *buffer.Buffer, options kernels.Options) (*column.Column, error) {
 	given := 0
-	for _, is := range []bool{k.Column != "", !k.Expr.IsZero(), k.Values != nil} {
-		if is {
+	for _, isSet := range []bool{k.Column != "", !k.Expr.IsZero(), k.Values != nil} {
+		if isSet {
 			given++
 		}
 	}
@@ -104,11 +104,11 @@ func (k Key) column(ctx context.Context, table *buffer.Buffer, options kernels.O
 		if options.Estimate != nil {
 			return nil, fmt.Errorf("the expression has to be evaluated before an estimate: %w", device.ErrNotSupported)
 		}
-		made, err := expr.Evaluate(ctx, table, []expr.Expr{k.Expr}, kernels.Options{Stream: options.Stream, Manager: options.Manager, Tag: scratchTag})
+		columns, err := expr.Evaluate(ctx, table, []expr.Expr{k.Expr}, kernels.Options{Stream: options.Stream, Manager: options.Manager, Tag: scratchTag})
 		if err != nil {
 			return nil, err
 		}
-		return made[0], nil
+		return columns[0], nil
 	}
 	c, err := table.ColumnByName(k.Column)
 	if err != nil {

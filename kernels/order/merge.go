@@ -204,14 +204,14 @@ func (o *ordering) mergePair(begin, middle, end int, from, to, places memory.Sli
 		if err != nil {
 			return err
 		}
-		found, err := places.Slice(step.rows.begin, step.rows.end)
+		positions, err := places.Slice(step.rows.begin, step.rows.end)
 		if err != nil {
 			return err
 		}
-		if err := o.find(step.others, step.rows, step.upper, found); err != nil {
+		if err := o.find(step.others, step.rows, step.upper, positions); err != nil {
 			return err
 		}
-		if err := o.mergeRows(part, own, found); err != nil {
+		if err := o.mergeRows(part, own, positions); err != nil {
 			return err
 		}
 	}
@@ -237,13 +237,13 @@ func (o *ordering) mergeRows(merged, rows, places memory.Slice[uint32]) error {
 	}
 	to, err := merged.Host()
 	own, ownErr := rows.Host()
-	found, foundErr := places.Host()
+	positions, foundErr := places.Host()
 	if err := errors.Join(err, ownErr, foundErr); err != nil {
 		return err
 	}
 	return parallel.Run(o.call.Context(), len(own), parallel.Parts(len(own)), func(_, begin, end int) {
 		for i := begin; i < end; i++ {
-			to[i+int(found[i])] = own[i]
+			to[i+int(positions[i])] = own[i]
 		}
 	})
 }

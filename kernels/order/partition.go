@@ -53,11 +53,11 @@ func Partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, op
 	if err != nil {
 		return nil, fmt.Errorf("order: partition: %w", err)
 	}
-	made, err := partition(ctx, table, bounds, keys, only)
+	partitions, err := partition(ctx, table, bounds, keys, only)
 	if err != nil {
 		return nil, fmt.Errorf("order: partition: %w", err)
 	}
-	return made, nil
+	return partitions, nil
 }
 
 func partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, options kernels.Options) (*Partitions, error) {
@@ -83,8 +83,8 @@ func partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, op
 	if numbers, err = shortened(ctx, numbers, int(count)+1, scratch); err != nil {
 		return nil, err
 	}
-	made, err := partitionBy(ctx, table, int(count)+1, numbers, options, scratch)
-	return release.OnError(made, err, numbers.Release())
+	partitions, err := partitionBy(ctx, table, int(count)+1, numbers, options, scratch)
+	return release.OnError(partitions, err, numbers.Release())
 }
 
 // shortened returns numbers of up to 255 ranges as uint8, which sort in one pass. It takes the numbers
@@ -97,11 +97,11 @@ func shortened(ctx context.Context, numbers *column.Column, n int, scratch kerne
 	if err = errors.Join(err, numbers.Release()); err != nil {
 		return nil, errors.Join(err, table.Release())
 	}
-	made, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("range").CastWrap(arrow.PrimitiveTypes.Uint8)}, scratch)
+	narrow, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("range").CastWrap(arrow.PrimitiveTypes.Uint8)}, scratch)
 	if err = errors.Join(err, table.Release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(narrow))
 	}
-	return made[0], nil
+	return narrow[0], nil
 }
 
 // mostRanges is the maximum number of ranges of [PartitionBy], whose numbers the host makes.
@@ -121,14 +121,14 @@ const mostRanges = 1 << 24
 // range, and if the numbers have another type. Rows with numbers of n or more are in no range.
 func PartitionBy(ctx context.Context, table *buffer.Buffer, numbers *column.Column, n int, options ...Options) (*Partitions, error) {
 	only, err := op.Only(options)
-	var made *Partitions
+	var partitions *Partitions
 	if err == nil {
-		made, err = partitionByNumbers(ctx, table, numbers, n, only)
+		partitions, err = partitionByNumbers(ctx, table, numbers, n, only)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("order: partition by numbers: %w", err)
 	}
-	return made, nil
+	return partitions, nil
 }
 
 func partitionByNumbers(ctx context.Context, table *buffer.Buffer, numbers *column.Column, n int, options kernels.Options) (*Partitions, error) {
@@ -153,12 +153,12 @@ func partitionByNumbers(ctx context.Context, table *buffer.Buffer, numbers *colu
 	if have := int64(numbers.Len()); have != rows || n < 1 || n > mostRanges {
 		return nil, errors.Join(fmt.Errorf("%d numbers of %d ranges for %d rows, expected one for each row and 1 to %d ranges: %w", have, n, rows, mostRanges, device.ErrInvalidValue), numbers.Release())
 	}
-	made, err := partitionBy(ctx, table, n, numbers, options, scratch)
-	return release.OnError(made, err, numbers.Release())
+	partitions, err := partitionBy(ctx, table, n, numbers, options, scratch)
+	return release.OnError(partitions, err, numbers.Release())
 }
 
 // partitionBy divides the rows of a table into count ranges by the number of their range.
-func partitionBy(ctx context.Context, table *buffer.Buffer, count int, numbers *column.Column, options, scratch kernels.Options) (made *Partitions, err error) {
+func partitionBy(ctx context.Context, table *buffer.Buffer, count int, numbers *column.Column, options, scratch kernels.Options) (partitions *Partitions, err error) {
 	names := []string{"range"}
 	byRange := []Key{{Column: names[0]}}
 	n, err := table.NumRows(ctx)
@@ -168,17 +168,17 @@ func partitionBy(ctx context.Context, table *buffer.Buffer, count int, numbers *
 	if table, err = table.Slice(0, n); err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, table.Release()) }()
+	defer func() { partitions, err = release.OnError(partitions, err, table.Release()) }()
 	ranges, err := tableOf(names, []*column.Column{numbers}, buffer.Rows{Count: int64(numbers.Len()), Manager: scratch.Manager})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, ranges.Release()) }()
+	defer func() { partitions, err = release.OnError(partitions, err, ranges.Release()) }()
 	rows, err := indices(ctx, ranges, byRange, scratch)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, rows.Release()) }()
+	defer func() { partitions, err = release.OnError(partitions, err, rows.Release()) }()
 	offsets, err := firstsOf(ctx, ranges, rows, count, byRange, options, scratch)
 	if err != nil {
 		return nil, err
@@ -212,18 +212,18 @@ func firstsOf(ctx context.Context, ranges *buffer.Buffer, rows *column.Column, c
 }
 
 // firstNumbers returns a column of the numbers below n. With a stream it needs no wait.
-func firstNumbers(ctx context.Context, scratch kernels.Options, of arrow.DataType, n int) (*column.Column, error) {
+func firstNumbers(ctx context.Context, scratch kernels.Options, t arrow.DataType, n int) (*column.Column, error) {
 	upload := column.SliceOptions{Stream: scratch.Stream, Tag: scratchTag}
 	if upload.Stream == nil {
 		upload.Stream = scratch.Manager.Stream()
 	}
 	switch {
-	case of.ID() == arrow.UINT32:
+	case t.ID() == arrow.UINT32:
 		return column.FromSlice(ctx, scratch.Manager, upTo[uint32](n), upload)
-	case of.ID() == arrow.UINT8 && n <= math.MaxUint8+1:
+	case t.ID() == arrow.UINT8 && n <= math.MaxUint8+1:
 		return column.FromSlice(ctx, scratch.Manager, upTo[uint8](n), upload)
 	}
-	return nil, fmt.Errorf("%v for the numbers of %d ranges, expected uint8 for up to %d, or uint32: %w", of, n-1, math.MaxUint8, device.ErrInvalidValue)
+	return nil, fmt.Errorf("%v for the numbers of %d ranges, expected uint8 for up to %d, or uint32: %w", t, n-1, math.MaxUint8, device.ErrInvalidValue)
 }
 
 func upTo[T uint8 | uint32](n int) []T {

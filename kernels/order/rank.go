@@ -98,9 +98,10 @@ func (o *ordering) ranks(r ranking) (*column.Column, error) {
 	if r.method == Average {
 		result.Type = arrow.PrimitiveTypes.Float64
 	}
-	scratch := append(o.scratch(), 4*uint64(o.capacity))
+	s := o.chooseSort()
+	scratch := append(s.scratch(), 4*uint64(o.capacity))
 	if o.call.Estimating() {
-		if o.unforeseen() {
+		if unforeseen(s) {
 			return nil, errNoEstimate
 		}
 		sizes := result.Sizes()
@@ -117,7 +118,7 @@ func (o *ordering) ranks(r ranking) (*column.Column, error) {
 			if err != nil {
 				return err
 			}
-			if err := o.sort(sorted, buffers[:last]); err != nil {
+			if err := s.run(sorted, buffers[:last]); err != nil {
 				return err
 			}
 			if o.call.OnHost() {

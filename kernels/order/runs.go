@@ -149,21 +149,21 @@ func (o *ordering) runsOnHost(rows memory.Slice[uint32], runs *Runs) error {
 		return i
 	}
 	count := parallel.Parts(o.rows)
-	found := make([]uint32, count)
+	counts := make([]uint32, count)
 	err = parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
 		for i := begin; i < end; i++ {
-			if i == 0 || host.Compare(row(i-1), row(i), rowkey.Place{}) != 0 {
-				found[part]++
+			if i == 0 || host.Compare(row(i-1), row(i), rowkey.Position{}) != 0 {
+				counts[part]++
 			}
-			numbers[i] = found[part]
+			numbers[i] = counts[part]
 		}
 	})
 	if err != nil {
 		return err
 	}
 	total := uint32(0)
-	for part := range found {
-		found[part], total = total, total+found[part]
+	for part := range counts {
+		counts[part], total = total, total+counts[part]
 	}
 	begins[total] = uint32(o.rows)
 	return parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
@@ -172,7 +172,7 @@ func (o *ordering) runsOnHost(rows memory.Slice[uint32], runs *Runs) error {
 		last := uint32(0)
 		for i := begin; i < end; i++ {
 			number := numbers[i]
-			numbers[i] = found[part] + number - 1
+			numbers[i] = counts[part] + number - 1
 			if number != last {
 				begins[numbers[i]] = uint32(i)
 			}

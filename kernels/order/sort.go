@@ -99,11 +99,11 @@ func Indices(ctx context.Context, table *buffer.Buffer, keys []Key, options ...O
 	if err != nil {
 		return nil, fmt.Errorf("order: indices: %w", err)
 	}
-	made, err := indices(ctx, table, keys, only)
+	rows, err := indices(ctx, table, keys, only)
 	if err != nil {
 		return nil, fmt.Errorf("order: indices: %w", err)
 	}
-	return made, nil
+	return rows, nil
 }
 
 func indices(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*column.Column, error) {
@@ -111,57 +111,29 @@ func indices(ctx context.Context, table *buffer.Buffer, keys []Key, options kern
 	if err != nil {
 		return nil, err
 	}
-	made, err := o.indices()
-	return release.OnError(made, err, o.release())
+	rows, err := o.indices()
+	return release.OnError(rows, err, o.release())
 }
 
 // indices returns the sorted row numbers.
 func (o *ordering) indices() (*column.Column, error) {
-	result := o.result(arrow.PrimitiveTypes.Uint32)
+	result, s := o.result(arrow.PrimitiveTypes.Uint32), o.chooseSort()
 	if o.call.Estimating() {
-		if o.unforeseen() {
+		if unforeseen(s) {
 			return nil, errNoEstimate
 		}
 		sizes := result.Sizes()
-		return nil, o.call.Estimate(sizes[:], o.scratch())
+		return nil, o.call.Estimate(sizes[:], s.scratch())
 	}
 	return o.newColumn(result, func(out op.Buffers) error {
 		rows, err := memory.Reinterpret[uint32](out.Values)
 		if err != nil {
 			return err
 		}
-		return o.withScratch(func(scratch []memory.Slice[uint8]) error { return o.sort(rows, scratch) })
+		block, scratch, err := o.call.Scratch(s.scratch()...)
+		if err != nil {
+			return err
+		}
+		return releasedAfter(block, func() error { return s.run(rows, scratch) })
 	})
-}
-
-// scratch returns the sizes of the memory that sort needs.
-func (o *ordering) scratch() []uint64 {
-	if o.capacity == 0 {
-		return nil
-	}
-	if o.call.OnHost() {
-		return hostScratch(o.capacity)
-	}
-	return o.deviceScratch()
-}
-
-// withScratch runs a function with memory of sort.
-func (o *ordering) withScratch(run func(scratch []memory.Slice[uint8]) error) error {
-	block, scratch, err := o.call.Scratch(o.scratch()...)
-	if err != nil {
-		return err
-	}
-	return releasedAfter(block, func() error { return run(scratch) })
-}
-
-// sort writes the sorted row numbers to rows, which has the capacity.
-func (o *ordering) sort(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
-	if !o.call.OnHost() {
-		return o.sortOnDevice(rows, scratch)
-	}
-	s, err := newHostSort(o, rows, scratch, o.rows)
-	if err != nil {
-		return err
-	}
-	return s.sort()
 }

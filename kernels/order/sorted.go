@@ -74,14 +74,14 @@ func (o *ordering) unsortedOnHost() (int64, error) {
 		return 0, err
 	}
 	count := parallel.Parts(o.rows)
-	var found atomic.Int64
-	found.Store(int64(o.rows))
+	var lowest atomic.Int64
+	lowest.Store(int64(o.rows))
 	err = parallel.Run(o.call.Context(), o.rows, count, func(_, begin, end int) {
-		if row := firstUnsorted(host, o.plan, begin, end, &found); row >= 0 {
-			lower(&found, int64(row))
+		if row := firstUnsorted(host, o.plan, begin, end, &lowest); row >= 0 {
+			lower(&lowest, int64(row))
 		}
 	})
-	if row := found.Load(); err == nil && row < int64(o.rows) {
+	if row := lowest.Load(); err == nil && row < int64(o.rows) {
 		return row, nil
 	}
 	return -1, err
@@ -101,15 +101,15 @@ const neighbours = 4096
 
 // firstUnsorted returns the first row of a range that sorts before its predecessor, or −1.
 // It stops at a row that another range has found.
-func firstUnsorted(host *rowkey.Host, plan *rowkey.Plan, begin, end int, found *atomic.Int64) int {
+func firstUnsorted(host *rowkey.Host, plan *rowkey.Plan, begin, end int, lowest *atomic.Int64) int {
 	exact := plan.Exact() && plan.Segments[0].Words() <= 1
 	var words [neighbours]uint64
-	for first := max(begin-1, 0); first < end-1 && int64(first) < found.Load(); first += neighbours - 1 {
-		some := words[:min(neighbours, end-first)]
-		host.Encode(0, 0, rowkey.Rows{First: first}, some)
-		for i := 1; i < len(some); i++ {
-			if some[i] < some[i-1] ||
-				some[i] == some[i-1] && !exact && host.Compare(first+i, first+i-1, rowkey.Place{Word: 1}) < 0 {
+	for first := max(begin-1, 0); first < end-1 && int64(first) < lowest.Load(); first += neighbours - 1 {
+		batch := words[:min(neighbours, end-first)]
+		host.Encode(0, 0, rowkey.Rows{First: first}, batch)
+		for i := 1; i < len(batch); i++ {
+			if batch[i] < batch[i-1] ||
+				batch[i] == batch[i-1] && !exact && host.Compare(first+i, first+i-1, rowkey.Position{Word: 1}) < 0 {
 				return first + i
 			}
 		}

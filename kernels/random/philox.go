@@ -22,6 +22,6 @@ func block(counter [4]uint32, key [2]uint32) [4]uint32 {
 
 // word returns value number n for a seed.
 func word(seed, n uint64) uint64 {
-	made := block([4]uint32{uint32(n), uint32(n >> 32)}, [2]uint32{uint32(seed), uint32(seed >> 32)})
-	return uint64(made[1])<<32 | uint64(made[0])
+	words := block([4]uint32{uint32(n), uint32(n >> 32)}, [2]uint32{uint32(seed), uint32(seed >> 32)})
+	return uint64(words[1])<<32 | uint64(words[0])
 }

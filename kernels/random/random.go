@@ -66,11 +66,11 @@ func Numbers(ctx context.Context, n int, options Options) (*column.Column, error
 }
 
 func make64(ctx context.Context, t arrow.DataType, n int, f form, bound uint64, options Options) (*column.Column, error) {
-	made, err := run(ctx, t, n, f, bound, options)
+	values, err := run(ctx, t, n, f, bound, options)
 	if err != nil {
 		return nil, fmt.Errorf("random: %d values: %w", n, err)
 	}
-	return made, nil
+	return values, nil
 }
 
 func run(ctx context.Context, t arrow.DataType, n int, f form, bound uint64, options Options) (*column.Column, error) {

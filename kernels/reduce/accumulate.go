@@ -112,12 +112,12 @@ func (w *writer) addRow(values []codegen.Value, add int, inside ptx.Register) {
 		if !ok {
 			condition = inside
 			if where >= 0 {
-				condition = both(b, both(b, condition, values[where].Valid), values[where].Registers[0])
+				condition = b.Both(b.Both(condition, values[where].Valid), values[where].Registers[0])
 			}
 			met[where] = condition
 		}
 		if k = condition; value >= 0 {
-			k = both(b, condition, w.valid(values[value]))
+			k = b.Both(condition, w.valid(values[value]))
 		}
 		counted[[2]int{value, where}] = k
 		return k
@@ -150,15 +150,4 @@ func (w *writer) valid(v codegen.Value) ptx.Register {
 		return w.b.Op(ptx.Predicate, "setp.ne.u32", w.thread, w.thread)
 	}
 	return v.Valid
-}
-
-// both returns the conjunction of two predicates, either of which may be "" for always.
-func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
-	switch {
-	case x == "":
-		return y
-	case y == "" || x == y:
-		return x
-	}
-	return b.Op(ptx.Predicate, "and.pred", x, y)
 }

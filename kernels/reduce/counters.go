@@ -43,7 +43,7 @@ func counterOf(stream *device.Stream) (uint64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	return all.of(stream)
+	return all.numberOf(stream)
 }
 
 // reclaim frees the numbers of streams that have ended.
@@ -70,7 +70,7 @@ func (s *streamNumbers) reclaim(dev *device.Device) {
 	}
 }
 
-func (s *streamNumbers) of(stream *device.Stream) (uint64, bool) {
+func (s *streamNumbers) numberOf(stream *device.Stream) (uint64, bool) {
 	key := weak.Make(stream)
 	s.mu.RLock()
 	number, ok := s.numbers[key]

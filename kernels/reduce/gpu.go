@@ -60,7 +60,7 @@ func (r *run) onGPU(aggregates []Aggregate) (*buffer.Buffer, error) {
 	err = r.launch(k, l, slices[0])
 	var result *buffer.Buffer
 	if err == nil {
-		result, err = k.plan.resultTable(k.schema.of(k.plan, r.program, aggregates), slices[0], r.call.Manager)
+		result, err = k.plan.resultTable(k.schema.schema(k.plan, r.program, aggregates), slices[0], r.call.Manager)
 	}
 	if err = errors.Join(err, block.Release()); err != nil {
 		return nil, errors.Join(err, result.Release())

@@ -19,14 +19,14 @@ func (p *plan) partialsOnHost(ctx context.Context, outputs []arrow.Array, n int6
 	if count <= 1 {
 		return newHostReduction(p, outputs).part(0, n), nil
 	}
-	found := make([][][]uint64, count)
+	perPart := make([][][]uint64, count)
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(int64(runtime.GOMAXPROCS(0)), count) {
 		workers.Go(func() {
 			h := newHostReduction(p, outputs)
 			for part := next.Add(1) - 1; part < count && ctx.Err() == nil; part = next.Add(1) - 1 {
-				found[part] = h.part(part*rows, min((part+1)*rows, n))
+				perPart[part] = h.part(part*rows, min((part+1)*rows, n))
 			}
 		})
 	}
@@ -34,18 +34,18 @@ func (p *plan) partialsOnHost(ctx context.Context, outputs []arrow.Array, n int6
 	if ctx.Err() != nil {
 		return nil, cancel.Error(ctx)
 	}
-	return p.mergeOnHost(found), nil
+	return p.mergeOnHost(perPart), nil
 }
 
 // mergeOnHost merges like the last block: lanes take the parts round-robin.
-func (p *plan) mergeOnHost(found [][][]uint64) [][]uint64 {
+func (p *plan) mergeOnHost(perPart [][][]uint64) [][]uint64 {
 	merged := make([][]uint64, len(p.states))
 	for i, s := range p.states {
 		words := s.kind.Words()
 		for range lanes {
 			merged[i] = append(merged[i], aggregate.IdentityHost(s.kind)...)
 		}
-		for part, partials := range found {
+		for part, partials := range perPart {
 			aggregate.MergeHost(s.kind, merged[i][part%lanes*words:][:words], partials[i])
 		}
 		merged[i] = aggregate.MergeNeighbours(s.kind, merged[i])

@@ -28,16 +28,16 @@ func (r *run) onHost(ctx context.Context, aggregates []Aggregate) (*buffer.Buffe
 	bytes, err := slices[0].Host()
 	var result *buffer.Buffer
 	if err == nil {
-		for i, one := range p.results {
-			value, valid := p.finishHost(one, partials)
-			copy(bytes[i*resultStride:], value[:width(one.kind)])
+		for i, planned := range p.results {
+			value, valid := p.finishHost(planned, partials)
+			copy(bytes[i*resultStride:], value[:width(planned.kind)])
 			bytes[i*resultStride+validityOffset] = 0
 			if valid {
 				bytes[i*resultStride+validityOffset] = 1
 			}
 		}
 		var names resultSchema
-		result, err = p.resultTable(names.of(p, r.program, aggregates), slices[0], r.call.Manager)
+		result, err = p.resultTable(names.schema(p, r.program, aggregates), slices[0], r.call.Manager)
 	}
 	if err = errors.Join(err, block.Release()); err != nil {
 		return nil, errors.Join(err, result.Release())

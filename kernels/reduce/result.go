@@ -57,7 +57,7 @@ type namedSchema struct {
 	schema     *arrow.Schema
 }
 
-func (s *resultSchema) of(p *plan, program *exprtree.Program, aggregates []Aggregate) *arrow.Schema {
+func (s *resultSchema) schema(p *plan, program *exprtree.Program, aggregates []Aggregate) *arrow.Schema {
 	if last := s.last.Load(); last != nil && last.program == program && slices.Equal(last.aggregates, aggregates) {
 		return last.schema
 	}
@@ -65,9 +65,9 @@ func (s *resultSchema) of(p *plan, program *exprtree.Program, aggregates []Aggre
 	for i, r := range p.results {
 		fields[i] = arrow.Field{Name: aggregates[i].Name(), Type: r.typeIn(program), Nullable: r.nullable()}
 	}
-	made := &namedSchema{program, slices.Clone(aggregates), arrow.NewSchema(fields, nil)}
-	s.last.Store(made)
-	return made.schema
+	named := &namedSchema{program, slices.Clone(aggregates), arrow.NewSchema(fields, nil)}
+	s.last.Store(named)
+	return named.schema
 }
 
 // onlyColumn is the column of the table that Column makes.

@@ -197,20 +197,20 @@ func (r *run) list(aggregates []Aggregate) []expr.Expr {
 	return expressions
 }
 
-// nothing is the program of aggregates without expressions.
-var nothing = exprtree.NewProgram(nil, nil, nil)
+// emptyProgram is the program of aggregates without expressions.
+var emptyProgram = exprtree.NewProgram(nil, nil, nil)
 
 // bind returns the program of expressions, and whether it needs columns that have to be made
 // first: strings, or the results of operators.
 func bind(schema *arrow.Schema, expressions []expr.Expr) (program *exprtree.Program, steps bool, err error) {
 	if len(expressions) == 0 {
-		return nothing, false, nil
+		return emptyProgram, false, nil
 	}
-	made, err := expr.Bind(schema, expressions...)
+	prepared, err := expr.Bind(schema, expressions...)
 	if err != nil {
 		return nil, false, err
 	}
-	bound := (*exprtree.Bound)(made)
+	bound := (*exprtree.Bound)(prepared)
 	return bound.Program(), bound.HasSteps() || codegen.MakesStrings(bound.Program()), nil
 }
 

@@ -54,14 +54,14 @@ func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Opti
 	if err != nil {
 		return nil, err
 	}
-	made, err := g.choose(mask, a, b, like, l)
+	chosen, err := g.choose(mask, a, b, like, l)
 	if err = errors.Join(err, g.release()); err != nil {
-		return nil, errors.Join(err, made.Release())
+		return nil, errors.Join(err, chosen.Release())
 	}
-	if made.Len() != mask.Len() {
-		return made, nil // the host knows the row count
+	if chosen.Len() != mask.Len() {
+		return chosen, nil // the host knows the row count
 	}
-	return rowsLike(made, like)
+	return rowsLike(chosen, like)
 }
 
 // choose makes the result. The result has the row count of like.
@@ -71,8 +71,8 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*co
 		return nil, err
 	}
 	if !g.call.OnHost() && (l.Kind == layout.Fixed || l.Kind == layout.Bits) && mask.Len() > 0 {
-		if made, ok, err := g.chooseValues(whole(mask), whole(a), whole(b), by, l); ok || err != nil {
-			return made, err
+		if chosen, ok, err := g.chooseValues(whole(mask), whole(a), whole(b), by, l); ok || err != nil {
+			return chosen, err
 		}
 	}
 	// Offsets after the last row are undefined, so only the rows are concatenated.
@@ -106,11 +106,11 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*co
 		return nil, err
 	}
 	g.held = append(g.held, both[0])
-	made, err := g.columns(both, s)
+	chosen, err := g.columns(both, s)
 	if err != nil {
 		return nil, err
 	}
-	return made[0], nil
+	return chosen[0], nil
 }
 
 // estimateChoice reports the sizes of a choice. Those of types that are concatenated and
@@ -179,7 +179,7 @@ func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout.Layout) err
 
 // chooseValues makes the result with one choose kernel. ok is false if one load cannot
 // move a value, because of its width or alignment.
-func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (made *column.Column, ok bool, err error) {
+func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (chosen *column.Column, ok bool, err error) {
 	n := mask.length
 	isTrue, valid := mask.bits(1), mask.valid(by)
 	aValid, bValid := a.valid(l), b.valid(l)
@@ -213,6 +213,6 @@ func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (made *col
 	if !nullable {
 		data.NullCount = 0
 	}
-	made, err = column.New(data)
-	return made, true, err
+	chosen, err = column.New(data)
+	return chosen, true, err
 }

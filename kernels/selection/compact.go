@@ -8,11 +8,11 @@ import (
 // compactKernel is a kernel of a filter.
 type compactKernel struct{ file, name string }
 
-func (k *compactKernel) of(call *op.Call) (*kernels.Function, error) {
+func (k *compactKernel) function(call *op.Call) (*kernels.Function, error) {
 	if k.file == maskFile {
-		return call.Kernel(&together, k.file, k.name)
+		return call.Kernel(&perFile, k.file, k.name)
 	}
-	return call.Kernel(&apart, k.file, k.name)
+	return call.Kernel(&perKernel, k.file, k.name)
 }
 
 // The kernels of filters. Those of whereFile are templates.

@@ -90,11 +90,11 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 	if err != nil {
 		return nil, err
 	}
-	made, err := concatAll(ctx, &call, pieces)
+	concatenated, err := concatAll(ctx, &call, pieces)
 	if err != nil {
 		return nil, err
 	}
-	return tableWith(concatSchema(tables, made), made, buffer.Rows{Count: total, Manager: call.Manager})
+	return tableWith(concatSchema(tables, concatenated), concatenated, buffer.Rows{Count: total, Manager: call.Manager})
 }
 
 // rowsOf returns the number of rows of a table. An estimate does not wait for it: it
@@ -108,8 +108,8 @@ func rowsOf(ctx context.Context, table *buffer.Buffer, options kernels.Options) 
 
 // concatSchema returns the schema of the first table with the types of the results. A
 // field is nullable if it is nullable in any of the tables.
-func concatSchema(tables []*buffer.Buffer, made []*column.Column) *arrow.Schema {
-	first := schemaOf(tables[0].Schema(), made, false)
+func concatSchema(tables []*buffer.Buffer, columns []*column.Column) *arrow.Schema {
+	first := schemaOf(tables[0].Schema(), columns, false)
 	fields := slices.Clone(first.Fields())
 	changed := false
 	for _, table := range tables[1:] {
@@ -145,17 +145,17 @@ func concatColumns(ctx context.Context, columns []*column.Column, options kernel
 		pieces[i] = whole(c)
 		pieces[i].length = rows
 	}
-	made, err := concatAll(ctx, &call, [][]part{pieces})
+	concatenated, err := concatAll(ctx, &call, [][]part{pieces})
 	if err != nil {
 		return nil, err
 	}
-	return made[0], nil
+	return concatenated[0], nil
 }
 
 // concatAll returns one column per list of pieces.
-func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*column.Column, err error) {
+func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (columns []*column.Column, err error) {
 	g := newGatherer(ctx, call)
-	defer func() { made, err = g.end(made, err) }()
+	defer func() { columns, err = g.end(columns, err) }()
 	begun := make([]*pending, len(pieces))
 	for i, each := range pieces {
 		if err := errors.Join(g.unifyOffsets(each), unifyTypes(each)); err != nil {
@@ -173,17 +173,17 @@ func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*col
 	if g.estimating() {
 		return nil, g.sizes.estimate(call)
 	}
-	if err := g.settle(); err != nil {
+	if err := g.runDeferred(); err != nil {
 		return nil, err
 	}
 	for i, p := range begun {
 		c, err := g.column(p)
 		if err != nil {
-			return made, fmt.Errorf("column %d: %w", i, err)
+			return columns, fmt.Errorf("column %d: %w", i, err)
 		}
-		made = append(made, c)
+		columns = append(columns, c)
 	}
-	return made, nil
+	return columns, nil
 }
 
 // concat begins to concatenate pieces of one type. It skips pieces without elements.
@@ -208,36 +208,36 @@ func (g *gatherer) concat(pieces []part) (*pending, error) {
 	if g.call.OnHost() || l.Kind == layout.DenseUnion || l.Kind == layout.RunEnds || len(kept) == 0 {
 		return g.throughHost(pieces)
 	}
-	made := &pending{data: column.Data{Type: t, Length: total, NullCount: column.UnknownNullCount}}
-	if err := g.concatValidity(made, kept, l); err != nil {
+	target := &pending{data: column.Data{Type: t, Length: total, NullCount: column.UnknownNullCount}}
+	if err := g.concatValidity(target, kept, l); err != nil {
 		return nil, err
 	}
 	switch l.Kind {
 	case layout.Null:
-		made.data.NullCount = total
+		target.data.NullCount = total
 	case layout.Fixed:
-		err = g.concatFixed(made, kept, 1, l.Width)
+		err = g.concatFixed(target, kept, 1, l.Width)
 	case layout.View:
-		err = g.concatViews(made, kept)
+		err = g.concatViews(target, kept)
 	case layout.Dictionary:
-		err = g.concatDictionaries(made, kept, l)
+		err = g.concatDictionaries(target, kept, l)
 	case layout.Bits:
-		err = g.concatBits(made, kept, func(p part) bits { return p.bits(1) })
+		err = g.concatBits(target, kept, func(p part) bits { return p.bits(1) })
 	case layout.Binary, layout.List:
-		err = g.concatRanges(made, kept, l)
+		err = g.concatRanges(target, kept, l)
 	case layout.ListView:
-		err = g.concatListViews(made, kept, l)
+		err = g.concatListViews(target, kept, l)
 	case layout.FixedSizeList:
 		size := l.ListSize()
-		err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset*size, p.length*size) })
+		err = g.concatChildren(target, kept, func(p part, i int) part { return p.child(i, p.offset*size, p.length*size) })
 	case layout.Struct:
-		err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
+		err = g.concatChildren(target, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
 	case layout.SparseUnion:
-		if err = g.concatFixed(made, kept, 0, 1); err == nil {
-			err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
+		if err = g.concatFixed(target, kept, 0, 1); err == nil {
+			err = g.concatChildren(target, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
 		}
 	}
-	return made, err
+	return target, err
 }
 
 // throughHost concatenates pieces on the host.
@@ -262,12 +262,12 @@ func (g *gatherer) throughHost(pieces []part) (*pending, error) {
 			each.Release()
 		}
 	}()
-	made, err := column.FromArrays(g.ctx, g.call.Manager, [][]arrow.Array{arrays}, column.UploadOptions{Stream: g.call.Stream, Tag: g.call.Tag})
+	uploaded, err := column.FromArrays(g.ctx, g.call.Manager, [][]arrow.Array{arrays}, column.UploadOptions{Stream: g.call.Stream, Tag: g.call.Tag})
 	if err != nil {
 		return nil, err
 	}
-	g.held = append(g.held, made[0])
-	return &pending{shared: made[0]}, nil
+	g.held = append(g.held, uploaded[0])
+	return &pending{shared: uploaded[0]}, nil
 }
 
 // nullCount returns the null count of a part, if it is known.

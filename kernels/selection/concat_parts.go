@@ -12,40 +12,40 @@ import (
 )
 
 // concatValidity concatenates the validity bitmaps if any piece has one.
-func (g *gatherer) concatValidity(made *pending, pieces []part, l layout.Layout) error {
+func (g *gatherer) concatValidity(target *pending, pieces []part, l layout.Layout) error {
 	if !l.HasValidity() {
 		if l.Kind != layout.Null {
-			made.data.NullCount = 0
+			target.data.NullCount = 0
 		}
 		return nil
 	}
 	if !slices.ContainsFunc(pieces, func(p part) bool { return !p.valid(l).absent() }) {
-		made.data.NullCount = 0
-		made.data.Buffers = append(made.data.Buffers, column.Bytes{})
+		target.data.NullCount = 0
+		target.data.Buffers = append(target.data.Buffers, column.Bytes{})
 		return nil
 	}
-	made.data.NullCount = 0
+	target.data.NullCount = 0
 	for _, p := range pieces {
 		if count := p.nullCount(); count == column.UnknownNullCount {
-			made.data.NullCount = column.UnknownNullCount
+			target.data.NullCount = column.UnknownNullCount
 			break
 		} else {
-			made.data.NullCount += count
+			target.data.NullCount += count
 		}
 	}
-	return g.concatBits(made, pieces, func(p part) bits { return p.valid(l) })
+	return g.concatBits(target, pieces, func(p part) bits { return p.valid(l) })
 }
 
 // concatBits concatenates bitmaps. The bits of an absent bitmap are set.
-func (g *gatherer) concatBits(made *pending, pieces []part, of func(part) bits) error {
-	buffers, err := g.allocate(bitmapBytes(made.data.Length))
+func (g *gatherer) concatBits(target *pending, pieces []part, bitsOf func(part) bits) error {
+	buffers, err := g.allocate(bitmapBytes(target.data.Length))
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	target.data.Buffers = append(target.data.Buffers, buffers[0])
 	position := uint64(0)
 	for _, p := range pieces {
-		b, n := of(p), uint64(p.length)
+		b, n := bitsOf(p), uint64(p.length)
 		words := (position%32 + n + 31) / 32
 		if err := launch(g.call, concatFile, "copy_bits", int(words), 1, buffers[0], position, b.bytes, b.at, n); err != nil {
 			return err
@@ -56,8 +56,8 @@ func (g *gatherer) concatBits(made *pending, pieces []part, of func(part) bits) 
 }
 
 // concatFixed concatenates the values of one buffer.
-func (g *gatherer) concatFixed(made *pending, pieces []part, buffer, width int) error {
-	out, err := g.room(made, width)
+func (g *gatherer) concatFixed(target *pending, pieces []part, buffer, width int) error {
+	out, err := g.room(target, width)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (g *gatherer) concatFixed(made *pending, pieces []part, buffer, width int) 
 }
 
 // room appends a buffer for values of a width to the result.
-func (g *gatherer) room(made *pending, width int) (column.Bytes, error) {
-	bytes, err := bytesFor(made.data.Length, width)
+func (g *gatherer) room(target *pending, width int) (column.Bytes, error) {
+	bytes, err := bytesFor(target.data.Length, width)
 	if err != nil {
 		return column.Bytes{}, err
 	}
@@ -85,7 +85,7 @@ func (g *gatherer) room(made *pending, width int) (column.Bytes, error) {
 	if err != nil {
 		return column.Bytes{}, err
 	}
-	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	target.data.Buffers = append(target.data.Buffers, buffers[0])
 	return buffers[0], nil
 }
 
@@ -116,8 +116,8 @@ func (g *gatherer) rebase(out column.Bytes, at int, from column.Bytes, width int
 }
 
 // concatViews concatenates views, which refer to the data buffers of all pieces.
-func (g *gatherer) concatViews(made *pending, pieces []part) error {
-	out, err := g.room(made, viewBytes)
+func (g *gatherer) concatViews(target *pending, pieces []part) error {
+	out, err := g.room(target, viewBytes)
 	if err != nil {
 		return err
 	}
@@ -134,11 +134,11 @@ func (g *gatherer) concatViews(made *pending, pieces []part) error {
 		if err != nil {
 			return err
 		}
-		behind := uint32(len(made.data.Buffers) - 2)
+		behind := uint32(len(target.data.Buffers) - 2)
 		if err := launch(g.call, concatFile, "rebase_views", p.length, rowsEach, to, views, uint64(p.length), behind); err != nil {
 			return err
 		}
-		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
+		target.data.Buffers = append(target.data.Buffers, p.data.Buffers[2:]...)
 		at += views.Len()
 	}
 	return nil
@@ -146,11 +146,11 @@ func (g *gatherer) concatViews(made *pending, pieces []part) error {
 
 // concatDictionaries concatenates indices. If the dictionaries differ it also
 // concatenates them, and rebases the indices to the concatenation.
-func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Layout) error {
+func (g *gatherer) concatDictionaries(target *pending, pieces []part, l layout.Layout) error {
 	dictionary := pieces[0].data.Dictionary
 	if !slices.ContainsFunc(pieces, func(p part) bool { return !sameMemory(p.data.Dictionary, dictionary) }) {
-		made.data.Dictionary = dictionary
-		return g.concatFixed(made, pieces, 1, l.Width)
+		target.data.Dictionary = dictionary
+		return g.concatFixed(target, pieces, 1, l.Width)
 	}
 	dictionaries := make([]part, len(pieces))
 	values, bytes := 0, int64(0)
@@ -170,12 +170,12 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Lay
 			// which the host does.
 			host, err := g.throughHost(pieces)
 			if err == nil {
-				*made = *host
+				*target = *host
 			}
 			return err
 		}
 	}
-	out, err := g.room(made, l.Width)
+	out, err := g.room(target, l.Width)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Lay
 		}
 		at, behind = at+indices.Len(), behind+size
 	}
-	made.dictionary, err = g.concat(dictionaries)
+	target.dictionary, err = g.concat(dictionaries)
 	return err
 }
 
@@ -208,8 +208,8 @@ func sameMemory(a, b *column.Column) bool {
 }
 
 // concatListViews concatenates list views, and all elements of their children.
-func (g *gatherer) concatListViews(made *pending, pieces []part, l layout.Layout) error {
-	out, err := g.room(made, l.Width)
+func (g *gatherer) concatListViews(target *pending, pieces []part, l layout.Layout) error {
+	out, err := g.room(target, l.Width)
 	if err != nil {
 		return err
 	}
@@ -227,24 +227,24 @@ func (g *gatherer) concatListViews(made *pending, pieces []part, l layout.Layout
 			return fmt.Errorf("the views of %v reach to %d, there are more elements: %w", l.Storage, l.MaximumOffset(), memory.ErrOverflow)
 		}
 	}
-	if err := g.concatFixed(made, pieces, 2, l.Width); err != nil {
+	if err := g.concatFixed(target, pieces, 2, l.Width); err != nil {
 		return err
 	}
-	return g.concatChildren(made, pieces, func(p part, i int) part { return whole(p.data.Children[i]) })
+	return g.concatChildren(target, pieces, func(p part, i int) part { return whole(p.data.Children[i]) })
 }
 
 // concatChildren concatenates, for each child, the part that belongs to each piece.
-func (g *gatherer) concatChildren(made *pending, pieces []part, of func(p part, i int) part) error {
+func (g *gatherer) concatChildren(target *pending, pieces []part, childOf func(p part, i int) part) error {
 	for i := range pieces[0].data.Children {
 		children := make([]part, len(pieces))
 		for k, p := range pieces {
-			children[k] = of(p, i)
+			children[k] = childOf(p, i)
 		}
 		child, err := g.concat(children)
 		if err != nil {
 			return err
 		}
-		made.children = append(made.children, child)
+		target.children = append(target.children, child)
 	}
 	return nil
 }

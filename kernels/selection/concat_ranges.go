@@ -12,7 +12,7 @@ import (
 
 // concatRanges concatenates strings or lists. The ends of their offsets are fetched
 // first. If 32-bit offsets do not reach to the end of the result, it gets 64-bit ones.
-func (g *gatherer) concatRanges(made *pending, pieces []part, l layout.Layout) error {
+func (g *gatherer) concatRanges(target *pending, pieces []part, l layout.Layout) error {
 	ends := make([][2][]byte, len(pieces))
 	for i, p := range pieces {
 		var err error
@@ -26,17 +26,17 @@ func (g *gatherer) concatRanges(made *pending, pieces []part, l layout.Layout) e
 			return err
 		}
 		if total > strategy.MaximumOffset(g.ctx, l.Width) {
-			if err := g.widenPieces(made, &l, total, pieces); err != nil {
+			if err := g.widenPieces(target, &l, total, pieces); err != nil {
 				return err
 			}
 		}
-		if err := g.concatOffsets(made, pieces, extents, l); err != nil {
+		if err := g.concatOffsets(target, pieces, extents, l); err != nil {
 			return err
 		}
 		if l.Kind == layout.Binary {
-			return g.concatBytes(made, extents, int(total))
+			return g.concatBytes(target, extents, int(total))
 		}
-		return g.concatChildren(made, extents, func(p part, i int) part { return p.child(i, p.offset, p.length) })
+		return g.concatChildren(target, extents, func(p part, i int) part { return p.child(i, p.offset, p.length) })
 	})
 	return nil
 }
@@ -58,12 +58,12 @@ func extentsOf(pieces []part, ends [][2][]byte, l layout.Layout) (extents []part
 }
 
 // concatOffsets concatenates offsets, which begin with zero in the result.
-func (g *gatherer) concatOffsets(made *pending, pieces, extents []part, l layout.Layout) error {
-	buffers, err := g.allocate(uint64(made.data.Length+1) * uint64(l.Width))
+func (g *gatherer) concatOffsets(target *pending, pieces, extents []part, l layout.Layout) error {
+	buffers, err := g.allocate(uint64(target.data.Length+1) * uint64(l.Width))
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	target.data.Buffers = append(target.data.Buffers, buffers[0])
 	at, before := 0, 0
 	for i, p := range pieces {
 		offsets, err := p.values(1, l.Width, p.length+1)
@@ -82,12 +82,12 @@ func (g *gatherer) concatOffsets(made *pending, pieces, extents []part, l layout
 }
 
 // concatBytes concatenates the data of strings.
-func (g *gatherer) concatBytes(made *pending, extents []part, total int) error {
+func (g *gatherer) concatBytes(target *pending, extents []part, total int) error {
 	buffers, err := g.allocate(uint64(total))
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	target.data.Buffers = append(target.data.Buffers, buffers[0])
 	at := 0
 	for _, p := range extents {
 		bytes, err := p.data.Buffers[2].Slice(p.offset, p.offset+p.length)

@@ -24,14 +24,14 @@ func (g *gatherer) counted(c count) (memory.Slice[int64], error) {
 	if err != nil || g.estimating() {
 		return c.rows, err
 	}
-	made, err := memory.Reinterpret[int64](buffers[0])
+	computed, err := memory.Reinterpret[int64](buffers[0])
 	if err != nil {
 		return c.rows, err
 	}
 	if g.call.OnHost() {
-		return made, c.onHost(made)
+		return computed, c.onHost(computed)
 	}
-	return made, launch(g.call, takeFile, "scale_rows", 1, 1, made, c.rows, uint64(c.capacity), c.size, c.more, c.most)
+	return computed, launch(g.call, takeFile, "scale_rows", 1, 1, computed, c.rows, uint64(c.capacity), c.size, c.more, c.most)
 }
 
 func (c count) onHost(out memory.Slice[int64]) error {

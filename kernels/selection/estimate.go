@@ -54,9 +54,9 @@ func (g *gatherer) estimateConcat(pieces []part) error {
 	if nullable {
 		add(bitmapBytes(total))
 	}
-	each := func(of func(p part, i int) part) error {
+	each := func(childOf func(p part, i int) part) error {
 		for i := range pieces[0].data.Children {
-			if err := g.estimateConcat(mapped(pieces, func(p part) part { return of(p, i) })); err != nil {
+			if err := g.estimateConcat(mapped(pieces, func(p part) part { return childOf(p, i) })); err != nil {
 				return err
 			}
 		}
@@ -118,12 +118,12 @@ func (g *gatherer) estimateWidth(pieces []part, l layout.Layout) uint64 {
 	return wide
 }
 
-func mapped(pieces []part, of func(part) part) []part {
-	made := make([]part, len(pieces))
+func mapped(pieces []part, f func(part) part) []part {
+	parts := make([]part, len(pieces))
 	for i, p := range pieces {
-		made[i] = of(p)
+		parts[i] = f(p)
 	}
-	return made
+	return parts
 }
 
 // estimateUpload collects the sizes of a column that the host concatenates: those of all

@@ -79,7 +79,7 @@ func FilterColumn(ctx context.Context, values, mask *column.Column, options ...k
 	})
 }
 
-func filterColumn(ctx context.Context, values, mask *column.Column, options kernels.Options) (made *buffer.Buffer, err error) {
+func filterColumn(ctx context.Context, values, mask *column.Column, options kernels.Options) (filtered *buffer.Buffer, err error) {
 	if err := values.Check(); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func filterColumn(ctx context.Context, values, mask *column.Column, options kern
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, table.Release()) }()
+	defer func() { filtered, err = release.OnError(filtered, err, table.Release()) }()
 	return filterMask(ctx, table, mask, options)
 }
 
@@ -123,7 +123,7 @@ func filterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, 
 	return compact(ctx, &call, table, columns, maskSelector{mask})
 }
 
-func filterSelect(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, columns []string, options kernels.Options) (made *buffer.Buffer, err error) {
+func filterSelect(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, columns []string, options kernels.Options) (filtered *buffer.Buffer, err error) {
 	if len(columns) == 0 {
 		return nil, fmt.Errorf("no columns are selected, expected at least one: %w", device.ErrInvalidValue)
 	}
@@ -137,12 +137,12 @@ func filterSelect(ctx context.Context, table *buffer.Buffer, predicate expr.Expr
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, read.Release()) }()
+	defer func() { filtered, err = release.OnError(filtered, err, read.Release()) }()
 	kept, err := table.Select(columns...)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, kept.Release()) }()
+	defer func() { filtered, err = release.OnError(filtered, err, kept.Release()) }()
 	return filterBy(ctx, read, kept, predicate, options)
 }
 
@@ -204,7 +204,7 @@ func noRows(table *buffer.Buffer) (*buffer.Buffer, error) {
 }
 
 // filterInSteps evaluates the predicate into a mask first.
-func filterInSteps(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Expr, options kernels.Options) (made *buffer.Buffer, err error) {
+func filterInSteps(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Expr, options kernels.Options) (filtered *buffer.Buffer, err error) {
 	if options.Estimate != nil {
 		return nil, estimateInSteps(ctx, table, kept, predicate, options)
 	}
@@ -212,7 +212,7 @@ func filterInSteps(ctx context.Context, table, kept *buffer.Buffer, predicate ex
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, masks[0].Release()) }()
+	defer func() { filtered, err = release.OnError(filtered, err, masks[0].Release()) }()
 	return filterMask(ctx, kept, masks[0], options)
 }
 

@@ -56,13 +56,13 @@ type compaction struct {
 }
 
 // compact keeps the rows of a table that a selector selects. The call has begun.
-func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, s selector) (made *buffer.Buffer, err error) {
+func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, s selector) (compacted *buffer.Buffer, err error) {
 	capacity, rows, err := table.Extent(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p, err := newPlan(call.Manager, columns, int(capacity))
-	defer func() { made, err = release.OnError(made, err, p.release()) }()
+	defer func() { compacted, err = release.OnError(compacted, err, p.release()) }()
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +75,13 @@ func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns [
 		return nil, err
 	}
 	// The columns hold references to the block.
-	defer func() { made, err = release.OnError(made, err, block.Release()) }()
+	defer func() { compacted, err = release.OnError(compacted, err, block.Release()) }()
 	// The count has a separate block, so that a holder of the count keeps only the
 	// count.
 	if c.kept, err = op.NewSlice[int64](call, 1); err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, c.kept.Release()) }()
+	defer func() { compacted, err = release.OnError(compacted, err, c.kept.Release()) }()
 	gathered, err := c.run(ctx, s)
 	if err != nil {
 		return nil, err

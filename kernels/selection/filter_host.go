@@ -12,7 +12,7 @@ import (
 
 // filterOnHost gathers the kept rows by their numbers. The call has begun, so the input
 // is ready.
-func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, mask *column.Column) (made *buffer.Buffer, err error) {
+func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, mask *column.Column) (filtered *buffer.Buffer, err error) {
 	if call.Estimating() {
 		return nil, estimateOnHost(ctx, call, columns, int(table.Capacity()))
 	}
@@ -28,7 +28,7 @@ func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, colu
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = release.OnError(made, err, block.Release()) }()
+	defer func() { filtered, err = release.OnError(filtered, err, block.Release()) }()
 	if len(numbers) > 0 {
 		words, err := memory.Reinterpret[int64](slices[0])
 		if err != nil {

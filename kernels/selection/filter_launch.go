@@ -61,7 +61,7 @@ func (c *compaction) launch(kernel *compactKernel, f found, columns *kernels.Wor
 	if len(columns.Values) == 0 {
 		return nil
 	}
-	function, err := kernel.of(c.call)
+	function, err := kernel.function(c.call)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (s maskSelector) few(c *compaction) error {
 	if err != nil {
 		return err
 	}
-	function, err := compactSmall.of(c.call)
+	function, err := compactSmall.function(c.call)
 	if err != nil {
 		return err
 	}
@@ -47,11 +47,11 @@ func (s maskSelector) many(c *compaction) (found, error) {
 		return found{}, err
 	}
 	f := found{mask: arguments, bases: c.scratch[0], within: c.scratch[1], shift: maskTileShift}
-	count, err := compactCount.of(c.call)
+	count, err := compactCount.function(c.call)
 	if err != nil {
 		return found{}, err
 	}
-	offsets, err := compactOffsets.of(c.call)
+	offsets, err := compactOffsets.function(c.call)
 	if err != nil {
 		return found{}, err
 	}

@@ -60,11 +60,11 @@ const absent = -1
 func newPlan(m *memory.Manager, columns []*column.Column, capacity int) (*plan, error) {
 	p := &plan{capacity: capacity, manager: m, results: make([]*planned, 0, len(columns)), buffers: make([]planBuffer, 0, 2*len(columns))}
 	for i, c := range columns {
-		made, err := p.column(c, i)
+		result, err := p.column(c, i)
 		if err != nil {
 			return p, fmt.Errorf("column %d: %w", i, err)
 		}
-		p.results = append(p.results, made)
+		p.results = append(p.results, result)
 	}
 	return p, nil
 }
@@ -79,40 +79,40 @@ func (p *plan) column(c *column.Column, input int) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &planned{buffers: [2]int{absent, absent}, gathered: absent}
-	made.data = column.Data{Type: part.data.Type, Length: p.capacity, Manager: p.manager}
+	result := &planned{buffers: [2]int{absent, absent}, gathered: absent}
+	result.data = column.Data{Type: part.data.Type, Length: p.capacity, Manager: p.manager}
 	switch l.Kind {
 	case layout.Null:
-		made.data.NullCount = p.capacity
-		return made, nil
+		result.data.NullCount = p.capacity
+		return result, nil
 	case layout.Fixed, layout.Dictionary:
-		made.data.Dictionary = part.data.Dictionary
+		result.data.Dictionary = part.data.Dictionary
 		values, err := part.values(1, l.Width, part.length)
 		if err != nil {
 			return nil, err
 		}
-		made.buffers[1] = p.values(values, l.Width, input)
+		result.buffers[1] = p.values(values, l.Width, input)
 	case layout.Bits:
 		bits := part.bits(1)
-		made.buffers[1] = p.bits(bits)
+		result.buffers[1] = p.bits(bits)
 	case layout.Struct:
-		if err := p.structure(made, c); err != nil {
+		if err := p.structure(result, c); err != nil {
 			return nil, err
 		}
 	default:
-		made.gathered = len(p.gathered)
+		result.gathered = len(p.gathered)
 		p.gathered = append(p.gathered, c)
-		return made, nil
+		return result, nil
 	}
 	if valid := part.valid(l); !valid.absent() {
-		made.data.NullCount = column.UnknownNullCount
-		made.buffers[0] = p.bits(valid)
+		result.data.NullCount = column.UnknownNullCount
+		result.buffers[0] = p.bits(valid)
 	}
-	return made, nil
+	return result, nil
 }
 
 // structure plans for the children of a struct.
-func (p *plan) structure(made *planned, c *column.Column) error {
+func (p *plan) structure(result *planned, c *column.Column) error {
 	for i := range c.NumChildren() {
 		child := c.Child(i)
 		if child.Len() != c.Len() || c.Offset() != 0 {
@@ -127,7 +127,7 @@ func (p *plan) structure(made *planned, c *column.Column) error {
 		if err != nil {
 			return fmt.Errorf("child %d: %w", i, err)
 		}
-		made.children = append(made.children, planned)
+		result.children = append(result.children, planned)
 	}
 	return nil
 }
@@ -171,15 +171,15 @@ func (p *plan) rowBytes() (bytes uint64) {
 // columns makes the columns of the result. gathered are the columns that were gathered
 // by row number. The caller releases them.
 func (p *plan) columns(gathered []*column.Column) ([]*column.Column, error) {
-	made := make([]*column.Column, 0, len(p.results))
+	finished := make([]*column.Column, 0, len(p.results))
 	for _, result := range p.results {
 		c, err := p.make(result, gathered)
 		if err != nil {
-			return nil, errors.Join(err, release.All(made))
+			return nil, errors.Join(err, release.All(finished))
 		}
-		made = append(made, c)
+		finished = append(finished, c)
 	}
-	return made, nil
+	return finished, nil
 }
 
 func (p *plan) make(result *planned, gathered []*column.Column) (*column.Column, error) {
@@ -206,12 +206,12 @@ func (p *plan) make(result *planned, gathered []*column.Column) (*column.Column,
 		}
 		data.Children = append(data.Children, c)
 	}
-	made, err := column.New(data)
+	finished, err := column.New(data)
 	// The column holds references to its children.
 	if err = errors.Join(err, release.All(data.Children)); err != nil {
-		return nil, errors.Join(err, made.Release())
+		return nil, errors.Join(err, finished.Release())
 	}
-	return made, nil
+	return finished, nil
 }
 
 func (p *plan) out(buffer int) column.Bytes {

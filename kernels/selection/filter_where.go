@@ -32,11 +32,11 @@ type predicateSelector struct {
 	inputs  []*column.Column
 	// small is the kernel that fits has found.
 	small *predicateKernel
-	// width is the size in bytes of the values of fused columns. one reports that the
+	// width is the size in bytes of the values of fused columns. single reports that the
 	// predicate reads a single column without nulls, which is also the only fused
 	// column.
-	width int
-	one   bool
+	width  int
+	single bool
 }
 
 const (
@@ -67,7 +67,7 @@ func newPredicateSelector(table *buffer.Buffer, program *exprtree.Program) selec
 // others bytes.
 func (s *predicateSelector) kernel(call *op.Call, template *compactKernel, others int) (*predicateKernel, error) {
 	return predicateKernels.Get(call.Context(), call.Stream.Device(), template.name, s.program, s.inputs, func(dev *device.Device, shape codegen.Shape) (*predicateKernel, error) {
-		text, err := apart.Entry(template.file, template.name)
+		text, err := perKernel.Entry(template.file, template.name)
 		if err != nil {
 			return nil, err
 		}
@@ -132,10 +132,10 @@ func (s *predicateSelector) prepare(c *compaction) (uint64, []uint64) {
 			break
 		}
 	}
-	s.one = fused == 1 && len(s.inputs) == 1 && !nullable(s.inputs[0])
+	s.single = fused == 1 && len(s.inputs) == 1 && !nullable(s.inputs[0])
 	blocks, segments := tiles(c.capacity, compactRows), uint64(0)
 	zeroed := lookback.Bytes(blocks, 4)
-	if s.one {
+	if s.single {
 		blocks = tiles(c.capacity, oneRows)
 		zeroed = lookback.ToldBytes(blocks, 4)
 		segments = blocks * oneWarps
@@ -143,7 +143,7 @@ func (s *predicateSelector) prepare(c *compaction) (uint64, []uint64) {
 	if !c.further() {
 		return zeroed, nil
 	}
-	if s.one {
+	if s.single {
 		return zeroed, []uint64{segments * segmentRows / 8, 4 * segments, 8 * segments}
 	}
 	segments = blocks << whereTileShift
@@ -169,7 +169,7 @@ func (s *predicateSelector) large(c *compaction) (k *predicateKernel, grid devic
 	blocks, each := tiles(c.capacity, compactRows), whereBlocks
 	threads = compactThreads
 	switch {
-	case s.one:
+	case s.single:
 		template, parameters = &compactOne4, oneParameters
 		if s.width == 8 {
 			template = &compactOne8
@@ -201,7 +201,7 @@ func (s *predicateSelector) many(c *compaction) (found, error) {
 	results, fused := takeWords(), takeWords()
 	defer giveBackWords(arguments, results, fused)
 	f := found{shift: whereTileShift}
-	if s.one {
+	if s.single {
 		f.shift = 0
 	}
 	if c.further() {
@@ -217,7 +217,7 @@ func (s *predicateSelector) many(c *compaction) (found, error) {
 			fused.AddAddress(b.out.Pointer(), b.out.Block())
 		}
 	}
-	if !s.one {
+	if !s.single {
 		count := len(fused.Values) / 2
 		for len(fused.Values) < 2*fusedMost {
 			fused.Add(0)

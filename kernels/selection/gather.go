@@ -15,7 +15,7 @@ import (
 
 // gatherer takes rows of columns. It walks down each column and enqueues all work of
 // sizes that the host knows. Work that needs memory of a size that only the device
-// knows is deferred: settle fetches all such sizes together and continues, in one round
+// knows is deferred: runDeferred fetches all such sizes together and continues, in one round
 // per level of strings and lists.
 type gatherer struct {
 	ctx  context.Context
@@ -26,9 +26,9 @@ type gatherer struct {
 	wanted []memory.Destination
 	then   []func() error
 	// bad is the word in which kernels record the first row with an index out of
-	// bounds. judge moves its value to found.
-	bad   *hostword.Word
-	found uint64
+	// bounds. judge moves its value to firstBad.
+	bad      *hostword.Word
+	firstBad uint64
 	// sizes are collected by an estimate.
 	sizes sizes
 }
@@ -50,20 +50,20 @@ type pending struct {
 // exact sizes, gather waits for the sizes of strings and lists in the result.
 func gather(ctx context.Context, call *op.Call, columns []*column.Column, s *source) ([]*column.Column, error) {
 	g := newGatherer(ctx, call)
-	made, err := g.columns(columns, s)
+	taken, err := g.columns(columns, s)
 	if err == nil && g.estimating() {
 		err = g.sizes.estimate(call)
 	}
-	return g.end(made, err)
+	return g.end(taken, err)
 }
 
 // end releases what the gatherer holds. If that fails, or something failed before, it releases the
 // results too.
-func (g *gatherer) end(made []*column.Column, err error) ([]*column.Column, error) {
+func (g *gatherer) end(columns []*column.Column, err error) ([]*column.Column, error) {
 	if err = errors.Join(err, g.release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(columns))
 	}
-	return made, nil
+	return columns, nil
 }
 
 func (g *gatherer) release() error {
@@ -81,7 +81,7 @@ func (g *gatherer) release() error {
 }
 
 // columns takes rows of columns and makes the results. An estimate makes none.
-func (g *gatherer) columns(columns []*column.Column, s *source) (made []*column.Column, err error) {
+func (g *gatherer) columns(columns []*column.Column, s *source) (taken []*column.Column, err error) {
 	begun := make([]*pending, len(columns))
 	for i, c := range columns {
 		if begun[i], err = g.take(whole(c), s, false); err != nil {
@@ -91,16 +91,16 @@ func (g *gatherer) columns(columns []*column.Column, s *source) (made []*column.
 	if g.estimating() {
 		return nil, nil
 	}
-	if err := g.settle(); err != nil {
+	if err := g.runDeferred(); err != nil {
 		return nil, err
 	}
-	made = make([]*column.Column, len(columns))
+	taken = make([]*column.Column, len(columns))
 	for i, p := range begun {
-		if made[i], err = g.column(p); err != nil {
-			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), release.All(made[:i]))
+		if taken[i], err = g.column(p); err != nil {
+			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), release.All(taken[:i]))
 		}
 	}
-	return made, nil
+	return taken, nil
 }
 
 // take begins to take rows of a part. Only a nested part may get null rows that its
@@ -110,59 +110,59 @@ func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity, NullCount: column.UnknownNullCount}}
+	target := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity, NullCount: column.UnknownNullCount}}
 	switch l.Kind {
 	case layout.Null:
-		made.data.NullCount = s.capacity
+		target.data.NullCount = s.capacity
 	case layout.Fixed, layout.View, layout.Dictionary:
-		err = g.takeValues(made, p, l, s)
+		err = g.takeValues(target, p, l, s)
 	case layout.Bits:
-		err = g.takeBools(made, p, l, s)
+		err = g.takeBools(target, p, l, s)
 	case layout.Binary:
-		err = g.takeBinary(made, p, l, s)
+		err = g.takeBinary(target, p, l, s)
 	case layout.List:
-		err = g.takeLists(made, p, l, s)
+		err = g.takeLists(target, p, l, s)
 	case layout.ListView:
-		err = g.takeListViews(made, p, l, s)
+		err = g.takeListViews(target, p, l, s)
 	case layout.FixedSizeList:
-		err = g.takeFixedSizeLists(made, p, l, s)
+		err = g.takeFixedSizeLists(target, p, l, s)
 	case layout.Struct:
-		err = g.takeStructs(made, p, l, s)
+		err = g.takeStructs(target, p, l, s)
 	case layout.SparseUnion, layout.DenseUnion:
-		err = g.takeUnion(made, p, l, s, nested)
+		err = g.takeUnion(target, p, l, s, nested)
 	case layout.RunEnds:
-		err = g.takeRuns(made, p, l, s)
+		err = g.takeRuns(target, p, l, s)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if l.HasValidity() {
-		made.knowNulls()
+		target.knowNulls()
 	} else if l.Kind != layout.Null {
-		made.data.NullCount = 0
+		target.data.NullCount = 0
 	}
-	return made, nil
+	return target, nil
 }
 
 // knowNulls sets the null count to zero if a column has no bitmap. It is called again
 // for columns with buffers that are allocated later.
-func (made *pending) knowNulls() {
-	if len(made.data.Buffers) > 0 && made.data.Buffers[0].Len() == 0 {
-		made.data.NullCount = 0
+func (p *pending) knowNulls() {
+	if len(p.data.Buffers) > 0 && p.data.Buffers[0].Len() == 0 {
+		p.data.NullCount = 0
 	}
 }
 
 // child takes rows of a child.
-func (g *gatherer) child(made *pending, p part, s *source) error {
+func (g *gatherer) child(target *pending, p part, s *source) error {
 	c, err := g.take(p, s, true)
-	made.children = append(made.children, c)
+	target.children = append(target.children, c)
 	return err
 }
 
 // share makes the children of the input the children of the result.
-func (made *pending) share(children []*column.Column) {
+func (p *pending) share(children []*column.Column) {
 	for _, c := range children {
-		made.children = append(made.children, &pending{shared: c})
+		p.children = append(p.children, &pending{shared: c})
 	}
 }
 
@@ -176,8 +176,8 @@ func (g *gatherer) fetch(from column.Bytes) []byte {
 // later defers work until the requested bytes are complete.
 func (g *gatherer) later(then func() error) { g.then = append(g.then, then) }
 
-// settle fetches bytes and runs deferred work, round by round, until no work is left.
-func (g *gatherer) settle() error {
+// runDeferred fetches bytes and runs deferred work, round by round, until no work is left.
+func (g *gatherer) runDeferred() error {
 	if g.bad != nil && len(g.wanted) == 0 {
 		if err := g.call.Stream.Synchronize(g.ctx); err != nil {
 			return err
@@ -210,10 +210,10 @@ func (g *gatherer) judge() error {
 	if g.bad == nil {
 		return nil
 	}
-	g.found = g.bad.Value()
+	g.firstBad = g.bad.Value()
 	g.bad.Release()
 	g.bad = nil
-	if g.found != noRow {
+	if g.firstBad != noRow {
 		return ErrBounds
 	}
 	return nil
@@ -234,7 +234,7 @@ func (g *gatherer) column(p *pending) (*column.Column, error) {
 		}
 		data.Children = append(data.Children, c)
 	}
-	var dictionary, made *column.Column
+	var dictionary, finished *column.Column
 	if err == nil && p.dictionary != nil {
 		dictionary, err = g.column(p.dictionary)
 		data.Dictionary = dictionary
@@ -243,13 +243,13 @@ func (g *gatherer) column(p *pending) (*column.Column, error) {
 		data.Type, err = withChildTypes(data.Type, data.Children, dictionary)
 	}
 	if err == nil {
-		made, err = column.New(data)
+		finished, err = column.New(data)
 	}
 	// The column holds references to its children and dictionary.
 	if err = errors.Join(err, release.All(data.Children), dictionary.Release()); err != nil {
-		return nil, errors.Join(err, made.Release())
+		return nil, errors.Join(err, finished.Release())
 	}
-	return made, nil
+	return finished, nil
 }
 
 // allocate allocates buffers of a result in one block.

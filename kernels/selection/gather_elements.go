@@ -13,8 +13,8 @@ import (
 
 // takeFixedSizeLists takes the elements of fixed-size lists. The elements of a row are
 // adjacent, so they move as one wide value.
-func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout.Layout, s *source) (err error) {
-	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
+func (g *gatherer) takeFixedSizeLists(target *pending, p part, l layout.Layout, s *source) (err error) {
+	if target.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
 		return err
 	}
 	size := l.ListSize()
@@ -23,7 +23,7 @@ func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout.Layout, s 
 	}
 	element := l.Storage.(*arrow.FixedSizeListType).ElemField()
 	child, err := g.takeElements(p.child(0, p.offset*size, p.length*size), s.under(element), size)
-	made.children = append(made.children, child)
+	target.children = append(target.children, child)
 	return err
 }
 
@@ -33,35 +33,35 @@ func (g *gatherer) takeElements(p part, s *source, size int) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity * size, NullCount: column.UnknownNullCount}}
+	target := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity * size, NullCount: column.UnknownNullCount}}
 	switch l.Kind {
 	case layout.Null:
-		made.data.NullCount = made.data.Length
-		return made, nil
+		target.data.NullCount = target.data.Length
+		return target, nil
 	case layout.Fixed, layout.View, layout.Dictionary:
-		err = g.takeElementValues(made, p, l, s, size)
+		err = g.takeElementValues(target, p, l, s, size)
 	case layout.Bits:
-		if made.data.Buffers, err = g.elementValidity(p, l, s, size); err == nil {
-			err = g.appendElementBits(made, p.bits(1), s, size)
+		if target.data.Buffers, err = g.elementValidity(p, l, s, size); err == nil {
+			err = g.appendElementBits(target, p.bits(1), s, size)
 		}
 	case layout.FixedSizeList:
-		err = g.takeElementLists(made, p, l, s, size)
+		err = g.takeElementLists(target, p, l, s, size)
 	case layout.Struct:
-		err = g.takeElementStructs(made, p, l, s, size)
+		err = g.takeElementStructs(target, p, l, s, size)
 	default:
 		return g.takeListedElements(p, s, size)
 	}
 	if err != nil {
 		return nil, err
 	}
-	made.knowNulls()
-	return made, nil
+	target.knowNulls()
+	return target, nil
 }
 
 // takeElementValues takes elements of a fixed width.
-func (g *gatherer) takeElementValues(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
-	made.data.Dictionary = p.data.Dictionary
-	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
+func (g *gatherer) takeElementValues(target *pending, p part, l layout.Layout, s *source, size int) (err error) {
+	target.data.Dictionary = p.data.Dictionary
+	if target.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
 	}
 	if size > 0 && l.Width > math.MaxInt32/size {
@@ -76,9 +76,9 @@ func (g *gatherer) takeElementValues(made *pending, p part, l layout.Layout, s *
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	target.data.Buffers = append(target.data.Buffers, buffers[0])
 	if l.Kind == layout.View {
-		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
+		target.data.Buffers = append(target.data.Buffers, p.data.Buffers[2:]...)
 	}
 	values, err := p.values(1, l.Width, p.length)
 	if err != nil || bytes == 0 || g.estimating() {
@@ -96,23 +96,23 @@ func (g *gatherer) takeUnits(out, values column.Bytes, width int, s *source) err
 }
 
 // takeElementLists takes elements that are fixed-size lists.
-func (g *gatherer) takeElementLists(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
-	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
+func (g *gatherer) takeElementLists(target *pending, p part, l layout.Layout, s *source, size int) (err error) {
+	if target.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
 	}
 	inner := l.ListSize()
-	if inner > 0 && made.data.Length > math.MaxInt/8/inner || size > 0 && inner > math.MaxInt32/size {
-		return fmt.Errorf("%d lists of %d elements: %w", made.data.Length, inner, memory.ErrOverflow)
+	if inner > 0 && target.data.Length > math.MaxInt/8/inner || size > 0 && inner > math.MaxInt32/size {
+		return fmt.Errorf("%d lists of %d elements: %w", target.data.Length, inner, memory.ErrOverflow)
 	}
 	element := l.Storage.(*arrow.FixedSizeListType).ElemField()
 	child, err := g.takeElements(p.child(0, p.offset*inner, p.length*inner), s.under(element), size*inner)
-	made.children = append(made.children, child)
+	target.children = append(target.children, child)
 	return err
 }
 
 // takeElementStructs takes elements that are structs.
-func (g *gatherer) takeElementStructs(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
-	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
+func (g *gatherer) takeElementStructs(target *pending, p part, l layout.Layout, s *source, size int) (err error) {
+	if target.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
 	}
 	fields := l.Storage.(*arrow.StructType)
@@ -121,7 +121,7 @@ func (g *gatherer) takeElementStructs(made *pending, p part, l layout.Layout, s 
 		if err != nil {
 			return err
 		}
-		made.children = append(made.children, child)
+		target.children = append(target.children, child)
 	}
 	return nil
 }
@@ -131,28 +131,28 @@ func (g *gatherer) takeElementStructs(made *pending, p part, l layout.Layout, s 
 // have no value to refer to.
 func (g *gatherer) elementValidity(p part, l layout.Layout, s *source, size int) ([]column.Bytes, error) {
 	valid := p.valid(l)
-	made := &pending{data: column.Data{Length: s.capacity * size}}
+	target := &pending{data: column.Data{Length: s.capacity * size}}
 	if valid.absent() && !(s.nulls && l.Kind == layout.Dictionary) {
 		return []column.Bytes{{}}, nil
 	}
-	err := g.appendElementBits(made, valid, s, size)
-	return made.data.Buffers, err
+	err := g.appendElementBits(target, valid, s, size)
+	return target.data.Buffers, err
 }
 
 // appendElementBits appends a buffer with size bits per row.
-func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size int) error {
-	buffers, err := g.allocate(bitmapBytes(made.data.Length))
+func (g *gatherer) appendElementBits(target *pending, from bits, s *source, size int) error {
+	buffers, err := g.allocate(bitmapBytes(target.data.Length))
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = append(made.data.Buffers, buffers[0])
-	if made.data.Length == 0 || g.estimating() {
+	target.data.Buffers = append(target.data.Buffers, buffers[0])
+	if target.data.Length == 0 || g.estimating() {
 		return nil
 	}
 	if g.call.OnHost() {
 		return s.takeElementBitsOnHost(buffers[0], from, uint64(size))
 	}
-	return launch(g.call, takeFile, "take_wide_bits", made.data.Length, rowsEach,
+	return launch(g.call, takeFile, "take_wide_bits", target.data.Length, rowsEach,
 		s.anyArguments(buffers[0], from.bytes, from.at, uint32(size))...)
 }
 

@@ -16,13 +16,13 @@ const rowsEach = 8
 
 // takeValues takes values of a fixed width. The dictionary or data buffers that they
 // refer to are shared.
-func (g *gatherer) takeValues(made *pending, p part, l layout.Layout, s *source) (err error) {
-	made.data.Dictionary = p.data.Dictionary
-	if made.data.Buffers, err = g.takeFixed(p, l, 1, l.Width, 0, s, true); err != nil {
+func (g *gatherer) takeValues(target *pending, p part, l layout.Layout, s *source) (err error) {
+	target.data.Dictionary = p.data.Dictionary
+	if target.data.Buffers, err = g.takeFixed(p, l, 1, l.Width, 0, s, true); err != nil {
 		return err
 	}
 	if l.Kind == layout.View {
-		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
+		target.data.Buffers = append(target.data.Buffers, p.data.Buffers[2:]...)
 	}
 	return nil
 }
@@ -119,13 +119,13 @@ func (g *gatherer) takeWide(out, values column.Bytes, width int, s *source) erro
 }
 
 // takeBools takes bits.
-func (g *gatherer) takeBools(made *pending, p part, l layout.Layout, s *source) (err error) {
+func (g *gatherer) takeBools(target *pending, p part, l layout.Layout, s *source) (err error) {
 	valid := p.valid(l)
 	bytes := bitmapBytes(s.capacity)
-	if made.data.Buffers, err = g.allocate(bitmapIf(s.nulls || !valid.absent(), s.capacity), bytes); err != nil {
+	if target.data.Buffers, err = g.allocate(bitmapIf(s.nulls || !valid.absent(), s.capacity), bytes); err != nil {
 		return err
 	}
-	return g.takeBits(made.data.Buffers[1], made.data.Buffers[0], p.bits(1), valid, s)
+	return g.takeBits(target.data.Buffers[1], target.data.Buffers[0], p.bits(1), valid, s)
 }
 
 // takeValidity takes only the validity, if there is a bitmap.

@@ -12,7 +12,7 @@ import (
 )
 
 // takeListViews takes list views. The result shares the child of the input.
-func (g *gatherer) takeListViews(made *pending, p part, l layout.Layout, s *source) error {
+func (g *gatherer) takeListViews(target *pending, p part, l layout.Layout, s *source) error {
 	offsets, err := g.takeFixed(p, l, 1, l.Width, 0, s, true)
 	if err != nil {
 		return err
@@ -21,20 +21,20 @@ func (g *gatherer) takeListViews(made *pending, p part, l layout.Layout, s *sour
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = append(offsets, sizes[1])
-	made.share(p.data.Children)
+	target.data.Buffers = append(offsets, sizes[1])
+	target.share(p.data.Children)
 	return nil
 }
 
 // takeStructs takes the same rows of every child. A child that is not nullable gets no
 // nulls from null structs: its values there are undefined.
-func (g *gatherer) takeStructs(made *pending, p part, l layout.Layout, s *source) (err error) {
-	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
+func (g *gatherer) takeStructs(target *pending, p part, l layout.Layout, s *source) (err error) {
+	if target.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
 		return err
 	}
 	fields := l.Storage.(*arrow.StructType)
 	for i := range p.data.Children {
-		if err := g.child(made, p.child(i, p.offset, p.length), s.under(fields.Field(i))); err != nil {
+		if err := g.child(target, p.child(i, p.offset, p.length), s.under(fields.Field(i))); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ func (g *gatherer) takeStructs(made *pending, p part, l layout.Layout, s *source
 // offsets of a dense union. The children of a dense union are shared. Unions have no
 // validity bitmap. A null row of a sparse union is null in every child. A null row of a
 // dense union must lie under a null of a parent, and gets an arbitrary value.
-func (g *gatherer) takeUnion(made *pending, p part, l layout.Layout, s *source, nested bool) error {
+func (g *gatherer) takeUnion(target *pending, p part, l layout.Layout, s *source, nested bool) error {
 	union := l.Storage.(arrow.UnionType)
 	filling := 0
 	if l.Kind == layout.DenseUnion && (s.nulls || s.rows.Len() > 0) {
@@ -64,18 +64,18 @@ func (g *gatherer) takeUnion(made *pending, p part, l layout.Layout, s *source, 
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = ids[1:]
+	target.data.Buffers = ids[1:]
 	if l.Kind == layout.DenseUnion {
 		offsets, err := g.takeFixed(p, l, 1, 4, 0, s, false)
 		if err != nil {
 			return err
 		}
-		made.data.Buffers = append(made.data.Buffers, offsets[1])
-		made.share(p.data.Children)
+		target.data.Buffers = append(target.data.Buffers, offsets[1])
+		target.share(p.data.Children)
 		return nil
 	}
 	for i := range p.data.Children {
-		if err := g.child(made, p.child(i, p.offset, p.length), s); err != nil {
+		if err := g.child(target, p.child(i, p.offset, p.length), s); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (g *gatherer) takeUnion(made *pending, p part, l layout.Layout, s *source, 
 
 // takeRuns takes rows of a run-end encoded column. The result has one run per row, so
 // it may take a value several times even if it takes each row once.
-func (g *gatherer) takeRuns(made *pending, p part, l layout.Layout, s *source) error {
+func (g *gatherer) takeRuns(target *pending, p part, l layout.Layout, s *source) error {
 	if int64(s.capacity) > l.MaximumOffset() {
 		return fmt.Errorf("%d runs, the run ends of %v reach to %d: %w", s.capacity, l.Storage, l.MaximumOffset(), memory.ErrOverflow)
 	}
@@ -106,10 +106,10 @@ func (g *gatherer) takeRuns(made *pending, p part, l layout.Layout, s *source) e
 			return err
 		}
 	}
-	made.children = append(made.children, &pending{data: column.Data{
+	target.children = append(target.children, &pending{data: column.Data{
 		Type: p.data.Children[0].Type(), Length: s.capacity, Buffers: []column.Bytes{{}, buffers[0]},
 	}})
-	return g.child(made, whole(p.data.Children[1]), runs)
+	return g.child(target, whole(p.data.Children[1]), runs)
 }
 
 func (g *gatherer) findRuns(out, outEnds column.Bytes, ends part, offset, width int, s *source) error {

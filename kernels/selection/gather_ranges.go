@@ -29,23 +29,23 @@ type ranges struct {
 // takeRanges takes offsets and validity. It then calls then with room, the number of
 // bytes or elements to allocate for the result. If no row is taken twice, room is the
 // bound that visible computes. Otherwise it is the exact sum, which is fetched.
-func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source, extent int, then func(r ranges, room int) error) error {
+func (g *gatherer) takeRanges(target *pending, p part, l layout.Layout, s *source, extent int, then func(r ranges, room int) error) error {
 	r := ranges{width: l.Width, rows: s.capacity, extent: int64(extent), most: l.MaximumOffset()}
 	if g.estimating() {
 		if !s.once {
 			return errUnbounded(l)
 		}
-		return errors.Join(g.findRanges(made, p, l, s, &r), then(r, extent))
+		return errors.Join(g.findRanges(target, p, l, s, &r), then(r, extent))
 	}
 	if !s.once || s.exact {
-		if err := g.findRanges(made, p, l, s, &r); err != nil {
+		if err := g.findRanges(target, p, l, s, &r); err != nil {
 			return err
 		}
 		fetched := g.fetch(r.total.AsBytes())
 		g.later(func() error {
 			total := int64(binary.NativeEndian.Uint64(fetched))
 			if total > strategy.MaximumOffset(g.ctx, l.Width) {
-				return g.takeWidened(made, p, l, s, r, total, then)
+				return g.takeWidened(target, p, l, s, r, total, then)
 			}
 			return then(r, int(total))
 		})
@@ -53,7 +53,7 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source,
 	}
 	return g.visible(p, l, extent, func(room int) error {
 		r.most = int64(room)
-		if err := g.findRanges(made, p, l, s, &r); err != nil {
+		if err := g.findRanges(target, p, l, s, &r); err != nil {
 			return err
 		}
 		return then(r, room)
@@ -61,15 +61,15 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source,
 }
 
 // takeWidened locates the rows again, with 64-bit offsets.
-func (g *gatherer) takeWidened(made *pending, p part, l layout.Layout, s *source, r ranges, total int64, then func(r ranges, room int) error) error {
+func (g *gatherer) takeWidened(target *pending, p part, l layout.Layout, s *source, r ranges, total int64, then func(r ranges, room int) error) error {
 	pieces := []part{p}
-	if err := g.widenPieces(made, &l, total, pieces); err != nil {
+	if err := g.widenPieces(target, &l, total, pieces); err != nil {
 		return err
 	}
 	r.width, r.most = l.Width, total
 	again := *s
 	again.bad = nil // the indices were checked
-	if err := g.findRanges(made, pieces[0], l, &again, &r); err != nil {
+	if err := g.findRanges(target, pieces[0], l, &again, &r); err != nil {
 		return err
 	}
 	return then(r, int(total))
@@ -115,17 +115,17 @@ func (g *gatherer) visible(p part, l layout.Layout, extent int, then func(room i
 // fetchEnds fetches the first and the last offset of a part.
 func (g *gatherer) fetchEnds(p part, l layout.Layout) (ends [2][]byte, err error) {
 	for end, at := range []int{p.offset, p.offset + p.length} {
-		one, err := p.data.Buffers[1].Slice(at*l.Width, (at+1)*l.Width)
+		offset, err := p.data.Buffers[1].Slice(at*l.Width, (at+1)*l.Width)
 		if err != nil {
 			return ends, err
 		}
-		ends[end] = g.fetch(one)
+		ends[end] = g.fetch(offset)
 	}
 	return ends, nil
 }
 
 // findRanges allocates offsets and validity and locates the rows.
-func (g *gatherer) findRanges(made *pending, p part, l layout.Layout, s *source, r *ranges) error {
+func (g *gatherer) findRanges(target *pending, p part, l layout.Layout, s *source, r *ranges) error {
 	valid := p.valid(l)
 	width := uint64(l.Width)
 	count := uint64(s.capacity) + 1
@@ -137,8 +137,8 @@ func (g *gatherer) findRanges(made *pending, p part, l layout.Layout, s *source,
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = buffers
-	made.knowNulls()
+	target.data.Buffers = buffers
+	target.knowNulls()
 	scratch, err := g.scratch(count*width, (tiles+1)*8)
 	if err != nil || g.estimating() {
 		return err
@@ -184,19 +184,19 @@ func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bit
 }
 
 // takeBinary takes strings.
-func (g *gatherer) takeBinary(made *pending, p part, l layout.Layout, s *source) error {
+func (g *gatherer) takeBinary(target *pending, p part, l layout.Layout, s *source) error {
 	if s.consecutive() {
-		err := g.takeOffsets(made, p, l, s)
-		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2])
+		err := g.takeOffsets(target, p, l, s)
+		target.data.Buffers = append(target.data.Buffers, p.data.Buffers[2])
 		return err
 	}
 	data := p.data.Buffers[2]
-	return g.takeRanges(made, p, l, s, data.Len(), func(r ranges, room int) error {
+	return g.takeRanges(target, p, l, s, data.Len(), func(r ranges, room int) error {
 		buffers, err := g.allocate(uint64(room))
 		if err != nil {
 			return err
 		}
-		made.data.Buffers = append(made.data.Buffers, buffers[0])
+		target.data.Buffers = append(target.data.Buffers, buffers[0])
 		if room == 0 || g.estimating() {
 			return nil
 		}
@@ -208,13 +208,13 @@ func (g *gatherer) takeBinary(made *pending, p part, l layout.Layout, s *source)
 }
 
 // takeLists takes lists: their elements are rows of the child.
-func (g *gatherer) takeLists(made *pending, p part, l layout.Layout, s *source) error {
+func (g *gatherer) takeLists(target *pending, p part, l layout.Layout, s *source) error {
 	if s.consecutive() {
-		made.share(p.data.Children)
-		return g.takeOffsets(made, p, l, s)
+		target.share(p.data.Children)
+		return g.takeOffsets(target, p, l, s)
 	}
 	child := whole(p.data.Children[0])
-	return g.takeRanges(made, p, l, s, child.length, func(r ranges, room int) error {
+	return g.takeRanges(target, p, l, s, child.length, func(r ranges, room int) error {
 		elements := &source{order: listed32, limit: uint64(child.length), capacity: room}
 		width := uint64(4)
 		if uint64(child.length) > math.MaxUint32 {
@@ -234,7 +234,7 @@ func (g *gatherer) takeLists(made *pending, p part, l layout.Layout, s *source) 
 				return err
 			}
 		}
-		return g.child(made, child, elements)
+		return g.child(target, child, elements)
 	})
 }
 
@@ -251,9 +251,9 @@ func (g *gatherer) expandRanges(r ranges, elements *source) error {
 func (s *source) consecutive() bool { return s.order == ruled && s.last != 0 }
 
 // takeOffsets copies the offsets of consecutive rows, one more than there are rows.
-func (g *gatherer) takeOffsets(made *pending, p part, l layout.Layout, s *source) (err error) {
-	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil || p.length == 0 {
-		made.data.Buffers = append(made.data.Buffers, column.Bytes{})
+func (g *gatherer) takeOffsets(target *pending, p part, l layout.Layout, s *source) (err error) {
+	if target.data.Buffers, err = g.takeValidity(p, l, s); err != nil || p.length == 0 {
+		target.data.Buffers = append(target.data.Buffers, column.Bytes{})
 		return err
 	}
 	further := *s
@@ -270,6 +270,6 @@ func (g *gatherer) takeOffsets(made *pending, p part, l layout.Layout, s *source
 	if err != nil {
 		return err
 	}
-	made.data.Buffers = append(made.data.Buffers, taken[1])
+	target.data.Buffers = append(target.data.Buffers, taken[1])
 	return nil
 }

@@ -24,19 +24,19 @@ const (
 )
 
 var (
-	// apart compiles each kernel of a file separately: the kernels of a file differ in
+	// perKernel compiles each kernel of a file separately: the kernels of a file differ in
 	// widths and indices, and few programs need more than some of them.
-	apart = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
-	// together compiles a file as a whole: maskFile, whose kernels run one after
+	perKernel = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+	// perFile compiles a file as a whole: maskFile, whose kernels run one after
 	// the other.
-	together = kernelset.Set{Files: code, Directory: "cuda"}
+	perFile = kernelset.Set{Files: code, Directory: "cuda"}
 )
 
 const blockThreads = 256
 
 // launch enqueues a kernel with one block per tile of blockThreads × each elements.
 func launch(call *op.Call, file, name string, elements, each int, arguments ...any) error {
-	f, err := call.Kernel(&apart, file, name)
+	f, err := call.Kernel(&perKernel, file, name)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (s *source) resultType(t arrow.DataType) arrow.DataType {
 // withNulls returns a type with rows that may be null, and whether it differs from t.
 // The children of sparse unions and the values of run-end encoded columns store the
 // nulls, so they become nullable. All other types have a validity bitmap.
-func withNulls(t arrow.DataType) (made arrow.DataType, changed bool) {
+func withNulls(t arrow.DataType) (nullable arrow.DataType, changed bool) {
 	switch t := t.(type) {
 	case *arrow.StructType:
 		fields := slices.Clone(t.Fields())
@@ -69,9 +69,9 @@ func withNulls(t arrow.DataType) (made arrow.DataType, changed bool) {
 		}
 	case *arrow.RunEndEncodedType:
 		if inner, other := withNulls(t.Encoded()); other || !t.ValueNullable {
-			made := arrow.RunEndEncodedOf(t.RunEnds(), inner)
-			made.ValueNullable = true
-			return made, true
+			encoded := arrow.RunEndEncodedOf(t.RunEnds(), inner)
+			encoded.ValueNullable = true
+			return encoded, true
 		}
 	}
 	return t, false
@@ -148,9 +148,9 @@ func commonType(a, b arrow.DataType) (arrow.DataType, bool) {
 	case *arrow.RunEndEncodedType:
 		b := b.(*arrow.RunEndEncodedType)
 		if values, ok := commonType(a.Encoded(), b.Encoded()); ok && arrow.TypeEqual(a.RunEnds(), b.RunEnds()) {
-			made := arrow.RunEndEncodedOf(a.RunEnds(), values)
-			made.ValueNullable = a.ValueNullable || b.ValueNullable
-			return made, true
+			encoded := arrow.RunEndEncodedOf(a.RunEnds(), values)
+			encoded.ValueNullable = a.ValueNullable || b.ValueNullable
+			return encoded, true
 		}
 	default:
 		return a, arrow.TypeEqual(a, b)

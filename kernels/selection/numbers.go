@@ -19,20 +19,20 @@ import (
 // made the numbers themselves take with Bounds Trust, and with Distinct if no number
 // occurs twice. A number beyond the last row stands for a null row if Bounds is Null.
 func RowNumbers[N uint32 | uint64 | int64](numbers memory.Slice[N], rows *column.RowCount) (*column.Column, error) {
-	var of arrow.DataType
+	var t arrow.DataType
 	switch any(N(0)).(type) {
 	case uint32:
-		of = arrow.PrimitiveTypes.Uint32
+		t = arrow.PrimitiveTypes.Uint32
 	case uint64:
-		of = arrow.PrimitiveTypes.Uint64
+		t = arrow.PrimitiveTypes.Uint64
 	case int64:
-		of = arrow.PrimitiveTypes.Int64
+		t = arrow.PrimitiveTypes.Int64
 	}
-	made, err := column.New(column.Data{
-		Type: of, Length: numbers.Len(), Rows: rows, Buffers: []column.Bytes{{}, numbers.AsBytes()},
+	c, err := column.New(column.Data{
+		Type: t, Length: numbers.Len(), Rows: rows, Buffers: []column.Bytes{{}, numbers.AsBytes()},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("selection: row numbers: %w", err)
 	}
-	return made, nil
+	return c, nil
 }

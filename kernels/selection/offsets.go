@@ -82,7 +82,7 @@ func WithOffsetsOf(ctx context.Context, c *column.Column, like arrow.DataType, o
 
 // recast returns a column in a type that differs in the widths of offsets only. It shares all memory
 // but that of the offsets.
-func recast(call *op.Call, c *column.Column, to arrow.DataType) (made *column.Column, err error) {
+func recast(call *op.Call, c *column.Column, to arrow.DataType) (shared *column.Column, err error) {
 	data := c.Data()
 	from, err := layoutOf(data.Type)
 	if err != nil {
@@ -99,7 +99,7 @@ func recast(call *op.Call, c *column.Column, to arrow.DataType) (made *column.Co
 		return c, c.Retain()
 	}
 	var owned []*column.Column
-	defer func() { made, err = release.OnError(made, err, release.All(owned)) }() // made has references
+	defer func() { shared, err = release.OnError(shared, err, release.All(owned)) }() // shared has references
 	data.Type, data.Buffers = to, append([]column.Bytes(nil), data.Buffers...)
 	if from.Width != l.Width && l.HasOffsets() {
 		if err := recastOffsets(call, &data, from, l, &owned); err != nil {
@@ -216,8 +216,8 @@ func (g *gatherer) unifyOffsets(pieces []part) error {
 		return nil
 	}
 	for i := range pieces {
-		of, _ := layout.Wider(pieces[i].data.Type, t)
-		if err := g.widenPart(&pieces[i], of); err != nil {
+		wide, _ := layout.Wider(pieces[i].data.Type, t)
+		if err := g.widenPart(&pieces[i], wide); err != nil {
 			return err
 		}
 	}
@@ -246,19 +246,19 @@ func (g *gatherer) widenPart(p *part, t arrow.DataType) error {
 
 // widenPieces gives pieces of one type 64-bit offsets, because the result has more bytes or elements
 // than its 32-bit offsets reach to. The error wraps memory.ErrOverflow if Arrow has no such type.
-func (g *gatherer) widenPieces(made *pending, l *layout.Layout, total int64, pieces []part) error {
-	wide, ok := layout.Wide(made.data.Type)
+func (g *gatherer) widenPieces(target *pending, l *layout.Layout, total int64, pieces []part) error {
+	wide, ok := layout.Wide(target.data.Type)
 	if !ok {
 		return fmt.Errorf("the result has %d bytes or elements, the offsets of %v reach to %d, and it has no type with large offsets: %w",
 			total, l.Storage, strategy.MaximumOffset(g.ctx, l.Width), memory.ErrOverflow)
 	}
 	for i := range pieces {
-		of, _ := layout.Wide(pieces[i].data.Type)
-		if err := g.widenPart(&pieces[i], of); err != nil {
+		large, _ := layout.Wide(pieces[i].data.Type)
+		if err := g.widenPart(&pieces[i], large); err != nil {
 			return err
 		}
 	}
-	made.data.Type = wide
+	target.data.Type = wide
 	var err error
 	*l, err = layoutOf(wide)
 	return err
@@ -274,10 +274,10 @@ func withChildTypes(t arrow.DataType, children []*column.Column, dictionary *col
 	if len(inner) == 0 {
 		return t, nil
 	}
-	made, _ := layout.WithInner(t, func(i int, child arrow.DataType) (arrow.DataType, bool) {
+	widened, _ := layout.WithInner(t, func(i int, child arrow.DataType) (arrow.DataType, bool) {
 		return layout.Wider(child, inner[i].Type())
 	})
-	l, err := layoutOf(made)
+	l, err := layoutOf(widened)
 	if err != nil {
 		return nil, err
 	}
@@ -290,5 +290,5 @@ func withChildTypes(t arrow.DataType, children []*column.Column, dictionary *col
 			return nil, fmt.Errorf("%v has too many bytes or elements for 32-bit offsets, and no type with large offsets: %w", t, memory.ErrOverflow)
 		}
 	}
-	return made, nil
+	return widened, nil
 }

@@ -45,11 +45,11 @@ func reverseColumn(ctx context.Context, values *column.Column, options kernels.O
 	defer func() { reversed, err = release.OnError(reversed, err, values.Release()) }()
 	counted := values.DeviceRows()
 	s := &source{order: ruled, limit: uint64(values.Len()), limitRows: counted, capacity: values.Len(), rows: counted, once: true, exact: counted.Len() == 0}
-	made, err := gather(ctx, &call, []*column.Column{values}, s)
+	taken, err := gather(ctx, &call, []*column.Column{values}, s)
 	if err != nil {
 		return nil, err
 	}
-	return rowsLike(made[0], values)
+	return rowsLike(taken[0], values)
 }
 
 // ruledRows takes the last rows of a table, last of them, in order. If last is zero it
@@ -71,16 +71,16 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 	if call.Estimating() {
 		return nil, estimateRuled(ctx, &call, columns, s)
 	}
-	made, err := gather(ctx, &call, columns, s)
+	taken, err := gather(ctx, &call, columns, s)
 	if err != nil {
 		return nil, err
 	}
 	count, err := atMost(ctx, &call, rows, counted, length)
 	if err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(taken))
 	}
 	defer count.Device.Release()
-	return tableOf(table, made, count)
+	return tableOf(table, taken, count)
 }
 
 // estimateRuled collects the sizes of the rows and of their count.

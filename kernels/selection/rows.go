@@ -21,12 +21,12 @@ func withDeviceRows(ctx context.Context, call *op.Call, c *column.Column) (*colu
 
 // rowsLike gives a result the row count of an input, if it has one. It takes ownership
 // of the result.
-func rowsLike(made, input *column.Column) (*column.Column, error) {
+func rowsLike(result, input *column.Column) (*column.Column, error) {
 	if input.RowCount() == nil {
-		return made, nil
+		return result, nil
 	}
-	counted, err := made.WithRows(input.RowCount())
-	return release.OnError(counted, err, made.Release())
+	counted, err := result.WithRows(input.RowCount())
+	return release.OnError(counted, err, result.Release())
 }
 
 // sameRows checks that columns of equal length have equal row counts, and returns one

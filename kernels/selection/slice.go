@@ -41,13 +41,13 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 		return nil, err
 	}
 	defer count.Device.Release()
-	made := make([]*column.Column, len(columns))
+	shortened := make([]*column.Column, len(columns))
 	for i, c := range columns {
-		if made[i], err = c.SliceCapacity(0, int(n)); err != nil {
-			return nil, errors.Join(err, release.All(made[:i]))
+		if shortened[i], err = c.SliceCapacity(0, int(n)); err != nil {
+			return nil, errors.Join(err, release.All(shortened[:i]))
 		}
 	}
-	return tableOf(table, made, count)
+	return tableOf(table, shortened, count)
 }
 
 // Tail returns the last n rows of a table, or all rows if it has fewer. If the host

@@ -103,11 +103,11 @@ func takeColumn(ctx context.Context, values, indices *column.Column, options Tak
 	if err != nil {
 		return nil, err
 	}
-	made, err := takeColumns(ctx, &call, []*column.Column{values}, int64(rows), counted, indices, options)
+	columns, err := takeColumns(ctx, &call, []*column.Column{values}, int64(rows), counted, indices, options)
 	if err != nil {
 		return nil, err
 	}
-	return rowsLike(made[0], indices)
+	return rowsLike(columns[0], indices)
 }
 
 func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (taken *buffer.Buffer, err error) {
@@ -123,12 +123,12 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 	if err != nil {
 		return nil, err
 	}
-	made, err := takeColumns(ctx, &call, columns, count, counted, indices, options)
+	results, err := takeColumns(ctx, &call, columns, count, counted, indices, options)
 	if err != nil {
 		return nil, err
 	}
 	nullable := options.Bounds == Null || indices.NullCount() != 0
-	return tableWith(schemaOf(table.Schema(), made, nullable), made, buffer.Rows{
+	return tableWith(schemaOf(table.Schema(), results, nullable), results, buffer.Rows{
 		Count: int64(indices.Len()), Shared: indices.RowCount(), Manager: call.Manager,
 	})
 }
@@ -139,14 +139,14 @@ func takeColumns(ctx context.Context, call *op.Call, columns []*column.Column, c
 	indices *column.Column, options TakeOptions,
 ) ([]*column.Column, error) {
 	g := newGatherer(ctx, call)
-	made, err := g.takeListed(columns, count, counted, indices, options)
+	results, err := g.takeListed(columns, count, counted, indices, options)
 	if err == nil && g.estimating() {
 		err = g.sizes.estimate(call)
 	}
 	if errors.Is(err, ErrBounds) {
 		err = g.explain(indices, count)
 	}
-	return g.end(made, err)
+	return g.end(results, err)
 }
 
 func (g *gatherer) takeListed(columns []*column.Column, count int64, counted memory.Slice[int64], indices *column.Column, options TakeOptions) ([]*column.Column, error) {
@@ -197,19 +197,19 @@ const unsoundRow = 1 << 63
 // explain returns the error that the kernels have recorded: an index out of bounds or,
 // if all indices are in bounds, unsound offsets of strings or lists.
 func (g *gatherer) explain(indices *column.Column, count int64) error {
-	problem := &IndexError{Row: int64(g.found &^ unsoundRow), Index: "?", Rows: count}
-	one, err := indices.Slice(int(problem.Row), 1)
+	problem := &IndexError{Row: int64(g.firstBad &^ unsoundRow), Index: "?", Rows: count}
+	bad, err := indices.Slice(int(problem.Row), 1)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
-	defer one.Release()
-	array, err := one.Array(g.ctx)
+	defer bad.Release()
+	array, err := bad.Array(g.ctx)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
 	defer array.Release()
 	problem.Index = array.ValueStr(0)
-	if g.found&unsoundRow != 0 {
+	if g.firstBad&unsoundRow != 0 {
 		return fmt.Errorf("row %s of the input has offsets that are not in order or point outside the data: %w", problem.Index, column.ErrInvalid)
 	}
 	return problem
@@ -240,10 +240,10 @@ func tableOf(like *buffer.Buffer, columns []*column.Column, rows buffer.Rows) (*
 
 // tableWith returns a table of columns, which it takes ownership of.
 func tableWith(schema *arrow.Schema, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
-	made, err := buffer.New(schema, columns, rows)
+	table, err := buffer.New(schema, columns, rows)
 	// The table holds references to the columns.
 	if err = errors.Join(err, release.All(columns)); err != nil {
-		return nil, errors.Join(err, made.Release())
+		return nil, errors.Join(err, table.Release())
 	}
-	return made, nil
+	return table, nil
 }

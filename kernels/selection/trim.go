@@ -53,9 +53,9 @@ func compactTable(ctx context.Context, table *buffer.Buffer, options kernels.Opt
 		p.length = int(rows)
 		pieces[i] = []part{p}
 	}
-	made, err := concatAll(ctx, &call, pieces)
+	compacted, err := concatAll(ctx, &call, pieces)
 	if err != nil {
 		return nil, err
 	}
-	return tableWith(schemaOf(table.Schema(), made, false), made, buffer.Rows{Count: rows, Manager: call.Manager})
+	return tableWith(schemaOf(table.Schema(), compacted, false), compacted, buffer.Rows{Count: rows, Manager: call.Manager})
 }

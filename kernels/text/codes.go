@@ -51,11 +51,11 @@ func (c coding) decodes() bool { return c.kind == fromHex || c.kind == fromBase6
 
 // Result implements expr.Operator.
 func (c coding) Result(operands []arrow.DataType) (arrow.DataType, error) {
-	of, err := plain(operands[0])
+	t, err := plain(operands[0])
 	if err != nil {
 		return nil, err
 	}
-	large := of.ID() == arrow.LARGE_STRING || of.ID() == arrow.LARGE_BINARY
+	large := t.ID() == arrow.LARGE_STRING || t.ID() == arrow.LARGE_BINARY
 	switch {
 	case c.decodes() && large:
 		return arrow.BinaryTypes.LargeBinary, nil
@@ -72,21 +72,21 @@ func (c coding) Run(ctx context.Context, operands []*column.Column, options kern
 	return perValue(ctx, operands[0], options, c.column)
 }
 
-func (c coding) column(ctx context.Context, of *column.Column, options kernels.Options) (*column.Column, error) {
-	result, err := c.Result([]arrow.DataType{of.Type()})
+func (c coding) column(ctx context.Context, operand *column.Column, options kernels.Options) (*column.Column, error) {
+	result, err := c.Result([]arrow.DataType{operand.Type()})
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, of)
+	call, err := op.Begin(ctx, options, operand)
 	if err != nil {
 		return nil, err
 	}
-	in, err := textsOf(&call, of)
+	in, err := textsOf(&call, operand)
 	if err != nil {
 		return nil, err
 	}
-	if of.Len() == 0 {
-		return empty(&call, of, result)
+	if operand.Len() == 0 {
+		return empty(&call, operand, result)
 	}
 	m, err := newMaker(in.nulls, result)
 	if err != nil {
@@ -101,15 +101,15 @@ func (c coding) column(ctx context.Context, of *column.Column, options kernels.O
 		return m.onHost(&call, func(to []byte, _, row int) ([]byte, bool) { return c.append(to, read(row)) })
 	}
 	return m.measuredWithNulls(&call, func(lengths, valid memory.Slice[uint8]) error {
-		return launchRows(&call, "codes", "code_measure", of.Len(), lengths, valid, in.argument(), uint32(c.kind))
+		return launchRows(&call, "codes", "code_measure", operand.Len(), lengths, valid, in.argument(), uint32(c.kind))
 	}, func(to memory.Slice[uint8], ends memory.Slice[int64]) error {
-		return launchRows(&call, "codes", "code_write", of.Len(), to, ends, in.argument(), uint32(c.kind))
+		return launchRows(&call, "codes", "code_write", operand.Len(), to, ends, in.argument(), uint32(c.kind))
 	})
 }
 
 // append appends a result on the host, or returns false for a null.
 func (c coding) append(to, text []byte) ([]byte, bool) {
-	var made []byte
+	var decoded []byte
 	var err error
 	switch c.kind {
 	case toHex:
@@ -117,16 +117,16 @@ func (c coding) append(to, text []byte) ([]byte, bool) {
 	case toBase64:
 		return base64.StdEncoding.AppendEncode(to, text), true
 	case fromHex:
-		made, err = hex.DecodeString(string(text))
+		decoded, err = hex.DecodeString(string(text))
 	case fromBase64:
 		for _, c := range text {
 			if c == '\n' || c == '\r' { // Go skips them
 				return to, false
 			}
 		}
-		made, err = base64.StdEncoding.DecodeString(string(text))
+		decoded, err = base64.StdEncoding.DecodeString(string(text))
 	}
-	return append(to, made...), err == nil
+	return append(to, decoded...), err == nil
 }
 
 // launchRows launches a kernel with a thread for each row, in whole words of a bitmap.
@@ -146,13 +146,13 @@ func (m *maker) measuredWithNulls(call *op.Call, measure func(lengths, valid mem
 	if err != nil {
 		return nil, err
 	}
-	var made *column.Column
+	var written *column.Column
 	if err = measure(scratch[0], scratch[1]); err == nil {
 		with := *m
 		if m.nulled {
 			with.valid, with.bit = scratch[1], 0
 		}
-		made, err = with.measured(call, scratch[0], write)
+		written, err = with.measured(call, scratch[0], write)
 	}
-	return release.OnError(made, errors.Join(err), block.Release())
+	return release.OnError(written, errors.Join(err), block.Release())
 }

@@ -144,7 +144,7 @@ func (d *readDuration) iso(text string) bool {
 	}
 	units, time := isoLetters, false
 	for text != "" {
-		if rest, found := strings.CutPrefix(text, "T"); found && !time {
+		if rest, isTime := strings.CutPrefix(text, "T"); isTime && !time {
 			if time, text = true, rest; text == "" {
 				return false
 			}
@@ -171,9 +171,9 @@ func (d *readDuration) iso(text string) bool {
 }
 
 func (d *readDuration) clock(text string) bool {
-	hours, rest, found := strings.Cut(text, ":")
+	hours, rest, colon := strings.Cut(text, ":")
 	number, err := strconv.ParseUint(hours, 10, 64)
-	if !found || err != nil || hours[0] == '+' || !d.add(number, 3600) {
+	if !colon || err != nil || hours[0] == '+' || !d.add(number, 3600) {
 		return false
 	}
 	const form = "00:00"

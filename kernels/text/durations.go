@@ -58,19 +58,19 @@ func (f formatDuration) Result(operands []arrow.DataType) (arrow.DataType, error
 
 // Run implements expr.Operator.
 func (f formatDuration) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	of := operands[0]
+	operand := operands[0]
 	form, err := durationFormOf(f.form)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, of)
+	call, err := op.Begin(ctx, options, operand)
 	if err != nil {
 		return nil, err
 	}
-	if of.Len() == 0 {
-		return empty(&call, of, arrow.BinaryTypes.String)
+	if operand.Len() == 0 {
+		return empty(&call, operand, arrow.BinaryTypes.String)
 	}
-	n, err := nullsOf(&call, of)
+	n, err := nullsOf(&call, operand)
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +78,11 @@ func (f formatDuration) Run(ctx context.Context, operands []*column.Column, opti
 	if err != nil {
 		return nil, err
 	}
-	values, err := valuesOf(of)
+	values, err := valuesOf(operand)
 	if err != nil {
 		return nil, err
 	}
-	unit := uint64(exprtree.UnitOf(layout.Storage(of.Type())))
+	unit := uint64(exprtree.UnitOf(layout.Storage(operand.Type())))
 	if call.OnHost() {
 		bytes, err := values.Host()
 		if err != nil {
@@ -92,12 +92,12 @@ func (f formatDuration) Run(ctx context.Context, operands []*column.Column, opti
 			return appendDuration(to, op.Elements[int64](bytes)[row], unit, form), true
 		})
 	}
-	durations := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(of.Len()), unit)
+	durations := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(operand.Len()), unit)
 	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
 	return m.onDevice(&call, func(lengths memory.Slice[uint8]) error {
-		return launchRows(&call, "durations", "format_durations", of.Len(), none, noEnds, lengths, durations, uint32(form))
+		return launchRows(&call, "durations", "format_durations", operand.Len(), none, noEnds, lengths, durations, uint32(form))
 	}, func(to memory.Slice[uint8], ends memory.Slice[int64]) error {
-		return launchRows(&call, "durations", "format_durations", of.Len(), to, ends, none, durations, uint32(form))
+		return launchRows(&call, "durations", "format_durations", operand.Len(), to, ends, none, durations, uint32(form))
 	})
 }
 
@@ -126,26 +126,26 @@ func (p parseDuration) Run(ctx context.Context, operands []*column.Column, optio
 	return perValue(ctx, operands[0], options, p.column)
 }
 
-func (p parseDuration) column(ctx context.Context, of *column.Column, options kernels.Options) (*column.Column, error) {
+func (p parseDuration) column(ctx context.Context, operand *column.Column, options kernels.Options) (*column.Column, error) {
 	form, err := durationFormOf(p.form)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, of)
+	call, err := op.Begin(ctx, options, operand)
 	if err != nil {
 		return nil, err
 	}
-	in, err := textsOf(&call, of)
+	in, err := textsOf(&call, operand)
 	if err != nil {
 		return nil, err
 	}
-	return call.NewColumn(op.Result{Type: p.to, Length: of.Len(), RowCount: of.RowCount(), Nullable: true}, func(out op.Buffers) error {
+	return call.NewColumn(op.Result{Type: p.to, Length: operand.Len(), RowCount: operand.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		unit := uint64(exprtree.UnitOf(p.to))
 		switch {
-		case of.Len() == 0:
+		case operand.Len() == 0:
 			return nil
 		case !call.OnHost():
-			return launchRows(&call, "durations", "parse_durations", of.Len(), out.Values, out.Valid, in.argument(), unit, uint32(form))
+			return launchRows(&call, "durations", "parse_durations", operand.Len(), out.Values, out.Valid, in.argument(), unit, uint32(form))
 		}
 		read, err := in.reader()
 		if err != nil {

@@ -39,15 +39,15 @@ func (formatFloat) Result(operands []arrow.DataType) (arrow.DataType, error) {
 
 // Run implements expr.Operator.
 func (formatFloat) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	of := operands[0]
-	call, err := op.Begin(ctx, options, of)
+	operand := operands[0]
+	call, err := op.Begin(ctx, options, operand)
 	if err != nil {
 		return nil, err
 	}
-	if of.Len() == 0 {
-		return empty(&call, of, arrow.BinaryTypes.String)
+	if operand.Len() == 0 {
+		return empty(&call, operand, arrow.BinaryTypes.String)
 	}
-	n, err := nullsOf(&call, of)
+	n, err := nullsOf(&call, operand)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +55,11 @@ func (formatFloat) Run(ctx context.Context, operands []*column.Column, options k
 	if err != nil {
 		return nil, err
 	}
-	values, err := valuesOf(of)
+	values, err := valuesOf(operand)
 	if err != nil {
 		return nil, err
 	}
-	width := values.Len() / of.Len()
+	width := values.Len() / operand.Len()
 	if call.OnHost() {
 		bytes, err := values.Host()
 		if err != nil {
@@ -80,14 +80,14 @@ func (formatFloat) Run(ctx context.Context, operands []*column.Column, options k
 	if err := scratch[0].Upload(call.Context(), call.Stream, powers); err != nil {
 		return nil, errors.Join(err, block.Release())
 	}
-	floats := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(of.Len()), uint32(width), scratch[0])
+	floats := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(operand.Len()), uint32(width), scratch[0])
 	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
-	made, err := m.onDevice(&call, func(lengths memory.Slice[uint8]) error {
-		return launchRows(&call, "floats", "format_floats", of.Len(), none, noEnds, lengths, floats)
+	formatted, err := m.onDevice(&call, func(lengths memory.Slice[uint8]) error {
+		return launchRows(&call, "floats", "format_floats", operand.Len(), none, noEnds, lengths, floats)
 	}, func(to memory.Slice[uint8], ends memory.Slice[int64]) error {
-		return launchRows(&call, "floats", "format_floats", of.Len(), to, ends, none, floats)
+		return launchRows(&call, "floats", "format_floats", operand.Len(), to, ends, none, floats)
 	})
-	return release.OnError(made, err, block.Release())
+	return release.OnError(formatted, err, block.Release())
 }
 
 // appendFloat32 appends the text of a float32. 2^-12 is 0.000244140625, halfway between two

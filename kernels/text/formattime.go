@@ -58,19 +58,19 @@ func (f formatTime) Result(operands []arrow.DataType) (arrow.DataType, error) {
 
 // Run implements expr.Operator.
 func (f formatTime) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	of := operands[0]
+	operand := operands[0]
 	format, err := timeFormat(f.format)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, of)
+	call, err := op.Begin(ctx, options, operand)
 	if err != nil {
 		return nil, err
 	}
-	if of.Len() == 0 {
-		return empty(&call, of, arrow.BinaryTypes.String)
+	if operand.Len() == 0 {
+		return empty(&call, operand, arrow.BinaryTypes.String)
 	}
-	n, err := nullsOf(&call, of)
+	n, err := nullsOf(&call, operand)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,11 @@ func (f formatTime) Run(ctx context.Context, operands []*column.Column, options 
 		return nil, err
 	}
 	m.nulled = true
-	values, err := valuesOf(of)
+	values, err := valuesOf(operand)
 	if err != nil {
 		return nil, err
 	}
-	unit := exprtree.UnitOf(of.Type())
+	unit := exprtree.UnitOf(operand.Type())
 	if call.OnHost() {
 		bytes, err := values.Host()
 		if err != nil {
@@ -104,23 +104,23 @@ func (f formatTime) Run(ctx context.Context, operands []*column.Column, options 
 	if err != nil {
 		return nil, err
 	}
-	times := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(of.Len()), unit)
+	times := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(operand.Len()), unit)
 	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
-	made, err := m.measuredWithNulls(&call, func(lengths, valid memory.Slice[uint8]) error {
-		return launchRows(&call, "times", "format_times", of.Len(), none, noEnds, lengths, valid, times, directives)
+	formatted, err := m.measuredWithNulls(&call, func(lengths, valid memory.Slice[uint8]) error {
+		return launchRows(&call, "times", "format_times", operand.Len(), none, noEnds, lengths, valid, times, directives)
 	}, func(to memory.Slice[uint8], ends memory.Slice[int64]) error {
-		return launchRows(&call, "times", "format_times", of.Len(), to, ends, none, none, times, directives)
+		return launchRows(&call, "times", "format_times", operand.Len(), to, ends, none, none, times, directives)
 	})
-	return release.OnError(made, err, block.Release())
+	return release.OnError(formatted, err, block.Release())
 }
 
 // valuesOf is the memory of the values of a column of a fixed width.
 func valuesOf(c *column.Column) (column.Bytes, error) {
-	of, err := layout.Of(c.Type())
+	format, err := layout.Of(c.Type())
 	if err != nil {
 		return column.Bytes{}, err
 	}
-	return c.Buffer(1).Slice(c.Offset()*of.Width, (c.Offset()+c.Len())*of.Width)
+	return c.Buffer(1).Slice(c.Offset()*format.Width, (c.Offset()+c.Len())*format.Width)
 }
 
 // uploadFormat copies a format to the device and returns the argument Format of times.cu. The

@@ -63,23 +63,23 @@ func (p parseTime) Run(ctx context.Context, operands []*column.Column, options k
 	return perValue(ctx, operands[0], options, p.column)
 }
 
-func (p parseTime) column(ctx context.Context, of *column.Column, options kernels.Options) (*column.Column, error) {
+func (p parseTime) column(ctx context.Context, operand *column.Column, options kernels.Options) (*column.Column, error) {
 	format, err := timeFormat(p.format)
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, of)
+	call, err := op.Begin(ctx, options, operand)
 	if err != nil {
 		return nil, err
 	}
-	in, err := textsOf(&call, of)
+	in, err := textsOf(&call, operand)
 	if err != nil {
 		return nil, err
 	}
-	return call.NewColumn(op.Result{Type: p.to, Length: of.Len(), RowCount: of.RowCount(), Nullable: true}, func(out op.Buffers) error {
+	return call.NewColumn(op.Result{Type: p.to, Length: operand.Len(), RowCount: operand.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		unit := exprtree.UnitOf(p.to)
 		switch {
-		case of.Len() == 0:
+		case operand.Len() == 0:
 			return nil
 		case call.OnHost():
 			return parseOnHost(&call, in, out, format, unit)
@@ -88,7 +88,7 @@ func (p parseTime) column(ctx context.Context, of *column.Column, options kernel
 		if err != nil {
 			return err
 		}
-		return errors.Join(launchRows(&call, "times", "parse_times", of.Len(), out.Values, out.Valid, in.argument(), directives, unit), block.Release())
+		return errors.Join(launchRows(&call, "times", "parse_times", operand.Len(), out.Values, out.Valid, in.argument(), directives, unit), block.Release())
 	})
 }
 

@@ -27,39 +27,39 @@ var ErrPatternTooLarge = regex.ErrTooLarge
 
 // Matches reports whether a string has a match of a pattern.
 func Matches(e expr.Expr, pattern string) expr.Expr {
-	return expr.Apply(search{what: matches, pattern: pattern}, e)
+	return expr.Apply(search{kind: matches, pattern: pattern}, e)
 }
 
 // Find is the number of the character at which the first match of a pattern begins, from 1,
 // or 0 without a match, as int64. [Extract] of group 0 is the match.
 func Find(e expr.Expr, pattern string) expr.Expr {
-	return expr.Apply(search{what: find, pattern: pattern}, e)
+	return expr.Apply(search{kind: find, pattern: pattern}, e)
 }
 
 // Count is the number of matches of a pattern that do not overlap, as int64: those of
 // regexp's FindAll.
 func Count(e expr.Expr, pattern string) expr.Expr {
-	return expr.Apply(search{what: count, pattern: pattern}, e)
+	return expr.Apply(search{kind: count, pattern: pattern}, e)
 }
 
 // Extract is the text of a group of the first match of a pattern. Group 0 is the match. It
 // is null without a match, and if the group takes no part in it.
 func Extract(e expr.Expr, pattern string, group int) expr.Expr {
-	return expr.Apply(search{what: extract, pattern: pattern, group: group}, e)
+	return expr.Apply(search{kind: extract, pattern: pattern, group: group}, e)
 }
 
 // Replace is a string with the matches of a pattern replaced, as regexp's ReplaceAllString:
 // in the replacement $1 or ${1} is the text of a group, ${name} that of a named group, $$ a
 // dollar sign.
 func Replace(e expr.Expr, pattern, with string) expr.Expr {
-	return expr.Apply(search{what: replace, pattern: pattern, with: with}, e)
+	return expr.Apply(search{kind: replace, pattern: pattern, with: with}, e)
 }
 
-// what is the result of a search. The first three numbers are those of regex.cu.
-type what uint32
+// searchKind is the result of a search. The first three numbers are those of regex.cu.
+type searchKind uint32
 
 const (
-	find what = iota
+	find searchKind = iota
 	count
 	extract
 	matches
@@ -67,7 +67,7 @@ const (
 )
 
 type search struct {
-	what    what
+	kind    searchKind
 	pattern string
 	group   int
 	with    string
@@ -75,8 +75,8 @@ type search struct {
 
 // Name implements expr.Operator.
 func (s search) Name() string {
-	name := [...]string{find: "find_regex", count: "count_regex", extract: "extract_regex", matches: "matches_regex", replace: "replace_regex"}[s.what]
-	switch s.what {
+	name := [...]string{find: "find_regex", count: "count_regex", extract: "extract_regex", matches: "matches_regex", replace: "replace_regex"}[s.kind]
+	switch s.kind {
 	case extract:
 		return fmt.Sprintf("%s[%q, %d]", name, s.pattern, s.group)
 	case replace:
@@ -87,17 +87,17 @@ func (s search) Name() string {
 
 // Result implements expr.Operator.
 func (s search) Result(operands []arrow.DataType) (arrow.DataType, error) {
-	of, err := plain(operands[0])
+	t, err := plain(operands[0])
 	if err == nil {
 		err = s.check()
 	}
-	switch s.what {
+	switch s.kind {
 	case matches:
-		of = arrow.FixedWidthTypes.Boolean
+		t = arrow.FixedWidthTypes.Boolean
 	case find, count:
-		of = arrow.PrimitiveTypes.Int64
+		t = arrow.PrimitiveTypes.Int64
 	}
-	return of, err
+	return t, err
 }
 
 // Prepare implements expr.Preparer: it compiles the pattern.
@@ -126,8 +126,8 @@ func perValue(ctx context.Context, c *column.Column, options kernels.Options,
 	if err != nil {
 		return nil, errors.Join(err, values.Release())
 	}
-	made, err := selection.TakeColumnWith(ctx, values, indices, selection.TakeOptions{Options: options, Bounds: selection.Null})
-	return release.OnError(made, err, indices.Release(), values.Release())
+	taken, err := selection.TakeColumnWith(ctx, values, indices, selection.TakeOptions{Options: options, Bounds: selection.Null})
+	return release.OnError(taken, err, indices.Release(), values.Release())
 }
 
 func (s search) column(ctx context.Context, c *column.Column, options kernels.Options) (*column.Column, error) {
@@ -153,19 +153,19 @@ func (s search) column(ctx context.Context, c *column.Column, options kernels.Op
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.onDevice(&call, in, on)
-	return release.OnError(made, err, block.Release())
+	matched, err := s.onDevice(&call, in, on)
+	return release.OnError(matched, err, block.Release())
 }
 
 func (s search) onDevice(call *op.Call, in texts, on *loaded) (*column.Column, error) {
-	switch s.what {
+	switch s.kind {
 	case matches:
 		return call.NewColumn(s.fixed(in, arrow.FixedWidthTypes.Boolean), func(out op.Buffers) error {
 			return on.matches(call, in, out)
 		})
 	case find, count:
 		return call.NewColumn(s.fixed(in, arrow.PrimitiveTypes.Int64), func(out op.Buffers) error {
-			return on.search(call, in, s.what, out.Values, memory.Slice[uint8]{}, out.Valid)
+			return on.search(call, in, s.kind, out.Values, memory.Slice[uint8]{}, out.Valid)
 		})
 	case extract:
 		return s.extract(call, in, on)
@@ -184,15 +184,15 @@ func (s search) onDevice(call *op.Call, in texts, on *loaded) (*column.Column, e
 
 // none is the result without rows.
 func (s search) none(call *op.Call, c *column.Column) (*column.Column, error) {
-	of, err := s.Result([]arrow.DataType{c.Type()})
+	t, err := s.Result([]arrow.DataType{c.Type()})
 	if err != nil {
 		return nil, err
 	}
-	return empty(call, c, of)
+	return empty(call, c, t)
 }
 
-func (search) fixed(in texts, of arrow.DataType) op.Result {
-	return op.Result{Type: of, Length: in.column.Len(), RowCount: in.column.RowCount(), Nullable: in.nullable()}
+func (search) fixed(in texts, t arrow.DataType) op.Result {
+	return op.Result{Type: t, Length: in.column.Len(), RowCount: in.column.RowCount(), Nullable: in.nullable()}
 }
 
 // extract copies the groups that a kernel finds.
@@ -202,18 +202,18 @@ func (s search) extract(call *op.Call, in texts, on *loaded) (*column.Column, er
 	if err != nil {
 		return nil, err
 	}
-	var made *column.Column
+	var extracted *column.Column
 	if err = on.search(call, in, extract, scratch[0], scratch[1], scratch[2]); err == nil {
-		made, err = textrows.Make(*call, textrows.Rows{
+		extracted, err = textrows.Make(*call, textrows.Rows{
 			Type: in.column.Type(), Capacity: rows, Count: in.counted, Valid: scratch[2], Sources: []memory.Slice[uint8]{in.data},
 			Parts: []textrows.Part{{Places: scratch[0], Lengths: scratch[1]}},
 		})
 	}
 	if err = errors.Join(err, block.Release()); err != nil || in.column.RowCount() == nil {
-		return release.OnError(made, err)
+		return release.OnError(extracted, err)
 	}
-	counted, err := made.WithRows(in.column.RowCount())
-	return release.OnError(counted, err, made.Release())
+	counted, err := extracted.WithRows(in.column.RowCount())
+	return release.OnError(counted, err, extracted.Release())
 }
 
 // onHost runs the search on the host.
@@ -226,7 +226,7 @@ func (s search) onHost(call *op.Call, in texts, t *tables) (*column.Column, erro
 	for i := range searchers {
 		searchers[i] = t.program.NewSearcher()
 	}
-	switch s.what {
+	switch s.kind {
 	case matches:
 		return call.NewColumn(s.fixed(in, arrow.FixedWidthTypes.Boolean), func(out op.Buffers) error {
 			return each(call, in, out, func(to op.HostBuffers, _, row int) {
@@ -246,10 +246,10 @@ func (s search) onHost(call *op.Call, in texts, t *tables) (*column.Column, erro
 	if err != nil {
 		return nil, err
 	}
-	m.nulled = s.what == extract
+	m.nulled = s.kind == extract
 	return m.onHost(call, func(to []byte, part, row int) ([]byte, bool) {
 		text, searcher := read(row), searchers[part]
-		if s.what == replace {
+		if s.kind == replace {
 			return searcher.Replace(to, text, t.parts), true
 		}
 		if !searcher.Search(text, 0) || searcher.Match[t.place] == regex.None {
@@ -275,7 +275,7 @@ func each(call *op.Call, in texts, out op.Buffers, visit func(to op.HostBuffers,
 // number is the result of find or count.
 func (s search) number(searcher *regex.Searcher, text []byte) int64 {
 	n := int64(0)
-	if s.what == count {
+	if s.kind == count {
 		searcher.Each(text, func([]uint32) { n++ })
 		return n
 	}

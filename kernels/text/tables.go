@@ -69,7 +69,7 @@ func compile(ctx context.Context, s search) (*tables, error) {
 		return nil, err
 	}
 	t := &tables{}
-	switch s.what {
+	switch s.kind {
 	case replace:
 		r, err := regex.NewReplacer(ctx, s.pattern, s.with)
 		if err != nil {
@@ -77,8 +77,8 @@ func compile(ctx context.Context, s search) (*tables, error) {
 		}
 		t.program, t.parts = r.Program, r.Parts
 	default:
-		options := regex.Options{Positions: s.what != matches}
-		if s.what == extract && s.group != 0 {
+		options := regex.Options{Positions: s.kind != matches}
+		if s.kind == extract && s.group != 0 {
 			options.Groups, t.place = []int{s.group}, 2
 		}
 		var err error
@@ -185,13 +185,13 @@ func (l *loaded) matches(call *op.Call, in texts, out op.Buffers) error {
 	return kernel.Launch(call.Stream, grid, block256, bytes, out.Values, out.Valid, in.argument(), l.argument, shared)
 }
 
-func (l *loaded) search(call *op.Call, in texts, what what, out, lengths, valid memory.Slice[uint8]) error {
+func (l *loaded) search(call *op.Call, in texts, kind searchKind, out, lengths, valid memory.Slice[uint8]) error {
 	kernel, err := call.Kernel(&set, "regex", "regex_search")
 	if err != nil {
 		return err
 	}
 	rows := (in.column.Len() + 63) / 64 * 64
-	return kernel.Launch(call.Stream, kernels.GridFor(rows, threads), block256, 0, out, lengths, valid, in.argument(), l.argument, uint32(what), uint32(l.place))
+	return kernel.Launch(call.Stream, kernels.GridFor(rows, threads), block256, 0, out, lengths, valid, in.argument(), l.argument, uint32(kind), uint32(l.place))
 }
 
 func (l *loaded) replace(call *op.Call, in texts, to, lengths memory.Slice[uint8], ends memory.Slice[int64]) error {

@@ -18,13 +18,13 @@ import (
 
 // plain returns the type of strings: that of the values of a dictionary.
 func plain(t arrow.DataType) (arrow.DataType, error) {
-	of := layout.Storage(t)
-	if d, ok := of.(*arrow.DictionaryType); ok {
-		of = layout.Storage(d.ValueType)
+	storage := layout.Storage(t)
+	if d, ok := storage.(*arrow.DictionaryType); ok {
+		storage = layout.Storage(d.ValueType)
 	}
-	switch of.ID() {
+	switch storage.ID() {
 	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING, arrow.LARGE_BINARY:
-		return of, nil
+		return storage, nil
 	}
 	return nil, fmt.Errorf("%v is no string: %w", t, expr.ErrType)
 }
@@ -60,14 +60,14 @@ func nullsOf(call *op.Call, c *column.Column) (n nulls, err error) {
 }
 
 func textsOf(call *op.Call, c *column.Column) (s texts, err error) {
-	of, err := layout.Of(c.Type())
+	format, err := layout.Of(c.Type())
 	if err != nil {
 		return s, err
 	}
 	if s.nulls, err = nullsOf(call, c); err != nil || c.Len() == 0 {
 		return s, err
 	}
-	s.width, s.data = of.Width, c.Buffer(2)
+	s.width, s.data = format.Width, c.Buffer(2)
 	s.offsets, err = c.Buffer(1).Slice(c.Offset()*s.width, (c.Offset()+c.Len()+1)*s.width)
 	return s, err
 }

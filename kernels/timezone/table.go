@@ -43,20 +43,20 @@ func tableOf(name string) (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("time zone %q: %w: %w", name, err, device.ErrInvalidValue)
 	}
-	made := &table{}
+	zone := &table{}
 	at := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).In(location)
 	start := int64(math.MinInt64)
 	for start < cycleEnd {
-		if _, offset := at.Zone(); len(made.offsets) == 0 || made.offsets[len(made.offsets)-1] != int64(offset) {
-			made.add(start, int64(offset))
+		if _, offset := at.Zone(); len(zone.offsets) == 0 || zone.offsets[len(zone.offsets)-1] != int64(offset) {
+			zone.add(start, int64(offset))
 		}
 		if at = next(at); at.IsZero() {
 			break
 		}
 		start = at.Unix()
 	}
-	made.slots = slotsOf(made)
-	known, _ := tables.LoadOrStore(name, made)
+	zone.slots = slotsOf(zone)
+	known, _ := tables.LoadOrStore(name, zone)
 	return known.(*table), nil
 }
 

@@ -97,8 +97,8 @@ func (c conversion) Result(operands []arrow.DataType) (arrow.DataType, error) {
 
 // Run implements expr.Operator.
 func (c conversion) Run(ctx context.Context, operands []*column.Column, options kernels.Options) (*column.Column, error) {
-	of := operands[0]
-	t, err := c.Result([]arrow.DataType{of.Type()})
+	times := operands[0]
+	t, err := c.Result([]arrow.DataType{times.Type()})
 	if err != nil {
 		return nil, err
 	}
@@ -106,18 +106,18 @@ func (c conversion) Run(ctx context.Context, operands []*column.Column, options 
 	if err != nil {
 		return nil, err
 	}
-	call, err := op.Begin(ctx, options, of)
+	call, err := op.Begin(ctx, options, times)
 	if err != nil {
 		return nil, err
 	}
-	in, err := call.View(of)
+	in, err := call.View(times)
 	if err != nil {
 		return nil, err
 	}
-	return call.NewColumn(op.Result{Type: t, Length: of.Len(), RowCount: of.RowCount(), Nullable: true}, func(out op.Buffers) error {
-		unit := exprtree.UnitOf(of.Type())
+	return call.NewColumn(op.Result{Type: t, Length: times.Len(), RowCount: times.RowCount(), Nullable: true}, func(out op.Buffers) error {
+		unit := exprtree.UnitOf(times.Type())
 		switch {
-		case of.Len() == 0:
+		case times.Len() == 0:
 			return nil
 		case call.OnHost():
 			return c.onHost(in, out, zone, unit)

@@ -125,7 +125,7 @@ func (a *arrangement) headsOf(call *op.Call, runs *order.Runs) (*heads, error) {
 			return nil, err
 		}
 	}
-	if err := a.findHeads(call, "heads_numbers", a.places(), runs.Numbers, h.found()); err != nil {
+	if err := a.findHeads(call, "heads_numbers", a.places(), runs.Numbers, h.output()); err != nil {
 		return nil, err
 	}
 	return h, a.finishHeads(call, h)
@@ -177,11 +177,11 @@ func (a *arrangement) evaluate(e expr.Expr) (*column.Column, error) {
 		}
 		return c, c.Retain()
 	}
-	made, err := expr.Evaluate(a.ctx, a.table, []expr.Expr{e}, a.scratch())
+	columns, err := expr.Evaluate(a.ctx, a.table, []expr.Expr{e}, a.scratch())
 	if err != nil {
 		return nil, err
 	}
-	return made[0], nil
+	return columns[0], nil
 }
 
 // orderKey returns the column of the only key of the order, with a reference.

@@ -20,16 +20,16 @@ import (
 const decimalWords = 4
 
 // isOfDecimals reports whether a function of values of a type is a sum or a mean of decimals.
-func (f Function) isOfDecimals(of arrow.DataType) bool {
-	return of.ID() == arrow.DECIMAL128 && (f.kind == sumOf || f.kind == meanOf)
+func (f Function) isOfDecimals(t arrow.DataType) bool {
+	return t.ID() == arrow.DECIMAL128 && (f.kind == sumOf || f.kind == meanOf)
 }
 
 // decimalResult returns the type of a sum or a mean of decimals.
-func (f Function) decimalResult(of *arrow.Decimal128Type) arrow.DataType {
+func (f Function) decimalResult(t *arrow.Decimal128Type) arrow.DataType {
 	if f.kind == meanOf {
-		return aggregate.MeanOfDecimals(of)
+		return aggregate.MeanOfDecimals(t)
 	}
-	return &arrow.Decimal128Type{Precision: 38, Scale: of.Scale}
+	return &arrow.Decimal128Type{Precision: 38, Scale: t.Scale}
 }
 
 // decimals is a sum or a mean of the decimals of each frame. The words of a decimal are integers of 32

@@ -81,11 +81,11 @@ func (f *fold) run(ctx context.Context, c *column.Column, options Options) (*col
 func (f *fold) tiles(call *op.Call, s storage, rows int) tiling {
 	tiles := tilesOf(rows, shapeOf(s).tileRows())
 	// One additional block computes the folds of the tiles before each tile.
-	return newTiling(call, tiles, tiles+1, lookback.ToldBytes(uint64(tiles), uint64(f.kernels.of(s).foldedBytes)))
+	return newTiling(call, tiles, tiles+1, lookback.ToldBytes(uint64(tiles), uint64(f.kernels.instanceFor(s).foldedBytes)))
 }
 
 func (f *fold) onGPU(call *op.Call, s storage, tiles tiling, in op.View, out op.Buffers, options Options) error {
-	kernel, err := call.Instance(&set, &f.kernels.of(s).Instance)
+	kernel, err := call.Instance(&set, &f.kernels.instanceFor(s).Instance)
 	if err != nil {
 		return err
 	}

@@ -72,8 +72,8 @@ func (a *arrangement) foldInto(call *op.Call, f Function, in op.View, by folding
 }
 
 // folding returns the fold of a function and its result, for values of a type.
-func (f Function) folding(of, result arrow.DataType) (folding, writing) {
-	format, ok := numbers.TypeOf(of)
+func (f Function) folding(t, result arrow.DataType) (folding, writing) {
+	format, ok := numbers.TypeOf(t)
 	if !ok {
 		format = noFormat
 	}
@@ -377,10 +377,10 @@ func (a *arrangement) rangesOnDevice(call *op.Call, in op.View, o offsets, f *fr
 	if err := a.launch(call, "over_ranges", a.argument(), by, f.lows, f.highs, extents); err != nil {
 		return err
 	}
-	var found [3]uint64
-	if err := extents.Download(a.ctx, call.Stream, found[:]); err != nil {
+	var reach [3]uint64
+	if err := extents.Download(a.ctx, call.Stream, reach[:]); err != nil {
 		return err
 	}
-	f.before, f.after, f.longest = int64(found[0]), int64(found[1]), int64(found[2])
+	f.before, f.after, f.longest = int64(reach[0]), int64(reach[1]), int64(reach[2])
 	return nil
 }

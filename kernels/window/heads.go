@@ -46,8 +46,8 @@ func (h *heads) argument() any {
 	return kernels.Struct(h.words)
 }
 
-// found is the kernels' Found.
-func (h *heads) found() any {
+// output is the kernels' Found.
+func (h *heads) output() any {
 	if h == nil {
 		h = &heads{}
 	}
@@ -166,42 +166,42 @@ func (a *arrangement) newComparing() (c *comparing, err error) {
 	if len(keys) > mostHeadKeys || a.rows == 0 {
 		return nil, nil
 	}
-	made := &comparing{}
+	candidate := &comparing{}
 	defer func() {
 		if c == nil {
-			err = errors.Join(err, made.Release())
+			err = errors.Join(err, candidate.Release())
 		}
 	}()
 	var columns []*column.Column
 	for _, key := range keys {
-		of, format, err := a.numberKey(key)
-		if of == nil || err != nil {
+		values, format, err := a.numberKey(key)
+		if values == nil || err != nil {
 			return nil, err
 		}
-		made.keys = append(made.keys, headKey{column: of, format: format, key: key})
-		columns = append(columns, of)
+		candidate.keys = append(candidate.keys, headKey{column: values, format: format, key: key})
+		columns = append(columns, values)
 	}
-	if made.call, err = op.Begin(a.ctx, a.scratch(), columns...); err != nil || made.call.OnHost() {
+	if candidate.call, err = op.Begin(a.ctx, a.scratch(), columns...); err != nil || candidate.call.OnHost() {
 		return nil, err
 	}
 	if a.counted.Len() > 0 {
-		if err := a.counted.Order(made.call.Stream); err != nil {
+		if err := a.counted.Order(candidate.call.Stream); err != nil {
 			return nil, err
 		}
 	}
-	for i := range made.keys {
-		if made.keys[i].view, err = made.call.View(made.keys[i].column); err != nil {
+	for i := range candidate.keys {
+		if candidate.keys[i].view, err = candidate.call.View(candidate.keys[i].column); err != nil {
 			return nil, err
 		}
 	}
-	return made, nil
+	return candidate, nil
 }
 
 // numberKey returns the column of a key, with a reference, or nil if it is not a valid key
 // that is a column of numbers. Package order reports what is wrong with a key.
 func (a *arrangement) numberKey(key order.Key) (*column.Column, numbers.Type, error) {
-	of := key.Values
-	if of == nil {
+	values := key.Values
+	if values == nil {
 		name := key.Column
 		if !key.Expr.IsZero() {
 			var ok bool
@@ -210,17 +210,17 @@ func (a *arrangement) numberKey(key order.Key) (*column.Column, numbers.Type, er
 			}
 		}
 		var err error
-		if of, err = a.table.ColumnByName(name); err != nil {
+		if values, err = a.table.ColumnByName(name); err != nil {
 			return nil, noFormat, nil
 		}
-	} else if key.Column != "" || !key.Expr.IsZero() || of.Check() != nil || of.Len() != a.capacity {
+	} else if key.Column != "" || !key.Expr.IsZero() || values.Check() != nil || values.Len() != a.capacity {
 		return nil, noFormat, nil
 	}
-	format, ok := numbers.TypeOf(of.Type())
-	if !ok || of.Type().ID() == arrow.INTERVAL_MONTHS {
+	format, ok := numbers.TypeOf(values.Type())
+	if !ok || values.Type().ID() == arrow.INTERVAL_MONTHS {
 		return nil, noFormat, nil
 	}
-	return of, format, of.Retain()
+	return values, format, values.Retain()
 }
 
 // compare finds the heads of partitions and of peers. If unsorted has memory, it receives 1
@@ -238,18 +238,18 @@ func (a *arrangement) compare(c *comparing, unsorted memory.Slice[uint8]) (err e
 		}
 	}
 	if first := &c.keys[0]; len(c.keys) == 1 && first.view.Valid.Len() == 0 && first.format.Class != numbers.Float && first.format.Bytes >= 4 {
-		found := a.partitions
-		if found == nil {
-			found = a.peers
+		heads := a.partitions
+		if heads == nil {
+			heads = a.peers
 		}
 		name := map[int]string{4: "heads_32", 8: "heads_64"}[first.format.Bytes]
-		err = a.findHeads(call, name, a.places(), first.view.Values, first.flip(), found.found(), unsorted)
+		err = a.findHeads(call, name, a.places(), first.view.Values, first.flip(), heads.output(), unsorted)
 	} else {
 		var list [mostHeadKeys]headKey
 		copy(list[:], c.keys)
 		argument := kernels.Struct(list[0].argument(), list[1].argument(), list[2].argument(), list[3].argument(),
 			uint32(len(a.windows.PartitionBy)), uint32(len(c.keys)))
-		err = a.findHeads(call, "heads_any", a.places(), argument, a.partitions.found(), a.peers.found(), unsorted)
+		err = a.findHeads(call, "heads_any", a.places(), argument, a.partitions.output(), a.peers.output(), unsorted)
 	}
 	if err != nil {
 		return err

@@ -105,11 +105,11 @@ func (h *hostFold) scan() error {
 	carried := state{}
 	for begin := 0; begin < count && count > 1; begin += scanThreads {
 		var threads [scanThreads]state
-		some := folds[begin:min(begin+scanThreads, count)]
-		copy(threads[:], some)
+		batch := folds[begin:min(begin+scanThreads, count)]
+		copy(threads[:], batch)
 		total := h.before(&threads)
-		for i := range some {
-			some[i] = h.by.foldHeads(carried, threads[i])
+		for i := range batch {
+			batch[i] = h.by.foldHeads(carried, threads[i])
 		}
 		carried = h.by.foldHeads(carried, total)
 	}

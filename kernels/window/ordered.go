@@ -32,17 +32,17 @@ func (a *arrangement) extremeOfRanks(f Function, value *column.Column, frame *fr
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.fold(f, words, arrow.PrimitiveTypes.Uint64, frame)
+	extremes, err := a.fold(f, words, arrow.PrimitiveTypes.Uint64, frame)
 	if err = errors.Join(err, words.Release()); err != nil {
 		return nil, err
 	}
 	low := expr.Col("found").BitAnd(expr.Lit(uint64(noRow))).CastWrap(arrow.PrimitiveTypes.Uint32)
-	rows, err := a.computed([]string{"found"}, []*column.Column{found}, low)
-	if err = errors.Join(err, found.Release()); err != nil {
+	rows, err := a.computed([]string{"found"}, []*column.Column{extremes}, low)
+	if err = errors.Join(err, extremes.Release()); err != nil {
 		return nil, err
 	}
-	made, err := selection.TakeColumnWith(a.ctx, value, rows, selection.TakeOptions{Options: a.options, Bounds: selection.Null})
-	return release.OnError(made, err, rows.Release())
+	picked, err := selection.TakeColumnWith(a.ctx, value, rows, selection.TakeOptions{Options: a.options, Bounds: selection.Null})
+	return release.OnError(picked, err, rows.Release())
 }
 
 // rankWords returns the rank and the number of each row with a value, and null for others.
@@ -81,9 +81,9 @@ func (a *arrangement) computed(names []string, columns []*column.Column, e expr.
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(a.ctx, table, []expr.Expr{e}, a.scratch())
+	values, err := expr.Evaluate(a.ctx, table, []expr.Expr{e}, a.scratch())
 	if err = errors.Join(err, table.Release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(values))
 	}
-	return made[0], nil
+	return values[0], nil
 }

@@ -28,8 +28,8 @@ func (a *arrangement) pick(f Function, value *column.Column, frame *framing) (*c
 	if err != nil {
 		return nil, err
 	}
-	made, err := selection.TakeColumnWith(a.ctx, value, numbers, selection.TakeOptions{Options: a.options, Bounds: selection.Null})
-	return release.OnError(made, err, numbers.Release())
+	taken, err := selection.TakeColumnWith(a.ctx, value, numbers, selection.TakeOptions{Options: a.options, Bounds: selection.Null})
+	return release.OnError(taken, err, numbers.Release())
 }
 
 // shifts reports whether one kernel reads the values of Lag and Lead where they are: on a
@@ -113,7 +113,7 @@ func (a *arrangement) picked(f Function, value *column.Column, frame *framing) (
 			return nil, err
 		}
 	}
-	made, err := a.newColumn(&call, arrow.PrimitiveTypes.Uint32, false, func(out op.Buffers) error {
+	numbered, err := a.newColumn(&call, arrow.PrimitiveTypes.Uint32, false, func(out op.Buffers) error {
 		function, offset := f.pickOffset()
 		beyond := int64(a.capacity) + 1
 		offset = min(max(offset, -beyond), beyond)
@@ -122,7 +122,7 @@ func (a *arrangement) picked(f Function, value *column.Column, frame *framing) (
 		}
 		return a.launch(&call, "over_pick", a.argument(), frame.argument(), out.Values, function, offset, p.counts, p.places)
 	})
-	return release.OnError(made, err, p.block.Release())
+	return release.OnError(numbered, err, p.block.Release())
 }
 
 // present counts the values of a column.

@@ -49,9 +49,9 @@ func (real) Run(ctx context.Context, operands []*column.Column, options kernels.
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(ctx, table, []expr.Expr{value.Cast(arrow.PrimitiveTypes.Float64)}, options)
+	reals, err := expr.Evaluate(ctx, table, []expr.Expr{value.Cast(arrow.PrimitiveTypes.Float64)}, options)
 	if err = errors.Join(err, table.Release()); err != nil {
-		return nil, errors.Join(err, release.All(made))
+		return nil, errors.Join(err, release.All(reals))
 	}
-	return made[0], nil
+	return reals[0], nil
 }

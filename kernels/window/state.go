@@ -60,7 +60,7 @@ type folding struct {
 	decay float64
 }
 
-func (f folding) of(raw uint64, valid bool) state {
+func (f folding) stateOf(raw uint64, valid bool) state {
 	s := state{a: raw}
 	if valid {
 		s.n = 1
@@ -310,5 +310,5 @@ func (v *hostValues) state(f folding, row int) state {
 	if !v.IsValid(row) {
 		return state{}
 	}
-	return f.of(v.words(row), true)
+	return f.stateOf(v.words(row), true)
 }

@@ -129,7 +129,7 @@ func newInstances(name string, define func(storage) definition) *instances {
 	return all
 }
 
-func (n *instances) of(s storage) *instance {
+func (n *instances) instanceFor(s storage) *instance {
 	isFloat := 0
 	if s.class == layout.Float {
 		isFloat = 1

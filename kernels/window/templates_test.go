@@ -15,7 +15,7 @@ func foldInstances() []*kernelset.Instance {
 	var all []*kernelset.Instance
 	add := func(f *fold, class layout.Class, bytes ...int) {
 		for _, n := range bytes {
-			all = append(all, &f.kernels.of(storage{class, n}).Instance)
+			all = append(all, &f.kernels.instanceFor(storage{class, n}).Instance)
 		}
 	}
 	for _, f := range []*fold{&sum, &product, &minimum, &xor} {
@@ -53,7 +53,7 @@ func TestTemplates(t *testing.T) {
 // BenchmarkText measures what the first use of a kernel adds to the driver's work: the
 // driver compiles such a text for 100 ms or more.
 func BenchmarkText(b *testing.B) {
-	for _, i := range []*kernelset.Instance{&sum.kernels.of(storage{layout.Signed, 8}).Instance, &minimum.kernels.of(storage{layout.Float, 2}).Instance} {
+	for _, i := range []*kernelset.Instance{&sum.kernels.instanceFor(storage{layout.Signed, 8}).Instance, &minimum.kernels.instanceFor(storage{layout.Float, 2}).Instance} {
 		b.Run(i.Entry, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := i.Text(&set); err != nil {

@@ -85,11 +85,11 @@ func over(ctx context.Context, table *buffer.Buffer, windows Windows, functions 
 		}
 	}()
 	for i, f := range functions {
-		made, err := a.compute(f)
+		computed, err := a.compute(f)
 		if err != nil {
 			return columns, &FunctionError{i, f, err}
 		}
-		columns = append(columns, made)
+		columns = append(columns, computed)
 	}
 	return columns, nil
 }
@@ -123,8 +123,8 @@ func (a *arrangement) compute(f Function) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := a.computeOf(f, value, t)
-	return release.OnError(made, err, value.Release())
+	computed, err := a.computeOf(f, value, t)
+	return release.OnError(computed, err, value.Release())
 }
 
 func (a *arrangement) computeOf(f Function, value *column.Column, t arrow.DataType) (*column.Column, error) {
@@ -132,16 +132,16 @@ func (a *arrangement) computeOf(f Function, value *column.Column, t arrow.DataTy
 	if err != nil {
 		return nil, err
 	}
-	var made *column.Column
+	var computed *column.Column
 	switch {
 	case f.kind < picks:
-		made, err = a.pick(f, value, frame)
+		computed, err = a.pick(f, value, frame)
 	case f.isExtremeOfRanks(value.Type()):
-		made, err = a.extremeOfRanks(f, value, frame)
+		computed, err = a.extremeOfRanks(f, value, frame)
 	case f.isOfDecimals(value.Type()):
-		made, err = a.foldDecimals(f, value, t, frame)
+		computed, err = a.foldDecimals(f, value, t, frame)
 	default:
-		made, err = a.fold(f, value, t, frame)
+		computed, err = a.fold(f, value, t, frame)
 	}
-	return release.OnError(made, err, frame.release())
+	return release.OnError(computed, err, frame.release())
 }

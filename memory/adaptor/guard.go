@@ -158,15 +158,15 @@ func (g *Guard) admit(b *guarded) error {
 // overlapping returns a live block that shares bytes with the memory. Live blocks do
 // not overlap each other, so only the last block that begins before the end of the
 // memory can overlap it.
-func (g *Guard) overlapping(inner resource.Allocation) (found *guarded) {
+func (g *Guard) overlapping(inner resource.Allocation) (overlap *guarded) {
 	last := inner.Pointer.Add(max(inner.Bytes, 1) - 1)
 	g.live.Descend(last, func(base device.Pointer, other *guarded) bool {
 		if base.Add(max(other.inner.Bytes, 1)-1) >= inner.Pointer {
-			found = other
+			overlap = other
 		}
 		return false
 	})
-	return found
+	return overlap
 }
 
 // dismiss removes an allocation from the live ones. This happens before the

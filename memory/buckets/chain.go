@@ -9,7 +9,7 @@ type chain[N any] struct {
 
 // link is the membership of one element in one chain at a time.
 type link[N any] struct {
-	of             *N
+	element        *N
 	previous, next *link[N]
 }
 
@@ -21,7 +21,7 @@ func (l *link[N]) thing() *N {
 	if l == nil {
 		return nil
 	}
-	return l.of
+	return l.element
 }
 
 func (h *chain[N]) append(l *link[N]) {
@@ -69,8 +69,8 @@ func (h *chain[N]) search(will func(*N) bool) *N {
 		if l == nil {
 			break
 		}
-		if will(l.of) {
-			return l.of
+		if will(l.element) {
+			return l.element
 		}
 		l = l.next
 	}

@@ -46,7 +46,7 @@ const noBin = -1
 
 func (r *Resource) newChunk(pointer device.Pointer, bytes uint64, bin int, l *lane) *chunk {
 	c := &chunk{owner: r, pointer: pointer, bytes: bytes, bin: bin, lane: l}
-	c.inBin.of, c.inAges.of = c, c
+	c.inBin.element, c.inAges.element = c, c
 	return c
 }
 

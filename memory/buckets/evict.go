@@ -12,7 +12,7 @@ import (
 
 // makeRoom evicts one chunk: an old chunk that no work uses any more, or else the
 // oldest chunk. It reports false if the cache is empty.
-func (r *Resource) makeRoom() (made bool, err error) {
+func (r *Resource) makeRoom() (room bool, err error) {
 	type filledLane struct {
 		lane   *lane
 		oldest uint64
@@ -106,7 +106,7 @@ func (r *Resource) shrink(keep uint64, may func(*chunk) bool) (released uint64, 
 	for _, l := range r.lanes.Load().all {
 		l.mu.Lock()
 		for place := l.ages.head; place != nil; place = place.next {
-			all = append(all, candidate{l, place.of, place.of.age.Load()})
+			all = append(all, candidate{l, place.element, place.element.age.Load()})
 		}
 		l.mu.Unlock()
 	}

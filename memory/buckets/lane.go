@@ -77,7 +77,7 @@ func (l *lane) remove(c *chunk) {
 	if l.ages.first() == c {
 		var oldest uint64
 		if next := c.inAges.next; next != nil {
-			oldest = next.of.age.Load()
+			oldest = next.element.age.Load()
 		}
 		l.oldest.Store(oldest)
 	}

@@ -130,7 +130,7 @@ func (m *model) freed(allocation resource.Allocation, further []*device.Stream) 
 func (m *model) toggleHold() {
 	i := rapid.IntRange(0, len(m.streams)-1).Draw(m.t, "stream")
 	if m.holds[i]%2 == 0 {
-		m.driver.settle()
+		m.driver.waitIdle()
 		m.driver.hold(m.streams[i])
 	} else {
 		m.driver.letGo(m.streams[i])
@@ -148,7 +148,7 @@ func (m *model) trim() {
 	if !slices.ContainsFunc(m.holds, func(holds int) bool { return holds%2 == 1 }) {
 		// Without a hold, the remaining memory waits only for short work of the host
 		// device.
-		m.driver.settle()
+		m.driver.waitIdle()
 		_, err := m.resource.Trim(keep)
 		require.NoError(m.t, err)
 		require.LessOrEqual(m.t, m.resource.Stats().CachedBytes, keep)

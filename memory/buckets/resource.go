@@ -304,9 +304,9 @@ func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream
 // if the cache has no room or the resource is closed.
 func (r *Resource) keep(c *chunk) (kept bool, err error) {
 	for !r.reserve(c.bytes) {
-		made, failed := r.makeRoom()
+		room, failed := r.makeRoom()
 		err = errors.Join(err, failed)
-		if !made {
+		if !room {
 			return false, err
 		}
 	}

@@ -156,20 +156,20 @@ func TestTheOldestMakesRoom(t *testing.T) {
 
 	require.NoError(t, tested.Free(all[0], nil)) // a
 	require.NoError(t, tested.Free(all[1], nil)) // b
-	driver.settle()
+	driver.waitIdle()
 	require.NoError(t, tested.Free(all[2], nil)) // a
 	assert.NotContains(t, upstream.outstanding, all[0].Pointer, "the oldest")
 	assert.Contains(t, upstream.outstanding, all[1].Pointer)
 	assert.Equal(t, uint64(2048), tested.Stats().CachedBytes)
 
 	// The oldest chunk is b's, which still has pending work.
-	driver.settle()
+	driver.waitIdle()
 	driver.hold(b)
 	onB := allocate(t, tested, 1000, b)
 	require.Equal(t, all[1].Pointer, onB.Pointer)
 	require.NoError(t, tested.Free(onB, nil))
 	require.NoError(t, tested.Free(allocate(t, tested, 1000, a), nil))
-	driver.settle()
+	driver.waitIdle()
 	require.NoError(t, tested.Free(younger, nil))
 	assert.Contains(t, upstream.outstanding, onB.Pointer)
 	assert.NotContains(t, upstream.outstanding, all[2].Pointer, "the oldest that is done")
@@ -201,13 +201,13 @@ func TestTrim(t *testing.T) {
 	for _, allocation := range all {
 		require.NoError(t, tested.Free(allocation, nil))
 	}
-	driver.settle()
+	driver.waitIdle()
 	released, err := tested.Trim(4096 + 3*1024)
 	require.NoError(t, err)
 	assert.EqualValues(t, 7*1024, released)
 	assert.Contains(t, upstream.outstanding, all[9].Pointer, "the youngest stay")
 	assert.NotContains(t, upstream.outstanding, all[0].Pointer)
-	driver.settle()
+	driver.waitIdle()
 	released, err = tested.Trim(0)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3*1024, released)
@@ -227,7 +227,7 @@ func TestTrimIsNotStoppedByItsOwnFrees(t *testing.T) {
 	first, second := allocate(t, tested, 1024, streams[0]), allocate(t, tested, 1024, streams[0])
 	require.NoError(t, tested.Free(first, nil))
 	require.NoError(t, tested.Free(second, nil))
-	driver.settle()
+	driver.waitIdle()
 	upstream.onFree = func(resource.Allocation, []*device.Stream) { driver.hold(streams[0]) }
 	released, err := tested.Trim(0)
 	require.NoError(t, err)
@@ -245,11 +245,11 @@ func TestTheUpstreamIsAskedAgain(t *testing.T) {
 	require.NoError(t, tested.Free(first, nil))
 	driver.hold(b)
 	require.NoError(t, tested.Free(second, nil))
-	driver.settle()
+	driver.waitIdle()
 	other := allocate(t, tested, 2049, a)
 	require.Equal(t, first.Pointer, other.Pointer)
 	require.NoError(t, tested.Free(other, nil))
-	driver.settle()
+	driver.waitIdle()
 
 	_, err := tested.Allocate(8192, a)
 	require.ErrorIs(t, err, errUpstream, "what b uses is not given up for a")
@@ -296,7 +296,7 @@ func TestPinnedDoesNotWait(t *testing.T) {
 	driver.letGo(a)
 
 	require.NoError(t, tested.Free(first, nil))
-	driver.settle()
+	driver.waitIdle()
 	driver.hold(a) // with later work
 	require.NoError(t, tested.Free(second, nil))
 	_, err = tested.Trim(0)

@@ -151,13 +151,13 @@ func (p *Slices[T]) take(key sliceKey, stream *device.Stream) (*memory.Block, er
 		return nil, fmt.Errorf("buckets: take %d elements: pool of slices: %w", key.length, resource.ErrClosed)
 	}
 	for {
-		found := p.find(key, stream)
-		if found == nil {
+		match := p.find(key, stream)
+		if match == nil {
 			p.stats.Misses++
 			return nil, nil
 		}
-		crosses := !found.shelf.stream.Equal(stream)
-		block := p.takeOut(found)
+		crosses := !match.shelf.stream.Equal(stream)
+		block := p.takeOut(match)
 		if block.References() == 0 {
 			continue // released by a caller that no longer owned it
 		}
@@ -208,7 +208,7 @@ func (p *Slices[T]) record() *unused {
 		return u
 	}
 	u := &unused{}
-	u.inShelf.of, u.inAge.of = u, u
+	u.inShelf.element, u.inAge.element = u, u
 	return u
 }
 

@@ -119,7 +119,7 @@ func TestMarksFollowDemand(t *testing.T) {
 	}
 	assert.EqualValues(t, 64, churn())
 	assert.Zero(t, churn())
-	driver.settle()
+	driver.waitIdle()
 	crossed := allocate(t, tested, 4096, b)
 	assert.EqualValues(t, 64, churn())
 	require.NoError(t, tested.Free(crossed, nil))
@@ -136,7 +136,7 @@ func TestFurtherStreams(t *testing.T) {
 	third := allocate(t, tested, 4096, c)
 	require.NotEqual(t, used.Pointer, third.Pointer)
 
-	driver.settle()
+	driver.waitIdle()
 	forB := allocate(t, tested, 4096, b)
 	require.Equal(t, used.Pointer, forB.Pointer, "work on the further stream itself comes after its use")
 	require.NoError(t, tested.Free(forB, []*device.Stream{c}))

@@ -59,8 +59,8 @@ func (h *holding) hold(stream *device.Stream) {
 	h.held[stream.Handle()] = true
 }
 
-// settle waits for all real work of the host device.
-func (h *holding) settle() {
+// waitIdle waits for all real work of the host device.
+func (h *holding) waitIdle() {
 	if err := h.Device.Synchronize(); err != nil {
 		panic(err)
 	}
@@ -68,7 +68,7 @@ func (h *holding) settle() {
 
 // letGo ends a hold. Events recorded on the stream so far are reached when it returns.
 func (h *holding) letGo(stream *device.Stream) {
-	h.settle()
+	h.waitIdle()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.held, stream.Handle())

@@ -65,7 +65,7 @@ func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*de
 	r.held = append(r.held, h)
 	r.releaseOldest()
 	r.mu.Unlock()
-	if r.caches.several.Load() {
+	if r.caches.manyStreams.Load() {
 		h.cache.epochs.watch.Arm()
 	}
 	if r.closing.Load() {
@@ -182,8 +182,8 @@ func (r *Resource) awaitHeld() error {
 // releaseOldest checks only the oldest held blocks, so that the cost of a free does
 // not depend on their number.
 func (r *Resource) releaseOldest() {
-	const some = 4
-	for range some {
+	const checks = 4
+	for range checks {
 		if len(r.held) == 0 || !r.held[0].reached() {
 			return
 		}

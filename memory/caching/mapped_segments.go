@@ -270,7 +270,7 @@ func (g *mappedSegments) unmapPiece(piece mappedPiece) error {
 }
 
 // find returns the index of the first piece that begins at or after an address.
-func (p *mappedRange) find(address uint64) (at int, found bool) {
+func (p *mappedRange) find(address uint64) (at int, exact bool) {
 	return slices.BinarySearchFunc(p.mapped, address, func(piece mappedPiece, address uint64) int {
 		return cmp.Compare(piece.address, address)
 	})

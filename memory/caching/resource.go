@@ -205,7 +205,7 @@ func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream
 	if !cache.put(node) {
 		cache = r.replace(cache, node)
 	}
-	if r.caches.several.Load() {
+	if r.caches.manyStreams.Load() {
 		cache.epochs.watch.Arm()
 	}
 	if r.closing.Load() {

@@ -209,9 +209,9 @@ func (r *Resource) takeFromOther(cache *streamCache, pool uint8, size uint64, wa
 		if other == nil || other == cache {
 			continue
 		}
-		found := r.suitable(other, pool, size)
-		if found != nil && (node == nil || found.Bytes < node.Bytes) && (wait || other.epochs.poll(found.Mark)) {
-			owner, node = other, found
+		candidate := r.suitable(other, pool, size)
+		if candidate != nil && (node == nil || candidate.Bytes < node.Bytes) && (wait || other.epochs.poll(candidate.Mark)) {
+			owner, node = other, candidate
 		}
 	}
 	if node == nil || wait && cache.stream == nil {

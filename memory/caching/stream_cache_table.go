@@ -14,9 +14,9 @@ import (
 // replaced when a stream is added or retired, which is rare.
 type streamCacheTable struct {
 	current atomic.Pointer[streamCacheIndex]
-	// several is set if there is more than one stream.
-	several atomic.Bool
-	mu      sync.Mutex
+	// manyStreams is set if there is more than one stream.
+	manyStreams atomic.Bool
+	mu          sync.Mutex
 	// crowded is the number of caches from which idle caches are retired.
 	crowded int
 }
@@ -111,7 +111,7 @@ func (r *Resource) newStreamCache(stream *device.Stream) *streamCache {
 	r.mu.Unlock()
 	caches = append(caches, cache)
 	t.current.Store(newStreamCacheIndex(caches))
-	t.several.Store(len(caches) > 1)
+	t.manyStreams.Store(len(caches) > 1)
 	return cache
 }
 

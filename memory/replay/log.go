@@ -39,8 +39,8 @@ type Log struct {
 	steps   []step
 	// lanes are the steps of each thread.
 	lanes [][]int32
-	// runs are the steps, divided where the thread changes.
-	runs    []run
+	// ranges are the steps, divided where the thread changes.
+	ranges  []stepRange
 	streams []streamKey
 	// slots is the number of allocations; shared lists the slots of those that
 	// another thread frees.
@@ -63,8 +63,8 @@ type step struct {
 	across bool
 }
 
-// run is the range of steps [first, end), all of one thread.
-type run struct{ lane, first, end int32 }
+// stepRange is the range of steps [first, end), all of one thread.
+type stepRange struct{ lane, first, end int32 }
 
 // streamKey identifies a stream. thread is zero except for a per-thread default
 // stream.
@@ -201,10 +201,10 @@ func (b *builder) append(s step) (index int32) {
 	index = int32(len(l.steps))
 	l.steps = append(l.steps, s)
 	l.lanes[s.lane] = append(l.lanes[s.lane], index)
-	if last := len(l.runs) - 1; last >= 0 && l.runs[last].lane == s.lane {
-		l.runs[last].end++
+	if last := len(l.ranges) - 1; last >= 0 && l.ranges[last].lane == s.lane {
+		l.ranges[last].end++
 	} else {
-		l.runs = append(l.runs, run{s.lane, index, index + 1})
+		l.ranges = append(l.ranges, stepRange{s.lane, index, index + 1})
 	}
 	return index
 }

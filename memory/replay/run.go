@@ -67,7 +67,7 @@ type performance struct {
 // held is an allocation of the log.
 type held struct {
 	resource.Allocation
-	made, freed bool
+	allocated, freed bool
 }
 
 type failure struct {
@@ -113,8 +113,8 @@ func (p *Player) Run(ctx context.Context) (Result, error) {
 }
 
 // inOrder makes the requests in the order of the log. A goroutine that receives the
-// number of a run makes its requests and sends the next number to the goroutine of
-// that run's thread, so only one goroutine works at a time.
+// number of a range makes its requests and sends the next number to the goroutine of
+// that range's thread, so only one goroutine works at a time.
 func (r *performance) inOrder(ctx context.Context) (err error) {
 	turns := make([]chan int, len(r.log.lanes))
 	for lane := range turns {
@@ -130,24 +130,24 @@ func (r *performance) inOrder(ctx context.Context) (err error) {
 	for _, turn := range turns {
 		group.Go(func() error {
 			for number := range turn {
-				if number == len(r.log.runs) {
+				if number == len(r.log.ranges) {
 					h.rest()
 					finish()
 					return nil
 				}
-				if err := h.steps(ctx, r.log.runs[number]); err != nil {
+				if err := h.steps(ctx, r.log.ranges[number]); err != nil {
 					finish()
 					return err
 				}
 				next := number + 1
-				lane := r.log.runs[min(next, len(r.log.runs)-1)].lane
+				lane := r.log.ranges[min(next, len(r.log.ranges)-1)].lane
 				turns[lane] <- next
 			}
 			return nil
 		})
 	}
 	if len(turns) > 0 {
-		turns[r.log.runs[0].lane] <- 0
+		turns[r.log.ranges[0].lane] <- 0
 	}
 	return group.Wait()
 }
@@ -179,7 +179,7 @@ type hand struct {
 	done int
 }
 
-func (h *hand) steps(ctx context.Context, steps run) error {
+func (h *hand) steps(ctx context.Context, steps stepRange) error {
 	for i := steps.first; i < steps.end; i++ {
 		if err := h.step(ctx, i); err != nil {
 			return err
@@ -229,12 +229,12 @@ func (r *performance) allocate(index int32, s *step) error {
 	}
 	if s.bytes == 0 {
 		// A manager never allocates zero bytes from a resource.
-		h.made = true
+		h.allocated = true
 		return nil
 	}
 	allocation, err := r.resource.Allocate(s.bytes, r.streams[s.stream])
 	if err == nil {
-		h.Allocation, h.made = allocation, true
+		h.Allocation, h.allocated = allocation, true
 		return nil
 	}
 	err = fmt.Errorf("replay: line %d: allocate %d bytes: %w", s.line, s.bytes, err)
@@ -265,7 +265,7 @@ func (r *performance) free(ctx context.Context, s *step) error {
 		}
 	}
 	h := &r.held[s.slot]
-	if !h.made {
+	if !h.allocated {
 		return nil
 	}
 	h.freed = true
@@ -309,7 +309,7 @@ func (r *performance) count(result *Result) {
 		case s.free && h.freed:
 			result.Frees++
 			inUse -= s.bytes
-		case !s.free && h.made:
+		case !s.free && h.allocated:
 			result.Allocations++
 			inUse += s.bytes
 			result.PeakInUse = max(result.PeakInUse, inUse)
@@ -326,7 +326,7 @@ func (r *performance) freeRest() error {
 	var failures []error
 	for i := range r.held {
 		h := &r.held[i]
-		if !h.made || h.freed || h.Bytes == 0 {
+		if !h.allocated || h.freed || h.Bytes == 0 {
 			continue
 		}
 		if err := r.resource.Free(h.Allocation, nil); err != nil {

@@ -47,10 +47,10 @@ type Stacked interface {
 
 // Find returns the first resource of type T in a stack, from the top down, as
 // errors.As does for errors.
-func Find[T any](top Resource) (found T, ok bool) {
+func Find[T any](top Resource) (match T, ok bool) {
 	for top != nil {
-		if found, ok = top.(T); ok {
-			return found, true
+		if match, ok = top.(T); ok {
+			return match, true
 		}
 		stacked, more := top.(Stacked)
 		if !more {
@@ -58,7 +58,7 @@ func Find[T any](top Resource) (found T, ok bool) {
 		}
 		top = stacked.Upstream()
 	}
-	return found, false
+	return match, false
 }
 
 // Trimmer is a resource that keeps freed memory.

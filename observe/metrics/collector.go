@@ -55,7 +55,7 @@ func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	c.mu.Lock()
 	s := c.recorder.Figures()
-	tags := c.tagLabels.of(&s)
+	tags := c.tagLabels.labelsOf(&s)
 	c.mu.Unlock()
 	for i := range s.Managers {
 		collectManager(to, &s.Managers[i], tags[i].title)

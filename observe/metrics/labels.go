@@ -25,8 +25,8 @@ type managerTags struct {
 	labels [][]*dto.LabelPair
 }
 
-// of returns the labels of all topmost managers, and forgets those that are not needed.
-func (c *labelCache) of(s *observe.Snapshot) []managerTags {
+// labelsOf returns the labels of all topmost managers, and forgets those that are not needed.
+func (c *labelCache) labelsOf(s *observe.Snapshot) []managerTags {
 	used := make(map[tagKey][]*dto.LabelPair, len(c.known))
 	titles := make(map[tagKey]int)
 	list := make([]managerTags, len(s.Managers))

@@ -45,19 +45,19 @@ func Metrics(r *observe.Recorder, provider metric.MeterProvider) (stop func() er
 func newInstruments(meter metric.Meter) (in instruments, err error) {
 	var failures []error
 	upDown := func(name, unit, text string) metric.Int64ObservableUpDownCounter {
-		made, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
+		counter, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
 		failures = append(failures, err)
-		return made
+		return counter
 	}
 	count := func(name, unit, text string) metric.Int64ObservableCounter {
-		made, err := meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
+		counter, err := meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
 		failures = append(failures, err)
-		return made
+		return counter
 	}
 	seconds := func(name, text string) metric.Float64ObservableCounter {
-		made, err := meter.Float64ObservableCounter(name, metric.WithUnit("s"), metric.WithDescription(text))
+		counter, err := meter.Float64ObservableCounter(name, metric.WithUnit("s"), metric.WithDescription(text))
 		failures = append(failures, err)
-		return made
+		return counter
 	}
 	in.usage = upDown("hw.gpu.memory.usage", "By", "Memory in use, of a topmost manager.")
 	in.limit = upDown("hw.gpu.memory.limit", "By", "Budget of a topmost manager.")

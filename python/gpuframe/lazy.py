@@ -230,6 +230,17 @@ class LazyFrame:
         """Keep, of rows with equal values in some columns, the first one. Rows keep their order."""
         return self._then("distinct", "unique", columns=[] if subset is None else names_of(subset))
 
+    def except_(self, other: LazyFrame, *, all: bool = False) -> LazyFrame:
+        """Keep the rows that another query does not have, each once, or with ``all`` as many times more as it has: EXCEPT of SQL.
+
+        Both have columns of the same names and types. Null equals null. Polars has no such method.
+        """
+        return self._then("except", "except_", [other], all=all)
+
+    def intersect(self, other: LazyFrame, *, all: bool = False) -> LazyFrame:
+        """Keep the rows that another query has too, each once, or with ``all`` as many times as both have it: INTERSECT of SQL."""
+        return self._then("intersect", "intersect", [other], all=all)
+
     def drop_nulls(self, subset: Optional[Names] = None) -> LazyFrame:
         """Leave out rows with a null in some columns, or in any."""
         return self._then("drop_nulls", columns=[] if subset is None else names_of(subset))

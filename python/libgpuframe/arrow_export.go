@@ -18,11 +18,11 @@ import (
 
 // exported exports a table or column in place.
 func exported(object holder) (*arrowdev.Array, error) {
-	switch of := object.(type) {
+	switch typed := object.(type) {
 	case *buffer.Buffer:
-		return arrowdev.Export(of)
+		return arrowdev.Export(typed)
 	case *series:
-		return arrowdev.ExportColumn(of.Column, of.field)
+		return arrowdev.ExportColumn(typed.Column, typed.field)
 	}
 	return nil, fmt.Errorf("export of %T: %w", object, errType)
 }
@@ -73,17 +73,17 @@ func gpuframe_arrow_export(h C.uint64_t, array, schema unsafe.Pointer) *C.char {
 			return err
 		}
 		defer there.Release()
-		made, err := exported(there)
+		export, err := exported(there)
 		if err != nil {
 			return err
 		}
 		var whole [C.DEVICE_ARRAY_BYTES]byte
-		if err := made.MoveTo(unsafe.Pointer(&whole), schema); err != nil {
+		if err := export.MoveTo(unsafe.Pointer(&whole), schema); err != nil {
 			return err
 		}
 		// An ArrowDeviceArray begins with its ArrowArray.
 		copy(unsafe.Slice((*byte)(array), C.ARRAY_BYTES), whole[:])
-		return made.Release()
+		return export.Release()
 	})
 }
 
@@ -91,11 +91,11 @@ func gpuframe_arrow_export(h C.uint64_t, array, schema unsafe.Pointer) *C.char {
 // result.
 func onHost(object holder) (holder, error) {
 	var dev *device.Device
-	switch of := object.(type) {
+	switch typed := object.(type) {
 	case *buffer.Buffer:
-		dev = of.Device()
+		dev = typed.Device()
 	case *series:
-		dev = of.Device()
+		dev = typed.Device()
 	}
 	if dev == nil || dev.Kind() == device.Host {
 		return object, object.Retain()
@@ -119,13 +119,13 @@ func onHost(object holder) (holder, error) {
 //export gpuframe_arrow_schema
 func gpuframe_arrow_schema(h C.uint64_t, schema unsafe.Pointer) *C.char {
 	return guarded(func() error {
-		switch of := objects.get(handle(h)).(type) {
+		switch typed := objects.get(handle(h)).(type) {
 		case *buffer.Buffer:
-			return arrowdev.ExportSchema(of.Schema(), schema)
+			return arrowdev.ExportSchema(typed.Schema(), schema)
 		case *series:
-			return arrowdev.ExportField(of.field, schema)
+			return arrowdev.ExportField(typed.field, schema)
 		case *share.Table:
-			return arrowdev.ExportSchema(of.Schema(), schema)
+			return arrowdev.ExportSchema(typed.Schema(), schema)
 		}
 		return fmt.Errorf("the object was released: %w", memory.ErrReleased)
 	})

@@ -51,7 +51,7 @@ func (s source) read(ctx context.Context, t target) (*buffer.Buffer, error) {
 	case len(batches) == 0:
 		return s.empty(ctx, t.manager)
 	case len(batches) == 1:
-		m, err := t.of(batches[0])
+		m, err := t.managerFor(batches[0])
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (s source) read(ctx context.Context, t target) (*buffer.Buffer, error) {
 	}
 	for _, in := range batches {
 		if !in.onHost() {
-			m, err := t.of(in)
+			m, err := t.managerFor(in)
 			if err != nil {
 				return nil, err
 			}
@@ -174,7 +174,7 @@ func (s source) readColumn(ctx context.Context, t target) (*column.Column, arrow
 		return nil, field, err
 	}
 	if len(batches) == 1 {
-		m, err := t.of(batches[0])
+		m, err := t.managerFor(batches[0])
 		if err != nil {
 			return nil, field, err
 		}
@@ -183,7 +183,7 @@ func (s source) readColumn(ctx context.Context, t target) (*column.Column, arrow
 	}
 	for _, in := range batches {
 		if !in.onHost() {
-			m, err := t.of(in)
+			m, err := t.managerFor(in)
 			if err != nil {
 				return nil, field, err
 			}

@@ -15,29 +15,29 @@ import (
 // caches are the queries of each engine that keep rows, by the names in their documents.
 var caches = struct {
 	sync.Mutex
-	of map[*gpuframe.Engine]map[string]gpuframe.Query
-}{of: map[*gpuframe.Engine]map[string]gpuframe.Query{}}
+	byEngine map[*gpuframe.Engine]map[string]gpuframe.Query
+}{byEngine: map[*gpuframe.Engine]map[string]gpuframe.Query{}}
 
 // cached returns a query with the rows that an engine keeps by a name.
 func cached(e *gpuframe.Engine, name string, q gpuframe.Query) gpuframe.Query {
 	caches.Lock()
 	defer caches.Unlock()
-	if kept, ok := caches.of[e][name]; ok {
+	if kept, ok := caches.byEngine[e][name]; ok {
 		return q.CacheWith(kept)
 	}
-	if caches.of[e] == nil {
-		caches.of[e] = map[string]gpuframe.Query{}
+	if caches.byEngine[e] == nil {
+		caches.byEngine[e] = map[string]gpuframe.Query{}
 	}
-	made := q.Cache()
-	caches.of[e][name] = made
-	return made
+	query := q.Cache()
+	caches.byEngine[e][name] = query
+	return query
 }
 
 // forgetCaches forgets the queries of an engine that closes.
 func forgetCaches(e *gpuframe.Engine) {
 	caches.Lock()
 	defer caches.Unlock()
-	delete(caches.of, e)
+	delete(caches.byEngine, e)
 }
 
 // gpuframe_evict releases the rows that engines keep by a name. Queries that read them now go
@@ -49,7 +49,7 @@ func gpuframe_evict(name *C.char, last C.int32_t) *C.char {
 		key := C.GoString(name)
 		var kept []gpuframe.Query
 		caches.Lock()
-		for _, queries := range caches.of {
+		for _, queries := range caches.byEngine {
 			if q, ok := queries[key]; ok {
 				kept = append(kept, q)
 			}

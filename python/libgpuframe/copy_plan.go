@@ -155,64 +155,64 @@ const partAlignment = 256
 
 // run copies all parts into one block of a manager, in stream order. Parts that are
 // adjacent in memory are one copy.
-func (p *copyPlan) run(m *memory.Manager) (made copiedParts, err error) {
-	runs, places, total := p.layout()
+func (p *copyPlan) run(m *memory.Manager) (copied copiedParts, err error) {
+	spans, places, total := p.layout()
 	if total == 0 {
-		return made, nil
+		return copied, nil
 	}
-	if made.block, err = m.Allocate(total, memory.AllocateOptions{Tag: copyTag}); err != nil {
-		return made, err
+	if copied.block, err = m.Allocate(total, memory.AllocateOptions{Tag: copyTag}); err != nil {
+		return copied, err
 	}
 	defer func() {
 		if err != nil {
-			made.release()
+			copied.release()
 		}
 	}()
-	for _, r := range runs {
-		if err := r.copy(made.block, m); err != nil {
-			return made, err
+	for _, s := range spans {
+		if err := s.copy(copied.block, m); err != nil {
+			return copied, err
 		}
 	}
 	for i, place := range places {
-		view, err := memory.View[uint8](made.block, place, p.parts[i].Len())
+		view, err := memory.View[uint8](copied.block, place, p.parts[i].Len())
 		if err != nil {
-			return made, err
+			return copied, err
 		}
-		made.views = append(made.views, view)
+		copied.views = append(copied.views, view)
 	}
-	return made, nil
+	return copied, nil
 }
 
-// copyRun is one copy: bytes of a block and their destination.
-type copyRun struct {
+// copySpan is one copy: bytes of a block and their destination.
+type copySpan struct {
 	source     *memory.Block
 	begin, end uint64
 	to         uint64
 }
 
-func (r copyRun) copy(block *memory.Block, m *memory.Manager) error {
-	source, err := memory.View[uint8](r.source, r.begin, int(r.end-r.begin))
+func (s copySpan) copy(block *memory.Block, m *memory.Manager) error {
+	source, err := memory.View[uint8](s.source, s.begin, int(s.end-s.begin))
 	if err != nil {
 		return err
 	}
-	target, err := memory.View[uint8](block, r.to, source.Len())
+	target, err := memory.View[uint8](block, s.to, source.Len())
 	if err != nil {
 		return err
 	}
-	if err := r.source.OrderBefore(m.Stream()); err != nil {
+	if err := s.source.OrderBefore(m.Stream()); err != nil {
 		return err
 	}
 	return target.CopyFrom(m.Stream(), source)
 }
 
 // layout returns the copies, the place of each part, and the total bytes.
-func (p *copyPlan) layout() (runs []copyRun, places []uint64, total uint64) {
+func (p *copyPlan) layout() (spans []copySpan, places []uint64, total uint64) {
 	const furthest = 4096 // copying a gap of this size costs less than a separate copy
 	for _, part := range p.parts {
 		begin := uint64(part.Pointer() - part.Block().Pointer())
 		end := begin + part.Bytes()
-		if len(runs) > 0 {
-			last := &runs[len(runs)-1]
+		if len(spans) > 0 {
+			last := &spans[len(spans)-1]
 			gap := begin - last.end
 			if last.source == part.Block() && begin >= last.end && gap < furthest && (begin-last.begin)%partAlignment == 0 {
 				last.end = end
@@ -222,11 +222,11 @@ func (p *copyPlan) layout() (runs []copyRun, places []uint64, total uint64) {
 			}
 		}
 		to := (total + partAlignment - 1) / partAlignment * partAlignment
-		runs = append(runs, copyRun{source: part.Block(), begin: begin, end: end, to: to})
+		spans = append(spans, copySpan{source: part.Block(), begin: begin, end: end, to: to})
 		places = append(places, to)
 		total = to + part.Bytes()
 	}
-	return runs, places, (total + 63) / 64 * 64
+	return spans, places, (total + 63) / 64 * 64
 }
 
 // column makes the column of a node. The caller releases it.

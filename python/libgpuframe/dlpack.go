@@ -160,18 +160,18 @@ func copyOf(c *column.Column) (*column.Column, error) {
 	}
 	block := values.Block()
 	stream := block.Manager().Stream()
-	made, err := memory.NewSlice[uint8](block.Manager(), values.Len(), memory.AllocateOptions{Stream: stream, Tag: "copy"})
+	copied, err := memory.NewSlice[uint8](block.Manager(), values.Len(), memory.AllocateOptions{Stream: stream, Tag: "copy"})
 	if err != nil {
 		return nil, err
 	}
-	defer made.Release()
+	defer copied.Release()
 	if err := block.OrderBefore(stream); err != nil {
 		return nil, err
 	}
-	if err := made.CopyFrom(stream, values); err != nil {
+	if err := copied.CopyFrom(stream, values); err != nil {
 		return nil, err
 	}
-	return column.New(column.Data{Type: c.Type(), Length: c.Len(), Buffers: []column.Bytes{{}, made}})
+	return column.New(column.Data{Type: c.Type(), Length: c.Len(), Buffers: []column.Bytes{{}, copied}})
 }
 
 // gpuframe_dlpack_import takes ownership of a tensor, a DLManagedTensorVersioned or, with

@@ -195,10 +195,10 @@ func describe(err error) failure {
 // of the problems if all are about files.
 func describeQuery(err *gpuframe.QueryError) (kind string, problems []problem) {
 	for i, p := range err.Problems {
-		one := describe(p.Err)
-		problems = append(problems, problem{one.Kind, p.Verb, p.File, p.Line, one.Text})
-		if i == 0 && slices.Contains([]string{"file", "permission", "io", "invalid"}, one.Kind) || one.Kind == kind {
-			kind = one.Kind
+		cause := describe(p.Err)
+		problems = append(problems, problem{cause.Kind, p.Verb, p.File, p.Line, cause.Text})
+		if i == 0 && slices.Contains([]string{"file", "permission", "io", "invalid"}, cause.Kind) || cause.Kind == kind {
+			kind = cause.Kind
 		} else {
 			kind = "query"
 		}

@@ -108,8 +108,8 @@ func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Bu
 	if err != nil || len(r.Columns) == 0 {
 		return b, err
 	}
-	some, err := selectColumns(b, r.Columns) // in the requested order
-	return some, errors.Join(err, b.Release())
+	selected, err := selectColumns(b, r.Columns) // in the requested order
+	return selected, errors.Join(err, b.Release())
 }
 
 // gpuframe_read_parquet reads a Parquet file. The options are JSON: columns.

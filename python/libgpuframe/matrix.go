@@ -56,17 +56,17 @@ func exportTable(h handle, stream int64, flags C.uint32_t) (unsafe.Pointer, erro
 // copyColumns replaces columns by copies, as the flags require, and reports whether the
 // tensor will contain only copies.
 func copyColumns(columns []*column.Column, flags C.uint32_t) (alone bool, err error) {
-	some := columns
+	targets := columns
 	switch {
 	case flags&C.EXPORT_TO_HOST != 0:
 		alone = true
 	case flags&C.EXPORT_COPY != 0 && len(columns) > 0 && columns[0].Type().ID() != arrow.BOOL:
 		// A column apart from the others makes gathering of all columns necessary.
-		some, alone = columns[:1], true
+		targets, alone = columns[:1], true
 	default:
 		return false, nil
 	}
-	for i, c := range some {
+	for i, c := range targets {
 		copied, err := copyFor(c, flags)
 		if err != nil {
 			return false, fmt.Errorf("column %d: %w", i, err)
@@ -112,8 +112,8 @@ func gpuframe_table_matrix(h C.uint64_t, out *C.uint64_t) *C.char {
 				return fmt.Errorf("column %q: a matrix has no boolean columns, which are bits; select columns of one numeric type: %w", b.Schema().Field(i).Name, dlpack.ErrUnsupported)
 			}
 		}
-		made, err := sideBySide(b, columns)
-		return give(made, err, out)
+		matrix, err := sideBySide(b, columns)
+		return give(matrix, err, out)
 	})
 }
 

@@ -26,11 +26,11 @@ type operation struct {
 var operations = map[string]func(ctx context.Context, o operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error{
 	"collect": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
 		f, err := q.Collect(ctx, options...)
-		return r.one(ctx, f, err)
+		return r.sendFrame(ctx, f, err)
 	},
 	"describe": func(ctx context.Context, _ operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
 		f, err := q.Describe(ctx, options...)
-		return r.one(ctx, f, err)
+		return r.sendFrame(ctx, f, err)
 	},
 	"batches": batches,
 	"write":   write,
@@ -81,8 +81,8 @@ func (o operation) on(ctx context.Context, q gpuframe.Query, r *run) error {
 	return err
 }
 
-// one sends the result of a query that has one.
-func (r *run) one(ctx context.Context, f *gpuframe.Frame, err error) error {
+// sendFrame sends the result of a query that has one.
+func (r *run) sendFrame(ctx context.Context, f *gpuframe.Frame, err error) error {
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (r *run) one(ctx context.Context, f *gpuframe.Frame, err error) error {
 
 func batches(ctx context.Context, _ operation, q gpuframe.Query, r *run, options []gpuframe.RunOption) error {
 	for f, err := range q.Batches(ctx, options...) {
-		if err := r.one(ctx, f, err); err != nil {
+		if err := r.sendFrame(ctx, f, err); err != nil {
 			return err
 		}
 	}

@@ -38,11 +38,11 @@ func gpuframe_order(h C.uint64_t, stream C.int64_t) *C.char {
 		}
 		defer object.Release()
 		blocks := func(yield func(*memory.Block) bool) {}
-		switch of := object.(type) {
+		switch typed := object.(type) {
 		case *series:
-			blocks = of.Blocks
+			blocks = typed.Blocks
 		case *buffer.Buffer:
-			blocks = blocksOf(of)
+			blocks = blocksOf(typed)
 		}
 		seen := map[*memory.Block]bool{}
 		for block := range blocks {

@@ -130,8 +130,8 @@ func gpuframe_table_select(h C.uint64_t, names *C.char, selected *C.uint64_t) *C
 		if err := decode(names, &wanted); err != nil {
 			return err
 		}
-		some, err := selectColumns(b, wanted)
-		return give(some, err, selected)
+		narrowed, err := selectColumns(b, wanted)
+		return give(narrowed, err, selected)
 	})
 }
 

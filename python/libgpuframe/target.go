@@ -38,8 +38,8 @@ func targetOf(into C.uint64_t, budgets *C.uint64_t, count C.int64_t) (t target, 
 	return t, nil
 }
 
-// of returns the manager for an array.
-func (t target) of(in incoming) (*memory.Manager, error) {
+// managerFor returns the manager for an array.
+func (t target) managerFor(in incoming) (*memory.Manager, error) {
 	if !t.stays || in.onHost() {
 		return t.manager, nil
 	}
@@ -67,7 +67,7 @@ func destination(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, in incom
 		in.drop()
 		return nil, err
 	}
-	m, err := t.of(in)
+	m, err := t.managerFor(in)
 	if err != nil {
 		in.drop()
 	}

@@ -171,6 +171,12 @@ def test_order():
     for row in rows:
         seen.setdefault(row["city"], row)
     assert run(lazy.unique("city")) == list(seen.values())
+    cities = [row["city"] for row in rows]
+    few = lazy.head(50).select("city")
+    assert run(lazy.select("city").except_(few)) == [{"city": c} for c in dict.fromkeys(cities) if c not in cities[:50]]
+    assert run(lazy.select("city").except_(few, all=True)) == [{"city": c} for i, c in enumerate(cities) if cities[: i + 1].count(c) > cities[:50].count(c)]
+    assert run(lazy.select("city").intersect(few)) == [{"city": c} for c in dict.fromkeys(cities[:50])]
+    assert len(run(lazy.select("city").intersect(few, all=True))) == 50
     with pytest.raises(ValueError, match="2 values for 1 keys"):
         lazy.sort("qty", descending=[True, False])
 

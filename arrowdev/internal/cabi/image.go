@@ -183,11 +183,11 @@ func (i *Image) WroteTo(s *Schema, origin Origin) bool {
 	return string(texts) == string(i.texts)
 }
 
-func (i *Image) same(found []uintptr, from int, add *[meanings + 1]uintptr) bool {
+func (i *Image) same(read []uintptr, from int, add *[meanings + 1]uintptr) bool {
 	words, means := i.words[from:], i.meanings[from:]
 	differ := uintptr(0)
-	for k := range found {
-		differ |= found[k] ^ (words[k] + add[means[k]&3])
+	for k := range read {
+		differ |= read[k] ^ (words[k] + add[means[k]&3])
 	}
 	return differ == 0
 }

@@ -67,8 +67,8 @@ type outcome struct {
 	first, last int64
 }
 
-// nothing is the outcome of a check without errors.
-var nothing = outcome{bad: -1}
+// noOutcome is the outcome of a check without errors.
+var noOutcome = outcome{bad: -1}
 
 // span is elements from up to to of a buffer.
 type span struct{ from, to, width int }

@@ -71,7 +71,7 @@ func (c binaryViews) onHost(read [][]byte) outcome {
 			return outcome{bad: int64(i)}
 		}
 	}
-	return nothing
+	return noOutcome
 }
 
 func (c binaryViews) peek(bad int) []span { return []span{{bad, bad + 1, viewBytes}} }

@@ -38,7 +38,7 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	var words, tables []int64
 	for _, e := range b.entries {
 		if e.check != nil {
-			words = append(words, nothing.bad, nothing.first, nothing.last)
+			words = append(words, noOutcome.bad, noOutcome.first, noOutcome.last)
 			tables = append(tables, e.check.table()...)
 		}
 	}
@@ -55,9 +55,9 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	if err := b.launchAll(ctx, answers, results); err != nil {
 		return err
 	}
-	found, err := answers.Slice(0, results)
+	head, err := answers.Slice(0, results)
 	if err == nil {
-		err = found.Download(ctx, b.stream, words[:results])
+		err = head.Download(ctx, b.stream, words[:results])
 	}
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func TestExplainChangedElements(t *testing.T) {
 		"dense offsets": func() (int64, string) {
 			return (&denseOffsets{lengths: [mostTypeIDs]int64{1: 9}}).explain(0, [][]byte{one, one})
 		},
-		"indices": func() (int64, string) { return indices{of: Integer{Width: 4}, limit: 9}.explain(0, [][]byte{one}) },
+		"indices": func() (int64, string) { return indices{integer: Integer{Width: 4}, limit: 9}.explain(0, [][]byte{one}) },
 	} {
 		_, reason := explain()
 		assert.Contains(t, reason, "now and was wrong a moment ago: somebody writes to the memory", name)

@@ -39,7 +39,7 @@ func Kernels() map[string]launchtest.Kernel {
 			a := arguments{l}
 			found := run(a)
 			result := (*outcome)(unsafe.Pointer(unsafe.SliceData(a.bytes(parameters-1, unsafe.Sizeof(outcome{})))))
-			if *result != nothing {
+			if *result != noOutcome {
 				panic("the result is not as a kernel expects it")
 			}
 			*result = found
@@ -64,8 +64,8 @@ func Kernels() map[string]launchtest.Kernel {
 	})
 	add("check_indices", 7, func(a arguments) outcome {
 		// The limit is for unsigned indices, so that −1 is above it.
-		c := indices{n: a.int(1), offset: a.int(4), of: Integer{Width: a.int(2)}, limit: int64(min(a.Uint64(5), 1<<63-1))}
-		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*c.of.Width)), a.bits(3, c.offset+c.n)})
+		c := indices{n: a.int(1), offset: a.int(4), integer: Integer{Width: a.int(2)}, limit: int64(min(a.Uint64(5), 1<<63-1))}
+		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*c.integer.Width)), a.bits(3, c.offset+c.n)})
 	})
 	add("check_binary_views", 7, func(a arguments) outcome {
 		c := binaryViews{n: a.int(1), offset: a.int(3), lengths: a.int64s(4, a.int(5))}

@@ -16,20 +16,20 @@ type Integer struct {
 
 // Indices adds a check of dictionary indices: those of slots that are not null are at
 // least zero and below limit, the length of the dictionary.
-func (b *Batch) Indices(name string, of Integer, indexes Elements, validity Validity, limit int64) Check {
-	e := entry{name: name, origin: indexes.First, err: widthIn(of.Width, 1, 2, 4, 8)}
+func (b *Batch) Indices(name string, integer Integer, indexes Elements, validity Validity, limit int64) Check {
+	e := entry{name: name, origin: indexes.First, err: widthIn(integer.Width, 1, 2, 4, 8)}
 	if e.err == nil && limit < 0 {
 		e.err = fmt.Errorf("a dictionary of %d elements: %w", limit, device.ErrInvalidValue)
 	}
 	if e.err != nil {
 		return b.add(e)
 	}
-	c := indices{n: indexes.Count, of: of, limit: limit}
-	if c.values, e.err = indexes.bytes(of.Width, c.n); e.err == nil {
+	c := indices{n: indexes.Count, integer: integer, limit: limit}
+	if c.values, e.err = indexes.bytes(integer.Width, c.n); e.err == nil {
 		c.bits, c.offset, e.err = validity.bytes(c.n)
 	}
 	// Often the type alone keeps the indices within the dictionary.
-	if c.n > 0 && (of.Signed || of.Width == 8 || limit < 1<<(8*of.Width)) {
+	if c.n > 0 && (integer.Signed || integer.Width == 8 || limit < 1<<(8*integer.Width)) {
 		e.check = c
 	}
 	return b.add(e)
@@ -38,7 +38,7 @@ func (b *Batch) Indices(name string, of Integer, indexes Elements, validity Vali
 type indices struct {
 	values, bits Buffer
 	n, offset    int
-	of           Integer
+	integer      Integer
 	limit        int64
 }
 
@@ -46,8 +46,8 @@ type indices struct {
 // negative ones are above it.
 func (c indices) unsignedLimit() uint64 {
 	limit := uint64(c.limit)
-	if c.of.Signed {
-		limit = min(limit, 1<<(8*c.of.Width-1))
+	if c.integer.Signed {
+		limit = min(limit, 1<<(8*c.integer.Width-1))
 	}
 	return limit
 }
@@ -58,13 +58,13 @@ func (c indices) table() []int64 { return nil }
 
 func (c indices) kernel(_, result memory.Slice[int64]) launch {
 	return launch{indicesModule, loads(c.values.Bytes()), []any{
-		c.values, uint64(c.n), uint64(c.of.Width), c.bits, uint64(c.offset), c.unsignedLimit(), result,
+		c.values, uint64(c.n), uint64(c.integer.Width), c.bits, uint64(c.offset), c.unsignedLimit(), result,
 	}}
 }
 
 func (c indices) onHost(read [][]byte) outcome {
 	find := firstBeyond[uint64]
-	switch c.of.Width {
+	switch c.integer.Width {
 	case 1:
 		find = firstBeyond[uint8]
 	case 2:
@@ -84,15 +84,15 @@ func firstBeyond[T uint8 | uint16 | uint32 | uint64](values, bits []byte, n, off
 	return -1
 }
 
-func (c indices) peek(bad int) []span { return []span{{bad, bad + 1, c.of.Width}} }
+func (c indices) peek(bad int) []span { return []span{{bad, bad + 1, c.integer.Width}} }
 
 func (c indices) explain(_ int, read [][]byte) (int64, string) {
-	value := signed(read[0], 0, c.of.Width)
-	if !c.of.Signed && c.of.Width < 8 {
-		value &= 1<<(8*c.of.Width) - 1
+	value := signed(read[0], 0, c.integer.Width)
+	if !c.integer.Signed && c.integer.Width < 8 {
+		value &= 1<<(8*c.integer.Width) - 1
 	}
 	text := fmt.Sprint(value)
-	if !c.of.Signed && value < 0 { // of 8 bytes
+	if !c.integer.Signed && value < 0 { // of 8 bytes
 		text, value = fmt.Sprint(uint64(value)), math.MaxInt64
 	}
 	switch {

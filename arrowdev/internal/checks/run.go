@@ -103,9 +103,9 @@ func (b *Batch) judge(ctx context.Context, outcomes []outcome) error {
 		if e.conclude == nil {
 			continue
 		}
-		if found := e.conclude(outcomes[i]); found != nil {
-			found.Name = e.name
-			return found
+		if problem := e.conclude(outcomes[i]); problem != nil {
+			problem.Name = e.name
+			return problem
 		}
 	}
 	return nil

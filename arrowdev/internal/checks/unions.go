@@ -87,7 +87,7 @@ func (c typeIDs) onHost(read [][]byte) outcome {
 			return outcome{bad: int64(i)}
 		}
 	}
-	return nothing
+	return noOutcome
 }
 
 func (c typeIDs) peek(bad int) []span { return []span{{bad, bad + 1, 1}} }
@@ -168,7 +168,7 @@ func (c *denseOffsets) onHost(read [][]byte) outcome {
 			return outcome{bad: int64(i)}
 		}
 	}
-	return nothing
+	return noOutcome
 }
 
 func (c *denseOffsets) peek(bad int) []span { return []span{{bad, bad + 1, 1}, {bad, bad + 1, 4}} }

@@ -19,8 +19,8 @@ func (b *Batch) Valid(name string, validity Validity, n int, nulls int64) Check 
 	}
 	if nulls >= 0 {
 		e.conclude = func(o outcome) *ElementError {
-			if found := int64(n) - o.first; found != nulls {
-				return &ElementError{Index: -1, Value: found, Reason: fmt.Sprintf("%d of %d elements are null, not the %d it says", found, n, nulls)}
+			if count := int64(n) - o.first; count != nulls {
+				return &ElementError{Index: -1, Value: count, Reason: fmt.Sprintf("%d of %d elements are null, not the %d it says", count, n, nulls)}
 			}
 			return nil
 		}

@@ -52,7 +52,7 @@ func (c listViews) onHost(read [][]byte) outcome {
 			return outcome{bad: int64(i)}
 		}
 	}
-	return nothing
+	return noOutcome
 }
 
 func (c listViews) wrong(offset, size int64) bool {

@@ -83,9 +83,9 @@ func (p *Producer) copyInto(to, from *cabi.Array) {
 }
 
 func (p *Producer) copy(from uintptr) uintptr {
-	made := p.NewArray()
-	p.copyInto(made, (*cabi.Array)(address.Pointer(from)))
-	return uintptr(unsafe.Pointer(made))
+	copied := p.NewArray()
+	p.copyInto(copied, (*cabi.Array)(address.Pointer(from)))
+	return uintptr(unsafe.Pointer(copied))
 }
 
 func words(at uintptr, count int64) []uintptr {

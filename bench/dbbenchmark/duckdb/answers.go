@@ -17,7 +17,7 @@ type answers map[string][]any
 // answersOf returns the answers of a record that begins with columns of keys. If unnest is
 // set the elements of lists are separate values.
 func answersOf(record arrow.Record, keys int, unnest bool) answers {
-	found := answers{}
+	byKey := answers{}
 	for row := range int(record.NumRows()) {
 		var key strings.Builder
 		for c := range keys {
@@ -33,10 +33,10 @@ func answersOf(record arrow.Record, keys int, unnest bool) answers {
 			}
 		}
 		if len(values) > 0 {
-			found[key.String()] = append(found[key.String()], values...)
+			byKey[key.String()] = append(byKey[key.String()], values...)
 		}
 	}
-	return found
+	return byKey
 }
 
 // resultAt returns an element as answers have it.

@@ -92,15 +92,15 @@ func compareRows(ctx context.Context, answer *buffer.Buffer, p *peer) error {
 	if err != nil {
 		return err
 	}
-	found := answers{}
+	byKey := answers{}
 	for row := range int(record.NumRows()) {
 		var key strings.Builder
 		for _, c := range record.Columns() {
 			key.WriteString(textOf(valueAt(c, row)) + "|")
 		}
-		found[key.String()] = append(found[key.String()], 1.0)
+		byKey[key.String()] = append(byKey[key.String()], 1.0)
 	}
-	if difference := found.difference(theirs); difference != "" {
+	if difference := byKey.difference(theirs); difference != "" {
 		return errors.New(difference)
 	}
 	return nil

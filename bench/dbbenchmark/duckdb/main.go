@@ -120,8 +120,8 @@ func compareAnswers(ctx context.Context, q groupby.Question, x *buffer.Buffer, p
 	if err != nil {
 		return err
 	}
-	if found := answersOf(record, len(q.Keys), true).difference(theirs); found != "" {
-		return fmt.Errorf("%s: %s", q.Name, found)
+	if difference := answersOf(record, len(q.Keys), true).difference(theirs); difference != "" {
+		return fmt.Errorf("%s: %s", q.Name, difference)
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ func valueAt(c arrow.Array, row int) any {
 	case *array.Date32:
 		return c.Value(row).ToTime()
 	case *array.Decimal128:
-		of := c.DataType().(*arrow.Decimal128Type)
-		return duckdb.Decimal{Width: uint8(of.Precision), Scale: uint8(of.Scale), Value: c.Value(row).BigInt()}
+		t := c.DataType().(*arrow.Decimal128Type)
+		return duckdb.Decimal{Width: uint8(t.Precision), Scale: uint8(t.Scale), Value: c.Value(row).BigInt()}
 	}
 	return fmt.Errorf("a value of %v", c.DataType()) // differs from every value
 }
@@ -106,7 +106,7 @@ func (p *peer) answer(query string, keys int) (answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := answers{}
+	byKey := answers{}
 	names, err := rows.Columns()
 	values, places := make([]any, len(names)), make([]any, len(names))
 	for i := range places {
@@ -119,11 +119,11 @@ func (p *peer) answer(query string, keys int) (answers, error) {
 				key.WriteString(textOf(value) + "|")
 			}
 			for _, value := range values[keys:] {
-				found[key.String()] = append(found[key.String()], plain(value))
+				byKey[key.String()] = append(byKey[key.String()], plain(value))
 			}
 		}
 	}
-	return found, errors.Join(err, rows.Err(), rows.Close())
+	return byKey, errors.Join(err, rows.Err(), rows.Close())
 }
 
 // plain returns a value of DuckDB as a float64, a text or nil.

@@ -67,13 +67,13 @@ func windowed(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data,
 // compare prints a line for a function.
 func (w windowing) compare(ctx context.Context, x *buffer.Buffer, mgr *memory.Manager, p *peer, rounds int) error {
 	answer := func() (*buffer.Buffer, error) {
-		made, err := window.Over(ctx, x, w.windows, []window.Function{w.function})
+		columns, err := window.Over(ctx, x, w.windows, []window.Function{w.function})
 		if err != nil {
 			return nil, err
 		}
-		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: made[0].Type(), Nullable: true}}, nil)
-		table, err := buffer.New(schema, []*column.Column{made[0]}, x.Rows())
-		return table, errors.Join(err, made[0].Release())
+		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: columns[0].Type(), Nullable: true}}, nil)
+		table, err := buffer.New(schema, []*column.Column{columns[0]}, x.Rows())
+		return table, errors.Join(err, columns[0].Release())
 	}
 	ours, rows, err := fastest.Fastest(ctx, mgr, rounds, answer)
 	if err != nil {

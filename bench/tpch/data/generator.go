@@ -76,10 +76,10 @@ func (g *Generator) Records(ctx context.Context, t Table, rowsOfRecord int64) it
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		// Each record has a channel; these are in order.
-		made := make(chan chan arrow.Record, runtime.GOMAXPROCS(0))
-		go g.start(ctx, t, max(rowsOfRecord/described[t].perEntity, 1), made)
+		pending := make(chan chan arrow.Record, runtime.GOMAXPROCS(0))
+		go g.start(ctx, t, max(rowsOfRecord/described[t].perEntity, 1), pending)
 		stopped := false
-		for record := range made {
+		for record := range pending {
 			r := <-record
 			if stopped {
 				r.Release()
@@ -96,15 +96,15 @@ func (g *Generator) Records(ctx context.Context, t Table, rowsOfRecord int64) it
 }
 
 // start starts a goroutine for each record, as long as there is room in the channel.
-func (g *Generator) start(ctx context.Context, t Table, step int64, made chan<- chan arrow.Record) {
-	defer close(made)
+func (g *Generator) start(ctx context.Context, t Table, step int64, pending chan<- chan arrow.Record) {
+	defer close(pending)
 	end := g.entities(t)
 	for from := int64(0); from < end; from += step {
 		record := make(chan arrow.Record, 1)
 		select {
 		case <-ctx.Done():
 			return
-		case made <- record:
+		case pending <- record:
 			go func() { record <- g.record(t, from, min(from+step, end)) }()
 		}
 	}

@@ -3,8 +3,8 @@ package data
 import "time"
 
 // day returns the number of days since 1970.
-func day(year int, month time.Month, of int) int64 {
-	return time.Date(year, month, of, 0, 0, 0, 0, time.UTC).Unix() / 86_400
+func day(year int, month time.Month, dayOfMonth int) int64 {
+	return time.Date(year, month, dayOfMonth, 0, 0, 0, 0, time.UTC).Unix() / 86_400
 }
 
 var (

@@ -66,11 +66,11 @@ var described = [tables]description{
 }
 
 // fields makes fields of names and types that alternate. None has nulls.
-func fields(list ...any) (made []arrow.Field) {
+func fields(list ...any) (typed []arrow.Field) {
 	for i := 0; i < len(list); i += 2 {
-		made = append(made, arrow.Field{Name: list[i].(string), Type: list[i+1].(arrow.DataType)})
+		typed = append(typed, arrow.Field{Name: list[i].(string), Type: list[i+1].(arrow.DataType)})
 	}
-	return made
+	return typed
 }
 
 // String returns the name: "lineitem".
@@ -84,9 +84,9 @@ func (t Table) String() string {
 // Schema returns the columns.
 func (t Table) Schema() *arrow.Schema { return schemas[t] }
 
-var schemas = func() (made [tables]*arrow.Schema) {
-	for t := range made {
-		made[t] = arrow.NewSchema(described[t].fields, nil)
+var schemas = func() (all [tables]*arrow.Schema) {
+	for t := range all {
+		all[t] = arrow.NewSchema(described[t].fields, nil)
 	}
-	return made
+	return all
 }()

@@ -85,21 +85,21 @@ func (s *settings) writeAnswers(p *peer) error {
 
 // compare prints a line for each query.
 func (s *settings) compare(ctx context.Context, g *data.Generator, folder string, p *peer) (err error) {
-	of, err := session.Open(ctx, g, s.Options(folder))
+	db, err := session.Open(ctx, g, s.Options(folder))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, of.Close()) }()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	version, err := p.version()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("# %v; DuckDB %s; scale factor %v, seed %d\n", of, version, s.Scale, s.Seed)
+	fmt.Printf("# %v; DuckDB %s; scale factor %v, seed %d\n", db, version, s.Scale, s.Seed)
 	fmt.Printf("%2s  %-34s %12s %12s %9s %12s %8s\n", "", "", "gpuframe ms", "DuckDB ms", "ratio", "peak MiB", "rows")
 	var ours, theirs time.Duration
 	var failures []error
 	for _, q := range s.Chosen() {
-		mine, other, err := s.one(ctx, of, p, q)
+		mine, other, err := s.compareQuery(ctx, db, p, q)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
 			fmt.Printf("%2d  %-34s FAILED %v\n", q.Number, q.Name, err)
@@ -113,8 +113,8 @@ func (s *settings) compare(ctx context.Context, g *data.Generator, folder string
 	return errors.Join(failures...)
 }
 
-// one compares the answers to a query and measures both.
-func (s *settings) one(ctx context.Context, of *session.Session, p *peer, q queries.Query) (mine session.Measurement, other time.Duration, err error) {
+// compareQuery compares the answers to a query and measures both.
+func (s *settings) compareQuery(ctx context.Context, db *session.Session, p *peer, q queries.Query) (mine session.Measurement, other time.Duration, err error) {
 	text, err := q.SQL(s.Scale)
 	if err != nil {
 		return mine, 0, err
@@ -123,14 +123,14 @@ func (s *settings) one(ctx context.Context, of *session.Session, p *peer, q quer
 	if err != nil {
 		return mine, 0, fmt.Errorf("DuckDB: %w", err)
 	}
-	got, err := of.Answer(ctx, q)
+	got, err := db.Answer(ctx, q)
 	if err != nil {
 		return mine, 0, err
 	}
-	if found := got.Difference(want, q.Order); found != "" {
-		return mine, 0, errors.New(found)
+	if difference := got.Difference(want, q.Order); difference != "" {
+		return mine, 0, errors.New(difference)
 	}
-	if mine, err = of.Measure(ctx, q, s.Rounds); err != nil {
+	if mine, err = db.Measure(ctx, q, s.Rounds); err != nil {
 		return mine, 0, err
 	}
 	other, err = p.measure(text, s.Rounds)

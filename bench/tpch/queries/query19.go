@@ -4,8 +4,8 @@ import "github.com/gpuframe/gpuframe"
 
 // query19 is the Discounted Revenue Query.
 func query19(t Tables) gpuframe.Query {
-	box := func(of string, boxes []string, low, size int) gpuframe.Expr {
-		return brand.Eq(of).And(container.In(boxes...)).And(quantity.Between(low, low+10)).And(partSize.Between(1, int32(size)))
+	box := func(brandName string, boxes []string, low, size int) gpuframe.Expr {
+		return brand.Eq(brandName).And(container.In(boxes...)).And(quantity.Between(low, low+10)).And(partSize.Between(1, int32(size)))
 	}
 	return t.Lineitem.
 		Filter(shipmode.In("AIR", "AIR REG"), shipinstruct.Eq("DELIVER IN PERSON")).

@@ -201,12 +201,12 @@ func testLaunch(t *testing.T, d backend.Device, function backend.Function) {
 
 func testLaunchRefused(t *testing.T, d backend.Device, function backend.Function) {
 	slots, starts := []uint64{0, 0, 0}, []uint32{0, 1, 2} // no elements, so no memory is touched
-	one := backend.Dim3{X: 1}
-	require.NoError(t, d.Launch(function, backend.LaunchConfig{Grid: one, Block: one}, slots, starts))
+	single := backend.Dim3{X: 1}
+	require.NoError(t, d.Launch(function, backend.LaunchConfig{Grid: single, Block: single}, slots, starts))
 
-	err := d.Launch(0, backend.LaunchConfig{Grid: one, Block: one}, slots, starts)
+	err := d.Launch(0, backend.LaunchConfig{Grid: single, Block: single}, slots, starts)
 	require.ErrorIs(t, err, backend.ErrInvalidValue, "no function")
-	err = d.Launch(function, backend.LaunchConfig{Grid: one, Block: backend.Dim3{X: 1 << 20}}, slots, starts)
+	err = d.Launch(function, backend.LaunchConfig{Grid: single, Block: backend.Dim3{X: 1 << 20}}, slots, starts)
 	require.ErrorIs(t, err, backend.ErrInvalidValue, "a block of too many threads")
 
 	require.NoError(t, d.Synchronize(), "a refused launch does no harm")

@@ -186,7 +186,7 @@ func (f *flags) listener() (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if address, is := listener.Addr().(*net.TCPAddr); f.clients == "" && !f.anonymous && is && !address.IP.IsLoopback() {
+	if address, isTCP := listener.Addr().(*net.TCPAddr); f.clients == "" && !f.anonymous && isTCP && !address.IP.IsLoopback() {
 		return nil, errors.Join(fmt.Errorf("%s can be reached from other machines, and there are no --clients: give them, or allow everyone with --anonymous", f.listen), listener.Close())
 	}
 	if f.certificate == "" {

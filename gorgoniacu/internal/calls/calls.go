@@ -164,14 +164,14 @@ func (w *Work) prepare(ours, theirs backend.Device) error {
 func entered(context cu.CUContext, call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	found, err := cu.CurrentContext()
+	previous, err := cu.CurrentContext()
 	if err != nil {
 		return err
 	}
 	if err := cu.SetCurrentContext(context); err != nil {
 		return err
 	}
-	return errors.Join(call(), cu.SetCurrentContext(found))
+	return errors.Join(call(), cu.SetCurrentContext(previous))
 }
 
 // OnThread calls f with the thread locked and the device's context current.

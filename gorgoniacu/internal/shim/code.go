@@ -40,15 +40,15 @@ func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Res
 // ModuleCompile compiles PTX text that ends with a NUL byte. It returns the compiler's
 // log as ModuleLoad does.
 func (d Device) ModuleCompile(code []byte) (cubin []byte, log string, result Result) {
-	var made unsafe.Pointer
+	var image unsafe.Pointer
 	var size C.size_t
 	logs := make([]byte, 2*logBytes)
 	errors, notes := logs[:logBytes], logs[logBytes:]
-	r := C.shim_module_compile(d.c, &made, &size, (*C.char)(unsafe.Pointer(&code[0])), C.size_t(len(code)),
+	r := C.shim_module_compile(d.c, &image, &size, (*C.char)(unsafe.Pointer(&code[0])), C.size_t(len(code)),
 		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
 	if r == 0 {
-		cubin = C.GoBytes(made, C.int(size))
-		C.free(made)
+		cubin = C.GoBytes(image, C.int(size))
+		C.free(image)
 	}
 	return cubin, compilerLog(errors, notes), Result(r)
 }

@@ -42,16 +42,16 @@ func (d Device) Context() uintptr { return uintptr(d.c.context) }
 
 // Enter makes the device's context current on the thread and returns the previous one.
 // The caller has locked the thread.
-func (d Device) Enter() (found uintptr, result Result) {
+func (d Device) Enter() (previous uintptr, result Result) {
 	var current C.uintptr_t
 	r := C.shim_enter(d.c, &current)
 	return uintptr(current), Result(r)
 }
 
 // Leave restores the context that Enter returned, by the rule of context.h.
-func (d Device) Leave(found uintptr) {
-	if found != d.Context() && (found != 0 || d.c.handle != 0) {
-		C.shim_leave(C.uintptr_t(found))
+func (d Device) Leave(previous uintptr) {
+	if previous != d.Context() && (previous != 0 || d.c.handle != 0) {
+		C.shim_leave(C.uintptr_t(previous))
 	}
 }
 

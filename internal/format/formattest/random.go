@@ -39,7 +39,9 @@ func Type(depth int) *rapid.Generator[arrow.DataType] {
 	below := Field(depth - 1)
 	return rapid.OneOf(leaf,
 		rapid.Custom(func(t *rapid.T) arrow.DataType { return list(t, below.Draw(t, "element")) }),
-		rapid.Custom(func(t *rapid.T) arrow.DataType { return several(t, rapid.SliceOfN(below, 0, 4).Draw(t, "children")) }),
+		rapid.Custom(func(t *rapid.T) arrow.DataType {
+			return structOrUnion(t, rapid.SliceOfN(below, 0, 4).Draw(t, "children"))
+		}),
 		rapid.Custom(func(t *rapid.T) arrow.DataType {
 			key, item := below.Draw(t, "key"), below.Draw(t, "item")
 			m := arrow.MapOfWithMetadata(key.Type, key.Metadata, item.Type, item.Metadata)
@@ -65,13 +67,13 @@ func list(t *rapid.T, element arrow.Field) arrow.DataType {
 	return arrow.FixedSizeListOfField(rapid.Int32Range(1, 1<<31-1).Draw(t, "size"), element)
 }
 
-func several(t *rapid.T, children []arrow.Field) arrow.DataType {
+func structOrUnion(t *rapid.T, children []arrow.Field) arrow.DataType {
 	// Comparisons field by field distinguish an empty slice from nil.
 	if len(children) == 0 {
 		return rapid.SampledFrom([]arrow.DataType{arrow.StructOf(), arrow.DenseUnionOf(nil, nil), arrow.SparseUnionOf(nil, nil)}).Draw(t, "empty")
 	}
 	codes := rapid.SliceOfNDistinct(rapid.Int8Range(0, 127), len(children), len(children), rapid.ID).Draw(t, "type ids")
-	switch rapid.IntRange(0, 2).Draw(t, "several") {
+	switch rapid.IntRange(0, 2).Draw(t, "struct or union") {
 	case 0:
 		return arrow.DenseUnionOf(children, codes)
 	case 1:

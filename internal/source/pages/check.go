@@ -117,11 +117,11 @@ type dataPage struct {
 
 // read returns the first n bytes after the levels, or all of them.
 func (p *dataPage) read(n int) ([]byte, error) {
-	made, err := prefix(p.codec, p.body, p.length, p.skipped+min(n, p.length))
+	start, err := prefix(p.codec, p.body, p.length, p.skipped+min(n, p.length))
 	if err != nil {
 		return nil, err
 	}
-	return made[min(p.skipped, len(made)):], nil
+	return start[min(p.skipped, len(start)):], nil
 }
 
 // skipLevels finds the length of the levels of a DataPage.

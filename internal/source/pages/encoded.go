@@ -12,8 +12,8 @@ import (
 type encoded struct {
 	// fixed decodes the indices: its dictionary has the numbers from 0.
 	fixed[int32]
-	strings text
-	of      arrow.DataType
+	strings   text
+	valueType arrow.DataType
 }
 
 // newEncoded returns a decoder of an array with a dictionary, or nil.
@@ -22,7 +22,7 @@ func newEncoded(t *arrow.DictionaryType) values {
 	if t.IndexType.ID() != arrow.INT32 || id != arrow.STRING && id != arrow.BINARY {
 		return nil
 	}
-	return &encoded{fixed: fixed[int32]{width: 4}, of: t.ValueType}
+	return &encoded{fixed: fixed[int32]{width: 4}, valueType: t.ValueType}
 }
 
 func (v *encoded) dictionary(plain []byte, n int64) error {
@@ -59,5 +59,5 @@ func (v *encoded) array(mem arrowmemory.Allocator) arrow.ArrayData {
 	buffers := []*arrowmemory.Buffer{nil, buffer(ends, len(ends), mem), buffer(all, len(all), mem)}
 	defer buffers[1].Release()
 	defer buffers[2].Release()
-	return array.NewData(v.of, length, buffers, nil, 0, 0)
+	return array.NewData(v.valueType, length, buffers, nil, 0, 0)
 }

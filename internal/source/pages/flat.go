@@ -159,7 +159,7 @@ func cutPage(data []byte) (h Header, body, rest []byte, err error) {
 // # Errors
 //
 // An error wraps [ErrDamaged]. The decoder must not be used after it.
-func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
+func (d *Decoder) Next(rows int64) (values arrow.Array, err error) {
 	rows = min(rows, d.left, mostRows)
 	n := int(rows)
 	var validity []byte
@@ -170,7 +170,7 @@ func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
 	}
 	d.values.begin(n, d.mem)
 	defer func() {
-		if made == nil { // also after a panic
+		if values == nil { // also after a panic
 			d.mem.Free(validity)
 			d.values.drop()
 		}
@@ -199,7 +199,7 @@ func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
 		d.page.left -= k
 	}
 	d.left -= int64(done)
-	if v, is := d.values.(*instants); is {
+	if v, ok := d.values.(*instants); ok {
 		var absent int
 		validity, absent = v.absent(done, validity, d.mem)
 		nulls += absent
@@ -211,7 +211,7 @@ func (d *Decoder) Next(rows int64) (made arrow.Array, err error) {
 		d.mem.Free(validity)
 	}
 	data := array.NewData(d.about.Type, done, buffers, nil, nulls, 0)
-	if v, is := d.values.(*encoded); is {
+	if v, ok := d.values.(*encoded); ok {
 		dictionary := v.array(d.mem)
 		data.SetDictionary(dictionary)
 		dictionary.Release()
@@ -321,11 +321,11 @@ func (d *Decoder) decompress(codec compress.Compression, body []byte, length int
 	if length == 0 && len(body) == 0 {
 		return nil, nil
 	}
-	made, err := decompress(codec, body, length, d.scratch)
+	plain, err := decompress(codec, body, length, d.scratch)
 	if err == nil && codec != compress.Codecs.Uncompressed {
-		d.scratch = made
+		d.scratch = plain
 	}
-	return made, err
+	return plain, err
 }
 
 // cutLength divides data after bytes that follow their length.
@@ -342,7 +342,7 @@ func cutLength(data []byte) (first, rest []byte, err error) {
 
 // allocate returns memory of which the caller writes every byte.
 func allocate(mem arrowmemory.Allocator, bytes int) []byte {
-	if m, is := mem.(interface{ AllocateUninitialized(int) []byte }); is {
+	if m, ok := mem.(interface{ AllocateUninitialized(int) []byte }); ok {
 		return m.AllocateUninitialized(bytes)
 	}
 	return mem.Allocate(bytes)

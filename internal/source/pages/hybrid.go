@@ -104,14 +104,14 @@ func unpack(to []uint32, data []byte, at, width int) {
 		// Eight numbers begin at a byte, four or eight of them are in one word.
 		w := uint(width)
 		for ; i+8 <= len(to) && at>>3+16 <= len(data); i, at = i+8, at+8*width {
-			some, begin := (*[8]uint32)(to[i:]), at>>3
+			eight, begin := (*[8]uint32)(to[i:]), at>>3
 			low := binary.LittleEndian.Uint64(data[begin:])
 			high := low >> (4 * w & 63)
 			if width > 8 {
 				high = binary.LittleEndian.Uint64(data[begin+width>>1:]) >> (4 * w & 7)
 			}
-			some[0], some[1], some[2], some[3] = uint32(low&mask), uint32(low>>(w&63)&mask), uint32(low>>(2*w&63)&mask), uint32(low>>(3*w&63)&mask)
-			some[4], some[5], some[6], some[7] = uint32(high&mask), uint32(high>>(w&63)&mask), uint32(high>>(2*w&63)&mask), uint32(high>>(3*w&63)&mask)
+			eight[0], eight[1], eight[2], eight[3] = uint32(low&mask), uint32(low>>(w&63)&mask), uint32(low>>(2*w&63)&mask), uint32(low>>(3*w&63)&mask)
+			eight[4], eight[5], eight[6], eight[7] = uint32(high&mask), uint32(high>>(w&63)&mask), uint32(high>>(2*w&63)&mask), uint32(high>>(3*w&63)&mask)
 		}
 	}
 	for ; i < len(to) && at>>3+8 <= len(data); i, at = i+1, at+width {

@@ -54,7 +54,7 @@ func instant(data []byte, unit int64) int64 {
 // absent clears the bits of rows that do not fit, and returns the bitmap and how many they are.
 // The bitmap may be nil before.
 func (v *instants) absent(rows int, validity []byte, mem arrowmemory.Allocator) (_ []byte, count int) {
-	for i, value := range v.made[:rows] {
+	for i, value := range v.decoded[:rows] {
 		if value != NoInstant || validity != nil && !bitutil.BitIsSet(validity, i) {
 			continue
 		}

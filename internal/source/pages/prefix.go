@@ -11,7 +11,7 @@ import (
 
 // prefix decompresses the first n bytes of a page, or all if it has fewer. A page is
 // uncompressed bytes long.
-func prefix(codec compress.Compression, data []byte, uncompressed, n int) (made []byte, err error) {
+func prefix(codec compress.Compression, data []byte, uncompressed, n int) (plain []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("decompression failed: %v: %w", reason, ErrDamaged)
@@ -24,14 +24,14 @@ func prefix(codec compress.Compression, data []byte, uncompressed, n int) (made 
 	case compress.Codecs.Snappy:
 		return snappyPrefix(data, n)
 	case compress.Codecs.Lz4, LZ4Raw:
-		made, err = decodeLZ4(codec, data, make([]byte, min(uncompressed, mostLZ4*(len(data)+1))))
-		return made[:min(n, len(made))], err
+		plain, err = decodeLZ4(codec, data, make([]byte, min(uncompressed, mostLZ4*(len(data)+1))))
+		return plain[:min(n, len(plain))], err
 	}
-	found, err := compress.GetCodec(codec)
+	compression, err := compress.GetCodec(codec)
 	if err != nil {
 		return nil, err
 	}
-	reader := found.NewReader(bytes.NewReader(data))
+	reader := compression.NewReader(bytes.NewReader(data))
 	defer reader.Close()
 	var read bytes.Buffer
 	if _, err := io.CopyN(&read, reader, int64(n)); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -42,7 +42,7 @@ func prefix(codec compress.Compression, data []byte, uncompressed, n int) (made 
 
 // decompress decompresses a page of a known length, into scratch if that has room. A page
 // without compression is returned as it is.
-func decompress(codec compress.Compression, data []byte, uncompressed int, scratch []byte) (made []byte, err error) {
+func decompress(codec compress.Compression, data []byte, uncompressed int, scratch []byte) (plain []byte, err error) {
 	if err := checkSize(codec, data, uncompressed); err != nil {
 		return nil, err
 	}
@@ -55,26 +55,26 @@ func decompress(codec compress.Compression, data []byte, uncompressed int, scrat
 		}
 	}()
 	if codec == compress.Codecs.Lz4 || codec == LZ4Raw {
-		if made, err = decodeLZ4(codec, data, resized(scratch, min(uncompressed, mostLZ4*(len(data)+1)))); err != nil {
+		if plain, err = decodeLZ4(codec, data, resized(scratch, min(uncompressed, mostLZ4*(len(data)+1)))); err != nil {
 			return nil, err
 		}
 	} else if uncompressed>>20 > len(data)>>6 {
 		// A page that claims a hundred times its length gets memory as its bytes come.
-		made, err = prefix(codec, data, uncompressed, uncompressed)
+		plain, err = prefix(codec, data, uncompressed, uncompressed)
 	} else {
 		if cap(scratch) < uncompressed {
 			scratch = make([]byte, uncompressed)
 		}
-		found, failure := compress.GetCodec(codec)
+		compression, failure := compress.GetCodec(codec)
 		if failure != nil {
 			return nil, failure
 		}
-		made = found.Decode(scratch[:uncompressed], data)
+		plain = compression.Decode(scratch[:uncompressed], data)
 	}
-	if err == nil && len(made) != uncompressed {
-		err = fmt.Errorf("the page has %d bytes, %d by its header: %w", len(made), uncompressed, ErrDamaged)
+	if err == nil && len(plain) != uncompressed {
+		err = fmt.Errorf("the page has %d bytes, %d by its header: %w", len(plain), uncompressed, ErrDamaged)
 	}
-	return made, err
+	return plain, err
 }
 
 // checkSize checks the length that compressed data claims, which decompression allocates.
@@ -130,8 +130,8 @@ func snappyPrefix(data []byte, n int) ([]byte, error) {
 		return nil, errCut
 	}
 	n = int(min(uint64(n), length))
-	made := make([]byte, 0, min(n, 1<<20))
-	for len(made) < n && at < len(data) {
+	plain := make([]byte, 0, min(n, 1<<20))
+	for len(plain) < n && at < len(data) {
 		tag := int(data[at])
 		at++
 		if tag&3 == 0 {
@@ -147,11 +147,11 @@ func snappyPrefix(data []byte, n int) ([]byte, error) {
 				}
 				at += wide
 			}
-			size = min(size+1, n-len(made))
+			size = min(size+1, n-len(plain))
 			if size > len(data)-at {
 				return nil, errCut
 			}
-			made = append(made, data[at:at+size]...)
+			plain = append(plain, data[at:at+size]...)
 			at += size
 			continue
 		}
@@ -168,12 +168,12 @@ func snappyPrefix(data []byte, n int) ([]byte, error) {
 			back |= tag >> 5 << 8
 			size = tag>>2&7 + 4
 		}
-		if back == 0 || back > len(made) {
-			return nil, fmt.Errorf("a copy from %d bytes back in %d: %w", back, len(made), ErrDamaged)
+		if back == 0 || back > len(plain) {
+			return nil, fmt.Errorf("a copy from %d bytes back in %d: %w", back, len(plain), ErrDamaged)
 		}
-		for range min(size, n-len(made)) {
-			made = append(made, made[len(made)-back])
+		for range min(size, n-len(plain)) {
+			plain = append(plain, plain[len(plain)-back])
 		}
 	}
-	return made, nil
+	return plain, nil
 }

@@ -39,22 +39,22 @@ type Rewritten struct {
 // # Errors
 //
 // An error wraps [ErrDamaged], or is that of a compression.
-func Rewrite(data []byte, about Flat) (made Rewritten, err error) {
+func Rewrite(data []byte, about Flat) (pages Rewritten, err error) {
 	if err := Check(data, about.Column); err != nil {
-		return made, err
+		return pages, err
 	}
 	var scratch []byte
 	var rewritten plainPage
 	for seen, page := int64(0), 0; seen < about.Values; page++ {
 		if len(data) == 0 {
-			return made, fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, about.Values, ErrDamaged)
+			return pages, fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, about.Values, ErrDamaged)
 		}
 		h, body, rest, err := cutPage(data)
 		if err == nil {
 			err = h.check(body)
 		}
 		if err != nil {
-			return made, fmt.Errorf("page %d: %w", page, err)
+			return pages, fmt.Errorf("page %d: %w", page, err)
 		}
 		data = rest
 		if h.Kind == IndexPage {
@@ -67,31 +67,31 @@ func Rewrite(data []byte, about Flat) (made Rewritten, err error) {
 		var values []byte
 		if body, length := body[h.Levels:], h.Uncompressed-h.Levels; length > 0 || len(body) > 0 {
 			if values, err = decompress(codec, body, length, scratch); err != nil {
-				return made, fmt.Errorf("page %d: %w", page, err)
+				return pages, fmt.Errorf("page %d: %w", page, err)
 			}
 			if codec != compress.Codecs.Uncompressed {
 				scratch = values
 			}
 		}
 		if h.Kind == DictionaryPage {
-			made.Pages = appendPage(made.Pages, h, nil, withoutFar(values, about, Plain))
-			made.Dictionary = len(made.Pages)
+			pages.Pages = appendPage(pages.Pages, h, nil, withoutFar(values, about, Plain))
+			pages.Dictionary = len(pages.Pages)
 			continue
 		}
 		seen += h.Values
 		var levels []byte
 		if levels, values, err = h.cutLevels(body, values, about.Column); err != nil {
-			return made, fmt.Errorf("page %d: %w", page, err)
+			return pages, fmt.Errorf("page %d: %w", page, err)
 		}
 		if plain := plainOf(h.Encoding, about); plain != nil {
 			if err := plain(values, about, h.Values, &rewritten); err != nil {
-				return made, fmt.Errorf("page %d: %w", page, err)
+				return pages, fmt.Errorf("page %d: %w", page, err)
 			}
 			h.Encoding, values = Plain, rewritten.values
 		}
-		made.Pages = appendPage(made.Pages, h, levels, withoutFar(values, about, h.Encoding))
+		pages.Pages = appendPage(pages.Pages, h, levels, withoutFar(values, about, h.Encoding))
 	}
-	return made, nil
+	return pages, nil
 }
 
 // cutLevels divides the bytes of a data page into the levels, as a DataPage has them, and the values.

@@ -128,8 +128,8 @@ func (e *element) setName(name string) {
 	e.set(elementName, typeBinary, append(binary.AppendUvarint(nil, uint64(len(name))), name...))
 }
 
-// is reports whether the element is a list or a map, by either of its annotations.
-func (e *element) is(converted int64, logical int) bool {
+// isAnnotated reports whether the element is a list or a map, by either of its annotations.
+func (e *element) isAnnotated(converted int64, logical int) bool {
 	for _, f := range e.fields {
 		if f.field == elementLogical && f.kind == typeStruct {
 			d, member := decoder{data: f.value}, 0
@@ -143,9 +143,9 @@ func (e *element) is(converted int64, logical int) bool {
 	return e.number(elementConverted, -1) == converted
 }
 
-func (e *element) isList() bool { return e.is(convertedList, logicalList) }
+func (e *element) isList() bool { return e.isAnnotated(convertedList, logicalList) }
 
-func (e *element) isMap() bool { return e.is(convertedMap, logicalMap) }
+func (e *element) isMap() bool { return e.isAnnotated(convertedMap, logicalMap) }
 
 func (e *element) isRepeated() bool { return e.number(elementRepetition, required) == repeated }
 

@@ -138,15 +138,15 @@ func (v *text) indexed(indices *hybrid, at, n int) error {
 		if err != nil {
 			return err
 		}
-		some := block[:taken]
+		numbers := block[:taken]
 		if data != nil {
-			unpack(some, data, from, indices.width)
+			unpack(numbers, data, from, indices.width)
 		} else {
-			for i := range some {
-				some[i] = indices.value
+			for i := range numbers {
+				numbers[i] = indices.value
 			}
 		}
-		if err := v.append(some, at); err != nil {
+		if err := v.append(numbers, at); err != nil {
 			return err
 		}
 		at, n = at+taken, n-taken

@@ -76,13 +76,13 @@ func (d *decoder) skip(n uint64) error {
 }
 
 // object decodes a struct.
-func (d *decoder) object(depth int) (made object, err error) {
-	made = object{}
+func (d *decoder) object(depth int) (members object, err error) {
+	members = object{}
 	err = d.fields(depth, func(field int, kind byte) (err error) {
-		made[field], err = d.value(kind, depth)
+		members[field], err = d.value(kind, depth)
 		return err
 	})
-	return made, err
+	return members, err
 }
 
 // fields calls f for each field of a struct. f decodes its value.

@@ -79,7 +79,7 @@ func newValues(f Flat) values {
 		if id == arrow.STRING || id == arrow.BINARY {
 			return &text{}
 		}
-		if t, is := f.Type.(*arrow.DictionaryType); is {
+		if t, ok := f.Type.(*arrow.DictionaryType); ok {
 			return newEncoded(t)
 		}
 	}
@@ -96,9 +96,9 @@ type fixed[A arrow.FixedWidthType] struct {
 	// about is the dictionary.
 	about []A
 
-	mem    arrowmemory.Allocator
-	memory []byte
-	made   []A
+	mem     arrowmemory.Allocator
+	memory  []byte
+	decoded []A
 }
 
 func (v *fixed[A]) fits(bytes int, n int64) bool {
@@ -118,17 +118,17 @@ func (v *fixed[A]) dictionary(plain []byte, n int64) error {
 }
 
 func (v *fixed[A]) begin(rows int, mem arrowmemory.Allocator) {
-	var one [1]A
+	var element [1]A
 	v.mem = mem
-	v.memory = allocate(mem, rows*len(arrow.GetBytes(one[:])))
-	v.made = arrow.GetData[A](v.memory)
+	v.memory = allocate(mem, rows*len(arrow.GetBytes(element[:])))
+	v.decoded = arrow.GetData[A](v.memory)
 }
 
 func (v *fixed[A]) plain(page []byte, taken, at, n int) error {
 	if !v.fits(len(page), int64(taken+n)) {
 		return fmt.Errorf("%d values or more in %d bytes: %w", taken+n, len(page), ErrDamaged)
 	}
-	v.convert(v.made[at:at+n], page, taken)
+	v.convert(v.decoded[at:at+n], page, taken)
 	return nil
 }
 
@@ -143,21 +143,21 @@ func (v *fixed[A]) indexed(indices *hybrid, at, n int) error {
 		if err != nil {
 			return err
 		}
-		to := v.made[at : at+taken]
+		to := v.decoded[at : at+taken]
 		at, n = at+taken, n-taken
 		if data == nil {
 			if int(indices.value) >= len(dictionary) {
 				return errIndex(indices.value, len(dictionary))
 			}
-			one := dictionary[indices.value]
+			value := dictionary[indices.value]
 			for i := range to {
-				to[i] = one
+				to[i] = value
 			}
 			continue
 		}
-		some := block[:taken]
-		unpack(some, data, from, indices.width)
-		for i, index := range some {
+		numbers := block[:taken]
+		unpack(numbers, data, from, indices.width)
+		for i, index := range numbers {
 			if int(index) >= len(dictionary) {
 				return errIndex(index, len(dictionary))
 			}
@@ -172,24 +172,24 @@ func errIndex(index uint32, length int) error {
 }
 
 func (v *fixed[A]) spread(at, rows, valid int, validity []byte) {
-	made := v.made[at : at+rows]
+	values := v.decoded[at : at+rows]
 	var null A
 	for i := rows - 1; i >= 0; i-- {
 		if bitutil.BitIsSet(validity, at+i) {
 			valid--
-			made[i] = made[valid]
+			values[i] = values[valid]
 		} else {
-			made[i] = null
+			values[i] = null
 		}
 	}
 }
 
 func (v *fixed[A]) end(rows int) []*arrowmemory.Buffer {
-	var one [1]A
+	var element [1]A
 	memory := v.memory
-	v.memory, v.made = nil, nil
+	v.memory, v.decoded = nil, nil
 	if !v.bools {
-		return []*arrowmemory.Buffer{buffer(memory, rows*len(arrow.GetBytes(one[:])), v.mem)}
+		return []*arrowmemory.Buffer{buffer(memory, rows*len(arrow.GetBytes(element[:])), v.mem)}
 	}
 	bits := allocate(v.mem, (rows+7)/8)
 	clear(bits)
@@ -202,7 +202,7 @@ func (v *fixed[A]) end(rows int) []*arrowmemory.Buffer {
 
 func (v *fixed[A]) drop() {
 	v.mem.Free(v.memory)
-	v.memory, v.made = nil, nil
+	v.memory, v.decoded = nil, nil
 }
 
 // buffer returns a buffer of the first bytes of memory, which it frees.

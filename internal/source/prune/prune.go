@@ -166,23 +166,23 @@ func (p *pruner) comparison(operation string, column, literal expr.Expr) expr.Ex
 		return always
 	}
 	low, high := p.bound(name, "low", always), p.bound(name, "high", always)
-	some := p.count(name, "valid")
+	nonNull := p.count(name, "valid")
 	switch operation {
 	case "equal":
-		return some.And(low.Le(literal)).And(high.Ge(literal))
+		return nonNull.And(low.Le(literal)).And(high.Ge(literal))
 	case "not_equal":
 		if isFloat(field.Type) {
 			return always // also with equal bounds, if a value is NaN
 		}
-		return some.And(low.Ne(literal).Or(high.Ne(literal)))
+		return nonNull.And(low.Ne(literal).Or(high.Ne(literal)))
 	case "less":
-		return some.And(low.Lt(literal))
+		return nonNull.And(low.Lt(literal))
 	case "less_equal":
-		return some.And(low.Le(literal))
+		return nonNull.And(low.Le(literal))
 	case "greater":
-		return some.And(high.Gt(literal))
+		return nonNull.And(high.Gt(literal))
 	case "greater_equal":
-		return some.And(high.Ge(literal))
+		return nonNull.And(high.Ge(literal))
 	}
 	return always
 }
@@ -190,15 +190,15 @@ func (p *pruner) comparison(operation string, column, literal expr.Expr) expr.Ex
 // field returns the first field with a name, which is the column that package expr
 // takes.
 func (p *pruner) field(name string) (arrow.Field, bool) {
-	found := p.schema.FieldIndices(name)
-	if len(found) == 0 {
+	indices := p.schema.FieldIndices(name)
+	if len(indices) == 0 {
 		return arrow.Field{}, false
 	}
-	return p.schema.Field(found[0]), true
+	return p.schema.Field(indices[0]), true
 }
 
-// of returns the ranges of a column in all parts.
-func (p *pruner) of(name string) []Range {
+// rangesOf returns the ranges of a column in all parts.
+func (p *pruner) rangesOf(name string) []Range {
 	if known, ok := p.ranges[name]; ok {
 		return known
 	}
@@ -217,7 +217,7 @@ func (p *pruner) bound(name, side string, other expr.Expr) expr.Expr {
 		return other
 	}
 	return p.column(side+" "+name, field.Type, func(builder array.Builder) {
-		for _, r := range p.of(name) {
+		for _, r := range p.rangesOf(name) {
 			bound := r.Low
 			if side == "high" {
 				bound = r.High
@@ -231,14 +231,14 @@ func (p *pruner) bound(name, side string, other expr.Expr) expr.Expr {
 }
 
 // count reports whether a part has values that are null, or that are not.
-func (p *pruner) count(name, of string) expr.Expr {
+func (p *pruner) count(name, kind string) expr.Expr {
 	if _, ok := p.field(name); !ok {
 		return always
 	}
-	return p.column(of+" "+name, arrow.FixedWidthTypes.Boolean, func(builder array.Builder) {
-		for _, r := range p.of(name) {
+	return p.column(kind+" "+name, arrow.FixedWidthTypes.Boolean, func(builder array.Builder) {
+		for _, r := range p.rangesOf(name) {
 			n := r.Nulls
-			if of == "valid" {
+			if kind == "valid" {
 				n = r.Valid
 			}
 			if n < 0 {
@@ -257,7 +257,7 @@ func (p *pruner) text(operation, name string, value any) expr.Expr {
 		return always
 	}
 	return p.column(fmt.Sprintf("%s %s %x", operation, name, literal), arrow.FixedWidthTypes.Boolean, func(builder array.Builder) {
-		for _, r := range p.of(name) {
+		for _, r := range p.rangesOf(name) {
 			builder.(*array.BooleanBuilder).Append(r.Valid != 0 && r.textPossible(operation, literal))
 		}
 	})

@@ -179,8 +179,8 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 		return make(append([]*arrowmemory.Buffer{valid}, g.views(n)...))
 	case *arrow.ListType, *arrow.LargeListType, *arrow.MapType:
 		offsets, total := g.offsets(n, t.Layout().Buffers[1].ByteWidth)
-		if of, ok := t.(*arrow.MapType); ok {
-			return make(two(offsets), g.entries(of, total))
+		if mapType, ok := t.(*arrow.MapType); ok {
+			return make(two(offsets), g.entries(mapType, total))
 		}
 		return make(two(offsets), g.data(t.(arrow.ListLikeType).Elem(), total))
 	case *arrow.ListViewType, *arrow.LargeListViewType:

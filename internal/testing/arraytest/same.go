@@ -81,8 +81,8 @@ func Same(a arrow.Array, i int, b arrow.Array, j int) bool {
 	case array.ExtensionArray:
 		return Same(a.Storage(), i, b.(array.ExtensionArray).Storage(), j)
 	}
-	if of, ok := a.DataType().(arrow.FixedWidthDataType); ok && of.BitWidth()%8 == 0 {
-		return bytes.Equal(bytesOf(a, i, of.BitWidth()/8), bytesOf(b, j, of.BitWidth()/8))
+	if fixed, ok := a.DataType().(arrow.FixedWidthDataType); ok && fixed.BitWidth()%8 == 0 {
+		return bytes.Equal(bytesOf(a, i, fixed.BitWidth()/8), bytesOf(b, j, fixed.BitWidth()/8))
 	}
 	return array.SliceEqual(a, int64(i), int64(i+1), b, int64(j), int64(j+1))
 }

@@ -15,9 +15,9 @@ import (
 
 // OnColumn returns the Prepare function of a [faulttest.Operation] that runs on a column
 // of random values. If counted is not zero the column has that row count, on the device.
-func OnColumn[Result interface{ Release() error }](of arrow.DataType, rows int, counted int64, run func(ctx context.Context, c *column.Column) (Result, error)) func(testing.TB, *memory.Manager) faulttest.Run {
+func OnColumn[Result interface{ Release() error }](dataType arrow.DataType, rows int, counted int64, run func(ctx context.Context, c *column.Column) (Result, error)) func(testing.TB, *memory.Manager) faulttest.Run {
 	return func(t testing.TB, m *memory.Manager) faulttest.Run {
-		in := arraytest.NewGenerator(1).Array(of, rows)
+		in := arraytest.NewGenerator(1).Array(dataType, rows)
 		defer in.Release()
 		c, err := column.FromArray(t.Context(), m, in, column.UploadOptions{})
 		require.NoError(t, err)

@@ -58,8 +58,8 @@ func EachAllocationFails[Result interface{ Release() error }](t *testing.T, name
 func EachCount(t *testing.T, mgr *memory.Manager, f func(c, whole *column.Column, values []string)) {
 	t.Helper()
 	g := arraytest.NewGenerator(8)
-	for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String} {
-		c, values := UploadRows(t, mgr, Repeated(t, g, of, 6, 50), 3, 50)
+	for _, dataType := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String} {
+		c, values := UploadRows(t, mgr, Repeated(t, g, dataType, 6, 50), 3, 50)
 		for _, n := range []int{0, 1, 31, 33, 47} {
 			shown := Texts(values)[:n]
 			f(WithRows(t, mgr, c, int64(n)), c, shown)

@@ -12,9 +12,9 @@ import (
 )
 
 // Repeated returns an array of n elements drawn from a few values of a type.
-func Repeated(t testing.TB, g *arraytest.Generator, of arrow.DataType, few, n int) arrow.Array {
+func Repeated(t testing.TB, g *arraytest.Generator, dataType arrow.DataType, few, n int) arrow.Array {
 	t.Helper()
-	pool := g.Array(of, few)
+	pool := g.Array(dataType, few)
 	defer pool.Release()
 	at := make([]int32, n)
 	for i := range at {
@@ -36,18 +36,18 @@ const Null = "(null)"
 
 // Texts returns the elements as strings that are equal if the values are.
 func Texts(values arrow.Array) []string {
-	found := make([]string, values.Len())
-	for i := range found {
+	texts := make([]string, values.Len())
+	for i := range texts {
 		switch text := values.ValueStr(i); {
 		case values.IsNull(i):
-			found[i] = Null
+			texts[i] = Null
 		case text == "-0":
-			found[i] = "0"
+			texts[i] = "0"
 		default:
-			found[i] = text
+			texts[i] = text
 		}
 	}
-	return found
+	return texts
 }
 
 // Distinct returns the distinct values in the order of their first occurrence, and the

@@ -37,20 +37,20 @@ type Sample struct {
 
 // Samples returns arrays of a type: of each length, with some, no and only nulls, whole
 // and sliced, with values from the whole range of the type and with few values.
-func Samples(t testing.TB, of arrow.DataType, lengths ...int) []Sample {
+func Samples(t testing.TB, dataType arrow.DataType, lengths ...int) []Sample {
 	var all []Sample
-	g := arraytest.NewGenerator(uint64(of.ID()))
+	g := arraytest.NewGenerator(uint64(dataType.ID()))
 	for _, n := range lengths {
 		for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
 			for _, few := range []bool{false, true} {
 				g.Nulls, g.Sliced = nulls, nulls != arraytest.AllNull && n%2 == 1
-				a := g.Array(of, n)
-				width := of.(arrow.FixedWidthDataType).Bytes()
+				a := g.Array(dataType, n)
+				width := dataType.(arrow.FixedWidthDataType).Bytes()
 				for row := range n {
-					put(Raw(a, row), value(of, few, row, g.Uint64()), width)
+					put(Raw(a, row), value(dataType, few, row, g.Uint64()), width)
 				}
 				t.Cleanup(a.Release)
-				all = append(all, Sample{fmt.Sprintf("%v %d nulls %v few %v", of, n, nulls, few), a})
+				all = append(all, Sample{fmt.Sprintf("%v %d nulls %v few %v", dataType, n, nulls, few), a})
 			}
 		}
 	}
@@ -58,18 +58,18 @@ func Samples(t testing.TB, of arrow.DataType, lengths ...int) []Sample {
 }
 
 // value returns the bits of a random value.
-func value(of arrow.DataType, few bool, row int, random uint64) uint64 {
+func value(dataType arrow.DataType, few bool, row int, random uint64) uint64 {
 	special := []float64{math.NaN(), 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), 100, -100, 5e-324, 1e300}
 	x := float64(int64(random>>8)%1000) / 8
 	switch {
-	case few && of.ID() < arrow.FLOAT16:
+	case few && dataType.ID() < arrow.FLOAT16:
 		return random % 3
 	case few:
 		x = float64(random % 3)
 	case row%5 == 0:
 		x = special[random%uint64(len(special))]
 	}
-	switch of.ID() {
+	switch dataType.ID() {
 	case arrow.FLOAT16:
 		return uint64(float16.New(float32(x)).Uint16())
 	case arrow.FLOAT32:

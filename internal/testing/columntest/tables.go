@@ -25,11 +25,11 @@ func TableOf(t testing.TB, mgr *memory.Manager, count int64, columns ...*column.
 	}
 	rows := buffer.Rows{Count: int64(columns[0].Len()), Manager: mgr}
 	if count >= 0 {
-		one, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+		counter, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
 		require.NoError(t, err)
-		defer one.Release()
-		require.NoError(t, one.Upload(t.Context(), nil, []int64{count}))
-		rows = buffer.Rows{Device: one}
+		defer counter.Release()
+		require.NoError(t, counter.Upload(t.Context(), nil, []int64{count}))
+		rows = buffer.Rows{Device: counter}
 	}
 	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, rows)
 	require.NoError(t, err)
@@ -49,10 +49,10 @@ func DrawTable(t testing.TB, mgr *memory.Manager, g *arraytest.Generator, rows i
 		counted, spare = int64(rows), g.IntN(20)
 	}
 	columns, arrays := make([]*column.Column, len(types)), make([]arrow.Array, len(types))
-	for i, of := range types {
+	for i, dataType := range types {
 		g.Nulls = arraytest.Nulls(g.IntN(3))
 		g.Sliced = g.IntN(3) == 0
-		in := g.Array(of, first+rows+spare)
+		in := g.Array(dataType, first+rows+spare)
 		defer in.Release()
 		end := first + rows
 		if counted >= 0 {
@@ -78,8 +78,8 @@ func RequireRows(t testing.TB, table *buffer.Buffer, parts ...[]arrow.Array) {
 			for i := range part[c].Len() {
 				require.Less(t, at, got.Len(), "rows of column %d", c)
 				if !arraytest.Same(got, at, part[c], i) {
-					one, other := array.NewSlice(got, int64(at), int64(at+1)), array.NewSlice(part[c], int64(i), int64(i+1))
-					require.Failf(t, "rows differ", "row %d of column %d is %v instead of %v", at, c, one, other)
+					actual, other := array.NewSlice(got, int64(at), int64(at+1)), array.NewSlice(part[c], int64(i), int64(i+1))
+					require.Failf(t, "rows differ", "row %d of column %d is %v instead of %v", at, c, actual, other)
 				}
 				at++
 			}

@@ -57,12 +57,12 @@ func UploadRows(t testing.TB, mgr *memory.Manager, in arrow.Array, first, end in
 
 // ColumnOf uploads values as a column without nulls. It is released at the end of the
 // test.
-func ColumnOf[T memory.Element](t testing.TB, mgr *memory.Manager, of arrow.DataType, values []T) *column.Column {
+func ColumnOf[T memory.Element](t testing.TB, mgr *memory.Manager, dataType arrow.DataType, values []T) *column.Column {
 	t.Helper()
 	s, err := memory.NewSlice[T](mgr, len(values), memory.AllocateOptions{})
 	require.NoError(t, err)
 	require.NoError(t, s.Upload(t.Context(), nil, values))
-	c, err := column.New(column.Data{Type: of, Length: len(values), Buffers: []column.Bytes{{}, s.AsBytes()}})
+	c, err := column.New(column.Data{Type: dataType, Length: len(values), Buffers: []column.Bytes{{}, s.AsBytes()}})
 	require.NoError(t, err)
 	require.NoError(t, s.Release())
 	t.Cleanup(func() { require.NoError(t, c.Release()) })
@@ -73,12 +73,12 @@ func ColumnOf[T memory.Element](t testing.TB, mgr *memory.Manager, of arrow.Data
 // rows stay, and no operator may read them. The column is released at the end of the test.
 func WithRows(t testing.TB, mgr *memory.Manager, c *column.Column, rows int64) *column.Column {
 	t.Helper()
-	one, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+	counter, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
 	require.NoError(t, err)
-	require.NoError(t, one.Upload(t.Context(), nil, []int64{rows}))
-	count, err := column.NewRowCount(one, int64(c.Len()))
+	require.NoError(t, counter.Upload(t.Context(), nil, []int64{rows}))
+	count, err := column.NewRowCount(counter, int64(c.Len()))
 	require.NoError(t, err)
-	require.NoError(t, one.Release())
+	require.NoError(t, counter.Release())
 	counted, err := c.WithRows(count)
 	require.NoError(t, err)
 	count.Release()

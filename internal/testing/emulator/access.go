@@ -65,12 +65,12 @@ type load struct {
 //go:norace
 //go:nocheckptr
 func (o *load) execute(w *warp, mask uint32) {
-	base := *o.a.base.of(w)
+	base := *o.a.base.read(w)
 	each := o.t.bytes()
 	whole := each * len(o.to)
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		address := o.a.of(&base, i)
+		address := o.a.at(&base, i)
 		p := w.at(&o.a, address, i, whole, false)
 		if w.block.shadow != nil {
 			w.watch(&o.a, address, i, whole, reading, false)
@@ -114,16 +114,16 @@ type store struct {
 //go:norace
 //go:nocheckptr
 func (o *store) execute(w *warp, mask uint32) {
-	base := o.a.base.of(w)
+	base := o.a.base.read(w)
 	var values [4]*[lanes]uint64
 	for n := range o.from {
-		values[n] = o.from[n].of(w)
+		values[n] = o.from[n].read(w)
 	}
 	each := o.t.bytes()
 	whole := each * len(o.from)
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		address := o.a.of(base, i)
+		address := o.a.at(base, i)
 		p := w.at(&o.a, address, i, whole, true)
 		same := true
 		for n := range o.from {

@@ -36,7 +36,7 @@ func signExtension(t typ) uint8 {
 
 //go:norace
 func (o *arithmetic) execute(w *warp, mask uint32) {
-	x, y := o.a.of(w), o.b.of(w)
+	x, y := o.a.read(w), o.b.read(w)
 	shift := o.extend & 63
 	var result [lanes]uint64
 	switch o.kind {
@@ -57,7 +57,7 @@ func (o *arithmetic) execute(w *warp, mask uint32) {
 			result[i] = uint64((int64(x[i]<<shift) >> shift) * (int64(y[i]<<shift) >> shift))
 		}
 	case multipliedAdded:
-		z := o.c.of(w)
+		z := o.c.read(w)
 		for i := range result {
 			result[i] = uint64((int64(x[i]<<shift)>>shift)*(int64(y[i]<<shift)>>shift)) + z[i]
 		}

@@ -61,10 +61,10 @@ type atomicUpdate struct {
 //go:norace
 //go:nocheckptr
 func (o *atomicUpdate) execute(w *warp, mask uint32) {
-	base, x, y := *o.a.base.of(w), *o.b.of(w), *o.c.of(w)
+	base, x, y := *o.a.base.read(w), *o.b.read(w), *o.c.read(w)
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		address := o.a.of(&base, i)
+		address := o.a.at(&base, i)
 		p := w.at(&o.a, address, i, o.bytes, true)
 		if w.block.shadow != nil {
 			w.watch(&o.a, address, i, o.bytes, updating, false)

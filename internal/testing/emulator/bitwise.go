@@ -42,14 +42,14 @@ type predicateLogic struct {
 
 //go:norace
 func (o *predicateLogic) execute(w *warp, mask uint32) {
-	value := o.a.of(w)
+	value := o.a.read(w)
 	switch o.kind {
 	case conjoined:
-		value &= o.b.of(w)
+		value &= o.b.read(w)
 	case disjoined:
-		value |= o.b.of(w)
+		value |= o.b.read(w)
 	case differing:
-		value ^= o.b.of(w)
+		value ^= o.b.read(w)
 	}
 	if o.not {
 		value = ^value
@@ -157,7 +157,7 @@ func fieldHandler(in *ins) {
 		d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
 		at, length := in.source(in.arguments[3], u32), in.source(in.arguments[4], u32)
 		in.out.operation = step(func(w *warp, mask uint32) {
-			to, x, y, p, n := &w.rows[d], a.of(w), b.of(w), at.of(w), length.of(w)
+			to, x, y, p, n := &w.rows[d], a.read(w), b.read(w), at.read(w), length.read(w)
 			eachLane(mask, func(i int) {
 				position, count := p[i]&0xff, n[i]&0xff
 				field := (uint64(1)<<count - 1) << position & t.mask()

@@ -16,13 +16,13 @@ func indexedHandler(in *ins) {
 	}
 	in.take("uni")
 	in.count(2, 2)
-	found := in.scope.find(in.arguments[1].name)
-	if found == nil || found.kind != targetsSymbol {
+	list := in.scope.find(in.arguments[1].name)
+	if list == nil || list.kind != targetsSymbol {
 		in.fail("%s is not a list of targets", in.arguments[1].name)
 	}
 	in.out.kind = indexedBranch
 	in.out.index = in.source(in.arguments[0], u32)
-	in.labels, in.labelScope = found.targets, found.scope
+	in.labels, in.labelScope = list.targets, list.scope
 }
 
 func exitHandler(in *ins) {
@@ -123,14 +123,14 @@ func (in *ins) bind(inner *scope, p *parameter, actual argument, copies bool) {
 		}
 		return
 	}
-	found := in.scope.find(actual.name)
-	if found == nil || found.kind != localParameterSymbol {
+	variable := in.scope.find(actual.name)
+	if variable == nil || variable.kind != localParameterSymbol {
 		in.fail("the argument for %s is not a .param variable", p.name)
 	}
-	if found.bytes != p.bytes() {
-		in.fail("the argument for %s has %d bytes, not %d", p.name, found.bytes, p.bytes())
+	if variable.bytes != p.bytes() {
+		in.fail("the argument for %s has %d bytes, not %d", p.name, variable.bytes, p.bytes())
 	}
-	inner.symbols[p.name] = found
+	inner.symbols[p.name] = variable
 }
 
 // move emits a mov between two scopes.

@@ -72,7 +72,7 @@ func constant(x uint64) source {
 	return source{value: row}
 }
 
-func (s source) of(w *warp) *[lanes]uint64 {
+func (s source) read(w *warp) *[lanes]uint64 {
 	if s.value != nil {
 		return s.value
 	}
@@ -86,7 +86,7 @@ type predicate struct {
 	value uint32
 }
 
-func (p predicate) of(w *warp) uint32 {
+func (p predicate) read(w *warp) uint32 {
 	m := p.value
 	if p.row >= 0 {
 		m = w.predicates[p.row]

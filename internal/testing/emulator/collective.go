@@ -39,7 +39,7 @@ type vote struct {
 
 //go:norace
 func (o *vote) execute(w *warp, mask uint32) {
-	votes := o.p.of(w) & mask
+	votes := o.p.read(w) & mask
 	var yes bool
 	switch o.kind {
 	case "ballot":
@@ -81,9 +81,9 @@ type shuffle struct {
 
 //go:norace
 func (o *shuffle) execute(w *warp, mask uint32) {
-	values, by, clamps := o.a.of(w), o.b.of(w), o.c.of(w)
+	values, by, clamps := o.a.read(w), o.b.read(w), o.c.read(w)
 	var result [lanes]uint64
-	var found uint32
+	var valid uint32
 	for m := mask; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		n, segment, clamp := int(by[lane]&31), int(clamps[lane]>>8&31), int(clamps[lane]&31)
@@ -113,11 +113,11 @@ func (o *shuffle) execute(w *warp, mask uint32) {
 		} else {
 			result[lane] = values[from]
 		}
-		found |= truth(inside) << lane
+		valid |= truth(inside) << lane
 	}
 	w.set(o.to, mask, &result, ^uint64(0))
 	if o.p >= 0 {
-		w.setBits(o.p, mask, found)
+		w.setBits(o.p, mask, valid)
 	}
 }
 
@@ -146,7 +146,7 @@ type match struct {
 
 //go:norace
 func (o *match) execute(w *warp, mask uint32) {
-	x := o.a.of(w)
+	x := o.a.read(w)
 	var result [lanes]uint64
 	for todo := mask; todo != 0; {
 		value := x[bits.TrailingZeros32(todo)]

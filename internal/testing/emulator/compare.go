@@ -50,24 +50,24 @@ const (
 	comparesGreater
 )
 
-// of returns the result. Lanes outside mask may be wrong.
+// accepted returns the lanes that meet the comparison. Lanes outside mask may be wrong.
 //
 //go:norace
-func (c *comparison) of(w *warp, mask uint32) uint32 {
-	x, y := c.a.of(w), c.b.of(w)
-	var found uint32
+func (c *comparison) accepted(w *warp, mask uint32) uint32 {
+	x, y := c.a.read(w), c.b.read(w)
+	var accepted uint32
 	switch c.kind {
 	case comparesEqual:
 		for i := range x {
-			found |= truth((x[i]^y[i])&c.mask == 0) << i
+			accepted |= truth((x[i]^y[i])&c.mask == 0) << i
 		}
 	case comparesLess:
 		for i := range x {
-			found |= truth(x[i]&c.mask^c.flip < y[i]&c.mask^c.flip) << i
+			accepted |= truth(x[i]&c.mask^c.flip < y[i]&c.mask^c.flip) << i
 		}
 	case comparesGreater:
 		for i := range x {
-			found |= truth(x[i]&c.mask^c.flip > y[i]&c.mask^c.flip) << i
+			accepted |= truth(x[i]&c.mask^c.flip > y[i]&c.mask^c.flip) << i
 		}
 	default:
 		for ; mask != 0; mask &= mask - 1 {
@@ -77,10 +77,10 @@ func (c *comparison) of(w *warp, mask uint32) uint32 {
 			if outcome == 0 {
 				outcome = isUnordered
 			}
-			found |= truth(outcome&uint32(c.accept) != 0) << i
+			accepted |= truth(outcome&uint32(c.accept) != 0) << i
 		}
 	}
-	return found
+	return accepted
 }
 
 // comparison compiles the comparison of two values of a type. The result is the negation
@@ -194,7 +194,7 @@ type setting struct {
 
 //go:norace
 func (o *setting) execute(w *warp, mask uint32) {
-	value, other := o.compare.of(w, mask), o.third.of(w)
+	value, other := o.compare.accepted(w, mask), o.third.read(w)
 	if o.not {
 		value = ^value
 	}
@@ -243,7 +243,7 @@ type selection struct {
 
 //go:norace
 func (o *selection) execute(w *warp, mask uint32) {
-	to, x, y, chosen := &w.rows[o.to], o.a.of(w), o.b.of(w), o.chosen.of(w)
+	to, x, y, chosen := &w.rows[o.to], o.a.read(w), o.b.read(w), o.chosen.read(w)
 	for ; mask != 0; mask &= mask - 1 {
 		i := bits.TrailingZeros32(mask)
 		if chosen>>i&1 != 0 {
@@ -287,27 +287,27 @@ func testHandler(in *ins) {
 	}
 	d, a := in.predicateDestination(in.arguments[0].name), in.source(in.arguments[1], t)
 	in.out.operation = step(func(w *warp, mask uint32) {
-		var found uint32
-		x := a.of(w)
+		var accepted uint32
+		x := a.read(w)
 		eachLane(mask, func(i int) {
 			e, m := x[i]>>mantissa&exponent, x[i]&(1<<mantissa-1)
-			var is bool
+			var holds bool
 			switch kind {
 			case "finite":
-				is = e != exponent
+				holds = e != exponent
 			case "infinite":
-				is = e == exponent && m == 0
+				holds = e == exponent && m == 0
 			case "number":
-				is = e != exponent || m == 0
+				holds = e != exponent || m == 0
 			case "notanumber":
-				is = e == exponent && m != 0
+				holds = e == exponent && m != 0
 			case "normal":
-				is = e != exponent && e != 0
+				holds = e != exponent && e != 0
 			case "subnormal":
-				is = e == 0 && m != 0
+				holds = e == 0 && m != 0
 			}
-			found |= truth(is) << i
+			accepted |= truth(holds) << i
 		})
-		w.setBits(d, mask, found)
+		w.setBits(d, mask, accepted)
 	})
 }

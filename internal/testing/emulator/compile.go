@@ -47,8 +47,8 @@ type call struct {
 
 func (s *scope) find(name string) *symbol {
 	for ; s != nil; s = s.parent {
-		if found := s.symbols[name]; found != nil {
-			return found
+		if declared := s.symbols[name]; declared != nil {
+			return declared
 		}
 	}
 	return nil
@@ -63,8 +63,8 @@ func (s *scope) label(name string) (int32, bool) {
 	return 0, false
 }
 
-func newScope(parent *scope, of *call) *scope {
-	return &scope{parent: parent, symbols: map[string]*symbol{}, labels: map[string]int32{}, call: of}
+func newScope(parent *scope, caller *call) *scope {
+	return &scope{parent: parent, symbols: map[string]*symbol{}, labels: map[string]int32{}, call: caller}
 }
 
 type fixup struct {

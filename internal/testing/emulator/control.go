@@ -21,7 +21,7 @@ func (w *warp) control(in *instruction, mask uint32) bool {
 	case indexedBranch:
 		rest := w.active &^ mask
 		w.place(rest, w.pc+1)
-		index := in.index.of(w)
+		index := in.index.read(w)
 		for m := mask; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)
 			if index[lane] >= uint64(len(in.targets)) {
@@ -36,7 +36,7 @@ func (w *warp) control(in *instruction, mask uint32) bool {
 		w.block.live -= bits.OnesCount32(mask)
 		w.block.checkBarriers()
 	case collective:
-		members := in.members.of(w)
+		members := in.members.read(w)
 		if mask == w.active && w.uniform(members, mask) && uint32(members[bits.TrailingZeros32(mask)])&w.live == mask {
 			in.operation.execute(w, mask)
 			w.pc++
@@ -87,7 +87,7 @@ func (w *warp) releaseCollectives() {
 		pc := w.pcs[lane]
 		in := &w.block.launch.program.code[pc]
 		w.current = in
-		members := in.members.of(w)
+		members := in.members.read(w)
 		named := uint32(members[lane])
 		group := uint32(0)
 		for m := w.collectives; m != 0; m &= m - 1 {
@@ -131,10 +131,10 @@ func (b *barrier) reset(warps int) {
 //go:norace
 func (w *warp) arrive(in *instruction, mask uint32) {
 	lane := bits.TrailingZeros32(mask)
-	numbers := in.barrier.of(w)
+	numbers := in.barrier.read(w)
 	threads := 0
 	if in.hasThreads {
-		row := in.threads.of(w)
+		row := in.threads.read(w)
 		if !w.uniform(row, mask) {
 			w.fault(lane, "the lanes of a warp differ in the number of threads of the barrier")
 		}
@@ -153,7 +153,7 @@ func (w *warp) arrive(in *instruction, mask uint32) {
 	b.threads = threads
 	b.arrived += bits.OnesCount32(mask)
 	if in.reduce != noReduction {
-		value := in.value.of(w)
+		value := in.value.read(w)
 		b.count += bits.OnesCount32(value & mask)
 		b.or = b.or || value&mask != 0
 		b.and = b.and && ^value&mask == 0

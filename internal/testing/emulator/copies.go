@@ -12,16 +12,16 @@ import (
 // fits returns an error if a range runs past the end of the allocation in which it
 // begins, or of the mappings adjacent to it.
 func (e *emulator) fits(operation string, pointer backend.Pointer, bytes uint64) error {
-	found, ok := e.memory.find(uint64(pointer))
+	allocation, ok := e.memory.find(uint64(pointer))
 	if !ok {
 		return nil // the host checks memory of other devices
 	}
-	end := found.end
+	end := allocation.end
 	for bytes > end-uint64(pointer) {
-		if found, ok = e.memory.find(end); !ok {
+		if allocation, ok = e.memory.find(end); !ok {
 			return invalid(operation, "%d bytes at %v exceed the %d bytes left in the allocation", bytes, pointer, end-uint64(pointer))
 		}
-		end = found.end
+		end = allocation.end
 	}
 	return nil
 }

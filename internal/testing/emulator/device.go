@@ -84,11 +84,11 @@ func (e *emulator) AddressRange(pointer backend.Pointer) (base backend.Pointer, 
 	if err != nil {
 		return base, bytes, err
 	}
-	if found, ok := e.memory.find(uint64(base)); ok && found.base == uint64(base) {
-		if uint64(pointer) >= found.end {
+	if allocation, ok := e.memory.find(uint64(base)); ok && allocation.base == uint64(base) {
+		if uint64(pointer) >= allocation.end {
 			return 0, 0, invalid("AddressRange", "%v lies behind the end of an allocation", pointer)
 		}
-		bytes = found.end - found.base
+		bytes = allocation.end - allocation.base
 	}
 	return base, bytes, nil
 }

@@ -59,17 +59,17 @@ func saturated32(x uint64) uint64 {
 }
 
 // floats2 compiles a function of two floats of one width, with .ftz and .sat for f32.
-func (in *ins) floats2(t typ, one func(x, y float32) float32, two func(x, y float64) float64) {
+func (in *ins) floats2(t typ, narrow func(x, y float32) float32, wide func(x, y float64) float64) {
 	in.requireWidth(t, 32, 64)
 	if t.bits == 64 {
 		in.put2(t, func(x, y uint64) uint64 {
-			return math.Float64bits(two(math.Float64frombits(x), math.Float64frombits(y)))
+			return math.Float64bits(wide(math.Float64frombits(x), math.Float64frombits(y)))
 		})
 		return
 	}
 	flush, saturate := in.flush(t), in.take("sat")
 	in.put2(t, func(x, y uint64) uint64 {
-		r := fromSingle(one(single(x, flush), single(y, flush)), flush)
+		r := fromSingle(narrow(single(x, flush), single(y, flush)), flush)
 		if saturate {
 			r = saturated32(r)
 		}

@@ -68,7 +68,7 @@ func carried(in *ins, t typ, subtract, reads, writes bool) {
 	in.count(3, 3)
 	d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
 	in.out.operation = step(func(w *warp, mask uint32) {
-		to, x, y := &w.rows[d], a.of(w), b.of(w)
+		to, x, y := &w.rows[d], a.read(w), b.read(w)
 		eachLane(mask, func(i int) {
 			carry := uint64(0)
 			if reads {
@@ -183,7 +183,7 @@ func madCarried(in *ins, t typ, high, reads, writes bool) {
 	in.count(4, 4)
 	d, a, b, c := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t), in.source(in.arguments[3], t)
 	in.out.operation = step(func(w *warp, mask uint32) {
-		to, x, y, z := &w.rows[d], a.of(w), b.of(w), c.of(w)
+		to, x, y, z := &w.rows[d], a.read(w), b.read(w), c.read(w)
 		eachLane(mask, func(i int) {
 			carry := uint64(0)
 			if reads {

@@ -13,7 +13,7 @@ type unaryOperation struct {
 
 //go:norace
 func (o *unaryOperation) execute(w *warp, mask uint32) {
-	to, x := &w.rows[o.to], o.a.of(w)
+	to, x := &w.rows[o.to], o.a.read(w)
 	for ; mask != 0; mask &= mask - 1 {
 		i := bits.TrailingZeros32(mask)
 		to[i] = o.f(x[i])
@@ -28,7 +28,7 @@ type binaryOperation struct {
 
 //go:norace
 func (o *binaryOperation) execute(w *warp, mask uint32) {
-	to, x, y := &w.rows[o.to], o.a.of(w), o.b.of(w)
+	to, x, y := &w.rows[o.to], o.a.read(w), o.b.read(w)
 	for ; mask != 0; mask &= mask - 1 {
 		i := bits.TrailingZeros32(mask)
 		to[i] = o.f(x[i], y[i])
@@ -43,7 +43,7 @@ type ternaryOperation struct {
 
 //go:norace
 func (o *ternaryOperation) execute(w *warp, mask uint32) {
-	to, x, y, z := &w.rows[o.to], o.a.of(w), o.b.of(w), o.c.of(w)
+	to, x, y, z := &w.rows[o.to], o.a.read(w), o.b.read(w), o.c.read(w)
 	for ; mask != 0; mask &= mask - 1 {
 		i := bits.TrailingZeros32(mask)
 		to[i] = o.f(x[i], y[i], z[i])

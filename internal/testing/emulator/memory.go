@@ -49,30 +49,30 @@ func (in *ins) address(a argument, s space) addressing {
 	if a.number != "" {
 		return addressing{space: s, base: constant(in.number(a.number, b64)), offset: uint64(a.offset)}
 	}
-	found := in.scope.find(a.name)
-	if found == nil {
-		found = in.c.moduleShared(a.name)
+	declared := in.scope.find(a.name)
+	if declared == nil {
+		declared = in.c.moduleShared(a.name)
 	}
-	if found == nil {
+	if declared == nil {
 		in.fail("%s is not declared", a.name)
 	}
-	if found.kind == registerSymbol {
+	if declared.kind == registerSymbol {
 		in.read(a.name)
-		if found.typ.bits < 32 || found.typ.float() {
+		if declared.typ.bits < 32 || declared.typ.float() {
 			in.fail("%s is not an address", a.name)
 		}
-		return addressing{space: s, base: source{row: found.row}, narrow: found.typ.bits == 32, offset: uint64(a.offset)}
+		return addressing{space: s, base: source{row: declared.row}, narrow: declared.typ.bits == 32, offset: uint64(a.offset)}
 	}
 	own := map[symbolKind]space{kernelParameterSymbol: parameterSpace, localParameterSymbol: parameterSpace,
 		sharedSymbol: sharedSpace, localSymbol: localSpace, globalSymbol: globalSpace}
-	right, known := own[found.kind]
+	right, known := own[declared.kind]
 	if !known || s != right && !(s == constSpace && right == globalSpace) && !(s == genericSpace && right == globalSpace) {
 		in.fail("%s is in another space", a.name)
 	}
-	return addressing{space: s, base: in.addressOf(found, a.offset, ^uint64(0))}
+	return addressing{space: s, base: in.addressOf(declared, a.offset, ^uint64(0))}
 }
 
-func (a *addressing) of(row *[lanes]uint64, lane int) uint64 {
+func (a *addressing) at(row *[lanes]uint64, lane int) uint64 {
 	x := row[lane] + a.offset
 	if a.narrow {
 		x &= 0xffffffff
@@ -130,14 +130,14 @@ func (w *warp) inside(memory []byte, address uint64, lane, bytes int, what strin
 func (w *warp) global(address uint64, lane, bytes int, writes bool) unsafe.Pointer {
 	cached := &w.block.launch.cache[w.pcOfCurrent()]
 	if address < cached.base || address+uint64(bytes) > cached.end {
-		found, ok := w.block.launch.memory.find(address)
+		allocation, ok := w.block.launch.memory.find(address)
 		if !ok {
 			w.outside(address, lane, bytes)
 		}
-		if address+uint64(bytes) > found.end {
-			w.fault(lane, "%d bytes at %#x, byte %d of an allocation of %d bytes", bytes, address, address-found.base, found.end-found.base)
+		if address+uint64(bytes) > allocation.end {
+			w.fault(lane, "%d bytes at %#x, byte %d of an allocation of %d bytes", bytes, address, address-allocation.base, allocation.end-allocation.base)
 		}
-		*cached = found
+		*cached = allocation
 	}
 	if writes && cached.readOnly {
 		w.fault(lane, "a store to constant memory at %#x", address)

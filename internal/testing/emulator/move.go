@@ -75,7 +75,7 @@ type unpacking struct {
 
 //go:norace
 func (o *unpacking) execute(w *warp, mask uint32) {
-	x := *o.a.of(w)
+	x := *o.a.read(w)
 	for _, row := range o.to {
 		w.set(row, mask, &x, o.each.mask())
 		for i := range x {
@@ -95,7 +95,7 @@ type packing struct {
 func (o *packing) execute(w *warp, mask uint32) {
 	var x [lanes]uint64
 	for n, s := range o.from {
-		row := s.of(w)
+		row := s.read(w)
 		for i := range x {
 			x[i] |= row[i] & o.each.mask() << (n * o.each.bits)
 		}
@@ -139,9 +139,9 @@ func isspaceHandler(in *ins) {
 	in.count(2, 2)
 	d, a := in.predicateDestination(in.arguments[0].name), in.source(in.arguments[1], b64)
 	in.out.operation = step(func(w *warp, mask uint32) {
-		x := a.of(w)
-		var found uint32
-		eachLane(mask, func(i int) { found |= truth(x[i]>>windowShift == window) << i })
-		w.setBits(d, mask, found)
+		x := a.read(w)
+		var inside uint32
+		eachLane(mask, func(i int) { inside |= truth(x[i]>>windowShift == window) << i })
+		w.setBits(d, mask, inside)
 	})
 }

@@ -32,8 +32,8 @@ func (s *spans) index(base uint64) (int, bool) {
 func (s *spans) add(base, bytes uint64, readOnly bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, found := s.index(base)
-	if found {
+	at, known := s.index(base)
+	if known {
 		s.all[at].end = base + bytes
 		return
 	}
@@ -43,7 +43,7 @@ func (s *spans) add(base, bytes uint64, readOnly bool) {
 func (s *spans) remove(base uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, found := s.index(base); found {
+	if at, known := s.index(base); known {
 		s.all = slices.Delete(s.all, at, at+1)
 	}
 }
@@ -52,8 +52,8 @@ func (s *spans) remove(base uint64) {
 func (s *spans) find(address uint64) (span, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at, found := s.index(address)
-	if !found {
+	at, exact := s.index(address)
+	if !exact {
 		if at == 0 {
 			return span{}, false
 		}

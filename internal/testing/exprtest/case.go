@@ -71,14 +71,14 @@ func Draw(t *rapid.T, options Options) *Case {
 	var fields []arrow.Field
 	first := g.offsets.IntN(int(classes))
 	for i := range nonZero(options.Columns, 10) - g.choose("fewer", nonZero(options.Columns, 10)) {
-		of := class((first + i) % int(classes))
-		for options.NoStrings && of == stringValues || options.NoDecimals && of == decimals {
-			of = integers
+		kind := class((first + i) % int(classes))
+		for options.NoStrings && kind == stringValues || options.NoDecimals && kind == decimals {
+			kind = integers
 		}
-		dataType := g.typeOf(of)
+		dataType := g.typeOf(kind)
 		name := fmt.Sprintf("c%d", i)
 		fields = append(fields, arrow.Field{Name: name, Type: dataType, Nullable: true})
-		g.columns[of] = append(g.columns[of], expr.Col(name))
+		g.columns[kind] = append(g.columns[kind], expr.Col(name))
 		values.Sliced = rapid.Bool().Draw(t, "sliced")
 		values.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull, arraytest.SomeNull}).Draw(t, "nulls")
 		c.Arrays = append(c.Arrays, values.Array(dataType, c.Rows))

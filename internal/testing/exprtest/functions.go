@@ -122,8 +122,8 @@ func log(x float64) *big.Float {
 	if m < math.Sqrt2/2 {
 		m, exponent = 2*m, exponent-1
 	}
-	one := number(1)
-	s := zero(digits).Quo(zero(digits).Sub(number(m), one), zero(digits).Add(number(m), one))
+	unit := number(1)
+	s := zero(digits).Quo(zero(digits).Sub(number(m), unit), zero(digits).Add(number(m), unit))
 	sum := inverseTangent(s, false)
 	sum.Add(sum, sum)
 	return sum.Add(sum, zero(digits).Mul(number(float64(exponent)), ln2))

@@ -38,11 +38,11 @@ func (g *generator) among(label string, n int) int {
 func (g *generator) bindable(schema *arrow.Schema, depth int) expr.Expr {
 	var err error
 	for range 20 {
-		of := class(g.among("class", int(lengths)+1))
-		for g.options.NoDecimals && of == decimals {
-			of = integers
+		kind := class(g.among("class", int(lengths)+1))
+		for g.options.NoDecimals && kind == decimals {
+			kind = integers
 		}
-		e := g.draw(of, g.choose("depth", depth+1))
+		e := g.draw(kind, g.choose("depth", depth+1))
 		if g.options.Strings && len(g.columns[stringValues]) > 0 && g.among("strings", 4) == 0 {
 			e = g.madeText(depth)
 		}
@@ -55,42 +55,42 @@ func (g *generator) bindable(schema *arrow.Schema, depth int) expr.Expr {
 }
 
 // draw returns an expression of a class.
-func (g *generator) draw(of class, depth int) expr.Expr {
-	if again := g.drawn[of]; len(again) > 0 && g.among("again", 8) == 0 {
+func (g *generator) draw(kind class, depth int) expr.Expr {
+	if again := g.drawn[kind]; len(again) > 0 && g.among("again", 8) == 0 {
 		return again[g.choose("which", len(again))]
 	}
 	if depth <= 0 || g.among("leaf", 6) == 0 {
-		return g.leaf(of)
+		return g.leaf(kind)
 	}
 	var e expr.Expr
-	if of == bools || g.among("own", 4) > 0 {
-		e = g.operation(of, depth-1)
+	if kind == bools || g.among("own", 4) > 0 {
+		e = g.operation(kind, depth-1)
 	} else {
-		e = g.selection(of, depth-1)
+		e = g.selection(kind, depth-1)
 	}
-	g.drawn[of] = append(g.drawn[of], e)
+	g.drawn[kind] = append(g.drawn[kind], e)
 	return e
 }
 
-func (g *generator) leaf(of class) expr.Expr {
-	if columns := g.columns[of]; len(columns) > 0 && g.among("column", 6) > 0 {
+func (g *generator) leaf(kind class) expr.Expr {
+	if columns := g.columns[kind]; len(columns) > 0 && g.among("column", 6) > 0 {
 		return columns[g.among("which", len(columns))]
 	}
-	return g.literal(of)
+	return g.literal(kind)
 }
 
-func (g *generator) typeOf(of class) arrow.DataType {
-	return typesOf(of, g.zone)[g.among("type", len(typesOf(of, g.zone)))]
+func (g *generator) typeOf(kind class) arrow.DataType {
+	return typesOf(kind, g.zone)[g.among("type", len(typesOf(kind, g.zone)))]
 }
 
-func (g *generator) literal(of class) expr.Expr {
-	t := g.typeOf(of)
+func (g *generator) literal(kind class) expr.Expr {
+	t := g.typeOf(kind)
 	if g.among("null", 8) == 0 {
 		return expr.Null(t)
 	}
 	values := NewValues(rapid.Uint64().Draw(g.t, "value") ^ g.offsets.Uint64())
 	open := g.among("open", 2) == 0
-	switch of {
+	switch kind {
 	case integers:
 		if open {
 			return expr.Lit(values.IntN(300) - 20)
@@ -131,10 +131,10 @@ func (g *generator) literal(of class) expr.Expr {
 }
 
 // selection draws an operation that exists for every class except strings.
-func (g *generator) selection(of class, depth int) expr.Expr {
-	x, y, z := g.draw(of, depth), g.draw(of, depth), g.draw(of, depth)
-	if of == instants || of == lengths { // a common type may not hold all values
-		t := g.typeOf(of)
+func (g *generator) selection(kind class, depth int) expr.Expr {
+	x, y, z := g.draw(kind, depth), g.draw(kind, depth), g.draw(kind, depth)
+	if kind == instants || kind == lengths { // a common type may not hold all values
+		t := g.typeOf(kind)
 		x, y, z = x.Cast(t), y.Cast(t), z.Cast(t)
 	}
 	switch g.among("selection", 7) {
@@ -167,9 +167,9 @@ func (g *generator) number(depth int) expr.Expr {
 
 // any draws an expression of any class with operations.
 func (g *generator) any(depth int) expr.Expr {
-	of := class(g.among("class", int(lengths)+1))
-	if g.options.NoDecimals && of == decimals {
-		of = floats
+	kind := class(g.among("class", int(lengths)+1))
+	if g.options.NoDecimals && kind == decimals {
+		kind = floats
 	}
-	return g.draw(of, depth)
+	return g.draw(kind, depth)
 }

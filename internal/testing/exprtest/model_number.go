@@ -93,11 +93,11 @@ func integerResult(n *exprtree.Node, x, y *big.Int) *big.Int {
 		return result.Rsh(x, uint(y.Uint64()))
 	}
 	if f := n.Op.Function(); f != nil {
-		of := function.Type{Bits: n.Kind().Bits(), Signed: n.Kind().IsSigned()}
+		integer := function.Type{Bits: n.Kind().Bits(), Signed: n.Kind().IsSigned()}
 		if f.Integer != nil {
-			return result.SetUint64(f.Integer(of, low64(x)))
+			return result.SetUint64(f.Integer(integer, low64(x)))
 		}
-		return result.SetUint64(f.Integers(of, low64(x), low64(y)))
+		return result.SetUint64(f.Integers(integer, low64(x), low64(y)))
 	}
 	panic("no integer operation: " + n.Op.String())
 }

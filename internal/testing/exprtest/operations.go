@@ -10,8 +10,8 @@ import (
 )
 
 // operation draws an operation with a result of the class.
-func (g *generator) operation(of class, depth int) expr.Expr {
-	switch of {
+func (g *generator) operation(kind class, depth int) expr.Expr {
+	switch kind {
 	case integers:
 		return g.integerOperation(depth)
 	case floats:
@@ -192,8 +192,8 @@ func (g *generator) boolOperation(depth int) expr.Expr {
 
 // nullable draws any expression, or a column of any type.
 func (g *generator) nullable(depth int) expr.Expr {
-	for _, of := range []class{stringValues, others} {
-		if columns := g.columns[of]; len(columns) > 0 && g.among("column", 3) == 0 {
+	for _, kind := range []class{stringValues, others} {
+		if columns := g.columns[kind]; len(columns) > 0 && g.among("column", 3) == 0 {
 			return columns[g.among("which", len(columns))]
 		}
 	}
@@ -201,12 +201,12 @@ func (g *generator) nullable(depth int) expr.Expr {
 }
 
 func (g *generator) comparison(depth int) expr.Expr {
-	of := class(g.among("class", int(lengths)+1))
-	if g.options.NoDecimals && of == decimals {
-		of = integers
+	kind := class(g.among("class", int(lengths)+1))
+	if g.options.NoDecimals && kind == decimals {
+		kind = integers
 	}
-	x, y := g.draw(of, depth), g.draw(of, depth)
-	if (of == floats || of == decimals) && g.among("mixed", 3) == 0 {
+	x, y := g.draw(kind, depth), g.draw(kind, depth)
+	if (kind == floats || kind == decimals) && g.among("mixed", 3) == 0 {
 		y = g.draw(integers, depth)
 	}
 	return g.pick(
@@ -338,18 +338,18 @@ func (g *generator) textMeasure() expr.Expr {
 
 // oneOf draws a test for one of several values.
 func (g *generator) oneOf(depth int) expr.Expr {
-	of := class(g.among("class", int(lengths)+1))
-	if g.options.NoDecimals && of == decimals {
-		of = integers
+	kind := class(g.among("class", int(lengths)+1))
+	if g.options.NoDecimals && kind == decimals {
+		kind = integers
 	}
 	var values []any
 	for range g.among("values", 9) {
-		values = append(values, g.literal(of))
+		values = append(values, g.literal(kind))
 	}
 	if g.among("null", 4) == 0 {
 		values = append(values, nil)
 	}
-	return g.draw(of, depth).In(values...)
+	return g.draw(kind, depth).In(values...)
 }
 
 func (g *generator) decimalOperation(depth int) expr.Expr {

@@ -68,8 +68,8 @@ func (x *tested) results(t *testing.T, dev *device.Device) {
 		resource = adaptor.NewGuard(resource, adaptor.GuardOptions{RedZone: 256})
 	}
 	mgr := devicetest.Manager(t, dev, memory.Options{Resource: adaptor.NewPoison(resource, adaptor.PoisonOptions{})})
-	for _, of := range x.Types {
-		eachSample(of, x.lengths(dev, of), func(name string, in arrow.Array) {
+	for _, dataType := range x.Types {
+		eachSample(dataType, x.lengths(dev, dataType), func(name string, in arrow.Array) {
 			x.check(t, mgr, name, in, kernels.Options{Manager: mgr})
 		})
 	}
@@ -77,13 +77,13 @@ func (x *tested) results(t *testing.T, dev *device.Device) {
 
 func (x *tested) refusals(t *testing.T, dev *device.Device) {
 	mgr := devicetest.Manager(t, dev, memory.Options{})
-	for _, of := range x.Refused {
-		in := sample(of, 9)
+	for _, dataType := range x.Refused {
+		in := sample(dataType, 9)
 		defer in.Release()
 		c, err := column.FromArray(t.Context(), mgr, in, column.UploadOptions{})
 		require.NoError(t, err)
 		_, err = x.Run(t.Context(), c, kernels.Options{})
-		require.ErrorIs(t, err, device.ErrNotSupported, "%v", of)
+		require.ErrorIs(t, err, device.ErrNotSupported, "%v", dataType)
 		require.ErrorContains(t, err, x.Name)
 		require.NoError(t, c.Release())
 	}
@@ -117,8 +117,8 @@ func (x *tested) deviceCounts(t *testing.T, dev *device.Device) {
 		defer in.Release()
 		for _, rows := range []int{0, 1, 77, n - 1, n} {
 			c := upload(t, mgr, in)
-			some := counted(t, mgr, c, int64(rows))
-			result, err := x.Run(t.Context(), some, kernels.Options{})
+			withRows := counted(t, mgr, c, int64(rows))
+			result, err := x.Run(t.Context(), withRows, kernels.Options{})
 			require.NoError(t, err)
 			require.Equal(t, n, result.Len())
 			part := array.NewSlice(in, 0, int64(rows))
@@ -126,7 +126,7 @@ func (x *tested) deviceCounts(t *testing.T, dev *device.Device) {
 			requireResult(t, "device count", result, want)
 			want.Release()
 			part.Release()
-			require.NoError(t, errors.Join(some.Release(), c.Release()))
+			require.NoError(t, errors.Join(withRows.Release(), c.Release()))
 		}
 	}
 }
@@ -135,12 +135,12 @@ func (x *tested) deviceCounts(t *testing.T, dev *device.Device) {
 func (x *tested) estimate(t *testing.T, dev *device.Device) {
 	statistics := adaptor.NewStatistics(memory.NewDriverResource(dev))
 	mgr := devicetest.Manager(t, dev, memory.Options{Resource: statistics})
-	for _, of := range x.Types {
+	for _, dataType := range x.Types {
 		for _, n := range []int{0, 1, 1000, x.Lengths[0]} {
-			if n > 1000 && (race.Enabled || devicetest.Emulated(dev)) && !arrow.TypeEqual(of, x.Types[0]) {
+			if n > 1000 && (race.Enabled || devicetest.Emulated(dev)) && !arrow.TypeEqual(dataType, x.Types[0]) {
 				continue
 			}
-			in := sample(of, n)
+			in := sample(dataType, n)
 			c := upload(t, mgr, in)
 			in.Release()
 			statistics.Push()
@@ -152,8 +152,8 @@ func (x *tested) estimate(t *testing.T, dev *device.Device) {
 			require.NoError(t, dev.Synchronize(t.Context()))
 			figures, err := statistics.Pop()
 			require.NoError(t, err)
-			assert.EqualValues(t, estimate.Peak(), figures.Bytes.Peak, "%v, %d rows: result and scratch", of, n)
-			assert.EqualValues(t, estimate.Result, figures.Bytes.Current, "%v, %d rows: result", of, n)
+			assert.EqualValues(t, estimate.Peak(), figures.Bytes.Peak, "%v, %d rows: result and scratch", dataType, n)
+			assert.EqualValues(t, estimate.Result, figures.Bytes.Current, "%v, %d rows: result", dataType, n)
 			require.NoError(t, errors.Join(result.Release(), c.Release()))
 		}
 	}

@@ -27,8 +27,8 @@ const mostShort = 20_000
 // lengths returns the numbers of rows for a type on a device. The emulator gets the
 // operator's lengths for the first type only, and so does the host in short tests, which
 // leave out the longest; the race detector gets none of them.
-func (s *Spec) lengths(dev *device.Device, of arrow.DataType) []int {
-	first := arrow.TypeEqual(of, s.Types[0])
+func (s *Spec) lengths(dev *device.Device, dataType arrow.DataType) []int {
+	first := arrow.TypeEqual(dataType, s.Types[0])
 	switch {
 	case race.Enabled && first:
 		return few
@@ -46,8 +46,8 @@ func (s *Spec) lengths(dev *device.Device, of arrow.DataType) []int {
 
 // eachSample calls f for arrays of a type: whole and sliced, with some, no and only
 // nulls.
-func eachSample(of arrow.DataType, lengths []int, f func(name string, in arrow.Array)) {
-	g := arraytest.NewGenerator(uint64(of.ID()))
+func eachSample(dataType arrow.DataType, lengths []int, f func(name string, in arrow.Array)) {
+	g := arraytest.NewGenerator(uint64(dataType.ID()))
 	for _, n := range lengths {
 		for nulls, name := range []string{arraytest.SomeNull: "some", arraytest.NoneNull: "no", arraytest.AllNull: "only"} {
 			for _, sliced := range []bool{false, true} {
@@ -55,8 +55,8 @@ func eachSample(of arrow.DataType, lengths []int, f func(name string, in arrow.A
 					continue // two long arrays are enough
 				}
 				g.Nulls, g.Sliced = arraytest.Nulls(nulls), sliced
-				in := g.Array(of, n)
-				f(fmt.Sprintf("%v, %d rows, %s nulls, sliced %v", of, n, name, sliced), in)
+				in := g.Array(dataType, n)
+				f(fmt.Sprintf("%v, %d rows, %s nulls, sliced %v", dataType, n, name, sliced), in)
 				in.Release()
 			}
 		}
@@ -64,10 +64,10 @@ func eachSample(of arrow.DataType, lengths []int, f func(name string, in arrow.A
 }
 
 // sample returns one array of a type, with nulls.
-func sample(of arrow.DataType, n int) arrow.Array {
+func sample(dataType arrow.DataType, n int) arrow.Array {
 	g := arraytest.NewGenerator(uint64(n))
 	g.Sliced = true
-	return g.Array(of, n)
+	return g.Array(dataType, n)
 }
 
 // upload makes a column of an array until the end of the test. The column keeps the
@@ -76,7 +76,7 @@ func upload(t testing.TB, mgr *memory.Manager, in arrow.Array) *column.Column {
 	t.Helper()
 	data := in.Data()
 	end := data.Offset() + data.Len()
-	made := column.Data{
+	copied := column.Data{
 		Type: in.DataType(), Length: data.Len(), Offset: data.Offset(), NullCount: in.NullN(), Buffers: make([]column.Bytes, 2), Manager: mgr,
 	}
 	for i, buffer := range data.Buffers() {
@@ -92,9 +92,9 @@ func upload(t testing.TB, mgr *memory.Manager, in arrow.Array) *column.Column {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, slice.Release()) }()
 		require.NoError(t, slice.Upload(t.Context(), nil, buffer.Bytes()[:bytes]))
-		made.Buffers[i] = slice
+		copied.Buffers[i] = slice
 	}
-	c, err := column.New(made)
+	c, err := column.New(copied)
 	require.NoError(t, err)
 	return c
 }
@@ -102,16 +102,16 @@ func upload(t testing.TB, mgr *memory.Manager, in arrow.Array) *column.Column {
 // counted returns the column with a row count on the device.
 func counted(t testing.TB, mgr *memory.Manager, c *column.Column, rows int64) *column.Column {
 	t.Helper()
-	one, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+	counter, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
 	require.NoError(t, err)
-	require.NoError(t, one.Upload(t.Context(), nil, []int64{rows}))
-	count, err := column.NewRowCount(one, int64(c.Len()))
+	require.NoError(t, counter.Upload(t.Context(), nil, []int64{rows}))
+	count, err := column.NewRowCount(counter, int64(c.Len()))
 	require.NoError(t, err)
-	require.NoError(t, one.Release())
+	require.NoError(t, counter.Release())
 	defer count.Release()
-	made, err := c.WithRows(count)
+	limited, err := c.WithRows(count)
 	require.NoError(t, err)
-	return made
+	return limited
 }
 
 // requireResult compares a column with the expected array and releases the column.

@@ -32,8 +32,8 @@ type Model func(in arrow.Array) arrow.Array
 
 // Fixed makes an array of a type of fixed width from the bytes of each value, nil for
 // null. A boolean is one byte, 0 or 1.
-func Fixed(of arrow.DataType, rows [][]byte) arrow.Array {
-	width := of.(arrow.FixedWidthDataType).BitWidth()
+func Fixed(dataType arrow.DataType, rows [][]byte) arrow.Array {
+	width := dataType.(arrow.FixedWidthDataType).BitWidth()
 	valid, values := make([]byte, (len(rows)+7)/8), make([]byte, (len(rows)*width+7)/8)
 	nulls := 0
 	for row, value := range rows {
@@ -49,7 +49,7 @@ func Fixed(of arrow.DataType, rows [][]byte) arrow.Array {
 		valid[row/8] |= 1 << (row % 8)
 	}
 	buffers := []*arrowalloc.Buffer{arrowalloc.NewBufferBytes(valid), arrowalloc.NewBufferBytes(values)}
-	data := array.NewData(of, len(rows), buffers, nil, nulls, 0)
+	data := array.NewData(dataType, len(rows), buffers, nil, nulls, 0)
 	defer data.Release()
 	return array.MakeFromData(data)
 }

@@ -85,8 +85,8 @@ func (d Direction) compareLists(a array.ListLike, i int, b array.ListLike, j int
 	return order
 }
 
-func truth(is bool) int {
-	if is {
+func truth(condition bool) int {
+	if condition {
 		return 1
 	}
 	return 0
@@ -110,9 +110,9 @@ func compareValues(a arrow.Array, i int, b arrow.Array, j int) int {
 	case *array.Float64:
 		return compareFloats(a.Value(i), b.(*array.Float64).Value(j))
 	}
-	if one, ok := text(a, i); ok {
+	if first, ok := text(a, i); ok {
 		other, _ := text(b, j)
-		return bytes.Compare(one, other)
+		return bytes.Compare(first, other)
 	}
 	return integer(a, i).Cmp(integer(b, j))
 }

@@ -87,9 +87,9 @@ func byValue(t arrow.DataType) bool {
 // compareValues compares the rows as JSON.
 func compareValues(want, got arrow.Array) error {
 	for row := range want.Len() {
-		one, other := text(want, row), text(got, row)
-		if one != other {
-			return fmt.Errorf("row %d of %d: the host has %s, the device %s", row, want.Len(), one, other)
+		expected, other := text(want, row), text(got, row)
+		if expected != other {
+			return fmt.Errorf("row %d of %d: the host has %s, the device %s", row, want.Len(), expected, other)
 		}
 	}
 	return nil
@@ -113,11 +113,11 @@ func compareArrays(want, got arrow.Array) error {
 		return nil
 	}
 	for row := range want.Len() {
-		one := array.NewSlice(want, int64(row), int64(row+1))
+		expected := array.NewSlice(want, int64(row), int64(row+1))
 		other := array.NewSlice(got, int64(row), int64(row+1))
-		same := array.ApproxEqual(one, other, array.WithNaNsEqual(true), array.WithAbsTolerance(0))
-		text := fmt.Sprintf("row %d of %d: the host has %v, the device %v", row, want.Len(), one, other)
-		one.Release()
+		same := array.ApproxEqual(expected, other, array.WithNaNsEqual(true), array.WithAbsTolerance(0))
+		text := fmt.Sprintf("row %d of %d: the host has %v, the device %v", row, want.Len(), expected, other)
+		expected.Release()
 		other.Release()
 		if !same {
 			return errors.New(text)

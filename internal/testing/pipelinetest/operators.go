@@ -15,8 +15,8 @@ import (
 // with several entries has a higher one.
 func Operators() []Operator {
 	var all []Operator
-	for _, some := range [][]Operator{rowOperators, columnOperators, reductions, groupings, scans, windows, dictionaries, orders, joins} {
-		all = append(all, some...)
+	for _, family := range [][]Operator{rowOperators, columnOperators, reductions, groupings, scans, windows, dictionaries, orders, joins} {
+		all = append(all, family...)
 	}
 	return append(all, filter, filter, project)
 }
@@ -26,8 +26,8 @@ func appended(table *buffer.Buffer, name string, c *column.Column, err error) (*
 	if err != nil {
 		return nil, err
 	}
-	made, err := table.AppendColumn(arrow.Field{Name: name, Type: c.Type(), Nullable: true}, c)
-	return made, errors.Join(err, c.Release())
+	wider, err := table.AppendColumn(arrow.Field{Name: name, Type: c.Type(), Nullable: true}, c)
+	return wider, errors.Join(err, c.Release())
 }
 
 // alone returns a table of one column, which it releases.
@@ -36,8 +36,8 @@ func alone(name string, c *column.Column, err error) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	schema := arrow.NewSchema([]arrow.Field{{Name: name, Type: c.Type(), Nullable: true}}, nil)
-	made, err := buffer.New(schema, []*column.Column{c}, buffer.Rows{Count: int64(c.Len()), Manager: c.Manager()})
-	return made, errors.Join(err, c.Release())
+	table, err := buffer.New(schema, []*column.Column{c}, buffer.Rows{Count: int64(c.Len()), Manager: c.Manager()})
+	return table, errors.Join(err, c.Release())
 }
 
 // onColumn is an operator on one column of an accepted type. Its result becomes a

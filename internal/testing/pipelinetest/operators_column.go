@@ -19,28 +19,28 @@ var scans = []Operator{
 		functions := []func(context.Context, *column.Column, ...window.Options) (*column.Column, error){
 			window.CumulativeSum, window.CumulativeProduct, window.CumulativeMin, window.CumulativeMax, window.CumulativeXor,
 		}
-		made, err := functions[choice%5](ctx, c, window.Options{Options: in.Options, SkipNulls: choice%2 == 0})
-		return appended(in.Table, as, made, err)
+		cumulated, err := functions[choice%5](ctx, c, window.Options{Options: in.Options, SkipNulls: choice%2 == 0})
+		return appended(in.Table, as, cumulated, err)
 	}),
 	onColumn("fill", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		fill := window.FillForward
 		if choice%2 == 0 {
 			fill = window.FillBackward
 		}
-		made, err := fill(ctx, c, window.Options{Options: in.Options})
-		return appended(in.Table, as, made, err)
+		filled, err := fill(ctx, c, window.Options{Options: in.Options})
+		return appended(in.Table, as, filled, err)
 	}),
 }
 
 // dictionaries are the operators of package dictionary.
 var dictionaries = []Operator{
 	onColumn("encode", Any, func(ctx context.Context, _ int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		made, err := dictionary.Encode(ctx, c, in.Options)
-		return appended(in.Table, as, made, err)
+		recoded, err := dictionary.Encode(ctx, c, in.Options)
+		return appended(in.Table, as, recoded, err)
 	}),
 	onColumn("decode", Is(arrow.DICTIONARY), func(ctx context.Context, _ int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		made, err := dictionary.Decode(ctx, c, in.Options)
-		return appended(in.Table, as, made, err)
+		decoded, err := dictionary.Decode(ctx, c, in.Options)
+		return appended(in.Table, as, decoded, err)
 	}),
 	onColumn("unique", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		if choice%2 == 0 {
@@ -53,8 +53,8 @@ var dictionaries = []Operator{
 		if err != nil {
 			return nil, err
 		}
-		made, err := dictionary.Decode(ctx, encoded, in.Options)
-		made2, err := alone(as, made, err)
-		return made2, errors.Join(err, encoded.Release())
+		decoded, err := dictionary.Decode(ctx, encoded, in.Options)
+		table, err := alone(as, decoded, err)
+		return table, errors.Join(err, encoded.Release())
 	}),
 }

@@ -32,12 +32,12 @@ var groupings = []Operator{
 				query = query.Where(where)
 			}
 			options.Options = in.Options
-			made, err := query.Aggregate(ctx, aggregates, options)
+			groups, err := query.Aggregate(ctx, aggregates, options)
 			if err != nil || options.Order != group.Unspecified {
-				return made, err
+				return groups, err
 			}
-			sorted, err := sortedByKeys(ctx, made, keys, in.Options)
-			return release.OnError(sorted, err, made.Release())
+			sorted, err := sortedByKeys(ctx, groups, keys, in.Options)
+			return release.OnError(sorted, err, groups.Release())
 		}, true
 	}},
 	{"group in parts", func(d *Draw) (string, Run, bool) {

@@ -21,8 +21,8 @@ func withHead(ctx context.Context, in Inputs, run func(right *buffer.Buffer) (*b
 	if err != nil {
 		return nil, err
 	}
-	made, err := run(right)
-	return made, errors.Join(err, right.Release())
+	combined, err := run(right)
+	return combined, errors.Join(err, right.Release())
 }
 
 // joins join a table with its first rows.

@@ -85,27 +85,27 @@ var orders = []Operator{
 		if err != nil {
 			return nil, errors.Join(err, places.Release())
 		}
-		made, err := appended(table, as, places, nil)
-		return made, errors.Join(err, table.Release())
+		wider, err := appended(table, as, places, nil)
+		return wider, errors.Join(err, table.Release())
 	}),
 	byKeys("merge", func(ctx context.Context, _ int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
 		sorted, err := order.Sort(ctx, in.Table, keys, in.Options)
 		if err != nil {
 			return nil, err
 		}
-		made, err := order.Merge(ctx, []*buffer.Buffer{sorted, sorted}, keys, order.MergeOptions{Options: in.Options})
-		return made, errors.Join(err, sorted.Release())
+		merged, err := order.Merge(ctx, []*buffer.Buffer{sorted, sorted}, keys, order.MergeOptions{Options: in.Options})
+		return merged, errors.Join(err, sorted.Release())
 	}),
 	byKeys("partition", func(ctx context.Context, choice int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
 		bounds, err := order.TopK(ctx, in.Table, int64(choice%5), keys, in.Options)
 		if err != nil {
 			return nil, err
 		}
-		made, err := order.Partition(ctx, in.Table, bounds, keys, in.Options)
+		partitioned, err := order.Partition(ctx, in.Table, bounds, keys, in.Options)
 		if err = errors.Join(err, bounds.Release()); err != nil {
-			return nil, errors.Join(err, made.Release())
+			return nil, errors.Join(err, partitioned.Release())
 		}
-		return made.Rows, made.Offsets.Release()
+		return partitioned.Rows, partitioned.Offsets.Release()
 	}),
 	onColumn("sort column", Ordered, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		sorted, err := order.SortColumn(ctx, c, order.ColumnOptions{Options: in.Options, Descending: choice%2 == 0, NullsFirst: choice%3 == 0})

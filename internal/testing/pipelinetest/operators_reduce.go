@@ -36,16 +36,16 @@ var reductions = []Operator{
 	}},
 	onColumn("reduce column", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		functions := []func(expr.Expr) reduce.Aggregate{reduce.Sum, reduce.Min, reduce.Max, reduce.Count, reduce.CountNull, reduce.ArgMax}
-		made, err := reduce.Column(ctx, c, functions[choice%len(functions)], in.Options)
-		return alone(as, made, err)
+		reduced, err := reduce.Column(ctx, c, functions[choice%len(functions)], in.Options)
+		return alone(as, reduced, err)
 	}),
 	onColumn("histogram", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		made, err := group.Histogram(ctx, c, group.HistogramOptions{Options: in.Options, Bins: 1 + choice%7, Low: -3, High: float64(choice % 100), CountOutside: choice%2 == 0})
-		return alone(as, made, err)
+		histogram, err := group.Histogram(ctx, c, group.HistogramOptions{Options: in.Options, Bins: 1 + choice%7, Low: -3, High: float64(choice % 100), CountOutside: choice%2 == 0})
+		return alone(as, histogram, err)
 	}),
 	onColumn("count integers", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		made, err := group.CountIntegers(ctx, c, int64(choice%5)-4, 1+choice%9, group.HistogramOptions{Options: in.Options})
-		return alone(as, made, err)
+		counts, err := group.CountIntegers(ctx, c, int64(choice%5)-4, 1+choice%9, group.HistogramOptions{Options: in.Options})
+		return alone(as, counts, err)
 	}),
 	onColumn("top", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		top, err := order.TopKColumn(ctx, c, choice%20, order.TopOptions{Options: in.Options, Smallest: choice%3 == 0})

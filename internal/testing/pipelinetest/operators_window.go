@@ -92,19 +92,19 @@ func drawOver(d *Draw) (string, Run, bool) {
 
 // withWindows returns a table with the values of functions of windows.
 func withWindows(ctx context.Context, in Inputs, table *buffer.Buffer, w window.Windows, functions []window.Function, names []string) (*buffer.Buffer, error) {
-	made, err := window.Over(ctx, table, w, functions, in.Options)
+	values, err := window.Over(ctx, table, w, functions, in.Options)
 	if err != nil {
 		return nil, err
 	}
-	fields, columns := table.Schema().Fields(), make([]*column.Column, 0, table.NumColumns()+len(made))
+	fields, columns := table.Schema().Fields(), make([]*column.Column, 0, table.NumColumns()+len(values))
 	for i := range table.NumColumns() {
 		columns = append(columns, table.Column(i))
 	}
-	for i, c := range made {
+	for i, c := range values {
 		fields = append(fields, arrow.Field{Name: names[i], Type: c.Type(), Nullable: true})
 	}
-	wider, err := buffer.New(arrow.NewSchema(fields, nil), append(columns, made...), table.Rows())
-	return release.OnError(wider, err, release.All(made))
+	wider, err := buffer.New(arrow.NewSchema(fields, nil), append(columns, values...), table.Rows())
+	return release.OnError(wider, err, release.All(values))
 }
 
 // drawSession numbers the rows of each partition that are close to the row before: a sum of
@@ -123,8 +123,8 @@ func drawSession(d *Draw) (string, Run, bool) {
 			return nil, err
 		}
 		begins := expr.If(at.Sub(expr.Col(before)).Le(expr.Lit(gap)).FillNull(expr.Lit(false)), expr.Lit(int64(0)), expr.Lit(int64(1)))
-		made, err := withWindows(ctx, in, lagged, w, []window.Function{window.Sum(begins).Rows(window.FirstRow, 0)}, []string{as})
-		return release.OnError(made, err, lagged.Release())
+		numbered, err := withWindows(ctx, in, lagged, w, []window.Function{window.Sum(begins).Rows(window.FirstRow, 0)}, []string{as})
+		return release.OnError(numbered, err, lagged.Release())
 	}, true
 }
 
@@ -158,8 +158,8 @@ func drawResample(d *Draw) (string, Run, bool) {
 			return nil, errors.Join(err, rows.Release())
 		}
 		isFirst := expr.Col(step).Eq(expr.Lit(int64(0)))
-		made, err := expr.Project(ctx, rows, []expr.Expr{expr.Col(begin).Add(expr.Col(step).Mul(expr.Lit(every))).As(begin),
+		resampled, err := expr.Project(ctx, rows, []expr.Expr{expr.Col(begin).Add(expr.Col(step).Mul(expr.Lit(every))).As(begin),
 			expr.If(isFirst, expr.Col(count), expr.Null(arrow.PrimitiveTypes.Int64)).As(count)}, in.Options)
-		return release.OnError(made, err, rows.Release())
+		return release.OnError(resampled, err, rows.Release())
 	}, true
 }

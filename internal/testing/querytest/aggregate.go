@@ -13,9 +13,9 @@ import (
 
 // aggregation is an aggregate with its model.
 type aggregation struct {
-	expr gpuframe.Expr
-	kind Kind
-	of   func(rows []Row) any
+	expr  gpuframe.Expr
+	kind  Kind
+	model func(rows []Row) any
 	// sql is the aggregate with a filter and a window, which may be empty.
 	sql func(filter, window string) string
 	// distinct is set if the aggregate has no frames.
@@ -34,21 +34,21 @@ func aggregateSQL(format string, e expression) func(filter, window string) strin
 
 // aggregation draws an aggregate of the rows of the table.
 func (d *drawer) aggregation() aggregation {
-	made := d.plainAggregation()
+	plain := d.plainAggregation()
 	if rapid.IntRange(0, 3).Draw(d.t, "where") > 0 {
-		return made
+		return plain
 	}
 	c := d.condition(1)
-	return aggregation{made.expr.Where(c.expr), made.kind, func(rows []Row) any { return made.of(keep(rows, c)) }, func(_, window string) string {
-		return made.sql(c.sql, window)
-	}, made.distinct}
+	return aggregation{plain.expr.Where(c.expr), plain.kind, func(rows []Row) any { return plain.model(keep(rows, c)) }, func(_, window string) string {
+		return plain.sql(c.sql, window)
+	}, plain.distinct}
 }
 
 // keep returns the rows in which a condition is true.
 func keep(rows []Row, c expression) []Row {
 	var kept []Row
 	for _, row := range rows {
-		if c.of(row) == true {
+		if c.model(row) == true {
 			kept = append(kept, row)
 		}
 	}
@@ -112,19 +112,19 @@ func extremeSQL(name string, e expression) func(filter, window string) string {
 }
 
 // end is the first or the last value, or that which is not null.
-func (d *drawer) end(e expression, made gpuframe.Expr, of func(values []any) any, function string) aggregation {
+func (d *drawer) end(e expression, aggregate gpuframe.Expr, model func(values []any) any, function string) aggregation {
 	if rapid.Bool().Draw(d.t, "skip nulls") {
-		return aggregation{made.SkipNulls(), e.kind, func(rows []Row) any { return of(notNull(e, rows)) }, endSQL(function, e), false}
+		return aggregation{aggregate.SkipNulls(), e.kind, func(rows []Row) any { return model(notNull(e, rows)) }, endSQL(function, e), false}
 	}
 	every := func(rows []Row) any {
 		values := make([]any, len(rows))
 		for i, row := range rows {
-			values[i] = e.of(row)
+			values[i] = e.model(row)
 		}
-		return of(values)
+		return model(values)
 	}
 	// DuckDB's functions skip nulls, but no structs of them.
-	return aggregation{made, e.kind, every, aggregateSQL("("+function+"({'value': VALUE}, "+rowOrder+")ROWS).value", e), false}
+	return aggregation{aggregate, e.kind, every, aggregateSQL("("+function+"({'value': VALUE}, "+rowOrder+")ROWS).value", e), false}
 }
 
 // endSQL is the first or the last value that is not null.

@@ -11,10 +11,10 @@ import (
 
 // expression is an expression of a query with its model.
 type expression struct {
-	expr gpuframe.Expr
-	kind Kind
-	of   func(row Row) any
-	sql  string
+	expr  gpuframe.Expr
+	kind  Kind
+	model func(row Row) any
+	sql   string
 }
 
 // drawer draws expressions over the columns of a table.
@@ -109,11 +109,11 @@ func (d *drawer) value(depth int) expression {
 // longer is a text with another behind it.
 func (d *drawer) longer(e expression) expression {
 	behind := rapid.SampledFrom(texts).Draw(d.t, "behind")
-	return expression{kind: String, expr: gpuframe.Concat(e.expr, behind), of: func(row Row) any {
-		if e.of(row) == nil {
+	return expression{kind: String, expr: gpuframe.Concat(e.expr, behind), model: func(row Row) any {
+		if e.model(row) == nil {
 			return nil
 		}
-		return e.of(row).(string) + behind
+		return e.model(row).(string) + behind
 	}, sql: fmt.Sprintf("(%s || '%s')", e.sql, behind)}
 }
 
@@ -125,8 +125,8 @@ func (d *drawer) arithmetic(a expression, depth int) expression {
 	}
 	kind := max(a.kind, b.kind)
 	operation := d.choose("sign", 3)
-	made := expression{kind: kind, of: func(row Row) any {
-		x, y := a.of(row), b.of(row)
+	calculated := expression{kind: kind, model: func(row Row) any {
+		x, y := a.model(row), b.model(row)
 		if x == nil || y == nil {
 			return nil
 		}
@@ -134,13 +134,13 @@ func (d *drawer) arithmetic(a expression, depth int) expression {
 	}, sql: arithmeticSQL(operation, kind, a, b)}
 	switch operation {
 	case 0:
-		made.expr = a.expr.Add(b.expr)
+		calculated.expr = a.expr.Add(b.expr)
 	case 1:
-		made.expr = a.expr.Sub(b.expr)
+		calculated.expr = a.expr.Sub(b.expr)
 	default:
-		made.expr = a.expr.Mul(b.expr)
+		calculated.expr = a.expr.Mul(b.expr)
 	}
-	return made
+	return calculated
 }
 
 func arithmeticSQL(operation int, kind Kind, a, b expression) string {
@@ -178,10 +178,10 @@ func number(x any) float64 {
 func (d *drawer) filled(e expression) expression {
 	other := d.literal(e.kind)
 	return expression{e.expr.FillNull(other.expr), e.kind, func(row Row) any {
-		if value := e.of(row); value != nil {
+		if value := e.model(row); value != nil {
 			return value
 		}
-		return other.of(row)
+		return other.model(row)
 	}, fmt.Sprintf("coalesce(%s, %s)", e.sql, other.sql)}
 }
 
@@ -189,10 +189,10 @@ func (d *drawer) filled(e expression) expression {
 func (d *drawer) chosen(e expression, depth int) expression {
 	c, other := d.condition(depth-1), d.literal(e.kind)
 	return expression{gpuframe.If(c.expr, e.expr, other.expr), e.kind, func(row Row) any {
-		if c.of(row) == true {
-			return e.of(row)
+		if c.model(row) == true {
+			return e.model(row)
 		}
-		return other.of(row)
+		return other.model(row)
 	}, fmt.Sprintf("case when %s then %s else %s end", c.sql, e.sql, other.sql)}
 }
 
@@ -207,7 +207,7 @@ func (d *drawer) condition(depth int) expression {
 		case 2:
 			a := d.condition(depth - 1)
 			return expression{a.expr.Not(), Bool, func(row Row) any {
-				if value := a.of(row); value != nil {
+				if value := a.model(row); value != nil {
 					return !value.(bool)
 				}
 				return nil
@@ -236,7 +236,7 @@ func (d *drawer) or(depth int) expression {
 		a, b = both(a, c), both(c, b)
 	}
 	return expression{a.expr.Or(b.expr), Bool, func(row Row) any {
-		x, y := a.of(row), b.of(row)
+		x, y := a.model(row), b.model(row)
 		switch {
 		case x == true || y == true:
 			return true
@@ -250,7 +250,7 @@ func (d *drawer) or(depth int) expression {
 // both is the conjunction of two conditions.
 func both(a, b expression) expression {
 	return expression{a.expr.And(b.expr), Bool, func(row Row) any {
-		x, y := a.of(row), b.of(row)
+		x, y := a.model(row), b.model(row)
 		switch {
 		case x == false || y == false:
 			return false
@@ -264,17 +264,17 @@ func both(a, b expression) expression {
 func (d *drawer) nullness() expression {
 	e, _ := d.column(func(Kind) bool { return true })
 	if rapid.Bool().Draw(d.t, "is null") {
-		return expression{e.expr.IsNull(), Bool, func(row Row) any { return e.of(row) == nil }, "(" + e.sql + " is null)"}
+		return expression{e.expr.IsNull(), Bool, func(row Row) any { return e.model(row) == nil }, "(" + e.sql + " is null)"}
 	}
-	return expression{e.expr.IsValid(), Bool, func(row Row) any { return e.of(row) != nil }, "(" + e.sql + " is not null)"}
+	return expression{e.expr.IsValid(), Bool, func(row Row) any { return e.model(row) != nil }, "(" + e.sql + " is not null)"}
 }
 
 func (d *drawer) in() expression {
 	e, _ := d.column(func(Kind) bool { return true })
 	a, b := d.literal(e.kind), d.literal(e.kind)
-	x, y := a.of(nil), b.of(nil)
+	x, y := a.model(nil), b.model(nil)
 	return expression{e.expr.In(a.expr, b.expr), Bool, func(row Row) any {
-		value := e.of(row)
+		value := e.model(row)
 		if value == nil {
 			return nil
 		}
@@ -307,8 +307,8 @@ func (d *drawer) comparison() expression {
 		b = other
 	}
 	operation := d.choose("comparison", 6)
-	made := expression{kind: Bool, of: func(row Row) any {
-		x, y := a.of(row), b.of(row)
+	compared := expression{kind: Bool, model: func(row Row) any {
+		x, y := a.model(row), b.model(row)
 		if x == nil || y == nil {
 			return nil
 		}
@@ -317,19 +317,19 @@ func (d *drawer) comparison() expression {
 	}, sql: fmt.Sprintf("(%s %s %s)", a.sql, [...]string{"=", "<>", "<", "<=", ">", ">="}[operation], b.sql)}
 	switch operation {
 	case 0:
-		made.expr = a.expr.Eq(b.expr)
+		compared.expr = a.expr.Eq(b.expr)
 	case 1:
-		made.expr = a.expr.Ne(b.expr)
+		compared.expr = a.expr.Ne(b.expr)
 	case 2:
-		made.expr = a.expr.Lt(b.expr)
+		compared.expr = a.expr.Lt(b.expr)
 	case 3:
-		made.expr = a.expr.Le(b.expr)
+		compared.expr = a.expr.Le(b.expr)
 	case 4:
-		made.expr = a.expr.Gt(b.expr)
+		compared.expr = a.expr.Gt(b.expr)
 	default:
-		made.expr = a.expr.Ge(b.expr)
+		compared.expr = a.expr.Ge(b.expr)
 	}
-	return made
+	return compared
 }
 
 // String formats the expression.

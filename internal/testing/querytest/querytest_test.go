@@ -31,7 +31,7 @@ func TestDraw(t *testing.T) {
 		c.Release()
 	}
 	for _, verb := range []string{
-		"Filter", "Select", "With", "Drop", "Rename", "Sort", "Top", "Head", "Tail", "Slice", "Distinct", "Union", "DropNulls", "FillNull",
+		"Filter", "Select", "With", "Drop", "Rename", "Sort", "Top", "Head", "Tail", "Slice", "Distinct", "Union", "Except", "ExceptAll", "Intersect", "IntersectAll", "DropNulls", "FillNull",
 		"GroupBy", "Join", "Cache", "Unpivot", "AsOf", "Sample", "SampleRows", "Shuffle", "Pivot", "ExplodeWith", "Rows", "Range", "Resample",
 	} {
 		require.Positive(t, drawn[verb], verb)

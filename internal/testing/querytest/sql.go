@@ -82,12 +82,12 @@ func sourceSQL(t *Table) string {
 }
 
 // projected selects computed columns of a state.
-func (g *generator) projected(made, from state, columns []computed) state {
+func (g *generator) projected(to, from state, columns []computed) state {
 	list := make([]string, len(columns))
 	for i, c := range columns {
 		list[i] = fmt.Sprintf("cast(%s as %s) as %s", c.sql, sqlTypes[c.Kind], quoted(c.Name))
 	}
-	return g.inSQL(made, "select %s, %s from %s", strings.Join(list, ", "), rowOrder, from.sql)
+	return g.inSQL(to, "select %s, %s from %s", strings.Join(list, ", "), rowOrder, from.sql)
 }
 
 // keyed selects the rows of a state, with keys in further columns, whose list is second.
@@ -102,10 +102,10 @@ func keyed(from state, keys []expression) (rows, list string) {
 }
 
 // groupedSQL aggregates groups.
-func (g *generator) groupedSQL(made, from state, keys []expression, dropNulls bool, aggregates []string) state {
+func (g *generator) groupedSQL(to, from state, keys []expression, dropNulls bool, aggregates []string) state {
 	rows, names := keyed(from, keys)
 	var list []string
-	for i, c := range made.table.Columns {
+	for i, c := range to.table.Columns {
 		value := fmt.Sprintf(`"key %d"`, i)
 		if i >= len(keys) {
 			value = fmt.Sprintf("cast(%s as %s)", aggregates[i-len(keys)], sqlTypes[c.Kind])
@@ -116,7 +116,7 @@ func (g *generator) groupedSQL(made, from state, keys []expression, dropNulls bo
 	if dropNulls {
 		where = strings.ReplaceAll(names, ",", " is not null and") + " is not null"
 	}
-	return g.inSQL(made, "select %s, row_number() over () as %s from %s where %s group by %s", strings.Join(list, ", "), rowOrder, rows, where, names)
+	return g.inSQL(to, "select %s, row_number() over () as %s from %s where %s group by %s", strings.Join(list, ", "), rowOrder, rows, where, names)
 }
 
 // orderedSQL is the keys of a sort, with the order of the rows behind.
@@ -137,15 +137,15 @@ func orderedSQL(keys []sortKey) string {
 }
 
 // unionSQL adds the rows of states in their order.
-func (g *generator) unionSQL(made state, parts ...string) state {
+func (g *generator) unionSQL(to state, parts ...string) state {
 	text := ""
 	for i, part := range parts {
 		if i > 0 {
 			text += " union all "
 		}
-		text += fmt.Sprintf("select %s, %d as part, %s from %s", quotedList(made.table.names()), i, rowOrder, part)
+		text += fmt.Sprintf("select %s, %d as part, %s from %s", quotedList(to.table.names()), i, rowOrder, part)
 	}
-	return g.inSQL(made, "select %s, row_number() over (order by part, %s) as %s from (%s)", quotedList(made.table.names()), rowOrder, rowOrder, text)
+	return g.inSQL(to, "select %s, row_number() over (order by part, %s) as %s from (%s)", quotedList(to.table.names()), rowOrder, rowOrder, text)
 }
 
 // joinedSQL joins two states, whose columns get the names of the result. It returns the sides
@@ -177,7 +177,7 @@ func (j *joined) sharedKey(name string) int {
 }
 
 // inSQL joins by SQL.
-func (j *joined) inSQL(g *generator, made, left, right state) state {
+func (j *joined) inSQL(g *generator, to, left, right state) state {
 	leftRows, rightRows, on := j.sides(left, right)
 	switch j.kind.String() {
 	case "semi", "anti":
@@ -185,7 +185,7 @@ func (j *joined) inSQL(g *generator, made, left, right state) state {
 		if j.kind.String() == "anti" {
 			not = "not "
 		}
-		return g.inSQL(made, `select %s, "left order" as %s from %s where %sexists (select 1 from %s where %s)`, quotedList(j.left.names()), rowOrder, leftRows, not, rightRows, on)
+		return g.inSQL(to, `select %s, "left order" as %s from %s where %sexists (select 1 from %s where %s)`, quotedList(j.left.names()), rowOrder, leftRows, not, rightRows, on)
 	}
 	list := make([]string, len(j.both))
 	for i, c := range j.both {
@@ -198,6 +198,6 @@ func (j *joined) inSQL(g *generator, made, left, right state) state {
 	if kind == "cross" {
 		kind = "inner"
 	}
-	return g.inSQL(made, `select %s, row_number() over (order by "left order" nulls last, "right order") as %s from %s %s join %s on %s`,
+	return g.inSQL(to, `select %s, row_number() over (order by "left order" nulls last, "right order") as %s from %s %s join %s on %s`,
 		strings.Join(list, ", "), rowOrder, leftRows, kind, rightRows, on)
 }

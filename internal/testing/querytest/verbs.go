@@ -3,6 +3,7 @@ package querytest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gpuframe/gpuframe"
 )
@@ -13,41 +14,41 @@ func (g *generator) step(s state) state {
 		g.filter, g.filter, g.selection, g.with, g.with, g.drop, g.rename, g.sort, g.slice, g.slice, g.distinct,
 		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join, g.star, g.star, g.cache, g.unpivot, g.ordered,
 		g.pivot, g.explode, g.sample, g.asOf, g.oddUnion, g.series, g.rolling, g.calendar, g.resample,
-		g.numbered, g.random, g.strata, g.crossTab, g.beyond,
+		g.sets, g.numbered, g.random, g.strata, g.crossTab, g.beyond,
 	}
-	made := verbs[g.choose("verb", len(verbs))](s)
+	next := verbs[g.choose("verb", len(verbs))](s)
 	if g.choose("then filter", 3) == 0 { // what filters pass by
-		return g.filter(made)
+		return g.filter(next)
 	}
-	return made
+	return next
 }
 
 func (g *generator) filter(s state) state {
 	c := g.draw(s.table).condition(2)
-	made := s.then(s.query.Filter(c.expr), s.table.with(keep(s.table.Rows, c)), "Filter(%v)", c)
-	return g.inSQL(made, "select * from %s where %s", s.sql, c.sql)
+	filtered := s.then(s.query.Filter(c.expr), s.table.with(keep(s.table.Rows, c)), "Filter(%v)", c)
+	return g.inSQL(filtered, "select * from %s where %s", s.sql, c.sql)
 }
 
 // computed is a column with a definition.
 type computed struct {
 	Column
-	of  func(Row) any
-	sql string
+	model func(Row) any
+	sql   string
 }
 
 // project computes the columns of a table.
 func project(t *Table, columns []computed) *Table {
-	made := &Table{Ordered: t.Ordered, Rows: make([]Row, len(t.Rows))}
+	projection := &Table{Ordered: t.Ordered, Rows: make([]Row, len(t.Rows))}
 	for _, c := range columns {
-		made.Columns = append(made.Columns, c.Column)
+		projection.Columns = append(projection.Columns, c.Column)
 	}
 	for i, row := range t.Rows {
-		made.Rows[i] = make(Row, len(columns))
+		projection.Rows[i] = make(Row, len(columns))
 		for j, c := range columns {
-			made.Rows[i][j] = c.of(row)
+			projection.Rows[i][j] = c.model(row)
 		}
 	}
-	return made
+	return projection
 }
 
 // kept returns the columns of a table as they are.
@@ -65,7 +66,7 @@ func (g *generator) selection(s state) state {
 	for range 1 + g.choose("selected", 3) {
 		e, name := g.draw(s.table).value(2), g.newName()
 		list = append(list, e.expr.As(name))
-		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.of, e.sql})
+		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.model, e.sql})
 	}
 	for i, c := range kept(s.table) {
 		if g.choose("kept", 2) == 0 {
@@ -83,9 +84,9 @@ func (g *generator) with(s state) state {
 	if g.choose("replace", 3) == 0 {
 		at := g.choose("replaced", len(columns))
 		name = columns[at].Name
-		columns[at] = computed{Column{Name: name, Kind: e.kind}, e.of, e.sql}
+		columns[at] = computed{Column{Name: name, Kind: e.kind}, e.model, e.sql}
 	} else {
-		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.of, e.sql})
+		columns = append(columns, computed{Column{Name: name, Kind: e.kind}, e.model, e.sql})
 	}
 	return g.projected(s.then(s.query.With(e.expr.As(name)), project(s.table, columns), "With(%v as %s)", e, name), s, columns)
 }
@@ -119,10 +120,10 @@ type sortKey struct {
 
 // sorted returns rows in order.
 func sorted(rows []Row, keys []sortKey) []Row {
-	made := slices.Clone(rows)
-	slices.SortStableFunc(made, func(a, b Row) int {
+	ordered := slices.Clone(rows)
+	slices.SortStableFunc(ordered, func(a, b Row) int {
 		for _, k := range keys {
-			x, y := k.of(a), k.of(b)
+			x, y := k.model(a), k.model(b)
 			switch {
 			case x == nil && y == nil:
 				continue
@@ -142,7 +143,7 @@ func sorted(rows []Row, keys []sortKey) []Row {
 		}
 		return 0
 	})
-	return made
+	return ordered
 }
 
 func (k sortKey) ordering() gpuframe.Ordering {
@@ -167,8 +168,8 @@ func (g *generator) sort(s state) state {
 	ordered := g.inSQL(s, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL(keys), rowOrder, s.sql)
 	if s.table.Ordered && g.choose("top", 2) == 0 {
 		n := g.choose("top rows", 6)
-		made := s.then(s.query.Top(int64(n), orders...), s.table.with(rows[:min(n, len(rows))]), "Top(%d, %v)", n, keys)
-		return g.inSQL(made, "select * from %s where %s <= %d", ordered.sql, rowOrder, n)
+		top := s.then(s.query.Top(int64(n), orders...), s.table.with(rows[:min(n, len(rows))]), "Top(%d, %v)", n, keys)
+		return g.inSQL(top, "select * from %s where %s <= %d", ordered.sql, rowOrder, n)
 	}
 	return ordered.then(s.query.Sort(orders...), s.table.with(rows), "Sort(%v)", keys)
 }
@@ -183,8 +184,8 @@ func (g *generator) byAll(s state, columns int) state {
 	}
 	table := s.table.with(sorted(s.table.Rows, keys))
 	table.Ordered = true
-	made := s.then(s.query.Sort(orders...), table, "Sort(the first %d columns)", columns)
-	return g.inSQL(made, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL(keys), rowOrder, s.sql)
+	ordered := s.then(s.query.Sort(orders...), table, "Sort(the first %d columns)", columns)
+	return g.inSQL(ordered, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL(keys), rowOrder, s.sql)
 }
 
 func (g *generator) slice(s state) state {
@@ -193,19 +194,19 @@ func (g *generator) slice(s state) state {
 	}
 	rows := s.table.Rows
 	n := g.choose("number", 9)
-	var made state
+	var sliced state
 	from, order := 0, rowOrder
 	switch g.choose("part", 4) {
 	case 0:
 		order += " desc"
-		made = s.then(s.query.Tail(int64(n)), s.table.with(rows[max(len(rows)-n, 0):]), "Tail(%d)", n)
+		sliced = s.then(s.query.Tail(int64(n)), s.table.with(rows[max(len(rows)-n, 0):]), "Tail(%d)", n)
 	case 1:
 		from = min(g.choose("from", 6), len(rows))
-		made = s.then(s.query.Slice(int64(from), int64(n)), s.table.with(rows[from:min(from+n, len(rows))]), "Slice(%d, %d)", from, n)
+		sliced = s.then(s.query.Slice(int64(from), int64(n)), s.table.with(rows[from:min(from+n, len(rows))]), "Slice(%d, %d)", from, n)
 	default:
-		made = s.then(s.query.Head(int64(n)), s.table.with(rows[:min(n, len(rows))]), "Head(%d)", n)
+		sliced = s.then(s.query.Head(int64(n)), s.table.with(rows[:min(n, len(rows))]), "Head(%d)", n)
 	}
-	return g.inSQL(made, "select * from %s order by %s limit %d offset %d", s.sql, order, n, from)
+	return g.inSQL(sliced, "select * from %s order by %s limit %d offset %d", s.sql, order, n, from)
 }
 
 func (g *generator) distinct(s state) state {
@@ -229,11 +230,11 @@ func (g *generator) distinct(s state) state {
 			rows = append(rows, row)
 		}
 	}
-	made := s.then(s.query.Distinct(columns...), s.table.with(rows), "Distinct(%v)", columns)
+	unique := s.then(s.query.Distinct(columns...), s.table.with(rows), "Distinct(%v)", columns)
 	if len(columns) == 0 {
 		columns = s.table.names()
 	}
-	return g.inSQL(made, "select distinct on (%s) * from %s order by %s", quotedList(columns), s.sql, rowOrder)
+	return g.inSQL(unique, "select distinct on (%s) * from %s order by %s", quotedList(columns), s.sql, rowOrder)
 }
 
 func pick(row Row, places []int) []any {
@@ -257,8 +258,48 @@ func (g *generator) union(s state) state {
 	if len(s.table.Rows)+len(other.table.Rows) > 200 {
 		return s
 	}
-	made := &Table{slices.Clone(s.table.Columns), slices.Concat(s.table.Rows, other.table.Rows), s.table.Ordered && other.table.Ordered}
-	return g.unionSQL(s.then(s.query.Union(other.query), made, "Union(%s)", other.text()), s.sql, other.sql)
+	united := &Table{slices.Clone(s.table.Columns), slices.Concat(s.table.Rows, other.table.Rows), s.table.Ordered && other.table.Ordered}
+	return g.unionSQL(s.then(s.query.Union(other.query), united, "Union(%s)", other.text()), s.sql, other.sql)
+}
+
+// sets keeps the rows that another table has or has not.
+func (g *generator) sets(s state) state {
+	other := g.seen[g.choose("compared with", len(g.seen))]
+	if !sameColumns(s.table, other.table) || other.query == s.query {
+		other = g.filter(s)
+	}
+	verbs := []struct {
+		name, sql string
+		query     func(q, other gpuframe.Query) gpuframe.Query
+	}{
+		{"Except", "except", gpuframe.Query.Except}, {"ExceptAll", "except all", gpuframe.Query.ExceptAll},
+		{"Intersect", "intersect", gpuframe.Query.Intersect}, {"IntersectAll", "intersect all", gpuframe.Query.IntersectAll},
+	}
+	verb := verbs[g.choose("sets", len(verbs))]
+	all, theirs := strings.HasSuffix(verb.name, "All"), map[string]int{}
+	places := make([]int, len(s.table.Columns))
+	for i, c := range s.table.Columns {
+		places[i] = other.table.place(c.Name)
+	}
+	for _, row := range other.table.Rows {
+		theirs[keyOf(pick(row, places))]++
+	}
+	var rows []Row
+	seen := map[string]int{}
+	for _, row := range s.table.Rows {
+		key := keyOf(row)
+		seen[key]++
+		inBoth := theirs[key] > 0
+		if all {
+			inBoth = seen[key] <= theirs[key]
+		}
+		if (all || seen[key] == 1) && inBoth == strings.HasPrefix(verb.name, "Intersect") {
+			rows = append(rows, row)
+		}
+	}
+	compared := s.then(verb.query(s.query, other.query), &Table{slices.Clone(s.table.Columns), rows, false}, "%s(%s)", verb.name, other.text())
+	list := quotedList(s.table.names())
+	return g.inSQL(compared, "select %s, row_number() over () as %s from (select %s from %s %s select %s from %s)", list, rowOrder, list, s.sql, verb.sql, list, other.sql)
 }
 
 // oddUnion adds rows of shapes that optimizers treat apart: none, none at all, one row of the
@@ -268,20 +309,20 @@ func (g *generator) oddUnion(s state) state {
 		return s
 	}
 	rows := s.table.Rows
-	none, one := s.table.with(nil), s.table.with(rows[:min(1, len(rows))])
+	none, first := s.table.with(nil), s.table.with(rows[:min(1, len(rows))])
 	switch g.choose("odd union", 5) {
 	case 0: // an empty table between others
 		q := s.query.Union(s.query.Filter(gpuframe.Lit(false)), s.query.Head(1))
-		made := s.then(q, s.table.with(slices.Concat(rows, one.Rows)), "Union(of none, and of Head(1))")
-		return g.unionSQL(made, s.sql, fmt.Sprintf("(select * from %s order by %s limit 1)", s.sql, rowOrder))
+		united := s.then(q, s.table.with(slices.Concat(rows, first.Rows)), "Union(of none, and of Head(1))")
+		return g.unionSQL(united, s.sql, fmt.Sprintf("(select * from %s order by %s limit 1)", s.sql, rowOrder))
 	case 1:
 		return s.then(s.query.Head(0).Union(s.query), s.table, "Head(0).Union(itself)")
 	case 2:
-		made := s.then(s.query.Head(0).Union(s.query.Head(0)).Distinct(), none, "Head(0).Union(Head(0)).Distinct()")
-		return g.inSQL(made, "select * from %s limit 0", s.sql)
+		united := s.then(s.query.Head(0).Union(s.query.Head(0)).Distinct(), none, "Head(0).Union(Head(0)).Distinct()")
+		return g.inSQL(united, "select * from %s limit 0", s.sql)
 	case 3:
-		made := s.then(s.query.Union(s.query, s.query), s.table.with(slices.Concat(rows, rows, rows)), "Union(itself, itself)")
-		return g.unionSQL(made, s.sql, s.sql, s.sql)
+		united := s.then(s.query.Union(s.query, s.query), s.table.with(slices.Concat(rows, rows, rows)), "Union(itself, itself)")
+		return g.unionSQL(united, s.sql, s.sql, s.sql)
 	}
 	return s.then(s.query.Union(), s.table, "Union()")
 }
@@ -295,8 +336,8 @@ func (g *generator) dropNulls(s state) state {
 			rows = append(rows, row)
 		}
 	}
-	made := s.then(s.query.DropNulls(name), s.table.with(rows), "DropNulls(%s)", name)
-	return g.inSQL(made, "select * from %s where %s is not null", s.sql, quoted(name))
+	kept := s.then(s.query.DropNulls(name), s.table.with(rows), "DropNulls(%s)", name)
+	return g.inSQL(kept, "select * from %s where %s is not null", s.sql, quoted(name))
 }
 
 func (g *generator) cache(s state) state { return s.then(s.query.Cache(), s.table, "Cache()") }
@@ -309,9 +350,9 @@ func (g *generator) fillNull(s state) state {
 	}
 	literal := g.draw(s.table).literal(c.Kind)
 	columns := kept(s.table)
-	columns[at].of = func(row Row) any {
+	columns[at].model = func(row Row) any {
 		if row[at] == nil {
-			return literal.of(row)
+			return literal.model(row)
 		}
 		return row[at]
 	}

@@ -52,35 +52,35 @@ type nearest struct {
 
 // run joins each left row with the right row that is found, in the order of the left rows.
 func (n *nearest) run() *Table {
-	made := &Table{Columns: n.both, Ordered: true}
+	table := &Table{Columns: n.both, Ordered: true}
 	n.findKeys()
 	for i, row := range n.left.Rows {
-		found := n.find(i)
-		if found == nil && n.options.MatchedOnly {
+		match := n.find(i)
+		if match == nil && n.options.MatchedOnly {
 			continue
 		}
-		made.Rows = append(made.Rows, n.pair(row, found))
+		table.Rows = append(table.Rows, n.pair(row, match))
 	}
-	return made
+	return table
 }
 
 // find returns the right row for a left row, or nil: of the rows before with the greatest key
 // the last one, of those after with the least key the first one, and of both the nearer one.
 func (n *nearest) find(left int) Row {
-	x := n.on.of(n.left.Rows[left])
+	x := n.on.model(n.left.Rows[left])
 	if x == nil || isNaN(x) {
 		return nil
 	}
 	var before, after Row
 	for i, right := range n.right.Rows {
-		y := n.with.of(right)
+		y := n.with.model(right)
 		if y == nil || isNaN(y) || !n.matches(left, i) || n.options.NotEqual && compare(y, x) == 0 || n.distance(x, y) > n.farthest {
 			continue
 		}
-		if c := compare(y, x); c <= 0 && (before == nil || compare(y, n.with.of(before)) >= 0) {
+		if c := compare(y, x); c <= 0 && (before == nil || compare(y, n.with.model(before)) >= 0) {
 			before = right
 		}
-		if c := compare(y, x); c >= 0 && (after == nil || compare(y, n.with.of(after)) < 0) {
+		if c := compare(y, x); c >= 0 && (after == nil || compare(y, n.with.model(after)) < 0) {
 			after = right
 		}
 	}
@@ -89,14 +89,14 @@ func (n *nearest) find(left int) Row {
 		return before
 	case n.options.Direction == gpuframe.Forward || before == nil:
 		return after
-	case n.distance(x, n.with.of(after)) < n.distance(x, n.with.of(before)):
+	case n.distance(x, n.with.model(after)) < n.distance(x, n.with.model(before)):
 		return after
 	}
 	return before
 }
 
 // inSQL ranks the right rows of each left row.
-func (n *nearest) inSQL(g *generator, made, left, right state) state {
+func (n *nearest) inSQL(g *generator, to, left, right state) state {
 	n.rightKeys, n.leftKeys = append(n.rightKeys, n.with), append(n.leftKeys, n.on)
 	j := n.joined
 	leftRows, rightRows, _ := j.sides(left, right)
@@ -123,8 +123,8 @@ func (n *nearest) inSQL(g *generator, made, left, right state) state {
 	if n.options.MatchedOnly {
 		kind = "inner"
 	}
-	return g.inSQL(made, `select %s, "left order" as %s from %s %s join %s on %s qualify row_number() over (partition by "left order" order by %s) = 1`,
-		quotedList(made.table.names()), rowOrder, leftRows, kind, rightRows, on, order)
+	return g.inSQL(to, `select %s, "left order" as %s from %s %s join %s on %s qualify row_number() over (partition by "left order" order by %s) = 1`,
+		quotedList(to.table.names()), rowOrder, leftRows, kind, rightRows, on, order)
 }
 
 // distance is that of two keys. Equal infinite keys have none.

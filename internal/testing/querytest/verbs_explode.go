@@ -21,25 +21,25 @@ func (g *generator) explode(s state) state {
 	}
 	options := gpuframe.ExplodeOptions{DropEmpty: g.choose("drop empty", 2) == 0}
 	name := g.newName()
-	made := &Table{Columns: append(slices.Clone(s.table.Columns), Column{Name: name, Kind: kind}), Ordered: s.table.Ordered}
+	exploded := &Table{Columns: append(slices.Clone(s.table.Columns), Column{Name: name, Kind: kind}), Ordered: s.table.Ordered}
 	if g.choose("position", 2) == 0 {
 		options.Position = g.newName()
-		made.Columns = append(made.Columns, Column{Name: options.Position, Kind: Int64})
+		exploded.Columns = append(exploded.Columns, Column{Name: options.Position, Kind: Int64})
 	}
 	for _, row := range s.table.Rows {
-		elements := elementsOf(e.of(row))
+		elements := elementsOf(e.model(row))
 		for position, element := range elements {
-			made.Rows = append(made.Rows, withElement(row, element, int64(position), options))
+			exploded.Rows = append(exploded.Rows, withElement(row, element, int64(position), options))
 		}
 		if len(elements) == 0 && !options.DropEmpty {
-			made.Rows = append(made.Rows, withElement(row, nil, nil, options))
+			exploded.Rows = append(exploded.Rows, withElement(row, nil, nil, options))
 		}
 	}
-	if len(made.Rows) > g.mostRows() {
+	if len(exploded.Rows) > g.mostRows() {
 		return s
 	}
 	q := s.query.With(list.As(name)).ExplodeWith(options, name)
-	result := s.then(q, made, "With(%v as %s).ExplodeWith(%+v, %s)", list, name, options, name)
+	result := s.then(q, exploded, "With(%v as %s).ExplodeWith(%+v, %s)", list, name, options, name)
 	elements := fmt.Sprintf("string_split(%s, 'a')", e.sql)
 	if !e.kind.isText() {
 		elements = fmt.Sprintf("case when %[1]s is not null then range(greatest(least(%[1]s, 4), 0)) end", e.sql)
@@ -53,7 +53,7 @@ func (g *generator) explode(s state) state {
 		rows += fmt.Sprintf(" union all select *, null, null from %s where list is null or len(list) = 0", "(select *, "+elements+" as list from "+s.sql+")")
 	}
 	return g.inSQL(result, "select %s, row_number() over (order by %s, position) as %s from (select *, element as %s, %s from (%s))",
-		quotedList(made.names()), rowOrder, rowOrder, quoted(name), position, rows)
+		quotedList(exploded.names()), rowOrder, rowOrder, quoted(name), position, rows)
 }
 
 // elementsOf returns the elements of the list of a value.
@@ -72,11 +72,11 @@ func elementsOf(value any) (list []any) {
 }
 
 func withElement(row Row, element, position any, options gpuframe.ExplodeOptions) Row {
-	made := append(slices.Clone(row), element)
+	wider := append(slices.Clone(row), element)
 	if options.Position != "" {
-		made = append(made, position)
+		wider = append(wider, position)
 	}
-	return made
+	return wider
 }
 
 // pivot makes a column for each of some values of an expression.
@@ -89,18 +89,18 @@ func (g *generator) pivot(s state) state {
 	a := g.draw(s.table).plainAggregation()
 	var values []any
 	var names []string
-	made := &Table{Columns: columns}
+	pivoted := &Table{Columns: columns}
 	for range 1 + g.choose("pivoted values", 3) {
 		value := drawValue(g.t, on.kind)
 		if g.choose("null value", 5) == 0 {
 			value = nil
 		}
 		name := showName(value)
-		if slices.Contains(values, value) || name == "" || made.place(name) >= 0 {
+		if slices.Contains(values, value) || name == "" || pivoted.place(name) >= 0 {
 			continue
 		}
 		values, names = append(values, value), append(names, name)
-		made.Columns = append(made.Columns, Column{Name: name, Kind: a.kind})
+		pivoted.Columns = append(pivoted.Columns, Column{Name: name, Kind: a.kind})
 	}
 	if len(values) == 0 {
 		return s
@@ -109,15 +109,15 @@ func (g *generator) pivot(s state) state {
 	for _, rows := range groups {
 		row := evaluate(rows[0], keys)
 		for _, value := range values {
-			var some []Row
+			var matching []Row
 			for _, r := range rows {
-				if on.of(r) == value {
-					some = append(some, r)
+				if on.model(r) == value {
+					matching = append(matching, r)
 				}
 			}
-			row = append(row, a.of(some))
+			row = append(row, a.model(matching))
 		}
-		made.Rows = append(made.Rows, row)
+		pivoted.Rows = append(pivoted.Rows, row)
 	}
 	given := slices.Clone(values)
 	for i, value := range given {
@@ -129,7 +129,7 @@ func (g *generator) pivot(s state) state {
 	for i, value := range values {
 		aggregates[i] = a.sql(on.sql+" is not distinct from "+literalSQL(on.kind, value), "")
 	}
-	result := s.then(s.query.GroupBy(list...).Pivot(on.expr, given, a.expr), made, "GroupBy(%v).Pivot(%v, %v, %v)", list, on, values, a.expr)
+	result := s.then(s.query.GroupBy(list...).Pivot(on.expr, given, a.expr), pivoted, "GroupBy(%v).Pivot(%v, %v, %v)", list, on, values, a.expr)
 	result = g.groupedSQL(result, s, keys, false, aggregates)
 	// The columns have names that further verbs may make again.
 	for _, name := range names {

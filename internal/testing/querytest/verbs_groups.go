@@ -8,24 +8,24 @@ import (
 )
 
 // grouped divides rows by keys. The groups are in the order of their first rows.
-func grouped(rows []Row, keys []expression) (groups [][]Row, of map[string]int) {
-	of = map[string]int{}
+func grouped(rows []Row, keys []expression) (groups [][]Row, numbers map[string]int) {
+	numbers = map[string]int{}
 	for _, row := range rows {
 		key := keyOf(evaluate(row, keys))
-		at, ok := of[key]
+		at, ok := numbers[key]
 		if !ok {
 			at = len(groups)
-			of[key], groups = at, append(groups, nil)
+			numbers[key], groups = at, append(groups, nil)
 		}
 		groups[at] = append(groups[at], row)
 	}
-	return groups, of
+	return groups, numbers
 }
 
 func evaluate(row Row, list []expression) []any {
 	values := make([]any, len(list))
 	for i, e := range list {
-		values[i] = e.of(row)
+		values[i] = e.model(row)
 	}
 	return values
 }
@@ -50,10 +50,10 @@ func (g *generator) keys(s state, most int) (keys []expression, columns []Column
 func (g *generator) group(s state) state {
 	keys, columns, list := g.keys(s, 2)
 	var aggregations []aggregation
-	var made []gpuframe.Expression
+	var expressions []gpuframe.Expression
 	for range 1 + g.choose("aggregates", 3) {
 		a, name := g.draw(s.table).aggregation(), g.newName()
-		aggregations, made = append(aggregations, a), append(made, a.expr.As(name))
+		aggregations, expressions = append(aggregations, a), append(expressions, a.expr.As(name))
 		columns = append(columns, Column{Name: name, Kind: a.kind})
 	}
 	groups, _ := grouped(s.table.Rows, keys)
@@ -65,7 +65,7 @@ func (g *generator) group(s state) state {
 			continue
 		}
 		for _, a := range aggregations {
-			row = append(row, a.of(rows))
+			row = append(row, a.model(rows))
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -73,7 +73,7 @@ func (g *generator) group(s state) state {
 	if drop {
 		by = by.DropNulls()
 	}
-	result := g.groupedSQL(s.then(by.Agg(made...), table, "GroupBy(%v, drop nulls %v).Agg(%v)", list, drop, made), s, keys, drop, inSQL(aggregations, ""))
+	result := g.groupedSQL(s.then(by.Agg(expressions...), table, "GroupBy(%v, drop nulls %v).Agg(%v)", list, drop, expressions), s, keys, drop, inSQL(aggregations, ""))
 	if g.choose("sort groups", 4) > 0 {
 		return g.byAll(result, len(keys))
 	}
@@ -82,11 +82,11 @@ func (g *generator) group(s state) state {
 
 // inSQL returns aggregates in SQL.
 func inSQL(list []aggregation, window string) []string {
-	made := make([]string, len(list))
+	texts := make([]string, len(list))
 	for i, a := range list {
-		made[i] = a.sql("", window)
+		texts[i] = a.sql("", window)
 	}
-	return made
+	return texts
 }
 
 func hasNull(values []any) bool {
@@ -107,14 +107,14 @@ func (g *generator) whole(s state) state {
 		a, name := g.draw(s.table).aggregation(), g.newName()
 		list, aggregations = append(list, a.expr.As(name)), append(aggregations, a)
 		table.Columns = append(table.Columns, Column{Name: name, Kind: a.kind})
-		table.Rows[0] = append(table.Rows[0], a.of(s.table.Rows))
+		table.Rows[0] = append(table.Rows[0], a.model(s.table.Rows))
 	}
-	made := s.then(s.query.Select(list...), table, "Select(%v)", list)
+	next := s.then(s.query.Select(list...), table, "Select(%v)", list)
 	columns := make([]string, len(list))
 	for i, text := range inSQL(aggregations, "") {
 		columns[i] = fmt.Sprintf("cast(%s as %s) as %s", text, sqlTypes[table.Columns[i].Kind], quoted(table.Columns[i].Name))
 	}
-	return g.inSQL(made, "select %s, 0 as %s from %s", strings.Join(columns, ", "), rowOrder, s.sql)
+	return g.inSQL(next, "select %s, 0 as %s from %s", strings.Join(columns, ", "), rowOrder, s.sql)
 }
 
 // window adds an aggregate of partitions.
@@ -124,13 +124,13 @@ func (g *generator) window(s state) state {
 		keys, list = nil, nil
 	}
 	a, name := g.draw(s.table).aggregation(), g.newName()
-	groups, of := grouped(s.table.Rows, keys)
+	groups, numbers := grouped(s.table.Rows, keys)
 	values := make([]any, len(groups))
 	for i, rows := range groups {
-		values[i] = a.of(rows)
+		values[i] = a.model(rows)
 	}
 	columns := append(kept(s.table), computed{Column{Name: name, Kind: a.kind}, func(row Row) any {
-		return values[of[keyOf(evaluate(row, keys))]]
+		return values[numbers[keyOf(evaluate(row, keys))]]
 	}, a.sql("", " over ("+partitionSQL(keys)+")")})
 	return g.projected(s.then(s.query.With(a.expr.Over(gpuframe.By(list...)).As(name)), project(s.table, columns), "With(%v over %v as %s)", a.expr, list, name), s, columns)
 }

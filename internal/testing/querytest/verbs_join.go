@@ -59,15 +59,15 @@ func (g *generator) join(s state) state {
 		j.where = &c
 		terms = append(terms, gpuframe.Matching(c.expr))
 	}
-	made := j.run()
-	if len(made.Rows) > g.mostRows() {
+	table := j.run()
+	if len(table.Rows) > g.mostRows() {
 		return s
 	}
 	where := ""
 	if j.where != nil {
 		where = j.where.String()
 	}
-	result := s.then(s.query.Join(other.query, j.kind, terms...), made, "Join(%s, %v, on %v = %v, nulls match %v, matching %s)", other.text(), j.kind, j.leftKeys, j.rightKeys, j.nulls, where)
+	result := s.then(s.query.Join(other.query, j.kind, terms...), table, "Join(%s, %v, on %v = %v, nulls match %v, matching %s)", other.text(), j.kind, j.leftKeys, j.rightKeys, j.nulls, where)
 	return j.inSQL(g, result, s, other)
 }
 
@@ -174,42 +174,42 @@ func (j *joined) matches(left, right int) bool {
 	if j.leftTexts[left] == "" || j.leftTexts[left] != j.rightTexts[right] {
 		return false
 	}
-	return j.where == nil || j.where.of(j.pair(j.left.Rows[left], j.right.Rows[right])) == true
+	return j.where == nil || j.where.model(j.pair(j.left.Rows[left], j.right.Rows[right])) == true
 }
 
 // run computes the rows: in the order of the left side, then right rows without a match.
 func (j *joined) run() *Table {
-	made := &Table{Columns: j.both, Ordered: j.left.Ordered && j.right.Ordered}
+	table := &Table{Columns: j.both, Ordered: j.left.Ordered && j.right.Ordered}
 	leftOnly := j.kind == gpuframe.Semi || j.kind == gpuframe.Anti
 	if leftOnly {
-		made.Columns = j.left.Columns
+		table.Columns = j.left.Columns
 	}
 	j.findKeys()
 	matched := make([]bool, len(j.right.Rows))
 	for at, left := range j.left.Rows {
-		found := false
+		hasMatch := false
 		for i, right := range j.right.Rows {
 			if !j.matches(at, i) {
 				continue
 			}
-			found, matched[i] = true, true
+			hasMatch, matched[i] = true, true
 			if !leftOnly {
-				made.Rows = append(made.Rows, j.pair(left, right))
+				table.Rows = append(table.Rows, j.pair(left, right))
 			}
 		}
 		switch {
-		case leftOnly && found == (j.kind == gpuframe.Semi):
-			made.Rows = append(made.Rows, left)
-		case !found && (j.kind == gpuframe.Left || j.kind == gpuframe.Full):
-			made.Rows = append(made.Rows, j.pair(left, nil))
+		case leftOnly && hasMatch == (j.kind == gpuframe.Semi):
+			table.Rows = append(table.Rows, left)
+		case !hasMatch && (j.kind == gpuframe.Left || j.kind == gpuframe.Full):
+			table.Rows = append(table.Rows, j.pair(left, nil))
 		}
 	}
 	if j.kind == gpuframe.Right || j.kind == gpuframe.Full {
 		for i, right := range j.right.Rows {
 			if !matched[i] {
-				made.Rows = append(made.Rows, j.pair(nil, right))
+				table.Rows = append(table.Rows, j.pair(nil, right))
 			}
 		}
 	}
-	return made
+	return table
 }

@@ -18,9 +18,9 @@ func (g *generator) numbered(s state) state {
 	for i := range s.table.Rows {
 		numbers[i] = int64(i)
 	}
-	made := s.then(s.query.WithRowNumber(name), added(s, name, Int64, numbers), "WithRowNumber(%s)", name)
+	next := s.then(s.query.WithRowNumber(name), added(s, name, Int64, numbers), "WithRowNumber(%s)", name)
 	columns := append(kept(s.table), computed{Column: Column{Name: name, Kind: Int64}, sql: fmt.Sprintf("row_number() over (order by %s) - 1", rowOrder)})
-	return g.projected(made, s, columns)
+	return g.projected(next, s, columns)
 }
 
 // random adds a column of random numbers from 0 to 1.
@@ -83,7 +83,7 @@ func (g *generator) crossTab(s state) state {
 		return s
 	}
 	given := value
-	if n, is := value.(int64); is && on.kind == Int32 {
+	if n, isInteger := value.(int64); isInteger && on.kind == Int32 {
 		given = int32(n)
 	}
 	table := &Table{Columns: []Column{{Name: rows.expr.Name(), Kind: rows.kind}, {Name: name, Kind: Int64}}}
@@ -91,19 +91,19 @@ func (g *generator) crossTab(s state) state {
 	for _, group := range groups {
 		n := int64(0)
 		for _, row := range group {
-			if on.of(row) == value {
+			if on.model(row) == value {
 				n++
 			}
 		}
-		table.Rows = append(table.Rows, Row{rows.of(group[0]), n})
+		table.Rows = append(table.Rows, Row{rows.model(group[0]), n})
 	}
 	first := sortKey{expression: g.draw(table).at(0)}
 	table.Rows, table.Ordered = sorted(table.Rows, []sortKey{first}), true
-	made := s.then(s.query.CrossTab(rows.expr, on.expr, []any{given}), table, "CrossTab(%v, %v, %v)", rows, on, value)
+	next := s.then(s.query.CrossTab(rows.expr, on.expr, []any{given}), table, "CrossTab(%v, %v, %v)", rows, on, value)
 	count := fmt.Sprintf("count(*) filter (where %s is not distinct from %s)", on.sql, literalSQL(on.kind, value))
-	made = g.groupedSQL(made, s, []expression{rows}, false, []string{count})
-	made = g.inSQL(made, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL([]sortKey{first}), rowOrder, made.sql)
-	return g.renamed(made, name, g.newName())
+	next = g.groupedSQL(next, s, []expression{rows}, false, []string{count})
+	next = g.inSQL(next, "select * replace (row_number() over (order by %s) as %s) from %s", orderedSQL([]sortKey{first}), rowOrder, next.sql)
+	return g.renamed(next, name, g.newName())
 }
 
 // beyond keeps the rows whose value is less or more than an extreme of all rows.
@@ -116,11 +116,11 @@ func (g *generator) beyond(s state) state {
 	extremeOf := extreme(notNull(other, s.table.Rows), 1)
 	var rows []Row
 	for _, row := range s.table.Rows {
-		if x := e.of(row); x != nil && extremeOf != nil && compare(x, extremeOf) < 0 {
+		if x := e.model(row); x != nil && extremeOf != nil && compare(x, extremeOf) < 0 {
 			rows = append(rows, row)
 		}
 	}
 	c := e.expr.Lt(other.expr.Max())
-	made := s.then(s.query.Filter(c), s.table.with(rows), "Filter(%v)", c)
-	return g.inSQL(made, "select * from %s where %s < (select max(%s) from %s)", s.sql, e.sql, other.sql, s.sql)
+	next := s.then(s.query.Filter(c), s.table.with(rows), "Filter(%v)", c)
+	return g.inSQL(next, "select * from %s where %s < (select max(%s) from %s)", s.sql, e.sql, other.sql, s.sql)
 }

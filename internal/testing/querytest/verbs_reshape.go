@@ -12,32 +12,32 @@ import (
 func (g *generator) unpivot(s state) state {
 	kind := s.table.Columns[g.choose("unpivoted", len(s.table.Columns))].Kind
 	var columns, keep []string
-	var of, with []int
+	var places, with []int
 	for i, c := range s.table.Columns {
 		switch {
 		case c.Kind == kind:
-			columns, of = append(columns, c.Name), append(of, i)
+			columns, places = append(columns, c.Name), append(places, i)
 		case g.choose("keep", 2) == 0:
 			keep, with = append(keep, c.Name), append(with, i)
 		}
 	}
-	if len(of)*len(s.table.Rows) > g.mostRows() {
+	if len(places)*len(s.table.Rows) > g.mostRows() {
 		return s
 	}
-	made := &Table{Ordered: s.table.Ordered}
+	unpivoted := &Table{Ordered: s.table.Ordered}
 	for _, i := range with {
-		made.Columns = append(made.Columns, s.table.Columns[i])
+		unpivoted.Columns = append(unpivoted.Columns, s.table.Columns[i])
 	}
 	variable, value := g.newName(), g.newName()
-	made.Columns = append(made.Columns, Column{Name: variable, Kind: String, Required: true}, Column{Name: value, Kind: kind})
-	for i, at := range of {
+	unpivoted.Columns = append(unpivoted.Columns, Column{Name: variable, Kind: String, Required: true}, Column{Name: value, Kind: kind})
+	for i, at := range places {
 		for _, row := range s.table.Rows {
-			made.Rows = append(made.Rows, append(slices.Clone(pick(row, with)), columns[i], row[at]))
+			unpivoted.Rows = append(unpivoted.Rows, append(slices.Clone(pick(row, with)), columns[i], row[at]))
 		}
 	}
 	q := s.query.Unpivot(columns, keep...).Rename("variable", variable).Rename("value", value)
-	return g.inSQL(s.then(q, made, "Unpivot(%v, %v) as %s, %s", columns, keep, variable, value),
-		"select %s, row_number() over (order by list_position(['%s'], %s), %s) as %s from %s unpivot include nulls (%s for %s in (%s))", quotedList(made.names()),
+	return g.inSQL(s.then(q, unpivoted, "Unpivot(%v, %v) as %s, %s", columns, keep, variable, value),
+		"select %s, row_number() over (order by list_position(['%s'], %s), %s) as %s from %s unpivot include nulls (%s for %s in (%s))", quotedList(unpivoted.names()),
 		strings.Join(columns, "', '"), quoted(variable), rowOrder, rowOrder, s.sql, quoted(value), quoted(variable), quotedList(columns))
 }
 
@@ -57,14 +57,14 @@ func (g *generator) ordered(s state) state {
 			if i+step < 0 || i+step >= len(rows) {
 				return nil
 			}
-			return e.of(rows[i+step])
+			return e.model(rows[i+step])
 		}
 	}
 	functions := []struct {
 		expr       gpuframe.Expr
 		kind       Kind
 		sql, order string
-		of         func(rows []Row, i int) any
+		model      func(rows []Row, i int) any
 	}{
 		{gpuframe.RowNumber(), Int64, "row_number()", order, func(_ []Row, i int) any { return int64(i + 1) }},
 		{e.expr.Lag(1), e.kind, "lag(" + e.sql + ")", order, neighbour(-1)},
@@ -94,17 +94,17 @@ func (g *generator) ordered(s state) state {
 	for _, rows := range groups {
 		rows = sorted(rows, []sortKey{k})
 		for i, row := range rows {
-			values[numberOf(row)] = f.of(rows, i)
+			values[numberOf(row)] = f.model(rows, i)
 		}
 	}
 	window := gpuframe.By(list...).OrderBy(k.ordering())
 	text := fmt.Sprintf("%s over (%s order by %s)", f.sql, partitionSQL(keys), f.order)
 	columns := append(kept(s.table), computed{Column: Column{Name: name, Kind: f.kind}, sql: text})
-	made := s.then(s.query.With(f.expr.Over(window).As(name)), added(s, name, f.kind, values), "With(%v over %v order by %v as %s)", f.expr, list, k, name)
-	return g.projected(made, s, columns)
+	next := s.then(s.query.With(f.expr.Over(window).As(name)), added(s, name, f.kind, values), "With(%v over %v order by %v as %s)", f.expr, list, k, name)
+	return g.projected(next, s, columns)
 }
 
 // same reports whether two rows have equal keys.
 func (k sortKey) same(a, b Row) bool {
-	return keyOf([]any{k.of(a)}) == keyOf([]any{k.of(b)})
+	return keyOf([]any{k.model(a)}) == keyOf([]any{k.model(b)})
 }

@@ -42,11 +42,11 @@ func (g *generator) sample(s state) state {
 
 // at returns the rows of some numbers.
 func at(rows []Row, numbers []int) []Row {
-	made := make([]Row, len(numbers))
+	picked := make([]Row, len(numbers))
 	for i, n := range numbers {
-		made[i] = rows[n]
+		picked[i] = rows[n]
 	}
-	return made
+	return picked
 }
 
 // philox is the first half of block n of Philox4x32-10, with the seed as the key.

@@ -32,11 +32,11 @@ func (g *generator) partitions(s state) (window gpuframe.Window, key sortKey, pa
 
 // added adds a column of values of numbered rows.
 func added(s state, name string, kind Kind, values map[int]any) *Table {
-	made := &Table{Columns: append(slices.Clone(s.table.Columns), Column{Name: name, Kind: kind}), Ordered: s.table.Ordered}
+	wider := &Table{Columns: append(slices.Clone(s.table.Columns), Column{Name: name, Kind: kind}), Ordered: s.table.Ordered}
 	for i, row := range s.table.Rows {
-		made.Rows = append(made.Rows, append(slices.Clone(row), values[i]))
+		wider.Rows = append(wider.Rows, append(slices.Clone(row), values[i]))
 	}
-	return made
+	return wider
 }
 
 func numberOf(row Row) int { return row[len(row)-1].(int) }
@@ -49,12 +49,12 @@ func (g *generator) series(s state) state {
 		return s
 	}
 	e := key.expression
-	if other, found := g.draw(s.table).column(Kind.isNumber); found {
+	if other, hasOther := g.draw(s.table).column(Kind.isNumber); hasOther {
 		e = other
 	}
 	var function gpuframe.Expr
 	kind, values, name, n := e.kind, map[int]any{}, g.newName(), 1+g.choose("distance", 3)
-	of := func(value func(rows []Row, i int) any) {
+	setAll := func(value func(rows []Row, i int) any) {
 		for _, rows := range parts {
 			for i, row := range rows {
 				values[numberOf(row)] = value(rows, i)
@@ -62,7 +62,7 @@ func (g *generator) series(s state) state {
 		}
 	}
 	known := func(rows []Row, from, step int) int {
-		for from >= 0 && from < len(rows) && e.of(rows[from]) == nil {
+		for from >= 0 && from < len(rows) && e.model(rows[from]) == nil {
 			from += step
 		}
 		return from
@@ -70,7 +70,7 @@ func (g *generator) series(s state) state {
 	filled := func(step int) func(rows []Row, i int) any {
 		return func(rows []Row, i int) any {
 			if at := known(rows, i, step); at >= 0 && at < len(rows) {
-				return e.of(rows[at])
+				return e.model(rows[at])
 			}
 			return nil
 		}
@@ -78,31 +78,31 @@ func (g *generator) series(s state) state {
 	switch g.choose("function of series", 5) {
 	case 0:
 		function = e.expr.Difference(n)
-		of(func(rows []Row, i int) any { return difference(e, rows, i, n) })
+		setAll(func(rows []Row, i int) any { return difference(e, rows, i, n) })
 	case 1:
 		function = e.expr.FillForward()
-		of(filled(-1))
+		setAll(filled(-1))
 	case 2:
 		function = e.expr.FillBackward()
-		of(filled(1))
+		setAll(filled(1))
 	case 3:
 		function, kind = e.expr.Interpolate(), Float64
-		of(func(rows []Row, i int) any {
-			if value := e.of(rows[i]); value != nil {
+		setAll(func(rows []Row, i int) any {
+			if value := e.model(rows[i]); value != nil {
 				return number(value)
 			}
 			low, high := known(rows, i, -1), known(rows, i, 1)
 			if low < 0 || high == len(rows) {
 				return nil
 			}
-			y0, y1 := number(e.of(rows[low])), number(e.of(rows[high]))
+			y0, y1 := number(e.model(rows[low])), number(e.model(rows[high]))
 			part := float64(i-low) / float64(high-low)
 			return y0 + float64((y1-y0)*part)
 		})
 	default:
 		function, kind = e.expr.Session(n), Int64
 		session := int64(0)
-		of(func(rows []Row, i int) any {
+		setAll(func(rows []Row, i int) any {
 			if i == 0 {
 				session = 0
 			}
@@ -117,11 +117,11 @@ func (g *generator) series(s state) state {
 
 // difference is the value of a row minus that n rows before.
 func difference(e expression, rows []Row, i, n int) any {
-	if i < n || e.of(rows[i]) == nil || e.of(rows[i-n]) == nil {
+	if i < n || e.model(rows[i]) == nil || e.model(rows[i-n]) == nil {
 		return nil
 	}
 	const minus = 1
-	return calculate(minus, e.kind, e.of(rows[i]), e.of(rows[i-n]))
+	return calculate(minus, e.kind, e.model(rows[i]), e.model(rows[i-n]))
 }
 
 // rolling adds an aggregate of the rows around each row, by their number or by their key.
@@ -141,9 +141,9 @@ func (g *generator) rolling(s state) state {
 		for i, row := range rows {
 			frame := rows[min(max(i+low, 0), len(rows)):min(max(i+high+1, 0), len(rows))]
 			if byRange {
-				frame = slices.DeleteFunc(slices.Clone(rows), func(other Row) bool { return !inRange(key.of(row), key.of(other), low, high) })
+				frame = slices.DeleteFunc(slices.Clone(rows), func(other Row) bool { return !inRange(key.model(row), key.model(other), low, high) })
 			}
-			values[numberOf(row)] = a.of(frame)
+			values[numberOf(row)] = a.model(frame)
 		}
 	}
 	verb := "Rows"
@@ -174,31 +174,31 @@ func (g *generator) calendar(s state) state {
 	first := time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	date, name, n := e.expr.Mod(most).Cast(arrow.FixedWidthTypes.Date32), g.newName(), g.choose("days", 30)-15
 	var function gpuframe.Expr
-	var of func(day time.Time) int64
+	var model func(day time.Time) int64
 	switch g.choose("function of dates", 4) {
 	case 0:
 		function = date.AddBusinessDays(n).DaysSince(first)
-		of = func(day time.Time) int64 { return int64(businessDay(day, n).Sub(first).Hours() / 24) }
+		model = func(day time.Time) int64 { return int64(businessDay(day, n).Sub(first).Hours() / 24) }
 	case 1:
 		since := first.AddDate(0, 0, 10*n)
 		function = date.BusinessDaysSince(gpuframe.LitOf(arrow.FixedWidthTypes.Date32, since))
-		of = func(day time.Time) int64 { return businessDays(since, day) }
+		model = func(day time.Time) int64 { return businessDays(since, day) }
 	case 2:
 		function = date.FloorTo(1, "quarter").DaysSince(first)
-		of = func(day time.Time) int64 {
+		model = func(day time.Time) int64 {
 			begin := time.Date(day.Year(), (day.Month()-1)/3*3+1, 1, 0, 0, 0, 0, time.UTC)
 			return int64(begin.Sub(first).Hours() / 24)
 		}
 	default:
 		function = date.ISOWeek()
-		of = func(day time.Time) int64 {
+		model = func(day time.Time) int64 {
 			_, week := day.ISOWeek()
 			return int64(week)
 		}
 	}
-	columns := append(kept(s.table), computed{Column: Column{Name: name, Kind: Int64}, of: func(row Row) any {
-		if x := e.of(row); x != nil {
-			return of(first.AddDate(0, 0, int(x.(int64)%most)))
+	columns := append(kept(s.table), computed{Column: Column{Name: name, Kind: Int64}, model: func(row Row) any {
+		if x := e.model(row); x != nil {
+			return model(first.AddDate(0, 0, int(x.(int64)%most)))
 		}
 		return nil
 	}})
@@ -246,17 +246,17 @@ func (g *generator) resample(s state) state {
 	every, name, at := int64(1+g.choose("every", 6)), g.newName(), e.expr.Mod(most)
 	var by []expression
 	var list []gpuframe.Expression
-	made := &Table{Ordered: true}
-	if key, found := g.draw(s.table).column(func(k Kind) bool { return k != Float64 }); found && g.choose("by", 2) == 0 {
+	resampled := &Table{Ordered: true}
+	if key, hasKey := g.draw(s.table).column(func(k Kind) bool { return k != Float64 }); hasKey && g.choose("by", 2) == 0 {
 		by, list = append(by, key), append(list, key.expr.As(name+"by"))
-		made.Columns = append(made.Columns, Column{Name: name + "by", Kind: key.kind})
+		resampled.Columns = append(resampled.Columns, Column{Name: name + "by", Kind: key.kind})
 	}
 	a := g.draw(s.table).plainAggregation()
-	made.Columns = append(made.Columns, Column{Name: name, Kind: e.kind}, Column{Name: name + "of", Kind: a.kind})
+	resampled.Columns = append(resampled.Columns, Column{Name: name, Kind: e.kind}, Column{Name: name + "of", Kind: a.kind})
 	begin := func(row Row) int64 {
-		return int64(math.Floor(float64(e.of(row).(int64)%most)/float64(every))) * every
+		return int64(math.Floor(float64(e.model(row).(int64)%most)/float64(every))) * every
 	}
-	known := slices.DeleteFunc(slices.Clone(s.table.Rows), func(row Row) bool { return e.of(row) == nil })
+	known := slices.DeleteFunc(slices.Clone(s.table.Rows), func(row Row) bool { return e.model(row) == nil })
 	groups, _ := grouped(known, by)
 	for _, rows := range groups {
 		windows := map[int64][]Row{}
@@ -266,14 +266,14 @@ func (g *generator) resample(s state) state {
 			windows[w], least, last = append(windows[w], row), min(least, w), max(last, w)
 		}
 		for w := least; w <= last; w += every {
-			made.Rows = append(made.Rows, append(Row(evaluate(rows[0], by)), w, a.of(windows[w])))
+			resampled.Rows = append(resampled.Rows, append(Row(evaluate(rows[0], by)), w, a.model(windows[w])))
 		}
 	}
 	var order []sortKey
 	for i := range len(by) + 1 {
-		order = append(order, sortKey{expression: g.draw(made).at(i)})
+		order = append(order, sortKey{expression: g.draw(resampled).at(i)})
 	}
-	made.Rows = sorted(made.Rows, order)
+	resampled.Rows = sorted(resampled.Rows, order)
 	q := s.query.Resample(at.As(name), every, list...).Agg(a.expr.As(name + "of"))
-	return s.then(q, made, "Resample(%v, %d by %v: %v as %s)", at, every, list, a.expr, name)
+	return s.then(q, resampled, "Resample(%v, %d by %v: %v as %s)", at, every, list, a.expr, name)
 }

@@ -89,15 +89,15 @@ func TestWriting(t *testing.T) {
 	require.Zero(t, newWriting(3, 0).known(4), "no goroutine begins with zero")
 }
 
-func TestPartsLieWithin(t *testing.T) {
+func TestExtentsLieWithin(t *testing.T) {
 	property.Check(t, func(r *rapid.T) {
 		bytes := rapid.Uint64Range(leastBytes, 1<<20).Draw(r, "bytes")
 		var end uint64
-		for _, part := range parts(bytes) {
-			require.GreaterOrEqual(r, part.offset, end, "parts are in order and apart")
-			require.Zero(r, part.offset%fillBytes)
-			require.Zero(r, part.bytes%fillBytes)
-			end = part.offset + part.bytes
+		for _, e := range extents(bytes) {
+			require.GreaterOrEqual(r, e.offset, end, "extents are in order and apart")
+			require.Zero(r, e.offset%fillBytes)
+			require.Zero(r, e.bytes%fillBytes)
+			end = e.offset + e.bytes
 		}
 		require.LessOrEqual(r, end, bytes)
 		require.Less(r, bytes-end, uint64(fillBytes), "the end is among them")

@@ -43,10 +43,10 @@ type copyChecker struct {
 	scratch    []memory.Slice[uint8]
 	fills      int
 	goroutines int
-	found      tally
+	counts     tally
 }
 
-// arrival is a part of a block that is being copied to the inbox.
+// arrival is an extent of a block that is being copied to the inbox.
 type arrival struct {
 	// at and count are its position in the inbox, in values.
 	at, count uint64
@@ -74,8 +74,8 @@ func (c *copyChecker) write(on lane, pieces []piece, late bool) error {
 		return err
 	}
 	for _, p := range pieces {
-		for _, part := range parts(p.block.Bytes()) {
-			view, err := memory.View[uint32](p.block, part.offset, int(part.bytes/fillBytes))
+		for _, e := range extents(p.block.Bytes()) {
+			view, err := memory.View[uint32](p.block, e.offset, int(e.bytes/fillBytes))
 			if err != nil {
 				return err
 			}
@@ -92,8 +92,8 @@ func (c *copyChecker) check(on lane, pieces []piece, late bool) error {
 		return err
 	}
 	for _, p := range pieces {
-		for _, part := range parts(p.block.Bytes()) {
-			if err := c.fetch(on, p, part); err != nil {
+		for _, e := range extents(p.block.Bytes()) {
+			if err := c.fetch(on, p, e); err != nil {
 				return err
 			}
 		}
@@ -114,23 +114,23 @@ func (c *copyChecker) hold(on lane, late bool) error {
 	return nil
 }
 
-// fetch enqueues the copy of a part of a block.
-func (c *copyChecker) fetch(on lane, p piece, part part) error {
-	count := part.bytes / fillBytes
+// fetch enqueues the copy of an extent of a block.
+func (c *copyChecker) fetch(on lane, p piece, e extent) error {
+	count := e.bytes / fillBytes
 	if c.used+count > uint64(len(c.values)) {
 		if err := c.empty(); err != nil {
 			return err
 		}
 	}
-	to, from := unsafe.Pointer(&c.values[c.used]), p.block.Pointer().Add(part.offset)
+	to, from := unsafe.Pointer(&c.values[c.used]), p.block.Pointer().Add(e.offset)
 	err := on.Enqueue(func(handle backend.Stream) error {
-		return on.Device().Driver().CopyToHostAsync(to, from, part.bytes, handle)
+		return on.Device().Driver().CopyToHostAsync(to, from, e.bytes, handle)
 	})
 	if err != nil {
 		return err
 	}
 	c.arriving = append(c.arriving, arrival{at: c.used, count: count, expected: Mismatch{
-		Writing: p.writing, Address: p.block.Pointer(), Bytes: p.block.Bytes(), Offset: part.offset,
+		Writing: p.writing, Address: p.block.Pointer(), Bytes: p.block.Bytes(), Offset: e.offset,
 		Expected: uint64(p.writing.fill()), Stream: on.number,
 	}})
 	c.used += count
@@ -153,7 +153,7 @@ func (c *copyChecker) empty() error {
 	return nil
 }
 
-// compare checks one part. It keeps the first wrong value of the part while there is
+// compare checks one extent. It keeps the first wrong value of the extent while there is
 // room.
 func (c *copyChecker) compare(a arrival) {
 	wrong := uint64(0)
@@ -161,33 +161,33 @@ func (c *copyChecker) compare(a arrival) {
 		if uint64(value) == a.expected.Expected {
 			continue
 		}
-		if wrong++; wrong == 1 && len(c.found.first) < mostRecords {
+		if wrong++; wrong == 1 && len(c.counts.first) < mostRecords {
 			m := a.expected
 			m.Offset += uint64(i) * fillBytes
 			m.Found, m.Other = uint64(value), writingOfFill(value).known(c.goroutines)
-			c.found.first = append(c.found.first, m)
+			c.counts.first = append(c.counts.first, m)
 		}
 	}
-	c.found.bytes += a.count * fillBytes
-	c.found.mismatches += wrong
+	c.counts.bytes += a.count * fillBytes
+	c.counts.mismatches += wrong
 }
 
 func (c *copyChecker) tally() (tally, error) {
 	err := c.empty()
-	return c.found, err
+	return c.counts, err
 }
 
 func (c *copyChecker) close() error { return c.inbox.Release() }
 
-// part is a range of a block, in bytes.
-type part struct{ offset, bytes uint64 }
+// extent is a range of a block, in bytes.
+type extent struct{ offset, bytes uint64 }
 
-// parts returns the checked parts of a block.
-func parts(bytes uint64) []part {
+// extents returns the checked extents of a block.
+func extents(bytes uint64) []extent {
 	bytes -= bytes % fillBytes
 	if bytes <= wholeBytes {
-		return []part{{0, bytes}}
+		return []extent{{0, bytes}}
 	}
 	middle := bytes/2 - bytes/2%fillBytes
-	return []part{{0, edgeBytes}, {middle, edgeBytes}, {bytes - edgeBytes, edgeBytes}}
+	return []extent{{0, edgeBytes}, {middle, edgeBytes}, {bytes - edgeBytes, edgeBytes}}
 }

@@ -117,11 +117,11 @@ func (c *kernelChecker) tally() (tally, error) {
 	t := tally{bytes: checked * wordBytes, mismatches: mismatches}
 	for i := range records {
 		record := words[findingsHead+i*recordWords:][:recordWords]
-		seed, index, found := record[2], record[3], record[4]
+		seed, index, actual := record[2], record[3], record[4]
 		t.first = append(t.first, Mismatch{
 			Writing: writingOfWord(seed),
 			Address: device.Pointer(record[0]), Bytes: record[1] * wordBytes, Offset: index * wordBytes,
-			Expected: seed + index, Found: found, Other: writingOfWord(found).known(c.goroutines),
+			Expected: seed + index, Found: actual, Other: writingOfWord(actual).known(c.goroutines),
 			Stream: int(record[5]),
 		})
 	}

@@ -156,11 +156,11 @@ func (r *run) tally() error {
 	var failures []error
 	corruption := &CorruptionError{}
 	for _, w := range r.workers {
-		found, err := w.checker.tally()
+		counts, err := w.checker.tally()
 		failures = append(failures, err)
-		r.report.CheckedBytes += found.bytes
-		corruption.Mismatches += found.mismatches
-		corruption.First = append(corruption.First, found.first...)
+		r.report.CheckedBytes += counts.bytes
+		corruption.Mismatches += counts.mismatches
+		corruption.First = append(corruption.First, counts.first...)
 	}
 	r.report.Mismatches = corruption.Mismatches
 	if corruption.Mismatches > 0 {

@@ -39,12 +39,12 @@ type worker struct {
 // held is a block that a worker holds.
 type held struct {
 	piece
-	// lane is the number of the only stream that has used the memory, or several.
+	// lane is the number of the only stream that has used the memory, or severalLanes.
 	lane int
 }
 
 const (
-	several = -1
+	severalLanes = -1
 	// one in oneHeldBack operations is late.
 	oneHeldBack = 8
 )
@@ -221,7 +221,7 @@ func (w *worker) order(blocks []held, on lane) ([]piece, error) {
 			if err := h.block.OrderBefore(on.Stream); err != nil {
 				return nil, err
 			}
-			h.lane = several
+			h.lane = severalLanes
 			w.report.Crossings++
 		}
 		w.pieces = append(w.pieces, blocks[i].piece)

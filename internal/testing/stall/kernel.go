@@ -51,8 +51,8 @@ func newKernels(t testing.TB, dev *device.Device) maker {
 		}
 		gate := &gates[number]
 		at := device.Pointer(uintptr(unsafe.Pointer(gate)))
-		one := device.Dim3{X: 1}
-		if err := kernel.Launch(stream, one, one, 0, at, kernelLimit); err != nil {
+		unit := device.Dim3{X: 1}
+		if err := kernel.Launch(stream, unit, unit, 0, at, kernelLimit); err != nil {
 			return nil, err
 		}
 		return func() { atomic.StoreUint32(gate, 1) }, nil

@@ -117,26 +117,26 @@ func (p *packed) Release() error {
 }
 
 // pack plans a block with the columns from first to the one before last.
-func (o *outgoing) pack(ctx context.Context, first, last int) (made *packed, err error) {
-	made = &packed{}
-	defer func() { made, err = release.OnError(made, err) }()
+func (o *outgoing) pack(ctx context.Context, first, last int) (block *packed, err error) {
+	block = &packed{}
+	defer func() { block, err = release.OnError(block, err) }()
 	dictionaries := map[*column.Column]*column.Description{}
 	for i := first; i < last; i++ {
-		c, err := made.compact(ctx, o.columns[i])
+		c, err := block.compact(ctx, o.columns[i])
 		if err != nil {
-			return made, fmt.Errorf("column %q: copy a slice on %s: %w", o.table.Schema().Field(i).Name, o.columns[i].Device(), err)
+			return block, fmt.Errorf("column %q: copy a slice on %s: %w", o.table.Schema().Field(i).Name, o.columns[i].Device(), err)
 		}
-		shape, err := made.plan.All(c)
+		shape, err := block.plan.All(c)
 		if err != nil {
-			return made, err
+			return block, err
 		}
-		d, err := describe(shape, &made.plan, dictionaries)
+		d, err := describe(shape, &block.plan, dictionaries)
 		if err != nil {
-			return made, err
+			return block, err
 		}
-		made.descriptions = append(made.descriptions, d)
+		block.descriptions = append(block.descriptions, d)
 	}
-	return made, nil
+	return block, nil
 }
 
 // compact returns a copy of a slice with strings or lists, in memory of its size. It returns the
@@ -146,14 +146,14 @@ func (p *packed) compact(ctx context.Context, c *column.Column) (*column.Column,
 	if _, err := trial.All(c); err != nil || !trial.Sliced {
 		return c, err
 	}
-	made, err := selection.CompactColumn(ctx, c, kernels.Options{Tag: op.ScratchTag})
+	copied, err := selection.CompactColumn(ctx, c, kernels.Options{Tag: op.ScratchTag})
 	if errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) {
 		return c, nil
 	}
 	if err == nil {
-		p.copies = append(p.copies, made)
+		p.copies = append(p.copies, copied)
 	}
-	return made, err
+	return copied, err
 }
 
 // describe describes a column in the block of a plan. Dictionaries, each of them once, are added
@@ -169,11 +169,11 @@ func describe(s *pack.Shape, p *pack.Plan, dictionaries map[*column.Column]*colu
 		d.Buffers = append(d.Buffers, place)
 	}
 	for _, child := range s.Children {
-		made, err := describe(child, p, dictionaries)
+		described, err := describe(child, p, dictionaries)
 		if err != nil {
 			return d, err
 		}
-		d.Children = append(d.Children, made)
+		d.Children = append(d.Children, described)
 	}
 	if s.Dictionary == nil {
 		return d, nil
@@ -183,12 +183,12 @@ func describe(s *pack.Shape, p *pack.Plan, dictionaries map[*column.Column]*colu
 		if err != nil {
 			return d, fmt.Errorf("dictionary: %w", err)
 		}
-		made, err := describe(shape, p, dictionaries)
+		dictionary, err := describe(shape, p, dictionaries)
 		if err != nil {
 			return d, fmt.Errorf("dictionary: %w", err)
 		}
-		d.Dictionary = &made
-		dictionaries[s.Dictionary] = &made
+		d.Dictionary = &dictionary
+		dictionaries[s.Dictionary] = &dictionary
 	}
 	return d, nil
 }

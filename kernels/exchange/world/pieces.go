@@ -69,11 +69,11 @@ func (p *packed) cut(ctx context.Context, mgr *memory.Manager, copy bool) error 
 		if run[0] == run[1] {
 			break
 		}
-		made, err := p.stage(mgr, run, begin)
+		copied, err := p.stage(mgr, run, begin)
 		if err != nil {
 			return err
 		}
-		p.pieces = append(p.pieces, made)
+		p.pieces = append(p.pieces, copied)
 		next, begin = run[1], begin+p.length(run)
 	}
 	return nil
@@ -111,15 +111,15 @@ func (p *packed) length(run [2]int) uint64 {
 }
 
 // stage copies a run of regions to the memory for copies, from a position on.
-func (p *packed) stage(mgr *memory.Manager, run [2]int, begin uint64) (made piece, err error) {
+func (p *packed) stage(mgr *memory.Manager, run [2]int, begin uint64) (copied piece, err error) {
 	first := p.plan.Regions[run[0]].At
 	all, err := memory.View[uint8](p.staged, begin, int(p.length(run)))
 	if err != nil {
-		return made, err
+		return copied, err
 	}
 	stream := mgr.Stream()
 	if err := all.Fill(stream, 0); err != nil { // the gaps
-		return made, err
+		return copied, err
 	}
 	for _, r := range p.plan.Regions[run[0]:run[1]] {
 		to, err := all.Slice(int(r.At-first), int(r.At-first)+r.Source.Len())
@@ -127,7 +127,7 @@ func (p *packed) stage(mgr *memory.Manager, run [2]int, begin uint64) (made piec
 			err = to.CopyFrom(stream, r.Source)
 		}
 		if err != nil {
-			return made, err
+			return copied, err
 		}
 	}
 	return piece{first, all}, nil

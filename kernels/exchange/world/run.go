@@ -71,18 +71,18 @@ func (w *World) run(ctx context.Context, o operation) (*buffer.Buffer, error) {
 		}
 	}()
 	j := &job{World: w, operation: o, ctx: ctx, live: live, prepared: map[*buffer.Buffer]*outgoing{}, incoming: make([]*incoming, w.Size())}
-	made, err := j.run()
+	received, err := j.run()
 	for _, table := range j.prepared {
 		err = errors.Join(err, table.Release())
 	}
 	if err != nil {
 		err = errors.Join(w.group.Fail(err), w.link.abort())
-		if made != nil {
-			err = errors.Join(err, made.Release())
+		if received != nil {
+			err = errors.Join(err, received.Release())
 		}
 		return nil, fmt.Errorf("exchange: world: rank %d: %s: %w", w.Rank(), o.name, err)
 	}
-	return made, nil
+	return received, nil
 }
 
 func (j *job) run() (*buffer.Buffer, error) {
@@ -105,17 +105,17 @@ func (j *job) run() (*buffer.Buffer, error) {
 	j.short = step < total
 	var columns []*column.Column
 	for first := 0; first < total; first += step {
-		made, err := j.round(first, min(first+step, total))
+		moved, err := j.round(first, min(first+step, total))
 		if err != nil {
 			return nil, errors.Join(err, release.All(columns))
 		}
-		columns = append(columns, made...)
+		columns = append(columns, moved...)
 	}
 	if j.schema == nil || !j.receives() {
 		return nil, release.All(columns)
 	}
-	made, err := buffer.New(j.schema, columns, buffer.Rows{Count: j.rows, Manager: j.config.Manager})
-	return release.OnError(made, err, release.All(columns))
+	received, err := buffer.New(j.schema, columns, buffer.Rows{Count: j.rows, Manager: j.config.Manager})
+	return release.OnError(received, err, release.All(columns))
 }
 
 func (j *job) receives() bool {
@@ -140,11 +140,11 @@ func (j *job) prepare() error {
 		if table == nil || j.prepared[table] != nil {
 			continue
 		}
-		made, err := newOutgoing(j.live, table, j.local())
+		prepared, err := newOutgoing(j.live, table, j.local())
 		if err != nil {
 			return fmt.Errorf("table for rank %d: %w", rank, err)
 		}
-		j.prepared[table] = made
+		j.prepared[table] = prepared
 		if j.schema == nil {
 			j.schema = table.Schema()
 		}
@@ -152,7 +152,7 @@ func (j *job) prepare() error {
 		if err != nil {
 			return err
 		}
-		made.schema = text
+		prepared.schema = text
 		described, err := text.Schema()
 		if err == nil {
 			err = j.match(j.Rank(), described)
@@ -201,8 +201,8 @@ func (j *job) announce() error {
 	for rank := range messages {
 		a := announcement{Operation: j.name, Number: j.operations, Root: j.root, Target: j.target}
 		if table := j.out[rank]; table != nil {
-			of := j.prepared[table]
-			a.Table = &tableMessage{Schema: of.schema, Rows: of.rows, Bytes: of.bytes}
+			prepared := j.prepared[table]
+			a.Table = &tableMessage{Schema: prepared.schema, Rows: prepared.rows, Bytes: prepared.bytes}
 		}
 		messages[rank] = encode(a)
 	}
@@ -339,11 +339,11 @@ func remaining(mgr *memory.Manager) uint64 {
 }
 
 // round moves the columns from first to the one before last. The caller releases the result.
-func (j *job) round(first, last int) (made []*column.Column, err error) {
+func (j *job) round(first, last int) (columns []*column.Column, err error) {
 	var held release.Stack
 	defer func() {
 		if failure := held.Release(); failure != nil || err != nil {
-			made, err = nil, errors.Join(err, failure, release.All(made))
+			columns, err = nil, errors.Join(err, failure, release.All(columns))
 		}
 	}()
 	messages := make([][]byte, j.Size())
@@ -458,11 +458,11 @@ func (j *job) checkBlock(into *blockMessage, text []byte, columns int, rows int6
 }
 
 // assemble makes columns of the blocks of all ranks. The caller releases them.
-func (j *job) assemble(first, last int, described []blockMessage, memories []*memory.Block) (made []*column.Column, err error) {
+func (j *job) assemble(first, last int, described []blockMessage, memories []*memory.Block) (moved []*column.Column, err error) {
 	var held release.Stack
 	defer func() {
 		if failure := held.Release(); failure != nil || err != nil {
-			made, err = nil, errors.Join(err, failure, release.All(made))
+			moved, err = nil, errors.Join(err, failure, release.All(moved))
 		}
 	}()
 	metadata := j.schema.Metadata()
@@ -500,9 +500,9 @@ func (j *job) assemble(first, last int, described []blockMessage, memories []*me
 	for i := range all.NumColumns() {
 		c := all.Column(i)
 		if err := c.Retain(); err != nil {
-			return made, err
+			return moved, err
 		}
-		made = append(made, c)
+		moved = append(moved, c)
 	}
-	return made, nil
+	return moved, nil
 }

@@ -81,12 +81,12 @@ func choose(offers []offer) (Transport, *RankError) {
 	first := map[string]int{}
 	for rank, o := range offers {
 		reason := o.Reason
-		other, found := first[o.GPU]
+		other, shared := first[o.GPU]
 		switch {
 		case o.GPU == "" && reason == "":
 			reason = "it does not report a GPU"
 		case o.GPU == "":
-		case found:
+		case shared:
 			reason = fmt.Sprintf("it has the GPU of rank %d, %s", other, o.GPU)
 		case o.NCCL != offers[0].NCCL:
 			reason = fmt.Sprintf("it has NCCL %s, rank 0 has NCCL %s: install one version", o.NCCL, offers[0].NCCL)
@@ -234,8 +234,8 @@ func firstRefusal(answers []joined) (refusal *RankError) {
 func (w *World) communicator(ctx context.Context) (id nccl.ID, refusal *RankError, err error) {
 	var mine joined
 	if w.Rank() == 0 {
-		made, err := nccl.NewID()
-		if mine.ID = made[:]; err != nil {
+		name, err := nccl.NewID()
+		if mine.ID = name[:]; err != nil {
 			mine = joined{Reason: err.Error()}
 		}
 	}

@@ -1,4 +1,4 @@
-// The offsets and the bitmap of strings that a kernel makes: see made.go.
+// The offsets and the bitmap of strings that a kernel makes: see maker.go.
 #include "bitrow.cuh"
 
 // string_offsets writes offsets from the places behind the strings, and the bitmap of a

@@ -143,8 +143,8 @@ func hexadecimal(text string) (uint64, error) {
 	if text == "(nil)" {
 		return 0, nil
 	}
-	digits, found := strings.CutPrefix(text, "0x")
-	if !found {
+	digits, prefixed := strings.CutPrefix(text, "0x")
+	if !prefixed {
 		digits = strings.TrimPrefix(text, "0X")
 	}
 	value, err := strconv.ParseUint(digits, 16, 64)
@@ -192,7 +192,7 @@ var errTime = errors.New("a time is of the form 15:04:05.000000 or in seconds si
 // of a second.
 func timeOfDay(text string) (time.Duration, error) {
 	hours, rest, _ := strings.Cut(text, ":")
-	minutes, rest, found := strings.Cut(rest, ":")
+	minutes, rest, complete := strings.Cut(rest, ":")
 	seconds, fraction := rest, ""
 	if i := strings.IndexAny(rest, ".:"); i >= 0 {
 		seconds, fraction = rest[:i], rest[i+1:]
@@ -201,7 +201,7 @@ func timeOfDay(text string) (time.Duration, error) {
 	m, errMinutes := strconv.ParseUint(minutes, 10, 8)
 	s, errSeconds := strconv.ParseUint(seconds, 10, 8)
 	f, errFraction := parseFraction(fraction)
-	if !found || errors.Join(errHours, errMinutes, errSeconds, errFraction) != nil || h > 23 || m > 59 || s > 59 {
+	if !complete || errors.Join(errHours, errMinutes, errSeconds, errFraction) != nil || h > 23 || m > 59 || s > 59 {
 		return 0, errTime
 	}
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second + f, nil

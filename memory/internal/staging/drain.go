@@ -29,6 +29,6 @@ func (e *Engine) receive(ctx context.Context, stream *device.Stream, s *sequence
 	if err == nil {
 		s.scatter(c.memory[:bytes], position)
 	}
-	e.ring.settle(c, stream, err)
+	e.ring.giveBack(c, stream, err)
 	return err
 }

@@ -73,7 +73,7 @@ func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span
 	if err == nil && p.staged.bytes > 0 {
 		err = e.ring.during(func() error { return e.newFeed(ctx, stream, &p.staged).run() })
 	}
-	return e.settleDirect(stream, p.direct, err)
+	return e.waitDirect(stream, p.direct, err)
 }
 
 // Download copies spans to host memory, after the work that is on the stream now, and
@@ -93,7 +93,7 @@ func (e *Engine) Download(ctx context.Context, stream *device.Stream, spans []Sp
 	if err == nil && p.staged.bytes > 0 {
 		err = e.ring.during(func() error { return e.drain(ctx, stream, &p.staged) })
 	}
-	return e.settleDirect(stream, p.direct, err)
+	return e.waitDirect(stream, p.direct, err)
 }
 
 // enqueueDirect enqueues the fills and the copies that need no staging.
@@ -118,9 +118,9 @@ func (e *Engine) enqueueDirect(stream *device.Stream, blank []blankFill, direct 
 	})
 }
 
-// settleDirect waits for the direct copies even after an error: they access the
+// waitDirect waits for the direct copies even after an error: they access the
 // caller's memory and cannot be cancelled.
-func (e *Engine) settleDirect(stream *device.Stream, direct []directCopy, err error) error {
+func (e *Engine) waitDirect(stream *device.Stream, direct []directCopy, err error) error {
 	if len(direct) == 0 {
 		return err
 	}

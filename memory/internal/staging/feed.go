@@ -9,7 +9,7 @@ import (
 )
 
 // feed is one staged upload. The workers fill lots and never call the driver. The
-// goroutine that called Upload opens lots, sends full ones, and otherwise fills parts.
+// goroutine that called Upload opens lots, sends full ones, and otherwise fills portions.
 // If the workers sent their lots themselves, they would contend for the driver's lock,
 // and sleeping on a lock takes longer than a small transfer.
 type feed struct {
@@ -19,10 +19,10 @@ type feed struct {
 	sequence *sequence
 	lots     []lot
 	workers  int
-	parts    []part
+	portions []portion
 	// move copies a piece into a chunk.
 	move func(destination, source []byte) int
-	// full receives each lot after its last part was filled.
+	// full receives each lot after its last portion was filled.
 	full chan *lot
 	// stopped is closed when no further lot will be opened, so that workers stop
 	// waiting for one.
@@ -36,7 +36,7 @@ func (e *Engine) newFeed(ctx context.Context, stream *device.Stream, s *sequence
 	workers := e.crew.enough(s.bytes)
 	return &feed{
 		engine: e, ctx: ctx, stream: stream, sequence: s, lots: lots,
-		workers: workers, parts: divide(lots, s.bytes, partBytes(s.bytes, workers)),
+		workers: workers, portions: divide(lots, s.bytes, portionBytes(s.bytes, workers)),
 		full: make(chan *lot, len(lots)), stopped: make(chan struct{}),
 		move: mover(s.bytes),
 	}
@@ -60,7 +60,7 @@ func (f *feed) run() error {
 		f.abandon()
 		return err
 	}
-	round := f.engine.crew.begin(f.ctx, f.workers, len(f.parts), f.fill)
+	round := f.engine.crew.begin(f.ctx, f.workers, len(f.portions), f.fill)
 	for f.sent < len(f.lots) && !round.failed.Load() {
 		if err := f.advance(round); err != nil {
 			round.fail(err)
@@ -156,9 +156,9 @@ func (f *feed) open(c *chunk) {
 	close(l.opened)
 }
 
-// fill gathers a part into its lot's chunk.
+// fill gathers a portion into its lot's chunk.
 func (f *feed) fill(task int) error {
-	p := f.parts[task]
+	p := f.portions[task]
 	l := p.lot
 	c := f.await(l)
 	if c == nil {
@@ -194,7 +194,7 @@ func (f *feed) send(l *lot) error {
 	c := l.chunk.Swap(nil)
 	f.sent++
 	err := c.enqueue(f.stream, f.sequence, l.position, l.bytes, f.engine.device.Driver(), toDevice)
-	f.engine.ring.settle(c, f.stream, err)
+	f.engine.ring.giveBack(c, f.stream, err)
 	return err
 }
 

@@ -30,7 +30,7 @@ func (e *Engine) inPlace(ctx context.Context, stream *device.Stream, s *sequence
 	if err := stream.Synchronize(ctx); err != nil {
 		return err
 	}
-	step := partBytes(s.bytes, e.crew.enough(s.bytes))
+	step := portionBytes(s.bytes, e.crew.enough(s.bytes))
 	return e.crew.run(ctx, count(s.bytes, step), func(task int) error {
 		position := uint64(task) * step
 		for each := range s.within(position, min(step, s.bytes-position)) {

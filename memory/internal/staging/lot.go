@@ -8,14 +8,14 @@ type lot struct {
 	// opened is closed when chunk is set.
 	opened chan struct{}
 	chunk  atomic.Pointer[chunk]
-	// left counts the parts that are not filled yet. end is the number of parts in this
+	// left counts the portions that are not filled yet. end is the number of portions in this
 	// lot and in those before it.
 	left atomic.Int64
 	end  int64
 }
 
-// part is the range of a lot that one worker fills at a time.
-type part struct {
+// portion is the range of a lot that one worker fills at a time.
+type portion struct {
 	lot           *lot
 	offset, bytes uint64
 }
@@ -24,10 +24,10 @@ const (
 	// smallestLot is the least length of a lot: each copy costs as much as 128 KiB on
 	// the link.
 	smallestLot = 256 << 10
-	// smallestPart is the least length worth handing to another worker. largestPart
+	// smallestPortion is the least length worth handing to another worker. largestPortion
 	// lets the workers end at nearly the same time.
-	smallestPart = 32 << 10
-	largestPart  = 512 << 10
+	smallestPortion = 32 << 10
+	largestPortion  = 512 << 10
 )
 
 // cut divides a sequence into lots of at most the given length.
@@ -48,34 +48,34 @@ func count(bytes, step uint64) int { return int((bytes + step - 1) / step) }
 // which keeps the link busy. Short uploads use thirds, so that the device copies the
 // first lot while the workers fill the next.
 func uploadLot(total, chunkBytes uint64) uint64 {
-	return min(max(roundUp(total/3, smallestPart), smallestLot), chunkBytes)
+	return min(max(roundUp(total/3, smallestPortion), smallestLot), chunkBytes)
 }
 
 // downloadLot returns the length of the lots of a download, chosen so that every worker
 // gets several.
 func downloadLot(total, chunkBytes uint64, workers int) uint64 {
-	return min(max(roundUp(total/uint64(2*workers), smallestPart), smallestLot), chunkBytes)
+	return min(max(roundUp(total/uint64(2*workers), smallestPortion), smallestLot), chunkBytes)
 }
 
-// partBytes returns the length of the parts for the given number of workers. Each
+// portionBytes returns the length of the portions for the given number of workers. Each
 // worker gets about three, so that a late worker delays the others only briefly.
-func partBytes(total uint64, workers int) uint64 {
+func portionBytes(total uint64, workers int) uint64 {
 	if workers == 1 {
-		return largestPart
+		return largestPortion
 	}
-	return min(max(roundUp(total/uint64(3*workers), smallestPart), smallestPart), largestPart)
+	return min(max(roundUp(total/uint64(3*workers), smallestPortion), smallestPortion), largestPortion)
 }
 
-// divide splits lots into parts, in the order of the lots.
-func divide(lots []lot, total, step uint64) []part {
-	parts := make([]part, 0, int(total/step)+len(lots))
+// divide splits lots into portions, in the order of the lots.
+func divide(lots []lot, total, step uint64) []portion {
+	portions := make([]portion, 0, int(total/step)+len(lots))
 	for i := range lots {
 		l := &lots[i]
 		for offset := uint64(0); offset < l.bytes; offset += step {
-			parts = append(parts, part{lot: l, offset: offset, bytes: min(step, l.bytes-offset)})
+			portions = append(portions, portion{lot: l, offset: offset, bytes: min(step, l.bytes-offset)})
 			l.left.Add(1)
 		}
-		l.end = int64(len(parts))
+		l.end = int64(len(portions))
 	}
-	return parts
+	return portions
 }

@@ -42,7 +42,7 @@ func makePlan(spans []Span, pinned func(data []byte) bool) *plan {
 		case s.Bytes == 0:
 		case s.InPlace:
 			p.inPlace.expect(len(spans) - i)
-			p.inPlace.add(run{base: s.Base, to: s.Bytes, pieces: s.Pieces, pad: s.Pad})
+			p.inPlace.add(section{base: s.Base, to: s.Bytes, pieces: s.Pieces, pad: s.Pad})
 		default:
 			p.staged.expect(len(spans) - i)
 			p.split(s, pinned)
@@ -51,10 +51,10 @@ func makePlan(spans []Span, pinned func(data []byte) bool) *plan {
 	return p
 }
 
-// split removes wide gaps and pinned pieces from a span. The remaining runs are staged,
+// split removes wide gaps and pinned pieces from a span. The remaining sections are staged,
 // including their narrow gaps.
 func (p *plan) split(s *Span, pinned func(data []byte) bool) {
-	var begin, end uint64 // of the run, up to the last of its pieces
+	var begin, end uint64 // of the section, up to the last of its pieces
 	first := 0            // of its pieces
 	for i := range s.Pieces {
 		piece := &s.Pieces[i]
@@ -77,13 +77,13 @@ func (p *plan) split(s *Span, pinned func(data []byte) bool) {
 	p.leave(s, end, s.Bytes)
 }
 
-// stage adds a run, or a gap if the run has no pieces.
+// stage adds a section, or a gap if the section has no pieces.
 func (p *plan) stage(s *Span, from, to uint64, pieces []Piece) {
 	if len(pieces) == 0 {
 		p.leave(s, from, to)
 		return
 	}
-	p.staged.add(run{base: s.Base, from: from, to: to, pieces: pieces, pad: s.Pad})
+	p.staged.add(section{base: s.Base, from: from, to: to, pieces: pieces, pad: s.Pad})
 }
 
 func (p *plan) leave(s *Span, from, to uint64) {

@@ -36,7 +36,7 @@ func TestPlanSplits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := makePlan([]Span{{Base: base, Bytes: c.bytes, Pieces: c.pieces}}, isPinned)
 			var staged, direct, blank []extent
-			for _, r := range p.staged.runs {
+			for _, r := range p.staged.sections {
 				staged = append(staged, extent{r.from, r.to})
 			}
 			for _, d := range p.direct {
@@ -160,16 +160,16 @@ func (c *planCase) upload(t *testing.T, p *plan, chunkBytes uint64, size int) {
 	for _, s := range []*sequence{&p.inPlace, &p.staged} {
 		workers := (&crew{size: size}).enough(s.bytes)
 		lots := cut(s.bytes, uploadLot(s.bytes, chunkBytes))
-		parts := divide(lots, s.bytes, partBytes(s.bytes, workers))
+		portions := divide(lots, s.bytes, portionBytes(s.bytes, workers))
 		next := 0
 		for i := range lots {
 			l := &lots[i]
 			require.LessOrEqual(t, l.bytes, chunkBytes)
 			chunk := bytes.Repeat([]byte{planFiller}, int(l.bytes))
 			for ; next < int(l.end); next++ {
-				part := parts[next]
-				require.Same(t, l, part.lot)
-				s.gather(chunk[part.offset:part.offset+part.bytes], l.position+part.offset, through)
+				portion := portions[next]
+				require.Same(t, l, portion.lot)
+				s.gather(chunk[portion.offset:portion.offset+portion.bytes], l.position+portion.offset, through)
 				l.left.Add(-1)
 			}
 			require.Zero(t, l.left.Load())
@@ -177,7 +177,7 @@ func (c *planCase) upload(t *testing.T, p *plan, chunkBytes uint64, size int) {
 				m.write(each.base.Add(each.offset), chunk[each.at:each.at+each.bytes])
 			}
 		}
-		require.Len(t, parts, next)
+		require.Len(t, portions, next)
 	}
 	require.True(t, slices.Equal(c.of, m.written), "every byte of a span is written, and nothing else")
 	require.True(t, bytes.Equal(c.want, m.bytes))

@@ -158,10 +158,10 @@ func (r *ring) signal() {
 	}
 }
 
-// settle returns a chunk after an attempt to enqueue work on it. If the end of the work
-// could not be marked, settle waits for all work on the stream. If that also fails, the
+// giveBack returns a chunk after an attempt to enqueue work on it. If the end of the work
+// could not be marked, giveBack waits for all work on the stream. If that also fails, the
 // chunk cannot be reused, and the ring is broken because the device has failed.
-func (r *ring) settle(c *chunk, stream *device.Stream, err error) {
+func (r *ring) giveBack(c *chunk, stream *device.Stream, err error) {
 	var unmarked *device.UnmarkedError
 	if !errors.As(err, &unmarked) || quiesce(stream) == nil {
 		r.put(c)

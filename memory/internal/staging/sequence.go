@@ -5,34 +5,34 @@ import (
 	"sort"
 )
 
-// sequence concatenates runs, so that many short runs are divided, filled and waited
-// for like one long run.
+// sequence concatenates sections, so that many short ones are divided, filled and waited
+// for like one long section.
 type sequence struct {
-	runs  []run
-	bytes uint64
+	sections []section
+	bytes    uint64
 }
 
-// alignment keeps two runs out of the same cache line, because two workers might write
+// alignment keeps two sections out of the same cache line, because two workers might write
 // them.
 const alignment = 64
 
-// expect allocates capacity for the given number of runs if no run was added yet.
-func (s *sequence) expect(runs int) {
-	if s.runs == nil {
-		s.runs = make([]run, 0, runs)
+// expect allocates capacity for the given number of sections if none was added yet.
+func (s *sequence) expect(sections int) {
+	if s.sections == nil {
+		s.sections = make([]section, 0, sections)
 	}
 }
 
-func (s *sequence) add(r run) {
+func (s *sequence) add(r section) {
 	r.start = roundUp(s.bytes, alignment)
 	s.bytes = r.end()
-	s.runs = append(s.runs, r)
+	s.sections = append(s.sections, r)
 }
 
-// stretch is the intersection of one run with a range of the sequence.
+// stretch is the intersection of one section with a range of the sequence.
 type stretch struct {
-	*run
-	// offset is the offset of the stretch in the run's span.
+	*section
+	// offset is the offset of the stretch in the section's span.
 	offset, bytes uint64
 	// at is the offset of the stretch in the range of the sequence.
 	at uint64
@@ -42,11 +42,11 @@ type stretch struct {
 func (s *sequence) within(position, bytes uint64) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		end := position + bytes
-		i := sort.Search(len(s.runs), func(i int) bool { return s.runs[i].end() > position })
-		for ; i < len(s.runs) && s.runs[i].start < end; i++ {
-			r := &s.runs[i]
+		i := sort.Search(len(s.sections), func(i int) bool { return s.sections[i].end() > position })
+		for ; i < len(s.sections) && s.sections[i].start < end; i++ {
+			r := &s.sections[i]
 			from, to := max(r.start, position), min(r.end(), end)
-			if !yield(stretch{run: r, offset: r.from + from - r.start, bytes: to - from, at: from - position}) {
+			if !yield(stretch{section: r, offset: r.from + from - r.start, bytes: to - from, at: from - position}) {
 				return
 			}
 		}

@@ -38,30 +38,30 @@ func ReadDeviceStream(stream *cabi.DeviceStream, limit int, onThread bool) (Read
 
 // StreamCalls makes single calls of the callbacks that a stream once had, on any
 // struct, including nil.
-type StreamCalls struct{ of cabi.DeviceStream }
+type StreamCalls struct{ stream cabi.DeviceStream }
 
 // CallsOf returns the calls of a stream.
 func CallsOf(stream *cabi.DeviceStream) *StreamCalls { return &StreamCalls{*stream} }
 
 // Schema calls get_schema.
 func (s *StreamCalls) Schema(self *cabi.DeviceStream, out *cabi.Schema) int {
-	return int(C.call_device_schema(unsafe.Pointer(&s.of), unsafe.Pointer(self), unsafe.Pointer(out)))
+	return int(C.call_device_schema(unsafe.Pointer(&s.stream), unsafe.Pointer(self), unsafe.Pointer(out)))
 }
 
 // Next calls get_next.
 func (s *StreamCalls) Next(self *cabi.DeviceStream, out *cabi.DeviceArray) int {
-	return int(C.call_device_next(unsafe.Pointer(&s.of), unsafe.Pointer(self), unsafe.Pointer(out)))
+	return int(C.call_device_next(unsafe.Pointer(&s.stream), unsafe.Pointer(self), unsafe.Pointer(out)))
 }
 
 // LastError calls get_last_error.
 func (s *StreamCalls) LastError(self *cabi.DeviceStream) (text string, given bool) {
-	message := C.call_device_error(unsafe.Pointer(&s.of), unsafe.Pointer(self))
+	message := C.call_device_error(unsafe.Pointer(&s.stream), unsafe.Pointer(self))
 	return C.GoString(message), message != nil
 }
 
 // Release calls release.
 func (s *StreamCalls) Release(self *cabi.DeviceStream) {
-	C.call_device_release(unsafe.Pointer(&s.of), unsafe.Pointer(self))
+	C.call_device_release(unsafe.Pointer(&s.stream), unsafe.Pointer(self))
 }
 
 // NextOnThread calls get_next on a new thread.

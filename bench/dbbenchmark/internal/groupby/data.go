@@ -65,25 +65,25 @@ func (d Data) Generate() arrow.Record {
 	if d.Sorted {
 		sortRows(drawn)
 	}
-	made := make([]arrow.Array, Schema.NumFields())
+	arrays := make([]arrow.Array, Schema.NumFields())
 	for i, values := range drawn {
 		group.Go(func() {
 			switch {
 			case i >= 3:
-				made[i] = columns.Numbers(values, columns.IsZero)
+				arrays[i] = columns.Numbers(values, columns.IsZero)
 			case i == 2:
-				made[i] = columns.Texts(values, columns.IsZero, 10)
+				arrays[i] = columns.Texts(values, columns.IsZero, 10)
 			default:
-				made[i] = columns.Texts(values, columns.IsZero, 3)
+				arrays[i] = columns.Texts(values, columns.IsZero, 3)
 			}
 		})
 	}
-	group.Go(func() { made[ids] = columns.Integers(d.random(ids), d.Rows, 5, d.Nulls) })
-	group.Go(func() { made[ids+1] = columns.Integers(d.random(ids+1), d.Rows, 15, d.Nulls) })
-	group.Go(func() { made[ids+2] = columns.Floats(d.random(ids+2), d.Rows, d.Nulls) })
+	group.Go(func() { arrays[ids] = columns.Integers(d.random(ids), d.Rows, 5, d.Nulls) })
+	group.Go(func() { arrays[ids+1] = columns.Integers(d.random(ids+1), d.Rows, 15, d.Nulls) })
+	group.Go(func() { arrays[ids+2] = columns.Floats(d.random(ids+2), d.Rows, d.Nulls) })
 	group.Wait()
-	record := array.NewRecord(Schema, made, int64(d.Rows))
-	for _, c := range made {
+	record := array.NewRecord(Schema, arrays, int64(d.Rows))
+	for _, c := range arrays {
 		c.Release()
 	}
 	return record
@@ -114,15 +114,15 @@ func (d Data) drawIDs(column int) []int32 {
 }
 
 // sortRows sorts the rows of columns.
-func sortRows(of [][]int32) {
-	rows := make([][ids]int32, len(of[0]))
-	for c, column := range of {
+func sortRows(table [][]int32) {
+	rows := make([][ids]int32, len(table[0]))
+	for c, column := range table {
 		for row, id := range column {
 			rows[row][c] = id
 		}
 	}
 	slices.SortFunc(rows, func(a, b [ids]int32) int { return slices.Compare(a[:], b[:]) })
-	for c, column := range of {
+	for c, column := range table {
 		for row := range column {
 			column[row] = rows[row][c]
 		}

@@ -71,14 +71,14 @@ func (q Question) Answer(ctx context.Context, x *buffer.Buffer) (*buffer.Buffer,
 	if !q.where.IsZero() {
 		query = query.Where(q.where)
 	}
-	found, err := query.Aggregate(ctx, q.aggregates)
+	aggregated, err := query.Aggregate(ctx, q.aggregates)
 	if err != nil || q.project == nil {
-		return found, err
+		return aggregated, err
 	}
 	var columns []expr.Expr
 	for _, key := range q.Keys {
 		columns = append(columns, expr.Col(key))
 	}
-	projected, err := expr.Project(ctx, found, append(columns, q.project...))
-	return projected, errors.Join(err, found.Release())
+	projected, err := expr.Project(ctx, aggregated, append(columns, q.project...))
+	return projected, errors.Join(err, aggregated.Release())
 }

@@ -42,7 +42,7 @@ func checks(schema *arrow.Schema) (all []check) {
 // Checks returns numbers that are equal for equal answers: the rows, and for each column
 // its values, their sum, and the sum of their products with the key of the row. They do not
 // depend on the order of the rows.
-func Checks(ctx context.Context, answer *buffer.Buffer) (found []float64, err error) {
+func Checks(ctx context.Context, answer *buffer.Buffer) (numbers []float64, err error) {
 	aggregates := []reduce.Aggregate{reduce.CountAll().As("rows")}
 	for i, c := range checks(answer.Schema()) {
 		aggregates = append(aggregates, c.aggregate.As(fmt.Sprint("c", i)))
@@ -59,14 +59,14 @@ func Checks(ctx context.Context, answer *buffer.Buffer) (found []float64, err er
 	for _, c := range record.Columns() {
 		switch c := c.(type) {
 		case *array.Int64:
-			found = append(found, float64(c.Value(0)))
+			numbers = append(numbers, float64(c.Value(0)))
 		case *array.Float64:
-			found = append(found, c.Value(0))
+			numbers = append(numbers, c.Value(0))
 		default:
 			return nil, fmt.Errorf("a check has type %v, expected int64 or float64", c.DataType())
 		}
 	}
-	return found, nil
+	return numbers, nil
 }
 
 // ChecksSQL is the question for these numbers of a table.

@@ -61,24 +61,24 @@ func newKeys(r *rand.Rand, n int) keys {
 
 // sampleAll returns the values in random order: each once, and then random ones.
 func sampleAll(r *rand.Rand, values []int32, rows int) []int32 {
-	made := make([]int32, rows)
-	for i := copy(made, values); i < rows; i++ {
-		made[i] = values[r.IntN(len(values))]
+	sampled := make([]int32, rows)
+	for i := copy(sampled, values); i < rows; i++ {
+		sampled[i] = values[r.IntN(len(values))]
 	}
-	r.Shuffle(rows, func(i, j int) { made[i], made[j] = made[j], made[i] })
-	return made
+	r.Shuffle(rows, func(i, j int) { sampled[i], sampled[j] = sampled[j], sampled[i] })
+	return sampled
 }
 
 // Generate makes the tables. The caller releases them.
 func (d Data) Generate() Tables {
 	rows := []int{max(d.Rows/1_000_000, min(fewest, d.Rows)), max(d.Rows/1000, min(fewest, d.Rows)), d.Rows}
-	var of [3]keys
+	var drawn [3]keys
 	var group sync.WaitGroup
-	for i := range of {
-		group.Go(func() { of[i] = newKeys(d.random(0, i), rows[i]) })
+	for i := range drawn {
+		group.Go(func() { drawn[i] = newKeys(d.random(0, i), rows[i]) })
 	}
 	group.Wait()
-	made := make([]arrow.Record, len(Names))
+	records := make([]arrow.Record, len(Names))
 	for table := range Names {
 		group.Go(func() {
 			n, ids := d.Rows, 3
@@ -89,9 +89,9 @@ func (d Data) Generate() Tables {
 			var parts sync.WaitGroup
 			for i := range columns {
 				parts.Go(func() {
-					values := of[i].left
+					values := drawn[i].left
 					if table > 0 {
-						values = of[i].right
+						values = drawn[i].right
 					}
 					columns[i] = sampleAll(d.random(1+table, i), values, n)
 				})
@@ -100,13 +100,13 @@ func (d Data) Generate() Tables {
 			if d.Sorted {
 				sortRows(columns)
 			}
-			made[table] = d.record(table, columns)
+			records[table] = d.record(table, columns)
 		})
 	}
 	group.Wait()
 	tables := Tables{}
 	for i, name := range Names {
-		tables[name] = made[i]
+		tables[name] = records[i]
 	}
 	return tables
 }
@@ -135,23 +135,23 @@ func sortRows(columns [][]int32) {
 // record makes a table: ids, their texts, and a value.
 func (d Data) record(table int, ids [][]int32) arrow.Record {
 	n, count := len(ids[0]), len(ids)
-	made, fields := make([]arrow.Array, 2*count+1), make([]arrow.Field, 2*count+1)
+	arrays, fields := make([]arrow.Array, 2*count+1), make([]arrow.Field, 2*count+1)
 	var group sync.WaitGroup
 	for i, values := range ids {
 		fields[i] = arrow.Field{Name: fmt.Sprint("id", 1+i), Type: arrow.PrimitiveTypes.Int32, Nullable: true}
 		fields[count+i] = arrow.Field{Name: fmt.Sprint("id", 4+i), Type: arrow.BinaryTypes.String, Nullable: true}
-		group.Go(func() { made[i] = columns.Numbers(values, d.nullIDs(table, i, values)) })
-		group.Go(func() { made[count+i] = columns.Texts(values, d.nullIDs(table, 3+i, values), 0) })
+		group.Go(func() { arrays[i] = columns.Numbers(values, d.nullIDs(table, i, values)) })
+		group.Go(func() { arrays[count+i] = columns.Texts(values, d.nullIDs(table, 3+i, values), 0) })
 	}
 	value := "v2"
 	if table == 0 {
 		value = "v1"
 	}
 	fields[2*count] = arrow.Field{Name: value, Type: arrow.PrimitiveTypes.Float64, Nullable: true}
-	group.Go(func() { made[2*count] = columns.Floats(d.random(1+table, 8), n, d.Nulls) })
+	group.Go(func() { arrays[2*count] = columns.Floats(d.random(1+table, 8), n, d.Nulls) })
 	group.Wait()
-	record := array.NewRecord(arrow.NewSchema(fields, nil), made, int64(n))
-	for _, c := range made {
+	record := array.NewRecord(arrow.NewSchema(fields, nil), arrays, int64(n))
+	for _, c := range arrays {
 		c.Release()
 	}
 	return record

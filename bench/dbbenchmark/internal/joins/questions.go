@@ -61,11 +61,11 @@ type Loaded map[string]*buffer.Buffer
 func (t Tables) Load(mgr *memory.Manager) (Loaded, error) {
 	loaded := Loaded{}
 	for name, record := range t {
-		made, err := buffer.FromRecord(mgr, record)
+		table, err := buffer.FromRecord(mgr, record)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", name, err), loaded.Release())
 		}
-		loaded[name] = made
+		loaded[name] = table
 	}
 	return loaded, nil
 }

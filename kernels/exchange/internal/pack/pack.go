@@ -110,11 +110,11 @@ func (p *Plan) crop(c *column.Column, from, to int, inWhole bool) (*Shape, error
 	for i := range data.Children {
 		child := data.Children[i]
 		start, end, whole := childRange(l, child.Data(), first, to)
-		made, err := p.crop(child, start, end, inWhole || whole)
+		shape, err := p.crop(child, start, end, inWhole || whole)
 		if err != nil {
 			return nil, err
 		}
-		s.Children = append(s.Children, made)
+		s.Children = append(s.Children, shape)
 	}
 	s.Dictionary = data.Dictionary
 	return s, nil

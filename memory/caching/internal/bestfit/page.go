@@ -84,8 +84,8 @@ func (p *page) child(key uint64) uint32 {
 	// Counting all larger keys costs less than the branches of a search.
 	var larger uint64
 	for _, k := range p.keys[1:p.count] {
-		_, is := bits.Sub64(key, k, 0)
-		larger += is
+		_, borrow := bits.Sub64(key, k, 0)
+		larger += borrow
 	}
 	return p.count - 1 - uint32(larger)
 }

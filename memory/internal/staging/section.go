@@ -6,33 +6,33 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// run is a range of a span that is transferred together.
-type run struct {
+// section is a range of a span that is transferred together.
+type section struct {
 	// base is the address of the span. All offsets are relative to it.
 	base     device.Pointer
 	from, to uint64
 	pieces   []Piece
 	pad      byte
-	// start is the position of the run in its sequence.
+	// start is the position of the section in its sequence.
 	start uint64
 }
 
-func (r *run) end() uint64 { return r.start + r.to - r.from }
+func (s *section) end() uint64 { return s.start + s.to - s.from }
 
 // first returns the index of the first piece that ends after the offset.
-func (r *run) first(offset uint64) int {
-	return sort.Search(len(r.pieces), func(i int) bool { return r.pieces[i].end() > offset })
+func (s *section) first(offset uint64) int {
+	return sort.Search(len(s.pieces), func(i int) bool { return s.pieces[i].end() > offset })
 }
 
-// gather writes the run's bytes, starting at offset, into destination. It calls move to
+// gather writes the section's bytes, starting at offset, into destination. It calls move to
 // copy the pieces that have Data, calls Fill for the others, and pads the gaps.
-func (r *run) gather(destination []byte, offset uint64, move func(destination, source []byte) int) {
+func (s *section) gather(destination []byte, offset uint64, move func(destination, source []byte) int) {
 	end := offset + uint64(len(destination))
 	at := offset
-	for i := r.first(offset); i < len(r.pieces) && r.pieces[i].Offset < end; i++ {
-		p := &r.pieces[i]
+	for i := s.first(offset); i < len(s.pieces) && s.pieces[i].Offset < end; i++ {
+		p := &s.pieces[i]
 		from, to := max(p.Offset, offset), min(p.end(), end)
-		pad(destination[at-offset:from-offset], r.pad)
+		pad(destination[at-offset:from-offset], s.pad)
 		if p.Fill != nil {
 			p.Fill(destination[from-offset:to-offset], from-p.Offset)
 		} else {
@@ -40,14 +40,14 @@ func (r *run) gather(destination []byte, offset uint64, move func(destination, s
 		}
 		at = to
 	}
-	pad(destination[at-offset:], r.pad)
+	pad(destination[at-offset:], s.pad)
 }
 
-// scatter copies the run's bytes, starting at offset, from source to the pieces.
-func (r *run) scatter(source []byte, offset uint64) {
+// scatter copies the section's bytes, starting at offset, from source to the pieces.
+func (s *section) scatter(source []byte, offset uint64) {
 	end := offset + uint64(len(source))
-	for i := r.first(offset); i < len(r.pieces) && r.pieces[i].Offset < end; i++ {
-		p := &r.pieces[i]
+	for i := s.first(offset); i < len(s.pieces) && s.pieces[i].Offset < end; i++ {
+		p := &s.pieces[i]
 		from, to := max(p.Offset, offset), min(p.end(), end)
 		copy(p.Data[from-p.Offset:to-p.Offset], source[from-offset:to-offset])
 	}

@@ -30,7 +30,7 @@ func TestArraysThatNeedNoMemory(t *testing.T) {
 			records = append(records, recordOf(g.Array(dataType, 0)))
 		}
 		for _, record := range records {
-			for _, where := range []place{
+			for _, where := range []location{
 				cpu, {cabi.DeviceCPU, 3}, {cabi.DeviceCUDA, 0}, {cabi.DeviceCUDA, 77}, {cabi.DeviceCUDAHost, -1},
 				{cabi.DeviceCUDAManaged, -1}, {10, 0}, {0, 0}, {-1, -1},
 			} {
@@ -127,11 +127,11 @@ func TestForeignPinnedAndManagedMemory(t *testing.T) {
 
 					out, err := Export(table)
 					require.NoError(t, err)
-					want := place{where.code, cabi.NoDeviceID}
+					want := location{where.code, cabi.NoDeviceID}
 					if m.Device().Kind() == device.Host {
 						want = cpu
 					}
-					require.Equal(t, want, place{deviceArray(out).DeviceType, deviceArray(out).DeviceID})
+					require.Equal(t, want, location{deviceArray(out).DeviceType, deviceArray(out).DeviceID})
 					require.NoError(t, out.Release())
 					requireRecord(t, record, download(t, table))
 					requireReleasedOnce(t, p)
@@ -146,7 +146,7 @@ func TestForeignPinnedAndManagedMemory(t *testing.T) {
 func TestWrongMemoryKind(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		record := recordOf(int32s(1, 2, 3))
-		claims := []place{{cabi.DeviceCUDA, int64(m.Device().Info().Ordinal)}, {cabi.DeviceCUDAHost, -1}, {cabi.DeviceCUDAManaged, -1}}
+		claims := []location{{cabi.DeviceCUDA, int64(m.Device().Info().Ordinal)}, {cabi.DeviceCUDAHost, -1}, {cabi.DeviceCUDAManaged, -1}}
 		for _, where := range otherMemories() {
 			for _, claim := range claims {
 				if claim.deviceType == where.code {

@@ -19,15 +19,15 @@ import (
 // maker makes a column of strings, with the rows and the nulls of another column.
 type maker struct {
 	nulls
-	of    arrow.DataType
-	width int
+	result arrow.DataType
+	width  int
 	// nulled is true if a result may be null although the operand is not.
 	nulled bool
 }
 
-func newMaker(n nulls, of arrow.DataType) (*maker, error) {
-	l, err := layout.Of(of)
-	return &maker{nulls: n, of: of, width: l.Width}, err
+func newMaker(n nulls, result arrow.DataType) (*maker, error) {
+	l, err := layout.Of(result)
+	return &maker{nulls: n, result: result, width: l.Width}, err
 }
 
 // onDevice makes the strings with two kernels: measure writes their lengths, and write the
@@ -41,15 +41,15 @@ func (m *maker) onDevice(call *op.Call, measure func(lengths memory.Slice[uint8]
 	if rows > 0 {
 		err = measure(lengths[0])
 	}
-	var made *column.Column
+	var written *column.Column
 	if err == nil {
-		made, err = m.measured(call, lengths[0], write)
+		written, err = m.measured(call, lengths[0], write)
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(written, err, block.Release())
 }
 
 // measured makes strings of some lengths.
-func (m *maker) measured(call *op.Call, lengths memory.Slice[uint8], write func(to memory.Slice[uint8], ends memory.Slice[int64]) error) (made *column.Column, err error) {
+func (m *maker) measured(call *op.Call, lengths memory.Slice[uint8], write func(to memory.Slice[uint8], ends memory.Slice[int64]) error) (written *column.Column, err error) {
 	rows := m.column.Len()
 	counts, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: rows, Manager: call.Manager, Buffers: []column.Bytes{{}, lengths}})
 	if err != nil {
@@ -60,7 +60,7 @@ func (m *maker) measured(call *op.Call, lengths memory.Slice[uint8], write func(
 	if err = errors.Join(err, counts.Release()); err != nil {
 		return nil, errors.Join(err, sums.Release())
 	}
-	defer func() { made, err = release.OnError(made, err, sums.Release()) }()
+	defer func() { written, err = release.OnError(written, err, sums.Release()) }()
 	ends, err := column.Elements[int64](sums)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (m *maker) measured(call *op.Call, lengths memory.Slice[uint8], write func(
 // allocate allocates strings of a number of bytes and has write fill them in.
 func (m *maker) allocate(call *op.Call, bytes int64, write func(bitmap, offsets, data column.Bytes) error) (*column.Column, error) {
 	if most := strategy.MaximumOffset(call.Context(), m.width); bytes < 0 || bytes > most {
-		return nil, fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", bytes, m.of, most, memory.ErrOverflow)
+		return nil, fmt.Errorf("strings of %d bytes, the offsets of %v reach to %d: use a column with large offsets: %w", bytes, m.result, most, memory.ErrOverflow)
 	}
 	bitmap := uint64(0)
 	if m.nulled || m.nullable() {
@@ -99,15 +99,15 @@ func (m *maker) allocate(call *op.Call, bytes int64, write func(bitmap, offsets,
 		return nil, err
 	}
 	err = write(buffers[0], buffers[1], buffers[2])
-	var made *column.Column
+	var written *column.Column
 	if err == nil {
-		data := column.Data{Type: m.of, Length: m.column.Len(), Rows: m.column.RowCount(), Manager: call.Manager, Buffers: buffers}
+		data := column.Data{Type: m.result, Length: m.column.Len(), Rows: m.column.RowCount(), Manager: call.Manager, Buffers: buffers}
 		if bitmap > 0 {
 			data.NullCount = column.UnknownNullCount
 		}
-		made, err = column.New(data)
+		written, err = column.New(data)
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(written, err, block.Release())
 }
 
 // onHost makes the strings with a function that appends the one of a row, or returns false
@@ -159,10 +159,10 @@ func (m *maker) onHost(call *op.Call, appended func(to []byte, part, row int) ([
 }
 
 // empty makes a column without rows.
-func empty(call *op.Call, like *column.Column, of arrow.DataType) (*column.Column, error) {
-	l, err := layout.Of(of)
+func empty(call *op.Call, like *column.Column, result arrow.DataType) (*column.Column, error) {
+	l, err := layout.Of(result)
 	if err != nil {
 		return nil, err
 	}
-	return column.New(column.Data{Type: of, Rows: like.RowCount(), Manager: call.Manager, Buffers: make([]column.Bytes, l.Buffers())})
+	return column.New(column.Data{Type: result, Rows: like.RowCount(), Manager: call.Manager, Buffers: make([]column.Bytes, l.Buffers())})
 }
