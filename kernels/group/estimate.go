@@ -287,6 +287,6 @@ func (b *bound) partitioned() uint64 {
 	if b.hashed { // the places of all rows, and the key as a value and as a result
 		moved, outputs = moved+4+2*8, outputs+8+1
 	}
-	chunks := min(b.rows/4096, 2*b.multiprocessors)
-	return moved*b.rows + outputs*(places+1<<16) + 2*chunks*b.shared + b.results(b.rows) + 1<<24
+	chunks := min(b.rows/fewestChunkedRows, 2*b.multiprocessors)
+	return moved*b.rows + outputs*(places+1<<mostPlaceBits) + 2*chunks*b.shared + b.results(b.rows) + 1<<24
 }

@@ -147,11 +147,10 @@ func (p *partitionPlan) planOutputs(f *facts) bool {
 // divide chooses the size of the partitions, of which two fit into the shared memory of a
 // multiprocessor, and the levels. It returns false if two levels are not enough.
 func (p *partitionPlan) divide(f *facts) bool {
-	const reserved = 2 << 10
 	state := 4 * p.words
 	total := bits.Len64(p.places - 1)
-	p.bits = bits.Len(uint((f.shared/2-reserved)/state)) - 1
-	if !p.decimals && total > p.bits+usualDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= f.shared-reserved {
+	p.bits = bits.Len(uint((f.shared/2-partitionReserve)/state)) - 1
+	if !p.decimals && total > p.bits+usualDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= f.shared-partitionReserve {
 		p.bits++ // one level is enough
 		p.wide = true
 	}
@@ -161,7 +160,7 @@ func (p *partitionPlan) divide(f *facts) bool {
 	if f.PlaceBits > 0 {
 		p.bits = f.PlaceBits
 	}
-	p.bits, p.wide = min(max(p.bits, 1), 16), !p.decimals && (p.wide || f.PartitionThreads > partitionThreads)
+	p.bits, p.wide = min(max(p.bits, 1), mostPlaceBits), !p.decimals && (p.wide || f.PartitionThreads > partitionThreads)
 	parts := max(total-p.bits, 0)
 	p.digits = []int{parts}
 	if parts > f.DigitBits {
@@ -169,7 +168,7 @@ func (p *partitionPlan) divide(f *facts) bool {
 	}
 	// A partition with more rows than a block's share of all of them is divided. Partitions of
 	// about that size are not.
-	even := 1 << bits.Len(uint(max(int(f.rows)/(2*f.multiprocessors), 4096)-1))
+	even := 1 << bits.Len(uint(max(int(f.rows)/(2*f.multiprocessors), fewestChunkedRows)-1))
 	p.chunkRows = even + even/8
 	if f.ChunkRows > 0 {
 		p.chunkRows = f.ChunkRows

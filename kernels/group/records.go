@@ -161,7 +161,7 @@ func (t *tiling) launchRecords(call *op.Call, g *grouping, words int, frequent m
 	if err := launch(recordKernels[words], blocks, tileThreads, recordBytes(words), append(rows[:6:6], batch, records)...); err != nil {
 		return err
 	}
-	blocks = min((t.slots-1)/recordFoldThreads+1, 8*multiprocessors)
+	blocks = min((t.slots-1)/recordFoldThreads+1, recordFoldBlocks*multiprocessors)
 	if err := launch("settle_records", blocks, recordFoldThreads, 0, g.keys.DeviceRows(), int64(t.slots), batch, records, uint32(words)); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func sketchWords(call *op.Call, keys source, rows int, counted memory.Slice[int6
 	if err != nil {
 		return read, err
 	}
-	blocks := min(2*max(call.Stream.Device().Info().Multiprocessors, 1), max(rows-1, 0)/(sketchThreads*sketchRows)+1)
+	blocks := min(sketchBlocks*max(call.Stream.Device().Info().Multiprocessors, 1), max(rows-1, 0)/(sketchThreads*sketchRows)+1)
 	err = kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: sketchThreads}, 0, all, registers, keys.argument(), counted, int64(rows))
 	if err != nil {
 		return read, err

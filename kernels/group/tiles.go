@@ -232,7 +232,7 @@ func (t *tiling) foldWindows(call *op.Call, g *grouping, floats []reader) error 
 	if len(floats) == 0 {
 		return nil
 	}
-	blocks := min((t.slots-1)/foldThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
+	blocks := min((t.slots-1)/foldThreads+1, foldBlocks*max(1, call.Stream.Device().Info().Multiprocessors))
 	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return err
 	}

@@ -148,7 +148,11 @@ const (
 const (
 	windowWords   = 3
 	windowThreads = 1024
-	foldThreads   = 256
+	// foldThreads is the threads of a block that completes sums, foldBlocks those of a multiprocessor.
+	foldThreads, foldBlocks = 256, 4
+	// valueSamples is the values of an expression that choose a window (tile_values.cu and choose_windows).
+	valueSamples  = 2048
+	sampleThreads = 256
 	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
 	windowBytes, overflowedByte = 32, 12
 	// outsideBytes is the size of a value outside the window. One of outsideShare rows may be listed, fewestOutside at
@@ -164,7 +168,8 @@ const (
 	mostRecordWords = 8
 	// frequentSlots is the groups of which each block has records, in some copies.
 	frequentSlots, frequentCopies = 128, 4
-	recordFoldThreads             = 256
+	// recordFoldThreads is the threads of a block that makes states of records, recordFoldBlocks those of a multiprocessor.
+	recordFoldThreads, recordFoldBlocks = 256, 8
 )
 
 // Slots (accumulate.cu), results (finish.cu), and other kernels that loop over rows.
@@ -202,6 +207,12 @@ const (
 	mostTerms      = 8
 	decimalWords   = 5
 	mostOutputs    = 8
+	// partitionReserve is the bytes of shared memory that the system takes from a block.
+	partitionReserve = 2 << 10
+	// mostPlaceBits is the logarithm of the places of a partition: rows have 16 bits for them.
+	mostPlaceBits = 16
+	// fewestChunkedRows is the rows of a partition that several blocks share, at least. Not measured separately.
+	fewestChunkedRows = 4096
 	// noWord is the word of a count that is not kept.
 	noWord = -1
 )
@@ -218,6 +229,7 @@ const (
 	sketchRegisters = 1 << sketchBits
 	sketchThreads   = 1024
 	sketchRows      = 4
+	sketchBlocks    = 2 // of a multiprocessor
 	// mostRank is the greatest rank of a hash.
 	mostRank = 64 - sketchBits + 1
 	// sketchError is the standard error of an estimate, relative to it: 1.04 / √registers.

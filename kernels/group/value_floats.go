@@ -18,12 +18,7 @@ import (
 // overflows, the expression becomes a column, and its sum is computed in two passes. Queries that must not
 // wait compute sums of floats of columns.
 
-// valueSamples is the size of the sample, a constant of tile_values.cu and of choose_windows.
-const (
-	valueSamples  = 2048
-	sampleThreads = 256
-	samplesEntry  = "sample_values"
-)
+const samplesEntry = "sample_values"
 
 // addFloat writes the addition of a float to the window of a sum, as add_floats of tiles_add.cuh does.
 func (c *valueCode) addFloat(number int, slot, address ptx.Register) {
@@ -174,7 +169,7 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 // foldWindows adds the windows to the states. It waits, and returns the numbers of the sums of which the windows overflow.
 func (w *windowed) foldWindows(call *op.Call, g *grouping) (overflowed []int, err error) {
 	t := w.tiling
-	blocks := min((t.slots-1)/foldThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
+	blocks := min((t.slots-1)/foldThreads+1, foldBlocks*max(1, call.Stream.Device().Info().Multiprocessors))
 	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return nil, err
 	}
