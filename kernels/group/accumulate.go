@@ -65,7 +65,7 @@ func (r *aggregation) accumulateList(list []accumulator, allocate allocator) (*s
 	}
 	sums, err := accumulateAll(&r.call, r.groups, list, r.input, fused, allocate)
 	if fused != nil {
-		sums, err = release.OnError(sums, err, fused.owned.release())
+		sums, err = release.OnError(sums, err, fused.owned.Release())
 	}
 	return sums, err
 }

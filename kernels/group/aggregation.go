@@ -108,7 +108,7 @@ func (r *aggregation) unordered() (*buffer.Buffer, error) {
 	if r.states, err = r.accumulate(); err != nil {
 		return nil, err
 	}
-	r.owned.add(r.states)
+	r.owned.Add(r.states)
 	if r.merges {
 		if err := r.checkExact(); err != nil {
 			return nil, err
@@ -153,19 +153,19 @@ func (r *aggregation) table() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: r.names[i], Type: f.Type, Nullable: true})
 		columns = append(columns, keys.Column(i))
 	}
-	var temporaries owned
+	var temporaries release.Stack
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
 		c, err := r.output(o)
 		if err != nil {
-			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.release())
+			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.Release())
 		}
-		temporaries.add(c)
+		temporaries.Add(c)
 		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: c.Type(), Nullable: o.nullable})
 		columns = append(columns, c)
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	return release.OnError(table, err, temporaries.release())
+	return release.OnError(table, err, temporaries.Release())
 }
 
 // output returns the column of an aggregate.

@@ -52,7 +52,7 @@ func (r *queryRows) evaluateConstants(ctx context.Context, q Query) (Query, erro
 		return q, err
 	}
 	for i, c := range constants {
-		r.owned.add(c)
+		r.owned.Add(c)
 		r.names = append(r.names, q.keys[i].name(i))
 	}
 	r.constants, q.keys = constants, nil

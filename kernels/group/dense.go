@@ -109,7 +109,7 @@ func (r *groupFinder) findOneGroup() error {
 	if g.keys, err = tableOf(r.keyNames(), r.constants, buffer.Rows{Count: 1}); err != nil {
 		return err
 	}
-	g.owned.add(g.keys)
+	g.owned.Add(g.keys)
 	r.groups = g
 	return nil
 }
@@ -123,20 +123,20 @@ func (r *groupFinder) denseGrouping(d *denseKeys) (*grouping, error) {
 	g := &grouping{dense: d, rows: int(n), counted: counted}
 	var names []string
 	var columns []*column.Column
-	var keys owned
+	var keys release.Stack
 	for i := range d.keys {
 		c, err := r.keysOfPlaces(&d.keys[i], d.places)
 		if err != nil {
-			return nil, errors.Join(err, keys.release())
+			return nil, errors.Join(err, keys.Release())
 		}
-		keys.add(c)
+		keys.Add(c)
 		names, columns = append(names, keyName(i)), append(columns, c)
 	}
 	g.keys, err = tableOf(names, columns, buffer.Rows{Count: int64(d.places)})
-	if g.keys, err = release.OnError(g.keys, err, keys.release()); err != nil {
+	if g.keys, err = release.OnError(g.keys, err, keys.Release()); err != nil {
 		return nil, err
 	}
-	g.owned.add(g.keys)
+	g.owned.Add(g.keys)
 	return g, nil
 }
 
@@ -170,25 +170,25 @@ const presentName = "rows of the place"
 
 // present removes the places without rows from a table, and releases it.
 func (r *aggregation) present(table *buffer.Buffer) (*buffer.Buffer, error) {
-	var temporaries owned
-	temporaries.add(table)
+	var temporaries release.Stack
+	temporaries.Add(table)
 	count, err := r.finish(&output{dataType: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})
 	if err != nil {
-		return nil, errors.Join(err, temporaries.release())
+		return nil, errors.Join(err, temporaries.Release())
 	}
-	temporaries.add(count)
+	temporaries.Add(count)
 	rows, err := tableOf([]string{presentName}, []*column.Column{count}, table.Rows())
 	if err != nil {
-		return nil, errors.Join(err, temporaries.release())
+		return nil, errors.Join(err, temporaries.Release())
 	}
-	temporaries.add(rows)
+	temporaries.Add(rows)
 	masks, err := expr.Evaluate(r.call.Context(), rows, []expr.Expr{expr.Col(presentName).Gt(expr.Lit(int64(0)))}, r.scratch())
 	if err != nil {
-		return nil, errors.Join(err, temporaries.release())
+		return nil, errors.Join(err, temporaries.Release())
 	}
-	temporaries.add(masks[0])
+	temporaries.Add(masks[0])
 	kept, err := selection.FilterMask(r.call.Context(), table, masks[0], r.resultOptions())
-	if kept, err = release.OnError(kept, err, temporaries.release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
+	if kept, err = release.OnError(kept, err, temporaries.Release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
 		return kept, err
 	}
 	bounded, err := shortenedTable(kept, r.options.MaxGroups)
@@ -202,19 +202,19 @@ func shortenedTable(table *buffer.Buffer, capacity int64) (*buffer.Buffer, error
 	if err != nil {
 		return nil, err
 	}
-	var parts owned
-	parts.add(count)
+	var parts release.Stack
+	parts.Add(count)
 	var columns []*column.Column
 	for i := range table.NumColumns() {
 		data := table.Column(i).Data()
 		data.Rows, data.Length = count, int(capacity)
 		c, err := column.New(data)
 		if err != nil {
-			return nil, errors.Join(err, parts.release())
+			return nil, errors.Join(err, parts.Release())
 		}
-		parts.add(c)
+		parts.Add(c)
 		columns = append(columns, c)
 	}
 	bounded, err := buffer.New(table.Schema(), columns, buffer.Rows{Shared: count})
-	return release.OnError(bounded, err, parts.release())
+	return release.OnError(bounded, err, parts.Release())
 }

@@ -83,7 +83,7 @@
 //	hashes            one key of any range with many groups: the same, by    partition_hash.go
 //	                  the first bits of a hash
 //	one group         constants, on the host                                 dense.go
-//	numbers           everything else: each row gets the number of its       grouping.go
+//	numbers           everything else: each row gets the number of its       numbering.go
 //	                  group, from a hash table or a table of places;
 //	                  several keys are packed into one word before
 //

@@ -49,7 +49,7 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 	if n, known := q.table.HostRows(); known {
 		b.rows = min(b.rows, uint64(n))
 	}
-	f := folder{call: &call, waits: options.MaxGroups == 0}
+	f := numberer{call: &call, waits: options.MaxGroups == 0}
 	b.places = f.measures(int(b.rows))
 	b.hashed = f.waits && !b.onHost && len(q.keys) == 1 && (b.rows >= fewestHashedRows || tuningOf(ctx).Find == hashesName)
 	b.groups = b.rows

@@ -12,7 +12,7 @@ import (
 // hash table in global memory would take several times as long.
 
 // few reports whether the rows of a column are numbered by one block.
-func (f *folder) few(c *column.Column) (bool, error) {
+func (f *numberer) few(c *column.Column) (bool, error) {
 	if f.call.OnHost() || c.Len() == 0 || c.Len() > mostFewRows {
 		return false, nil
 	}
@@ -21,7 +21,7 @@ func (f *folder) few(c *column.Column) (bool, error) {
 }
 
 // numberFew finds the groups of a column of few integers. The caller releases them.
-func (f *folder) numberFew(c *column.Column) (*placed, error) {
+func (f *numberer) numberFew(c *column.Column) (*placed, error) {
 	p := new(placed)
 	if err := f.launchFew(p, c); err != nil {
 		return nil, errors.Join(err, p.Release())
@@ -29,7 +29,7 @@ func (f *folder) numberFew(c *column.Column) (*placed, error) {
 	return p, nil
 }
 
-func (f *folder) launchFew(p *placed, c *column.Column) error {
+func (f *numberer) launchFew(p *placed, c *column.Column) error {
 	rows, counted, err := c.Extent(f.call.Context())
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (f *folder) launchFew(p *placed, c *column.Column) error {
 	if err != nil {
 		return err
 	}
-	p.owned.add(block)
+	p.owned.Add(block)
 	kernel, err := f.call.Kernel(&aggregateSet, "few", "number_few")
 	if err != nil {
 		return err

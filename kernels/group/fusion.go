@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -30,7 +31,7 @@ type fusion struct {
 	limit int
 	// reader makes columns of the inputs of an accumulator.
 	reader func(accumulator) (reader, error)
-	owned  owned
+	owned  release.Stack
 }
 
 // fusedLaunch is a launch of tiles with a kernel of expressions.
@@ -79,7 +80,7 @@ func (r *aggregation) fuse(list []accumulator) (*fusion, error) {
 	if ok && err == nil {
 		return f, nil
 	}
-	return nil, errors.Join(err, f.owned.release())
+	return nil, errors.Join(err, f.owned.Release())
 }
 
 // others returns the deferred inputs that other accumulators read.
@@ -235,7 +236,7 @@ func (r *aggregation) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form
 		if keyed, err = keyed.AppendColumn(arrow.Field{Name: fusedKeyName(i), Type: k.column.Type(), Nullable: true}, k.column); err != nil {
 			return nil, nil, err
 		}
-		f.owned.add(keyed)
+		f.owned.Add(keyed)
 		forms = append(forms, k.form)
 	}
 	return keyed, forms, nil
@@ -274,7 +275,7 @@ func (r *aggregation) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer,
 	if err != nil {
 		return false, err
 	}
-	f.owned.add(releaser(releaseMade))
+	f.owned.Add(releaser(releaseMade))
 	l.program, l.inputs = resolved, columns
 	bytes := 0
 	for _, t := range resolved.Types {

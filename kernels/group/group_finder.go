@@ -75,7 +75,7 @@ func (r *groupFinder) find(s *strategy) error {
 	if err := s.find(r); err != nil || r.groups == nil {
 		return err
 	}
-	r.owned.add(r.groups)
+	r.owned.Add(r.groups)
 	if r.masked {
 		r.presence = r.plan.countPlaces(r.mask)
 	}
@@ -149,7 +149,7 @@ func (r *groupFinder) measure(q Query) (*facts, error) {
 // measureRanges finds the ranges of the keys that are not constant, if all are integers. One pass finds those that are
 // not known. If it is for a single key that may have partitions by hashes, it also estimates how many are different.
 func (r *groupFinder) measureRanges(f *facts) error {
-	finder := folder{call: &r.call, waits: r.options.MaxGroups == 0}
+	finder := numberer{call: &r.call, waits: r.options.MaxGroups == 0}
 	var columns []*column.Column
 	for i := range f.keys {
 		if !f.keys[i].constant {

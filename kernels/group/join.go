@@ -65,7 +65,7 @@ func (m *members) separated(sorted *buffer.Buffer, first *column.Column) (*colum
 	if exact, err = release.OnError(exact, err, both.Release()); err != nil {
 		return nil, err
 	}
-	m.owned.add(exact)
+	m.owned.Add(exact)
 	values := exact.Column(0)
 	separator := m.o.aggregate.separator
 	if separator == "" || values.Len() == 0 {
@@ -75,10 +75,10 @@ func (m *members) separated(sorted *buffer.Buffer, first *column.Column) (*colum
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(joined[0])
+	m.owned.Add(joined[0])
 	chosen, err := selection.Choose(r.call.Context(), exact.Column(1), values, joined[0], r.resultOptions())
 	if err == nil {
-		m.owned.add(chosen)
+		m.owned.Add(chosen)
 	}
 	return chosen, err
 }
@@ -100,7 +100,7 @@ func (m *members) textOffsets(texts, begins *column.Column) (*column.Column, err
 	}
 	taken, err := m.aggregation.take(all, begins, m.aggregation.call.Tag, selection.Trust)
 	if taken, err = release.OnError(taken, err, all.Release()); err == nil {
-		m.owned.add(taken)
+		m.owned.Add(taken)
 	}
 	return taken, err
 }
@@ -116,6 +116,6 @@ func (m *members) nonzero(counts *column.Column) (*column.Column, error) {
 	if err = errors.Join(err, table.Release()); err != nil {
 		return nil, err
 	}
-	m.owned.add(masks[0])
+	m.owned.Add(masks[0])
 	return masks[0], nil
 }

@@ -148,7 +148,7 @@ func (r *queryRows) integerMoments(q Query) error {
 // learnBounds finds the bounds of the integers of moments, if they are columns of the table, which
 // remember them: the sums of small integers take words of 32 bits. It waits.
 func (r *queryRows) learnBounds(q Query) error {
-	f := folder{call: &r.call, waits: r.options.MaxGroups == 0}
+	f := numberer{call: &r.call, waits: r.options.MaxGroups == 0}
 	if r.filtered || r.call.Stream.Capturing() || !f.measures(int(r.rows.Capacity())) {
 		return nil
 	}

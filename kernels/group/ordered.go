@@ -27,7 +27,7 @@ func (m *members) ordered(descending bool) (o orderedMembers, err error) {
 	if err != nil {
 		return o, err
 	}
-	m.owned.add(sorted)
+	m.owned.Add(sorted)
 	region, err := sorted.ValuesRegion()
 	if err != nil {
 		return o, err
@@ -59,7 +59,7 @@ func (m *members) endsOf(rows memory.Slice[uint32]) (*column.Column, error) {
 		return launchRows(&r.call, "rows", "ends_of_groups", groups, out.Values, rows, g.numbers, uint64(groups), g.counted, int64(g.rows))
 	})
 	if err == nil {
-		m.owned.add(ends)
+		m.owned.Add(ends)
 	}
 	return ends, err
 }
@@ -89,7 +89,7 @@ func (m *members) firstValues(o orderedMembers, limit uint64) (*column.Column, e
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(values)
+	m.owned.Add(values)
 	return m.listOf(values, keptEnds)
 }
 
@@ -118,7 +118,7 @@ func (m *members) keptEnds(ends *column.Column, limit uint64) (*column.Column, e
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(kept)
+	m.owned.Add(kept)
 	return m.ends(kept)
 }
 
@@ -140,7 +140,7 @@ func (m *members) listFirsts(o orderedMembers, keptEnds *column.Column) (*column
 		return listFirstsOnHost(out, o.rows, ends, kept)
 	})
 	if err == nil {
-		m.owned.add(rows)
+		m.owned.Add(rows)
 	}
 	return rows, err
 }
@@ -161,7 +161,7 @@ func (m *members) lastEnd(ends *column.Column) (words memory.Slice[uint64], coun
 		return words, nil, err
 	}
 	if count, err = column.NewRowCount(number, int64(m.keptRows(groups))); err == nil {
-		m.owned.add(count)
+		m.owned.Add(count)
 	}
 	return words, count, err
 }

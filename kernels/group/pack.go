@@ -26,10 +26,10 @@ type digit struct {
 }
 
 // packs reports whether the keys of a number of rows are packed: the host waits for their ranges.
-func (f *folder) packs(rows int) bool { return f.measures(rows) }
+func (f *numberer) packs(rows int) bool { return f.measures(rows) }
 
 // pack finds the groups of several columns. The caller releases them.
-func (f *folder) pack(flat []*column.Column) (numbered, error) {
+func (f *numberer) pack(flat []*column.Column) (numbered, error) {
 	digits, err := f.digits(flat)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (f *folder) pack(flat []*column.Column) (numbered, error) {
 }
 
 // digits returns the columns as digits. It waits once for the ranges of all integers.
-func (f *folder) digits(flat []*column.Column) ([]digit, error) {
+func (f *numberer) digits(flat []*column.Column) ([]digit, error) {
 	var integers []*column.Column
 	for _, c := range flat {
 		integer, err := integerType(c.Type())
@@ -159,7 +159,7 @@ func (p *packed) argument() any {
 }
 
 // findPacked finds the groups of packed keys of the rows of a model. The caller releases them.
-func (f *folder) findPacked(model *column.Column, p packed) (numbered, error) {
+func (f *numberer) findPacked(model *column.Column, p packed) (numbered, error) {
 	rows, counted, err := model.Extent(f.call.Context())
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (f *folder) findPacked(model *column.Column, p packed) (numbered, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.owned.add(c)
+	f.owned.Add(c)
 	if width < 2*wordBytes && p.bound <= mostPlaces && model.Len() > 0 {
 		return f.place(c, span{0, p.bound})
 	}

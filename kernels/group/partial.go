@@ -112,7 +112,7 @@ func (r *aggregation) partial() (*buffer.Buffer, error) {
 	if r.states, err = r.accumulateList(r.plan.accumulators, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
 	}
-	r.owned.add(r.states)
+	r.owned.Add(r.states)
 	keys := r.groups.keys
 	var fields []arrow.Field
 	var columns []*column.Column
@@ -120,18 +120,18 @@ func (r *aggregation) partial() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: r.names[i], Type: f.Type, Nullable: true})
 		columns = append(columns, keys.Column(i))
 	}
-	var temporaries owned
+	var temporaries release.Stack
 	for i, s := range list {
 		c, err := r.stateColumn(s)
 		if err != nil {
-			return nil, errors.Join(err, temporaries.release())
+			return nil, errors.Join(err, temporaries.Release())
 		}
-		temporaries.add(c)
+		temporaries.Add(c)
 		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.dataType, Nullable: s.accumulator < 0})
 		columns = append(columns, c)
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	if table, err = release.OnError(table, err, temporaries.release()); err != nil || r.presence < 0 {
+	if table, err = release.OnError(table, err, temporaries.Release()); err != nil || r.presence < 0 {
 		return table, err
 	}
 	return r.present(table)
@@ -178,7 +178,7 @@ func (r *aggregation) collected(o *output, s stateColumn) (*column.Column, error
 		}
 		lists, err = m.collectColumn(number)
 	}
-	return release.OnError(lists, err, m.owned.release())
+	return release.OnError(lists, err, m.owned.Release())
 }
 
 // Merge combines tables of [Query.Partial], made with the same keys and aggregates, and
@@ -263,7 +263,7 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	}
 	r := newAggregation(options, p.merging(list))
 	r.merges = true
-	r.owned.add(all)
+	r.owned.Add(all)
 	if err := r.prepareMerge(ctx, all, list); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -369,7 +369,7 @@ func (r *groupFinder) prepareMerge(ctx context.Context, all *buffer.Buffer, list
 		return err
 	}
 	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options, nil, false); err == nil {
-		r.owned.add(r.groups)
+		r.owned.Add(r.groups)
 	}
 	return err
 }
@@ -396,7 +396,7 @@ func (m *members) flatten() error {
 		if err != nil {
 			return err
 		}
-		m.owned.add(values)
+		m.owned.Add(values)
 		names, columns = append(names, memberName(1+i)), append(columns, values)
 	}
 	rows, err := tableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len()), Manager: r.call.Manager})
@@ -437,7 +437,7 @@ func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Co
 		return nil
 	})
 	if err == nil {
-		m.owned.add(groups)
+		m.owned.Add(groups)
 	}
 	return groups, err
 }
@@ -478,7 +478,7 @@ func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
 	if err = errors.Join(err, table.Release()); err != nil {
 		return none, errors.Join(err, release.All(narrow))
 	}
-	m.owned.add(narrow[0])
+	m.owned.Add(narrow[0])
 	return narrow[0].Buffer(1), nil
 }
 

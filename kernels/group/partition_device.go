@@ -49,7 +49,7 @@ type partitioning struct {
 	placesOfGroups memory.Slice[uint8]
 	// places are the places of partitioned rows: after the first level of two, and at the end.
 	places [2]memory.Slice[uint8]
-	owned  owned
+	owned  release.Stack
 }
 
 // aggregatePartitions computes the aggregates by partitions. The groups are in the order of their
@@ -61,7 +61,7 @@ func (r *aggregation) aggregatePartitions() (*buffer.Buffer, error) {
 	}
 	p := &partitioning{partitionPlan: r.partitions, finder: &r.groupFinder, call: &r.call, rows: int(n), counted: counted, partitions: r.partitions.partitions()}
 	table, err := p.table()
-	return release.OnError(table, err, p.owned.release())
+	return release.OnError(table, err, p.owned.Release())
 }
 
 func (p *partitioning) table() (*buffer.Buffer, error) {
@@ -87,7 +87,7 @@ func (p *partitioning) table() (*buffer.Buffer, error) {
 func (p *partitioning) scratch(sizes ...uint64) ([]memory.Slice[uint8], error) {
 	block, slices, err := p.call.Scratch(sizes...)
 	if err == nil {
-		p.owned.add(block)
+		p.owned.Add(block)
 	}
 	return slices, err
 }
@@ -316,7 +316,7 @@ func (p *partitioning) aggregate() error {
 
 // result returns the table of all groups.
 func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
-	var temporaries owned
+	var temporaries release.Stack
 	var fields []arrow.Field
 	var columns []*column.Column
 	add := func(name string, nullable bool, result op.Result, from, valid memory.Slice[uint8], more ...any) error {
@@ -325,7 +325,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		if err != nil {
 			return err
 		}
-		temporaries.add(c)
+		temporaries.Add(c)
 		fields, columns = append(fields, arrow.Field{Name: name, Type: result.Type, Nullable: nullable}), append(columns, c)
 		return nil
 	}
@@ -342,7 +342,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		}
 		result := op.Result{Type: k.column.Type(), Nullable: op.Nullable(k.column)}
 		if err := add(p.finder.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
-			return nil, errors.Join(err, temporaries.release())
+			return nil, errors.Join(err, temporaries.Release())
 		}
 	}
 	for i := range p.outputs {
@@ -352,11 +352,11 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 			name = func() string { return stateName(i) }
 		}
 		if err := add(name(), o.output.nullable, op.Result{Type: o.dataType, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
-			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.release())
+			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.Release())
 		}
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(groups)})
-	table, err = release.OnError(table, err, temporaries.release())
+	table, err = release.OnError(table, err, temporaries.Release())
 	if err != nil || p.hashed == nil {
 		return table, err
 	}

@@ -33,7 +33,7 @@ type numbered interface {
 type placed struct {
 	numbers memory.Slice[uint32]
 	list    *column.Column
-	owned   owned
+	owned   release.Stack
 }
 
 func (p *placed) Numbers() memory.Slice[uint32] { return p.numbers }
@@ -41,7 +41,7 @@ func (p *placed) Numbers() memory.Slice[uint32] { return p.numbers }
 func (p *placed) List() (*column.Column, error) { return p.list, p.list.Retain() }
 
 // Release releases what the groups hold.
-func (p *placed) Release() error { return p.owned.release() }
+func (p *placed) Release() error { return p.owned.Release() }
 
 // span is a range of integers: of least and the following ones. A last place is for null if
 // the column has nulls.
@@ -55,13 +55,13 @@ func (s span) short() bool { return s.places > 0 && s.places <= mostPlaces }
 
 // measures reports whether ranges are measured, and tables of places used: only for many rows on a GPU, because
 // the host waits for the range of the values.
-func (f *folder) measures(rows int) bool {
+func (f *numberer) measures(rows int) bool {
 	return f.waits && !f.call.OnHost() && rows >= tuningOf(f.call.Context()).MeasuredRows
 }
 
 // spanOf returns the range of a column of integers, or false for other columns and for a
 // range of too many places. It waits.
-func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
+func (f *numberer) spanOf(c *column.Column) (s span, ok bool, err error) {
 	if s, known := f.spans[c]; known {
 		return s, s.short(), nil
 	}
@@ -74,7 +74,7 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 
 // spansOf returns the ranges of columns of integers, without places if they have too many, or
 // nil if one has another type. It waits once for unknown bounds.
-func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
+func (f *numberer) spansOf(columns []*column.Column) (spans []span, err error) {
 	for _, c := range columns {
 		integer, err := integerType(c.Type())
 		if err != nil || integer == nil || !f.measures(c.Len()) {
@@ -93,7 +93,7 @@ func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
 
 // boundsOf returns the bounds of columns of integers, which columns without values do not have. One pass
 // over the columns with unknown bounds finds them, and it waits once.
-func (f *folder) boundsOf(columns []*column.Column) (bounds []column.Bounds, hasValues []bool, err error) {
+func (f *numberer) boundsOf(columns []*column.Column) (bounds []column.Bounds, hasValues []bool, err error) {
 	bounds, hasValues = make([]column.Bounds, len(columns)), make([]bool, len(columns))
 	var unknown []int
 	for i, c := range columns {
@@ -105,7 +105,7 @@ func (f *folder) boundsOf(columns []*column.Column) (bounds []column.Bounds, has
 }
 
 // findBounds finds the bounds of some of the columns. Those without values have none.
-func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []column.Bounds, hasValues []bool) (err error) {
+func (f *numberer) findBounds(columns []*column.Column, unknown []int, bounds []column.Bounds, hasValues []bool) (err error) {
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -113,8 +113,8 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 		return f.sketchBounds(columns[unknown[0]], &bounds[unknown[0]], &hasValues[unknown[0]])
 	}
 	names, plain, aggregates := make([]string, len(unknown)), make([]*column.Column, len(unknown)), []reduce.Aggregate{}
-	var temporaries owned
-	defer func() { err = errors.Join(err, temporaries.release()) }()
+	var temporaries release.Stack
+	defer func() { err = errors.Join(err, temporaries.Release()) }()
 	for i, number := range unknown {
 		data := columns[number].Data()
 		if data.Type, err = integerType(data.Type); err != nil {
@@ -124,7 +124,7 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 		if plain[i], err = column.New(data); err != nil {
 			return err
 		}
-		temporaries.add(plain[i])
+		temporaries.Add(plain[i])
 		e := expr.Col(names[i])
 		aggregates = append(aggregates, reduce.Min(e), reduce.Max(e))
 	}
@@ -132,7 +132,7 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 	if err != nil {
 		return err
 	}
-	temporaries.add(table)
+	temporaries.Add(table)
 	extremes, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func integerOf(x scalar.Scalar) (uint64, error) {
 }
 
 // place finds the groups of a column of integers in a range. The caller releases them.
-func (f *folder) place(c *column.Column, s span) (*placed, error) {
+func (f *numberer) place(c *column.Column, s span) (*placed, error) {
 	p := new(placed)
 	err := f.fill(p, c, s)
 	if err != nil {
@@ -202,7 +202,7 @@ func (f *folder) place(c *column.Column, s span) (*placed, error) {
 
 // fill writes the first row of each place, sorts the places by it, and writes the numbers
 // of all rows.
-func (f *folder) fill(p *placed, c *column.Column, s span) error {
+func (f *numberer) fill(p *placed, c *column.Column, s span) error {
 	rows, counted, err := c.Extent(f.call.Context())
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 	if err != nil {
 		return err
 	}
-	p.owned.add(block)
+	p.owned.Add(block)
 	firsts, ranks, list := slices[0], slices[1], slices[2]
 	if err := firsts.Fill(f.call.Stream, 0xff); err != nil {
 		return err
@@ -228,7 +228,7 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 	if err != nil {
 		return err
 	}
-	p.owned.add(sorted)
+	p.owned.Add(sorted)
 	if err := launchRows(f.call, "places", "rank_places", places, ranks, list, slices[3], firsts, sorted.Buffer(1), s.places); err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 }
 
 // firstRows writes the first row of each place. Blocks have copies of the places if these fit shared memory.
-func (f *folder) firstRows(firsts memory.Slice[uint8], keys source, s span, counted memory.Slice[int64], rows int) error {
+func (f *numberer) firstRows(firsts memory.Slice[uint8], keys source, s span, counted memory.Slice[int64], rows int) error {
 	dev := f.call.Stream.Device()
 	shared, err := sharedBytes(f.call)
 	if err != nil {
@@ -281,13 +281,13 @@ func (p *placed) listOf(list, word memory.Slice[uint8], capacity int) error {
 	}
 	p.list, err = selection.RowNumbers(first, count)
 	if err = errors.Join(err, count.Release()); err == nil {
-		p.owned.add(p.list)
+		p.owned.Add(p.list)
 	}
 	return err
 }
 
 // sortedPlaces returns the places in the order of their first rows.
-func (f *folder) sortedPlaces(firsts memory.Slice[uint8]) (*column.Column, error) {
+func (f *numberer) sortedPlaces(firsts memory.Slice[uint8]) (*column.Column, error) {
 	c, err := column.New(column.Data{
 		Type: arrow.PrimitiveTypes.Uint32, Length: firsts.Len() / 4, Buffers: []column.Bytes{{}, firsts}, Manager: f.call.Manager,
 	})

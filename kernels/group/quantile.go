@@ -53,7 +53,7 @@ type selector struct {
 	cleared                              memory.Slice[uint8]
 	verdict, counters, filled, zeroFlags memory.Slice[uint8]
 
-	owned owned
+	owned release.Stack
 }
 
 // selectQuantile returns a quantile of each group, or nil if the rows have to be sorted.
@@ -63,7 +63,7 @@ func (m *members) selectQuantile() (*column.Column, error) {
 		return nil, err
 	}
 	c, err := s.quantiles()
-	return release.OnError(c, err, s.owned.release())
+	return release.OnError(c, err, s.owned.Release())
 }
 
 // newSelector returns a selector, or nil if the rows have to be sorted.
@@ -146,7 +146,7 @@ func (s *selector) allocate() error {
 	if err != nil {
 		return err
 	}
-	s.owned.add(block)
+	s.owned.Add(block)
 	s.keys, s.bounds, s.ranges, s.selected, s.cleared = slices[0], slices[1], slices[2], slices[3], slices[4]
 	begin := 0
 	for _, region := range []struct {
@@ -177,12 +177,12 @@ func (s *selector) bound() error {
 	if err != nil {
 		return err
 	}
-	s.owned.add(words)
+	s.owned.Add(words)
 	sorted, err := s.sortedWords(words)
 	if err != nil {
 		return err
 	}
-	s.owned.add(sorted)
+	s.owned.Add(sorted)
 	numbers, err := sorted.ValuesRegion()
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (s *selector) resolve() (memory.Slice[uint64], error) {
 	if err != nil {
 		return memory.Slice[uint64]{}, err
 	}
-	s.owned.add(counts)
+	s.owned.Add(counts)
 	ends, err := m.ends(counts)
 	if err != nil {
 		return memory.Slice[uint64]{}, err
@@ -262,7 +262,7 @@ func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
 	if err != nil {
 		return err
 	}
-	s.owned.add(block)
+	s.owned.Add(block)
 	if err := launchGrid(call, "quantile", "keep_rows", s.g.rows, slices[0], s.filled, s.rows(), s.ranges, ends, s.g.counted, int64(s.g.rows)); err != nil {
 		return err
 	}

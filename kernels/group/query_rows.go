@@ -50,23 +50,10 @@ type queryRows struct {
 	source   *buffer.Buffer
 	reads    []*column.Column
 
-	owned owned
+	owned release.Stack
 }
 
-// owned collects what is released at the end.
-type owned []interface{ Release() error }
-
-func (o *owned) add(r interface{ Release() error }) { *o = append(*o, r) }
-
-func (o owned) release() error {
-	var failures []error
-	for i := len(o) - 1; i >= 0; i-- {
-		failures = append(failures, o[i].Release())
-	}
-	return errors.Join(failures...)
-}
-
-func (r *queryRows) close() error { return r.owned.release() }
+func (r *queryRows) close() error { return r.owned.Release() }
 
 // isComputed reports whether the values of a key are not those of a column of the table.
 func isComputed(k Key) bool {
@@ -118,7 +105,7 @@ func (r *queryRows) load(ctx context.Context, q Query) error {
 		}
 	}
 	for i := range columns {
-		r.owned.add(columns[i])
+		r.owned.Add(columns[i])
 	}
 	for i := range columns {
 		var err error
@@ -192,7 +179,7 @@ func (r *queryRows) validated(ctx context.Context, c *column.Column) (*column.Co
 	data.Buffers = []column.Bytes{valid[0].Buffer(1), data.Buffers[1]}
 	nullable, err := column.New(data)
 	if nullable, err = release.OnError(nullable, err, valid[0].Release(), indices.Release()); err == nil {
-		r.owned.add(nullable)
+		r.owned.Add(nullable)
 	}
 	return nullable, err
 }
@@ -206,7 +193,7 @@ func inputName(i int) string { return fmt.Sprint("input ", i) }
 func (r *queryRows) replace(rows *buffer.Buffer, err error) error {
 	if err == nil {
 		r.rows = rows
-		r.owned.add(rows)
+		r.owned.Add(rows)
 	}
 	return err
 }
@@ -306,7 +293,7 @@ func (r *queryRows) exact() error {
 		return err
 	}
 	if r.source, err = r.source.Slice(0, n); err == nil {
-		r.owned.add(r.source)
+		r.owned.Add(r.source)
 	}
 	return err
 }
@@ -332,7 +319,7 @@ func (r *queryRows) input(number int) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.owned.add(ranks)
+	r.owned.Add(ranks)
 	r.ranks[number] = ranks
 	return ranks, nil
 }

@@ -28,7 +28,7 @@ type members struct {
 	// true, and without nulls if the aggregate skips them.
 	rows *buffer.Buffer
 
-	owned owned
+	owned release.Stack
 }
 
 // memberName names the columns of members: number 0 is that of the group.
@@ -42,7 +42,7 @@ func (r *aggregation) segment(o *output) (*column.Column, error) {
 	if err == nil {
 		c, err = m.result()
 	}
-	return release.OnError(c, err, m.owned.release())
+	return release.OnError(c, err, m.owned.Release())
 }
 
 func (m *members) result() (*column.Column, error) {
@@ -74,7 +74,7 @@ func (m *members) find() error {
 	if err != nil {
 		return err
 	}
-	m.owned.add(numbers)
+	m.owned.Add(numbers)
 	names, columns := []string{memberName(0)}, []*column.Column{numbers}
 	var condition expr.Expr
 	for i, number := range append([]int{o.value}, o.others...) {
@@ -122,7 +122,7 @@ func both(a, b expr.Expr) expr.Expr {
 // own sets the table of members.
 func (m *members) own(rows *buffer.Buffer) {
 	m.rows = rows
-	m.owned.add(rows)
+	m.owned.Add(rows)
 }
 
 // grouping returns the groups of a table with their numbers in column 0. It has the memory
@@ -150,7 +150,7 @@ func (m *members) accumulate(g *grouping, a accumulator, value *column.Column) (
 	a.other, a.where = -1, -1
 	s, err := accumulateAll(&m.aggregation.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.aggregation.call.Scratch))
 	if err == nil {
-		m.owned.add(s)
+		m.owned.Add(s)
 	}
 	return s, err
 }
@@ -174,7 +174,7 @@ func (m *members) numbersOf(s *states) (*column.Column, error) {
 		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.lists[0]}, Manager: m.aggregation.call.Manager,
 	})
 	if err == nil {
-		m.owned.add(c)
+		m.owned.Add(c)
 	}
 	return c, err
 }
@@ -183,7 +183,7 @@ func (m *members) numbersOf(s *states) (*column.Column, error) {
 func (m *members) ends(counts *column.Column) (*column.Column, error) {
 	ends, err := window.CumulativeSum(m.aggregation.call.Context(), counts, window.Options{Options: m.aggregation.scratch()})
 	if err == nil {
-		m.owned.add(ends)
+		m.owned.Add(ends)
 	}
 	return ends, err
 }
@@ -198,7 +198,7 @@ func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, er
 	}
 	sorted, err := order.Sort(m.aggregation.call.Context(), rows, keys, m.aggregation.scratch())
 	if sorted, err = release.OnError(sorted, err, rows.Release()); err == nil {
-		m.owned.add(sorted)
+		m.owned.Add(sorted)
 	}
 	return sorted, err
 }
@@ -222,7 +222,7 @@ func (m *members) distinct() (*column.Column, error) {
 func (m *members) subgroups() (*grouping, error) {
 	pairs, err := findGroups(&m.aggregation.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
 	if err == nil {
-		m.owned.add(pairs)
+		m.owned.Add(pairs)
 	}
 	return pairs, err
 }
@@ -260,7 +260,7 @@ func (m *members) mode() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(rows)
+	m.owned.Add(rows)
 	return r.take(pairs.keys.Column(1), rows, r.call.Tag, selection.Trust)
 }
 
@@ -411,7 +411,7 @@ func (m *members) exactValues(c *column.Column) (*column.Column, error) {
 	}
 	exact, err := selection.CompactColumn(r.call.Context(), only, r.resultOptions())
 	if exact, err = release.OnError(exact, err, only.Release()); err == nil {
-		m.owned.add(exact)
+		m.owned.Add(exact)
 	}
 	return exact, err
 }
@@ -443,7 +443,7 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 		return nil
 	})
 	if err == nil {
-		m.owned.add(c)
+		m.owned.Add(c)
 	}
 	return c, err
 }
@@ -492,7 +492,7 @@ func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column
 		return nil
 	})
 	if err == nil {
-		m.owned.add(mask)
+		m.owned.Add(mask)
 	}
 	return mask, err
 }

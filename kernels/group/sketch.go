@@ -29,7 +29,7 @@ func withMargin(distinct uint64) uint64 {
 }
 
 // sketchBounds finds the bounds of a column of integers without nulls, and estimates how many are different.
-func (f *folder) sketchBounds(c *column.Column, bounds *column.Bounds, hasValues *bool) error {
+func (f *numberer) sketchBounds(c *column.Column, bounds *column.Bounds, hasValues *bool) error {
 	s, err := sketch(f.call, c)
 	if err != nil {
 		return err

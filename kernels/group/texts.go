@@ -126,7 +126,7 @@ type textKeys struct {
 	call    op.Call
 	numbers []*textNumbers
 	table   *buffer.Buffer
-	owned   owned
+	owned   release.Stack
 }
 
 // aggregateTexts aggregates with the numbers of strings as keys. It returns false if no key is a column
@@ -142,7 +142,7 @@ func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, optio
 		ok = true
 		table, err = k.aggregate(ctx, replaced, aggregates, options)
 	}
-	table, err = release.OnError(table, err, k.owned.release())
+	table, err = release.OnError(table, err, k.owned.Release())
 	return table, ok || err != nil, err
 }
 
@@ -172,13 +172,13 @@ func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Que
 		if err := n.number(&k.call); err != nil {
 			return q, err
 		}
-		k.owned.add(n.column)
+		k.owned.Add(n.column)
 		name := fmt.Sprint("\x00number ", i)
 		table, err := k.table.AppendColumn(arrow.Field{Name: name, Type: n.column.Type()}, n.column)
 		if err != nil {
 			return q, err
 		}
-		k.owned.add(table)
+		k.owned.Add(table)
 		k.table, k.numbers = table, append(k.numbers, n)
 		keys[i] = Key{Column: name, Name: key.name(i)}
 	}
@@ -257,17 +257,17 @@ func (k *textKeys) texts(table *buffer.Buffer) (*buffer.Buffer, error) {
 	for i := range columns {
 		columns[i] = table.Column(i)
 	}
-	var temporaries owned
+	var temporaries release.Stack
 	for _, n := range k.numbers {
 		c, err := n.texts(&k.call, columns[n.key], table)
 		if err != nil {
-			return nil, errors.Join(err, temporaries.release())
+			return nil, errors.Join(err, temporaries.Release())
 		}
-		temporaries.add(c)
+		temporaries.Add(c)
 		fields[n.key].Type, columns[n.key] = c.Type(), c
 	}
 	result, err := op.Table(arrow.NewSchema(fields, nil), columns, table.Rows())
-	return release.OnError(result, err, temporaries.release())
+	return release.OnError(result, err, temporaries.Release())
 }
 
 // source returns the strings as the kernels take them, and the number of rows.
@@ -399,9 +399,9 @@ func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer
 	if err != nil {
 		return nil, err
 	}
-	var scratch owned
-	scratch.add(block)
-	defer func() { strings, err = release.OnError(strings, err, scratch.release()) }()
+	var scratch release.Stack
+	scratch.Add(block)
+	defer func() { strings, err = release.OnError(strings, err, scratch.Release()) }()
 	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: capacity}
 	lengths, err := newColumn(call, result, func(to op.Buffers) error {
 		return launchGrid(call, "texts", "lengths_of_numbers", (capacity+63)/64*64, values, uint32(n.width()), n.argument(), to.Values, out[0], counted, int64(rows))
@@ -409,12 +409,12 @@ func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer
 	if err != nil {
 		return nil, err
 	}
-	scratch.add(lengths)
+	scratch.Add(lengths)
 	ends, err := window.CumulativeSum(call.Context(), lengths, window.Options{Options: scratchOptions(call)})
 	if err != nil {
 		return nil, err
 	}
-	scratch.add(ends)
+	scratch.Add(ends)
 	region, err := ends.ValuesRegion()
 	if err != nil {
 		return nil, err

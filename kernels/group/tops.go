@@ -44,7 +44,7 @@ func (m *members) findTops() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(block)
+	m.owned.Add(block)
 	t.slots, t.refused = slices[0], slices[1]
 	if err := errors.Join(t.slots.Fill(r.call.Stream, 0), t.refused.Fill(r.call.Stream, 0)); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (t *tops) lists() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(counts)
+	m.owned.Add(counts)
 	ends, err := m.ends(counts)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (t *tops) lists() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(values)
+	m.owned.Add(values)
 	refused, err := t.wasRefused()
 	if refused || err != nil {
 		return nil, err

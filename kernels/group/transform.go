@@ -49,34 +49,34 @@ func (r *aggregation) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.owned.add(result)
+	r.owned.Add(result)
 	base, err := r.base(table)
 	if err != nil {
 		return nil, err
 	}
-	r.owned.add(base)
+	r.owned.Add(base)
 	numbers, bounds, err := r.numbersOfRows(base)
 	if err != nil {
 		return nil, err
 	}
-	r.owned.add(numbers)
-	results, fields, columns := owned{}, base.Schema().Fields(), []*column.Column{}
+	r.owned.Add(numbers)
+	results, fields, columns := release.Stack{}, base.Schema().Fields(), []*column.Column{}
 	for i := range base.NumColumns() {
 		columns = append(columns, base.Column(i))
 	}
 	for i := len(r.names); i < result.NumColumns(); i++ {
 		c, err := r.take(result.Column(i), numbers, r.call.Tag, bounds)
 		if err != nil {
-			return nil, errors.Join(err, results.release())
+			return nil, errors.Join(err, results.Release())
 		}
-		results.add(c)
+		results.Add(c)
 		f := result.Schema().Field(i)
 		f.Nullable = f.Nullable || bounds == selection.Null
 		fields, columns = append(fields, f), append(columns, c)
 	}
 	schema := base.Schema().Metadata()
 	whole, err := op.Table(arrow.NewSchema(fields, &schema), columns, base.Rows())
-	return release.OnError(whole, err, results.release())
+	return release.OnError(whole, err, results.Release())
 }
 
 // base returns the table with exactly its rows, if the host knows their number.

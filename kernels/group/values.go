@@ -134,7 +134,7 @@ func (r *queryRows) compute(numbers []int) error {
 	}
 	columns, err := expr.Evaluate(r.call.Context(), r.source, expressions, r.scratch())
 	for _, c := range columns {
-		r.owned.add(c)
+		r.owned.Add(c)
 	}
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (r *queryRows) restrict(ctx context.Context, q Query, aggregates []Aggregat
 		return q, err
 	}
 	mask := masks[0]
-	r.owned.add(mask)
+	r.owned.Add(mask)
 	if layout.Storage(mask.Type()).ID() != arrow.BOOL {
 		return q, nil // refused later
 	}
@@ -116,7 +116,7 @@ func (q Query) hasLongValues(key Key) bool {
 // on returns the query without its condition on another table, which r owns.
 func (r *queryRows) on(q Query, table *buffer.Buffer, err error) Query {
 	if err == nil {
-		r.owned.add(table)
+		r.owned.Add(table)
 		q.table, q.where = table, expr.Expr{}
 	}
 	return q
