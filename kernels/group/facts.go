@@ -47,7 +47,7 @@ type limits struct {
 	// shared is the bytes of shared memory of a block.
 	shared          int
 	multiprocessors int
-	// budget is the bytes that the manager has left.
+	// budget is the bytes that the manager has left, if there may be partitions by hashes.
 	budget uint64
 }
 

@@ -98,7 +98,6 @@ func (r *groupFinder) knownFacts(q Query) (*facts, error) {
 	if f.limits, err = limitsOf(&r.call); err != nil || f.onHost {
 		return f, err
 	}
-	f.limits.budget = r.call.Manager.Stats().Remaining
 	for range r.constants {
 		f.keys = append(f.keys, keyFacts{constant: true, span: span{places: 1}})
 	}
@@ -142,7 +141,10 @@ func (r *groupFinder) measure(q Query) (*facts, error) {
 		}
 		f.estimated = true
 	}
-	f.hashes = f.planHashes()
+	if f.estimated || f.Groups > 0 { // to read the statistics stops allocations for a short time
+		f.budget = r.call.Manager.Stats().Remaining
+		f.hashes = f.planHashes()
+	}
 	return f, nil
 }
 
