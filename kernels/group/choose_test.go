@@ -184,6 +184,51 @@ func TestChooseAdder(t *testing.T) {
 	require.Len(t, chosen, len(adders))
 }
 
+// TestFusedLaunches requires whether tiles compute the expressions of aggregates, and with how many launches.
+func TestFusedLaunches(t *testing.T) {
+	product := func(number int) expr.Expr { return expr.Col("n").Mul(expr.Lit(number)) }
+	sums := func(count int) (list []Aggregate) {
+		for i := range count {
+			list = append(list, Sum(product(i+2)))
+		}
+		return list
+	}
+	real := expr.Col("x").Add(expr.Lit(0.5))
+	for _, test := range []struct {
+		name       string
+		aggregates []Aggregate
+		groups     int
+		set        func(*facts)
+		launches   int
+	}{
+		{"a sum of integers", sums(1), 100, nil, 1},
+		{"a sum of integers and columns", append(sums(1), Sum(expr.Col("x"))), 100, nil, 1},
+		{"more sums than a launch has", sums(12), 100, nil, 2},
+		{"groups in two slices", sums(1), 1 << 15, nil, 2},
+		{"groups in more slices", sums(1), 1 << 17, nil, 0},
+		{"few rows", sums(1), 100, func(f *facts) { f.rows = fewestTiledRows - 1 }, 0},
+		{"few rows of forced tiles", sums(1), 100, func(f *facts) { f.rows, f.Add = 1000, tilesName }, 1},
+		{"records", sums(1), 100, func(f *facts) { f.Add = recordsName }, 0},
+		{"columns alone", []Aggregate{Sum(expr.Col("n"))}, 100, nil, 0},
+		{"a sum of floats", []Aggregate{Sum(real)}, 100, nil, 1},
+		{"a sum of floats that must not wait", []Aggregate{Sum(real)}, 100, func(f *facts) { f.waits = false }, 0},
+		{"a product", []Aggregate{Product(product(2))}, 100, nil, 0},
+	} {
+		f := factsOf(t, test.aggregates...)
+		f.waits = true
+		for i, in := range f.plan.inputs {
+			_, plain := plainColumn(in.expression)
+			f.inputs[i].deferred = !plain
+		}
+		if test.set != nil {
+			test.set(f)
+		}
+		launches, _, ok := f.fusedLaunches(f.plan.accumulators, test.groups, int(f.rows), false)
+		require.Equal(t, test.launches > 0, ok, test.name)
+		require.Len(t, launches, test.launches, test.name)
+	}
+}
+
 // TestNeedsGroups requires the facts for which the number of groups is estimated: it may take a pass over the rows.
 func TestNeedsGroups(t *testing.T) {
 	for _, test := range []struct {

@@ -27,9 +27,9 @@ type facts struct {
 	maxGroups          int64
 	numbered, asStates bool
 	fixedPointSums     bool
-	// masked is set if rows without a group stay.
-	masked bool
-	plan   *plan
+	// masked is set if rows without a group stay, waits if the host may wait for the windows of sums of expressions.
+	masked, waits bool
+	plan          *plan
 	// inputs are those of the plan.
 	inputs []inputFacts
 	keys   []keyFacts

@@ -98,51 +98,20 @@ func (f *fusion) others(r *aggregation, list []accumulator) (numbers []int) {
 // planFusion plans the launches. It returns false without launches.
 func (r *aggregation) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 	g := r.groups
-	t := tuningOf(r.call.Context())
-	if len(r.deferred) == 0 || r.call.OnHost() || g.capacity() == 0 || g.rows == 0 || !t.addsBy(tilesName, int64(g.rows)) {
+	if len(r.deferred) == 0 || r.call.OnHost() {
 		return false, nil
 	}
+	f.limit = r.facts.slotLimit()
+	launches, terms, ok := r.facts.fusedLaunches(list, g.capacity(), g.rows, g.kept)
+	if !ok {
+		return false, nil
+	}
+	f.terms = terms
 	keyed, keys, err := r.keyedSource(f)
 	if err != nil || keyed == nil {
 		return false, err
 	}
-	l, err := limitsOf(&r.call)
-	if err != nil {
-		return false, err
-	}
-	f.limit = l.shared - tileReserve
-	if t.SlotBytes > 0 {
-		f.limit = t.SlotBytes
-	}
-	var numbers []int
-	var fused []accumulator
-	for i, a := range list {
-		if !r.plan.fusible(a, r.waits()) || !r.plan.readsNumbers(a) {
-			continue
-		}
-		numbers, fused = append(numbers, i), append(fused, a)
-		if a.kind == sumIntegers {
-			f.terms[i], _, _ = a.extent(r.extentOf)
-		}
-	}
-	if !slices.ContainsFunc(fused, r.readsDeferred) {
-		return false, nil
-	}
-	layout := &tileLayout{list: fused, plain: make([]bool, len(fused)), bins: g.kept, slots: g.capacity(), limit: f.limit, derived: -1}
-	for _, number := range numbers {
-		layout.integers = append(layout.integers, f.terms[number].words(r.rowsOfBlock()))
-	}
-	launches, rest := layout.launches()
-	if slices.ContainsFunc(rest, func(i int) bool { return r.readsDeferred(fused[i]) }) {
-		return false, nil
-	}
 	for _, l := range launches {
-		if l.slices > mostValueSlices {
-			return false, nil
-		}
-		for j, i := range l.accumulators {
-			l.accumulators[j] = numbers[i]
-		}
 		launch, expressions, err := r.planLaunch(f, l, list)
 		if err != nil {
 			return false, err
@@ -156,12 +125,52 @@ func (r *aggregation) planFusion(f *fusion, list []accumulator) (ok bool, err er
 	return true, nil
 }
 
+// slotLimit is the bytes of the slots of a block that adds tiles.
+func (f *facts) slotLimit() int {
+	if f.SlotBytes > 0 {
+		return f.SlotBytes
+	}
+	return f.shared - tileReserve
+}
+
+// fusedLaunches divides accumulators into launches of tiles that compute expressions, for a number of slots and of rows.
+// terms are the ranges of the terms of sums of integers, by the number of the accumulator. It returns false if the
+// launches compute no deferred input, or not all of them.
+func (f *facts) fusedLaunches(list []accumulator, slots, rows int, bins bool) (launches []tileLaunch, terms map[int]extent, ok bool) {
+	if slots == 0 || rows == 0 || !f.addsBy(tilesName, int64(rows)) {
+		return nil, nil, false
+	}
+	layout := &tileLayout{bins: bins, slots: slots, limit: f.slotLimit(), derived: -1, rowsOfOne: rowsOfBlock(f.multiprocessors, mostSlices, rows)}
+	var numbers []int
+	terms = map[int]extent{}
+	for i, a := range list {
+		if !f.plan.fusible(a, f.waits) || !f.plan.readsNumbers(a) {
+			continue
+		}
+		if a.kind == sumIntegers {
+			terms[i], _, _ = a.extent(f.extentOf)
+		}
+		numbers = append(numbers, i)
+		layout.add(a, terms[i], false)
+	}
+	launches, rest := layout.launches()
+	if !slices.ContainsFunc(layout.list, f.readsDeferred) || slices.ContainsFunc(rest, func(i int) bool { return f.readsDeferred(layout.list[i]) }) {
+		return nil, nil, false
+	}
+	for _, l := range launches {
+		if l.slices > mostValueSlices {
+			return nil, nil, false
+		}
+		for j, i := range l.accumulators {
+			l.accumulators[j] = numbers[i]
+		}
+	}
+	return launches, terms, true
+}
+
 // readsDeferred reports whether an input of an accumulator has no column yet.
-func (r *queryRows) readsDeferred(a accumulator) bool {
-	return slices.ContainsFunc(a.inputs(), func(number int) bool {
-		_, deferred := r.deferred[number]
-		return deferred
-	})
+func (f *facts) readsDeferred(a accumulator) bool {
+	return slices.ContainsFunc(a.inputs(), func(number int) bool { return f.inputs[number].deferred })
 }
 
 // readsNumbers reports whether all inputs of an accumulator are numbers or bools. The validity of other columns

@@ -92,7 +92,7 @@ func (r *groupFinder) findNumbers() (err error) {
 func (r *groupFinder) knownFacts(q Query) (*facts, error) {
 	f := &facts{
 		tuning: tuningOf(r.call.Context()), onHost: r.call.OnHost(), rows: r.rows.Capacity(), order: r.options.Order, maxGroups: r.options.MaxGroups,
-		numbered: q.numbered, asStates: r.asStates, fixedPointSums: r.options.FixedPointSums, masked: r.masked, constants: r.constants != nil, plan: r.plan,
+		numbered: q.numbered, asStates: r.asStates, fixedPointSums: r.options.FixedPointSums, masked: r.masked, constants: r.constants != nil, waits: r.waits(), plan: r.plan,
 	}
 	var err error
 	if f.limits, err = limitsOf(&r.call); err != nil || f.onHost {
