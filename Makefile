@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -45,6 +45,9 @@ check-all: ## everything that CI could run
 
 quick: ## what fails cheaply; every fault is reported
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target gofmt tidy tables words typecheck lint sizes
+
+generate: ## write the forms of the functions in internal/catalog
+	$(GO) run ./internal/catalog/generate
 
 lint: vet staticcheck
 

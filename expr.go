@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/catalog"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -79,17 +80,17 @@ func operand(x any) Expr {
 
 // apply makes an expression of a function of expressions. The first one gives it the name.
 func apply(f func(list []expr.Expr) expr.Expr, operands ...Expr) Expr {
-	made := Expr{}
+	var applied Expr
 	values := make([]expr.Expr, len(operands))
 	for i, o := range operands {
 		if i == 0 {
-			made.root = o.Name()
+			applied.root = o.Name()
 		}
-		made.misuse = joinMisuse(made.misuse, o.misuse)
-		values[i] = made.parts.join(o)
+		applied.misuse = joinMisuse(applied.misuse, o.misuse)
+		values[i] = applied.parts.join(o)
 	}
-	made.value = f(values)
-	return made
+	applied.value = f(values)
+	return applied
 }
 
 func unary(e Expr, f func(expr.Expr) expr.Expr) Expr {
@@ -149,13 +150,13 @@ type part struct {
 
 // isWindow reports whether the part has a value for each row.
 func (p part) isWindow() bool {
-	return p.window != nil || p.frame.Kind != plan.WholePartition || plan.IsOfRow(p.aggregation.Function)
+	return p.window != nil || p.frame.Kind != plan.WholePartition || p.aggregation.IsOfRow()
 }
 
 // isOver reports whether the part is computed in the order of its window.
 func (p part) isOver() bool {
-	ordered := p.window != nil && len(p.window.order) > 0 && plan.IsOrdered(p.aggregation.Function)
-	return ordered || !p.frame.Same(plan.Frame{}) || plan.IsOfRow(p.aggregation.Function)
+	ordered := p.window != nil && len(p.window.order) > 0 && p.aggregation.Properties().Order == catalog.RowOrder
+	return ordered || !p.frame.Same(plan.Frame{}) || p.aggregation.IsOfRow()
 }
 
 // parts are the aggregates and windows of an expression by the names of their columns.

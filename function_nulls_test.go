@@ -2,9 +2,6 @@ package gpuframe_test
 
 import (
 	"math"
-	"os"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -74,32 +71,21 @@ func appendExtremes(b array.Builder) {
 	}
 }
 
-// TestFunctionsThatAreNull computes each function of docs/functions.md of columns without nulls: if
-// the result has nulls, its field is nullable. The optimizer replaces is_null(f(x)) by false if the
-// field is not.
+// TestFunctionsThatAreNull computes each function of the catalog of columns without nulls: if the
+// result has nulls, its field is nullable. The optimizer replaces is_null(f(x)) by false if the field
+// is not.
 func TestFunctionsThatAreNull(t *testing.T) {
-	page, err := os.ReadFile("docs/functions.md")
-	require.NoError(t, err)
 	e := engineOn(t, devicetest.Open(t, "host"))
-	section, checked := "", 0
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "## ") {
-			section = strings.TrimSpace(strings.TrimPrefix(line, "## "))
-		}
-		cells := strings.Split(line, "|")
-		if !strings.HasPrefix(line, "| `") || section == "Columns and literals" || section == "Lists, structs, maps" || strings.HasPrefix(cells[3], " rows") {
-			continue
-		}
-		for _, name := range regexp.MustCompile("`([A-Za-z0-9.]+)`").FindAllStringSubmatch(cells[1], -1) {
-			for _, word := range wordsOf["any"] {
-				for _, of := range typesByWord[word] {
-					made := callOf(t, name[1], of)
-					if section == "Windows" {
-						made = made.Over(gpuframe.By().OrderBy(gpuframe.Col("x")))
-					}
-					if checkNullability(t, e, name[1], of, made) {
-						checked++
-					}
+	checked := 0
+	for _, f := range functionsOfValues() {
+		for _, word := range wordsOf["any"] {
+			for _, of := range typesByWord[word] {
+				called := callOf(t, f.Go, of)
+				if f.Section == "Windows" {
+					called = called.Over(gpuframe.By().OrderBy(gpuframe.Col("x")))
+				}
+				if checkNullability(t, e, f.Go, of, called) {
+					checked++
 				}
 			}
 		}

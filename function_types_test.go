@@ -2,9 +2,7 @@ package gpuframe_test
 
 import (
 	"errors"
-	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/catalog"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -115,43 +114,42 @@ func callWith(t require.TestingT, name string, of arrow.DataType, x, y gpuframe.
 	return method.Call(arguments)[0].Interface().(gpuframe.Expr)
 }
 
-// TestFunctionTypes binds each function of docs/functions.md with each type, and compares what
-// is accepted, the type of the result, and whether it fuses with the columns of its row.
+// functionsOfValues are the functions of the catalog that the types of columns decide about.
+func functionsOfValues() (list []*catalog.Function) {
+	for _, f := range catalog.All() {
+		if f.Section != "Columns and literals" && f.Section != "Lists, structs, maps" && !strings.HasPrefix(f.Operands, "rows") {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// TestFunctionTypes binds each function of the catalog with each type, and compares what is
+// accepted, the type of the result, and whether it fuses with its entry.
 func TestFunctionTypes(t *testing.T) {
-	page, err := os.ReadFile("docs/functions.md")
-	require.NoError(t, err)
 	e := engineOn(t, devicetest.Open(t, "host"))
-	section, bound := "", 0
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "## ") {
-			section = strings.TrimSpace(strings.TrimPrefix(line, "## "))
-		}
-		cells := strings.Split(line, "|")
-		if !strings.HasPrefix(line, "| `") || section == "Columns and literals" || strings.HasPrefix(section, "Lists") || strings.HasPrefix(cells[3], " rows") {
-			continue
-		}
-		accepted := operandWords(t, cells[3])
-		for _, name := range regexp.MustCompile("`([A-Za-z0-9.]+)`").FindAllStringSubmatch(cells[1], -1) {
-			for _, word := range wordsOf["any"] {
-				for _, of := range typesByWord[word] {
-					schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: of, Nullable: true}, {Name: "y", Type: of, Nullable: true}}, nil)
-					made := callOf(t, name[1], of)
-					result, err := e.Records(schema).Select(made.As("z")).Schema(t.Context())
-					switch {
-					case accepted[word] && err != nil:
-						// A row may restrict a word behind the semicolon: "strings; utf8 only".
-						assert.True(t, restricted(name[1], of), "%s of %v is documented: %v", name[1], of, err)
-						continue
-					case err != nil:
-						continue
-					}
-					assert.True(t, accepted[word], "%s of %v has the result %v, but is not documented", name[1], of, result.Field(0).Type)
-					checkResult(t, name[1], cells[4], of, result.Field(0).Type)
-					if section != "Aggregates" && section != "Windows" {
-						checkFuses(t, e, name[1], cells[6], word, schema, made)
-					}
-					bound++
+	bound := 0
+	for _, f := range functionsOfValues() {
+		accepted := operandWords(t, f.Operands)
+		for _, word := range wordsOf["any"] {
+			for _, of := range typesByWord[word] {
+				schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: of, Nullable: true}, {Name: "y", Type: of, Nullable: true}}, nil)
+				called := callOf(t, f.Go, of)
+				result, err := e.Records(schema).Select(called.As("z")).Schema(t.Context())
+				switch {
+				case accepted[word] && err != nil:
+					// An entry may restrict a word behind the semicolon: "strings; utf8 only".
+					assert.True(t, restricted(f.Go, of), "%s of %v is documented: %v", f.Go, of, err)
+					continue
+				case err != nil:
+					continue
 				}
+				assert.True(t, accepted[word], "%s of %v has the result %v, but is not documented", f.Go, of, result.Field(0).Type)
+				checkResult(t, f, of, result.Field(0).Type)
+				if f.Kind == catalog.Elementwise {
+					checkFuses(t, e, f, word, schema, called)
+				}
+				bound++
 			}
 		}
 	}
@@ -191,20 +189,20 @@ func restricted(name string, of arrow.DataType) bool {
 
 // checkResult compares a type with the column of results. What follows a semicolon are
 // exceptions, which are not compared.
-func checkResult(t *testing.T, name, cell string, of, result arrow.DataType) {
-	first, exceptions, _ := strings.Cut(strings.TrimSpace(cell), ";")
+func checkResult(t *testing.T, f *catalog.Function, of, result arrow.DataType) {
+	first, exceptions, _ := strings.Cut(f.Result, ";")
 	want := results[first]
 	if first == "the same" || first == "the common type" {
 		want = of
 	}
 	if want != nil && !arrow.TypeEqual(want, result) {
-		assert.NotEmpty(t, exceptions, "%s of %v has the result %v, documented is %s", name, of, result, first)
+		assert.NotEmpty(t, exceptions, "%s of %v has the result %v, documented is %s", f.Go, of, result, first)
 	}
 }
 
 // checkFuses compares what an estimate reports with the column: only expressions of one kernel
 // have one.
-func checkFuses(t *testing.T, e *gpuframe.Engine, name, cell, word string, schema *arrow.Schema, made gpuframe.Expr) {
+func checkFuses(t *testing.T, e *gpuframe.Engine, f *catalog.Function, word string, schema *arrow.Schema, called gpuframe.Expr) {
 	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
 	defer b.Release()
 	for _, f := range b.Fields() {
@@ -215,20 +213,19 @@ func checkFuses(t *testing.T, e *gpuframe.Engine, name, cell, word string, schem
 	table, err := buffer.FromRecord(e.Manager(), record)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, table.Release()) }()
-	fuses := func(made gpuframe.Expr) bool {
+	fuses := func(called gpuframe.Expr) bool {
 		var estimate kernels.Estimate
-		_, err := expr.Evaluate(t.Context(), table, []expr.Expr{made.Value()}, kernels.Options{Estimate: &estimate})
+		_, err := expr.Evaluate(t.Context(), table, []expr.Expr{called.Value()}, kernels.Options{Estimate: &estimate})
 		require.Error(t, err)
 		return !errors.Is(err, device.ErrNotSupported)
 	}
-	cell = strings.TrimSpace(cell)
 	switch {
-	case cell == "inside an expression":
-		assert.False(t, fuses(made), "%s of %s alone", name, word)
-		assert.True(t, fuses(made.LengthBytes()), "%s of %s in an expression", name, word)
-	case strings.Contains(cell, "strings: no") && (word == "strings" || word == "binaries"), cell == "no":
-		assert.False(t, fuses(made), "%s of %s fuses", name, word)
+	case f.Fuses == "inside an expression":
+		assert.False(t, fuses(called), "%s of %s alone", f.Go, word)
+		assert.True(t, fuses(called.LengthBytes()), "%s of %s in an expression", f.Go, word)
+	case strings.Contains(f.Fuses, "strings: no") && (word == "strings" || word == "binaries"), f.Fuses == "no":
+		assert.False(t, fuses(called), "%s of %s fuses", f.Go, word)
 	default:
-		assert.True(t, strings.HasPrefix(cell, "yes") && fuses(made), "%s of %s: %s", name, word, cell)
+		assert.True(t, strings.HasPrefix(f.Fuses, "yes") && fuses(called), "%s of %s: %s", f.Go, word, f.Fuses)
 	}
 }

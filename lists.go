@@ -36,104 +36,30 @@ func (b *binder) explode(input plan.Node, columns []string, options ExplodeOptio
 	return b.checked(n, err, input, columns...)
 }
 
-// ListLength is the number of elements of a list, nulls among them included.
-func (e Expr) ListLength() Expr { return unary(e, nested.Length) }
-
-// ListGet is an element of a list. The first one has index 0; a negative index counts from
-// the end. It is null beyond the elements.
-func (e Expr) ListGet(index int) Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Get(value, index) })
-}
-
-// ListSlice is at most most elements of a list from element from on, which counts from the
-// end if it is negative.
-func (e Expr) ListSlice(from, most int) Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Slice(value, from, most) })
-}
-
-// ListContains reports whether an element of a list equals a Go value, or is null for nil.
-func (e Expr) ListContains(x any) Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Contains(value, x) })
-}
-
-// ListSort is a list with its elements in ascending order, nulls last.
-func (e Expr) ListSort() Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Sort(value, nested.SortOptions{}) })
-}
-
-// ListSortDescending is a list with its elements in descending order, nulls last.
-func (e Expr) ListSortDescending() Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Sort(value, nested.SortOptions{Descending: true}) })
-}
-
-// Split is the list of the parts of a string between occurrences of a separator of one byte
-// or more.
-func (e Expr) Split(separator string) Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Split(value, separator) })
-}
-
-// SplitFields is a struct of the first parts of a string between occurrences of a separator of
-// one byte or more: a field for each name. A part that the string lacks is null.
-func (e Expr) SplitFields(separator string, names ...string) Expr {
-	fields := make([]Expression, len(names))
+// splitFields is [Expr.SplitFields].
+func (e Expr) splitFields(separator string, names []string) Expr {
+	fields := make([]Expr, len(names))
 	for i, name := range names {
 		fields[i] = e.SplitPart(separator, i+1).As(name)
 	}
-	made := Struct(fields...)
-	made.root = e.Name()
-	return made
+	split := structOf(fields)
+	split.root = e.Name()
+	return split
 }
 
-// Sequence is the list of the integers from 0 to e, e excluded: Explode of it repeats a row e
-// times.
-func (e Expr) Sequence() Expr { return unary(e, nested.Sequence) }
-
-// ListCount is the number of elements of a list that are not null.
-func (e Expr) ListCount() Expr { return foldList(e, nested.Count) }
-
-// ListSum is the sum of the elements of a list. Like the other folds it skips nulls, and is
-// null without values.
-func (e Expr) ListSum() Expr { return foldList(e, nested.Sum) }
-
-// ListMin is the least element of a list.
-func (e Expr) ListMin() Expr { return foldList(e, nested.Min) }
-
-// ListMax is the greatest element of a list.
-func (e Expr) ListMax() Expr { return foldList(e, nested.Max) }
-
-// ListMean is the mean of the elements of a list.
-func (e Expr) ListMean() Expr { return foldList(e, nested.Mean) }
-
-// ListAny reports whether an element of a list of bools is true.
-func (e Expr) ListAny() Expr { return foldList(e, nested.Any) }
-
-// ListAll reports whether all elements of a list of bools are true.
-func (e Expr) ListAll() Expr { return foldList(e, nested.All) }
-
-func foldList(e Expr, f nested.Function) Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Fold(value, f) })
+// field is [Expr.Field].
+func (e Expr) field(name string) Expr {
+	field := unary(e, func(value expr.Expr) expr.Expr { return nested.Field(value, name) })
+	field.root = name
+	return field
 }
 
-// Field is a field of a struct.
-func (e Expr) Field(name string) Expr {
-	made := unary(e, func(value expr.Expr) expr.Expr { return nested.Field(value, name) })
-	made.root = name
-	return made
-}
-
-// MapGet is the value of the first entry of a map with a key, a Go value. It is null without
-// such an entry.
-func (e Expr) MapGet(key any) Expr {
-	return unary(e, func(value expr.Expr) expr.Expr { return nested.Lookup(value, key) })
-}
-
-// Struct is a struct of the values of expressions, with their names.
-func Struct(fields ...Expression) Expr {
-	list := unpack(fields)
+// structOf is [Struct].
+func structOf(fields []Expr) Expr {
 	return apply(func(values []expr.Expr) expr.Expr {
 		for i := range values {
-			values[i] = named(values[i], list[i].Name())
+			values[i] = named(values[i], fields[i].Name())
 		}
 		return nested.Struct(values...)
-	}, list...)
+	}, fields...)
 }

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,26 +22,8 @@ import (
 )
 
 // Package querytest has a model of few types and functions. The queries of this file have
-// columns of all types and all functions of docs/functions.md, and no model: a query without the
+// columns of all types and all functions of the catalog, and no model: a query without the
 // optimizer, one with it, and one on several devices have the same rows.
-
-// documented has the names of the functions of docs/functions.md by section.
-func documented(t require.TestingT) map[string][]string {
-	page, err := os.ReadFile("docs/functions.md")
-	require.NoError(t, err)
-	section, names := "", map[string][]string{}
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "## ") {
-			section = strings.TrimSpace(strings.TrimPrefix(line, "## "))
-		}
-		if cells := strings.Split(line, "|"); strings.HasPrefix(line, "| `") {
-			for _, name := range regexp.MustCompile("`([A-Za-z0-9.]+)`").FindAllStringSubmatch(cells[1], -1) {
-				names[section] = append(names[section], name[1])
-			}
-		}
-	}
-	return names
-}
 
 // anyQuery draws queries.
 type anyQuery struct {
@@ -68,25 +48,21 @@ type anyState struct {
 // newAnyQuery returns a drawer of queries, whose types an engine finds.
 func newAnyQuery(t require.TestingT, types *gpuframe.Engine) anyQuery {
 	q := anyQuery{types: types, pools: map[string]arrow.Array{}}
-	for section, names := range documented(t) {
-		switch section {
-		case "Columns and literals", "Lists, structs, maps":
+	for _, f := range functionsOfValues() {
+		switch f.Section {
 		case "Aggregates":
-			q.aggregates = append(q.aggregates, names...)
+			if f.Name != "any_value" { // which value it is may depend on the plan
+				q.aggregates = append(q.aggregates, f.Go)
+			}
 		case "Windows":
-			q.windows = append(q.windows, names...)
+			q.windows = append(q.windows, f.Go)
 		default:
-			q.rows = append(q.rows, names...)
+			q.rows = append(q.rows, f.Go)
 		}
 	}
-	for _, of := range []*[]string{&q.rows, &q.aggregates, &q.windows} {
-		slices.Sort(*of)
+	for _, names := range []*[]string{&q.rows, &q.aggregates, &q.windows} {
+		slices.Sort(*names)
 	}
-	// Which value it is may depend on the plan.
-	q.aggregates = slices.DeleteFunc(q.aggregates, func(n string) bool { return n == "AnyValue" || n == "Where" || n == "SkipNulls" || n == "Count" })
-	q.windows = slices.DeleteFunc(q.windows, func(n string) bool {
-		return slices.Contains([]string{"Over", "RowNumber", "Rank", "DenseRank", "Tile", "PercentRank", "CumulativeDistribution"}, n)
-	})
 	for _, word := range wordsOf["any"] {
 		for _, of := range typesByWord[word] {
 			b := array.NewBuilder(arrowmemory.DefaultAllocator, of)

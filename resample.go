@@ -88,8 +88,7 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 func ofNoRows(e Expr, input, groups plan.Node, t arrow.DataType) expr.Expr {
 	values := map[string]expr.Expr{}
 	for name, p := range e.parts {
-		switch p.aggregation.Function {
-		case "count", "count_values", "null_count", "count_distinct":
+		if p.aggregation.Properties().CountsRows {
 			values[name] = expr.Lit(int64(0))
 			continue
 		}

@@ -8,26 +8,11 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// FillForward is the value or, for a null, the last value before it in the partition.
-func (e Expr) FillForward() Expr { return e.Last().SkipNulls().cumulative() }
-
-// FillBackward is the value or, for a null, the first value behind it in the partition.
-func (e Expr) FillBackward() Expr { return e.First().SkipNulls().behind() }
-
-// Interpolate is the value, as float64, or for a null the value on the line between the last
-// value before it and the first value behind it, as if the rows had the same distance. It is
-// null before the first and behind the last value of the partition.
-func (e Expr) Interpolate() Expr {
-	return e.interpolated(RowNumber().Cast(arrow.PrimitiveTypes.Float64))
-}
-
-// InterpolateBy is [Expr.Interpolate] for rows at places x, a number or a time: usually the
-// key of the order. A row without a place stays null.
-func (e Expr) InterpolateBy(x Expression) Expr {
+// interpolatedBy is [Expr.InterpolateBy].
+func (e Expr) interpolatedBy(at Expr) Expr {
 	// The distance from the least place of all rows keeps more digits of a time than the time itself.
 	// If its type does not hold it, it is null or has wrapped around to a negative number; the
 	// difference of two floats is as good then.
-	at := x.expression()
 	least := at.Min().Over(By())
 	distance := unary(at.Sub(least), window.Real)
 	return e.interpolated(Coalesce(If(distance.Ge(0), distance, LitOf(arrow.PrimitiveTypes.Float64, nil)), unary(at, window.Real).Sub(unary(least, window.Real))))
@@ -45,11 +30,8 @@ func (e Expr) interpolated(x Expr) Expr {
 	return between
 }
 
-// Session is the number, from 1, of the session of a row: a session ends where the value is
-// more than gap above that of the row before. It is of the key of the order, a number or a
-// time: ts.Session(30*time.Minute).Over(By(user).OrderBy(ts)). A row without a value, and the
-// one behind it, begin a session each.
-func (e Expr) Session(gap any) Expr {
+// session is [Expr.Session].
+func (e Expr) session(gap any) Expr {
 	begins := apply(func(list []expr.Expr) expr.Expr { return list[0].Exceeds(list[1], list[2]) }, e, e.Lag(1), operand(gap)).FillNull(true)
 	number := If(begins, 1, 0).CumSum().inheriting()
 	number.root = e.Name()

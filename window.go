@@ -119,11 +119,10 @@ func (w *Window) sameRows(v *Window, ordered bool) bool {
 // depend on the rows of other partitions, the query ends with the error of package memory instead.
 func (e Expr) Over(w Window) Expr {
 	within := inheritance(&w)
-	return e.eachPart(func(of *part) part {
-		p := within(of)
+	return e.eachPart(func(aggregate *part) part {
+		p := within(aggregate)
 		switch {
-		case plan.IsOfRow(p.aggregation.Function) && p.aggregation.Function != "nth":
-			// It has no frame.
+		case !p.aggregation.Properties().Framed:
 		case p.frame.Kind == plan.WholePartition:
 			p.frame = w.frame
 		default:
@@ -133,79 +132,19 @@ func (e Expr) Over(w Window) Expr {
 	})
 }
 
-// RowNumber is the number of the row in its partition, from 1, in the order of Over.
-func RowNumber() Expr { return aggregated("row_number", 0, "row_number") }
-
-// Rank is the number of the first row with the same order keys in the partition, from 1.
-func Rank() Expr { return aggregated("rank", 0, "rank") }
-
-// DenseRank is the number of distinct order keys up to those of the row.
-func DenseRank() Expr { return aggregated("dense_rank", 0, "dense_rank") }
-
-// PercentRank is (rank − 1) / (rows − 1) of the partition, 0 in a partition of one row.
-func PercentRank() Expr { return aggregated("percent_rank", 0, "percent_rank") }
-
-// CumulativeDistribution is the fraction of the partition's rows up to the last one with
-// the same order keys.
-func CumulativeDistribution() Expr {
-	return aggregated("cumulative_distribution", 0, "cumulative_distribution")
-}
-
-// Tile is the number, from 1, of the row's part of n parts of the partition of about the
-// same size.
-func Tile(n int) Expr { return counted("tile", n, "tile") }
-
-// Lag is the value n rows before in the partition, null for its first n rows.
-func (e Expr) Lag(n int) Expr { return counted("lag", n, e.Name(), e) }
-
-// Lead is the value n rows after in the partition, null for its last n rows.
-func (e Expr) Lead(n int) Expr { return counted("lead", n, e.Name(), e) }
-
-// Nth is the value of row n of the frame, from 1, null if the frame has fewer rows.
-func (e Expr) Nth(n int) Expr { return counted("nth", n, e.Name(), e) }
-
-// Difference is the value minus that n rows before in the partition.
-func (e Expr) Difference(n int) Expr { return e.Sub(e.Lag(n)) }
-
-// PercentChange is the difference to the value n rows before, divided by that value, as
-// float64.
-func (e Expr) PercentChange(n int) Expr {
+// percentChange is [Expr.PercentChange].
+func (e Expr) percentChange(n int) Expr {
 	float := e.Cast(arrow.PrimitiveTypes.Float64)
 	return float.Difference(n).Div(float.Lag(n))
 }
 
-// ExponentialMean is the mean of the partition's values up to the row, weighted by
-// (1 − alpha)^k for the value k values before the last one. Nulls are no step.
-func (e Expr) ExponentialMean(alpha float64) Expr {
-	return aggregated("exponential_mean", alpha, e.Name(), e)
-}
-
-// CumSum is the sum of the partition's values up to the row. Like all aggregates it skips
-// nulls.
-func (e Expr) CumSum() Expr { return e.Sum().cumulative() }
-
-// CumProduct is the product of the partition's values up to the row.
-func (e Expr) CumProduct() Expr { return e.Product().cumulative() }
-
-// CumMin is the least of the partition's values up to the row.
-func (e Expr) CumMin() Expr { return e.Min().cumulative() }
-
-// CumMax is the greatest of the partition's values up to the row.
-func (e Expr) CumMax() Expr { return e.Max().cumulative() }
-
-// CumMean is the mean of the partition's values up to the row.
-func (e Expr) CumMean() Expr { return e.Mean().cumulative() }
-
-// CumCount is the number of the partition's values up to the row that are not null.
-func (e Expr) CumCount() Expr { return e.Count().cumulative() }
-
 // cumulative gives aggregates the frame of the rows up to the current one. Over all rows,
 // unless Over follows.
 func (e Expr) cumulative() Expr {
-	return e.eachPart(func(of *part) part {
-		p := *of
-		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: FirstRow, High: 0}
-		return p
+	return e.eachPart(func(p *part) part {
+		running := *p
+		running.frame = plan.Frame{Kind: plan.RowsFrame, Low: FirstRow, High: 0}
+		return running
 	})
 }
 

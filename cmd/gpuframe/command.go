@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
 )
 
 // fileCommand has the flags of commands that read files and write rows.
@@ -81,7 +82,11 @@ func (c *fileCommand) withRows(command *cobra.Command, paths []string, f func(co
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	q, err := c.query(engine, paths)
+	source, err := c.source(paths)
+	if err != nil {
+		return err
+	}
+	q, err := pipeline.Read(command.Context(), engine, source)
 	if err != nil {
 		return err
 	}

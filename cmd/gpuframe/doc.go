@@ -6,6 +6,9 @@
 //	gpuframe describe flights.parquet               # statistics of each column
 //	gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
 //	gpuframe query 'logs/*.csv' --filter 'level = "error"' --sort time -o errors.parquet
+//	gpuframe query flights.parquet -p 'join "airports.csv" on origin = code'
+//	gpuframe query --document --table flights -p 'head 10' # a query document for a server
+//	gpuframe functions quantile                     # a function of expressions
 //	zcat log.csv.gz | gpuframe query - --from csv   # standard input
 //	gpuframe serve --table flights=flights.parquet  # Arrow Flight, by the module flight
 //	gpuframe mem replay trace.csv --resource pool   # a logged trace of allocations

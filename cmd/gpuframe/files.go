@@ -1,11 +1,12 @@
 package main
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,28 +20,19 @@ import (
 // fileFormat is a format of files that are read and written.
 type fileFormat struct {
 	name string
+	// verb is the verb of documents that reads the format.
+	verb string
 	// extensions are those of files that are written and read, others those of files that are
 	// only read.
 	extensions, others []string
-	read               func(*gpuframe.Engine, *input, []string) (gpuframe.Query, error)
 	write              func() gpuframe.Format
 }
 
 var fileFormats = []fileFormat{
-	{"parquet", []string{".parquet", ".parq", ".pq"}, nil,
-		scanned((*gpuframe.Engine).Parquet), gpuframe.Parquet},
-	{"csv", []string{".csv"}, []string{".tsv", ".txt"}, readCSV, gpuframe.CSV},
-	{"json", []string{".json", ".jsonl", ".ndjson"}, nil,
-		readJSON, gpuframe.JSONLines},
-	{"ipc", []string{".arrow", ".arrows", ".ipc", ".feather"}, nil,
-		scanned((*gpuframe.Engine).IPC), gpuframe.IPC},
-}
-
-// scanned reads files of a format without options.
-func scanned(scan func(*gpuframe.Engine, ...string) gpuframe.Query) func(*gpuframe.Engine, *input, []string) (gpuframe.Query, error) {
-	return func(e *gpuframe.Engine, _ *input, paths []string) (gpuframe.Query, error) {
-		return scan(e, paths...), nil
-	}
+	{"parquet", "parquet", []string{".parquet", ".parq", ".pq"}, nil, gpuframe.Parquet},
+	{"csv", "csv", []string{".csv"}, []string{".tsv", ".txt"}, gpuframe.CSV},
+	{"json", "json_lines", []string{".json", ".jsonl", ".ndjson"}, nil, gpuframe.JSONLines},
+	{"ipc", "ipc", []string{".arrow", ".arrows", ".ipc", ".feather"}, nil, gpuframe.IPC},
 }
 
 func formatNames() []string {
@@ -99,39 +91,72 @@ func (in *input) addTo(command *cobra.Command) {
 	flags.IntVar(&in.inferRows, "infer-rows", 0, "the number of rows of CSV and JSON files that types are inferred from, -1 for all; by default 10000")
 }
 
-// query returns the rows of files: paths, patterns and folders, all of one format.
-func (in *input) query(e *gpuframe.Engine, paths []string) (gpuframe.Query, error) {
+// source returns the step of a query document that reads files: paths, patterns and folders, all of
+// one format.
+func (in *input) source(paths []string) (map[string]any, error) {
 	format, err := in.format(paths)
 	if err != nil {
-		return gpuframe.Query{}, err
+		return nil, err
 	}
 	if format.name != "csv" && (in.delimiter != "" || in.noHeader || len(in.types) > 0) {
-		return gpuframe.Query{}, fmt.Errorf("--delimiter, --no-header and --types are for CSV files, and %s is of format %s", paths[0], format.name)
+		return nil, fmt.Errorf("--delimiter, --no-header and --types are for CSV files, and %s is of format %s", paths[0], format.name)
 	}
 	if format.name != "csv" && format.name != "json" && in.inferRows != 0 {
-		return gpuframe.Query{}, fmt.Errorf("--infer-rows is for CSV and JSON files, and %s is of format %s", paths[0], format.name)
+		return nil, fmt.Errorf("--infer-rows is for CSV and JSON files, and %s is of format %s", paths[0], format.name)
 	}
-	return format.read(e, in, paths)
+	return in.step(format, paths)
 }
 
-func readCSV(e *gpuframe.Engine, in *input, paths []string) (q gpuframe.Query, err error) {
-	options := gpuframe.CSVOptions{NoHeader: in.noHeader, InferRows: in.inferRows, Delimiter: ','}
+// further returns the step that reads the files that a pipeline names. Their extension is stronger than
+// --from, and the other flags apply to the formats that have them.
+func (in *input) further(path string) (map[string]any, error) {
+	format, err := formatOfAny(path)
+	if err != nil && in.from != "" {
+		format, err = formatNamed("--from", in.from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in.step(format, []string{path})
+}
+
+// step returns the step of a query document that reads files of a format.
+func (in *input) step(format fileFormat, paths []string) (map[string]any, error) {
+	list := make([]any, len(paths))
+	for i, path := range paths {
+		list[i] = path
+	}
+	step := map[string]any{"verb": format.verb, "paths": list}
+	if in.inferRows != 0 && (format.name == "csv" || format.name == "json") {
+		step["infer_rows"] = json.Number(strconv.Itoa(in.inferRows))
+	}
+	if format.name != "csv" {
+		return step, nil
+	}
+	return step, in.addCSV(step, paths[0])
+}
+
+// addCSV adds the options of CSV files to a step.
+func (in *input) addCSV(step map[string]any, path string) error {
 	switch {
-	case in.delimiter == "tab", in.delimiter == "" && strings.EqualFold(filepath.Ext(paths[0]), ".tsv"):
-		options.Delimiter = '\t'
+	case in.delimiter == "tab", in.delimiter == "" && strings.EqualFold(filepath.Ext(path), ".tsv"):
+		step["delimiter"] = "\t"
 	case utf8.RuneCountInString(in.delimiter) == 1:
-		options.Delimiter, _ = utf8.DecodeRuneInString(in.delimiter)
+		step["delimiter"] = in.delimiter
 	case in.delimiter != "":
-		return q, fmt.Errorf("--delimiter is %q, expected one character", in.delimiter)
+		return fmt.Errorf("--delimiter is %q, expected one character", in.delimiter)
 	}
-	if options.Types, err = pipeline.ParseTypes(in.types); err != nil {
-		return q, fmt.Errorf("--types: %w", err)
+	if in.noHeader {
+		step["header"] = false
 	}
-	return e.CSVWith(options, paths...), nil
-}
-
-func readJSON(e *gpuframe.Engine, in *input, paths []string) (gpuframe.Query, error) {
-	return e.JSON(gpuframe.JSONOptions{InferRows: in.inferRows}, paths...), nil
+	if len(in.types) > 0 {
+		types, err := pipeline.ParseTypes(in.types)
+		if err != nil {
+			return fmt.Errorf("--types: %w", err)
+		}
+		step["types"] = types
+	}
+	return nil
 }
 
 // format returns the format of paths.
@@ -160,28 +185,25 @@ func formatOfAny(path string) (fileFormat, error) {
 	if f, ok := formatOf(path); ok {
 		return f, nil
 	}
-	paths := []string{path}
+	candidates := []string{path}
 	if matches, err := filepath.Glob(path); err == nil && len(matches) > 0 {
-		paths = matches
+		candidates = matches
 	}
-	errFound := errors.New("found")
-	var format fileFormat
-	for _, each := range paths {
-		err := filepath.WalkDir(each, func(name string, entry fs.DirEntry, err error) error {
+	for _, candidate := range candidates {
+		var format fileFormat
+		known := false
+		err := filepath.WalkDir(candidate, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			if f, ok := formatOf(name); ok && !entry.IsDir() {
-				format = f
-				return errFound
+			if format, known = formatOf(name); known && !entry.IsDir() {
+				return fs.SkipAll
 			}
+			known = false
 			return nil
 		})
-		if errors.Is(err, errFound) {
-			return format, nil
-		}
-		if err != nil {
-			return fileFormat{}, err
+		if known || err != nil {
+			return format, err
 		}
 	}
 	return fileFormat{}, fmt.Errorf("%s: the extension names no format: give --from with one of %s", path, strings.Join(formatNames(), ", "))

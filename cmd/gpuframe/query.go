@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +24,8 @@ type queryVerbs struct {
 func newQuery() *cobra.Command {
 	var options fileCommand
 	var verbs queryVerbs
+	var document bool
+	var table string
 	command := &cobra.Command{
 		Use:   "query FILE…",
 		Short: "Run a query on files",
@@ -41,13 +45,20 @@ The query is a pipeline of verbs with | between them, or the flags --filter, --w
   top 10 by n desc
   head 10, tail 10, slice 100 10
   drop a, b; rename a as b; distinct a; drop_nulls a; fill_null 0 in a
-  explode list; unpivot jan, feb keep origin; row_number n
-  sample 0.1 seed 7, sample 100, shuffle seed 7, random r seed 7
+  explode list drop empty; unpivot jan, feb keep origin; row_number n
+  sample 0.1 seed 7, sample 100 by origin, shuffle seed 7, random r seed 7
   group origin pivot carrier in ('AA', 'DL') agg mean(delay)
+  cross_tab origin by carrier in ('AA', 'DL')
+  resample departure every 15 minute by origin agg count() as n
+  resample departure every 1 month in 'Europe/Oslo' agg mean(delay)
+  join left 'airports.csv' on origin = code suffix '_airport'
+  join semi ('airports.csv' | filter elevation > 1000) using code
+  as_of 'weather.parquet' on departure = time by origin within 1 hour
+  union 'flights-2026.parquet'; except 'cancelled.parquet'; intersect all 'flown.parquet'
 
 Conditions: = != < <= > >=, between 1 and 9, in (1, 2), in ('a', null), like '%jet%',
 is null, is not null; and, or, not. Values: 7, 1.5, 'text', true, false, null,
-date '2026-01-31', timestamp '2026-01-31 12:30:00'.
+date '2026-01-31', timestamp '2026-01-31 12:30:00', 15 minute.
 
 A name with other characters than letters, digits and _ is in backticks, a text in single
 or double quotes. Aggregates take "where (condition)" and "over (keys)" behind them, and
@@ -55,17 +66,36 @@ windows an order and a frame: "over (origin order by date rows -6 to 0)", or
 "range -7 day to 0 day". Behind first, last, nth, lag, lead and list, "skip nulls" leaves
 out rows without a value.
 
-Functions: ` + strings.Join(pipeline.Functions(), ", ") + `.
-Types of cast(x, type): ` + strings.Join(pipeline.Types(), ", ") + `.`,
+Files that the pipeline names have the format of their extension, or that of --from. The
+other flags for FILE… apply to them too.
+
+Functions, which gpuframe functions NAME describes:
+` + functionList() + `
+Types of cast(x, type), which decimal(10, 2) and timestamp[ms, Europe/Oslo] are too:
+` + wrapped(strings.Join(pipeline.Types(), ", ")),
 		Example: `  gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
   gpuframe query flights.parquet --filter 'delay > 15' --group origin --agg 'count() as n' --top '10 by n desc'
   gpuframe query 'logs/*.csv' -p 'filter level = "error" | sort time' -o errors.parquet
+  gpuframe query flights.parquet -p 'join "airports.csv" on origin = code | group city agg count()'
+  gpuframe query --document --table flights -p 'filter delay > 15'
   zcat log.csv.gz | gpuframe query - --from csv --types 'id=string' --filter 'day >= date "2026-01-31"'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(command *cobra.Command, paths []string) error {
+			switch {
+			case table == "":
+				return cobra.MinimumNArgs(1)(command, paths)
+			case !document:
+				return errors.New("--table is for --document: give files instead")
+			}
+			return cobra.NoArgs(command, paths)
+		},
 		RunE: func(command *cobra.Command, paths []string) error {
 			p, err := verbs.parse()
 			if err != nil {
 				return err
+			}
+			p.Files = options.further
+			if document {
+				return printDocument(command, &options.input, table, paths, p)
 			}
 			return options.run(command, paths, func(ctx context.Context, q gpuframe.Query) (gpuframe.Query, error) {
 				return p.Apply(ctx, q)
@@ -82,10 +112,33 @@ Types of cast(x, type): ` + strings.Join(pipeline.Types(), ", ") + `.`,
 	flags.StringVar(&verbs.selected, "select", "", "select columns")
 	flags.StringVar(&verbs.sort, "sort", "", "sort by keys: 'delay desc, origin'")
 	flags.StringVar(&verbs.top, "top", "", "keep the first rows in an order: '10 by delay desc'")
+	flags.BoolVar(&document, "document", false, "print the query as a document for a server, and run nothing")
+	flags.StringVar(&table, "table", "", "with --document: the name of a table of the server, instead of files")
 	for _, flag := range []string{"filter", "with", "group", "agg", "select", "sort", "top"} {
 		command.MarkFlagsMutuallyExclusive("pipeline", flag)
 	}
 	return command
+}
+
+// printDocument prints a query on files, or on a table of a server, as a document in JSON. No file is
+// opened.
+func printDocument(command *cobra.Command, in *input, table string, paths []string, p pipeline.Pipeline) error {
+	if slices.Contains(paths, standardInput) {
+		return errors.New("--document: - is standard input, expected files, which a document names")
+	}
+	source := map[string]any{"verb": "table", "name": table}
+	if table == "" {
+		var err error
+		if source, err = in.source(paths); err != nil {
+			return err
+		}
+	}
+	text, err := p.Document(source)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(command.OutOrStdout(), text)
+	return err
 }
 
 // parse reads the texts of all flags.

@@ -46,13 +46,13 @@ const invalidContext = 201
 // Get retains the context of a peer on first use. It returns the driver's result, 0 for
 // success.
 func (p *Peers[context]) Get(ordinal int, retain func(ordinal int) (context, int32)) (*context, int32) {
-	if found := p.retained[ordinal].Load(); found != nil {
-		return found, 0
+	if known := p.retained[ordinal].Load(); known != nil {
+		return known, 0
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if found := p.retained[ordinal].Load(); found != nil {
-		return found, 0
+	if known := p.retained[ordinal].Load(); known != nil {
+		return known, 0
 	}
 	if p.released {
 		return nil, invalidContext

@@ -406,17 +406,14 @@ func columns(table *buffer.Buffer, schema *arrow.Schema) (*buffer.Buffer, error)
 	return table.Select(names...)
 }
 
-// counting are the functions that are zero for no rows. Others are null, or an empty list.
-var counting = map[string]bool{"count": true, "count_values": true, "null_count": true, "count_distinct": true}
-
-// emptyInputRow returns the row of aggregates of no rows.
+// emptyInputRow returns the row of aggregates of no rows: 0 of those that count, an empty list, or null.
 func (g *grouping) emptyInputRow(ctx context.Context) (*buffer.Buffer, error) {
 	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, g.plan.Schema())
 	defer builder.Release()
 	for i, a := range g.plan.Aggregations() {
 		switch b := builder.Field(i).(type) {
 		case *array.Int64Builder:
-			if counting[a.Function] {
+			if a.Properties().CountsRows {
 				b.Append(0)
 			} else {
 				b.AppendNull()

@@ -2,13 +2,17 @@ package function_test
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/internal/function"
 	"github.com/gpuframe/gpuframe/internal/ptx"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
 // TestRegistry finds every function complete and its name unique.
@@ -82,4 +86,41 @@ func TestHypot(t *testing.T) {
 	for _, c := range [][2]float64{{nan, 1}, {0, nan}, {nan, 0}, {nan, nan}} {
 		assert.True(t, math.IsNaN(hypot(c[0], c[1])), "%v", c)
 	}
+}
+
+func TestLog10OfPowersOfTen(t *testing.T) {
+	log10 := named(t, "log10").Float
+	const leastExact, greatest = -308, 308 // powers below have few bits
+	for n := leastExact; n <= greatest; n++ {
+		x, err := strconv.ParseFloat("1e"+strconv.Itoa(n), 64)
+		require.NoError(t, err)
+		require.Equal(t, float64(n), log10(x))
+	}
+	assert.Zero(t, math.Float64bits(log10(1)))
+	for _, x := range []float64{0, math.Copysign(0, -1)} {
+		assert.Equal(t, math.Inf(-1), log10(x))
+	}
+	assert.Equal(t, math.Inf(1), log10(math.Inf(1)))
+	for _, x := range []float64{-1, math.Inf(-1), math.NaN(), -5e-324} {
+		assert.True(t, math.IsNaN(log10(x)), x)
+	}
+}
+
+// TestLog10 compares with 300 bits, rounded once: a result differs by at most one unit in the last place.
+func TestLog10(t *testing.T) {
+	log10 := named(t, "log10").Float
+	property.Check(t, func(t *rapid.T) {
+		x := rapid.OneOf(
+			rapid.Custom(func(t *rapid.T) float64 {
+				return math.Float64frombits(rapid.Uint64Range(1, math.Float64bits(math.MaxFloat64)).Draw(t, "bits"))
+			}),
+			rapid.Float64Range(0.5, 2),
+			rapid.Map(rapid.Float64Range(-1, 1), func(x float64) float64 { return 1 + x*x*x*x*x*x*x }),
+		).Draw(t, "x")
+		got, want := log10(x), exprtest.Log10(x)
+		below, above := math.Nextafter(want, math.Inf(-1)), math.Nextafter(want, math.Inf(1))
+		if got < below || got > above {
+			t.Fatalf("log10(%v) is %v, expected %v", x, got, want)
+		}
+	})
 }

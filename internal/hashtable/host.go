@@ -281,7 +281,7 @@ func (g *Groups) countCodesOnHost(ctx context.Context, counts memory.Slice[int64
 	if err != nil {
 		return err
 	}
-	if err := g.call.Settle(ctx); err != nil {
+	if err := g.call.WaitIdle(ctx); err != nil {
 		return err
 	}
 	codes, codesErr := g.codes.Host()

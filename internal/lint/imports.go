@@ -28,7 +28,7 @@ type Level struct {
 // an error, so that each new package gets its place by a decision.
 var Levels = []Level{
 	{"leaves", []string{
-		"internal/address", "internal/aggregate", "internal/apiterms", "internal/arraybits", "internal/arraytext", "internal/arrowipc", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore", "internal/fielderror", "internal/forks",
+		"internal/address", "internal/aggregate", "internal/apiterms", "internal/arraybits", "internal/arraytext", "internal/arrowipc", "internal/callstack", "internal/cancel", "internal/catalog", "internal/devicecode", "internal/devicestore", "internal/fielderror", "internal/forks",
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
 		"internal/lookback", "internal/names", "internal/nccl", "internal/nvtx", "internal/parallel", "internal/ptx", "internal/ranks", "internal/regex", "internal/release", "internal/render", "internal/rows", "internal/schemajson", "internal/strategy", "internal/streamcopy", "internal/textvalue",
 	}},

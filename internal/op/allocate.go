@@ -105,5 +105,5 @@ func (c *Call) waitWritable() error {
 	if !c.OnHost() {
 		return nil
 	}
-	return c.Settle(c.ctx)
+	return c.WaitIdle(c.ctx)
 }

@@ -64,7 +64,7 @@ func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Colum
 		}
 	}
 	if call.OnHost() {
-		return call, call.Settle(ctx)
+		return call, call.WaitIdle(ctx)
 	}
 	return call, nil
 }
@@ -113,9 +113,9 @@ func (c *Call) orderBlock(block *memory.Block) error {
 	return block.OrderBefore(c.Stream)
 }
 
-// Settle waits until the stream is idle or the context ends. Operators on the host call
+// WaitIdle waits until the stream is idle or the context ends. Operators on the host call
 // it before they read the results of enqueued work.
-func (c *Call) Settle(ctx context.Context) error {
+func (c *Call) WaitIdle(ctx context.Context) error {
 	// Synchronize would accept a closed stream, which a launch refuses.
 	if err := c.Stream.Enqueue(func(backend.Stream) error { return nil }); err != nil {
 		return err

@@ -112,7 +112,7 @@ func TestNewMemoryIsTheOperators(t *testing.T) {
 		bytes, err := slices[0].Host()
 		require.NoError(t, err)
 		clear(bytes)
-		require.NoError(t, call.Settle(t.Context()))
+		require.NoError(t, call.WaitIdle(t.Context()))
 		for i, b := range bytes {
 			require.Zero(t, b, "byte %d", i)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/catalog"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 )
@@ -14,7 +15,7 @@ import (
 // Aggregation is a function of the rows of a group, as data: a planner reads it, and a
 // query can travel with it.
 type Aggregation struct {
-	// Function is the name of the function: a key of the table in this file.
+	// Function is the name of the function in the catalog.
 	Function string
 	// Values are the expressions that it reads.
 	Values []expr.Expr
@@ -34,65 +35,69 @@ type Aggregation struct {
 	Name string
 }
 
-// aggregateFunction describes a function.
-type aggregateFunction struct {
-	values int
-	make   func(a Aggregation) group.Aggregate
+// aggregateFunctions make the aggregates of package group, by name. The catalog has their other
+// properties.
+var aggregateFunctions = map[string]func(a Aggregation) group.Aggregate{
+	"count":          func(Aggregation) group.Aggregate { return group.CountAll() },
+	"count_values":   aggregateOf(group.Count),
+	"null_count":     aggregateOf(group.CountNull),
+	"sum":            aggregateOf(group.Sum),
+	"product":        aggregateOf(group.Product),
+	"min":            aggregateOf(group.Min),
+	"max":            aggregateOf(group.Max),
+	"mean":           aggregateOf(group.Mean),
+	"median":         aggregateOf(group.Median),
+	"any":            aggregateOf(group.Any),
+	"all":            aggregateOf(group.All),
+	"first":          aggregateOf(group.First),
+	"last":           aggregateOf(group.Last),
+	"any_value":      aggregateOf(group.AnyValue),
+	"mode":           aggregateOf(group.Mode),
+	"list":           aggregateOf(group.Collect),
+	"skewness":       aggregateOf(group.Skewness),
+	"arg_min":        aggregateOf(group.ArgMin),
+	"arg_max":        aggregateOf(group.ArgMax),
+	"join_strings":   func(a Aggregation) group.Aggregate { return group.Join(a.Values[0], a.Text) },
+	"quantile":       func(a Aggregation) group.Aggregate { return group.Quantile(a.Values[0], a.Number) },
+	"variance":       func(a Aggregation) group.Aggregate { return group.Variance(a.Values[0], int(a.Count)) },
+	"stddev":         func(a Aggregation) group.Aggregate { return group.StdDev(a.Values[0], int(a.Count)) },
+	"largest":        func(a Aggregation) group.Aggregate { return group.Largest(a.Values[0], int(a.Count)) },
+	"smallest":       func(a Aggregation) group.Aggregate { return group.Smallest(a.Values[0], int(a.Count)) },
+	"correlation":    func(a Aggregation) group.Aggregate { return group.Correlation(a.Values[0], a.Values[1]) },
+	"covariance":     func(a Aggregation) group.Aggregate { return group.Covariance(a.Values[0], a.Values[1], int(a.Count)) },
+	"count_distinct": func(a Aggregation) group.Aggregate { return group.CountDistinct(a.Values[0], a.Values[1:]...) },
 }
 
-// unary is a function of one expression.
-func unary(make func(expr.Expr) group.Aggregate) aggregateFunction {
-	return aggregateFunction{1, func(a Aggregation) group.Aggregate { return make(a.Values[0]) }}
+// aggregateOf is an aggregate of one expression.
+func aggregateOf(construct func(expr.Expr) group.Aggregate) func(Aggregation) group.Aggregate {
+	return func(a Aggregation) group.Aggregate { return construct(a.Values[0]) }
 }
 
-// aggregateFunctions are the functions by name. -1 values are one or more.
-var aggregateFunctions = map[string]aggregateFunction{
-	"count":          {0, func(Aggregation) group.Aggregate { return group.CountAll() }},
-	"count_values":   unary(group.Count),
-	"null_count":     unary(group.CountNull),
-	"sum":            unary(group.Sum),
-	"product":        unary(group.Product),
-	"min":            unary(group.Min),
-	"max":            unary(group.Max),
-	"mean":           unary(group.Mean),
-	"median":         unary(group.Median),
-	"any":            unary(group.Any),
-	"all":            unary(group.All),
-	"first":          unary(group.First),
-	"last":           unary(group.Last),
-	"any_value":      unary(group.AnyValue),
-	"mode":           unary(group.Mode),
-	"list":           unary(group.Collect),
-	"skewness":       unary(group.Skewness),
-	"arg_min":        unary(group.ArgMin),
-	"arg_max":        unary(group.ArgMax),
-	"join_strings":   {1, func(a Aggregation) group.Aggregate { return group.Join(a.Values[0], a.Text) }},
-	"quantile":       {1, func(a Aggregation) group.Aggregate { return group.Quantile(a.Values[0], a.Number) }},
-	"variance":       {1, func(a Aggregation) group.Aggregate { return group.Variance(a.Values[0], int(a.Count)) }},
-	"stddev":         {1, func(a Aggregation) group.Aggregate { return group.StdDev(a.Values[0], int(a.Count)) }},
-	"largest":        {1, func(a Aggregation) group.Aggregate { return group.Largest(a.Values[0], int(a.Count)) }},
-	"smallest":       {1, func(a Aggregation) group.Aggregate { return group.Smallest(a.Values[0], int(a.Count)) }},
-	"correlation":    {2, func(a Aggregation) group.Aggregate { return group.Correlation(a.Values[0], a.Values[1]) }},
-	"covariance":     {2, func(a Aggregation) group.Aggregate { return group.Covariance(a.Values[0], a.Values[1], int(a.Count)) }},
-	"count_distinct": {-1, func(a Aggregation) group.Aggregate { return group.CountDistinct(a.Values[0], a.Values[1:]...) }},
-}
+// Properties returns the function's entry in the catalog. That of an unknown function is empty.
+func (a Aggregation) Properties() *catalog.Function { return catalog.OfAggregation(a.Function) }
 
-// counted are the functions with a Count, numbered those with a Number.
-var (
-	counted  = []string{"variance", "stddev", "largest", "smallest", "covariance", "tile", "lag", "lead", "nth"}
-	numbered = []string{"quantile", "exponential_mean"}
-)
+// IsOfRow reports whether the function has a value for each row and is no aggregate.
+func (a Aggregation) IsOfRow() bool { return a.Properties().Kind == catalog.Window }
+
+// checkValues refuses a wrong number of expressions.
+func (a Aggregation) checkValues() error {
+	least, most := a.Properties().OperandCounts()
+	if n := len(a.Values); n < least || n > most {
+		return fmt.Errorf("%s has %d expressions, expected %d: %w", a.Function, n, least, device.ErrInvalidValue)
+	}
+	return nil
+}
 
 // Build returns the aggregate of package group.
 func (a Aggregation) Build() (group.Aggregate, error) {
-	f, ok := aggregateFunctions[a.Function]
+	construct, ok := aggregateFunctions[a.Function]
 	if !ok {
 		return group.Aggregate{}, fmt.Errorf("no aggregate %q: %w", a.Function, device.ErrInvalidValue)
 	}
-	if n := len(a.Values); f.values >= 0 && n != f.values || f.values < 0 && n == 0 {
-		return group.Aggregate{}, fmt.Errorf("%s has %d expressions, expected %d: %w", a.Function, n, max(f.values, 1), device.ErrInvalidValue)
+	if err := a.checkValues(); err != nil {
+		return group.Aggregate{}, err
 	}
-	aggregate := f.make(a).As(a.Name)
+	aggregate := construct(a).As(a.Name)
 	if a.SkipNulls {
 		aggregate = aggregate.SkipNulls()
 	}
@@ -108,14 +113,19 @@ func (a Aggregation) String() string {
 	for i, e := range a.Values {
 		texts[i] = Readable(e.String())
 	}
-	if slices.Contains(counted, a.Function) {
+	f := a.Properties()
+	if f.Freedom != 0 {
 		texts = append(texts, strconv.FormatInt(a.Count, 10))
 	}
-	if slices.Contains(numbered, a.Function) {
-		texts = append(texts, strconv.FormatFloat(a.Number, 'g', -1, 64))
-	}
-	if a.Function == "join_strings" {
-		texts = append(texts, strconv.Quote(a.Text))
+	for _, p := range f.Parameters {
+		switch p.Type {
+		case catalog.Whole:
+			texts = append(texts, strconv.FormatInt(a.Count, 10))
+		case catalog.Float:
+			texts = append(texts, strconv.FormatFloat(a.Number, 'g', -1, 64))
+		case catalog.Text:
+			texts = append(texts, strconv.Quote(a.Text))
+		}
 	}
 	text := a.Function + "(" + strings.Join(texts, ", ") + ")"
 	if a.SkipNulls {

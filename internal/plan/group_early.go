@@ -291,10 +291,7 @@ func (e *earlyGroup) merging(joined *Join) []Aggregation {
 		if e.side == 1 {
 			name = joined.nameOfRight(name)
 		}
-		list[i] = Aggregation{Function: "sum", Values: []expr.Expr{expr.Col(name)}, Name: a.Name}
-		if a.Function == "min" || a.Function == "max" {
-			list[i].Function = a.Function
-		}
+		list[i] = Aggregation{Function: a.Properties().Merge, Values: []expr.Expr{expr.Col(name)}, Name: a.Name}
 	}
 	return list
 }
@@ -308,7 +305,7 @@ func (e *earlyGroup) results(merged *Aggregate) (Node, error) {
 	fills := false
 	for _, a := range e.above.aggregations {
 		value := expr.Col(a.Name)
-		if a.Function == "count" || a.Function == "count_values" {
+		if a.Properties().CountsRows {
 			value, fills = value.FillNull(expr.LitOf(arrow.PrimitiveTypes.Int64, int64(0))).As(a.Name), true
 		}
 		list = append(list, value)

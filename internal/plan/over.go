@@ -44,36 +44,19 @@ type WindowFunction struct {
 	Frame Frame
 }
 
-// windowFunction describes a function.
-type windowFunction struct {
-	values int
-	// ofRow is set for functions that are no aggregates: they have a value for each row.
-	ofRow bool
-	// framed is set for functions of a frame.
-	framed bool
-	make   func(a Aggregation) window.Function
-}
-
-func placeOf(make func() window.Function) windowFunction {
-	return windowFunction{0, true, false, func(Aggregation) window.Function { return make() }}
-}
-
-func foldOf(make func(expr.Expr) window.Function) windowFunction {
-	return windowFunction{1, false, true, func(a Aggregation) window.Function { return make(a.Values[0]) }}
-}
-
-// windowFunctions are the functions by name.
-var windowFunctions = map[string]windowFunction{
+// windowFunctions make the functions of package window, by name. The catalog has their other
+// properties.
+var windowFunctions = map[string]func(a Aggregation) window.Function{
 	"row_number":              placeOf(window.RowNumber),
 	"rank":                    placeOf(window.Rank),
 	"dense_rank":              placeOf(window.DenseRank),
 	"percent_rank":            placeOf(window.PercentRank),
 	"cumulative_distribution": placeOf(window.CumulativeDistribution),
-	"tile":                    {0, true, false, func(a Aggregation) window.Function { return window.Tile(a.Count) }},
-	"lag":                     {1, true, false, func(a Aggregation) window.Function { return window.Lag(a.Values[0], a.Count) }},
-	"lead":                    {1, true, false, func(a Aggregation) window.Function { return window.Lead(a.Values[0], a.Count) }},
-	"exponential_mean":        {1, true, false, func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) }},
-	"nth":                     {1, true, true, func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) }},
+	"tile":                    func(a Aggregation) window.Function { return window.Tile(a.Count) },
+	"lag":                     func(a Aggregation) window.Function { return window.Lag(a.Values[0], a.Count) },
+	"lead":                    func(a Aggregation) window.Function { return window.Lead(a.Values[0], a.Count) },
+	"exponential_mean":        func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) },
+	"nth":                     func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) },
 	"first":                   foldOf(window.First),
 	"last":                    foldOf(window.Last),
 	"sum":                     foldOf(window.Sum),
@@ -83,15 +66,25 @@ var windowFunctions = map[string]windowFunction{
 	"max":                     foldOf(window.Max),
 	"median":                  foldOf(window.Median),
 	"count_values":            foldOf(window.Count),
-	"null_count": {1, false, true, func(a Aggregation) window.Function {
-		return window.Count(expr.If(a.Values[0].IsNull(), expr.Lit(true), expr.Null(boolean)))
-	}},
+	"null_count": foldOf(func(e expr.Expr) window.Function {
+		return window.Count(expr.If(e.IsNull(), expr.Lit(true), expr.Null(boolean)))
+	}),
 	"any":      foldOf(func(e expr.Expr) window.Function { return window.Max(truth(e)) }),
 	"all":      foldOf(func(e expr.Expr) window.Function { return window.Min(truth(e)) }),
-	"count":    {0, false, true, func(Aggregation) window.Function { return window.CountAll() }},
-	"quantile": {1, false, true, func(a Aggregation) window.Function { return window.Quantile(a.Values[0], a.Number) }},
-	"variance": {1, false, true, func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Count)) }},
-	"stddev":   {1, false, true, func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Count)) }},
+	"count":    placeOf(window.CountAll),
+	"quantile": func(a Aggregation) window.Function { return window.Quantile(a.Values[0], a.Number) },
+	"variance": func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Count)) },
+	"stddev":   func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Count)) },
+}
+
+// placeOf is a function without expressions.
+func placeOf(construct func() window.Function) func(Aggregation) window.Function {
+	return func(Aggregation) window.Function { return construct() }
+}
+
+// foldOf is a function of one expression.
+func foldOf(construct func(expr.Expr) window.Function) func(Aggregation) window.Function {
+	return func(a Aggregation) window.Function { return construct(a.Values[0]) }
 }
 
 var boolean = arrow.FixedWidthTypes.Boolean
@@ -99,12 +92,9 @@ var boolean = arrow.FixedWidthTypes.Boolean
 // truth is a bool itself, and an error for other types.
 func truth(e expr.Expr) expr.Expr { return e.Xor(expr.Lit(false)) }
 
-// ofFloats are the functions that take decimals as float64.
-var ofFloats = []string{"median", "quantile", "variance", "stddev", "exponential_mean"}
-
 // withFloats returns a function of the rows of a schema with its decimals as float64.
 func (f WindowFunction) withFloats(schema *arrow.Schema) WindowFunction {
-	if !slices.Contains(ofFloats, f.Function) || len(f.Values) != 1 {
+	if !f.Properties().FromDecimals || len(f.Values) != 1 {
 		return f
 	}
 	if t, _, err := f.Values[0].Type(schema); err == nil && t.ID() == arrow.DECIMAL128 {
@@ -113,31 +103,25 @@ func (f WindowFunction) withFloats(schema *arrow.Schema) WindowFunction {
 	return f
 }
 
-// IsOfRow reports whether a function has a value for each row and is no aggregate.
-func IsOfRow(function string) bool { return windowFunctions[function].ofRow }
-
-// IsOrdered reports whether the result of an aggregate depends on the order of the rows.
-func IsOrdered(function string) bool {
-	return slices.Contains([]string{"first", "last", "list", "join_strings"}, function)
-}
-
 // Build returns the function of package window.
 func (f WindowFunction) Build() (window.Function, error) {
-	known, ok := windowFunctions[f.Function]
-	switch {
-	case !ok:
+	construct, ok := windowFunctions[f.Function]
+	if !ok {
 		return window.Function{}, fmt.Errorf("%s of an ordered window or a frame: there are %s: %w", f.Function,
 			strings.Join(slices.Sorted(maps.Keys(windowFunctions)), ", "), device.ErrNotSupported)
-	case len(f.Values) != known.values:
-		return window.Function{}, fmt.Errorf("%s has %d expressions, expected %d: %w", f.Function, len(f.Values), known.values, device.ErrInvalidValue)
-	case !f.Where.IsZero():
+	}
+	if err := f.checkValues(); err != nil {
+		return window.Function{}, err
+	}
+	if !f.Where.IsZero() {
 		return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", f.Function, device.ErrNotSupported)
 	}
-	function := known.make(f.Aggregation)
+	function := construct(f.Aggregation)
 	if f.SkipNulls {
 		function = function.SkipNulls()
 	}
-	if !known.framed {
+	properties := f.Properties()
+	if !properties.Framed {
 		return function, nil
 	}
 	switch f.Frame.Kind {
@@ -146,7 +130,7 @@ func (f WindowFunction) Build() (window.Function, error) {
 	case RangeFrame:
 		function = function.Range(f.Frame.LowOffset, f.Frame.HighOffset)
 	}
-	if f.Frame.AtLeast != 0 && !slices.Contains([]string{"first", "last", "nth"}, f.Function) {
+	if f.Frame.AtLeast != 0 && !properties.KeepsNulls {
 		function = function.AtLeast(f.Frame.AtLeast)
 	}
 	return function, nil

@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gpuframe/gpuframe/internal/catalog"
+)
 
 // relaxOrder lets joins yield their rows in any order if nothing above them depends on it.
 func (o *optimization) relaxOrder(root Node) (Node, error) {
@@ -30,14 +34,7 @@ func orderIsRead(root Node) map[Node]bool {
 	return read
 }
 
-// anyOrder are the functions with results that do not depend on the order of the rows. Sums
-// of floats are exact.
-var anyOrder = map[string]bool{
-	"count": true, "count_values": true, "null_count": true, "count_distinct": true,
-	"sum": true, "product": true, "min": true, "max": true, "mean": true, "any": true, "all": true,
-	"median": true, "quantile": true, "variance": true, "stddev": true, "skewness": true, "correlation": true, "covariance": true,
-}
-
+// ofAnyOrder reports whether no result depends on the order of the rows. Sums of floats are exact.
 func ofAnyOrder(list []Aggregation) bool {
-	return !slices.ContainsFunc(list, func(a Aggregation) bool { return !anyOrder[a.Function] })
+	return !slices.ContainsFunc(list, func(a Aggregation) bool { return a.Properties().Order != catalog.AnyOrder })
 }

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/gpuframe/gpuframe"
@@ -41,6 +39,17 @@ type Options struct {
 //
 // The error is an [*Error], which wraps [ErrDocument], or that of a context that is done.
 func Decode(ctx context.Context, engine *gpuframe.Engine, document []byte, options Options) (gpuframe.Query, error) {
+	data, err := parsed(document)
+	if err != nil {
+		return gpuframe.Query{}, &Error{Reason: err.Error()}
+	}
+	return DecodeData(ctx, engine, data, options)
+}
+
+// DecodeData is [Decode] for a document that the program has as data, such as one that it made
+// itself: objects are maps of any by name, lists are slices of any, and numbers are json.Number.
+// The data does not change.
+func DecodeData(ctx context.Context, engine *gpuframe.Engine, document any, options Options) (gpuframe.Query, error) {
 	d := decoder{reading: reading{ctx: ctx}, engine: engine, options: options}
 	q := d.document(document)
 	if err := cancel.Error(ctx); err != nil {
@@ -60,12 +69,7 @@ type decoder struct {
 	queries []gpuframe.Query
 }
 
-func (d *decoder) document(text []byte) (last gpuframe.Query) {
-	data, err := parsed(text)
-	if err != nil {
-		d.fail("", "%v", err)
-		return last
-	}
+func (d *decoder) document(data any) (last gpuframe.Query) {
 	defer func() {
 		if d.err != nil {
 			d.err.locate(data)
@@ -114,7 +118,7 @@ func (d *decoder) step(o *object) gpuframe.Query {
 		return gpuframe.Query{}
 	}
 	if !ok {
-		d.fail(name.place, "%s", names.Unknown("verb", fmt.Sprint(name.data), slices.Sorted(maps.Keys(verbs))))
+		d.fail(name.place, "%s", names.Unknown("verb", fmt.Sprint(name.data), Verbs()))
 		return gpuframe.Query{}
 	}
 	inputs := d.inputs(o.member("inputs"))
@@ -125,12 +129,12 @@ func (d *decoder) step(o *object) gpuframe.Query {
 	if d.err != nil {
 		return gpuframe.Query{}
 	}
-	made := v.make(d, o, inputs)
+	query := v.make(d, o, inputs)
 	o.end()
 	if placed {
-		made = made.At(place)
+		query = query.At(place)
 	}
-	return made
+	return query
 }
 
 // inputs returns the queries of earlier steps.

@@ -1,6 +1,7 @@
 // Package querydata decodes queries that are data: documents in JSON, which other languages
 // and other processes make. [Decode] returns the [gpuframe.Query] of a document, or an
-// [*Error] that names the place in it.
+// [*Error] that names the place in it. [DecodeData] takes a document that a program has made as
+// data, such as the command line from a text.
 //
 //	{"version": 1, "steps": [
 //	  {"verb": "parquet", "paths": ["sales/*.parquet"]},
@@ -67,49 +68,17 @@
 // An expression has a function, arguments that are expressions, and the members of its
 // function. Most functions are methods of [gpuframe.Expr] in lower case with underscores.
 //
-//	column      name
-//	literal     value, type
-//	as          name
-//	cast        type
-//	round_digits digits
-//	like        pattern, escape
-//	substring   start, length
-//	repeat      times
-//	replace     old, with
-//	pad_start   length, with; and pad_end
-//	split_part  separator, number
-//	matches_regex pattern; and find_regex, count_regex
-//	extract_regex pattern, group
-//	replace_regex pattern, with
-//	truncate    unit
-//	floor_to    number, unit; and ceil_to, round_to
-//	local_time  zone; and instant_in
-//	format_time format
-//	parse_time  format, type
-//	format_duration form
-//	parse_duration form, type
-//	split       separator
-//	split_fields separator, names
-//	quantile    q
-//	join_strings separator
-//	largest     n; and smallest
-//	over        by (expressions), order (keys as of sort), rows (the first and the last one
-//	            of the frame, relative to the row, null without a limit), range (literals: the
-//	            least and the greatest difference of the order key, or null), at_least
-//	tile        n; and lag, lead, nth, difference, percent_change
-//	exponential_mean alpha
-//	session     gap (a literal)
-//	where       the second argument is the condition
-//	list_get    index
-//	list_slice  from, most
-//	list_contains value (a literal)
-//	field       name
-//	map_get     key (a literal)
-//	count_rows  without arguments
+// Their members are listed below, except those of over:
+//
+//	by        expressions
+//	order     keys as of sort
+//	rows      the first and the last row of the frame, relative to the row, null without a limit
+//	range     literals: the least and the greatest difference of the order key, or null
+//	at_least  a number of values
 //
 // # Literals
 //
-// A literal without a type is null, a bool, a string, or a number, which adapts to the type
+// The function literal has the members value and type. A literal without a type is null, a bool, a string, or a number, which adapts to the type
 // of the other operand. The types integer, float, timestamp and duration adapt too.
 // Other types are those of [Type]. Values are
 //

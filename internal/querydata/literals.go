@@ -19,11 +19,11 @@ func (o *object) literal() gpuframe.Expr {
 	if !o.has("value") {
 		o.reading.fail(o.place, "has no value, expected one, which may be null")
 	}
-	of, v := o.member("type"), o.member("value")
-	if of.missing() {
+	kind, v := o.member("type"), o.member("value")
+	if kind.missing() {
 		return gpuframe.Lit(v.plain())
 	}
-	switch of.data {
+	switch kind.data {
 	case "integer":
 		return gpuframe.Lit(v.openInteger())
 	case "float":
@@ -33,7 +33,7 @@ func (o *object) literal() gpuframe.Expr {
 	case "duration":
 		return gpuframe.Lit(time.Duration(v.integer()))
 	}
-	t := of.dataType()
+	t := kind.dataType()
 	if v.missing() {
 		return gpuframe.LitOf(t, nil)
 	}
@@ -47,9 +47,9 @@ func (v value) scalar() any {
 		name.expected(`"literal"`)
 		return nil
 	}
-	of, content := o.member("type"), o.member("value")
+	kind, content := o.member("type"), o.member("value")
 	defer o.end()
-	switch of.data {
+	switch kind.data {
 	case nil:
 		return content.plain()
 	case "integer":
@@ -61,7 +61,7 @@ func (v value) scalar() any {
 	case "duration":
 		return time.Duration(content.integer())
 	}
-	t := of.dataType()
+	t := kind.dataType()
 	if content.missing() {
 		return nil
 	}

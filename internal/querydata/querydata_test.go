@@ -2,6 +2,7 @@ package querydata_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -393,4 +394,39 @@ func plan(t *testing.T, e *gpuframe.Engine, text string, options querydata.Optio
 	}
 	_, _ = q.Explain(context.Background())
 	_, _ = q.Needs(context.Background())
+}
+
+// TestDecodeData decodes a document that was not JSON, and does not change it.
+func TestDecodeData(t *testing.T) {
+	e := open(t)
+	data := func() any {
+		return map[string]any{"version": json.Number("1"), "steps": []any{
+			map[string]any{"verb": "given", "number": json.Number("0")},
+			map[string]any{"verb": "head", "inputs": []any{json.Number("0")}, "n": json.Number("2"), "place": map[string]any{"verb": "head", "line": json.Number("3")}},
+		}}
+	}
+	document := data()
+	q, err := querydata.DecodeData(t.Context(), e, document, given(e))
+	require.NoError(t, err)
+	require.Equal(t, data(), document)
+	got, err := q.Explain(t.Context())
+	require.NoError(t, err)
+	want, err := given(e).Given[0].Head(2).Explain(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	_, err = querydata.DecodeData(t.Context(), e, map[string]any{"version": 1}, given(e))
+	require.ErrorContains(t, err, "version: is 1, expected a whole number")
+}
+
+// TestTypeNames makes a literal of each type.
+func TestTypeNames(t *testing.T) {
+	e := open(t)
+	names := querydata.TypeNames()
+	require.Contains(t, names, "int64")
+	for _, name := range names {
+		q, err := querydata.Decode(t.Context(), e, []byte(selected(`{"function": "literal", "type": "`+name+`", "value": null}`)), given(e))
+		require.NoError(t, err)
+		_, err = q.Schema(t.Context())
+		require.NoError(t, err)
+	}
 }

@@ -77,10 +77,10 @@ func (d *decoder) csv(o *object, _ []gpuframe.Query) gpuframe.Query {
 		options.Strict = strict.flag()
 	}
 	if types := o.member("types"); !types.missing() {
-		of := types.object()
+		byColumn := types.object()
 		options.Types = map[string]arrow.DataType{}
-		for name := range of.members {
-			options.Types[name] = of.member(name).dataType()
+		for name := range byColumn.members {
+			options.Types[name] = byColumn.member(name).dataType()
 		}
 	}
 	return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.files().CSV(options, paths...) })

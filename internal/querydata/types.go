@@ -2,6 +2,7 @@ package querydata
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -36,6 +37,17 @@ var (
 	decimalType   = regexp.MustCompile(`^decimal(?:128)?[(\[](\d{1,2}), *(\d{1,2})[)\]]$`)
 	fixedType     = regexp.MustCompile(`^fixed_size_binary\[(\d{1,9})\]$`)
 )
+
+// TypeNames returns the names of the types without parameters that expressions compute with, sorted.
+func TypeNames() (list []string) {
+	for name, t := range plainTypes {
+		if t.ID() != arrow.NULL && t.ID() != arrow.FLOAT16 {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
 
 // Type returns the Arrow type with a name: "int64", "utf8", "timestamp[us]",
 // "timestamp[us, UTC]", "decimal128(15, 2)", "fixed_size_binary[16]" and so on, as Arrow's

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gpuframe/gpuframe/internal/names"
 )
@@ -99,6 +100,14 @@ func (v value) character() rune {
 	return list[0]
 }
 
+// characters returns a string of one character, or nothing if it is missing.
+func (v value) characters() []rune {
+	if v.missing() {
+		return nil
+	}
+	return []rune{v.character()}
+}
+
 // flag returns a bool, false if it is missing.
 func (v value) flag() bool {
 	b, ok := v.data.(bool)
@@ -163,6 +172,14 @@ func (v value) texts() []string {
 		list = append(list, e.text())
 	}
 	return list
+}
+
+// dates returns a list of dates, which is empty if it is missing.
+func (v value) dates() (days []time.Time) {
+	for _, day := range v.list() {
+		days = append(days, day.instant())
+	}
+	return days
 }
 
 // object returns an object.

@@ -2,6 +2,7 @@ package querydata
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,21 +16,21 @@ type verb struct {
 	make        func(d *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query
 }
 
-// one makes a verb of one input.
-func one(f func(o *object, q gpuframe.Query) gpuframe.Query) verb {
+// oneInput makes a verb of one input.
+func oneInput(f func(o *object, q gpuframe.Query) gpuframe.Query) verb {
 	return verb{1, 1, func(_ *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query { return f(o, inputs[0]) }}
 }
 
 // listed makes a verb with one member, a list of expressions.
 func listed(member string, f func(q gpuframe.Query, list ...gpuframe.Expression) gpuframe.Query) verb {
-	return one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	return oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return f(q, expressions(o.member(member).expressionList())...)
 	})
 }
 
 // columns makes a verb with one member, a list of columns.
 func columns(f func(q gpuframe.Query, columns ...string) gpuframe.Query) verb {
-	return one(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("columns").texts()...) })
+	return oneInput(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("columns").texts()...) })
 }
 
 // sets makes a verb of two inputs, with another form for the member all.
@@ -44,7 +45,7 @@ func sets(distinct, all func(q, other gpuframe.Query) gpuframe.Query) func(d *de
 
 // counted makes a verb with one member, a number of rows.
 func counted(f func(q gpuframe.Query, n int64) gpuframe.Query) verb {
-	return one(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("n").integer()) })
+	return oneInput(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("n").integer()) })
 }
 
 var verbs = map[string]verb{
@@ -55,40 +56,40 @@ var verbs = map[string]verb{
 	"with": listed("expressions", gpuframe.Query.With),
 	"drop": columns(gpuframe.Query.Drop), "distinct": columns(gpuframe.Query.Distinct), "drop_nulls": columns(gpuframe.Query.DropNulls),
 	"head": counted(gpuframe.Query.Head), "tail": counted(gpuframe.Query.Tail),
-	"rename": one(rename), "group": one(group), "pivot": one(pivot),
-	"unpivot": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"rename": oneInput(rename), "group": oneInput(group), "pivot": oneInput(pivot),
+	"unpivot": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Unpivot(o.member("columns").texts(), o.member("keep").texts()...)
 	}),
-	"explode": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"explode": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		options := gpuframe.ExplodeOptions{DropEmpty: o.member("drop_empty").flag(), Position: o.member("position").textOr("")}
 		return q.ExplodeWith(options, o.member("columns").texts()...)
 	}),
-	"sample": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"sample": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Sample(o.member("fraction").number(), sampleOptions(o))
 	}),
-	"sample_rows": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"sample_rows": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.SampleRows(o.member("n").integer(), sampleOptions(o))
 	}),
-	"resample": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"resample": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		windows := q.Resample(o.member("at").expression(), every(o), expressions(o.member("by").expressionList())...)
 		return windows.Agg(expressions(o.member("aggregates").expressionList())...)
 	}),
-	"cross_tab": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"cross_tab": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.CrossTab(o.member("rows").expression(), o.member("columns").expression(), scalars(o.member("values")))
 	}),
-	"shuffle": one(func(o *object, q gpuframe.Query) gpuframe.Query { return q.Shuffle(o.member("seed").seed()) }),
-	"with_random": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"shuffle": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query { return q.Shuffle(o.member("seed").seed()) }),
+	"with_random": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.WithRandom(o.member("name").text(), o.member("seed").seed())
 	}),
-	"with_row_number": one(func(o *object, q gpuframe.Query) gpuframe.Query { return q.WithRowNumber(o.member("name").text()) }),
-	"slice": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"with_row_number": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query { return q.WithRowNumber(o.member("name").text()) }),
+	"slice": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Slice(o.member("offset").integer(), o.member("length").integer())
 	}),
-	"sort": one(func(o *object, q gpuframe.Query) gpuframe.Query { return q.Sort(o.member("keys").orderings()...) }),
-	"top": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"sort": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query { return q.Sort(o.member("keys").orderings()...) }),
+	"top": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.Top(o.member("n").integer(), o.member("keys").orderings()...)
 	}),
-	"fill_null": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+	"fill_null": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.FillNull(o.member("value").expression(), o.member("columns").texts()...)
 	}),
 	"cache": {1, 1, (*decoder).cache},
@@ -98,6 +99,9 @@ var verbs = map[string]verb{
 		return inputs[0].Union(inputs[1:]...)
 	}},
 }
+
+// Verbs returns the names of the verbs of steps, sorted.
+func Verbs() []string { return slices.Sorted(maps.Keys(verbs)) }
 
 func (d *decoder) cache(o *object, inputs []gpuframe.Query) gpuframe.Query {
 	name := o.member("name").text()
@@ -110,20 +114,20 @@ func (d *decoder) cache(o *object, inputs []gpuframe.Query) gpuframe.Query {
 // every returns the length of windows: a literal, or an object with number, unit, zone and
 // week_start.
 func every(o *object) any {
-	given := o.member("calendar")
-	if given.missing() {
+	member := o.member("calendar")
+	if member.missing() {
 		return o.member("every").scalar()
 	}
-	c := given.object()
+	c := member.object()
 	defer c.end()
-	made := gpuframe.Every(c.member("number").count(), c.member("unit").text())
+	calendar := gpuframe.Every(c.member("number").count(), c.member("unit").text())
 	if zone := c.member("zone"); !zone.missing() {
-		made = made.In(zone.text())
+		calendar = calendar.In(zone.text())
 	}
 	if start := c.member("week_start"); !start.missing() {
-		made = made.WeeksFrom(choice(start, "day of the week", weekdays))
+		calendar = calendar.WeeksFrom(choice(start, "day of the week", weekdays))
 	}
-	return made
+	return calendar
 }
 
 func sampleOptions(o *object) gpuframe.SampleOptions {

@@ -37,9 +37,9 @@ func Timestamp(text string, unit int64) (value int64, exact, ok bool) {
 	if !ok {
 		return 0, false, false
 	}
-	of := nanoOfSecond / unit
-	value, ok = Scaled(second, nanosecond/of, unit)
-	return value, nanosecond%of == 0, ok
+	nanoseconds := nanoOfSecond / unit
+	value, ok = Scaled(second, nanosecond/nanoseconds, unit)
+	return value, nanosecond%nanoseconds == 0, ok
 }
 
 // Scaled returns seconds and a fraction, which counts up, in a unit, and reports whether 64 bits
@@ -80,8 +80,8 @@ func instant(text string) (second, nanosecond int64, ok bool) {
 // in a second. exact is that of [Timestamp].
 func Clock(text string, unit int64) (value int64, exact, ok bool) {
 	second, nanosecond, rest, ok := clock(text)
-	of := nanoOfSecond / unit
-	return second*unit + nanosecond/of, nanosecond%of == 0, ok && rest == ""
+	nanoseconds := nanoOfSecond / unit
+	return second*unit + nanosecond/nanoseconds, nanosecond%nanoseconds == 0, ok && rest == ""
 }
 
 // clock reads a time of the day and returns what follows it.

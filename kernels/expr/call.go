@@ -10,6 +10,7 @@ import (
 // Call is a function by its name:
 //
 //	Call("degrees", x)     converts radians
+//	Call("log10", x)       the decimal logarithm
 //	Call("hypot", x, y)    √(x² + y²) without overflow of the squares
 //	Call("popcount", n)    the number of bits that are set in an integer
 //	Call("hamming", m, n)  the number of bits in which two integers differ

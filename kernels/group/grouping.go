@@ -54,7 +54,7 @@ func (g *grouping) fill(call *op.Call) error {
 	if err = numbers[0].Fill(call.Stream, 0); err == nil {
 		g.numbers, err = memory.Reinterpret[uint32](numbers[0])
 	}
-	return errors.Join(err, call.Settle(call.Context()))
+	return errors.Join(err, call.WaitIdle(call.Context()))
 }
 
 // capacity is the most groups that the memory of results has room for.

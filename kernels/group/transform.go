@@ -106,7 +106,7 @@ func (r *aggregation) numbersOfRows(base *buffer.Buffer) (numbers *column.Column
 		if !r.call.OnHost() {
 			return scatterOnDevice(&r.call, out, rows, r.groups)
 		}
-		if err := r.call.Settle(r.call.Context()); err != nil {
+		if err := r.call.WaitIdle(r.call.Context()); err != nil {
 			return err
 		}
 		to, err := out.Host()

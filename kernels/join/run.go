@@ -113,7 +113,7 @@ func (r *run) waitIdle() error {
 	if !r.call.OnHost() {
 		return nil
 	}
-	return r.call.Settle(r.call.Context())
+	return r.call.WaitIdle(r.call.Context())
 }
 
 // scratch are the options of operators with results that are released before the call

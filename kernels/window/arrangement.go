@@ -148,7 +148,7 @@ func (a *arrangement) begin(value *column.Column) (op.Call, op.View, error) {
 		}
 	}
 	if call.OnHost() {
-		if err := call.Settle(a.ctx); err != nil {
+		if err := call.WaitIdle(a.ctx); err != nil {
 			return call, op.View{}, err
 		}
 	}

@@ -6,7 +6,7 @@ import base64
 import datetime
 import decimal
 import math
-from typing import Any
+from typing import Any, Iterable
 
 from .errors import ArgumentError, WrongTypeError
 
@@ -40,6 +40,15 @@ def literal(value: Any) -> Node:
     if isinstance(value, decimal.Decimal):
         return _decimal(value)
     return _temporal(value)
+
+
+def holidays_member(days: Iterable[datetime.date]) -> dict[str, Any]:
+    """Return the member of a document for days that are no business days."""
+    days = list(days)
+    for day in days:
+        if not isinstance(day, datetime.date):
+            raise WrongTypeError(f"holidays={days!r}: expected dates, such as datetime.date(2026, 12, 25)")
+    return {"holidays": [datetime.date(day.year, day.month, day.day).isoformat() for day in days]} if days else {}
 
 
 def _decimal(value: decimal.Decimal) -> Node:

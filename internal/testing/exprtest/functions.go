@@ -34,6 +34,14 @@ func Log(x float64) float64 {
 	return float(log(x))
 }
 
+// Log10 returns the decimal logarithm.
+func Log10(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 1) || x == 1 {
+		return math.Log10(x)
+	}
+	return float(zero(digits).Quo(log(x), log(10)))
+}
+
 // Pow returns x to the power of y.
 func Pow(x, y float64) float64 {
 	switch {

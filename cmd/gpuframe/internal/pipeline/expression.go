@@ -1,380 +1,214 @@
 package pipeline
 
-import (
-	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"time"
-
-	"github.com/apache/arrow/go/v17/arrow"
-
-	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/names"
-)
-
-// node is an expression with its place in the text.
-type node struct {
-	begin    int
-	value    gpuframe.Expr
-	operands []*node
-	// literal is the value of a literal, or nil.
-	literal any
-	// column is the name of a column.
-	column string
-	// null is set for null, which has the type of the other operands and none alone.
-	null bool
-}
+import "slices"
 
 // expression reads an expression. Or binds the least.
-func (p *parser) expression() (*node, error) {
+func (p *parser) expression() *node { return p.nested((*parser).or) }
+
+func (p *parser) or() *node { return p.terms("or", (*parser).and) }
+
+func (p *parser) and() *node { return p.terms("and", (*parser).not) }
+
+// terms reads operands with a word between them, which is an associative function.
+func (p *parser) terms(word string, operand func(*parser) *node) *node {
+	operands := []*node{operand(p)}
+	for p.accept(word) {
+		operands = append(operands, operand(p))
+	}
+	return joined(word, operands)
+}
+
+// joined is an associative function of many operands. Those of long lists are in halves, because
+// documents limit the number of calls within each other.
+func joined(function string, operands []*node) *node {
+	const mostInRow = 100
+	last := len(operands) - 1
+	switch {
+	case last == 0:
+		return operands[0]
+	case last > mostInRow:
+		last = len(operands) / 2
+	}
+	return call(operands[0].begin, function, joined(function, operands[:last]), joined(function, operands[last:]))
+}
+
+// nested reads an expression within another one.
+func (p *parser) nested(read func(*parser) *node) *node {
 	if p.depth++; p.depth > deepest {
-		return nil, p.failAt(p.peek().begin, fmt.Errorf("more than %d expressions within each other", deepest))
+		p.fail(p.peek().begin, "more than %d expressions within each other", deepest)
+		return call(0, "")
 	}
 	defer func() { p.depth-- }()
-	return p.chain(func() (*node, error) {
-		return p.chain(p.not, map[string]binary{"and": gpuframe.Expr.And})
-	}, map[string]binary{"or": gpuframe.Expr.Or})
+	return read(p)
 }
 
-// binary is a method of an expression with one operand.
-type binary func(gpuframe.Expr, any) gpuframe.Expr
+// longestChain is the number of operators in a row: each is within the next one in a document, which
+// has a limit for that.
+const longestChain = 900
 
-// chain reads operands with operators of the same precedence between them.
-func (p *parser) chain(operand func() (*node, error), operators map[string]binary) (*node, error) {
-	left, err := operand()
-	if err != nil {
-		return nil, err
-	}
-	for {
+// chain reads operands with operators of the same precedence between them, which are functions.
+func (p *parser) chain(operand func(*parser) *node, functions map[string]string) *node {
+	left := operand(p)
+	for length := 1; ; length++ {
 		t := p.peek()
-		method := operators[t.value]
-		if method == nil || !t.is(t.value) {
-			return left, nil
+		function := functions[t.value]
+		if function == "" || !p.accept(t.value) {
+			return left
 		}
-		p.next()
-		right, err := operand()
-		if err != nil {
-			return nil, err
+		if length > longestChain {
+			p.fail(t.begin, "more than %d operators in a row", longestChain)
 		}
-		left = &node{begin: left.begin, value: method(left.value, right.value), operands: []*node{left, right}}
+		left = call(left.begin, function, left, operand(p))
 	}
 }
 
-func (p *parser) not() (*node, error) {
+func (p *parser) not() *node {
 	if begin := p.peek().begin; p.accept("not") {
-		of, err := p.nested(p.not)
-		if err != nil {
-			return nil, err
-		}
-		return &node{begin: begin, value: of.value.Not(), operands: []*node{of}}, nil
+		return call(begin, "not", p.nested((*parser).not))
 	}
 	return p.comparison()
 }
 
-// nested reads an expression within one of the same kind.
-func (p *parser) nested(read func() (*node, error)) (*node, error) {
-	if p.depth++; p.depth > deepest {
-		return nil, p.failAt(p.peek().begin, fmt.Errorf("more than %d expressions within each other", deepest))
-	}
-	defer func() { p.depth-- }()
-	return read()
-}
+var comparisons = map[string]string{"=": "eq", "==": "eq", "!=": "ne", "<>": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
-var comparisons = map[string]binary{
-	"=": gpuframe.Expr.Eq, "==": gpuframe.Expr.Eq, "!=": gpuframe.Expr.Ne, "<>": gpuframe.Expr.Ne,
-	"<": gpuframe.Expr.Lt, "<=": gpuframe.Expr.Le, ">": gpuframe.Expr.Gt, ">=": gpuframe.Expr.Ge,
-}
-
-func (p *parser) comparison() (*node, error) {
-	left, err := p.sum()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) comparison() *node {
+	left := p.sum()
 	t := p.peek()
-	if method := comparisons[t.value]; method != nil && t.kind == operator {
-		p.next()
-		right, err := p.sum()
-		if err != nil {
-			return nil, err
-		}
-		return &node{begin: left.begin, value: method(left.value, right.value), operands: []*node{left, right}}, nil
+	if function := comparisons[t.value]; function != "" && p.accept(t.value) {
+		return call(left.begin, function, left, p.sum())
 	}
 	if p.accept("is") {
-		return p.isNull(left)
+		function := "is_null"
+		if p.accept("not") {
+			function = "is_valid"
+		}
+		p.expect("null")
+		return call(left.begin, function, left)
 	}
-	negated := p.accept("not")
-	made, err := p.membership(left, negated)
-	if err != nil || !negated {
-		return made, err
+	if p.accept("not") {
+		return call(left.begin, "not", p.membership(left, true))
 	}
-	return &node{begin: left.begin, value: made.value.Not(), operands: []*node{made}}, nil
-}
-
-func (p *parser) isNull(left *node) (*node, error) {
-	negated := p.accept("not")
-	if err := p.expect("null"); err != nil {
-		return nil, err
-	}
-	value := left.value.IsNull()
-	if negated {
-		value = left.value.IsValid()
-	}
-	return &node{begin: left.begin, value: value, operands: []*node{left}}, nil
+	return p.membership(left, false)
 }
 
 // membership reads what follows a value: between, in or like. Without any of them it
 // returns the value, unless one is required.
-func (p *parser) membership(left *node, required bool) (*node, error) {
-	made := &node{begin: left.begin, operands: []*node{left}}
+func (p *parser) membership(left *node, required bool) *node {
 	switch {
 	case p.accept("between"):
-		low, err := p.sum()
-		if err != nil {
-			return nil, err
-		}
-		if err := p.expect("and"); err != nil {
-			return nil, err
-		}
-		high, err := p.sum()
-		if err != nil {
-			return nil, err
-		}
-		made.operands = append(made.operands, low, high)
-		made.value = left.value.Between(low.value, high.value)
+		low := p.sum()
+		p.expect("and")
+		return call(left.begin, "between", left, low, p.sum())
 	case p.accept("in"):
-		values, err := p.arguments()
-		if err != nil {
-			return nil, err
-		}
+		values := p.arguments(expressionAt)
 		if len(values) == 0 {
-			return nil, p.failAt(left.begin, errors.New("in () has no values, expected one or more"))
+			p.fail(left.begin, "in () has no values, expected one or more")
 		}
-		made.operands = append(made.operands, values...)
-		made.value = left.value.In(operandsOf(values)...)
+		return call(left.begin, "in", append([]*node{left}, values...)...)
 	case p.accept("like"):
-		if p.peek().kind != text {
-			return nil, p.unexpected("a pattern in quotes")
+		n := call(left.begin, "like", left)
+		n.object["pattern"] = p.quoted("a pattern in quotes")
+		if p.accept("escape") {
+			n.object["escape"] = p.quoted("a character in quotes")
 		}
-		made.value = left.value.Like(p.next().value)
+		return n
 	case required:
-		return nil, p.unexpected(`"between", "in" or "like"`)
-	default:
-		return left, nil
+		p.unexpected(`"between", "in" or "like"`)
 	}
-	return made, nil
+	return left
 }
 
-// operandsOf returns the values of nodes.
-func operandsOf(nodes []*node) []any {
-	values := make([]any, len(nodes))
-	for i, n := range nodes {
-		values[i] = n.value
-	}
-	return values
-}
-
-// arguments reads expressions in parentheses.
-func (p *parser) arguments() ([]*node, error) {
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
+// arguments reads what is in parentheses, with commas between. The function reads the argument
+// with a number.
+func (p *parser) arguments(argument func(p *parser, i int) *node) (list []*node) {
+	p.expect("(")
 	if p.accept(")") {
-		return nil, nil
+		return nil
 	}
-	made, err := list(p, p.expression)
-	if err != nil {
-		return nil, err
+	list = append(list, argument(p, 0))
+	for p.accept(",") {
+		list = append(list, argument(p, len(list)))
 	}
-	if !p.accept(")") {
-		return nil, p.unexpected(`an operator, "," or ")"`)
-	}
-	return made, nil
+	p.expectOr(")", `an operator, "," or ")"`)
+	return list
 }
 
-func (p *parser) sum() (*node, error) {
-	return p.chain(func() (*node, error) {
-		return p.chain(p.factor, map[string]binary{"*": gpuframe.Expr.Mul, "/": gpuframe.Expr.Div, "%": gpuframe.Expr.Mod})
-	}, map[string]binary{"+": gpuframe.Expr.Add, "-": gpuframe.Expr.Sub})
+func expressionAt(p *parser, _ int) *node { return p.expression() }
+
+func (p *parser) sum() *node {
+	return p.chain((*parser).product, map[string]string{"+": "add", "-": "sub"})
+}
+
+func (p *parser) product() *node {
+	return p.chain((*parser).factor, map[string]string{"*": "mul", "/": "div", "%": "mod"})
 }
 
 // factor reads a value with a sign before it, or a window, a condition or "skip nulls" after it.
-func (p *parser) factor() (*node, error) {
+func (p *parser) factor() *node {
 	if begin := p.peek().begin; p.accept("-") {
-		if t := p.peek(); t.kind == number {
-			return p.number("-", begin)
+		if p.peek().kind == number {
+			return p.quantity("-", begin)
 		}
-		of, err := p.nested(p.factor)
-		if err != nil {
-			return nil, err
-		}
-		return &node{begin: begin, value: of.value.Neg(), operands: []*node{of}}, nil
+		return call(begin, "neg", p.nested((*parser).factor))
 	}
-	n, err := p.primary()
-	for err == nil {
-		var further []*node
+	n := p.primary()
+	for {
 		switch {
 		case p.accept("over"):
-			window, further, err := p.window()
-			if err != nil {
-				return nil, err
-			}
-			n = &node{begin: n.begin, value: n.value.Over(window), operands: append([]*node{n}, further...)}
+			n = p.over(n)
 		case p.accept("where"):
-			begin := p.peek().begin
-			if further, err = p.arguments(); err != nil {
-				return nil, err
-			}
-			if len(further) != 1 {
-				return nil, p.failAt(begin, fmt.Errorf("where has %d conditions, expected one", len(further)))
-			}
-			n = &node{begin: n.begin, value: n.value.Where(further[0].value), operands: []*node{n, further[0]}}
-		case p.accept("skip"):
-			if !p.accept("nulls") {
-				return nil, p.unexpected(`"nulls"`)
-			}
-			n = &node{begin: n.begin, value: n.value.SkipNulls(), operands: []*node{n}}
+			n = p.where(n)
+		case p.acceptWords("skip", "nulls"):
+			n = call(n.begin, "skip_nulls", n)
 		default:
-			return n, nil
+			return n
 		}
 	}
-	return nil, err
 }
 
-func (p *parser) primary() (*node, error) {
+func (p *parser) where(aggregate *node) *node {
+	begin := p.peek().begin
+	conditions := p.arguments(expressionAt)
+	if len(conditions) != 1 {
+		p.fail(begin, "where has %d conditions, expected one", len(conditions))
+	}
+	return call(aggregate.begin, "where", append([]*node{aggregate}, conditions...)...)
+}
+
+func (p *parser) primary() *node {
 	t := p.peek()
 	switch {
 	case t.kind == number:
-		return p.number("", t.begin)
+		return p.quantity("", t.begin)
 	case t.kind == text:
-		p.next()
-		return literal(t.begin, t.value), nil
-	case t.is("true"), t.is("false"):
-		p.next()
-		return literal(t.begin, t.value == "true"), nil
-	case t.is("null"):
-		p.next()
-		return &node{begin: t.begin, value: gpuframe.Lit(nil), null: true}, nil
+		return literal(t.begin, p.next().value)
+	case t.matches("true"), t.matches("false"):
+		return literal(t.begin, p.next().value == "true")
+	case p.accept("null"):
+		return literal(t.begin, nil)
 	case p.accept("("):
-		n, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
-		if !p.accept(")") {
-			return nil, p.unexpected(`an operator or ")"`)
-		}
-		return &node{begin: t.begin, value: n.value, operands: []*node{n}}, nil
+		n := p.expression()
+		p.expectOr(")", `an operator or ")"`)
+		return n
 	case t.kind == quotedName:
-		p.next()
-		return &node{begin: t.begin, value: gpuframe.Col(t.value), column: t.value}, nil
-	case t.kind == word && !slices.Contains(words, t.value):
+		return column(p.next())
+	case t.kind == word && (!slices.Contains(words, t.value) || p.tokens[p.at+1].matches("(") && isCallable(t.value)):
 		return p.named()
 	}
-	return nil, p.unexpected("an expression")
-}
-
-func literal(begin int, value any) *node {
-	return &node{begin: begin, value: gpuframe.Lit(value), literal: value}
-}
-
-// number reads a number with a sign.
-func (p *parser) number(sign string, begin int) (*node, error) {
-	t := p.next()
-	digits := sign + t.value
-	if whole, err := strconv.ParseInt(digits, 10, 64); err == nil {
-		if int64(int(whole)) == whole { // literals of Go's int take the type of the other operand
-			return literal(begin, int(whole)), nil
-		}
-		return literal(begin, whole), nil
-	}
-	if whole, err := strconv.ParseUint(digits, 10, 64); err == nil {
-		return literal(begin, whole), nil
-	}
-	value, err := strconv.ParseFloat(digits, 64)
-	if err != nil || math.IsInf(value, 0) {
-		return nil, p.failAt(begin, fmt.Errorf("%s is no number of 64 bits", digits))
-	}
-	return literal(begin, value), nil
+	p.unexpected("an expression")
+	return call(t.begin, "")
 }
 
 // named reads what begins with a name: a function, a literal with a type, or a column.
-func (p *parser) named() (*node, error) {
+func (p *parser) named() *node {
 	t := p.next()
-	after := p.peek()
-	switch {
-	case after.is("(") && t.value == "cast":
-		return p.cast(t)
-	case after.is("("):
+	switch after := p.peek(); {
+	case after.matches("("):
 		return p.call(t)
 	case after.kind == text && t.value == "date":
-		day, err := time.Parse(time.DateOnly, p.next().value)
-		if err != nil {
-			return nil, p.failAt(after.begin, fmt.Errorf("%q is no date such as 2026-01-31", after.value))
-		}
-		return &node{begin: t.begin, value: gpuframe.LitOf(arrow.FixedWidthTypes.Date32, day), literal: day}, nil
+		return p.date(t.begin)
 	case after.kind == text && t.value == "timestamp":
-		moment, err := parseTime(p.next().value)
-		if err != nil {
-			return nil, p.failAt(after.begin, err)
-		}
-		return literal(t.begin, moment), nil
+		return p.timestamp(t.begin)
 	}
-	return &node{begin: t.begin, value: gpuframe.Col(t.value), column: t.value}, nil
-}
-
-// layouts are the layouts of timestamps. Those without a zone are in UTC.
-var layouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly}
-
-func parseTime(text string) (time.Time, error) {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is no timestamp such as 2026-01-31 12:30:00 or 2026-01-31T12:30:00Z", text)
-}
-
-// call reads the arguments of a function.
-func (p *parser) call(name token) (*node, error) {
-	f, known := functions[name.value]
-	if !known {
-		return nil, p.failAt(name.begin, errors.New(names.Unknown("function", name.value, Functions())))
-	}
-	arguments, err := p.arguments()
-	if err != nil {
-		return nil, err
-	}
-	if n := len(arguments); n < f.least || f.most >= 0 && n > f.most {
-		return nil, p.failAt(name.begin, fmt.Errorf("%s has %d arguments, expected %s", name.value, n, f.arity()))
-	}
-	value, err := f.make(arguments)
-	if err != nil {
-		return nil, p.failAt(name.begin, fmt.Errorf("%s: %w", name.value, err))
-	}
-	return &node{begin: name.begin, value: value, operands: arguments}, nil
-}
-
-// cast reads the value and the type of a cast.
-func (p *parser) cast(name token) (*node, error) {
-	p.next()
-	operand, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.expect(","); err != nil {
-		return nil, err
-	}
-	t := p.next()
-	to := types[t.value]
-	if to == nil || t.kind != word {
-		return nil, p.failAt(t.begin, errors.New(names.Unknown("type", t.value, Types())))
-	}
-	if err := p.expect(")"); err != nil {
-		return nil, err
-	}
-	if operand.null {
-		return &node{begin: name.begin, value: gpuframe.LitOf(to, nil)}, nil
-	}
-	return &node{begin: name.begin, value: operand.value.Cast(to), operands: []*node{operand}}, nil
+	return column(t)
 }

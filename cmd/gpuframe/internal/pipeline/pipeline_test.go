@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
+	"github.com/gpuframe/gpuframe/internal/querydata"
 )
 
 type sale struct {
@@ -278,16 +279,24 @@ var seeds = []string{
 	"select substring(city, 1, 0), repeat(city, -1), pad_end(city, 3, 'é'), quantile(price, 2), largest(price, 0)",
 	"select sum(qty) over (city order by ts desc rows start to -1 at least 2), max(price) over (order by ts range -1 day to end) as m",
 	"group open pivot city in ('a', 'b') agg sum(price) | fill_null -1 in a | unpivot a, b keep open | explode open | sample 3 seed 1 | shuffle | random r | row_number n",
+	"join left ('c.csv' | filter country like 'n!%' escape '!') on city = name and price matching country = 'no' nulls equal suffix '_r' | union 'c.csv' | cache r",
+	"select price | except all ('c.csv' | select price) | intersect ('c.csv' | select price)",
+	"as_of 'c.csv' on price by city = name backward unequal within 1.5 matched sorted | cross_tab city by qty in (1, null)",
+	"resample ts every 2 weeks in 'Europe/Oslo' from sunday by city agg count() as n | sample 0.5 by city | with session(n, 3), cast(n, decimal(9, 2)), ts + 3 hours",
 	"drop_nulls qty | drop price, open | tail 3 | sort city asc, qty % 2 | head 1 | filter ts >= timestamp '2026-06-01 12:30'",
 }
 
-// checkText fails for a text that panics, or gives an error without a place in it.
-func checkText(t *testing.T, e *gpuframe.Engine, text string) (failed bool) {
+// checkText fails for a text that panics, that gives an error without a place in it, or whose document
+// is malformed. Every path is that of one file.
+func checkText(t *testing.T, e *gpuframe.Engine, path, text string) (failed bool) {
 	p, err := pipeline.Parse("text", text)
+	p.Files = func(string) (map[string]any, error) { return map[string]any{"verb": "csv", "paths": []any{path}}, nil }
+	var q gpuframe.Query
 	if err == nil {
-		_, err = p.Apply(t.Context(), sales(e))
+		q, err = p.Apply(t.Context(), sales(e))
 	}
 	if err == nil {
+		checkDocument(t, q, p, text)
 		return false
 	}
 	var typed *pipeline.Error
@@ -297,9 +306,23 @@ func checkText(t *testing.T, e *gpuframe.Engine, text string) (failed bool) {
 	return true
 }
 
+// checkDocument compares the columns of a query with those of the query of its document.
+func checkDocument(t *testing.T, q gpuframe.Query, p pipeline.Pipeline, text string) {
+	document, err := p.Document(map[string]any{"verb": "given", "number": 0})
+	require.NoError(t, err, text)
+	decoded, err := querydata.Decode(t.Context(), q.Engine(), []byte(document), querydata.Options{Given: []gpuframe.Query{sales(q.Engine())}})
+	require.NoError(t, err, text)
+	want, err := q.Schema(t.Context())
+	require.NoError(t, err)
+	got, err := decoded.Schema(t.Context())
+	require.NoError(t, err, text)
+	require.True(t, want.Equal(got), text)
+}
+
 // Changed texts are errors with a place, or other pipelines.
 func TestChangedTexts(t *testing.T) {
 	e := engine(t)
+	path, _ := cities(t)
 	random := rand.New(rand.NewPCG(5, 6))
 	var tokens []string
 	for _, seed := range seeds {
@@ -321,7 +344,7 @@ func TestChangedTexts(t *testing.T) {
 				text = text[:at] + text[min(len(text), at+1+random.IntN(9)):]
 			}
 		}
-		if checkText(t, e, text) {
+		if checkText(t, e, path, text) {
 			failures++
 		}
 	}
@@ -335,5 +358,6 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	e := engine(f)
-	f.Fuzz(func(t *testing.T, text string) { checkText(t, e, text) })
+	path, _ := cities(f)
+	f.Fuzz(func(t *testing.T, text string) { checkText(t, e, path, text) })
 }

@@ -1,123 +1,92 @@
 package pipeline
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/gpuframe/gpuframe"
-)
+import "slices"
 
 // pivot reads what follows "pivot", for groups with some keys.
-func (p *parser) pivot(keys []*node) (step, error) {
-	on, err := p.sum()
-	if err != nil {
-		return step{}, err
-	}
-	if err := p.expect("in"); err != nil {
-		return step{}, err
-	}
-	literals, err := p.arguments()
-	if err != nil {
-		return step{}, err
-	}
-	values := make([]any, len(literals))
-	for i, n := range literals {
-		if values[i] = n.literal; n.literal == nil && !n.null {
-			return step{}, p.failAt(n.begin, errors.New("expected a literal: each names a column of the result"))
-		}
-	}
-	if err := p.expect("agg"); err != nil {
-		return step{}, err
-	}
-	aggregate, err := p.item()
-	if err != nil {
-		return step{}, err
-	}
-	nodes := append(append([]*node{}, keys...), on, aggregate)
-	return step{nodes: nodes, apply: func(q gpuframe.Query) gpuframe.Query {
-		return q.GroupBy(expressions(keys)...).Pivot(on.value, values, aggregate.value)
-	}}, nil
+func (p *parser) pivot(s *step) {
+	s.object["verb"], s.object["on"] = "pivot", s.expression(p.sum())
+	p.values(s)
+	p.expect("agg")
+	s.object["aggregate"] = s.expression(p.item())
 }
 
-func (p *parser) unpivot() (step, error) {
-	columns, nodes, err := p.columns()
-	if err != nil {
-		return step{}, err
+// crossTab reads the expressions and the values of a table of counts.
+func (p *parser) crossTab(s *step) {
+	s.object["rows"] = s.expression(p.sum())
+	p.expect("by")
+	s.object["columns"] = s.expression(p.sum())
+	p.values(s)
+}
+
+// values reads the values that become columns.
+func (p *parser) values(s *step) {
+	p.expect("in")
+	values := p.arguments(expressionAt)
+	for _, n := range values {
+		if !n.calls("literal") {
+			p.fail(n.begin, "expected a literal: each names a column of the result")
+		}
 	}
-	var kept []string
+	s.object["values"] = objects(values)
+}
+
+func (p *parser) unpivot(s *step) {
+	columns(p, s)
 	if p.accept("keep") {
-		var more []*node
-		if kept, more, err = p.columns(); err != nil {
-			return step{}, err
+		s.object["keep"] = s.columns(list(p, (*parser).name))
+	}
+}
+
+func (p *parser) explode(s *step) {
+	columns(p, s)
+	for {
+		switch {
+		case p.acceptWords("drop", "empty"):
+			s.object["drop_empty"] = true
+		case p.accept("position"):
+			s.object["position"] = p.name().value
+		default:
+			return
 		}
-		nodes = append(nodes, more...)
 	}
-	return step{nodes: nodes, apply: func(q gpuframe.Query) gpuframe.Query { return q.Unpivot(columns, kept...) }}, nil
 }
 
-func (p *parser) explode() (step, error) {
-	columns, nodes, err := p.columns()
-	return step{nodes: nodes, apply: func(q gpuframe.Query) gpuframe.Query { return q.Explode(columns...) }}, err
+// resample reads the windows of a time, and the values of each.
+func (p *parser) resample(s *step) {
+	s.object["at"] = s.expression(p.expression())
+	p.expect("every")
+	p.every(s)
+	if p.accept("by") {
+		expressions("by", (*parser).expression)(p, s)
+	}
+	p.expect("agg")
+	expressions("aggregates", (*parser).item)(p, s)
 }
 
-func (p *parser) fillNull() (step, error) {
-	value, err := p.factor()
-	if err != nil {
-		return step{}, err
-	}
-	if value.literal == nil {
-		return step{}, p.failAt(value.begin, errors.New("expected a literal"))
-	}
-	if err := p.expect("in"); err != nil {
-		return step{}, err
-	}
-	columns, nodes, err := p.columns()
-	return step{nodes: nodes, apply: func(q gpuframe.Query) gpuframe.Query { return q.FillNull(value.literal, columns...) }}, err
-}
+// calendarUnits are the units of windows that do not all have the same length.
+var calendarUnits = []string{"day", "week", "month", "quarter", "year"}
 
-// seed reads the seed of random numbers, which is 0 without one.
-func (p *parser) seed() (uint64, error) {
-	if !p.accept("seed") {
-		return 0, nil
-	}
-	n, err := p.count()
-	return uint64(n), err
-}
-
-func (p *parser) sample() (step, error) {
+// every reads the length of windows.
+func (p *parser) every(s *step) {
+	begin := p.peek().begin
 	if p.peek().kind != number {
-		return step{}, p.unexpected("a fraction below 1, or a number of rows")
+		p.unexpected("the length of windows, such as 15 minute or 1 month")
 	}
-	n, err := p.number("", p.peek().begin)
-	if err != nil {
-		return step{}, err
+	n, unit := p.number("", begin), p.unit()
+	if !slices.Contains(calendarUnits, unit) {
+		s.object["every"] = p.measured(n, begin).object
+		return
 	}
-	seed, err := p.seed()
-	options := gpuframe.SampleOptions{Seed: seed}
-	switch part := n.literal.(type) {
-	case int:
-		return step{apply: func(q gpuframe.Query) gpuframe.Query { return q.SampleRows(int64(part), options) }}, err
-	case float64:
-		return step{apply: func(q gpuframe.Query) gpuframe.Query { return q.Sample(part, options) }}, err
+	p.next()
+	if !isWhole(n) {
+		p.fail(begin, "%v is no whole number of %ss", n, unit)
 	}
-	return step{}, p.failAt(n.begin, fmt.Errorf("%v is no fraction and no number of rows", n.literal))
-}
-
-func (p *parser) shuffle() (step, error) {
-	seed, err := p.seed()
-	return step{apply: func(q gpuframe.Query) gpuframe.Query { return q.Shuffle(seed) }}, err
-}
-
-func (p *parser) random() (step, error) {
-	t, err := p.name()
-	if err != nil {
-		return step{}, err
+	calendar := object{"number": n, "unit": unit}
+	if p.accept("in") {
+		calendar["zone"] = p.quoted("a time zone in quotes")
 	}
-	seed, err := p.seed()
-	return step{apply: func(q gpuframe.Query) gpuframe.Query { return q.WithRandom(t.value, seed) }}, err
-}
-
-func (p *parser) rowNumber() (step, error) {
-	t, err := p.name()
-	return step{apply: func(q gpuframe.Query) gpuframe.Query { return q.WithRowNumber(t.value) }}, err
+	if p.accept("from") {
+		s.places["calendar"], calendar["week_start"] = p.peek().begin, p.next().value
+	}
+	s.object["calendar"] = calendar
 }

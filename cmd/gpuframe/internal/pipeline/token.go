@@ -27,8 +27,8 @@ type token struct {
 	begin int
 }
 
-// is reports whether the token is an operator or a word of the grammar.
-func (t token) is(value string) bool {
+// matches reports whether the token is an operator or a word of the grammar.
+func (t token) matches(value string) bool {
 	return (t.kind == operator || t.kind == word) && t.value == value
 }
 
@@ -44,11 +44,10 @@ func (t token) String() string {
 }
 
 // operators are the operators, longer ones before their beginnings.
-var operators = []string{"==", "!=", "<>", "<=", ">=", "|", ",", "(", ")", "+", "-", "*", "/", "%", "=", "<", ">"}
+var operators = []string{"==", "!=", "<>", "<=", ">=", "|", ",", "(", ")", "[", "]", "+", "-", "*", "/", "%", "=", "<", ">"}
 
-// tokens divides a text. The last token is the end.
-func tokens(source, whole string) ([]token, error) {
-	var list []token
+// tokens divides a text. The last token is the end. An error is about the text from there.
+func tokens(whole string) (list []token, err error) {
 	for at := 0; ; {
 		rest := strings.TrimLeftFunc(whole[at:], unicode.IsSpace)
 		at = len(whole) - len(rest)
@@ -57,7 +56,7 @@ func tokens(source, whole string) ([]token, error) {
 		}
 		t, length, err := first(rest)
 		if err != nil {
-			return nil, &Error{source, whole, at, fmt.Errorf("%w: %w", err, ErrSyntax)}
+			return append(list, token{kind: end, begin: at}), err
 		}
 		t.begin = at
 		list = append(list, t)
@@ -104,8 +103,8 @@ func quoted(rest string) (value string, length int, err error) {
 	quote := rest[:1]
 	var b strings.Builder
 	for at := 1; ; {
-		part, _, found := strings.Cut(rest[at:], quote)
-		if !found {
+		part, _, closed := strings.Cut(rest[at:], quote)
+		if !closed {
 			return "", 0, fmt.Errorf("the closing %s is missing", quote)
 		}
 		b.WriteString(part)

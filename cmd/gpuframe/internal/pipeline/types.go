@@ -7,44 +7,64 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/internal/names"
 	"github.com/gpuframe/gpuframe/internal/querydata"
 )
 
-// Types returns the names of the types of casts, sorted.
-func Types() []string { return slices.Sorted(maps.Keys(types)) }
+// shortTypes are short names of types.
+var shortTypes = map[string]string{"date": "date32", "timestamp": "timestamp[us, UTC]"}
 
-// types are the types of casts.
-var types = map[string]arrow.DataType{
-	"bool": arrow.FixedWidthTypes.Boolean,
-	"int8": arrow.PrimitiveTypes.Int8, "int16": arrow.PrimitiveTypes.Int16, "int32": arrow.PrimitiveTypes.Int32, "int64": arrow.PrimitiveTypes.Int64,
-	"uint8": arrow.PrimitiveTypes.Uint8, "uint16": arrow.PrimitiveTypes.Uint16, "uint32": arrow.PrimitiveTypes.Uint32, "uint64": arrow.PrimitiveTypes.Uint64,
-	"float32": arrow.PrimitiveTypes.Float32, "float64": arrow.PrimitiveTypes.Float64,
-	"string": arrow.BinaryTypes.String, "date": arrow.FixedWidthTypes.Date32, "timestamp": arrow.FixedWidthTypes.Timestamp_us,
+// Types returns the names of the types without parameters, sorted.
+func Types() []string {
+	return slices.Sorted(slices.Values(slices.AppendSeq(querydata.TypeNames(), maps.Keys(shortTypes))))
 }
 
-// ParseTypes returns the types of columns that texts name: "id=string, at=timestamp[ms]". Types
-// are those of casts, and those of Arrow by the names that its libraries print.
-func ParseTypes(texts []string) (map[string]arrow.DataType, error) {
-	parsed := map[string]arrow.DataType{}
+// typeNamed returns the name that documents have for a type, and whether there is such a type.
+func typeNamed(name string) (inDocuments string, ok bool) {
+	if short := shortTypes[name]; short != "" {
+		name = short
+	}
+	_, ok = querydata.Type(name)
+	return name, ok
+}
+
+// dataType reads the name of a type: a word, perhaps with parameters, or a text.
+func (p *parser) dataType() *node {
+	t := p.next()
+	name := t.value
+	if closing := map[string]string{"(": ")", "[": "]"}[p.peek().value]; closing != "" && p.peek().kind == operator {
+		for p.peek().kind != end && !p.peek().matches(closing) {
+			p.next()
+		}
+		if p.expect(closing); p.err == nil {
+			name = p.text[t.begin : p.tokens[p.at-1].begin+1]
+		}
+	}
+	inDocuments, ok := typeNamed(name)
+	if !ok || t.kind != word && t.kind != text {
+		p.fail(t.begin, "%s", names.Unknown("type", name, Types()))
+	}
+	return &node{begin: t.begin, object: object{"type": inDocuments}}
+}
+
+// ParseTypes returns the types of columns that texts name, by column: "id=string, at=timestamp[ms]".
+// Types are those of casts.
+func ParseTypes(texts []string) (map[string]any, error) {
+	parsed := map[string]any{}
 	for _, text := range texts {
 		for _, part := range outsideBrackets(text) {
 			column, name, ok := cutLast(part, "=")
 			if column, name = strings.TrimSpace(column), strings.TrimSpace(name); !ok || column == "" {
 				return nil, fmt.Errorf("%q, expected a column and its type, such as id=string", part)
 			}
-			t := types[name]
-			if t == nil {
-				if t, ok = querydata.Type(name); !ok {
-					return nil, fmt.Errorf("column %q: %w", column, errors.New(names.Unknown("type", name, Types())))
-				}
+			inDocuments, ok := typeNamed(name)
+			if !ok {
+				return nil, fmt.Errorf("column %q: %w", column, errors.New(names.Unknown("type", name, Types())))
 			}
 			if _, twice := parsed[column]; twice {
 				return nil, fmt.Errorf("column %q has two types, expected one", column)
 			}
-			parsed[column] = t
+			parsed[column] = inDocuments
 		}
 	}
 	return parsed, nil
@@ -68,7 +88,7 @@ func outsideBrackets(text string) (parts []string) {
 	return append(parts, text[begin:])
 }
 
-func cutLast(text, separator string) (before, after string, found bool) {
+func cutLast(text, separator string) (before, after string, ok bool) {
 	at := strings.LastIndex(text, separator)
 	if at < 0 {
 		return text, "", false

@@ -1,0 +1,68 @@
+package gpuframe
+
+import (
+	"slices"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// isIn is [Expr.In].
+func (e Expr) isIn(values []any) Expr {
+	if len(values) == 1 {
+		if _, ok := values[0].(Expression); !ok {
+			return unary(e, func(value expr.Expr) expr.Expr { return value.In(values[0]) })
+		}
+	}
+	operands := []Expr{e}
+	for _, v := range values {
+		operands = append(operands, operand(v))
+	}
+	return apply(func(list []expr.Expr) expr.Expr {
+		values := make([]any, len(list)-1)
+		for i := range values {
+			values[i] = list[i+1]
+		}
+		return list[0].In(values...)
+	}, operands...)
+}
+
+// choose is [If].
+func choose(condition Expression, a, b any) Expr {
+	chosen := apply(func(list []expr.Expr) expr.Expr { return expr.If(list[0], list[1], list[2]) }, condition.expression(), operand(a), operand(b))
+	chosen.root = operand(a).Name()
+	return chosen
+}
+
+// Cases are the choices of [Case]. They are immutable.
+type Cases struct {
+	conditions []Expression
+	values     []any
+}
+
+// Case begins a choice by several conditions, CASE of SQL:
+//
+//	gpuframe.Case().When(speed.Lt(0), nil).When(speed.Lt(30), "slow").Else("fast")
+func Case() Cases { return Cases{} }
+
+// When adds the value of rows in which the condition is true, and no condition before it.
+func (c Cases) When(condition Expression, value any) Cases {
+	return Cases{append(slices.Clip(c.conditions), condition), append(slices.Clip(c.values), value)}
+}
+
+// Else is the value of the first condition that is true, or else the given one: of rows in which
+// all conditions are false or null. A nil is null.
+func (c Cases) Else(value any) Expr {
+	for i := len(c.conditions) - 1; i >= 0; i-- {
+		value = If(c.conditions[i], c.values[i], value)
+	}
+	return operand(value)
+}
+
+// choice returns a function of values, which may be expressions.
+func choice(f func(...expr.Expr) expr.Expr, values []any) Expr {
+	operands := make([]Expr, len(values))
+	for i, v := range values {
+		operands[i] = operand(v)
+	}
+	return apply(func(list []expr.Expr) expr.Expr { return f(list...) }, operands...)
+}

@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/gpuframe/gpuframe/internal/catalog"
+	"github.com/gpuframe/gpuframe/internal/names"
+)
+
+// isCallable reports whether a word of the grammar is a function too, without other grammar.
+func isCallable(word string) bool {
+	return len(catalog.Named(word)) > 0 && word != "in" && word != "over"
+}
+
+// call reads the arguments of a function.
+func (p *parser) call(name token) *node {
+	known := catalog.Named(name.value)
+	if len(known) == 0 {
+		p.fail(name.begin, "%s", names.Unknown("function", name.value, Functions()))
+	}
+	arguments := p.arguments(func(p *parser, i int) *node {
+		takes := func(t catalog.Type) bool {
+			return slices.ContainsFunc(known, func(f *catalog.Function) bool { return parameter(f, i).Type == t })
+		}
+		switch {
+		case takes(catalog.DataType):
+			return p.dataType()
+		case takes(catalog.Expressions):
+			return p.item()
+		}
+		return p.expression()
+	})
+	f, ok := catalog.Lookup(name.value, len(arguments))
+	if !ok || p.err != nil {
+		return call(name.begin, name.value)
+	}
+	if !f.Accepts(len(arguments)) {
+		p.fail(name.begin, "%s has %d arguments, expected %s", name.value, len(arguments), arity(known))
+		return call(name.begin, name.value)
+	}
+	return p.called(name, f, arguments)
+}
+
+// parameter returns the parameter of an argument with a number. The last one may take any number.
+func parameter(f *catalog.Function, i int) catalog.Parameter {
+	last := len(f.Parameters) - 1
+	if i > last && (last < 0 || !f.Parameters[last].Type.Many()) {
+		return catalog.Parameter{}
+	}
+	return f.Parameters[min(i, last)]
+}
+
+// arity describes the numbers of arguments of the functions of a name.
+func arity(known []*catalog.Function) string {
+	least, most := known[0].Arguments()
+	for _, f := range known[1:] {
+		low, high := f.Arguments()
+		least, most = min(least, low), max(most, high)
+	}
+	switch {
+	case most == catalog.Many:
+		return fmt.Sprintf("%d or more", least)
+	case least < most:
+		return fmt.Sprintf("%d or %d", least, most)
+	}
+	return fmt.Sprint(least)
+}
+
+// Functions returns the names of the functions, with their aliases. Columns and other parts of
+// expressions, which have other grammar, are left out.
+func Functions() (list []string) {
+	for _, f := range catalog.All() {
+		if f.Kind != catalog.Form {
+			list = append(append(list, f.Name), f.Aliases...)
+		}
+	}
+	return list
+}
+
+// called is a function of arguments, which are operands and members.
+func (p *parser) called(name token, f *catalog.Function, arguments []*node) *node {
+	n := &node{begin: name.begin, object: object{"function": f.Name}}
+	var operands []*node
+	for i, argument := range arguments {
+		taken := parameter(f, i)
+		if taken.Type.IsOperand() {
+			operands = append(operands, argument)
+			continue
+		}
+		value, expected := member(taken.Type, argument)
+		if expected != "" {
+			p.fail(name.begin, "%s: argument %d must be %s", name.value, i+1, expected)
+		}
+		if taken.Type.Many() {
+			values, _ := n.object[taken.Name].([]any)
+			value = append(values, value)
+		}
+		n.object[taken.Name] = value
+	}
+	switch {
+	case f.Name == "literal":
+		return arguments[0]
+	case f.Name == "cast" && operands[0].isNull():
+		return literalOf(name.begin, n.object["type"].(string), nil)
+	case len(operands) > 0:
+		n.object["arguments"] = n.including(operands)
+	}
+	return n
+}
+
+// member returns the value of a member of some type, or what was expected instead of the argument.
+func member(t catalog.Type, argument *node) (value any, expected string) {
+	value, dataType := argument.object["value"], argument.object["type"]
+	number, isNumber := value.(json.Number)
+	text, isText := value.(string)
+	isText = isText && dataType == nil
+	switch t {
+	case catalog.Whole:
+		if !isNumber || dataType != nil || !isWhole(number) {
+			return nil, "a whole number"
+		}
+	case catalog.Float:
+		if !isNumber || dataType != nil {
+			return nil, "a number"
+		}
+	case catalog.Text, catalog.Texts, catalog.Unit, catalog.Zone:
+		if !isText {
+			return nil, "a text"
+		}
+	case catalog.Character:
+		if !isText || utf8.RuneCountInString(text) != 1 {
+			return nil, "one character"
+		}
+	case catalog.Dates:
+		if dataType != "date32" || value == nil {
+			return nil, "a date such as date '2026-01-31'"
+		}
+	case catalog.DataType:
+		return dataType, ""
+	default:
+		if !argument.calls("literal") {
+			return nil, "a literal"
+		}
+		return argument.object, ""
+	}
+	return value, ""
+}

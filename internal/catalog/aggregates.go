@@ -1,0 +1,96 @@
+package catalog
+
+var (
+	withN  = params{{Name: "n", Type: Whole}}
+	withXY = params{{Name: "x", Type: Expression}, {Name: "y", Type: Expression}}
+)
+
+const fewValues = "too few values"
+
+var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
+	{Operands: "rows", Result: "int64", Null: "never", Functions: []Function{
+		{Name: "count_rows", Go: "Count", Aliases: []string{"count"}, Free: true, Aggregation: "count", CountsRows: true, Merge: "sum", Doc: "Count is the number of rows.", Example: "count()", Python: "count_rows"},
+	}},
+	{Operands: "any", Result: "int64", Null: "never", Functions: []Function{
+		{Name: "count", Aggregation: "count_values", CountsRows: true, Merge: "sum", Doc: "Count is the number of values that are not null.",
+			Python: "count()", PythonDoc: "The number of values that are not null."},
+		{Name: "null_count", CountsRows: true, Merge: "sum", Doc: "NullCount is the number of nulls.", Python: "null_count()", PythonDoc: "The number of nulls."},
+	}},
+	{Operands: scalars, Result: "int64", Null: "never", Functions: []Function{
+		{Name: "count_distinct", Parameters: params{{Name: "others", Type: Expressions, Optional: true}}, CountsRows: true, Example: "count_distinct(origin)", Python: "n_unique",
+			Doc: "CountDistinct is the number of distinct values or, with other expressions, of distinct combinations of values. Nulls are not counted."},
+	}},
+	{Operands: "numbers, bools, decimals, durations", Result: "the widest number of the kind; of bools int64, of durations the same", Null: "no values; a sum that the type does not hold", Functions: []Function{
+		{Name: "sum", Merge: "sum", Doc: "Sum is the sum of the values. A sum of integers or decimals that overflows is null. A sum of floats does not depend on the order of the rows.",
+			Python: "sum()", PythonDoc: "The sum. Unlike in Polars, that of no values is null, and so is a sum of integers or decimals that overflows."},
+	}},
+	{Operands: "integers, bools", Result: "64 bits, of bools int64", Null: "no values", Functions: []Function{
+		{Name: "product", Doc: "Product is the product of integers, which wraps around.", Python: "product()", PythonDoc: "The product of integers, which wraps around."},
+	}},
+	{Operands: "numbers, bools, decimals", Result: "float64; of decimals a decimal with [four more digits](expressions.md#decimals)", Null: "no values; a mean of more than 38 digits", Functions: []Function{
+		{Name: "mean", Aliases: []string{"avg"}, Doc: "Mean is the arithmetic mean. That of decimals has four more digits behind the point, of at most 38, and is rounded half away from zero.",
+			Python: "mean()", PythonDoc: "The arithmetic mean. That of decimals is a decimal with four more digits."},
+	}},
+	{Operands: "any", Result: "the same", Null: "no values", Functions: []Function{
+		{Name: "min", Merge: "min", Doc: "Min is the least value.", Python: "min()", PythonDoc: "The least value."},
+		{Name: "max", Merge: "max", Doc: "Max is the greatest value.", Python: "max()", PythonDoc: "The greatest value."},
+	}},
+	{Operands: "any", Result: "the same", Null: "no rows, null in the first or last row; with `SkipNulls` no values", Functions: []Function{
+		{Name: "first", Order: RowOrder, KeepsNulls: true, Doc: "First is the value of the first row, which may be null: see [Expr.SkipNulls].", Python: "first"},
+		{Name: "last", Order: RowOrder, KeepsNulls: true, Doc: "Last is the value of the last row, which may be null: see [Expr.SkipNulls].", Python: "last"},
+	}},
+	{Operands: "any", Result: "the same", Null: "no values", Functions: []Function{
+		{Name: "any_value", Order: TieOrder, Doc: "AnyValue is one of the values that are not null, the same in every run."},
+	}},
+	{Operands: scalars, Result: "the same", Null: "no values", Functions: []Function{
+		{Name: "mode", Order: TieOrder, Doc: "Mode is the most frequent value.", Python: "mode()", PythonDoc: "The most frequent value. Unlike in Polars it is one value."},
+	}},
+	{Operands: "numbers, decimals", Result: "float64", Null: "no values", Functions: []Function{
+		{Name: "median", FromDecimals: true, Doc: "Median is the middle of the sorted values, or the mean of the two in the middle.",
+			Python: "median()", PythonDoc: "The middle of the sorted values, or the mean of the two in the middle."},
+		{Name: "quantile", Aliases: []string{"quantile_cont"}, Parameters: params{{Name: "q", Type: Float}}, FromDecimals: true, Example: "quantile(price, 0.9)",
+			Doc:    "Quantile is the value below which a fraction q of the values lies, interpolated.",
+			Python: "quantile(quantile: float)", PythonDoc: "The value below which a fraction of the values lies. It is interpolated: Polars' interpolation=\"linear\"."},
+	}},
+	{Operands: "numbers", Result: "float64", Null: fewValues, Functions: []Function{
+		{Name: "variance", Aliases: []string{"var_samp"}, Freedom: 1, FromDecimals: true, Doc: "Variance is the sample variance: the divisor is the number of values minus one.",
+			Python: "var()", PythonDoc: "The sample variance: the divisor is the number of values minus one."},
+		{Name: "stddev", Go: "StdDev", Aliases: []string{"stddev_samp"}, Freedom: 1, FromDecimals: true, Doc: "StdDev is the square root of Variance.",
+			Python: "std()", PythonDoc: "The square root of :meth:`var`."},
+		{Name: "skewness", Doc: "Skewness is the third standardized moment, of the population.", Python: "skew()", PythonDoc: "The third standardized moment."},
+	}},
+	{Operands: "numbers; two of them", Result: "float64", Null: fewValues, Functions: []Function{
+		{Name: "correlation", Aliases: []string{"corr"}, Free: true, Parameters: withXY, Doc: "Correlation is Pearson's correlation of two expressions.", Python: "corr"},
+		{Name: "covariance", Aliases: []string{"covar_samp"}, Free: true, Parameters: withXY, Freedom: 1, Doc: "Covariance is the sample covariance of two expressions.", Python: "cov"},
+	}},
+	{Operands: "bools", Result: "bool", Null: "no values", Functions: []Function{
+		{Name: "any", Aliases: []string{"bool_or"}, Doc: "Any reports whether a value is true.", Python: "any()", PythonDoc: "Whether a value is true."},
+		{Name: "all", Aliases: []string{"bool_and", "every"}, Doc: "All reports whether every value is true.", Python: "all()", PythonDoc: "Whether every value is true."},
+	}},
+	{Operands: "any", Result: "list; its elements are null where the values are, unless `SkipNulls` is called", Null: "never", Functions: []Function{
+		{Name: "list", Aliases: []string{"array_agg"}, Order: RowOrder, KeepsNulls: true, Doc: "List is the list of the values, with null elements: see [Expr.SkipNulls].", Python: "implode"},
+	}},
+	{Operands: "any", Result: "list", Null: "never", Functions: []Function{
+		{Name: "largest", Parameters: withN, Order: TieOrder, Doc: "Largest is the list of the n largest values, the largest first.", Example: "largest(price, 3)",
+			Python: "top_k(k: int = 5)", PythonDoc: "The list of the k largest values, the largest first. Polars returns rows, not a list."},
+		{Name: "smallest", Parameters: withN, Order: TieOrder, Doc: "Smallest is the list of the n smallest values, the smallest first.",
+			Python: "bottom_k(k: int = 5)", PythonDoc: "The list of the k smallest values, the smallest first. Polars returns rows, not a list."},
+	}},
+	{Operands: "strings; utf8 only", Result: "utf8", Null: "no values", Functions: []Function{
+		{Name: "join_strings", Aliases: []string{"string_agg"}, Parameters: params{{Name: "separator", Type: Text}}, Order: RowOrder, Example: "join_strings(origin, ', ')",
+			Doc:    "JoinStrings is one string of those of the rows, in their order, with a separator between them.",
+			Python: `str.join(delimiter: str = "")`, PythonDoc: "An aggregate: the strings of the rows as one."},
+	}},
+	{Operands: "rows; a `First`, `Last`, `Nth`, `List`, `Lag` or `Lead`", Result: "the same", Null: "no values", Functions: []Function{
+		{Name: "skip_nulls", Kind: Form, Call: ByHand, Example: "last(price) skip nulls", Python: "first"},
+	}},
+	{Operands: "rows; an aggregate and a bool", Result: "the same", Null: "no rows", Functions: []Function{
+		{Name: "where", Kind: Form, Parameters: params{{Name: "condition", Type: Expression}}, Call: ByHand, Example: "sum(price) where (quantity > 1)", Python: "filter"},
+	}},
+}}
+
+// planned are aggregates that only plans have.
+var planned = []Function{
+	{Aggregation: "arg_min", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
+	{Aggregation: "arg_max", Kind: Aggregated, Parameters: params{{Name: "e"}}, Order: TieOrder},
+}

@@ -1,0 +1,91 @@
+package catalog
+
+// forms are the parts of expressions that are no functions of values.
+var forms = Section{"Columns and literals", Form, "yes", []Row{
+	{Operands: "a column of any type", Result: "the same", Functions: []Function{
+		{Name: "column", Go: "Col", Free: true, Parameters: params{{Name: "name", Type: Text}}, Call: ByHand, Python: "col"},
+	}},
+	{Operands: "a Go value", Result: "its type, or the one given", Null: "never, except a null literal", Functions: []Function{
+		{Name: "literal", Go: "Lit", Variant: "LitOf", Free: true, Parameters: params{{Name: "value", Type: Literal}}, Call: ByHand, Python: "lit"},
+	}},
+	{Operands: "any", Result: "the same", Functions: []Function{
+		{Name: "as", Parameters: params{{Name: "name", Type: Text}}, Call: ByHand,
+			Python: "alias(name: str)", PythonDoc: "Give the result a name. Without one it has that of the first column in the expression."},
+	}},
+	{Operands: "any two types that convert", Result: "the type", Null: "a value that the type does not hold", Fuses: "yes; strings to floats and timestamps: no", Functions: []Function{
+		{Name: "cast", Kind: Elementwise, Parameters: params{{Name: "type", Go: "to", Type: DataType}}, Call: "expr.Expr.Cast", Example: "cast(price, float32)",
+			Doc:       "Cast converts to a type. Values that do not fit are null. Decimals are rounded half away from zero, and floats that become integers cut off.",
+			Python:    "cast(dtype: Any)",
+			PythonDoc: "Convert to a type: its Arrow name, such as \"int32\", or a type of Python, pyarrow or polars.\n\nValues that do not fit are null, as with Polars' strict=False. Decimals are rounded half away from zero, and floats that become integers are cut off."},
+	}},
+}}
+
+const (
+	floatOperands = "floats, integers and decimals as float64"
+	floatResult   = "float64; float32 of float32"
+)
+
+var arithmetic = Section{"Arithmetic", Elementwise, "yes", []Row{
+	{Operands: "numbers, decimals, durations; a time and a duration", Result: "the common type; of decimals with one more digit", Null: "a decimal or a time that the type does not hold", Functions: []Function{
+		{Name: "add", Parameters: withX, Doc: "Add is e + x. Integers wrap around; decimals that overflow are null.", Python: "__add__"},
+	}},
+	{Operands: "numbers, decimals, times; a time and a duration", Result: "the common type; of two times a duration, of decimals with one more digit", Null: "a decimal or a time that the type does not hold", Functions: []Function{
+		{Name: "sub", Parameters: withX, Doc: "Sub is e − x.", Python: "__sub__"},
+	}},
+	{Operands: "numbers, decimals; a duration and an integer", Result: "the common type; of decimals a wider one", Null: "as for Add", Functions: []Function{
+		{Name: "mul", Parameters: withX, Doc: "Mul is e · x.", Python: "__mul__"},
+	}},
+	{Operands: "numbers; a duration and an integer", Result: "the common type", Null: "a divisor of 0, of integers; a duration that the type does not hold", Functions: []Function{
+		{Name: "div", Parameters: withX, Doc: "Div is e / x. Integers are divided without a remainder, and by zero gives null."},
+	}},
+	{Operands: "numbers, durations", Result: "the common type", Null: "a divisor of 0, of integers", Functions: []Function{
+		{Name: "mod", Parameters: withX, Doc: "Mod is the remainder of e / x, with the sign of e."},
+	}},
+	{Operands: "numbers, durations, decimals as float64; a duration and a number", Result: "float64; float32 of float32, of a duration and a number a duration", Null: "a divisor of 0 or a result that does not fit, of a duration and a number", Functions: []Function{
+		{Name: "true_div", Parameters: withX, Python: "__truediv__",
+			Doc: "TrueDiv is e / x as a real number: integers and decimals become float64. A duration divided by a number is a duration, cut off to whole units; divided by a duration it is float64."},
+	}},
+	{Operands: "numbers, durations; a duration and a number", Result: "the common type; of two durations int64, of a duration and a number a duration", Null: "a divisor of 0, of integers and durations; a duration that does not fit", Functions: []Function{
+		{Name: "floor_div", Parameters: withX, Python: "__floordiv__",
+			Doc: "FloorDiv is e / x, of numbers and durations, rounded down to a whole number. By an integer zero it is null. A duration divided by a duration is int64."},
+	}},
+	{Operands: "numbers, durations", Result: "the common type", Null: "a divisor of 0, of integers and durations", Functions: []Function{
+		{Name: "floor_mod", Parameters: withX, Doc: "FloorMod is the remainder of FloorDiv, of two numbers or two durations, with the sign of x.", Python: "__mod__"},
+	}},
+	{Operands: floatOperands, Result: floatResult, Functions: []Function{
+		{Name: "pow", Aliases: []string{"power"}, Parameters: withX, Doc: "Pow is e to the power of x.", Python: "__pow__"},
+	}},
+	{Operands: "numbers, decimals, durations", Result: "the same", Null: "the lowest duration", Functions: []Function{
+		{Name: "neg", Doc: "Neg is −e.", Python: "__neg__"},
+		{Name: "abs", Doc: "Abs is the magnitude.", Python: "abs()", PythonDoc: "The magnitude."},
+	}},
+	{Operands: "numbers, decimals", Result: "the same; of a decimal int64", Functions: []Function{
+		{Name: "sign", Doc: "Sign is −1, 0 or 1.", Python: "sign()", PythonDoc: "-1, 0 or 1."},
+	}},
+	{Operands: floatOperands, Result: floatResult, Functions: []Function{
+		{Name: "sqrt", Doc: "Sqrt is the square root.", Python: "sqrt()", PythonDoc: "The square root."},
+		{Name: "exp", Doc: "Exp is the exponential.", Python: "exp()", PythonDoc: "The exponential."},
+		{Name: "log", Aliases: []string{"ln"}, Doc: "Log is the natural logarithm.", Python: "log()", PythonDoc: "The natural logarithm."},
+		{Name: "log10", Call: "expr.Call(\"log10\", e)", Doc: "Log10 is the decimal logarithm, which is whole for powers of ten.", Python: "log10()", PythonDoc: "The decimal logarithm, which is whole for powers of ten."},
+		{Name: "sin", Doc: "Sin is the sine.", Python: "sin()", PythonDoc: "The sine."},
+		{Name: "cos", Doc: "Cos is the cosine.", Python: "cos()", PythonDoc: "The cosine."},
+	}},
+	{Operands: "floats, integers as float64", Result: floatResult, Functions: []Function{
+		{Name: "floor", Doc: "Floor rounds down to a whole number.", Python: "floor()", PythonDoc: "The value rounded down. Unlike in Polars, integers become floats."},
+		{Name: "ceil", Aliases: []string{"ceiling"}, Doc: "Ceil rounds up to a whole number.", Python: "ceil()", PythonDoc: "The value rounded up. Unlike in Polars, integers become floats."},
+		{Name: "trunc", Doc: "Trunc rounds towards zero.", Python: "truncate()", PythonDoc: "The value rounded towards zero. Unlike in Polars, integers become floats."},
+	}},
+	{Operands: "floats, decimals, integers as float64", Result: "float64; float32 of float32, of decimals a decimal with [those digits](expressions.md#decimals)", Functions: []Function{
+		{Name: "round", Doc: "Round rounds to the nearest whole number: floats half to even, decimals half away from zero.", Python: "round"},
+		{Name: "round_digits", Aliases: []string{"round"}, Parameters: params{{Name: "digits", Type: Whole}}, Example: "round(price, 2)", Python: "round",
+			Doc: "RoundDigits rounds to a number of decimal digits behind the point, as [Expr.Round]; a negative number is of digits in front of it."},
+	}},
+	{Operands: "integers", Result: "the common type", Functions: []Function{
+		{Name: "bit_and", Parameters: withX, Doc: "BitAnd is the bitwise and of integers.",
+			Python: "bitwise_and(other: IntoExpr)", PythonDoc: "The bitwise and of integers, for which Polars also has ``&``."},
+		{Name: "bit_or", Parameters: withX, Doc: "BitOr is the bitwise or of integers.",
+			Python: "bitwise_or(other: IntoExpr)", PythonDoc: "The bitwise or of integers, for which Polars also has ``|``."},
+		{Name: "bit_xor", Parameters: withX, Doc: "BitXor is the bitwise exclusive or of integers.",
+			Python: "bitwise_xor(other: IntoExpr)", PythonDoc: "The bitwise exclusive or of integers, for which Polars also has ``^``."},
+	}},
+}}

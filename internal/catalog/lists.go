@@ -1,0 +1,63 @@
+package catalog
+
+var lists = Section{"Lists, structs, maps", Elementwise, "no", []Row{
+	{Operands: "string, literal", Result: "list of strings", Functions: []Function{
+		{Name: "split", Parameters: params{{Name: "separator", Type: Text}}, Call: "nested.Split", Example: "split(route, '-')",
+			Doc:    "Split is the list of the parts of a string between occurrences of a separator of one byte or more.",
+			Python: "str.split(by: str)", PythonDoc: "The list of the parts of the string between occurrences of a text."},
+	}},
+	{Operands: "string, literals", Result: "struct of strings", Null: "never; a field without a part is null", Functions: []Function{
+		{Name: "split_fields", Parameters: params{{Name: "separator", Type: Text}, {Name: "names", Type: Texts}}, Body: "e.splitFields(separator, names)", Example: "split_fields(route, '-', 'from', 'to')",
+			Doc:       "SplitFields is a struct of the first parts of a string between occurrences of a separator of one byte or more: a field for each name. A part that the string lacks is null.",
+			Python:    "str.split_fields(by: str, names: Sequence[str])",
+			PythonDoc: "A struct of the first parts of the string that is split at a text: a field for each name. A part that is missing is null."},
+	}},
+	{Operands: "list", Result: "int64", Functions: []Function{
+		{Name: "list_length", Call: "nested.Length", Doc: "ListLength is the number of elements of a list, nulls among them included.",
+			Python: "list.len()", PythonDoc: "The number of elements, nulls included."},
+		{Name: "list_count", Call: "nested.Fold(e, nested.Count)", Doc: "ListCount is the number of elements of a list that are not null."},
+	}},
+	{Operands: "list", Result: "the element", Null: "no such element", Functions: []Function{
+		{Name: "list_get", Parameters: params{{Name: "index", Type: Whole}}, Call: "nested.Get", Example: "list_get(stops, 0)",
+			Doc:    "ListGet is an element of a list. The first one has index 0; a negative index counts from the end. It is null beyond the elements.",
+			Python: "list.get(index: int)", PythonDoc: "An element; a negative index counts from the end. It is null if the list is shorter, as with Polars' null_on_oob=True."},
+	}},
+	{Operands: "integers", Result: "list of int64", Functions: []Function{
+		{Name: "sequence", Call: "nested.Sequence", Doc: "Sequence is the list of the integers from 0 to e, e excluded: Explode of it repeats a row e times.",
+			Python: "int_list()", PythonDoc: "The list of the integers from 0 to the value, the value excluded: ``explode`` of it repeats a row. Polars has ``int_ranges``."},
+	}},
+	{Operands: "list", Result: "list", Functions: []Function{
+		{Name: "list_slice", Parameters: params{{Name: "from", Type: Whole}, {Name: "most", Type: Whole}}, Call: "nested.Slice", Example: "list_slice(stops, 0, 3)", Python: "list.slice",
+			Doc: "ListSlice is at most most elements of a list from element from on, which counts from the end if it is negative."},
+		{Name: "list_sort", Call: "nested.Sort(e, nested.SortOptions{})", Doc: "ListSort is a list with its elements in ascending order, nulls last.", Python: "list.sort"},
+		{Name: "list_sort_descending", Call: "nested.Sort(e, nested.SortOptions{Descending: true})", Python: "list.sort",
+			Doc: "ListSortDescending is a list with its elements in descending order, nulls last."},
+	}},
+	{Operands: "list, value", Result: "bool", Functions: []Function{
+		{Name: "list_contains", Parameters: params{{Name: "value", Go: "x", Type: Literal}}, Call: "nested.Contains", Example: "list_contains(stops, 'ATL')",
+			Doc:    "ListContains reports whether an element of a list equals a Go value, or is null for nil.",
+			Python: "list.contains(item: Any)", PythonDoc: "Whether an element equals a value."},
+	}},
+	{Operands: "list of numbers", Result: "sum, element or float64", Null: "no values", Functions: []Function{
+		{Name: "list_sum", Call: "nested.Fold(e, nested.Sum)", Doc: "ListSum is the sum of the elements of a list. Like the other folds it skips nulls, and is null without values.",
+			Python: "list.sum()", PythonDoc: "The sum of the elements."},
+		{Name: "list_min", Call: "nested.Fold(e, nested.Min)", Doc: "ListMin is the least element of a list.", Python: "list.min()", PythonDoc: "The least element."},
+		{Name: "list_max", Call: "nested.Fold(e, nested.Max)", Doc: "ListMax is the greatest element of a list.", Python: "list.max()", PythonDoc: "The greatest element."},
+		{Name: "list_mean", Call: "nested.Fold(e, nested.Mean)", Doc: "ListMean is the mean of the elements of a list.", Python: "list.mean()", PythonDoc: "The mean of the elements."},
+	}},
+	{Operands: "list of bools", Result: "bool", Null: "no values", Functions: []Function{
+		{Name: "list_any", Call: "nested.Fold(e, nested.Any)", Doc: "ListAny reports whether an element of a list of bools is true.", Python: "list.any()", PythonDoc: "Whether an element is true."},
+		{Name: "list_all", Call: "nested.Fold(e, nested.All)", Doc: "ListAll reports whether all elements of a list of bools are true.", Python: "list.all()", PythonDoc: "Whether every element is true."},
+	}},
+	{Operands: "struct", Result: "the field", Functions: []Function{
+		{Name: "field", Parameters: params{{Name: "name", Type: Text}}, Body: "e.field(name)", Example: "field(place, 'city')", Doc: "Field is a field of a struct.",
+			Python: "field(name: str)", PythonDoc: "A field of a struct. Polars has ``struct.field``."},
+	}},
+	{Operands: "map", Result: "the value", Null: "no such key", Functions: []Function{
+		{Name: "map_get", Parameters: params{{Name: "key", Type: Literal}}, Call: "nested.Lookup", Example: "map_get(tags, 'color')",
+			Doc: "MapGet is the value of the first entry of a map with a key, a Go value. It is null without such an entry."},
+	}},
+	{Operands: "any", Result: "struct", Null: "never", Functions: []Function{
+		{Name: "struct", Free: true, Parameters: params{{Name: "fields", Type: Expressions}}, Body: "structOf(unpack(fields))", Doc: "Struct is a struct of the values of expressions, with their names."},
+	}},
+}}

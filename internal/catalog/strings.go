@@ -1,0 +1,127 @@
+package catalog
+
+var (
+	withPattern = params{{Name: "pattern", Type: Text}}
+	withPadding = params{{Name: "length", Go: "characters", Type: Whole}, {Name: "with", Type: Character}}
+)
+
+var readStrings = Section{"Strings that are read", Elementwise, "yes", []Row{
+	{Operands: "strings, binaries; a literal", Result: "bool", Functions: []Function{
+		{Name: "has_prefix", Aliases: []string{"starts_with"}, Parameters: withX, Doc: "HasPrefix reports whether a string begins with x.",
+			Python: "str.starts_with(prefix: str)", PythonDoc: "Whether the string begins with a text."},
+		{Name: "has_suffix", Aliases: []string{"ends_with"}, Parameters: withX, Doc: "HasSuffix reports whether a string ends with x.",
+			Python: "str.ends_with(suffix: str)", PythonDoc: "Whether the string ends with a text."},
+		{Name: "contains", Parameters: withX, Doc: "Contains reports whether a string contains x, a literal.",
+			Python: "str.contains(pattern: str)", PythonDoc: "Whether the string contains a text, as with Polars' literal=True."},
+	}},
+	{Operands: "strings, binaries; a literal", Result: "int64", Functions: []Function{
+		{Name: "find", Aliases: []string{"strpos", "instr"}, Parameters: withX, Python: "str.find",
+			Doc: "Find is the position of x, a literal, in a string: in characters from 1, and 0 if the string does not contain it."},
+		{Name: "count_of", Parameters: withX, Doc: "CountOf is the number of occurrences of x, a literal, in a string.", Call: "expr.Expr.Count",
+			Python: "str.count_matches(pattern: str)", PythonDoc: "The number of occurrences of a text."},
+	}},
+	{Operands: "strings, binaries; a pattern", Result: "bool", Functions: []Function{
+		{Name: "like", Parameters: params{{Name: "pattern", Type: Text}, {Name: "escape", Type: Character, Optional: true}}, Example: "like(origin, 'A%')", Python: "str.like",
+			Doc: "Like reports whether a string matches a pattern: % is any number of characters, _ is one. A character after the escape character, if one is given, matches itself."},
+	}},
+	{Operands: "strings, binaries", Result: "int64", Functions: []Function{
+		{Name: "length_bytes", Aliases: []string{"octet_length"}, Doc: "LengthBytes is the number of bytes of a string.", Python: "str.len_bytes()", PythonDoc: "The number of bytes."},
+		{Name: "length_chars", Aliases: []string{"length", "char_length", "character_length"}, Doc: "LengthChars is the number of characters of a string.",
+			Python: "str.len_chars()", PythonDoc: "The number of characters."},
+	}},
+	{Operands: "strings, binaries; a pattern", Result: "bool", Fuses: "no", Functions: []Function{
+		{Name: "matches_regex", Parameters: withPattern, Call: "text.Matches", Example: "matches_regex(origin, '^[AB]')",
+			Doc:    "MatchesRegex reports whether a string has a match of a regular expression in the syntax of package regexp.",
+			Python: "str.matches(pattern: str)", PythonDoc: "Whether the string has a match of a regular expression in RE2's syntax, which is Go's."},
+	}},
+	{Operands: "strings, binaries; a pattern", Result: "int64", Fuses: "no", Functions: []Function{
+		{Name: "find_regex", Parameters: withPattern, Call: "text.Find", Python: "str.find_regex",
+			Doc: "FindRegex is the number of the character at which the first match begins, from 1, or 0 without a match."},
+		{Name: "count_regex", Parameters: withPattern, Call: "text.Count", Doc: "CountRegex is the number of matches that do not overlap.",
+			Python: "str.count_regex(pattern: str)", PythonDoc: "The number of matches of a regular expression that do not overlap."},
+	}},
+	{Operands: "strings, binaries", Result: "bool", Fuses: "no", Functions: []Function{
+		{Name: "is_alpha", Call: "text.IsAlpha", Python: "str.is_alpha()", PythonDoc: "Whether all characters are letters, and there is one.",
+			Doc: "IsAlpha reports whether all characters of a string are letters, as package unicode has them, and the string is not empty. Bytes that are no UTF-8 are of no class."},
+		{Name: "is_digit", Call: "text.IsDigit", Doc: "IsDigit reports whether all characters are decimal digits and the string is not empty.",
+			Python: "str.is_digit()", PythonDoc: "Whether all characters are decimal digits, and there is one."},
+		{Name: "is_alnum", Call: "text.IsAlnum", Doc: "IsAlnum reports whether all characters are letters or decimal digits and the string is not empty.",
+			Python: "str.is_alnum()", PythonDoc: "Whether all characters are letters or decimal digits, and there is one."},
+		{Name: "is_space", Call: "text.IsSpace", Doc: "IsSpace reports whether all characters are white space and the string is not empty.",
+			Python: "str.is_space()", PythonDoc: "Whether all characters are white space, and there is one."},
+		{Name: "is_upper", Call: "text.IsUpper", Doc: "IsUpper reports whether a string has a letter in upper case and none in lower or title case.",
+			Python: "str.is_upper()", PythonDoc: "Whether there is a letter in upper case and none in lower or title case."},
+		{Name: "is_lower", Call: "text.IsLower", Doc: "IsLower reports whether a string has a letter in lower case and none in upper or title case.",
+			Python: "str.is_lower()", PythonDoc: "Whether there is a letter in lower case and none in upper or title case."},
+		{Name: "is_ascii", Call: "text.IsASCII", Doc: "IsASCII reports whether all bytes of a string are below 128.", Python: "str.is_ascii()", PythonDoc: "Whether all bytes are below 128."},
+	}},
+	{Operands: "strings, binaries; two of them", Result: "int64", Null: "the shorter one has more than 256 characters, or the longer one 65,536", Fuses: "no", Functions: []Function{
+		{Name: "edit_distance", Parameters: withX, Call: "text.EditDistance",
+			Doc:    "EditDistance is the number of characters to insert, remove or replace to make a string x: the distance of Levenshtein. It is null if the shorter one has more than 256 characters.",
+			Python: "str.edit_distance(other: IntoExpr)", PythonDoc: "The number of characters to insert, remove or replace to make the string another. A str is a text, not a column."},
+	}},
+}}
+
+var madeStrings = Section{"Strings that are made", Elementwise, "no", []Row{
+	{Operands: "strings, binaries", Result: "the same", Fuses: "inside an expression", Functions: []Function{
+		{Name: "substring", Parameters: params{{Name: "start", Type: Whole}, {Name: "length", Type: Whole}}, Example: "substring(origin, 1, 2)", Python: "str.slice",
+			Doc: "Substring is length characters of a string from number start on, the first is 1, or from the end for a negative start."},
+		{Name: "trim", Doc: "Trim is a string without the white space at both ends.", Python: "str.strip_chars()", PythonDoc: "The string without white space at both ends."},
+		{Name: "trim_start", Doc: "TrimStart is a string without the white space at its beginning.",
+			Python: "str.strip_chars_start()", PythonDoc: "The string without white space at its beginning."},
+		{Name: "trim_end", Doc: "TrimEnd is a string without the white space at its end.", Python: "str.strip_chars_end()", PythonDoc: "The string without white space at its end."},
+		{Name: "trim_prefix", Parameters: withX, Doc: "TrimPrefix is a string without x, a literal, at its beginning.",
+			Python: "str.strip_prefix(prefix: str)", PythonDoc: "The string without a text at its beginning."},
+		{Name: "trim_suffix", Parameters: withX, Doc: "TrimSuffix is a string without x, a literal, at its end.",
+			Python: "str.strip_suffix(suffix: str)", PythonDoc: "The string without a text at its end."},
+	}},
+	{Operands: "strings, binaries; a literal", Result: "the same", Null: "no such part", Fuses: "inside an expression", Functions: []Function{
+		{Name: "split_part", Parameters: params{{Name: "separator", Type: Text}, {Name: "number", Type: Whole}}, Call: "e.SplitPart(expr.Lit(separator), number)",
+			Example: "split_part(route, '-', 2)", Python: "str.split_part",
+			Doc: "SplitPart is a part of a string that is split at a separator, the first is 1. It is null if there are fewer parts."},
+	}},
+	{Operands: "strings, binaries", Result: "the same", Functions: []Function{
+		{Name: "upper", Doc: "Upper is a string in upper case.", Python: "str.to_uppercase()", PythonDoc: "The string in upper case, character by character."},
+		{Name: "lower", Doc: "Lower is a string in lower case.", Python: "str.to_lowercase()", PythonDoc: "The string in lower case, character by character."},
+		{Name: "capitalize", Doc: "Capitalize is a string with its first character in upper case and the others in lower.",
+			Python: "str.capitalize()", PythonDoc: "The string with its first character in upper case and the others in lower."},
+		{Name: "reverse", Doc: "Reverse is the characters of a string in the opposite order.", Python: "str.reverse()", PythonDoc: "The characters in the opposite order."},
+		{Name: "replace", Parameters: params{{Name: "old", Type: Text}, {Name: "with", Type: Text}}, Call: "e.Replace(expr.Lit(old), expr.Lit(with))", Example: "replace(route, '-', '/')",
+			Doc:    "Replace is a string with one text in place of every occurrence of another.",
+			Python: "str.replace_all(pattern: str, value: str)", PythonDoc: "The string with a text in place of every occurrence of another, as with Polars' literal=True."},
+	}},
+	{Operands: "strings, binaries; 0 to 65536 times", Result: "the same", Functions: []Function{
+		{Name: "repeat", Parameters: params{{Name: "times", Type: Whole}}, Doc: "Repeat is a string a number of times, 0 to 65536.", Python: "str.repeat(n: int)", PythonDoc: "The string n times."},
+	}},
+	{Operands: "strings, binaries", Result: "the same", Null: "an operand is null", Functions: []Function{
+		{Name: "pad_start", Parameters: withPadding, Doc: "PadStart is a string with a character in front until it has a number of characters.", Example: "pad_start(flight, 5, '0')",
+			Python: `str.pad_start(length: int, fill_char: str = " ")`, PythonDoc: "The string with characters in front until it has a length."},
+		{Name: "pad_end", Parameters: withPadding, Doc: "PadEnd is a string with a character behind until it has a number of characters.",
+			Python: `str.pad_end(length: int, fill_char: str = " ")`, PythonDoc: "The string with characters behind until it has a length."},
+		{Name: "concat", Free: true, Parameters: values, Doc: "Concat joins strings. It is null if one of them is.", Call: "expr.Concat", Python: "concat_str"},
+	}},
+	{Operands: "strings, binaries; a pattern", Result: "the same", Null: "no match, or the group takes no part in it", Functions: []Function{
+		{Name: "extract_regex", Parameters: params{{Name: "pattern", Type: Text}, {Name: "group", Type: Whole}}, Call: "text.Extract", Example: "extract_regex(route, '(.*)-', 1)",
+			Doc:    "ExtractRegex is the text of a group of the first match. Group 0 is the match. It is null without a match, and if the group takes no part in it.",
+			Python: "str.extract(pattern: str, group_index: int = 1)", PythonDoc: "The text of a group of the first match of a regular expression; group 0 is the match. It is null if there is none."},
+	}},
+	{Operands: "strings, binaries; a pattern", Result: "the same", Functions: []Function{
+		{Name: "replace_regex", Parameters: params{{Name: "pattern", Type: Text}, {Name: "with", Type: Text}}, Call: "text.Replace", Example: "replace_regex(route, '[0-9]+', '#')",
+			Doc:       "ReplaceRegex is a string with another text in place of all matches, as regexp's ReplaceAllString: $1 or ${1} is the text of a group, ${name} that of a named group, $$ a dollar sign.",
+			Python:    "str.replace_regex(pattern: str, value: str)",
+			PythonDoc: "The string with a text in place of all matches of a regular expression; $1 or ${1} is a group, ${name} a named one, $$ a dollar sign."},
+	}},
+	{Operands: "strings, binaries", Result: "utf8; large_utf8 of large_utf8", Functions: []Function{
+		{Name: "hex", Call: "text.Hex", Doc: "Hex is the bytes of a string or binary as hexadecimal digits.", Python: "str.encode"},
+		{Name: "base64", Aliases: []string{"to_base64"}, Call: "text.Base64", Doc: "Base64 is the bytes of a string or binary in base64 with padding.", Python: "str.encode"},
+	}},
+	{Operands: "floats", Result: "utf8; the shortest text", Functions: []Function{
+		{Name: "format_float", Call: "text.FormatFloat",
+			Doc:    "FormatFloat is a float32 or float64 as the shortest text that is read as the same number, as strconv.FormatFloat(x, 'g', -1, bits) has it.",
+			Python: "format_float()", PythonDoc: `A float as the shortest text that is read as the same number: "0.1", "1e+06".`},
+	}},
+	{Operands: "strings, binaries", Result: "binary; large_binary of large_utf8", Null: "the string is no such code", Functions: []Function{
+		{Name: "unhex", Call: "text.Unhex", Doc: "Unhex is the bytes of hexadecimal digits, as binary. It is null for other strings.", Python: "str.decode"},
+		{Name: "unbase64", Call: "text.Unbase64", Doc: "Unbase64 is the bytes of a string in base64, as binary. It is null for other strings.", Python: "str.decode"},
+	}},
+}}
