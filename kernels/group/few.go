@@ -21,15 +21,15 @@ func (f *numberer) few(c *column.Column) (bool, error) {
 }
 
 // numberFew finds the groups of a column of few integers. The caller releases them.
-func (f *numberer) numberFew(c *column.Column) (*placed, error) {
-	p := new(placed)
+func (f *numberer) numberFew(c *column.Column) (*listedGroups, error) {
+	p := new(listedGroups)
 	if err := f.launchFew(p, c); err != nil {
 		return nil, errors.Join(err, p.Release())
 	}
 	return p, nil
 }
 
-func (f *numberer) launchFew(p *placed, c *column.Column) error {
+func (f *numberer) launchFew(p *listedGroups, c *column.Column) error {
 	rows, counted, err := c.Extent(f.call.Context())
 	if err != nil {
 		return err

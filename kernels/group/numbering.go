@@ -141,7 +141,7 @@ func (f *numberer) find(c *column.Column) (numbered, error) {
 		return nil, err
 	}
 	if ok {
-		return f.place(c, s)
+		return f.numberPlaces(c, s)
 	}
 	return hashtable.Find(f.call.Context(), c, hashtable.WithCounts, scratchOptions(f.call))
 }

@@ -185,7 +185,7 @@ func (f *numberer) findPacked(model *column.Column, p packed) (numbered, error) 
 	}
 	f.owned.Add(c)
 	if width < 2*wordBytes && p.bound <= mostPlaces && model.Len() > 0 {
-		return f.place(c, span{0, p.bound})
+		return f.numberPlaces(c, span{0, p.bound})
 	}
 	return hashtable.Find(f.call.Context(), c, hashtable.WithCounts, scratchOptions(f.call))
 }

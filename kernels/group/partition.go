@@ -161,10 +161,10 @@ func (p *partitionPlan) divide(f *facts) bool {
 		p.bits = f.PlaceBits
 	}
 	p.bits, p.wide = min(max(p.bits, 1), mostPlaceBits), !p.decimals && (p.wide || f.PartitionThreads > partitionThreads)
-	parts := max(total-p.bits, 0)
-	p.digits = []int{parts}
-	if parts > f.DigitBits {
-		p.digits = []int{(parts + 1) / 2, parts / 2}
+	digits := max(total-p.bits, 0)
+	p.digits = []int{digits}
+	if digits > f.DigitBits {
+		p.digits = []int{(digits + 1) / 2, digits / 2}
 	}
 	// A partition with more rows than a block's share of all of them is divided. Partitions of
 	// about that size are not.
@@ -173,15 +173,15 @@ func (p *partitionPlan) divide(f *facts) bool {
 	if f.ChunkRows > 0 {
 		p.chunkRows = f.ChunkRows
 	}
-	return parts <= 2*mostDigitBits
+	return digits <= 2*mostDigitBits
 }
 
 func (p *partitionPlan) partitions() int {
-	parts := 0
-	for _, digits := range p.digits {
-		parts += digits
+	total := 0
+	for _, bits := range p.digits {
+		total += bits
 	}
-	return 1 << parts
+	return 1 << total
 }
 
 // planResults plans all aggregates, or returns false if partitions do not have one.

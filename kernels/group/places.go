@@ -29,19 +29,19 @@ type numbered interface {
 	Release() error
 }
 
-// placed are groups of integers in a small range, found by a table of places.
-type placed struct {
+// listedGroups are groups of integers that a table of places, or one block, numbers.
+type listedGroups struct {
 	numbers memory.Slice[uint32]
 	list    *column.Column
 	owned   release.Stack
 }
 
-func (p *placed) Numbers() memory.Slice[uint32] { return p.numbers }
+func (p *listedGroups) Numbers() memory.Slice[uint32] { return p.numbers }
 
-func (p *placed) List() (*column.Column, error) { return p.list, p.list.Retain() }
+func (p *listedGroups) List() (*column.Column, error) { return p.list, p.list.Retain() }
 
 // Release releases what the groups hold.
-func (p *placed) Release() error { return p.owned.Release() }
+func (p *listedGroups) Release() error { return p.owned.Release() }
 
 // span is a range of integers: of least and the following ones. A last place is for null if
 // the column has nulls.
@@ -190,9 +190,9 @@ func integerOf(x scalar.Scalar) (uint64, error) {
 	return strconv.ParseUint(x.String(), 10, 64)
 }
 
-// place finds the groups of a column of integers in a range. The caller releases them.
-func (f *numberer) place(c *column.Column, s span) (*placed, error) {
-	p := new(placed)
+// numberPlaces finds the groups of a column of integers in a range. The caller releases them.
+func (f *numberer) numberPlaces(c *column.Column, s span) (*listedGroups, error) {
+	p := new(listedGroups)
 	err := f.fill(p, c, s)
 	if err != nil {
 		return nil, errors.Join(err, p.Release())
@@ -202,7 +202,7 @@ func (f *numberer) place(c *column.Column, s span) (*placed, error) {
 
 // fill writes the first row of each place, sorts the places by it, and writes the numbers
 // of all rows.
-func (f *numberer) fill(p *placed, c *column.Column, s span) error {
+func (f *numberer) fill(p *listedGroups, c *column.Column, s span) error {
 	rows, counted, err := c.Extent(f.call.Context())
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func (f *numberer) firstRows(firsts memory.Slice[uint8], keys source, s span, co
 
 // listOf sets the list of the first rows, of a capacity, from its memory and the word with their
 // number.
-func (p *placed) listOf(list, word memory.Slice[uint8], capacity int) error {
+func (p *listedGroups) listOf(list, word memory.Slice[uint8], capacity int) error {
 	first, err := memory.Reinterpret[uint32](list)
 	if err != nil {
 		return err

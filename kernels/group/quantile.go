@@ -27,11 +27,11 @@ import (
 // them. If too many rows would be kept, or if a group has a −0 and its quantile may be zero, the rows are sorted: −0
 // and 0 are in the order of their rows. The host waits for that answer between the passes.
 
-// slotPlace is where a block counts the rows of a slot.
-type slotPlace uint32
+// slotCounting is where a block counts the rows of a slot.
+type slotCounting uint32
 
 const (
-	countInMemory slotPlace = iota
+	countInMemory slotCounting = iota
 	countOuter
 	countInBlock
 )
@@ -46,7 +46,7 @@ type selector struct {
 
 	g                                    *grouping
 	samples, bins, most                  int
-	place                                slotPlace
+	counting                             slotCounting
 	shared                               int
 	keys                                 memory.Slice[uint8]
 	bounds, ranges, selected             memory.Slice[uint8]
@@ -104,9 +104,9 @@ func (s *selector) chooseBins(t *tuning) error {
 	}
 	switch {
 	case s.groups*(s.bins+otherCounters) <= inBlock:
-		s.place, s.shared = countInBlock, 4*s.groups*(s.bins+otherCounters)
+		s.counting, s.shared = countInBlock, 4*s.groups*(s.bins+otherCounters)
 	case 4*outerCounters*s.groups <= bytes-topReserve:
-		s.place, s.shared = countOuter, 4*outerCounters*s.groups
+		s.counting, s.shared = countOuter, 4*outerCounters*s.groups
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (s *selector) count() error {
 	tiles := max(s.g.rows-1, 0)/quantileTile + 1
 	blocks := min(tiles, max(call.Stream.Device().Info().Multiprocessors, 1))
 	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: quantileThreads}, uint32(s.shared),
-		s.counters, s.zeroFlags, s.rows(), s.bounds, uint32(s.bins), uint32(s.place), s.g.counted, int64(s.g.rows))
+		s.counters, s.zeroFlags, s.rows(), s.bounds, uint32(s.bins), uint32(s.counting), s.g.counted, int64(s.g.rows))
 }
 
 // resolve finds the slot of each group's quantile, and returns the ends of the rows that groups keep.

@@ -153,14 +153,14 @@ func (g *grouping) layOutTiles(call *op.Call, t *tuning, readers []reader) (*til
 // rowsOfBlock returns the largest number of rows of a block, if up to some slices of the groups read
 // all rows.
 func rowsOfBlock(multiprocessors, slices, rows int) int {
-	parts := min(max(1, multiprocessors/slices), (rows-1)/(tileThreads*tileRows)+1)
-	return tileThreads * ((rows-1)/(tileThreads*parts) + tileRows + 1)
+	blocks := min(max(1, multiprocessors/slices), (rows-1)/(tileThreads*tileRows)+1)
+	return tileThreads * ((rows-1)/(tileThreads*blocks) + tileRows + 1)
 }
 
 // shape chooses the number of blocks, that of the copies of a slot, and the span of windows.
 func (t *tiling) shape(multiprocessors, rows, limit int) {
-	parts := min(max(1, multiprocessors/t.slices), (rows-1)/(tileThreads*tileRows)+1)
-	t.blocks = parts * t.slices
+	blocks := min(max(1, multiprocessors/t.slices), (rows-1)/(tileThreads*tileRows)+1)
+	t.blocks = blocks * t.slices
 	each := rowsOfBlock(multiprocessors, t.slices, rows) / tileThreads // rows of a thread, at most
 	t.copies = 1
 	// Copies for few rows would take more time than they save.
