@@ -22,7 +22,7 @@ import (
 // far apart do not fit together, so the query begins again; those of one magnitude do. The sums are
 // those of one device of the host.
 func TestSumsOfDifferentMagnitudes(t *testing.T) {
-	ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true})
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1})
 	e := openDevices(t, devicetest.Emulators(t, 2))
 	one := engineOn(t, devicetest.Open(t, "host"))
 	k, x := gpuframe.Col("k"), gpuframe.Col("x")
@@ -78,7 +78,7 @@ func ofMagnitude(t *testing.T, m *memory.Manager, rows, exponent int) *buffer.Bu
 // A query with sums that differ too much begins again, also if it has begun again before because
 // memory was short and a cache kept rows.
 func TestSumsOfDifferentMagnitudesWhileMemoryIsShort(t *testing.T) {
-	ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true})
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1})
 	var managers []*memory.Manager
 	var tables []*buffer.Buffer
 	var fault *adaptor.Fault

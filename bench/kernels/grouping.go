@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -71,12 +72,12 @@ func (b *bench) groupings() []groupFigure {
 	for _, exponent := range []int{13, 14, 15, 16, 17, 18} {
 		f := single(name(exponent), key(1<<exponent), 0)
 		variants := []groupVariant{
-			{"whole slices", strategy.Group{WholeSlices: true}},
-			{"whole slices, words of counts", strategy.Group{WholeSlices: true, CountWords: true}},
-			{"whole slices, words of counts, tiles with products", strategy.Group{WholeSlices: true, CountWords: true, AnyTiles: true}},
-			{"partitions", strategy.Group{Partition: true}},
-			{"partitions, moves of any columns", strategy.Group{Partition: true, AnyMoves: true}},
-			{"records", strategy.Group{Records: true}},
+			{"whole slices", strategy.Group{Without: strategy.Queues}},
+			{"whole slices, words of counts", strategy.Group{Without: strategy.Queues | strategy.DerivedMarks}},
+			{"whole slices, words of counts, tiles with products", strategy.Group{Without: strategy.Queues | strategy.DerivedMarks | strategy.LinearTiles}},
+			{"partitions", strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1}},
+			{"partitions, moves of any columns", strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, Without: strategy.PlainMoves, MeasuredRows: 1}},
+			{"records", strategy.Group{Add: strategy.Records, MeasuredRows: 1}},
 		}
 		switch {
 		case exponent < 15:
@@ -131,8 +132,8 @@ func (b *bench) groupings() []groupFigure {
 	figures = append(figures, joint, deviation)
 	conditional := single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where()
 	figures = append(figures, wide, whole(1_000_000), conditional, whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05))
-	figures = append(figures, wide.variants([]groupVariant{{"all bits of extremes", strategy.Group{WholeExtremes: true}}, {"words of counts", strategy.Group{CountWords: true}}})...)
-	products := []groupVariant{{"tiles with products", strategy.Group{AnyTiles: true}}}
+	figures = append(figures, wide.variants([]groupVariant{{"all bits of extremes", strategy.Group{Without: strategy.HighHalves}}, {"words of counts", strategy.Group{Without: strategy.DerivedMarks}}})...)
+	products := []groupVariant{{"tiles with products", strategy.Group{Without: strategy.LinearTiles}}}
 	return append(append(figures, conditional.variants(products)...), whole(128).variants(products)...)
 }
 
@@ -157,10 +158,10 @@ func scatteredKeys(key func(groups int) expr.Expr, unit func(seed int) expr.Expr
 			choice strategy.Group
 			anew   bool
 		}{
-			{"numbered", strategy.Group{Numbered: true}, false},
-			{"by hashes", strategy.Group{HashedGroups: groups}, false},
+			{"numbered", strategy.Group{Find: strategy.Numbers}, false},
+			{"by hashes", strategy.Group{Find: strategy.Hashes, Groups: groups}, false},
 			{"with bounds and estimate", strategy.Group{}, true},
-			{"numbered, with bounds", strategy.Group{Numbered: true}, true},
+			{"numbered, with bounds", strategy.Group{Find: strategy.Numbers}, true},
 		} {
 			f := chosen
 			f.name, f.choice, f.anew, f.than, f.times = chosen.name+", "+v.name, v.choice, v.anew, chosen.name, anyRatio
@@ -183,7 +184,7 @@ func scatteredKeys(key func(groups int) expr.Expr, unit func(seed int) expr.Expr
 			f.than = large
 		}
 		numbered := f
-		numbered.name, numbered.choice, numbered.than, numbered.times = f.name+", numbered", strategy.Group{Numbered: true}, f.name, anyRatio
+		numbered.name, numbered.choice, numbered.than, numbered.times = f.name+", numbered", strategy.Group{Find: strategy.Numbers}, f.name, anyRatio
 		figures = append(figures, f, numbered)
 	}
 	return figures
@@ -238,7 +239,7 @@ func medians(unit func(seed int) expr.Expr, row expr.Expr) (figures []groupFigur
 			f.bytes = 12
 		}
 		sorted := f
-		sorted.name, sorted.choice = f.name+", by a sort", strategy.Group{SortQuantiles: true}
+		sorted.name, sorted.choice = f.name+", by a sort", strategy.Group{SelectedRows: math.MaxInt}
 		f.than, f.times = sorted.name, 1
 		figures = append(figures, sorted, f)
 	}
@@ -265,14 +266,14 @@ func (f groupFigure) variants(list []groupVariant) (figures []groupFigure) {
 func (b *bench) groupVariants(bases ...groupFigure) (figures []groupFigure) {
 	for _, f := range bases {
 		figures = append(figures, f.variants([]groupVariant{
-			{"moves of any columns", strategy.Group{AnyMoves: true}},
-			{"tiles of 8 rows", strategy.Group{SmallTiles: true}},
-			{"two levels", strategy.Group{TwoLevels: true}},
-			{"two levels, tiles of 8 rows", strategy.Group{TwoLevels: true, SmallTiles: true}},
+			{"moves of any columns", strategy.Group{Without: strategy.PlainMoves}},
+			{"tiles of 8 rows", strategy.Group{MoveRows: 8}},
+			{"two levels", strategy.Group{DigitBits: 1}},
+			{"two levels, tiles of 8 rows", strategy.Group{DigitBits: 1, MoveRows: 8}},
 			{"2^10 keys in a partition", strategy.Group{PlaceBits: 10}},
 			{"2^11 keys in a partition", strategy.Group{PlaceBits: 11}},
-			{"2^11 keys in a partition, tiles of 8 rows", strategy.Group{PlaceBits: 11, SmallTiles: true}},
-			{"2^12 keys in a partition, large blocks", strategy.Group{PlaceBits: 12, Wide: true}},
+			{"2^11 keys in a partition, tiles of 8 rows", strategy.Group{PlaceBits: 11, MoveRows: 8}},
+			{"2^12 keys in a partition, large blocks", strategy.Group{PlaceBits: 12, PartitionThreads: 1024}},
 		})...)
 	}
 	return figures

@@ -14,9 +14,9 @@ import (
 // states are the states of accumulators: for each a list of the groups' states.
 type states struct {
 	block *memory.Block
-	// of has the states of each accumulator, those of group 0 first. They are stride words
+	// lists has the states of each accumulator, those of group 0 first. They are stride words
 	// apart if the states of a group lie together, and adjacent if stride is 0.
-	of       []memory.Slice[uint8]
+	lists    []memory.Slice[uint8]
 	stride   int
 	capacity int
 }
@@ -45,35 +45,35 @@ type reader struct {
 // accumulate adds all rows to the states of the plan's accumulators. On a GPU the states of a
 // group lie together: if there are too many groups for the cache, a row then takes one
 // access to memory and not one for each accumulator.
-func (r *run) accumulate() (*states, error) {
+func (r *aggregation) accumulate() (*states, error) {
 	allocate := statesApart(r.call.Scratch)
 	if !r.call.OnHost() && r.groups.dense == nil {
 		allocate = r.statesTogether
 	}
 	list := slices.Clone(r.plan.accumulators)
 	if !r.groups.kept {
-		list = r.marked(list)
+		list = r.plan.marked(list)
 	}
 	return r.accumulateList(list, allocate)
 }
 
 // accumulateList adds all rows to the states of some accumulators.
-func (r *run) accumulateList(list []accumulator, allocate allocator) (*states, error) {
+func (r *aggregation) accumulateList(list []accumulator, allocate allocator) (*states, error) {
 	fused, err := r.fuse(list)
 	if err != nil {
 		return nil, err
 	}
-	made, err := accumulateAll(&r.call, r.groups, list, r.input, fused, allocate)
+	sums, err := accumulateAll(&r.call, r.groups, list, r.input, fused, allocate)
 	if fused != nil {
-		made, err = release.OnError(made, err, fused.owned.release())
+		sums, err = release.OnError(sums, err, fused.owned.Release())
 	}
-	return made, err
+	return sums, err
 }
 
 // marked sets the marks of a list that begins with the plan's accumulators, and returns it.
-func (r *run) marked(list []accumulator) []accumulator {
+func (p *plan) marked(list []accumulator) []accumulator {
 	for i := range list {
-		list[i].marks = list[i].kind == countRows && r.plan.marks(i)
+		list[i].marks = list[i].kind == countRows && p.marks(i)
 	}
 	return list
 }
@@ -99,6 +99,18 @@ func (p *plan) marks(number int) bool {
 	return true
 }
 
+// rowCount counts the rows of each group.
+var rowCount = accumulator{kind: countRows, value: -1, other: -1, where: -1}
+
+// counted returns the plan's accumulators and one that counts the rows of each group.
+func (p *plan) counted() []accumulator {
+	list := slices.Clone(p.accumulators)
+	if !slices.Contains(list, rowCount) {
+		list = append(list, rowCount)
+	}
+	return list
+}
+
 // allocator allocates states.
 type allocator func(list []accumulator, capacity int) (*states, error)
 
@@ -111,14 +123,14 @@ func statesApart(allocate func(...uint64) (*memory.Block, []memory.Slice[uint8],
 			sizes[i] = 8 * uint64(a.words()) * uint64(capacity)
 		}
 		var err error
-		s.block, s.of, err = allocate(sizes...)
+		s.block, s.lists, err = allocate(sizes...)
 		return s, err
 	}
 }
 
 // statesTogether allocates one list of the states of all accumulators.
-func (r *run) statesTogether(list []accumulator, capacity int) (*states, error) {
-	s := &states{capacity: capacity, of: make([]memory.Slice[uint8], len(list))}
+func (r *aggregation) statesTogether(list []accumulator, capacity int) (*states, error) {
+	s := &states{capacity: capacity, lists: make([]memory.Slice[uint8], len(list))}
 	for _, a := range list {
 		s.stride += a.words()
 	}
@@ -129,7 +141,7 @@ func (r *run) statesTogether(list []accumulator, capacity int) (*states, error) 
 	}
 	begin := 0
 	for i, a := range list {
-		if s.of[i], err = all[0].Slice(begin, all[0].Len()); err != nil {
+		if s.lists[i], err = all[0].Slice(begin, all[0].Len()); err != nil {
 			return nil, errors.Join(err, s.block.Release())
 		}
 		begin += 8 * a.words()
@@ -168,7 +180,7 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 		return nil, err
 	}
 	for i := range readers {
-		readers[i].states, readers[i].stride = s.of[i], s.stride
+		readers[i].states, readers[i].stride = s.lists[i], s.stride
 		if s.stride == 0 {
 			readers[i].stride = list[i].words()
 		}
@@ -187,10 +199,10 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 }
 
 // readerOf finds the columns of an accumulator.
-func readerOf(call *op.Call, a accumulator, input func(int) (*column.Column, error)) (made reader, err error) {
-	made.accumulator = a
+func readerOf(call *op.Call, a accumulator, input func(int) (*column.Column, error)) (r reader, err error) {
+	r.accumulator = a
 	if a.kind == sumIntegers && !a.merges {
-		made.terms, _, _ = a.extent(func(number int) (extent, bool) {
+		r.terms, _, _ = a.extent(func(number int) (extent, bool) {
 			c, err := input(number)
 			if err != nil {
 				return wholeRange, false
@@ -202,19 +214,19 @@ func readerOf(call *op.Call, a accumulator, input func(int) (*column.Column, err
 		number int
 		to     *source
 		read   func(*op.Call, *column.Column) (source, error)
-	}{{a.value, &made.in, a.source}, {a.other, &made.other, a.source}, {a.where, &made.condition, sourceOf}} {
+	}{{a.value, &r.in, a.source}, {a.other, &r.other, a.source}, {a.where, &r.condition, sourceOf}} {
 		if column.number < 0 {
 			continue
 		}
 		c, err := input(column.number)
 		if err != nil {
-			return made, err
+			return r, err
 		}
 		if *column.to, err = column.read(call, c); err != nil {
-			return made, err
+			return r, err
 		}
 	}
-	return made, nil
+	return r, nil
 }
 
 // source returns a column as an accumulator reads it.
@@ -227,5 +239,5 @@ func (a accumulator) source(call *op.Call, c *column.Column) (source, error) {
 		return s, err
 	}
 	region, err := c.ValuesRegion()
-	return source{values: region, is: fromStates, width: 8 * a.words()}, err
+	return source{values: region, form: fromStates, width: 8 * a.words()}, err
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/parallel"
 )
 
-// part is a range of rows or of groups.
-type part struct{ begin, end int }
+// interval is a range of rows or of groups.
+type interval struct{ begin, end int }
 
 // accumulateOnHost adds all rows to the states of readers.
 func (g *grouping) accumulateOnHost(ctx context.Context, readers []reader) error {
@@ -74,7 +74,7 @@ func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, n, groups
 	count := parallel.Parts(n)
 	if count == 1 || len(h.states)*count > n {
 		return parallel.Run(ctx, groups, count, func(_, begin, end int) {
-			h.add(h.states, numbers, part{0, n}, part{begin, end})
+			h.add(h.states, numbers, interval{0, n}, interval{begin, end})
 		})
 	}
 	own := make([][]uint64, count)
@@ -83,7 +83,7 @@ func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, n, groups
 		if i > 0 {
 			own[i] = make([]uint64, len(h.states))
 		}
-		h.add(own[i], numbers, part{begin, end}, part{0, groups})
+		h.add(own[i], numbers, interval{begin, end}, interval{0, groups})
 	})
 	words := h.words()
 	for _, states := range own[1:] {
@@ -93,9 +93,6 @@ func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, n, groups
 	}
 	return err
 }
-
-// blockRows is the number of rows that are loaded at a time.
-const blockRows = 512
 
 // block is some rows and their values.
 type block struct {
@@ -111,7 +108,7 @@ type block struct {
 }
 
 // add adds rows to the states of some groups.
-func (h *hostReader) add(states []uint64, numbers []uint32, rows, groups part) {
+func (h *hostReader) add(states []uint64, numbers []uint32, rows, groups interval) {
 	var b block
 	for begin := rows.begin; begin < rows.end; begin += blockRows {
 		end := min(begin+blockRows, rows.end)
@@ -144,7 +141,7 @@ func (h *hostReader) takeAll(b *block, begin int) {
 }
 
 // take finds the rows of a block that belong to the groups and are not skipped.
-func (h *hostReader) take(b *block, begin int, groups part) {
+func (h *hostReader) take(b *block, begin int, groups interval) {
 	n, first, count := 0, uint32(groups.begin), uint32(groups.end-groups.begin)
 	for at := 0; at < len(b.numbers); at += 64 {
 		word := h.takenWord(begin + at)
@@ -207,7 +204,7 @@ func (h *hostReader) load(b *block, begin int) {
 	case sumIntegers, multiply:
 		h.in.integers(b.x, begin)
 	case greatest:
-		if h.in.is.isFloat() {
+		if h.in.form.isFloat() {
 			h.in.floats(b.x, begin)
 		} else {
 			h.in.integers(b.x, begin)
@@ -232,7 +229,7 @@ func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
 			states[b.numbers[i]]++
 		}
 	case h.kind == sumIntegers:
-		isSigned := h.in.is.isSigned()
+		isSigned := h.in.form.isSigned()
 		for _, i := range b.taken {
 			addInteger(state(i), b.x[i], isSigned)
 		}
@@ -249,10 +246,10 @@ func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
 	case h.kind == greatest:
 		for _, i := range b.taken {
 			to := &states[b.numbers[i]]
-			if h.in.is.isFloat() {
+			if h.in.form.isFloat() {
 				*to = max(*to, floatImage(math.Float64frombits(b.x[i]), h.least))
 			} else {
-				*to = max(*to, integerImage(b.x[i], h.in.is.isSigned(), h.least))
+				*to = max(*to, integerImage(b.x[i], h.in.form.isSigned(), h.least))
 			}
 		}
 	case h.term == linear:

@@ -11,22 +11,9 @@ import (
 // aggregateSet has the kernels of aggregates, each compiled when it is first used.
 var aggregateSet = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
-const (
-	aggregateThreads = 256
-	// sharedWords is the length of the slots of a block: 48 KiB, the most that every GPU
-	// has without a request. Four blocks fit on a multiprocessor of current GPUs.
-	sharedWords = 48 << 10 / 8
-	// mostReaders is the number of accumulators of a launch, mostCopies that of the copies
-	// of a slot.
-	mostReaders = 12
-	mostCopies  = 32
-	// mostStates is the number of states of a result.
-	mostStates = 6
-)
-
 // argument returns a source as kernels take it.
 func (s source) argument() any {
-	return kernels.Struct(s.values, s.valid, uint64(s.bit), uint32(s.is), uint32(s.width))
+	return kernels.Struct(s.values, s.valid, uint64(s.bit), uint32(s.form), uint32(s.width))
 }
 
 func word(b bool) uint32 {
@@ -51,13 +38,20 @@ func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
 	if g.capacity() == 0 || g.rows == 0 {
 		return nil
 	}
-	readers, err := g.addTiles(call, readers)
-	if err == nil {
-		readers, err = g.addRecords(call, readers)
+	for _, a := range adders {
+		if a.add == nil || len(readers) == 0 {
+			continue
+		}
+		var err error
+		if readers, err = a.add(g, call, readers); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// addSlots adds all rows to the states of readers: the groups of the first rows have slots in shared memory.
+func (g *grouping) addSlots(call *op.Call, readers []reader) ([]reader, error) {
 	for len(readers) > 0 {
 		n := min(len(readers), mostReaders)
 		var before []reader
@@ -68,15 +62,15 @@ func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
 		}
 		if len(before) > 0 {
 			if err := g.launch(call, before, 0); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := g.launch(call, readers[:n], 1); err != nil {
-			return err
+			return nil, err
 		}
 		readers = readers[n:]
 	}
-	return nil
+	return nil, nil
 }
 
 // launch adds all rows to the states of readers.
@@ -118,7 +112,7 @@ func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
 	for i, n := range f.words {
 		words |= uint32(n) << (4 * i)
 	}
-	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), argument}, states...)
+	fields := append([]any{uint32(f.finish), uint32(f.form), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), argument}, states...)
 	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), kernels.Struct(fields...))
 }
 

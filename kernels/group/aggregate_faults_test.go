@@ -32,11 +32,11 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 			return group.By(table, keys...).Where(x.Gt(expr.Lit(0))).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{Order: group.ByKey})
 		},
 		"tiles": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Tiles: true}), []group.Aggregate{group.Sum(x), group.Max(x)})
+			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Add: strategy.Tiles}), []group.Aggregate{group.Sum(x), group.Max(x)})
 		},
 		"expressions": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			list := []group.Aggregate{group.Max(x.Add(expr.Lit(1))), group.Sum(x.Mul(x)), group.Count(x.Neg()).Where(x.Gt(expr.Lit(1)))}
-			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Tiles: true, Places: true}), list)
+			return group.By(table, keys[0]).Aggregate(strategy.WithGroup(ctx, strategy.Group{Add: strategy.Tiles, MeasuredRows: 1}), list)
 		},
 		"few rows": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, group.Key{Expr: expr.Col("k").Add(expr.Lit(int32(1)))}).Where(x.Gt(expr.Lit(0))).Aggregate(ctx, []group.Aggregate{group.Sum(x)}, group.ByOptions{Order: group.ByKey})
@@ -45,7 +45,7 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 			return group.By(table, group.Key{Expr: expr.Lit(int8(0))}).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{MaxGroups: 1})
 		},
 		"partitions": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			ctx = strategy.WithGroup(ctx, strategy.Group{Partition: true, TwoLevels: true, PlaceBits: 1, ChunkRows: 1})
+			ctx = strategy.WithGroup(ctx, strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 1, DigitBits: 1, ChunkRows: 1})
 			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.Mean(x).Where(x.Gt(expr.Lit(1.0)))})
 		},
 		"divided": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {

@@ -14,7 +14,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -23,14 +22,6 @@ import (
 
 // Few rows are grouped and aggregated by one launch of one block, which writes the whole
 // result to one allocation: the time of a small group-by is that of its calls.
-const (
-	// The limits are those of aggregate_few.cu.
-	mostAggregatedRows = 4096
-	mostFewKeys        = 4
-	mostFewOutputs     = 12
-	// fewStaticShared is the shared memory that the kernel declares, and some for the system.
-	fewStaticShared = 20 << 10
-)
 
 // fewRows is one aggregation of few rows.
 type fewRows struct {
@@ -50,8 +41,9 @@ type fewRows struct {
 
 // aggregateFew aggregates few rows on a GPU. It reports false for queries that the kernel does not
 // support.
-func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (made *buffer.Buffer, ok bool, err error) {
-	if !q.mayBeFew(ctx, p, options) {
+func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (table *buffer.Buffer, ok bool, err error) {
+	known := &facts{tuning: tuningOf(ctx), rows: q.table.Capacity(), oneLaunch: q.mayBeFew(p, options), plan: p}
+	if choose(known).name != oneLaunchName {
 		return nil, false, nil
 	}
 	rows, counted, err := q.table.Extent(ctx)
@@ -62,21 +54,19 @@ func (q Query) aggregateFew(ctx context.Context, p *plan, options *ByOptions) (m
 	if options.MaxGroups > 0 {
 		f.groups = int(min(options.MaxGroups, rows))
 	}
-	made, err = f.aggregate(ctx, q)
-	made, err = release.OnError(made, err, release.All(f.computed))
+	table, err = f.aggregate(ctx, q)
+	table, err = release.OnError(table, err, release.All(f.computed))
 	if err != nil || options.Order != ByKey {
-		return made, true, err
+		return table, true, err
 	}
-	made, err = sortedByKeys(&f.call, made, len(q.keys))
-	return made, true, err
+	table, err = sortedByKeys(&f.call, table, len(q.keys))
+	return table, true, err
 }
 
-// mayBeFew reports whether the kernel supports a query and its types, and no test asks for another
-// strategy.
-func (q Query) mayBeFew(ctx context.Context, p *plan, options *ByOptions) bool {
+// mayBeFew reports whether the kernel supports a query and its types.
+func (q Query) mayBeFew(p *plan, options *ByOptions) bool {
 	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || q.table.Capacity() > mostAggregatedRows ||
-		len(q.keys) > mostFewKeys || q.numbered || q.parts || options.FirstRow > 0 || strategy.OfGroup(ctx) != (strategy.Group{}) ||
-		len(p.outputs) > mostFewOutputs || len(p.accumulators) > mostReaders {
+		len(q.keys) > mostFewKeys || q.numbered || q.asStates || options.FirstRow > 0 || len(p.outputs) > mostFewOutputs || len(p.accumulators) > mostReaders {
 		return false
 	}
 	for i := range p.outputs {
@@ -85,7 +75,7 @@ func (q Query) mayBeFew(ctx context.Context, p *plan, options *ByOptions) bool {
 		}
 	}
 	for _, in := range p.inputs {
-		if in.ranked >= 0 || in.of.ID() == arrow.DICTIONARY {
+		if in.ranked >= 0 || in.dataType.ID() == arrow.DICTIONARY {
 			return false
 		}
 	}
@@ -109,22 +99,22 @@ func isFewKey(t arrow.DataType) bool {
 	if err != nil || l.Kind != layout.Fixed && l.Kind != layout.Bits {
 		return false
 	}
-	is := formOf(l)
-	return is != fromNothing && is != fromDecimal
+	stored := formOf(l)
+	return stored != fromNothing && stored != fromDecimal
 }
 
 // load finds the columns of keys, inputs and the condition. Those that are not columns of the
 // table are computed by one launch.
 func (f *fewRows) load(ctx context.Context, q Query) error {
 	var expressions []expr.Expr
-	var places []**column.Column
+	var targets []**column.Column
 	find := func(e expr.Expr, to **column.Column) error {
 		if name, ok := plainColumn(e); ok {
 			var err error
 			*to, err = q.table.ColumnByName(name)
 			return err
 		}
-		expressions, places = append(expressions, e), append(places, to)
+		expressions, targets = append(expressions, e), append(targets, to)
 		return nil
 	}
 	f.keys, f.inputs = make([]*column.Column, len(q.keys)), make([]*column.Column, len(f.plan.inputs))
@@ -154,7 +144,7 @@ func (f *fewRows) load(ctx context.Context, q Query) error {
 	var err error
 	f.computed, err = expr.Evaluate(ctx, q.table, expressions, options)
 	for i, c := range f.computed {
-		*places[i] = c
+		*targets[i] = c
 	}
 	return err
 }
@@ -177,7 +167,7 @@ func (f *fewRows) aggregate(ctx context.Context, q Query) (*buffer.Buffer, error
 		return nil, err
 	}
 	f.plan.share(func(i int) bool { return op.Nullable(f.inputs[i]) })
-	return f.run()
+	return f.compute()
 }
 
 // results describes the columns of the result.
@@ -188,13 +178,13 @@ func (f *fewRows) results() []op.Result {
 	}
 	for i := range f.plan.outputs {
 		o := &f.plan.outputs[i]
-		list = append(list, op.Result{Type: o.of, Length: f.groups, Nullable: o.nullable})
+		list = append(list, op.Result{Type: o.dataType, Length: f.groups, Nullable: o.nullable})
 	}
 	return list
 }
 
-// run allocates the result, launches the kernel and makes the table.
-func (f *fewRows) run() (*buffer.Buffer, error) {
+// compute allocates the result, launches the kernel and makes the table.
+func (f *fewRows) compute() (*buffer.Buffer, error) {
 	results := f.results()
 	sizes := make([]uint64, 1, 1+2*len(results))
 	sizes[0] = 8 // the number of groups
@@ -206,11 +196,11 @@ func (f *fewRows) run() (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var made *buffer.Buffer
+	var table *buffer.Buffer
 	if err = f.launch(buffers); err == nil {
-		made, err = f.table(results, buffers)
+		table, err = f.table(results, buffers)
 	}
-	return release.OnError(made, err, block.Release())
+	return release.OnError(table, err, block.Release())
 }
 
 // table makes the result of its buffers.
@@ -242,11 +232,11 @@ func (f *fewRows) table(results []op.Result, buffers []memory.Slice[uint8]) (*bu
 		o := &f.plan.outputs[i-len(f.names)]
 		fields[i].Name, fields[i].Nullable = o.aggregate.Name(), o.nullable
 	}
-	var made *buffer.Buffer
+	var result *buffer.Buffer
 	if err == nil {
-		made, err = op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(f.groups), Shared: count})
+		result, err = op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(f.groups), Shared: count})
 	}
-	return release.OnError(made, err, release.All(columns), count.Release())
+	return release.OnError(result, err, release.All(columns), count.Release())
 }
 
 // fewWords are reused, because they are more than 2,000 bytes.
@@ -343,7 +333,7 @@ func (f *fewRows) parameters(w *kernels.Words, readers []reader, words, room, sl
 	pad(w, 12+6*mostFewKeys+readerWords*mostReaders)
 	for i := range f.plan.outputs {
 		o := &f.plan.outputs[i]
-		is, isSigned, least, err := f.plan.form(o)
+		stored, isSigned, least, err := f.plan.form(o)
 		if err != nil {
 			return err
 		}
@@ -353,7 +343,7 @@ func (f *fewRows) parameters(w *kernels.Words, readers []reader, words, room, sl
 			at |= offsets[state] << (8 * j)
 			length |= lengths[state] << (4 * j)
 		}
-		addHalves(w, uint32(o.finish), uint32(is), word(isSigned), word(least), word(o.counted), uint32(len(o.states)), length, 0)
+		addHalves(w, uint32(o.finish), uint32(stored), word(isSigned), word(least), word(o.counted), uint32(len(o.states)), length, 0)
 		w.Add(max(uint64(o.freedom), o.factor)) // a step has one of them
 		w.Add(at)
 		addSlice(w, buffers[2+2*(len(f.keys)+i)])
@@ -390,7 +380,7 @@ func (s *source) add(w *kernels.Words) {
 	addSlice(w, s.values)
 	addSlice(w, s.valid)
 	w.Add(uint64(s.bit))
-	addHalves(w, uint32(s.is), uint32(s.width))
+	addHalves(w, uint32(s.form), uint32(s.width))
 }
 
 // add adds struct Reader, without states. offset is the number of its first word in the states

@@ -54,14 +54,14 @@ func TestBoundsOfAggregates(t *testing.T) {
 					if r.IntN(3) == 0 {
 						q = q.Where(x.Gt(expr.Lit(0.0)))
 					}
-					choice := []strategy.Group{{}, {Partition: true}, {Records: true}, {Tiles: true}, {Estimated: true}}[r.IntN(5)]
+					choice := []strategy.Group{{}, {Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1}, {Add: strategy.Records, MeasuredRows: 1}, {Add: strategy.Tiles}, {Find: strategy.Hashes}}[r.IntN(5)]
 					ctx := strategy.WithGroup(t.Context(), choice)
 					by := group.ByOptions{Order: group.Order(r.IntN(3)), Nulls: group.Nulls(r.IntN(2))}
 					way := r.IntN(3)
 					title := fmt.Sprintf("%d rows, aggregates %d, keys %d, %+v, %+v, way %d", n, j, k, choice, by, way)
 					// Few rows take scratch memory that does not grow with them, and tables of places.
 					slack := uint64(16 << 20)
-					if choice.Partition || choice.Records || choice.Estimated {
+					if choice.Find != "" || choice.Add == strategy.Records {
 						slack = 512 << 20
 					}
 					columntest.CheckBound(t, mgr, title, slack, func(o kernels.Options) (*buffer.Buffer, error) {
@@ -85,7 +85,7 @@ func TestBoundsOfAggregates(t *testing.T) {
 func TestBoundsOfHashes(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
 	r := rand.New(rand.NewPCG(35, 36))
-	ctx := strategy.WithGroup(t.Context(), strategy.Group{Estimated: true})
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Find: strategy.Hashes})
 	for _, n := range []int{1, 2, 3, 9, 700} {
 		record := hashRecord(r, partitionDraws["distinct"], n, n)
 		table, err := buffer.FromRecord(mgr, record)

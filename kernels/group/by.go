@@ -49,16 +49,16 @@ type ByOptions struct {
 	// FirstRow is the number of the table's first row, if the table is a part of the rows:
 	// ArgMin and ArgMax count from it.
 	FirstRow int64
-	// Windows lets [Query.Partial] add floats as Aggregate does on a GPU, several times as fast.
+	// FixedPointSums lets [Query.Partial] add floats in fixed point, as Aggregate does on a GPU, several times as fast.
 	// [Merge] then can fail with an error that wraps [ErrInexact]: make the partial results again
-	// without Windows. That is rare if the parts have similar magnitudes: a group needs a value in one part that
+	// without it. That is rare if the parts have similar magnitudes: a group needs a value in one part that
 	// is more than twice as large as all of another part, or large values that are rare. Other methods ignore it.
-	Windows bool
+	FixedPointSums bool
 }
 
-// ErrInexact is wrapped by the error of [Merge] if partial results with ByOptions.Windows do not
+// ErrInexact is wrapped by the error of [Merge] if partial results with ByOptions.FixedPointSums do not
 // have the bits that the result needs.
-var ErrInexact = errors.New("group: the windows of partial results differ")
+var ErrInexact = errors.New("group: the fixed-point sums of partial results have different magnitudes")
 
 // Query is the rows of a table and the keys that they are grouped by. It is immutable and
 // borrows the table.
@@ -68,8 +68,8 @@ type Query struct {
 	where expr.Expr
 	// numbered keeps the number of each row when others are removed.
 	numbered bool
-	// parts is set for a partial result.
-	parts bool
+	// asStates is set for a partial result.
+	asStates bool
 	// texts is set if few numbers have replaced strings as keys.
 	texts bool
 }
@@ -96,17 +96,17 @@ func (q Query) Where(condition expr.Expr) Query {
 //
 // # Waiting
 //
-// On a GPU with more than 65,536 rows and without MaxGroups, Aggregate waits for the range
-// of each integer key, to replace the hash table by a table of places or by partitions, and for the number of
-// groups, to allocate a result of that size. For many rows the pass that finds the range of a single key also
-// estimates how many different keys there are; it is one more pass and one more wait if the range is known and the
-// estimate is not. Columns remember both. It also waits for sums of floats of expressions, to know that none has to
-// be computed again. Otherwise Aggregate waits for neither, and the number
-// stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
-// Smallest), and the extremes of strings, decimals and nested values, wait when
-// order.Sort does. Those of many rows wait once, to learn whether the values have to be sorted:
-// Median and Quantile only without MaxGroups. On the host device Aggregate waits for pending work on the table until
-// ctx is done.
+// On a GPU with more than 65,536 rows and without MaxGroups, Aggregate waits for:
+//
+//   - the ranges of integer keys, which replace the hash table by places or partitions. Of many rows and a single key the
+//     same pass estimates the number of groups; if only the range is known, the estimate is one more pass and wait.
+//     Columns remember both.
+//   - the number of groups, to allocate a result of that size. Otherwise it stays on the device.
+//   - sums of floats of expressions, to compute those again that do not fit their windows.
+//
+// Aggregates that sort values (Median, Quantile, Largest, Smallest), and extremes of strings, decimals and nested values,
+// wait when order.Sort does. Of many rows they first wait once to learn whether a sort is needed, Median and Quantile only
+// without MaxGroups. On the host device Aggregate waits for pending work on the table until ctx is done.
 //
 // # Memory
 //
@@ -135,11 +135,11 @@ func (q Query) Aggregate(ctx context.Context, aggregates []Aggregate, options ..
 	if err != nil {
 		return nil, fmt.Errorf("group: aggregate: %w", err)
 	}
-	made, err := q.aggregate(ctx, aggregates, only)
+	table, err := q.aggregate(ctx, aggregates, only)
 	if err != nil {
 		return nil, fmt.Errorf("group: aggregate: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
@@ -150,9 +150,9 @@ func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options By
 	if divided(ctx, &options, nil) {
 		return q.aggregateDivided(ctx, aggregates, options)
 	}
-	made, err := q.aggregateWhole(ctx, p, aggregates, options)
+	table, err := q.aggregateWhole(ctx, p, aggregates, options)
 	if !divided(ctx, &options, err) {
-		return made, err
+		return table, err
 	}
 	return q.aggregateDivided(ctx, aggregates, options)
 }
@@ -160,12 +160,12 @@ func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options By
 // aggregateWhole computes the aggregates of all rows at once.
 func (q Query) aggregateWhole(ctx context.Context, p *plan, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
 	if options.Estimate == nil {
-		if made, ok, err := q.aggregateFew(ctx, p, &options); ok || err != nil {
-			return made, err
+		if table, ok, err := q.aggregateFew(ctx, p, &options); ok || err != nil {
+			return table, err
 		}
 	}
-	if made, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
-		return made, err
+	if table, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
+		return table, err
 	}
 	r, err := q.beginPlanned(ctx, p, aggregates, options)
 	if err != nil {
@@ -174,10 +174,10 @@ func (q Query) aggregateWhole(ctx context.Context, p *plan, aggregates []Aggrega
 	return closing(r, r.result)
 }
 
-// closing runs a step and closes the run.
-func closing(r *run, step func() (*buffer.Buffer, error)) (*buffer.Buffer, error) {
-	made, err := step()
-	return release.OnError(made, err, r.close())
+// closing takes a step of an aggregation and closes it.
+func closing(r *aggregation, step func() (*buffer.Buffer, error)) (*buffer.Buffer, error) {
+	table, err := step()
+	return release.OnError(table, err, r.close())
 }
 
 // check refuses options that are out of range.

@@ -16,7 +16,7 @@ import (
 // evaluateConstants computes the keys of a query with constants only, in a table of one row: all rows
 // are one group, so no column has its key and none its number. The query that it returns has no keys
 // then. A query without rows has no group, and keeps its keys.
-func (r *run) evaluateConstants(ctx context.Context, q Query) (Query, error) {
+func (r *queryRows) evaluateConstants(ctx context.Context, q Query) (Query, error) {
 	if q.numbered || r.options.Nulls == DropNulls || slices.ContainsFunc(q.keys, func(k Key) bool { return !isConstant(k) }) {
 		return q, nil
 	}
@@ -25,7 +25,7 @@ func (r *run) evaluateConstants(ctx context.Context, q Query) (Query, error) {
 	case q.table.Device() == nil:
 		return q, nil
 	case q.table.Device().Kind() != device.Host:
-		if !r.mayBeDense(q) {
+		if !r.plan.mayHavePlaces(q.numbered, len(q.keys), r.options.Order) {
 			return q, nil
 		}
 	case q.table.RowCount() != nil:
@@ -52,7 +52,7 @@ func (r *run) evaluateConstants(ctx context.Context, q Query) (Query, error) {
 		return q, err
 	}
 	for i, c := range constants {
-		r.owned.add(c)
+		r.owned.Add(c)
 		r.names = append(r.names, q.keys[i].name(i))
 	}
 	r.constants, q.keys = constants, nil
@@ -60,7 +60,7 @@ func (r *run) evaluateConstants(ctx context.Context, q Query) (Query, error) {
 }
 
 // keyNames returns the names of the columns of the keys while groups are found.
-func (r *run) keyNames() []string {
+func (r *queryRows) keyNames() []string {
 	list := make([]string, len(r.names))
 	for i := range list {
 		list[i] = keyName(i)

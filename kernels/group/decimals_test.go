@@ -48,7 +48,7 @@ func decimalMean(values []*big.Int, of *arrow.Decimal128Type) string {
 // up, and merged from parts.
 func TestMeansOfDecimals(t *testing.T) {
 	types := []*arrow.Decimal128Type{{Precision: 9, Scale: 2}, {Precision: 38}, {Precision: 34, Scale: 30}, {Precision: 38, Scale: 17}}
-	ways := []strategy.Group{{}, {Tiles: true, Places: true}, {Partition: true, PlaceBits: 4}, {Records: true}}
+	ways := []strategy.Group{{}, {Add: strategy.Tiles, MeasuredRows: 1}, {Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 4}, {Add: strategy.Records, MeasuredRows: 1}}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		r := property.Random(t)

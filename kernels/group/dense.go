@@ -9,7 +9,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -20,12 +19,6 @@ import (
 // computes it from the keys, so that no pass over the rows numbers them, and no column has
 // the numbers. There are states for all places, of which those without rows are removed from
 // the result.
-const (
-	// mostDenseKeys is the number of keys, mostDensePlaces that of places. The result has
-	// room for all of them.
-	mostDenseKeys   = 4
-	mostDensePlaces = unwaited
-)
 
 // denseKey is a key and the range of its values.
 type denseKey struct {
@@ -63,134 +56,66 @@ func (d *denseKeys) argument() any {
 	return kernels.Struct(append([]any{count, direct}, fields...)...)
 }
 
-// mayBeDense reports whether the plan and the order of the result allow dense keys on a GPU.
-func (r *run) mayBeDense(q Query) bool {
-	if q.numbered || len(q.keys) > mostDenseKeys || r.options.Order == FirstAppearance {
-		return false
-	}
-	for i := range r.plan.outputs {
-		if r.plan.outputs[i].method == bySegment {
-			return false
-		}
-	}
-	return true
-}
-
-// findDense finds dense keys, or returns nil if the keys are others. Those of partial results are dense
-// only if tiles or partitions add their rows: states in memory have no other way that is as fast.
-func (r *run) findDense(q Query) (*grouping, error) {
-	if r.call.OnHost() || !r.mayBeDense(q) || r.rows.Capacity() == 0 {
-		return nil, nil
-	}
-	d, f := &denseKeys{places: 1}, folder{call: &r.call, waits: r.options.MaxGroups == 0}
-	var variable []*column.Column
+// denseKeys returns the keys of which the combination is a place.
+func (r *groupFinder) denseKeys() (*denseKeys, error) {
+	d := &denseKeys{places: 1}
 	for _, c := range r.constants {
 		d.keys = append(d.keys, denseKey{column: c, constant: true, span: span{places: 1}})
 	}
-	for i, key := range q.keys {
-		k := denseKey{column: r.rows.Column(i), constant: isConstant(key), span: span{places: 1}}
+	for i, known := range r.facts.keys[len(d.keys):] {
+		k := denseKey{column: r.rows.Column(i), constant: known.constant, span: known.span}
 		if !k.constant {
-			variable = append(variable, k.column)
-		}
-		d.keys = append(d.keys, k)
-	}
-	if len(variable) > 0 {
-		may, err := r.mayBeHashed(q)
-		if err != nil {
-			return nil, err
-		}
-		if may {
-			r.sketched = map[*column.Column]uint64{}
-			f.sketched = r.sketched
-		}
-		spans, err := f.spansOf(variable)
-		if err != nil || spans == nil {
-			return nil, err
-		}
-		r.spans = map[*column.Column]span{}
-		for i, c := range variable {
-			r.spans[c] = spans[i]
-		}
-		for i := range d.keys {
-			k := &d.keys[i]
-			if k.constant {
-				continue
-			}
-			k.span, spans = spans[0], spans[1:]
+			var err error
 			if k.source, err = sourceOf(&r.call, k.column); err != nil {
 				return nil, err
 			}
 		}
+		d.keys = append(d.keys, k)
 	}
 	for i := range d.keys {
-		k := &d.keys[i]
-		if k.span.places == 0 || k.span.places > mostPartitioned/d.places {
-			return nil, nil
-		}
-		k.factor = d.places
-		d.places *= k.span.places
+		d.keys[i].factor = d.places
+		d.places *= d.keys[i].span.places
 	}
-	inPlace, err := r.inPlace(d.places, d)
-	if err != nil {
-		return nil, err
-	}
-	if !inPlace {
-		if r.partitions, err = r.planPartitions(d); err != nil || r.partitions != nil {
-			return nil, err
-		}
-		if len(variable) > 0 && r.parts {
-			return nil, nil
-		}
-		if d.places > mostDensePlaces {
-			if recorded, err := r.recorded(d.places); err != nil || !recorded {
-				return nil, err
-			}
-		}
-	}
-	return r.denseGrouping(d)
+	return d, nil
 }
 
-// inPlace reports whether rows are to be added to states of a number of groups where the rows
-// are, and not moved to partitions first if that is possible. d are the keys, or nil for numbers of groups.
-func (r *run) inPlace(places uint64, d *denseKeys) (bool, error) {
-	tiled, err := r.tiled(places, d)
-	if tiled || err != nil {
-		return tiled, err
+// findDense makes a group of each place.
+func (r *groupFinder) findDense() error {
+	d, err := r.denseKeys()
+	if err != nil {
+		return err
 	}
-	if places < fewestRecorded && r.rows.Capacity() >= fewestUnrecordedRows && !strategy.OfGroup(r.call.Context()).Records {
-		return false, nil
+	if r.groups, err = r.denseGrouping(d); err == nil {
+		r.presence = r.plan.countPlaces(-1)
 	}
-	return r.recorded(places)
+	return err
 }
 
 func isConstant(k Key) bool {
 	if k.Values != nil || k.Column != "" {
 		return false
 	}
-	_, is := k.Expr.Literal()
-	return is
+	_, literal := k.Expr.Literal()
+	return literal
 }
 
-// oneGroup returns a grouping of all rows, or nil if not all keys are constants or a GPU has the
-// rows: there constants are dense keys.
-func (r *run) oneGroup() (*grouping, error) {
-	if r.constants == nil || !r.call.OnHost() {
-		return nil, nil
-	}
+// findOneGroup makes one group of all rows.
+func (r *groupFinder) findOneGroup() error {
 	n, _, err := r.rows.Extent(r.call.Context())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g := &grouping{rows: int(n), single: true}
 	if g.keys, err = tableOf(r.keyNames(), r.constants, buffer.Rows{Count: 1}); err != nil {
-		return nil, err
+		return err
 	}
-	g.owned.add(g.keys)
-	return g, nil
+	g.owned.Add(g.keys)
+	r.groups = g
+	return nil
 }
 
 // denseGrouping returns a grouping with a group for each place.
-func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
+func (r *groupFinder) denseGrouping(d *denseKeys) (*grouping, error) {
 	n, counted, err := r.rows.Extent(r.call.Context())
 	if err != nil {
 		return nil, err
@@ -198,25 +123,25 @@ func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
 	g := &grouping{dense: d, rows: int(n), counted: counted}
 	var names []string
 	var columns []*column.Column
-	var made owned
+	var keys release.Stack
 	for i := range d.keys {
 		c, err := r.keysOfPlaces(&d.keys[i], d.places)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, keys.Release())
 		}
-		made.add(c)
+		keys.Add(c)
 		names, columns = append(names, keyName(i)), append(columns, c)
 	}
 	g.keys, err = tableOf(names, columns, buffer.Rows{Count: int64(d.places)})
-	if g.keys, err = release.OnError(g.keys, err, made.release()); err != nil {
+	if g.keys, err = release.OnError(g.keys, err, keys.Release()); err != nil {
 		return nil, err
 	}
-	g.owned.add(g.keys)
+	g.owned.Add(g.keys)
 	return g, nil
 }
 
 // keysOfPlaces returns the value of a key for each place. A constant has one place.
-func (r *run) keysOfPlaces(k *denseKey, places uint64) (*column.Column, error) {
+func (r *groupFinder) keysOfPlaces(k *denseKey, places uint64) (*column.Column, error) {
 	if k.constant {
 		zeros, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: int(places)}, func(out op.Buffers) error {
 			return out.Values.Fill(r.call.Stream, 0)
@@ -244,26 +169,26 @@ func (p *plan) countPlaces(where int) int {
 const presentName = "rows of the place"
 
 // present removes the places without rows from a table, and releases it.
-func (r *run) present(table *buffer.Buffer) (*buffer.Buffer, error) {
-	var made owned
-	made.add(table)
-	count, err := r.finish(&output{of: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})
+func (r *aggregation) present(table *buffer.Buffer) (*buffer.Buffer, error) {
+	var temporaries release.Stack
+	temporaries.Add(table)
+	count, err := r.finish(&output{dataType: arrow.PrimitiveTypes.Int64, finish: finishCount, states: []int{r.presence}})
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, temporaries.Release())
 	}
-	made.add(count)
+	temporaries.Add(count)
 	rows, err := tableOf([]string{presentName}, []*column.Column{count}, table.Rows())
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, temporaries.Release())
 	}
-	made.add(rows)
+	temporaries.Add(rows)
 	masks, err := expr.Evaluate(r.call.Context(), rows, []expr.Expr{expr.Col(presentName).Gt(expr.Lit(int64(0)))}, r.scratch())
 	if err != nil {
-		return nil, errors.Join(err, made.release())
+		return nil, errors.Join(err, temporaries.Release())
 	}
-	made.add(masks[0])
+	temporaries.Add(masks[0])
 	kept, err := selection.FilterMask(r.call.Context(), table, masks[0], r.resultOptions())
-	if kept, err = release.OnError(kept, err, made.release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
+	if kept, err = release.OnError(kept, err, temporaries.Release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
 		return kept, err
 	}
 	bounded, err := shortenedTable(kept, r.options.MaxGroups)
@@ -277,19 +202,19 @@ func shortenedTable(table *buffer.Buffer, capacity int64) (*buffer.Buffer, error
 	if err != nil {
 		return nil, err
 	}
-	var made owned
-	made.add(count)
+	var parts release.Stack
+	parts.Add(count)
 	var columns []*column.Column
 	for i := range table.NumColumns() {
 		data := table.Column(i).Data()
 		data.Rows, data.Length = count, int(capacity)
 		c, err := column.New(data)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, parts.Release())
 		}
-		made.add(c)
+		parts.Add(c)
 		columns = append(columns, c)
 	}
 	bounded, err := buffer.New(table.Schema(), columns, buffer.Rows{Shared: count})
-	return release.OnError(bounded, err, made.release())
+	return release.OnError(bounded, err, parts.Release())
 }

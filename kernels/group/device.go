@@ -12,23 +12,6 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-const (
-	histogramThreads = 256
-	// residentBlocks is the number of blocks that the registers of a multiprocessor of
-	// the largest devices allow.
-	residentBlocks = 4
-	// sharedCounters is the number of 4-byte counters that fit in the shared memory of a
-	// block if that many blocks are resident.
-	sharedCounters = 8192
-	// maxCopies is one copy of the counters for each warp.
-	maxCopies = histogramThreads / 32
-	// singleBlockBytes is the size up to which one block counts the whole column, which
-	// needs no memset of the counts.
-	singleBlockBytes = 64 << 10
-	// blockBytes is the part of the column that a block counts at a time.
-	blockBytes = histogramThreads * 16 * 4
-)
-
 //go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
@@ -42,8 +25,7 @@ var set = kernelset.Set{Files: code, Directory: "cuda", Entries: entries}
 func (b bins) copies() int {
 	copies := 0
 	for n := 1; n <= maxCopies && n*b.count <= sharedCounters; n *= 2 {
-		// Above about a thousand counters, adding up more copies takes longer than it saves.
-		if n == 1 || b.count <= 1024 {
+		if n == 1 || b.count <= mostCopied {
 			copies = n
 		}
 	}

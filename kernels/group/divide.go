@@ -15,7 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -28,12 +27,6 @@ import (
 // groups and the scratch memory of a chunk are held. If the states do not fit either, the groups are
 // divided by a hash of their keys, and one half follows the other. The results of the parts are the
 // only memory that grows from then on.
-const (
-	// A chunk has fewestChunkRows rows, or 1/mostChunks of all rows, at least.
-	fewestChunkRows, mostChunks = 256, 256
-	// mostHashBits is the number of times that groups are divided.
-	mostHashBits = 8
-)
 
 // MemoryError is an aggregation that does not fit the budget of its manager even if its rows and
 // its groups are divided. It wraps the error of the allocation that failed, and so memory.ErrBudget.
@@ -72,8 +65,8 @@ type division struct {
 	// rows is the number of rows of the table, chunk that of a chunk, and largest that of the first.
 	rows, chunk, largest int64
 	// bits is the number of divisions to begin with.
-	bits int
-	made []*buffer.Buffer
+	bits    int
+	results []*buffer.Buffer
 }
 
 // divided reports whether an aggregation is divided after an error, or without one if that was chosen.
@@ -84,12 +77,12 @@ func divided(ctx context.Context, options *ByOptions, err error) bool {
 	if err != nil {
 		return errors.Is(err, memory.ErrBudget)
 	}
-	return strategy.OfGroup(ctx).DividedRows > 0
+	return tuningOf(ctx).DividedRows > 0
 }
 
 // aggregateDivided computes the aggregates in parts. The groups are in the order of the first rows
 // within each part.
-func (q Query) aggregateDivided(ctx context.Context, aggregates []Aggregate, options ByOptions) (made *buffer.Buffer, err error) {
+func (q Query) aggregateDivided(ctx context.Context, aggregates []Aggregate, options ByOptions) (joined *buffer.Buffer, err error) {
 	d := &division{query: q, aggregates: aggregates, options: options}
 	if d.rows, err = q.table.NumRows(ctx); err != nil {
 		return nil, err
@@ -104,22 +97,22 @@ func (q Query) aggregateDivided(ctx context.Context, aggregates []Aggregate, opt
 		first := ArgMin(expr.Lit(int8(0))).As(firstName)
 		d.aggregates = append(append([]Aggregate{}, aggregates...), first)
 	}
-	d.options.Order, d.options.MaxGroups, d.options.Windows = Unspecified, 0, false
+	d.options.Order, d.options.MaxGroups, d.options.FixedPointSums = Unspecified, 0, false
 	if d.bits > 0 {
-		for part := range uint64(1) << d.bits {
-			if err = d.part(ctx, d.bits, part); err != nil {
+		for ending := range uint64(1) << d.bits {
+			if err = d.addGroups(ctx, d.bits, ending); err != nil {
 				break
 			}
 		}
 	} else {
-		err = d.part(ctx, 0, 0)
+		err = d.addGroups(ctx, 0, 0)
 	}
 	if err == nil {
-		made, err = d.join(ctx, options)
+		joined, err = d.join(ctx, options)
 	}
-	err = errors.Join(err, release.All(d.made))
-	made, err = release.OnError(made, err, table.Release())
-	return made, memoryError(err)
+	err = errors.Join(err, release.All(d.results))
+	joined, err = release.OnError(joined, err, table.Release())
+	return joined, memoryError(err)
 }
 
 const firstName = "\x00first"
@@ -177,18 +170,16 @@ func (q Query) hashOfKeys() expr.Expr {
 
 // divideRows chooses the rows of the first chunk by the estimate and by the memory that is left.
 func (d *division) divideRows(ctx context.Context) {
-	if chosen := strategy.OfGroup(ctx); chosen.DividedRows > 0 {
-		d.chunk, d.bits = int64(chosen.DividedRows), chosen.DividedBits
+	if t := tuningOf(ctx); t.DividedRows > 0 {
+		d.chunk, d.bits = int64(t.DividedRows), t.DividedBits
 	} else {
 		d.chunk = (d.rows + 1) / 2
 		estimate, err := kernels.EstimateOf(func(o kernels.Options) (*buffer.Buffer, error) {
 			o.Manager = d.options.Manager
 			return d.query.Aggregate(ctx, d.aggregates, ByOptions{Options: o, Nulls: d.options.Nulls})
 		})
-		// The bound is several times what is used, so the first chunk has its share of that.
-		const loose = 4
 		room := d.options.Manager.Stats().Remaining
-		for err == nil && d.chunk > d.fewest() && room < estimate.Peak()/loose {
+		for err == nil && d.chunk > d.fewest() && room < estimate.Peak()/looseBound {
 			d.chunk, room = (d.chunk+1)/2, 2*room
 		}
 	}
@@ -202,12 +193,12 @@ func (d *division) divideRows(ctx context.Context) {
 // fewest is the fewest rows of a chunk.
 func (d *division) fewest() int64 { return max(fewestChunkRows, d.rows/mostChunks) }
 
-// part adds the results of the groups of which the hash ends with some bits. If they do not fit the
+// addGroups adds the results of the groups of which the hash ends with some bits. If they do not fit the
 // budget, each half of them follows the other.
-func (d *division) part(ctx context.Context, bits int, ending uint64) error {
-	made, err := d.whole(ctx, bits, ending)
+func (d *division) addGroups(ctx context.Context, bits int, ending uint64) error {
+	groups, err := d.whole(ctx, bits, ending)
 	if err == nil {
-		d.made = append(d.made, made)
+		d.results = append(d.results, groups)
 		return nil
 	}
 	if !errors.Is(err, memory.ErrBudget) || ctx.Err() != nil || d.hash.IsZero() || bits >= mostHashBits {
@@ -216,7 +207,7 @@ func (d *division) part(ctx context.Context, bits int, ending uint64) error {
 	d.chunk = d.largest
 	for half := range uint64(2) {
 		// Strings that are computed have no hash: the error of the budget is the useful one.
-		if next := d.part(ctx, bits+1, ending|half<<bits); errors.Is(next, device.ErrNotSupported) {
+		if next := d.addGroups(ctx, bits+1, ending|half<<bits); errors.Is(next, device.ErrNotSupported) {
 			return err
 		} else if next != nil {
 			return next
@@ -250,8 +241,8 @@ func (d *division) whole(ctx context.Context, bits int, ending uint64) (*buffer.
 		}
 		states, begin = next, begin+n
 	}
-	made, err := merge(ctx, schema, []*buffer.Buffer{states}, d.aggregates, d.options, (*run).result)
-	return release.OnError(made, err, states.Release())
+	table, err := merge(ctx, schema, []*buffer.Buffer{states}, d.aggregates, d.options, (*aggregation).result)
+	return release.OnError(table, err, states.Release())
 }
 
 // add returns the states of the groups with those of a chunk. states may be nil.
@@ -269,46 +260,46 @@ func (d *division) add(ctx context.Context, query Query, states *buffer.Buffer, 
 		return partial, err
 	}
 	options.FirstRow = 0
-	both, err := merge(ctx, d.query.table.Schema(), []*buffer.Buffer{states, partial}, d.aggregates, options, (*run).partial)
+	both, err := merge(ctx, d.query.table.Schema(), []*buffer.Buffer{states, partial}, d.aggregates, options, (*aggregation).partial)
 	return release.OnError(both, err, partial.Release())
 }
 
 // join returns the results of all parts in the order of the options.
 func (d *division) join(ctx context.Context, options ByOptions) (*buffer.Buffer, error) {
-	made, own := d.made[0], options.Options
-	if len(d.made) == 1 {
-		d.made = nil
+	table, own := d.results[0], options.Options
+	if len(d.results) == 1 {
+		d.results = nil
 	} else {
-		all, err := selection.Concat(ctx, d.made, own)
+		all, err := selection.Concat(ctx, d.results, own)
 		if err != nil {
 			return nil, err
 		}
-		failure := release.All(d.made)
-		made, d.made = all, nil
+		failure := release.All(d.results)
+		table, d.results = all, nil
 		if failure != nil {
-			return nil, errors.Join(failure, made.Release())
+			return nil, errors.Join(failure, table.Release())
 		}
 	}
 	if options.MaxGroups > 0 {
-		n, err := made.NumRows(ctx)
+		n, err := table.NumRows(ctx)
 		if err == nil && n > options.MaxGroups {
 			err = fmt.Errorf("there are %d groups, MaxGroups is %d: %w", n, options.MaxGroups, buffer.ErrRows)
 		}
 		if err != nil {
-			return nil, errors.Join(err, made.Release())
+			return nil, errors.Join(err, table.Release())
 		}
 	}
 	switch options.Order {
 	case ByKey:
-		call, err := op.Begin(ctx, own, made.Column(0))
+		call, err := op.Begin(ctx, own, table.Column(0))
 		if err != nil {
-			return nil, errors.Join(err, made.Release())
+			return nil, errors.Join(err, table.Release())
 		}
-		return sortedByKeys(&call, made, len(d.query.keys))
+		return sortedByKeys(&call, table, len(d.query.keys))
 	case FirstAppearance:
-		return byFirst(ctx, made, own)
+		return byFirst(ctx, table, own)
 	}
-	return made, nil
+	return table, nil
 }
 
 // byFirst sorts a table by its last column, the first rows, and removes the column. It releases the

@@ -67,34 +67,37 @@
 //
 // # How groups are found
 //
-// The first way that applies is taken. Facts are measured on the device: the ranges of
-// integer keys, the bounds of short strings, and an estimate of the number of groups (a
-// HyperLogLog sketch of 2,048 registers, made by the pass that finds the range). Columns
-// remember them, so only the first call by a key waits.
+// The first strategy that applies is taken (choose.go has their table, tuning.go the limits). Facts are measured on the
+// device: the ranges of integer keys, the bounds of short strings, and an estimate of the number of groups (a HyperLogLog
+// sketch of 2,048 registers, made by the pass that finds the range). Columns remember them, so only the first call by a
+// key waits.
 //
-//	way               applies to                                             file
-//	one launch        up to 4,096 rows, at most four keys of numbers and     aggregate_few.cu
+//	strategy          applies to                                             file
+//	one launch        up to 4,096 rows, at most four keys of numbers and     aggregate_few.go
 //	                  twelve aggregates made of states
-//	dense keys        up to four integers of small ranges: the place of a    dense.go
-//	                  row among all combinations is its group
+//	dense keys        up to four integers of small ranges, and constants:    dense.go
+//	                  the place of a row among all combinations is its group
 //	partitions        up to 2²⁸ places, four for each row: rows move to      partition.go
 //	                  partitions of some thousand places, and a block adds
 //	                  up each in shared memory
 //	hashes            one key of any range with many groups: the same, by    partition_hash.go
 //	                  the first bits of a hash
-//	hash table        everything else: each row gets the number of its       pack.go
-//	                  group; several keys are packed into one word before
+//	one group         constants, on the host                                 dense.go
+//	numbers           everything else: each row gets the number of its       numbering.go
+//	                  group, from a hash table or a table of places;
+//	                  several keys are packed into one word before
 //
 // Strings of up to 16 bytes become numbers by their bounds, without a hash table (texts.go).
 // Integers in a range below 2²⁰ are found in a table with a place for each. The host and calls
-// with MaxGroups do not measure ranges.
+// with MaxGroups do not measure ranges. Partitions of which a table is too small, or the memory exceeds the budget, are
+// followed by numbers.
 //
 // # How rows are added
 //
 // A state is a few words of 64 bits that begin as zero. Each change is an integer operation
 // that commutes, so the order of the threads has no effect.
 //
-//	way               applies to                                             file
+//	strategy          applies to                                             file
 //	tiles             the slots of all groups fit shared memory, in up to    tiles.cu,
 //	                  eight slices; expressions are computed in the same     tile_columns.cu,
 //	                  kernel                                                 tile_values.cu
@@ -114,7 +117,7 @@
 // If a budget is too small for all rows together, Aggregate reads the rows in chunks and
 // merges their partial results, and divides the groups by a hash if their states do not fit
 // (divide.go). The sums stay the same, bit for bit. docs/measurements has the figures that
-// chose these ways.
+// chose these strategies.
 //
 // # Equal values
 //

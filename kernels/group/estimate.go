@@ -11,13 +11,12 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 var errNoEstimate = fmt.Errorf("the memory depends on the data, so it is not known before the operator runs: %w", device.ErrNotSupported)
 
-// bound is an upper bound of the memory of a run. The data decides which groups there are and how
+// bound is an upper bound of the memory of an aggregation. The data decides which groups there are and how
 // they are found, so each part is that of the largest case: as many groups as rows, or MaxGroups.
 type bound struct {
 	query   Query
@@ -32,19 +31,6 @@ type bound struct {
 	shared, multiprocessors uint64
 	failure                 error
 }
-
-const (
-	// boundPadding covers the alignment of one buffer, and the row count of a result.
-	boundPadding = 256
-	// boundSmall covers the scratch memory of one step that does not grow with the rows.
-	boundSmall = 64 << 10
-	// findBytes is the memory of a row in a hash table, its group and the list of groups, pairBytes
-	// that of a pair of numbers, and compareBytes that of a dictionary's key.
-	findBytes, pairBytes, compareBytes = 32, 8, 24
-	// placeBytes is the memory of a place of a table of places, and sortBytes that of a sorted row
-	// in scratch memory.
-	placeBytes, sortBytes = 48, 64
-)
 
 // estimate records an upper bound of the memory of an aggregation. It returns kernels.ErrEstimated.
 func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
@@ -63,9 +49,9 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 	if n, known := q.table.HostRows(); known {
 		b.rows = min(b.rows, uint64(n))
 	}
-	f := folder{call: &call, waits: options.MaxGroups == 0}
-	b.places = f.places(int(b.rows))
-	b.hashed = f.waits && !b.onHost && len(q.keys) == 1 && (b.rows >= fewestHashedRows || strategy.OfGroup(ctx).Estimated)
+	f := numberer{call: &call, waits: options.MaxGroups == 0}
+	b.places = f.measures(int(b.rows))
+	b.hashed = f.waits && !b.onHost && len(q.keys) == 1 && (b.rows >= fewestHashedRows || tuningOf(ctx).Find == hashesName)
 	b.groups = b.rows
 	if b.places { // the result may have room for this many places
 		b.groups = max(b.groups, unwaited)
@@ -85,7 +71,7 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 	if q.numbered { // Transform has them for each row
 		result = 2 * b.outputs(b.rows)
 	}
-	scratch := b.inputs() + b.filtered() + b.found() + max(b.states(), b.partitioned())
+	scratch := b.inputs() + b.filtered() + b.tables() + max(b.states(), b.partitioned())
 	if q.numbered {
 		scratch += b.results(b.groups) + 16*b.rows
 	}
@@ -100,7 +86,7 @@ func (q Query) estimate(ctx context.Context, p *plan, options ByOptions) error {
 
 // columnBytes is the memory of a number of rows of a type. Strings have those of a column at most, or
 // are refused without one.
-func (b *bound) columnBytes(t arrow.DataType, of *column.Column, rows uint64) uint64 {
+func (b *bound) columnBytes(t arrow.DataType, c *column.Column, rows uint64) uint64 {
 	l, err := layout.Of(t)
 	if err != nil {
 		b.failure = err
@@ -110,14 +96,14 @@ func (b *bound) columnBytes(t arrow.DataType, of *column.Column, rows uint64) ui
 	switch {
 	case l.Kind == layout.Bits:
 		return 2 * bytes
-	case l.Kind == layout.Binary && of != nil && of.Len() > 0:
-		return bytes + uint64(l.Width)*(rows+1) + of.Buffer(2).Bytes()
+	case l.Kind == layout.Binary && c != nil && c.Len() > 0:
+		return bytes + uint64(l.Width)*(rows+1) + c.Buffer(2).Bytes()
 	case l.Kind == layout.Struct:
 		for i := range l.Children() {
 			child, _ := l.Child(i)
 			var values *column.Column
-			if of != nil {
-				values = of.Child(i)
+			if c != nil {
+				values = c.Child(i)
 			}
 			bytes += b.columnBytes(child, values, rows)
 		}
@@ -131,7 +117,7 @@ func (b *bound) columnBytes(t arrow.DataType, of *column.Column, rows uint64) ui
 
 // read is the memory of a number of values of an expression, and whether a column of the table has them.
 func (b *bound) read(e expr.Expr, rows uint64) (bytes uint64, stored bool) {
-	if name, is := e.Column(); is {
+	if name, plain := e.Column(); plain {
 		if c, err := b.query.table.ColumnByName(name); err == nil {
 			return b.columnBytes(c.Type(), c, rows), true
 		}
@@ -170,7 +156,7 @@ func (b *bound) outputs(rows uint64) (bytes uint64) {
 			bytes += values
 			continue
 		}
-		bytes += b.columnBytes(o.of, nil, rows)
+		bytes += b.columnBytes(o.dataType, nil, rows)
 	}
 	return bytes
 }
@@ -179,9 +165,9 @@ func (b *bound) results(rows uint64) uint64 { return b.keys(rows) + b.outputs(ro
 
 // inputs is the memory of keys, values and conditions that are computed.
 func (b *bound) inputs() (bytes uint64) {
-	add := func(of uint64, stored bool) {
+	add := func(size uint64, stored bool) {
 		if !stored {
-			bytes += of
+			bytes += size
 		}
 	}
 	for _, k := range b.query.keys {
@@ -224,15 +210,15 @@ func (b *bound) filtered() (bytes uint64) {
 	return bytes + 32*b.rows + boundSmall // with the numbers of rows, and the mask
 }
 
-// found is the memory of the groups of all rows: a hash table for each key and for pairs of keys, or a
+// tables is the memory of the groups of all rows: a hash table for each key and for pairs of keys, or a
 // table of places, and the keys of the groups.
-func (b *bound) found() uint64 {
+func (b *bound) tables() uint64 {
 	count := uint64(0)
 	var flat func(t arrow.DataType)
 	flat = func(t arrow.DataType) {
 		count++
-		if of, is := t.(*arrow.StructType); is {
-			for _, field := range of.Fields() {
+		if structure, nested := t.(*arrow.StructType); nested {
+			for _, field := range structure.Fields() {
 				flat(field.Type)
 			}
 		}
@@ -264,9 +250,8 @@ func (b *bound) found() uint64 {
 // states is the memory of the states of all groups, of the accumulators' kernels, and of results before
 // places without rows are removed.
 func (b *bound) states() uint64 {
-	r := run{plan: b.plan}
 	words, floats, bytes, groups := uint64(0), uint64(0), uint64(0), max(b.rows, b.groups)
-	for _, a := range r.counted() {
+	for _, a := range b.plan.counted() {
 		words += uint64(a.words())
 		if a.kind == sumFloats {
 			floats++
@@ -302,6 +287,6 @@ func (b *bound) partitioned() uint64 {
 	if b.hashed { // the places of all rows, and the key as a value and as a result
 		moved, outputs = moved+4+2*8, outputs+8+1
 	}
-	chunks := min(b.rows/4096, 2*b.multiprocessors)
-	return moved*b.rows + outputs*(places+1<<16) + 2*chunks*b.shared + b.results(b.rows) + 1<<24
+	chunks := min(b.rows/fewestChunkedRows, 2*b.multiprocessors)
+	return moved*b.rows + outputs*(places+1<<mostPlaceBits) + 2*chunks*b.shared + b.results(b.rows) + 1<<24
 }

@@ -9,8 +9,8 @@ import (
 // that the order of the additions does not matter (after Demmel and Nguyen, "Parallel
 // Reproducible Summation", 2015, with integers in place of floats).
 //
-// A finite float64 is an integer of 53 bits times 2^(place−1074). The integer, at its
-// place, is divided at the multiples of binBits into pieces of binBits bits. A bin is the
+// A finite float64 is an integer of 53 bits times 2^(position−1074). The integer, at its
+// position, is divided at the multiples of binBits into pieces of binBits bits. A bin is the
 // sum of the pieces of one multiple, as a signed word: 2^35 of them cannot overflow it.
 // The state keeps the bins from the highest one that the largest exponent in the group can
 // reach down: three that hold all bits of the value with this exponent, and one more, or two
@@ -38,7 +38,7 @@ const (
 	flagNaN      = 1
 	flagPositive = 2
 	flagNegative = 4
-	// flagWindowAt and flagWindowBelow are set in a state with the sum of a window (windows.go):
+	// flagWindowAt and flagWindowBelow are set in a state with the sum of a window (fixed_point.go):
 	// the lowest bin of the window is that of the lowest bin of the value with the largest exponent,
 	// or the one below. The bins above carry what belongs to that bin, so it cannot be dropped any more:
 	// flagInexact is set if it was.
@@ -89,8 +89,8 @@ func piecesOf(x float64) (p pieces) {
 	default:
 		significand |= 1 << 52
 	}
-	place := exponent - 1
-	lowest, shift := place/binBits, place%binBits
+	position := exponent - 1
+	lowest, shift := position/binBits, position%binBits
 	low, high := significand<<shift, significand>>(64-shift)
 	p.top = lowest + 1
 	p.piece = [sumPieceCount]uint64{low>>(2*binBits) | high<<(64-2*binBits), low >> binBits & (1<<binBits - 1), low & (1<<binBits - 1)}
@@ -105,9 +105,9 @@ func piecesOf(x float64) (p pieces) {
 // addFloat adds a value to a state.
 func addFloat(state []uint64, x float64) {
 	image := math.Float64bits(x)
-	if place := image>>52&0x7ff - 1; place < 0x7fe && place/binBits+1 == state[sumTop] {
+	if position := image>>52&0x7ff - 1; position < 0x7fe && position/binBits+1 == state[sumTop] {
 		// A normal number with the largest exponent so far: most are.
-		significand, shift := image&(1<<52-1)|1<<52, place%binBits
+		significand, shift := image&(1<<52-1)|1<<52, position%binBits
 		low, high := significand<<shift, significand>>(64-shift)
 		sign := uint64(int64(image) >> 63)
 		bins := (*[sumPieceCount]uint64)(state[sumBins:])
@@ -228,7 +228,7 @@ func (w wide) round(exponent int) (x float64, rest wide) {
 	if length == 0 {
 		return 0, rest
 	}
-	// The last bit of the result has the place unit of w.
+	// The last bit of the result is bit unit of w.
 	unit := max(length-53, -1074-exponent)
 	var significand uint64
 	if unit <= 0 {
@@ -281,7 +281,7 @@ func floatSum(state []uint64) double {
 }
 
 // double is an unevaluated sum of two floats, the second one below half of the last
-// place of the first.
+// digit of the first.
 type double struct{ high, low float64 }
 
 // product returns x·y exactly, unless it overflows or underflows.

@@ -10,30 +10,26 @@ import (
 
 // Few rows are numbered by one block, with a hash table in shared memory: the launches of the
 // hash table in global memory would take several times as long.
-const (
-	mostFewRows = 2048
-	fewThreads  = 1024
-)
 
 // few reports whether the rows of a column are numbered by one block.
-func (f *folder) few(c *column.Column) (bool, error) {
+func (f *numberer) few(c *column.Column) (bool, error) {
 	if f.call.OnHost() || c.Len() == 0 || c.Len() > mostFewRows {
 		return false, nil
 	}
-	of, err := integerType(c.Type())
-	return of != nil, err
+	integer, err := integerType(c.Type())
+	return integer != nil, err
 }
 
 // numberFew finds the groups of a column of few integers. The caller releases them.
-func (f *folder) numberFew(c *column.Column) (*placed, error) {
-	p := new(placed)
+func (f *numberer) numberFew(c *column.Column) (*listedGroups, error) {
+	p := new(listedGroups)
 	if err := f.launchFew(p, c); err != nil {
 		return nil, errors.Join(err, p.Release())
 	}
 	return p, nil
 }
 
-func (f *folder) launchFew(p *placed, c *column.Column) error {
+func (f *numberer) launchFew(p *listedGroups, c *column.Column) error {
 	rows, counted, err := c.Extent(f.call.Context())
 	if err != nil {
 		return err
@@ -47,7 +43,7 @@ func (f *folder) launchFew(p *placed, c *column.Column) error {
 	if err != nil {
 		return err
 	}
-	p.owned.add(block)
+	p.owned.Add(block)
 	kernel, err := f.call.Kernel(&aggregateSet, "few", "number_few")
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func TestTilesCalls(t *testing.T) {
 	means := []group.Aggregate{group.Mean(expr.Col("k")), group.Mean(expr.Col("x")), group.Mean(expr.Col("y"))}
 	for i := range 2 {
 		counted.Take()
-		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true}), means)
+		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1}), means)
 		require.NoError(t, err)
 		require.NoError(t, made.Release())
 		if calls := counted.Take(); i > 0 {

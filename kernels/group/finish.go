@@ -28,41 +28,41 @@ type finishing struct {
 	freedom int
 	// factor is that of finishMeanDecimal.
 	factor uint64
-	// is is the form of the result, and signs the form of the values.
-	is       form
+	// form is that of the result, isSigned is set if the values have a sign.
+	form     form
 	isSigned bool
 	least    bool
 	groups   int
 }
 
 // finishingOf returns the last step of an aggregate without its states.
-func (r *run) finishingOf(o *output) (finishing, error) {
+func (r *aggregation) finishingOf(o *output) (finishing, error) {
 	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom, factor: o.factor}
 	var err error
-	f.is, f.isSigned, f.least, err = r.plan.form(o)
+	f.form, f.isSigned, f.least, err = r.plan.form(o)
 	return f, err
 }
 
 // form returns the form of an output, whether its values have a sign, and whether it is a least
 // value.
-func (p *plan) form(o *output) (is form, isSigned, least bool, err error) {
-	l, err := layout.Of(o.of)
-	is = formOf(l)
-	return is, is.isSigned() || o.signed, p.accumulators[o.states[0]].least, err
+func (p *plan) form(o *output) (stored form, isSigned, least bool, err error) {
+	l, err := layout.Of(o.dataType)
+	stored = formOf(l)
+	return stored, stored.isSigned() || o.signed, p.accumulators[o.states[0]].least, err
 }
 
 // finish returns the column of an aggregate by states.
-func (r *run) finish(o *output) (*column.Column, error) {
+func (r *aggregation) finish(o *output) (*column.Column, error) {
 	f, err := r.finishingOf(o)
 	if err != nil {
 		return nil, err
 	}
 	f.groups, f.stride = r.states.capacity, r.states.stride
 	for _, state := range o.states {
-		f.states = append(f.states, r.states.of[state])
+		f.states = append(f.states, r.states.lists[state])
 		f.words = append(f.words, r.plan.accumulators[state].words())
 	}
-	result := op.Result{Type: o.of, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: o.nullable}
+	result := op.Result{Type: o.dataType, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: o.nullable}
 	return newColumn(&r.call, result, func(out op.Buffers) error {
 		if r.call.OnHost() {
 			return f.onHost(r.call.Context(), out)
@@ -107,7 +107,7 @@ func (f *finishing) write(to op.HostBuffers, lists [][]uint64, begin, end int) {
 
 // store writes a result.
 func (f *finishing) store(to op.HostBuffers, i int, value [2]uint64) {
-	switch f.is {
+	switch f.form {
 	case fromBits:
 		if value[0] != 0 {
 			to.SetTrue(i)
@@ -162,8 +162,8 @@ func (f *finishing) value(states [][]uint64) (value [2]uint64, ok bool) {
 	case finishMeanFloat:
 		value[0] = realBits(floatSum(first).high / float64(n))
 	case finishRow:
-		row, found := f.row(first)
-		return [2]uint64{row}, found
+		row, exists := f.row(first)
+		return [2]uint64{row}, exists
 	default:
 		x, enough := f.moment(states, n)
 		return [2]uint64{realBits(x)}, enough
@@ -181,11 +181,11 @@ func (f *finishing) row(state []uint64) (row uint64, ok bool) {
 
 // extreme returns the value of an image.
 func (f *finishing) extreme(image uint64) uint64 {
-	if !f.is.isFloat() {
+	if !f.form.isFloat() {
 		return integerImage(image, f.isSigned, f.least) // the reverse is the same
 	}
 	x := unimageFloat(image, f.least)
-	switch f.is {
+	switch f.form {
 	case fromFloat16:
 		if x != x {
 			return 0x7e00

@@ -10,41 +10,28 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-const (
-	valuesFile, valuesEntry = "tile_values", "add_values"
-	// valueBytes is the number of bytes that a thread loads before it computes, but for a row of more.
-	valueBytes = 64
-	// mostRowBytes limits the bytes of a row, which are in registers.
-	mostRowBytes = 128
-	// mostValueSlices is the number of slices of the groups, each of which computes all rows.
-	mostValueSlices = 2
-	// kernelBytes is the size of the parameters of a kernel, valueParameters that of the ones before the
-	// arguments of the expressions.
-	kernelBytes     = 4096
-	valueParameters = 5*8 + 10*4 + mostReaders*(10*4+3*32+4*8)
-)
+const valuesFile, valuesEntry = "tile_values", "add_values"
 
 // fusion is the launches that compute the values which they add up.
 type fusion struct {
 	launches []fusedLaunch
-	// of are the numbers of their accumulators.
-	of map[int]bool
+	// accumulators are the numbers of those that they add up.
+	accumulators map[int]bool
 	// terms are the extents of the terms of sums of integers, by the number of the accumulator.
 	terms map[int]extent
 	limit int
 	// reader makes columns of the inputs of an accumulator.
 	reader func(accumulator) (reader, error)
-	owned  owned
+	owned  release.Stack
 }
 
 // fusedLaunch is a launch of tiles with a kernel of expressions.
@@ -70,11 +57,11 @@ var valueKernels codegen.Cache[*valueKernel]
 
 // fuse plans launches that compute the deferred inputs of accumulators. It returns nil without such inputs, or if the
 // slots of the groups do not fit; then it makes columns of the inputs.
-func (r *run) fuse(list []accumulator) (*fusion, error) {
-	f := &fusion{of: map[int]bool{}, terms: map[int]extent{}}
+func (r *aggregation) fuse(list []accumulator) (*fusion, error) {
+	f := &fusion{accumulators: map[int]bool{}, terms: map[int]extent{}}
 	f.reader = func(a accumulator) (reader, error) {
 		for _, number := range a.inputs() {
-			if _, is := r.deferred[number]; is {
+			if _, deferred := r.deferred[number]; deferred {
 				if err := r.compute([]int{number}); err != nil {
 					return reader{}, err
 				}
@@ -93,14 +80,14 @@ func (r *run) fuse(list []accumulator) (*fusion, error) {
 	if ok && err == nil {
 		return f, nil
 	}
-	return nil, errors.Join(err, f.owned.release())
+	return nil, errors.Join(err, f.owned.Release())
 }
 
 // others returns the deferred inputs that other accumulators read.
-func (f *fusion) others(r *run, list []accumulator) (numbers []int) {
+func (f *fusion) others(r *aggregation, list []accumulator) (numbers []int) {
 	for i, a := range list {
 		for _, number := range a.inputs() {
-			if _, is := r.deferred[number]; is && !f.of[i] && !slices.Contains(numbers, number) {
+			if _, deferred := r.deferred[number]; deferred && !f.accumulators[i] && !slices.Contains(numbers, number) {
 				numbers = append(numbers, number)
 			}
 		}
@@ -109,86 +96,96 @@ func (f *fusion) others(r *run, list []accumulator) (numbers []int) {
 }
 
 // planFusion plans the launches. It returns false without launches.
-func (r *run) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
+func (r *aggregation) planFusion(f *fusion, list []accumulator) (ok bool, err error) {
 	g := r.groups
-	choices := strategy.OfGroup(r.call.Context())
-	if len(r.deferred) == 0 || r.call.OnHost() || g.capacity() == 0 || g.rows == 0 || g.rows < fewestTiledRows && !choices.Tiles {
+	if len(r.deferred) == 0 || r.call.OnHost() {
 		return false, nil
 	}
+	f.limit = r.facts.slotLimit()
+	launches, terms, ok := r.facts.fusedLaunches(list, g.capacity(), g.rows, g.kept)
+	if !ok {
+		return false, nil
+	}
+	f.terms = terms
 	keyed, keys, err := r.keyedSource(f)
 	if err != nil || keyed == nil {
 		return false, err
 	}
-	if f.limit, err = r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn); err != nil {
-		return false, err
-	}
-	f.limit -= tileReserve
-	if choices.SlotBytes > 0 {
-		f.limit = choices.SlotBytes
-	}
-	var numbers []int
-	var fused []accumulator
-	for i, a := range list {
-		if !r.plan.fusible(a, r.waits()) || !r.plan.readsNumbers(a) {
-			continue
-		}
-		numbers, fused = append(numbers, i), append(fused, a)
-		if a.kind == sumIntegers {
-			f.terms[i], _, _ = a.extent(r.extentOf)
-		}
-	}
-	if !slices.ContainsFunc(fused, r.readsDeferred) {
-		return false, nil
-	}
-	layout := &tileLayout{list: fused, plain: make([]bool, len(fused)), bins: g.kept, slots: g.capacity(), limit: f.limit, derived: -1}
-	for _, number := range numbers {
-		layout.integers = append(layout.integers, f.terms[number].words(r.rowsOfBlock()))
-	}
-	launches, rest := layout.launches()
-	if slices.ContainsFunc(rest, func(i int) bool { return r.readsDeferred(fused[i]) }) {
-		return false, nil
-	}
 	for _, l := range launches {
-		if l.slices > mostValueSlices {
-			return false, nil
-		}
-		for j, i := range l.accumulators {
-			l.accumulators[j] = numbers[i]
-		}
-		made, expressions, err := r.planLaunch(f, l, list)
+		launch, expressions, err := r.planLaunch(f, l, list)
 		if err != nil {
 			return false, err
 		}
-		made.code.keys = keys
-		if ok, err = r.bindFused(f, &made, keyed, expressions); !ok || err != nil {
+		launch.code.keys = keys
+		if ok, err = r.bindFused(f, &launch, keyed, expressions); !ok || err != nil {
 			return false, err
 		}
-		f.launches = append(f.launches, made)
+		f.launches = append(f.launches, launch)
 	}
 	return true, nil
 }
 
+// slotLimit is the bytes of the slots of a block that adds tiles.
+func (f *facts) slotLimit() int {
+	if f.SlotBytes > 0 {
+		return f.SlotBytes
+	}
+	return f.shared - tileReserve
+}
+
+// fusedLaunches divides accumulators into launches of tiles that compute expressions, for a number of slots and of rows.
+// terms are the ranges of the terms of sums of integers, by the number of the accumulator. It returns false if the
+// launches compute no deferred input, or not all of them.
+func (f *facts) fusedLaunches(list []accumulator, slots, rows int, bins bool) (launches []tileLaunch, terms map[int]extent, ok bool) {
+	if slots == 0 || rows == 0 || !f.addsBy(tilesName, int64(rows)) {
+		return nil, nil, false
+	}
+	layout := &tileLayout{bins: bins, slots: slots, limit: f.slotLimit(), derived: -1, rowsOfOne: rowsOfBlock(f.multiprocessors, mostSlices, rows)}
+	var numbers []int
+	terms = map[int]extent{}
+	for i, a := range list {
+		if !f.plan.fusible(a, f.waits) || !f.plan.readsNumbers(a) {
+			continue
+		}
+		if a.kind == sumIntegers {
+			terms[i], _, _ = a.extent(f.extentOf)
+		}
+		numbers = append(numbers, i)
+		layout.add(a, terms[i], false)
+	}
+	launches, rest := layout.launches()
+	if !slices.ContainsFunc(layout.list, f.readsDeferred) || slices.ContainsFunc(rest, func(i int) bool { return f.readsDeferred(layout.list[i]) }) {
+		return nil, nil, false
+	}
+	for _, l := range launches {
+		if l.slices > mostValueSlices {
+			return nil, nil, false
+		}
+		for j, i := range l.accumulators {
+			l.accumulators[j] = numbers[i]
+		}
+	}
+	return launches, terms, true
+}
+
 // readsDeferred reports whether an input of an accumulator has no column yet.
-func (r *run) readsDeferred(a accumulator) bool {
-	return slices.ContainsFunc(a.inputs(), func(number int) bool {
-		_, is := r.deferred[number]
-		return is
-	})
+func (f *facts) readsDeferred(a accumulator) bool {
+	return slices.ContainsFunc(a.inputs(), func(number int) bool { return f.inputs[number].deferred })
 }
 
 // readsNumbers reports whether all inputs of an accumulator are numbers or bools. The validity of other columns
 // is read by the other kernels.
 func (p *plan) readsNumbers(a accumulator) bool {
 	return !slices.ContainsFunc(a.inputs(), func(number int) bool {
-		is, err := formOfType(p.inputs[number].of)
-		return err != nil || is == fromNothing
+		stored, err := formOfType(p.inputs[number].dataType)
+		return err != nil || stored == fromNothing
 	})
 }
 
 // planLaunch returns a launch and the expressions that it computes, with the accumulators of a list by their
 // numbers.
-func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (made fusedLaunch, expressions []expr.Expr, err error) {
-	made = fusedLaunch{tileLaunch: l, code: valueCode{dense: r.groups.dense != nil}}
+func (r *aggregation) planLaunch(f *fusion, l tileLaunch, list []accumulator) (launch fusedLaunch, expressions []expr.Expr, err error) {
+	launch = fusedLaunch{tileLaunch: l, code: valueCode{dense: r.groups.dense != nil}}
 	expressions = r.keyExpressions()
 	outputs := map[int]int{-1: -1}
 	output := func(number int) int {
@@ -201,7 +198,7 @@ func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (made fuse
 	words, extremes := 0, 0
 	for _, number := range l.accumulators {
 		a, terms := list[number], f.terms[number]
-		f.of[number] = true
+		f.accumulators[number] = true
 		n, wide, _ := a.tileWords(r.groups.kept, terms.words(r.rowsOfBlock()))
 		reader := valueReader{kind: a.kind, least: a.least, marks: a.marks, signed: terms.isSigned, words: n, word: words,
 			value: output(a.value), other: output(a.other), onlyFor: output(a.where)}
@@ -209,18 +206,18 @@ func (r *run) planLaunch(f *fusion, l tileLaunch, list []accumulator) (made fuse
 			reader.word = extremes
 		}
 		if a.value >= 0 {
-			if reader.is, err = formOfType(r.plan.inputs[a.value].of); err != nil {
-				return made, nil, err
+			if reader.form, err = formOfType(r.plan.inputs[a.value].dataType); err != nil {
+				return launch, nil, err
 			}
 		}
 		words, extremes = words+n, extremes+wide
-		made.code.readers = append(made.code.readers, reader)
+		launch.code.readers = append(launch.code.readers, reader)
 	}
-	return made, expressions, nil
+	return launch, expressions, nil
 }
 
 // rowsOfBlock returns the most rows that a block adds up.
-func (r *run) rowsOfBlock() int {
+func (r *aggregation) rowsOfBlock() int {
 	return rowsOfBlock(r.call.Stream.Device().Info().Multiprocessors, mostSlices, r.groups.rows)
 }
 
@@ -232,7 +229,7 @@ func formOfType(t arrow.DataType) (form, error) {
 
 // keyedSource returns the table that deferred inputs are computed of, with the dense keys, and the forms of these. It
 // returns nil for keys that are not integers.
-func (r *run) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err error) {
+func (r *aggregation) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err error) {
 	keyed = r.source
 	if r.groups.dense == nil {
 		return keyed, nil, nil
@@ -242,14 +239,14 @@ func (r *run) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err er
 		if k.constant {
 			continue
 		}
-		if k.is.bytes() == 0 || k.is.isFloat() || k.column.Dictionary() != nil {
+		if k.form.bytes() == 0 || k.form.isFloat() || k.column.Dictionary() != nil {
 			return nil, nil, nil
 		}
 		if keyed, err = keyed.AppendColumn(arrow.Field{Name: fusedKeyName(i), Type: k.column.Type(), Nullable: true}, k.column); err != nil {
 			return nil, nil, err
 		}
-		f.owned.add(keyed)
-		forms = append(forms, k.is)
+		f.owned.Add(keyed)
+		forms = append(forms, k.form)
 	}
 	return keyed, forms, nil
 }
@@ -257,7 +254,7 @@ func (r *run) keyedSource(f *fusion) (keyed *buffer.Buffer, forms []form, err er
 func fusedKeyName(i int) string { return fmt.Sprint("\x00key ", i) }
 
 // keyExpressions returns the dense keys as columns of the table of keyedSource.
-func (r *run) keyExpressions() (list []expr.Expr) {
+func (r *aggregation) keyExpressions() (list []expr.Expr) {
 	if r.groups.dense == nil {
 		return nil
 	}
@@ -270,7 +267,7 @@ func (r *run) keyExpressions() (list []expr.Expr) {
 }
 
 // bindFused finds the kernel of a launch. It returns false for expressions that the kernel cannot compute.
-func (r *run) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, expressions []expr.Expr) (ok bool, err error) {
+func (r *aggregation) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, expressions []expr.Expr) (ok bool, err error) {
 	bound, err := expr.Bind(keyed.Schema(), expressions...)
 	if err != nil {
 		return false, err
@@ -280,14 +277,14 @@ func (r *run) bindFused(f *fusion, l *fusedLaunch, keyed *buffer.Buffer, express
 		return false, nil
 	}
 	inputs := make([]*column.Column, len(program.Inputs))
-	for i, place := range program.Inputs {
-		inputs[i] = keyed.Column(place)
+	for i, number := range program.Inputs {
+		inputs[i] = keyed.Column(number)
 	}
 	resolved, columns, releaseMade, err := codegen.Resolve(r.call, program, inputs, r.groups.rows)
 	if err != nil {
 		return false, err
 	}
-	f.owned.add(releaser(releaseMade))
+	f.owned.Add(releaser(releaseMade))
 	l.program, l.inputs = resolved, columns
 	bytes := 0
 	for _, t := range resolved.Types {
@@ -330,7 +327,7 @@ func (f *fusion) add(call *op.Call, g *grouping, readers []reader) (others []rea
 		}
 	}
 	for i := range readers {
-		if !f.of[i] {
+		if !f.accumulators[i] {
 			others = append(others, readers[i])
 		}
 	}
@@ -360,7 +357,7 @@ func (f *fusion) addLaunch(call *op.Call, g *grouping, l *fusedLaunch, readers [
 	if err != nil || w == nil {
 		return err
 	}
-	overflowed, err := w.settle(call, g)
+	overflowed, err := w.foldWindows(call, g)
 	if err != nil {
 		return err
 	}
@@ -372,12 +369,12 @@ func (f *fusion) addAgain(call *op.Call, g *grouping, l *fusedLaunch, readers []
 	var again []reader
 	for _, i := range overflowed {
 		number := l.accumulators[i]
-		made, err := f.reader(readers[number].accumulator)
+		r, err := f.reader(readers[number].accumulator)
 		if err != nil {
 			return err
 		}
-		made.states, made.stride = readers[number].states, readers[number].stride
-		again = append(again, made)
+		r.states, r.stride = readers[number].states, readers[number].stride
+		again = append(again, r)
 	}
 	for stage := range uint32(2) {
 		if len(again) == 0 {
@@ -391,4 +388,4 @@ func (f *fusion) addAgain(call *op.Call, g *grouping, l *fusedLaunch, readers []
 }
 
 // has reports whether the launches add to an accumulator.
-func (f *fusion) has(number int) bool { return f != nil && f.of[number] }
+func (f *fusion) has(number int) bool { return f != nil && f.accumulators[number] }

@@ -124,9 +124,9 @@ func histogram(ctx context.Context, c *column.Column, options kernels.Options, b
 	} else if err == nil {
 		err = b.launch(&call, in, counts)
 	}
-	var made *column.Column
+	var all *column.Column
 	if err == nil {
-		made, err = column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: b.count, Buffers: []column.Bytes{{}, buffers[0]}})
+		all, err = column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: b.count, Buffers: []column.Bytes{{}, buffers[0]}})
 	}
-	return made, errors.Join(err, block.Release())
+	return all, errors.Join(err, block.Release())
 }

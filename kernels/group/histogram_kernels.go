@@ -80,7 +80,7 @@ func wholeBin(number numbers.Type) ptx.Code {
 			quotient = oneMore(b, high, b.Op(ptx.Predicate, "setp.ge.u32", rest, width))
 		}
 		bin := b.Op(ptx.Word32, "min.u32", quotient, arguments[argumentLast])
-		choose(b, results[0], arguments, bin, below, above)
+		clampBin(b, results[0], arguments, bin, below, above)
 	}
 }
 
@@ -89,8 +89,8 @@ func oneMore(b *ptx.Builder, x, p ptx.Register) ptx.Register {
 	return b.Op(ptx.Word32, "add.u32", x, b.Op(ptx.Word32, "selp.u32", "1", "0", p))
 }
 
-// choose writes the bin of a value that may be outside of the bins. The code selects without branches, because the lanes of a warp would diverge.
-func choose(b *ptx.Builder, result ptx.Register, arguments []ptx.Register, bin, below, above ptx.Register) {
+// clampBin writes the bin of a value that may be outside of the bins. The code selects without branches, because the lanes of a warp would diverge.
+func clampBin(b *ptx.Builder, result ptx.Register, arguments []ptx.Register, bin, below, above ptx.Register) {
 	bin = b.Op(ptx.Word32, "selp.b32", arguments[argumentAbove], bin, above)
 	b.Move("selp.b32", result, arguments[argumentBelow], bin, below)
 }
@@ -102,21 +102,21 @@ func realBin(number numbers.Type) ptx.Code {
 		value := asFloat(b, number, arguments[argumentValue])
 		low, last := arguments[argumentA], arguments[argumentLast]
 		bin := b.Register(ptx.Word32)
-		byWidth, found := b.Label(), b.Label()
+		byWidth, end := b.Label(), b.Label()
 		b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", arguments[argumentMapping], ptx.Register(fmt.Sprint(uint32(betweenEdges)))), byWidth)
 		bits := b.Register(ptx.Word64)
 		b.Call("histogram_bin_by_edges", []ptx.Register{bits}, value, arguments[argumentEdges], b.Op(ptx.Word64, "cvt.u64.u32", last))
 		b.Move("cvt.u32.u64", bin, bits)
-		b.Branch("", found)
+		b.Branch("", end)
 		b.Place(byWidth)
-		place := b.Op(ptx.Word64, "mul.rn.f64", b.Op(ptx.Word64, "sub.rn.f64", value, low), arguments[argumentC])
-		inside := b.Op(ptx.Predicate, "setp.lt.f64", place, arguments[argumentSize])
-		b.Move("selp.b32", bin, b.Op(ptx.Word32, "cvt.rzi.u32.f64", place), last, inside)
-		b.Place(found)
+		position := b.Op(ptx.Word64, "mul.rn.f64", b.Op(ptx.Word64, "sub.rn.f64", value, low), arguments[argumentC])
+		inside := b.Op(ptx.Predicate, "setp.lt.f64", position, arguments[argumentSize])
+		b.Move("selp.b32", bin, b.Op(ptx.Word32, "cvt.rzi.u32.f64", position), last, inside)
+		b.Place(end)
 		below := b.Op(ptx.Predicate, "setp.lt.f64", value, low)
 		above := b.Op(ptx.Predicate, "setp.gt.f64", value, arguments[argumentB])
 		chosen := b.Register(ptx.Word32)
-		choose(b, chosen, arguments, bin, below, above)
+		clampBin(b, chosen, arguments, bin, below, above)
 		// NaN is in no bin.
 		b.Move("selp.b32", results[0], "0xffffffff", chosen, b.Op(ptx.Predicate, "setp.nan.f64", value, value))
 	}

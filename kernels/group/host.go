@@ -61,9 +61,9 @@ func (b bins) binOf(in numbers.HostView, row int) int {
 		// The bin before the first lower edge, but that of bin 0, that is above the value.
 		return sort.Search(b.count-1, func(i int) bool { return b.edges[i+1] > value })
 	}
-	place := float64(value-low) * math.Float64frombits(b.c)
-	if place < float64(b.count) {
-		return int(place)
+	position := float64(value-low) * math.Float64frombits(b.c)
+	if position < float64(b.count) {
+		return int(position)
 	}
 	return b.count - 1
 }

@@ -9,7 +9,7 @@ import (
 
 // checkExact returns ErrInexact if merged sums of floats were those of windows that differ too much:
 // a bin was dropped to which others have carried. It waits for a GPU.
-func (r *run) checkExact() error {
+func (r *aggregation) checkExact() error {
 	var floats []int
 	for i, a := range r.plan.accumulators {
 		if a.merges && a.kind == sumFloats && a.term == linear {
@@ -23,22 +23,22 @@ func (r *run) checkExact() error {
 	if r.call.OnHost() {
 		inexact = r.isInexactOnHost
 	}
-	is, err := inexact(floats)
-	if err == nil && is {
+	dropped, err := inexact(floats)
+	if err == nil && dropped {
 		err = ErrInexact
 	}
 	return err
 }
 
 // stateStride is the number of words between the states of two groups.
-func (r *run) stateStride(accumulator int) int {
+func (r *aggregation) stateStride(accumulator int) int {
 	if r.states.stride > 0 {
 		return r.states.stride
 	}
 	return r.plan.accumulators[accumulator].words()
 }
 
-func (r *run) isInexact(floats []int) (bool, error) {
+func (r *aggregation) isInexact(floats []int) (bool, error) {
 	block, slices, err := r.call.Scratch(4)
 	if err != nil {
 		return false, err
@@ -47,7 +47,7 @@ func (r *run) isInexact(floats []int) (bool, error) {
 	err = slices[0].Fill(r.call.Stream, 0)
 	for _, i := range floats {
 		if err == nil {
-			err = launchRows(&r.call, "inexact", "find_inexact", r.states.capacity, slices[0], r.states.of[i], uint64(r.stateStride(i)), r.groups.keys.DeviceRows(), int64(r.states.capacity))
+			err = launchRows(&r.call, "inexact", "find_inexact", r.states.capacity, slices[0], r.states.lists[i], uint64(r.stateStride(i)), r.groups.keys.DeviceRows(), int64(r.states.capacity))
 		}
 	}
 	var words memory.Slice[uint32]
@@ -60,13 +60,13 @@ func (r *run) isInexact(floats []int) (bool, error) {
 	return flag[0] != 0, errors.Join(err, block.Release())
 }
 
-func (r *run) isInexactOnHost(floats []int) (bool, error) {
+func (r *aggregation) isInexactOnHost(floats []int) (bool, error) {
 	groups := r.states.capacity
 	if n, known := r.groups.keys.HostRows(); known {
 		groups = int(n)
 	}
 	for _, i := range floats {
-		bytes, err := r.states.of[i].Host()
+		bytes, err := r.states.lists[i].Host()
 		if err != nil {
 			return false, err
 		}

@@ -44,9 +44,9 @@ func (m *members) join() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := m.run
+	r := m.aggregation
 	data := column.Data{
-		Type: m.o.of, Length: counts.Len(), Rows: r.groups.keys.RowCount(), NullCount: column.UnknownNullCount, Manager: r.call.Manager,
+		Type: m.o.dataType, Length: counts.Len(), Rows: r.groups.keys.RowCount(), NullCount: column.UnknownNullCount, Manager: r.call.Manager,
 		Buffers: []column.Bytes{valid.Buffer(1), offsets.Buffer(1), texts.Buffer(2)},
 	}
 	return column.New(data)
@@ -55,7 +55,7 @@ func (m *members) join() (*column.Column, error) {
 // separated returns the values in memory of their size, with a separator before those that are
 // not the first of their group.
 func (m *members) separated(sorted *buffer.Buffer, first *column.Column) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	const text, isFirst = "text", "first"
 	both, err := tableOf([]string{text, isFirst}, []*column.Column{sorted.Column(1), first}, sorted.Rows())
 	if err != nil {
@@ -65,7 +65,7 @@ func (m *members) separated(sorted *buffer.Buffer, first *column.Column) (*colum
 	if exact, err = release.OnError(exact, err, both.Release()); err != nil {
 		return nil, err
 	}
-	m.owned.add(exact)
+	m.owned.Add(exact)
 	values := exact.Column(0)
 	separator := m.o.aggregate.separator
 	if separator == "" || values.Len() == 0 {
@@ -75,10 +75,10 @@ func (m *members) separated(sorted *buffer.Buffer, first *column.Column) (*colum
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(joined[0])
+	m.owned.Add(joined[0])
 	chosen, err := selection.Choose(r.call.Context(), exact.Column(1), values, joined[0], r.resultOptions())
 	if err == nil {
-		m.owned.add(chosen)
+		m.owned.Add(chosen)
 	}
 	return chosen, err
 }
@@ -93,14 +93,14 @@ func (m *members) textOffsets(texts, begins *column.Column) (*column.Column, err
 		return nil, err
 	}
 	all, err := column.New(column.Data{
-		Type: arrow.PrimitiveTypes.Int32, Length: texts.Len() + 1, Buffers: []column.Bytes{{}, region}, Manager: m.run.call.Manager,
+		Type: arrow.PrimitiveTypes.Int32, Length: texts.Len() + 1, Buffers: []column.Bytes{{}, region}, Manager: m.aggregation.call.Manager,
 	})
 	if err != nil {
 		return nil, err
 	}
-	taken, err := m.run.take(all, begins, m.run.call.Tag, selection.Trust)
+	taken, err := m.aggregation.take(all, begins, m.aggregation.call.Tag, selection.Trust)
 	if taken, err = release.OnError(taken, err, all.Release()); err == nil {
-		m.owned.add(taken)
+		m.owned.Add(taken)
 	}
 	return taken, err
 }
@@ -108,14 +108,14 @@ func (m *members) textOffsets(texts, begins *column.Column) (*column.Column, err
 // nonzero returns whether each count is not 0.
 func (m *members) nonzero(counts *column.Column) (*column.Column, error) {
 	const count = "count"
-	table, err := tableOf([]string{count}, []*column.Column{counts}, buffer.Rows{Count: int64(counts.Len()), Manager: m.run.call.Manager})
+	table, err := tableOf([]string{count}, []*column.Column{counts}, buffer.Rows{Count: int64(counts.Len()), Manager: m.aggregation.call.Manager})
 	if err != nil {
 		return nil, err
 	}
-	made, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col(count).Gt(expr.Lit(int64(0)))}, m.run.resultOptions())
+	masks, err := expr.Evaluate(m.aggregation.call.Context(), table, []expr.Expr{expr.Col(count).Gt(expr.Lit(int64(0)))}, m.aggregation.resultOptions())
 	if err = errors.Join(err, table.Release()); err != nil {
 		return nil, err
 	}
-	m.owned.add(made[0])
-	return made[0], nil
+	m.owned.Add(masks[0])
+	return masks[0], nil
 }

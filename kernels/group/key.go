@@ -68,8 +68,8 @@ func (k Key) expression() expr.Expr {
 // check refuses keys that are not of exactly one kind, and Values of another length.
 func (k Key) check(table *buffer.Buffer) error {
 	given := 0
-	for _, is := range []bool{k.Column != "", !k.Expr.IsZero(), k.Values != nil} {
-		if is {
+	for _, set := range []bool{k.Column != "", !k.Expr.IsZero(), k.Values != nil} {
+		if set {
 			given++
 		}
 	}

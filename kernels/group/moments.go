@@ -58,11 +58,11 @@ func (e extent) words(rows int) int {
 // types that are neither integers nor booleans. A graph may be launched with other values than those
 // that the bounds are known of.
 func extentOf(call *op.Call, c *column.Column) (extent, bool) {
-	found, ok := extentOfType(c.Type())
+	whole, ok := extentOfType(c.Type())
 	bounds, known := c.Bounds()
 	l, err := layout.Of(c.Type())
 	if !ok || !known || err != nil || call.Stream.Capturing() {
-		return found, ok
+		return whole, ok
 	}
 	switch l.Stored() {
 	case layout.Unsigned:
@@ -70,7 +70,7 @@ func extentOf(call *op.Call, c *column.Column) (extent, bool) {
 	case layout.Signed:
 		return extent{max(magnitude(bounds.Least), magnitude(bounds.Greatest)), int64(bounds.Least) < 0}, true
 	}
-	return found, true
+	return whole, true
 }
 
 // extentOfType returns the range of all values of a type.
@@ -100,14 +100,14 @@ func magnitude(x uint64) uint64 {
 
 // extent returns the range of an accumulator's terms, given that of its inputs, or false if they are no
 // integers or do not fit 64 bits. exact is set if all values are float64.
-func (a accumulator) extent(of func(input int) (extent, bool)) (terms extent, exact, ok bool) {
-	x, ok := of(a.value)
+func (a accumulator) extent(inputExtent func(input int) (extent, bool)) (terms extent, exact, ok bool) {
+	x, ok := inputExtent(a.value)
 	if !ok || a.term == linear {
 		return x, x.most <= mostExactInteger, ok
 	}
 	y := x
 	if a.term == crossed {
-		if y, ok = of(a.other); !ok {
+		if y, ok = inputExtent(a.other); !ok {
 			return wholeRange, false, false
 		}
 	}
@@ -121,25 +121,25 @@ func (a accumulator) extent(of func(input int) (extent, bool)) (terms extent, ex
 
 // isMoment reports whether an accumulator is a sum of values that are no floats, or of products.
 func (p *plan) isMoment(a accumulator) bool {
-	return a.kind == sumFloats && !a.merges && (a.term != linear || !arrow.IsFloating(layout.Storage(p.inputs[a.value].of).ID()))
+	return a.kind == sumFloats && !a.merges && (a.term != linear || !arrow.IsFloating(layout.Storage(p.inputs[a.value].dataType).ID()))
 }
 
 // integerMoments makes sums of integers of the plan's sums of products and values that are
 // integers.
-func (r *run) integerMoments(q Query) error {
+func (r *queryRows) integerMoments(q Query) error {
 	if r.call.OnHost() {
 		return nil
 	}
 	if err := r.learnBounds(q); err != nil {
 		return err
 	}
-	of := r.plan.accumulators
-	for i, a := range of {
+	accumulators := r.plan.accumulators
+	for i, a := range accumulators {
 		if !r.plan.isMoment(a) {
 			continue
 		}
 		if _, exact, ok := a.extent(r.extentOf); exact && ok {
-			of[i].kind = sumIntegers
+			accumulators[i].kind = sumIntegers
 		}
 	}
 	return nil
@@ -147,9 +147,9 @@ func (r *run) integerMoments(q Query) error {
 
 // learnBounds finds the bounds of the integers of moments, if they are columns of the table, which
 // remember them: the sums of small integers take words of 32 bits. It waits.
-func (r *run) learnBounds(q Query) error {
-	f := folder{call: &r.call, waits: r.options.MaxGroups == 0}
-	if r.filtered || r.call.Stream.Capturing() || !f.places(int(r.rows.Capacity())) {
+func (r *queryRows) learnBounds(q Query) error {
+	f := numberer{call: &r.call, waits: r.options.MaxGroups == 0}
+	if r.filtered || r.call.Stream.Capturing() || !f.measures(int(r.rows.Capacity())) {
 		return nil
 	}
 	var columns []*column.Column
@@ -172,10 +172,10 @@ func (r *run) learnBounds(q Query) error {
 			if err != nil {
 				return err
 			}
-			if of, err := q.table.ColumnByName(name); of != c || err != nil {
+			if same, err := q.table.ColumnByName(name); same != c || err != nil {
 				continue // a copy of some rows
 			}
-			if of, err := integerType(c.Type()); of == nil || err != nil {
+			if integer, err := integerType(c.Type()); integer == nil || err != nil {
 				continue
 			}
 			if _, known := c.Bounds(); !known {

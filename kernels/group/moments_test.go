@@ -113,7 +113,7 @@ func TestMomentsOfIntegers(t *testing.T) {
 		}
 		record := momentRecord(r, n, groups, momentDraws[name])
 		defer record.Release()
-		choices := []strategy.Group{{Tiles: true}, {Records: true}, {Tiles: true, SlotBytes: 1200}, {}}
+		choices := []strategy.Group{{Add: strategy.Tiles}, {Add: strategy.Records, MeasuredRows: 1}, {Add: strategy.Tiles, SlotBytes: 1200}, {}}
 		begin, end := 0, 8
 		switch {
 		case brief(mgr):
@@ -128,7 +128,7 @@ func TestMomentsOfIntegers(t *testing.T) {
 	}
 	empty := momentRecord(r, 0, 1, momentDraws["any"])
 	defer empty.Release()
-	requireMoments(t, host, mgr, empty, "no rows", momentAggregates(0, 8), strategy.Group{Tiles: true})
+	requireMoments(t, host, mgr, empty, "no rows", momentAggregates(0, 8), strategy.Group{Add: strategy.Tiles})
 }
 
 // requireMoments requires the results of the host from a device, with some choices, and from its
@@ -190,7 +190,7 @@ func TestMomentsOfFloats(t *testing.T) {
 			return x
 		})
 		defer record.Release()
-		choices := []strategy.Group{{Tiles: true}, {Tiles: true, SlotBytes: 36 * 21}, {}}
+		choices := []strategy.Group{{Add: strategy.Tiles}, {Add: strategy.Tiles, SlotBytes: 36 * 21}, {}}
 		switch {
 		case brief(mgr):
 			choices = choices[:2]

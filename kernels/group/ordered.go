@@ -22,12 +22,12 @@ type orderedMembers struct {
 
 // ordered sorts the numbers of the members by group, then by value.
 func (m *members) ordered(descending bool) (o orderedMembers, err error) {
-	r := m.run
+	r := m.aggregation
 	sorted, err := order.Indices(r.call.Context(), m.rows, []order.Key{{Column: memberName(0)}, {Column: memberName(1), Descending: descending}}, r.scratch())
 	if err != nil {
 		return o, err
 	}
-	m.owned.add(sorted)
+	m.owned.Add(sorted)
 	region, err := sorted.ValuesRegion()
 	if err != nil {
 		return o, err
@@ -42,7 +42,7 @@ func (m *members) ordered(descending bool) (o orderedMembers, err error) {
 // endsOf returns the end of each group's rows in the sorted rows. A GPU searches for them, the host counts
 // the rows of each group.
 func (m *members) endsOf(rows memory.Slice[uint32]) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	if r.call.OnHost() || rows.Len() == 0 {
 		counts, err := m.counts(m.rows)
 		if err != nil {
@@ -59,7 +59,7 @@ func (m *members) endsOf(rows memory.Slice[uint32]) (*column.Column, error) {
 		return launchRows(&r.call, "rows", "ends_of_groups", groups, out.Values, rows, g.numbers, uint64(groups), g.counted, int64(g.rows))
 	})
 	if err == nil {
-		m.owned.add(ends)
+		m.owned.Add(ends)
 	}
 	return ends, err
 }
@@ -83,19 +83,19 @@ func (m *members) firstValues(o orderedMembers, limit uint64) (*column.Column, e
 	if err != nil {
 		return nil, err
 	}
-	r := m.run
+	r := m.aggregation
 	options := selection.TakeOptions{Options: r.scratch(), Bounds: selection.Trust, Distinct: true}
 	values, err := selection.TakeColumnWith(r.call.Context(), m.rows.Column(1), rows, options)
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(values)
+	m.owned.Add(values)
 	return m.listOf(values, keptEnds)
 }
 
 // keptEnds returns the ends of groups of which a limited number of rows is kept.
 func (m *members) keptEnds(ends *column.Column, limit uint64) (*column.Column, error) {
-	r, groups := m.run, ends.Len()
+	r, groups := m.aggregation, ends.Len()
 	from, err := wordsOf(ends)
 	if err != nil {
 		return nil, err
@@ -118,13 +118,13 @@ func (m *members) keptEnds(ends *column.Column, limit uint64) (*column.Column, e
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(kept)
+	m.owned.Add(kept)
 	return m.ends(kept)
 }
 
 // listFirsts returns the numbers of the rows that are kept of each group.
 func (m *members) listFirsts(o orderedMembers, keptEnds *column.Column) (*column.Column, error) {
-	r, groups := m.run, keptEnds.Len()
+	r, groups := m.aggregation, keptEnds.Len()
 	if groups == 0 {
 		return selection.RowNumbers(memory.Slice[uint32]{}, nil)
 	}
@@ -140,12 +140,10 @@ func (m *members) listFirsts(o orderedMembers, keptEnds *column.Column) (*column
 		return listFirstsOnHost(out, o.rows, ends, kept)
 	})
 	if err == nil {
-		m.owned.add(rows)
+		m.owned.Add(rows)
 	}
 	return rows, err
 }
-
-const warpThreads = 32
 
 // lastEnd returns ends of groups as memory, and the last of them as the number of the rows that are kept of all
 // groups.
@@ -163,7 +161,7 @@ func (m *members) lastEnd(ends *column.Column) (words memory.Slice[uint64], coun
 		return words, nil, err
 	}
 	if count, err = column.NewRowCount(number, int64(m.keptRows(groups))); err == nil {
-		m.owned.add(count)
+		m.owned.Add(count)
 	}
 	return words, count, err
 }

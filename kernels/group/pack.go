@@ -17,10 +17,6 @@ import (
 // and two words a key that is numbered at once. A numbering costs more than all else: on an H100 the hash
 // table takes 17 ms for 10⁸ different keys, and packing six keys reads them once. So integers are not numbered
 // before they are packed, even if few of the integers of their range occur.
-const (
-	mostDigits = 16
-	wordBytes  = 8
-)
 
 // digit is a key of several.
 type digit struct {
@@ -30,21 +26,21 @@ type digit struct {
 }
 
 // packs reports whether the keys of a number of rows are packed: the host waits for their ranges.
-func (f *folder) packs(rows int) bool { return f.places(rows) }
+func (f *numberer) packs(rows int) bool { return f.measures(rows) }
 
 // pack finds the groups of several columns. The caller releases them.
-func (f *folder) pack(flat []*column.Column) (numbered, error) {
+func (f *numberer) pack(flat []*column.Column) (numbered, error) {
 	digits, err := f.digits(flat)
 	if err != nil {
 		return nil, err
 	}
 	for {
 		p := packing(digits)
-		found, err := f.findPacked(flat[0], p)
+		groups, err := f.findPacked(flat[0], p)
 		if err != nil || len(p.digits) == len(digits) {
-			return found, err
+			return groups, err
 		}
-		numbers, err := f.numbersOf(found)
+		numbers, err := f.numbersOf(groups)
 		if err != nil {
 			return nil, err
 		}
@@ -53,14 +49,14 @@ func (f *folder) pack(flat []*column.Column) (numbered, error) {
 }
 
 // digits returns the columns as digits. It waits once for the ranges of all integers.
-func (f *folder) digits(flat []*column.Column) ([]digit, error) {
+func (f *numberer) digits(flat []*column.Column) ([]digit, error) {
 	var integers []*column.Column
 	for _, c := range flat {
-		of, err := integerType(c.Type())
+		integer, err := integerType(c.Type())
 		if err != nil {
 			return nil, err
 		}
-		if of != nil {
+		if integer != nil {
 			integers = append(integers, c)
 		}
 	}
@@ -81,11 +77,11 @@ func (f *folder) digits(flat []*column.Column) ([]digit, error) {
 				continue
 			}
 		}
-		found, err := f.find(c)
+		groups, err := f.find(c)
 		if err != nil {
 			return nil, err
 		}
-		numbers, err := f.numbersOf(found)
+		numbers, err := f.numbersOf(groups)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +159,7 @@ func (p *packed) argument() any {
 }
 
 // findPacked finds the groups of packed keys of the rows of a model. The caller releases them.
-func (f *folder) findPacked(model *column.Column, p packed) (numbered, error) {
+func (f *numberer) findPacked(model *column.Column, p packed) (numbered, error) {
 	rows, counted, err := model.Extent(f.call.Context())
 	if err != nil {
 		return nil, err
@@ -187,9 +183,9 @@ func (f *folder) findPacked(model *column.Column, p packed) (numbered, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.owned.add(c)
+	f.owned.Add(c)
 	if width < 2*wordBytes && p.bound <= mostPlaces && model.Len() > 0 {
-		return f.place(c, span{0, p.bound})
+		return f.numberPlaces(c, span{0, p.bound})
 	}
 	return hashtable.Find(f.call.Context(), c, hashtable.WithCounts, scratchOptions(f.call))
 }

@@ -97,7 +97,7 @@ func TestPackedKeys(t *testing.T) {
 			if i%2 == 0 {
 				query = query.Where(expr.Col("tiny").Lt(expr.Lit(uint8(200)))) // the device counts the rows
 			}
-			ctx := strategy.WithGroup(t.Context(), strategy.Group{Places: true})
+			ctx := strategy.WithGroup(t.Context(), strategy.Group{MeasuredRows: 1})
 			made, err := query.Aggregate(ctx, []group.Aggregate{group.CountAll(), group.CountDistinct(expr.Col("real"), expr.Col("forty"))}, group.ByOptions{Order: group.FirstAppearance})
 			require.NoError(t, err, list)
 			answers = append(answers, columntest.Fetch(t, made))
@@ -112,7 +112,7 @@ func TestPackedKeys(t *testing.T) {
 func TestEveryAllocationOfPackedKeysFails(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		failEach(t, dev, func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			ctx = strategy.WithGroup(ctx, strategy.Group{Places: true})
+			ctx = strategy.WithGroup(ctx, strategy.Group{MeasuredRows: 1})
 			return group.By(table, group.Columns("k", "x", "s")...).Aggregate(ctx, []group.Aggregate{group.CountAll()})
 		})
 	})

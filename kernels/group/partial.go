@@ -29,24 +29,24 @@ import (
 // any Arrow table. Its layout may change with the version of this package.
 //
 // Partial waits like Aggregate, and for the number of values if it collects them. ArgMin
-// and ArgMax number the rows of a part from ByOptions.FirstRow on. With ByOptions.Windows it is as fast
+// and ArgMax number the rows of a part from ByOptions.FirstRow on. With ByOptions.FixedPointSums it is as fast
 // as Aggregate for few groups and sums of floats. The caller releases the result.
 func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("group: partial: %w", err)
 	}
-	made, err := q.partial(ctx, aggregates, only)
+	table, err := q.partial(ctx, aggregates, only)
 	if err != nil {
 		return nil, fmt.Errorf("group: partial: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
-	q.parts = true
-	if made, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
-		return made, err
+	q.asStates = true
+	if table, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
+		return table, err
 	}
 	r, err := q.begin(ctx, aggregates, options)
 	if err != nil {
@@ -59,7 +59,7 @@ func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOp
 // of input value of an output, or the numbers of the rows that an output has found.
 type stateColumn struct {
 	accumulator, output, value int
-	of                         arrow.DataType
+	dataType                   arrow.DataType
 	rows                       bool
 }
 
@@ -73,26 +73,26 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 	}
 	for i, a := range p.accumulators {
 		if used[i] {
-			columns = append(columns, stateColumn{accumulator: i, output: -1, value: -1, of: &arrow.FixedSizeBinaryType{ByteWidth: 8 * a.words()}})
+			columns = append(columns, stateColumn{accumulator: i, output: -1, value: -1, dataType: &arrow.FixedSizeBinaryType{ByteWidth: 8 * a.words()}})
 		}
 	}
 	for i, o := range p.outputs {
 		switch {
 		case o.findsRow():
-			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: p.inputs[o.value].of},
-				stateColumn{accumulator: -1, output: i, value: -1, of: o.of, rows: true})
+			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, dataType: p.inputs[o.value].dataType},
+				stateColumn{accumulator: -1, output: i, value: -1, dataType: o.dataType, rows: true})
 		case o.method == byRow:
 			if o.numbersRows() {
-				columns = append(columns, stateColumn{accumulator: -1, output: i, value: -1, of: arrow.PrimitiveTypes.Int64, rows: true})
+				columns = append(columns, stateColumn{accumulator: -1, output: i, value: -1, dataType: arrow.PrimitiveTypes.Int64, rows: true})
 			}
-			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, of: o.of})
+			columns = append(columns, stateColumn{accumulator: -1, output: i, value: o.value, dataType: o.dataType})
 		case o.method == bySegment:
 			for _, value := range append([]int{o.value}, o.others...) {
-				of := p.inputs[value].of
+				t := p.inputs[value].dataType
 				if !o.collected {
-					of = arrow.ListOf(of)
+					t = arrow.ListOf(t)
 				}
-				columns = append(columns, stateColumn{accumulator: -1, output: i, value: value, of: of})
+				columns = append(columns, stateColumn{accumulator: -1, output: i, value: value, dataType: t})
 			}
 		}
 	}
@@ -100,31 +100,19 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 }
 
 // partial returns the keys and the states of all groups.
-func (r *run) partial() (*buffer.Buffer, error) {
+func (r *aggregation) partial() (*buffer.Buffer, error) {
 	list, err := r.plan.stateColumns()
 	if err != nil {
 		return nil, err
 	}
-	if r.partitions == nil {
-		if r.partitions, err = r.planPartitionsOfNumbers(); err != nil {
-			return nil, err
-		}
+	if table, ok, err := r.aggregateMoved(); ok || err != nil {
+		return table, err
 	}
-	if r.partitions != nil {
-		table, err := r.ofPartitions()
-		if !errors.Is(err, memory.ErrBudget) {
-			return table, err
-		}
-		// States of a few groups need less memory than rows in partitions.
-		if err := r.number(); err != nil {
-			return nil, err
-		}
-	}
-	r.groups.kept, r.groups.windows = true, r.options.Windows
+	r.groups.kept, r.groups.fixedPoint = true, r.options.FixedPointSums
 	if r.states, err = r.accumulateList(r.plan.accumulators, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
 	}
-	r.owned.add(r.states)
+	r.owned.Add(r.states)
 	keys := r.groups.keys
 	var fields []arrow.Field
 	var columns []*column.Column
@@ -132,18 +120,18 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		fields = append(fields, arrow.Field{Name: r.names[i], Type: f.Type, Nullable: true})
 		columns = append(columns, keys.Column(i))
 	}
-	var made owned
+	var temporaries release.Stack
 	for i, s := range list {
 		c, err := r.stateColumn(s)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, temporaries.Release())
 		}
-		made.add(c)
-		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.of, Nullable: s.accumulator < 0})
+		temporaries.Add(c)
+		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.dataType, Nullable: s.accumulator < 0})
 		columns = append(columns, c)
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	if table, err = release.OnError(table, err, made.release()); err != nil || r.presence < 0 {
+	if table, err = release.OnError(table, err, temporaries.Release()); err != nil || r.presence < 0 {
 		return table, err
 	}
 	return r.present(table)
@@ -152,16 +140,16 @@ func (r *run) partial() (*buffer.Buffer, error) {
 // stateName is the name of a column of states.
 func stateName(i int) string { return fmt.Sprintf("state %d", i) }
 
-func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
+func (r *aggregation) stateColumn(s stateColumn) (*column.Column, error) {
 	if s.accumulator >= 0 {
 		return column.New(column.Data{
-			Type: s.of, Length: r.states.capacity, Rows: r.groups.keys.RowCount(),
-			Buffers: []column.Bytes{{}, r.states.of[s.accumulator]}, Manager: r.call.Manager,
+			Type: s.dataType, Length: r.states.capacity, Rows: r.groups.keys.RowCount(),
+			Buffers: []column.Bytes{{}, r.states.lists[s.accumulator]}, Manager: r.call.Manager,
 		})
 	}
 	o := r.plan.outputs[s.output]
 	if s.rows {
-		o.of = s.of
+		o.dataType = s.dataType
 		return r.rowNumbers(&o)
 	}
 	if o.method == byRow || o.findsRow() {
@@ -175,12 +163,12 @@ func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
 }
 
 // collected returns the values of an input that an output reads, as a list for each group.
-func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
+func (r *aggregation) collected(o *output, s stateColumn) (*column.Column, error) {
 	own := *o
-	own.of = s.of
-	m := &members{run: r, o: &own}
+	own.dataType = s.dataType
+	m := &members{aggregation: r, o: &own}
 	err := m.find()
-	var made *column.Column
+	var lists *column.Column
 	if err == nil {
 		number := 1
 		for i, value := range o.others {
@@ -188,9 +176,9 @@ func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
 				number = 2 + i
 			}
 		}
-		made, err = m.collectColumn(number)
+		lists, err = m.collectColumn(number)
 	}
-	return release.OnError(made, err, m.owned.release())
+	return release.OnError(lists, err, m.owned.Release())
 }
 
 // Merge combines tables of [Query.Partial], made with the same keys and aggregates, and
@@ -203,18 +191,18 @@ func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
 // selection.Concat and Aggregate, and for the answer whether sums of floats are exact. The caller keeps
 // the tables, and releases the result.
 //
-// The error wraps [ErrInexact] if the tables were made with ByOptions.Windows, and their values have
+// The error wraps [ErrInexact] if the tables were made with ByOptions.FixedPointSums, and their values have
 // magnitudes so different that a sum could differ in a bit.
 func Merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
-	made, err := merge(ctx, schema, partials, aggregates, only, (*run).result)
+	table, err := merge(ctx, schema, partials, aggregates, only, (*aggregation).result)
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 // Combine combines tables of [Query.Partial] like [Merge], and returns such a table again: of
@@ -225,16 +213,16 @@ func Combine(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffe
 	if err != nil {
 		return nil, fmt.Errorf("group: combine: %w", err)
 	}
-	made, err := merge(ctx, schema, partials, aggregates, only, (*run).partial)
+	states, err := merge(ctx, schema, partials, aggregates, only, (*aggregation).partial)
 	if err != nil {
 		return nil, fmt.Errorf("group: combine: %w", err)
 	}
-	return made, nil
+	return states, nil
 }
 
 // merge combines partial results and makes a table of the groups.
 func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ByOptions,
-	made func(*run) (*buffer.Buffer, error),
+	step func(*aggregation) (*buffer.Buffer, error),
 ) (*buffer.Buffer, error) {
 	if len(partials) == 0 {
 		return nil, fmt.Errorf("no table is given, expected one or more: %w", device.ErrInvalidValue)
@@ -271,14 +259,15 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 		return nil, err
 	}
 	for i := range list { // states that are long texts have wider offsets
-		list[i].of = all.Column(all.NumColumns() - len(list) + i).Type()
+		list[i].dataType = all.Column(all.NumColumns() - len(list) + i).Type()
 	}
-	r := &run{options: options, plan: p.merging(list), presence: -1, merges: true, ranks: map[int]*column.Column{}}
-	r.owned.add(all)
+	r := newAggregation(options, p.merging(list))
+	r.merges = true
+	r.owned.Add(all)
 	if err := r.prepareMerge(ctx, all, list); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	return closing(r, func() (*buffer.Buffer, error) { return made(r) })
+	return closing(r, func() (*buffer.Buffer, error) { return step(r) })
 }
 
 // checkPartial refuses tables without the columns of a partial result.
@@ -288,8 +277,8 @@ func checkPartial(table *buffer.Buffer, list []stateColumn) error {
 		return fmt.Errorf("it has %d columns, expected one or more keys and %d columns of states: %w", table.NumColumns(), len(list), buffer.ErrSchema)
 	}
 	for i, s := range list {
-		if f := table.Schema().Field(keys + i); !layout.EqualButOffsets(f.Type, s.of) {
-			return fmt.Errorf("column %q has the type %v, expected the states of type %v that Partial makes for these aggregates: %w", f.Name, f.Type, s.of, buffer.ErrSchema)
+		if f := table.Schema().Field(keys + i); !layout.EqualButOffsets(f.Type, s.dataType) {
+			return fmt.Errorf("column %q has the type %v, expected the states of type %v that Partial makes for these aggregates: %w", f.Name, f.Type, s.dataType, buffer.ErrSchema)
 		}
 	}
 	return nil
@@ -298,13 +287,13 @@ func checkPartial(table *buffer.Buffer, list []stateColumn) error {
 // merging returns the plan that merges states. Its inputs are the columns of states.
 func (p *plan) merging(list []stateColumn) *plan {
 	m := &plan{outputs: make([]output, len(p.outputs))}
-	placed := make([]int, len(p.accumulators))
+	renumbered := make([]int, len(p.accumulators))
 	for i, s := range list {
-		m.inputs = append(m.inputs, input{of: s.of, ranked: -1})
+		m.inputs = append(m.inputs, input{dataType: s.dataType, ranked: -1})
 		if s.accumulator >= 0 {
 			a := p.accumulators[s.accumulator]
 			a.value, a.other, a.where, a.merges = i, -1, -1, true
-			placed[s.accumulator] = len(m.accumulators)
+			renumbered[s.accumulator] = len(m.accumulators)
 			m.accumulators = append(m.accumulators, a)
 		}
 	}
@@ -315,7 +304,7 @@ func (p *plan) merging(list []stateColumn) *plan {
 		if o.method == byState && !o.findsRow() {
 			o.value, o.states = -1, nil
 			for _, state := range p.outputs[i].states {
-				o.states = append(o.states, placed[state])
+				o.states = append(o.states, renumbered[state])
 			}
 		}
 	}
@@ -357,7 +346,7 @@ func (p *plan) merging(list []stateColumn) *plan {
 }
 
 // prepareMerge finds the groups of partial results.
-func (r *run) prepareMerge(ctx context.Context, all *buffer.Buffer, list []stateColumn) error {
+func (r *groupFinder) prepareMerge(ctx context.Context, all *buffer.Buffer, list []stateColumn) error {
 	keys := all.NumColumns() - len(list)
 	columns, names := make([]*column.Column, all.NumColumns()), make([]string, all.NumColumns())
 	for i := range columns {
@@ -380,14 +369,14 @@ func (r *run) prepareMerge(ctx context.Context, all *buffer.Buffer, list []state
 		return err
 	}
 	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options, nil, false); err == nil {
-		r.owned.add(r.groups)
+		r.owned.Add(r.groups)
 	}
 	return err
 }
 
 // flatten makes the table of members of lists that Partial has collected.
 func (m *members) flatten() error {
-	r := m.run
+	r := m.aggregation
 	var columns []*column.Column
 	names := []string{memberName(0)}
 	for i, number := range append([]int{m.o.value}, m.o.others...) {
@@ -407,7 +396,7 @@ func (m *members) flatten() error {
 		if err != nil {
 			return err
 		}
-		m.owned.add(values)
+		m.owned.Add(values)
 		names, columns = append(names, memberName(1+i)), append(columns, values)
 	}
 	rows, err := tableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len()), Manager: r.call.Manager})
@@ -420,13 +409,13 @@ func (m *members) flatten() error {
 // numbersOfLists returns the number of the group of each element of lists, or a number
 // beyond all groups for elements outside of the lists.
 func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	offsets, err := m.offsetsOf(lists, elements)
 	if err != nil {
 		return nil, err
 	}
 	g := r.groups
-	made, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: elements}, func(out op.Buffers) error {
+	groups, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: elements}, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return numbersOfListsOnDevice(&r.call, out, offsets, g, elements)
 		}
@@ -436,21 +425,21 @@ func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Co
 		if err := errors.Join(err, endsErr, numbersErr); err != nil {
 			return err
 		}
-		of := op.Elements[uint32](to.Values)
-		for i := range of {
-			of[i] = noGroup
+		groupNumbers := op.Elements[uint32](to.Values)
+		for i := range groupNumbers {
+			groupNumbers[i] = noGroup
 		}
 		for list := range g.rows {
-			for i := max(ends[list], 0); i < min(ends[list+1], int32(len(of))); i++ {
-				of[i] = numbers[list]
+			for i := max(ends[list], 0); i < min(ends[list+1], int32(len(groupNumbers))); i++ {
+				groupNumbers[i] = numbers[list]
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		m.owned.add(made)
+		m.owned.Add(groups)
 	}
-	return made, err
+	return groups, err
 }
 
 // offsetsOf returns the offsets of lists in 32 bits.
@@ -477,7 +466,7 @@ func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
 	if n == 0 {
 		return none, nil
 	}
-	c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: n, Buffers: []column.Bytes{none, wide}, Manager: m.run.call.Manager})
+	c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: n, Buffers: []column.Bytes{none, wide}, Manager: m.aggregation.call.Manager})
 	if err != nil {
 		return none, err
 	}
@@ -485,11 +474,11 @@ func (m *members) narrowed(wide column.Bytes) (column.Bytes, error) {
 	if err = errors.Join(err, c.Release()); err != nil {
 		return none, errors.Join(err, table.Release())
 	}
-	narrow, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col("offset").Cast(arrow.PrimitiveTypes.Int32)}, m.run.scratch())
+	narrow, err := expr.Evaluate(m.aggregation.call.Context(), table, []expr.Expr{expr.Col("offset").Cast(arrow.PrimitiveTypes.Int32)}, m.aggregation.scratch())
 	if err = errors.Join(err, table.Release()); err != nil {
 		return none, errors.Join(err, release.All(narrow))
 	}
-	m.owned.add(narrow[0])
+	m.owned.Add(narrow[0])
 	return narrow[0].Buffer(1), nil
 }
 

@@ -64,7 +64,7 @@ func TestPartialPartitions(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, dev, memory.Options{})
 	r := rand.New(rand.NewPCG(31, 32))
-	choices := []strategy.Group{{PlaceBits: 6}, {PlaceBits: 5, TwoLevels: true, ChunkRows: 300}}
+	choices := []strategy.Group{{PlaceBits: 6}, {PlaceBits: 5, DigitBits: 1, ChunkRows: 300}}
 	keys := [][]string{{"k"}, {"tiny", "k"}, {"u64"}} // the last by numbers
 	for i, aggregates := range partitionAggregates() {
 		if brief(mgr) && i%2 == 1 {
@@ -74,7 +74,7 @@ func TestPartialPartitions(t *testing.T) {
 		record := partitionRecord(r, partitionDraws[name], 900, 150)
 		defer record.Release()
 		by, chosen := keys[i%3], choices[i%2]
-		chosen.Partition, chosen.Places = true, true
+		chosen.Find, chosen.Add, chosen.MeasuredRows = strategy.Partitions, strategy.Partitions, 1
 		requireSame(t, wholeOnHost(t, host, record, by, aggregates), mergedParts(t, mgr, record, by, aggregates, chosen), name)
 	}
 }
@@ -112,7 +112,7 @@ func TestPartialBins(t *testing.T) {
 	for name, some := range of {
 		for _, aggregates := range [][]group.Aggregate{{group.Sum(expr.Col("x")), group.Mean(expr.Col("x"))}, {group.Sum(expr.Col("d")), group.Mean(expr.Col("d")), group.CountAll()}} {
 			requireSame(t, wholeOnHost(t, host, some, []string{"k"}, aggregates),
-				mergedParts(t, mgr, some, []string{"k"}, aggregates, strategy.Group{Partition: true, Places: true, PlaceBits: 5}), name)
+				mergedParts(t, mgr, some, []string{"k"}, aggregates, strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 5}), name)
 		}
 	}
 }

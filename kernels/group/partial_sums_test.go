@@ -30,7 +30,7 @@ func windowed(t *testing.T, table *buffer.Buffer, to *memory.Manager, key group.
 	for _, end := range ends {
 		part, err := table.Slice(begin, end-begin)
 		require.NoError(t, err)
-		partial, err := group.By(part, key).Partial(strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true}), aggregates, group.ByOptions{Windows: true})
+		partial, err := group.By(part, key).Partial(strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1}), aggregates, group.ByOptions{FixedPointSums: true})
 		require.NoError(t, err)
 		record, err := partial.Record(t.Context())
 		require.NoError(t, err)
@@ -44,9 +44,9 @@ func windowed(t *testing.T, table *buffer.Buffer, to *memory.Manager, key group.
 	return made
 }
 
-// TestPartialWindows merges partial results of sums in windows, on the device that made them and on the
+// TestPartialFixedPointSums merges partial results of sums in windows, on the device that made them and on the
 // host: they are those of the whole table, or ErrInexact. Values of one magnitude are never inexact.
-func TestPartialWindows(t *testing.T) {
+func TestPartialFixedPointSums(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, dev, memory.Options{})
 	x := expr.Col("x")
@@ -96,9 +96,9 @@ func TestPartialWindows(t *testing.T) {
 	t.Logf("%d of the merged results were inexact", inexact)
 }
 
-// TestInexactWindows merges windows of magnitudes that are some bins apart. Those that are not inexact
+// TestInexactFixedPointSums merges windows of magnitudes that are some bins apart. Those that are not inexact
 // are the whole table's, and those of the same bins are never inexact.
-func TestInexactWindows(t *testing.T) {
+func TestInexactFixedPointSums(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	const n = 64
@@ -141,9 +141,9 @@ func TestInexactWindows(t *testing.T) {
 	require.Positive(t, differed)
 }
 
-// TestDividedWithWindows aggregates chunks of very different magnitudes. Windows is for Partial: the result of
+// TestDividedFixedPointSums aggregates chunks of very different magnitudes. FixedPointSums is for Partial: the result of
 // Aggregate is exact also if the memory does not fit the budget.
-func TestDividedWithWindows(t *testing.T) {
+func TestDividedFixedPointSums(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
 	const n = 64
 	keys, x := make([]int32, 2*n), make([]float64, 2*n)
@@ -152,8 +152,8 @@ func TestDividedWithWindows(t *testing.T) {
 	}
 	table := floatTable(t, mgr, keys, x, x)
 	var sums []arrow.Array
-	for _, choice := range []strategy.Group{{}, {DividedRows: n, Tiles: true, Places: true}} {
-		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{Windows: true})
+	for _, choice := range []strategy.Group{{}, {Add: strategy.Tiles, MeasuredRows: 1, DividedRows: n}} {
+		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{FixedPointSums: true})
 		require.NoError(t, err)
 		sums = append(sums, columntest.Fetch(t, made).Column(1))
 	}
@@ -172,11 +172,11 @@ func TestPartialTexts(t *testing.T) {
 	defer func() { require.NoError(t, table.Release()) }()
 	aggregates := []group.Aggregate{group.CountAll(), group.Sum(expr.Col("x"))}
 	keys := group.Columns("flag", "status")
-	options := group.ByOptions{Order: group.ByKey, Windows: true}
+	options := group.ByOptions{Order: group.ByKey, FixedPointSums: true}
 	whole, err := group.By(table, keys...).Aggregate(t.Context(), aggregates, options)
 	require.NoError(t, err)
 	want := columntest.Fetch(t, whole)
-	ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true, TextNumbers: true})
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1, TextRows: 1})
 	var parts []*buffer.Buffer
 	for begin := int64(0); begin < 900; begin += 300 {
 		part, err := table.Slice(begin, 300)

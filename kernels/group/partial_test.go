@@ -102,7 +102,7 @@ func TestPartialsOfSomeRows(t *testing.T) {
 		aggregates := []group.Aggregate{
 			group.First(v), group.Last(v), group.First(v).SkipNulls(), group.Last(v).Where(expr.Col("w")), group.First(v).Where(expr.Col("w")).SkipNulls(), group.CountAll(),
 		}
-		ctx := strategy.WithGroup(t.Context(), strategy.Group{Masks: true})
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{MaskedRows: 1})
 		rows := func(table *buffer.Buffer) group.Query {
 			return group.By(table, group.Columns("k0")...).Where(v.IsNull().Or(v.LengthBytes().Ge(expr.Lit(1))))
 		}

@@ -4,10 +4,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -18,29 +14,6 @@ import (
 // of one partition in shared memory, where each place has a state, and writes the results of
 // the places that have rows. No row reads or changes memory at random, and no states are
 // in global memory. partition.cuh has the kernels.
-const (
-	// fewestPartitioned is the number of places from which on rows are partitioned,
-	// mostPartitioned the largest one. There may be partitionedPerRow places for each row.
-	fewestPartitioned = 1 << 12
-	mostPartitioned   = 1 << 28
-	partitionedPerRow = 4
-
-	// Constants of the kernels.
-	partitionThreads = 512
-	countedRows      = partitionThreads * 8
-	compactThreads   = 256
-	mostDigitBits    = 9
-	// usualDigitBits is the most digits of one pass, if two passes or larger partitions avoid more:
-	// shorter runs of rows write more lines of memory twice.
-	usualDigitBits = 8
-	mostCarried    = 6
-	mostConditions = 8
-	mostTerms      = 8
-	decimalWords   = 5
-	mostOutputs    = 8
-	// noWord is the word of a count that is not kept.
-	noWord = -1
-)
 
 // moveKernels are the kernels that move rows, for tiles of some rows of each thread. The first ones
 // fit twice into the shared memory of large devices.
@@ -54,9 +27,13 @@ func moveBytes(items int) int {
 	return 10*partitionThreads*items + 2*4<<mostDigitBits + 4*partitionThreads/32 + 8
 }
 
-// carried is a column that moves with its rows.
+// carried is a column that moves with its rows: an input, or the bits of conditions.
 type carried struct {
+	// source is that of the input: bind sets it.
 	source
+	input int
+	// high selects the high words of decimals.
+	high bool
 	// width is 4 or 8. Shorter integers are extended.
 	width int
 	// conditions is set for the bits of conditions.
@@ -64,14 +41,22 @@ type carried struct {
 	buffers    [2]memory.Slice[uint8]
 }
 
+// condition is that an input is true, or not null.
+type condition struct {
+	input  int
+	isTrue bool
+	// source is that of the input, or of its validity: bind sets it.
+	source source
+}
+
 // partitionTerm is an accumulator of a partition. Its state begins with word word.
 type partitionTerm struct {
 	accumulator
 	word     int
 	required uint32
-	// carried is the number of the column with its values, and is their form there.
+	// carried is the number of the column with its values, and form their form there.
 	carried int
-	is      form
+	form    form
 	// high is the number of the column with the high words of decimals.
 	high int
 }
@@ -80,17 +65,20 @@ type partitionTerm struct {
 type partitionOutput struct {
 	*output
 	word, counted    int
-	is               form
+	form             form
 	width            int
 	isSigned, least  bool
 	nullable         bool
 	values, validity memory.Slice[uint8]
 }
 
-// partitionPlan describes how rows are partitioned, and the results of partitions.
+// partitionPlan describes how rows are partitioned, and the results of partitions. It is made of facts alone: bind finds
+// its columns.
 type partitionPlan struct {
+	// places is the number of places, keys those that have them: bind sets the keys.
+	places     uint64
 	keys       *denseKeys
-	conditions []source
+	conditions []condition
 	truths     uint32
 	carried    []carried
 	terms      []partitionTerm
@@ -117,147 +105,118 @@ type partitionPlan struct {
 	hashed *hashedKey
 }
 
-// planPartitions plans partitions for dense keys, or returns nil if others are to be used.
-func (r *run) planPartitions(d *denseKeys) (*partitionPlan, error) {
-	chosen := strategy.OfGroup(r.call.Context())
-	rows := r.rows.Capacity()
-	if r.masked || d.places > mostPartitioned ||
-		!chosen.Partition && (d.places < fewestPartitioned || int64(d.places) > partitionedPerRow*rows) {
-		return nil, nil
+// planPartitions plans partitions for the places of the keys, or returns nil if the kernels do not support them.
+func (f *facts) planPartitions() *partitionPlan {
+	if slices.ContainsFunc(f.keys, func(k keyFacts) bool { return k.constant }) {
+		return nil
 	}
-	for _, k := range d.keys {
-		if k.constant {
-			return nil, nil
-		}
-	}
-	planned, err := r.planOutputs(&partitionPlan{keys: d})
-	if planned == nil || err != nil {
-		return nil, err
-	}
-	return r.planSizes(planned)
+	return f.planPartitionsOf(f.places)
 }
 
-// planOutputs plans the aggregates of partitions, or returns nil.
-func (r *run) planOutputs(p *partitionPlan) (*partitionPlan, error) {
-	plan := p.results
-	if r.parts {
-		plan = p.stateOutputs
+// planPartitionsOf plans partitions for a number of places, or returns nil.
+func (f *facts) planPartitionsOf(places uint64) *partitionPlan {
+	if f.onHost || f.masked || places == 0 || places > mostPartitioned {
+		return nil
 	}
-	if ok, err := plan(r); err != nil || !ok {
-		return nil, err
+	p := &partitionPlan{places: places}
+	if !p.planOutputs(f) || !p.divide(f) {
+		return nil
+	}
+	return p
+}
+
+// planOutputs plans the aggregates of partitions, or returns false.
+func (p *partitionPlan) planOutputs(f *facts) bool {
+	plan := p.planResults
+	if f.asStates {
+		plan = p.planStates
+	}
+	if !plan(f) || p.hashed != nil && !p.planKey(f) {
+		return false
 	}
 	p.markPresent()
 	if len(p.conditions) > 0 {
 		p.carried = append(p.carried, carried{width: 4, conditions: true})
 	}
 	if p.decimals && slices.ContainsFunc(p.terms, func(t partitionTerm) bool { return t.kind == sumFloats }) {
-		return nil, nil // the kernel has either
+		return false // the kernel has either
 	}
-	if len(p.carried) > mostCarried || len(p.conditions) > mostConditions || len(p.terms) > mostTerms || len(p.outputs) > mostOutputs {
-		return nil, nil
-	}
-	return p, nil
-}
-
-// planSizes plans the sizes of partitions, or returns nil.
-func (r *run) planSizes(p *partitionPlan) (*partitionPlan, error) {
-	shared, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
-	if err != nil {
-		return nil, err
-	}
-	if !p.divide(strategy.OfGroup(r.call.Context()), shared, int(r.rows.Capacity()), max(r.call.Stream.Device().Info().Multiprocessors, 1)) {
-		return nil, nil
-	}
-	return p, nil
-}
-
-// planPartitionsOfNumbers plans partitions for groups that have numbers, or returns nil. Results are
-// in the order of the numbers.
-func (r *run) planPartitionsOfNumbers() (*partitionPlan, error) {
-	g := r.groups
-	if r.call.OnHost() || g.dense != nil || g.keys.RowCount() != nil || g.capacity() == 0 || g.rows == 0 {
-		return nil, nil
-	}
-	if inPlace, err := r.inPlace(uint64(g.capacity()), nil); inPlace || err != nil {
-		return nil, err
-	}
-	key := denseKey{source: source{values: g.numbers.AsBytes(), is: fromUnsigned32, width: 4}, span: span{0, uint64(g.capacity())}, factor: 1}
-	return r.planPartitions(&denseKeys{keys: []denseKey{key}, places: key.span.places})
+	return len(p.carried) <= mostCarried && len(p.conditions) <= mostConditions && len(p.terms) <= mostTerms && len(p.outputs) <= mostOutputs
 }
 
 // divide chooses the size of the partitions, of which two fit into the shared memory of a
 // multiprocessor, and the levels. It returns false if two levels are not enough.
-func (p *partitionPlan) divide(chosen strategy.Group, shared, rows, multiprocessors int) bool {
-	const reserved = 2 << 10
+func (p *partitionPlan) divide(f *facts) bool {
 	state := 4 * p.words
-	total := bits.Len64(p.keys.places - 1)
-	p.bits = bits.Len(uint((shared/2-reserved)/state)) - 1
-	if !p.decimals && total > p.bits+usualDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= shared-reserved {
+	total := bits.Len64(p.places - 1)
+	p.bits = bits.Len(uint((f.shared/2-partitionReserve)/state)) - 1
+	if !p.decimals && total > p.bits+usualDigitBits && total <= p.bits+1+mostDigitBits && state<<(p.bits+1) <= f.shared-partitionReserve {
 		p.bits++ // one level is enough
 		p.wide = true
 	}
-	for p.mover = 0; p.mover+1 < len(moveKernels) && (chosen.SmallTiles || 2*moveBytes(moveKernels[p.mover].items) > shared); {
+	for p.mover = 0; p.mover+1 < len(moveKernels) && (moveKernels[p.mover].items > f.MoveRows || 2*moveBytes(moveKernels[p.mover].items) > f.shared); {
 		p.mover++
 	}
-	if chosen.PlaceBits > 0 {
-		p.bits = chosen.PlaceBits
+	if f.PlaceBits > 0 {
+		p.bits = f.PlaceBits
 	}
-	p.bits, p.wide = min(max(p.bits, 1), 16), !p.decimals && (p.wide || chosen.Wide)
-	parts := max(total-p.bits, 0)
-	p.digits = []int{parts}
-	if parts > mostDigitBits || chosen.TwoLevels && parts > 1 {
-		p.digits = []int{(parts + 1) / 2, parts / 2}
+	p.bits, p.wide = min(max(p.bits, 1), mostPlaceBits), !p.decimals && (p.wide || f.PartitionThreads > partitionThreads)
+	digits := max(total-p.bits, 0)
+	p.digits = []int{digits}
+	if digits > f.DigitBits {
+		p.digits = []int{(digits + 1) / 2, digits / 2}
 	}
-	// A partition with more rows than a block's part of all of them is divided. Partitions of
+	// A partition with more rows than a block's share of all of them is divided. Partitions of
 	// about that size are not.
-	even := 1 << bits.Len(uint(max(rows/(2*multiprocessors), 4096)-1))
+	even := 1 << bits.Len(uint(max(int(f.rows)/(2*f.multiprocessors), fewestChunkedRows)-1))
 	p.chunkRows = even + even/8
-	if chosen.ChunkRows > 0 {
-		p.chunkRows = chosen.ChunkRows
+	if f.ChunkRows > 0 {
+		p.chunkRows = f.ChunkRows
 	}
-	return parts <= 2*mostDigitBits
+	return digits <= 2*mostDigitBits
 }
 
 func (p *partitionPlan) partitions() int {
-	parts := 0
-	for _, digits := range p.digits {
-		parts += digits
+	total := 0
+	for _, bits := range p.digits {
+		total += bits
 	}
-	return 1 << parts
+	return 1 << total
 }
 
-// results plans all aggregates, or returns false if partitions do not have one.
-func (p *partitionPlan) results(r *run) (ok bool, err error) {
-	for i := range r.plan.outputs {
-		if ok, err := p.output(r, &r.plan.outputs[i]); err != nil || !ok {
-			return false, err
+// planResults plans all aggregates, or returns false if partitions do not have one.
+func (p *partitionPlan) planResults(f *facts) bool {
+	for i := range f.plan.outputs {
+		if !p.planResult(f, &f.plan.outputs[i]) {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
-// stateOutputs plans the states of a partial result, or returns false if partitions do not have one.
-func (p *partitionPlan) stateOutputs(r *run) (ok bool, err error) {
+// planStates plans the states of a partial result, or returns false if partitions do not have one.
+func (p *partitionPlan) planStates(f *facts) bool {
 	p.states = true
-	list, err := r.plan.stateColumns()
+	list, err := f.plan.stateColumns()
 	if err != nil {
-		return false, err
+		return false
 	}
 	for _, s := range list {
 		if s.accumulator < 0 {
-			return false, nil
+			return false
 		}
-		a := r.plan.accumulators[s.accumulator]
-		o := partitionOutput{output: &output{of: s.of, finish: finishState}, counted: noWord, is: form(a.kind), width: 8 * a.words()}
-		if o.word, ok, err = p.term(r, a); err != nil || !ok {
-			return false, err
+		a := f.plan.accumulators[s.accumulator]
+		o := partitionOutput{output: &output{dataType: s.dataType, finish: finishState}, counted: noWord, form: form(a.kind), width: 8 * a.words()}
+		var ok bool
+		if o.word, ok = p.term(f, a); !ok {
+			return false
 		}
 		for _, t := range p.terms {
-			o.isSigned = o.isSigned || t.word == o.word && a.kind == sumIntegers && t.is.isSigned()
+			o.isSigned = o.isSigned || t.word == o.word && a.kind == sumIntegers && t.form.isSigned()
 		}
 		p.outputs = append(p.outputs, o)
 	}
-	return true, nil
+	return true
 }
 
 // hasPartitions reports whether partitions may have an aggregate.
@@ -272,88 +231,88 @@ func (o *output) hasPartitions() bool {
 	return false
 }
 
-// output plans an aggregate, or returns false if partitions do not have it.
-func (p *partitionPlan) output(r *run, o *output) (ok bool, err error) {
+// planResult plans an aggregate, or returns false if partitions do not have it.
+func (p *partitionPlan) planResult(f *facts, o *output) bool {
 	if !o.hasPartitions() {
-		return false, nil
+		return false
 	}
-	f, err := r.finishingOf(o)
+	stored, isSigned, least, err := f.plan.form(o)
 	if err != nil {
-		return false, err
+		return false
 	}
-	made := partitionOutput{output: o, counted: noWord, is: f.is, isSigned: f.isSigned, least: f.least}
-	if made.width = f.is.bytes(); f.is == fromDecimal {
-		made.width = 16
+	result := partitionOutput{output: o, counted: noWord, form: stored, isSigned: isSigned, least: least}
+	if result.width = stored.bytes(); stored == fromDecimal {
+		result.width = 16
 	}
-	if made.width == 0 || f.is == fromFloat16 {
-		return false, nil
+	if result.width == 0 || stored == fromFloat16 {
+		return false
 	}
-	if made.word, ok, err = p.term(r, r.plan.accumulators[o.states[0]]); !ok || err != nil {
-		return false, err
+	var ok bool
+	if result.word, ok = p.term(f, f.plan.accumulators[o.states[0]]); !ok {
+		return false
 	}
 	if o.counted {
-		counts := r.plan.accumulators[o.states[len(o.states)-1]]
-		required, err := p.required(r, counts)
-		if err != nil {
-			return false, err
-		}
+		counts := f.plan.accumulators[o.states[len(o.states)-1]]
+		required := p.required(f, counts)
 		// A group has rows, so a count of all of them is used for means only.
 		if required != 0 || o.finish == finishMean || o.finish == finishMeanFloat || o.finish == finishMeanDecimal {
-			if made.counted, ok, err = p.term(r, counts); !ok || err != nil {
-				return false, err
+			if result.counted, ok = p.term(f, counts); !ok {
+				return false
 			}
 		}
-		made.nullable = required != 0
+		result.nullable = required != 0
 	}
-	made.nullable = made.nullable || o.finish == finishInteger || o.finish == finishDecimal || o.finish == finishMeanDecimal
-	p.outputs = append(p.outputs, made)
-	return true, nil
+	result.nullable = result.nullable || o.finish == finishInteger || o.finish == finishDecimal || o.finish == finishMeanDecimal
+	p.outputs = append(p.outputs, result)
+	return true
 }
 
 // term returns the first word of the state of an accumulator.
-func (p *partitionPlan) term(r *run, a accumulator) (word int, ok bool, err error) {
+func (p *partitionPlan) term(f *facts, a accumulator) (word int, ok bool) {
 	for _, known := range p.terms {
 		if known.accumulator == a {
-			return known.word, true, nil
+			return known.word, true
 		}
 	}
-	t := partitionTerm{accumulator: a, word: p.words}
-	if t.required, err = p.required(r, a); err != nil {
-		return 0, false, err
+	words := a.partitionWords()
+	if words == 0 {
+		return 0, false
 	}
-	words := 0
-	switch {
-	case a.merges:
-		return 0, false, nil
-	case a.kind == countRows:
-		words = 1
-	case a.kind == sumIntegers && a.term == linear:
-		words = 3
-	case a.kind == sumDecimals:
-		words = decimalWords
-	case a.kind == greatest && a.value >= 0:
-		words = 2
-	case a.kind == sumFloats && a.term == linear && a.other < 0:
-		words = 9
-	default:
-		return 0, false, nil
-	}
+	t := partitionTerm{accumulator: a, word: p.words, required: p.required(f, a)}
 	switch a.kind {
 	case countRows:
 	case sumDecimals:
 		p.decimals = true
-		if t.carried, t.high, err = p.carryDecimal(r, a.value); err != nil {
-			return 0, false, err
-		}
-		t.is = fromUnsigned64
+		t.carried, t.high, t.form = p.carry(carried{input: a.value, width: 8}), p.carry(carried{input: a.value, high: true, width: 8}), fromUnsigned64
 	default:
-		if t.carried, t.is, ok, err = p.carry(r, a.value); !ok || err != nil {
-			return 0, false, err
+		if t.form = f.movedForm(a.value); t.form == fromNothing {
+			return 0, false
 		}
+		t.carried = p.carry(carried{input: a.value, width: t.form.bytes()})
 	}
 	p.words += words
 	p.terms = append(p.terms, t)
-	return t.word, true, nil
+	return t.word, true
+}
+
+// partitionWords returns the number of words of 32 bits of the state of an accumulator in a partition, or 0 if partitions
+// do not have it.
+func (a accumulator) partitionWords() int {
+	switch {
+	case a.merges:
+		return 0
+	case a.kind == countRows:
+		return 1
+	case a.kind == sumIntegers && a.term == linear:
+		return 3
+	case a.kind == sumDecimals:
+		return decimalWords
+	case a.kind == greatest && a.value >= 0:
+		return 2
+	case a.kind == sumFloats && a.term == linear && a.other < 0:
+		return 9
+	}
+	return 0
 }
 
 // markPresent chooses the word that shows whether a group has rows: a count or the head of a sum
@@ -370,109 +329,67 @@ func (p *partitionPlan) markPresent() {
 }
 
 // required returns the conditions that a row has to meet.
-func (p *partitionPlan) required(r *run, a accumulator) (all uint32, err error) {
+func (p *partitionPlan) required(f *facts, a accumulator) (all uint32) {
 	for _, number := range []int{a.value, a.other, a.where} {
-		if number < 0 {
-			continue
+		if number >= 0 && (number == a.where || f.inputs[number].nullable) {
+			all |= p.condition(number, number == a.where)
 		}
-		c, err := r.input(number)
-		if err != nil {
-			return 0, err
-		}
-		isTrue := number == a.where
-		if !isTrue && !op.Nullable(c) {
-			continue
-		}
-		read := validityOf
-		if isTrue {
-			read = func(c *column.Column) (source, error) { return sourceOf(&r.call, c) }
-		}
-		s, err := read(c)
-		if err != nil {
-			return 0, err
-		}
-		all |= p.condition(s, isTrue)
 	}
-	return all, nil
+	return all
 }
 
 // condition returns the bit of a condition.
-func (p *partitionPlan) condition(s source, isTrue bool) uint32 {
+func (p *partitionPlan) condition(input int, isTrue bool) uint32 {
 	for i, known := range p.conditions {
-		if known == s && (p.truths>>i&1 != 0) == isTrue {
+		if known.input == input && known.isTrue == isTrue {
 			return 1 << i
 		}
 	}
 	bit := uint32(1) << len(p.conditions)
-	p.conditions = append(p.conditions, s)
+	p.conditions = append(p.conditions, condition{input: input, isTrue: isTrue})
 	if isTrue {
 		p.truths |= bit
 	}
 	return bit
 }
 
-// carry returns the number of the column that carries an input, and its form there.
-func (p *partitionPlan) carry(r *run, number int) (index int, is form, ok bool, err error) {
-	c, err := r.input(number)
+// movedForm returns the form of the values of an input in partitions, or fromNothing if they cannot be moved.
+func (f *facts) movedForm(input int) form {
+	stored, err := formOfType(f.inputs[input].dataType)
 	if err != nil {
-		return 0, 0, false, err
+		return fromNothing
 	}
-	s, err := sourceOf(&r.call, c)
-	if err != nil {
-		return 0, 0, false, err
-	}
-	switch s.is {
+	switch stored {
 	case fromSigned8, fromSigned16, fromSigned32:
-		is = fromSigned32
+		return fromSigned32
 	case fromUnsigned8, fromUnsigned16, fromUnsigned32:
-		is = fromUnsigned32
+		return fromUnsigned32
 	case fromSigned64, fromUnsigned64, fromFloat32, fromFloat64:
-		is = s.is
-	default:
-		return 0, 0, false, nil
+		return stored
 	}
-	return p.carrySource(s, max(s.width, 4)), is, true, nil
+	return fromNothing
 }
 
-// carrySource returns the number of the column that carries a source.
-func (p *partitionPlan) carrySource(s source, width int) int {
-	for i, known := range p.carried {
-		if known.source == s {
+// carry returns the number of a column that moves.
+func (p *partitionPlan) carry(c carried) int {
+	for i := range p.carried {
+		if known := &p.carried[i]; known.input == c.input && known.high == c.high {
 			return i
 		}
 	}
-	p.carried = append(p.carried, carried{source: s, width: width})
+	p.carried = append(p.carried, c)
 	return len(p.carried) - 1
 }
 
-// carryDecimal returns the numbers of the columns that carry the low and the high words of decimals.
-func (p *partitionPlan) carryDecimal(r *run, number int) (low, high int, err error) {
-	c, err := r.input(number)
-	if err != nil {
-		return 0, 0, err
-	}
-	s, err := sourceOf(&r.call, c)
-	if err != nil {
-		return 0, 0, err
-	}
-	upper := s
-	if s.values.Len() > 0 {
-		if upper.values, err = s.values.Slice(8, s.values.Len()); err != nil {
-			return 0, 0, err
-		}
-	}
-	return p.carrySource(s, 8), p.carrySource(upper, 8), nil
-}
-
-// argument returns the conditions as the kernels take them.
+// conditionsArgument returns the conditions as the kernels take them.
 func (p *partitionPlan) conditionsArgument() any {
 	fields := []any{uint32(len(p.conditions)), p.truths}
 	for i := range mostConditions {
-		s := source{}
+		c := condition{}
 		if i < len(p.conditions) {
-			s = p.conditions[i]
+			c = p.conditions[i]
 		}
-		fields = append(fields, s.argument())
+		fields = append(fields, c.source.argument())
 	}
 	return kernels.Struct(fields...)
 }
@@ -488,4 +405,73 @@ func (p *partitionPlan) columnsArgument() any {
 		fields = append(fields, kernels.Struct(c.source.argument(), c.buffers[0], c.buffers[1], uint32(c.width), word(c.conditions)))
 	}
 	return kernels.Struct(fields...)
+}
+
+// bind finds the columns that a plan reads. Deferred inputs become columns.
+func (r *groupFinder) bind(p *partitionPlan) error {
+	for i := range p.conditions {
+		c := &p.conditions[i]
+		values, err := r.input(c.input)
+		if err != nil {
+			return err
+		}
+		if c.isTrue {
+			c.source, err = sourceOf(&r.call, values)
+		} else {
+			c.source, err = validityOf(values)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range p.carried {
+		c := &p.carried[i]
+		if c.conditions {
+			continue
+		}
+		if p.hashed != nil && c.input == p.hashed.input {
+			c.source = p.hashed.source
+			continue
+		}
+		values, err := r.input(c.input)
+		if err != nil {
+			return err
+		}
+		if c.source, err = sourceOf(&r.call, values); err != nil {
+			return err
+		}
+		if c.high && c.source.values.Len() > 0 {
+			if c.source.values, err = c.source.values.Slice(8, c.source.values.Len()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// findPartitions plans partitions of the places of keys.
+func (r *groupFinder) findPartitions() (err error) {
+	p := r.facts.partitions
+	if p.keys, err = r.denseKeys(); err == nil {
+		err = r.bind(p)
+	}
+	r.partitions = p
+	return err
+}
+
+// planPartitionsOfNumbers plans partitions for groups that have numbers, or returns nil. Results are
+// in the order of the numbers.
+func (r *groupFinder) planPartitionsOfNumbers() (*partitionPlan, error) {
+	g, f := r.groups, r.facts
+	if r.call.OnHost() || r.merges || g.dense != nil || g.keys.RowCount() != nil || g.capacity() == 0 || g.rows == 0 {
+		return nil, nil
+	}
+	places := uint64(g.capacity())
+	if chooseAdder(f, places, true) != partitionsName {
+		return nil, nil
+	}
+	p := f.planPartitionsOf(places)
+	key := denseKey{source: source{values: g.numbers.AsBytes(), form: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
+	p.keys = &denseKeys{keys: []denseKey{key}, places: places}
+	return p, r.bind(p)
 }

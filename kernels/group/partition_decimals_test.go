@@ -27,11 +27,11 @@ func TestDecimalsInPartitions(t *testing.T) {
 		{group.Mean(d), group.CountAll(), group.Sum(expr.Col("i"))},
 		{group.Sum(d).Where(x.Gt(expr.Lit(0.0))), group.Mean(d).Where(b), group.Sum(x)},
 	}
-	choices := []strategy.Group{{PlaceBits: 6}, {PlaceBits: 5, TwoLevels: true, SmallTiles: true}, {PlaceBits: 6, ChunkRows: 500, Wide: true}, {PlaceBits: 2, ChunkRows: 90, TwoLevels: true}}
+	choices := []strategy.Group{{PlaceBits: 6}, {PlaceBits: 5, DigitBits: 1, MoveRows: 8}, {PlaceBits: 6, PartitionThreads: 1024, ChunkRows: 500}, {PlaceBits: 2, DigitBits: 1, ChunkRows: 90}}
 	for i, groups := range []int{700, 3, 1500, 40} {
 		record := tileRecord(r, 3000, groups, spreads["unit"])
 		choice := choices[i]
-		choice.Partition = true
+		choice.Find, choice.Add, choice.MeasuredRows = strategy.Partitions, strategy.Partitions, 1
 		for j, list := range lists {
 			if brief(mgr) && (i+j)%3 != 0 {
 				continue
@@ -61,7 +61,7 @@ func TestDecimalPartitionsAreUsed(t *testing.T) {
 	defer func() { require.NoError(t, table.Release()) }()
 	var orders [2][]string
 	for i, order := range []group.Order{group.ByKey, group.Unspecified} {
-		ctx := strategy.WithGroup(t.Context(), strategy.Group{Partition: true, PlaceBits: 4})
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 4})
 		made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("d"))}, group.ByOptions{Order: order})
 		require.NoError(t, err)
 		orders[i] = columntest.Texts(columntest.Fetch(t, made).Column(0))

@@ -12,7 +12,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -27,10 +26,10 @@ func (l *level) argument() any {
 	return kernels.Struct(uint32(l.shift), uint32(l.digits), uint32(l.parents), uint32(l.tileRows), l.counts, l.starts, l.cursors, l.tilesBefore)
 }
 
-// partitioning is one run of a plan.
+// partitioning is the work of a plan.
 type partitioning struct {
 	*partitionPlan
-	run        *run
+	finder     *groupFinder
 	call       *op.Call
 	rows       int
 	counted    memory.Slice[int64]
@@ -50,19 +49,19 @@ type partitioning struct {
 	placesOfGroups memory.Slice[uint8]
 	// places are the places of partitioned rows: after the first level of two, and at the end.
 	places [2]memory.Slice[uint8]
-	owned  owned
+	owned  release.Stack
 }
 
-// ofPartitions computes the aggregates by partitions. The groups are in the order of their
+// aggregatePartitions computes the aggregates by partitions. The groups are in the order of their
 // places.
-func (r *run) ofPartitions() (*buffer.Buffer, error) {
+func (r *aggregation) aggregatePartitions() (*buffer.Buffer, error) {
 	n, counted, err := r.rows.Extent(r.call.Context())
 	if err != nil {
 		return nil, err
 	}
-	p := &partitioning{partitionPlan: r.partitions, run: r, call: &r.call, rows: int(n), counted: counted, partitions: r.partitions.partitions()}
+	p := &partitioning{partitionPlan: r.partitions, finder: &r.groupFinder, call: &r.call, rows: int(n), counted: counted, partitions: r.partitions.partitions()}
 	table, err := p.table()
-	return release.OnError(table, err, p.owned.release())
+	return release.OnError(table, err, p.owned.Release())
 }
 
 func (p *partitioning) table() (*buffer.Buffer, error) {
@@ -74,8 +73,8 @@ func (p *partitioning) table() (*buffer.Buffer, error) {
 			return nil, err
 		}
 	}
-	if p.run.groups != nil { // each has rows
-		return p.result(p.run.groups.capacity())
+	if p.finder.groups != nil { // each has rows
+		return p.result(p.finder.groups.capacity())
 	}
 	groups, err := p.groupsFound()
 	if err != nil {
@@ -88,7 +87,7 @@ func (p *partitioning) table() (*buffer.Buffer, error) {
 func (p *partitioning) scratch(sizes ...uint64) ([]memory.Slice[uint8], error) {
 	block, slices, err := p.call.Scratch(sizes...)
 	if err == nil {
-		p.owned.add(block)
+		p.owned.Add(block)
 	}
 	return slices, err
 }
@@ -225,7 +224,7 @@ func (p *partitioning) move() error {
 		to, narrow = p.places[1], p.narrow()
 	}
 	entry := "partition_move"
-	if p.movesPlain() && !strategy.OfGroup(p.call.Context()).AnyMoves {
+	if p.movesPlain() && !tuningOf(p.call.Context()).Without.Has(plainMoves) {
 		entry += "_plain"
 	}
 	err = p.launch("partition", entry+mover.suffix, tiles, partitionThreads, shared, keys, p.counted, int64(p.rows), first.argument(),
@@ -290,7 +289,7 @@ func (p *partitioning) aggregate() error {
 			}
 			sums = sums || t.kind == sumFloats
 		}
-		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.is), uint32(0), high))
+		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.form), uint32(0), high))
 	}
 	fields[5] = word(sums)
 	for i := range mostOutputs {
@@ -298,7 +297,7 @@ func (p *partitioning) aggregate() error {
 		if i < len(p.outputs) {
 			o = p.outputs[i]
 		}
-		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.is), word(o.isSigned), word(o.least), uint32(o.width), uint32(o.factor),
+		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.form), word(o.isSigned), word(o.least), uint32(o.width), uint32(o.factor),
 			o.values, o.validity))
 	}
 	shared := uint32(4*p.words) << p.bits
@@ -317,7 +316,7 @@ func (p *partitioning) aggregate() error {
 
 // result returns the table of all groups.
 func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
-	var made owned
+	var temporaries release.Stack
 	var fields []arrow.Field
 	var columns []*column.Column
 	add := func(name string, nullable bool, result op.Result, from, valid memory.Slice[uint8], more ...any) error {
@@ -326,14 +325,14 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		if err != nil {
 			return err
 		}
-		made.add(c)
+		temporaries.Add(c)
 		fields, columns = append(fields, arrow.Field{Name: name, Type: result.Type, Nullable: nullable}), append(columns, c)
 		return nil
 	}
-	if p.run.groups != nil {
-		keys := p.run.groups.keys
+	if p.finder.groups != nil {
+		keys := p.finder.groups.keys
 		for i, f := range keys.Schema().Fields() {
-			fields, columns = append(fields, arrow.Field{Name: p.run.names[i], Type: f.Type, Nullable: true}), append(columns, keys.Column(i))
+			fields, columns = append(fields, arrow.Field{Name: p.finder.names[i], Type: f.Type, Nullable: true}), append(columns, keys.Column(i))
 		}
 	}
 	for i := range p.keys.keys {
@@ -342,8 +341,8 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 			continue
 		}
 		result := op.Result{Type: k.column.Type(), Nullable: op.Nullable(k.column)}
-		if err := add(p.run.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
-			return nil, errors.Join(err, made.release())
+		if err := add(p.finder.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
+			return nil, errors.Join(err, temporaries.Release())
 		}
 	}
 	for i := range p.outputs {
@@ -352,12 +351,12 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		if p.states {
 			name = func() string { return stateName(i) }
 		}
-		if err := add(name(), o.output.nullable, op.Result{Type: o.of, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
-			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, made.release())
+		if err := add(name(), o.output.nullable, op.Result{Type: o.dataType, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
+			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.Release())
 		}
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(groups)})
-	table, err = release.OnError(table, err, made.release())
+	table, err = release.OnError(table, err, temporaries.Release())
 	if err != nil || p.hashed == nil {
 		return table, err
 	}
@@ -369,12 +368,12 @@ func (p *partitioning) compact(out op.Buffers, groups int, nullable bool, from, 
 	bytes := memory.Slice[uint8]{}
 	var block *memory.Block
 	if nullable {
-		var some []memory.Slice[uint8]
+		var scratch []memory.Slice[uint8]
 		var err error
-		if block, some, err = p.call.Scratch(uint64(groups)); err != nil {
+		if block, scratch, err = p.call.Scratch(uint64(groups)); err != nil {
 			return err
 		}
-		bytes = some[0]
+		bytes = scratch[0]
 	}
 	fields := append([]any{from, valid, out.Values, bytes}, more...)
 	blocks := min(p.partitions, 1<<16)

@@ -3,13 +3,13 @@ package group
 import (
 	"errors"
 	"math/bits"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -24,21 +24,15 @@ import (
 // This replaces the numbering of the rows by a hash table in memory, which takes several times as long if that table
 // exceeds the cache. It is chosen if a sketch of the keys (sketch.go) shows more groups than tiles add up:
 // numbers would then lead to the same partitions, or to records.
-const (
-	hashThreads = 512
-	// fewestHashedRows is the number of rows from which on the number of groups is estimated.
-	fewestHashedRows = fewestTiledRows
-	// Tables are full to two thirds, of groupsPerTable keys for placesPerTable slots, if the estimate is
-	// right, and as it is rounded to a power of two mostly less.
-	placesPerTable, groupsPerTable = 3, 2
-)
 
 // errCrowded is a partition with more keys than slots.
 var errCrowded = errors.New("a partition has too many keys")
 
-// hashedKey is the key of partitions by hashes.
+// hashedKey is the key of partitions by hashes. It moves like an input, and is an aggregate of its groups.
 type hashedKey struct {
-	output  output
+	output output
+	// input is the number that it has in place of an input.
+	input   int
 	carried int
 	form    form
 	// source is the key, and bits the number of bits of a hash that are a place.
@@ -46,147 +40,101 @@ type hashedKey struct {
 	bits   int
 }
 
-// mayBeHashed reports whether rows may be in partitions by the hashes of their key: a single integer
-// without nulls, and aggregates that partitions compute.
-func (r *run) mayBeHashed(q Query) (bool, error) {
-	chosen := strategy.OfGroup(r.call.Context())
-	if r.call.OnHost() || q.parts || q.numbered || r.masked || len(q.keys) != 1 || r.rows.Capacity() == 0 || r.options.MaxGroups > 0 ||
-		r.options.Order == FirstAppearance || chosen.Numbered || chosen.HashedGroups == 0 && !chosen.Estimated && r.rows.Capacity() < fewestHashedRows {
-		return false, nil
+// planHashes plans partitions by hashes for the number of groups that is expected, or returns nil.
+func (f *facts) planHashes() *partitionPlan {
+	if !f.mayHash() {
+		return nil
 	}
-	for i := range r.plan.outputs {
-		if !r.plan.outputs[i].hasPartitions() {
-			return false, nil
-		}
+	var places uint64
+	switch {
+	case f.Groups > 0: // at most half of the slots are used
+		places = powerFrom(2 * uint64(f.Groups))
+	case f.estimated:
+		places = powerFrom(withMargin(f.groups) * placesPerTable / groupsPerTable)
+	default:
+		return nil
 	}
-	key := r.rows.Column(0)
-	of, err := integerType(key.Type())
-	return of != nil && !op.Nullable(key), err
+	p := f.planHashesOf(places)
+	if p == nil || f.bytesOf(p) > f.budget {
+		return nil
+	}
+	return p
 }
 
-// planHashed plans partitions by hashes, or returns nil.
-func (r *run) planHashed(q Query) (*partitionPlan, error) {
-	if may, err := r.mayBeHashed(q); !may || err != nil {
-		return nil, err
+// planHashesOf plans partitions by hashes with a number of places, or returns nil if the kernels do not support them.
+func (f *facts) planHashesOf(places uint64) *partitionPlan {
+	if places > mostPartitioned {
+		return nil
 	}
-	key := r.rows.Column(0)
-	if s, known := r.spans[key]; known && s.short() && strategy.OfGroup(r.call.Context()).HashedGroups == 0 {
-		return nil, nil // a table of places numbers them in little time
+	number := len(f.inputs)
+	withKey := *f
+	withKey.inputs = append(slices.Clip(f.inputs), inputFacts{dataType: f.keys[0].dataType})
+	key := &hashedKey{input: number, bits: bits.Len64(places - 1)}
+	key.output = output{dataType: f.keys[0].dataType, finish: finishExtreme, value: number, where: -1, rows: -1}
+	p := &partitionPlan{places: places, hashed: key}
+	if !p.planOutputs(&withKey) || !p.divide(f) {
+		return nil
 	}
-	number := len(r.plan.inputs)
-	r.plan.inputs = append(r.plan.inputs, input{of: key.Type(), ranked: number})
-	planned, err := r.planHashedBy(number, key)
-	if planned != nil {
-		planned, err = r.planHashedSizes(planned, key)
-	}
-	if planned == nil {
-		r.plan.inputs = r.plan.inputs[:number]
-		delete(r.ranks, number)
-	}
-	return planned, err
+	return p
 }
 
-// planHashedSizes plans the places of partitions and their sizes, or returns nil if they are not to be used.
-func (r *run) planHashedSizes(p *partitionPlan, key *column.Column) (*partitionPlan, error) {
-	places, err := r.hashedPlaces(key)
-	if places == 0 || places > mostPartitioned || err != nil {
-		return nil, err
-	}
-	if p.hashed.source, err = sourceOf(&r.call, key); err != nil {
-		return nil, err
-	}
-	p.hashed.bits = bits.Len64(places - 1)
-	// hash sets the memory of these values: the places of the rows.
-	of := denseKey{source: source{is: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
-	p.keys = &denseKeys{keys: []denseKey{of}, places: places}
-	if p, err = r.planSizes(p); p == nil || err != nil || !r.fits(p) {
-		return nil, err
-	}
-	return p, nil
-}
-
-// hashedPlaces returns the number of places for the groups that are expected, a power of two, or 0 if they are too few for
-// partitions by hashes, or too many for the rows.
-func (r *run) hashedPlaces(key *column.Column) (uint64, error) {
-	chosen := strategy.OfGroup(r.call.Context())
-	if chosen.HashedGroups > 0 { // at most half of the slots are used
-		return powerFrom(2 * uint64(chosen.HashedGroups)), nil
-	}
-	groups, err := r.distinct(key)
+// planKey plans the key as an aggregate: the greatest one of its group. It is the last output.
+func (p *partitionPlan) planKey(f *facts) bool {
+	key := p.hashed
+	stored, err := formOfType(key.output.dataType)
 	if err != nil {
-		return 0, err
+		return false
 	}
-	if !chosen.Estimated {
-		if groups < fewestPartitioned {
-			return 0, nil
-		}
-		if tiled, err := r.tiled(groups, nil); tiled || err != nil {
-			return 0, err
-		}
+	result := partitionOutput{output: &key.output, counted: noWord, form: stored, isSigned: stored.isSigned(), width: stored.bytes()}
+	var ok bool
+	if result.word, ok = p.term(f, accumulator{kind: greatest, value: key.input, other: -1, where: -1}); !ok {
+		return false
 	}
-	places := powerFrom(withMargin(groups) * placesPerTable / groupsPerTable)
-	if places > partitionedPerRow*uint64(r.rows.Capacity()) && !chosen.Estimated {
-		return 0, nil
-	}
-	return places, nil
+	last := p.terms[len(p.terms)-1]
+	key.carried, key.form = last.carried, last.form
+	p.outputs = append(p.outputs, result)
+	return true
 }
 
 // powerFrom returns the least power of two, from two on, that is not below a number.
 func powerFrom(n uint64) uint64 { return 1 << bits.Len64(max(n, 2)-1) }
 
 // distinct returns an estimate of the number of different keys. It waits if the column has none.
-func (r *run) distinct(key *column.Column) (uint64, error) {
-	if groups, known := r.sketched[key]; known {
-		return groups, nil
-	}
+func (r *groupFinder) distinct(key *column.Column) (uint64, error) {
 	if groups, known := key.DistinctEstimate(); known {
 		return groups, nil
 	}
-	found, err := sketch(&r.call, key)
-	return found.distinct, err
+	estimate, err := sketch(&r.call, key)
+	return estimate.distinct, err
 }
 
-// fits reports whether the memory of partitions fits the budget, with a result of as many groups as
-// their tables are made for.
-func (r *run) fits(planned *partitionPlan) bool {
-	p := &partitioning{partitionPlan: planned, call: &r.call, rows: int(r.rows.Capacity()), partitions: planned.partitions()}
+// bytesOf returns the memory of partitions, with a result of as many groups as their tables are made for.
+func (f *facts) bytesOf(planned *partitionPlan) uint64 {
+	p := &partitioning{partitionPlan: planned, rows: int(f.rows), partitions: planned.partitions()}
 	bytes := uint64(0)
 	for _, sizes := range [][]uint64{p.stateSizes(), p.rowSizes(), p.hashSizes()} {
 		for _, size := range sizes {
 			bytes += size
 		}
 	}
-	groups := min(planned.keys.places*groupsPerTable/placesPerTable, uint64(p.rows))
+	groups := min(planned.places*groupsPerTable/placesPerTable, uint64(p.rows))
 	for i := range planned.outputs {
 		bytes += uint64(planned.outputs[i].width+1) * groups
 	}
-	return bytes <= r.call.Manager.Stats().Remaining
+	return bytes
 }
 
-// planHashedBy plans partitions with the key as a further input and a further aggregate.
-func (r *run) planHashedBy(number int, key *column.Column) (*partitionPlan, error) {
-	r.ranks[number] = key
-	greatestKey := accumulator{kind: greatest, value: number, other: -1, where: -1}
-	made := hashedKey{output: output{of: key.Type(), finish: finishExtreme, value: number, where: -1, rows: -1, states: []int{len(r.plan.accumulators)}}}
-	r.plan.accumulators = append(r.plan.accumulators, greatestKey)
-	defer func() { r.plan.accumulators = r.plan.accumulators[:len(r.plan.accumulators)-1] }()
-	p := new(partitionPlan)
-	r.plan.outputs = append(r.plan.outputs, made.output)
-	planned, err := r.planOutputs(p)
-	r.plan.outputs = r.plan.outputs[:len(r.plan.outputs)-1]
-	if planned == nil || err != nil {
-		return nil, err
+// findHashes plans partitions by the hashes of the key.
+func (r *groupFinder) findHashes() (err error) {
+	p := r.facts.hashes
+	if p.hashed.source, err = sourceOf(&r.call, r.rows.Column(0)); err != nil {
+		return err
 	}
-	own := p.outputs[len(p.outputs)-1]
-	made.output = *own.output
-	p.outputs[len(p.outputs)-1].output = &made.output
-	for _, t := range p.terms {
-		if t.accumulator == greatestKey {
-			made.carried, made.form = t.carried, t.is
-		}
-	}
-	p.hashed = &made
-	return p, nil
+	// hash sets the memory of these values: the places of the rows.
+	place := denseKey{source: source{form: fromUnsigned32, width: 4}, span: span{0, p.places}, factor: 1}
+	p.keys = &denseKeys{keys: []denseKey{place}, places: p.places}
+	r.partitions = p
+	return r.bind(p)
 }
 
 // hashSizes returns the memory of the places of rows by hashes.
@@ -241,10 +189,10 @@ func (p *partitioning) groupsFound() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var found [2]int64
-	read := found[:1]
+	var totals [2]int64
+	read := totals[:1]
 	if p.hashed != nil {
-		read = found[:]
+		read = totals[:]
 	}
 	if words, err = words.Slice(0, len(read)); err != nil {
 		return 0, err
@@ -252,16 +200,16 @@ func (p *partitioning) groupsFound() (int, error) {
 	if err := words.Download(p.call.Context(), p.call.Stream, read); err != nil {
 		return 0, err
 	}
-	if found[1] != 0 {
+	if totals[1] != 0 {
 		return 0, errCrowded
 	}
-	return int(found[0]), nil
+	return int(totals[0]), nil
 }
 
 // keyFirst moves the key, the last column, to the front of a table, which it releases.
 func (p *partitioning) keyFirst(table *buffer.Buffer) (*buffer.Buffer, error) {
 	last := table.NumColumns() - 1
-	fields, columns := []arrow.Field{{Name: p.run.names[0], Type: table.Schema().Field(last).Type, Nullable: true}}, []*column.Column{table.Column(last)}
+	fields, columns := []arrow.Field{{Name: p.finder.names[0], Type: table.Schema().Field(last).Type, Nullable: true}}, []*column.Column{table.Column(last)}
 	for i := range last {
 		fields, columns = append(fields, table.Schema().Field(i)), append(columns, table.Column(i))
 	}

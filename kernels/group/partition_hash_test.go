@@ -62,15 +62,15 @@ func TestPartitionsByHashes(t *testing.T) {
 		{group.Sum(x)},
 		{group.CountAll(), group.Mean(x).Where(x.Gt(expr.Lit(0.0))), group.Sum(d), group.Max(expr.Col("j"))},
 	}
-	choices := []strategy.Group{{}, {PlaceBits: 4}, {PlaceBits: 3, TwoLevels: true, SmallTiles: true}, {PlaceBits: 7, ChunkRows: 200, Wide: true}}
+	choices := []strategy.Group{{}, {PlaceBits: 4}, {PlaceBits: 3, DigitBits: 1, MoveRows: 8}, {PlaceBits: 7, PartitionThreads: 1024, ChunkRows: 200}}
 	for i, key := range []string{"k", "j", "t", "k", "j"} {
 		groups := []int{300, 1, 700, 40, 900}[i]
 		record := scatteredRecord(r, 1500, groups)
 		for j, list := range lists {
 			choice := choices[(i+j)%len(choices)]
-			choice.TextNumbers = true
+			choice.TextRows = 1
 			// Tables for a third of the groups are too small.
-			choice.HashedGroups = []int{groups + 5, max(groups/3, 1)}[(i+j)%2]
+			choice.Find, choice.Groups = strategy.Hashes, []int{groups + 5, max(groups/3, 1)}[(i+j)%2]
 			title := fmt.Sprintf("key %s, %d groups, list %d, %+v", key, groups, j, choice)
 			var answers []*buffer.Buffer
 			for _, m := range []*memory.Manager{host, mgr} {
@@ -96,7 +96,7 @@ func TestHashesAreUsed(t *testing.T) {
 	defer record.Release()
 	table, err := buffer.FromRecord(mgr, record)
 	require.NoError(t, err)
-	ctx := strategy.WithGroup(t.Context(), strategy.Group{HashedGroups: 110})
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Find: strategy.Hashes, Groups: 110})
 	var orders [3][]string
 	for i := range orders {
 		made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{Order: group.Order(i)})
@@ -132,7 +132,7 @@ func TestHashesByEstimate(t *testing.T) {
 	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
 	r := rand.New(rand.NewPCG(85, 86))
 	list := []group.Aggregate{group.Sum(expr.Col("x")), group.CountAll()}
-	choices := []strategy.Group{{}, {PlaceBits: 7, Places: true}, {PlaceBits: 7, ChunkRows: 250, Places: true}, {PlaceBits: 7, ChunkRows: 300, TwoLevels: true}}
+	choices := []strategy.Group{{}, {MeasuredRows: 1, PlaceBits: 7}, {MeasuredRows: 1, PlaceBits: 7, ChunkRows: 250}, {PlaceBits: 7, DigitBits: 1, ChunkRows: 300}}
 	for i, name := range slices.Sorted(maps.Keys(partitionDraws)) {
 		const n = 1200
 		record := hashRecord(r, partitionDraws[name], n, []int{n, 40, 300}[i%3])
@@ -146,7 +146,7 @@ func TestHashesByEstimate(t *testing.T) {
 				break
 			}
 			choice := choices[(i+j)%len(choices)]
-			choice.Estimated, choice.TextNumbers = true, true
+			choice.Find, choice.TextRows = strategy.Hashes, 1
 			title := fmt.Sprintf("%s, key %s, %+v", name, key, choice)
 			ctx := strategy.WithGroup(t.Context(), choice)
 			want, err := group.By(hosted, group.Columns(key)...).Aggregate(ctx, list, group.ByOptions{Order: group.ByKey})
@@ -185,7 +185,7 @@ func TestWrongEstimates(t *testing.T) {
 	}
 	want := of(devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), strategy.Group{}, 0)
 	for i, estimate := range []uint64{0, 1, 90, 3000} {
-		choice := strategy.Group{Estimated: true, PlaceBits: 7, ChunkRows: []int{0, 300}[i%2]}
+		choice := strategy.Group{Find: strategy.Hashes, PlaceBits: 7, ChunkRows: []int{0, 300}[i%2]}
 		requireEqual(t, want, of(mgr, choice, estimate), fmt.Sprintf("an estimate of %d", estimate))
 	}
 }
@@ -195,7 +195,7 @@ func TestWrongEstimates(t *testing.T) {
 func TestOrderOfHashes(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
 	r := rand.New(rand.NewPCG(87, 88))
-	for _, choice := range []strategy.Group{{Estimated: true, PlaceBits: 6}, {Estimated: true, PlaceBits: 7, ChunkRows: 200}} {
+	for _, choice := range []strategy.Group{{Find: strategy.Hashes, PlaceBits: 6}, {Find: strategy.Hashes, PlaceBits: 7, ChunkRows: 200}} {
 		ctx, keys := strategy.WithGroup(t.Context(), choice), make([]int64, 1000)
 		for i := range keys {
 			keys[i] = int64(uint64(partitionDraws["skewed"](r, i, len(keys), 400)) * 0x9e3779b97f4a7c15)
@@ -233,7 +233,7 @@ func TestWaitsOfHashes(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, name), memory.Options{})
 	record := hashRecord(rand.New(rand.NewPCG(97, 98)), partitionDraws["uniform"], 300, 100)
 	defer record.Release()
-	for _, choice := range []strategy.Group{{Numbered: true, Partition: true}, {Estimated: true, Partition: true, PlaceBits: 7}} {
+	for _, choice := range []strategy.Group{{Find: strategy.Numbers, Add: strategy.Partitions, MeasuredRows: 1}, {Find: strategy.Hashes, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 7}} {
 		table, err := buffer.FromRecord(mgr, record)
 		require.NoError(t, err)
 		for _, waits := range []int{2, 1} {
@@ -269,8 +269,8 @@ func TestHashesOfABudget(t *testing.T) {
 		return lines, peak
 	}
 	// Small chunks take much memory for their states.
-	choice := strategy.Group{Estimated: true, PlaceBits: 6, ChunkRows: 40}
-	numbers, least := run(0, strategy.Group{Numbered: true})
+	choice := strategy.Group{Find: strategy.Hashes, PlaceBits: 6, ChunkRows: 40}
+	numbers, least := run(0, strategy.Group{Find: strategy.Numbers})
 	hashes, needed := run(0, choice)
 	require.Greater(t, needed, least)
 	require.NotEqual(t, numbers, hashes)
@@ -287,7 +287,7 @@ func TestHashesOfABudget(t *testing.T) {
 // estimate of the groups.
 func TestEveryAllocationOfHashesFails(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
-		for _, choice := range []strategy.Group{{HashedGroups: 2, PlaceBits: 5}, {HashedGroups: 2, PlaceBits: 1}, {Estimated: true, Places: true, ChunkRows: 1}} {
+		for _, choice := range []strategy.Group{{Find: strategy.Hashes, Groups: 2, PlaceBits: 5}, {Find: strategy.Hashes, Groups: 2, PlaceBits: 1}, {Find: strategy.Hashes, MeasuredRows: 1, ChunkRows: 1}} {
 			failEach(t, dev, func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 				key := group.Key{Expr: expr.Col("x").CastWrap(arrow.PrimitiveTypes.Int64).Mul(expr.Lit(int64(1) << 60)), Name: "key"}
 				return group.By(table, key).Aggregate(strategy.WithGroup(ctx, choice), []group.Aggregate{group.Sum(expr.Col("y"))})

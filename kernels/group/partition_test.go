@@ -100,7 +100,7 @@ func TestPartitions(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	mgr := devicetest.Manager(t, dev, memory.Options{})
-	choices := []strategy.Group{{}, {PlaceBits: 6}, {PlaceBits: 5, TwoLevels: true, AnyMoves: true}, {PlaceBits: 6, ChunkRows: 700, Wide: true}, {PlaceBits: 7, ChunkRows: 300, TwoLevels: true, SmallTiles: true}}
+	choices := []strategy.Group{{}, {PlaceBits: 6}, {Without: strategy.PlainMoves, PlaceBits: 5, DigitBits: 1}, {PlaceBits: 6, PartitionThreads: 1024, ChunkRows: 700}, {PlaceBits: 7, DigitBits: 1, MoveRows: 8, ChunkRows: 300}}
 	names := []string{"uniform", "equal", "sorted", "distinct", "skewed"}
 	keys := [][]string{{"k"}, {"wide"}, {"tiny", "k"}, {"wide", "tiny"}, {"u64"}, {"f32", "tiny"}} // the last two by numbers
 	first := 0
@@ -129,7 +129,7 @@ func TestPartitions(t *testing.T) {
 					continue
 				}
 				key, choice := keys[r.IntN(len(keys))], choices[(i+round)%len(choices)]
-				choice.Partition = true
+				choice.Find, choice.Add, choice.MeasuredRows = strategy.Partitions, strategy.Partitions, 1
 				title := fmt.Sprintf("%s, %d rows, %d groups, keys %v, list %d, %+v", name, n, groups, key, i, choice)
 				options := group.ByOptions{Order: []group.Order{group.ByKey, group.FirstAppearance}[r.IntN(2)]}
 				if r.IntN(2) == 0 {
@@ -176,7 +176,7 @@ func TestRoundedSumsOfPartitions(t *testing.T) {
 	var answers []arrow.Record
 	for _, m := range []*memory.Manager{host, mgr} {
 		table := floatTable(t, m, keys, values, values)
-		ctx := strategy.WithGroup(t.Context(), strategy.Group{Partition: true, PlaceBits: 3})
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 3})
 		made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{Order: group.ByKey})
 		require.NoError(t, err)
 		answers = append(answers, columntest.Fetch(t, made))
@@ -207,7 +207,7 @@ func TestPartitionsByModel(t *testing.T) {
 		sums[keys[i]] += values[i]
 	}
 	table := floatTable(t, mgr, keys, values, values)
-	for _, choice := range []strategy.Group{{Partition: true}, {Partition: true, PlaceBits: 8, TwoLevels: true}} {
+	for _, choice := range []strategy.Group{{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1}, {Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 8, DigitBits: 1}} {
 		result, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.CountAll(), group.Sum(expr.Col("x"))})
 		require.NoError(t, err)
 		record := columntest.Fetch(t, result)
@@ -225,7 +225,7 @@ func TestPartitionsByModel(t *testing.T) {
 func TestPartitionsOfACancelledCall(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
 	table := floatTable(t, mgr, []int32{5, 1, 5}, []float64{1, 2, 3}, []float64{1, 2, 3})
-	ctx, cancel := context.WithCancel(strategy.WithGroup(t.Context(), strategy.Group{Partition: true}))
+	ctx, cancel := context.WithCancel(strategy.WithGroup(t.Context(), strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1}))
 	cancel()
 	_, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("x"))})
 	require.ErrorIs(t, err, context.Canceled)
@@ -239,7 +239,7 @@ func TestPartitionsAboveTheBudget(t *testing.T) {
 	defer record.Release()
 	var answers []arrow.Record
 	var needed uint64
-	for _, choice := range []strategy.Group{{}, {Partition: true, TwoLevels: true, PlaceBits: 1, ChunkRows: 1}} {
+	for _, choice := range []strategy.Group{{}, {Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, PlaceBits: 1, DigitBits: 1, ChunkRows: 1}} {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: needed})
 		table, err := buffer.FromRecord(mgr, record)
 		require.NoError(t, err)

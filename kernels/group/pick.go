@@ -12,26 +12,26 @@ import (
 )
 
 // pick returns, for each group, the value of the row that a state has found.
-func (r *run) pick(o *output, values *column.Column) (*column.Column, error) {
+func (r *aggregation) pick(o *output, values *column.Column) (*column.Column, error) {
 	rows := *o
-	rows.of, rows.finish, rows.nullable = arrow.PrimitiveTypes.Uint32, finishRow, true
-	found, err := r.finish(&rows)
+	rows.dataType, rows.finish, rows.nullable = arrow.PrimitiveTypes.Uint32, finishRow, true
+	numbers, err := r.finish(&rows)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := r.take(values, found, r.resultOptions().Tag, selection.Trust)
-	return release.OnError(taken, errors.Join(err, found.Release()))
+	taken, err := r.take(values, numbers, r.resultOptions().Tag, selection.Trust)
+	return release.OnError(taken, errors.Join(err, numbers.Release()))
 }
 
 // take returns rows of a column.
-func (r *run) take(values, rows *column.Column, tag string, bounds selection.Bounds) (*column.Column, error) {
+func (r *queryRows) take(values, rows *column.Column, tag string, bounds selection.Bounds) (*column.Column, error) {
 	options := r.scratch()
 	options.Tag = tag
 	return selection.TakeColumnWith(r.call.Context(), values, rows, selection.TakeOptions{Options: options, Bounds: bounds})
 }
 
 // newScratch returns a column for intermediate results.
-func (r *run) newScratch(result op.Result, write func(out op.Buffers) error) (*column.Column, error) {
+func (r *queryRows) newScratch(result op.Result, write func(out op.Buffers) error) (*column.Column, error) {
 	call := r.call
 	call.Tag = op.ScratchTag
 	return newColumn(&call, result, write)

@@ -24,7 +24,7 @@ func (q Query) Pivot(ctx context.Context, on expr.Expr, values []any, aggregate 
 	if err == nil && len(values) == 0 {
 		err = fmt.Errorf("no value is given, expected one or more: %w", device.ErrInvalidValue)
 	}
-	var made *buffer.Buffer
+	var table *buffer.Buffer
 	if err == nil {
 		aggregates := make([]Aggregate, len(values))
 		for i, value := range values {
@@ -34,10 +34,10 @@ func (q Query) Pivot(ctx context.Context, on expr.Expr, values []any, aggregate 
 			}
 			aggregates[i] = aggregate.Where(condition).As(fmt.Sprint(value))
 		}
-		made, err = q.aggregate(ctx, aggregates, only)
+		table, err = q.aggregate(ctx, aggregates, only)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("group: pivot: %w", err)
 	}
-	return made, nil
+	return table, nil
 }

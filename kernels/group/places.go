@@ -10,21 +10,15 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
-
-// mostPlaces is the largest range of integers that are numbered by a table with a place
-// for each, instead of a hash table. The table has 8 bytes for each place.
-const mostPlaces = 1 << 20
 
 // numbered are rows with the numbers of their groups, in the order of the first rows.
 type numbered interface {
@@ -35,19 +29,19 @@ type numbered interface {
 	Release() error
 }
 
-// placed are groups of integers in a small range, found by a table of places.
-type placed struct {
+// listedGroups are groups of integers that a table of places, or one block, numbers.
+type listedGroups struct {
 	numbers memory.Slice[uint32]
 	list    *column.Column
-	owned   owned
+	owned   release.Stack
 }
 
-func (p *placed) Numbers() memory.Slice[uint32] { return p.numbers }
+func (p *listedGroups) Numbers() memory.Slice[uint32] { return p.numbers }
 
-func (p *placed) List() (*column.Column, error) { return p.list, p.list.Retain() }
+func (p *listedGroups) List() (*column.Column, error) { return p.list, p.list.Retain() }
 
 // Release releases what the groups hold.
-func (p *placed) Release() error { return p.owned.release() }
+func (p *listedGroups) Release() error { return p.owned.Release() }
 
 // span is a range of integers: of least and the following ones. A last place is for null if
 // the column has nulls.
@@ -59,16 +53,15 @@ type span struct {
 // short reports whether a table may have a place for each of the integers.
 func (s span) short() bool { return s.places > 0 && s.places <= mostPlaces }
 
-// places reports whether tables of places may be used: only for many rows on a GPU, because
+// measures reports whether ranges are measured, and tables of places used: only for many rows on a GPU, because
 // the host waits for the range of the values.
-func (f *folder) places(rows int) bool {
-	choices := strategy.OfGroup(f.call.Context())
-	return f.waits && !f.call.OnHost() && (rows > unwaited || choices.Partition || choices.Records || choices.Places)
+func (f *numberer) measures(rows int) bool {
+	return f.waits && !f.call.OnHost() && rows >= tuningOf(f.call.Context()).MeasuredRows
 }
 
 // spanOf returns the range of a column of integers, or false for other columns and for a
 // range of too many places. It waits.
-func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
+func (f *numberer) spanOf(c *column.Column) (s span, ok bool, err error) {
 	if s, known := f.spans[c]; known {
 		return s, s.short(), nil
 	}
@@ -81,10 +74,10 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 
 // spansOf returns the ranges of columns of integers, without places if they have too many, or
 // nil if one has another type. It waits once for unknown bounds.
-func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
+func (f *numberer) spansOf(columns []*column.Column) (spans []span, err error) {
 	for _, c := range columns {
-		of, err := integerType(c.Type())
-		if err != nil || of == nil || !f.places(c.Len()) {
+		integer, err := integerType(c.Type())
+		if err != nil || integer == nil || !f.measures(c.Len()) {
 			return nil, err
 		}
 	}
@@ -100,7 +93,7 @@ func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
 
 // boundsOf returns the bounds of columns of integers, which columns without values do not have. One pass
 // over the columns with unknown bounds finds them, and it waits once.
-func (f *folder) boundsOf(columns []*column.Column) (bounds []column.Bounds, hasValues []bool, err error) {
+func (f *numberer) boundsOf(columns []*column.Column) (bounds []column.Bounds, hasValues []bool, err error) {
 	bounds, hasValues = make([]column.Bounds, len(columns)), make([]bool, len(columns))
 	var unknown []int
 	for i, c := range columns {
@@ -112,16 +105,16 @@ func (f *folder) boundsOf(columns []*column.Column) (bounds []column.Bounds, has
 }
 
 // findBounds finds the bounds of some of the columns. Those without values have none.
-func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []column.Bounds, hasValues []bool) (err error) {
+func (f *numberer) findBounds(columns []*column.Column, unknown []int, bounds []column.Bounds, hasValues []bool) (err error) {
 	if len(unknown) == 0 {
 		return nil
 	}
-	if len(unknown) == 1 && f.sketched != nil {
+	if len(unknown) == 1 && f.distinct != nil {
 		return f.sketchBounds(columns[unknown[0]], &bounds[unknown[0]], &hasValues[unknown[0]])
 	}
 	names, plain, aggregates := make([]string, len(unknown)), make([]*column.Column, len(unknown)), []reduce.Aggregate{}
-	var made owned
-	defer func() { err = errors.Join(err, made.release()) }()
+	var temporaries release.Stack
+	defer func() { err = errors.Join(err, temporaries.Release()) }()
 	for i, number := range unknown {
 		data := columns[number].Data()
 		if data.Type, err = integerType(data.Type); err != nil {
@@ -131,7 +124,7 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 		if plain[i], err = column.New(data); err != nil {
 			return err
 		}
-		made.add(plain[i])
+		temporaries.Add(plain[i])
 		e := expr.Col(names[i])
 		aggregates = append(aggregates, reduce.Min(e), reduce.Max(e))
 	}
@@ -139,17 +132,17 @@ func (f *folder) findBounds(columns []*column.Column, unknown []int, bounds []co
 	if err != nil {
 		return err
 	}
-	made.add(table)
-	found, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
+	temporaries.Add(table)
+	extremes, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
 	if err != nil {
 		return err
 	}
 	for i, number := range unknown {
-		if !found[2*i].IsValid() {
+		if !extremes[2*i].IsValid() {
 			continue
 		}
-		least, leastErr := integerOf(found[2*i])
-		greatest, greatestErr := integerOf(found[2*i+1])
+		least, leastErr := integerOf(extremes[2*i])
+		greatest, greatestErr := integerOf(extremes[2*i+1])
 		if err := errors.Join(leastErr, greatestErr); err != nil {
 			return err
 		}
@@ -197,9 +190,9 @@ func integerOf(x scalar.Scalar) (uint64, error) {
 	return strconv.ParseUint(x.String(), 10, 64)
 }
 
-// place finds the groups of a column of integers in a range. The caller releases them.
-func (f *folder) place(c *column.Column, s span) (*placed, error) {
-	p := new(placed)
+// numberPlaces finds the groups of a column of integers in a range. The caller releases them.
+func (f *numberer) numberPlaces(c *column.Column, s span) (*listedGroups, error) {
+	p := new(listedGroups)
 	err := f.fill(p, c, s)
 	if err != nil {
 		return nil, errors.Join(err, p.Release())
@@ -209,7 +202,7 @@ func (f *folder) place(c *column.Column, s span) (*placed, error) {
 
 // fill writes the first row of each place, sorts the places by it, and writes the numbers
 // of all rows.
-func (f *folder) fill(p *placed, c *column.Column, s span) error {
+func (f *numberer) fill(p *listedGroups, c *column.Column, s span) error {
 	rows, counted, err := c.Extent(f.call.Context())
 	if err != nil {
 		return err
@@ -223,7 +216,7 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 	if err != nil {
 		return err
 	}
-	p.owned.add(block)
+	p.owned.Add(block)
 	firsts, ranks, list := slices[0], slices[1], slices[2]
 	if err := firsts.Fill(f.call.Stream, 0xff); err != nil {
 		return err
@@ -235,7 +228,7 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 	if err != nil {
 		return err
 	}
-	p.owned.add(sorted)
+	p.owned.Add(sorted)
 	if err := launchRows(f.call, "places", "rank_places", places, ranks, list, slices[3], firsts, sorted.Buffer(1), s.places); err != nil {
 		return err
 	}
@@ -249,15 +242,14 @@ func (f *folder) fill(p *placed, c *column.Column, s span) error {
 }
 
 // firstRows writes the first row of each place. Blocks have copies of the places if these fit shared memory.
-func (f *folder) firstRows(firsts memory.Slice[uint8], keys source, s span, counted memory.Slice[int64], rows int) error {
-	const threads, rowsOfThread, reserve = 1024, 8, 1 << 10
+func (f *numberer) firstRows(firsts memory.Slice[uint8], keys source, s span, counted memory.Slice[int64], rows int) error {
 	dev := f.call.Stream.Device()
-	shared, err := dev.Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	shared, err := sharedBytes(f.call)
 	if err != nil {
 		return err
 	}
 	bytes := 4 * int(s.places)
-	if bytes > shared-reserve || strategy.OfGroup(f.call.Context()).ManyPlaces {
+	if bytes > shared-placeReserve {
 		return launchGrid(f.call, "places", "first_places", rows, firsts, keys.argument(), s.least, s.places, counted, int64(rows))
 	}
 	kernel, err := f.call.Kernel(&aggregateSet, "places", "first_few_places")
@@ -265,16 +257,16 @@ func (f *folder) firstRows(firsts memory.Slice[uint8], keys source, s span, coun
 		return err
 	}
 	blocks := max(dev.Info().Multiprocessors, 1)
-	if 2*(bytes+reserve) <= shared {
+	if 2*(bytes+placeReserve) <= shared {
 		blocks *= 2
 	}
-	blocks = min(blocks, max(rows-1, 0)/(threads*rowsOfThread)+1)
-	return kernel.Launch(f.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: threads}, uint32(bytes), firsts, keys.argument(), s.least, uint32(s.places), counted, int64(rows))
+	blocks = min(blocks, max(rows-1, 0)/(placeThreads*placeRows)+1)
+	return kernel.Launch(f.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: placeThreads}, uint32(bytes), firsts, keys.argument(), s.least, uint32(s.places), counted, int64(rows))
 }
 
 // listOf sets the list of the first rows, of a capacity, from its memory and the word with their
 // number.
-func (p *placed) listOf(list, word memory.Slice[uint8], capacity int) error {
+func (p *listedGroups) listOf(list, word memory.Slice[uint8], capacity int) error {
 	first, err := memory.Reinterpret[uint32](list)
 	if err != nil {
 		return err
@@ -289,13 +281,13 @@ func (p *placed) listOf(list, word memory.Slice[uint8], capacity int) error {
 	}
 	p.list, err = selection.RowNumbers(first, count)
 	if err = errors.Join(err, count.Release()); err == nil {
-		p.owned.add(p.list)
+		p.owned.Add(p.list)
 	}
 	return err
 }
 
 // sortedPlaces returns the places in the order of their first rows.
-func (f *folder) sortedPlaces(firsts memory.Slice[uint8]) (*column.Column, error) {
+func (f *numberer) sortedPlaces(firsts memory.Slice[uint8]) (*column.Column, error) {
 	c, err := column.New(column.Data{
 		Type: arrow.PrimitiveTypes.Uint32, Length: firsts.Len() / 4, Buffers: []column.Bytes{{}, firsts}, Manager: f.call.Manager,
 	})

@@ -85,13 +85,13 @@ func TestPlaces(t *testing.T) {
 	for _, n := range []int{2049, 20_000} {
 		record := manyRows(n)
 		for _, keys := range [][]string{{"small"}, {"tiny"}, {"none"}, {"small", "tiny"}, {"large", "tiny", "small"}} {
-			for _, choice := range []strategy.Group{{Places: true}, {Places: true, ManyPlaces: true}} {
+			for _, choice := range []strategy.Group{{MeasuredRows: 1}, {MeasuredRows: 1, SharedBytes: 1}} {
 				var answers []arrow.Record
 				for _, m := range []*memory.Manager{host, mgr} {
 					table, err := buffer.FromRecord(m, record)
 					require.NoError(t, err)
 					query := group.By(table, group.Columns(keys...)...)
-					if choice.ManyPlaces {
+					if choice.SharedBytes > 0 {
 						query = query.Where(expr.Col("x").Gt(expr.Lit(0.5))) // the device counts the rows
 					}
 					made, err := query.Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.CountAll()}, group.ByOptions{Order: group.FirstAppearance})

@@ -55,7 +55,7 @@ const (
 // output is the plan of an aggregate.
 type output struct {
 	aggregate Aggregate
-	of        arrow.DataType
+	dataType  arrow.DataType
 	nullable  bool
 	method    method
 	finish    finish
@@ -90,7 +90,7 @@ func (o *output) numbersRows() bool {
 // input is a column that aggregates read.
 type input struct {
 	expression expr.Expr
-	of         arrow.DataType
+	dataType   arrow.DataType
 	// ranked is the number of the input that this one has the ranks of, or negative for
 	// the values of the expression.
 	ranked int
@@ -149,7 +149,7 @@ func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
 	if o.where, err = p.expression(schema, a.where); err != nil {
 		return o, err
 	}
-	if t := p.inputs[o.where].of; layout.Storage(t).ID() != arrow.BOOL {
+	if t := p.inputs[o.where].dataType; layout.Storage(t).ID() != arrow.BOOL {
 		return o, fmt.Errorf("its condition is %v, expected bool: %w", t, device.ErrInvalidValue)
 	}
 	return o, nil
@@ -190,8 +190,8 @@ func (p *plan) expression(schema *arrow.Schema, e expr.Expr) (int, error) {
 // typeIn is expr.Expr.Type, which takes longer for columns.
 func typeIn(schema *arrow.Schema, e expr.Expr) (t arrow.DataType, nullable bool, err error) {
 	if name, ok := plainColumn(e); ok {
-		if places := schema.FieldIndices(name); len(places) > 0 {
-			f := schema.Field(places[0])
+		if indices := schema.FieldIndices(name); len(indices) > 0 {
+			f := schema.Field(indices[0])
 			return f.Type, f.Nullable, nil
 		}
 	}
@@ -207,13 +207,13 @@ func plainColumn(e expr.Expr) (name string, ok bool) {
 }
 
 // rank returns the number of the input with the ranks of another one.
-func (p *plan) rank(of int) int {
+func (p *plan) rank(number int) int {
 	for i, known := range p.inputs {
-		if known.ranked == of {
+		if known.ranked == number {
 			return i
 		}
 	}
-	p.inputs = append(p.inputs, input{of: arrow.PrimitiveTypes.Uint32, ranked: of})
+	p.inputs = append(p.inputs, input{dataType: arrow.PrimitiveTypes.Uint32, ranked: number})
 	return len(p.inputs) - 1
 }
 
@@ -231,10 +231,10 @@ func (p *plan) accumulate(a accumulator) int {
 // share makes one accumulator of those that are equal for inputs without nulls: counts of values are
 // those of rows, and sums skip no rows for another input.
 func (p *plan) share(nullable func(input int) bool) {
-	of := p.accumulators
+	all := p.accumulators
 	p.accumulators = nil
-	placed := make([]int, len(of))
-	for i, a := range of {
+	renumbered := make([]int, len(all))
+	for i, a := range all {
 		if a.kind == countRows {
 			if a.value >= 0 && !nullable(a.value) {
 				a.value = -1
@@ -246,12 +246,12 @@ func (p *plan) share(nullable func(input int) bool) {
 		if (a.kind == sumFloats || a.kind == sumIntegers) && a.term != crossed && a.other >= 0 && !nullable(a.other) {
 			a.other = -1
 		}
-		placed[i] = p.accumulate(a)
+		renumbered[i] = p.accumulate(a)
 	}
 	for i := range p.outputs {
 		states := slices.Clone(p.outputs[i].states)
 		for j, state := range states {
-			states[j] = placed[state]
+			states[j] = renumbered[state]
 		}
 		p.outputs[i].states = states
 	}
@@ -272,7 +272,7 @@ func (o *output) counts(p *plan) {
 }
 
 // makes sets the type of the result and the last step.
-func (o *output) makes(t arrow.DataType, f finish) { o.of, o.finish = t, f }
+func (o *output) makes(t arrow.DataType, f finish) { o.dataType, o.finish = t, f }
 
 // output plans the accumulators and the last step of an aggregate.
 func (p *plan) output(o *output) error {
@@ -288,13 +288,13 @@ func (p *plan) output(o *output) error {
 		o.states = []int{p.accumulate(all), p.accumulate(o.reads(countRows))}
 		return nil
 	case first, last, anyValue:
-		o.makes(p.inputs[o.value].of, finishRow)
+		o.makes(p.inputs[o.value].dataType, finishRow)
 		o.method, o.nullable = byRow, true
-		found := accumulator{kind: greatest, value: -1, other: o.value, where: o.where, least: o.aggregate.function != last}
+		row := accumulator{kind: greatest, value: -1, other: o.value, where: o.where, least: o.aggregate.function != last}
 		if o.aggregate.keepsNulls() {
-			found.other = -1
+			row.other = -1
 		}
-		o.states = []int{p.accumulate(found)}
+		o.states = []int{p.accumulate(row)}
 		return nil
 	case minimum, maximum, rowOfMinimum, rowOfMaximum:
 		return p.extreme(o)
@@ -333,7 +333,7 @@ func isTemporal(l layout.Layout) bool {
 
 // numeric plans the functions of numbers.
 func (p *plan) numeric(o *output) error {
-	t := p.inputs[o.value].of
+	t := p.inputs[o.value].dataType
 	l, class, err := storedAs(t)
 	if err != nil {
 		return err
@@ -403,7 +403,7 @@ func (p *plan) sum(o *output, t arrow.DataType, l layout.Layout, class layout.Cl
 		o.signed = class == layout.Signed
 		o.makes(integerResult(class), finishInteger)
 		if isTemporal(l) {
-			o.of = t // a duration
+			o.dataType = t // a duration
 		}
 		if isMean {
 			o.makes(arrow.PrimitiveTypes.Float64, finishMean)
@@ -445,7 +445,7 @@ func (p *plan) joint(o *output) error {
 	}
 	x, y := o.value, o.others[0]
 	for _, number := range []int{x, y} {
-		t := p.inputs[number].of
+		t := p.inputs[number].dataType
 		l, class, err := storedAs(t)
 		if err != nil {
 			return err
@@ -471,7 +471,7 @@ func (p *plan) joint(o *output) error {
 // extreme plans the least and the greatest value, and their rows. Values of more than 64
 // bits are compared by their ranks.
 func (p *plan) extreme(o *output) error {
-	function, t := o.aggregate.function, p.inputs[o.value].of
+	function, t := o.aggregate.function, p.inputs[o.value].dataType
 	least, row := function == minimum || function == rowOfMinimum, function == rowOfMinimum || function == rowOfMaximum
 	_, class, err := storedAs(t)
 	if err != nil {
@@ -488,10 +488,10 @@ func (p *plan) extreme(o *output) error {
 	if err := rowkey.Check(t, 0); err != nil {
 		return refusal(t)
 	}
-	found := o.reads(firstGreatest)
-	found.least = least
+	rowFinder := o.reads(firstGreatest)
+	rowFinder.least = least
 	if class == 0 || class == layout.Decimal {
-		found.value, found.other = p.rank(o.value), o.value
+		rowFinder.value, rowFinder.other = p.rank(o.value), o.value
 	}
 	o.makes(t, finishRow)
 	o.nullable, o.method = true, byRow
@@ -499,14 +499,14 @@ func (p *plan) extreme(o *output) error {
 		o.makes(arrow.PrimitiveTypes.Int64, finishRow)
 		o.method = byState
 	}
-	o.states = []int{p.accumulate(found)}
+	o.states = []int{p.accumulate(rowFinder)}
 	return nil
 }
 
 // checkDistinct refuses values that are no keys: equal values are found as groups.
 func (p *plan) checkDistinct(o *output) error {
 	for _, number := range append([]int{o.value}, o.others...) {
-		if err := checkKey(p.inputs[number].of); err != nil {
+		if err := checkKey(p.inputs[number].dataType); err != nil {
 			return err
 		}
 	}
@@ -515,7 +515,7 @@ func (p *plan) checkDistinct(o *output) error {
 
 // segment plans functions of all values of a group.
 func (p *plan) segment(o *output) error {
-	t, a := p.inputs[o.value].of, o.aggregate
+	t, a := p.inputs[o.value].dataType, o.aggregate
 	o.method = bySegment
 	l, class, err := storedAs(t)
 	if err != nil {
@@ -523,7 +523,7 @@ func (p *plan) segment(o *output) error {
 	}
 	switch a.function {
 	case median, quantile:
-		o.of, o.nullable = arrow.PrimitiveTypes.Float64, true
+		o.dataType, o.nullable = arrow.PrimitiveTypes.Float64, true
 		switch {
 		case class == 0 || class == layout.Boolean || class == layout.Decimal || isTemporal(l):
 			return refusal(t)
@@ -531,20 +531,20 @@ func (p *plan) segment(o *output) error {
 			return fmt.Errorf("the quantile is %v, expected 0 to 1: %w", a.quantile, device.ErrInvalidValue)
 		}
 	case countDistinct:
-		o.of = arrow.PrimitiveTypes.Int64
+		o.dataType = arrow.PrimitiveTypes.Int64
 		return p.checkDistinct(o)
 	case mode:
-		o.of, o.nullable = t, true
+		o.dataType, o.nullable = t, true
 		return p.checkDistinct(o)
 	case collect:
-		o.of, o.nullable = arrow.ListOf(t), false
+		o.dataType, o.nullable = arrow.ListOf(t), false
 	case join:
-		o.of, o.nullable = t, true
+		o.dataType, o.nullable = t, true
 		if t.ID() != arrow.STRING {
 			return layout.Refuse(t, "utf8 (cast it)", device.ErrNotSupported)
 		}
 	case largest, smallest:
-		o.of = arrow.ListOf(t)
+		o.dataType = arrow.ListOf(t)
 		if a.limit < 0 {
 			return fmt.Errorf("the number of values is %d, expected zero or more: %w", a.limit, device.ErrInvalidValue)
 		}

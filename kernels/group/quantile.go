@@ -10,10 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
@@ -28,39 +26,15 @@ import (
 // The result does not depend on the sample: a quantile outside the bounds is found among all rows below or above
 // them. If too many rows would be kept, or if a group has a −0 and its quantile may be zero, the rows are sorted: −0
 // and 0 are in the order of their rows. The host waits for that answer between the passes.
-const (
-	// fewestSelected is the number of rows, and fewestSelectedOfGroup that for each group, from which on rows are not
-	// sorted.
-	fewestSelected, fewestSelectedOfGroup = 1 << 21, 1 << 10
-	// A sample has samplesOfGroup rows for each group, fewestSamples at least, and one in rowsOfSample rows at most.
-	samplesOfGroup, fewestSamples, rowsOfSample = 128, 1 << 16, 8
-	// One in rowsOfKept rows is kept at most, mostKept of a group.
-	rowsOfKept, mostKept = 4, 1 << 17
-	// Counters fit a block if they are at most mostBlockCounters and there are fewestBlockBins bins. mostCounters stay in
-	// the L2 cache.
-	mostBlockCounters, fewestBlockBins, mostBlockBins = 32 << 10, 64, 1 << 10
-	mostCounters, fewestBins, mostBins                = 4 << 20, 16, 512
-	// outerCounters are those of a group in a block that counts only the rows outside of the bounds there.
-	outerCounters = 2
 
-	quantileThreads, quantileTile = 768, 768 * 4 // threads and rows of a block that counts
-	keptThreads, keptBlocks       = 256, 8       // of a block that selects, and blocks of a multiprocessor
-)
-
-// slotPlace is where a block counts the rows of a slot.
-type slotPlace uint32
+// slotCounting is where a block counts the rows of a slot.
+type slotCounting uint32
 
 const (
-	countInMemory slotPlace = iota
+	countInMemory slotCounting = iota
 	countOuter
 	countInBlock
 )
-
-// otherCounters is the number of a group's counters that are not those of its bins.
-const otherCounters = 5
-
-// The sizes of the structs of quantile.cu.
-const boundsBytes, rangeBytes, foundBytes, verdictBytes = 32, 32, 40, 16
 
 // selector finds a quantile of each group.
 type selector struct {
@@ -72,14 +46,14 @@ type selector struct {
 
 	g                                    *grouping
 	samples, bins, most                  int
-	place                                slotPlace
+	counting                             slotCounting
 	shared                               int
 	keys                                 memory.Slice[uint8]
-	bounds, ranges, found                memory.Slice[uint8]
+	bounds, ranges, selected             memory.Slice[uint8]
 	cleared                              memory.Slice[uint8]
 	verdict, counters, filled, zeroFlags memory.Slice[uint8]
 
-	owned owned
+	owned release.Stack
 }
 
 // selectQuantile returns a quantile of each group, or nil if the rows have to be sorted.
@@ -88,59 +62,57 @@ func (m *members) selectQuantile() (*column.Column, error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
-	made, err := s.run()
-	return release.OnError(made, err, s.owned.release())
+	c, err := s.quantiles()
+	return release.OnError(c, err, s.owned.Release())
 }
 
 // newSelector returns a selector, or nil if the rows have to be sorted.
 func (m *members) newSelector() (*selector, error) {
-	r, groups, n := m.run, m.run.groups.capacity(), int(m.rows.Capacity())
-	choice := strategy.OfGroup(r.call.Context())
-	many := n >= fewestSelected && groups <= n/fewestSelectedOfGroup && !choice.SortQuantiles
-	if r.call.OnHost() || r.options.MaxGroups != 0 || groups == 0 || n == 0 || !many && !choice.SelectQuantiles {
+	r, groups, n := m.aggregation, m.aggregation.groups.capacity(), int(m.rows.Capacity())
+	t := tuningOf(r.call.Context())
+	if r.call.OnHost() || r.options.MaxGroups != 0 || groups == 0 || n == 0 || n < t.SelectedRows || groups > n/min(fewestSelectedOfGroup, t.SelectedRows) {
 		return nil, nil
 	}
 	source, err := sourceOf(&r.call, m.rows.Column(1))
-	if err != nil || source.is.bytes() == 0 {
+	if err != nil || source.form.bytes() == 0 {
 		return nil, err
 	}
 	s := &selector{members: m, source: source, groups: groups, n: n, fraction: m.o.aggregate.quantile}
 	if s.g, err = m.grouping(m.rows); err != nil {
 		return nil, err
 	}
-	if s.most = choice.QuantileKept; s.most == 0 {
+	if s.most = t.QuantileKept; s.most == 0 {
 		s.most = n / rowsOfKept
 	}
 	s.samples = max(min(max(samplesOfGroup*groups, fewestSamples), n/rowsOfSample), 1)
-	return s, s.chooseBins(choice)
+	return s, s.chooseBins(&t)
 }
 
 // chooseBins chooses the number of bins of a group, and where rows are counted.
-func (s *selector) chooseBins(choice strategy.Group) error {
-	bytes, err := s.members.run.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+func (s *selector) chooseBins(t *tuning) error {
+	bytes, err := sharedBytes(&s.members.aggregation.call)
 	if err != nil {
 		return err
 	}
-	inBlock := min(mostBlockCounters, (bytes-topReserve)/4)
+	inBlock := min(mostBlockCounters, max(bytes-topReserve, 0)/4)
 	s.bins = min(inBlock/s.groups-otherCounters, mostBlockBins)
 	if s.bins < fewestBlockBins {
 		s.bins = min(max(mostCounters/s.groups-otherCounters, fewestBins), mostBins)
 	}
-	if choice.QuantileBins > 0 {
-		s.bins = choice.QuantileBins
+	if t.QuantileBins > 0 {
+		s.bins = t.QuantileBins
 	}
 	switch {
-	case choice.ManyPlaces:
 	case s.groups*(s.bins+otherCounters) <= inBlock:
-		s.place, s.shared = countInBlock, 4*s.groups*(s.bins+otherCounters)
+		s.counting, s.shared = countInBlock, 4*s.groups*(s.bins+otherCounters)
 	case 4*outerCounters*s.groups <= bytes-topReserve:
-		s.place, s.shared = countOuter, 4*outerCounters*s.groups
+		s.counting, s.shared = countOuter, 4*outerCounters*s.groups
 	}
 	return nil
 }
 
-// run returns the quantiles, or nil if the rows have to be sorted.
-func (s *selector) run() (*column.Column, error) {
+// quantiles returns the quantiles, or nil if the rows have to be sorted.
+func (s *selector) quantiles() (*column.Column, error) {
 	if err := s.allocate(); err != nil {
 		return nil, err
 	}
@@ -168,23 +140,23 @@ func (s *selector) run() (*column.Column, error) {
 
 // allocate allocates the memory of the groups, and clears that of counters.
 func (s *selector) allocate() error {
-	call, groups := &s.members.run.call, uint64(s.groups)
+	call, groups := &s.members.aggregation.call, uint64(s.groups)
 	counters := 4 * groups * uint64(s.bins+otherCounters)
-	block, slices, err := call.Scratch(8*uint64(s.samples), boundsBytes*groups, rangeBytes*groups, foundBytes*groups, verdictBytes+counters+4*groups+groups)
+	block, slices, err := call.Scratch(8*uint64(s.samples), boundsBytes*groups, rangeBytes*groups, selectedBytes*groups, verdictBytes+counters+4*groups+groups)
 	if err != nil {
 		return err
 	}
-	s.owned.add(block)
-	s.keys, s.bounds, s.ranges, s.found, s.cleared = slices[0], slices[1], slices[2], slices[3], slices[4]
+	s.owned.Add(block)
+	s.keys, s.bounds, s.ranges, s.selected, s.cleared = slices[0], slices[1], slices[2], slices[3], slices[4]
 	begin := 0
-	for _, part := range []struct {
-		of    *memory.Slice[uint8]
+	for _, region := range []struct {
+		to    *memory.Slice[uint8]
 		bytes uint64
 	}{{&s.verdict, verdictBytes}, {&s.counters, counters}, {&s.filled, 4 * groups}, {&s.zeroFlags, groups}} {
-		if *part.of, err = s.cleared.Slice(begin, begin+int(part.bytes)); err != nil {
+		if *region.to, err = s.cleared.Slice(begin, begin+int(region.bytes)); err != nil {
 			return err
 		}
-		begin += int(part.bytes)
+		begin += int(region.bytes)
 	}
 	return s.cleared.Fill(call.Stream, 0)
 }
@@ -194,23 +166,23 @@ func (s *selector) rows() any {
 	return kernels.Struct(s.g.numbers, s.source.argument(), uint64(s.groups))
 }
 
-func (s *selector) form() uint32 { return uint32(s.source.is) }
+func (s *selector) form() uint32 { return uint32(s.source.form) }
 
 // bound sorts a sample of the rows and finds the bounds of each group.
 func (s *selector) bound() error {
-	r, groupBits := s.members.run, uint32(bits.Len(uint(s.groups)))
+	r, groupBits := s.members.aggregation, uint32(bits.Len(uint(s.groups)))
 	words, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint64, Length: s.samples}, func(out op.Buffers) error {
 		return launchGrid(&r.call, "quantile", "sample_rows", s.samples, out.Values, s.keys, s.rows(), uint64(s.samples), groupBits, s.g.counted, int64(s.g.rows))
 	})
 	if err != nil {
 		return err
 	}
-	s.owned.add(words)
+	s.owned.Add(words)
 	sorted, err := s.sortedWords(words)
 	if err != nil {
 		return err
 	}
-	s.owned.add(sorted)
+	s.owned.Add(sorted)
 	numbers, err := sorted.ValuesRegion()
 	if err != nil {
 		return err
@@ -229,13 +201,13 @@ func (s *selector) sortedWords(words *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := order.Indices(s.members.run.call.Context(), table, []order.Key{{Column: "word"}}, s.members.run.scratch())
+	sorted, err := order.Indices(s.members.aggregation.call.Context(), table, []order.Key{{Column: "word"}}, s.members.aggregation.scratch())
 	return release.OnError(sorted, err, table.Release())
 }
 
 // count counts the rows of each slot of each group.
 func (s *selector) count() error {
-	call := &s.members.run.call
+	call := &s.members.aggregation.call
 	kernel, err := call.Kernel(&aggregateSet, "quantile", "count_slots")
 	if err != nil {
 		return err
@@ -243,20 +215,20 @@ func (s *selector) count() error {
 	tiles := max(s.g.rows-1, 0)/quantileTile + 1
 	blocks := min(tiles, max(call.Stream.Device().Info().Multiprocessors, 1))
 	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: quantileThreads}, uint32(s.shared),
-		s.counters, s.zeroFlags, s.rows(), s.bounds, uint32(s.bins), uint32(s.place), s.g.counted, int64(s.g.rows))
+		s.counters, s.zeroFlags, s.rows(), s.bounds, uint32(s.bins), uint32(s.counting), s.g.counted, int64(s.g.rows))
 }
 
 // resolve finds the slot of each group's quantile, and returns the ends of the rows that groups keep.
 func (s *selector) resolve() (memory.Slice[uint64], error) {
-	m, r := s.members, s.members.run
+	m, r := s.members, s.members.aggregation
 	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: s.groups}, func(out op.Buffers) error {
-		return launchGrid(&r.call, "quantile", "resolve_groups", s.groups*warpThreads, s.ranges, s.found, out.Values, s.verdict, s.counters, s.zeroFlags, s.bounds,
+		return launchGrid(&r.call, "quantile", "resolve_groups", s.groups*warpThreads, s.ranges, s.selected, out.Values, s.verdict, s.counters, s.zeroFlags, s.bounds,
 			s.form(), s.fraction, uint32(s.bins), uint64(mostKept), uint64(s.groups))
 	})
 	if err != nil {
 		return memory.Slice[uint64]{}, err
 	}
-	s.owned.add(counts)
+	s.owned.Add(counts)
 	ends, err := m.ends(counts)
 	if err != nil {
 		return memory.Slice[uint64]{}, err
@@ -270,7 +242,7 @@ func (s *selector) decide() (kept int, refused bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	call := &s.members.run.call
+	call := &s.members.aggregation.call
 	var verdict [verdictBytes / 8]uint64
 	if err := words.Download(call.Context(), call.Stream, verdict[:]); err != nil {
 		return 0, false, err
@@ -285,12 +257,12 @@ var errKept = errors.New("the rows changed while they were read")
 
 // keep collects the rows that groups keep, and finds their values.
 func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
-	call := &s.members.run.call
+	call := &s.members.aggregation.call
 	block, slices, err := call.Scratch(8 * uint64(kept))
 	if err != nil {
 		return err
 	}
-	s.owned.add(block)
+	s.owned.Add(block)
 	if err := launchGrid(call, "quantile", "keep_rows", s.g.rows, slices[0], s.filled, s.rows(), s.ranges, ends, s.g.counted, int64(s.g.rows)); err != nil {
 		return err
 	}
@@ -299,14 +271,14 @@ func (s *selector) keep(kept int, ends memory.Slice[uint64]) error {
 		return err
 	}
 	blocks := min(s.groups, keptBlocks*max(call.Stream.Device().Info().Multiprocessors, 1))
-	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: keptThreads}, 0, s.found, slices[0], ends, s.ranges, uint64(s.groups))
+	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: keptThreads}, 0, s.selected, slices[0], ends, s.ranges, uint64(s.groups))
 }
 
 // finish interpolates between the values that were found.
 func (s *selector) finish() (*column.Column, error) {
-	r := s.members.run
-	result := op.Result{Type: s.members.o.of, Length: s.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}
+	r := s.members.aggregation
+	result := op.Result{Type: s.members.o.dataType, Length: s.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}
 	return newColumn(&r.call, result, func(out op.Buffers) error {
-		return launchRows(&r.call, "quantile", "finish_quantiles", s.groups, out.Values, out.Valid, s.found, s.form(), s.fraction, uint64(s.groups))
+		return launchRows(&r.call, "quantile", "finish_quantiles", s.groups, out.Values, out.Valid, s.selected, s.form(), s.fraction, uint64(s.groups))
 	})
 }

@@ -5,9 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -15,24 +13,6 @@ import (
 // Groups of which the slots do not fit into shared memory have records in global memory, as long
 // as these fit the L2 cache: records.cu describes how rows are added to them. The cache adds to a
 // sector of 32 bytes at a time, so a record of up to four words costs as much as one of one word.
-const (
-	// mostRecordWords is the number of words of a record, mostRecordBytes the size of all records. On
-	// an H200 sums of 2²⁷ float64 take 2.8 ms with records of 16 MiB, and 4.0 ms with 32 MiB, for
-	// which partitions take less.
-	mostRecordWords = 8
-	mostRecordBytes = 20 << 20
-	// mostRecordLaunches is the number of launches, each of which reads all keys, up to which
-	// partitions take longer.
-	mostRecordLaunches = 2
-	// fewestRecorded is the number of groups from which on records are preferred to partitions, for many rows. With
-	// fewer, additions to one record wait for each other: on an H100 sums of 2²⁷ float64 take 3.96 ms with 2¹⁷
-	// records and 3.18 ms with 2¹⁸.
-	fewestRecorded       = 1 << 18
-	fewestUnrecordedRows = 1 << 22
-	// frequentSlots is the number of groups of which each block has records, in some copies.
-	frequentSlots, frequentCopies = 128, 4
-	recordSettleThreads           = 256
-)
 
 // recordWords returns the number of words of an accumulator in a record, or zero if records do not
 // support it. kept is set if the state is the result.
@@ -92,34 +72,14 @@ func recordBytes(words int) int {
 	return tileThreads/32*staging + frequentSlots*(8*frequentCopies*words+4)
 }
 
-// recorded reports whether records are the way to add up a number of places of dense keys, with an
-// accumulator that counts the rows of each.
-func (r *run) recorded(places uint64) (bool, error) {
-	choices := strategy.OfGroup(r.call.Context())
-	if choices.Partition || places > uint64(r.rows.Capacity()) || r.rows.Capacity() < fewestTiledRows && !choices.Records {
-		return false, nil
-	}
-	limit, err := r.call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
-	if err != nil {
-		return false, err
-	}
-	launches, rest := recordLaunches(r.counted(), false, places)
-	for _, l := range launches {
-		if recordBytes(l.words) > limit-tileReserve {
-			return false, nil
-		}
-	}
-	return len(rest) == 0 && len(launches) <= mostRecordLaunches, nil
-}
-
 // addRecords adds all rows to the states of the readers that records support. It returns the
 // other readers.
 func (g *grouping) addRecords(call *op.Call, readers []reader) (rest []reader, err error) {
-	choices := strategy.OfGroup(call.Context())
-	if len(readers) == 0 || g.rows < fewestTiledRows && !choices.Records {
+	t := tuningOf(call.Context())
+	if len(readers) == 0 || !t.addsBy(recordsName, int64(g.rows)) {
 		return readers, nil
 	}
-	limit, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	l, err := limitsOf(call)
 	if err != nil {
 		return nil, err
 	}
@@ -128,12 +88,12 @@ func (g *grouping) addRecords(call *op.Call, readers []reader) (rest []reader, e
 		list[i] = readers[i].accumulator
 	}
 	launches, others := recordLaunches(list, g.kept, uint64(g.capacity()))
-	for _, l := range launches {
-		if recordBytes(l.words) > limit-tileReserve {
-			others = append(others, l.accumulators...)
+	for _, launch := range launches {
+		if recordBytes(launch.words) > l.shared-tileReserve {
+			others = append(others, launch.accumulators...)
 			continue
 		}
-		if err := g.record(call, readers, l); err != nil {
+		if err := g.record(call, readers, launch); err != nil {
 			return nil, err
 		}
 	}
@@ -148,11 +108,11 @@ func (g *grouping) record(call *op.Call, readers []reader, l recordLaunch) error
 	t := tiling{slots: g.capacity(), copies: 1, slices: 1}
 	maxima := 0
 	for _, i := range l.accumulators {
-		made := tileReader{reader: &readers[i], words: readers[i].recordWords(g.kept), word: t.words}
-		if made.kind == greatest {
-			maxima |= 1 << made.word
+		r := tileReader{reader: &readers[i], words: readers[i].recordWords(g.kept), word: t.words}
+		if r.kind == greatest {
+			maxima |= 1 << r.word
 		}
-		t.readers, t.words = append(t.readers, made), t.words+made.words
+		t.readers, t.words = append(t.readers, r), t.words+r.words
 	}
 	// The low bits of a float, and the high ones, are added up in 64 bits, for each of all rows.
 	rows := bits.Len(uint(g.rows))
@@ -188,7 +148,7 @@ func (t *tiling) launchRecords(call *op.Call, g *grouping, words int, frequent m
 	floats, batch := t.floats(), t.argument()
 	if len(floats) > 0 {
 		// settle_records writes all limbs, so none are cleared.
-		if err := t.run(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(0), batch); err != nil {
+		if err := t.launchKernel(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(0), batch); err != nil {
 			return err
 		}
 	}
@@ -201,11 +161,11 @@ func (t *tiling) launchRecords(call *op.Call, g *grouping, words int, frequent m
 	if err := launch(recordKernels[words], blocks, tileThreads, recordBytes(words), append(rows[:6:6], batch, records)...); err != nil {
 		return err
 	}
-	blocks = min((t.slots-1)/recordSettleThreads+1, 8*multiprocessors)
-	if err := launch("settle_records", blocks, recordSettleThreads, 0, g.keys.DeviceRows(), int64(t.slots), batch, records, uint32(words)); err != nil {
+	blocks = min((t.slots-1)/recordFoldThreads+1, recordFoldBlocks*multiprocessors)
+	if err := launch("settle_records", blocks, recordFoldThreads, 0, g.keys.DeviceRows(), int64(t.slots), batch, records, uint32(words)); err != nil {
 		return err
 	}
-	return t.settle(call, g, floats)
+	return t.foldWindows(call, g, floats)
 }
 
 // recordKernels are the kernels by the words of a record.

@@ -46,7 +46,7 @@ func TestRecords(t *testing.T) {
 			options := group.ByOptions{Order: group.ByKey}
 			want, err := group.By(hosted, group.Columns(key...)...).Aggregate(t.Context(), list, options)
 			require.NoError(t, err, title)
-			got, err := group.By(table, group.Columns(key...)...).Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Records: true}), list, options)
+			got, err := group.By(table, group.Columns(key...)...).Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Records, MeasuredRows: 1}), list, options)
 			require.NoError(t, err, title)
 			requireEqual(t, columntest.Fetch(t, want), columntest.Fetch(t, got), title)
 		}

@@ -26,7 +26,7 @@ func Schema(schema *arrow.Schema, keys []Key, aggregates []Aggregate) (*arrow.Sc
 		return nil, fmt.Errorf("group: schema: %w", err)
 	}
 	for _, o := range p.outputs {
-		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: o.of, Nullable: o.nullable})
+		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: o.dataType, Nullable: o.nullable})
 	}
 	return arrow.NewSchema(fields, nil), nil
 }

@@ -22,27 +22,27 @@ import (
 
 // members are the values that an aggregate reads, with the number of each one's group.
 type members struct {
-	run *run
-	o   *output
+	aggregation *aggregation
+	o           *output
 	// rows is a table of the numbers and the values, without rows for which the condition is not
 	// true, and without nulls if the aggregate skips them.
 	rows *buffer.Buffer
 
-	owned owned
+	owned release.Stack
 }
 
 // memberName names the columns of members: number 0 is that of the group.
 func memberName(i int) string { return keyName(i) }
 
 // segment computes an aggregate of all values of each group.
-func (r *run) segment(o *output) (*column.Column, error) {
-	m := &members{run: r, o: o}
+func (r *aggregation) segment(o *output) (*column.Column, error) {
+	m := &members{aggregation: r, o: o}
 	err := m.find()
-	var made *column.Column
+	var c *column.Column
 	if err == nil {
-		made, err = m.result()
+		c, err = m.result()
 	}
-	return release.OnError(made, err, m.owned.release())
+	return release.OnError(c, err, m.owned.Release())
 }
 
 func (m *members) result() (*column.Column, error) {
@@ -63,7 +63,7 @@ func (m *members) result() (*column.Column, error) {
 
 // find makes the table of members.
 func (m *members) find() error {
-	r, o := m.run, m.o
+	r, o := m.aggregation, m.o
 	if o.collected {
 		return m.flatten()
 	}
@@ -74,7 +74,7 @@ func (m *members) find() error {
 	if err != nil {
 		return err
 	}
-	m.owned.add(numbers)
+	m.owned.Add(numbers)
 	names, columns := []string{memberName(0)}, []*column.Column{numbers}
 	var condition expr.Expr
 	for i, number := range append([]int{o.value}, o.others...) {
@@ -122,24 +122,24 @@ func both(a, b expr.Expr) expr.Expr {
 // own sets the table of members.
 func (m *members) own(rows *buffer.Buffer) {
 	m.rows = rows
-	m.owned.add(rows)
+	m.owned.Add(rows)
 }
 
 // grouping returns the groups of a table with their numbers in column 0. It has the memory
 // of the table.
 func (m *members) grouping(rows *buffer.Buffer) (*grouping, error) {
-	n, counted, err := rows.Extent(m.run.call.Context())
+	n, counted, err := rows.Extent(m.aggregation.call.Context())
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{rows: int(n), counted: counted, keys: m.run.groups.keys}
+	g := &grouping{rows: int(n), counted: counted, keys: m.aggregation.groups.keys}
 	region, err := rows.Column(0).ValuesRegion()
 	if err == nil {
 		g.numbers, err = memory.Reinterpret[uint32](region)
 	}
-	if err == nil && m.run.call.OnHost() && counted.Len() > 0 {
+	if err == nil && m.aggregation.call.OnHost() && counted.Len() > 0 {
 		var known int64
-		known, err = rows.NumRows(m.run.call.Context())
+		known, err = rows.NumRows(m.aggregation.call.Context())
 		g.rows = int(known)
 	}
 	return g, err
@@ -148,11 +148,11 @@ func (m *members) grouping(rows *buffer.Buffer) (*grouping, error) {
 // accumulate returns the state of one accumulator for the groups of a table.
 func (m *members) accumulate(g *grouping, a accumulator, value *column.Column) (*states, error) {
 	a.other, a.where = -1, -1
-	made, err := accumulateAll(&m.run.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.run.call.Scratch))
+	s, err := accumulateAll(&m.aggregation.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, nil, statesApart(m.aggregation.call.Scratch))
 	if err == nil {
-		m.owned.add(made)
+		m.owned.Add(s)
 	}
-	return made, err
+	return s, err
 }
 
 // counts returns the number of rows of each group of a table, as int64.
@@ -171,19 +171,19 @@ func (m *members) counts(rows *buffer.Buffer) (*column.Column, error) {
 // numbersOf returns states of one word as a column of int64.
 func (m *members) numbersOf(s *states) (*column.Column, error) {
 	c, err := column.New(column.Data{
-		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.of[0]}, Manager: m.run.call.Manager,
+		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.lists[0]}, Manager: m.aggregation.call.Manager,
 	})
 	if err == nil {
-		m.owned.add(c)
+		m.owned.Add(c)
 	}
 	return c, err
 }
 
 // ends returns the end of each group's rows, if the rows are sorted by group.
 func (m *members) ends(counts *column.Column) (*column.Column, error) {
-	ends, err := window.CumulativeSum(m.run.call.Context(), counts, window.Options{Options: m.run.scratch()})
+	ends, err := window.CumulativeSum(m.aggregation.call.Context(), counts, window.Options{Options: m.aggregation.scratch()})
 	if err == nil {
-		m.owned.add(ends)
+		m.owned.Add(ends)
 	}
 	return ends, err
 }
@@ -196,44 +196,44 @@ func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, er
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := order.Sort(m.run.call.Context(), rows, keys, m.run.scratch())
+	sorted, err := order.Sort(m.aggregation.call.Context(), rows, keys, m.aggregation.scratch())
 	if sorted, err = release.OnError(sorted, err, rows.Release()); err == nil {
-		m.owned.add(sorted)
+		m.owned.Add(sorted)
 	}
 	return sorted, err
 }
 
 // distinct counts the distinct values of each group.
 func (m *members) distinct() (*column.Column, error) {
-	found, err := m.subgroups()
+	pairs, err := m.subgroups()
 	if err != nil {
 		return nil, err
 	}
-	counts, err := m.counts(found.keys)
+	counts, err := m.counts(pairs.keys)
 	if err != nil {
 		return nil, err
 	}
 	data := counts.Data()
-	data.Rows = m.run.groups.keys.RowCount()
+	data.Rows = m.aggregation.groups.keys.RowCount()
 	return column.New(data)
 }
 
 // subgroups groups the members by group and value.
 func (m *members) subgroups() (*grouping, error) {
-	found, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
+	pairs, err := findGroups(&m.aggregation.call, m.rows, 2+len(m.o.others), ByOptions{}, nil, true)
 	if err == nil {
-		m.owned.add(found)
+		m.owned.Add(pairs)
 	}
-	return found, err
+	return pairs, err
 }
 
 // mode returns the first of the most frequent values of each group.
 func (m *members) mode() (*column.Column, error) {
-	found, err := m.subgroups()
+	pairs, err := m.subgroups()
 	if err != nil {
 		return nil, err
 	}
-	frequencies, err := m.accumulate(found, accumulator{kind: countRows, value: -1}, nil)
+	frequencies, err := m.accumulate(pairs, accumulator{kind: countRows, value: -1}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (m *members) mode() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := m.grouping(found.keys)
+	g, err := m.grouping(pairs.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +249,8 @@ func (m *members) mode() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := m.run
-	f := finishing{finish: finishRow, states: most.of, words: []int{2}, is: fromUnsigned32, groups: most.capacity}
+	r := m.aggregation
+	f := finishing{finish: finishRow, states: most.lists, words: []int{2}, form: fromUnsigned32, groups: most.capacity}
 	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
 			return f.onHost(r.call.Context(), out)
@@ -260,20 +260,20 @@ func (m *members) mode() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(rows)
-	return r.take(found.keys.Column(1), rows, r.call.Tag, selection.Trust)
+	m.owned.Add(rows)
+	return r.take(pairs.keys.Column(1), rows, r.call.Tag, selection.Trust)
 }
 
 // quantile interpolates between two of the sorted values of each group.
 func (m *members) quantile() (*column.Column, error) {
-	if found, err := m.selectQuantile(); err != nil || found != nil {
-		return found, err
+	if selected, err := m.selectQuantile(); err != nil || selected != nil {
+		return selected, err
 	}
 	sorted, err := m.ordered(false)
 	if err != nil {
 		return nil, err
 	}
-	values, err := sourceOf(&m.run.call, m.rows.Column(1))
+	values, err := sourceOf(&m.aggregation.call, m.rows.Column(1))
 	if err != nil {
 		return nil, err
 	}
@@ -281,8 +281,8 @@ func (m *members) quantile() (*column.Column, error) {
 	if q.ends, err = wordsOf(sorted.ends); err != nil {
 		return nil, err
 	}
-	r := m.run
-	return newColumn(&r.call, op.Result{Type: m.o.of, Length: q.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
+	r := m.aggregation
+	return newColumn(&r.call, op.Result{Type: m.o.dataType, Length: q.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
 			return q.onHost(out)
 		}
@@ -301,15 +301,15 @@ func (m *members) extents(sorted *buffer.Buffer) (counts, ends *column.Column, e
 
 // words returns two columns of 64-bit numbers as memory.
 func words(a, b *column.Column) (x, y memory.Slice[uint64], err error) {
-	for _, of := range []struct {
+	for _, target := range []struct {
 		c  *column.Column
 		to *memory.Slice[uint64]
 	}{{a, &x}, {b, &y}} {
-		region, err := of.c.ValuesRegion()
+		region, err := target.c.ValuesRegion()
 		if err != nil {
 			return x, y, err
 		}
-		if *of.to, err = memory.Reinterpret[uint64](region); err != nil {
+		if *target.to, err = memory.Reinterpret[uint64](region); err != nil {
 			return x, y, err
 		}
 	}
@@ -346,13 +346,13 @@ func (q *quantiles) onHost(out op.Buffers) error {
 			continue
 		}
 		to.SetValid(i)
-		place := float64(float64(n-1) * q.fraction)
-		below := uint64(place)
-		part := place - float64(below)
+		position := float64(float64(n-1) * q.fraction)
+		below := uint64(position)
+		fraction := position - float64(below)
 		row := begin + below
 		x := values.float(int(rows[row]))
-		if part > 0 && below+1 < n {
-			x = aggregate.Interpolate(x, values.float(int(rows[row+1])), part)
+		if fraction > 0 && below+1 < n {
+			x = aggregate.Interpolate(x, values.float(int(rows[row+1])), fraction)
 		}
 		results[i] = realBits(x)
 	}
@@ -381,8 +381,8 @@ func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Colu
 }
 
 // listOf returns lists of values that end at ends.
-func (m *members) listOf(of *column.Column, ends *column.Column) (*column.Column, error) {
-	values, err := m.exactValues(of)
+func (m *members) listOf(c *column.Column, ends *column.Column) (*column.Column, error) {
+	values, err := m.exactValues(c)
 	if err != nil {
 		return nil, err
 	}
@@ -390,28 +390,28 @@ func (m *members) listOf(of *column.Column, ends *column.Column) (*column.Column
 		return nil, fmt.Errorf("%d values, lists with 32-bit offsets hold at most %d: aggregate parts of the table: %w",
 			values.Len(), math.MaxInt32, device.ErrNotSupported)
 	}
-	r := m.run
+	r := m.aggregation
 	offsets, err := m.offsets(ends)
 	if err != nil {
 		return nil, err
 	}
 	return column.New(column.Data{
-		Type: m.o.of, Length: ends.Len(), Rows: r.groups.keys.RowCount(), Manager: r.call.Manager,
+		Type: m.o.dataType, Length: ends.Len(), Rows: r.groups.keys.RowCount(), Manager: r.call.Manager,
 		Buffers: []column.Bytes{{}, offsets.Buffer(1)}, Children: []*column.Column{values},
 	})
 }
 
 // exactValues returns the values of a column of members in memory of their size. It waits
 // for their number.
-func (m *members) exactValues(of *column.Column) (*column.Column, error) {
-	r := m.run
-	only, err := of.WithHostRows(r.call.Context())
+func (m *members) exactValues(c *column.Column) (*column.Column, error) {
+	r := m.aggregation
+	only, err := c.WithHostRows(r.call.Context())
 	if err != nil {
 		return nil, err
 	}
 	exact, err := selection.CompactColumn(r.call.Context(), only, r.resultOptions())
 	if exact, err = release.OnError(exact, err, only.Release()); err == nil {
-		m.owned.add(exact)
+		m.owned.Add(exact)
 	}
 	return exact, err
 }
@@ -422,8 +422,8 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := m.run
-	made, err := newColumn(&r.call, op.Result{Type: arrow.PrimitiveTypes.Int32, Length: ends.Len() + 1}, func(out op.Buffers) error {
+	r := m.aggregation
+	c, err := newColumn(&r.call, op.Result{Type: arrow.PrimitiveTypes.Int32, Length: ends.Len() + 1}, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return offsetsOnDevice(&r.call, out, region, ends.Len())
 		}
@@ -443,15 +443,15 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 		return nil
 	})
 	if err == nil {
-		m.owned.add(made)
+		m.owned.Add(c)
 	}
-	return made, err
+	return c, err
 }
 
 // extremes returns the largest or the smallest values of each group.
 func (m *members) extremes() (*column.Column, error) {
-	if found, err := m.findTops(); err != nil || found != nil {
-		return found, err
+	if lists, err := m.findTops(); err != nil || lists != nil {
+		return lists, err
 	}
 	sorted, err := m.ordered(m.o.aggregate.function == largest)
 	if err != nil {
@@ -462,7 +462,7 @@ func (m *members) extremes() (*column.Column, error) {
 
 // firstOfEach returns whether each row is among the first rows of its group, up to a limit.
 func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column, limit uint64) (*column.Column, error) {
-	r := m.run
+	r := m.aggregation
 	g, err := m.grouping(sorted)
 	if err != nil {
 		return nil, err
@@ -472,7 +472,7 @@ func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column
 		return nil, err
 	}
 	result := op.Result{Type: arrow.FixedWidthTypes.Boolean, Length: int(sorted.Capacity()), RowCount: sorted.RowCount()}
-	made, err := r.newScratch(result, func(out op.Buffers) error {
+	mask, err := r.newScratch(result, func(out op.Buffers) error {
 		if !r.call.OnHost() {
 			return firstOfEachOnDevice(&r.call, out, g, n, last, limit)
 		}
@@ -492,7 +492,7 @@ func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column
 		return nil
 	})
 	if err == nil {
-		m.owned.add(made)
+		m.owned.Add(mask)
 	}
-	return made, err
+	return mask, err
 }

@@ -15,18 +15,6 @@ import (
 // set of the keys alone, so skewed and sorted rows are no worse than others, and it is the same in every run. A
 // sample would read less, but its error grows with the square root of rows by sampled ones (Charikar and others, 2000),
 // and the pass has to read all keys anyway: it finds their bounds too, for which the host waits.
-const (
-	// sketchBits is the logarithm of the registers, sketchThreads and sketchRows are the threads of a block and the rows
-	// that a thread loads together: constants of sketch.cu.
-	sketchBits      = 11
-	sketchRegisters = 1 << sketchBits
-	sketchThreads   = 1024
-	sketchRows      = 4
-	// mostRank is the greatest rank of a hash.
-	mostRank = 64 - sketchBits + 1
-	// sketchError is the standard error of an estimate, relative to it: 1.04 / √registers.
-	sketchError = 0.023
-)
 
 // sketched is what a sketch of a column shows.
 type sketched struct {
@@ -41,47 +29,47 @@ func withMargin(distinct uint64) uint64 {
 }
 
 // sketchBounds finds the bounds of a column of integers without nulls, and estimates how many are different.
-func (f *folder) sketchBounds(c *column.Column, bounds *column.Bounds, hasValues *bool) error {
-	found, err := sketch(f.call, c)
+func (f *numberer) sketchBounds(c *column.Column, bounds *column.Bounds, hasValues *bool) error {
+	s, err := sketch(f.call, c)
 	if err != nil {
 		return err
 	}
-	*bounds, *hasValues, f.sketched[c] = found.bounds, found.hasValues, found.distinct
+	*bounds, *hasValues, f.distinct[c] = s.bounds, s.hasValues, s.distinct
 	return nil
 }
 
 // sketch finds the bounds of a column of integers without nulls, and estimates how many are different. The column
 // learns both. It waits.
-func sketch(call *op.Call, c *column.Column) (found sketched, err error) {
+func sketch(call *op.Call, c *column.Column) (s sketched, err error) {
 	rows, counted, err := c.Extent(call.Context())
 	if err != nil {
-		return found, err
+		return s, err
 	}
 	keys, err := sourceOf(call, c)
 	if err != nil {
-		return found, err
+		return s, err
 	}
 	read, err := sketchWords(call, keys, rows, counted)
 	if err != nil {
-		return found, err
+		return s, err
 	}
 	var ranks [sketchRegisters]uint32
 	for i, word := range read[sketchBoundWords:] { // devices are little-endian, and so are the hosts that have them
 		ranks[2*i], ranks[2*i+1] = uint32(word), uint32(word>>32)
 	}
 	sign := uint64(0)
-	if keys.is.isSigned() {
+	if keys.form.isSigned() {
 		sign = 1 << 63
 	}
 	least, greatest := ^read[1], read[0]
-	found.hasValues = least <= greatest
-	if found.hasValues {
-		found.bounds = column.Bounds{Least: least ^ sign, Greatest: greatest ^ sign}
-		c.LearnBounds(found.bounds)
+	s.hasValues = least <= greatest
+	if s.hasValues {
+		s.bounds = column.Bounds{Least: least ^ sign, Greatest: greatest ^ sign}
+		c.LearnBounds(s.bounds)
 	}
-	found.distinct = min(distinctOf(ranks[:]), uint64(rows))
-	c.LearnDistinctEstimate(found.distinct)
-	return found, nil
+	s.distinct = min(distinctOf(ranks[:]), uint64(rows))
+	c.LearnDistinctEstimate(s.distinct)
+	return s, nil
 }
 
 // sketchBoundWords is the number of words of 64 bits with the bounds, sketchWordCount that with the registers
@@ -107,7 +95,7 @@ func sketchWords(call *op.Call, keys source, rows int, counted memory.Slice[int6
 	if err != nil {
 		return read, err
 	}
-	blocks := min(2*max(call.Stream.Device().Info().Multiprocessors, 1), max(rows-1, 0)/(sketchThreads*sketchRows)+1)
+	blocks := min(sketchBlocks*max(call.Stream.Device().Info().Multiprocessors, 1), max(rows-1, 0)/(sketchThreads*sketchRows)+1)
 	err = kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: sketchThreads}, 0, all, registers, keys.argument(), counted, int64(rows))
 	if err != nil {
 		return read, err

@@ -6,18 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
-	"github.com/gpuframe/gpuframe/internal/testing/columntest"
-	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
-	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // hashOf is mixed of hash.cuh.
@@ -123,59 +114,4 @@ func TestEstimatesOfFullRegisters(t *testing.T) {
 		registers[i] = mostRank
 	}
 	require.Greater(t, distinctOf(registers), uint64(1)<<62)
-}
-
-// planOf plans partitions by hashes of a key with a large range and a known estimate.
-func planOf(t *testing.T, mgr *memory.Manager, rows int, distinct uint64, choice strategy.Group) *partitionPlan {
-	t.Helper()
-	k := columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Int64, make([]int64, rows))
-	k.LearnDistinctEstimate(distinct)
-	x := columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Float64, make([]float64, rows))
-	table, err := tableOf([]string{"k", "x"}, []*column.Column{k, x}, buffer.Rows{Count: int64(rows)})
-	require.NoError(t, err)
-	q, ctx := By(table, Columns("k")...), strategy.WithGroup(t.Context(), choice)
-	r := &run{presence: -1, ranks: map[int]*column.Column{}}
-	r.plan, err = q.check([]Aggregate{Sum(expr.Col("x"))}, &r.options)
-	require.NoError(t, err)
-	require.NoError(t, r.load(ctx, q))
-	r.call, err = op.Begin(ctx, r.options.Options, k, x)
-	require.NoError(t, err)
-	planned, err := r.planHashed(q)
-	require.NoError(t, err)
-	require.NoError(t, r.close())
-	require.NoError(t, table.Release())
-	return planned
-}
-
-// TestChoiceOfHashes requires the number of places that is chosen by the rows and an estimate of the groups, or none.
-func TestChoiceOfHashes(t *testing.T) {
-	dev := devicetest.OpenKernels(t)
-	for _, test := range []struct {
-		name     string
-		rows     int
-		distinct uint64
-		choice   strategy.Group
-		budget   uint64
-		places   uint64
-	}{
-		{name: "few rows", rows: fewestHashedRows - 1, distinct: 100_000},
-		{name: "few groups", rows: fewestHashedRows, distinct: 100},
-		{name: "groups of tiles", rows: fewestHashedRows, distinct: 20_000},
-		{name: "more groups", rows: fewestHashedRows, distinct: mostDensePlaces + 1, places: 1 << 17},
-		{name: "distinct keys", rows: 1 << 20, distinct: 1 << 20, places: 1 << 21},
-		{name: "too small a budget", rows: 1 << 20, distinct: 1 << 20, budget: 40 << 20},
-		{name: "a budget", rows: 1 << 20, distinct: 1 << 20, budget: 200 << 20, places: 1 << 21},
-		{name: "numbered", rows: 1 << 20, distinct: 1 << 20, choice: strategy.Group{Numbered: true}},
-		{name: "estimated", rows: 10, distinct: 3, choice: strategy.Group{Estimated: true}, places: 8},
-		{name: "given", rows: 10, distinct: 3, choice: strategy.Group{HashedGroups: 100}, places: 256},
-	} {
-		mgr := devicetest.Manager(t, dev, memory.Options{Budget: test.budget})
-		planned := planOf(t, mgr, test.rows, test.distinct, test.choice)
-		if test.places == 0 {
-			require.Nil(t, planned, test.name)
-			continue
-		}
-		require.NotNil(t, planned, test.name)
-		require.Equal(t, test.places, planned.keys.places, test.name)
-	}
 }

@@ -60,7 +60,7 @@ type source struct {
 	// valid is empty if no row is null.
 	values, valid memory.Slice[uint8]
 	bit           int
-	is            form
+	form          form
 	// width is the number of bytes of a value.
 	width int
 }
@@ -92,8 +92,8 @@ func sourceOf(call *op.Call, c *column.Column) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	s := source{is: formOf(l), width: l.Width}
-	if s.is == fromNothing {
+	s := source{form: formOf(l), width: l.Width}
+	if s.form == fromNothing {
 		return validityOf(c)
 	}
 	v, err := call.View(c)
@@ -115,7 +115,7 @@ func validityOf(c *column.Column) (s source, err error) {
 // hostSource is a source in memory that the processor reads.
 type hostSource struct {
 	op.HostView
-	is    form
+	form  form
 	width int
 }
 
@@ -125,7 +125,7 @@ func (s source) host() (hostSource, error) {
 	if len(valid) == 0 {
 		valid = nil
 	}
-	return hostSource{op.HostView{Values: values, Valid: valid, Bit: s.bit}, s.is, s.width}, errors.Join(valuesErr, validErr)
+	return hostSource{op.HostView{Values: values, Valid: valid, Bit: s.bit}, s.form, s.width}, errors.Join(valuesErr, validErr)
 }
 
 // isValid reports whether a row is not null.
@@ -133,7 +133,7 @@ func (s *hostSource) isValid(row int) bool { return s.IsValid(row) }
 
 // integer returns a value that is no float, extended to 64 bits by its sign.
 func (s *hostSource) integer(row int) uint64 {
-	switch s.is {
+	switch s.form {
 	case fromBits:
 		if s.IsTrue(row) {
 			return 1
@@ -157,7 +157,7 @@ func (s *hostSource) integer(row int) uint64 {
 
 // integers loads values that are no floats, extended to 64 bits by their sign, from a row on.
 func (s *hostSource) integers(to []uint64, begin int) {
-	switch s.is {
+	switch s.form {
 	case fromSigned8:
 		extend(to, op.Elements[int8](s.Values)[begin:])
 	case fromSigned16:
@@ -188,7 +188,7 @@ func extend[T int8 | int16 | int32 | uint8 | uint16 | uint32](to []uint64, from 
 
 // floats loads values as the bits of float64, from a row on.
 func (s *hostSource) floats(to []uint64, begin int) {
-	switch s.is {
+	switch s.form {
 	case fromFloat64:
 		copy(to, op.Elements[uint64](s.Values)[begin:])
 	case fromSigned32:
@@ -208,7 +208,7 @@ func (s *hostSource) floats(to []uint64, begin int) {
 
 // float returns a value as float64.
 func (s *hostSource) float(row int) float64 {
-	switch s.is {
+	switch s.form {
 	case fromFloat16:
 		return float64(float16.FromBits(binary.NativeEndian.Uint16(s.Values[2*row:])).Float32())
 	case fromFloat32:
@@ -224,14 +224,14 @@ func (s *hostSource) float(row int) float64 {
 // image returns a value as a number of the same order, for the accumulators greatest and
 // firstGreatest. If zeros is set, −0 is 0.
 func (s *hostSource) image(row int, least, zeros bool) uint64 {
-	if s.is.isFloat() {
+	if s.form.isFloat() {
 		x := s.float(row)
 		if zeros && x == 0 {
 			x = 0 // not −0
 		}
 		return floatImage(x, least)
 	}
-	return integerImage(s.integer(row), s.is.isSigned(), least)
+	return integerImage(s.integer(row), s.form.isSigned(), least)
 }
 
 // state returns the words of a state.

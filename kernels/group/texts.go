@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
@@ -28,20 +27,11 @@ import (
 // numbers, so no strings are hashed or compared, and small ranges of numbers are dense keys or
 // partitions. The numbers of the groups are made strings again. "id000" to "id099" are the numbers
 // 0 to 99.
-const (
-	// mostTextBytes is the length of the longest string, textBounds the number of bounds: constants
-	// of texts.cu.
-	mostTextBytes = column.BoundedBytes
-	longestText   = 2 * mostTextBytes
-	shortestText  = longestText + 1
-	textBounds    = shortestText + 1
-	mostLength    = math.MaxInt32
-)
 
 // textDigit is a position with several bytes.
 type textDigit struct {
 	position, least int
-	places, factor  uint64
+	values, factor  uint64
 }
 
 // textNumbers are the numbers of the strings of a column.
@@ -69,7 +59,7 @@ func (n *textNumbers) argument() any {
 		if i < len(n.digits) {
 			d = n.digits[i]
 		}
-		fields = append(fields, kernels.Struct(uint32(d.position), uint32(d.least), d.places, d.factor))
+		fields = append(fields, kernels.Struct(uint32(d.position), uint32(d.least), d.values, d.factor))
 	}
 	return kernels.Struct(fields...)
 }
@@ -103,8 +93,8 @@ func (n *textNumbers) divide(bounds column.TextBounds) bool {
 			n.pattern[i/8] |= uint64(least) << (8 * (i % 8))
 			continue
 		}
-		d := textDigit{position: i, least: least, places: uint64(greatest - least + 1), factor: n.null}
-		high, low := bits.Mul64(n.null, d.places)
+		d := textDigit{position: i, least: least, values: uint64(greatest - least + 1), factor: n.null}
+		high, low := bits.Mul64(n.null, d.values)
 		if high != 0 {
 			return false
 		}
@@ -120,15 +110,15 @@ func (n *textNumbers) divide(bounds column.TextBounds) bool {
 }
 
 // textBoundsOf returns the bounds that bound_texts has found.
-func textBoundsOf(found []uint32) column.TextBounds {
-	if found[longestText] == 0 { // no strings
+func textBoundsOf(words []uint32) column.TextBounds {
+	if words[longestText] == 0 { // no strings
 		return column.TextBounds{Shortest: 1}
 	}
-	made := column.TextBounds{Longest: int(found[longestText] - 1), Shortest: int(mostLength + 1 - found[shortestText])}
-	for i := range min(made.Longest, mostTextBytes) {
-		made.Least[i], made.Greatest[i] = byte(256-found[mostTextBytes+i]), byte(found[i]-1)
+	bounds := column.TextBounds{Longest: int(words[longestText] - 1), Shortest: int(mostLength + 1 - words[shortestText])}
+	for i := range min(bounds.Longest, mostTextBytes) {
+		bounds.Least[i], bounds.Greatest[i] = byte(256-words[mostTextBytes+i]), byte(words[i]-1)
 	}
-	return made
+	return bounds
 }
 
 // textKeys are the keys of a query that are replaced by numbers.
@@ -136,13 +126,13 @@ type textKeys struct {
 	call    op.Call
 	numbers []*textNumbers
 	table   *buffer.Buffer
-	owned   owned
+	owned   release.Stack
 }
 
 // aggregateTexts aggregates with the numbers of strings as keys. It returns false if no key is a column
 // of short strings, and for few rows: it waits for unknown bounds.
-func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (made *buffer.Buffer, ok bool, err error) {
-	if q.table.Capacity() <= unwaited && !strategy.OfGroup(ctx).TextNumbers || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
+func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (table *buffer.Buffer, ok bool, err error) {
+	if q.table.Capacity() < int64(tuningOf(ctx).TextRows) || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
 		q.table.Device().Kind() == device.Host {
 		return nil, false, nil
 	}
@@ -150,10 +140,10 @@ func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, optio
 	replaced, err := k.replace(ctx, q, options)
 	if err == nil && len(k.numbers) > 0 {
 		ok = true
-		made, err = k.aggregate(ctx, replaced, aggregates, options)
+		table, err = k.aggregate(ctx, replaced, aggregates, options)
 	}
-	made, err = release.OnError(made, err, k.owned.release())
-	return made, ok || err != nil, err
+	table, err = release.OnError(table, err, k.owned.Release())
+	return table, ok || err != nil, err
 }
 
 // replace returns the query with numbers as keys.
@@ -182,21 +172,21 @@ func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Que
 		if err := n.number(&k.call); err != nil {
 			return q, err
 		}
-		k.owned.add(n.column)
+		k.owned.Add(n.column)
 		name := fmt.Sprint("\x00number ", i)
 		table, err := k.table.AppendColumn(arrow.Field{Name: name, Type: n.column.Type()}, n.column)
 		if err != nil {
 			return q, err
 		}
-		k.owned.add(table)
+		k.owned.Add(table)
 		k.table, k.numbers = table, append(k.numbers, n)
 		keys[i] = Key{Column: name, Name: key.name(i)}
 	}
-	places := uint64(1)
+	combinations := uint64(1)
 	for _, n := range k.numbers {
-		places *= min(n.null+1, mostDensePlaces+1)
+		combinations *= min(n.null+1, mostDensePlaces+1)
 	}
-	q.table, q.keys, q.texts = k.table, keys, len(k.numbers) > 0 && places <= mostDensePlaces
+	q.table, q.keys, q.texts = k.table, keys, len(k.numbers) > 0 && combinations <= mostDensePlaces
 	return q, nil
 }
 
@@ -237,7 +227,7 @@ func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregat
 		return nil, err
 	}
 	step := r.result
-	if q.parts {
+	if q.asStates {
 		step = r.partial
 	}
 	table, err := closing(r, step)
@@ -245,11 +235,11 @@ func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregat
 		return nil, err
 	}
 	k.learn()
-	made, err := k.texts(table)
-	if made, err = release.OnError(made, err, table.Release()); err != nil || order != ByKey || q.parts {
-		return made, err
+	groups, err := k.texts(table)
+	if groups, err = release.OnError(groups, err, table.Release()); err != nil || order != ByKey || q.asStates {
+		return groups, err
 	}
-	return sortedByKeys(&k.call, made, len(q.keys))
+	return sortedByKeys(&k.call, groups, len(q.keys))
 }
 
 // learn gives the strings the estimates of how many different numbers there are.
@@ -267,17 +257,17 @@ func (k *textKeys) texts(table *buffer.Buffer) (*buffer.Buffer, error) {
 	for i := range columns {
 		columns[i] = table.Column(i)
 	}
-	var made owned
+	var temporaries release.Stack
 	for _, n := range k.numbers {
 		c, err := n.texts(&k.call, columns[n.key], table)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, temporaries.Release())
 		}
-		made.add(c)
+		temporaries.Add(c)
 		fields[n.key].Type, columns[n.key] = c.Type(), c
 	}
 	result, err := op.Table(arrow.NewSchema(fields, nil), columns, table.Rows())
-	return release.OnError(result, err, made.release())
+	return release.OnError(result, err, temporaries.Release())
 }
 
 // source returns the strings as the kernels take them, and the number of rows.
@@ -325,18 +315,18 @@ func (n *textNumbers) findBounds(call *op.Call) (bounds column.TextBounds, err e
 		return bounds, err
 	}
 	defer func() { err = errors.Join(err, block.Release()) }()
-	found, err := memory.Reinterpret[uint32](buffers[0])
+	words, err := memory.Reinterpret[uint32](buffers[0])
 	if err == nil {
-		err = found.Fill(call.Stream, 0)
+		err = words.Fill(call.Stream, 0)
 	}
 	if err == nil {
-		err = launchGrid(call, "texts", "bound_texts", rows, texts, found)
+		err = launchGrid(call, "texts", "bound_texts", rows, texts, words)
 	}
 	if err != nil {
 		return bounds, err
 	}
 	var all [textBounds]uint32
-	if err := found.Download(call.Context(), call.Stream, all[:]); err != nil {
+	if err := words.Download(call.Context(), call.Stream, all[:]); err != nil {
 		return bounds, err
 	}
 	return textBoundsOf(all[:]), nil
@@ -385,7 +375,7 @@ func sameValues(a, b *column.Column) bool {
 }
 
 // texts returns the strings of numbers, a column of a table.
-func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer.Buffer) (made *column.Column, err error) {
+func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer.Buffer) (strings *column.Column, err error) {
 	rows, counted, err := table.Extent(call.Context())
 	if err != nil {
 		return nil, err
@@ -409,22 +399,22 @@ func (n *textNumbers) texts(call *op.Call, numbers *column.Column, table *buffer
 	if err != nil {
 		return nil, err
 	}
-	var scratch owned
-	scratch.add(block)
-	defer func() { made, err = release.OnError(made, err, scratch.release()) }()
+	var scratch release.Stack
+	scratch.Add(block)
+	defer func() { strings, err = release.OnError(strings, err, scratch.Release()) }()
 	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: capacity}
-	lengths, err := newColumn(call, result, func(of op.Buffers) error {
-		return launchGrid(call, "texts", "lengths_of_numbers", (capacity+63)/64*64, values, uint32(n.width()), n.argument(), of.Values, out[0], counted, int64(rows))
+	lengths, err := newColumn(call, result, func(to op.Buffers) error {
+		return launchGrid(call, "texts", "lengths_of_numbers", (capacity+63)/64*64, values, uint32(n.width()), n.argument(), to.Values, out[0], counted, int64(rows))
 	})
 	if err != nil {
 		return nil, err
 	}
-	scratch.add(lengths)
+	scratch.Add(lengths)
 	ends, err := window.CumulativeSum(call.Context(), lengths, window.Options{Options: scratchOptions(call)})
 	if err != nil {
 		return nil, err
 	}
-	scratch.add(ends)
+	scratch.Add(ends)
 	region, err := ends.ValuesRegion()
 	if err != nil {
 		return nil, err

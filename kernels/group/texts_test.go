@@ -80,7 +80,7 @@ func TestTextNumbers(t *testing.T) {
 		{group.First(x), group.Max(expr.Col("t")), group.ArgMin(x), group.Median(x)},
 	}
 	keys := [][]string{{"t"}, {"t", "b"}, {"k", "t"}, {"b", "k"}}
-	choices := []strategy.Group{{TextNumbers: true}, {TextNumbers: true, Tiles: true, Masks: true}, {TextNumbers: true, Partition: true, PlaceBits: 4}, {TextNumbers: true, Records: true}}
+	choices := []strategy.Group{{TextRows: 1}, {Add: strategy.Tiles, TextRows: 1, MaskedRows: 1}, {Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, TextRows: 1, PlaceBits: 4}, {Add: strategy.Records, MeasuredRows: 1, TextRows: 1}}
 	round := 0
 	for _, name := range slices.Sorted(maps.Keys(textDraws)) {
 		draw := textDraws[name]
@@ -127,7 +127,7 @@ func TestTextNumbersAreUsed(t *testing.T) {
 	defer record.Release()
 	table, err := buffer.FromRecord(mgr, record)
 	require.NoError(t, err)
-	ctx := strategy.WithGroup(t.Context(), strategy.Group{TextNumbers: true, Partition: true, PlaceBits: 1})
+	ctx := strategy.WithGroup(t.Context(), strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, TextRows: 1, PlaceBits: 1})
 	made, err := group.By(table, group.Columns("t", "b")...).Aggregate(ctx, []group.Aggregate{group.CountAll()})
 	require.NoError(t, err)
 	require.NoError(t, table.Release())
@@ -149,7 +149,7 @@ func TestAllDistinctRows(t *testing.T) {
 	record := textRecord(rand.New(rand.NewPCG(75, 76)), func(*rand.Rand) string { row++; return fmt.Sprintf("id%05d", row*7919%100_000) }, 2200, false)
 	defer record.Release()
 	x := expr.Col("x")
-	for i, choice := range []strategy.Group{{TextNumbers: true, Places: true}, {TextNumbers: true, Partition: true, PlaceBits: 4}, {TextNumbers: true}} {
+	for i, choice := range []strategy.Group{{MeasuredRows: 1, TextRows: 1}, {Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, TextRows: 1, PlaceBits: 4}, {TextRows: 1}} {
 		for _, keys := range [][]string{{"k", "t"}, {"t", "x", "k", "b"}, {"t"}} {
 			for j, options := range []group.ByOptions{{Order: group.FirstAppearance}, {Order: group.ByKey}} {
 				if !ofTurn(mgr, i+j+len(keys)+turn, 3) {
@@ -179,7 +179,7 @@ func TestAllDistinctRows(t *testing.T) {
 func TestEveryAllocationOfTextNumbersFails(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		failEach(t, dev, func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			ctx = strategy.WithGroup(ctx, strategy.Group{TextNumbers: true})
+			ctx = strategy.WithGroup(ctx, strategy.Group{TextRows: 1})
 			return group.By(table, group.Columns("s")...).Aggregate(ctx, []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{Order: group.ByKey})
 		})
 	})

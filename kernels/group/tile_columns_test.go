@@ -53,8 +53,8 @@ func TestPlainColumns(t *testing.T) {
 		{group.Min(z), group.Max(y)},
 	}
 	choices := []strategy.Group{
-		{Tiles: true}, {Tiles: true, Outside: 2}, {Tiles: true, SlotBytes: 700}, {Tiles: true, CountWords: true},
-		{Tiles: true, SlotBytes: 600, Outside: 2}, {Tiles: true, WholeExtremes: true}, {Tiles: true, SlotBytes: 700, WholeSlices: true, CountWords: true},
+		{Add: strategy.Tiles}, {Add: strategy.Tiles, Outside: 2}, {Add: strategy.Tiles, SlotBytes: 700}, {Add: strategy.Tiles, Without: strategy.DerivedMarks},
+		{Add: strategy.Tiles, SlotBytes: 600, Outside: 2}, {Add: strategy.Tiles, Without: strategy.HighHalves}, {Add: strategy.Tiles, Without: strategy.Queues | strategy.DerivedMarks, SlotBytes: 700},
 	}
 	r, turn := rand.New(rand.NewPCG(81, 82)), property.Turn(t)
 	for round, name := range slices.Sorted(maps.Keys(spreads)) {

@@ -1,25 +1,6 @@
 package group
 
-import (
-	"slices"
-
-	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
-)
-
-const (
-	// mostTiledPlaces is the number of places up to which tiles add up dense keys.
-	mostTiledPlaces = 1 << 17
-	// queueBytes is the shared memory of the queues of a block (tile_slices.cu), and mostQueuedSlots the number
-	// of slots that their entries have room for. With queues a slice takes about half of the time of others.
-	queueBytes       = 4 * (64 + 32*tileRows) * (tileThreads / 32)
-	mostQueuedSlots  = 1<<15 - mostHotGroups
-	mostQueuedSlices = 8
-	// mostHotGroups is the number of groups with slots in each block for each lane, hotSlots that of these.
-	mostHotGroups = 4
-	hotSlots      = 32 * mostHotGroups
-)
+import "slices"
 
 // tileLaunch is the accumulators of a launch, by their numbers, with the words of a slot.
 type tileLaunch struct {
@@ -52,39 +33,33 @@ type tileLayout struct {
 	limit, queued int
 	// plain is set for accumulators that add_columns adds.
 	plain []bool
-	// derived is the number of a count without a word, or negative: a sum shows whether its groups have rows.
+	// derived is the number of a count without a word, or negative: a sum shows whether its groups have rows. derives is
+	// set if there may be one.
 	derived int
+	derives bool
+	// rowsOfOne is the most rows of a block.
+	rowsOfOne int
 }
 
-// newTileLayout returns the layout of the accumulators of some readers. plainKey is set if the group of a row
-// is computed of one column of 32 bits. slotBytes is the size of the slots of a block, or 0 to use all of the
-// shared memory.
-func newTileLayout(call *op.Call, readers []reader, rows, slots, slotBytes int, bins, plainKey bool) (*tileLayout, error) {
-	l := &tileLayout{bins: bins, slots: slots, derived: -1}
-	shared, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
-	if err != nil {
-		return nil, err
-	}
-	choices := strategy.OfGroup(call.Context())
-	l.limit = shared - tileReserve
+// newTileLayout returns a layout for a number of slots, without accumulators yet. slotBytes is the size of the slots of a
+// block, or 0 to use all of the shared memory.
+func newTileLayout(t *tuning, device limits, rows, slots, slotBytes int, bins bool) *tileLayout {
+	l := &tileLayout{bins: bins, slots: slots, derived: -1, derives: !t.Without.Has(derivedMarks)}
+	l.limit = device.shared - tileReserve
 	l.queued = l.limit - queueBytes
 	if slotBytes > 0 {
 		l.limit, l.queued = slotBytes, slotBytes+hotSlots*(4*windowWords)
 	}
-	if choices.WholeSlices {
+	if t.Without.Has(queues) {
 		l.queued = 0
 	}
-	rowsOfOne := rowsOfBlock(call.Stream.Device().Info().Multiprocessors, mostSlices, rows)
-	for i := range readers {
-		r := tileReader{reader: &readers[i]}
-		l.list = append(l.list, r.accumulator)
-		l.integers = append(l.integers, r.terms.words(rowsOfOne))
-		l.plain = append(l.plain, plainKey && r.isPlain())
-	}
-	if !choices.CountWords {
-		l.derived = l.deriveMarks()
-	}
-	return l, nil
+	l.rowsOfOne = rowsOfBlock(device.multiprocessors, mostSlices, rows)
+	return l
+}
+
+// add adds an accumulator. terms is the range of its terms, if it is a sum of integers. plain is set if add_columns adds it.
+func (l *tileLayout) add(a accumulator, terms extent, plain bool) {
+	l.list, l.integers, l.plain = append(l.list, a), append(l.integers, terms.words(l.rowsOfOne)), append(l.plain, plain)
 }
 
 // deriveMarks returns the number of the only count, if it only marks the groups with rows, and a sum of
@@ -134,30 +109,33 @@ func (l *tileLayout) divide(launch *tileLaunch) bool {
 // launches divides the accumulators into launches. rest are the numbers of the others. An accumulator that
 // needs slices has a separate launch.
 func (l *tileLayout) launches() (launches []tileLaunch, rest []int) {
+	if l.derives {
+		l.derived = l.deriveMarks()
+	}
 	open := -1 // the launch without slices
 	for i, a := range l.list {
 		if i == l.derived {
 			continue
 		}
-		made := tileLaunch{accumulators: []int{i}}
+		launch := tileLaunch{accumulators: []int{i}}
 		var ok bool
-		if made.words, made.extremes, ok = a.tileWords(l.bins, l.integers[i]); !ok || !l.divide(&made) {
+		if launch.words, launch.extremes, ok = a.tileWords(l.bins, l.integers[i]); !ok || !l.divide(&launch) {
 			rest = append(rest, i)
 			continue
 		}
-		if made.slices > 1 {
-			launches = append(launches, made)
+		if launch.slices > 1 {
+			launches = append(launches, launch)
 			continue
 		}
 		if open >= 0 {
 			o := &launches[open]
-			if len(o.accumulators) < mostReaders && slicesOf(l.slots, o.slotBytes()+made.slotBytes(), l.limit) == 1 {
+			if len(o.accumulators) < mostReaders && slicesOf(l.slots, o.slotBytes()+launch.slotBytes(), l.limit) == 1 {
 				o.accumulators = append(o.accumulators, i)
-				o.words, o.extremes = o.words+made.words, o.extremes+made.extremes
+				o.words, o.extremes = o.words+launch.words, o.extremes+launch.extremes
 				continue
 			}
 		}
-		open, launches = len(launches), append(launches, made)
+		open, launches = len(launches), append(launches, launch)
 	}
 	if l.derived < 0 {
 		return launches, rest

@@ -6,20 +6,12 @@ import (
 
 // Sums of products of floats of few groups are added by tiles in two launches (tile_powers.cu). The
 // first one finds the top of each group, the second one adds the bits that the state keeps.
-const (
-	powerWords = 5
-	// powerBytes is the size of the words of a slot, and of its top.
-	powerBytes = 4*powerWords + 1
-	// mostPowerRows is the number of rows of a block whose sum fits the words. A product is at
-	// most 2¹³⁶ units of the lowest bit that is kept.
-	mostPowerRows = 1<<23 - 1
-)
 
 // powerLaunches divides some of the accumulators into launches for a number of slots, as tileLaunches
 // does.
-func powerLaunches(list []accumulator, some []int, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
+func powerLaunches(list []accumulator, numbers []int, kept bool, slots, limit int) (launches []tileLaunch, rest []int) {
 	slices := slicesOf(slots, powerBytes, limit)
-	for _, i := range some {
+	for _, i := range numbers {
 		if a := list[i]; kept || a.merges || a.kind != sumFloats || a.term == linear || slices > mostSlices {
 			rest = append(rest, i)
 			continue

@@ -44,7 +44,7 @@ func TestSlices(t *testing.T) {
 	host, mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), devicetest.Manager(t, dev, memory.Options{})
 	x, y := expr.Col("x"), expr.Col("y")
 	lists := [][]group.Aggregate{{group.Sum(x)}, {group.Max(x)}, {group.Min(y), group.Sum(x)}, {group.Mean(x)}}
-	choices := []strategy.Group{{}, {Outside: 1 << 16}, {WholeSlices: true}, {CountWords: true, Outside: 1 << 16}, {WholeSlices: true, CountWords: true}}
+	choices := []strategy.Group{{}, {Outside: 1 << 16}, {Without: strategy.Queues}, {Without: strategy.DerivedMarks, Outside: 1 << 16}, {Without: strategy.Queues | strategy.DerivedMarks}}
 	r := rand.New(rand.NewPCG(91, 92))
 	for round, of := range []struct{ name, draw string }{
 		{"unit", "skewed"}, {"rare", "equal"}, {"above", "skewed"}, {"special", "sorted"}, {"unit", "uniform"}, {"zeros", "distinct"},
@@ -77,7 +77,7 @@ func TestSlices(t *testing.T) {
 		record.Release()
 		for i, aggregates := range lists {
 			choice := choices[(round/2+i)%len(choices)]
-			choice.Tiles, choice.Places, choice.SlotBytes = true, true, 12*(32+7+r.IntN(20))
+			choice.Add, choice.MeasuredRows, choice.SlotBytes = strategy.Tiles, 1, 12*(32+7+r.IntN(20))
 			title := fmt.Sprintf("%s, %s, %d rows, %d groups, list %d, %+v", of.name, of.draw, n, groups, i, choice)
 			var answers []arrow.Record
 			for _, from := range []*buffer.Buffer{hosted, table} {
@@ -106,7 +106,7 @@ func TestSlicesOfTooManyGroups(t *testing.T) {
 	}
 	table := floatTable(t, mgr, keys, x, x)
 	for _, aggregate := range []group.Aggregate{group.Sum(expr.Col("x")), group.Max(expr.Col("x"))} {
-		ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, SlotBytes: 12 * (32 + 7)})
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, SlotBytes: 12 * (32 + 7)})
 		made, err := group.By(table, group.Columns("k")...).Aggregate(ctx, []group.Aggregate{aggregate}, group.ByOptions{MaxGroups: mostGroups})
 		require.NoError(t, err)
 		_, err = made.NumRows(t.Context())

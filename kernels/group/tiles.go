@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -16,19 +15,6 @@ import (
 // Few groups have slots in the shared memory of one block for each multiprocessor, and each
 // thread adds a tile of rows to them: tiles.cu describes how. The other readers, and more groups
 // than fit, are added row by row (accumulate.cu).
-const (
-	tileThreads = 1024
-	tileRows    = 4
-	// fewestTiledRows is the number of rows from which on tiles are worth their launches.
-	fewestTiledRows = 1 << 18
-	// tileReserve is the shared memory that the system and the arguments take from a block.
-	tileReserve = 4 << 10
-	// spareSlots are slots for rows of no group, one for each lane.
-	spareSlots = 32
-	// mostSlices is the number of slices of the groups, of which each reads all rows, and
-	// mostTilePasses that of all launches, up to which records and partitions take longer.
-	mostSlices, mostTilePasses = 4, 6
-)
 
 // tileReader is a reader with its words in a slot.
 type tileReader struct {
@@ -72,59 +58,6 @@ func slicesOf(slots, bytes, limit int) int {
 	return max(slots-1, 0)/most + 1
 }
 
-// tiled reports whether tiles are the way to add up a number of places, with an accumulator that
-// counts the rows of each. d are the keys, or nil for numbers of groups.
-func (r *run) tiled(places uint64, d *denseKeys) (bool, error) {
-	choices := strategy.OfGroup(r.call.Context())
-	if choices.Partition || choices.Records || places > mostTiledPlaces || r.rows.Capacity() < fewestTiledRows && !choices.Tiles {
-		return false, nil
-	}
-	list, bins := r.counted(), r.parts && !r.options.Windows
-	if !r.parts {
-		list = r.marked(list)
-	}
-	readers := make([]reader, len(list))
-	for i, a := range list {
-		if _, _, ok := a.tileWords(bins, 1); !ok {
-			return false, nil
-		}
-		if r.readsDeferred(a) {
-			readers[i] = reader{accumulator: a}
-			if a.kind == sumIntegers {
-				readers[i].terms, _, _ = a.extent(r.extentOf)
-			}
-			continue
-		}
-		var err error
-		if readers[i], err = readerOf(&r.call, a, r.input); err != nil {
-			return false, err
-		}
-	}
-	layout, err := newTileLayout(&r.call, readers, int(r.rows.Capacity()), int(places), 0, bins, d.isPlain())
-	if err != nil {
-		return false, err
-	}
-	launches, rest := layout.launches()
-	passes := 0
-	for _, l := range launches {
-		if places > mostDensePlaces && l.slices > 1 && !l.queues {
-			return false, nil
-		}
-		passes += l.passes()
-	}
-	return len(rest) == 0 && passes <= mostTilePasses, nil
-}
-
-// counted returns the plan's accumulators and one that counts the rows of each group.
-func (r *run) counted() []accumulator {
-	rows := accumulator{kind: countRows, value: -1, other: -1, where: -1}
-	list := slices.Clone(r.plan.accumulators)
-	if !slices.Contains(list, rows) {
-		list = append(list, rows)
-	}
-	return list
-}
-
 // tiling is a launch that adds tiles to some readers.
 type tiling struct {
 	readers []tileReader
@@ -161,11 +94,11 @@ func (t *tiling) spare() int {
 // addTiles adds all rows to the states of the readers that tiles support. It returns the
 // other readers.
 func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err error) {
-	choices := strategy.OfGroup(call.Context())
-	if g.rows < fewestTiledRows && !choices.Tiles {
+	t := tuningOf(call.Context())
+	if !t.addsBy(tilesName, int64(g.rows)) {
 		return readers, nil
 	}
-	layout, err := newTileLayout(call, readers, g.rows, g.capacity(), choices.SlotBytes, g.kept && !g.windows, g.dense.isPlain())
+	layout, err := g.layOutTiles(call, &t, readers)
 	if err != nil {
 		return nil, err
 	}
@@ -173,13 +106,13 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 	for _, l := range launches {
 		t := tiling{slots: g.capacity(), slices: l.slices, queues: l.queues}
 		for _, i := range l.accumulators {
-			made := tileReader{reader: &readers[i], word: t.words, kept: g.kept && readers[i].kind == sumFloats}
+			r := tileReader{reader: &readers[i], word: t.words, kept: g.kept && readers[i].kind == sumFloats}
 			words, extremes := layout.words(i)
-			made.words = words
+			r.words = words
 			if extremes > 0 {
-				made.word = t.extremes
+				r.word = t.extremes
 			}
-			t.readers = append(t.readers, made)
+			t.readers = append(t.readers, r)
 			t.words, t.extremes = t.words+words, t.extremes+extremes
 		}
 		if err := t.add(call, g, layout.limitOf(l)); err != nil {
@@ -203,17 +136,31 @@ func (g *grouping) addTiles(call *op.Call, readers []reader) (rest []reader, err
 	return rest, nil
 }
 
+// layOutTiles divides the accumulators of readers into launches.
+func (g *grouping) layOutTiles(call *op.Call, t *tuning, readers []reader) (*tileLayout, error) {
+	l, err := limitsOf(call)
+	if err != nil {
+		return nil, err
+	}
+	layout := newTileLayout(t, l, g.rows, g.capacity(), t.SlotBytes, g.kept && !g.fixedPoint)
+	for i := range readers {
+		r := tileReader{reader: &readers[i]}
+		layout.add(r.accumulator, r.terms, g.dense.isPlain() && r.isPlain())
+	}
+	return layout, nil
+}
+
 // rowsOfBlock returns the largest number of rows of a block, if up to some slices of the groups read
 // all rows.
 func rowsOfBlock(multiprocessors, slices, rows int) int {
-	parts := min(max(1, multiprocessors/slices), (rows-1)/(tileThreads*tileRows)+1)
-	return tileThreads * ((rows-1)/(tileThreads*parts) + tileRows + 1)
+	blocks := min(max(1, multiprocessors/slices), (rows-1)/(tileThreads*tileRows)+1)
+	return tileThreads * ((rows-1)/(tileThreads*blocks) + tileRows + 1)
 }
 
 // shape chooses the number of blocks, that of the copies of a slot, and the span of windows.
 func (t *tiling) shape(multiprocessors, rows, limit int) {
-	parts := min(max(1, multiprocessors/t.slices), (rows-1)/(tileThreads*tileRows)+1)
-	t.blocks = parts * t.slices
+	blocks := min(max(1, multiprocessors/t.slices), (rows-1)/(tileThreads*tileRows)+1)
+	t.blocks = blocks * t.slices
 	each := rowsOfBlock(multiprocessors, t.slices, rows) / tileThreads // rows of a thread, at most
 	t.copies = 1
 	// Copies for few rows would take more time than they save.
@@ -245,13 +192,13 @@ func (t *tiling) add(call *op.Call, g *grouping, limit int) error {
 func (t *tiling) launch(call *op.Call, g *grouping) error {
 	floats := t.floats()
 	if len(floats) > 0 {
-		if err := t.run(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(t.slots), t.argument()); err != nil {
+		if err := t.launchKernel(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(g.rows), int64(t.slots), t.argument()); err != nil {
 			return err
 		}
 	}
-	choices := strategy.OfGroup(call.Context())
+	choices := tuningOf(call.Context())
 	file, entry := "tiles", "add_tiles"
-	if choices.AnyTiles || slices.ContainsFunc(t.readers, func(r tileReader) bool { return r.kind == sumIntegers && r.term != linear }) {
+	if choices.Without.Has(linearTiles) || slices.ContainsFunc(t.readers, func(r tileReader) bool { return r.kind == sumIntegers && r.term != linear }) {
 		entry = "add_tile_products"
 	}
 	switch {
@@ -259,14 +206,14 @@ func (t *tiling) launch(call *op.Call, g *grouping) error {
 		file, entry = "tile_slices", "add_slices"
 	case t.columns:
 		file, entry = "tile_columns", "add_columns"
-		if choices.WholeExtremes {
+		if choices.Without.Has(highHalves) {
 			entry = "add_columns_whole"
 		}
 	}
 	if err := t.launchRows(call, g, file, entry); err != nil {
 		return err
 	}
-	return t.settle(call, g, floats)
+	return t.foldWindows(call, g, floats)
 }
 
 // launchRows launches a kernel that adds all rows.
@@ -275,18 +222,18 @@ func (t *tiling) launchRows(call *op.Call, g *grouping, file, entry string) erro
 	if t.queues {
 		shared += queueBytes
 	}
-	return t.run(call, file, entry, t.blocks, tileThreads, shared,
+	return t.launchKernel(call, file, entry, t.blocks, tileThreads, shared,
 		g.numbers, g.dense.argument(), g.counted, int64(g.rows), g.keys.DeviceRows(), int64(t.slots), t.argument())
 }
 
-// settle completes sums of floats: sums in windows become states, and sums of which the windows
+// foldWindows completes sums of floats: sums in windows become states, and sums of which the windows
 // overflow are computed in another way.
-func (t *tiling) settle(call *op.Call, g *grouping, floats []reader) error {
+func (t *tiling) foldWindows(call *op.Call, g *grouping, floats []reader) error {
 	if len(floats) == 0 {
 		return nil
 	}
-	blocks := min((t.slots-1)/settleThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.run(call, "tiles", "settle_sums", blocks, settleThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	blocks := min((t.slots-1)/foldThreads+1, foldBlocks*max(1, call.Stream.Device().Info().Multiprocessors))
+	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return err
 	}
 	for stage := range uint32(2) {
@@ -309,8 +256,8 @@ func (t *tiling) floats() (floats []reader) {
 	return floats
 }
 
-// run launches a kernel.
-func (t *tiling) run(call *op.Call, file, entry string, blocks, threads, sharedBytes int, arguments ...any) error {
+// launchKernel launches a kernel.
+func (t *tiling) launchKernel(call *op.Call, file, entry string, blocks, threads, sharedBytes int, arguments ...any) error {
 	f, err := call.Kernel(&aggregateSet, file, entry)
 	if err != nil {
 		return err

@@ -7,9 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -18,13 +16,6 @@ import (
 // (tops.cu). A group has a slot for each of its values. Values that are equal but have different
 // bits (NaN, −0 and 0) have to be in the order of their rows: if a value is NaN or −0, the rows are
 // sorted. The host waits for that answer before it waits for the number of values.
-const (
-	mostTops     = 8
-	topThreads   = 1024
-	topRows      = topThreads * 8 // rows of a tile
-	topReserve   = 1 << 10
-	fewestTopped = unwaited
-)
 
 // tops finds the values of one aggregate.
 type tops struct {
@@ -39,13 +30,13 @@ type tops struct {
 // findTops returns lists of the largest or smallest values of each group, or nil if the rows have to be
 // sorted.
 func (m *members) findTops() (*column.Column, error) {
-	r, limit, groups := m.run, m.o.aggregate.limit, m.run.groups.capacity()
+	r, limit, groups := m.aggregation, m.o.aggregate.limit, m.aggregation.groups.capacity()
 	n := int(m.rows.Capacity())
-	if r.call.OnHost() || limit < 1 || limit > mostTops || groups == 0 || n == 0 || n <= fewestTopped && !strategy.OfGroup(r.call.Context()).Tops || groups > 2*n/limit {
+	if r.call.OnHost() || limit < 1 || limit > mostTops || groups == 0 || n == 0 || n < tuningOf(r.call.Context()).TopRows || groups > 2*n/limit {
 		return nil, nil
 	}
 	s, err := sourceOf(&r.call, m.rows.Column(1))
-	if err != nil || s.is.bytes() == 0 {
+	if err != nil || s.form.bytes() == 0 {
 		return nil, err
 	}
 	t := &tops{members: m, source: s, limit: limit, groups: groups}
@@ -53,7 +44,7 @@ func (m *members) findTops() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(block)
+	m.owned.Add(block)
 	t.slots, t.refused = slices[0], slices[1]
 	if err := errors.Join(t.slots.Fill(r.call.Stream, 0), t.refused.Fill(r.call.Stream, 0)); err != nil {
 		return nil, err
@@ -66,18 +57,18 @@ func (m *members) findTops() (*column.Column, error) {
 
 // push pushes the values of all rows into the slots.
 func (t *tops) push() error {
-	m, call := t.members, &t.members.run.call
+	m, call := t.members, &t.members.aggregation.call
 	g, err := m.grouping(m.rows)
 	if err != nil {
 		return err
 	}
-	shared, err := call.Stream.Device().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	shared, err := sharedBytes(call)
 	if err != nil {
 		return err
 	}
 	entry, bytes, perMultiprocessor := "push_few_tops", 8*t.groups*t.limit, 1
 	switch {
-	case bytes > shared-topReserve || strategy.OfGroup(call.Context()).ManyPlaces:
+	case bytes > shared-topReserve:
 		entry, bytes, perMultiprocessor = "push_tops", 0, 2
 	case 2*(bytes+topReserve) <= shared:
 		perMultiprocessor = 2
@@ -111,14 +102,14 @@ func scatteredBy(n uint64) uint64 {
 
 // lists returns the values in the slots as lists, or nil if a value was refused.
 func (t *tops) lists() (*column.Column, error) {
-	m, r := t.members, t.members.run
+	m, r := t.members, t.members.aggregation
 	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: t.groups}, func(out op.Buffers) error {
 		return launchRows(&r.call, "tops", "count_tops", t.groups, out.Values, t.slots, uint32(t.limit), uint64(t.groups))
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(counts)
+	m.owned.Add(counts)
 	ends, err := m.ends(counts)
 	if err != nil {
 		return nil, err
@@ -130,12 +121,12 @@ func (t *tops) lists() (*column.Column, error) {
 	result := op.Result{Type: m.rows.Column(1).Type(), Length: m.keptRows(t.groups), RowCount: count}
 	values, err := r.newScratch(result, func(out op.Buffers) error {
 		return launchRows(&r.call, "tops", "list_tops", t.groups, out.Values, t.slots, words, uint32(t.limit), uint64(t.groups), uint32(t.source.width),
-			uint32(t.source.is), word(t.source.is.isSigned()), t.least())
+			uint32(t.source.form), word(t.source.form.isSigned()), t.least())
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.owned.add(values)
+	m.owned.Add(values)
 	refused, err := t.wasRefused()
 	if refused || err != nil {
 		return nil, err
@@ -149,7 +140,7 @@ func (t *tops) wasRefused() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	call := &t.members.run.call
+	call := &t.members.aggregation.call
 	var flag [1]uint32
 	err = words.Download(call.Context(), call.Stream, flag[:])
 	return flag[0] != 0, err

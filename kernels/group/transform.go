@@ -26,11 +26,11 @@ func (q Query) Transform(ctx context.Context, aggregates []Aggregate, options ..
 	if err != nil {
 		return nil, fmt.Errorf("group: transform: %w", err)
 	}
-	made, err := q.transform(ctx, aggregates, only)
+	table, err := q.transform(ctx, aggregates, only)
 	if err != nil {
 		return nil, fmt.Errorf("group: transform: %w", err)
 	}
-	return made, nil
+	return table, nil
 }
 
 func (q Query) transform(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
@@ -44,43 +44,43 @@ func (q Query) transform(ctx context.Context, aggregates []Aggregate, options By
 }
 
 // transform adds the results of each row's group to a table.
-func (r *run) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
+func (r *aggregation) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
 	result, err := r.result()
 	if err != nil {
 		return nil, err
 	}
-	r.owned.add(result)
+	r.owned.Add(result)
 	base, err := r.base(table)
 	if err != nil {
 		return nil, err
 	}
-	r.owned.add(base)
+	r.owned.Add(base)
 	numbers, bounds, err := r.numbersOfRows(base)
 	if err != nil {
 		return nil, err
 	}
-	r.owned.add(numbers)
-	made, fields, columns := owned{}, base.Schema().Fields(), []*column.Column{}
+	r.owned.Add(numbers)
+	results, fields, columns := release.Stack{}, base.Schema().Fields(), []*column.Column{}
 	for i := range base.NumColumns() {
 		columns = append(columns, base.Column(i))
 	}
 	for i := len(r.names); i < result.NumColumns(); i++ {
 		c, err := r.take(result.Column(i), numbers, r.call.Tag, bounds)
 		if err != nil {
-			return nil, errors.Join(err, made.release())
+			return nil, errors.Join(err, results.Release())
 		}
-		made.add(c)
+		results.Add(c)
 		f := result.Schema().Field(i)
 		f.Nullable = f.Nullable || bounds == selection.Null
 		fields, columns = append(fields, f), append(columns, c)
 	}
 	schema := base.Schema().Metadata()
 	whole, err := op.Table(arrow.NewSchema(fields, &schema), columns, base.Rows())
-	return release.OnError(whole, err, made.release())
+	return release.OnError(whole, err, results.Release())
 }
 
 // base returns the table with exactly its rows, if the host knows their number.
-func (r *run) base(table *buffer.Buffer) (*buffer.Buffer, error) {
+func (r *aggregation) base(table *buffer.Buffer) (*buffer.Buffer, error) {
 	if n, known := table.HostRows(); known && table.RowCount() != nil {
 		return table.Slice(0, n)
 	}
@@ -88,7 +88,7 @@ func (r *run) base(table *buffer.Buffer) (*buffer.Buffer, error) {
 }
 
 // numbersOfRows returns the number of the group of each row of a table.
-func (r *run) numbersOfRows(base *buffer.Buffer) (numbers *column.Column, bounds selection.Bounds, err error) {
+func (r *aggregation) numbersOfRows(base *buffer.Buffer) (numbers *column.Column, bounds selection.Bounds, err error) {
 	kept, err := r.rows.ColumnByName(rowName)
 	if err != nil { // all rows have a group
 		numbers, err = selection.RowNumbers(r.groups.numbers, r.rows.RowCount())
@@ -115,9 +115,9 @@ func (r *run) numbersOfRows(base *buffer.Buffer) (numbers *column.Column, bounds
 		if err := errors.Join(err, fromErr, groupsErr); err != nil {
 			return err
 		}
-		of := op.Elements[uint32](to.Values)
+		all := op.Elements[uint32](to.Values)
 		for i, row := range op.Elements[int64](from)[:r.groups.rows] {
-			of[row] = groups[i]
+			all[row] = groups[i]
 		}
 		return nil
 	})

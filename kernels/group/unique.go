@@ -66,9 +66,9 @@ func groupBy(ctx context.Context, c *column.Column, wanted hashtable.Wanted, giv
 	if err != nil {
 		return nil, err
 	}
-	made, err := tableOf(groups, ctx)
+	table, err := tableOf(groups, ctx)
 	if err = errors.Join(err, groups.Release()); err != nil {
-		return nil, errors.Join(err, made.Release())
+		return nil, errors.Join(err, table.Release())
 	}
-	return made, nil
+	return table, nil
 }

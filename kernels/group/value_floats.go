@@ -9,22 +9,16 @@ import (
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/ptx"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Sums of floats of expressions have windows (windows.go). A kernel computes a sample of the values, of
+// Sums of floats of expressions have windows (fixed_point.go). A kernel computes a sample of the values, of
 // which choose_windows chooses them. After the rows the host waits, for one word of each sum: if a window
 // overflows, the expression becomes a column, and its sum is computed in two passes. Queries that must not
 // wait compute sums of floats of columns.
 
-// valueSamples is the size of the sample, a constant of tile_values.cu and of choose_windows.
-const (
-	valueSamples  = 2048
-	sampleThreads = 256
-	samplesEntry  = "sample_values"
-)
+const samplesEntry = "sample_values"
 
 // addFloat writes the addition of a float to the window of a sum, as add_floats of tiles_add.cuh does.
 func (c *valueCode) addFloat(number int, slot, address ptx.Register) {
@@ -132,7 +126,7 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	room := strategy.OfGroup(call.Context()).Outside
+	room := tuningOf(call.Context()).Outside
 	if room == 0 {
 		room = max(g.rows/outsideShare, fewestOutside)
 	}
@@ -163,32 +157,32 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 			return w, err
 		}
 		r := &t.readers[number]
-		r.window, r.in = window, source{values: sample, is: fromFloat64, width: 8}
+		r.window, r.in = window, source{values: sample, form: fromFloat64, width: 8}
 		arguments.AddAddress(sample.Pointer(), sample.Block())
 	}
 	if err = l.samples.function.Launch(call.Stream, kernels.GridFor(valueSamples, sampleThreads), device.Dim3{X: sampleThreads}, 0, g.counted, int64(g.rows), arguments); err != nil {
 		return w, err
 	}
-	return w, t.run(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(min(g.rows, valueSamples)), int64(t.slots), t.argument())
+	return w, t.launchKernel(call, "tiles", "choose_windows", len(t.readers), windowThreads, 0, g.counted, int64(min(g.rows, valueSamples)), int64(t.slots), t.argument())
 }
 
-// settle adds the windows to the states. It waits, and returns the numbers of the sums of which the windows overflow.
-func (w *windowed) settle(call *op.Call, g *grouping) (overflowed []int, err error) {
+// foldWindows adds the windows to the states. It waits, and returns the numbers of the sums of which the windows overflow.
+func (w *windowed) foldWindows(call *op.Call, g *grouping) (overflowed []int, err error) {
 	t := w.tiling
-	blocks := min((t.slots-1)/settleThreads+1, 4*max(1, call.Stream.Device().Info().Multiprocessors))
-	if err := t.run(call, "tiles", "settle_sums", blocks, settleThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
+	blocks := min((t.slots-1)/foldThreads+1, foldBlocks*max(1, call.Stream.Device().Info().Multiprocessors))
+	if err := t.launchKernel(call, "tiles", "settle_sums", blocks, foldThreads, 0, g.keys.DeviceRows(), int64(t.slots), t.argument()); err != nil {
 		return nil, err
 	}
 	words, err := memory.Reinterpret[uint32](w.states)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]uint32, words.Len())
-	if err := words.Download(call.Context(), call.Stream, found); err != nil {
+	states := make([]uint32, words.Len())
+	if err := words.Download(call.Context(), call.Stream, states); err != nil {
 		return nil, err
 	}
 	for i, number := range w.numbers {
-		if found[(windowBytes*i+overflowedByte)/4] != 0 {
+		if states[(windowBytes*i+overflowedByte)/4] != 0 {
 			overflowed = append(overflowed, number)
 		}
 	}
@@ -216,10 +210,10 @@ func (l *fusedLaunch) newKernel(dev *device.Device, program *exprtree.Program, s
 	if valueParameters+8*(k.generator.Words()+code.moreWords()+mostReaders) > kernelBytes {
 		return k, nil
 	}
-	made, err := text(&code, k.generator)
+	ptxText, err := text(&code, k.generator)
 	if err != nil {
 		return nil, err
 	}
-	k.function, err = kernelset.Load(dev, made, entry)
+	k.function, err = kernelset.Load(dev, ptxText, entry)
 	return k, err
 }

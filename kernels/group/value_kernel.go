@@ -12,7 +12,7 @@ import (
 type valueReader struct {
 	kind                  accumulatorKind
 	least, marks, signed  bool
-	is                    form // of the values
+	form                  form // of the values
 	words, word           int
 	value, other, onlyFor int // outputs of the program, or negative; onlyFor is the condition
 }
@@ -132,9 +132,9 @@ func (c *valueCode) loadRanges(inside []ptx.Register) {
 		return
 	}
 	address := c.b.Op(ptx.Word64, "add.s64", c.word(0), c.b.Op(ptx.Word64, "shl.b64", c.first, "2"))
-	for i, is := range inside {
+	for i, predicate := range inside {
 		loaded := c.b.Op(ptx.Word32, "mov.u32", "0")
-		c.b.Emit("@%s ld.global.nc.u32 %s, [%s+%d]", is, loaded, address, 4*i*tileThreads)
+		c.b.Emit("@%s ld.global.nc.u32 %s, [%s+%d]", predicate, loaded, address, 4*i*tileThreads)
 		c.numbers = append(c.numbers, loaded)
 	}
 }
@@ -146,20 +146,20 @@ func (c *valueCode) slot(i int) ptx.Register {
 	if !c.dense {
 		group = c.numbers[i]
 	}
-	for k, is := range c.keys {
-		v, of := c.row.values[k], c.ranges[k]
-		place := b.Op(ptx.Word64, "sub.s64", c.wide(v, is), of.least)
+	for k, key := range c.keys {
+		v, limits := c.row.values[k], c.ranges[k]
+		place := b.Op(ptx.Word64, "sub.s64", c.wide(v, key), limits.least)
 		if v.Valid != "" {
-			place = b.Op(ptx.Word64, "selp.b64", place, b.Op(ptx.Word64, "sub.s64", of.places, "1"), v.Valid)
+			place = b.Op(ptx.Word64, "selp.b64", place, b.Op(ptx.Word64, "sub.s64", limits.places, "1"), v.Valid)
 		}
-		within = append(within, b.Op(ptx.Predicate, "setp.lt.u64", place, of.places))
-		group = b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "cvt.u32.u64", place), of.factor, group)
+		within = append(within, b.Op(ptx.Predicate, "setp.lt.u64", place, limits.places))
+		group = b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "cvt.u32.u64", place), limits.factor, group)
 	}
 	own := b.Op(ptx.Word32, "sub.u32", group, c.firstGroup)
 	within = append(within, b.Op(ptx.Predicate, "setp.lt.u32", own, c.known))
 	slot := b.Op(ptx.Word32, "add.u32", b.Op(ptx.Word32, "shl.b32", own, c.shift), c.copies)
-	for _, is := range within {
-		slot = c.only(slot, is)
+	for _, predicate := range within {
+		slot = c.only(slot, predicate)
 	}
 	return slot
 }
@@ -170,12 +170,12 @@ func (c *valueCode) only(slot, when ptx.Register) ptx.Register {
 		return slot
 	}
 	key := [2]ptx.Register{slot, when}
-	made, ok := c.row.slots[key]
+	chosen, ok := c.row.slots[key]
 	if !ok {
-		made = c.b.Op(ptx.Word32, "selp.b32", slot, c.trash, when)
-		c.row.slots[key] = made
+		chosen = c.b.Op(ptx.Word32, "selp.b32", slot, c.trash, when)
+		c.row.slots[key] = chosen
 	}
-	return made
+	return chosen
 }
 
 // valid returns the predicate that an output is not null, or "".
@@ -191,12 +191,12 @@ func (c *valueCode) holds(output int) ptx.Register {
 	if output < 0 {
 		return ""
 	}
-	made, ok := c.row.conditions[output]
+	predicate, ok := c.row.conditions[output]
 	if !ok {
-		made = codegen.Holds(c.b, c.row.values[output])
-		c.row.conditions[output] = made
+		predicate = codegen.Holds(c.b, c.row.values[output])
+		c.row.conditions[output] = predicate
 	}
-	return made
+	return predicate
 }
 
 // add writes the addition of a row to an accumulator.
@@ -235,12 +235,12 @@ func (c *valueCode) count(address ptx.Register, marks bool) {
 }
 
 // wide returns an integer or a bool extended to 64 bits by its sign.
-func (c *valueCode) wide(v codegen.Value, is form) ptx.Register {
+func (c *valueCode) wide(v codegen.Value, stored form) ptx.Register {
 	x := v.Registers[0]
 	switch {
 	case v.Class == ptx.Predicate:
 		return c.b.Op(ptx.Word64, "selp.b64", "1", "0", x)
-	case v.Class == ptx.Word32 && is.isSigned():
+	case v.Class == ptx.Word32 && stored.isSigned():
 		return c.b.Op(ptx.Word64, "cvt.s64.s32", x)
 	case v.Class == ptx.Word32:
 		return c.b.Op(ptx.Word64, "cvt.u64.u32", x)
@@ -257,7 +257,7 @@ func (c *valueCode) halves(x ptx.Register) []ptx.Register {
 
 // integerWords returns the words of a sum's value.
 func (c *valueCode) integerWords(r *valueReader) []ptx.Register {
-	words := c.halves(c.wide(c.row.values[r.value], r.is))[:min(r.words, 2)]
+	words := c.halves(c.wide(c.row.values[r.value], r.form))[:min(r.words, 2)]
 	if r.words < 3 {
 		return words
 	}
@@ -339,9 +339,9 @@ func (c *valueCode) image(r *valueReader) ptx.Register {
 	if r.least {
 		reverse = "-1"
 	}
-	if !r.is.isFloat() {
-		x := c.wide(v, r.is)
-		if r.is.isSigned() {
+	if !r.form.isFloat() {
+		x := c.wide(v, r.form)
+		if r.form.isSigned() {
 			x = b.Op(ptx.Word64, "xor.b64", x, signBit)
 		}
 		return b.Op(ptx.Word64, "xor.b64", x, reverse)

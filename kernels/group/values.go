@@ -12,7 +12,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -32,8 +31,8 @@ func (p *plan) fusible(a accumulator, waits bool) bool {
 	case countRows, sumIntegers, sumDecimals:
 		return true
 	case sumFloats:
-		is, err := formOfType(p.inputs[a.value].of)
-		return err == nil && is.isFloat() && waits
+		stored, err := formOfType(p.inputs[a.value].dataType)
+		return err == nil && stored.isFloat() && waits
 	case greatest:
 		return a.value >= 0
 	}
@@ -42,8 +41,8 @@ func (p *plan) fusible(a accumulator, waits bool) bool {
 
 // waits reports whether the host may wait for the windows of sums of floats of expressions. Partial results read
 // columns of such expressions.
-func (r *run) waits() bool {
-	return r.options.MaxGroups == 0 && !r.parts && !(r.call.Stream != nil && r.call.Stream.Capturing())
+func (r *queryRows) waits() bool {
+	return r.options.MaxGroups == 0 && !r.asStates && !(r.call.Stream != nil && r.call.Stream.Capturing())
 }
 
 // inputs returns the inputs of an accumulator.
@@ -90,10 +89,10 @@ func (p *plan) deferrable(waits bool) map[int]bool {
 }
 
 // deferInputs chooses the inputs that are not computed with the keys.
-func (r *run) deferInputs(ctx context.Context, q Query) error {
-	choices := strategy.OfGroup(ctx)
-	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || choices.Computed || choices.Partition || choices.Records ||
-		q.table.Capacity() < fewestTiledRows && !choices.Tiles {
+func (r *queryRows) deferInputs(ctx context.Context, q Query) error {
+	t := tuningOf(ctx)
+	if q.table.Device() == nil || q.table.Device().Kind() == device.Host || t.Without.Has(fusedExpressions) || t.Find == partitionsName ||
+		!t.addsBy(tilesName, q.table.Capacity()) {
 		return nil
 	}
 	r.source, r.deferred = q.table, map[int]bool{}
@@ -108,15 +107,15 @@ func (r *run) deferInputs(ctx context.Context, q Query) error {
 		}
 		nullable := b.Program().NullableInputs(func(input int) bool { return op.Nullable(q.table.Column(b.Program().Inputs[input])) })
 		r.deferred[number] = nullable[0]
-		for _, place := range b.Program().Inputs {
-			r.reads = append(r.reads, q.table.Column(place))
+		for _, read := range b.Program().Inputs {
+			r.reads = append(r.reads, q.table.Column(read))
 		}
 	}
 	return nil
 }
 
 // mayBeNull reports whether an input may have nulls.
-func (r *run) mayBeNull(number int) bool {
+func (r *queryRows) mayBeNull(number int) bool {
 	if nullable, ok := r.deferred[number]; ok {
 		return nullable
 	}
@@ -125,7 +124,7 @@ func (r *run) mayBeNull(number int) bool {
 }
 
 // compute makes the columns of deferred inputs.
-func (r *run) compute(numbers []int) error {
+func (r *queryRows) compute(numbers []int) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -135,7 +134,7 @@ func (r *run) compute(numbers []int) error {
 	}
 	columns, err := expr.Evaluate(r.call.Context(), r.source, expressions, r.scratch())
 	for _, c := range columns {
-		r.owned.add(c)
+		r.owned.Add(c)
 	}
 	if err != nil {
 		return err
@@ -153,10 +152,10 @@ func (r *run) compute(numbers []int) error {
 }
 
 // computeAll makes the columns of all deferred inputs.
-func (r *run) computeAll() error { return r.compute(slices.Sorted(maps.Keys(r.deferred))) }
+func (r *queryRows) computeAll() error { return r.compute(slices.Sorted(maps.Keys(r.deferred))) }
 
 // embed makes the columns of all deferred inputs a part of the rows, which are to be filtered.
-func (r *run) embed() error {
+func (r *queryRows) embed() error {
 	if err := r.computeAll(); err != nil {
 		return err
 	}
@@ -172,9 +171,9 @@ func (r *run) embed() error {
 }
 
 // extentOf returns the range of the values of an input: see extent.
-func (r *run) extentOf(number int) (extent, bool) {
-	if _, is := r.deferred[number]; is {
-		return extentOfType(r.plan.inputs[number].of)
+func (r *queryRows) extentOf(number int) (extent, bool) {
+	if _, deferred := r.deferred[number]; deferred {
+		return extentOfType(r.plan.inputs[number].dataType)
 	}
 	c, err := r.input(number)
 	if err != nil {

@@ -192,9 +192,9 @@ func TestValuesOfExpressions(t *testing.T) {
 		}
 		want := aggregateValues(t, host, record, counted, strategy.Group{}, aggregate)
 		for _, choice := range []strategy.Group{
-			{Tiles: true, Places: round%4 > 0, TextNumbers: round%4 > 1, Masks: round%6 == 0},
-			{Tiles: true, Places: true, SlotBytes: 1500, Outside: 1 + round%3},
-			{Tiles: true, Places: true, Computed: true},
+			{Add: strategy.Tiles, MeasuredRows: min(round%4, 1), TextRows: round % 4 / 2, MaskedRows: []int{1, 0, 0, 0, 0, 0}[round%6]},
+			{Add: strategy.Tiles, MeasuredRows: 1, SlotBytes: 1500, Outside: 1 + round%3},
+			{Add: strategy.Tiles, Without: strategy.FusedExpressions, MeasuredRows: 1},
 		} {
 			got := aggregateValues(t, mgr, record, counted, choice, aggregate)
 			require.Equal(t, want.NumRows(), got.NumRows(), "round %d, %+v", round, choice)
@@ -236,7 +236,7 @@ func TestPartsOfExpressions(t *testing.T) {
 		return made
 	}
 	want := aggregateValues(t, host, record, false, strategy.Group{}, aggregate)
-	requireEqual(t, want, aggregateValues(t, mgr, record, false, strategy.Group{Tiles: true}, aggregate), "partial results")
+	requireEqual(t, want, aggregateValues(t, mgr, record, false, strategy.Group{Add: strategy.Tiles}, aggregate), "partial results")
 }
 
 // TestSumsOfLongProducts compares sums of products that have up to 38 digits or too many, with big integers.
@@ -288,7 +288,7 @@ func TestSumsOfLongProducts(t *testing.T) {
 	require.Equal(t, "null", want[0])
 	record := b.NewRecord()
 	defer record.Release()
-	for _, choice := range []strategy.Group{{Tiles: true, Places: true}, {Tiles: true}, {Tiles: true, Computed: true}} {
+	for _, choice := range []strategy.Group{{Add: strategy.Tiles, MeasuredRows: 1}, {Add: strategy.Tiles}, {Add: strategy.Tiles, Without: strategy.FusedExpressions}} {
 		eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
 			table, err := buffer.FromRecord(mgr, record)
 			require.NoError(t, err)
@@ -321,8 +321,8 @@ func TestValuesTakeNoMemory(t *testing.T) {
 	product := short.Mul(expr.Lit(1).Sub(short))
 	list := []group.Aggregate{group.Sum(short), group.Sum(product), group.Mean(product.Mul(short)), group.CountAll()}
 	var peaks [2]uint64
-	for i, computed := range []bool{false, true} {
-		ctx := strategy.WithGroup(t.Context(), strategy.Group{Tiles: true, Places: true, Computed: computed})
+	for i, without := range []strategy.GroupParts{0, strategy.FusedExpressions} {
+		ctx := strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1, Without: without})
 		for range 2 { // the first call learns the bounds of the keys
 			mgr.ResetPeak()
 			made, err := group.By(table, group.Columns("k", "small")...).Aggregate(ctx, list)
@@ -344,7 +344,7 @@ func TestFloatsOfExpressions(t *testing.T) {
 	list := []group.Aggregate{
 		group.Sum(x.Mul(expr.Lit(-2.0))), group.Mean(x.Neg()).Where(expr.Col("b")), group.Sum(y.Mul(expr.Lit(float32(0.5)))), group.Sum(x), group.Max(x.Abs()), group.Sum(expr.Col("d").Neg()),
 	}
-	choices := []strategy.Group{{Tiles: true, Places: true}, {Tiles: true, Places: true, Outside: 2}, {Tiles: true, SlotBytes: 2500}}
+	choices := []strategy.Group{{Add: strategy.Tiles, MeasuredRows: 1}, {Add: strategy.Tiles, MeasuredRows: 1, Outside: 2}, {Add: strategy.Tiles, SlotBytes: 2500}}
 	for i, name := range slices.Sorted(maps.Keys(spreads)) {
 		n := 300
 		if !brief(mgr) {

@@ -15,7 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hostarray"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
@@ -32,7 +31,7 @@ const maskName = "\x00mask"
 //
 // A query that needs the numbers of the rows, or has keys outside of the table, keeps its
 // condition, and so does one that reads no column.
-func (r *run) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Query, error) {
+func (r *queryRows) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Query, error) {
 	columns := q.columns(aggregates)
 	if q.where.IsZero() || q.numbered || r.plan.findsRows() || slices.ContainsFunc(q.keys, func(k Key) bool { return k.Values != nil }) {
 		return q, nil
@@ -46,12 +45,12 @@ func (r *run) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Qu
 		kept, err := selection.FilterSelect(ctx, q.table, q.where, columns, options)
 		return r.on(q, kept, err), err
 	}
-	made, err := expr.Evaluate(ctx, q.table, []expr.Expr{q.where}, options)
+	masks, err := expr.Evaluate(ctx, q.table, []expr.Expr{q.where}, options)
 	if err != nil {
 		return q, err
 	}
-	mask := made[0]
-	r.owned.add(mask)
+	mask := masks[0]
+	r.owned.Add(mask)
 	if layout.Storage(mask.Type()).ID() != arrow.BOOL {
 		return q, nil // refused later
 	}
@@ -68,9 +67,9 @@ func (r *run) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Qu
 	}
 	r.masked = true
 	q = r.on(q, table, nil)
-	is := expr.Col(maskName)
-	if r.plan, err = newPlan(table.Schema(), masked(aggregates, is)); err == nil {
-		r.mask, err = r.plan.expression(table.Schema(), is)
+	keep := expr.Col(maskName)
+	if r.plan, err = newPlan(table.Schema(), masked(aggregates, keep)); err == nil {
+		r.mask, err = r.plan.expression(table.Schema(), keep)
 	}
 	return q, err
 }
@@ -85,20 +84,16 @@ func masked(aggregates []Aggregate, condition expr.Expr) []Aggregate {
 	return restricted
 }
 
-// maskedRows is the number of rows from which on a GPU counts those that meet a condition: fewer
-// are copied in the time of the wait for the count.
-const maskedRows = 1 << 20
-
 // mayMask reports whether rows that do not meet the condition may stay: if the order of the groups
 // does not depend on them. On a GPU they stay only if keys are strings, which take long to copy and
 // are not grouped by partitions, where masks are not read, or few numbers of strings.
-func (r *run) mayMask(ctx context.Context, q Query) bool {
+func (r *queryRows) mayMask(ctx context.Context, q Query) bool {
 	if r.options.Order == FirstAppearance {
 		return false
 	}
 	if q.table.Device().Kind() != device.Host {
 		rows, known := q.table.HostRows()
-		if rows < maskedRows && !strategy.OfGroup(ctx).Masks || !known || r.options.Estimate != nil || !q.texts && !slices.ContainsFunc(q.keys, q.hasLongValues) {
+		if rows < int64(tuningOf(ctx).MaskedRows) || !known || r.options.Estimate != nil || !q.texts && !slices.ContainsFunc(q.keys, q.hasLongValues) {
 			return false
 		}
 	}
@@ -118,17 +113,17 @@ func (q Query) hasLongValues(key Key) bool {
 	return err == nil && l.Kind == layout.Binary
 }
 
-// on returns the query without its condition on another table, which the run owns.
-func (r *run) on(q Query, table *buffer.Buffer, err error) Query {
+// on returns the query without its condition on another table, which r owns.
+func (r *queryRows) on(q Query, table *buffer.Buffer, err error) Query {
 	if err == nil {
-		r.owned.add(table)
+		r.owned.Add(table)
 		q.table, q.where = table, expr.Expr{}
 	}
 	return q
 }
 
 // remove removes the rows that a mask leaves out.
-func (r *run) remove(ctx context.Context, q Query, columns []string, mask *column.Column, options kernels.Options) (Query, error) {
+func (r *queryRows) remove(ctx context.Context, q Query, columns []string, mask *column.Column, options kernels.Options) (Query, error) {
 	read, err := q.table.Select(columns...)
 	if err != nil {
 		return q, err
@@ -139,7 +134,7 @@ func (r *run) remove(ctx context.Context, q Query, columns []string, mask *colum
 }
 
 // count returns the number of rows, and of those for which a mask is true.
-func (r *run) count(ctx context.Context, table *buffer.Buffer, mask *column.Column) (rows, kept int64, err error) {
+func (r *queryRows) count(ctx context.Context, table *buffer.Buffer, mask *column.Column) (rows, kept int64, err error) {
 	if rows, err = table.NumRows(ctx); err != nil || rows == 0 {
 		return 0, 0, err // a mask of no rows may have no memory
 	}
@@ -168,7 +163,7 @@ func (r *run) count(ctx context.Context, table *buffer.Buffer, mask *column.Colu
 }
 
 // countOnDevice returns the number of rows for which a mask is true. It waits for it.
-func (r *run) countOnDevice(ctx context.Context, rows buffer.Rows, mask *column.Column) (int64, error) {
+func (r *queryRows) countOnDevice(ctx context.Context, rows buffer.Rows, mask *column.Column) (int64, error) {
 	table, err := tableOf([]string{maskName}, []*column.Column{mask}, rows)
 	if err != nil {
 		return 0, err

@@ -56,7 +56,7 @@ func TestMasks(t *testing.T) {
 				require.NoError(t, err)
 				defer func() { require.NoError(t, table.Release()) }()
 				made, err := group.By(table, group.Columns("key")...).Where(expr.Col("n").Ge(expr.Lit(from))).
-					Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Masks: true}), []group.Aggregate{group.Sum(expr.Col("n")), group.CountAll()})
+					Aggregate(strategy.WithGroup(t.Context(), strategy.Group{MaskedRows: 1}), []group.Aggregate{group.Sum(expr.Col("n")), group.CountAll()})
 				require.NoError(t, err)
 				got, err := made.Record(t.Context())
 				require.NoError(t, err)

@@ -166,10 +166,10 @@ var ways = []way{
 	{name: "whole"},
 	{name: "partial results", parts: true},
 	{name: "divided", choice: strategy.Group{DividedRows: 30, DividedBits: 1}},
-	{name: "partitions", choice: strategy.Group{Partition: true, PlaceBits: 3, TextNumbers: true}},
-	{name: "hashes", choice: strategy.Group{HashedGroups: 20, TextNumbers: true}},
-	{name: "tiles", choice: strategy.Group{Tiles: true, TextNumbers: true}},
-	{name: "records", choice: strategy.Group{Records: true, TextNumbers: true}},
+	{name: "partitions", choice: strategy.Group{Find: strategy.Partitions, Add: strategy.Partitions, MeasuredRows: 1, TextRows: 1, PlaceBits: 3}},
+	{name: "hashes", choice: strategy.Group{Find: strategy.Hashes, Groups: 20, TextRows: 1}},
+	{name: "tiles", choice: strategy.Group{Add: strategy.Tiles, TextRows: 1}},
+	{name: "records", choice: strategy.Group{Add: strategy.Records, MeasuredRows: 1, TextRows: 1}},
 }
 
 // aggregate aggregates the rows of a table.

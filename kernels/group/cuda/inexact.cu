@@ -1,4 +1,4 @@
-// Finds sums of floats that windows.go made inexact.
+// Finds sums of floats that fixed_point.go made inexact.
 #include "states.cuh"
 
 // find_inexact sets a flag if a state has dropped a bin of a window. States are stride words apart.

@@ -12,7 +12,7 @@
 //
 // # Windows of sums
 //
-// A sum of floats is in fixed point, in three words of a slot: windows.go describes it.
+// A sum of floats is in fixed point, in three words of a slot: fixed_point.go describes it.
 #include "tiles_add.cuh"
 
 // add_rows adds the rows of a tile to the slots of their groups, for all accumulators.

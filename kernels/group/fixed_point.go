@@ -6,7 +6,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -31,21 +30,10 @@ import (
 //
 // The window of a column is the one that most of a sample fit. The result does not depend on it.
 //
-// A state that others are merged with has the bins of the window's sum if [ByOptions].Windows
+// A state that others are merged with has the bins of the window's sum if [ByOptions].FixedPointSums
 // permits it. Its bins carry into each other, so none of them may be dropped: the state records the lowest
 // bin of its window, and merging finds out whether a larger value of another state drops it. Other
 // states keep each bin of the definition apart. Both have the same sum.
-const (
-	windowWords   = 3
-	windowThreads = 1024
-	settleThreads = 256
-	// windowBytes is the size of a struct Window, overflowedByte the place of its flag.
-	windowBytes, overflowedByte = 32, 12
-	// outsideBytes is the size of a listed value. One of outsideShare rows may be listed.
-	outsideBytes, outsideShare, fewestOutside = 16, 256, 256
-	// widestSpan keeps a window in two bins.
-	widestSpan = binBits - 1
-)
 
 // windowSpan returns how far the exponents of the values in a window may differ. A window has
 // 94 bits: one for the sign, 53 for a value, enough for the carries of a sum of that many rows,
@@ -54,7 +42,7 @@ func windowSpan(rows int) int { return min(94-1-53-bits.Len(uint(rows)), widestS
 
 // windows allocates the memory of the windows, or nil if no reader has one.
 func (t *tiling) windows(call *op.Call, g *grouping) (*memory.Block, error) {
-	room := strategy.OfGroup(call.Context()).Outside
+	room := tuningOf(call.Context()).Outside
 	if room == 0 {
 		room = max(g.rows/outsideShare, fewestOutside)
 	}

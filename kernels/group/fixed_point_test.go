@@ -130,8 +130,8 @@ func TestTiles(t *testing.T) {
 		}
 		record := tileRecord(r, n, groups, next)
 		defer record.Release()
-		for _, choices := range []strategy.Group{{Tiles: true}, {Tiles: true, Outside: 2}, {Tiles: true, SlotBytes: 440}, {Records: true}} {
-			if brief(mgr) && (choices.SlotBytes > 0 || choices.Records) && name != "rare" && name != "special" {
+		for _, choices := range []strategy.Group{{Add: strategy.Tiles}, {Add: strategy.Tiles, Outside: 2}, {Add: strategy.Tiles, SlotBytes: 440}, {Add: strategy.Records, MeasuredRows: 1}} {
+			if brief(mgr) && (choices.SlotBytes > 0 || choices.Add == strategy.Records) && name != "rare" && name != "special" {
 				continue // TestRecords and TestEachWayOnce have these, too
 			}
 			key := group.Columns("k")[0]
