@@ -7,6 +7,4 @@ var pending = map[string]float64{}
 
 // pendingNames holds the folders and files with variables that have not been renamed yet, with the
 // number of empty names that they may have. Numbers only fall; a folder that is done leaves the table.
-var pendingNames = map[string]int{
-	"kernels/group": 150,
-}
+var pendingNames = map[string]int{}
