@@ -1,6 +1,7 @@
 package gpuframe
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -75,6 +76,7 @@ func (p Problem) String() string {
 func (s *step) problem(err error) Problem {
 	p := Problem{Verb: s.verb, Err: err}
 	if s.place != nil {
+		p.Verb = cmp.Or(s.place.Verb, s.verb)
 		p.File, p.Line = s.place.File, s.place.Line
 	} else if s.at != 0 {
 		frame, _ := runtime.CallersFrames([]uintptr{s.at}).Next()
@@ -87,9 +89,9 @@ func (s *step) problem(err error) Problem {
 func (s *step) origin() string {
 	p := s.problem(nil)
 	if p.File == "" {
-		return s.verb
+		return p.Verb
 	}
-	return fmt.Sprintf("%s (%s:%d)", s.verb, filepath.Base(p.File), p.Line)
+	return fmt.Sprintf("%s (%s:%d)", p.Verb, filepath.Base(p.File), p.Line)
 }
 
 // NeedsError refuses a query before it reads anything: its engine's budget is too small for

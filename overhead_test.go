@@ -201,14 +201,17 @@ func TestShapes(t *testing.T) {
 			q.Head(3), q.Head(4), q.Tail(3), q.Slice(1, 3), q.Slice(2, 3), q.Distinct(), q.Distinct("key"), q.DropNulls(), q.DropNulls("key"),
 			q.GroupBy(key).Agg(value.Sum()), q.GroupBy(key).DropNulls().Agg(value.Sum()), q.GroupBy(value).Agg(value.Sum()), q.GroupBy(key).Agg(value.Sum().As("s")),
 			q.Union(q), q.Union(e.Table(table)), q.Union(q, q), shared.Union(shared), shared.Union(q.Filter(key.Gt(1))),
+			q.Except(shared), q.ExceptAll(shared), q.Intersect(shared), q.IntersectAll(shared),
 			q.Join(q, gpuframe.Inner, key), q.Join(q, gpuframe.Left, key), q.Join(q, gpuframe.Inner, value), q.Join(q, gpuframe.Inner, key, gpuframe.Suffix("_2")),
 			q.Join(q, gpuframe.Inner, key, gpuframe.NullsMatch()), q.Join(q, gpuframe.Inner, gpuframe.On(key, value)), q.Join(q, gpuframe.Inner, key, gpuframe.Matching(value.Gt(1))),
 		}
 	}
 	a, b, c := on(few), on(other), on(head)
+	place := gpuframe.Place{Verb: "the same name"}
 	for i, q := range a {
 		for j := range a {
 			require.Equal(t, i == j, q.SameShape(b[j]), "query %d on a table, and %d on another", i, j)
+			require.Equal(t, i == j, q.At(place).SameShape(b[j].At(place)), "query %d on a table, and %d on another, with a name of their verbs", i, j)
 			require.False(t, q.SameShape(c[j]), "of another number of rows")
 		}
 	}

@@ -16,9 +16,6 @@ func (q Query) At(place Place) Query {
 		return q
 	}
 	s := &step{engine: q.step.engine, verb: q.step.verb, place: &place, inputs: q.step.inputs, arguments: q.step.arguments, source: q.step.source, bind: q.step.bind}
-	if place.Verb != "" {
-		s.verb = place.Verb
-	}
 	if q.step.store != nil {
 		s.store = q.step.store
 		s.store.SetTag(s.origin)

@@ -20,10 +20,10 @@ type Query struct{ step *step }
 // step is one verb of a query.
 type step struct {
 	engine *Engine
-	// verb is the name of the method. at is the place of its call.
+	// verb is the name of the method, by which plans are kept. at is the place of its call.
 	verb string
 	at   uintptr
-	// place is named instead of at, if it is set.
+	// place is named instead of verb and at, if it is set.
 	place  *Place
 	inputs []*step
 	// arguments are those of the verb, or nil if plans with it are not kept. source is that of

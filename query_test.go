@@ -265,3 +265,18 @@ func TestFrame(t *testing.T) {
 		require.NoError(t, f.Release())
 	})
 }
+
+// TestPlacesDoNotDecideAboutPlans has two verbs that another language shows by one name: each has a plan.
+func TestPlacesDoNotDecideAboutPlans(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		record := sales(t)
+		f, err := e.Records(record.Schema(), record).Collect(t.Context())
+		require.NoError(t, err)
+		place := gpuframe.Place{Verb: "except_"}
+		cities := e.Table(f.Table()).Select(city)
+		all := cities.Union(cities)
+		require.Empty(t, collect(t, all.Except(cities).At(place)))
+		require.Len(t, collect(t, all.ExceptAll(cities).At(place)), 6)
+		require.NoError(t, f.Release())
+	})
+}

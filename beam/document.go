@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/catalog"
 	"github.com/gpuframe/gpuframe/internal/querydata"
 )
 
@@ -138,19 +139,12 @@ func shifted(step object, by int) object {
 	return moved
 }
 
-// windowFunctions are the functions of a row that depend on other rows, without the aggregates.
-var windowFunctions = []string{
-	"over", "row_number", "rank", "dense_rank", "percent_rank", "cumulative_distribution", "tile", "lag", "lead", "nth",
-	"cum_sum", "cum_product", "cum_min", "cum_max", "cum_mean", "cum_count", "fill_forward", "fill_backward",
-	"interpolate", "interpolate_by", "sequence", "session", "exponential_mean", "difference", "percent_change",
-}
-
 // wideFunction returns the first function in a value that depends on other rows, or "".
 func wideFunction(value any) string {
 	wide := ""
 	each(value, func(o object) {
 		name, _ := o["function"].(string)
-		if _, isAggregate := aggregates[name]; wide == "" && (isAggregate || slices.Contains(windowFunctions, name)) {
+		if wide == "" && catalog.OfDocument(name).ReadsOtherRows() {
 			wide = name
 		}
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/catalog"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
@@ -33,17 +34,8 @@ func GroupBy(s beam.Scope, options Options, document string, batches beam.PColle
 	return reduce(s, "GroupBy", "group", options, document, batches)
 }
 
-// aggregates are the functions of package plan for those of documents.
-var aggregates = map[string]string{
-	"count_rows": "count", "count": "count_values", "null_count": "null_count", "sum": "sum", "product": "product", "mean": "mean",
-	"min": "min", "max": "max", "median": "median", "quantile": "quantile", "variance": "variance", "stddev": "stddev",
-	"skewness": "skewness", "any": "any", "all": "all", "count_distinct": "count_distinct", "largest": "largest",
-	"smallest": "smallest", "correlation": "correlation", "covariance": "covariance",
-	"first": "", "last": "", "any_value": "", "mode": "", "list": "", "join_strings": "",
-}
-
-// sampleFunctions divide by the number of values minus one.
-var sampleFunctions = []string{"variance", "stddev", "covariance"}
+// ordered are the aggregates that depend on the order of the rows.
+var ordered = []string{"first", "last", "any_value", "mode", "list", "join_strings"}
 
 // grouping is the reduction of a step "group". Its document becomes three: one computes the keys
 // and the arguments of the aggregates of a batch, one has the group step for its schema, and one
@@ -120,10 +112,10 @@ func (a *arguments) replace(expression any, conditions []any) any {
 	}
 	name, _ := e["function"].(string)
 	list := expressionsOf(e, "arguments")
-	if function, isAggregate := aggregates[name]; isAggregate {
-		return a.aggregate(e, name, function, list, conditions)
-	}
-	if slices.Contains(windowFunctions, name) {
+	switch f := catalog.OfDocument(name); {
+	case f.Kind == catalog.Aggregated:
+		return a.aggregate(e, f, list, conditions)
+	case f.ReadsOtherRows():
 		a.fail("an aggregate has the function %q, which depends on the order of rows: %w", name, ErrStep)
 	}
 	if name == "where" && len(list) == 2 {
@@ -147,12 +139,12 @@ func (a *arguments) fail(format string, values ...any) {
 	}
 }
 
-func (a *arguments) aggregate(e object, name, function string, list, conditions []any) any {
-	if function == "" {
-		a.fail("the aggregate %q depends on the order of rows, which a collection does not have: use min, max, largest or smallest: %w", name, ErrStep)
+func (a *arguments) aggregate(e object, f *catalog.Function, list, conditions []any) any {
+	if slices.Contains(ordered, f.Name) {
+		a.fail("the aggregate %q depends on the order of rows, which a collection does not have: use min, max, largest or smallest: %w", f.Name, ErrStep)
 		return e
 	}
-	aggregation := plan.Aggregation{Function: function, Name: aggregateName(len(a.list))}
+	aggregation := plan.Aggregation{Function: f.Aggregation, Count: f.Freedom, Name: aggregateName(len(a.list))}
 	for _, argument := range list {
 		aggregation.Values = append(aggregation.Values, a.column(argument))
 	}
@@ -168,9 +160,6 @@ func (a *arguments) aggregate(e object, name, function string, list, conditions 
 	}
 	if n, ok := e["n"].(json.Number); ok {
 		aggregation.Count, _ = n.Int64()
-	}
-	if slices.Contains(sampleFunctions, function) {
-		aggregation.Count = 1
 	}
 	built, err := aggregation.Build()
 	if err != nil {

@@ -14,7 +14,7 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 	{Operands: "any", Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count", Aggregation: "count_values", CountsRows: true, Merge: "sum", Doc: "Count is the number of values that are not null.",
 			Python: "count()", PythonDoc: "The number of values that are not null."},
-		{Name: "null_count", CountsRows: true, Merge: "sum", Doc: "NullCount is the number of nulls.", Python: "null_count()", PythonDoc: "The number of nulls."},
+		{Name: "null_count", CountsRows: true, Doc: "NullCount is the number of nulls.", Python: "null_count()", PythonDoc: "The number of nulls."},
 	}},
 	{Operands: scalars, Result: "int64", Null: "never", Functions: []Function{
 		{Name: "count_distinct", Parameters: params{{Name: "others", Type: Expressions, Optional: true}}, CountsRows: true, Example: "count_distinct(origin)", Python: "n_unique",

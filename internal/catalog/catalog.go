@@ -129,6 +129,14 @@ func Lookup(name string, arguments int) (*Function, bool) {
 	return known[0], true
 }
 
+// OfDocument returns the function with a name in query documents. That of an unknown name has no name.
+func OfDocument(name string) *Function {
+	if known := Named(name); len(known) > 0 && known[0].Name == name {
+		return known[0]
+	}
+	return &unknown
+}
+
 // unknown is the entry of functions that do not exist.
 var unknown Function
 

@@ -74,6 +74,10 @@ func TestLookup(t *testing.T) {
 	least, most = Named("in")[0].OperandCounts()
 	assert.Equal(t, [2]int{1, Many}, [2]int{least, most})
 	assert.Equal(t, "count_rows", OfAggregation("count").Name)
+	assert.Equal(t, Aggregated, OfDocument("count").Kind)
+	assert.Empty(t, OfDocument("avg").Name, "an alias is no name of documents")
+	assert.True(t, OfDocument("over").ReadsOtherRows())
+	assert.False(t, OfDocument("sequence").ReadsOtherRows())
 	assert.Equal(t, TieOrder, OfAggregation("arg_min").Order)
 	assert.Empty(t, OfAggregation("nothing").Name)
 }

@@ -59,7 +59,8 @@ type Function struct {
 	Framed bool
 	// FromDecimals is set if windows compute it from decimals as float64.
 	FromDecimals bool
-	// Merge is the aggregation that makes the result of a group from the results of its parts.
+	// Merge is the aggregation that makes the result of a group from the results of its parts, to the
+	// bit. It is empty without one, and if nulls change the result.
 	Merge string
 }
 
@@ -177,6 +178,11 @@ func count(parameters []Parameter, counts func(Parameter) bool) (least, most int
 		}
 	}
 	return least, most
+}
+
+// ReadsOtherRows reports whether the value of a row depends on other rows.
+func (f *Function) ReadsOtherRows() bool {
+	return f.Kind == Aggregated || f.Kind == Window || f.Kind == Composed || f.Name == "over"
 }
 
 // Accepts reports whether a call on the command line may have a number of arguments.

@@ -100,16 +100,17 @@ func (e *earlyGroup) sideOf(name string) int {
 // without overflow in between.
 func (e *earlyGroup) merges() bool {
 	return !slices.ContainsFunc(e.above.aggregations, func(a Aggregation) bool {
-		switch a.Function {
-		case "count_values", "min", "max":
-			return !e.isNullUnmatched(a.Values[0])
-		case "count":
+		f := a.Properties()
+		switch {
+		case f.Merge == "":
+			return true
+		case len(a.Values) == 0:
 			// A left row without a match counts too.
 			return e.fillsNulls()
-		case "sum":
-			return !e.isNullUnmatched(a.Values[0]) || !sumsFit(typeOf(a.Values[0], e.join.schema))
+		case f.Merge == "sum" && !f.CountsRows && !sumsFit(typeOf(a.Values[0], e.join.schema)):
+			return true
 		}
-		return true
+		return !e.isNullUnmatched(a.Values[0])
 	})
 }
 

@@ -9,10 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/catalog"
 )
 
-// page returns docs/functions.md with new tables. A table is between the lines
-//
-//	<!-- catalog TITLE -->
-//	<!-- end -->
+// page returns docs/functions.md with new tables.
 func page(root string) (string, error) {
 	old, err := os.ReadFile(filepath.Join(root, "docs/functions.md"))
 	if err != nil {
@@ -21,15 +18,36 @@ func page(root string) (string, error) {
 	text := string(old)
 	for i := range catalog.Sections() {
 		s := &catalog.Sections()[i]
-		begin := "<!-- catalog " + s.Title + " -->\n"
-		before, rest, ok := strings.Cut(text, begin)
-		_, after, ended := strings.Cut(rest, "<!-- end -->\n")
-		if !ok || !ended {
-			return "", fmt.Errorf("the lines %q and \"<!-- end -->\" are missing", strings.TrimSpace(begin))
+		if text, err = replaceTable(text, s.Title, table(s)); err != nil {
+			return "", err
 		}
-		text = before + begin + table(s) + "<!-- end -->\n" + after
 	}
-	return text, nil
+	return replaceTable(text, "aliases", aliases())
+}
+
+// replaceTable returns a text with another table between the lines
+//
+//	<!-- catalog TITLE -->
+//	<!-- end -->
+func replaceTable(text, title, table string) (string, error) {
+	begin, end := "<!-- catalog "+title+" -->\n", "<!-- end -->\n"
+	before, rest, ok := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		return "", fmt.Errorf("the lines %q and %q are missing", strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return before + begin + table + end + after, nil
+}
+
+// aliases returns the table of the further names of functions.
+func aliases() string {
+	text := "| function | further names |\n| --- | --- |\n"
+	for _, f := range catalog.All() {
+		if len(f.Aliases) > 0 {
+			text += fmt.Sprintf("| `%s` | `%s` |\n", f.Name, strings.Join(f.Aliases, "`, `"))
+		}
+	}
+	return text
 }
 
 // table returns the table of a section.
