@@ -95,7 +95,7 @@ func writeLog10(b *ptx.Builder, _ Type, operands []ptx.Register) ptx.Register {
 	x := op("selp.f64", mul(operands[0], constant(1<<subShift)), operands[0], small)
 	k := word("selp.b64", ptx.Register(fmt.Sprint(-subShift)), "0", small)
 	bits := word("mov.b64", x)
-	e := word("shr.s64", word("sub.s64", bits, ptx.Register(fmt.Sprint(rootHalf))), ptx.Register(fmt.Sprint(fraction)))
+	e := word("shr.s64", word("sub.s64", bits, ptx.Register(fmt.Sprint(int64(rootHalf)))), ptx.Register(fmt.Sprint(fraction)))
 	m := op("mov.b64", word("sub.s64", bits, word("shl.b64", e, ptx.Register(fmt.Sprint(fraction)))))
 	exponent := op("cvt.rn.f64.s64", word("add.s64", k, e))
 
