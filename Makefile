@@ -46,8 +46,8 @@ check-all: ## everything that CI could run
 quick: ## what fails cheaply; every fault is reported
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target gofmt tidy tables words typecheck lint sizes
 
-generate: ## write the forms of the functions in internal/catalog
-	$(GO) run ./internal/catalog/generate
+generate: ## write the forms of the functions in internal/expr/catalog
+	$(GO) run ./internal/expr/catalog/generate
 
 lint: vet staticcheck
 
@@ -62,8 +62,8 @@ tidy:
 tables: ## the tables in documents are those that tests have printed
 	scripts/docs-tables.sh --check
 
-words: ## import directions, phrases and names that internal/lint counts
-	$(TEST) ./internal/lint
+words: ## import directions, phrases and names that internal/testing/lint counts
+	$(TEST) ./internal/testing/lint
 
 vet:
 	$(GO) vet ./...
@@ -98,7 +98,7 @@ race-part: race
 
 # GPUFRAME_TURN chooses a quarter of the tests on the emulator; without it all run.
 race-kernels: ## the operators under the race detector, at small sizes
-	$(MAKE) --no-print-directory race PACKAGES='./kernels/... ./internal/codegen ./internal/hashtable ./internal/radix ./internal/textrows'
+	$(MAKE) --no-print-directory race PACKAGES='./kernels/... ./internal/expr/codegen ./internal/keys/hashtable ./internal/keys/radix ./internal/text/textrows'
 
 full: ## at full sizes
 	$(TEST) $(or $(PACKAGES),./...)
@@ -111,7 +111,7 @@ nocgo: ## without cgo, and on 32 bits where the processor can
 
 memcheck: ## what shares memory with C, under the address sanitizer and the strictest pointer checks
 	GOEXPERIMENT=cgocheck2 ASAN_OPTIONS=allocator_may_return_null=1 \
-	  $(TEST) -asan -short ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap ./internal/forks
+	  $(TEST) -asan -short ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/arrays/bitmap ./internal/base/forks
 
 examples:
 	$(GO) run ./examples/first

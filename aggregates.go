@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/exec"
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // Cache keeps the rows of the query for all queries that contain the returned one. The first

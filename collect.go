@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 )
 
 // Collect runs the query and returns its whole result. Columns with more than 2 GiB of text are

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/admission"
-	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/driver/admission"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

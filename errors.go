@@ -9,7 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dustin/go-humanize"
 
-	"github.com/gpuframe/gpuframe/internal/exec"
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // Explain returns the plan of the query as text, as written and as run, with the needs that are

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/sink"
-	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/io/sink"
+	"github.com/gpuframe/gpuframe/internal/io/source"
 )
 
 // CSVOptions describe the CSV files of a query.

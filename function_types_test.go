@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/catalog"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"

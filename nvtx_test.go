@@ -35,7 +35,7 @@ func TestProfilersSeeQueries(t *testing.T) {
 	if c := os.Getenv("CC"); c != "" {
 		compiler = c
 	}
-	out, err := exec.Command(compiler, "-shared", "-fPIC", "-pthread", "-o", library, "internal/nvtx/testdata/injection.c").CombinedOutput()
+	out, err := exec.Command(compiler, "-shared", "-fPIC", "-pthread", "-o", library, "internal/driver/nvtx/testdata/injection.c").CombinedOutput()
 	require.NoError(t, err, string(out))
 	command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	command.Env = append(os.Environ(), "NVTX_INJECTION64_PATH="+library, "GPUFRAME_NVTX_LOG="+log, child+"=1")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/gpuframe/gpuframe/internal/exec"
-	"github.com/gpuframe/gpuframe/internal/plan"
-	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // prepared is a query that can run.

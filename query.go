@@ -5,9 +5,9 @@ import (
 	"runtime"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/exec"
-	"github.com/gpuframe/gpuframe/internal/plan"
-	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // Query is a sequence of verbs on the rows of sources. It is immutable and lazy: each verb

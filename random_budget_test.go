@@ -12,7 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/querytest"
 	"github.com/gpuframe/gpuframe/memory"

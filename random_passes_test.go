@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )

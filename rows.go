@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/rows"
+	"github.com/gpuframe/gpuframe/internal/arrays/rows"
 )
 
 // Rows runs a query and yields its rows as values of T: structs whose exported fields are

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/admission"
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/exec"
-	"github.com/gpuframe/gpuframe/internal/nvtx"
-	"github.com/gpuframe/gpuframe/internal/plan"
-	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/driver/admission"
+	"github.com/gpuframe/gpuframe/internal/driver/nvtx"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // RunOption configures [Query.Collect], [Query.Batches] and [Rows]. Each may be given once.

@@ -1,7 +1,7 @@
 package gpuframe
 
 import (
-	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/plan"
-	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
 )
 
 // Table is a query on a table in device memory, or on the rows of several tables of one schema, in

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 

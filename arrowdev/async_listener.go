@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // listener is the side of an AsyncReader that the producer calls, one call at a time,

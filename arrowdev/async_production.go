@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // production is the demand of the consumer of an asynchronous export. The consumer

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/format"
-	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
+	"github.com/gpuframe/gpuframe/internal/arrays/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 

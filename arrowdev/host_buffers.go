@@ -12,7 +12,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -9,7 +9,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // recordOwner is a record that a consumer holds.

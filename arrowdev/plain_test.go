@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )

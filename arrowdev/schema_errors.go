@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
 )
 
 // faultyPart makes an error of an error of package format. Its field is relative to

@@ -16,8 +16,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/schematest"
-	"github.com/gpuframe/gpuframe/internal/format"
-	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
+	"github.com/gpuframe/gpuframe/internal/arrays/format/formattest"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // readField reads a schema that describes one column. It does not release the schema,

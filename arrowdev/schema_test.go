@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
-	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/arrays/format/formattest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 

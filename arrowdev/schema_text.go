@@ -5,8 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // maximumSchemaText bounds the texts that are compared before a schema is read.

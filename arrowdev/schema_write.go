@@ -5,7 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/arrays/format"
 )
 
 // writeField writes the schema of a column to out. On an error out is unchanged. The

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/arrays/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/gpuframe/gpuframe/internal/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 )
 
 // allocator allocates the records of batches. The garbage collector frees them.

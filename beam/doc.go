@@ -18,7 +18,7 @@
 //
 // # Queries
 //
-// A query travels as a document in JSON, as package internal/querydata describes it. The step
+// A query travels as a document in JSON, as package internal/query/querydata describes it. The step
 // with the verb "given" and the number 0 is the input; [Join] has the inputs 0 and 1. The
 // Python package writes documents, and they can be written by hand:
 //

@@ -15,8 +15,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/catalog"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // ErrStep is wrapped by errors about documents that cannot be divided among workers.

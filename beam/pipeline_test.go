@@ -23,7 +23,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	gpubeam "github.com/gpuframe/gpuframe/beam"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 func TestMain(m *testing.M) {

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // Query runs a query on each batch separately. The document may have every verb. It may also read

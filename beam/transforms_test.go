@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	gpubeam "github.com/gpuframe/gpuframe/beam"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/names"
+	"github.com/gpuframe/gpuframe/internal/base/names"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/render"
+	"github.com/gpuframe/gpuframe/internal/text/render"
 )
 
 // PreviewOptions configure a preview. The zero value is the preview of the first 10

@@ -3,7 +3,7 @@ package column
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"math"
 	"sync/atomic"
 )

@@ -13,7 +13,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // widened returns data of one type that fits one column. If 32-bit offsets do not suffice for all

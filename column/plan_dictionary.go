@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/gpuframe/gpuframe/internal/arraybits"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/arraybits"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

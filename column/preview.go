@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/arraytext"
+	"github.com/gpuframe/gpuframe/internal/arrays/arraytext"
 )
 
 // Preview returns the column's type and its first values as text.

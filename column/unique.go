@@ -2,7 +2,7 @@ package column
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // If the values of a dictionary are unique, its codes may be compared instead of its

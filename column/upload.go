@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // check checks that the parts make a column, as far as possible without a read of

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 )
 
 // waiting are the queues of all devices whose goroutine runs.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 )
 
 // capture is a capture of a stream in progress.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/devicestore"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/driver/devicestore"
 )
 
 // Device is an open device. It is safe for concurrent use. Two Devices of one name

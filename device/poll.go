@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // A wait first polls the driver without a pause, because most device work is done within

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 )
 
 // Stream is an ordered queue of work on a device. Work on one stream runs in the order

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 )
 
 // newWatch makes a watch on the stream; see streamwork.NewWatch.

@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 )
 
 // Work returns the operations that order memory after work, for the other packages of
-// this module; package internal/streamwork documents them. Programs cannot call it.
+// this module; package internal/driver/streamwork documents them. Programs cannot call it.
 func (s *Stream) Work(hook.Key) *streamWork { return (*streamWork)(s) }
 
 // Work is [Stream.Work] for operations on the whole device.

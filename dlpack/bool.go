@@ -2,7 +2,7 @@ package dlpack
 
 import (
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/bitmap"
+	"github.com/gpuframe/gpuframe/internal/arrays/bitmap"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/bitmap"
+	"github.com/gpuframe/gpuframe/internal/arrays/bitmap"
 )
 
 // elements are the elements that a column of numbers, or of lists of numbers, covers,

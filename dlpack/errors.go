@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/fielderror"
+	"github.com/gpuframe/gpuframe/internal/base/fielderror"
 )
 
 // These are the conditions to test for with errors.Is, along with those of packages

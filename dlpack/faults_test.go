@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/bitmap"
+	"github.com/gpuframe/gpuframe/internal/arrays/bitmap"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/bitmap"
+	"github.com/gpuframe/gpuframe/internal/arrays/bitmap"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/elementwise"
 	"github.com/gpuframe/gpuframe/memory"

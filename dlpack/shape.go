@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // form is the result of an import.

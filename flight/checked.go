@@ -4,7 +4,7 @@ import (
 	arrowflight "github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/grpc/codes"
 
-	"github.com/gpuframe/gpuframe/internal/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 )
 
 const (

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 )
 
 // DialOptions configure [Dial].

@@ -16,7 +16,7 @@
 //
 //   - ListFlights lists the tables with their schemas, and their rows if they are known.
 //   - GetFlightInfo and GetSchema describe a table, or the result of a query: a descriptor
-//     with a command that is a query document, the JSON of package internal/querydata. The
+//     with a command that is a query document, the JSON of package internal/query/querydata. The
 //     verb "table" with the member "name" is the source for tables.
 //   - DoGet streams a table or a result. A ticket is a table's name or a query document, in
 //     JSON: {"table": "flights"} or {"version": 1, "steps": […]}. Clients may write tickets

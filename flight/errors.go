@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

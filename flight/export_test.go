@@ -8,7 +8,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 )
 
 // WaitIdle waits until no call runs and nothing waits for a client.

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/gpuframe/gpuframe/internal/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 )
 
 // encoded is a message FlightData in the form in which it is sent. Its parts lie in the

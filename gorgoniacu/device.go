@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // openDevice is a GPU with a retained primary context. Its methods add to the driver's

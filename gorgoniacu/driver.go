@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // Driver is the backend. The zero value is ready; its methods are safe for concurrent

@@ -5,7 +5,7 @@ package gorgoniacu
 import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 func (d *openDevice) StreamBeginCapture(stream backend.Stream) error {

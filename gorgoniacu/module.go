@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
-	"github.com/gpuframe/gpuframe/internal/devicecode"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/devicecode"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a fat

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // codeOf returns the driver's code in an error of the binding. The binding does not

@@ -2,7 +2,7 @@
 # Compiles the CUDA sources below to the PTX that lies beside each of them and is
 # committed, so that neither building nor running gpuframe takes a compiler. The PTX of
 # the folders cuda is packed, unless a file FILE.ptx is there: FILE.ptx.gz, which zcat
-# prints; see internal/kernelset/archive.
+# prints; see internal/op/kernelset/archive.
 #
 #   kernels/build.sh           compile all and write the PTX
 #   kernels/build.sh --lineinfo [FILE...]
@@ -81,7 +81,7 @@ for source in $sources; do
     elif [ "$ptx" = "${ptx%.gz}" ]; then
         cat "$scratch/out.ptx" >"$ptx"
     else
-        [ -x "$scratch/pack" ] || go build -o "$scratch/pack" ./internal/kernelset/pack
+        [ -x "$scratch/pack" ] || go build -o "$scratch/pack" ./internal/op/kernelset/pack
         "$scratch/pack" <"$scratch/out.ptx" >"$scratch/out.ptx.gz"
         cat "$scratch/out.ptx.gz" >"$ptx"
     fi

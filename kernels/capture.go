@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

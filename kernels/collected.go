@@ -8,8 +8,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 )
 
 // LoadCollected loads code that was made at run time. The garbage collector drops it when

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/devicecode"
+	"github.com/gpuframe/gpuframe/internal/driver/devicecode"
 )
 
 // CacheVariable names the environment variable for the directory of compiled code.

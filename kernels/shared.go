@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 )
 
 // ErrShared is the error of closing a module of [LoadCached], which stays open.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 )
 
 // Stats count the kernels of a device since it was opened.

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/explore"
+	"github.com/gpuframe/gpuframe/internal/testing/explore"
 	"github.com/gpuframe/gpuframe/internal/testing/race"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gpuframe/gpuframe/internal/callstack"
+	"github.com/gpuframe/gpuframe/internal/base/callstack"
 )
 
 // Leak is a block that was collected without having been released.

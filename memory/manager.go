@@ -10,8 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/callstack"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/base/callstack"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )

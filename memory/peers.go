@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 	"github.com/gpuframe/gpuframe/memory/internal/peers"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/pinned"
+	"github.com/gpuframe/gpuframe/internal/driver/pinned"
 )
 
 // PinnedStats describe the pinned (page-locked) host memory of a device, in bytes. Every

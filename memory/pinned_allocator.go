@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/pinned"
+	"github.com/gpuframe/gpuframe/internal/driver/pinned"
 )
 
 // PinnedAllocator is an allocator for arrow-go (its memory.Allocator) that places

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // Slice is a typed view of a block: Len elements of type T that begin at an address.

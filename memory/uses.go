@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 )
 
 // useList records the streams that have work on a block, except the block's own

@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // AllocateContext is [Manager.Allocate] for callers with a context. If other

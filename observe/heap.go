@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/callstack"
+	"github.com/gpuframe/gpuframe/internal/base/callstack"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe/internal/stacks"
 )

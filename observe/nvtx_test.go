@@ -54,7 +54,7 @@ func TestQueriesForAProfiler(t *testing.T) {
 func TestProfilerSeesQueries(t *testing.T) {
 	library, log := filepath.Join(t.TempDir(), "injection.so"), filepath.Join(t.TempDir(), "log")
 	compiler := cmp.Or(os.Getenv("CC"), "cc")
-	out, err := exec.Command(compiler, "-O1", "-shared", "-fPIC", "-pthread", "-o", library, "../internal/nvtx/testdata/injection.c").CombinedOutput()
+	out, err := exec.Command(compiler, "-O1", "-shared", "-fPIC", "-pthread", "-o", library, "../internal/driver/nvtx/testdata/injection.c").CombinedOutput()
 	require.NoError(t, err, string(out))
 	command := exec.Command(os.Args[0], "-test.run=^TestQueriesForAProfiler$")
 	command.Env = append(os.Environ(), "NVTX_INJECTION64_PATH="+library, "GPUFRAME_NVTX_LOG="+log)

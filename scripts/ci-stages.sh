@@ -17,16 +17,16 @@ cd "$(dirname "$0")/.."
 
 # A stage and the files that can break it.
 table='
-race-kernels   kernels/|internal/(parallel|codegen|hashtable|radix|lookback|textrows|devicecode|streamwork)/
-memcheck       (device|dlpack|arrowdev|share|memory|internal/(bitmap|forks|nvtx|nccl))/
+race-kernels   kernels/|internal/(op/(parallel|lookback)|expr/codegen|keys/(hashtable|radix)|text/textrows|driver/(devicecode|streamwork))/
+memcheck       (device|dlpack|arrowdev|share|memory|internal/(arrays/bitmap|base/forks|driver/nvtx|exchange/nccl))/
 nocgo          (device|memory|column|buffer|kernels/expr|dlpack|arrowdev|share)/|kernels/[a-z_]*\.go$
-python         (python|dlpack|arrowdev|share|internal/arrowipc|examples/(pytorch|sharing))/|[a-z_]*\.go$|scripts/stand-in/
+python         (python|dlpack|arrowdev|share|internal/arrays/arrowipc|examples/(pytorch|sharing))/|[a-z_]*\.go$|scripts/stand-in/
 ptx-check      .*\.(cu|cuh|ptx|ptx\.gz)$|kernels/build\.sh$
 bundle-check   scripts/(gpu-bundle|run)\.sh$|go\.(mod|sum)$
 gorgonia-check gorgoniacu/|device/|scripts/fetch-cuda-header\.sh$
 arrow18        arrow18/|arrowdev/
-flight         flight/|internal/(arrowipc|querydata)/|share/
-beam           beam/|internal/arrowipc/
+flight         flight/|internal/(arrays/arrowipc|query/querydata)/|share/
+beam           beam/|internal/arrays/arrowipc/
 opentelemetry  observe/
 full           .*_test\.go$
 '
@@ -63,18 +63,18 @@ choose_stages() {
 packages() { go list -f '{{.Dir}}' ./... | sed "s|^$PWD|.|"; }
 
 # watched prints the packages that start goroutines or contain C, in tests too. Families of
-# kernels have their goroutines in internal/parallel; the stage race-kernels runs those.
+# kernels have their goroutines in internal/op/parallel; the stage race-kernels runs those.
 watched() {
     git grep --untracked -lE '^\s*go (func\b|[a-zA-Z_.]+\()|\.Go\(|^import "C"' -- '*.go' | xargs -n1 dirname | sort -u |
         sed 's|^|./|; s|^\./\.$|.|' | awk -F/ '$2 != "kernels" || NF != 3 || $3 == "exchange"'
 }
 
 # Packages that take several times as long under the race detector, 3 to 7 minutes together.
-large='. ./arrowdev ./column ./internal/hosteval ./memory'
+large='. ./arrowdev ./column ./internal/expr/hosteval ./memory'
 
 race_packages() {
     if [ "${CI_ALL:-}" = 1 ]; then
-        packages | grep -v '^./internal/lint$'
+        packages | grep -v '^./internal/testing/lint$'
         return
     fi
     comm -12 <(packages | sort) <(watched | sort) | grep -vxF "$(tr ' ' '\n' <<<"$large")"
@@ -93,7 +93,7 @@ race_tests() {
 
 plain_packages() {
     if [ "${CI_ALL:-}" = 1 ]; then
-        echo ./internal/lint
+        echo ./internal/testing/lint
         return
     fi
     comm -23 <(packages | sort) <(watched | sort)

@@ -356,7 +356,7 @@ soak() {
     parallel=${PARALLEL:-8}
     # Two resources in each process.
     PACKAGE_S=${PACKAGE_S:-560}
-    GPUFRAME_SOAK_OPERATIONS=$(((total + 2 * parallel - 1) / (2 * parallel))) several soak "$src/internal/soak" \
+    GPUFRAME_SOAK_OPERATIONS=$(((total + 2 * parallel - 1) / (2 * parallel))) several soak "$src/internal/testing/soak" \
         "$bin/soak.test" -test.v -test.run "TestRun\$/caching/${GPUFRAME_TEST_GPU:-cuda:0}\$" -test.timeout 600s
     grep -hE 'operations' "$logs"/soak_*.log | head -40
 }

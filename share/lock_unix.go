@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // lockRetry is the time between attempts to take a lock that another process holds.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/schemajson"
+	"github.com/gpuframe/gpuframe/internal/arrays/schemajson"
 )
 
 // schemaMessage is the schema in a message.

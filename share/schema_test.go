@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/arrays/format/formattest"
 )
 
 // everyType has a field of each type that there is.

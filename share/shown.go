@@ -8,8 +8,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

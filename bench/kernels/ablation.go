@@ -9,9 +9,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/keys/radix"
+	"github.com/gpuframe/gpuframe/internal/keys/radix/ablation"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/radix"
-	"github.com/gpuframe/gpuframe/internal/radix/ablation"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )

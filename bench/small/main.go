@@ -23,7 +23,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

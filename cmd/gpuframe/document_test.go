@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/catalog"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // writeFile writes a file into a new folder.

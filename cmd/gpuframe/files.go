@@ -14,7 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
-	"github.com/gpuframe/gpuframe/internal/names"
+	"github.com/gpuframe/gpuframe/internal/base/names"
 )
 
 // fileFormat is a format of files that are read and written.

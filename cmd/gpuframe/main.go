@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/apiterms"
+	"github.com/gpuframe/gpuframe/internal/text/apiterms"
 )
 
 func main() {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 func copied(result libcuda.Result, function string, bytes uint64) error {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // device is a GPU with a retained primary context. Its methods add to the driver's

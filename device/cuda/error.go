@@ -3,7 +3,7 @@ package cuda
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // Error is a failed operation of the driver, or one that was refused because the driver

@@ -5,7 +5,7 @@ package cuda
 import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // Launch takes at most 512 arguments. The driver reads the number of arguments that the

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/devicecode"
-	"github.com/gpuframe/gpuframe/internal/drivercall"
+	"github.com/gpuframe/gpuframe/internal/driver/devicecode"
+	"github.com/gpuframe/gpuframe/internal/driver/drivercall"
 )
 
 // ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a fat

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/hashtable"
+	"github.com/gpuframe/gpuframe/internal/keys/hashtable"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"

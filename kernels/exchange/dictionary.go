@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/arraybits"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/arraybits"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // mostCompared is the size of the memory of a dictionary above which dictionaries of several

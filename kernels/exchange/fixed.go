@@ -6,8 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/layout"
-	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels/exchange/internal/pack"
 	"github.com/gpuframe/gpuframe/memory"
 )

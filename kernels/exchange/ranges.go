@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/order"
 )

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 )
 
 // Means is how memory moves from one device to another.

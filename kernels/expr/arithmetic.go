@@ -1,6 +1,6 @@
 package expr
 
-import "github.com/gpuframe/gpuframe/internal/exprtree"
+import "github.com/gpuframe/gpuframe/internal/expr/exprtree"
 
 // Add is e + x. Integers wrap around. It is defined for numbers and decimals, and adds
 // durations to timestamps, dates, times and durations. The sum of a date is a timestamp. A

@@ -3,7 +3,7 @@ package expr
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
 // signedWithUint64 returns the index of the signed integer of two types if the other one is

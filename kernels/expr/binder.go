@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/names"
+	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
 // binder makes the nodes of one program.

@@ -3,8 +3,8 @@ package expr
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/function"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/function"
 )
 
 // Call is a function by its name:

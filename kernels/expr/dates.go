@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
 // Year is the year of a date or timestamp, as int64. The parts of timestamps are

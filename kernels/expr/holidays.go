@@ -14,8 +14,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 

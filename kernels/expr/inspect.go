@@ -3,7 +3,7 @@ package expr
 import (
 	"slices"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
 // IsZero reports whether e is the zero Expr, which is no expression.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
 // Lit is a value: any of Go's numbers, bool, string, []byte, time.Time,

@@ -1,6 +1,6 @@
 package expr
 
-import "github.com/gpuframe/gpuframe/internal/exprtree"
+import "github.com/gpuframe/gpuframe/internal/expr/exprtree"
 
 // Eq is e == x, of numbers, decimals, bools, temporal values or strings. All comparisons have
 // the order of keys and sorts: NaN equals itself and is greater than every number, and −0

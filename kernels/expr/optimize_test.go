@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/hosteval"
+	"github.com/gpuframe/gpuframe/internal/expr/hosteval"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels/expr"

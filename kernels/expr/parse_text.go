@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/textparse"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
+	"github.com/gpuframe/gpuframe/internal/text/textparse"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 

@@ -3,7 +3,7 @@ package expr
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
 // stamped returns a timestamp of the unit in the zone of t, which is one or a date.

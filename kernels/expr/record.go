@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/hosteval"
+	"github.com/gpuframe/gpuframe/internal/expr/hosteval"
 )
 
 // EvaluateRecord computes the expressions for every row of a record in host memory, on

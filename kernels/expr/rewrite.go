@@ -1,6 +1,6 @@
 package expr
 
-import "github.com/gpuframe/gpuframe/internal/exprtree"
+import "github.com/gpuframe/gpuframe/internal/expr/exprtree"
 
 // Substitute returns the expression with parts replaced. It calls replace for e and then
 // for its operands, and theirs. If replace returns true, its expression takes the place

@@ -1,6 +1,6 @@
 package expr
 
-import "github.com/gpuframe/gpuframe/internal/exprtree"
+import "github.com/gpuframe/gpuframe/internal/expr/exprtree"
 
 // HasPrefix is whether e, a string, begins with x, a literal string.
 func (e Expr) HasPrefix(x Expr) Expr { return make2(exprtree.StartsWith, e, x) }

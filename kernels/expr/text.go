@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 )
 
 // infix are the operations that are written between their operands.

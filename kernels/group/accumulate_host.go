@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 )
 
 // interval is a range of rows or of groups.

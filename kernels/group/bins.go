@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/keys/numbers"
 )
 
 // bins maps values of a number format to bins. Its other fields are those of the kernels'

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/op"
-	choices "github.com/gpuframe/gpuframe/internal/strategy"
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

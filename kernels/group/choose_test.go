@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	choices "github.com/gpuframe/gpuframe/internal/strategy"
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"

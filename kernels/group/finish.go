@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

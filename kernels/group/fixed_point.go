@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math/bits"
 
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

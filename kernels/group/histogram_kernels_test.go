@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/keys/numbers"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 )
 
 // histogramInstances returns the kernels of all number formats.

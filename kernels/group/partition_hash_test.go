@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"

@@ -7,9 +7,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/layout"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/strategy"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"

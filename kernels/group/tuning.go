@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/column"
-	choices "github.com/gpuframe/gpuframe/internal/strategy"
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 )
 
 // This file has every number that tunes the package: thresholds between strategies, sizes of tables, and the limits of

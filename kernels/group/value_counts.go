@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/hashtable"
+	"github.com/gpuframe/gpuframe/internal/keys/hashtable"
 )
 
 // CountsName is the name of the column of counts in the result of [ValueCounts].

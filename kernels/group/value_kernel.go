@@ -3,7 +3,7 @@ package group
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/expr/codegen"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 	"github.com/gpuframe/gpuframe/kernels"
 )

@@ -1,4 +1,4 @@
-// Values between two others, as internal/aggregate.Interpolate has them.
+// Values between two others, as internal/op/aggregate.Interpolate has them.
 #pragma once
 
 #include "gpuframe.cuh"

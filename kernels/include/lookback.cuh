@@ -26,7 +26,7 @@
 //
 // # Memory
 //
-// state is 128-byte aligned and has the length of internal/lookback.Bytes: 128 bytes,
+// state is 128-byte aligned and has the length of internal/op/lookback.Bytes: 128 bytes,
 // the first four of which are the ticket counter, and for each span of 1,024 tiles
 // 1,088 values of the size of a published one. Every byte is zero when the kernel
 // starts: a memset precedes the launch. (State kept between launches, with a number for

@@ -15,7 +15,7 @@
 //
 // # Memory
 //
-// state is 128-byte aligned, has the length of internal/lookback.ToldBytes, and is zero
+// state is 128-byte aligned, has the length of internal/op/lookback.ToldBytes, and is zero
 // when the kernel starts: 128 bytes, the first four of which count the tickets
 // (take_tile), then a sum for each tile and a prefix for each, as Published values.
 //

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // built is the build side of a join: a table of the rows, or the keys sorted if they do not fit

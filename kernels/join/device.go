@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
+	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
 )
 
 // The table of the host is that of the kernels: see table.cuh. Several goroutines insert at

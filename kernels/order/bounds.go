@@ -3,8 +3,8 @@ package order
 import (
 	"sync/atomic"
 
-	"github.com/gpuframe/gpuframe/internal/parallel"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 )
 
 // bound finds the bounds of integers and of decimals that fit 64 bits if the words of all keys are longer than one word,

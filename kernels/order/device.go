@@ -6,10 +6,10 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/lookback"
-	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/keys/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
+	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -29,7 +29,7 @@ const (
 	tilesOffset = (selectionBytes + 255) / 256 * 256
 )
 
-//go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/entries cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 

@@ -3,9 +3,9 @@ package order
 import (
 	"errors"
 
-	"github.com/gpuframe/gpuframe/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

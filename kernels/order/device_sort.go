@@ -5,9 +5,9 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/radix"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/keys/radix"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

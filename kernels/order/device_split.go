@@ -2,9 +2,9 @@ package order
 
 import (
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/lookback"
-	"github.com/gpuframe/gpuframe/internal/radix"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/keys/radix"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -27,13 +27,13 @@
 //
 // # How it works
 //
-// Package internal/rowkey encodes the keys of a row as one unsigned number, in the order of
+// Package internal/keys/rowkey encodes the keys of a row as one unsigned number, in the order of
 // the rows, the first key in the highest bits. Integer keys of more than 64 bits together
 // keep only the bits between the least and the greatest value, which a pass finds. Strings,
 // lists and longer keys are refined: only the rows of equal words are sorted by the next
 // word, after the bytes that all strings of a run share.
 //
-// On a GPU package internal/radix sorts the words by digits of eight bits. The device skips
+// On a GPU package internal/keys/radix sorts the words by digits of eight bits. The device skips
 // digits that all keys share. Of many rows it sorts only the leading digits that distinguish
 // most rows, and orders the short runs that are left. Up to 4,096 rows take one kernel.
 //

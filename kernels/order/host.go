@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/keys/numbers"
 )
 
 // entry is a row and its sort key.

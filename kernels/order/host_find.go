@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 
-	"github.com/gpuframe/gpuframe/internal/parallel"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 )
 
 // pairs are keys with the numbers of their rows. rows may be nil: then only keys are

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/parallel"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

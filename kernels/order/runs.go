@@ -7,11 +7,11 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/parallel"
-	"github.com/gpuframe/gpuframe/internal/release"
-	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/lookback"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -3,8 +3,8 @@ package order
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/keys/numbers"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	numbertypes "github.com/gpuframe/gpuframe/internal/numbers"
+	numbertypes "github.com/gpuframe/gpuframe/internal/keys/numbers"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"

@@ -6,8 +6,8 @@ import (
 	"weak"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 )
 
 // streamNumbers assigns numbers to the streams of a device, so that two kernels that

@@ -3,8 +3,8 @@ package reduce
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 )
 
 // formOf returns the form of a type's values in registers. ok is false for types with

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/codegen"
-	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/expr/codegen"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )

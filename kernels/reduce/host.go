@@ -8,8 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 )
 
 // partialsOnHost reduces n rows of a program's outputs to a partial per state, in the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
-	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 )
 
 // finishHost makes a result of the states' partials: up to 16 bytes of value, and

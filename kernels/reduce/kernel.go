@@ -3,9 +3,9 @@ package reduce
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/codegen"
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/codegen"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 

@@ -3,7 +3,7 @@ package reduce
 import (
 	"slices"
 
-	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 

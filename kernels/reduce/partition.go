@@ -1,6 +1,6 @@
 package reduce
 
-import "github.com/gpuframe/gpuframe/internal/aggregate"
+import "github.com/gpuframe/gpuframe/internal/op/aggregate"
 
 // The distribution of rows to lanes. It decides the order of float additions, so it
 // depends only on the number of rows. The package documentation describes the

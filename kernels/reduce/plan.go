@@ -6,9 +6,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 )
 
 // wanted is an aggregate of outputs of a program.

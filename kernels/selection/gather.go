@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/hostword"
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/driver/hostword"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/hostword"
+	"github.com/gpuframe/gpuframe/internal/driver/hostword"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

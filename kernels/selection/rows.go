@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/release"
 )
 
 // withDeviceRows returns a column with its row count, if it has one, in device memory.

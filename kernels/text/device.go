@@ -4,7 +4,7 @@ import (
 	"embed"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 )
 
 //go:embed cuda/*.ptx.gz

@@ -5,7 +5,7 @@
 //
 // Patterns have the syntax of package regexp, and give its results. The host compiles a
 // pattern to an automaton, and each thread of a kernel runs it on a string: see
-// internal/regex. A pattern that does not compile is a [*PatternError] with the position in
+// internal/text/regex. A pattern that does not compile is a [*PatternError] with the position in
 // it; an automaton that exceeds a limit wraps [ErrPatternTooLarge].
 //
 // Strings and binaries of 32-bit and 64-bit offsets and dictionaries of them are operands.

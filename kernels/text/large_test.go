@@ -10,7 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
-	"github.com/gpuframe/gpuframe/internal/textrows"
+	"github.com/gpuframe/gpuframe/internal/text/textrows"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/nested"
 	"github.com/gpuframe/gpuframe/memory"

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/regex"
+	"github.com/gpuframe/gpuframe/internal/text/regex"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"

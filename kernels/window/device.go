@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/entries cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"strconv"
 
-	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 	"github.com/gpuframe/gpuframe/kernels"
 )

@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
-	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/lookback"
 )
 
 // adding and multiplying are the folds of floats. Their initial values change no value:

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/gpuframe/gpuframe/internal/aggregate"
-	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/keys/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/op/aggregate"
+	"github.com/gpuframe/gpuframe/internal/op/parallel"
 )
 
 // hostFold folds values on the host.

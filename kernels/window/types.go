@@ -3,7 +3,7 @@ package window
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // storage describes a type's values: layout.Signed, Unsigned or Float, and their size

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gpuframe/gpuframe/internal/callstack"
+	"github.com/gpuframe/gpuframe/internal/base/callstack"
 )
 
 // site sums the outstanding allocations of one call stack.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 

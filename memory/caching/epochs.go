@@ -9,8 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )

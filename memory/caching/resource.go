@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 	"github.com/gpuframe/gpuframe/memory/internal/round"
 	"github.com/gpuframe/gpuframe/memory/resource"

@@ -2,8 +2,8 @@ package resource
 
 import (
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/pinned"
+	"github.com/gpuframe/gpuframe/internal/base/address"
+	"github.com/gpuframe/gpuframe/internal/driver/pinned"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 

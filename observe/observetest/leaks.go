@@ -10,7 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/gpuframe/gpuframe/internal/callstack"
+	"github.com/gpuframe/gpuframe/internal/base/callstack"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/observe/internal/stacks"
 )

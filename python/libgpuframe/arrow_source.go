@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/hostarray"
+	"github.com/gpuframe/gpuframe/internal/arrays/hostarray"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"

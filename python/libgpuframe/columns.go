@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
-	"github.com/gpuframe/gpuframe/internal/bitmap"
+	"github.com/gpuframe/gpuframe/internal/arrays/bitmap"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
-	files "github.com/gpuframe/gpuframe/internal/source"
-	"github.com/gpuframe/gpuframe/internal/source/infer"
+	files "github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/io/source/infer"
 )
 
 // csvOptions describe the format of a CSV file. The zero value stands for commas, a first

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // parameters are the names of Python's parameters for members of documents that have other

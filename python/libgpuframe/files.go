@@ -21,7 +21,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

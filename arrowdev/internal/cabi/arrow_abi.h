@@ -113,7 +113,7 @@ GPUFRAME_AT(gpuframe_arrow_async_handler, producer, 32);
    process do not mistake each other's structs for their own. */
 #define GPUFRAME_PRIVATE __attribute__((visibility("hidden")))
 
-/* The flag of internal/forks, which is set in a forked child: Go's other threads do not
+/* The flag of internal/base/forks, which is set in a forked child: Go's other threads do not
    exist there, so a call of Go could block without end. */
 extern GPUFRAME_PRIVATE const volatile int *gpuframe_arrow_forked;
 GPUFRAME_PRIVATE void gpuframe_arrow_watch(const volatile int *flag);

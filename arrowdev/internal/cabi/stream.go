@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/gpuframe/gpuframe/internal/forks"
+	"github.com/gpuframe/gpuframe/internal/base/forks"
 )
 
 // The codes that streams return.

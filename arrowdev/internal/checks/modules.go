@@ -5,7 +5,7 @@ import (
 	"embed"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/base/address"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 )
 
 // Producer is another library's array. Its structs are in C memory and may be set to

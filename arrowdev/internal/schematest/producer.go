@@ -13,7 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // Producer owns the schemas that it makes until it is closed. One goroutine uses it;

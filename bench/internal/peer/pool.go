@@ -14,7 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // Pool is a memory pool of the driver, used from C.

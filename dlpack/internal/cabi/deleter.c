@@ -4,7 +4,7 @@
 
 #include "_cgo_export.h"
 
-/* The flag of internal/forks. Before it is watched, no tensor is exported. */
+/* The flag of internal/base/forks. Before it is watched, no tensor is exported. */
 static const volatile int never;
 static const volatile int *forked = &never;
 

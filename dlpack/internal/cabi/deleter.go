@@ -15,7 +15,7 @@ import "C"
 import (
 	"unsafe"
 
-	"github.com/gpuframe/gpuframe/internal/forks"
+	"github.com/gpuframe/gpuframe/internal/base/forks"
 )
 
 // Available reports whether this build can exchange tensors.

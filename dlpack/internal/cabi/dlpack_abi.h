@@ -93,7 +93,7 @@ GPUFRAME_AT(gpuframe_dl_managed_versioned, tensor, 32);
 GPUFRAME_PRIVATE void gpuframe_dl_delete(struct gpuframe_dl_managed *self);
 GPUFRAME_PRIVATE void gpuframe_dl_delete_versioned(struct gpuframe_dl_managed_versioned *self);
 
-/* Make the deleters read the flag of internal/forks. */
+/* Make the deleters read the flag of internal/base/forks. */
 GPUFRAME_PRIVATE void gpuframe_dl_watch(const volatile int *flag);
 
 /* Return zeroed memory for records, or NULL. */

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/kernelset/archive"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset/archive"
 )
 
 // TestRepositoryLoads compiles every committed PTX file.

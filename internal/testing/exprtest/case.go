@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"pgregory.net/rapid"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/function"
+	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
+	"github.com/gpuframe/gpuframe/internal/expr/function"
 )
 
 // whole returns an integer as a big one.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/function"
+	"github.com/gpuframe/gpuframe/internal/expr/function"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 )
 
 // Kind is the type of a column.

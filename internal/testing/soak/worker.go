@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/nccl"
+	"github.com/gpuframe/gpuframe/internal/exchange/nccl"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/exchange/world"
 	"github.com/gpuframe/gpuframe/memory"

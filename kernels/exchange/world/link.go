@@ -8,8 +8,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/nccl"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/exchange/nccl"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

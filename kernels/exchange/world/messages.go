@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/schemajson"
+	"github.com/gpuframe/gpuframe/internal/arrays/schemajson"
 )
 
 // announcement is the first message of an operation to another rank.

@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/nccl"
+	"github.com/gpuframe/gpuframe/internal/exchange/nccl"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/standin"
@@ -23,13 +23,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// withStandIn runs tests of this package in a process with the stand-in for NCCL of internal/nccl.
+// withStandIn runs tests of this package in a process with the stand-in for NCCL of internal/exchange/nccl.
 func withStandIn(t *testing.T, tests string, settings ...string) {
 	t.Helper()
 	if os.Getenv(standInVariable) != "" {
 		t.Skip("this process is the one that the test starts")
 	}
-	library := standin.Compile(t, "../../../internal/nccl/testdata/fakenccl.c", "libnccl.so.2")
+	library := standin.Compile(t, "../../../internal/exchange/nccl/testdata/fakenccl.c", "libnccl.so.2")
 	folder, err := os.MkdirTemp("", "n") // sockets have short paths
 	require.NoError(t, err)
 	defer func() { require.NoError(t, os.RemoveAll(folder)) }()

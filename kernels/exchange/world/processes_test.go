@@ -17,7 +17,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/nccl"
+	"github.com/gpuframe/gpuframe/internal/exchange/nccl"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"

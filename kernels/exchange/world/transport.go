@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/nccl"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/exchange/nccl"
 )
 
 // Transport is how the bytes of tables move between ranks. Messages always move through sockets.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/ranks"
+	"github.com/gpuframe/gpuframe/internal/exchange/ranks"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/exchange/internal/pack"
 	"github.com/gpuframe/gpuframe/memory"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/ranks"
+	"github.com/gpuframe/gpuframe/internal/exchange/ranks"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"

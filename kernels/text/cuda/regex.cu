@@ -1,4 +1,4 @@
-// Runs automata of regular expressions on strings. search.go of internal/regex is the
+// Runs automata of regular expressions on strings. search.go of internal/text/regex is the
 // same search in Go.
 #include "strings.cuh"
 

@@ -1,8 +1,8 @@
 // Times as texts of a format, and back: see timeformat.go.
-#include "../../../internal/codegen/math.cuh"
+#include "../../../internal/expr/codegen/math.cuh"
 #undef FUNCTION
 #define FUNCTION DEVICE // functions that are not called are left out
-#include "../../../internal/codegen/date.cuh"
+#include "../../../internal/expr/codegen/date.cuh"
 #include "strings.cuh"
 
 enum Directive : u32 {

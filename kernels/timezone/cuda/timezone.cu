@@ -1,8 +1,8 @@
 // Conversion between instants and wall clocks: see table.go and slots.go.
-#include "../../../internal/codegen/math.cuh"
+#include "../../../internal/expr/codegen/math.cuh"
 #undef FUNCTION
 #define FUNCTION DEVICE // functions that are not called are left out
-#include "../../../internal/codegen/date.cuh"
+#include "../../../internal/expr/codegen/date.cuh"
 #include "bitrow.cuh"
 
 // Table is table of table.go.

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
-	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork/hook"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/pinned"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/pinned"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 )
 
 // chunk is a buffer of the device's pinned memory and the event of its last copy.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/internal/streamcopy"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/driver/streamcopy"
 )
 
 // feed is one staged upload. The workers fill lots and never call the driver. The

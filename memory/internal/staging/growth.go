@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // growth creates chunks on a background goroutine, one at a time. Pinning 4 MiB takes

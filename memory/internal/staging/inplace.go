@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 // write gathers a sequence into memory that the processor can access, after the

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
 )
 
 // ring is a pool with a bounded number of chunks. Chunks are created on demand and kept

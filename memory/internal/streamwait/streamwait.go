@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 )
 
 // All waits for a stream and for the further ones. It takes no context: giving up the

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/callstack"
+	"github.com/gpuframe/gpuframe/internal/base/callstack"
 )
 
 // Deepest is the maximum number of frames that are recorded.

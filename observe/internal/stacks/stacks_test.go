@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/callstack"
+	"github.com/gpuframe/gpuframe/internal/base/callstack"
 )
 
 func TestIsHidden(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/gpuframe/gpuframe/internal/catalog"
-	"github.com/gpuframe/gpuframe/internal/names"
+	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
 )
 
 // isCallable reports whether a word of the grammar is a function too, without other grammar.

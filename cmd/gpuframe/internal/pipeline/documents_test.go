@@ -15,7 +15,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // cities writes a file that texts join, and returns a function that reads it.

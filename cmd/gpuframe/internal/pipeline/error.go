@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gpuframe/gpuframe/internal/apiterms"
+	"github.com/gpuframe/gpuframe/internal/text/apiterms"
 )
 
 // ErrSyntax reports a text that is not of the grammar.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/names"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // explain finds the expressions that are the reason that the verb does not fit its inputs.

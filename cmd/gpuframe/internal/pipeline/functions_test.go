@@ -10,8 +10,8 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
-	"github.com/gpuframe/gpuframe/internal/catalog"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/expr/catalog"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // argument is an argument of a function as text, and in documents.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
-	"github.com/gpuframe/gpuframe/internal/names"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // Pipeline is a sequence of verbs. The zero Pipeline has none.

@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 type sale struct {

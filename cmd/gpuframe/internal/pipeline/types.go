@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/names"
-	"github.com/gpuframe/gpuframe/internal/querydata"
+	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
 )
 
 // shortTypes are short names of types.

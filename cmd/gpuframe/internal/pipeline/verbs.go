@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gpuframe/gpuframe/internal/names"
+	"github.com/gpuframe/gpuframe/internal/base/names"
 )
 
 // Verbs returns the names of the verbs, sorted.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device/host/internal/vmem"
-	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/base/address"
 )
 
 func Example() {

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/driver/streamwork"
 )
 
 // Producer is another library's tensor: both structs over the same memory, with

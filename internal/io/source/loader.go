@@ -1,0 +1,315 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// records is a sequence of records on the host, of the columns of a request.
+type records interface {
+	// next returns the next record, which the caller releases, or io.EOF.
+	next(ctx context.Context) (arrow.Record, error)
+	// close releases what the sequence holds. It is called once, after the records
+	// that were returned have been released. After a failure some of them may have
+	// been lost.
+	close(failed bool) error
+}
+
+// loader is the reader of all sources of rows on the host: it collects
+// records until they have enough rows for a table, and copies them to the device
+// together.
+type loader struct {
+	source   Source
+	manager  *memory.Manager
+	request  Request
+	schema   *arrow.Schema
+	counters *Counters
+
+	// take, if it is not nil, returns the records of each table: see [Split].
+	take func(ctx context.Context) ([]arrow.Record, int64, error)
+
+	mu      sync.Mutex
+	records records // nil once closed
+	// pending are records that are not on the device yet, of pendingRows rows. After a
+	// failed copy they stay, and the next call tries again.
+	pending     []arrow.Record
+	pendingRows int64
+	// most is the number of rows of a table that is not exceeded, or zero: that of the
+	// request, or less after memory has not sufficed.
+	most        int64
+	ended       bool
+	failed      bool
+	rows, bytes int64
+}
+
+// newLoader returns a reader of records of a schema.
+func newLoader(s Source, m *memory.Manager, request Request, schema *arrow.Schema, r records) *loader {
+	return &loader{source: s, manager: m, request: request, schema: schema, counters: request.Counters.or(), records: r, most: request.MostRows}
+}
+
+func (l *loader) Schema() *arrow.Schema { return l.schema }
+
+func (l *loader) Next(ctx context.Context) (*buffer.Buffer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	table, err := l.next(ctx)
+	if err != nil {
+		if err == io.EOF {
+			return nil, io.EOF
+		}
+		return nil, wrap(l.source, err)
+	}
+	return table, nil
+}
+
+func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
+	if l.records == nil {
+		return nil, fmt.Errorf("the reader is closed: %w", memory.ErrReleased)
+	}
+	if err := cancel.Error(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.collect(ctx); err != nil {
+		l.failed = true
+		return nil, err
+	}
+	if len(l.pending) == 0 {
+		return nil, io.EOF
+	}
+	table, rows, err := l.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bytes := int64(table.Bytes())
+	l.rows += rows
+	l.bytes += bytes
+	l.counters.Rows.Add(rows)
+	l.counters.Bytes.Add(bytes)
+	if l.request.Progress != nil {
+		l.request.Progress(l.rows, l.bytes)
+	}
+	return table, nil
+}
+
+// leastRows is the number of rows below which a table is not made smaller.
+const leastRows = 256
+
+// load copies the pending records to the device, or the first half of their rows if memory
+// is short, and so on. It drops what it has copied.
+func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, err error) {
+	rows = l.pendingRows
+	if l.most > 0 {
+		rows = min(rows, l.most)
+	}
+	for {
+		if rows == l.pendingRows {
+			if table, err = l.copied(ctx, l.pending); err == nil {
+				l.drop()
+			}
+		} else {
+			table, err = l.loadFirst(ctx, rows)
+		}
+		if err != nil && l.encoded() {
+			// The dictionaries and the values do not fit together: the values alone may.
+			if err := l.decode(); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		if !short(err) || rows < leastRows {
+			return table, rows, err
+		}
+		rows /= 2
+		l.most = rows
+	}
+}
+
+// copied copies records to the device as a table of the reader's schema.
+func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
+	if encodes(records[0].Schema(), l.schema) {
+		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag)
+	}
+	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
+}
+
+// encoded reports whether pending records have dictionaries that the schema does not have.
+func (l *loader) encoded() bool {
+	for _, record := range l.pending {
+		if encodes(record.Schema(), l.schema) {
+			return true
+		}
+	}
+	return false
+}
+
+// decode decodes the dictionaries of pending records.
+func (l *loader) decode() (err error) {
+	defer recovered(&err)
+	records := l.pending
+	l.pending, l.failed = nil, true // if it panics
+	l.pending, l.failed = decodedRecords(l.schema, records), false
+	return nil
+}
+
+// short reports whether memory did not suffice.
+func short(err error) bool {
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory)
+}
+
+// loadFirst copies the first pending rows. arrow-go panics when it cuts a record with invalid
+// contents.
+func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffer, err error) {
+	defer recovered(&err)
+	first, rest := cut(l.pending, rows)
+	defer releaseRecords(first)
+	if table, err = l.copied(ctx, first); err != nil {
+		releaseRecords(rest)
+		return nil, err
+	}
+	left := l.pendingRows - rows
+	l.drop()
+	l.pending, l.pendingRows = rest, left
+	return table, nil
+}
+
+// cut divides records after a number of rows. The caller releases both parts.
+func cut(list []arrow.Record, rows int64) (first, rest []arrow.Record) {
+	for _, record := range list {
+		n := min(record.NumRows(), rows)
+		rows -= n
+		if n > 0 {
+			first = append(first, record.NewSlice(0, n))
+		}
+		if n < record.NumRows() {
+			rest = append(rest, record.NewSlice(n, record.NumRows()))
+		}
+	}
+	return first, rest
+}
+
+func releaseRecords(list []arrow.Record) {
+	for _, record := range list {
+		record.Release()
+	}
+}
+
+// collect reads records until there are enough for a table. arrow-go panics when it cuts
+// a record with invalid contents, which a damaged file can have.
+func (l *loader) collect(ctx context.Context) (err error) {
+	defer recovered(&err)
+	if l.take != nil {
+		return l.takeBatch(ctx)
+	}
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows) {
+		left := int64(-1)
+		if l.request.Limit > 0 {
+			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
+				l.ended = true
+				break
+			}
+		}
+		record, err := l.records.next(ctx)
+		if errors.Is(err, io.EOF) {
+			l.ended = true
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if record.NumRows() == 0 {
+			record.Release()
+			continue
+		}
+		if left >= 0 && record.NumRows() > left {
+			whole := record
+			defer whole.Release()
+			record = whole.NewSlice(0, left)
+		}
+		l.pending = append(l.pending, record)
+		l.pendingRows += record.NumRows()
+	}
+	return nil
+}
+
+// takeBatch gets the records of the next table, unless some are left.
+func (l *loader) takeBatch(ctx context.Context) (err error) {
+	if l.ended || len(l.pending) > 0 {
+		return nil
+	}
+	l.pending, l.pendingRows, err = l.take(ctx)
+	if err == io.EOF {
+		l.ended, err = true, nil
+	}
+	return err
+}
+
+func (l *loader) drop() {
+	releaseRecords(l.pending)
+	l.pending, l.pendingRows = nil, 0
+}
+
+// Close implements [buffer.Reader].
+func (l *loader) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.records == nil {
+		return nil
+	}
+	l.drop()
+	closing := l.records
+	l.records = nil
+	return wrap(l.source, closing.close(l.failed))
+}
+
+// split cuts records that have more rows than most into parts.
+type split struct {
+	records
+	most   int64
+	record arrow.Record
+	offset int64
+}
+
+// splitting returns the records in parts of at most the given number of rows; zero
+// means whole records.
+func splitting(r records, most int64) records {
+	if most <= 0 {
+		return r
+	}
+	return &split{records: r, most: most}
+}
+
+func (s *split) next(ctx context.Context) (arrow.Record, error) {
+	if s.record == nil {
+		record, err := s.records.next(ctx)
+		if err != nil || record.NumRows() <= s.most {
+			return record, err
+		}
+		s.record, s.offset = record, 0
+	}
+	end := min(s.offset+s.most, s.record.NumRows())
+	part := s.record.NewSlice(s.offset, end)
+	s.offset = end
+	if end == s.record.NumRows() {
+		s.record.Release()
+		s.record = nil
+	}
+	return part, nil
+}
+
+func (s *split) close(failed bool) error {
+	if s.record != nil {
+		s.record.Release()
+		s.record = nil
+	}
+	return s.records.close(failed)
+}

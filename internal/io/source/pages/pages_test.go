@@ -1,0 +1,171 @@
+package pages_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/schema"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+// written returns a file with one column chunk of nullable integers, and its column chunk.
+func written(t testing.TB, values []int64, levels []int16, properties ...parquet.WriterProperty) (data, chunk []byte, about pages.Column) {
+	t.Helper()
+	node := schema.NewInt64Node("n", parquet.Repetitions.Optional, -1)
+	root, err := schema.NewGroupNode("root", parquet.Repetitions.Required, schema.FieldList{node}, -1)
+	require.NoError(t, err)
+	var to bytes.Buffer
+	writer := file.NewParquetWriter(&to, root, file.WithWriterProps(parquet.NewWriterProperties(properties...)))
+	column, err := writer.AppendRowGroup().NextColumn()
+	require.NoError(t, err)
+	_, err = column.(*file.Int64ColumnChunkWriter).WriteBatch(values, levels, nil)
+	require.NoError(t, err)
+	require.NoError(t, column.Close())
+	require.NoError(t, writer.Close())
+	reader, err := file.NewParquetReader(bytes.NewReader(to.Bytes()))
+	require.NoError(t, err)
+	m := reader.MetaData().GetRowGroups()[0].GetColumns()[0].MetaData
+	start := m.GetDataPageOffset()
+	if m.IsSetDictionaryPageOffset() {
+		start = min(start, m.GetDictionaryPageOffset())
+	}
+	about = pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: 1}
+	return to.Bytes(), to.Bytes()[start : start+m.GetTotalCompressedSize()], about
+}
+
+// few are values with repetitions and nulls.
+func few(n, distinct int) (values []int64, levels []int16) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		if random.IntN(5) == 0 {
+			levels = append(levels, 0)
+			continue
+		}
+		levels = append(levels, 1)
+		values = append(values, random.Int64N(int64(distinct)))
+	}
+	return values, levels
+}
+
+// Check passes what arrow-go writes: each version of pages, encoding and compression.
+func TestCheckPassesFiles(t *testing.T) {
+	values, levels := few(5000, 900)
+	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd} {
+		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+			for _, encoding := range []parquet.Encoding{parquet.Encodings.RLEDict, parquet.Encodings.Plain, parquet.Encodings.DeltaBinaryPacked} {
+				properties := []parquet.WriterProperty{parquet.WithCompression(codec), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(3000), parquet.WithDictionaryDefault(false)}
+				if encoding == parquet.Encodings.RLEDict {
+					properties = append(properties, parquet.WithDictionaryDefault(true))
+				} else {
+					properties = append(properties, parquet.WithEncoding(encoding))
+				}
+				data, chunk, about := written(t, values, levels, properties...)
+				require.NoError(t, pages.Check(chunk, about), "%v %v %v", codec, version, encoding)
+				_, err := pages.Footer(bytes.NewReader(data), int64(len(data)))
+				require.NoError(t, err)
+			}
+		}
+	}
+}
+
+// Each claim that would take memory is found.
+func TestCheckFindsClaims(t *testing.T) {
+	values, levels := few(200, 20)
+	_, chunk, about := written(t, values, levels)
+	dictionary, err := pages.Read(chunk)
+	require.NoError(t, err)
+	assert.Equal(t, pages.DictionaryPage, dictionary.Kind)
+	at := dictionary.Length + dictionary.Compressed
+	data, err := pages.Read(chunk[at:])
+	require.NoError(t, err)
+	assert.EqualValues(t, 200, data.Values)
+	begin := at + data.Length
+	width := begin + 4 + int(chunk[begin]) // after the levels
+	assert.EqualValues(t, 5, chunk[width], "20 values need 5 bits")
+	damaged := func(at int, value byte) []byte {
+		chunk := bytes.Clone(chunk)
+		chunk[at] = value
+		return chunk
+	}
+	require.ErrorContains(t, pages.Check(damaged(width, 31), about), "of a dictionary of 20 values")
+	require.ErrorContains(t, pages.Check(damaged(width, 33), about), "33 bits")
+	require.ErrorContains(t, pages.Check(damaged(begin+1, 0xff), about), "levels of")
+	require.ErrorIs(t, pages.Check(chunk[:len(chunk)-1], about), pages.ErrDamaged)
+	snappy := about
+	snappy.Codec = compress.Codecs.Snappy
+	require.ErrorIs(t, pages.Check(chunk, snappy), pages.ErrDamaged)
+
+	_, chunk, about = written(t, values, levels, parquet.WithDictionaryDefault(false), parquet.WithEncoding(parquet.Encodings.DeltaBinaryPacked))
+	data, err = pages.Read(chunk)
+	require.NoError(t, err)
+	begin = data.Length
+	block := begin + 4 + int(chunk[begin])
+	assert.Equal(t, []byte{128, 1}, chunk[block:block+2], "blocks of 128")
+	chunk[block+1] = 0x7f
+	require.NoError(t, pages.Check(chunk, about), "blocks may be of 16,256 values")
+	copy(chunk[block:], []byte{0xff, 0xff, 0xff, 0xff, 0x0f})
+	require.ErrorContains(t, pages.Check(chunk, about), "delta encoding")
+}
+
+// A footer with a column that claims more columns below it than there are is found. Without
+// this arrow-go allocates 34 GB, which ends the process.
+func TestFooter(t *testing.T) {
+	footer := []byte{
+		0x15, 2, // the version
+		0x19, 0x1c, // a list of one struct
+		0x48, 1, 'r', // its name
+		0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0, // 2,147,483,647 children
+		0,
+	}
+	withFooter := func(footer []byte) []byte {
+		data := append([]byte("PAR1"), footer...)
+		return append(append(data, byte(len(footer)), 0, 0, 0), "PAR1"...)
+	}
+	data := withFooter(footer)
+	_, err := pages.Footer(bytes.NewReader(data), int64(len(data)))
+	require.ErrorContains(t, err, "2147483647")
+	data = withFooter([]byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0x0f, 0})
+	_, err = pages.Footer(bytes.NewReader(data), int64(len(data)))
+	require.ErrorIs(t, err, pages.ErrDamaged)
+}
+
+// FuzzCheck: any bytes give an error or none.
+func FuzzCheck(f *testing.F) {
+	values, levels := few(300, 30)
+	for i, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
+		_, chunk, _ := written(f, values, levels, parquet.WithCompression(codec))
+		f.Add(chunk, byte(i))
+	}
+	bloom, err := os.ReadFile("../testdata/bloom-duckdb-1.4.4.parquet")
+	require.NoError(f, err)
+	f.Add(bloom[3864-16:], byte(16))
+	f.Fuzz(func(t *testing.T, data []byte, codec byte) {
+		codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd, compress.Codecs.Gzip}
+		about := pages.Column{Codec: codecs[int(codec)%len(codecs)], Values: 300, MaxDefinition: 1, MaxRepetition: int16(codec) & 1}
+		_ = pages.Check(data, about)
+		_, _ = pages.Footer(bytes.NewReader(data), int64(len(data)))
+		if schema, err := pages.ReadSchema(data); err == nil {
+			schema.SplitLevels()
+			again, err := pages.ReadSchema(schema.Footer())
+			require.NoError(t, err)
+			require.Equal(t, schema.Columns(), again.Columns())
+		}
+		_, _ = pages.Rewrite(data, pages.Flat{Column: about, Physical: parquet.Type(codec % 8), Width: 3})
+		_ = pages.Dictionary(data, about, int(codec)%9, func([]byte) error { return nil })
+		filter, err := pages.NewBloom(bytes.NewReader(data), int64(codec), int64(len(data)))
+		if err != nil {
+			return
+		}
+		if _, err := filter.Has(uint64(codec) * 0x9e3779b97f4a7c15); err != nil {
+			t.Fatal(err) // the filter lies in the data
+		}
+	})
+}

@@ -1,0 +1,256 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// parquetFiles is a source of Parquet files of one schema.
+type parquetFiles struct {
+	paths *paths
+	files []*parquetFile
+
+	mu     sync.Mutex
+	schema *arrow.Schema
+}
+
+// Parquet is a source of Parquet files: files, patterns of [filepath.Glob], and folders,
+// with all files below them that end in .parquet, .parq or .pq.
+//
+// # Schema
+//
+// The first file's columns are the source's. Every file must have these columns, of the
+// same types, in any order. Folders named key=value, below the given folder or the first
+// wildcard, add a column for each key: of int64 if all values are integers, otherwise of
+// strings. It replaces a column of the files of the same name.
+//
+// A column of a type that is not known, such as a map with optional keys or a logical type that is
+// newer than this package, has its physical type in the schema. Reading it is an error that wraps
+// [ErrUnsupported]; the other columns of the file are read.
+//
+// # What is read
+//
+// A reader reads the requested columns of row groups in which a row can meet the
+// conditions: statistics of the file and values of folders exclude the others. A condition
+// that a column equals a literal, or one of several, also excludes row groups by the
+// dictionary of the column if all its values are there, or by its Bloom filter. Several
+// goroutines decode columns and row groups ahead of the reader, on a GPU into pinned
+// memory: package pages most columns, arrow-go lists, structs and rare encodings. Footers are read once and again if a file has changed.
+func (f Files) Parquet(list []string) (Source, error) {
+	matches, err := f.expand(list, []string{".parquet", ".parq", ".pq"})
+	if err != nil {
+		return nil, pathError("parquet", list, err)
+	}
+	s := &parquetFiles{paths: matches}
+	for _, each := range matches.files {
+		s.files = append(s.files, &parquetFile{path: each.name, values: each.values, open: f.opening(each.name)})
+	}
+	return s, nil
+}
+
+// ParquetReaderAt is a source of one Parquet file in r, of size bytes. The name stands
+// for its path in plans and errors. The source may be opened many times if r may be read
+// concurrently.
+func ParquetReaderAt(name string, r io.ReaderAt, size int64) (Source, error) {
+	if r == nil || size < 0 {
+		return nil, pathError("parquet", []string{name}, fmt.Errorf("the reader is nil or its size %d negative: %w", size, ErrArgument))
+	}
+	return &parquetFiles{
+		paths: &paths{patterns: []string{name}, files: []path{{name: name}}},
+		files: []*parquetFile{{path: name, open: openReaderAt(r, size)}},
+	}, nil
+}
+
+// pathError is the error of a constructor.
+func pathError(format string, patterns []string, err error) error {
+	return &Error{Source: fmt.Sprintf("%s %v", format, (&paths{patterns: patterns}).String()), Path: pathOf(err), RowGroup: -1, Err: plainPath(err)}
+}
+
+func (s *parquetFiles) String() string { return "parquet " + s.paths.String() }
+
+func (s *parquetFiles) Schema(context.Context) (*arrow.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.schema != nil {
+		return s.schema, nil
+	}
+	f, err := s.files[0].footer()
+	if err != nil {
+		return nil, s.fail(s.files[0], -1, err)
+	}
+	s.schema = s.withPartitions(f.schema)
+	return s.schema, nil
+}
+
+// withPartitions returns the schema of rows of a file: its columns, nullable, and those
+// of its folders.
+func (s *parquetFiles) withPartitions(file *arrow.Schema) *arrow.Schema {
+	var fields []arrow.Field
+	for _, field := range file.Fields() {
+		if !slices.ContainsFunc(s.paths.partitions, func(p partition) bool { return p.name == field.Name }) {
+			fields = append(fields, arrow.Field{Name: field.Name, Type: field.Type, Nullable: field.Nullable || len(s.files) > 1})
+		}
+	}
+	for _, p := range s.paths.partitions {
+		fields = append(fields, p.field())
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// fail is an error about a file.
+func (s *parquetFiles) fail(f *parquetFile, rowGroup int, err error) error {
+	return &Error{Source: s.String(), Path: f.path, RowGroup: rowGroup, Err: plainPath(err)}
+}
+
+// footers returns the footers of all files, after a check that they have the source's
+// schema.
+func (s *parquetFiles) footers(ctx context.Context) ([]*footer, error) {
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	footers := make([]*footer, len(s.files))
+	err = inParallel(ctx, len(s.files), func(i int) error {
+		f, err := s.files[i].footer()
+		if err == nil {
+			err = f.match(schema, s.paths.partitions)
+		}
+		if err != nil {
+			return s.fail(s.files[i], -1, err)
+		}
+		footers[i] = f
+		return nil
+	})
+	return footers, err
+}
+
+// readable returns the error of a column whose type in a file cannot be read.
+func (s *parquetFiles) readable(ctx context.Context, selected *arrow.Schema) error {
+	footers, err := s.footers(ctx)
+	if err != nil {
+		return wrap(s, err)
+	}
+	for i, f := range footers {
+		if err := f.readable(selected); err != nil {
+			return s.fail(s.files[i], -1, err)
+		}
+	}
+	return nil
+}
+
+// Rows reads the footers of all files.
+func (s *parquetFiles) Rows(ctx context.Context) (rows int64, exact bool) {
+	footers, err := s.footers(ctx)
+	if err != nil {
+		return -1, false
+	}
+	for _, f := range footers {
+		rows += f.metadata.GetNumRows()
+	}
+	return rows, true
+}
+
+// Bounds has bounds of numbers, dates and times, if every row group has them.
+func (s *parquetFiles) Bounds(ctx context.Context, column string) (low, high any, ok bool) {
+	footers, err := s.footers(ctx)
+	if err != nil {
+		return nil, nil, false
+	}
+	var all prune.Range
+	for i, f := range footers {
+		for rowGroup := range f.metadata.GetRowGroups() {
+			r := s.statistics(s.files[i], f, rowGroup, column)
+			if r.Valid == 0 {
+				continue
+			}
+			if all, ok = all.Union(r); !ok {
+				return nil, nil, false
+			}
+		}
+	}
+	return all.Low, all.High, all.Low != nil
+}
+
+// statistics returns the range of a column in a row group.
+func (s *parquetFiles) statistics(f *parquetFile, footer *footer, rowGroup int, column string) prune.Range {
+	for i, p := range s.paths.partitions {
+		if p.name == column {
+			return p.span(f.values[i], footer.metadata.GetRowGroups()[rowGroup].GetNumRows())
+		}
+	}
+	return footer.statistics(rowGroup, column)
+}
+
+func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	selected, err := project(schema, request.Columns)
+	if err != nil {
+		return nil, wrap(s, err)
+	}
+	if err := s.readable(ctx, selected.schema); err != nil {
+		return nil, err
+	}
+	groups, err := s.rowGroups(ctx, schema, request)
+	if err != nil {
+		return nil, wrap(s, err)
+	}
+	if request.BatchRows == 0 {
+		request.BatchRows = defaultRows
+	}
+	allocator, check := hostMemory(m)
+	return newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, allocator, check)), nil
+}
+
+// rowGroup is a row group that has to be read.
+type rowGroup struct {
+	file   *parquetFile
+	footer *footer
+	index  int
+	rows   int64
+}
+
+// rowGroups returns the row groups in which a row can meet the conditions of a request,
+// as far as its limit reaches.
+func (s *parquetFiles) rowGroups(ctx context.Context, schema *arrow.Schema, request Request) ([]rowGroup, error) {
+	all, possible, err := s.possible(ctx, schema, request.Where)
+	if err != nil {
+		return nil, err
+	}
+	dictionaries, filters, err := s.excludeMembers(ctx, all, request.Where, possible)
+	if err != nil {
+		return nil, err
+	}
+	var groups []rowGroup
+	var rows int64
+	read := map[*parquetFile]bool{}
+	counters := request.Counters.or()
+	for i, group := range all {
+		if request.Limit > 0 && rows >= request.Limit {
+			break
+		}
+		if !possible[i] {
+			counters.SkippedRowGroups.Add(1)
+			continue
+		}
+		groups, rows = append(groups, group), rows+group.rows
+		read[group.file] = true
+	}
+	counters.RowGroups.Add(int64(len(groups)))
+	counters.SkippedByDictionary.Add(dictionaries)
+	counters.SkippedByFilter.Add(filters)
+	counters.Files.Add(int64(len(read)))
+	counters.SkippedFiles.Add(int64(len(s.files) - len(read)))
+	return groups, nil
+}

@@ -1,0 +1,342 @@
+package source
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+// parquetFile is a Parquet file, opened when it is read.
+type parquetFile struct {
+	path   string
+	values []*string // of the partitions
+	open   func() (*opened, error)
+
+	mu     sync.Mutex
+	cached *footer
+}
+
+func openReaderAt(r io.ReaderAt, size int64) func() (*opened, error) {
+	return func() (*opened, error) { return &opened{from: r, close: func() error { return nil }, size: size}, nil }
+}
+
+// ReadAt marks errors of the reader, so that they are not taken for damage of the file.
+func (o *opened) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := o.from.ReadAt(p, offset)
+	return n, readError(err)
+}
+
+// readError adds the condition ErrRead to an error of a reader other than io.EOF.
+func readError(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, ErrRead)
+}
+
+// section is the view of an open file that arrow-go needs. Closing it does nothing.
+type section struct{ *io.SectionReader }
+
+// footer describes a Parquet file.
+type footer struct {
+	metadata *metadata.FileMetaData
+	schema   *arrow.Schema
+	// leaves are the columns of the file's values by field of the schema.
+	leaves [][]int
+	// refused are the errors of fields whose types cannot be read.
+	refused map[int]error
+	size    int64
+	changed time.Time
+}
+
+// footer returns the footer of a file, read again if the file has changed.
+func (f *parquetFile) footer() (*footer, error) {
+	open, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	read, err := f.footerOf(open)
+	return read, errors.Join(err, open.close())
+}
+
+func (f *parquetFile) footerOf(open *opened) (*footer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cached != nil && f.cached.size == open.size && f.cached.changed.Equal(open.changed) {
+		return f.cached, nil
+	}
+	read, err := readFooter(open)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	f.cached = read
+	return read, nil
+}
+
+// readFooter reads the footer of a file. Columns of types that arrow-go refuses are refused alone.
+func readFooter(open *opened) (*footer, error) {
+	data, err := pages.Footer(open, open.size)
+	if err != nil {
+		return nil, err
+	}
+	schema, failure := pages.ReadSchema(data)
+	changed := failure == nil && schema.SplitLevels()
+	if !changed {
+		f, err := decodeFooter(open)
+		if err == nil || failure != nil || len(data) == 0 {
+			return f, err
+		}
+		failure = err
+	}
+	refused := map[int]error{}
+	for i := range schema.Columns() {
+		if err := arrowReads(schema.Only(i)); err != nil {
+			refused[i] = fmt.Errorf("its type in the file cannot be read: %w: %w", err, ErrUnsupported)
+			schema.Strip(i)
+		}
+	}
+	if !changed && len(refused) == 0 {
+		return nil, failure
+	}
+	about, err := metadataOf(schema.Footer())
+	if err != nil {
+		return nil, err
+	}
+	f, err := decodeFooter(open, file.WithMetadata(about))
+	if err == nil {
+		f.refused = refused
+	}
+	return f, err
+}
+
+// metadataOf decodes a footer.
+func metadataOf(data []byte) (m *metadata.FileMetaData, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%v", reason)
+		}
+	}()
+	return metadata.NewFileMetaData(data, nil)
+}
+
+// arrowReads returns the error of arrow-go about the schema of a footer.
+func arrowReads(data []byte) error {
+	m, err := metadataOf(data)
+	if err == nil {
+		_, err = pqarrow.NewSchemaManifest(m.Schema, nil, nil)
+	}
+	return err
+}
+
+// decodeFooter decodes a footer, or takes one of the options.
+func decodeFooter(open *opened, options ...file.ReadOption) (f *footer, err error) {
+	defer recovered(&err)
+	reader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)}, options...)
+	if err != nil {
+		return nil, err
+	}
+	original, err := arrowSchema(reader.MetaData())
+	if err != nil {
+		return nil, err
+	}
+	arrowReader, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := arrowReader.Schema()
+	if err != nil {
+		return nil, err
+	}
+	f = &footer{metadata: reader.MetaData(), schema: schema, leaves: make([][]int, schema.NumFields()), size: open.size, changed: open.changed}
+	columns := f.metadata.Schema
+	for leaf := range columns.NumColumns() {
+		place := columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
+		if place < 0 || place >= len(f.leaves) {
+			return nil, fmt.Errorf("column %d belongs to no field: %w", leaf, ErrContents)
+		}
+		f.leaves[place] = append(f.leaves[place], leaf)
+	}
+	f.widenInstants()
+	f.restoreDurations(original)
+	return f, f.check()
+}
+
+// widenInstants makes columns of timestamps of 96 bits nullable, because nanoseconds do not hold
+// all of them. Spark writes microseconds: its columns have these, which hold all of its timestamps.
+// Lists and structs have nanoseconds.
+func (f *footer) widenInstants() {
+	m := f.metadata.KeyValueMetadata()
+	spark := m.FindValue("org.apache.spark.version") != nil || m.FindValue("org.apache.spark.sql.parquet.row.metadata") != nil
+	fields := slices.Clone(f.schema.Fields())
+	for i, leaves := range f.leaves {
+		if !slices.ContainsFunc(leaves, f.isInstant) {
+			continue
+		}
+		fields[i], _ = nullableThroughout(fields[i])
+		if t, ok := fields[i].Type.(*arrow.TimestampType); ok && spark {
+			fields[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: t.TimeZone}
+		}
+	}
+	metadata := f.schema.Metadata()
+	f.schema = arrow.NewSchema(fields, &metadata)
+}
+
+// restoreDurations makes durations of integers that were written of them. Parquet has none.
+func (f *footer) restoreDurations(original *arrow.Schema) {
+	if original == nil {
+		return
+	}
+	fields := slices.Clone(f.schema.Fields())
+	for i, field := range fields {
+		written, ok := original.FieldsByName(field.Name)
+		if ok && written[0].Type.ID() == arrow.DURATION && field.Type.ID() == arrow.INT64 {
+			fields[i].Type = written[0].Type
+		}
+	}
+	metadata := f.schema.Metadata()
+	f.schema = arrow.NewSchema(fields, &metadata)
+}
+
+// arrowSchema decodes the Arrow schema in a file's metadata, or returns nil without one.
+// arrow-go decodes it again, with memory of any length that it claims.
+func arrowSchema(m *metadata.FileMetaData) (*arrow.Schema, error) {
+	encoded := m.KeyValueMetadata().FindValue("ARROW:schema")
+	if encoded == nil {
+		return nil, nil
+	}
+	data, err := base64.StdEncoding.DecodeString(*encoded)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := arrowipc.Stream(bytes.NewReader(data), arrowipc.Options{MostBuffer: 16*len(data) + 1<<20})
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Release()
+	return reader.Schema(), nil
+}
+
+// check rejects metadata that would make a reader allocate memory for data that the
+// file cannot have.
+func (f *footer) check() error {
+	leaves := f.metadata.Schema.NumColumns()
+	for index, group := range f.metadata.GetRowGroups() {
+		if len(group.GetColumns()) != leaves {
+			return fmt.Errorf("row group %d has %d columns, the schema %d: %w", index, len(group.GetColumns()), leaves, ErrContents)
+		}
+		for leaf, chunk := range group.GetColumns() {
+			m := chunk.GetMetaData()
+			if m == nil {
+				return fmt.Errorf("row group %d, column %d has no metadata: %w", index, leaf, ErrContents)
+			}
+			start := m.GetDataPageOffset()
+			if m.IsSetDictionaryPageOffset() && m.GetDictionaryPageOffset() > 0 {
+				start = min(start, m.GetDictionaryPageOffset())
+			}
+			if length := m.GetTotalCompressedSize(); start < 0 || length < 0 || start > f.size || length > f.size-start || m.GetNumValues() < 0 {
+				return fmt.Errorf("row group %d, column %d has %d values in %d bytes from %d on, the file %d bytes: %w", index, leaf, m.GetNumValues(), length, start, f.size, ErrContents)
+			}
+		}
+	}
+	return nil
+}
+
+// encoded reports whether a column chunk has values in one of the encodings, by its
+// metadata.
+func (f *footer) encoded(rowGroup, leaf int, encodings ...int) bool {
+	for _, encoding := range f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData().GetEncodings() {
+		if slices.Contains(encodings, int(encoding)) {
+			return true
+		}
+	}
+	return false
+}
+
+// match checks that the file has the columns of a schema, and no others.
+func (f *footer) match(schema *arrow.Schema, partitions []partition) error {
+	isPartition := map[string]bool{}
+	for _, p := range partitions {
+		isPartition[p.name] = true
+	}
+	for _, want := range schema.Fields() {
+		if isPartition[want.Name] {
+			continue
+		}
+		indices := f.schema.FieldIndices(want.Name)
+		if len(indices) == 0 {
+			return unknownColumn(want.Name, fieldNames(f.schema), buffer.ErrSchema)
+		}
+		if has := f.schema.Field(indices[0]).Type; !arrow.TypeEqual(has, want.Type) && f.refused[indices[0]] == nil {
+			return fmt.Errorf("column %q is of type %v, in the first file of %v: %w", want.Name, has, want.Type, buffer.ErrSchema)
+		}
+	}
+	for _, has := range f.schema.Fields() {
+		if !isPartition[has.Name] && len(schema.FieldIndices(has.Name)) == 0 {
+			return fmt.Errorf("column %q is not in the first file, which has %s: %w", has.Name, strings.Join(fieldNames(schema), ", "), buffer.ErrSchema)
+		}
+	}
+	return nil
+}
+
+// readable returns the error of a column that is refused.
+func (f *footer) readable(schema *arrow.Schema) error {
+	for _, field := range schema.Fields() {
+		for _, place := range f.schema.FieldIndices(field.Name) {
+			if err := f.refused[place]; err != nil {
+				return fmt.Errorf("column %q: %w: leave it out with Select or Drop", field.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// damaged adds the condition ErrContents to an error of a decoder, unless the error
+// has another cause: a file that cannot be read, or a context that is done.
+func damaged(err error) error {
+	var failed *fs.PathError
+	if err == nil || errors.Is(err, ErrContents) || errors.Is(err, ErrRead) || errors.As(err, &failed) || errors.Is(err, ErrUnsupported) {
+		return err
+	}
+	if errors.Is(err, arrow.ErrNotImplemented) {
+		return fmt.Errorf("%w: %w", err, ErrUnsupported)
+	}
+	return fmt.Errorf("%w: %w", err, ErrContents)
+}
+
+// plainPath removes the path from an error of a file system, which the error of the
+// source has already.
+func plainPath(err error) error {
+	if failed, ok := err.(*fs.PathError); ok {
+		return fmt.Errorf("%s: %w", failed.Op, failed.Err)
+	}
+	return err
+}
+
+// bytesOf returns the compressed length of the columns of a row group.
+func (f *footer) bytesOf(rowGroup int, leaves [][]int) (compressed, decoded int64) {
+	for _, column := range leaves {
+		for _, leaf := range column {
+			m := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData()
+			compressed += m.GetTotalCompressedSize()
+			decoded += min(max(m.GetTotalUncompressedSize(), 0), math.MaxInt32)
+		}
+	}
+	return compressed, decoded
+}

@@ -1,0 +1,419 @@
+package source
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// member is a condition that compares a column with literals for equality: that it is one
+// of them.
+type member struct {
+	condition expr.Expr
+	column    string
+	literals  []any
+}
+
+// membersOf returns the conditions of this form, all of which each row must meet.
+func membersOf(conditions []expr.Expr) (members []member) {
+	for _, condition := range conditions {
+		operands := condition.Operands()
+		switch condition.Operation() {
+		case "as", "and", "and_strict":
+			members = append(members, membersOf(operands)...)
+		case "equal", "in":
+			if m, ok := memberOf(condition, operands); ok {
+				members = append(members, m)
+			}
+		}
+	}
+	return members
+}
+
+func memberOf(condition expr.Expr, operands []expr.Expr) (member, bool) {
+	if len(operands) < 2 {
+		return member{}, false
+	}
+	if _, ok := operands[1].Column(); ok && len(operands) == 2 {
+		operands = []expr.Expr{operands[1], operands[0]}
+	}
+	m := member{condition: condition}
+	var ok bool
+	if m.column, ok = operands[0].Column(); !ok {
+		return member{}, false
+	}
+	for _, operand := range operands[1:] {
+		value, ok := operand.Literal()
+		if !ok || value == nil || isNaN(value) {
+			return member{}, false
+		}
+		m.literals = append(m.literals, value)
+	}
+	return m, true
+}
+
+func isNaN(value any) bool {
+	switch v := value.(type) {
+	case float64:
+		return math.IsNaN(v)
+	case float32:
+		return v != v
+	}
+	return false
+}
+
+// excludeMembers sets possible to false for row groups that have none of the values of a
+// condition, by their dictionaries and Bloom filters. It returns how many it found by each.
+// A dictionary or filter that cannot be read excludes nothing.
+func (s *parquetFiles) excludeMembers(ctx context.Context, groups []rowGroup, conditions []expr.Expr, possible []bool) (dictionaries, filters int64, err error) {
+	members := membersOf(conditions)
+	if len(members) == 0 {
+		return 0, 0, nil
+	}
+	var byDictionary, byFilter atomic.Int64
+	err = inParallel(ctx, len(groups), func(i int) error {
+		if !possible[i] {
+			return nil
+		}
+		g := groupValues{rowGroup: groups[i]}
+		defer g.close()
+		for _, m := range members {
+			if s.isPartition(m.column) {
+				continue
+			}
+			count := &byDictionary
+			absent, known := g.dictionaryLacks(ctx, m)
+			if !known {
+				count = &byFilter
+				absent = g.filterLacks(m)
+			}
+			if absent {
+				possible[i] = false
+				count.Add(1)
+				return nil
+			}
+		}
+		return nil
+	})
+	return byDictionary.Load(), byFilter.Load(), err
+}
+
+func (s *parquetFiles) isPartition(column string) bool {
+	for _, p := range s.paths.partitions {
+		if p.name == column {
+			return true
+		}
+	}
+	return false
+}
+
+// groupValues reads the dictionaries and filters of a row group.
+type groupValues struct {
+	rowGroup
+	opened *opened
+}
+
+func (g *groupValues) close() {
+	if g.opened != nil {
+		_ = g.opened.close() // it was only read
+	}
+}
+
+// readAt reads bytes of the file, which it opens.
+func (g *groupValues) readAt(data []byte, offset int64) error {
+	if err := g.open(); err != nil {
+		return err
+	}
+	_, err := g.opened.ReadAt(data, offset)
+	return err
+}
+
+func (g *groupValues) open() (err error) {
+	if g.opened != nil {
+		return nil
+	}
+	if g.opened, err = g.file.open(); err != nil {
+		return err
+	}
+	if g.opened.size != g.footer.size || !g.opened.changed.Equal(g.footer.changed) {
+		return errors.New("the file has changed")
+	}
+	return nil
+}
+
+// leaf returns the only leaf of a column that is not nested, with its type.
+func (g *groupValues) leaf(column string) (leaf int, t arrow.DataType, ok bool) {
+	indices := g.footer.schema.FieldIndices(column)
+	if len(indices) == 0 || len(g.footer.leaves[indices[0]]) != 1 {
+		return 0, nil, false
+	}
+	leaf, t = g.footer.leaves[indices[0]][0], g.footer.schema.Field(indices[0]).Type
+	if d, encoded := t.(*arrow.DictionaryType); encoded {
+		t = d.ValueType
+	}
+	about := g.footer.metadata.Schema.Column(leaf)
+	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf]
+	return leaf, t, prune.Comparable(t) && about.MaxRepetitionLevel() == 0 && about.MaxDefinitionLevel() <= 1 && !chunk.IsSetCryptoMetadata()
+}
+
+// mostDictionaryPage is the compressed length of a dictionary that is read to find out
+// whether its row group has to be.
+const mostDictionaryPage = 2 << 20
+
+// dictionaryLacks reports whether no value of a column chunk meets the condition, if all
+// values are in its dictionary.
+func (g *groupValues) dictionaryLacks(ctx context.Context, m member) (lacks, known bool) {
+	leaf, t, ok := g.leaf(m.column)
+	if !ok || !g.footer.dictionaryOnly(g.index, leaf) {
+		return false, false
+	}
+	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
+	start, length := chunk.GetDictionaryPageOffset(), chunk.GetDataPageOffset()-chunk.GetDictionaryPageOffset()
+	if start <= 0 || length <= 0 || length > mostDictionaryPage || start+length > g.footer.size {
+		return false, false
+	}
+	data := make([]byte, length)
+	if g.readAt(data, start) != nil {
+		return false, false
+	}
+	values, err := g.dictionary(data, leaf, t)
+	if err != nil {
+		return false, false
+	}
+	defer values.Release()
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: m.column, Type: t, Nullable: true}}, nil), []arrow.Array{values}, int64(values.Len()))
+	defer record.Release()
+	results, err := expr.EvaluateRecord(ctx, record, []expr.Expr{m.condition})
+	if err != nil {
+		return false, false
+	}
+	defer results[0].Release()
+	matches, ok := results[0].(*array.Boolean)
+	if !ok {
+		return false, false
+	}
+	for i := range matches.Len() {
+		if matches.IsValid(i) && matches.Value(i) {
+			return false, true
+		}
+	}
+	return true, true
+}
+
+// dictionaryOnly reports whether all values of a column chunk are encoded by its dictionary,
+// according to its metadata. Writers continue with other encodings when a dictionary grows
+// large.
+func (f *footer) dictionaryOnly(rowGroup, leaf int) bool {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData()
+	if !chunk.IsSetDictionaryPageOffset() {
+		return false
+	}
+	isDictionary := func(encoding int) bool {
+		return encoding == pages.PlainDictionary || encoding == pages.RLEDictionary
+	}
+	if counts := chunk.GetEncodingStats(); len(counts) > 0 {
+		known := false
+		for _, count := range counts {
+			if kind := int(count.PageType); count.Count == 0 || kind != pages.DataPage && kind != pages.DataPage2 {
+				continue
+			}
+			if !isDictionary(int(count.Encoding)) {
+				return false
+			}
+			known = true
+		}
+		return known
+	}
+	// Without counts, plain can be the encoding of the dictionary, or of values.
+	known := false
+	for _, encoding := range chunk.GetEncodings() {
+		switch {
+		case isDictionary(int(encoding)):
+			known = true
+		case int(encoding) != pages.RLE && int(encoding) != pages.BitPacked:
+			return false
+		}
+	}
+	return known
+}
+
+var errNoValue = errors.New("a value has no bound")
+
+// dictionary decodes a page of values of a column. NaN, which equals no literal, becomes
+// null.
+func (g *groupValues) dictionary(data []byte, leaf int, t arrow.DataType) (arrow.Array, error) {
+	column := g.footer.metadata.Schema.Column(leaf)
+	width := 0
+	switch column.PhysicalType() {
+	case parquet.Types.Int32, parquet.Types.Float:
+		if width = 4; t.ID() == arrow.FLOAT64 {
+			return nil, errNoValue
+		}
+	case parquet.Types.Int64, parquet.Types.Double:
+		if width = 8; t.ID() == arrow.FLOAT32 {
+			return nil, errNoValue
+		}
+	case parquet.Types.FixedLenByteArray:
+		if width = column.TypeLength(); width <= 0 {
+			return nil, errNoValue
+		}
+	case parquet.Types.ByteArray:
+	default:
+		return nil, errNoValue
+	}
+	builder := array.NewBuilder(arrowmemory.DefaultAllocator, t)
+	defer builder.Release()
+	codec := compress.Compression(g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData().GetCodec())
+	err := pages.Dictionary(data, pages.Column{Codec: codec}, width, func(value []byte) error {
+		bound := decodeBound(value, column, t)
+		if bound == nil && !arrow.IsFloating(t.ID()) || !prune.Append(builder, bound) {
+			return errNoValue
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return builder.NewArray(), nil
+}
+
+// filterLacks reports whether the Bloom filter of a column chunk has none of the values.
+func (g *groupValues) filterLacks(m member) bool {
+	leaf, t, ok := g.leaf(m.column)
+	if !ok {
+		return false
+	}
+	chunk := g.footer.metadata.GetRowGroups()[g.index].GetColumns()[leaf].GetMetaData()
+	if !chunk.IsSetBloomFilterOffset() {
+		return false
+	}
+	var hashes []uint64
+	for _, literal := range m.literals {
+		sums, ok := hashesOf(literal, t, g.footer.metadata.Schema.Column(leaf).PhysicalType())
+		if !ok {
+			return false
+		}
+		hashes = append(hashes, sums...)
+	}
+	if g.open() != nil {
+		return false
+	}
+	filter, err := pages.NewBloom(g.opened, chunk.GetBloomFilterOffset(), g.footer.size)
+	if err != nil {
+		return false
+	}
+	for _, hash := range hashes {
+		if has, err := filter.Has(hash); has || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// hashesOf returns the hashes of the values of a type that equal a literal: none if there is
+// no such value, two for a zero of floats.
+func hashesOf(literal any, t arrow.DataType, physical parquet.Type) (hashes []uint64, ok bool) {
+	hash := func(data []byte) { hashes = append(hashes, xxhash.Sum64(data)) }
+	switch t.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY:
+		switch literal := literal.(type) {
+		case string:
+			hash([]byte(literal))
+		case []byte:
+			hash(literal)
+		default:
+			return nil, false
+		}
+		return hashes, physical == parquet.Types.ByteArray
+	case arrow.FLOAT64:
+		v, exact := floatOf(literal)
+		if !exact || physical != parquet.Types.Double {
+			return nil, false
+		}
+		hash(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		if v == 0 {
+			hash(binary.LittleEndian.AppendUint64(nil, math.Float64bits(-v)))
+		}
+		return hashes, true
+	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
+	default:
+		return nil, false
+	}
+	v, within := integerOf(literal)
+	width := t.(arrow.FixedWidthDataType).BitWidth()
+	low, high := int64(math.MinInt64)>>(64-width), int64(math.MaxInt64)>>(64-width)
+	if arrow.IsUnsignedInteger(t.ID()) {
+		low, high = 0, math.MaxInt64
+		if width < 64 {
+			high = 1<<width - 1
+		}
+	}
+	if !within || v < low || v > high {
+		return nil, false
+	}
+	switch physical {
+	case parquet.Types.Int32:
+		hash(binary.LittleEndian.AppendUint32(nil, uint32(v)))
+	case parquet.Types.Int64:
+		hash(binary.LittleEndian.AppendUint64(nil, uint64(v)))
+	default:
+		return nil, false
+	}
+	return hashes, true
+}
+
+// integerOf returns a literal of an integer type, if int64 has it.
+func integerOf(literal any) (int64, bool) {
+	switch v := literal.(type) {
+	case int:
+		return int64(v), true
+	case int8:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case int32:
+		return int64(v), true
+	case int64:
+		return v, true
+	case uint8:
+		return int64(v), true
+	case uint16:
+		return int64(v), true
+	case uint32:
+		return int64(v), true
+	case uint:
+		return int64(v), uint64(v) <= math.MaxInt64
+	case uint64:
+		return int64(v), v <= math.MaxInt64
+	}
+	return 0, false
+}
+
+// floatOf returns a literal that float64 has exactly.
+func floatOf(literal any) (float64, bool) {
+	switch v := literal.(type) {
+	case float64:
+		return v, true
+	case float32:
+		return float64(v), true
+	}
+	v, ok := integerOf(literal)
+	if v < 0 {
+		return float64(v), ok && bits.Len64(uint64(-v)) <= 53
+	}
+	return float64(v), ok && bits.Len64(uint64(v)) <= 53
+}

@@ -1,0 +1,155 @@
+package source_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// repeated returns rows of an array with few values: in runs, at random, or each value once.
+func repeated(t *rapid.T, generator *arraytest.Generator, of arrow.DataType, rows int) arrow.Array {
+	distinct := rapid.SampledFrom([]int{1, 2, 20, 300, rows}).Draw(t, "distinct values")
+	longest := rapid.SampledFrom([]int{1, 3, 100}).Draw(t, "longest run")
+	values := generator.Array(of, max(1, distinct))
+	defer values.Release()
+	parts := []arrow.Array{array.NewSlice(values, 0, 0)}
+	for left := rows; left > 0; {
+		at := int64(generator.IntN(values.Len()))
+		one := array.NewSlice(values, at, at+1)
+		for range min(left, 1+generator.IntN(longest)) {
+			parts = append(parts, one)
+			left--
+		}
+	}
+	made, err := array.Concatenate(parts, arrowmemory.DefaultAllocator)
+	require.NoError(t, err)
+	return made
+}
+
+// randomParquet returns a file of random columns, encodings, pages and row groups.
+func randomParquet(t *rapid.T) []byte {
+	types := append(variedTypes(), arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+		&arrow.Decimal128Type{Precision: 15, Scale: 2}, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Timestamp_ns, arrow.FixedWidthTypes.Timestamp_ms, arrow.BinaryTypes.Binary)
+	generator := arraytest.NewGenerator(rapid.Uint64().Draw(t, "seed"))
+	rows := rapid.SampledFrom([]int{1, 9, 500, 3000}).Draw(t, "rows")
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i := range rapid.IntRange(1, 5).Draw(t, "columns") {
+		of := rapid.SampledFrom(types).Draw(t, "type")
+		generator.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull}).Draw(t, "nulls")
+		if arrow.IsNested(of.ID()) {
+			generator.Nulls = arraytest.NoneNull // arrow-go writes no null list that has elements
+		}
+		values := repeated(t, generator, of, rows)
+		fields = append(fields, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: of, Nullable: values.NullN() > 0 || arrow.IsNested(of.ID()) || rapid.Bool().Draw(t, "nullable")})
+		columns = append(columns, values)
+	}
+	record := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows))
+	defer record.Release()
+	properties := []parquet.WriterProperty{
+		parquet.WithCompression(rapid.SampledFrom([]compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd, compress.Codecs.Gzip, compress.Codecs.Brotli}).Draw(t, "codec")),
+		parquet.WithDataPageVersion(rapid.SampledFrom([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}).Draw(t, "version of pages")),
+		parquet.WithVersion(rapid.SampledFrom([]parquet.Version{parquet.V1_0, parquet.V2_LATEST}).Draw(t, "version")),
+		parquet.WithDataPageSize(rapid.SampledFrom([]int64{50, 1000, 1 << 20}).Draw(t, "length of a page")),
+		parquet.WithBatchSize(rapid.SampledFrom([]int64{10, 200, 1024}).Draw(t, "batch")),
+		parquet.WithDictionaryDefault(rapid.Bool().Draw(t, "dictionary")),
+		parquet.WithDictionaryPageSizeLimit(rapid.SampledFrom([]int64{100, 1 << 20}).Draw(t, "length of a dictionary")),
+		parquet.WithStoreDecimalAsInteger(rapid.Bool().Draw(t, "decimals as integers")),
+		parquet.WithMaxRowGroupLength(rapid.SampledFrom([]int64{7, 700, 1 << 20}).Draw(t, "rows of a row group")),
+	}
+	for i, f := range fields {
+		if f.Type.ID() == arrow.BOOL && rapid.Bool().Draw(t, "runs of booleans") {
+			properties = append(properties, parquet.WithEncodingFor(fields[i].Name, parquet.Encodings.RLE))
+		}
+	}
+	var options []pqarrow.WriterOption
+	if rapid.Bool().Draw(t, "stored schema") {
+		options = append(options, pqarrow.WithStoreSchema())
+	}
+	var to bytes.Buffer
+	writer, err := pqarrow.NewFileWriter(record.Schema(), &to, parquet.NewWriterProperties(properties...), pqarrow.NewArrowWriterProperties(options...))
+	if err != nil {
+		t.Skip(err) // not every combination can be written
+	}
+	if err := writer.WriteBuffered(record); err != nil {
+		t.Skip(err)
+	}
+	require.NoError(t, writer.Close())
+	return to.Bytes()
+}
+
+// readBoth reads a file with the decoder of package pages and with arrow-go.
+func readBoth(t testing.TB, m *memory.Manager, data []byte, batch int64) (own, theirs []arrow.Record) {
+	t.Helper()
+	s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	own = read(t, s, m, source.Request{BatchRows: batch})
+	defer source.SetFlatColumns(false)()
+	return own, read(t, s, m, source.Request{BatchRows: batch})
+}
+
+// The arrays of random files are those that arrow-go reads.
+func TestRandomParquetIsReadLikeArrow(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	property.Check(t, func(r *rapid.T) {
+		data := randomParquet(r)
+		batch := rapid.SampledFrom([]int64{0, 1, 33, 1000}).Draw(r, "rows of a table")
+		own, theirs := readBoth(t, m, data, batch)
+		require.Equal(r, len(theirs), len(own))
+		for i := range own {
+			for c, field := range own[i].Schema().Fields() {
+				require.True(r, array.Equal(theirs[i].Column(c), own[i].Column(c)), "column %q of %v, table %d", field.Name, field.Type, i)
+			}
+		}
+	})
+}
+
+// Files of other writers are read like arrow-go reads them.
+func TestFilesOfOthersAreReadLikeArrow(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	names, err := filepath.Glob("testdata/*.parquet")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		own, theirs := readBoth(t, m, data, 0)
+		require.Equal(t, len(theirs), len(own), name)
+		for i := range own {
+			assert.True(t, array.RecordEqual(theirs[i], own[i]), name)
+		}
+	}
+}
+
+// Lists, structs and types that files store in another way stay with arrow-go, other columns do
+// not.
+func TestFlatColumns(t *testing.T) {
+	types := variedTypes()
+	data := variedParquet(t, types)
+	s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	flat, err := source.Flat(t.Context(), s)
+	require.NoError(t, err)
+	for i, of := range types {
+		want := !arrow.IsNested(of.ID()) && of.ID() != arrow.LARGE_STRING && of.ID() != arrow.FIXED_SIZE_BINARY
+		assert.Equal(t, want, flat[i], "%v", of)
+	}
+}

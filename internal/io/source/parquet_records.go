@@ -1,0 +1,463 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+const (
+	// mostRecordRows is the number of rows of a record at most: larger row groups are
+	// decoded in several steps.
+	mostRecordRows = 1 << 20
+	// stringWidth is the expected length of a string with its offset, in bytes.
+	stringWidth = 16
+	// mostDecoded is the memory that row groups in flight may take, beyond the two that
+	// always may be.
+	mostDecoded = 1 << 30
+)
+
+// parquetRecords decodes row groups.
+type parquetRecords struct {
+	source    *parquetFiles
+	schema    *arrow.Schema
+	groups    []rowGroup
+	rows      int64 // of a record
+	allocator arrowmemory.Allocator
+	counters  *Counters
+	// encoded reports for each column whether its records have dictionaries, and records is
+	// their schema.
+	encoded []bool
+	records *arrow.Schema
+	// processors limits the goroutines that decode at a time.
+	processors chan struct{}
+
+	mu    sync.Mutex
+	users map[*parquetFile]*usedFile
+}
+
+// usedFile is a file that row groups in flight are read from.
+type usedFile struct {
+	users  int
+	opened *opened
+	checks *checkedAt
+	reader *pqarrow.FileReader
+}
+
+func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, allocator arrowmemory.Allocator, check func(failed bool) error) records {
+	p := &parquetRecords{
+		source: s, schema: schema, groups: groups, rows: mostRecordRows, allocator: allocator, counters: request.Counters.or(),
+		processors: make(chan struct{}, runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},
+	}
+	for _, most := range []int64{request.BatchRows, request.Limit} {
+		if most > 0 {
+			p.rows = min(p.rows, most)
+		}
+	}
+	p.encoded = p.encodedColumns()
+	p.records = encodedSchema(schema, p.encoded)
+	a := &ahead{
+		parts: len(groups), bytes: p.bytes, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostDecoded,
+		decode: p.decode, closing: func(failed bool) error { return check(failed || p.delta()) },
+	}
+	return a.begin()
+}
+
+// delta reports whether arrow-go decodes a delta encoding: it does not release its memory.
+func (p *parquetRecords) delta() bool {
+	for _, group := range p.groups {
+		for _, leaves := range p.leaves(group.footer) {
+			for _, leaf := range leaves {
+				if group.footer.encoded(group.index, leaf, pages.DeltaBinaryPacked, pages.DeltaLengthByteArray, pages.DeltaByteArray) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// leaves returns the file's columns for each column of the result: none for partitions.
+func (p *parquetRecords) leaves(f *footer) [][]int {
+	leaves := make([][]int, p.schema.NumFields())
+	for i, field := range p.schema.Fields() {
+		if indices := f.schema.FieldIndices(field.Name); len(indices) > 0 && p.partition(field.Name) < 0 {
+			leaves[i] = f.leaves[indices[0]]
+		}
+	}
+	return leaves
+}
+
+// partition returns the place of a partition, or -1.
+func (p *parquetRecords) partition(name string) int {
+	for i, each := range p.source.paths.partitions {
+		if each.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// bytes returns the approximate memory of a row group in flight: its bytes without compression,
+// or those of its arrays if values of dictionaries are expected to be more.
+func (p *parquetRecords) bytes(part int) int64 {
+	group := p.groups[part]
+	_, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
+	width := int64(0)
+	for _, field := range p.schema.Fields() {
+		if t, ok := field.Type.(arrow.FixedWidthDataType); ok {
+			width += int64(t.Bytes())
+		} else {
+			width += stringWidth
+		}
+	}
+	return max(decoded, width*min(group.rows, 2*p.rows)) // one record is decoded while one waits
+}
+
+// decode decodes one row group, several columns at a time.
+func (p *parquetRecords) decode(ctx context.Context, part int, yield func(arrow.Record) bool) error {
+	group := p.groups[part]
+	err := p.decodeGroup(ctx, group, yield)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return p.source.fail(group.file, group.index, damaged(err))
+}
+
+func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield func(arrow.Record) bool) (err error) {
+	used, err := p.use(group)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
+	d := &groupDecoder{
+		parquetRecords: p, group: group, from: used.opened, reader: used.reader, checks: used.checks,
+		flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
+	}
+	defer d.release()
+	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
+	p.counters.FileBytes.Add(compressed)
+	step := d.step()
+	for d.done < group.rows {
+		rows := min(step, group.rows-d.done)
+		if err := cancel.Error(ctx); err != nil {
+			return err
+		}
+		table, err := d.read(ctx, rows)
+		if err != nil {
+			return err
+		}
+		if !yieldTable(table, yield) {
+			return nil
+		}
+		d.done += rows
+	}
+	return nil
+}
+
+// yieldTable yields a table as records, and releases it: several if its columns have
+// several chunks.
+func yieldTable(table arrow.Table, yield func(arrow.Record) bool) bool {
+	defer table.Release()
+	if table.NumCols() == 0 {
+		return yield(array.NewRecord(table.Schema(), nil, table.NumRows()))
+	}
+	reader := array.NewTableReader(table, -1)
+	defer reader.Release()
+	for reader.Next() {
+		record := reader.Record()
+		record.Retain()
+		if !yield(record) {
+			return false
+		}
+	}
+	return true
+}
+
+// groupDecoder decodes a row group step by step.
+type groupDecoder struct {
+	*parquetRecords
+	group  rowGroup
+	from   io.ReaderAt
+	reader *pqarrow.FileReader
+	checks *checkedAt
+	// flats are the columns that package pages decodes, columns those that arrow-go does.
+	flats   []*flatColumn
+	columns []*pqarrow.ColumnReader
+	leaves  [][]int
+	// done is the number of rows that were decoded.
+	done int64
+}
+
+// step returns the number of rows that are decoded by one call: all rows if a column has nullable
+// 64-bit integers in delta encoding, which arrow-go can decode only in one step.
+func (d *groupDecoder) step() int64 {
+	columns := d.group.footer.metadata.Schema
+	for _, leaves := range d.leaves {
+		for _, leaf := range leaves {
+			column := columns.Column(leaf)
+			if column.PhysicalType() != parquet.Types.Int64 || column.MaxDefinitionLevel() == 0 {
+				continue
+			}
+			if d.group.footer.encoded(d.group.index, leaf, pages.DeltaBinaryPacked) {
+				return max(1, d.group.rows)
+			}
+		}
+	}
+	return d.rows
+}
+
+// read decodes the next rows of all columns.
+func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error) {
+	chunks, failures := make([]*arrow.Chunked, len(d.columns)), make([]error, len(d.columns))
+	var decoding sync.WaitGroup
+	for i := range d.columns {
+		d.processors <- struct{}{}
+		if ctx.Err() != nil {
+			<-d.processors
+			break
+		}
+		decoding.Go(func() {
+			defer func() { <-d.processors }()
+			chunks[i], failures[i] = d.column(ctx, i, rows)
+		})
+	}
+	decoding.Wait()
+	err := cancel.Error(ctx)
+	for i, failure := range failures {
+		if failure != nil {
+			field := d.schema.Field(i)
+			err = errors.Join(err, fmt.Errorf("column %q of %v: %w", field.Name, field.Type, failure))
+		}
+	}
+	defer func() {
+		for _, chunk := range chunks {
+			if chunk != nil {
+				chunk.Release()
+			}
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]arrow.Column, len(chunks))
+	for i, chunk := range chunks {
+		columns[i] = *arrow.NewColumn(d.records.Field(i), chunk)
+	}
+	defer func() {
+		for i := range columns {
+			columns[i].Release()
+		}
+	}()
+	return array.NewTable(d.records, columns, rows), nil
+}
+
+// column decodes the next rows of a column. A panic of arrow-go about the file's
+// contents becomes an error.
+func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *arrow.Chunked, err error) {
+	defer recovered(&err)
+	field := d.schema.Field(i)
+	if place := d.partition(field.Name); place >= 0 {
+		values := d.source.paths.partitions[place].array(d.group.file.values[place], int(rows))
+		defer values.Release()
+		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
+	}
+	if d.flats[i] == nil && d.columns[i] == nil {
+		if d.flats[i], err = d.openFlat(i); err == nil && d.flats[i] == nil {
+			d.columns[i], err = d.open(ctx, i, d.encoded[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if d.flats[i] != nil {
+		chunk, err = d.flats[i].next(d.records.Field(i).Type, rows)
+	} else if chunk, err = d.columns[i].NextBatch(rows); err == nil {
+		chunk = d.group.footer.withoutInstants(chunk, d.records.Field(i).Type, d.leaves[i])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.encoded[i] && d.flats[i] == nil {
+		if chunk, err = d.encodedChunk(ctx, i, rows, chunk); err != nil {
+			return nil, err
+		}
+	}
+	fail := func(format string, arguments ...any) (*arrow.Chunked, error) {
+		chunk.Release()
+		return nil, fmt.Errorf(format, arguments...)
+	}
+	if int64(chunk.Len()) != rows {
+		return fail("it has %d values for %d rows: %w", chunk.Len(), rows, ErrContents)
+	}
+	if !arrow.TypeEqual(chunk.DataType(), d.records.Field(i).Type) {
+		return fail("arrow-go returned values of %v: %w", chunk.DataType(), ErrUnsupported)
+	}
+	return chunk, nil
+}
+
+// open returns the reader of a column. GetFieldReaders is not used: it begins
+// goroutines, in which a panic ends the process.
+func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.ColumnReader, error) {
+	place, included := -1, map[int]bool{}
+	structs, rewritten := hasStruct(d.schema.Field(i).Type), false
+	for _, leaf := range d.leaves[i] {
+		included[leaf] = true
+		columns := d.group.footer.metadata.Schema
+		if values := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].MetaData.GetNumValues(); columns.Column(leaf).MaxRepetitionLevel() == 0 && values != d.group.rows {
+			return nil, fmt.Errorf("it has %d values for %d rows: %w", values, d.group.rows, ErrContents)
+		}
+		place = columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
+		if d.group.footer.rewrites(d.group.index, leaf) {
+			rewritten = true
+			continue
+		}
+		d.checks.expect(d.group.footer, d.group.index, leaf, structs)
+	}
+	if place < 0 || place >= len(d.reader.Manifest.Fields) {
+		return nil, fmt.Errorf("it has no values in the file: %w", ErrContents)
+	}
+	reader := d.reader
+	if rewritten {
+		plainPages, err := d.rewritten(i)
+		if err != nil {
+			return nil, err
+		}
+		reader = plainPages
+	}
+	if structs {
+		if err := d.tryLeaves(ctx, reader, i); err != nil {
+			return nil, err
+		}
+	}
+	if encoded {
+		reader = encodedReader(reader, place, d.records.Field(i).Type)
+	}
+	column, err := reader.GetFieldReader(context.Background(), place, included, []int{d.group.index})
+	if err == nil && column == nil {
+		err = fmt.Errorf("it has no reader: %w", ErrContents)
+	}
+	return column, err
+}
+
+// encodedReader returns a reader that reads a field with its dictionaries.
+func encodedReader(reader *pqarrow.FileReader, place int, t arrow.DataType) *pqarrow.FileReader {
+	encoded, manifest := *reader, *reader.Manifest
+	manifest.Fields = slices.Clone(manifest.Fields)
+	field := *manifest.Fields[place].Field
+	field.Type = t
+	manifest.Fields[place].Field = &field
+	encoded.Manifest = &manifest
+	return &encoded
+}
+
+// encodedChunk returns the chunk of a column with dictionaries. arrow-go stores equal values of a
+// dictionary once, and then its indices are wrong: the column is decoded in this case. It takes
+// the reference to the chunk.
+func (d *groupDecoder) encodedChunk(ctx context.Context, i int, rows int64, chunk *arrow.Chunked) (*arrow.Chunked, error) {
+	if _, encoded := chunk.DataType().(*arrow.DictionaryType); encoded {
+		want := d.checks.dictionaryLength(d.group.footer, d.group.index, d.leaves[i][0])
+		// Later chunks have the dictionary of the first one, and perhaps values of pages without
+		// dictionary after it.
+		if d.done > 0 || encodedBy(chunk, want) {
+			return chunk, nil
+		}
+		chunk.Release()
+		d.columns[i].Release()
+		d.columns[i] = nil
+		column, err := d.open(ctx, i, false)
+		if err != nil {
+			return nil, err
+		}
+		d.columns[i] = column
+		if chunk, err = column.NextBatch(rows); err != nil {
+			return nil, err
+		}
+	}
+	defer chunk.Release()
+	return asEncoded(chunk, d.allocator), nil
+}
+
+// encodedBy reports whether all arrays of a chunk have dictionaries of a length, without nulls.
+func encodedBy(chunk *arrow.Chunked, length int64) bool {
+	for _, each := range chunk.Chunks() {
+		if values, ok := each.(*array.Dictionary); !ok || int64(values.Dictionary().Len()) != length {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *groupDecoder) release() {
+	for _, column := range d.flats {
+		if column != nil {
+			column.release()
+		}
+	}
+	for _, column := range d.columns {
+		if column != nil {
+			column.Release()
+		}
+	}
+}
+
+// use opens the file of a row group, or shares it with other row groups in flight.
+func (p *parquetRecords) use(group rowGroup) (*usedFile, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if used := p.users[group.file]; used != nil {
+		used.users++
+		return used, nil
+	}
+	open, err := group.file.open()
+	if err != nil {
+		return nil, err
+	}
+	if open.size != group.footer.size || !open.changed.Equal(group.footer.changed) {
+		err := fmt.Errorf("the file changed while it was read: %w", ErrContents)
+		return nil, errors.Join(err, open.close())
+	}
+	used := &usedFile{users: 1, opened: open, checks: &checkedAt{from: open, chunks: map[int64]checkedChunk{}, dictionaries: map[int64]int64{}}}
+	if used.reader, err = p.arrowReader(used.checks, group.footer.size, group.footer.metadata); err != nil {
+		return nil, errors.Join(err, open.close())
+	}
+	p.users[group.file] = used
+	return used, nil
+}
+
+func (p *parquetRecords) arrowReader(from io.ReaderAt, size int64, about *metadata.FileMetaData) (reader *pqarrow.FileReader, err error) {
+	defer recovered(&err)
+	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(from, 0, size)}, file.WithMetadata(about),
+		file.WithReadProps(parquet.NewReaderProperties(arrowipc.Bounded{Allocator: arrowmemory.NewGoAllocator(), Most: arrowipc.MostBuffer})))
+	if err != nil {
+		return nil, err
+	}
+	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, arrowipc.Bounded{Allocator: p.allocator, Most: arrowipc.MostBuffer})
+}
+
+func (p *parquetRecords) unuse(f *parquetFile) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	used := p.users[f]
+	if used.users--; used.users > 0 {
+		return nil
+	}
+	delete(p.users, f)
+	return used.opened.close()
+}

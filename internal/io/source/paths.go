@@ -1,0 +1,258 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+)
+
+// A path is a file and the values of the folders named key=value above it.
+type path struct {
+	name string
+	// values are by partition. Nil is a null.
+	values []*string
+}
+
+// paths are the files of a source, in their order, and the partitions that their
+// folders name.
+type paths struct {
+	patterns   []string
+	files      []path
+	partitions []partition
+}
+
+// partition is a column that the folders of files name: year=2024.
+type partition struct {
+	name string
+	// integer reports whether all values are integers.
+	integer bool
+}
+
+// nullFolder is the value of a folder of nulls, as Hive names it.
+const nullFolder = "__HIVE_DEFAULT_PARTITION__"
+
+// expand lists the files of paths: files, patterns of filepath.Glob, and folders, which
+// are walked for files with one of the extensions. Files and folders that begin with a
+// dot or an underscore are left out of walks.
+func (f Files) expand(patterns []string, extensions []string) (*paths, error) {
+	if len(patterns) == 0 {
+		return nil, fmt.Errorf("no paths, expected at least one: %w", ErrArgument)
+	}
+	p := &paths{patterns: patterns}
+	var keys [][]string
+	add := func(name, below string) error {
+		names, values := folders(name, below)
+		keys = append(keys, names)
+		p.files = append(p.files, path{name: name, values: values})
+		return nil
+	}
+	for _, each := range patterns {
+		if err := f.visit(f.name(each), extensions, add); err != nil {
+			return nil, err
+		}
+	}
+	for i := range p.files {
+		if !slices.Equal(keys[i], keys[0]) {
+			return nil, &Error{Source: p.String(), Path: p.files[i].name, RowGroup: -1,
+				Err: fmt.Errorf("its folders name the partitions %q, those of %s name %q, expected the same: %w", keys[i], p.files[0].name, keys[0], ErrContents)}
+		}
+	}
+	for i, name := range keys[0] {
+		if slices.Contains(keys[0][:i], name) {
+			return nil, &Error{Source: p.String(), Path: p.files[0].name, RowGroup: -1,
+				Err: fmt.Errorf("its folders name the partition %q twice: rename one of them: %w", name, ErrContents)}
+		}
+		p.partitions = append(p.partitions, partition{name: name, integer: p.integers(i)})
+	}
+	return p, nil
+}
+
+// visit calls add for the files of one path, in lexical order. Folders named key=value
+// count below the folder, or below the first part of the pattern with a wildcard.
+func (f Files) visit(pattern string, extensions []string, add func(name, below string) error) error {
+	info, err := f.stat(pattern)
+	switch {
+	case err == nil && info.IsDir():
+		return f.walkFolder(pattern, pattern, extensions, add)
+	case err == nil:
+		return add(pattern, filepath.Dir(pattern))
+	case !strings.ContainsAny(pattern, "*?["):
+		return err
+	}
+	matches, err := f.glob(pattern)
+	if err != nil {
+		return fmt.Errorf("pattern %q: %w: %w", pattern, err, ErrArgument)
+	}
+	if len(matches) == 0 {
+		return &fs.PathError{Op: "glob", Path: pattern, Err: fs.ErrNotExist}
+	}
+	before, _, _ := strings.Cut(pattern, pattern[strings.IndexAny(pattern, "*?["):][:1])
+	root := filepath.Dir(before + "x")
+	for _, name := range matches {
+		info, err := f.stat(name)
+		if err != nil {
+			return err
+		}
+		if info.IsDir() {
+			err = f.walkFolder(name, root, extensions, add)
+		} else {
+			err = add(name, root)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f Files) walkFolder(folder, root string, extensions []string, add func(name, below string) error) error {
+	hasFiles := false
+	err := f.walk(folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := name != folder && (strings.HasPrefix(entry.Name(), ".") || strings.HasPrefix(entry.Name(), "_"))
+		if entry.IsDir() {
+			if hidden {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if hidden || !slices.Contains(extensions, strings.ToLower(filepath.Ext(name))) {
+			return nil
+		}
+		hasFiles = true
+		return add(name, root)
+	})
+	if err == nil && !hasFiles {
+		err = &fs.PathError{Op: "read folder", Path: folder, Err: fmt.Errorf("it has no files with the extension %s: %w", strings.Join(extensions, " or "), fs.ErrNotExist)}
+	}
+	return err
+}
+
+// folders returns the keys and values of the folders of a file that are named
+// key=value, below a folder.
+func folders(name, below string) (keys []string, values []*string) {
+	relative, err := filepath.Rel(below, name)
+	if err != nil {
+		return nil, nil
+	}
+	folder := filepath.Dir(filepath.ToSlash(relative))
+	for _, part := range strings.Split(filepath.ToSlash(folder), "/") {
+		key, value, ok := strings.Cut(part, "=")
+		if !ok || key == "" {
+			continue
+		}
+		keys = append(keys, unescaped(key))
+		if value == nullFolder {
+			values = append(values, nil)
+			continue
+		}
+		value = unescaped(value)
+		values = append(values, &value)
+	}
+	return keys, values
+}
+
+func unescaped(text string) string {
+	if plain, err := url.PathUnescape(text); err == nil && utf8.ValidString(plain) {
+		return plain
+	}
+	return text
+}
+
+// integers reports whether all values of a partition are integers, and one is not null.
+func (p *paths) integers(i int) bool {
+	hasValues := false
+	for _, file := range p.files {
+		if file.values[i] == nil {
+			continue
+		}
+		if _, err := strconv.ParseInt(*file.values[i], 10, 64); err != nil {
+			return false
+		}
+		hasValues = true
+	}
+	return hasValues
+}
+
+func (p *paths) String() string {
+	text := strings.Join(p.patterns[:min(len(p.patterns), 3)], ", ")
+	if len(p.patterns) > 3 {
+		text += ", …"
+	}
+	if n := len(p.files); n > 1 {
+		text += fmt.Sprintf(" (%d files)", n)
+	}
+	return text
+}
+
+func (p partition) field() arrow.Field {
+	var t arrow.DataType = arrow.BinaryTypes.String
+	if p.integer {
+		t = arrow.PrimitiveTypes.Int64
+	}
+	return arrow.Field{Name: p.name, Type: t, Nullable: true}
+}
+
+// array returns rows repetitions of a value of the partition.
+func (p partition) array(value *string, rows int) arrow.Array {
+	builder := array.NewBuilder(arrowmemory.DefaultAllocator, p.field().Type)
+	defer builder.Release()
+	builder.Reserve(rows)
+	switch b := builder.(type) {
+	case *array.Int64Builder:
+		if value != nil {
+			number, _ := strconv.ParseInt(*value, 10, 64)
+			for range rows {
+				b.UnsafeAppend(number)
+			}
+		}
+	case *array.StringBuilder:
+		if value != nil {
+			b.ReserveData(min(rows*len(*value), math.MaxInt32))
+			for range rows {
+				b.Append(*value)
+			}
+		}
+	}
+	if value == nil {
+		builder.AppendNulls(rows)
+	}
+	return builder.NewArray()
+}
+
+// span is the range of a value of the partition, in rows rows.
+func (p partition) span(value *string, rows int64) prune.Range {
+	if value == nil {
+		return prune.Range{Nulls: rows}
+	}
+	var bound any = []byte(*value)
+	if p.integer {
+		bound, _ = strconv.ParseInt(*value, 10, 64)
+		return prune.Range{Low: bound, High: bound, Valid: rows}
+	}
+	return prune.Range{Low: bound, High: bound, Valid: rows}
+}
+
+// pathOf returns the path of an error of a file system.
+func pathOf(err error) string {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Path
+	}
+	return ""
+}

@@ -1,0 +1,385 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Settings configure the execution of a plan.
+type Settings struct {
+	// Manager allocates all memory, except that of the operations that run on Others too.
+	Manager *memory.Manager
+	// Others are further devices that the plan was distributed to: see [plan.Distribute].
+	Others []Member
+	// Move copies tables between devices, if there are others.
+	Move source.Move
+	// Scatter copies each part that is not nil to the device of its manager.
+	Scatter func(ctx context.Context, parts []*buffer.Buffer, to []*memory.Manager) ([]*buffer.Buffer, error)
+	// FewRows is the number of rows up to which those of a shuffle or of ranges all move to the
+	// first device.
+	FewRows int64
+	// Stay is set if scans leave the rows of tables on the devices that have them.
+	Stay bool
+	// Turns, if it is not nil, holds the work of other devices while the query has no turn.
+	Turns *Turns
+	// Tag names the memory in the manager's statistics.
+	Tag string
+	// BatchRows is the approximate number of rows of a source's table, or zero for the
+	// source's choice.
+	BatchRows int64
+	// MostRows is the number of rows of a table from the host that is not exceeded, or zero.
+	MostRows int64
+	// Spilling moves tables that a query holds to host memory while memory is short.
+	Spilling *Spilling
+	// KeepNothing is set if empty caches pass their rows on and do not keep them.
+	KeepNothing bool
+	// Whole is set if the result is read as one table: then its columns may have wider offsets than the
+	// plan's, as one of large_utf8 with more than 2 GiB of text.
+	Whole bool
+	// Windows lets sums of floats of parts of the rows have windows: then the query may fail with an
+	// error that wraps group.ErrInexact, and has to begin again without.
+	Windows bool
+	// Profile, if it is not nil, receives what each node did.
+	Profile *Profile
+	// Progress, if it is not nil, receives what the scans read.
+	Progress *Progress
+	// Working, if it is not nil, receives the node that works.
+	Working *Working
+	// Tables are the sources for the slots of the plan.
+	Tables map[*source.Slot]source.Source
+}
+
+// Member is a device that runs a part of a plan, by its memory.
+type Member struct {
+	Manager  *memory.Manager
+	Spilling *Spilling
+}
+
+// source returns the source of a scan, or the one for its slot.
+func (s *Settings) source(n *plan.Scan) source.Source {
+	slot, ok := n.Source().(*source.Slot)
+	if !ok {
+		return n.Source()
+	}
+	if table := s.Tables[slot]; table != nil {
+		return table
+	}
+	return slot
+}
+
+// Error is the failure of one operation of a plan.
+type Error struct {
+	// Operation is the description of the plan's node.
+	Operation string
+	// Device is the name of the device if the plan runs on several.
+	Device string
+	Err    error
+}
+
+// Error names the operation and the device.
+func (e *Error) Error() string {
+	if e.Device != "" {
+		return fmt.Sprintf("%s on %s: %v", e.Operation, e.Device, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.Operation, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Open returns a reader of the result of a plan. The caller closes it, and releases the
+// tables that it returns. Only the device may know their row counts.
+func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
+	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
+	if settings.Whole {
+		o.whole, o.settings.Whole = n, false
+	}
+	if err := o.checkReaders(n); err != nil {
+		return nil, err
+	}
+	return o.open(ctx, n)
+}
+
+// opener opens the readers of one plan, or those of a part of it that one of several devices
+// runs: then it has a worker.
+type opener struct {
+	settings Settings
+	worker   *worker
+	analysis *plan.Analysis
+	parents  map[plan.Node]int
+	shared   map[plan.Node]*shared
+	bounds   map[*plan.KeyBounds]*keyBounds
+	// whole is a node whose tables may have wider offsets than the plan's, or nil.
+	whole plan.Node
+}
+
+// open returns a reader of a node. One that others read too is opened once, if it holds rows or
+// they are worth keeping.
+func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
+	if !o.isShared(n) {
+		return o.openAlone(ctx, n)
+	}
+	if known, ok := o.shared[n]; ok && known.isOpen() {
+		return known.user(), nil
+	}
+	reader, err := o.openAlone(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	s := newShared(&stage{node: n, settings: o.settings}, reader)
+	o.shared[n] = s
+	return s.user(), nil
+}
+
+// isWorthKeeping reports whether a node is a filter with rows that are expected to take a small
+// part of the budget: to keep them takes less time than to filter again.
+func (o *opener) isWorthKeeping(n plan.Node) bool {
+	_, ok := n.(*plan.Filter)
+	size := o.analysis.SizeOf(n)
+	return ok && size.Rows >= 0 && uint64(size.Bytes()) <= o.settings.Manager.Budget()/roomShare
+}
+
+func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, error) {
+	below := n.Inputs()
+	switch n.(type) {
+	case *plan.Cache:
+		below = nil // it opens its input if it has to
+	case *plan.Exchange:
+		below = nil // what is below has another opener
+	}
+	inputs, err := o.openAll(ctx, below)
+	if err != nil {
+		return nil, err
+	}
+	base := stage{node: n, settings: o.settings, inputs: inputs, bounds: o.bounds, worker: o.worker}
+	var reader buffer.Reader
+	if exchange, ok := n.(*plan.Exchange); !ok {
+		reader, err = open(ctx, &base)
+	} else {
+		reader, err = o.exchange(ctx, &base, exchange)
+	}
+	if err != nil {
+		return nil, errors.Join(base.failed(err), base.Close())
+	}
+	reader = &fitting{Reader: reader, stage: &base, schema: n.Schema(), whole: n == o.whole}
+	if o.settings.Working != nil {
+		reader = &working{reader, n, o.settings.Working}
+	}
+	reader = interruptible{reader, &base}
+	if o.settings.Profile != nil {
+		reader = o.settings.Profile.measure(n, reader, o.settings.Manager)
+	}
+	return reader, nil
+}
+
+func (o *opener) openAll(ctx context.Context, nodes []plan.Node) (readers []buffer.Reader, err error) {
+	for _, n := range nodes {
+		reader, err := o.open(ctx, n)
+		if err != nil {
+			return nil, errors.Join(err, closeAll(readers))
+		}
+		readers = append(readers, reader)
+	}
+	return readers, nil
+}
+
+func closeAll(readers []buffer.Reader) error {
+	var failures []error
+	for _, r := range readers {
+		failures = append(failures, r.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// open makes the reader of one node.
+func open(ctx context.Context, base *stage) (buffer.Reader, error) {
+	switch n := base.node.(type) {
+	case *plan.Scan:
+		return openScan(ctx, base, n)
+	case *plan.Nothing:
+		return nothing{base}, nil
+	case *plan.Filter:
+		return newFiltering(base, n), nil
+	case *plan.Project:
+		return &mapping{stage: base, apply: project(base, n)}, nil
+	case *plan.Position:
+		return &mapping{stage: base, apply: position(base)}, nil
+	case *plan.Number:
+		return newNumbering(base, n), nil
+	case *plan.Cache:
+		return newCaching(base, n), nil
+	case *plan.Draw:
+		return &once{stage: base, make: draw(base, n)}, nil
+	case *plan.Explode:
+		return explode(base, n), nil
+	case *plan.Slice:
+		if n.Offset() < 0 {
+			return newTail(base, n), nil
+		}
+		return &slice{stage: base, skip: n.Offset(), left: n.Length()}, nil
+	case *plan.Union:
+		return &union{stage: base}, nil
+	case *plan.Aggregate:
+		return newGrouping(base, n, base.inputs[0].Schema())
+	case *plan.Partial:
+		return newPartial(base, n)
+	case *plan.Merge:
+		return newMerging(base, n)
+	case *plan.Distinct:
+		return &once{stage: base, make: distinct(base, n)}, nil
+	case *plan.Window:
+		return newPartitioning(base, window(base, n)), nil
+	case *plan.Over:
+		return newPartitioning(base, over(base, n)), nil
+	case *plan.Sort:
+		if n.Limit() == plan.All {
+			return &sorting{stage: base, keys: n.OrderKeys()}, nil
+		}
+		return &top{stage: base, plan: n}, nil
+	case *plan.AsOf:
+		return &nearest{stage: base, plan: n}, nil
+	case *plan.Join:
+		return &joining{stage: base, plan: n}, nil
+	}
+	return nil, fmt.Errorf("no execution of %T: %w", base.node, device.ErrNotSupported)
+}
+
+// stage is the common part of the readers of nodes.
+type stage struct {
+	node     plan.Node
+	settings Settings
+	inputs   []buffer.Reader
+	// bounds are those of the plan's joins that scans use.
+	bounds map[*plan.KeyBounds]*keyBounds
+	// worker is set if several devices run the node, each on a part of the rows.
+	worker *worker
+}
+
+// Schema implements buffer.Reader.
+func (s *stage) Schema() *arrow.Schema { return s.node.Schema() }
+
+// Close closes the inputs.
+func (s *stage) Close() error {
+	inputs := s.inputs
+	s.inputs = nil
+	return closeAll(inputs)
+}
+
+// Next is the end: a stage by itself has no tables.
+func (s *stage) Next(context.Context) (*buffer.Buffer, error) { return nil, errEnd }
+
+// options configure the operators of the stage.
+func (s *stage) options() kernels.Options {
+	return kernels.Options{Manager: s.settings.Manager, Tag: s.settings.Tag}
+}
+
+// failed names the operation in an error, unless an input did.
+func (s *stage) failed(err error) error {
+	var named *Error
+	if err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &named) {
+		return err
+	}
+	failed := &Error{Operation: s.node.String(), Err: err}
+	if len(s.settings.Others) > 0 {
+		failed.Device = s.settings.Manager.Device().Name()
+	}
+	return failed
+}
+
+// mapping applies an operator to each table of its input, or to parts of a table if memory
+// is short. apply does not keep the table.
+type mapping struct {
+	*stage
+	apply  func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
+	pieces pieces
+	// grown returns the expected memory of the result of apply. A table for which it
+	// exceeds this share of the budget, as a divisor, is cut before. It may be nil.
+	grown func(table *buffer.Buffer) uint64
+	share uint64
+}
+
+// Next implements buffer.Reader.
+func (m *mapping) Next(ctx context.Context) (*buffer.Buffer, error) {
+	if m.pieces.isEmpty() {
+		if len(m.inputs) == 0 {
+			return nil, errEnd
+		}
+		table, err := m.inputs[0].Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err = m.add(ctx, table); err != nil {
+			return nil, m.failed(err)
+		}
+	}
+	mapped, err := m.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return m.apply(ctx, piece) })
+	return mapped, m.failed(unended(err))
+}
+
+// add adds a table, which it takes over, or pieces of it.
+func (m *mapping) add(ctx context.Context, table *buffer.Buffer) error {
+	if m.grown == nil {
+		m.pieces.push(table)
+		return nil
+	}
+	return m.pieces.cut(ctx, table, m.grown(table), m.settings.Manager.Budget()/m.share)
+}
+
+// Close implements buffer.Reader.
+func (m *mapping) Close() error { return errors.Join(m.pieces.release(), m.stage.Close()) }
+
+// once makes its whole result in the first call of Next. make returns nil for no table.
+type once struct {
+	*stage
+	done bool
+	make func(ctx context.Context) (*buffer.Buffer, error)
+}
+
+// Next implements buffer.Reader.
+func (o *once) Next(ctx context.Context) (*buffer.Buffer, error) {
+	if o.done || len(o.inputs) == 0 {
+		return nil, io.EOF
+	}
+	o.done = true
+	table, err := o.make(ctx)
+	if table == nil && err == nil {
+		return nil, errEnd
+	}
+	return table, o.failed(unended(err))
+}
+
+// unended makes another error of an io.EOF that is not the end of a reader.
+func unended(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// releasing releases tables and, if that fails or something failed before, the result.
+func releasing(table *buffer.Buffer, err error, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
+	failures := []error{err}
+	for _, t := range tables {
+		if t != nil {
+			failures = append(failures, t.Release())
+		}
+	}
+	if err = errors.Join(failures...); err == nil {
+		return table, nil
+	}
+	if table != nil {
+		err = errors.Join(err, table.Release())
+	}
+	return nil, err
+}

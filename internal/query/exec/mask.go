@@ -1,0 +1,201 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op/strategy"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/join"
+	"github.com/gpuframe/gpuframe/kernels/reduce"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// A filter copies the rows that it keeps. If a join reads them and finds matches for few, most
+// copies are not read. A key that is null matches nothing in inner and semi joins, so the filter
+// below one passes on all rows of a large table without a copy, with a key that is null in the
+// rows that it does not keep.
+const (
+	// maskFrom is the number of rows of a table from which a filter masks.
+	maskFrom = 1 << 20
+	// maskShare is how many times as many rows the table has as the other side of the join. A
+	// smaller table could be the side that the join builds its index of.
+	maskShare = 16
+	// maskKept is the part of the rows, as a divisor, that a filter keeps at least when it masks.
+	// Fewer rows are copied in less time than the join takes to skip the others.
+	maskKept = 8
+	// maskMemory is the part of the budget, as a divisor, that the columns may take. If memory is
+	// short the join divides its rows, and those that were not kept with them.
+	maskMemory = 4
+)
+
+// mask describes the join that reads a filter.
+type mask struct {
+	// key is the column to mask, other the number of rows of the other side.
+	key   string
+	other int64
+}
+
+// maskFilter informs the filter that is the left side of the join, if it may mask.
+func (j *joining) maskFilter() {
+	options := j.plan.Options()
+	if options.Kind != join.Inner && options.Kind != join.Semi || options.NullsEqual {
+		return
+	}
+	f, _ := unwrapped(j.inputs[0]).(*filtering)
+	if f == nil {
+		return
+	}
+	for _, k := range options.Keys {
+		name, ok := k.Left.Column()
+		if !ok {
+			continue
+		}
+		if field, ok := f.Schema().FieldsByName(name); ok && arrow.IsInteger(field[0].Type.ID()) {
+			f.mask = &mask{key: name, other: j.right.Capacity()}
+			return
+		}
+	}
+}
+
+// unwrapped returns the reader of a node. That of a profiled node stays wrapped: its rows are
+// counted.
+func unwrapped(r buffer.Reader) buffer.Reader {
+	for {
+		switch outer := r.(type) {
+		case *fitting:
+			r = outer.Reader
+		case interruptible:
+			r = outer.Reader
+		case *working:
+			r = outer.Reader
+		default:
+			return r
+		}
+	}
+}
+
+// filtering keeps the rows that meet a condition. A table with room for more rows than the
+// budget permits is cut first.
+type filtering struct {
+	mapping
+	plan *plan.Filter
+	// mask is nil if the filter copies the rows that it keeps.
+	mask *mask
+}
+
+// keptShare is the part of the budget, as a divisor, that the result of a filter may have room
+// for. On a GPU the result of a filter has the capacity of its input, and the next operation may
+// copy the rows.
+const keptShare = 4
+
+func newFiltering(s *stage, n *plan.Filter) *filtering {
+	rowBytes := float64(plan.NewAnalysis().RowBytes(n))
+	f := &filtering{plan: n}
+	f.mapping = mapping{
+		stage: s, apply: f.filter,
+		grown: func(table *buffer.Buffer) uint64 { return uint64(rowBytes * float64(table.Capacity())) }, share: keptShare,
+	}
+	return f
+}
+
+func (f *filtering) filter(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	if f.masks(ctx, table) {
+		return f.masked(ctx, table)
+	}
+	if columns := f.plan.Columns(); columns != nil {
+		return selection.FilterSelect(ctx, table, f.plan.Condition(), columns, f.options())
+	}
+	return selection.Filter(ctx, table, f.plan.Condition(), f.options())
+}
+
+// masks reports whether the rows of a table may be masked.
+func (f *filtering) masks(ctx context.Context, table *buffer.Buffer) bool {
+	rows, known := table.HostRows()
+	if f.mask == nil || !known {
+		return false
+	}
+	return strategy.OfFilter(ctx).Masks ||
+		rows >= maskFrom && rows/maskShare >= f.mask.other && f.grown(table) <= f.settings.Manager.Budget()/maskMemory
+}
+
+// masked evaluates the condition and masks the key, or copies the rows if they are few. It waits
+// for their number.
+func (f *filtering) masked(ctx context.Context, table *buffer.Buffer) (filtered *buffer.Buffer, err error) {
+	var owned release.Stack
+	defer func() { filtered, err = release.OnError(filtered, err, owned.Release()) }()
+	condition := f.plan.Condition().And(expr.Col(f.mask.key).IsValid())
+	evaluated, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Coalesce(condition, expr.Lit(false))}, f.options())
+	if err != nil {
+		return nil, err
+	}
+	bits := evaluated[0]
+	owned.Add(bits)
+	kept, err := f.count(ctx, bits)
+	if err != nil {
+		return nil, err
+	}
+	narrowed, err := columns(table, f.Schema())
+	if err != nil {
+		return nil, err
+	}
+	owned.Add(narrowed)
+	rows, _ := table.HostRows()
+	copies := kept <= rows/maskKept
+	if choices := strategy.OfFilter(ctx); choices.Masks {
+		copies = choices.Copies
+	}
+	if copies {
+		return selection.FilterMask(ctx, narrowed, bits, f.options())
+	}
+	return f.withMask(narrowed, bits)
+}
+
+// count returns the number of rows that a mask keeps.
+func (f *filtering) count(ctx context.Context, bits *column.Column) (int64, error) {
+	const name = "kept"
+	schema := arrow.NewSchema([]arrow.Field{{Name: name, Type: arrow.FixedWidthTypes.Boolean}}, nil)
+	table, err := buffer.New(schema, []*column.Column{bits}, buffer.Rows{Count: int64(bits.Len())})
+	if err != nil {
+		return 0, err
+	}
+	counts, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.CountAll().Where(expr.Col(name))}, f.options())
+	if _, err = releasing(nil, err, table); err != nil {
+		return 0, err
+	}
+	return counts[0].(*scalar.Int64).Value, nil
+}
+
+// withMask returns a table that shares the columns of another one, with the mask as the validity
+// of the key.
+func (f *filtering) withMask(table *buffer.Buffer, bits *column.Column) (*buffer.Buffer, error) {
+	list := make([]*column.Column, table.NumColumns())
+	var masked *column.Column
+	for i := range list {
+		list[i] = table.Column(i)
+		if table.Schema().Field(i).Name != f.mask.key {
+			continue
+		}
+		values, err := list[i].ValuesRegion()
+		if err != nil {
+			return nil, err
+		}
+		masked, err = column.New(column.Data{
+			Type: list[i].Type(), Length: list[i].Len(), NullCount: column.UnknownNullCount,
+			Buffers: []column.Bytes{bits.Buffer(1), values}, Manager: f.settings.Manager,
+		})
+		if err != nil {
+			return nil, err
+		}
+		list[i] = masked
+	}
+	rows, _ := table.HostRows()
+	view, err := buffer.New(table.Schema(), list, buffer.Rows{Count: rows, Manager: f.settings.Manager})
+	return release.OnError(view, err, masked.Release())
+}

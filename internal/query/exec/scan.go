@@ -1,0 +1,145 @@
+package exec
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// scan reads a source. If it waits for the bounds of keys, it opens the source when the first
+// table is read: the join has read its right side by then.
+type scan struct {
+	*stage
+	plan    *plan.Scan
+	request source.Request
+	reader  buffer.Reader
+	// waits has the bounds, by number, that the scan waits for.
+	waits map[int]*keyBounds
+	// dropped is the condition for rows to keep, or the zero Expr.
+	dropped expr.Expr
+	// divided is set if several devices read the source.
+	divided *dividedScan
+}
+
+func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, error) {
+	s := &scan{stage: base, plan: n, waits: map[int]*keyBounds{}, request: source.Request{
+		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
+		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag,
+	}}
+	if s.request.Columns == nil {
+		s.request.Columns = []string{}
+	}
+	if base.settings.Profile != nil {
+		s.request.Counters = &base.settings.Profile.Of(n).Source
+	}
+	if base.worker != nil {
+		s.divided = base.worker.scan()
+	} else if base.settings.Progress != nil {
+		s.request.Progress = base.settings.Progress.scan()
+	}
+	for i, b := range n.Bounds() {
+		if _, _, ok := base.settings.source(n).Bounds(ctx, b.Column); ok {
+			if s.divided == nil || s.divided.isFirst() {
+				base.bounds[b.Of] = &keyBounds{}
+			}
+			s.waits[i] = base.bounds[b.Of]
+		}
+	}
+	if len(s.waits) > 0 {
+		return s, nil
+	}
+	return s, s.open(ctx)
+}
+
+// open opens the source.
+func (s *scan) open(ctx context.Context) (err error) {
+	s.request.Where = slices.Clone(s.request.Where)
+	for i, b := range s.plan.Bounds() {
+		if s.waits[i] == nil {
+			continue
+		}
+		bounds := s.waits[i].get()
+		drops := s.leavesOut(ctx, b.Column, bounds)
+		for _, c := range bounds.conditions(b.Column) {
+			if _, _, err := c.Type(s.Schema()); err != nil {
+				continue // of a column that is encoded by a dictionary, for example
+			}
+			s.request.Where = append(s.request.Where, c)
+			switch {
+			case drops && s.dropped.IsZero():
+				s.dropped = c
+			case drops:
+				s.dropped = s.dropped.And(c)
+			}
+		}
+	}
+	if s.divided != nil {
+		s.reader, err = s.divided.open(ctx, s.plan, s.request)
+		return err
+	}
+	s.reader, err = s.settings.source(s.plan).Open(ctx, s.settings.Manager, s.request)
+	return err
+}
+
+// leavesOut reports whether bounds are at most half of those of a source's column. Then
+// the rows outside of them are removed from the tables.
+func (s *scan) leavesOut(ctx context.Context, column string, b foundBounds) bool {
+	if b.empty {
+		return true
+	}
+	low, high, ok := s.settings.source(s.plan).Bounds(ctx, column)
+	from, isInteger := low.(int64)
+	to, too := high.(int64)
+	if !ok || !isInteger || !too {
+		return false
+	}
+	least, _ := b.low.Literal()
+	greatest, _ := b.high.Literal()
+	return width(reflect.ValueOf(least), reflect.ValueOf(greatest)) <= (float64(to)-float64(from))/2
+}
+
+// width returns the distance of two values that are stored as signed integers, or infinity.
+func width(low, high reflect.Value) float64 {
+	if !low.CanInt() || !high.CanInt() {
+		return math.Inf(1)
+	}
+	return float64(high.Int()) - float64(low.Int())
+}
+
+// Next implements buffer.Reader.
+func (s *scan) Next(ctx context.Context) (*buffer.Buffer, error) {
+	if s.reader == nil {
+		if err := s.open(ctx); err != nil {
+			return nil, s.failed(unended(err))
+		}
+	}
+	table, err := s.reader.Next(ctx)
+	if err == nil && !s.dropped.IsZero() {
+		table, err = s.drop(ctx, table)
+	}
+	return table, s.failed(err)
+}
+
+// drop removes the rows outside of the bounds, if memory suffices. It takes over the table.
+func (s *scan) drop(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	kept, err := selection.Filter(ctx, table, s.dropped, s.options())
+	if isShort(err) {
+		return table, nil
+	}
+	return releasing(kept, unended(err), table)
+}
+
+// Close implements buffer.Reader.
+func (s *scan) Close() error {
+	if s.reader == nil {
+		return nil
+	}
+	return s.reader.Close()
+}

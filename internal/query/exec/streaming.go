@@ -1,0 +1,89 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// nothing has no rows.
+type nothing struct{ *stage }
+
+// Next implements buffer.Reader.
+func (nothing) Next(context.Context) (*buffer.Buffer, error) { return nil, errEnd }
+
+// project evaluates expressions.
+func project(s *stage, n *plan.Project) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		return expr.Project(ctx, table, n.Expressions(), s.options())
+	}
+}
+
+// slice passes on some rows: it skips rows and ends after others.
+type slice struct {
+	*stage
+	// skip is the number of rows that are still left out, left that of the rows to come,
+	// or plan.All.
+	skip, left int64
+}
+
+// Next implements buffer.Reader. It waits for row counts.
+func (s *slice) Next(ctx context.Context) (*buffer.Buffer, error) {
+	table, err := s.next(ctx)
+	return table, s.failed(err)
+}
+
+func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {
+	for s.left != 0 && len(s.inputs) > 0 {
+		table, err := s.inputs[0].Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := table.NumRows(ctx)
+		if err != nil {
+			return releasing(nil, err, table)
+		}
+		if rows <= s.skip {
+			s.skip -= rows
+			if err := table.Release(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		from, length := s.skip, rows-s.skip
+		if s.left != plan.All {
+			length = min(length, s.left)
+			s.left -= length
+		}
+		s.skip = 0
+		if length == rows {
+			return table, nil
+		}
+		part, err := table.Slice(from, length)
+		return releasing(part, err, table)
+	}
+	if s.worker != nil {
+		s.worker.fragment.change(func() { s.worker.stopped = true }) // its input may not have ended
+	}
+	return nil, errEnd
+}
+
+// union reads its first input, then the second one, and so on.
+type union struct {
+	*stage
+	at int
+}
+
+// Next implements buffer.Reader.
+func (u *union) Next(ctx context.Context) (*buffer.Buffer, error) {
+	for u.at < len(u.inputs) {
+		table, err := u.inputs[u.at].Next(ctx)
+		if err != errEnd {
+			return table, err
+		}
+		u.at++
+	}
+	return nil, errEnd
+}
