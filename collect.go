@@ -32,7 +32,7 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 	if err != nil {
 		return nil, err
 	}
-	r.settings.Windows = r.prepared.windows.Load()
+	r.settings.FixedPointSums = r.prepared.fixedPointSums.Load()
 	var table *buffer.Buffer
 	err = r.runWithRetry(ctx, func(reader buffer.Reader) (err error) {
 		table, err = exec.Collect(ctx, reader, r.settings)

@@ -14,9 +14,9 @@ import (
 type prepared struct {
 	plan  plan.Node
 	needs exec.Needs
-	// windows is whether sums of floats of parts of the rows may have windows: the rows are in memory,
-	// so that the query can begin again, and no run has found that the windows differ too much.
-	windows *atomic.Bool
+	// fixedPointSums is whether partial results may add floats in fixed point: the rows are in memory,
+	// so that the query can begin again, and in no run the parts had magnitudes that differ too much.
+	fixedPointSums *atomic.Bool
 	// tables are those for the slots of the plan.
 	tables map[*source.Slot]source.Source
 	// tag is the tag of a query without another one: its last verb and the place of
@@ -53,7 +53,7 @@ func (q Query) prepare(ctx context.Context, without []string) (*prepared, error)
 	var p *prepared
 	if s != nil {
 		if known, ok := plans.find(s); ok {
-			p = &prepared{plan: known.plan, needs: known.needs, windows: known.windows, tables: s.tables(known.slots), tag: q.step.origin()}
+			p = &prepared{plan: known.plan, needs: known.needs, fixedPointSums: known.fixedPointSums, tables: s.tables(known.slots), tag: q.step.origin()}
 		}
 	}
 	if p == nil {
@@ -100,8 +100,8 @@ func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*pr
 }
 
 func newPrepared(n plan.Node, tag string) *prepared {
-	p := &prepared{plan: n, needs: exec.NeedsOf(n), windows: new(atomic.Bool), tag: tag}
-	p.windows.Store(readsMemory(n))
+	p := &prepared{plan: n, needs: exec.NeedsOf(n), fixedPointSums: new(atomic.Bool), tag: tag}
+	p.fixedPointSums.Store(readsMemory(n))
 	return p
 }
 

@@ -145,13 +145,13 @@ func (r *run) runWithRetry(ctx context.Context, f func(buffer.Reader) error) err
 
 // adapt changes how the query runs so that another attempt may avoid an error, and reports whether it
 // did. short is the level at which the query may succeed alone, or nil. The query runs
-//   - without windows, if sums in windows differ too much: then all its sources are in memory;
+//   - without sums in fixed point, if they are inexact: then all its sources are in memory;
 //   - without rows of caches, if memory is short: those are released, and the query keeps none;
 //   - without other queries that use the memory: it waits until they have ended.
 func (r *run) adapt(short *admission.Level, err error) bool {
-	if errors.Is(err, group.ErrInexact) && r.settings.Windows {
-		r.settings.Windows = false
-		r.prepared.windows.Store(false)
+	if errors.Is(err, group.ErrInexact) && r.settings.FixedPointSums {
+		r.settings.FixedPointSums = false
+		r.prepared.fixedPointSums.Store(false)
 		return true
 	}
 	if exec.IsShort(err) && !r.settings.KeepNothing {

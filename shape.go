@@ -188,9 +188,9 @@ const mostPlans = 64
 // keptPlan is an optimized plan with the slots of its shape.
 type keptPlan struct {
 	*shape
-	plan    plan.Node
-	needs   exec.Needs
-	windows *atomic.Bool
+	plan           plan.Node
+	needs          exec.Needs
+	fixedPointSums *atomic.Bool
 }
 
 // find returns the plan of a shape.
@@ -213,7 +213,7 @@ func (p *plans) find(s *shape) (known keptPlan, ok bool) {
 
 // keep keeps a plan, in place of the oldest one if there are many.
 func (p *plans) keep(s *shape, added *prepared) {
-	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, added.plan, added.needs, added.windows}
+	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, added.plan, added.needs, added.fixedPointSums}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.kept) < mostPlans {

@@ -45,7 +45,7 @@ func newGrouping(s *stage, n *plan.Aggregate, rows *arrow.Schema) (*grouping, er
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{stage: s, plan: n, rows: rows, aggregates: aggregates, options: group.ByOptions{Options: s.options(), Order: n.Options().Order, FixedPointSums: s.settings.Windows}}
+	g := &grouping{stage: s, plan: n, rows: rows, aggregates: aggregates, options: group.ByOptions{Options: s.options(), Order: n.Options().Order, FixedPointSums: s.settings.FixedPointSums}}
 	if n.Options().DropNulls {
 		g.options.Nulls = group.DropNulls
 	}

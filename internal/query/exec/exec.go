@@ -47,9 +47,9 @@ type Settings struct {
 	// Whole is set if the result is read as one table: then its columns may have wider offsets than the
 	// plan's, as one of large_utf8 with more than 2 GiB of text.
 	Whole bool
-	// Windows lets sums of floats of parts of the rows have windows: then the query may fail with an
+	// FixedPointSums lets partial results add floats in fixed point: then the query may fail with an
 	// error that wraps group.ErrInexact, and has to begin again without.
-	Windows bool
+	FixedPointSums bool
 	// Profile, if it is not nil, receives what each node did.
 	Profile *Profile
 	// Progress, if it is not nil, receives what the scans read.
