@@ -79,12 +79,12 @@ func TestFunctionsThatAreNull(t *testing.T) {
 	checked := 0
 	for _, f := range functionsOfValues() {
 		for _, word := range wordsOf["any"] {
-			for _, of := range typesByWord[word] {
-				called := callOf(t, f.Go, of)
+			for _, operandType := range typesByWord[word] {
+				called := callOf(t, f.Go, operandType)
 				if f.Section == "Windows" {
 					called = called.Over(gpuframe.By().OrderBy(gpuframe.Col("x")))
 				}
-				if checkNullability(t, e, f.Go, of, called) {
+				if checkNullability(t, e, f.Go, operandType, called) {
 					checked++
 				}
 			}

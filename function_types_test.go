@@ -132,20 +132,20 @@ func TestFunctionTypes(t *testing.T) {
 	for _, f := range functionsOfValues() {
 		accepted := operandWords(t, f.Operands)
 		for _, word := range wordsOf["any"] {
-			for _, of := range typesByWord[word] {
-				schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: of, Nullable: true}, {Name: "y", Type: of, Nullable: true}}, nil)
-				called := callOf(t, f.Go, of)
+			for _, operandType := range typesByWord[word] {
+				schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: operandType, Nullable: true}, {Name: "y", Type: operandType, Nullable: true}}, nil)
+				called := callOf(t, f.Go, operandType)
 				result, err := e.Records(schema).Select(called.As("z")).Schema(t.Context())
 				switch {
 				case accepted[word] && err != nil:
 					// An entry may restrict a word behind the semicolon: "strings; utf8 only".
-					assert.True(t, restricted(f.Go, of), "%s of %v is documented: %v", f.Go, of, err)
+					assert.True(t, restricted(f.Go, operandType), "%s of %v is documented: %v", f.Go, operandType, err)
 					continue
 				case err != nil:
 					continue
 				}
-				assert.True(t, accepted[word], "%s of %v has the result %v, but is not documented", f.Go, of, result.Field(0).Type)
-				checkResult(t, f, of, result.Field(0).Type)
+				assert.True(t, accepted[word], "%s of %v has the result %v, but is not documented", f.Go, operandType, result.Field(0).Type)
+				checkResult(t, f, operandType, result.Field(0).Type)
 				if f.Kind == catalog.Elementwise {
 					checkFuses(t, e, f, word, schema, called)
 				}

@@ -79,9 +79,9 @@ func TestTilesCalls(t *testing.T) {
 	means := []group.Aggregate{group.Mean(expr.Col("k")), group.Mean(expr.Col("x")), group.Mean(expr.Col("y"))}
 	for i := range 2 {
 		counted.Take()
-		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1}), means)
+		groups, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), strategy.Group{Add: strategy.Tiles, MeasuredRows: 1}), means)
 		require.NoError(t, err)
-		require.NoError(t, made.Release())
+		require.NoError(t, groups.Release())
 		if calls := counted.Take(); i > 0 {
 			require.Equal(t, 1, calls.Count[callcount.Fill])
 			require.Zero(t, calls.Count[callcount.Wait]+calls.Count[callcount.Download])

@@ -153,9 +153,9 @@ func TestDividedFixedPointSums(t *testing.T) {
 	table := floatTable(t, mgr, keys, x, x)
 	var sums []arrow.Array
 	for _, choice := range []strategy.Group{{}, {Add: strategy.Tiles, MeasuredRows: 1, DividedRows: n}} {
-		made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{FixedPointSums: true})
+		groups, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Sum(expr.Col("x"))}, group.ByOptions{FixedPointSums: true})
 		require.NoError(t, err)
-		sums = append(sums, columntest.Fetch(t, made).Column(1))
+		sums = append(sums, columntest.Fetch(t, groups).Column(1))
 	}
 	require.Equal(t, exactTexts(sums[0]), exactTexts(sums[1]))
 }

@@ -29,9 +29,9 @@ func cities(t testing.TB) (path string, files func(string) (map[string]any, erro
 
 // typeNamed returns the type of a document.
 func typeNamed(t *testing.T, name string) arrow.DataType {
-	of, ok := querydata.Type(name)
+	dataType, ok := querydata.Type(name)
 	require.True(t, ok)
-	return of
+	return dataType
 }
 
 // lines runs a query and returns its rows as JSON.
