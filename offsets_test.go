@@ -50,6 +50,31 @@ func TestRandomQueriesBeyondOffsetsOnSeveralDevices(t *testing.T) {
 	randomBeyondOffsets(t, e, querytest.Options{Verbs: 6, Rows: 80, Least: 40, Texts: true}, cases)
 }
 
+// TestLongTextsOfSeveralDevices runs operators that make longer texts on each device than offsets reach to.
+func TestLongTextsOfSeveralDevices(t *testing.T) {
+	e := openDevices(t, devicetest.HostsApart(t, 3))
+	records := numberedTexts(t, 5, 20)
+	wide := gpuframe.Col("wide")
+	id, text, long := gpuframe.Col("id"), gpuframe.Col("text"), gpuframe.Concat(gpuframe.Col("text"), " and more")
+	q := e.Records(records[0].Schema(), records...)
+	for name, query := range map[string]gpuframe.Query{
+		"first rows by a long key":      q.Top(7, long.Desc()),
+		"rows sorted by a long key":     q.Sort(long, id),
+		"numbers of distinct texts":     q.GroupBy(id.Mod(gpuframe.Lit(3)).As("key")).Agg(long.CountDistinct().As("texts")).Sort(gpuframe.Col("key")),
+		"distinct texts of all rows":    q.Select(long.CountDistinct().As("texts")),
+		"states of two widths":          q.Select(wide.Last().As("last"), text.First().As("first"), text.Last().As("short")),
+		"states with texts and numbers": q.Select(text.First().As("first"), id.Max().As("last id"), long.Last().As("last"), text.Max().As("most")),
+	} {
+		want := collect(t, query)
+		for _, most := range []int64{24, 64, 100, 300} {
+			f, err := query.Collect(strategy.WithMaximumOffset(t.Context(), most))
+			require.NoError(t, err, "%s, offsets to %d", name, most)
+			require.Equal(t, want, collect(t, f.Query()), "%s, offsets to %d", name, most)
+			require.NoError(t, f.Release())
+		}
+	}
+}
+
 // randomBeyondOffsets returns the number of results with text of 64-bit offsets.
 func randomBeyondOffsets(t *testing.T, e *gpuframe.Engine, options querytest.Options, cases int) (wide int) {
 	for seed := range cases {
@@ -136,14 +161,17 @@ func TestTextBeyondTwoGibibytes(t *testing.T) {
 	})
 }
 
-// numberedTexts returns records with a number and a text in each row.
+// numberedTexts returns records with a number and a text, in two types, in each row.
 func numberedTexts(t *testing.T, records, rows int) (list []arrow.Record) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "wide", Type: arrow.BinaryTypes.LargeString, Nullable: true}}, nil)
 	for r := range records {
 		b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
 		for i := range rows {
 			b.Field(0).(*array.Int64Builder).Append(int64(r*rows + i))
-			b.Field(1).(*array.StringBuilder).Append(fmt.Sprint("text ", (r*rows+i)*7919%1000))
+			text := fmt.Sprint("text ", (r*rows+i)*7919%1000)
+			b.Field(1).(*array.StringBuilder).Append(text)
+			b.Field(2).(*array.LargeStringBuilder).Append(text)
 		}
 		list = append(list, b.NewRecord())
 		b.Release()

@@ -127,7 +127,7 @@ func (r *aggregation) partial() (*buffer.Buffer, error) {
 			return nil, errors.Join(err, temporaries.Release())
 		}
 		temporaries.Add(c)
-		fields = append(fields, arrow.Field{Name: stateName(i), Type: s.dataType, Nullable: s.accumulator < 0})
+		fields = append(fields, arrow.Field{Name: stateName(i), Type: c.Type(), Nullable: s.accumulator < 0})
 		columns = append(columns, c)
 	}
 	table, err := op.Table(arrow.NewSchema(fields, nil), columns, keys.Rows())

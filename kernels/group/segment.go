@@ -380,7 +380,8 @@ func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Colu
 	return m.listOf(sorted.Column(1), ends)
 }
 
-// listOf returns lists of values that end at ends.
+// listOf returns lists of values that end at ends. The lists have 32-bit offsets, also those of values that
+// came in lists with 64-bit ones.
 func (m *members) listOf(c *column.Column, ends *column.Column) (*column.Column, error) {
 	values, err := m.exactValues(c)
 	if err != nil {
@@ -396,7 +397,7 @@ func (m *members) listOf(c *column.Column, ends *column.Column) (*column.Column,
 		return nil, err
 	}
 	return column.New(column.Data{
-		Type: m.o.dataType, Length: ends.Len(), Rows: r.groups.keys.RowCount(), Manager: r.call.Manager,
+		Type: arrow.ListOf(values.Type()), Length: ends.Len(), Rows: r.groups.keys.RowCount(), Manager: r.call.Manager,
 		Buffers: []column.Bytes{{}, offsets.Buffer(1)}, Children: []*column.Column{values},
 	})
 }

@@ -172,7 +172,9 @@ func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, err
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
-	reader = &fitting{Reader: reader, stage: &base, schema: n.Schema(), whole: n == o.whole}
+	if !plan.HasStates(n) {
+		reader = &fitting{Reader: reader, stage: &base, schema: n.Schema(), whole: n == o.whole}
+	}
 	if o.settings.Working != nil {
 		reader = &working{reader, n, o.settings.Working}
 	}

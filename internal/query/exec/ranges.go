@@ -167,7 +167,7 @@ func (r *ranges) sample(ctx context.Context, local *rangeRows, table *buffer.Buf
 	if err != nil {
 		return err
 	}
-	keys, err := expr.Project(ctx, spread, r.columns, local.options())
+	keys, err := local.project(ctx, spread, r.columns)
 	if keys, err = releasing(keys, err, spread); err != nil {
 		return err
 	}
@@ -414,7 +414,7 @@ func (r *ranges) withKeys(ctx context.Context, local *rangeRows, table *buffer.B
 			expressions = append(expressions, e)
 		}
 	}
-	wide, err := expr.Project(ctx, table, expressions, local.options())
+	wide, err := local.project(ctx, table, expressions)
 	if err != nil || r.unique {
 		return wide, err
 	}

@@ -21,6 +21,13 @@ func project(s *stage, n *plan.Project) func(context.Context, *buffer.Buffer) (*
 	}
 }
 
+// project evaluates expressions for each row of a table, with 64-bit offsets where texts need them.
+func (s *stage) project(ctx context.Context, table *buffer.Buffer, expressions []expr.Expr) (*buffer.Buffer, error) {
+	return s.widening(ctx, table, func(table *buffer.Buffer) (*buffer.Buffer, error) {
+		return expr.Project(ctx, table, expressions, s.options())
+	})
+}
+
 // slice passes on some rows: it skips rows and ends after others.
 type slice struct {
 	*stage

@@ -180,7 +180,7 @@ func (t *localTop) first(ctx context.Context) (best *buffer.Buffer, err error) {
 
 // table keeps the first rows of a table, which it takes over.
 func (t *localTop) table(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	first, err := order.TopK(ctx, table, t.plan.Limit(), t.plan.OrderKeys(), t.options())
+	first, err := t.topK(ctx, t.plan, table)
 	if first, err = releasing(first, err, table); err != nil {
 		return nil, err
 	}

@@ -159,6 +159,19 @@ func (p *Partial) holdsRows() bool { return false }
 
 func (p *Partial) estimate(a *Analysis, _ Size) Size { return a.rowsOf(p.operation) }
 
+// HasStates reports whether the tables of a node have the states of groups instead of the columns of its
+// schema.
+func HasStates(n Node) bool {
+	switch n := n.(type) {
+	case *Partial:
+		_, groups := n.operation.(*Aggregate)
+		return groups
+	case *Exchange:
+		return HasStates(n.Input())
+	}
+	return false
+}
+
 // Merge makes the groups of an [Aggregate] of its partial results.
 type Merge struct {
 	single
