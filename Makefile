@@ -29,7 +29,9 @@ export GORACE ?= atexit_sleep_ms=0
 
 # Packages that vet has read are not vetted again by their tests. The time limit only ends
 # tests that hang: no test may depend on the speed of the machine.
-TEST := $(GO) test -vet=off -timeout 40m
+# The module bench is checked with the main module, in one workspace.
+WORKSPACE := GOWORK=$(CURDIR)/scripts/check.work
+TEST := $(WORKSPACE) $(GO) test -vet=off -timeout 40m
 # The packages of test, race and full.
 PACKAGES ?=
 
@@ -57,6 +59,7 @@ gofmt:
 
 tidy:
 	$(GO) mod tidy -diff
+	$(GO) -C bench mod tidy -diff
 	$(GO) -C tools mod tidy -diff
 
 tables: ## the tables in documents are those that tests have printed
@@ -66,7 +69,7 @@ words: ## import directions, phrases and names that internal/testing/lint counts
 	$(TEST) ./internal/testing/lint
 
 vet:
-	$(GO) vet ./...
+	$(WORKSPACE) $(GO) vet ./... ./bench/...
 
 # Tools have a module of their own, so that programs with gpuframe do not get their dependencies.
 build/tools/%: tools/go.mod tools/go.sum $(wildcard tools/*/*.go)
@@ -75,12 +78,12 @@ build/tools/%: tools/go.mod tools/go.sum $(wildcard tools/*/*.go)
 build/tools/staticcheck: TOOL := honnef.co/go/tools/cmd/staticcheck
 
 staticcheck: build/tools/staticcheck
-	$< ./...
+	$(WORKSPACE) $< ./... ./bench/...
 
 PLATFORMS := linux/386 darwin/arm64 windows/amd64 linux/arm64
 
 typecheck: build/tools/platforms ## every package and test compiles on every platform
-	$< . $(PLATFORMS)
+	$(WORKSPACE) $< ./...,./bench/... $(PLATFORMS)
 
 portable: ## vet on other platforms too
 	set -e; for platform in $(PLATFORMS); do \
@@ -199,7 +202,7 @@ explore: ## property tests of packages with other cases in every run: make explo
 	  GPUFRAME_SEED=0 $(TEST) -short -timeout 0 $$package -rapid.checks=$(CHECKS) || exit 1; done
 
 bench: ## transfers, memory and launches: the first table of docs/performance.md
-	$(GO) run ./bench
+	$(GO) -C bench run .
 
 gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without Go
 	scripts/gpu-bundle.sh

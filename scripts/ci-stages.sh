@@ -22,7 +22,7 @@ memcheck       (device|dlpack|arrowdev|share|memory|internal/(arrays/bitmap|base
 nocgo          (device|memory|column|buffer|kernels/expr|dlpack|arrowdev|share)/|kernels/[a-z_]*\.go$
 python         (python|dlpack|arrowdev|share|internal/arrays/arrowipc|examples/(pytorch|sharing))/|[a-z_]*\.go$|scripts/stand-in/
 ptx-check      .*\.(cu|cuh|ptx|ptx\.gz)$|kernels/build\.sh$
-bundle-check   scripts/(gpu-bundle|run)\.sh$|go\.(mod|sum)$
+bundle-check   scripts/(gpu-bundle|run)\.sh$|(bench/)?go\.(mod|sum)$
 gorgonia-check gorgoniacu/|device/|scripts/fetch-cuda-header\.sh$
 arrow18        arrow18/|arrowdev/
 flight         flight/|internal/(arrays/arrowipc|query/querydata)/|share/
@@ -60,7 +60,7 @@ choose_stages() {
     printf '%s\n' "${chosen[@]}"
 }
 
-packages() { go list -f '{{.Dir}}' ./... | sed "s|^$PWD|.|"; }
+packages() { { go list -f '{{.Dir}}' ./... && go -C bench list -f '{{.Dir}}' ./...; } | sed "s|^$PWD|.|"; }
 
 # watched prints the packages that start goroutines or contain C, in tests too. Families of
 # kernels have their goroutines in internal/op/parallel; the stage race-kernels runs those.

@@ -20,10 +20,10 @@ program() {
 }
 program tpch-duckdb bench/tpch/duckdb .
 program dbbenchmark-duckdb bench/dbbenchmark/duckdb .
-program tpch . ./bench/tpch
-program dbbenchmark . ./bench/dbbenchmark
-program kernels . ./bench/kernels
-program bench . ./bench
+program tpch bench ./tpch
+program dbbenchmark bench ./dbbenchmark
+program kernels bench ./kernels
+program bench bench .
 git describe --always --dirty >"$out/version"
 
 tar -C build --sort=name -cf - gpu-peers | xz -T1 --x86 --lzma2=preset=6,dict=256MiB >build/gpu-peers.tar.xz

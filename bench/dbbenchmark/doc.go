@@ -1,11 +1,11 @@
 // Dbbenchmark answers the ten group-by questions and the five join questions of db-benchmark
 // (duckdblabs/db-benchmark) for tables that are made by its rules, and prints the time of each.
 //
-//	go run ./bench/dbbenchmark                          # 10⁷ rows on the first GPU
-//	go run ./bench/dbbenchmark -rows 100000000 -k 100
-//	go run ./bench/dbbenchmark -task join -rows 100000000
-//	go run ./bench/dbbenchmark -only q1,q9 -profile     # with the library of bench/profile
-//	go run ./bench/dbbenchmark -device host -rows 1000000 -na 5 -sorted
+//	go -C bench run ./dbbenchmark                          # 10⁷ rows on the first GPU
+//	go -C bench run ./dbbenchmark -rows 100000000 -k 100
+//	go -C bench run ./dbbenchmark -task join -rows 100000000
+//	go -C bench run ./dbbenchmark -only q1,q9 -profile     # with the library of bench/profile
+//	go -C bench run ./dbbenchmark -device host -rows 1000000 -na 5 -sorted
 //
 // The data has the distributions of _data/groupby-datagen.R and _data/join-datagen.R, from a
 // seeded generator in Go: the numbers differ from those of R. Strings are plain strings. A question runs

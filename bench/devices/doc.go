@@ -1,8 +1,8 @@
 // Devices measures queries on one device and on several, in one run, and compares their results.
 //
-//	go run ./bench/devices -device cuda:0,cuda:1,cuda:2,cuda:3 -rows 1000000000
-//	go run ./bench/devices -device cuda:0,cuda:1 -only join -operations 12
-//	go run ./bench/devices                              # three devices of the host, 10⁶ rows
+//	go -C bench run ./devices -device cuda:0,cuda:1,cuda:2,cuda:3 -rows 1000000000
+//	go -C bench run ./devices -device cuda:0,cuda:1 -only join -operations 12
+//	go -C bench run ./devices                              # three devices of the host, 10⁶ rows
 //
 // The rows are in the memory of the devices before a query begins: all on the first one, or an
 // equal part on each. A time begins with the call of Collect and ends when the result is on the

@@ -2,8 +2,8 @@
 // copy rate and, if their figures are given, against PyTorch, CuPy and CUB.
 //
 //	nvcc -O3 -arch=native -o peers bench/kernels/peers.cu
-//	{ ./peers 134217728; python3 bench/kernels/peers.py 134217728 1000; } > peers.tsv
-//	go run ./bench/kernels -peers peers.tsv
+//	{ ./peers 134217728; python3 bench/kernels/peers.py 134217728 1000; } > bench/peers.tsv
+//	go -C bench run ./kernels -peers peers.tsv
 //
 // "Reach" is the copy rate over the fewest bytes that an operator moves for a row.
 // Times of large inputs are the device's, between an event before five calls and one

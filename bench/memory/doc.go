@@ -2,9 +2,9 @@
 // parameters, compared with the driver's pool as C uses it, in one process on one
 // device.
 //
-//	go run ./bench/memory                      # on cuda:0
-//	go run ./bench/memory -device host -quick  # without a GPU
-//	go run ./bench/memory -only random,replay -log trace.csv
+//	go -C bench run ./memory                      # on cuda:0
+//	go -C bench run ./memory -device host -quick  # without a GPU
+//	go -C bench run ./memory -only random,replay -log trace.csv
 //
 // The parts, which -only selects:
 //

@@ -1,7 +1,7 @@
 // Scale prints the tables of docs/measurements/2026-11-24-scale.md: the times of operators on many GPUs by a model of
 // rates that were measured on one.
 //
-//	go run ./bench/scale          # writes bench/scale/testdata; scripts/docs-tables.sh copies it
+//	go -C bench run ./scale          # writes bench/scale/testdata; scripts/docs-tables.sh copies it
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() {
 	for name, text := range tables() {
-		if err := os.WriteFile(filepath.Join("bench", "scale", "testdata", name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join("scale", "testdata", name), []byte(text), 0o600); err != nil {
 			fmt.Fprintln(os.Stderr, "scale:", err)
 			os.Exit(1)
 		}

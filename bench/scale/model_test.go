@@ -13,7 +13,7 @@ func TestTables(t *testing.T) {
 	for name, want := range tables() {
 		got, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(t, err)
-		require.Equal(t, want, string(got), "run go run ./bench/scale and scripts/docs-tables.sh")
+		require.Equal(t, want, string(got), "run go -C bench run ./scale and scripts/docs-tables.sh")
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command small measures whole calls on few rows, and what the driver does in each.
 //
-//	go run ./bench/small [-device cuda:0] [-rows 1000] [-rounds 1001]
+//	go -C bench run ./small [-device cuda:0] [-rows 1000] [-rounds 1001]
 //
 // A call is timed from its begin until its result is on the device. The table of the driver's
 // calls is of other runs, on the same device behind one that counts and times them.

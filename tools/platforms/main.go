@@ -1,8 +1,8 @@
-// Command platforms reports the compile errors of a module's packages and tests on other
+// Command platforms reports the compile errors of packages and their tests on other
 // platforms, without cgo. It checks types from source and compiles nothing, so it takes
 // seconds where a build for the platform takes minutes.
 //
-//	platforms FOLDER GOOS/GOARCH…
+//	platforms PATTERN,… GOOS/GOARCH…
 package main
 
 import (
@@ -16,16 +16,16 @@ import (
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: platforms FOLDER GOOS/GOARCH…")
+		fmt.Fprintln(os.Stderr, "usage: platforms PATTERN,… GOOS/GOARCH…")
 		os.Exit(2)
 	}
-	if err := check(os.Args[1], os.Args[2:]); err != nil {
+	if err := check(strings.Split(os.Args[1], ","), os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "platforms:", err)
 		os.Exit(1)
 	}
 }
 
-func check(folder string, platforms []string) error {
+func check(patterns []string, platforms []string) error {
 	var faults []error
 	for _, platform := range platforms {
 		system, processor, ok := strings.Cut(platform, "/")
@@ -35,10 +35,9 @@ func check(folder string, platforms []string) error {
 		loaded, err := packages.Load(&packages.Config{
 			Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
 				packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes,
-			Dir:   folder,
 			Tests: true,
 			Env:   append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor),
-		}, "./...")
+		}, patterns...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
 		}

@@ -6,6 +6,7 @@ require (
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/duckdb/duckdb-go/v2 v2.5.5
 	github.com/gpuframe/gpuframe v0.0.0
+	github.com/gpuframe/gpuframe/bench v0.0.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/sync v0.24.0
 )
@@ -51,4 +52,7 @@ require (
 	pgregory.net/rapid v1.3.0 // indirect
 )
 
-replace github.com/gpuframe/gpuframe => ../../..
+replace (
+	github.com/gpuframe/gpuframe => ../../..
+	github.com/gpuframe/gpuframe/bench => ../..
+)

@@ -6,6 +6,7 @@ require (
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/duckdb/duckdb-go/v2 v2.5.5
 	github.com/gpuframe/gpuframe v0.0.0
+	github.com/gpuframe/gpuframe/bench v0.0.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )
@@ -53,4 +54,7 @@ require (
 	google.golang.org/protobuf v1.36.11 // indirect
 )
 
-replace github.com/gpuframe/gpuframe => ../../..
+replace (
+	github.com/gpuframe/gpuframe => ../../..
+	github.com/gpuframe/gpuframe/bench => ../..
+)

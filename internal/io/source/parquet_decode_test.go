@@ -69,7 +69,7 @@ func (k *keptMemory) Free(old []byte) {
 }
 
 // BenchmarkParquetDecode decodes columns of TPC-H's lineitem, in the folder that TPCH names
-// (go run ./bench/tpch -sf 1 -parquet -device host -folder FOLDER writes it), into memory that
+// (go -C bench run ./tpch -sf 1 -parquet -device host -folder FOLDER writes it), into memory that
 // is used again, as pinned memory is.
 func BenchmarkParquetDecode(b *testing.B) {
 	files, err := filepath.Glob(filepath.Join(os.Getenv("TPCH"), "lineitem-*.parquet"))

@@ -70,8 +70,8 @@ type File struct {
 	Test    bool
 }
 
-// Files parses the imports of all Go files below root, of every platform, but for
-// nested modules and files that are not built.
+// Files parses the imports of all Go files below root, of every platform, but for files that are
+// not built.
 //
 // # Errors
 //
@@ -162,8 +162,8 @@ func within(folder string, folders []string) bool {
 	})
 }
 
-// walk calls visit with the path, relative to root, of each file of the module: not
-// of nested modules, of test data, of what is built or of hidden folders.
+// walk calls visit with the path, relative to root, of each file of the module and of the nested
+// modules but gorgoniacu: not of test data, of what is built or of hidden folders.
 func walk(root string, visit func(path string) error) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
