@@ -16,10 +16,10 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
-	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
@@ -28,7 +28,7 @@ import (
 // a thousand rows.
 func openCounted(t testing.TB) (*gpuframe.Engine, *callcount.Device, *buffer.Buffer) {
 	t.Helper()
-	name, counted, err := callcount.Register(emulator.Open(t))
+	name, counted, err := callcount.Register(kerneltest.Open(t))
 	require.NoError(t, err)
 	e, err := gpuframe.Open(gpuframe.Device(name))
 	require.NoError(t, err)

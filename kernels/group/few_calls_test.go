@@ -12,9 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
-	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -39,7 +39,7 @@ func fewTable(t testing.TB, mgr *memory.Manager, rows int) *buffer.Buffer {
 // TestFewRowsCalls pins what the driver does for a small group-by: one launch, as code and memory
 // are there from the first one.
 func TestFewRowsCalls(t *testing.T) {
-	name, counted, err := callcount.Register(emulator.Open(t))
+	name, counted, err := callcount.Register(kerneltest.Open(t))
 	require.NoError(t, err)
 	mgr := devicetest.Manager(t, devicetest.Open(t, name), memory.Options{})
 	table := fewTable(t, mgr, 1000)
@@ -92,7 +92,7 @@ func TestTilesCalls(t *testing.T) {
 
 // BenchmarkFewRows measures the time of the host, without launches.
 func BenchmarkFewRows(b *testing.B) {
-	name, counted, err := callcount.Register(emulator.Open(b))
+	name, counted, err := callcount.Register(kerneltest.Open(b))
 	require.NoError(b, err)
 	mgr := devicetest.Manager(b, devicetest.Open(b, name), memory.Options{})
 	table := fewTable(b, mgr, 1000)

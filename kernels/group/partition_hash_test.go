@@ -21,9 +21,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/callcount"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
-	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -228,7 +228,7 @@ func TestOrderOfHashes(t *testing.T) {
 // estimate comes, and for the number of groups, with which the flag of crowded tables comes. Further calls know the bounds. The
 // host waits for copies only.
 func TestWaitsOfHashes(t *testing.T) {
-	name, counted, err := callcount.Register(emulator.Open(t))
+	name, counted, err := callcount.Register(kerneltest.Open(t))
 	require.NoError(t, err)
 	mgr := devicetest.Manager(t, devicetest.Open(t, name), memory.Options{})
 	record := hashRecord(rand.New(rand.NewPCG(97, 98)), partitionDraws["uniform"], 300, 100)

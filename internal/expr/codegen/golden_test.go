@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
-	"github.com/gpuframe/gpuframe/internal/testing/emulator"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 )
 
 var update = flag.Bool("update", false, "write testdata/few.ptx and many.ptx anew")
@@ -33,7 +33,7 @@ func TestGolden(t *testing.T) {
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, string(want), k.text, "go test -update writes it anew")
-		emulator.Assemble(t, k.text)
+		kerneltest.Assemble(t, k.text)
 	}
 }
 

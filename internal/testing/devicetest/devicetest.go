@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/cuda"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -86,20 +87,8 @@ func Open(t testing.TB, name string) *device.Device {
 	return dev
 }
 
-// Manager makes a manager until the end of the test. The test fails if memory is still
-// held then. On the PTX emulator each block is a separate allocation, unless the
-// options name a resource, so that the emulator can check its bounds.
+// Manager is [kerneltest.Manager], for every device.
 func Manager(t testing.TB, dev *device.Device, options memory.Options) *memory.Manager {
 	t.Helper()
-	options.TrackAllocations = true
-	if options.Resource == nil && Emulated(dev) {
-		options.Resource = memory.NewDriverResource(dev)
-	}
-	mgr, err := memory.NewManager(dev, options)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.Zero(t, mgr.Stats().Leaks, "blocks were collected without being released")
-		require.NoError(t, mgr.Close())
-	})
-	return mgr
+	return kerneltest.Manager(t, dev, options)
 }

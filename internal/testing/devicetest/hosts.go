@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/host"
-	"github.com/gpuframe/gpuframe/internal/testing/emulator"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 )
 
 // mostHosts is the number of devices that [Hosts] can open.
@@ -51,7 +51,7 @@ func openAll(t testing.TB, family string, n int) (devices []*device.Device) {
 func Emulators(t testing.TB, n int) (devices []*device.Device) {
 	t.Helper()
 	for i := range n {
-		devices = append(devices, emulator.Open(t, emulator.Options{Ordinal: i}))
+		devices = append(devices, kerneltest.Open(t, kerneltest.Options{Ordinal: i}))
 	}
 	return devices
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/internal/testing/race"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 )
 
 // EachKernel is [Each] for tests that launch kernels. On machines without a GPU it also
@@ -33,7 +33,7 @@ func WithKernels(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	if os.Getenv(RequireCUDA) != "1" {
 		t.Run("emulated", func(t *testing.T) {
 			skipOutOfTurn(t)
-			f(t, emulator.Open(t))
+			f(t, kerneltest.Open(t))
 		})
 	}
 	EachGPU(t, f)
@@ -50,7 +50,7 @@ func EachGPU(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 
 // Emulated reports whether the device is the PTX emulator: a device of kind CUDA that
 // needs seconds for a million rows.
-func Emulated(dev *device.Device) bool { return emulator.Emulated(dev) }
+func Emulated(dev *device.Device) bool { return kerneltest.Emulated(dev) }
 
 // Sizes returns the numbers of rows that a test runs with. In short tests the emulator
 // gets those up to 2,000 and the largest one.
@@ -69,7 +69,7 @@ func OpenKernels(t testing.TB) *device.Device {
 	dev, err := device.Open(standIn(firstGPU))
 	if errors.Is(err, device.ErrNotAvailable) && os.Getenv(RequireCUDA) != "1" {
 		skipOutOfTurn(t)
-		return emulator.Open(t)
+		return kerneltest.Open(t)
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })

@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host"
-	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/kernels/kerneltest"
 )
 
 // opened numbers the devices, because a backend cannot be unregistered.
@@ -74,5 +74,5 @@ func OpenOver(t testing.TB, below backend.Device) (*device.Device, *Driver) {
 // OpenEmulator opens the PTX emulator with fault injection until the end of the test.
 func OpenEmulator(t testing.TB) (*device.Device, *Driver) {
 	t.Helper()
-	return open(t, unclosed{emulator.Open(t).Driver()}) // which closes it, too
+	return open(t, unclosed{kerneltest.Open(t).Driver()}) // which closes it, too
 }

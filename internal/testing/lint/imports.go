@@ -59,7 +59,7 @@ var Levels = []Level{
 }
 
 // TestFolders hold support for tests. Outside of tests only they and programs import them.
-var TestFolders = []string{"internal/testing", "device/backend/backendtest"}
+var TestFolders = []string{"internal/testing", "device/backend/backendtest", "kernels/kerneltest"}
 
 // A File is a Go source file and what it imports of the module.
 type File struct {
