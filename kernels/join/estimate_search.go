@@ -22,24 +22,6 @@ const (
 	pairRow = 16
 )
 
-// newEstimator prepares an estimate, and begins the call that reports it.
-func newEstimator(ctx context.Context, left, right *buffer.Buffer, on []On, options *Options) (*estimator, op.Call, error) {
-	given := options.Options
-	options.Estimate = nil
-	for _, table := range []*buffer.Buffer{left, right} {
-		if err := table.Check(); err != nil {
-			return nil, op.Call{}, err
-		}
-	}
-	e := &estimator{left: left, right: right, leftSchema: left.Schema(), on: on, options: options, l: uint64(left.Capacity()), r: uint64(right.Capacity())}
-	var err error
-	if e.result, err = planResult(left.Schema(), right.Schema(), on, options); err != nil {
-		return nil, op.Call{}, err
-	}
-	call, err := op.Begin(ctx, given, append(columnsOf(left), columnsOf(right)...)...)
-	return e, call, err
-}
-
 // estimateAsOf reports a bound of the memory of [AsOf]. It returns kernels.ErrEstimated.
 func estimateAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options AsOfOptions) error {
 	estimate := options.Estimate
