@@ -1,43 +1,31 @@
 package join
 
 import (
-	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
-// asOfMatcher finds the matches of an as-of join.
-type asOfMatcher struct {
-	*call
-	// left and right are the keys: those of By, then the one with distances.
-	left, right []*column.Column
-	options     *AsOfOptions
-	distances   distances
-	held        release.Stack
-}
-
 // match finds the matches. The caller releases them.
 func (a *asOfMatcher) match() (*matches, error) {
-	m, err := a.nearestMatches()
-	return release.OnError(m, err, a.held.Release())
-}
-
-// nearestMatches merges both sides or, if their keys are too long for that, searches the
-// left rows among the right ones.
-func (a *asOfMatcher) nearestMatches() (m *matches, err error) {
-	if a.distances, err = a.options.distancesOf(a.left[len(a.left)-1].Type()); err != nil {
-		return nil, err
-	}
-	if a.left[0].Len() > 0 {
-		p, err := a.planMerge()
+	m, err := func() (*matches, error) {
+		f, err := a.measure()
 		if err != nil {
 			return nil, err
 		}
-		if p != nil {
-			return a.mergeNearest(p)
-		}
+		return chooseNearest(f).run(a)
+	}()
+	return release.OnError(m, err, a.held.Release())
+}
+
+// measure finds the facts that the choice depends on. A GPU may wait for the ranges of keys.
+func (a *asOfMatcher) measure() (f *asOfFacts, err error) {
+	if a.distances, err = a.options.distancesOf(a.left[len(a.left)-1].Type()); err != nil {
+		return nil, err
 	}
-	if m, err = newMatches(a.call, a.left[0].Len(), a.right[0].Len()); err != nil || m.probe == 0 {
-		return m, err
+	f = &asOfFacts{tuning: tuningOf(a.Context()), onHost: a.OnHost(), left: a.left[0].Len(), right: a.right[0].Len()}
+	if !f.mayHaveWords() {
+		return f, nil
 	}
-	return release.OnError(m, a.searchNearest(m))
+	a.plan, err = a.planMerge()
+	f.words = a.plan != nil
+	return f, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/keys/radix"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -126,9 +125,6 @@ func sortItems(c *call, held *release.Stack, plan *rowkey.Plan, from int) (*item
 // words and the numbers of the rows would not fit 64 bits together.
 func (a *asOfMatcher) planMerge() (*mergePlan, error) {
 	left, right, d := a.left, a.right, &a.distances
-	if a.OnHost() || right[0].Len() == 0 || strategy.OfJoin(a.Context()).AsOf == strategy.Searched {
-		return nil, nil
-	}
 	last := len(left) - 1
 	if l, err := layout.Of(left[last].Type()); err != nil || d.wanted && d.real && l.Width == 2 {
 		return nil, err
@@ -165,25 +161,30 @@ func (a *asOfMatcher) planMerge() (*mergePlan, error) {
 	return p, nil
 }
 
-// leftFrom returns the bit from which on left words are sorted. Their order serves only to
-// make the right rows of a tile few, and a digit costs a pass over all rows.
-func (a *asOfMatcher) leftFrom(p *mergePlan) int {
-	const digit = 8
-	all, rows := p.plans[0].Bits(), a.right[0].Len()
-	switch {
-	case strategy.OfJoin(a.Context()).AsOf == strategy.Merged:
-		return 0
-	case rows <= mergeCached:
-		return all
+// hasWords reports whether both sides can be merged by their words.
+func (f *asOfFacts) hasWords() bool { return f.words }
+
+// isCached reports whether all right rows fit the shared memory of a block, whatever the order of the left ones.
+func (f *asOfFacts) isCached() bool { return f.right <= mergeCached }
+
+// merge merges left rows in their order.
+func (a *asOfMatcher) merge() (*matches, error) { return a.mergeFrom(a.plan.plans[0].Bits()) }
+
+// mergeSorted merges left rows that are sorted by the leading digits of their words. Their order serves only to make the
+// right rows of a tile few, and a digit costs a pass over all rows. All digits are sorted by if the right rows are few.
+func (a *asOfMatcher) mergeSorted() (*matches, error) {
+	tiles := bits.Len(uint(a.right[0].Len() / tileRightRows))
+	all := a.plan.plans[0].Bits()
+	if tiles == 0 {
+		return a.mergeFrom(0)
 	}
-	tiles := bits.Len(uint(rows / (mergeCached / 8)))
-	return max(all-(tiles+digit-1)/digit*digit, 0)
+	return a.mergeFrom(max(all-(tiles+mergeDigit-1)/mergeDigit*mergeDigit, 0))
 }
 
-// mergeNearest finds the nearest rows by the words of both sides. The caller releases the
-// matches.
-func (a *asOfMatcher) mergeNearest(p *mergePlan) (*matches, error) {
-	from := 0
+// mergeFrom finds the nearest rows by the words of both sides, of which the left ones are sorted by the bits from a number
+// on. The caller releases the matches.
+func (a *asOfMatcher) mergeFrom(leftFrom int) (*matches, error) {
+	p, from := a.plan, 0
 	if a.options.Sorted {
 		from = p.lastBits
 	}
@@ -191,7 +192,7 @@ func (a *asOfMatcher) mergeNearest(p *mergePlan) (*matches, error) {
 	if err != nil {
 		return nil, err
 	}
-	left, err := sortItems(a.call, &a.held, p.plans[0], a.leftFrom(p))
+	left, err := sortItems(a.call, &a.held, p.plans[0], leftFrom)
 	if err != nil {
 		return nil, err
 	}

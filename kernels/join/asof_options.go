@@ -7,8 +7,10 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -152,4 +154,16 @@ func unitOf(t arrow.DataType) time.Duration {
 		return t.TimeUnit().Multiplier()
 	}
 	return 0
+}
+
+// asOfMatcher finds the matches of an as-of join.
+type asOfMatcher struct {
+	*call
+	// left and right are the keys: those of By, then the one with distances.
+	left, right []*column.Column
+	options     *AsOfOptions
+	distances   distances
+	// plan makes words of the keys, or is nil.
+	plan *mergePlan
+	held release.Stack
 }

@@ -13,6 +13,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+// search finds the nearest rows by searches. The caller releases the matches.
+func (a *asOfMatcher) search() (*matches, error) {
+	m, err := newMatches(a.call, a.left[0].Len(), a.right[0].Len())
+	if err != nil || m.probe == 0 {
+		return m, err
+	}
+	return release.OnError(m, a.searchNearest(m))
+}
+
 // searchNearest sorts the right rows and searches the left rows among them.
 func (a *asOfMatcher) searchNearest(m *matches) error {
 	held, options := &a.held, a.options

@@ -15,10 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// fixedScratch is a bound of the scratch memory that does not depend on the rows: plans of
-// sorts, states of tiles, row counts.
-const fixedScratch = 1 << 20
-
 // estimator finds upper bounds of the memory of a join, from the tables without their rows.
 type estimator struct {
 	// left is nil for an index.
@@ -207,30 +203,19 @@ func (e *estimator) scratch(onHost bool) (uint64, error) {
 	if !leftKnown || !rightKnown {
 		probe, build = max(e.l, e.r), max(e.l, e.r) // the counts decide which side builds
 	}
-	const (
-		slots  = 2*16 + 4 // a slot of two of the hash table, and the slot of the row
-		sorted = 32 + 28  // the span of each place, and the rows sorted by slot
-	)
-	words, table := 9*(e.l+e.r), build*slots
-	if e.options.Kind != Cross && !e.options.Kind.leftOnly() {
-		table += build * sorted
-	}
-	if e.options.Kind == Cross {
-		words, table = 0, 0
+	if e.options.Kind != Cross {
+		total += tableScratch(e.l, e.r, build, !e.options.Kind.leftOnly())
 	}
 	extra := uint64(0)
 	if e.options.Kind.keepsLeft() || e.options.Kind.keepsRight() {
 		extra = max(e.l, e.r)
 	}
-	// The matches are found twice if a first try fails; the pairs are those of all rows of the
-	// probe side, or counted before.
-	matched := 12*probe + max(8*(probe+extra), 18*probe+8*(e.rows+extra)) + 12*extra
 	// Filters and takes of strings have state for each tile of rows, and lists of positions.
 	gathered := (e.l+e.r)/4 + 16*e.rows
 	if e.options.Kind == Full { // the keys of both sides in one column
 		gathered += 40 * (e.l + e.r)
 	}
-	return total + words + table + matched + gathered, nil
+	return total + pairScratch(probe, e.rows, extra) + gathered, nil
 }
 
 // keyBytes returns a bound of the memory of a pair of keys in one type, and the number of

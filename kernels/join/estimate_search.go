@@ -10,18 +10,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-const (
-	// sortedRow is a bound of the memory for each row of a side that is sorted or searched,
-	// without copies of its keys: a mask of the rows that can match, their numbers, the order, and
-	// places.
-	sortedRow = 40
-	// keyCopies is a bound of the copies of a key: the rows that can match, those in order, and
-	// their words.
-	keyCopies = 3
-	// pairRow is a bound for each row of the result: both numbers, and the state of a gather.
-	pairRow = 16
-)
-
 // estimateAsOf reports a bound of the memory of [AsOf]. It returns kernels.ErrEstimated.
 func estimateAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options AsOfOptions) error {
 	estimate := options.Estimate
@@ -128,10 +116,6 @@ func estimateIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer
 		return err
 	}
 	e := &estimator{right: right, leftSchema: left, on: on, options: &options, r: uint64(right.Capacity())}
-	const (
-		slots  = 2*16 + 8 // of the hash table of the host, and words
-		sorted = 32 + 4   // the span of each place, and the rows sorted by slot
-	)
 	held, scratch := uint64(0), uint64(fixedScratch)
 	for i, pair := range on {
 		bytes, copied, err := e.searchedBytes(pair)
@@ -142,7 +126,7 @@ func estimateIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer
 		scratch += (keyCopies - 1) * copied
 	}
 	if len(on) > 0 {
-		held, scratch = held+(slots+sorted)*e.r, scratch+sortedRow*e.r
+		held, scratch = held+keptTable*e.r, scratch+sortedRow*e.r
 	}
 	return call.Estimate([]uint64{held + fixedScratch}, []uint64{scratch})
 }

@@ -4,85 +4,27 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
 // expand makes pairs of matches, and leaves room for extra ones behind them. The caller
 // releases them.
 func (m *matches) expand(c *call, f form, extra int) (*pairs, error) {
-	if m.single && f == everyMatch && m.probe > 0 {
-		if p, err := m.pairSingle(c, extra); p != nil || err != nil {
-			return p, err
-		}
+	s := choosePairing(&pairFacts{tuning: tuningOf(c.Context()), form: f, probe: m.probe, single: m.single, extra: extra > 0})
+	p, err := s.run.pair(m, c, f, extra)
+	if errors.Is(err, errRepeated) {
+		return m.pairCounted(c, f, extra)
 	}
-	if m.single && f == everyMatchOrNone && extra == 0 && m.probe > 0 {
-		if err := m.lookUp(c); err != nil {
-			return nil, err
-		}
-		if m.single {
-			return m.everyRow(c)
-		}
-	}
-	s, err := newSequence(c, m, f)
-	if err != nil {
-		return nil, err
-	}
-	p, err := func() (*pairs, error) {
-		if err := c.checkLimit(s.total); err != nil {
-			return nil, err
-		}
-		return s.expandPart(c, 0, int(s.total), extra)
-	}()
-	return release.OnError(p, err, s.Release())
+	return p, err
 }
 
-// pairSingle makes the pairs of rows that have one match or none, in one pass and in memory
-// for all rows. A GPU waits for their number, and with it for whether the matches are
-// right. If they are not, there are no pairs. The caller releases them.
-func (m *matches) pairSingle(c *call, extra int) (*pairs, error) {
-	p, err := newPairs(c, m.probe+extra)
-	if err != nil {
-		return nil, err
+// number writes pairs as int64 without nulls, on a GPU.
+func (m *matches) number(c *call) (probe, build *column.Column, err error) {
+	s := choosePairing(&pairFacts{tuning: tuningOf(c.Context()), form: everyMatch, probe: m.probe, single: m.single})
+	probe, build, err = s.run.number(m, c)
+	if errors.Is(err, errRepeated) {
+		return m.numberCounted(c)
 	}
-	right, err := m.fillSingle(c, p)
-	if err == nil {
-		err = c.checkLimit(int64(p.rows))
-	}
-	if err != nil || !right {
-		return nil, errors.Join(err, p.Release())
-	}
-	p.everyRow = extra == 0 && p.rows == m.probe
-	return p, nil
-}
-
-// fillSingle writes pairs, and reports whether the matches are right.
-func (m *matches) fillSingle(c *call, p *pairs) (right bool, err error) {
-	if c.OnHost() {
-		p.rows, err = m.pairOnHost(c, p)
-		return true, err
-	}
-	p.rows, right, err = m.countSingle(c, p.out())
-	return right, err
-}
-
-// everyRow makes one pair for each row of the probe side: the matches themselves.
-func (m *matches) everyRow(c *call) (*pairs, error) {
-	if err := c.checkLimit(int64(m.probe)); err != nil {
-		return nil, err
-	}
-	block, slices, err := c.uint32s(m.probe)
-	if err != nil {
-		return nil, err
-	}
-	p := &pairs{probe: slices[0], build: m.first, rows: m.probe, block: block, everyRow: true}
-	if err := errors.Join(c.waitIdle(), c.numberRows(p.probe)); err != nil {
-		return nil, errors.Join(err, p.Release())
-	}
-	if err := m.block.Retain(); err != nil {
-		return nil, errors.Join(err, p.Release())
-	}
-	p.held.Add(m.block)
-	return p, nil
+	return probe, build, err
 }
 
 // appendUnmatched appends a pair for each row of the build side that no pair has. The

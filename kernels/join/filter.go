@@ -2,6 +2,7 @@ package join
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -13,18 +14,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// filters reports whether the result is a filter of the left table, which reads rows in
-// order and needs no numbers of rows. A limit of the rows needs their number.
-func (o *output) filters(m *matches) bool {
-	if !o.options.Kind.leftOnly() || o.options.MaxRows > 0 || m.probe == 0 {
-		return false
-	}
-	for _, c := range o.result.columns {
-		if c.selected {
-			return true
-		}
-	}
-	return false
+// mayFilter reports whether the result is a filter of the left table, which reads rows in order and needs no numbers of
+// rows.
+func (f *pairFacts) mayFilter() bool { return f.filters && f.probe > 0 }
+
+// selectsLeft reports whether the result is columns of the left table alone. A limit of the rows needs their number.
+func (o *output) selectsLeft() bool {
+	return o.options.Kind.leftOnly() && o.options.MaxRows == 0 && slices.ContainsFunc(o.result.columns, func(c resultColumn) bool { return c.selected })
 }
 
 // filterLeft keeps the left rows with a match or, for Anti, those without. On a GPU the

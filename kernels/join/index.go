@@ -29,10 +29,12 @@ type Index struct {
 	built *built
 	// parts are the columns of the build side: see [built.parts].
 	parts [][]*column.Column
-	// encoding is that of the right keys. hashed is set if there is one: the keys are not
+	// encoding is that of the right keys. encoded is set if there is one: the keys are not
 	// sorted, and the join has keys.
 	encoding *encoding
-	hashed   bool
+	encoded  bool
+	// finder is the strategy that has built it.
+	finder finder
 	// spilled has the memory instead of the fields above, after [Index.Spill]. Calls that use
 	// the index hold using for reading.
 	using   sync.RWMutex
@@ -115,16 +117,19 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 	if s.Call, err = op.Begin(ctx, s.options.Options, columnsOf(s.right)...); err != nil {
 		return err
 	}
-	if s.rightKeys, err = ix.keys(ctx, s, s.right, 1); err != nil || len(ix.on) == 0 || rowsOf(s.right) == 0 {
+	if s.rightKeys, err = ix.keys(ctx, s, s.right, 1); err != nil {
 		return err
 	}
-	if rowsOf(s.right) <= mostBuilt {
-		if ix.encoding, err = oneSided(s.call, 1, s.rightKeys); err != nil {
-			return err
-		}
+	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(maxSide, rowsOf(s.right))}
+	err = m.measureKept()
+	ix.encoding, ix.encoded = m.encoding, m.encoding != nil
+	if err != nil {
+		return err
 	}
-	ix.hashed = ix.encoding != nil
-	if ix.built, err = s.buildSide(ix.encoding, s.rightKeys, 0); err != nil {
+	if ix.finder = chooseFinder(&m.facts).run; ix.finder.build == nil {
+		return nil
+	}
+	if ix.built, err = ix.finder.build(&m); err != nil {
 		return err
 	}
 	if t := ix.built.table; t != nil {
@@ -240,22 +245,18 @@ func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*sides
 }
 
 // matches finds the matches of the left rows.
-func (ix *Index) matches(s *sides, b *built) (*matches, error) {
-	probe, build := rowsOf(s.left), rowsOf(s.right)
-	switch {
-	case s.options.Kind == Cross:
-		return matchAll(s.call, probe, build)
-	case probe == 0 || build == 0:
-		return matchAll(s.call, probe, 0)
-	case !ix.hashed:
-		return s.probeSide(b, nil, s.leftKeys)
+func (ix *Index) matches(s *sides, b *built) (_ *matches, err error) {
+	m := matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys, s.rightKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
+	if m.facts.isEmpty() && !m.facts.isCross() {
+		return m.matchNone(nil)
 	}
-	e, err := oneSided(s.call, 0, s.leftKeys)
-	if err != nil {
-		return nil, err
+	if ix.encoded {
+		if m.encoding, err = oneSided(s.call, 0, s.leftKeys); err != nil {
+			return nil, err
+		}
 	}
-	m, err := s.probeSide(b, e, s.leftKeys)
-	return release.OnError(m, err, e.Release())
+	rows, err := ix.finder.match(&m, b)
+	return release.OnError(rows, err, m.encoding.Release())
 }
 
 // sameColumns reports whether two schemas have the same names, and types but for the widths of offsets.

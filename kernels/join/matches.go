@@ -5,7 +5,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
-	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -47,18 +46,6 @@ func newMatches(c *call, probe, build int) (*matches, error) {
 	}
 	m := &matches{probe: probe, build: build, first: slices[0], count: slices[1], block: block}
 	m.held.Add(block)
-	return m, nil
-}
-
-// matchAll matches all rows of the build side with each row of the probe side.
-func matchAll(c *call, probe, build int) (*matches, error) {
-	m, err := newMatches(c, probe, build)
-	if err != nil || probe == 0 {
-		return m, err
-	}
-	if err := errors.Join(m.first.Fill(c.Stream, 0), m.count.Fill(c.Stream, uint32(build)), c.waitIdle()); err != nil {
-		return nil, errors.Join(err, m.Release())
-	}
 	return m, nil
 }
 
@@ -195,20 +182,4 @@ func (from *table) probeOnHost(c *call, probed *words, m *matches) error {
 			}
 		}
 	})
-}
-
-// probe returns the matches of the rows of the probe side, and takes over their words. The
-// matches refer to the table's list. On a GPU the rows are looked up later: see [lookup].
-func (t *table) probe(c *call, w *words) (*matches, error) {
-	if strategy.OfJoin(c.Context()).Waits {
-		if err := t.decideDistinct(c); err != nil {
-			return nil, errors.Join(err, w.Release())
-		}
-	}
-	m := &matches{probe: w.rows, build: t.rows, single: !t.decided || t.distinct, pending: &lookup{t, w}}
-	m.held.Add(w)
-	if c.OnHost() {
-		return release.OnError(m, m.lookUp(c))
-	}
-	return m, nil
 }

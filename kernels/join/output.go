@@ -62,7 +62,8 @@ func (o *output) joined(m *matches) (*joined, error) {
 
 // tableOf makes the table of matches, which it releases.
 func (o *output) tableOf(m *matches) (*buffer.Buffer, error) {
-	if o.filters(m) {
+	f := &pairFacts{tuning: tuningOf(o.Context()), form: o.roles.form, probe: m.probe, single: m.single, filters: o.selectsLeft()}
+	if choosePairing(f).name == filteredRowsName {
 		m, err := o.refined(m)
 		if err != nil {
 			return nil, err

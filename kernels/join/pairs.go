@@ -3,8 +3,11 @@ package join
 import (
 	"errors"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -79,4 +82,22 @@ func (p *pairs) numbers(side memory.Slice[uint32]) (*column.Column, error) {
 		return nil, err
 	}
 	return selection.RowNumbers(cut, nil)
+}
+
+// newNumbers makes two columns of n numbers. write gets struct PairsOut of pairing.cuh. After an
+// error one may be there.
+func newNumbers(c *call, n int, write func(out any) error) (probe, build *column.Column, err error) {
+	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}
+	probe, err = c.NewColumn(result, func(probes op.Buffers) (err error) {
+		build, err = c.NewColumn(result, func(builds op.Buffers) error {
+			return write(kernels.Struct(kernels.Output(probes.Values), kernels.Output(builds.Values), uint64(1)))
+		})
+		return err
+	})
+	return probe, build, err
+}
+
+// noNumbers returns numbers of no rows.
+func noNumbers(m *memory.Manager) (*column.Column, error) {
+	return column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Buffers: make([]column.Bytes, 2), Manager: m})
 }

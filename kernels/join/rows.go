@@ -9,9 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -46,7 +44,7 @@ func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options 
 // After an error one may be there.
 func (o *output) numbersOfPairs(m *matches) (left, right *column.Column, err error) {
 	if o.options.Kind == Inner && o.options.Where.IsZero() && m.probe > 0 && !o.OnHost() {
-		left, right, err = o.numberMatches(m)
+		left, right, err = m.number(o.call)
 		if o.roles.probesRight {
 			left, right = right, left
 		}
@@ -57,101 +55,6 @@ func (o *output) numbersOfPairs(m *matches) (left, right *column.Column, err err
 		left, right, err = o.bothNumbers(j)
 	}
 	return left, right, errors.Join(err, j.Release())
-}
-
-// numberMatches writes pairs as int64 without nulls.
-func (o *output) numberMatches(m *matches) (probe, build *column.Column, err error) {
-	if m.single {
-		if probe, build, err = m.numberSingle(o.call); probe != nil || err != nil {
-			return probe, build, err
-		}
-	}
-	s, err := newSequence(o.call, m, everyMatch)
-	if err == nil {
-		err = o.checkLimit(s.total)
-	}
-	if err == nil && s.total == 0 {
-		probe, err = noNumbers(o.Manager)
-		if err == nil {
-			build, err = noNumbers(o.Manager)
-		}
-	} else if err == nil {
-		probe, build, err = newNumbers(o.call, int(s.total), func(out any) error { return s.expandOnDevice(o.call, 0, int(s.total), out) })
-	}
-	return probe, build, errors.Join(err, s.Release())
-}
-
-// newNumbers makes two columns of n numbers. write gets struct PairsOut of pairing.cuh. After an
-// error one may be there.
-func newNumbers(c *call, n int, write func(out any) error) (probe, build *column.Column, err error) {
-	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}
-	probe, err = c.NewColumn(result, func(probes op.Buffers) (err error) {
-		build, err = c.NewColumn(result, func(builds op.Buffers) error {
-			return write(kernels.Struct(kernels.Output(probes.Values), kernels.Output(builds.Values), uint64(1)))
-		})
-		return err
-	})
-	return probe, build, err
-}
-
-// numberSingle writes the pairs of rows that have one match or none as int64, in one pass
-// and in memory for all rows of the probe side. It waits for their number. It returns nil if a
-// row has several matches.
-func (m *matches) numberSingle(c *call) (probe, build *column.Column, err error) {
-	rows, right := 0, false
-	probe, build, err = newNumbers(c, m.probe, func(out any) (err error) {
-		rows, right, err = m.countSingle(c, out)
-		return err
-	})
-	if err == nil && !right {
-		return nil, nil, errors.Join(probe.Release(), build.Release())
-	}
-	if err == nil {
-		err = c.checkLimit(int64(rows))
-	}
-	if err == nil {
-		probe, err = shortened(c, probe, rows)
-	}
-	if err == nil {
-		build, err = shortened(c, build, rows)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, probe.Release(), build.Release())
-	}
-	return probe, build, nil
-}
-
-// shortened returns the first n numbers of a column, which it releases. If these are few they
-// are copied, so that the memory of the others does not stay.
-func shortened(c *call, numbers *column.Column, n int) (*column.Column, error) {
-	if n == numbers.Len() {
-		return numbers, nil
-	}
-	if n >= numbers.Len()/2 {
-		cut, err := numbers.Slice(0, n)
-		return release.OnError(cut, err, numbers.Release())
-	}
-	if n == 0 {
-		none, err := noNumbers(c.Manager)
-		return release.OnError(none, err, numbers.Release())
-	}
-	all, err := column.Elements[int64](numbers)
-	if err != nil {
-		return numbers, err
-	}
-	first, err := all.Slice(0, n)
-	if err != nil {
-		return numbers, err
-	}
-	cut, err := c.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}, func(out op.Buffers) error {
-		return out.Values.CopyFrom(c.Stream, first.AsBytes())
-	})
-	return release.OnError(cut, err, numbers.Release())
-}
-
-// noNumbers returns numbers of no rows.
-func noNumbers(m *memory.Manager) (*column.Column, error) {
-	return column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Buffers: make([]column.Bytes, 2), Manager: m})
 }
 
 // rowNumbers returns numbers of rows as int64. noRow is null.

@@ -88,32 +88,6 @@ func sortUsable(c *call, held *release.Stack, m *matches, rightKeys []*column.Co
 	return s, keys, err
 }
 
-// match finds the matches of rows in sorted keys: the rows that are equal are between
-// two searches.
-func (s *sortedRows) match(c *call, probe []*column.Column) (*matches, error) {
-	var held release.Stack
-	m, err := func() (*matches, error) {
-		probed, keys, err := keyTable(&held, probe)
-		if err != nil {
-			return nil, err
-		}
-		low, err := searchPlaces(c, &held, s.table, probed, keys, false)
-		if err != nil {
-			return nil, err
-		}
-		high, err := searchPlaces(c, &held, s.table, probed, keys, true)
-		if err != nil {
-			return nil, err
-		}
-		valid, err := validKeys(c, &held, probed)
-		if err != nil {
-			return nil, err
-		}
-		return between(c, low, high, valid, s)
-	}()
-	return release.OnError(m, err, held.Release())
-}
-
 // between returns matches with the sorted rows from low up to high, and none for rows
 // that are not valid.
 func between(c *call, low, high, valid *column.Column, s *sortedRows) (*matches, error) {
@@ -137,3 +111,13 @@ func (m *matches) fillBetween(c *call, low, high, valid *column.Column, s *sorte
 	}
 	return m.fillSpans(c, low, high, valid)
 }
+
+const (
+	// sortedRow is a bound of the memory for each row of a side that is sorted or searched,
+	// without copies of its keys: a mask of the rows that can match, their numbers, the order, and
+	// places.
+	sortedRow = 40
+	// keyCopies is a bound of the copies of a key: the rows that can match, those in order, and
+	// their words.
+	keyCopies = 3
+)

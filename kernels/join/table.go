@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/gpuframe/gpuframe/internal/base/release"
-	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -56,6 +55,23 @@ type table struct {
 	held release.Stack
 }
 
+// newTable returns a hash table for the rows of words, which it takes over, without memory.
+func newTable(c *call, w *words) *table {
+	n := uint64(w.rows)
+	t := &table{rows: w.rows, wide: w.wide, size: n + n/2 + 1, sign: w.sign, mask: math.MaxUint64, keys: w, values: w.values}
+	if c.OnHost() {
+		t.size = 2 * n
+	}
+	if !w.wide {
+		t.mask = math.MaxUint32
+	}
+	t.seed, t.factor = hashSeeds()
+	return t
+}
+
+// setPlaces gives the keys of a range their places.
+func (t *table) setPlaces(least, places uint64) { t.least, t.places, t.size = least, places, 0 }
+
 // Release releases what the table holds.
 func (t *table) Release() error {
 	if t == nil {
@@ -90,35 +106,6 @@ func (t *table) finish(c *call) error {
 // slotMemory is the memory behind the header.
 func (t *table) slotMemory() (memory.Slice[uint8], error) {
 	return t.memory.Slice(headerBytes, t.memory.Len())
-}
-
-// newTable plans a table for words.
-func newTable(c *call, w *words, probed int) *table {
-	n := uint64(w.rows)
-	t := &table{rows: w.rows, wide: w.wide, size: n + n/2 + 1, sign: w.sign, mask: math.MaxUint64}
-	if c.OnHost() {
-		t.size = 2 * n
-	}
-	if !w.wide {
-		t.mask = math.MaxUint32
-	}
-	t.seed, t.factor = hashSeeds()
-	chosen := strategy.OfJoin(c.Context()).Table
-	// Places take up to a third more memory than a hash table, and need one access instead of
-	// two or three.
-	room := min(2*n, math.MaxUint32-1)
-	if c.OnHost() {
-		room = min(4*n, math.MaxUint32-1)
-	}
-	least, places, known := w.span()
-	switch {
-	case chosen == strategy.Hashed:
-	case known && places <= room:
-		t.least, t.places, t.size = least, places, 0
-	case !known && (max(w.rows, probed) >= measuredRows || c.kept || chosen == strategy.Places):
-		t.room = room
-	}
-	return t
 }
 
 // slotBytes is the memory of the slots: on a GPU those of places, or of a hash table.

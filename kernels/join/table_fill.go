@@ -2,59 +2,7 @@ package join
 
 import (
 	"errors"
-
-	"github.com/gpuframe/gpuframe/internal/base/release"
 )
-
-// newFilledTable makes a table of the rows of the build side, and takes over their words. If any is
-// set it answers only whether a key has a row. The caller releases it.
-func newFilledTable(c *call, w *words, probed int, any bool) (*table, error) {
-	t := newTable(c, w, probed)
-	t.keys, t.values = w, w.values
-	err := t.fill(c, w, any || w.unique)
-	if err == nil && t.decided {
-		err = t.finish(c)
-	}
-	return release.OnError(t, err)
-}
-
-// fill inserts all rows. With distinct set it does not matter whether keys occur twice.
-func (t *table) fill(c *call, w *words, distinct bool) error {
-	// More rows than places cannot have distinct keys. The slots are not needed then.
-	repeated := !distinct && !c.OnHost() && t.places > 0 && uint64(w.rows) > t.places && w.valid.Len() == 0
-	size := uint64(headerBytes)
-	if !repeated {
-		size += max(t.slotBytes(c), (4*t.room+15)&^15)
-	}
-	block, slices, err := c.allocate(size)
-	if err != nil {
-		return err
-	}
-	t.held.Add(block)
-	t.memory, t.decided, t.distinct = slices[0], distinct, distinct
-	if repeated {
-		t.decided, t.distinct = true, false
-		return t.sortSlotsOnDevice(c)
-	}
-	if !c.OnHost() {
-		return t.insertOnDevice(c, w)
-	}
-	if err := t.memory.Fill(c.Stream, 0xff); err != nil {
-		return err
-	}
-	if !distinct {
-		if err := t.newSlots(c); err != nil {
-			return err
-		}
-	}
-	if err := c.waitIdle(); err != nil {
-		return err
-	}
-	if err := t.insertOnHost(c, w); err != nil {
-		return err
-	}
-	return t.decideDistinct(c)
-}
 
 // newSlots allocates the slots of the rows.
 func (t *table) newSlots(c *call) error {
@@ -97,4 +45,49 @@ func (t *table) decideFrom(c *call, header *[headerWords]uint64) error {
 		return errors.Join(t.sortSlots(c), t.finish(c))
 	}
 	return errors.Join(t.sortSlotsOnDevice(c), t.finish(c))
+}
+
+// fill inserts all rows. With distinct set it does not matter whether keys occur twice.
+func (t *table) fill(c *call, distinct bool) error {
+	if err := t.allocate(c, max(t.slotBytes(c), (4*t.room+15)&^15)); err != nil {
+		return err
+	}
+	t.decided, t.distinct = distinct, distinct
+	if !c.OnHost() {
+		return t.insertOnDevice(c, t.keys)
+	}
+	if err := t.memory.Fill(c.Stream, 0xff); err != nil {
+		return err
+	}
+	if !distinct {
+		if err := t.newSlots(c); err != nil {
+			return err
+		}
+	}
+	if err := c.waitIdle(); err != nil {
+		return err
+	}
+	if err := t.insertOnHost(c, t.keys); err != nil {
+		return err
+	}
+	return t.decideDistinct(c)
+}
+
+// listPlaces sorts the rows by their places on a GPU, without inserting them.
+func (t *table) listPlaces(c *call) error {
+	if err := t.allocate(c, 0); err != nil {
+		return err
+	}
+	t.decided = true
+	return t.sortSlotsOnDevice(c)
+}
+
+// allocate allocates the header and slots.
+func (t *table) allocate(c *call, slots uint64) error {
+	block, slices, err := c.allocate(headerBytes + slots)
+	if err == nil {
+		t.held.Add(block)
+		t.memory = slices[0]
+	}
+	return err
 }

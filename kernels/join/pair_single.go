@@ -3,41 +3,132 @@ package join
 import (
 	"errors"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+// mayPairSingle reports whether the pairs are those of rows with one match or none.
+func (f *pairFacts) mayPairSingle() bool { return f.single && f.form == everyMatch && f.probe > 0 }
+
+// errRepeated is the error of a strategy for rows with one match at most, if keys of the build side occur twice.
+var errRepeated = errors.New("keys of the build side occur twice")
+
+// pairSingle makes the pairs of rows that have one match or none, in one pass and in memory
+// for all rows. A GPU waits for their number, and with it for whether the matches are
+// right. The caller releases them.
+func (m *matches) pairSingle(c *call, _ form, extra int) (*pairs, error) {
+	p, err := newPairs(c, m.probe+extra)
+	if err != nil {
+		return nil, err
+	}
+	if err = m.fillSingle(c, p); err == nil {
+		err = c.checkLimit(int64(p.rows))
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Release())
+	}
+	p.everyRow = extra == 0 && p.rows == m.probe
+	return p, nil
+}
+
+// fillSingle writes pairs.
+func (m *matches) fillSingle(c *call, p *pairs) (err error) {
+	if c.OnHost() {
+		p.rows, err = m.pairOnHost(c, p)
+	} else {
+		p.rows, err = m.countSingle(c, p.out())
+	}
+	return err
+}
+
+// numberSingle writes the pairs of rows that have one match or none as int64, in one pass
+// and in memory for all rows of the probe side. It waits for their number.
+func (m *matches) numberSingle(c *call) (probe, build *column.Column, err error) {
+	rows := 0
+	probe, build, err = newNumbers(c, m.probe, func(out any) (err error) {
+		rows, err = m.countSingle(c, out)
+		return err
+	})
+	if err == nil {
+		err = c.checkLimit(int64(rows))
+	}
+	if err == nil {
+		probe, err = shortened(c, probe, rows)
+	}
+	if err == nil {
+		build, err = shortened(c, build, rows)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, probe.Release(), build.Release())
+	}
+	return probe, build, nil
+}
+
+// shortened returns the first n numbers of a column, which it releases. If these are few they
+// are copied, so that the memory of the others does not stay.
+func shortened(c *call, numbers *column.Column, n int) (*column.Column, error) {
+	if n == numbers.Len() {
+		return numbers, nil
+	}
+	if n >= numbers.Len()/2 {
+		cut, err := numbers.Slice(0, n)
+		return release.OnError(cut, err, numbers.Release())
+	}
+	if n == 0 {
+		none, err := noNumbers(c.Manager)
+		return release.OnError(none, err, numbers.Release())
+	}
+	all, err := column.Elements[int64](numbers)
+	if err != nil {
+		return numbers, err
+	}
+	first, err := all.Slice(0, n)
+	if err != nil {
+		return numbers, err
+	}
+	cut, err := c.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}, func(out op.Buffers) error {
+		return out.Values.CopyFrom(c.Stream, first.AsBytes())
+	})
+	return release.OnError(cut, err, numbers.Release())
+}
+
 // countSingle writes the pairs of rows that have one match or none to struct PairsOut of
 // pairing.cuh on a GPU. It waits for their number and, if the host does not know it, for
 // whether keys of the table occur twice. If they do the pairs are not right, and the matches
-// are not single any more.
-func (m *matches) countSingle(c *call, out any) (rows int, right bool, err error) {
+// are not single any more: then the error is errRepeated.
+func (m *matches) countSingle(c *call, out any) (rows int, err error) {
 	if m.pending == nil || m.pending.table.decided {
-		rows, err = m.countDecided(c, out)
-		return rows, true, err
+		return m.countDecided(c, out)
 	}
 	t := m.pending.table
 	words, err := t.header()
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	outcome, err := words.Slice(outcomeWord, outcomeWord+2)
 	if err == nil {
 		err = m.pairOnDevice(c, out, outcome)
 	}
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	var header [headerWords]uint64
 	if err := words.Download(c.Context(), c.Stream, header[:]); err != nil {
-		return 0, false, err
+		return 0, err
 	}
-	if err := t.decideFrom(c, &header); err != nil || !t.distinct {
-		m.single = false
-		return 0, false, err
+	if err := t.decideFrom(c, &header); err != nil {
+		return 0, err
 	}
-	return int(header[outcomeWord]), true, nil
+	if m.single = t.distinct; !m.single {
+		return 0, errRepeated
+	}
+	return int(header[outcomeWord]), nil
 }
 
 func (m *matches) countDecided(c *call, out any) (int, error) {

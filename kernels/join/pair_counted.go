@@ -208,3 +208,41 @@ func (m *matches) expandOnHost(c *call, ends memory.Slice[int64], skipped int64,
 		}
 	})
 }
+
+// pairCounted makes all pairs, after it has counted them. The caller releases them.
+func (m *matches) pairCounted(c *call, f form, extra int) (*pairs, error) {
+	s, err := newSequence(c, m, f)
+	if err != nil {
+		return nil, err
+	}
+	p, err := func() (*pairs, error) {
+		if err := c.checkLimit(s.total); err != nil {
+			return nil, err
+		}
+		return s.expandPart(c, 0, int(s.total), extra)
+	}()
+	return release.OnError(p, err, s.Release())
+}
+
+// numberCounted writes all pairs as int64 without nulls, after it has counted them.
+func (m *matches) numberCounted(c *call) (probe, build *column.Column, err error) {
+	s, err := newSequence(c, m, everyMatch)
+	if err == nil {
+		err = c.checkLimit(s.total)
+	}
+	if err == nil && s.total == 0 {
+		probe, err = noNumbers(c.Manager)
+		if err == nil {
+			build, err = noNumbers(c.Manager)
+		}
+	} else if err == nil {
+		probe, build, err = newNumbers(c, int(s.total), func(out any) error { return s.expandOnDevice(c, 0, int(s.total), out) })
+	}
+	return probe, build, errors.Join(err, s.Release())
+}
+
+// pairScratch returns a bound of the memory of matches and pairs. The matches are found twice if a first try fails; the
+// pairs are those of all rows of the probe side, or counted before.
+func pairScratch(probe, rows, extra uint64) uint64 {
+	return 12*probe + max(8*(probe+extra), 18*probe+8*(rows+extra)) + 12*extra
+}
