@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/radix"
@@ -212,10 +211,6 @@ func (a *asOfMatcher) launchMerge(m *matches, p *mergePlan, left, right *items) 
 	}
 	argument := kernels.Struct(left.argument(), right.argument(), uint64(p.lastBits), p.nulls, p.nan, d.limit,
 		uint32(options.Direction), word(options.NotEqual), word(d.wanted), word(p.hasNaN), uint32(real))
-	f, err := a.Kernel(&set, "as_of", "merge_nearest")
-	if err != nil {
-		return err
-	}
 	blocks := min((left.rows+mergeTile-1)/mergeTile, max(a.Stream.Device().Info().Multiprocessors, 1)*mergeBlocks)
-	return f.Launch(a.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: threads}, 0, m.first, argument)
+	return a.launchTiles("as_of", "merge_nearest", blocks, m.first, argument)
 }

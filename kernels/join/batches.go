@@ -71,7 +71,7 @@ func (b *batches) join(ctx context.Context, left, right *buffer.Buffer, on []On,
 		return err
 	}
 	var held release.Stack
-	held.Add(closer{s})
+	held.Add(s)
 	b.output = output{s, s.roles(s.probesRight())}
 	err = func() error {
 		m, err := s.match(b.roles.probesRight)
@@ -88,12 +88,6 @@ func (b *batches) join(ctx context.Context, left, right *buffer.Buffer, on []On,
 	}()
 	return errors.Join(err, held.Release())
 }
-
-// closer closes the sides of a join when it is released.
-type closer struct{ *sides }
-
-// Release closes the sides.
-func (c closer) Release() error { return c.close() }
 
 // all yields all parts, and then the rows of the build side without a match.
 func (b *batches) all(held *release.Stack, s *sequence) error {

@@ -7,10 +7,12 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -97,22 +99,41 @@ func (c *call) each(n int, f func(begin, end int)) error {
 	return parallel.Run(c.Context(), n, parallel.Parts(n), func(_, begin, end int) { f(begin, end) })
 }
 
+// filter returns the rows of a table for which a mask is true, which held releases. It waits for their number.
+func (c *call) filter(held *release.Stack, table *buffer.Buffer, mask *column.Column) (*buffer.Buffer, error) {
+	kept, err := selection.FilterMask(c.Context(), table, mask, c.scratch())
+	if err != nil {
+		return nil, err
+	}
+	held.Add(kept)
+	n, err := kept.NumRows(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	exact, err := kept.Slice(0, n)
+	if err == nil {
+		held.Add(exact)
+	}
+	return exact, err
+}
+
 // launch launches a kernel with a thread for each of n things.
 func (c *call) launch(file, entry string, n int, arguments ...any) error {
+	return c.launchBlocks(file, entry, kernels.GridFor(n, threads), threads, arguments...)
+}
+
+// launchBlocks launches a kernel with blocks of a number of threads.
+func (c *call) launchBlocks(file, entry string, blocks device.Dim3, threads uint32, arguments ...any) error {
 	f, err := c.Kernel(&set, file, entry)
 	if err != nil {
 		return err
 	}
-	return f.Launch(c.Stream, kernels.GridFor(n, threads), device.Dim3{X: threads}, 0, arguments...)
+	return f.Launch(c.Stream, blocks, device.Dim3{X: threads}, 0, arguments...)
 }
 
 // launchTiles launches a kernel with a block for each tile.
 func (c *call) launchTiles(file, entry string, tiles int, arguments ...any) error {
-	f, err := c.Kernel(&set, file, entry)
-	if err != nil {
-		return err
-	}
-	return f.Launch(c.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: threads}, 0, arguments...)
+	return c.launchBlocks(file, entry, device.Dim3{X: uint32(tiles)}, threads, arguments...)
 }
 
 // launchLoop launches a kernel for n rows whose blocks loop over them.

@@ -2,9 +2,8 @@ package join
 
 import (
 	"github.com/gpuframe/gpuframe/column"
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 )
-
-import choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 
 // A strategy is a way to do a step of a join. It applies if it is possible for the facts and pays.
 type strategy[F, R any] struct {
@@ -14,26 +13,6 @@ type strategy[F, R any] struct {
 	possible, pays func(*F) bool
 	run            R
 }
-
-// The names of strategies, as in the tables of the package documentation.
-const (
-	allPairsName       = choices.AllPairs
-	noPairsName        = choices.NoPairs
-	listedPlacesName   = choices.ListedPlaces
-	knownPlacesName    = choices.KnownPlaces
-	measuredPlacesName = choices.MeasuredPlaces
-	hashTableName      = choices.HashTable
-	sortedKeysName     = choices.SortedKeys
-
-	filteredRowsName = choices.FilteredRows
-	onePassName      = choices.OnePass
-	everyRowName     = choices.EveryRow
-	countedName      = choices.Counted
-
-	mergeName       = choices.Merge
-	sortedMergeName = choices.SortedMerge
-	searchedName    = choices.Searched
-)
 
 func (s *strategy[F, R]) isPossible(f *F) bool { return s.possible == nil || s.possible(f) }
 
@@ -65,13 +44,13 @@ type finder struct {
 
 // finders find matches by keys.
 var finders = []strategy[facts, finder]{
-	{allPairsName, (*facts).isCross, nil, finder{nil, (*matcher).matchAll}},
-	{noPairsName, (*facts).isEmpty, nil, finder{nil, (*matcher).matchNone}},
-	{listedPlacesName, (*facts).mayListPlaces, (*facts).placesRepeat, finder{(*matcher).listPlaces, (*matcher).lookUp}},
-	{knownPlacesName, (*facts).hasPlaces, nil, finder{(*matcher).fillPlaces, (*matcher).lookUp}},
-	{measuredPlacesName, (*facts).mayMeasurePlaces, (*facts).measuringPays, finder{(*matcher).measurePlaces, (*matcher).lookUp}},
-	{hashTableName, (*facts).hasWords, nil, finder{(*matcher).fillHashTable, (*matcher).lookUp}},
-	{sortedKeysName, (*facts).hasRows, nil, finder{(*matcher).sortKeys, (*matcher).search}},
+	{choices.AllPairs, (*facts).isCross, nil, finder{nil, (*matcher).matchAll}},
+	{choices.NoPairs, (*facts).isEmpty, nil, finder{nil, (*matcher).matchNone}},
+	{choices.ListedPlaces, (*facts).mayListPlaces, (*facts).placesRepeat, finder{(*matcher).listPlaces, (*matcher).lookUp}},
+	{choices.KnownPlaces, (*facts).hasPlaces, nil, finder{(*matcher).fillPlaces, (*matcher).lookUp}},
+	{choices.MeasuredPlaces, (*facts).mayMeasurePlaces, (*facts).measuringPays, finder{(*matcher).measurePlaces, (*matcher).lookUp}},
+	{choices.HashTable, (*facts).hasWords, nil, finder{(*matcher).fillHashTable, (*matcher).lookUp}},
+	{choices.SortedKeys, (*facts).hasRows, nil, finder{(*matcher).sortKeys, (*matcher).search}},
 }
 
 // chooseFinder returns the strategy that finds the matches.
@@ -87,10 +66,10 @@ type pairing struct {
 
 // pairings make pairs of matches.
 var pairings = []strategy[pairFacts, pairing]{
-	{filteredRowsName, (*pairFacts).mayFilter, nil, pairing{}}, // output.filterLeft runs it
-	{onePassName, (*pairFacts).mayPairSingle, nil, pairing{(*matches).pairSingle, (*matches).numberSingle}},
-	{everyRowName, (*pairFacts).mayPairEveryRow, nil, pairing{pair: (*matches).pairEveryRow}},
-	{countedName, nil, nil, pairing{(*matches).pairCounted, (*matches).numberCounted}},
+	{choices.FilteredRows, (*pairFacts).mayFilter, nil, pairing{}}, // output.filterLeft runs it
+	{choices.OnePass, (*pairFacts).mayPairSingle, nil, pairing{(*matches).pairSingle, (*matches).numberSingle}},
+	{choices.EveryRow, (*pairFacts).mayPairEveryRow, nil, pairing{pair: (*matches).pairEveryRow}},
+	{choices.Counted, nil, nil, pairing{(*matches).pairCounted, (*matches).numberCounted}},
 }
 
 // choosePairing returns the strategy that makes the pairs.
@@ -101,9 +80,9 @@ type nearestFinder func(*asOfMatcher) (*matches, error)
 
 // nearestFinders find the nearest rows of as-of joins.
 var nearestFinders = []strategy[asOfFacts, nearestFinder]{
-	{mergeName, (*asOfFacts).hasWords, (*asOfFacts).isCached, (*asOfMatcher).merge},
-	{sortedMergeName, (*asOfFacts).hasWords, nil, (*asOfMatcher).mergeSorted},
-	{searchedName, nil, nil, (*asOfMatcher).search},
+	{choices.Merge, (*asOfFacts).hasWords, (*asOfFacts).isCached, (*asOfMatcher).merge},
+	{choices.SortedMerge, (*asOfFacts).hasWords, nil, (*asOfMatcher).mergeSorted},
+	{choices.Searched, nil, nil, (*asOfMatcher).search},
 }
 
 // chooseNearest returns the strategy that finds the nearest rows.

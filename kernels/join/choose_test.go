@@ -18,39 +18,39 @@ func TestChooseFinder(t *testing.T) {
 		set  func(*facts)
 		want choices.JoinStrategy
 	}{
-		{"all pairs", func(f *facts) { f.cross = true }, allPairsName},
-		{"all pairs of no rows", func(f *facts) { f.cross, f.build = true, 0 }, allPairsName},
-		{"no rows to probe", func(f *facts) { f.probe = 0 }, noPairsName},
-		{"no rows to build of", func(f *facts) { f.build, f.words = 0, false }, noPairsName},
+		{"all pairs", func(f *facts) { f.cross = true }, choices.AllPairs},
+		{"all pairs of no rows", func(f *facts) { f.cross, f.build = true, 0 }, choices.AllPairs},
+		{"no rows to probe", func(f *facts) { f.probe = 0 }, choices.NoPairs},
+		{"no rows to build of", func(f *facts) { f.build, f.words = 0, false }, choices.NoPairs},
 
-		{"integers of an unknown range", func(*facts) {}, measuredPlacesName},
-		{"as few rows as are measured", func(f *facts) { f.probe, f.build = measuredRows, 10 }, measuredPlacesName},
-		{"many rows to build of", func(f *facts) { f.probe, f.build = 10, measuredRows }, measuredPlacesName},
-		{"fewer rows than are measured", func(f *facts) { f.probe, f.build = measuredRows-1, 10 }, hashTableName},
-		{"a build side that is kept", func(f *facts) { f.probe, f.build = maxSide, 10 }, measuredPlacesName},
+		{"integers of an unknown range", func(*facts) {}, choices.MeasuredPlaces},
+		{"as few rows as are measured", func(f *facts) { f.probe, f.build = measuredRows, 10 }, choices.MeasuredPlaces},
+		{"many rows to build of", func(f *facts) { f.probe, f.build = 10, measuredRows }, choices.MeasuredPlaces},
+		{"fewer rows than are measured", func(f *facts) { f.probe, f.build = measuredRows-1, 10 }, choices.HashTable},
+		{"a build side that is kept", func(f *facts) { f.probe, f.build = maxSide, 10 }, choices.MeasuredPlaces},
 
-		{"as many places as rows", func(f *facts) { f.places = 1 << 20 }, knownPlacesName},
-		{"the most places", func(f *facts) { f.places = 2 << 20 }, knownPlacesName},
-		{"more places", func(f *facts) { f.places = 2<<20 + 1 }, hashTableName},
-		{"the most places of the host", func(f *facts) { f.onHost, f.places = true, 4<<20 }, knownPlacesName},
-		{"more places of the host", func(f *facts) { f.onHost, f.places = true, 4<<20+1 }, hashTableName},
-		{"the most places of all tables", func(f *facts) { f.build, f.places = mostBuilt, 1<<32-2 }, knownPlacesName},
-		{"more places than a table has", func(f *facts) { f.build, f.places = mostBuilt, 1<<32-1 }, hashTableName},
+		{"as many places as rows", func(f *facts) { f.places = 1 << 20 }, choices.KnownPlaces},
+		{"the most places", func(f *facts) { f.places = 2 << 20 }, choices.KnownPlaces},
+		{"more places", func(f *facts) { f.places = 2<<20 + 1 }, choices.HashTable},
+		{"the most places of the host", func(f *facts) { f.onHost, f.places = true, 4<<20 }, choices.KnownPlaces},
+		{"more places of the host", func(f *facts) { f.onHost, f.places = true, 4<<20+1 }, choices.HashTable},
+		{"the most places of all tables", func(f *facts) { f.build, f.places = mostBuilt, 1<<32-2 }, choices.KnownPlaces},
+		{"more places than a table has", func(f *facts) { f.build, f.places = mostBuilt, 1<<32-1 }, choices.HashTable},
 
-		{"fewer places than rows", func(f *facts) { f.places = 1<<20 - 1 }, listedPlacesName},
-		{"fewer places of distinct keys", func(f *facts) { f.places, f.distinct = 100, true }, knownPlacesName},
-		{"fewer places and keys that match nothing", func(f *facts) { f.places, f.masked = 100, true }, knownPlacesName},
-		{"fewer places on the host", func(f *facts) { f.places, f.onHost = 100, true }, knownPlacesName},
+		{"fewer places than rows", func(f *facts) { f.places = 1<<20 - 1 }, choices.ListedPlaces},
+		{"fewer places of distinct keys", func(f *facts) { f.places, f.distinct = 100, true }, choices.KnownPlaces},
+		{"fewer places and keys that match nothing", func(f *facts) { f.places, f.masked = 100, true }, choices.KnownPlaces},
+		{"fewer places on the host", func(f *facts) { f.places, f.onHost = 100, true }, choices.KnownPlaces},
 
-		{"keys without words", func(f *facts) { f.words = false }, sortedKeysName},
-		{"keys without words on the host", func(f *facts) { f.words, f.onHost = false, true }, sortedKeysName},
+		{"keys without words", func(f *facts) { f.words = false }, choices.SortedKeys},
+		{"keys without words on the host", func(f *facts) { f.words, f.onHost = false, true }, choices.SortedKeys},
 
-		{"a forced hash table", func(f *facts) { f.places, f.Find = 100, hashTableName }, hashTableName},
-		{"a forced hash table of keys without words", func(f *facts) { f.words, f.Find = false, hashTableName }, sortedKeysName},
-		{"forced measuring of few rows", func(f *facts) { f.probe, f.build, f.Find = 10, 10, measuredPlacesName }, measuredPlacesName},
-		{"forced measuring of a known range", func(f *facts) { f.places, f.Find = 100, measuredPlacesName }, listedPlacesName},
-		{"forced lists of places", func(f *facts) { f.places, f.Find = 1<<20, listedPlacesName }, listedPlacesName},
-		{"forced sorted keys of no rows", func(f *facts) { f.probe, f.Find = 0, sortedKeysName }, noPairsName},
+		{"a forced hash table", func(f *facts) { f.places, f.Find = 100, choices.HashTable }, choices.HashTable},
+		{"a forced hash table of keys without words", func(f *facts) { f.words, f.Find = false, choices.HashTable }, choices.SortedKeys},
+		{"forced measuring of few rows", func(f *facts) { f.probe, f.build, f.Find = 10, 10, choices.MeasuredPlaces }, choices.MeasuredPlaces},
+		{"forced measuring of a known range", func(f *facts) { f.places, f.Find = 100, choices.MeasuredPlaces }, choices.ListedPlaces},
+		{"forced lists of places", func(f *facts) { f.places, f.Find = 1<<20, choices.ListedPlaces }, choices.ListedPlaces},
+		{"forced sorted keys of no rows", func(f *facts) { f.probe, f.Find = 0, choices.SortedKeys }, choices.NoPairs},
 	} {
 		f := facts{probe: 1 << 22, build: 1 << 20, words: true}
 		test.set(&f)
@@ -72,8 +72,8 @@ func TestMayHaveWords(t *testing.T) {
 		{"all pairs", func(f *facts) { f.cross = true }, false},
 		{"no rows to probe", func(f *facts) { f.probe = 0 }, false},
 		{"no rows to build of", func(f *facts) { f.build = 0 }, false},
-		{"forced sorted keys", func(f *facts) { f.Find = sortedKeysName }, false},
-		{"a forced hash table", func(f *facts) { f.Find = hashTableName }, true},
+		{"forced sorted keys", func(f *facts) { f.Find = choices.SortedKeys }, false},
+		{"a forced hash table", func(f *facts) { f.Find = choices.HashTable }, true},
 	} {
 		f := facts{probe: 2, build: 2}
 		test.set(&f)
@@ -89,20 +89,20 @@ func TestChoosePairing(t *testing.T) {
 		set  func(*pairFacts)
 		want choices.JoinStrategy
 	}{
-		{"one match at most", func(*pairFacts) {}, onePassName},
-		{"one match at most, and other rows", func(f *pairFacts) { f.extra = true }, onePassName},
-		{"several matches", func(f *pairFacts) { f.single = false }, countedName},
-		{"no rows", func(f *pairFacts) { f.probe = 0 }, countedName},
-		{"all rows, one match at most", func(f *pairFacts) { f.form = everyMatchOrNone }, everyRowName},
-		{"all rows, several matches", func(f *pairFacts) { f.form, f.single = everyMatchOrNone, false }, countedName},
-		{"all rows of both sides", func(f *pairFacts) { f.form, f.extra = everyMatchOrNone, true }, countedName},
-		{"no rows of a left join", func(f *pairFacts) { f.form, f.probe = everyMatchOrNone, 0 }, countedName},
-		{"rows with a match", func(f *pairFacts) { f.form, f.filters = anyMatch, true }, filteredRowsName},
-		{"rows without a match", func(f *pairFacts) { f.form, f.filters = noMatch, true }, filteredRowsName},
-		{"rows with a match by number", func(f *pairFacts) { f.form = anyMatch }, countedName},
-		{"no rows with a match", func(f *pairFacts) { f.form, f.filters, f.probe = anyMatch, true, 0 }, countedName},
-		{"forced counting", func(f *pairFacts) { f.Pair = countedName }, countedName},
-		{"one pass for several matches", func(f *pairFacts) { f.single, f.Pair = false, onePassName }, countedName},
+		{"one match at most", func(*pairFacts) {}, choices.OnePass},
+		{"one match at most, and other rows", func(f *pairFacts) { f.extra = true }, choices.OnePass},
+		{"several matches", func(f *pairFacts) { f.single = false }, choices.Counted},
+		{"no rows", func(f *pairFacts) { f.probe = 0 }, choices.Counted},
+		{"all rows, one match at most", func(f *pairFacts) { f.form = everyMatchOrNone }, choices.EveryRow},
+		{"all rows, several matches", func(f *pairFacts) { f.form, f.single = everyMatchOrNone, false }, choices.Counted},
+		{"all rows of both sides", func(f *pairFacts) { f.form, f.extra = everyMatchOrNone, true }, choices.Counted},
+		{"no rows of a left join", func(f *pairFacts) { f.form, f.probe = everyMatchOrNone, 0 }, choices.Counted},
+		{"rows with a match", func(f *pairFacts) { f.form, f.filters = anyMatch, true }, choices.FilteredRows},
+		{"rows without a match", func(f *pairFacts) { f.form, f.filters = noMatch, true }, choices.FilteredRows},
+		{"rows with a match by number", func(f *pairFacts) { f.form = anyMatch }, choices.Counted},
+		{"no rows with a match", func(f *pairFacts) { f.form, f.filters, f.probe = anyMatch, true, 0 }, choices.Counted},
+		{"forced counting", func(f *pairFacts) { f.Pair = choices.Counted }, choices.Counted},
+		{"one pass for several matches", func(f *pairFacts) { f.single, f.Pair = false, choices.OnePass }, choices.Counted},
 	} {
 		f := pairFacts{form: everyMatch, probe: 100, single: true}
 		test.set(&f)
@@ -121,13 +121,13 @@ func TestChooseNearest(t *testing.T) {
 		set  func(*asOfFacts)
 		want choices.JoinStrategy
 	}{
-		{"many right rows", func(*asOfFacts) {}, sortedMergeName},
-		{"right rows that fit a block", func(f *asOfFacts) { f.right = mergeCached }, mergeName},
-		{"one more", func(f *asOfFacts) { f.right = mergeCached + 1 }, sortedMergeName},
-		{"keys without words", func(f *asOfFacts) { f.words = false }, searchedName},
-		{"forced order of few right rows", func(f *asOfFacts) { f.right, f.Find = 10, sortedMergeName }, sortedMergeName},
-		{"no order of many right rows", func(f *asOfFacts) { f.Find = mergeName }, mergeName},
-		{"a forced merge of keys without words", func(f *asOfFacts) { f.words, f.Find = false, mergeName }, searchedName},
+		{"many right rows", func(*asOfFacts) {}, choices.SortedMerge},
+		{"right rows that fit a block", func(f *asOfFacts) { f.right = mergeCached }, choices.Merge},
+		{"one more", func(f *asOfFacts) { f.right = mergeCached + 1 }, choices.SortedMerge},
+		{"keys without words", func(f *asOfFacts) { f.words = false }, choices.Searched},
+		{"forced order of few right rows", func(f *asOfFacts) { f.right, f.Find = 10, choices.SortedMerge }, choices.SortedMerge},
+		{"no order of many right rows", func(f *asOfFacts) { f.Find = choices.Merge }, choices.Merge},
+		{"a forced merge of keys without words", func(f *asOfFacts) { f.words, f.Find = false, choices.Merge }, choices.Searched},
 	} {
 		f := asOfFacts{left: 1 << 20, right: 1 << 20, words: true}
 		test.set(&f)
@@ -136,7 +136,7 @@ func TestChooseNearest(t *testing.T) {
 		chosen[name] = true
 	}
 	require.Len(t, chosen, len(nearestFinders))
-	for _, f := range []asOfFacts{{onHost: true, left: 1, right: 1}, {left: 1}, {right: 1}, {left: 1, right: 1, tuning: tuning{choices.Join{Find: searchedName}}}} {
+	for _, f := range []asOfFacts{{onHost: true, left: 1, right: 1}, {left: 1}, {right: 1}, {left: 1, right: 1, tuning: tuning{choices.Join{Find: choices.Searched}}}} {
 		require.False(t, f.mayHaveWords(), "%+v", f)
 	}
 	require.True(t, (&asOfFacts{left: 1, right: 1}).mayHaveWords())

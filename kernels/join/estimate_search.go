@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
@@ -56,54 +55,14 @@ func (e *estimator) reportSearch(call *op.Call, keys []On) error {
 	}
 	total := uint64(fixedScratch)
 	for i, pair := range keys {
-		bytes, copied, err := e.searchedBytes(pair)
+		k, err := e.keyBound(pair)
 		if err != nil {
 			return &KeyError{i, pair, err}
 		}
-		total += bytes + keyCopies*copied
+		total += k.bytes + keyCopies*k.copied
 	}
 	total += sortedRow*(e.l+e.r) + pairRow*e.rows
 	return call.Estimate([]uint64{columnBytes}, []uint64{total})
-}
-
-// searchedBytes returns a bound of the memory of a pair of keys in one type, and of a copy of
-// them.
-func (e *estimator) searchedBytes(pair On) (bytes, copied uint64, err error) {
-	bytes, _, err = e.keyBytes(pair)
-	if err != nil {
-		return 0, 0, err
-	}
-	a, err := keyType("left", e.leftSchema, pair.Left, pair.LeftExpr)
-	if err != nil {
-		return 0, 0, err
-	}
-	b, err := keyType("right", e.right.Schema(), pair.Right, pair.RightExpr)
-	if err != nil {
-		return 0, 0, err
-	}
-	l, err := layout.Of(unifiedType(a, b))
-	if err != nil {
-		return 0, 0, err
-	}
-	width := uint64(max(l.Width, 8)) // also those of words and of nulls
-	return bytes, width*(e.l+e.r) + e.texts(pair), nil
-}
-
-// texts returns the bytes of the columns of a pair of keys that have strings or dictionaries.
-func (e *estimator) texts(pair On) (total uint64) {
-	for side, table := range []*buffer.Buffer{e.left, e.right} {
-		name, isColumn := columnName(pair.Left, pair.LeftExpr)
-		if side == 1 {
-			name, isColumn = columnName(pair.Right, pair.RightExpr)
-		}
-		if table == nil || !isColumn {
-			continue
-		}
-		if c, err := table.ColumnByName(name); err == nil && (arrow.IsBaseBinary(c.Type().ID()) || c.Dictionary() != nil) {
-			total += memoryOf(c)
-		}
-	}
-	return total
 }
 
 // estimateIndex reports a bound of the memory of [Build]: the result is the memory of the index
@@ -118,12 +77,12 @@ func estimateIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer
 	e := &estimator{right: right, leftSchema: left, on: on, options: &options, r: uint64(right.Capacity())}
 	held, scratch := uint64(0), uint64(fixedScratch)
 	for i, pair := range on {
-		bytes, copied, err := e.searchedBytes(pair)
+		k, err := e.keyBound(pair)
 		if err != nil {
 			return &KeyError{i, pair, err}
 		}
-		held += bytes + copied // the keys may be held in one type, and in order
-		scratch += (keyCopies - 1) * copied
+		held += k.bytes + k.copied // the keys may be held in one type, and in order
+		scratch += (keyCopies - 1) * k.copied
 	}
 	if len(on) > 0 {
 		held, scratch = held+keptTable*e.r, scratch+sortedRow*e.r

@@ -1,6 +1,10 @@
 package join
 
-import "math"
+import (
+	"math"
+
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
+)
 
 // facts are the input of the choice of how matches are found. Those that take a pass over the rows, and a wait, are
 // measured only if the choice depends on them (matcher.measure).
@@ -23,7 +27,7 @@ type facts struct {
 
 // mayHaveWords reports whether words are of use.
 func (f *facts) mayHaveWords() bool {
-	return !f.cross && f.probe > 0 && f.build > 0 && f.Find != sortedKeysName
+	return !f.cross && f.probe > 0 && f.build > 0 && f.Find != choices.SortedKeys
 }
 
 // room returns the most places of a table.
@@ -61,5 +65,5 @@ type asOfFacts struct {
 
 // mayHaveWords reports whether words are of use.
 func (f *asOfFacts) mayHaveWords() bool {
-	return !f.onHost && f.left > 0 && f.right > 0 && f.Find != searchedName
+	return !f.onHost && f.left > 0 && f.right > 0 && f.Find != choices.Searched
 }

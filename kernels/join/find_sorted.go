@@ -38,7 +38,7 @@ func (m *matcher) search(b *built) (*matches, error) {
 		if err != nil {
 			return nil, err
 		}
-		return between(m.call, low, high, valid, b.sorted)
+		return b.sorted.between(m.call, low, high, valid)
 	}()
 	return release.OnError(rows, err, held.Release())
 }

@@ -156,18 +156,11 @@ func (ix *Index) keys(ctx context.Context, s *sides, table *buffer.Buffer, side 
 }
 
 func (ix *Index) key(ctx context.Context, s *sides, table *buffer.Buffer, side int, pair On) (*column.Column, error) {
-	a, err := keyType("left", ix.schema, pair.Left, pair.LeftExpr)
+	a, b, err := pair.types(ix.schema, ix.rightSchema)
 	if err != nil {
 		return nil, err
 	}
-	b, err := keyType("right", ix.rightSchema, pair.Right, pair.RightExpr)
-	if err != nil {
-		return nil, err
-	}
-	name, e := pair.Left, pair.LeftExpr
-	if side == 1 {
-		name, e = pair.Right, pair.RightExpr
-	}
+	name, e := pair.side(side)
 	plain, err := keyColumn(ctx, [...]string{"left", "right"}[side], table, name, e, s.scratch())
 	if err != nil {
 		return nil, err
@@ -241,7 +234,7 @@ func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*sides
 		}
 		return use(s, matched)
 	}()
-	return errors.Join(err, s.close())
+	return errors.Join(err, s.Release())
 }
 
 // matches finds the matches of the left rows.

@@ -73,18 +73,9 @@ func (b *built) withMemory(held *release.Stack, parts [][]*column.Column, keys [
 		return nil, nil
 	}
 	if b.sorted != nil {
-		columns := parts[0]
-		keys := columns[:len(columns)-1]
-		names := make([]string, len(keys))
-		for i, key := range orderKeys(len(keys)) {
-			names[i] = key.Column
-		}
-		table, err := tableOf(names, keys, buffer.Rows{Count: int64(columns[0].Len())})
-		if err != nil {
-			return nil, err
-		}
-		held.Add(table)
-		return &built{sorted: &sortedRows{table: table, rows: columns[len(keys)]}}, nil
+		last := len(parts[0]) - 1
+		table, _, err := keyTable(held, parts[0][:last])
+		return &built{sorted: &sortedRows{table: table, rows: parts[0][last]}}, err
 	}
 	from := b.table
 	t := &table{
@@ -122,7 +113,7 @@ func (ix *Index) releaseMemory() error {
 	for _, part := range ix.parts {
 		failures = append(failures, release.All(part))
 	}
-	failures = append(failures, ix.built.Release(), ix.encoding.Release(), ix.sides.close())
+	failures = append(failures, ix.built.Release(), ix.encoding.Release(), ix.sides.Release())
 	ix.parts, ix.encoding = nil, nil
 	return errors.Join(failures...)
 }

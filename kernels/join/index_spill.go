@@ -60,7 +60,7 @@ func (ix *Index) spill(spiller *spill.Spiller) error {
 		return errors.Join(err, rows.Release())
 	}
 	for _, columns := range ix.parts {
-		part, err := numberedTable(columns)
+		part, err := numberedTable(columns, buffer.Rows{Count: int64(columns[0].Len())})
 		if err != nil {
 			return errors.Join(err, s.Release())
 		}
@@ -78,20 +78,16 @@ func (ix *Index) spill(spiller *spill.Spiller) error {
 // rowsTable returns a table of the right columns and the keys.
 func (ix *Index) rowsTable() (*buffer.Buffer, error) {
 	columns := append(columnsOf(ix.sides.right), ix.sides.rightKeys...)
-	names := make([]string, len(columns))
-	for i := range names {
-		names[i] = fmt.Sprint("column ", i)
-	}
-	return tableOf(names, columns, buffer.Rows{Count: int64(rowsOf(ix.sides.right)), Manager: ix.sides.Manager})
+	return numberedTable(columns, buffer.Rows{Count: int64(rowsOf(ix.sides.right)), Manager: ix.sides.Manager})
 }
 
 // numberedTable returns a table of columns of one length.
-func numberedTable(columns []*column.Column) (*buffer.Buffer, error) {
+func numberedTable(columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
 	names := make([]string, len(columns))
 	for i := range names {
 		names[i] = fmt.Sprint("column ", i)
 	}
-	return tableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len())})
+	return tableOf(names, columns, rows)
 }
 
 // acquire returns the memory for a call, which held releases. It brings it back if it was

@@ -64,8 +64,8 @@ func joinTables(ctx context.Context, left, right *buffer.Buffer, on []On, option
 	o := output{s, s.roles(s.probesRight())}
 	m, err := s.match(o.roles.probesRight)
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.Release())
 	}
 	table, err := o.tableOf(m)
-	return release.OnError(table, err, s.close())
+	return release.OnError(table, err, s.Release())
 }

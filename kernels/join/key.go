@@ -31,11 +31,7 @@ func HashKeys(left, right *arrow.Schema, on []On) (leftKeys, rightKeys []expr.Ex
 }
 
 func (o On) hashed(left, right *arrow.Schema) (a, b expr.Expr, err error) {
-	leftType, err := keyType("left", left, o.Left, o.LeftExpr)
-	if err != nil {
-		return a, b, err
-	}
-	rightType, err := keyType("right", right, o.Right, o.RightExpr)
+	leftType, rightType, err := o.types(left, right)
 	if err != nil {
 		return a, b, err
 	}

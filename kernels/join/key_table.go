@@ -167,20 +167,10 @@ func filterRows(c *call, held *release.Stack, table *buffer.Buffer, mask *column
 		return nil, nil, err
 	}
 	held.Add(numbered)
-	kept, err := selection.FilterMask(c.Context(), numbered, mask, c.scratch())
+	exact, err := c.filter(held, numbered, mask)
 	if err != nil {
 		return nil, nil, err
 	}
-	held.Add(kept)
-	rows, err := kept.NumRows(c.Context())
-	if err != nil {
-		return nil, nil, err
-	}
-	exact, err := kept.Slice(0, rows)
-	if err != nil {
-		return nil, nil, err
-	}
-	held.Add(exact)
 	keys, err := firstColumns(held, exact, table.NumColumns())
 	return keys, exact.Column(table.NumColumns()), err
 }

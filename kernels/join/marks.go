@@ -46,16 +46,16 @@ func (k *marks) mark(c *call, p *pairs) error {
 	case c.OnHost():
 		return markOnHost(k, p)
 	}
-	return k.markOnDevice(c, p)
+	return c.launch("pairs", "mark_rows", p.rows, k.marked, p.build, uint64(p.rows))
 }
 
 // unmarked returns the numbers of the rows without a mark. The caller releases it.
 func (k *marks) unmarked(c *call) (*column.Column, error) {
-	var err error
+	n, err := k.rows.Len(), error(nil)
 	if c.OnHost() {
 		err = unmarkedOnHost(k)
 	} else {
-		err = k.unmarkedOnDevice(c)
+		err = c.launch("pairs", "unmarked_rows", (n+63)/64*64, k.rows, k.missing, k.marked, uint64(n))
 	}
 	if err != nil {
 		return nil, err
@@ -107,13 +107,4 @@ func unmarkedOnHost(k *marks) error {
 		}
 	}
 	return nil
-}
-
-func (k *marks) markOnDevice(c *call, p *pairs) error {
-	return c.launch("pairs", "mark_rows", p.rows, k.marked, p.build, uint64(p.rows))
-}
-
-func (k *marks) unmarkedOnDevice(c *call) error {
-	n := k.rows.Len()
-	return c.launch("pairs", "unmarked_rows", (n+63)/64*64, k.rows, k.missing, k.marked, uint64(n))
 }

@@ -1,6 +1,8 @@
 package join
 
 import (
+	"errors"
+
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 )
@@ -60,4 +62,21 @@ func (m *matcher) measureWords() (err error) {
 	f.words, f.masked, f.distinct = true, m.words.valid.Len() > 0, f.distinct || m.words.unique
 	m.least, f.places, _ = m.words.span()
 	return nil
+}
+
+// built is the build side of a join: a table of the rows, or the keys sorted if they do not fit
+// 64 bits.
+type built struct {
+	table  *table
+	sorted *sortedRows
+
+	held release.Stack
+}
+
+// Release releases what the build side holds.
+func (b *built) Release() error {
+	if b == nil {
+		return nil
+	}
+	return errors.Join(b.table.Release(), b.held.Release())
 }

@@ -79,13 +79,25 @@ func keyType(side string, schema *arrow.Schema, name string, e expr.Expr) (arrow
 	return t, nil
 }
 
+// types returns the types of both keys.
+func (o On) types(left, right *arrow.Schema) (a, b arrow.DataType, err error) {
+	if a, err = keyType("left", left, o.Left, o.LeftExpr); err == nil {
+		b, err = keyType("right", right, o.Right, o.RightExpr)
+	}
+	return a, b, err
+}
+
+// side returns the name or the expression of a key: that of the left table or, as side 1, of the right one.
+func (o On) side(side int) (name string, e expr.Expr) {
+	if side == 1 {
+		return o.Right, o.RightExpr
+	}
+	return o.Left, o.LeftExpr
+}
+
 // checkTypes refuses keys of types that do not compare.
 func (o On) checkTypes(left, right *arrow.Schema) error {
-	a, err := keyType("left", left, o.Left, o.LeftExpr)
-	if err != nil {
-		return err
-	}
-	b, err := keyType("right", right, o.Right, o.RightExpr)
+	a, b, err := o.types(left, right)
 	if err != nil {
 		return err
 	}

@@ -126,9 +126,8 @@ func (o *Options) withNulls(left, right *arrow.Schema, on []On) []On {
 	}
 	pairs := slices.Clip(on)
 	for _, pair := range on {
-		a, leftErr := keyType("left", left, pair.Left, pair.LeftExpr)
-		b, rightErr := keyType("right", right, pair.Right, pair.RightExpr)
-		if leftErr != nil || rightErr != nil {
+		a, b, err := pair.types(left, right)
+		if err != nil {
 			continue // the key will be refused
 		}
 		a, b = decodedType(a), decodedType(b)

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -63,7 +64,7 @@ func (o *output) joined(m *matches) (*joined, error) {
 // tableOf makes the table of matches, which it releases.
 func (o *output) tableOf(m *matches) (*buffer.Buffer, error) {
 	f := &pairFacts{tuning: tuningOf(o.Context()), form: o.roles.form, probe: m.probe, single: m.single, filters: o.selectsLeft()}
-	if choosePairing(f).name == filteredRowsName {
+	if choosePairing(f).name == choices.FilteredRows {
 		m, err := o.refined(m)
 		if err != nil {
 			return nil, err

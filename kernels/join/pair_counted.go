@@ -7,7 +7,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/lookback"
@@ -154,11 +153,7 @@ func (s *sequence) sumOnDevice(c *call, f form) error {
 
 // expandOnDevice writes n pairs from a number on to struct PairsOut of pairing.cuh.
 func (s *sequence) expandOnDevice(c *call, from int64, n int, out any) error {
-	f, err := c.Kernel(&set, "pairs", "expand_pairs")
-	if err != nil {
-		return err
-	}
-	return f.Launch(c.Stream, kernels.GridFor(n, tilePairs), device.Dim3{X: threads}, 0,
+	return c.launchBlocks("pairs", "expand_pairs", kernels.GridFor(n, tilePairs), threads,
 		out, s.sums, s.matches.list, uint64(s.rows), uint64(from), uint64(n))
 }
 

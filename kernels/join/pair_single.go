@@ -6,10 +6,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -214,4 +216,18 @@ func (m *matches) pairOnHost(c *call, p *pairs) (int, error) {
 			}
 		}
 	})
+}
+
+// pair writes the pair of each row at the place of the row. With alone set one block has
+// all rows; it compacts the pairs and writes the outcome.
+func (l *lookup) pair(c *call, out any, alone bool, outcome memory.Slice[uint64], state memory.Slice[uint8]) error {
+	t, err := l.table.argument()
+	if err != nil {
+		return err
+	}
+	blocks, threads := kernels.GridFor(l.words.rows, threads), uint32(threads)
+	if alone {
+		blocks, threads = device.Dim3{X: 1}, aloneThreads
+	}
+	return c.launchBlocks("table", "probe_pairs"+l.words.width(), blocks, threads, out, t, l.words.argument(), word(!l.table.decided), word(alone), outcome, state)
 }

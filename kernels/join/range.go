@@ -70,7 +70,7 @@ func joinRange(ctx context.Context, left, right *buffer.Buffer, between Between,
 		o := output{s, s.roles(false)}
 		return o.tableOf(m)
 	}()
-	return release.OnError(table, err, s.close())
+	return release.OnError(table, err, s.Release())
 }
 
 // RangeSchema returns the schema of the result of [Range] for tables of two schemas.

@@ -34,7 +34,7 @@ func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options 
 	if err == nil {
 		leftRows, rightRows, err = o.numbersOfPairs(m)
 	}
-	if err = errors.Join(err, s.close()); err != nil {
+	if err = errors.Join(err, s.Release()); err != nil {
 		return nil, nil, errors.Join(err, leftRows.Release(), rightRows.Release())
 	}
 	return leftRows, rightRows, nil
@@ -66,7 +66,7 @@ func rowNumbers(c *call, j *joined, rows memory.Slice[uint32], missing bool) (*c
 		if c.OnHost() {
 			return errors.Join(c.waitIdle(), numbersOnHost(out, rows, j.pairs.rows))
 		}
-		return numbersOnDevice(c, out, rows, j.pairs.rows)
+		return c.launch("pairs", "row_numbers", (j.pairs.rows+63)/64*64, out.Values, out.Valid, rows, uint64(j.pairs.rows))
 	})
 }
 
@@ -97,8 +97,4 @@ func numbersOnHost(out op.Buffers, rows memory.Slice[uint32], n int) error {
 		}
 	}
 	return nil
-}
-
-func numbersOnDevice(c *call, out op.Buffers, rows memory.Slice[uint32], n int) error {
-	return c.launch("pairs", "row_numbers", (n+63)/64*64, out.Values, out.Valid, rows, uint64(n))
 }

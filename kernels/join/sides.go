@@ -26,7 +26,7 @@ func newSides(options Options) *sides {
 	return &sides{call: &call{nullsEqual: options.NullsEqual, limit: options.limit()}, options: options}
 }
 
-// begin prepares a join up to the keys. The caller closes the sides.
+// begin prepares a join up to the keys. The caller releases the sides.
 func begin(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (*sides, error) {
 	if err := options.check(on); err != nil {
 		return nil, err
@@ -34,13 +34,13 @@ func begin(ctx context.Context, left, right *buffer.Buffer, on []On, options Opt
 	on = options.withNulls(left.Schema(), right.Schema(), on)
 	s := newSides(options)
 	if err := s.open(ctx, left, right, on, on); err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.Release())
 	}
 	return s, nil
 }
 
-// close releases the tables and the keys.
-func (s *sides) close() error { return s.held.Release() }
+// Release releases the tables and the keys.
+func (s *sides) Release() error { return s.held.Release() }
 
 // open prepares both tables. shared are the keys that are one column of the result if their
 // names are equal.

@@ -1,8 +1,6 @@
 package join
 
 import (
-	"errors"
-
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
@@ -90,26 +88,19 @@ func sortUsable(c *call, held *release.Stack, m *matches, rightKeys []*column.Co
 
 // between returns matches with the sorted rows from low up to high, and none for rows
 // that are not valid.
-func between(c *call, low, high, valid *column.Column, s *sortedRows) (*matches, error) {
+func (s *sortedRows) between(c *call, low, high, valid *column.Column) (*matches, error) {
 	m, err := newMatches(c, low.Len(), s.rows.Len())
 	if err != nil {
 		return nil, err
 	}
-	if err := m.fillBetween(c, low, high, valid, s); err != nil {
-		return nil, errors.Join(err, m.Release())
+	if err = s.rows.Retain(); err == nil {
+		m.held.Add(s.rows)
+		m.list, err = uint32sOf(s.rows)
 	}
-	return m, nil
-}
-
-func (m *matches) fillBetween(c *call, low, high, valid *column.Column, s *sortedRows) (err error) {
-	if err := s.rows.Retain(); err != nil {
-		return err
+	if err == nil {
+		err = m.fillSpans(c, low, high, valid)
 	}
-	m.held.Add(s.rows)
-	if m.list, err = uint32sOf(s.rows); err != nil {
-		return err
-	}
-	return m.fillSpans(c, low, high, valid)
+	return release.OnError(m, err)
 }
 
 const (

@@ -55,6 +55,13 @@ type table struct {
 	held release.Stack
 }
 
+// lookup is the table and the words of matches that are not found yet, because the step that
+// needs them can often find them itself.
+type lookup struct {
+	table *table
+	words *words
+}
+
 // newTable returns a hash table for the rows of words, which it takes over, without memory.
 func newTable(c *call, w *words) *table {
 	n := uint64(w.rows)

@@ -65,20 +65,7 @@ func (k *condition) keptPairs(held *release.Stack, p *pairs) (*buffer.Buffer, er
 		return nil, err
 	}
 	held.Add(both)
-	kept, err := selection.FilterMask(k.Context(), both, mask, k.scratch())
-	if err != nil {
-		return nil, err
-	}
-	held.Add(kept)
-	n, err := kept.NumRows(k.Context())
-	if err != nil {
-		return nil, err
-	}
-	exact, err := kept.Slice(0, n)
-	if err == nil {
-		held.Add(exact)
-	}
-	return exact, err
+	return k.filter(held, both, mask)
 }
 
 // evaluate evaluates the condition for pairs of rows.
