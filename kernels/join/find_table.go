@@ -7,8 +7,7 @@ import (
 // hasWords reports whether keys are words, which a hash table finds.
 func (f *facts) hasWords() bool { return f.words }
 
-// hasPlaces reports whether the keys are in a small range that is known: they are found by their places. These take up to
-// a third more memory than a hash table, and need one access instead of two or three.
+// hasPlaces reports whether the keys are in a small range that is known: they are found by their places.
 func (f *facts) hasPlaces() bool { return f.words && f.places > 0 && f.places <= f.room() }
 
 // mayListPlaces reports whether the rows can be sorted by their places, so that nothing is inserted.
@@ -23,9 +22,8 @@ func (f *facts) mayMeasurePlaces() bool { return f.words && f.places == 0 }
 
 func (f *facts) measuringPays() bool { return max(f.build, f.probe) >= measuredRows }
 
-// tableScratch returns a bound of the memory of a table of the build side, and of the words of l and r
-// rows. Rows are sorted
-// by slot if repeats matters.
+// tableScratch returns a bound of the memory of a table of the build side, and of the words of l and r rows. Rows are sorted
+// by slot if it matters whether keys occur twice.
 func tableScratch(l, r, build uint64, repeats bool) uint64 {
 	const (
 		slots  = 2*16 + 4 // a slot of two of the hash table, and the slot of the row
