@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -239,7 +238,7 @@ func medians(unit func(seed int) expr.Expr, row expr.Expr) (figures []groupFigur
 			f.bytes = 12
 		}
 		sorted := f
-		sorted.name, sorted.choice = f.name+", by a sort", strategy.Group{SelectedRows: math.MaxInt}
+		sorted.name, sorted.choice = f.name+", by a sort", strategy.Group{Values: strategy.SortedValues}
 		f.than, f.times = sorted.name, 1
 		figures = append(figures, sorted, f)
 	}

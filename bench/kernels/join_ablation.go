@@ -21,7 +21,7 @@ import (
 // it looks for rows, and whether payloads are gathered. bench/kernels/partitioned_join.cu has
 // partitions.
 func (b *bench) joinAblation(ctx context.Context) error {
-	t := table.New("rows of each side", "places", "hashed", "hashed, waits", "hashed, a payload of each side", "hashed, Grows/s")
+	t := table.New("rows of each side", "places", "hashed", "hashed, counted", "hashed, a payload of each side", "hashed, Grows/s")
 	most := bits.Len(uint(b.rows)) - 1
 	for n := min(10, most); n <= most; n++ {
 		if err := b.joinOfSize(ctx, t, n); err != nil {
@@ -53,17 +53,17 @@ func (b *bench) joinOfSize(ctx context.Context, t *table.Table, n int) (err erro
 		run     func(*bench, *buffer.Buffer, *buffer.Buffer) work
 		choices strategy.Join
 	}{
-		"places":   {joinRows(join.Options{}), strategy.Join{Table: strategy.Places}},
-		"hashed":   {joinRows(join.Options{}), strategy.Join{Table: strategy.Hashed}},
-		"waits":    {joinRows(join.Options{}), strategy.Join{Table: strategy.Hashed, Waits: true}},
-		"payloads": {joinTables(join.Options{}), strategy.Join{Table: strategy.Hashed}},
+		"places":   {joinRows(join.Options{}), strategy.Join{Find: strategy.MeasuredPlaces}},
+		"hashed":   {joinRows(join.Options{}), strategy.Join{Find: strategy.HashTable}},
+		"counted":  {joinRows(join.Options{}), strategy.Join{Find: strategy.HashTable, Pair: strategy.Counted}},
+		"payloads": {joinTables(join.Options{}), strategy.Join{Find: strategy.HashTable}},
 	} {
 		w := c.run(b, tables[0], tables[1])
 		if took[name], err = b.onDevice(ctx, func(ctx context.Context) (releaser, error) { return w(strategy.WithJoin(ctx, c.choices)) }); err != nil {
 			return err
 		}
 	}
-	t.Add(fmt.Sprintf("2^%d", n), milliseconds(took["places"]), milliseconds(took["hashed"]), milliseconds(took["waits"]), milliseconds(took["payloads"]),
+	t.Add(fmt.Sprintf("2^%d", n), milliseconds(took["places"]), milliseconds(took["hashed"]), milliseconds(took["counted"]), milliseconds(took["payloads"]),
 		fmt.Sprintf("%.2f", float64(2*rows)/took["hashed"].Seconds()/1e9))
 	return nil
 }

@@ -42,11 +42,11 @@ func (f joinFigure) with(name string, choices strategy.Join) joinFigure {
 }
 
 // compared returns figures, each followed by itself with every table that its keys can have,
-// and with a host that waits before it looks for rows.
+// and with pairs that are counted before they are made.
 func compared(figures ...joinFigure) (all []joinFigure) {
 	for _, f := range figures {
-		all = append(all, f, f.with("places", strategy.Join{Table: strategy.Places}), f.with("hashed", strategy.Join{Table: strategy.Hashed}),
-			f.with("waits", strategy.Join{Waits: true}))
+		all = append(all, f, f.with("places", strategy.Join{Find: strategy.MeasuredPlaces}), f.with("hashed", strategy.Join{Find: strategy.HashTable}),
+			f.with("counted", strategy.Join{Pair: strategy.Counted}))
 	}
 	return all
 }

@@ -164,8 +164,12 @@ func (q Query) aggregateWhole(ctx context.Context, p *plan, aggregates []Aggrega
 			return table, err
 		}
 	}
-	if table, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
-		return table, err
+	k, err := q.numberTexts(ctx, &options)
+	if err != nil {
+		return nil, err
+	}
+	if len(k.numbers) > 0 {
+		return k.aggregate(ctx, aggregates, options)
 	}
 	r, err := q.beginPlanned(ctx, p, aggregates, options)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
 	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/memory"
@@ -258,4 +259,64 @@ func (s *strategy) fallsBack(f *facts, err error) bool {
 		return false
 	}
 	return s.name != partitionsName || f.asStates
+}
+
+// A valueFinder is a strategy that finds values of each group. If only the rows show that it fails, the error is
+// errUnselected, and the last strategy of the table follows.
+type valueFinder struct {
+	name choices.GroupStrategy
+	// possible and pays are those of a strategy. Nil is always.
+	possible, pays func(*valueFacts) bool
+	find           func(*members) (*column.Column, error)
+}
+
+const (
+	topsName         = choices.Tops
+	selectionName    = choices.Selection
+	sortedValuesName = choices.SortedValues
+)
+
+// extremeFinders find the largest and smallest values, quantileFinders quantiles.
+var (
+	extremeFinders = []valueFinder{
+		{topsName, (*valueFacts).mayHaveTops, (*valueFacts).topsPay, (*members).findTops},
+		{sortedValuesName, nil, nil, (*members).sortExtremes},
+	}
+	quantileFinders = []valueFinder{
+		{selectionName, (*valueFacts).maySelect, (*valueFacts).selectionPays, (*members).selectQuantile},
+		{sortedValuesName, nil, nil, (*members).sortQuantile},
+	}
+)
+
+// chooseValues returns the strategy of a table that finds values. Values names one that is taken if it is possible.
+func chooseValues(table []valueFinder, f *valueFacts) *valueFinder {
+	for _, forced := range []bool{true, false} {
+		for i := range table {
+			v := &table[i]
+			if (v.possible == nil || v.possible(f)) && (forced && v.name == f.Values || !forced && (v.pays == nil || v.pays(f))) {
+				return v
+			}
+		}
+	}
+	return &table[len(table)-1]
+}
+
+// hasNumbers reports whether a GPU has rows with numbers.
+func (f *valueFacts) hasNumbers() bool { return !f.onHost && f.groups > 0 && f.rows > 0 && f.plain }
+
+func (f *valueFacts) mayHaveTops() bool { return f.hasNumbers() && f.limit >= 1 && f.limit <= mostTops }
+
+// topsPay reports whether there are many rows, and not many more slots than rows.
+func (f *valueFacts) topsPay() bool { return f.rows > fewestTopped && f.groups <= 2*f.rows/f.limit }
+
+func (f *valueFacts) maySelect() bool { return f.hasNumbers() && !f.bounded }
+
+// selectionPays reports whether there are many rows of each group.
+func (f *valueFacts) selectionPays() bool {
+	return f.rows >= fewestSelected && f.groups <= f.rows/fewestSelectedOfGroup
+}
+
+// numbersPay reports whether the bounds of strings are worth a wait, to replace short ones by numbers.
+func (f *textFacts) numbersPay() bool {
+	return !f.onHost && f.rows > 0 && f.rows >= int64(f.TextRows) && !f.numbered && !f.bounded && !f.estimated
 }

@@ -255,6 +255,64 @@ func TestNeedsGroups(t *testing.T) {
 	}
 }
 
+// TestChooseValues requires the strategies that find the largest values and quantiles of each group, without a device.
+func TestChooseValues(t *testing.T) {
+	for _, test := range []struct {
+		name                string
+		set                 func(*valueFacts)
+		extremes, quantiles choices.GroupStrategy
+	}{
+		{"many numbers of few groups", func(*valueFacts) {}, topsName, selectionName},
+		{"the host", func(f *valueFacts) { f.onHost = true }, sortedValuesName, sortedValuesName},
+		{"other values", func(f *valueFacts) { f.plain = false }, sortedValuesName, sortedValuesName},
+		{"no rows", func(f *valueFacts) { f.rows = 0 }, sortedValuesName, sortedValuesName},
+		{"no groups", func(f *valueFacts) { f.groups = 0 }, sortedValuesName, sortedValuesName},
+		{"the most values", func(f *valueFacts) { f.limit = mostTops }, topsName, selectionName},
+		{"more values", func(f *valueFacts) { f.limit = mostTops + 1 }, sortedValuesName, selectionName},
+		{"no values", func(f *valueFacts) { f.limit = 0 }, sortedValuesName, selectionName},
+		{"the fewest rows of quantiles", func(f *valueFacts) { f.rows = fewestSelected }, topsName, selectionName},
+		{"fewer rows", func(f *valueFacts) { f.rows = fewestSelected - 1 }, topsName, sortedValuesName},
+		{"the fewest rows of largest values", func(f *valueFacts) { f.rows = fewestTopped + 1 }, topsName, sortedValuesName},
+		{"even fewer rows", func(f *valueFacts) { f.rows = fewestTopped }, sortedValuesName, sortedValuesName},
+		{"the most groups of quantiles", func(f *valueFacts) { f.groups = f.rows / fewestSelectedOfGroup }, topsName, selectionName},
+		{"more groups", func(f *valueFacts) { f.groups = f.rows/fewestSelectedOfGroup + 1 }, topsName, sortedValuesName},
+		{"the most groups of largest values", func(f *valueFacts) { f.groups = f.rows }, topsName, sortedValuesName},
+		{"one more group", func(f *valueFacts) { f.groups = f.rows + 1 }, sortedValuesName, sortedValuesName},
+		{"MaxGroups", func(f *valueFacts) { f.bounded = true }, topsName, sortedValuesName},
+		{"forced tops of few rows", func(f *valueFacts) { f.rows, f.Values = 10, topsName }, topsName, sortedValuesName},
+		{"forced selection of few rows", func(f *valueFacts) { f.rows, f.Values = 10, selectionName }, sortedValuesName, selectionName},
+		{"a forced sort", func(f *valueFacts) { f.Values = sortedValuesName }, sortedValuesName, sortedValuesName},
+	} {
+		f := valueFacts{rows: 1 << 27, groups: 100, limit: 2, plain: true}
+		test.set(&f)
+		require.Equal(t, test.extremes, chooseValues(extremeFinders, &f).name, test.name)
+		require.Equal(t, test.quantiles, chooseValues(quantileFinders, &f).name, test.name)
+	}
+}
+
+// TestNumbersOfTextsPay requires the facts for which the bounds of strings are found.
+func TestNumbersOfTextsPay(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  func(*textFacts)
+		want bool
+	}{
+		{"many rows", func(*textFacts) {}, true},
+		{"the fewest rows", func(f *textFacts) { f.rows = unwaited + 1 }, true},
+		{"fewer rows", func(f *textFacts) { f.rows = unwaited }, false},
+		{"the host", func(f *textFacts) { f.onHost = true }, false},
+		{"rows with numbers", func(f *textFacts) { f.numbered = true }, false},
+		{"MaxGroups", func(f *textFacts) { f.bounded = true }, false},
+		{"an estimate", func(f *textFacts) { f.estimated = true }, false},
+		{"few rows of a test", func(f *textFacts) { f.rows, f.TextRows = 1, 1 }, true},
+		{"no rows of a test", func(f *textFacts) { f.rows, f.TextRows = 0, 1 }, false},
+	} {
+		f := textFacts{tuning: tuningOf(t.Context()), rows: 1 << 20}
+		test.set(&f)
+		require.Equal(t, test.want, f.numbersPay(), test.name)
+	}
+}
+
 // TestPlacesOfHashes requires the number of places of partitions by hashes.
 func TestPlacesOfHashes(t *testing.T) {
 	for _, test := range []struct {
@@ -310,4 +368,11 @@ func TestDocumentedStrategies(t *testing.T) {
 	}
 	require.Equal(t, finders, documented("How groups are found"))
 	require.Equal(t, adding, documented("How rows are added"))
+	var values []string
+	for _, table := range [][]valueFinder{extremeFinders[:1], quantileFinders} {
+		for _, v := range table {
+			values = append(values, string(v.name))
+		}
+	}
+	require.Equal(t, values, documented("How values of groups are found"))
 }

@@ -110,9 +110,16 @@
 // Sums of floats take one pass if a window of 94 bits, which a sample chooses, holds the
 // values. Values outside it are listed, at most one in 256 rows, and otherwise a second pass
 // finds the exponents first. Moments of integers are sums of integers; products of floats
-// take two passes (tile_powers.cu). Quantiles of many rows are selected without a sort
-// (quantile.go), and so are up to eight largest values (tops.go); others sort by group and
-// value.
+// take two passes (tile_powers.cu).
+//
+// # How values of groups are found
+//
+//	strategy         applies to                                             file
+//	tops             up to eight largest or smallest numbers of each group  tops.go
+//	selection        quantiles of many numbers of each group                quantile.go
+//	sorted values    all others: rows are sorted by group and value         ordered.go
+//
+// Equal values with different bits, such as −0 and 0, are sorted too, if they may be in the result.
 //
 // If a budget is too small for all rows together, Aggregate reads the rows in chunks and
 // merges their partial results, and divides the groups by a hash if their states do not fit

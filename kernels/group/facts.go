@@ -147,3 +147,24 @@ func (f *facts) needsGroups() bool {
 	}
 	return f.Find == hashesName || !f.keys[0].span.short() && choose(f).name == numbersName
 }
+
+// valueFacts are the input of the choice of how values of each group are found.
+type valueFacts struct {
+	tuning
+	onHost bool
+	// rows and groups are the most rows and groups, limit is the most values of a group.
+	rows, groups, limit int
+	// plain is set if the values are numbers.
+	plain bool
+	// bounded is set if the query has MaxGroups, so that the host must not wait.
+	bounded bool
+}
+
+// textFacts are the input of the choice whether keys of short strings become numbers.
+type textFacts struct {
+	tuning
+	onHost bool
+	rows   int64
+	// numbered is set if each row keeps its number, bounded if the host must not wait, estimated if nothing runs.
+	numbered, bounded, estimated bool
+}

@@ -45,8 +45,12 @@ func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...B
 
 func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
 	q.asStates = true
-	if table, ok, err := q.aggregateTexts(ctx, aggregates, options); ok || err != nil {
-		return table, err
+	k, err := q.numberTexts(ctx, &options)
+	if err != nil {
+		return nil, err
+	}
+	if len(k.numbers) > 0 {
+		return k.aggregate(ctx, aggregates, options)
 	}
 	r, err := q.begin(ctx, aggregates, options)
 	if err != nil {

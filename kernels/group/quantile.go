@@ -56,25 +56,21 @@ type selector struct {
 	owned release.Stack
 }
 
-// selectQuantile returns a quantile of each group, or nil if the rows have to be sorted.
+// selectQuantile returns a quantile of each group.
 func (m *members) selectQuantile() (*column.Column, error) {
 	s, err := m.newSelector()
-	if s == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
 	c, err := s.quantiles()
 	return release.OnError(c, err, s.owned.Release())
 }
 
-// newSelector returns a selector, or nil if the rows have to be sorted.
 func (m *members) newSelector() (*selector, error) {
 	r, groups, n := m.aggregation, m.aggregation.groups.capacity(), int(m.rows.Capacity())
 	t := tuningOf(r.call.Context())
-	if r.call.OnHost() || r.options.MaxGroups != 0 || groups == 0 || n == 0 || n < t.SelectedRows || groups > n/min(fewestSelectedOfGroup, t.SelectedRows) {
-		return nil, nil
-	}
 	source, err := sourceOf(&r.call, m.rows.Column(1))
-	if err != nil || source.form.bytes() == 0 {
+	if err != nil {
 		return nil, err
 	}
 	s := &selector{members: m, source: source, groups: groups, n: n, fraction: m.o.aggregate.quantile}
@@ -111,7 +107,7 @@ func (s *selector) chooseBins(t *tuning) error {
 	return nil
 }
 
-// quantiles returns the quantiles, or nil if the rows have to be sorted.
+// quantiles returns the quantiles.
 func (s *selector) quantiles() (*column.Column, error) {
 	if err := s.allocate(); err != nil {
 		return nil, err
@@ -126,8 +122,8 @@ func (s *selector) quantiles() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, refused, err := s.decide()
-	if err != nil || refused || kept > s.most {
+	kept, err := s.decide()
+	if err != nil {
 		return nil, err
 	}
 	if kept > 0 {
@@ -236,21 +232,25 @@ func (s *selector) resolve() (memory.Slice[uint64], error) {
 	return wordsOf(ends)
 }
 
-// decide returns the number of rows that are kept, and whether a group has to be sorted. It waits.
-func (s *selector) decide() (kept int, refused bool, err error) {
+// decide returns the number of rows that are kept, or errUnselected if these are too many or a group has to be sorted. It
+// waits.
+func (s *selector) decide() (kept int, err error) {
 	words, err := memory.Reinterpret[uint64](s.verdict)
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	call := &s.members.aggregation.call
 	var verdict [verdictBytes / 8]uint64
 	if err := words.Download(call.Context(), call.Stream, verdict[:]); err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	if verdict[0] > uint64(s.n) {
-		return 0, false, fmt.Errorf("quantiles keep %d of %d rows: %w", verdict[0], s.n, errKept)
+		return 0, fmt.Errorf("quantiles keep %d of %d rows: %w", verdict[0], s.n, errKept)
 	}
-	return int(verdict[0]), verdict[1] != 0, nil
+	if kept = int(verdict[0]); kept > s.most || verdict[1] != 0 {
+		return 0, errUnselected
+	}
+	return kept, nil
 }
 
 var errKept = errors.New("the rows changed while they were read")

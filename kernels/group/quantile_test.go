@@ -118,12 +118,12 @@ func TestSelectedQuantiles(t *testing.T) {
 			}
 			table := floatTable(t, mgr, keys, x, x)
 			q := []float64{0, 0.5, 1, r.Float64()}[r.IntN(4)]
-			choice := strategy.Group{SelectedRows: 1, QuantileBins: []int{0, 1, 20, 100}[r.IntN(4)], QuantileKept: n, SharedBytes: []int{1, 0, 0}[r.IntN(3)]}
+			choice := strategy.Group{Values: strategy.Selection, QuantileBins: []int{0, 1, 20, 100}[r.IntN(4)], QuantileKept: n, SharedBytes: []int{1, 0, 0}[r.IntN(3)]}
 			title := fmt.Sprint(draw.name, ", ", key.name, ", ", n, " rows, q ", q, ", ", choice)
 			answers := map[bool]arrow.Record{}
 			for _, sort := range []bool{false, true} {
 				if sort {
-					choice = strategy.Group{SelectedRows: math.MaxInt}
+					choice = strategy.Group{Values: strategy.SortedValues}
 				}
 				counted.Take()
 				made, err := group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(t.Context(), choice), []group.Aggregate{group.Quantile(expr.Col("x"), q)},
@@ -161,7 +161,7 @@ func TestSelectedQuantilesOfTypes(t *testing.T) {
 		record := topRecord(r, 1500, 5, quantileDraws[0].draw, true)
 		x := topValue(of)
 		aggregates := []group.Aggregate{group.Median(x), group.Quantile(x, 0.9), group.Quantile(x, 0.99).Where(expr.Col("b")), group.Median(x).Where(expr.Lit(false))}
-		choice := strategy.Group{SelectedRows: 1, QuantileBins: 20, QuantileKept: 1500}
+		choice := strategy.Group{Values: strategy.Selection, QuantileBins: 20, QuantileKept: 1500}
 		var answers []arrow.Record
 		for _, m := range []*memory.Manager{host, mgr} {
 			table, err := buffer.FromRecord(m, record)
@@ -199,12 +199,12 @@ func TestQuantilesAreSorted(t *testing.T) {
 		choice strategy.Group
 		sorted bool
 	}{
-		{"a quantile that is not zero", "x", 0.9, strategy.Group{SelectedRows: 1, QuantileBins: 20, QuantileKept: n}, false},
-		{"a quantile that is zero", "x", 0.1, strategy.Group{SelectedRows: 1, QuantileBins: 20, QuantileKept: n}, true},
-		{"few rows are kept", "y", 0.5, strategy.Group{SelectedRows: 1, QuantileBins: 50, QuantileKept: 300}, false},
-		{"many rows of a group are kept", "y", 0.5, strategy.Group{SelectedRows: 1, QuantileBins: 1, QuantileKept: n}, false},
-		{"too many rows", "y", 0.5, strategy.Group{SelectedRows: 1, QuantileBins: 1, QuantileKept: 300}, true},
-		{"few rows", "y", 0.5, strategy.Group{TopRows: 1}, true},
+		{"a quantile that is not zero", "x", 0.9, strategy.Group{Values: strategy.Selection, QuantileBins: 20, QuantileKept: n}, false},
+		{"a quantile that is zero", "x", 0.1, strategy.Group{Values: strategy.Selection, QuantileBins: 20, QuantileKept: n}, true},
+		{"few rows are kept", "y", 0.5, strategy.Group{Values: strategy.Selection, QuantileBins: 50, QuantileKept: 300}, false},
+		{"many rows of a group are kept", "y", 0.5, strategy.Group{Values: strategy.Selection, QuantileBins: 1, QuantileKept: n}, false},
+		{"too many rows", "y", 0.5, strategy.Group{Values: strategy.Selection, QuantileBins: 1, QuantileKept: 300}, true},
+		{"few rows", "y", 0.5, strategy.Group{Values: strategy.Tops}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			counted.Take()
@@ -231,7 +231,7 @@ func TestQuantilesAreSorted(t *testing.T) {
 func TestEveryAllocationOfQuantilesFails(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		failEach(t, dev, func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			choice := strategy.Group{SelectedRows: 1, QuantileKept: 5}
+			choice := strategy.Group{Values: strategy.Selection, QuantileKept: 5}
 			return group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(ctx, choice), []group.Aggregate{group.Median(expr.Col("x"))})
 		})
 	})

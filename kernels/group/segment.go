@@ -56,9 +56,28 @@ func (m *members) result() (*column.Column, error) {
 	case join:
 		return m.join()
 	case largest, smallest:
-		return m.extremes()
+		return m.findValues(extremeFinders)
 	}
-	return m.quantile()
+	return m.findValues(quantileFinders)
+}
+
+// errUnselected is the error of a strategy for values of which equal ones have different bits, or that are too many.
+var errUnselected = errors.New("the values have to be sorted")
+
+// findValues computes an aggregate by the strategy that is chosen for its facts.
+func (m *members) findValues(table []valueFinder) (*column.Column, error) {
+	r := m.aggregation
+	f := valueFacts{
+		tuning: tuningOf(r.call.Context()), onHost: r.call.OnHost(), rows: int(m.rows.Capacity()), groups: r.groups.capacity(),
+		limit: m.o.aggregate.limit, bounded: r.options.MaxGroups != 0,
+	}
+	stored, err := formOfType(m.rows.Column(1).Type())
+	f.plain = err == nil && stored.bytes() > 0
+	c, err := chooseValues(table, &f).find(m)
+	if errors.Is(err, errUnselected) {
+		return table[len(table)-1].find(m)
+	}
+	return c, err
 }
 
 // find makes the table of members.
@@ -264,11 +283,8 @@ func (m *members) mode() (*column.Column, error) {
 	return r.take(pairs.keys.Column(1), rows, r.call.Tag, selection.Trust)
 }
 
-// quantile interpolates between two of the sorted values of each group.
-func (m *members) quantile() (*column.Column, error) {
-	if selected, err := m.selectQuantile(); err != nil || selected != nil {
-		return selected, err
-	}
+// sortQuantile interpolates between two of the sorted values of each group.
+func (m *members) sortQuantile() (*column.Column, error) {
 	sorted, err := m.ordered(false)
 	if err != nil {
 		return nil, err
@@ -449,11 +465,8 @@ func (m *members) offsets(ends *column.Column) (*column.Column, error) {
 	return c, err
 }
 
-// extremes returns the largest or the smallest values of each group.
-func (m *members) extremes() (*column.Column, error) {
-	if lists, err := m.findTops(); err != nil || lists != nil {
-		return lists, err
-	}
+// sortExtremes returns the largest or the smallest of the sorted values of each group.
+func (m *members) sortExtremes() (*column.Column, error) {
 	sorted, err := m.ordered(m.o.aggregate.function == largest)
 	if err != nil {
 		return nil, err

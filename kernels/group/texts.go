@@ -123,60 +123,63 @@ func textBoundsOf(words []uint32) column.TextBounds {
 
 // textKeys are the keys of a query that are replaced by numbers.
 type textKeys struct {
+	// query has the numbers as keys.
+	query   Query
 	call    op.Call
 	numbers []*textNumbers
 	table   *buffer.Buffer
 	owned   release.Stack
 }
 
-// aggregateTexts aggregates with the numbers of strings as keys. It returns false if no key is a column
-// of short strings, and for few rows: it waits for unknown bounds.
-func (q Query) aggregateTexts(ctx context.Context, aggregates []Aggregate, options ByOptions) (table *buffer.Buffer, ok bool, err error) {
-	if q.table.Capacity() < int64(tuningOf(ctx).TextRows) || options.Estimate != nil || options.MaxGroups > 0 || q.numbered || q.table.Capacity() == 0 ||
-		q.table.Device().Kind() == device.Host {
-		return nil, false, nil
+// numberTexts returns the numbers of keys that are columns of short strings. There are none for few rows: it waits for
+// unknown bounds.
+func (q Query) numberTexts(ctx context.Context, options *ByOptions) (*textKeys, error) {
+	k := &textKeys{query: q}
+	f := textFacts{
+		tuning: tuningOf(ctx), rows: q.table.Capacity(), numbered: q.numbered, bounded: options.MaxGroups > 0, estimated: options.Estimate != nil,
 	}
-	k := new(textKeys)
-	replaced, err := k.replace(ctx, q, options)
-	if err == nil && len(k.numbers) > 0 {
-		ok = true
-		table, err = k.aggregate(ctx, replaced, aggregates, options)
+	if f.onHost = q.table.Device() == nil || q.table.Device().Kind() == device.Host; !f.numbersPay() {
+		return k, nil
 	}
-	table, err = release.OnError(table, err, k.owned.Release())
-	return table, ok || err != nil, err
+	err := k.replace(ctx, *options)
+	return release.OnError(k, err)
 }
 
-// replace returns the query with numbers as keys.
-func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Query, error) {
+// Release releases the numbers.
+func (k *textKeys) Release() error { return k.owned.Release() }
+
+// replace replaces the keys.
+func (k *textKeys) replace(ctx context.Context, options ByOptions) error {
+	q := &k.query
 	keys := slices.Clone(q.keys)
 	k.table = q.table
 	for i, key := range keys {
 		c, err := q.textsOf(key)
 		if err != nil {
-			return q, err
+			return err
 		}
 		if c == nil || !mayBeShort(c) || options.Nulls == DropNulls && op.Nullable(c) {
 			continue
 		}
 		n := &textNumbers{strings: c, key: i, narrow: len(keys) > 1}
 		if k.call, err = op.Begin(ctx, options.Options, c); err != nil {
-			return q, err
+			return err
 		}
 		fits, err := n.bound(&k.call)
 		if err != nil {
-			return q, err
+			return err
 		}
 		if !fits {
 			continue
 		}
 		if err := n.number(&k.call); err != nil {
-			return q, err
+			return err
 		}
 		k.owned.Add(n.column)
 		name := fmt.Sprint("\x00number ", i)
 		table, err := k.table.AppendColumn(arrow.Field{Name: name, Type: n.column.Type()}, n.column)
 		if err != nil {
-			return q, err
+			return err
 		}
 		k.owned.Add(table)
 		k.table, k.numbers = table, append(k.numbers, n)
@@ -187,7 +190,7 @@ func (k *textKeys) replace(ctx context.Context, q Query, options ByOptions) (Que
 		combinations *= min(n.null+1, mostDensePlaces+1)
 	}
 	q.table, q.keys, q.texts = k.table, keys, len(k.numbers) > 0 && combinations <= mostDensePlaces
-	return q, nil
+	return nil
 }
 
 // mayBeShort reports whether a column has strings of which the mean length, with those outside of a slice, is not
@@ -212,9 +215,14 @@ func (q Query) textsOf(key Key) (*column.Column, error) {
 	return q.table.ColumnByName(name)
 }
 
-// aggregate aggregates by numbers, and makes strings of those of the groups.
-func (k *textKeys) aggregate(ctx context.Context, q Query, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
-	order := options.Order
+// aggregate aggregates by numbers, and makes strings of those of the groups. It releases the numbers.
+func (k *textKeys) aggregate(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	table, err := k.groups(ctx, aggregates, options)
+	return release.OnError(table, err, k.Release())
+}
+
+func (k *textKeys) groups(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	q, order := k.query, options.Order
 	if order == ByKey {
 		options.Order = Unspecified
 	}

@@ -27,16 +27,11 @@ type tops struct {
 	refused memory.Slice[uint8]
 }
 
-// findTops returns lists of the largest or smallest values of each group, or nil if the rows have to be
-// sorted.
+// findTops returns lists of the largest or smallest values of each group.
 func (m *members) findTops() (*column.Column, error) {
 	r, limit, groups := m.aggregation, m.o.aggregate.limit, m.aggregation.groups.capacity()
-	n := int(m.rows.Capacity())
-	if r.call.OnHost() || limit < 1 || limit > mostTops || groups == 0 || n == 0 || n < tuningOf(r.call.Context()).TopRows || groups > 2*n/limit {
-		return nil, nil
-	}
 	s, err := sourceOf(&r.call, m.rows.Column(1))
-	if err != nil || s.form.bytes() == 0 {
+	if err != nil {
 		return nil, err
 	}
 	t := &tops{members: m, source: s, limit: limit, groups: groups}
@@ -100,7 +95,7 @@ func scatteredBy(n uint64) uint64 {
 	}
 }
 
-// lists returns the values in the slots as lists, or nil if a value was refused.
+// lists returns the values in the slots as lists.
 func (t *tops) lists() (*column.Column, error) {
 	m, r := t.members, t.members.aggregation
 	counts, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: t.groups}, func(out op.Buffers) error {
@@ -127,21 +122,22 @@ func (t *tops) lists() (*column.Column, error) {
 		return nil, err
 	}
 	m.owned.Add(values)
-	refused, err := t.wasRefused()
-	if refused || err != nil {
+	if err := t.checkRefused(); err != nil {
 		return nil, err
 	}
 	return m.listOf(values, ends)
 }
 
-// wasRefused reports whether a value has no key. It waits.
-func (t *tops) wasRefused() (bool, error) {
+// checkRefused returns errUnselected if a value has no key. It waits.
+func (t *tops) checkRefused() error {
 	words, err := memory.Reinterpret[uint32](t.refused)
 	if err != nil {
-		return false, err
+		return err
 	}
 	call := &t.members.aggregation.call
 	var flag [1]uint32
-	err = words.Download(call.Context(), call.Stream, flag[:])
-	return flag[0] != 0, err
+	if err := words.Download(call.Context(), call.Stream, flag[:]); err != nil || flag[0] == 0 {
+		return err
+	}
+	return errUnselected
 }

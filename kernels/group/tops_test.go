@@ -105,7 +105,7 @@ func TestTops(t *testing.T) {
 			}
 			n, groups := []int{0, 1, 500, 20_000}[r.IntN(4)], []int{1, 7, 400}[r.IntN(3)]
 			record := topRecord(r, n, groups, draw.draw, r.IntN(2) == 0)
-			choice := strategy.Group{TopRows: 1, SharedBytes: r.IntN(2)}
+			choice := strategy.Group{Values: strategy.Tops, SharedBytes: r.IntN(2)}
 			x, limit, where := topValue(of), 1+r.IntN(9), r.IntN(3) == 0
 			aggregates := []group.Aggregate{group.Largest(x, limit), group.Smallest(x, limit), group.Largest(x, 0)}
 			if of.ID() != arrow.BOOL && of.ID() != arrow.DATE32 {
@@ -138,7 +138,7 @@ func TestTops(t *testing.T) {
 func TestEveryAllocationOfTopsFails(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		failEach(t, dev, func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-			return group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(ctx, strategy.Group{TopRows: 1}), []group.Aggregate{group.Smallest(expr.Col("x"), 2)})
+			return group.By(table, group.Columns("k")...).Aggregate(strategy.WithGroup(ctx, strategy.Group{Values: strategy.Tops}), []group.Aggregate{group.Smallest(expr.Col("x"), 2)})
 		})
 	})
 }

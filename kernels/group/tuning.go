@@ -34,8 +34,8 @@ func tuningOf(ctx context.Context) tuning {
 		to    *int
 		usual int
 	}{
-		{&t.MeasuredRows, unwaited + 1}, {&t.TextRows, unwaited + 1}, {&t.MaskedRows, maskedRows}, {&t.TopRows, fewestTopped + 1},
-		{&t.SelectedRows, fewestSelected}, {&t.MoveRows, moveKernels[0].items}, {&t.DigitBits, mostDigitBits}, {&t.PartitionThreads, partitionThreads},
+		{&t.MeasuredRows, unwaited + 1}, {&t.TextRows, unwaited + 1}, {&t.MaskedRows, maskedRows},
+		{&t.MoveRows, moveKernels[0].items}, {&t.DigitBits, mostDigitBits}, {&t.PartitionThreads, partitionThreads},
 	} {
 		if *number.to == 0 {
 			*number.to = number.usual

@@ -5,24 +5,13 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/radix"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/op/strategy"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
-)
-
-const (
-	// mergeTile is the number of left rows that a block of merge_nearest takes at a time,
-	// mergeCached the most right rows that it copies to shared memory: see as_of.cu.
-	mergeTile, mergeCached = 2048, 4096
-	// mergeBlocks is the number of its blocks for each multiprocessor. Their shared memory
-	// fits six times.
-	mergeBlocks = 6
 )
 
 // mergePlan is how the keys of an as-of join become words of at most 64 bits, which have
@@ -43,50 +32,6 @@ type mergePlan struct {
 func (p *mergePlan) Release() error {
 	e := encoding{plans: p.plans}
 	return e.Release()
-}
-
-// planMerge returns the plan of an as-of join on a GPU, which held releases. It returns nil
-// if the keys have no words of at most 64 bits. It waits for the ranges of integers if the
-// words and the numbers of the rows would not fit 64 bits together.
-func (r *run) planMerge(held *release.Stack, d *distances) (*mergePlan, error) {
-	left, right := r.leftKeys, r.rightKeys
-	if r.call.OnHost() || rowsOf(r.right) == 0 || strategy.OfJoin(r.call.Context()).AsOf == strategy.Searched {
-		return nil, nil
-	}
-	last := len(left) - 1
-	if l, err := layout.Of(left[last].Type()); err != nil || d.wanted && d.real && l.Width == 2 {
-		return nil, err
-	}
-	by, _, err := r.numbered(held, [2][]*column.Column{left[:last], right[:last]})
-	if err != nil {
-		return nil, err
-	}
-	p := &mergePlan{}
-	var sources [2][]rowkey.Source
-	for side, keys := range [2][]*column.Column{append(by[0], left[last]), append(by[1], right[last])} {
-		if sources[side], err = sourcesOf(keys, false); err != nil || sources[side] == nil {
-			return nil, errors.Join(err, rowkey.Release(sources[0]))
-		}
-		p.plans[side] = &rowkey.Plan{Sources: sources[side]} // for Release
-	}
-	held.Add(p)
-	for i := range sources[0] {
-		a, b := &sources[0][i], &sources[1][i]
-		a.Nullable = op.Nullable(a.Column) || op.Nullable(b.Column)
-		b.Nullable = a.Nullable
-	}
-	e := encoding{plans: [2]*rowkey.Plan{rowkey.NewPlan(sources[0]), rowkey.NewPlan(sources[1])}}
-	if numbers := bits.Len(uint(max(rowsOf(r.left), rowsOf(r.right)) - 1)); e.plans[0].Bits()+numbers > rowkey.WordBits {
-		if err := r.bound(&e, sources); err != nil {
-			return nil, err
-		}
-	}
-	p.plans = e.plans
-	if !fits(p.plans[0]) {
-		return nil, nil
-	}
-	p.describe(last)
-	return p, nil
 }
 
 // describe finds the parts of a word: those of source number last are the last key.
@@ -120,7 +65,7 @@ func (t *items) argument() any {
 
 // sortItems encodes the rows of a table and sorts them by the bits of their words from bit
 // from on, if there are any.
-func (r *run) sortItems(held *release.Stack, plan *rowkey.Plan, from int) (*items, error) {
+func sortItems(c *call, held *release.Stack, plan *rowkey.Plan, from int) (*items, error) {
 	t := &items{rows: plan.Sources[0].Column.Len()}
 	if low := max(bits.Len(uint(t.rows-1)), 1); plan.Bits()+low <= rowkey.WordBits {
 		t.low = low
@@ -140,17 +85,17 @@ func (r *run) sortItems(held *release.Stack, plan *rowkey.Plan, from int) (*item
 		}
 		more[2] = sort.StateBytes()
 	}
-	block, kept, err := r.call.Scratch(sizes...)
+	block, kept, err := c.Scratch(sizes...)
 	if err != nil {
 		return nil, err
 	}
 	held.Add(block)
-	other, scratch, err := r.call.Scratch(more[:]...)
+	other, scratch, err := c.Scratch(more[:]...)
 	if err != nil {
 		return nil, err
 	}
 	err = func() error {
-		encoder, err := rowkey.NewDevice(&r.call, plan, kept[:bitmaps])
+		encoder, err := rowkey.NewDevice(&c.Call, plan, kept[:bitmaps])
 		if err != nil {
 			return err
 		}
@@ -169,61 +114,103 @@ func (r *run) sortItems(held *release.Stack, plan *rowkey.Plan, from int) (*item
 		if err != nil || !sorts {
 			return err
 		}
-		return sort.Run(&r.call, buffers)
+		return sort.Run(&c.Call, buffers)
 	}()
 	return t, errors.Join(err, other.Release())
 }
 
-// leftFrom returns the bit from which on left words are sorted. Their order serves only to
-// make the right rows of a tile few, and a digit costs a pass over all rows.
-func (r *run) leftFrom(p *mergePlan) int {
-	const digit = 8
-	all, rows := p.plans[0].Bits(), rowsOf(r.right)
-	switch {
-	case strategy.OfJoin(r.call.Context()).AsOf == strategy.Merged:
-		return 0
-	case rows <= mergeCached:
-		return all
+// planMerge returns the plan of an as-of join on a GPU, which held releases. It returns nil
+// if the keys have no words of at most 64 bits. It waits for the ranges of integers if the
+// words and the numbers of the rows would not fit 64 bits together.
+func (a *asOfMatcher) planMerge() (*mergePlan, error) {
+	left, right, d := a.left, a.right, &a.distances
+	last := len(left) - 1
+	if l, err := layout.Of(left[last].Type()); err != nil || d.wanted && d.real && l.Width == 2 {
+		return nil, err
 	}
-	tiles := bits.Len(uint(rows / (mergeCached / 8)))
-	return max(all-(tiles+digit-1)/digit*digit, 0)
+	by, _, err := numbered(a.call, &a.held, [2][]*column.Column{left[:last], right[:last]})
+	if err != nil {
+		return nil, err
+	}
+	p := &mergePlan{}
+	var sources [2][]rowkey.Source
+	for side, keys := range [2][]*column.Column{append(by[0], left[last]), append(by[1], right[last])} {
+		if sources[side], err = sourcesOf(keys, false); err != nil || sources[side] == nil {
+			return nil, errors.Join(err, rowkey.Release(sources[0]))
+		}
+		p.plans[side] = &rowkey.Plan{Sources: sources[side]} // for Release
+	}
+	a.held.Add(p)
+	for i := range sources[0] {
+		x, y := &sources[0][i], &sources[1][i]
+		x.Nullable = op.Nullable(x.Column) || op.Nullable(y.Column)
+		y.Nullable = x.Nullable
+	}
+	e := encoding{plans: [2]*rowkey.Plan{rowkey.NewPlan(sources[0]), rowkey.NewPlan(sources[1])}}
+	if numbers := bits.Len(uint(max(left[0].Len(), right[0].Len()) - 1)); e.plans[0].Bits()+numbers > rowkey.WordBits {
+		if err := e.shorten(a.call, sources); err != nil {
+			return nil, err
+		}
+	}
+	p.plans = e.plans
+	if !fits(p.plans[0]) {
+		return nil, nil
+	}
+	p.describe(last)
+	return p, nil
 }
 
-// mergeNearest finds the nearest rows by the words of both sides. The caller releases the
-// matches.
-func (r *run) mergeNearest(held *release.Stack, p *mergePlan, options *AsOfOptions, d *distances) (*matches, error) {
-	from := 0
-	if options.Sorted {
+// hasWords reports whether both sides can be merged by their words.
+func (f *asOfFacts) hasWords() bool { return f.words }
+
+// isCached reports whether all right rows fit the shared memory of a block, whatever the order of the left ones.
+func (f *asOfFacts) isCached() bool { return f.right <= mergeCached }
+
+// merge merges left rows in their order.
+func (a *asOfMatcher) merge() (*matches, error) { return a.mergeFrom(a.plan.plans[0].Bits()) }
+
+// mergeSorted merges left rows that are sorted by the leading digits of their words. Their order serves only to make the
+// right rows of a tile few, and a digit costs a pass over all rows. All digits are sorted by if the right rows are few.
+func (a *asOfMatcher) mergeSorted() (*matches, error) {
+	tiles := bits.Len(uint(a.right[0].Len() / tileRightRows))
+	all := a.plan.plans[0].Bits()
+	if tiles == 0 {
+		return a.mergeFrom(0)
+	}
+	return a.mergeFrom(max(all-(tiles+mergeDigit-1)/mergeDigit*mergeDigit, 0))
+}
+
+// mergeFrom finds the nearest rows by the words of both sides, of which the left ones are sorted by the bits from a number
+// on. The caller releases the matches.
+func (a *asOfMatcher) mergeFrom(leftFrom int) (*matches, error) {
+	p, from := a.plan, 0
+	if a.options.Sorted {
 		from = p.lastBits
 	}
-	right, err := r.sortItems(held, p.plans[1], from)
+	right, err := sortItems(a.call, &a.held, p.plans[1], from)
 	if err != nil {
 		return nil, err
 	}
-	left, err := r.sortItems(held, p.plans[0], r.leftFrom(p))
+	left, err := sortItems(a.call, &a.held, p.plans[0], leftFrom)
 	if err != nil {
 		return nil, err
 	}
-	block, slices, err := r.uint32s(left.rows)
+	block, slices, err := a.uint32s(left.rows)
 	if err != nil {
 		return nil, err
 	}
 	m := &matches{probe: left.rows, build: right.rows, first: slices[0], single: true, block: block}
 	m.held.Add(block)
-	return release.OnError(m, r.launchMerge(m, p, left, right, options, d))
+	return release.OnError(m, a.launchMerge(m, p, left, right))
 }
 
-func (r *run) launchMerge(m *matches, p *mergePlan, left, right *items, options *AsOfOptions, d *distances) error {
-	real := 0
+func (a *asOfMatcher) launchMerge(m *matches, p *mergePlan, left, right *items) error {
+	real, options, d := 0, a.options, &a.distances
 	if d.real {
 		real = 8 * d.width
 	}
 	argument := kernels.Struct(left.argument(), right.argument(), uint64(p.lastBits), p.nulls, p.nan, d.limit,
 		uint32(options.Direction), word(options.NotEqual), word(d.wanted), word(p.hasNaN), uint32(real))
-	f, err := r.call.Kernel(&set, "as_of", "merge_nearest")
-	if err != nil {
-		return err
-	}
-	blocks := min((left.rows+mergeTile-1)/mergeTile, max(r.call.Stream.Device().Info().Multiprocessors, 1)*mergeBlocks)
-	return f.Launch(r.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: threads}, 0, m.first, argument)
+	blocks := min((left.rows+mergeTile-1)/mergeTile, max(a.Stream.Device().Info().Multiprocessors, 1)*mergeBlocks)
+	return a.launchTiles("as_of", "merge_nearest", blocks, m.first, argument)
 }

@@ -234,8 +234,8 @@ func TestAsOfOfManyRows(t *testing.T) {
 func checkAsOf(t *testing.T, a, b *timed, o join.AsOfOptions, tolerance float64) {
 	t.Helper()
 	on := join.On{Left: "t", Right: "t"}
-	ways := []strategy.AsOf{strategy.ByWords, strategy.Merged, strategy.Searched}
-	ctx := strategy.WithJoin(t.Context(), strategy.Join{AsOf: ways[a.random.IntN(len(ways))]})
+	ways := []strategy.JoinStrategy{"", strategy.Merge, strategy.SortedMerge, strategy.Searched}
+	ctx := strategy.WithJoin(t.Context(), strategy.Join{Find: ways[a.random.IntN(len(ways))]})
 	result, err := join.AsOf(ctx, a.table, b.table, on, o)
 	require.NoError(t, err)
 	schema, err := join.AsOfSchema(a.table.Schema(), b.table.Schema(), on, o)

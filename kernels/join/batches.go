@@ -55,8 +55,7 @@ func Batches(ctx context.Context, left, right *buffer.Buffer, on []On, options O
 
 // batches is one call of [Batches].
 type batches struct {
-	run   *run
-	roles roles
+	output
 	most  int
 	yield func(*buffer.Buffer) bool
 	// stopped is set when the loop has ended.
@@ -67,20 +66,20 @@ func (b *batches) join(ctx context.Context, left, right *buffer.Buffer, on []On,
 	if !options.Where.IsZero() && options.Kind != Inner && options.Kind != Cross {
 		return fmt.Errorf("a condition cannot be evaluated in parts for Kind %v, expected Inner or Cross: use Tables: %w", options.Kind, device.ErrNotSupported)
 	}
-	r, err := begin(ctx, left, right, on, options)
+	s, err := begin(ctx, left, right, on, options)
 	if err != nil {
 		return err
 	}
 	var held release.Stack
-	held.Add(closer{r})
-	b.run, b.roles = r, r.roles(r.probesRight())
+	held.Add(s)
+	b.output = output{s, s.roles(s.probesRight())}
 	err = func() error {
-		m, err := r.match(b.roles.probesRight)
+		m, err := s.match(b.roles.probesRight)
 		if err != nil {
 			return err
 		}
 		held.Add(m)
-		s, err := r.sequence(m, b.roles.form)
+		s, err := newSequence(b.call, m, b.roles.form)
 		if err != nil {
 			return err
 		}
@@ -90,31 +89,25 @@ func (b *batches) join(ctx context.Context, left, right *buffer.Buffer, on []On,
 	return errors.Join(err, held.Release())
 }
 
-// closer closes a run when it is released.
-type closer struct{ *run }
-
-// Release closes the run.
-func (c closer) Release() error { return c.close() }
-
 // all yields all parts, and then the rows of the build side without a match.
 func (b *batches) all(held *release.Stack, s *sequence) error {
 	var k *marks
 	if b.roles.keepsBuild && b.roles.build > 0 {
 		var err error
-		if k, err = b.run.newMarks(b.roles.build); err != nil {
+		if k, err = newMarks(b.call, b.roles.build); err != nil {
 			return err
 		}
 		held.Add(k.block)
 	}
 	for from := int64(0); from < s.total && !b.stopped; from += int64(b.most) {
-		p, err := b.run.expandPart(s, from, int(min(s.total-from, int64(b.most))), 0)
+		p, err := s.expandPart(b.call, from, int(min(s.total-from, int64(b.most))), 0)
 		if err != nil {
 			return err
 		}
 		if k != nil {
-			err = b.run.mark(k, p)
+			err = k.mark(b.call, p)
 		}
-		if err == nil && !b.run.options.Where.IsZero() {
+		if err == nil && !b.options.Where.IsZero() {
 			p, err = b.filtered(p)
 		}
 		if err != nil {
@@ -127,7 +120,7 @@ func (b *batches) all(held *release.Stack, s *sequence) error {
 	if k == nil || b.stopped {
 		return nil
 	}
-	rows, err := b.run.unmarked(k)
+	rows, err := k.unmarked(b.call)
 	if err != nil {
 		return err
 	}
@@ -139,7 +132,8 @@ func (b *batches) all(held *release.Stack, s *sequence) error {
 func (b *batches) filtered(p *pairs) (*pairs, error) {
 	kept := &pairs{}
 	kept.held.Add(p)
-	table, err := b.run.keptPairs(&kept.held, p, b.roles.probesRight)
+	k := condition{b.sides, b.roles.probesRight}
+	table, err := k.keptPairs(&kept.held, p)
 	if err == nil {
 		kept.rows = rowsOf(table)
 		kept.probe, err = uint32sOf(table.Column(0))
@@ -158,13 +152,13 @@ func (b *batches) missing(rows *column.Column) error {
 	}
 	for from := 0; from < numbers.Len() && !b.stopped; from += b.most {
 		n := min(numbers.Len()-from, b.most)
-		p, err := b.run.newPairs(n)
+		p, err := newPairs(b.call, n)
 		if err != nil {
 			return err
 		}
 		part, err := numbers.Slice(from, from+n)
 		if err == nil {
-			err = errors.Join(p.build.CopyFrom(b.run.call.Stream, part), p.probe.Fill(b.run.call.Stream, noRow))
+			err = errors.Join(p.build.CopyFrom(b.Stream, part), p.probe.Fill(b.Stream, noRow))
 		}
 		if err != nil {
 			return errors.Join(err, p.Release())
@@ -182,10 +176,10 @@ func (b *batches) part(p *pairs) error {
 	if p.rows == 0 {
 		return j.Release()
 	}
-	if err := b.run.waitIdle(); err != nil {
+	if err := b.waitIdle(); err != nil {
 		return errors.Join(err, j.Release())
 	}
-	table, err := b.run.table(j)
+	table, err := b.table(j)
 	if table, err = release.OnError(table, err, j.Release()); err != nil {
 		return err
 	}

@@ -57,26 +57,55 @@
 //
 // [Range] finds the right rows with a value between two columns of the left table.
 //
-// # Matches
+// # How matches are found
 //
-// All kinds of join first find, for each row of one side, the rows of the other side that
-// match: a list of rows, and a span of it for each row. A condition removes pairs from these
-// spans.
+// All kinds of join first find, for each row of one side (the probe side), the rows of the other side (the build side) that
+// match: a list of rows, and a span of it for each row. A condition removes pairs from these spans. The first strategy that
+// applies is taken (choose.go has their tables, tuning.go the limits).
 //
-// Rows are found by places if the keys of the smaller table are integers in a small range,
-// which the device measures, otherwise by a hash table; keys that do not fit 64 bits are
-// sorted and searched. Rows that have at most one match are paired in one pass, and
-// compacted if some have none. Of others the pairs are counted, their number is read by the host, and
-// each pair is written by one thread of a GPU. So the time depends on the number of pairs, not on how
-// they are distributed over the keys.
+//	strategy         applies to                                              file
+//	all pairs        cross joins                                             find_all.go
+//	no pairs         a side without rows                                     find_all.go
+//	listed places    integers in a known range with fewer places than        find_table.go
+//	                 build rows, on a GPU: the rows are sorted by place
+//	known places     integers in a known, small range: each has a place      find_table.go
+//	measured places  integers of an unknown range: the device measures it,   find_table.go
+//	                 and uses places or a hash table
+//	hash table       other keys that fit 64 bits                             find_table.go
+//	sorted keys      all others: the build side is sorted and searched       find_sorted.go
+//
+// Strings, decimals and dictionaries of both sides are numbered together first, so they are integers too. The range of a
+// column is remembered.
 //
 // A slot of the hash table has 32 bits, the number of a row and a tag of its hash, so that the
 // table of ten million rows stays in the L2 cache. The insertion stops when a key comes twice;
-// then the rows are sorted by slot, so no thread follows a chain. Strings, decimals and
-// dictionaries of both sides are numbered together first.
+// then the rows are sorted by slot, so no thread follows a chain.
 //
-// AsOf on a GPU makes one word of the keys in By, the as-of key and the row, sorts the right
-// words, brings the left ones into the same blocks by their leading digits, and searches in
-// shared memory. Words of more than 64 bits, and the host, sort the right rows and search.
+// # How pairs are made
+//
+//	strategy         applies to                                              file
+//	filtered rows    semi and anti joins without MaxRows: the left table     filter.go
+//	                 is filtered
+//	one pass         inner joins by distinct build keys: pairs are written   pair_single.go
+//	                 at their row, and compacted if rows have no match
+//	every row        left joins by distinct right keys: the matches are      pair_every_row.go
+//	                 the pairs
+//	counted          all others: the host reads the number of pairs, and     pair_counted.go
+//	                 one thread of a GPU writes each
+//
+// Whether build keys are distinct is tried: if they are not, the pairs are counted. So the time
+// depends on the number of pairs, not on how they are distributed over the keys.
+//
+// # How the nearest rows are found
+//
+// [AsOf] makes one word of the keys in By, the as-of key and the row on a GPU, and sorts the right words.
+//
+//	strategy         applies to                                              file
+//	merge            words and few right rows, searched in shared memory     asof_merge.go
+//	sorted merge     words: the leading digits of the left words bring       asof_merge.go
+//	                 them into the blocks of their right words
+//	searches         longer keys, and the host: the right rows are sorted    asof_search.go
+//	                 and searched
+//
 // Range sorts the right rows and searches with both bounds.
 package join

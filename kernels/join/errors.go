@@ -3,6 +3,7 @@ package join
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/gpuframe/gpuframe/device"
 )
@@ -44,6 +45,9 @@ var errNoEstimate = fmt.Errorf("the memory depends on the data, so it is not kno
 
 // errConditionWithoutBound is the error of estimates of joins with a condition.
 var errConditionWithoutBound = fmt.Errorf("an estimate of a join with a condition has no bound, because all pairs of equal keys are tested: filter the result instead: %w", device.ErrNotSupported)
+
+// maxSide is the most rows that a table can have. The largest uint32 stands for no row.
+const maxSide = math.MaxUint32 - 1
 
 // checkSide refuses tables that are too long.
 func checkSide(side string, rows int64) error {

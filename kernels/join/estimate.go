@@ -12,12 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels/expr"
 )
-
-// fixedScratch is a bound of the scratch memory that does not depend on the rows: plans of
-// sorts, states of tiles, row counts.
-const fixedScratch = 1 << 20
 
 // estimator finds upper bounds of the memory of a join, from the tables without their rows.
 type estimator struct {
@@ -32,6 +27,24 @@ type estimator struct {
 	// leftOnce and rightOnce report whether each row of a side is in the result at most
 	// once.
 	leftOnce, rightOnce bool
+}
+
+// newEstimator prepares an estimate, and begins the call that reports it.
+func newEstimator(ctx context.Context, left, right *buffer.Buffer, on []On, options *Options) (*estimator, op.Call, error) {
+	given := options.Options
+	options.Estimate = nil
+	for _, table := range []*buffer.Buffer{left, right} {
+		if err := table.Check(); err != nil {
+			return nil, op.Call{}, err
+		}
+	}
+	e := &estimator{left: left, right: right, leftSchema: left.Schema(), on: on, options: options, l: uint64(left.Capacity()), r: uint64(right.Capacity())}
+	var err error
+	if e.result, err = planResult(left.Schema(), right.Schema(), on, options); err != nil {
+		return nil, op.Call{}, err
+	}
+	call, err := op.Begin(ctx, given, append(columnsOf(left), columnsOf(right)...)...)
+	return e, call, err
 }
 
 // estimateTables reports the bounds to the caller of [Tables]. It returns
@@ -61,7 +74,7 @@ func estimateTables(ctx context.Context, left, right *buffer.Buffer, on []On, op
 
 // countRows finds the most rows of the result.
 func (e *estimator) countRows() {
-	leftUnique, rightUnique := e.unique(e.left, false), e.unique(e.right, true)
+	leftUnique, rightUnique := e.unique(e.left, 0), e.unique(e.right, 1)
 	kind, pairs := e.options.Kind, e.l*e.r // both are below 2³²
 	if kind != Cross && rightUnique {
 		pairs = min(pairs, e.l)
@@ -89,12 +102,9 @@ func (e *estimator) countRows() {
 }
 
 // unique reports whether a side is known to have no two rows with equal keys.
-func (e *estimator) unique(table *buffer.Buffer, right bool) bool {
+func (e *estimator) unique(table *buffer.Buffer, side int) bool {
 	for _, pair := range e.on {
-		name, isColumn := columnName(pair.Left, pair.LeftExpr)
-		if right {
-			name, isColumn = columnName(pair.Right, pair.RightExpr)
-		}
+		name, isColumn := columnName(pair.side(side))
 		if !isColumn {
 			continue
 		}
@@ -171,11 +181,11 @@ func (e *estimator) scratch(onHost bool) (uint64, error) {
 	total := uint64(fixedScratch)
 	bits := uint64(0)
 	for i, pair := range e.on {
-		bytes, keyBits, err := e.keyBytes(pair)
+		k, err := e.keyBound(pair)
 		if err != nil {
 			return 0, &KeyError{i, pair, err}
 		}
-		total, bits = total+bytes, bits+keyBits
+		total, bits = total+k.bytes, bits+k.bits
 	}
 	if bits > rowkey.WordBits {
 		return 0, fmt.Errorf("an estimate for keys of %d bits has no bound, expected at most %d: join by fewer or shorter keys: %w", bits, rowkey.WordBits, device.ErrNotSupported)
@@ -189,93 +199,84 @@ func (e *estimator) scratch(onHost bool) (uint64, error) {
 	if !leftKnown || !rightKnown {
 		probe, build = max(e.l, e.r), max(e.l, e.r) // the counts decide which side builds
 	}
-	const (
-		slots  = 2*16 + 4 // a slot of two of the hash table, and the slot of the row
-		sorted = 32 + 28  // the span of each place, and the rows sorted by slot
-	)
-	words, table := 9*(e.l+e.r), build*slots
-	if e.options.Kind != Cross && !e.options.Kind.leftOnly() {
-		table += build * sorted
-	}
-	if e.options.Kind == Cross {
-		words, table = 0, 0
+	if e.options.Kind != Cross {
+		total += tableScratch(e.l, e.r, build, !e.options.Kind.leftOnly())
 	}
 	extra := uint64(0)
 	if e.options.Kind.keepsLeft() || e.options.Kind.keepsRight() {
 		extra = max(e.l, e.r)
 	}
-	// The matches are found twice if a first try fails; the pairs are those of all rows of the
-	// probe side, or counted before.
-	matched := 12*probe + max(8*(probe+extra), 18*probe+8*(e.rows+extra)) + 12*extra
 	// Filters and takes of strings have state for each tile of rows, and lists of positions.
 	gathered := (e.l+e.r)/4 + 16*e.rows
 	if e.options.Kind == Full { // the keys of both sides in one column
 		gathered += 40 * (e.l + e.r)
 	}
-	return total + words + table + matched + gathered, nil
+	return total + pairScratch(probe, e.rows, extra) + gathered, nil
 }
 
-// keyBytes returns a bound of the memory of a pair of keys in one type, and the number of
-// their bits as a word.
-func (e *estimator) keyBytes(pair On) (bytes, bits uint64, err error) {
-	a, err := keyType("left", e.leftSchema, pair.Left, pair.LeftExpr)
+// keyBound is a bound of the memory of a pair of keys.
+type keyBound struct {
+	// bytes is that of the keys in one type, copied that of a copy of them, bits the bits of a key as a word.
+	bytes, copied, bits uint64
+}
+
+// keyBound returns the bound of a pair of keys.
+func (e *estimator) keyBound(pair On) (k keyBound, err error) {
+	a, b, err := pair.types(e.leftSchema, e.right.Schema())
 	if err != nil {
-		return 0, 0, err
-	}
-	b, err := keyType("right", e.right.Schema(), pair.Right, pair.RightExpr)
-	if err != nil {
-		return 0, 0, err
+		return k, err
 	}
 	common := unifiedType(a, b)
 	l, err := layout.Of(common)
 	if err != nil {
-		return 0, 0, err
+		return k, err
 	}
 	rows := e.l + e.r
+	k.copied = uint64(max(l.Width, 8)) * rows // also those of words and of nulls
 	texts := uint64(0)
-	for side, keyExpr := range []expr.Expr{pair.LeftExpr, pair.RightExpr} {
-		table, name := e.left, pair.Left
-		if side == 1 {
-			table, name = e.right, pair.Right
-		}
+	for side, table := range []*buffer.Buffer{e.left, e.right} {
 		if table == nil {
 			continue
 		}
-		name, isColumn := columnName(name, keyExpr)
+		name, isColumn := columnName(pair.side(side))
 		if !isColumn {
 			if l.Kind == layout.Binary {
-				return 0, 0, fmt.Errorf("an estimate of strings that are computed has no bound: compute the column before: %w", device.ErrNotSupported)
+				return k, fmt.Errorf("an estimate of strings that are computed has no bound: compute the column before: %w", device.ErrNotSupported)
 			}
-			bytes += 17 * rows
+			k.bytes += 17 * rows
 			continue
 		}
 		c, err := table.ColumnByName(name)
 		if err != nil {
-			return 0, 0, err
+			return k, err
 		}
-		if d := c.Dictionary(); d != nil && !arrow.TypeEqual(a, b) && d.Type().ID() == common.ID() && l.Kind == layout.Binary {
-			return 0, 0, fmt.Errorf("an estimate of strings that are decoded has no bound: encode both keys, or none: %w", device.ErrNotSupported)
+		d := c.Dictionary()
+		if d != nil && !arrow.TypeEqual(a, b) && d.Type().ID() == common.ID() && l.Kind == layout.Binary {
+			return k, fmt.Errorf("an estimate of strings that are decoded has no bound: encode both keys, or none: %w", device.ErrNotSupported)
 		}
 		texts += memoryOf(c)
+		if arrow.IsBaseBinary(c.Type().ID()) || d != nil {
+			k.copied += memoryOf(c)
+		}
 	}
-	bits = 32
+	k.bits = 32
 	if l.Kind == layout.Fixed && l.Width <= 8 {
-		bits = 8 * uint64(l.Width)
+		k.bits = 8 * uint64(l.Width)
 	}
 	if l.Kind == layout.Bits {
-		bits = 1
+		k.bits = 1
 	}
 	if e.options.NullsEqual {
-		bits++
+		k.bits++
 	}
 	if !arrow.TypeEqual(a, b) {
-		bytes += 34*rows + texts
+		k.bytes += 34*rows + texts
 	}
 	if l.Kind == layout.Binary || l.Kind == layout.Dictionary || l.Kind == layout.Fixed && l.Width > 8 || common.ID() == arrow.DECIMAL128 {
 		// Concatenated, and numbered by a hash table.
-		bytes += 64*rows + 2*texts
+		k.bytes += 64*rows + 2*texts
 	}
-	return bytes, bits, nil
+	return k, nil
 }
 
 // memoryOf returns the bytes of a column and of its dictionary.

@@ -6,39 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
-
-const (
-	// sortedRow is a bound of the memory for each row of a side that is sorted or searched,
-	// without copies of its keys: a mask of the rows that can match, their numbers, the order, and
-	// places.
-	sortedRow = 40
-	// keyCopies is a bound of the copies of a key: the rows that can match, those in order, and
-	// their words.
-	keyCopies = 3
-	// pairRow is a bound for each row of the result: both numbers, and the state of a gather.
-	pairRow = 16
-)
-
-// newEstimator prepares an estimate, and begins the call that reports it.
-func newEstimator(ctx context.Context, left, right *buffer.Buffer, on []On, options *Options) (*estimator, op.Call, error) {
-	given := options.Options
-	options.Estimate = nil
-	for _, table := range []*buffer.Buffer{left, right} {
-		if err := table.Check(); err != nil {
-			return nil, op.Call{}, err
-		}
-	}
-	e := &estimator{left: left, right: right, leftSchema: left.Schema(), on: on, options: options, l: uint64(left.Capacity()), r: uint64(right.Capacity())}
-	var err error
-	if e.result, err = planResult(left.Schema(), right.Schema(), on, options); err != nil {
-		return nil, op.Call{}, err
-	}
-	call, err := op.Begin(ctx, given, append(columnsOf(left), columnsOf(right)...)...)
-	return e, call, err
-}
 
 // estimateAsOf reports a bound of the memory of [AsOf]. It returns kernels.ErrEstimated.
 func estimateAsOf(ctx context.Context, left, right *buffer.Buffer, on On, options AsOfOptions) error {
@@ -86,54 +55,14 @@ func (e *estimator) reportSearch(call *op.Call, keys []On) error {
 	}
 	total := uint64(fixedScratch)
 	for i, pair := range keys {
-		bytes, copied, err := e.searchedBytes(pair)
+		k, err := e.keyBound(pair)
 		if err != nil {
 			return &KeyError{i, pair, err}
 		}
-		total += bytes + keyCopies*copied
+		total += k.bytes + keyCopies*k.copied
 	}
 	total += sortedRow*(e.l+e.r) + pairRow*e.rows
 	return call.Estimate([]uint64{columnBytes}, []uint64{total})
-}
-
-// searchedBytes returns a bound of the memory of a pair of keys in one type, and of a copy of
-// them.
-func (e *estimator) searchedBytes(pair On) (bytes, copied uint64, err error) {
-	bytes, _, err = e.keyBytes(pair)
-	if err != nil {
-		return 0, 0, err
-	}
-	a, err := keyType("left", e.leftSchema, pair.Left, pair.LeftExpr)
-	if err != nil {
-		return 0, 0, err
-	}
-	b, err := keyType("right", e.right.Schema(), pair.Right, pair.RightExpr)
-	if err != nil {
-		return 0, 0, err
-	}
-	l, err := layout.Of(unifiedType(a, b))
-	if err != nil {
-		return 0, 0, err
-	}
-	width := uint64(max(l.Width, 8)) // also those of words and of nulls
-	return bytes, width*(e.l+e.r) + e.texts(pair), nil
-}
-
-// texts returns the bytes of the columns of a pair of keys that have strings or dictionaries.
-func (e *estimator) texts(pair On) (total uint64) {
-	for side, table := range []*buffer.Buffer{e.left, e.right} {
-		name, isColumn := columnName(pair.Left, pair.LeftExpr)
-		if side == 1 {
-			name, isColumn = columnName(pair.Right, pair.RightExpr)
-		}
-		if table == nil || !isColumn {
-			continue
-		}
-		if c, err := table.ColumnByName(name); err == nil && (arrow.IsBaseBinary(c.Type().ID()) || c.Dictionary() != nil) {
-			total += memoryOf(c)
-		}
-	}
-	return total
 }
 
 // estimateIndex reports a bound of the memory of [Build]: the result is the memory of the index
@@ -146,21 +75,17 @@ func estimateIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer
 		return err
 	}
 	e := &estimator{right: right, leftSchema: left, on: on, options: &options, r: uint64(right.Capacity())}
-	const (
-		slots  = 2*16 + 8 // of the hash table of the host, and words
-		sorted = 32 + 4   // the span of each place, and the rows sorted by slot
-	)
 	held, scratch := uint64(0), uint64(fixedScratch)
 	for i, pair := range on {
-		bytes, copied, err := e.searchedBytes(pair)
+		k, err := e.keyBound(pair)
 		if err != nil {
 			return &KeyError{i, pair, err}
 		}
-		held += bytes + copied // the keys may be held in one type, and in order
-		scratch += (keyCopies - 1) * copied
+		held += k.bytes + k.copied // the keys may be held in one type, and in order
+		scratch += (keyCopies - 1) * k.copied
 	}
 	if len(on) > 0 {
-		held, scratch = held+(slots+sorted)*e.r, scratch+sortedRow*e.r
+		held, scratch = held+keptTable*e.r, scratch+sortedRow*e.r
 	}
 	return call.Estimate([]uint64{held + fixedScratch}, []uint64{scratch})
 }

@@ -24,15 +24,17 @@ import (
 type Index struct {
 	schema, rightSchema *arrow.Schema
 	on                  []On
-	// run has the right table, its keys, and the options.
-	run   *run
+	// sides have the right table, its keys, and the options.
+	sides *sides
 	built *built
 	// parts are the columns of the build side: see [built.parts].
 	parts [][]*column.Column
-	// encoding is that of the right keys. hashed is set if there is one: the keys are not
+	// encoding is that of the right keys. encoded is set if there is one: the keys are not
 	// sorted, and the join has keys.
 	encoding *encoding
-	hashed   bool
+	encoded  bool
+	// finder is the strategy that has built it.
+	finder finder
 	// spilled has the memory instead of the fields above, after [Index.Spill]. Calls that use
 	// the index hold using for reading.
 	using   sync.RWMutex
@@ -85,7 +87,8 @@ func newIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on 
 		return nil, estimateIndex(ctx, left, right, on, options)
 	}
 	options.Order = LeftOrder
-	ix := &Index{schema: left, rightSchema: right.Schema(), on: on, run: &run{options: options, kept: true}}
+	ix := &Index{schema: left, rightSchema: right.Schema(), on: on, sides: newSides(options)}
+	ix.sides.kept = true
 	if err := ix.build(ctx, right); err != nil {
 		return nil, errors.Join(err, ix.Release())
 	}
@@ -100,82 +103,69 @@ func (ix *Index) Release() error {
 	return errors.Join(ix.releaseMemory(), ix.spilled.Release())
 }
 
-// releaseMemory releases what a spiller has not taken over.
-func (ix *Index) releaseMemory() error {
-	var failures []error
-	for _, part := range ix.parts {
-		failures = append(failures, release.All(part))
-	}
-	failures = append(failures, ix.built.Release(), ix.encoding.Release(), ix.run.close())
-	ix.parts, ix.encoding = nil, nil
-	return errors.Join(failures...)
-}
-
 func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
-	r := ix.run
-	if r.right, err = r.exact(ctx, "right", right); err != nil {
+	s := ix.sides
+	if s.right, err = s.exact(ctx, "right", right); err != nil {
 		return err
 	}
-	if r.options.Manager == nil {
-		r.options.Manager = right.Manager()
+	if s.options.Manager == nil {
+		s.options.Manager = right.Manager()
 	}
-	if r.result, err = planResult(ix.schema, right.Schema(), ix.on, &r.options); err != nil {
+	if s.result, err = planResult(ix.schema, right.Schema(), ix.on, &s.options); err != nil {
 		return err
 	}
-	if r.call, err = op.Begin(ctx, r.options.Options, columnsOf(r.right)...); err != nil {
+	if s.Call, err = op.Begin(ctx, s.options.Options, columnsOf(s.right)...); err != nil {
 		return err
 	}
-	if r.rightKeys, err = ix.keys(ctx, r, r.right, 1); err != nil || len(ix.on) == 0 || rowsOf(r.right) == 0 {
+	if s.rightKeys, err = ix.keys(ctx, s, s.right, 1); err != nil {
 		return err
 	}
-	if ix.encoding, err = r.oneSided(1, r.rightKeys); err != nil {
+	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(maxSide, rowsOf(s.right))}
+	err = m.measureKept()
+	ix.encoding, ix.encoded = m.encoding, m.encoding != nil
+	if err != nil {
 		return err
 	}
-	ix.hashed = ix.encoding != nil
-	if ix.built, err = r.buildSide(ix.encoding, r.rightKeys); err != nil {
+	if ix.finder = chooseFinder(&m.facts).run; ix.finder.build == nil {
+		return nil
+	}
+	if ix.built, err = ix.finder.build(&m); err != nil {
 		return err
 	}
 	if t := ix.built.table; t != nil {
-		err = r.decideDistinct(t) // several goroutines look for rows
+		err = t.decideDistinct(s.call) // several goroutines look for rows
 	}
-	if err = errors.Join(err, r.waitIdle()); err == nil {
-		ix.parts, err = ix.built.parts(r.call.Manager)
+	if err = errors.Join(err, s.waitIdle()); err == nil {
+		ix.parts, err = ix.built.parts(s.Manager)
 	}
 	return err
 }
 
-// keys returns the keys of one side in the types that both sides have. The run releases
+// keys returns the keys of one side in the types that both sides have. The sides release
 // them.
-func (ix *Index) keys(ctx context.Context, r *run, table *buffer.Buffer, side int) (keys []*column.Column, err error) {
+func (ix *Index) keys(ctx context.Context, s *sides, table *buffer.Buffer, side int) (keys []*column.Column, err error) {
 	for i, pair := range ix.on {
-		key, err := ix.key(ctx, r, table, side, pair)
+		key, err := ix.key(ctx, s, table, side, pair)
 		if err != nil {
 			return nil, &KeyError{i, pair, err}
 		}
-		r.held.Add(key)
+		s.held.Add(key)
 		keys = append(keys, key)
 	}
-	return keys, r.waitIdle()
+	return keys, s.waitIdle()
 }
 
-func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int, pair On) (*column.Column, error) {
-	a, err := keyType("left", ix.schema, pair.Left, pair.LeftExpr)
+func (ix *Index) key(ctx context.Context, s *sides, table *buffer.Buffer, side int, pair On) (*column.Column, error) {
+	a, b, err := pair.types(ix.schema, ix.rightSchema)
 	if err != nil {
 		return nil, err
 	}
-	b, err := keyType("right", ix.rightSchema, pair.Right, pair.RightExpr)
+	name, e := pair.side(side)
+	plain, err := keyColumn(ctx, [...]string{"left", "right"}[side], table, name, e, s.scratch())
 	if err != nil {
 		return nil, err
 	}
-	name, e := pair.Left, pair.LeftExpr
-	if side == 1 {
-		name, e = pair.Right, pair.RightExpr
-	}
-	plain, err := keyColumn(ctx, [...]string{"left", "right"}[side], table, name, e, r.scratch())
-	if err != nil {
-		return nil, err
-	}
-	unified, err := convert(ctx, plain, unifiedType(a, b), r.scratch())
+	unified, err := convert(ctx, plain, unifiedType(a, b), s.scratch())
 	return release.OnError(unified, err, plain.Release())
 }
 
@@ -183,8 +173,9 @@ func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int
 // left table. Otherwise it is [Tables]. The caller releases the result.
 func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer, error) {
 	var table *buffer.Buffer
-	err := ix.probe(ctx, left, func(r *run, m *matches) (err error) {
-		table, err = r.tableOf(m, false)
+	err := ix.probe(ctx, left, func(s *sides, m *matches) (err error) {
+		o := output{s, s.roles(false)}
+		table, err = o.tableOf(m)
 		return err
 	})
 	if err != nil {
@@ -195,12 +186,13 @@ func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer
 
 // Rows returns the numbers of the rows that [Index.Probe] would gather, as [Rows] does.
 func (ix *Index) Rows(ctx context.Context, left *buffer.Buffer) (leftRows, rightRows *column.Column, err error) {
-	err = ix.probe(ctx, left, func(r *run, m *matches) error {
-		j, err := r.pairsOf(m, false)
+	err = ix.probe(ctx, left, func(s *sides, m *matches) error {
+		o := output{s, s.roles(false)}
+		j, err := o.pairsOf(m)
 		if err != nil {
 			return err
 		}
-		leftRows, rightRows, err = r.bothNumbers(j)
+		leftRows, rightRows, err = o.bothNumbers(j)
 		return errors.Join(err, j.Release())
 	})
 	if err != nil {
@@ -210,65 +202,54 @@ func (ix *Index) Rows(ctx context.Context, left *buffer.Buffer) (leftRows, right
 }
 
 // probe finds the matches of a left table and gives them to use, which releases them.
-func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, *matches) error) error {
+func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*sides, *matches) error) error {
 	ix.using.RLock()
 	defer ix.using.RUnlock()
-	r := &run{options: ix.run.options, result: ix.run.result}
+	s := newSides(ix.sides.options)
+	s.result = ix.sides.result
 	err := func() (err error) {
-		m, err := ix.acquire(ctx, &r.held)
+		m, err := ix.acquire(ctx, &s.held)
 		if err != nil {
 			return err
 		}
-		r.right, r.rightKeys = m.right, m.keys
-		if r.left, err = r.exact(ctx, "left", left); err != nil {
+		s.right, s.rightKeys = m.right, m.keys
+		if s.left, err = s.exact(ctx, "left", left); err != nil {
 			return err
 		}
 		if !sameColumns(ix.schema, left.Schema()) {
 			return fmt.Errorf("the left table has the schema %v, but the index was built for %v: %w", left.Schema(), ix.schema, buffer.ErrSchema)
 		}
-		options := r.options.Options
+		options := s.options.Options
 		options.Stream, options.Manager = nil, left.Manager()
-		r.options.Options = options
-		if r.call, err = op.Begin(ctx, options, slices.Concat(columnsOf(r.left), columnsOf(r.right), m.parts)...); err != nil {
+		s.options.Options = options
+		if s.Call, err = op.Begin(ctx, options, slices.Concat(columnsOf(s.left), columnsOf(s.right), m.parts)...); err != nil {
 			return err
 		}
-		if r.leftKeys, err = ix.keys(ctx, r, r.left, 0); err != nil {
+		if s.leftKeys, err = ix.keys(ctx, s, s.left, 0); err != nil {
 			return err
 		}
-		matched, err := ix.matches(r, m.built)
+		matched, err := ix.matches(s, m.built)
 		if err != nil {
 			return err
 		}
-		return use(r, matched)
+		return use(s, matched)
 	}()
-	return errors.Join(err, r.close())
+	return errors.Join(err, s.Release())
 }
 
 // matches finds the matches of the left rows.
-func (ix *Index) matches(r *run, b *built) (*matches, error) {
-	probe, build := rowsOf(r.left), rowsOf(r.right)
-	switch {
-	case r.options.Kind == Cross:
-		return r.everything(probe, build)
-	case probe == 0 || build == 0:
-		return r.everything(probe, 0)
-	case !ix.hashed:
-		return r.probeSide(b, nil, r.leftKeys)
+func (ix *Index) matches(s *sides, b *built) (_ *matches, err error) {
+	m := matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys, s.rightKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
+	if m.facts.isEmpty() && !m.facts.isCross() {
+		return m.matchNone(nil)
 	}
-	e, err := r.oneSided(0, r.leftKeys)
-	if err != nil {
-		return nil, err
+	if ix.encoded {
+		if m.encoding, err = oneSided(s.call, 0, s.leftKeys); err != nil {
+			return nil, err
+		}
 	}
-	m, err := r.probeSide(b, e, r.leftKeys)
-	return release.OnError(m, err, e.Release())
-}
-
-func columnsOf(table *buffer.Buffer) []*column.Column {
-	columns := make([]*column.Column, table.NumColumns())
-	for i := range columns {
-		columns[i] = table.Column(i)
-	}
-	return columns
+	rows, err := ix.finder.match(&m, b)
+	return release.OnError(rows, err, m.encoding.Release())
 }
 
 // sameColumns reports whether two schemas have the same names, and types but for the widths of offsets.

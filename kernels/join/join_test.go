@@ -26,10 +26,10 @@ var kinds = []join.Kind{join.Inner, join.Left, join.Right, join.Full, join.Semi,
 // where is the condition of the model.
 var where = expr.Col("v").Lt(expr.Col("v_right"))
 
-// strategies are all choices of a join.
+// strategies are choices of a join. Those that are not possible for its keys force nothing.
 func strategies() (all []strategy.Join) {
-	for _, table := range []strategy.Table{strategy.ByKeys, strategy.Places, strategy.Hashed} {
-		all = append(all, strategy.Join{Table: table}, strategy.Join{Table: table, Waits: true})
+	for _, find := range []strategy.JoinStrategy{"", strategy.ListedPlaces, strategy.MeasuredPlaces, strategy.HashTable, strategy.SortedKeys} {
+		all = append(all, strategy.Join{Find: find}, strategy.Join{Find: find, Pair: strategy.Counted})
 	}
 	return all
 }

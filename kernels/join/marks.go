@@ -23,14 +23,14 @@ type marks struct {
 
 // newMarks returns marks of rows, at least one, without any set. The caller releases the
 // block.
-func (r *run) newMarks(rows int) (*marks, error) {
-	block, slices, err := r.call.Scratch(4*uint64(rows), uint64(rows), op.BitmapBytes(rows))
+func newMarks(c *call, rows int) (*marks, error) {
+	block, slices, err := c.Scratch(4*uint64(rows), uint64(rows), op.BitmapBytes(rows))
 	if err != nil {
 		return nil, err
 	}
 	k := &marks{marked: slices[1], missing: slices[2], block: block}
 	if k.rows, err = memory.Reinterpret[uint32](slices[0]); err == nil {
-		err = errors.Join(k.marked.Fill(r.call.Stream, 0), r.waitIdle())
+		err = errors.Join(k.marked.Fill(c.Stream, 0), c.waitIdle())
 	}
 	if err != nil {
 		return nil, errors.Join(err, block.Release())
@@ -39,23 +39,23 @@ func (r *run) newMarks(rows int) (*marks, error) {
 }
 
 // mark marks the rows that pairs have.
-func (r *run) mark(k *marks, p *pairs) error {
+func (k *marks) mark(c *call, p *pairs) error {
 	switch {
 	case p.rows == 0:
 		return nil
-	case r.call.OnHost():
+	case c.OnHost():
 		return markOnHost(k, p)
 	}
-	return r.markOnDevice(k, p)
+	return c.launch("pairs", "mark_rows", p.rows, k.marked, p.build, uint64(p.rows))
 }
 
 // unmarked returns the numbers of the rows without a mark. The caller releases it.
-func (r *run) unmarked(k *marks) (*column.Column, error) {
-	var err error
-	if r.call.OnHost() {
+func (k *marks) unmarked(c *call) (*column.Column, error) {
+	n, err := k.rows.Len(), error(nil)
+	if c.OnHost() {
 		err = unmarkedOnHost(k)
 	} else {
-		err = r.unmarkedOnDevice(k)
+		err = c.launch("pairs", "unmarked_rows", (n+63)/64*64, k.rows, k.missing, k.marked, uint64(n))
 	}
 	if err != nil {
 		return nil, err
@@ -64,14 +64,47 @@ func (r *run) unmarked(k *marks) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	mask, err := column.New(column.Data{Type: arrow.FixedWidthTypes.Boolean, Length: k.rows.Len(), Buffers: []column.Bytes{{}, k.missing}, Manager: r.call.Manager})
+	mask, err := column.New(column.Data{Type: arrow.FixedWidthTypes.Boolean, Length: k.rows.Len(), Buffers: []column.Bytes{{}, k.missing}, Manager: c.Manager})
 	if err != nil {
 		return nil, errors.Join(err, all.Release())
 	}
-	kept, err := selection.FilterColumn(r.call.Context(), all, mask, r.scratch())
+	kept, err := selection.FilterColumn(c.Context(), all, mask, c.scratch())
 	if kept, err = release.OnError(kept, err, all.Release(), mask.Release()); err != nil {
 		return nil, err
 	}
-	rows, err := kept.Column(0).WithHostRows(r.call.Context())
+	rows, err := kept.Column(0).WithHostRows(c.Context())
 	return release.OnError(rows, err, kept.Release())
+}
+
+// markOnHost marks the rows that pairs have.
+func markOnHost(k *marks, p *pairs) error {
+	build, buildErr := p.build.Host()
+	marked, err := k.marked.Host()
+	if err := errors.Join(buildErr, err); err != nil {
+		return err
+	}
+	for _, row := range build[:p.rows] {
+		if row != noRow {
+			marked[row] = 1
+		}
+	}
+	return nil
+}
+
+// unmarkedOnHost writes all numbers, and a bit for each row without a mark.
+func unmarkedOnHost(k *marks) error {
+	numbers, numbersErr := k.rows.Host()
+	marked, markedErr := k.marked.Host()
+	bits, bitsErr := k.missing.Host()
+	if err := errors.Join(numbersErr, markedErr, bitsErr); err != nil {
+		return err
+	}
+	clear(bits)
+	for i := range numbers {
+		numbers[i] = uint32(i)
+		if marked[i] == 0 {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	return nil
 }

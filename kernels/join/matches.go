@@ -3,6 +3,7 @@ package join
 import (
 	"errors"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -23,7 +24,7 @@ type matches struct {
 	// each row, or noRow. block is the memory of first.
 	single bool
 	block  *memory.Block
-	// pending is set if the matches are not found yet: see [run.lookUp].
+	// pending is set if the matches are not found yet: see [matches.lookUp].
 	pending *lookup
 
 	held release.Stack
@@ -37,28 +38,9 @@ func (m *matches) Release() error {
 	return m.held.Release()
 }
 
-// uint32s allocates scratch memory of several lengths. The caller releases the block.
-func (r *run) uint32s(lengths ...int) (*memory.Block, []memory.Slice[uint32], error) {
-	sizes := make([]uint64, len(lengths))
-	for i, n := range lengths {
-		sizes[i] = 4 * uint64(n)
-	}
-	block, slices, err := r.call.Scratch(sizes...)
-	if err != nil {
-		return nil, nil, err
-	}
-	words := make([]memory.Slice[uint32], len(slices))
-	for i, s := range slices {
-		if words[i], err = memory.Reinterpret[uint32](s); err != nil {
-			return nil, nil, errors.Join(err, block.Release())
-		}
-	}
-	return block, words, nil
-}
-
 // newMatches allocates first and count. The caller releases the matches.
-func (r *run) newMatches(probe, build int) (*matches, error) {
-	block, slices, err := r.uint32s(probe, probe)
+func newMatches(c *call, probe, build int) (*matches, error) {
+	block, slices, err := c.uint32s(probe, probe)
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +49,137 @@ func (r *run) newMatches(probe, build int) (*matches, error) {
 	return m, nil
 }
 
-// everything matches all rows of the build side with each row of the probe side.
-func (r *run) everything(probe, build int) (*matches, error) {
-	m, err := r.newMatches(probe, build)
-	if err != nil || probe == 0 {
-		return m, err
+// hostMatches are the first matches and the numbers of matches of rows.
+type hostMatches struct{ first, count []uint32 }
+
+func (m *matches) host() (h hostMatches, err error) {
+	var firstErr, countErr error
+	h.first, firstErr = m.first.Host()
+	h.count, countErr = m.count.Host()
+	return h, errors.Join(firstErr, countErr)
+}
+
+// matchCount returns the number of matches of a row.
+func (h hostMatches) matchCount(row int) uint32 {
+	switch {
+	case len(h.count) > 0:
+		return h.count[row]
+	case h.first[row] != noRow:
+		return 1
 	}
-	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, uint32(build)), r.waitIdle()); err != nil {
-		return nil, errors.Join(err, m.Release())
+	return 0
+}
+
+// fillSpans makes matches of the places from low up to high, and none for rows that are
+// not valid.
+func (m *matches) fillSpans(c *call, low, high, valid *column.Column) error {
+	lows, lowErr := uint32sOf(low)
+	highs, highErr := uint32sOf(high)
+	if err := errors.Join(lowErr, highErr, c.waitIdle()); err != nil || m.probe == 0 {
+		return err
 	}
-	return m, nil
+	var bits memory.Slice[uint8]
+	if valid != nil {
+		bits = valid.Buffer(1)
+	}
+	if err := errors.Join(m.first.CopyFrom(c.Stream, lows), c.waitIdle()); err != nil {
+		return err
+	}
+	if c.OnHost() {
+		return spansOnHost(c, m.count, lows, highs, bits)
+	}
+	return spansOnDevice(c, m.count, lows, highs, bits)
+}
+
+// spansOnHost writes the lengths of the spans from lows to highs, and zero for rows that
+// have no bit, if there are bits.
+func spansOnHost(c *call, counts, lows, highs memory.Slice[uint32], bits memory.Slice[uint8]) error {
+	count, countErr := counts.Host()
+	low, lowErr := lows.Host()
+	high, highErr := highs.Host()
+	valid, validErr := bits.Host()
+	if err := errors.Join(countErr, lowErr, highErr, validErr); err != nil {
+		return err
+	}
+	return c.each(len(count), func(begin, end int) {
+		for i := begin; i < end; i++ {
+			count[i] = 0
+			if (len(valid) == 0 || valid[i/8]>>(i%8)&1 != 0) && high[i] > low[i] {
+				count[i] = high[i] - low[i]
+			}
+		}
+	})
+}
+
+func spansOnDevice(c *call, counts, lows, highs memory.Slice[uint32], bits memory.Slice[uint8]) error {
+	return c.launch("pairs", "spans", counts.Len(), counts, lows, highs, bits, uint64(counts.Len()))
+}
+
+// lookUp finds the matches, if it has not been done. A GPU waits if the host does not know
+// whether keys of the table occur twice. The rows are looked up before, as if they did not, and
+// again if they do.
+func (m *matches) lookUp(c *call) error {
+	l := m.pending
+	if l == nil {
+		return nil
+	}
+	m.pending = nil
+	decided := l.table.decided
+	if err := m.find(c, l.table, l.words); err != nil || decided {
+		return err
+	}
+	if err := l.table.decideDistinct(c); err != nil || l.table.distinct {
+		return err
+	}
+	return m.find(c, l.table, l.words)
+}
+
+// find writes the matches of words.
+func (m *matches) find(c *call, t *table, w *words) error {
+	lengths := []int{w.rows}
+	if m.single = !t.decided || t.distinct; !m.single {
+		lengths = append(lengths, w.rows)
+	}
+	block, slices, err := c.uint32s(lengths...)
+	if err != nil {
+		return err
+	}
+	m.held.Add(block)
+	if m.block, m.first, m.list = block, slices[0], t.list; !m.single {
+		m.count = slices[1]
+	}
+	if c.OnHost() {
+		return errors.Join(c.waitIdle(), t.probeOnHost(c, w, m))
+	}
+	return t.probeOnDevice(c, w, m)
+}
+
+func (t *table) probeOnDevice(c *call, w *words, m *matches) error {
+	argument, err := t.argument()
+	if err != nil {
+		return err
+	}
+	return c.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), word(!t.decided))
+}
+
+func (from *table) probeOnHost(c *call, probed *words, m *matches) error {
+	t, tableErr := from.host()
+	w, wordsErr := probed.host()
+	first, firstErr := m.first.Host()
+	count, countErr := m.count.Host()
+	if err := errors.Join(tableErr, wordsErr, firstErr, countErr); err != nil {
+		return err
+	}
+	return c.each(w.Rows, func(begin, end int) {
+		for row := begin; row < end; row++ {
+			value := uint64(empty)
+			if w.IsValid(row) {
+				value = t.value(w.word(row))
+			}
+			first[row] = uint32(value)
+			if len(count) > 0 {
+				count[row] = uint32(value>>32) - uint32(value)
+			}
+		}
+	})
 }

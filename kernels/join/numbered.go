@@ -17,12 +17,12 @@ import (
 // numbered replaces strings, binaries, decimals and dictionaries by numbers of 32 bits that
 // are equal exactly if the values are. held releases the columns. Other keys stay. If all
 // numbers of a single key are below bound, it is not zero.
-func (r *run) numbered(held *release.Stack, keys [2][]*column.Column) (numbers [2][]*column.Column, bound uint64, err error) {
+func numbered(c *call, held *release.Stack, keys [2][]*column.Column) (numbers [2][]*column.Column, bound uint64, err error) {
 	for i := range keys[0] {
 		a, b := keys[0][i], keys[1][i]
 		if isNumbered(a, b) {
 			bound = uint64(a.Len()) + uint64(b.Len())
-			if a, b, err = r.numberPair(held, a, b); err != nil {
+			if a, b, err = numberPair(c, held, a, b); err != nil {
 				return numbers, 0, err
 			}
 		}
@@ -57,12 +57,12 @@ func isNumbered(a, b *column.Column) bool {
 }
 
 // numberPair numbers the distinct values of two columns together.
-func (r *run) numberPair(held *release.Stack, a, b *column.Column) (x, y *column.Column, err error) {
-	both, err := selection.ConcatColumns(r.call.Context(), []*column.Column{a, b}, r.scratch())
+func numberPair(c *call, held *release.Stack, a, b *column.Column) (x, y *column.Column, err error) {
+	both, err := selection.ConcatColumns(c.Context(), []*column.Column{a, b}, c.scratch())
 	if err != nil {
 		return nil, nil, err
 	}
-	numbers, err := r.numbersOf(both)
+	numbers, err := numbersOf(c, both)
 	if err = errors.Join(err, both.Release()); err != nil {
 		return nil, nil, errors.Join(err, numbers.Release())
 	}
@@ -79,23 +79,23 @@ func (r *run) numberPair(held *release.Stack, a, b *column.Column) (x, y *column
 }
 
 // numbersOf returns the number of each value's group, with the nulls of a column.
-func (r *run) numbersOf(c *column.Column) (*column.Column, error) {
-	groups, err := hashtable.Find(r.call.Context(), c, hashtable.WithCounts, r.scratch())
+func numbersOf(c *call, values *column.Column) (*column.Column, error) {
+	groups, err := hashtable.Find(c.Context(), values, hashtable.WithCounts, c.scratch())
 	if err != nil {
 		return nil, err
 	}
 	numbered, err := func() (*column.Column, error) {
 		numbers, err := selection.RowNumbers(groups.Numbers(), nil)
-		if err != nil || !op.Nullable(c) {
+		if err != nil || !op.Nullable(values) {
 			return numbers, err
 		}
-		return r.withNulls(numbers, c)
+		return withNulls(numbers, values)
 	}()
 	return release.OnError(numbered, err, groups.Release())
 }
 
 // withNulls returns numbers with the bitmap of another column, and releases the numbers.
-func (r *run) withNulls(numbers, like *column.Column) (*column.Column, error) {
+func withNulls(numbers, like *column.Column) (*column.Column, error) {
 	if like.Offset() != 0 {
 		return nil, errors.Join(errors.New("a concatenation does not begin with its memory"), numbers.Release())
 	}

@@ -85,7 +85,7 @@ func TestFewPlaces(t *testing.T) {
 // requirePairs joins twice and checks the pairs of Rows, and the keys of Tables.
 func requirePairs(t *testing.T, left, right *buffer.Buffer, options join.Options, want []pair) {
 	t.Helper()
-	ctx := strategy.WithJoin(t.Context(), strategy.Join{Table: strategy.Places})
+	ctx := strategy.WithJoin(t.Context(), strategy.Join{Find: strategy.MeasuredPlaces})
 	for range 2 {
 		leftRows, rightRows, err := join.Rows(ctx, left, right, join.Using("k0"), options)
 		require.NoError(t, err)

@@ -9,9 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -27,16 +25,16 @@ func Rows(ctx context.Context, left, right *buffer.Buffer, on []On, options Opti
 }
 
 func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (leftRows, rightRows *column.Column, err error) {
-	r, err := begin(ctx, left, right, on, options)
+	s, err := begin(ctx, left, right, on, options)
 	if err != nil {
 		return nil, nil, err
 	}
-	probesRight := r.probesRight()
-	m, err := r.match(probesRight)
+	o := output{s, s.roles(s.probesRight())}
+	m, err := s.match(o.roles.probesRight)
 	if err == nil {
-		leftRows, rightRows, err = r.numbersOfPairs(m, probesRight)
+		leftRows, rightRows, err = o.numbersOfPairs(m)
 	}
-	if err = errors.Join(err, r.close()); err != nil {
+	if err = errors.Join(err, s.Release()); err != nil {
 		return nil, nil, errors.Join(err, leftRows.Release(), rightRows.Release())
 	}
 	return leftRows, rightRows, nil
@@ -44,134 +42,59 @@ func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options 
 
 // numbersOfPairs returns the numbers of the rows of both sides of matches, which it releases.
 // After an error one may be there.
-func (r *run) numbersOfPairs(m *matches, probesRight bool) (left, right *column.Column, err error) {
-	if r.options.Kind == Inner && r.options.Where.IsZero() && m.probe > 0 && !r.call.OnHost() {
-		left, right, err = r.numberMatches(m)
-		if probesRight {
+func (o *output) numbersOfPairs(m *matches) (left, right *column.Column, err error) {
+	if o.options.Kind == Inner && o.options.Where.IsZero() && m.probe > 0 && !o.OnHost() {
+		left, right, err = m.number(o.call)
+		if o.roles.probesRight {
 			left, right = right, left
 		}
 		return left, right, errors.Join(err, m.Release())
 	}
-	j, err := r.pairsOf(m, probesRight)
+	j, err := o.pairsOf(m)
 	if err == nil {
-		left, right, err = r.bothNumbers(j)
+		left, right, err = o.bothNumbers(j)
 	}
 	return left, right, errors.Join(err, j.Release())
 }
 
-// numberMatches writes pairs as int64 without nulls.
-func (r *run) numberMatches(m *matches) (probe, build *column.Column, err error) {
-	if m.single {
-		if probe, build, err = r.numberSingle(m); probe != nil || err != nil {
-			return probe, build, err
+// rowNumbers returns numbers of rows as int64. noRow is null.
+func rowNumbers(c *call, j *joined, rows memory.Slice[uint32], missing bool) (*column.Column, error) {
+	if j.pairs.rows == 0 {
+		return noNumbers(c.Manager)
+	}
+	return c.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: j.pairs.rows, Nullable: missing}, func(out op.Buffers) error {
+		if c.OnHost() {
+			return errors.Join(c.waitIdle(), numbersOnHost(out, rows, j.pairs.rows))
 		}
-	}
-	s, err := r.sequence(m, everyMatch)
-	if err == nil {
-		err = r.checkLimit(s.total)
-	}
-	if err == nil && s.total == 0 {
-		probe, err = noNumbers(r.call.Manager)
-		if err == nil {
-			build, err = noNumbers(r.call.Manager)
-		}
-	} else if err == nil {
-		probe, build, err = r.newNumbers(int(s.total), func(out any) error { return r.expandOnDevice(s, 0, int(s.total), out) })
-	}
-	return probe, build, errors.Join(err, s.Release())
-}
-
-// newNumbers makes two columns of n numbers. write gets struct PairsOut of pairing.cuh. After an
-// error one may be there.
-func (r *run) newNumbers(n int, write func(out any) error) (probe, build *column.Column, err error) {
-	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}
-	probe, err = r.call.NewColumn(result, func(probes op.Buffers) (err error) {
-		build, err = r.call.NewColumn(result, func(builds op.Buffers) error {
-			return write(kernels.Struct(kernels.Output(probes.Values), kernels.Output(builds.Values), uint64(1)))
-		})
-		return err
+		return c.launch("pairs", "row_numbers", (j.pairs.rows+63)/64*64, out.Values, out.Valid, rows, uint64(j.pairs.rows))
 	})
-	return probe, build, err
-}
-
-// numberSingle writes the pairs of rows that have one match or none as int64, in one pass
-// and in memory for all rows of the probe side. It waits for their number. It returns nil if a
-// row has several matches.
-func (r *run) numberSingle(m *matches) (probe, build *column.Column, err error) {
-	rows, right := 0, false
-	probe, build, err = r.newNumbers(m.probe, func(out any) (err error) {
-		rows, right, err = r.countSingle(m, out)
-		return err
-	})
-	if err == nil && !right {
-		return nil, nil, errors.Join(probe.Release(), build.Release())
-	}
-	if err == nil {
-		err = r.checkLimit(int64(rows))
-	}
-	if err == nil {
-		probe, err = r.shortened(probe, rows)
-	}
-	if err == nil {
-		build, err = r.shortened(build, rows)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, probe.Release(), build.Release())
-	}
-	return probe, build, nil
-}
-
-// shortened returns the first n numbers of a column, which it releases. If these are few they
-// are copied, so that the memory of the others does not stay.
-func (r *run) shortened(c *column.Column, n int) (*column.Column, error) {
-	if n == c.Len() {
-		return c, nil
-	}
-	if n >= c.Len()/2 {
-		cut, err := c.Slice(0, n)
-		return release.OnError(cut, err, c.Release())
-	}
-	if n == 0 {
-		none, err := noNumbers(r.call.Manager)
-		return release.OnError(none, err, c.Release())
-	}
-	all, err := column.Elements[int64](c)
-	if err != nil {
-		return c, err
-	}
-	first, err := all.Slice(0, n)
-	if err != nil {
-		return c, err
-	}
-	cut, err := r.call.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}, func(out op.Buffers) error {
-		return out.Values.CopyFrom(r.call.Stream, first.AsBytes())
-	})
-	return release.OnError(cut, err, c.Release())
-}
-
-// noNumbers returns numbers of no rows.
-func noNumbers(m *memory.Manager) (*column.Column, error) {
-	return column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Buffers: make([]column.Bytes, 2), Manager: m})
 }
 
 // bothNumbers returns the numbers of the rows of both sides. After an error one may be
 // there.
-func (r *run) bothNumbers(j *joined) (left, right *column.Column, err error) {
-	if left, err = r.rowNumbers(j, j.left, j.leftMissing); err == nil && !r.options.Kind.leftOnly() {
-		right, err = r.rowNumbers(j, j.right, j.rightMissing)
+func (o *output) bothNumbers(j *joined) (left, right *column.Column, err error) {
+	if left, err = rowNumbers(o.call, j, j.left, j.leftMissing); err == nil && !o.options.Kind.leftOnly() {
+		right, err = rowNumbers(o.call, j, j.right, j.rightMissing)
 	}
 	return left, right, err
 }
 
-// rowNumbers returns numbers of rows as int64. noRow is null.
-func (r *run) rowNumbers(j *joined, rows memory.Slice[uint32], missing bool) (*column.Column, error) {
-	if j.pairs.rows == 0 {
-		return noNumbers(r.call.Manager)
+// numbersOnHost writes numbers as int64, with noRow as null.
+func numbersOnHost(out op.Buffers, rows memory.Slice[uint32], n int) error {
+	from, err := rows.Host()
+	if err != nil {
+		return err
 	}
-	return r.call.NewColumn(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: j.pairs.rows, Nullable: missing}, func(out op.Buffers) error {
-		if r.call.OnHost() {
-			return errors.Join(r.waitIdle(), numbersOnHost(out, rows, j.pairs.rows))
+	to, err := out.Host()
+	if err != nil {
+		return err
+	}
+	numbers := op.Elements[int64](to.Values)
+	for i, row := range from[:n] {
+		numbers[i] = int64(row)
+		if len(to.Valid) > 0 && row != noRow {
+			to.SetValid(i)
 		}
-		return r.numbersOnDevice(out, rows, j.pairs.rows)
-	})
+	}
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -43,33 +42,6 @@ func schemaOf(left, right *arrow.Schema, on []On, options Options) (*arrow.Schem
 		}
 	}
 	return r.schema(left, right, options.Kind), nil
-}
-
-// checkTypes refuses keys of types that do not compare.
-func (o On) checkTypes(left, right *arrow.Schema) error {
-	a, err := keyType("left", left, o.Left, o.LeftExpr)
-	if err != nil {
-		return err
-	}
-	b, err := keyType("right", right, o.Right, o.RightExpr)
-	if err != nil {
-		return err
-	}
-	if _, err := commonType(a, b); err != nil {
-		return err
-	}
-	return rowkey.Check(unifiedType(a, b), 0)
-}
-
-func keyType(side string, schema *arrow.Schema, name string, e expr.Expr) (arrow.DataType, error) {
-	if err := checkOne(side, name, e); err != nil {
-		return nil, err
-	}
-	t, _, err := keyExpr(name, e).Type(schema)
-	if err != nil {
-		return nil, fmt.Errorf("%s table: %w", side, err)
-	}
-	return t, nil
 }
 
 // checkCondition refuses conditions that are not booleans.

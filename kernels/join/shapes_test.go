@@ -197,7 +197,7 @@ func TestKnownBounds(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		r := property.Random(t)
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		n, ctx := 5000, strategy.WithJoin(t.Context(), strategy.Join{Table: strategy.Places})
+		n, ctx := 5000, strategy.WithJoin(t.Context(), strategy.Join{Find: strategy.MeasuredPlaces})
 		shapes := map[string]func(i int) (left, right int64){
 			"distinct, all match":  func(i int) (int64, int64) { return int64(r.IntN(n/2)) - 700, int64(n/2-1-i) - 700 },
 			"distinct, few match":  func(i int) (int64, int64) { return int64(r.IntN(9*n)) - 700, int64(n/2-1-i) - 700 },

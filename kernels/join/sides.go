@@ -1,151 +1,112 @@
 package join
 
 import (
+	"context"
 	"errors"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// joined are the rows of a result: numbers of left and right rows.
-type joined struct {
-	left, right memory.Slice[uint32]
-	pairs       *pairs
-	probesRight bool
-	// leftMissing and rightMissing report whether there may be noRow.
-	leftMissing, rightMissing bool
+// sides are the tables and the keys of one call.
+type sides struct {
+	*call
+	options Options
+	// left and right have exactly their rows, and leftKeys and rightKeys columns of equal
+	// types.
+	left, right         *buffer.Buffer
+	leftKeys, rightKeys []*column.Column
+	result              result
+	held                release.Stack
 }
 
-// Release releases the memory.
-func (j *joined) Release() error {
-	if j == nil {
-		return nil
+func newSides(options Options) *sides {
+	return &sides{call: &call{nullsEqual: options.NullsEqual, limit: options.limit()}, options: options}
+}
+
+// begin prepares a join up to the keys. The caller releases the sides.
+func begin(ctx context.Context, left, right *buffer.Buffer, on []On, options Options) (*sides, error) {
+	if err := options.check(on); err != nil {
+		return nil, err
 	}
-	return j.pairs.Release()
+	on = options.withNulls(left.Schema(), right.Schema(), on)
+	s := newSides(options)
+	if err := s.open(ctx, left, right, on, on); err != nil {
+		return nil, errors.Join(err, s.Release())
+	}
+	return s, nil
+}
+
+// Release releases the tables and the keys.
+func (s *sides) Release() error { return s.held.Release() }
+
+// open prepares both tables. shared are the keys that are one column of the result if their
+// names are equal.
+func (s *sides) open(ctx context.Context, left, right *buffer.Buffer, on, shared []On) (err error) {
+	if s.left, err = s.exact(ctx, "left", left); err != nil {
+		return err
+	}
+	if s.right, err = s.exact(ctx, "right", right); err != nil {
+		return err
+	}
+	if s.result, err = planResult(left.Schema(), right.Schema(), shared, &s.options); err != nil {
+		return err
+	}
+	if !s.options.Where.IsZero() {
+		if err := s.result.checkCondition(left.Schema(), right.Schema(), s.options.Where); err != nil {
+			return err
+		}
+	}
+	if s.options.Manager == nil {
+		s.options.Manager = left.Manager()
+	}
+	if s.Call, err = op.Begin(ctx, s.options.Options, append(columnsOf(s.left), columnsOf(s.right)...)...); err != nil {
+		return err
+	}
+	keys, err := keysOf(ctx, s.left, s.right, on, s.scratch())
+	if err != nil {
+		return err
+	}
+	for _, side := range keys {
+		for _, c := range side {
+			s.held.Add(c)
+		}
+	}
+	s.leftKeys, s.rightKeys = keys[0], keys[1]
+	// On the host the following steps read keys that have just been computed.
+	return s.waitIdle()
+}
+
+// exact returns a table with a number of rows that the host knows.
+func (s *sides) exact(ctx context.Context, side string, table *buffer.Buffer) (*buffer.Buffer, error) {
+	if err := table.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkSide(side, table.Capacity()); err != nil {
+		return nil, err
+	}
+	if rows := table.Rows(); rows.Shared == nil && rows.Device.Len() == 0 {
+		if err := table.Retain(); err != nil {
+			return nil, err
+		}
+		s.held.Add(table)
+		return table, nil // its columns remember what is known of them
+	}
+	n, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cut, err := table.Slice(0, n)
+	if err == nil {
+		s.held.Add(cut)
+	}
+	return cut, err
 }
 
 // probesRight reports whether the right table is the probe side. The smaller table is
 // the build side, unless the order or the kind decides.
-func (r *run) probesRight() bool {
-	return r.options.Order == Unspecified && !r.options.Kind.leftOnly() && r.left.Capacity() < r.right.Capacity()
-}
-
-// pairsOf makes the rows of the result of matches, which it releases.
-func (r *run) pairsOf(m *matches, probesRight bool) (*joined, error) {
-	m, err := r.refined(m, probesRight)
-	if err != nil {
-		return nil, err
-	}
-	j, err := r.joined(m, probesRight)
-	if err = errors.Join(err, m.Release()); err != nil {
-		return nil, errors.Join(err, j.Release())
-	}
-	return j, nil
-}
-
-// refined returns the matches that meet the condition, if there is one. It releases the
-// given ones.
-func (r *run) refined(m *matches, probesRight bool) (*matches, error) {
-	if r.options.Where.IsZero() {
-		return m, nil
-	}
-	refined, err := r.refine(m, probesRight)
-	return release.OnError(refined, err, m.Release())
-}
-
-// match finds the matches of the keys.
-func (r *run) match(probesRight bool) (*matches, error) {
-	probe, build, probeKeys, buildKeys := rowsOf(r.left), rowsOf(r.right), r.leftKeys, r.rightKeys
-	if probesRight {
-		probe, build, probeKeys, buildKeys = build, probe, buildKeys, probeKeys
-	}
-	switch {
-	case r.options.Kind == Cross:
-		return r.everything(probe, build)
-	case probe == 0 || build == 0:
-		return r.everything(probe, 0)
-	}
-	r.probed = probe
-	var held release.Stack
-	m, err := r.matchKeys(&held, [2][]*column.Column{probeKeys, buildKeys})
-	return release.OnError(m, err, held.Release())
-}
-
-// matchKeys finds the matches of the keys of the probe and the build side, which have
-// rows.
-func (r *run) matchKeys(held *release.Stack, keys [2][]*column.Column) (*matches, error) {
-	keys, bound, err := r.numbered(held, keys)
-	if err != nil {
-		return nil, err
-	}
-	e, err := r.newEncoding(keys, bound)
-	if err != nil {
-		return nil, err
-	}
-	held.Add(e)
-	b, err := r.buildSide(e, keys[1])
-	if err != nil {
-		return nil, err
-	}
-	m, err := r.probeSide(b, e, keys[0])
-	if err != nil {
-		return nil, errors.Join(err, b.Release())
-	}
-	m.held.Add(b) // its list
-	return m, nil
-}
-
-// roles are the parts that the kind gives to the probe and the build side.
-type roles struct {
-	probesRight bool
-	form        form
-	// keepsProbe and keepsBuild report whether rows without a match are in the result.
-	keepsProbe, keepsBuild bool
-	// build is the number of rows of the build side.
-	build int
-}
-
-func (r *run) roles(probesRight bool) roles {
-	kind := r.options.Kind
-	o := roles{probesRight: probesRight, keepsProbe: kind.keepsLeft(), keepsBuild: kind.keepsRight(), build: rowsOf(r.right)}
-	if probesRight {
-		o.keepsProbe, o.keepsBuild, o.build = o.keepsBuild, o.keepsProbe, rowsOf(r.left)
-	}
-	switch {
-	case kind == Semi:
-		o.form = anyMatch
-	case kind == Anti:
-		o.form = noMatch
-	case o.keepsProbe:
-		o.form = everyMatchOrNone
-	}
-	return o
-}
-
-// sides returns pairs, which it owns, as left and right rows.
-func (o roles) sides(p *pairs) *joined {
-	j := &joined{left: p.probe, right: p.build, pairs: p, probesRight: o.probesRight, leftMissing: o.keepsBuild, rightMissing: o.keepsProbe}
-	if o.probesRight {
-		j.left, j.right, j.leftMissing, j.rightMissing = p.build, p.probe, o.keepsProbe, o.keepsBuild
-	}
-	return j
-}
-
-// joined makes the pairs of the kind.
-func (r *run) joined(m *matches, probesRight bool) (*joined, error) {
-	o, extra := r.roles(probesRight), 0
-	if o.keepsBuild {
-		extra = o.build
-	}
-	p, err := r.expand(m, o.form, extra)
-	if err != nil {
-		return nil, err
-	}
-	if o.keepsBuild {
-		if err := r.appendUnmatched(p, o.build); err != nil {
-			return nil, errors.Join(err, p.Release())
-		}
-	}
-	return o.sides(p), nil
+func (s *sides) probesRight() bool {
+	return s.options.Order == Unspecified && !s.options.Kind.leftOnly() && s.left.Capacity() < s.right.Capacity()
 }

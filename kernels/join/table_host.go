@@ -7,12 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
-
-// The table of the host is that of the kernels: see table.cuh. Several goroutines insert at
-// a time.
 
 // empty is the key and the value of a slot that no row has, noSlot the slot of a row that
 // is not in the table.
@@ -20,43 +16,6 @@ const (
 	empty  = 1<<64 - 1
 	noSlot = 1<<32 - 1
 )
-
-// hostWords are words in memory that the processor reads.
-type hostWords struct {
-	op.HostView
-	wide bool
-}
-
-func (w *words) host() (hostWords, error) {
-	values, valuesErr := w.values.Host()
-	valid, validErr := w.valid.Host()
-	if len(valid) == 0 {
-		valid = nil
-	}
-	return hostWords{op.HostView{Values: values, Valid: valid, Bit: w.bit, Rows: w.rows}, w.wide}, errors.Join(valuesErr, validErr)
-}
-
-// word returns the word of a row.
-func (w *hostWords) word(row int) uint64 {
-	if w.wide {
-		return op.Elements[uint64](w.Values[8*row : 8*row+8])[0]
-	}
-	return uint64(op.Elements[uint32](w.Values[4*row : 4*row+4])[0])
-}
-
-// wordsOnHost encodes all rows.
-func (r *run) wordsOnHost(w *words, plan *rowkey.Plan) error {
-	host, err := rowkey.NewHost(plan)
-	if err != nil {
-		return err
-	}
-	values, err := w.values.Host()
-	if err != nil {
-		return err
-	}
-	to := op.Elements[uint64](values)
-	return r.each(w.rows, func(begin, end int) { host.Encode(0, 0, rowkey.Rows{First: begin}, to[begin:end]) })
-}
 
 // hostTable is a table in memory that the processor reads: rowsOf has the rows of keys in a
 // small range by their places, slots the hash table of others.
@@ -154,10 +113,10 @@ func (t *hostTable) value(word uint64) uint64 {
 }
 
 // measureOnHost gives keys in a small range their places.
-func (r *run) measureOnHost(t *table, w *hostWords) error {
+func (t *table) measureOnHost(c *call, w *hostWords) error {
 	var both sync.Mutex
 	least, greatest := uint64(math.MaxUint64), uint64(0)
-	err := r.each(w.Rows, func(begin, end int) {
+	err := c.each(w.Rows, func(begin, end int) {
 		low, high := uint64(math.MaxUint64), uint64(0)
 		for row := begin; row < end; row++ {
 			if w.IsValid(row) {
@@ -176,10 +135,10 @@ func (r *run) measureOnHost(t *table, w *hostWords) error {
 	return err
 }
 
-func (r *run) insertOnHost(to *table, from *words) error {
+func (to *table) insertOnHost(c *call, from *words) error {
 	w, err := from.host()
 	if err == nil && to.room > 0 {
-		err = r.measureOnHost(to, &w)
+		err = to.measureOnHost(c, &w)
 	}
 	if err != nil {
 		return err
@@ -190,7 +149,7 @@ func (r *run) insertOnHost(to *table, from *words) error {
 		return err
 	}
 	var twice atomic.Bool
-	err = r.each(w.Rows, func(begin, end int) {
+	err = c.each(w.Rows, func(begin, end int) {
 		for row := begin; row < end; row++ {
 			slot, known := uint64(noSlot), false
 			if w.IsValid(row) {
@@ -211,10 +170,10 @@ func (r *run) insertOnHost(to *table, from *words) error {
 	if err != nil {
 		return err
 	}
-	return distinct.Fill(r.call.Stream, 0)
+	return distinct.Fill(c.Stream, 0)
 }
 
-func (r *run) slotSpansOnHost(to *table) error {
+func (to *table) slotSpansOnHost(c *call) error {
 	t, tableErr := to.host()
 	slotOf, slotErr := to.slotOf.Host()
 	list, listErr := to.list.Host()
@@ -237,26 +196,4 @@ func (r *run) slotSpansOnHost(to *table) error {
 		begin = end
 	}
 	return nil
-}
-
-func (r *run) probeOnHost(from *table, probed *words, m *matches) error {
-	t, tableErr := from.host()
-	w, wordsErr := probed.host()
-	first, firstErr := m.first.Host()
-	count, countErr := m.count.Host()
-	if err := errors.Join(tableErr, wordsErr, firstErr, countErr); err != nil {
-		return err
-	}
-	return r.each(w.Rows, func(begin, end int) {
-		for row := begin; row < end; row++ {
-			value := uint64(empty)
-			if w.IsValid(row) {
-				value = t.value(w.word(row))
-			}
-			first[row] = uint32(value)
-			if len(count) > 0 {
-				count[row] = uint32(value>>32) - uint32(value)
-			}
-		}
-	})
 }

@@ -9,32 +9,39 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
 )
+
+// condition evaluates the further condition of a match.
+type condition struct {
+	*sides
+	probesRight bool
+}
 
 // refine returns the matches for which the condition is true. It evaluates the condition
 // on the pairs of all matches.
-func (r *run) refine(m *matches, probesRight bool) (*matches, error) {
-	p, err := r.expand(m, everyMatch, 0)
+func (k *condition) refine(m *matches) (*matches, error) {
+	p, err := m.expand(k.call, everyMatch, 0)
 	if err != nil {
 		return nil, err
 	}
 	var held release.Stack
 	held.Add(p)
-	refined, err := r.refinePairs(&held, m, p, probesRight)
+	refined, err := k.refinePairs(&held, m, p)
 	return release.OnError(refined, err, held.Release())
 }
 
-func (r *run) refinePairs(held *release.Stack, m *matches, p *pairs, probesRight bool) (*matches, error) {
-	kept, err := r.keptPairs(held, p, probesRight)
+func (k *condition) refinePairs(held *release.Stack, m *matches, p *pairs) (*matches, error) {
+	kept, err := k.keptPairs(held, p)
 	if err != nil {
 		return nil, err
 	}
-	return r.matchesOf(m, kept)
+	return k.matchesOf(m, kept)
 }
 
 // keptPairs returns the pairs for which the condition is true, as columns of both sides. It
 // waits for their number.
-func (r *run) keptPairs(held *release.Stack, p *pairs, probesRight bool) (*buffer.Buffer, error) {
+func (k *condition) keptPairs(held *release.Stack, p *pairs) (*buffer.Buffer, error) {
 	probe, err := p.numbers(p.probe)
 	if err != nil {
 		return nil, err
@@ -46,72 +53,59 @@ func (r *run) keptPairs(held *release.Stack, p *pairs, probesRight bool) (*buffe
 	}
 	held.Add(build)
 	left, right := probe, build
-	if probesRight {
+	if k.probesRight {
 		left, right = build, probe
 	}
-	condition, err := r.condition(held, left, right)
+	mask, err := k.evaluate(held, left, right)
 	if err != nil {
 		return nil, err
 	}
-	both, err := tableOf([]string{"probe", "build"}, []*column.Column{probe, build}, buffer.Rows{Count: int64(p.rows), Manager: r.call.Manager})
+	both, err := tableOf([]string{"probe", "build"}, []*column.Column{probe, build}, buffer.Rows{Count: int64(p.rows), Manager: k.Manager})
 	if err != nil {
 		return nil, err
 	}
 	held.Add(both)
-	kept, err := selection.FilterMask(r.call.Context(), both, condition, r.scratch())
-	if err != nil {
-		return nil, err
-	}
-	held.Add(kept)
-	n, err := kept.NumRows(r.call.Context())
-	if err != nil {
-		return nil, err
-	}
-	exact, err := kept.Slice(0, n)
-	if err == nil {
-		held.Add(exact)
-	}
-	return exact, err
+	return k.filter(held, both, mask)
 }
 
-// condition evaluates the condition for pairs of rows.
-func (r *run) condition(held *release.Stack, left, right *column.Column) (*column.Column, error) {
-	table, err := r.conditionTable(held, left, right)
+// evaluate evaluates the condition for pairs of rows.
+func (k *condition) evaluate(held *release.Stack, left, right *column.Column) (*column.Column, error) {
+	table, err := k.inputs(held, left, right)
 	if err != nil {
 		return nil, err
 	}
-	truths, err := expr.Evaluate(r.call.Context(), table, []expr.Expr{r.options.Where}, r.scratch())
+	truths, err := expr.Evaluate(k.Context(), table, []expr.Expr{k.options.Where}, k.scratch())
 	if err != nil {
-		return nil, fmt.Errorf("condition %v: %w", r.options.Where, err)
+		return nil, fmt.Errorf("condition %v: %w", k.options.Where, err)
 	}
 	held.Add(truths[0])
 	return truths[0], nil
 }
 
-// conditionTable gathers the columns that the condition names.
-func (r *run) conditionTable(held *release.Stack, left, right *column.Column) (*buffer.Buffer, error) {
+// inputs gathers the columns that the condition names.
+func (k *condition) inputs(held *release.Stack, left, right *column.Column) (*buffer.Buffer, error) {
 	wanted := map[string]bool{}
-	for _, name := range r.options.Where.Columns() {
+	for _, name := range k.options.Where.Columns() {
 		wanted[name] = true
 	}
 	var names []string
 	var columns []*column.Column
-	for _, c := range r.result.columns {
+	for _, c := range k.result.columns {
 		if !wanted[c.name] {
 			continue
 		}
-		table, rows := r.left, left
+		table, rows := k.left, left
 		if c.right {
-			table, rows = r.right, right
+			table, rows = k.right, right
 		}
-		taken, err := selection.TakeColumnWith(r.call.Context(), table.Column(c.number), rows, selection.TakeOptions{Options: r.scratch(), Bounds: selection.Trust})
+		taken, err := selection.TakeColumnWith(k.Context(), table.Column(c.number), rows, selection.TakeOptions{Options: k.scratch(), Bounds: selection.Trust})
 		if err != nil {
 			return nil, err
 		}
 		held.Add(taken)
 		names, columns = append(names, c.name), append(columns, taken)
 	}
-	table, err := tableOf(names, columns, buffer.Rows{Count: int64(left.Len()), Manager: r.call.Manager})
+	table, err := tableOf(names, columns, buffer.Rows{Count: int64(left.Len()), Manager: k.Manager})
 	if err == nil {
 		held.Add(table)
 	}
@@ -119,18 +113,19 @@ func (r *run) conditionTable(held *release.Stack, left, right *column.Column) (*
 }
 
 // matchesOf returns the matches of a table of pairs in the order of the probe side.
-func (r *run) matchesOf(m *matches, kept *buffer.Buffer) (*matches, error) {
-	refined, err := r.newMatches(m.probe, m.build)
+func (k *condition) matchesOf(m *matches, kept *buffer.Buffer) (*matches, error) {
+	refined, err := newMatches(k.call, m.probe, m.build)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.fillOf(refined, kept); err != nil {
+	if err := refined.fillPairs(k.call, kept); err != nil {
 		return nil, errors.Join(err, refined.Release())
 	}
 	return refined, nil
 }
 
-func (r *run) fillOf(m *matches, kept *buffer.Buffer) error {
+// fillPairs makes matches of pairs that are in the order of the probe side.
+func (m *matches) fillPairs(c *call, kept *buffer.Buffer) error {
 	list := kept.Column(1)
 	if err := list.Retain(); err != nil {
 		return err
@@ -146,15 +141,37 @@ func (r *run) fillOf(m *matches, kept *buffer.Buffer) error {
 	if m.list, err = uint32sOf(list); err != nil {
 		return err
 	}
-	if err := errors.Join(m.first.Fill(r.call.Stream, 0), m.count.Fill(r.call.Stream, 0), r.waitIdle()); err != nil || probe.Len() == 0 {
+	if err := errors.Join(m.first.Fill(c.Stream, 0), m.count.Fill(c.Stream, 0), c.waitIdle()); err != nil || probe.Len() == 0 {
 		return err
 	}
-	if r.call.OnHost() {
-		return r.runsOnHost(m, probe)
+	if c.OnHost() {
+		return m.runsOnHost(probe)
 	}
-	block, ends, err := r.uint32s(m.probe)
+	block, ends, err := c.uint32s(m.probe)
 	if err != nil {
 		return err
 	}
-	return errors.Join(ends[0].Fill(r.call.Stream, 0), r.runsOnDevice(m, probe, ends[0]), block.Release())
+	return errors.Join(ends[0].Fill(c.Stream, 0), m.runsOnDevice(c, probe, ends[0]), block.Release())
+}
+
+// runsOnHost writes the first element and the length of each run of equal numbers.
+func (m *matches) runsOnHost(probe memory.Slice[uint32]) error {
+	rows, rowsErr := probe.Host()
+	first, firstErr := m.first.Host()
+	count, countErr := m.count.Host()
+	if err := errors.Join(rowsErr, firstErr, countErr); err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if count[row] == 0 {
+			first[row] = uint32(i)
+		}
+		count[row]++
+	}
+	return nil
+}
+
+func (m *matches) runsOnDevice(c *call, probe, ends memory.Slice[uint32]) error {
+	err := c.launch("pairs", "runs_of_rows", probe.Len(), m.first, ends, probe, uint64(probe.Len()))
+	return errors.Join(err, spansOnDevice(c, m.count, m.first, ends, memory.Slice[uint8]{}))
 }

@@ -5,10 +5,10 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -71,230 +71,45 @@ func (w *words) learnSpan(least, length uint64) {
 	w.column.LearnBounds(column.Bounds{Least: least, Greatest: least + length - 1})
 }
 
-// encoding makes words of the keys of both tables. Its plans differ only in the columns.
-type encoding struct {
-	// raw is set if the values of the only key are its words. bound is above all of them, if
-	// it is not zero.
-	raw   bool
-	bound uint64
-	plans [2]*rowkey.Plan
+// argument returns the words as kernels take them.
+func (w *words) argument() any {
+	return kernels.Struct(w.values, w.valid, uint64(w.bit), uint64(w.rows))
 }
 
-// Release releases the columns of the plans.
-func (e *encoding) Release() error {
-	if e == nil {
-		return nil
+// width returns the suffix of kernels for the width of the words.
+func (w *words) width() string {
+	if w.wide {
+		return "_64"
 	}
-	var failures []error
-	for _, p := range e.plans {
-		if p != nil {
-			failures = append(failures, rowkey.Release(p.Sources))
-		}
-	}
-	return errors.Join(failures...)
+	return "_32"
 }
 
-// newEncoding returns the encoding of the keys of the probe and the build side, or nil if
-// they do not fit 64 bits, or the build side has too many rows for a table. The values of a
-// single key are below bound, if it is not zero.
-func (r *run) newEncoding(keys [2][]*column.Column, bound uint64) (*encoding, error) {
-	if keys[1][0].Len() > mostBuilt {
-		return nil, nil
-	}
-	nullable := false
-	for _, side := range keys {
-		for _, c := range side {
-			nullable = nullable || op.Nullable(c)
-		}
-	}
-	nullable = nullable && r.options.NullsEqual
-	if isRaw(keys[0], nullable) {
-		return &encoding{raw: true, bound: bound}, nil
-	}
-	e := &encoding{}
-	var sources [2][]rowkey.Source
-	for side := range keys {
-		var err error
-		if sources[side], err = sourcesOf(keys[side], nullable); err != nil || sources[side] == nil {
-			return nil, errors.Join(err, rowkey.Release(sources[0]))
-		}
-	}
-	for side := range sources {
-		e.plans[side] = rowkey.NewPlan(sources[side])
-	}
-	if e.plans[0].Exact() && e.plans[0].Bits() > rowkey.WordBits {
-		if err := r.bound(e, sources); err != nil {
-			return nil, errors.Join(err, e.Release())
-		}
-	}
-	if !fits(e.plans[0]) {
-		return nil, e.Release()
-	}
-	return e, nil
+// hostWords are words in memory that the processor reads.
+type hostWords struct {
+	op.HostView
+	wide bool
 }
 
-// oneSided returns the encoding of the keys of one table, for tables of unknown values on
-// the other side: nil as for newEncoding. The types of the keys
-// are those of all tables.
-func (r *run) oneSided(side int, keys []*column.Column) (*encoding, error) {
-	if rowsOf(r.right) > mostBuilt {
-		return nil, nil
+func (w *words) host() (hostWords, error) {
+	values, valuesErr := w.values.Host()
+	valid, validErr := w.valid.Host()
+	if len(valid) == 0 {
+		valid = nil
 	}
-	nullable := r.options.NullsEqual
-	if isRaw(keys, nullable) {
-		return &encoding{raw: true}, nil
-	}
-	sources, err := sourcesOf(keys, nullable)
-	if err != nil || sources == nil {
-		return nil, err
-	}
-	e := &encoding{}
-	e.plans[side] = rowkey.NewPlan(sources)
-	if !fits(e.plans[side]) {
-		return nil, e.Release()
-	}
-	return e, nil
+	return hostWords{op.HostView{Values: values, Valid: valid, Bit: w.bit, Rows: w.rows}, w.wide}, errors.Join(valuesErr, validErr)
 }
 
-// fits reports whether the words of a plan are numbers of at most 64 bits.
-func fits(p *rowkey.Plan) bool { return p.Exact() && p.Bits() > 0 && p.Bits() <= rowkey.WordBits }
-
-// isRaw reports whether the only key is an integer of 4 or 8 bytes, and null is no value.
-func isRaw(keys []*column.Column, nullable bool) bool {
-	if len(keys) != 1 || nullable {
-		return false
+// word returns the word of a row.
+func (w *hostWords) word(row int) uint64 {
+	if w.wide {
+		return op.Elements[uint64](w.Values[8*row : 8*row+8])[0]
 	}
-	l, err := layout.Of(keys[0].Type())
-	if err != nil || l.Kind != layout.Fixed || l.Width != 4 && l.Width != 8 {
-		return false
-	}
-	class := l.Stored()
-	return class == layout.Signed || class == layout.Unsigned
-}
-
-// sourcesOf returns the sources of keys, nil if a key has no words of a fixed length. A
-// null is a value if nullable is set.
-func sourcesOf(keys []*column.Column, nullable bool) ([]rowkey.Source, error) {
-	list := make([]rowkey.Key, len(keys))
-	for i, c := range keys {
-		if c.NumChildren() > 0 {
-			return nil, nil // fields of structs can be null
-		}
-		list[i].Column = c
-	}
-	sources, err := rowkey.Sources(list)
-	if err != nil {
-		return nil, err
-	}
-	for i := range sources {
-		sources[i].Nullable = nullable
-		switch sources[i].Storage {
-		case rowkey.Boolean, rowkey.Unsigned, rowkey.Signed, rowkey.Float:
-		default:
-			return nil, rowkey.Release(sources)
-		}
-	}
-	return sources, nil
-}
-
-// bound shortens the words of integers to the bits of the range of both tables. A GPU
-// waits for the ranges.
-func (r *run) bound(e *encoding, sources [2][]rowkey.Source) error {
-	var integers []int
-	for i := range sources[0] {
-		if s := sources[0][i].Storage; s == rowkey.Signed || s == rowkey.Unsigned {
-			integers = append(integers, i)
-		}
-	}
-	if len(integers) == 0 {
-		return nil
-	}
-	boundsOf := r.boundsOnDevice
-	if r.call.OnHost() {
-		boundsOf = r.boundsOnHost
-	}
-	bounds, err := boundsOf(e, integers)
-	if err != nil {
-		return err
-	}
-	for k, i := range integers {
-		all := bounds[2*k]
-		all.Add(bounds[2*k+1])
-		all.Apply(&sources[0][i])
-		all.Apply(&sources[1][i])
-	}
-	for side := range sources {
-		e.plans[side] = rowkey.NewPlan(sources[side])
-	}
-	return nil
-}
-
-// boundsOnHost returns the bounds of sources, of each of the two sides.
-func (r *run) boundsOnHost(e *encoding, sources []int) ([]rowkey.Bounds, error) {
-	bounds := make([]rowkey.Bounds, 2*len(sources))
-	for side, p := range e.plans {
-		host, err := rowkey.NewHost(p)
-		if err != nil {
-			return nil, err
-		}
-		for k, i := range sources {
-			bounds[2*k+side] = host.Bounds(i, 0, p.Sources[i].Column.Len())
-		}
-	}
-	return bounds, nil
-}
-
-// words returns the words of one table. The caller releases them.
-func (r *run) words(e *encoding, side int, keys []*column.Column) (*words, error) {
-	w := &words{rows: keys[0].Len(), wide: true}
-	if err := r.fillWords(w, e, side, keys); err != nil {
-		return nil, errors.Join(err, w.Release())
-	}
-	return w, nil
-}
-
-func (r *run) fillWords(w *words, e *encoding, side int, keys []*column.Column) error {
-	if err := r.fillValid(w, keys); err != nil {
-		return err
-	}
-	if e.raw {
-		l, err := layout.Of(keys[0].Type())
-		if err != nil {
-			return err
-		}
-		if err := keys[0].Retain(); err != nil {
-			return err
-		}
-		w.held.Add(keys[0])
-		w.wide, w.bound, w.unique = l.Width == 8, e.bound, keys[0].Known().Unique == column.Yes
-		if l.Stored() == layout.Signed && e.bound == 0 {
-			w.sign = 1 << (8*l.Width - 1)
-		}
-		if e.bound == 0 {
-			w.column = keys[0]
-		}
-		w.values, err = keys[0].ValuesRegion()
-		return err
-	}
-	plan := e.plans[side]
-	if plan.Bits() < rowkey.WordBits {
-		w.bound = 1 << plan.Bits()
-	}
-	if !r.call.OnHost() {
-		return r.wordsOnDevice(w, plan)
-	}
-	block, slices, err := r.call.Scratch(8 * uint64(w.rows))
-	if err != nil {
-		return err
-	}
-	w.held.Add(block)
-	w.values = slices[0]
-	return errors.Join(r.waitIdle(), r.wordsOnHost(w, plan))
+	return uint64(op.Elements[uint32](w.Values[4*row : 4*row+4])[0])
 }
 
 // fillValid finds the rows without a null key, unless nulls are equal.
-func (r *run) fillValid(w *words, keys []*column.Column) (err error) {
-	if r.options.NullsEqual {
+func (w *words) fillValid(c *call, keys []*column.Column) (err error) {
+	if c.nullsEqual {
 		return nil
 	}
 	if len(keys) == 1 {
@@ -303,14 +118,44 @@ func (r *run) fillValid(w *words, keys []*column.Column) (err error) {
 		}
 		return err
 	}
-	table, _, err := r.keyTable(&w.held, keys)
+	table, _, err := keyTable(&w.held, keys)
 	if err != nil {
 		return err
 	}
-	valid, err := r.validKeys(&w.held, table)
+	valid, err := validKeys(c, &w.held, table)
 	if err != nil || valid == nil {
 		return err
 	}
 	w.valid = valid.Buffer(1)
 	return nil
+}
+
+// encodeOnHost encodes all rows.
+func (w *words) encodeOnHost(c *call, plan *rowkey.Plan) error {
+	host, err := rowkey.NewHost(plan)
+	if err != nil {
+		return err
+	}
+	values, err := w.values.Host()
+	if err != nil {
+		return err
+	}
+	to := op.Elements[uint64](values)
+	return c.each(w.rows, func(begin, end int) { host.Encode(0, 0, rowkey.Rows{First: begin}, to[begin:end]) })
+}
+
+// encodeOnDevice encodes all rows in scratch memory.
+func (w *words) encodeOnDevice(c *call, plan *rowkey.Plan) error {
+	sizes := plan.DeviceScratch()
+	block, slices, err := c.allocate(append(sizes, plan.WordsBytes(w.rows))...)
+	if err != nil {
+		return err
+	}
+	w.held.Add(block)
+	w.values, w.wide = slices[len(sizes)], plan.Segments[0].Width() == 8
+	encoder, err := rowkey.NewDevice(&c.Call, plan, slices[:len(sizes)])
+	if err != nil {
+		return err
+	}
+	return encoder.Encode(0, 0, rowkey.DeviceRows{Rows: w.rows}, w.values)
 }

@@ -22,18 +22,26 @@ const (
 	Slots   GroupStrategy = "slots"
 )
 
+// Strategies that find values of each group.
+const (
+	Tops         GroupStrategy = "tops"
+	Selection    GroupStrategy = "selection"
+	SortedValues GroupStrategy = "sorted values"
+)
+
 // Group forces strategies of a group-by, and sets numbers that kernels/group otherwise takes from its tuning.go.
 // Zeros are those of that file.
 type Group struct {
-	// Find is the strategy that finds the groups if it is possible, Add the one that adds up their rows.
-	Find, Add GroupStrategy
+	// Find is the strategy that finds the groups if it is possible, Add the one that adds up their rows, and Values the one
+	// that finds values of each group.
+	Find, Add, Values GroupStrategy
 	// Without are parts of strategies that are left out.
 	Without GroupParts
 	// MeasuredRows is the rows from which on the host waits for ranges of keys and the number of groups.
 	MeasuredRows int
 	// TextRows is the rows from which on short strings become numbers, MaskedRows those from which on a condition masks
-	// rows, TopRows those from which on the largest values are found without a sort, and SelectedRows the same for quantiles.
-	TextRows, MaskedRows, TopRows, SelectedRows int
+	// rows.
+	TextRows, MaskedRows int
 	// Groups is the number of groups that partitions by hashes expect, instead of an estimate.
 	Groups int
 	// SlotBytes is the size of the slots of tiles, for which more groups are divided into slices. SharedBytes is the shared

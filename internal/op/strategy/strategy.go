@@ -9,54 +9,6 @@ import (
 	"math"
 )
 
-// Table selects the table of the build side of a join.
-type Table uint8
-
-const (
-	// ByKeys selects the table by the keys and their number.
-	ByKeys Table = iota
-	// Places measures the range of integer keys, also of few rows, and gives keys in a small
-	// range their places.
-	Places
-	// Hashed is a hash table.
-	Hashed
-)
-
-// AsOf selects how an as-of join on a GPU finds the nearest rows.
-type AsOf uint8
-
-const (
-	// ByWords merges both sides if the keys fit a word, and sorts the left rows if the right
-	// ones are many.
-	ByWords AsOf = iota
-	// Merged sorts the left rows always, by the whole word.
-	Merged
-	// Searched searches each left row.
-	Searched
-)
-
-// Join has the choices of a join.
-type Join struct {
-	Table Table
-	AsOf  AsOf
-	// Waits makes the host wait until it knows whether keys occur twice before it looks for
-	// rows.
-	Waits bool
-}
-
-type joinKey struct{}
-
-// WithJoin returns a context with the choices of joins.
-func WithJoin(ctx context.Context, choices Join) context.Context {
-	return context.WithValue(ctx, joinKey{}, choices)
-}
-
-// OfJoin returns the choices of a context.
-func OfJoin(ctx context.Context) Join {
-	choices, _ := ctx.Value(joinKey{}).(Join)
-	return choices
-}
-
 // Filter has the choices of the filters of a query.
 type Filter struct {
 	// Masks evaluates the conditions of filters below joins as masks, also of few rows. Then the

@@ -5,15 +5,36 @@ import (
 	"errors"
 	"math"
 
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func numberOnHost(rows memory.Slice[uint32]) error {
-	numbers, err := rows.Host()
-	for i := range numbers {
-		numbers[i] = uint32(i)
-	}
-	return err
+// nearest is the search for the nearest right row of each left row, in right rows that are
+// sorted by their keys.
+type nearest struct {
+	direction Direction
+	notEqual  bool
+	// low and high are the numbers of sorted rows before and up to the left row's keys.
+	low, high memory.Slice[uint32]
+	// begin and end bound the sorted rows with the same values in By. They are empty without
+	// such keys.
+	begin, end memory.Slice[uint32]
+	// sorted is the number of sorted rows.
+	sorted int
+	// valid has a bit for each left row that can match, or is empty.
+	valid memory.Slice[uint8]
+	// left and right are the last keys, for distances; right ones are sorted.
+	distances   distances
+	left, right memory.Slice[uint8]
+	// list has the numbers of the sorted rows, or is empty if these are their places.
+	list memory.Slice[uint32]
+}
+
+func (n *nearest) onDevice(c *call, m *matches) error {
+	d := &n.distances
+	argument := kernels.Struct(n.low, n.high, n.begin, n.end, n.valid, n.left, n.right, d.limit, uint32(n.sorted),
+		uint32(n.direction), word(n.notEqual), word(d.wanted), word(d.real), uint32(d.width))
+	return c.launch("as_of", "nearest_rows", m.probe, m.first, m.count, argument, n.list, uint64(m.probe))
 }
 
 // hostNearest is nearest in memory that the processor reads.
@@ -37,15 +58,15 @@ func (n *nearest) host() (*hostNearest, error) {
 	return h, errors.Join(failures[:]...)
 }
 
-// nearestOnHost writes the nearest row of each left row: see as_of.cu.
-func (r *run) nearestOnHost(n *nearest, m *matches) error {
+// onHost writes the nearest row of each left row: see as_of.cu.
+func (n *nearest) onHost(c *call, m *matches) error {
 	h, err := n.host()
 	first, firstErr := m.first.Host()
 	count, countErr := m.count.Host()
 	if err := errors.Join(err, firstErr, countErr); err != nil {
 		return err
 	}
-	return r.each(m.probe, func(begin, end int) {
+	return c.each(m.probe, func(begin, end int) {
 		for row := begin; row < end; row++ {
 			first[row], count[row] = noRow, 0
 			if len(h.valid) > 0 && h.valid[row/8]>>(row%8)&1 == 0 {

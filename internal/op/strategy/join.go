@@ -1,0 +1,49 @@
+package strategy
+
+import "context"
+
+// A JoinStrategy is the name of a strategy of joins: those of the tables in the documentation of kernels/join.
+type JoinStrategy string
+
+// Strategies that find matches.
+const (
+	AllPairs       JoinStrategy = "all pairs"
+	NoPairs        JoinStrategy = "no pairs"
+	ListedPlaces   JoinStrategy = "listed places"
+	KnownPlaces    JoinStrategy = "known places"
+	MeasuredPlaces JoinStrategy = "measured places"
+	HashTable      JoinStrategy = "hash table"
+	SortedKeys     JoinStrategy = "sorted keys"
+)
+
+// Strategies that make pairs of matches.
+const (
+	FilteredRows JoinStrategy = "filtered rows"
+	OnePass      JoinStrategy = "one pass"
+	EveryRow     JoinStrategy = "every row"
+	Counted      JoinStrategy = "counted"
+)
+
+// Strategies that find the nearest rows of as-of joins.
+const (
+	Merge       JoinStrategy = "merge"
+	SortedMerge JoinStrategy = "sorted merge"
+	Searched    JoinStrategy = "searches"
+)
+
+// Join forces strategies of a join: Find those that find matches or nearest rows, Pair those that make pairs. A strategy
+// is taken if it is possible, whether it pays or not.
+type Join struct{ Find, Pair JoinStrategy }
+
+type joinKey struct{}
+
+// WithJoin returns a context with the choices of joins.
+func WithJoin(ctx context.Context, choices Join) context.Context {
+	return context.WithValue(ctx, joinKey{}, choices)
+}
+
+// OfJoin returns the choices of a context.
+func OfJoin(ctx context.Context) Join {
+	choices, _ := ctx.Value(joinKey{}).(Join)
+	return choices
+}

@@ -1,0 +1,244 @@
+package join
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
+	choices "github.com/gpuframe/gpuframe/internal/op/strategy"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// output makes the result of matches.
+type output struct {
+	*sides
+	roles roles
+}
+
+// pairsOf makes the rows of the result of matches, which it releases.
+func (o *output) pairsOf(m *matches) (*joined, error) {
+	m, err := o.refined(m)
+	if err != nil {
+		return nil, err
+	}
+	j, err := o.joined(m)
+	if err = errors.Join(err, m.Release()); err != nil {
+		return nil, errors.Join(err, j.Release())
+	}
+	return j, nil
+}
+
+// refined returns the matches that meet the condition, if there is one. It releases the
+// given ones.
+func (o *output) refined(m *matches) (*matches, error) {
+	if o.options.Where.IsZero() {
+		return m, nil
+	}
+	k := condition{o.sides, o.roles.probesRight}
+	refined, err := k.refine(m)
+	return release.OnError(refined, err, m.Release())
+}
+
+// joined makes the pairs of the kind.
+func (o *output) joined(m *matches) (*joined, error) {
+	extra := 0
+	if o.roles.keepsBuild {
+		extra = o.roles.build
+	}
+	p, err := m.expand(o.call, o.roles.form, extra)
+	if err != nil {
+		return nil, err
+	}
+	if o.roles.keepsBuild {
+		if err := p.appendUnmatched(o.call, o.roles.build); err != nil {
+			return nil, errors.Join(err, p.Release())
+		}
+	}
+	return o.roles.sides(p), nil
+}
+
+// tableOf makes the table of matches, which it releases.
+func (o *output) tableOf(m *matches) (*buffer.Buffer, error) {
+	f := &pairFacts{tuning: tuningOf(o.Context()), form: o.roles.form, probe: m.probe, single: m.single, filters: o.selectsLeft()}
+	if choosePairing(f).name == choices.FilteredRows {
+		m, err := o.refined(m)
+		if err != nil {
+			return nil, err
+		}
+		filtered, err := o.filterLeft(m)
+		return release.OnError(filtered, err, m.Release())
+	}
+	j, err := o.pairsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	gathered, err := o.table(j)
+	return release.OnError(gathered, err, j.Release())
+}
+
+// table gathers the columns of the result.
+func (o *output) table(j *joined) (*buffer.Buffer, error) {
+	var held release.Stack
+	gathered, err := o.gather(&held, j)
+	return release.OnError(gathered, err, held.Release())
+}
+
+// gather gathers columns, which held releases, and makes a table of them.
+func (o *output) gather(held *release.Stack, j *joined) (*buffer.Buffer, error) {
+	left, err := j.pairs.numbers(j.left)
+	if err != nil {
+		return nil, err
+	}
+	held.Add(left)
+	right, err := j.pairs.numbers(j.right)
+	if err != nil {
+		return nil, err
+	}
+	held.Add(right)
+	var columns []*column.Column
+	for _, c := range o.result.columns {
+		if !c.selected {
+			continue
+		}
+		gathered, err := o.gatherColumn(c, j, left, right)
+		if err != nil {
+			err = fmt.Errorf("column %q: %w", c.name, err)
+			if errors.Is(err, memory.ErrBudget) {
+				err = fmt.Errorf("the result has %d rows, and columns of %s: use Batches, or name fewer columns: %w", j.pairs.rows, o.sizeOfResult(j), err)
+			}
+			return nil, err
+		}
+		held.Add(gathered)
+		columns = append(columns, gathered)
+	}
+	schema := o.result.schema(o.left.Schema(), o.right.Schema(), o.options.Kind)
+	return op.Table(schema, columns, buffer.Rows{Count: int64(j.pairs.rows), Manager: o.Manager})
+}
+
+// sizeOfResult returns the memory of the columns of the result for messages.
+func (o *output) sizeOfResult(j *joined) string {
+	total, texts := uint64(0), false
+	for _, c := range o.result.columns {
+		if !c.selected {
+			continue
+		}
+		from := o.left.Column(c.number)
+		if c.right {
+			from = o.right.Column(c.number)
+		}
+		bytes, err := bytesOf(from, from.Type(), uint64(j.pairs.rows), false, j.leftMissing || j.rightMissing)
+		texts = texts || err != nil
+		total += bytes
+	}
+	if texts {
+		return fmt.Sprintf("%d bytes without strings and lists", total)
+	}
+	return fmt.Sprintf("%d bytes", total)
+}
+
+// gatherColumn gathers a column. A key with the name of its right key has the values of
+// the right table where the left row is missing.
+func (o *output) gatherColumn(c resultColumn, j *joined, left, right *column.Column) (*column.Column, error) {
+	from, rows, number, missing := o.left, left, c.number, j.leftMissing
+	switch {
+	case c.shared >= 0 && o.options.Kind == Full:
+		return o.gatherShared(c, left, right)
+	case c.shared >= 0 && o.options.Kind == Right:
+		from, rows, number, missing = o.right, right, c.shared, j.rightMissing
+	case c.right:
+		from, rows, missing = o.right, right, j.rightMissing
+	}
+	if o.shares(c, j, from.Column(number)) {
+		return from.Column(number), from.Column(number).Retain()
+	}
+	return o.take(from.Column(number), rows, missing)
+}
+
+// shares reports whether a column of the result is that of the table: if all rows are in
+// it, in order, and their memory is of the manager of the result.
+func (o *output) shares(c resultColumn, j *joined, from *column.Column) bool {
+	fromRight := c.right || c.shared >= 0 && o.options.Kind == Right
+	return j.pairs.everyRow && fromRight == j.probesRight && from.Manager() == o.Manager
+}
+
+// take takes rows of a column. noRow is null if rows may be missing.
+func (o *output) take(c, rows *column.Column, missing bool) (*column.Column, error) {
+	bounds := selection.Trust
+	if missing {
+		bounds = selection.Null
+	}
+	return selection.TakeColumnWith(o.Context(), c, rows, selection.TakeOptions{
+		Options: o.resultOptions(), Bounds: bounds, Distinct: o.options.Kind.leftOnly(),
+	})
+}
+
+// gatherShared gathers a key of a full join from both tables, in one type: the right rows
+// are behind the left ones in a concatenation of both.
+func (o *output) gatherShared(c resultColumn, left, right *column.Column) (*column.Column, error) {
+	if err := checkSide("concatenated", o.left.Capacity()+o.right.Capacity()); err != nil {
+		return nil, err
+	}
+	a, b, err := unify(o.Context(), o.left.Column(c.number), o.right.Column(c.shared), o.scratch())
+	if err != nil {
+		return nil, err
+	}
+	both, err := selection.ConcatColumns(o.Context(), []*column.Column{a, b}, o.scratch())
+	if both, err = release.OnError(both, err, a.Release(), b.Release()); err != nil {
+		return nil, err
+	}
+	if left.Len() == 0 {
+		taken, err := o.take(both, left, false)
+		return release.OnError(taken, err, both.Release())
+	}
+	block, slices, err := o.uint32s(left.Len())
+	if err != nil {
+		return nil, errors.Join(err, both.Release())
+	}
+	taken, err := o.takeShared(both, left, right, slices)
+	return release.OnError(taken, err, both.Release(), block.Release())
+}
+
+func (o *output) takeShared(both, left, right *column.Column, slices []memory.Slice[uint32]) (*column.Column, error) {
+	lefts, leftErr := uint32sOf(left)
+	rights, rightErr := uint32sOf(right)
+	if err := errors.Join(leftErr, rightErr, o.waitIdle()); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.OnHost() {
+		err = sharedOnHost(o.call, slices[0], lefts, rights, uint32(rowsOf(o.left)))
+	} else {
+		err = o.launch("pairs", "shared_rows", left.Len(), slices[0], lefts, rights, uint32(rowsOf(o.left)), uint64(left.Len()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := selection.RowNumbers(slices[0], nil)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := o.take(both, rows, false)
+	return release.OnError(taken, err, rows.Release())
+}
+
+// sharedOnHost writes the left rows and, if they are missing, the right rows, counted from
+// the end of the left ones.
+func sharedOnHost(c *call, out, left, right memory.Slice[uint32], behind uint32) error {
+	to, toErr := out.Host()
+	lefts, leftErr := left.Host()
+	rights, rightErr := right.Host()
+	if err := errors.Join(toErr, leftErr, rightErr); err != nil {
+		return err
+	}
+	return c.each(len(to), func(begin, end int) {
+		for i := begin; i < end; i++ {
+			if to[i] = lefts[i]; to[i] == noRow {
+				to[i] = behind + rights[i]
+			}
+		}
+	})
+}
