@@ -97,11 +97,13 @@ func dateDiff(t *translation, at *tree.Call, list []value) value {
 	from, to := t.time(at, both[0]), t.time(at, both[1])
 	months := func(e gpuframe.Expr) gpuframe.Expr { return e.Year().Mul(12).Add(e.Month()) }
 	f := map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
-		"day":     func(a, b gpuframe.Expr) gpuframe.Expr { return b.DaysSince(a) },
-		"week":    func(a, b gpuframe.Expr) gpuframe.Expr { return b.Truncate("week").DaysSince(a.Truncate("week")).Div(7) },
-		"month":   func(a, b gpuframe.Expr) gpuframe.Expr { return months(b).Sub(months(a)) },
-		"quarter": func(a, b gpuframe.Expr) gpuframe.Expr { return b.Year().Mul(4).Add(b.Quarter()).Sub(a.Year().Mul(4).Add(a.Quarter())) },
-		"year":    func(a, b gpuframe.Expr) gpuframe.Expr { return b.Year().Sub(a.Year()) },
+		"day":   func(a, b gpuframe.Expr) gpuframe.Expr { return b.DaysSince(a) },
+		"week":  func(a, b gpuframe.Expr) gpuframe.Expr { return b.Truncate("week").DaysSince(a.Truncate("week")).Div(7) },
+		"month": func(a, b gpuframe.Expr) gpuframe.Expr { return months(b).Sub(months(a)) },
+		"quarter": func(a, b gpuframe.Expr) gpuframe.Expr {
+			return b.Year().Mul(4).Add(b.Quarter()).Sub(a.Year().Mul(4).Add(a.Quarter()))
+		},
+		"year": func(a, b gpuframe.Expr) gpuframe.Expr { return b.Year().Sub(a.Year()) },
 	}[name]
 	if f == nil {
 		t.fail(at, "date_diff in %q is not supported: use day, week, month, quarter or year", name)

@@ -46,3 +46,11 @@ func reason(err error) string {
 	}
 	return strings.Join(texts, "; ")
 }
+
+// havingHint returns the remedy for an aggregate in a clause.
+func havingHint(clause string) string {
+	if clause == "WHERE" {
+		return ": use HAVING"
+	}
+	return ""
+}

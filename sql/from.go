@@ -88,7 +88,8 @@ func (t *translation) tables(s *scope, item tree.Table) *tableSet {
 
 // derived translates a query in FROM, which does not see the tables beside it.
 func (t *translation) derived(s *scope, q *tree.Query) *relation {
-	return t.query(&scope{outer: s.outer, domain: nil, foreign: nil}, q).relation()
+	out := t.query(&scope{outer: s.outer, foreign: s.foreign}, q)
+	return &out.relation
 }
 
 // named returns the rows of a table, a view or a common table expression.
