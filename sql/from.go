@@ -89,6 +89,9 @@ func (t *translation) tables(s *scope, item tree.Table) *tableSet {
 // derived translates a query in FROM, which does not see the tables beside it.
 func (t *translation) derived(s *scope, q *tree.Query) *relation {
 	out := t.query(&scope{outer: s.outer, foreign: s.foreign}, q)
+	for i, name := range distinctNames(out.columns) {
+		out.columns[i].name = name
+	}
 	return &out.relation
 }
 

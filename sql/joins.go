@@ -73,7 +73,7 @@ func (t *translation) refuseSubqueries(e tree.Expr, place string) {
 }
 
 // using returns the conditions of USING or NATURAL, and the columns of the join: those that both sides share
-// stand first, once.
+// stand once, in the place of the left one.
 func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions []condition, columns []*column) {
 	shared := item.Using
 	if item.Natural {
@@ -82,13 +82,11 @@ func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions 
 			t.fail(item, "NATURAL JOIN of tables without a common column: use CROSS JOIN")
 		}
 	}
-	var keys, rest []*column
-	hidden := map[*column]bool{}
+	keys := map[*column]*column{}
 	for _, name := range shared {
 		l, r := t.side(name, left, "left"), t.side(name, right, "right")
-		equality := t.binary(name, "=", l.value(), r.value())
 		lv, rv := l.value(), r.value()
-		conditions = append(conditions, condition{at: name, value: equality, left: &lv, right: &rv})
+		conditions = append(conditions, condition{at: name, value: t.binary(name, "=", lv, rv), left: &lv, right: &rv})
 		key := *l
 		if item.Kind == tree.RightJoin {
 			key = *r
@@ -97,16 +95,16 @@ func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions 
 		if item.Kind == tree.FullJoin {
 			key.id = ""
 		}
-		keys = append(keys, &key)
-		hidden[l], hidden[r] = true, true
+		l.merged, r.merged = true, true
+		keys[l] = &key
 	}
 	for _, c := range slices.Concat(left.columns, right.columns) {
-		if hidden[c] {
-			c.merged = true
+		if key, ok := keys[c]; ok {
+			columns = append(columns, key)
 		}
-		rest = append(rest, c)
+		columns = append(columns, c)
 	}
-	return conditions, append(keys, rest...)
+	return conditions, columns
 }
 
 // mergeFull computes the columns of USING of a full join: the value of the side that has one.
@@ -290,7 +288,9 @@ func split(list []condition, belongs func(c condition) bool) (own, rest []condit
 // condition on matches.
 func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, conditions []condition) gpuframe.Query {
 	var terms []gpuframe.JoinTerm
+	hasKey := false
 	for _, c := range conditions {
+		hasKey = hasKey || c.equates(l, r)
 		switch {
 		case !c.equates(l, r):
 			terms = append(terms, gpuframe.Matching(c.value.expr))
@@ -300,8 +300,21 @@ func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, 
 			terms = append(terms, gpuframe.On(c.right.expr, c.left.expr))
 		}
 	}
-	if len(terms) == 0 && kind != gpuframe.Cross {
-		terms = append(terms, gpuframe.Matching(gpuframe.Lit(true)))
+	if hasKey || kind == gpuframe.Cross {
+		return left.Join(right, kind, terms...)
 	}
-	return left.Join(right, kind, terms...)
+	if kind == gpuframe.Inner {
+		return left.Join(right, gpuframe.Cross).Filter(filters(conditions)...)
+	}
+	one := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
+	return left.Join(right, kind, append(terms, gpuframe.On(one, one))...)
+}
+
+// filters returns the expressions of conditions.
+func filters(conditions []condition) []gpuframe.Expression {
+	list := make([]gpuframe.Expression, len(conditions))
+	for i, c := range conditions {
+		list[i] = c.value.expr
+	}
+	return list
 }

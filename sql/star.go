@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func nameOf(e tree.Expr) string {
 	case *tree.Cast:
 		return nameOf(e.X)
 	case *tree.Literal:
-		return e.Text
+		return cmp.Or(e.Text, map[tree.LiteralKind]string{tree.Null: "NULL", tree.True: "true", tree.False: "false"}[e.Kind], "''")
 	case *tree.Call:
 		if e.Star {
 			return strings.ToLower(text(e.Name)) + "_star()"

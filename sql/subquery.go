@@ -38,16 +38,16 @@ func (t *translation) lateral(s *scope, before *tableSet, item *tree.Subquery, k
 	rows := t.assemble(before)
 	out, keys := t.subquery(t.below(s, rows, "LATERAL"), item.Query, false)
 	named := t.aliased(item, &out.relation, item.Alias, "")
-	joined := &relation{columns: append(slices.Clone(before.columns), named.columns...)}
+	all := &relation{columns: append(slices.Clone(before.columns), named.columns...)}
 	switch {
 	case len(keys) > 0:
-		joined.query = t.joinOn(rows.query, out.query, joinKinds[kind], keys, out.carried)
+		all.query = t.joinOn(rows.query, out.query, joinKinds[kind], keys, out.carried)
 	case kind == tree.InnerJoin:
-		joined.query = rows.query.Join(out.query, gpuframe.Cross)
+		all.query = rows.query.Join(out.query, gpuframe.Cross)
 	default:
-		joined.query = rows.query.Join(out.query, joinKinds[kind], gpuframe.Matching(gpuframe.Lit(true)))
+		all.query = joined(rows.query, out.query, nil, nil, joinKinds[kind], nil)
 	}
-	return leaf(joined)
+	return leaf(all)
 }
 
 // lateralJoin joins a lateral query by an explicit join.

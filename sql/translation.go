@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -32,6 +33,7 @@ const mostNested = 8
 
 // unique returns a name that no other column of the statement has.
 func (t *translation) unique(name string) string {
+	name = cmp.Or(name, "column")
 	key := strings.ToLower(name)
 	t.taken[key]++
 	if n := t.taken[key]; n > 1 {

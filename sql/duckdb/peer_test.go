@@ -72,6 +72,16 @@ var tables = []struct {
 
 // open makes the tables with random rows in both.
 func open(t *testing.T, seed uint64) *peers {
+	p := openEmpty(t)
+	random := rand.New(rand.NewPCG(seed, 1))
+	for _, table := range tables {
+		p.fill(t, random, table.name, table.rows, table.columns)
+	}
+	return p
+}
+
+// openEmpty opens both without tables.
+func openEmpty(t *testing.T) *peers {
 	engine, err := gpuframe.Open(gpuframe.Device("host"))
 	require.NoError(t, err)
 	db, err := sql.Open("duckdb", "")
@@ -83,10 +93,6 @@ func open(t *testing.T, seed uint64) *peers {
 		require.NoError(t, engine.Close())
 		require.NoError(t, db.Close())
 	})
-	random := rand.New(rand.NewPCG(seed, 1))
-	for _, table := range tables {
-		p.fill(t, random, table.name, table.rows, table.columns)
-	}
 	return p
 }
 
