@@ -22,6 +22,8 @@ type (
 	Columns struct {
 		Position
 		Of Expr
+		// Unpack is *COLUMNS(…): the columns are separate arguments.
+		Unpack bool
 	}
 	// Literal is a number, a text, true, false or null.
 	Literal struct {
@@ -49,11 +51,17 @@ type (
 		Number int
 		Name   string
 	}
-	// Unary is an operator before an expression: -, +, ~, not.
+	// Ordinal is #1: the column at a place of the tables, from 1.
+	Ordinal struct {
+		Position
+		Number int
+	}
+	// Unary is an operator before an expression: -, +, ~, not. Postfix operators stand behind it.
 	Unary struct {
 		Position
-		Op string
-		X  Expr
+		Op      string
+		X       Expr
+		Postfix bool
 	}
 	// Binary is an operator of two expressions: + - * / // % ** ^ || & | << >> = <> < <= > >= -> ->> @> and
 	// others as they are written; != and == are <> and =.
@@ -118,6 +126,7 @@ type (
 	// Call is a function with arguments, an aggregate, or a window function. The forms with words instead of
 	// commas have the arguments in the order of the function: substring(x from 2 for 3), position(x in y),
 	// trim(both x from y) as trim, ltrim or rtrim, overlay, extract(year from x) as date_part('year', x).
+	// COALESCE, NULLIF, GROUPING, x.f(y) as f(x, y), and (a, b) OVERLAPS (c, d) are calls too.
 	Call struct {
 		Position
 		Name     []Name
@@ -137,10 +146,11 @@ type (
 		Position
 		Query *Query
 	}
-	// Scalar is a query in parentheses that is a value.
+	// Scalar is a query in parentheses that is a value, or ARRAY(query), the list of its values.
 	Scalar struct {
 		Position
 		Query *Query
+		Array bool
 	}
 	// Quantified is a comparison with ANY or ALL rows of a query, or elements of a list.
 	Quantified struct {
@@ -195,7 +205,7 @@ type (
 		X    Expr
 		Name Name
 	}
-	// Lambda is x -> body, (x, y) -> body, or lambda x, y : body.
+	// Lambda is lambda x, y : body, or x -> body and (x, y) -> body as an argument. Elsewhere -> is a [Binary].
 	Lambda struct {
 		Position
 		Variables []Name
@@ -362,6 +372,7 @@ func (*Literal) expr()       {}
 func (*TypedText) expr()     {}
 func (*Interval) expr()      {}
 func (*Parameter) expr()     {}
+func (*Ordinal) expr()       {}
 func (*Unary) expr()         {}
 func (*Binary) expr()        {}
 func (*Logic) expr()         {}

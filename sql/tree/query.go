@@ -144,3 +144,7 @@ func (*Select) body()       {}
 func (*SetOperation) body() {}
 func (*Values) body()       {}
 func (*Nested) body()       {}
+func (*Describe) body()     {}
+func (*Show) body()         {}
+func (*Pivot) body()        {}
+func (*Unpivot) body()      {}

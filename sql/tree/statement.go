@@ -24,7 +24,7 @@ type (
 		Path    Expr
 		Options []Option
 	}
-	// Describe is DESCRIBE or SUMMARIZE of a table or a query.
+	// Describe is DESCRIBE or SUMMARIZE of a table or a query. In parentheses it is the body of a query.
 	Describe struct {
 		Position
 		Summarize bool
@@ -37,7 +37,7 @@ type (
 		Analyze   bool
 		Statement Statement
 	}
-	// Show is SHOW TABLES, or SHOW of a name.
+	// Show is SHOW TABLES, or SHOW of a name. In parentheses it is the body of a query.
 	Show struct {
 		Position
 		Name []Name

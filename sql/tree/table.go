@@ -59,15 +59,20 @@ type (
 		Table        Table
 		IncludeNulls bool
 		Columns      []Item
-		Name, Value  Name
-		Alias        Alias
+		// Name is the column of the names. Values are the columns of the values, one for each column of an item.
+		Name   Name
+		Values []Name
+		Alias  Alias
 	}
 )
 
-// PivotColumn is an expression with values that become columns. Values is nil if the text does not list them.
+// PivotColumn is an expression with values that become columns: listed ones, those of a query or of an enum
+// type, or all values of the expression. Several columns are a [Row].
 type PivotColumn struct {
 	Expr   Expr
 	Values []Item
+	Query  *Query
+	Enum   Name
 }
 
 // Alias names a table and its columns. It is empty if the text has none.

@@ -1,0 +1,191 @@
+package sql
+
+import (
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// aggregate is an aggregate of SQL: a function of least to most arguments. The expression is without FILTER.
+type aggregate struct {
+	least, most int
+	make        func(t *translation, at *tree.Call, list []value) value
+	// ordered is set if the order of the rows decides the value.
+	ordered bool
+	// once is set if repeated values do not change the value, so that DISTINCT means nothing.
+	once bool
+	// counts is set if the value of no rows is 0 and not null.
+	counts bool
+}
+
+// simple is an aggregate of one expression that gpuframe has as a method.
+func simple(f func(e gpuframe.Expr) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, list[0])
+	}
+}
+
+// ofDoubles is an aggregate of doubles.
+func ofDoubles(f func(e gpuframe.Expr) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, t.double(at, list[0]))
+	}
+}
+
+// ofPairs is an aggregate of two doubles.
+func ofPairs(f func(x, y gpuframe.Expression) gpuframe.Expr) aggregate {
+	return aggregate{least: 2, most: 2, make: func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, t.double(at, list[0]), t.double(at, list[1]))
+	}}
+}
+
+// aggregates are the aggregates by their names in SQL.
+var aggregates map[string]aggregate
+
+func init() { // the aggregates refer to the table
+	variance := aggregate{least: 1, most: 1, make: ofDoubles(gpuframe.Expr.Variance)}
+	deviation := aggregate{least: 1, most: 1, make: ofDoubles(gpuframe.Expr.StdDev)}
+	mean := aggregate{least: 1, most: 1, make: average}
+	first := aggregate{least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.First)}
+	collected := aggregate{least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.List)}
+	joined := aggregate{least: 1, most: 2, ordered: true, make: joinTexts}
+	aggregates = map[string]aggregate{
+		"count":      {least: 0, most: 1, counts: true, make: count},
+		"count_star": {least: 0, most: 0, counts: true, make: count},
+		"sum":        {least: 1, most: 1, make: sum},
+		"avg":        mean, "mean": mean,
+		"min":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.Min)},
+		"max":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.Max)},
+		"any_value": {least: 1, most: 1, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.First().SkipNulls() })},
+		"first":     first, "arbitrary": first,
+		"last":     {least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.Last)},
+		"bool_and": {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.All)},
+		"bool_or":  {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.Any)},
+		"median":   {least: 1, most: 1, make: ofDoubles(gpuframe.Expr.Median)},
+		"variance": variance, "var_samp": variance,
+		"stddev": deviation, "stddev_samp": deviation,
+		"var_pop":    {least: 1, most: 1, make: ofDoubles(populationVariance)},
+		"stddev_pop": {least: 1, most: 1, make: ofDoubles(func(e gpuframe.Expr) gpuframe.Expr { return populationVariance(e).Sqrt() })},
+		"corr":       ofPairs(gpuframe.Correlation),
+		"covar_samp": ofPairs(gpuframe.Covariance),
+		"quantile_cont": {least: 2, most: 2, make: func(t *translation, at *tree.Call, list []value) value {
+			q := t.float(at, list[1], "the fraction")
+			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Quantile(q) }, t.double(at, list[0]))
+		}},
+		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
+		"list":                  collected, "array_agg": collected,
+		"string_agg": joined, "group_concat": joined, "listagg": joined,
+		"count_if": {least: 1, most: 1, counts: true, make: func(t *translation, at *tree.Call, list []value) value {
+			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Count().Where(list[0]) }, t.condition(at, list[0]))
+		}},
+	}
+}
+
+func isAggregate(name string) bool {
+	_, ok := aggregates[name]
+	return ok
+}
+
+// count is the number of rows, or of values that are not null.
+func count(t *translation, at *tree.Call, list []value) value {
+	if len(list) == 0 {
+		return value{expr: gpuframe.Count(), dataType: int64Type, uses: columnSet{}}
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		if at.Distinct {
+			return list[0].CountDistinct()
+		}
+		return list[0].Count()
+	}, list[0])
+}
+
+// sum is wide enough for all sums of integers: of 64 bits it is a decimal of 38 digits.
+func sum(t *translation, at *tree.Call, list []value) value {
+	v := t.settled(list[0])
+	switch {
+	case isInteger(v.dataType) && (v.dataType.ID() == arrow.INT64 || v.dataType.ID() == arrow.UINT64):
+		v = t.cast(at, v, wideType)
+	case isInteger(v.dataType):
+		v = t.cast(at, v, int64Type)
+	case isFloat(v.dataType):
+		v = t.double(at, v)
+	case !isDecimal(v.dataType) && !isBool(v.dataType):
+		t.fail(at, "sum of %s is not possible, expected numbers", typeName(v.dataType))
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Sum() }, v)
+}
+
+// average is a double: of decimals the exact sum divided by the number of values.
+func average(t *translation, at *tree.Call, list []value) value {
+	v := t.settled(list[0])
+	if isDecimal(v.dataType) {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+			return list[0].Sum().Cast(floatType).TrueDiv(list[0].Count())
+		}, v)
+	}
+	if !isNumber(v.dataType) {
+		t.fail(at, "avg of %s is not possible, expected numbers", typeName(v.dataType))
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Mean() }, t.double(at, v))
+}
+
+// populationVariance is the variance whose divisor is the number of values.
+func populationVariance(e gpuframe.Expr) gpuframe.Expr {
+	n := e.Count()
+	return gpuframe.Case().When(n.Eq(0), nil).When(n.Eq(1), 0.0).Else(e.Variance().Mul(n.Sub(1)).TrueDiv(n))
+}
+
+// joinTexts joins the texts of rows with a separator.
+func joinTexts(t *translation, at *tree.Call, list []value) value {
+	separator := ","
+	if len(list) > 1 {
+		separator = t.literalText(at, list[1], "the separator")
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].JoinStrings(separator) }, t.asText(at, list[0]))
+}
+
+// aggregateValue returns an aggregate of rows. The name is known.
+func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
+	name := strings.ToLower(text(e.Name))
+	a := aggregates[name]
+	if e.Star && name != "count" {
+		t.fail(e, "%s(*) is not possible: only count has this form", name)
+	}
+	if len(e.Args) < a.least || len(e.Args) > a.most {
+		t.fail(e, "%s has %d arguments, expected %s", name, len(e.Args), function{least: a.least, most: a.most}.expected())
+	}
+	if e.Within != nil {
+		t.fail(e, "WITHIN GROUP is not supported: use quantile_cont(value, fraction), median or mode")
+	}
+	inner := *s
+	inner.clause = "the arguments of an aggregate"
+	list := make([]value, len(e.Args))
+	for i, arg := range e.Args {
+		list[i] = t.settled(t.expr(&inner, arg.Expr))
+		if i == 0 && list[i].isConstant() {
+			list[i] = t.perRow(s, list[i])
+		}
+	}
+	if e.Distinct && a.ordered {
+		t.fail(e, "%s of DISTINCT values is not supported: use a subquery with SELECT DISTINCT", name)
+	}
+	v := a.make(t, e, list)
+	if e.IgnoreNulls {
+		v.expr = v.expr.SkipNulls()
+	}
+	if e.Filter != nil {
+		inner.clause = "FILTER"
+		condition := t.condition(e.Filter, t.expr(&inner, e.Filter))
+		v.expr = v.expr.Where(condition.expr)
+		v.uses.add(condition.uses)
+	}
+	return v
+}
+
+// perRow returns a literal as a column, for functions that need one.
+func (t *translation) perRow(s *scope, v value) value {
+	return t.attach(s.rows, v, "literal").value()
+}

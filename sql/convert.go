@@ -1,0 +1,173 @@
+package sql
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// nullOf returns the null of a type.
+func (t *translation) nullOf(dataType arrow.DataType) value {
+	return value{expr: gpuframe.LitOf(dataType, nil), dataType: dataType, null: true, uses: columnSet{}}
+}
+
+// settled returns a value with a type: a null without one is an integer.
+func (t *translation) settled(v value) value {
+	if v.dataType == nil && v.null {
+		return t.nullOf(arrow.PrimitiveTypes.Int32)
+	}
+	return v
+}
+
+// unified gives nulls and texts among values the type of the others.
+func (t *translation) unified(at tree.Node, values ...value) []value {
+	var common arrow.DataType
+	for _, v := range values {
+		if v.interval != nil {
+			t.fail(at, "intervals cannot be compared or chosen: compare dates and timestamps with them added")
+		}
+		if _, isWritten := v.constant.(string); v.dataType != nil && !isWritten {
+			if common == nil || !v.isConstant() || isText(v.dataType) {
+				common = v.dataType
+			}
+		}
+	}
+	result := make([]value, len(values))
+	for i, v := range values {
+		written, isWritten := v.constant.(string)
+		switch {
+		case v.null && common != nil:
+			v = t.nullOf(common)
+		case v.null && hasText(values):
+			v = t.nullOf(textType)
+		case v.null:
+			v = t.settled(v)
+		case isWritten && common != nil && !isText(common):
+			v = t.convertText(at, v, written, common)
+		case isDate(common):
+			v = midnight(v)
+		}
+		result[i] = v
+	}
+	return result
+}
+
+// hasText reports whether a value is text.
+func hasText(values []value) bool {
+	for _, v := range values {
+		if isText(v.dataType) {
+			return true
+		}
+	}
+	return false
+}
+
+// midnight returns a timestamp literal at midnight as a date, which row groups are left out by.
+func midnight(v value) value {
+	const day = 24 * 3600 * 1e6
+	if at, ok := v.constant.(arrow.Timestamp); ok && at%day == 0 {
+		return constant(arrow.Date32(at / day))
+	}
+	return v
+}
+
+// convertText returns a literal text as a value of a type.
+func (t *translation) convertText(at tree.Node, v value, written string, to arrow.DataType) value {
+	if known, ok := t.parsed(at, written, to); ok {
+		return known
+	}
+	return t.cast(at, v, to)
+}
+
+// convert is CAST.
+func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
+	if written, ok := v.constant.(string); ok && !isText(to) {
+		known := t.convertText(at, v, written, to)
+		if arrow.TypeEqual(known.dataType, to) {
+			return known
+		}
+		v = known
+	}
+	switch {
+	case v.null:
+		return t.nullOf(to)
+	case v.interval != nil:
+		t.fail(at, "an interval cannot be converted to %s", typeName(to))
+	case arrow.TypeEqual(v.dataType, to):
+		return v
+	case isFloat(v.dataType) && isInteger(to):
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Round().Cast(to) }, v)
+	case isFloat(v.dataType) && isText(to):
+		t.fail(at, "floats as text are not supported: round and convert to decimal first, or use format_float, which has another form than DuckDB's")
+	case isDate(v.dataType) && isText(to):
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FormatTime("%Y-%m-%d") }, v)
+	case isTimestamp(v.dataType) && isText(to):
+		t.fail(at, "timestamps as text are not supported: use strftime(value, '%%Y-%%m-%%d %%H:%%M:%%S')")
+	case isNumber(v.dataType) && (isDate(to) || isTimestamp(to)), isNumber(to) && (isDate(v.dataType) || isTimestamp(v.dataType)):
+		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
+	}
+	return t.cast(at, v, to)
+}
+
+// cast converts as gpuframe does.
+func (t *translation) cast(at tree.Node, v value, to arrow.DataType) value {
+	if v.null {
+		return t.nullOf(to)
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Cast(to) }, v)
+}
+
+// commonType returns the type of a choice between two values.
+func (t *translation) commonType(at tree.Node, a, b arrow.DataType) arrow.DataType {
+	if arrow.TypeEqual(a, b) {
+		return a
+	}
+	if isInteger(a) && isInteger(b) && (a.ID() == arrow.UINT64) != (b.ID() == arrow.UINT64) {
+		return wideType
+	}
+	chosen := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		return gpuframe.If(list[0].IsNull(), list[1], list[0])
+	}, placeholder(a), placeholder(b))
+	return chosen.dataType
+}
+
+// placeholder returns a value of a type, to find types with.
+func placeholder(dataType arrow.DataType) value {
+	return value{expr: gpuframe.Col("placeholder"), dataType: dataType, uses: columnSet{}}
+}
+
+// whole returns the integer of a literal.
+func (t *translation) whole(at tree.Node, v value, what string) int {
+	n, ok := v.constant.(int64)
+	if !ok || int64(int(n)) != n {
+		t.fail(at, "%s is not a literal integer: other expressions are not supported here", what)
+	}
+	return int(n)
+}
+
+// literalText returns the text of a literal.
+func (t *translation) literalText(at tree.Node, v value, what string) string {
+	written, ok := v.constant.(string)
+	if !ok {
+		t.fail(at, "%s is not a literal text: other expressions are not supported here", what)
+	}
+	return written
+}
+
+// float returns the number of a literal.
+func (t *translation) float(at tree.Node, v value, what string) float64 {
+	switch x := v.constant.(type) {
+	case int64:
+		return float64(x)
+	case float64:
+		return x
+	case decimalText:
+		f, _ := strconv.ParseFloat(string(x), 64)
+		return f
+	}
+	t.fail(at, "%s is not a literal number: other expressions are not supported here", what)
+	return 0
+}

@@ -1,0 +1,161 @@
+package duckdb
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// statements are statements by class. Those with a * before them are compared in the order of the rows.
+var statements = map[string][]string{
+	"select": {
+		"select * from a", "select id, x + 1 as y1, y * 2 from a where x > 1", "select a.* from a where s = 'Oslo' or f",
+		"* select id, x from a order by x, id", "* select id, x from a order by x desc, id", "* select id from a order by x nulls first, id desc",
+		"* select id, s from a order by 2, 1 limit 5 offset 2", "* select id from a order by y desc nulls first, id limit 3",
+		"select distinct k, f from a", "select distinct on (k) k from a", "select 1", "select 1 + 1 as n, 'x' as t, null as u",
+		"select * exclude (y, s) from a", "select * replace (x + 1 as x) from a", "select x as v, v * 2 as w from a", "from a select id",
+		"select count(*) from a", "select A.ID, \"X\" from A", "select id from a where x is null", "select id from a limit 0",
+		"* select id, x + k as xk from a order by xk, id", "* select id from a order by x + k desc, id", "select distinct x + 1 from a",
+	},
+	"expressions": {
+		"select id, x / 2, x // 2, x % 3, -x, x * k - 1, y / 3, m * m, m + 1, m / 3 from a",
+		"select id, x / 0, x // 0, x % 0, y / 0 from a",
+		"select 7 // 2, -7 // 2, 7 // -2, -7 % 3, 7 % -3, 1 / 3, 2 ** 3, 2 ^ 10",
+		"select id, case when x > 2 then 'big' when x > 0 then 'small' else s end from a",
+		"select id, case x when 1 then 'one' when 2 then 'two' end from a", "select id, case when f then 1 else 2.5 end from a",
+		"select id, x between 1 and 3, x not between k and 5 from a",
+		"select id, x in (1, 2, null), x not in (1, 2), x in (k, 3), s in ('a', 'Oslo'), d in ('2020-02-29', '1999-12-31') from a",
+		"select id, s like '%o', s not like 'O%', s ilike 'o%', s like '_', s like 'ä\\%%' escape '\\' from a",
+		"select id, s ~ 'O.*', s ~ 's', s similar to '(a|b)c?' from a",
+		"select id, f and x > 1, f or x > 1, not f, f is true, f is not true, f is false, f is unknown, f is not false from a",
+		"select id, x is distinct from k, x is not distinct from k, x is not distinct from null from a",
+		"select id, coalesce(x, k, 0), nullif(x, 1), ifnull(s, '-'), greatest(x, k), least(x, k, 2) from a",
+		"select id, abs(x), abs(m), sign(y), sqrt(abs(y)), floor(y), ceil(y), round(y), round(y, 1), round(m, 1), trunc(y), exp(x / 100), ln(abs(y) + 1), log10(abs(y) + 1), log(abs(y) + 1), pow(x, 2) from a",
+		"select id, cast(x as double), cast(y as integer), x::varchar, cast(m as integer), cast(f as integer), cast(d as timestamp), cast(d as varchar), y::bigint, m::double, y::decimal(10,1) from a",
+		"select cast('12' as integer), cast('2020-01-01' as date), '1.5'::double, '7'::decimal(5,2), cast(2.5 as integer), cast(3.5 as integer), cast(-2.5 as integer), 2.5::double::integer",
+		"select id, 1.5 + x, x * 0.1, m * 0.06, y + 1.1, 1e3 + x from a", "select id, x & 3, x | 4 from a",
+		"select round(2.5::double), round(-2.5::double), round(0.5::double), round(1.005::double, 2), round(2.675, 2), round(3.5::double), round(1e300)",
+		"select if(true, 1, 2), 9223372036854775807, 170141183460469231731687303715884105727 > 1",
+		"select m > 1, m = 1.25, m < x, m > y from a",
+		"select x, x + null, null and f, null or f, x = null, null is null from a",
+	},
+	"text": {
+		"select id, lower(s), upper(s), length(s), reverse(s), trim(s), ltrim(s), rtrim(s), s || '-' || id, concat(s, '-', x) from a",
+		"select id, substring(s, 2), substring(s, 1, 2), substr(s, 2, 1), left(s, 2), substring(s from 2 for 2), substring(s, 0, 2), substring(s, -2) from a",
+		"select id, strpos(s, 's'), position('e' in s), contains(s, 'l'), starts_with(s, 'O'), suffix(s, 'o'), replace(s, 'o', '00'), repeat(s, 2) from a",
+		"select id, regexp_matches(s, '[a-c]'), regexp_full_match(s, '[a-c]+'), regexp_replace(s, '[aeiou]', '#', 'g') from a",
+		"select id from a where s < 'b'", "select s, count(*) from a group by s", "select min(s), max(s) from a", "select id, s || null from a",
+		"select extract(year from d), 'O''x' from a",
+	},
+	"dates": {
+		"select id, year(d), month(d), day(d), quarter(d), dayofweek(d), isodow(d), dayofyear(d), week(d), isoyear(d), hour(d) from a",
+		"select id, hour(t), minute(t), second(t), extract(year from t), date_part('month', t), epoch(t) from b",
+		"select id, date_trunc('month', d), date_trunc('year', d), date_trunc('week', d), last_day(d) from a",
+		"select id, date_trunc('hour', t), date_trunc('day', t), date_trunc('month', t), t::date from b",
+		"select id, d + 1, d - 1, d + interval 1 day, d + interval '1' month, d - interval '1 year 2 days', d - date '2020-01-01', d + interval (x) day from a",
+		"select id, t + interval 1 hour, t - interval '90 minutes', t + interval (k) month from b",
+		"select id from a where d >= date '2000-01-01' and d < date '2020-01-01' + interval '1' year",
+		"select id from a where d > '2020-01-31'", "select id from b where t >= '2020-01-31 10:00:00'", "select id from b where t > date '2020-01-31'",
+		"select date '2020-01-31' + interval '1' month, timestamp '2020-01-31 10:00:00' - interval 1 day",
+		"select id, date_diff('day', d, date '2020-03-01'), date_diff('month', d, date '2020-03-01'), date_diff('year', d, date '2020-03-01') from a",
+		"select id, strftime(d, '%Y/%m/%d') from a",
+		"select d, count(*) from a group by d", "select min(d), max(d), min(t) from a, b",
+	},
+	"groups": {
+		"select k, count(*), count(x), sum(x), avg(x), min(x), max(x) from a group by k", "select k, f, sum(y) from a group by k, f",
+		"select x % 2 as p, count(*) from a group by p", "select x % 2, count(*) from a group by 1", "select x % 2, count(*) from a group by x % 2",
+		"select k, sum(x) from a group by all", "select k + 1, sum(x) + 1 from a group by k", "select k, f, count(*) from a group by all having count(*) > 1",
+		"select sum(x), count(*), avg(y), min(s) from a where false", "select k from a group by k", "select count(*) from a having count(*) > 100",
+		"select k, count(distinct x), sum(distinct x), avg(distinct x), min(distinct x) from a group by k", "select count(distinct s), sum(distinct x) from a",
+		"select k, count(*) filter (where x > 1), sum(x) filter (where f), sum(distinct x) filter (where x > 0) from a group by k",
+		"select k, stddev(x), var_samp(y), var_pop(x), stddev_pop(x), median(x), quantile_cont(y, 0.25) from a group by k",
+		"select k, bool_and(f), bool_or(f), any_value(k) from a group by k", "select corr(x, y), covar_samp(x, k) from a",
+		"select sum(m), avg(m), min(m), sum(z) from b", "select k, string_agg(s, ',' order by id) from a group by k", "select k, list(id order by id desc) from a group by k",
+		"select k, sum(x) as t from a group by k having t > 3", "* select k, sum(x) as t from a group by k order by t desc nulls last, k", "* select k from a group by k order by sum(x), k",
+		"select k, x, count(*) from a group by rollup(k, x)", "select k, f, sum(x), grouping(k), grouping(k, f) from a group by cube(k, f)",
+		"select k, f, count(*) from a group by grouping sets ((k), (f), ())", "select k, f, count(*) from a group by f, rollup(k)",
+		"select count(*), count(1), sum(1) from a", "select k, max(x) - min(x) as spread from a group by k having max(x) > min(x)",
+		"select avg(z), sum(z), max(z) from b", "select case when x > 1 then 'p' else 'q' end as g, count(*) from a group by g",
+		"select k, count(*) from e group by k", "select count(*), sum(v) from e", "select sum(x) + count(*) * 2 from a", "select k from a group by k, f having f",
+		"select count(*) from (select distinct k, f from a)", "select a.k, count(*) from a group by a.k", "select year(d), count(*) from a group by year(d)",
+	},
+	"joins": {
+		"select a.id, b.id from a join b on a.k = b.k", "select a.id, b.z from a left join b on a.k = b.k and b.z > 1", "select a.id, b.id from a right join b on a.k = b.k",
+		"select a.id, b.id from a full join b on a.k = b.k", "select a.id, c.w from a, c where a.k = c.k", "select a.id, b.id, c.w from a, b, c where a.k = b.k and b.k = c.k and a.x > 0",
+		"select * from a join c using (k)", "select k, id, w from a left join c using (k)", "select k, a.id from a full join c using (k)", "select * from b natural join c",
+		"select a.id, c.w from a cross join c", "select a.id, c.w from a join c on a.x < c.w", "select a.id, c.w from a left join c on a.x < c.w and a.k = c.k",
+		"select id from a semi join c using (k)", "select id from a anti join c using (k)", "select id from a anti join c on a.k = c.k and c.w > 1",
+		"select l.id, r.id from a l join a r on l.k = r.x", "select a.id, b.id from a join b on a.k = b.k or a.x = b.k", "select a.id, b.id from a join b on a.k + 1 = b.k",
+		"select a.id, x.n from a join (select k, count(*) as n from b group by k) x on x.k = a.k", "select a.id, b.id from a left join b on a.k = b.k where b.id is null",
+		"select count(*) from a, b, c", "select a.id, e.v from a left join e on a.k = e.k", "select a.id from a join e on a.k = e.k",
+		"select a.id, b.id, c.w from a left join b on a.k = b.k left join c on b.k = c.k", "select a.id, b.id from a join b on a.s = b.s and a.m < b.m",
+		"select k from a right join c using (k)", "select a.id, b.z from a left join b on true and a.x = b.k and a.f", "select a.id, b.id from a left join b on a.k = b.k and a.x > 1",
+		"select a.id, b.id from a full join b on a.k = b.k and a.x > 1", "select a.id, c.w from a left join c on a.x < c.w", "select a.id, c.w from a full join c on a.x < c.w", "select id from a anti join c on a.x < c.w", "select id from a semi join c on a.x < c.w",
+	},
+	"sets": {
+		"select k from a union select k from b", "select k from a union all select k from b", "select k from a intersect select k from b", "select k from a except select k from b",
+		"select k from a intersect all select k from b", "select k from a except all select k from b", "select x, 1 as n from a union select z, 2.5 from b",
+		"* select k from a union select w from c order by k nulls first", "* (select k from a) union all (select k from c) order by 1 limit 4", "select 1 union select 2 union all select 2",
+		"values (1, 'a'), (2, null)", "select * from (values (1, 2), (3, 4)) v(p, q) where p > 1", "select null union select 1", "select s from a union select name from c",
+		"select k from a union all select k from b except select 1",
+	},
+	"ctes": {
+		"with t as (select k, sum(x) as n from a group by k) select * from t where n > 1", "with t as (select k from a), u as (select k from t where k > 0) select t.k, u.k from t join u on t.k = u.k",
+		"with t(p) as (select x from a) select p from t where p > (select avg(p) from t)", "select * from (select id, x from a) q where q.x = 1", "with a as (select 5 as id) select id from a",
+		"with t as (select * from a) select t1.id, t2.id from t t1, t t2 where t1.k = t2.x",
+	},
+	"subqueries": {
+		"select id from a where exists (select 1 from b where b.k = a.k)", "select id from a where not exists (select 1 from b where b.k = a.k and b.z > a.x)",
+		"select id from a where exists (select * from b where b.k = a.k and b.id <> a.id)", "select id from a where k in (select k from b)", "select id from a where k not in (select k from b)",
+		"select id from a where k not in (select k from b where k is not null)", "select id from a where k not in (select v from e)", "select id, k in (select k from b) from a", "select id, k not in (select k from c) from a",
+		"select id, k in (select v from e) from a", "select id from a where x in (select z from b where b.k = a.k)", "select id from a where x not in (select z from b where b.k = a.k)",
+		"select id, x in (select z from b where b.k = a.k) from a", "select id, (select max(z) from b) from a", "select id, (select max(z) from b where b.k = a.k) from a",
+		"select id, (select count(*) from b where b.k = a.k) from a", "select id, (select count(*) + 1 from b where b.k > a.k) from a", "select id, (select coalesce(sum(z), 0) from b where b.k = a.k and b.id < a.id) from a",
+		"select id from a where x > (select avg(x) from a a2 where a2.k = a.k)", "select id from a where x = (select max(x) from a a2 where a2.k = a.k)", "select id from a where (select count(*) from b where b.k = a.k) = 0",
+		"select id, exists (select 1 from b where b.k = a.k) from a", "select id, exists (select 1 from e) or f from a", "select id from a where exists (select 1 from b) and x > 0", "select id from a where not exists (select 1 from e)",
+		"select id from a where x > any (select w from c)", "select id from a where x >= all (select w from c where w is not null)", "select id from a where x < all (select v from e)", "select id, x > all (select w from c), x < any (select w from c where c.k = a.k), x = any (select w from c), x <> all (select w from c) from a",
+		"select id from a where exists (select 1 from b where b.k = a.k and exists (select 1 from c where c.k = b.k and c.w = a.x))", "select id from a where x in (select max(z) from b group by k)",
+		"select id, (select b.z from b where b.k = a.k order by b.z desc, b.id limit 1) from a", "select id, (select s from b where b.id = a.id limit 1) from a",
+		"select id, q.n from a, lateral (select count(*) as n from b where b.k = a.k) q", "select id, q.z from a, lateral (select z from b where b.k = a.k) q", "select id, q.z from a left join lateral (select z from b where b.k = a.k) q on true",
+		"select k, (select count(*) from b where b.k = a.k) from a group by k", "select k, sum(x) from a group by k having sum(x) > (select avg(w) from c)", "select k from a group by k having exists (select 1 from b where b.k = a.k)",
+		"select id from a where exists (select k from b where b.k = a.k group by k having count(*) > 1)", "select id from a where x = (select sum(w) from c where c.k = a.k having count(*) > 1)",
+		"select id from a where exists (select 1 from b where b.k = a.k union select 1 from c where c.k = a.x)", "select id from a where k in (select k from b union select w from c)",
+		"select id, (select count(*) from b where b.k = a.k or b.id = a.x) from a", "select sum((select count(*) from b where b.k = a.k)) from a", "select id from a where k in (select k from b where b.z > 0) or x in (select w from c)",
+		"select id, case when exists (select 1 from c where c.k = a.k) then 'y' else 'n' end from a", "select id from a where not (k in (select k from b))", "select id from a where (select max(w) from c where c.k = a.k) is null",
+		"select id, (select count(distinct b.z) from b where b.k = a.k) from a", "select id from a where id in (select b.id from b where b.m > a.m)", "select id from a where exists (select count(*) from b where b.k = a.k)",
+	},
+	"windows": {
+		"select id, row_number() over (order by id) from a", "select id, rank() over (partition by k order by x), dense_rank() over (partition by k order by x) from a",
+		"select id, sum(x) over (partition by k) from a", "select id, sum(x) over (order by id) from a", "select id, sum(x) over (order by x) from a", "select id, count(*) over (partition by f order by s) from a",
+		"select id, sum(x) over (order by id rows between 1 preceding and 1 following) from a", "select id, avg(y) over (partition by k order by id rows between unbounded preceding and current row) from a",
+		"select id, lag(x) over (order by id), lead(x, 2) over (order by id), first_value(x) over (partition by k order by id), last_value(x) over (partition by k order by id) from a",
+		"select id, x from a qualify row_number() over (partition by k order by id) = 1", "select id, sum(x) over w, count(*) over w from a window w as (partition by k)",
+		"select id, percent_rank() over (order by x), cume_dist() over (order by x), ntile(3) over (order by id) from a", "select k, sum(x), rank() over (order by sum(x)) from a group by k", "select k, sum(sum(x)) over () from a group by k",
+		"select id, x - avg(x) over (partition by k) from a", "select id, min(x) over (order by id range between unbounded preceding and current row), max(x) over (order by x, f) from a", "select id, count(x) over (order by x groups between 1 preceding and 1 following) from a",
+		"select id, last_value(x ignore nulls) over (order by id) from a", "* select id from a order by row_number() over (order by id desc)", "select id, nth_value(x, 2) over (order by id rows between unbounded preceding and unbounded following) from a",
+		"select id, sum(x) filter (where f) over (partition by k) from a", "select id, max(d) over (partition by f), count(distinct id) from a group by id, d, f", "select id, sum(x) over (order by x desc) from a", "select id, sum(x) over (order by x nulls first) from a",
+		"select id, row_number() over (partition by k order by x, id) as r from a qualify r <= 2", "select * from (select id, row_number() over (order by id) as r from a) where r between 2 and 4", "select id, sum(m) over (order by id) from a", "select id, sum(x) over (order by id rows between 2 preceding and 1 preceding) from a",
+	},
+}
+
+// TestStatements compares the answers to statements with those of DuckDB.
+func TestStatements(t *testing.T) {
+	p := open(t, 1)
+	for class, list := range statements {
+		t.Run(class, func(t *testing.T) {
+			for _, text := range list {
+				ordered := text[0] == '*'
+				if ordered {
+					text = text[2:]
+				}
+				difference, err := p.difference(t.Context(), text, ordered)
+				if err != nil {
+					t.Errorf("%s\n%v", text, err)
+				} else if difference != "" {
+					t.Errorf("%s\n%s", text, difference)
+				}
+			}
+		})
+	}
+	require.Zero(t, p.engine.Manager().Stats().InUse)
+}

@@ -1,0 +1,421 @@
+package sql
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/query/querydata"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// function translates a call with least to most arguments.
+type function struct {
+	least, most int
+	call        func(t *translation, at *tree.Call, list []value) value
+}
+
+// many is the limit of functions that take any number of arguments.
+const many = 1 << 30
+
+// direct is a function of one expression that gpuframe has as a method.
+func direct(f func(e gpuframe.Expr) gpuframe.Expr) function {
+	return function{1, 1, func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, list[0])
+	}}
+}
+
+// ofDouble is a function of a number as a double.
+func ofDouble(f func(e gpuframe.Expr) gpuframe.Expr) function {
+	return function{1, 1, func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, t.double(at, list[0]))
+	}}
+}
+
+// ofText is a function of a text and of literals behind it.
+func ofText(literals int, f func(t *translation, at *tree.Call, e gpuframe.Expr, list []value) gpuframe.Expr) function {
+	return function{1 + literals, 1 + literals, func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(exprs []gpuframe.Expr) gpuframe.Expr { return f(t, at, exprs[0], list[1:]) }, list[0])
+	}}
+}
+
+// ofTextWith is a function of a text and of a literal text.
+func ofTextWith(f func(e gpuframe.Expr, literal string) gpuframe.Expr) function {
+	return ofText(1, func(t *translation, at *tree.Call, e gpuframe.Expr, list []value) gpuframe.Expr {
+		return f(e, t.literalText(at, list[0], "argument 2"))
+	})
+}
+
+// part is a function that returns a part of a time.
+func part(name string) function {
+	return function{1, 1, func(t *translation, at *tree.Call, list []value) value { return t.datePart(at, name, list[0]) }}
+}
+
+// functions are the functions of SQL by their names, and by those that other functions have in SQL.
+var functions map[string]function
+
+func init() { // the functions refer to the table
+	functions = map[string]function{
+		"coalesce": {1, many, coalesce},
+		"ifnull":   {2, 2, coalesce},
+		"nullif":   {2, 2, nullIf},
+		"if": {3, 3, func(t *translation, at *tree.Call, list []value) value {
+			return t.cases(at, []value{t.condition(at, list[0])}, list[1:])
+		}},
+		"greatest": {1, many, extreme(gpuframe.Greatest)},
+		"least":    {1, many, extreme(gpuframe.Least)},
+
+		"abs": {1, 1, func(t *translation, at *tree.Call, list []value) value {
+			return t.sameNumber(at, list[0], gpuframe.Expr.Abs)
+		}},
+		"sign":    direct(gpuframe.Expr.Sign),
+		"sqrt":    ofDouble(gpuframe.Expr.Sqrt),
+		"exp":     ofDouble(gpuframe.Expr.Exp),
+		"ln":      ofDouble(gpuframe.Expr.Log),
+		"log":     ofDouble(gpuframe.Expr.Log10),
+		"log10":   ofDouble(gpuframe.Expr.Log10),
+		"log2":    ofDouble(func(e gpuframe.Expr) gpuframe.Expr { return e.Log().Div(gpuframe.Lit(2.0).Log()) }),
+		"sin":     ofDouble(gpuframe.Expr.Sin),
+		"cos":     ofDouble(gpuframe.Expr.Cos),
+		"floor":   {1, 1, rounding(gpuframe.Expr.Floor)},
+		"ceil":    {1, 1, rounding(gpuframe.Expr.Ceil)},
+		"ceiling": {1, 1, rounding(gpuframe.Expr.Ceil)},
+		"trunc":   {1, 1, rounding(gpuframe.Expr.Trunc)},
+		"round":   {1, 2, round},
+		"pow":     {2, 2, operator("**")},
+		"power":   {2, 2, operator("**")},
+		"mod":     {2, 2, operator("%")},
+		"isnan":   ofDouble(gpuframe.Expr.IsNaN),
+
+		"lower":             direct(gpuframe.Expr.Lower),
+		"lcase":             direct(gpuframe.Expr.Lower),
+		"upper":             direct(gpuframe.Expr.Upper),
+		"ucase":             direct(gpuframe.Expr.Upper),
+		"reverse":           direct(gpuframe.Expr.Reverse),
+		"length":            {1, 1, length},
+		"len":               {1, 1, length},
+		"char_length":       {1, 1, length},
+		"character_length":  {1, 1, length},
+		"strlen":            direct(gpuframe.Expr.LengthBytes),
+		"octet_length":      direct(gpuframe.Expr.LengthBytes),
+		"trim":              direct(gpuframe.Expr.Trim),
+		"ltrim":             direct(gpuframe.Expr.TrimStart),
+		"rtrim":             direct(gpuframe.Expr.TrimEnd),
+		"concat":            {1, many, concat},
+		"substring":         {2, 3, substring},
+		"substr":            {2, 3, substring},
+		"left":              {2, 2, left},
+		"strpos":            ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.Find(x) }),
+		"instr":             ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.Find(x) }),
+		"position":          {2, 2, position},
+		"contains":          ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.Contains(x) }),
+		"starts_with":       ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasPrefix(x) }),
+		"prefix":            ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasPrefix(x) }),
+		"ends_with":         ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasSuffix(x) }),
+		"suffix":            ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.HasSuffix(x) }),
+		"regexp_matches":    ofTextWith(gpuframe.Expr.MatchesRegex),
+		"regexp_full_match": ofTextWith(func(e gpuframe.Expr, x string) gpuframe.Expr { return e.MatchesRegex("^(?:" + x + ")$") }),
+		"replace": ofText(2, func(t *translation, at *tree.Call, e gpuframe.Expr, list []value) gpuframe.Expr {
+			return e.Replace(t.literalText(at, list[0], "argument 2"), t.literalText(at, list[1], "argument 3"))
+		}),
+		"repeat": ofText(1, func(t *translation, at *tree.Call, e gpuframe.Expr, list []value) gpuframe.Expr {
+			return e.Repeat(max(0, t.whole(at, list[0], "argument 2")))
+		}),
+		"regexp_replace": {3, 4, regexReplace},
+		"string_split":   ofTextWith(gpuframe.Expr.Split),
+		"str_split":      ofTextWith(gpuframe.Expr.Split),
+		"md5": {1, 1, func(t *translation, at *tree.Call, _ []value) value {
+			t.fail(at, "md5 is not supported")
+			return value{}
+		}},
+
+		"date_part":  {2, 2, datePartCall},
+		"datepart":   {2, 2, datePartCall},
+		"date_trunc": {2, 2, dateTrunc},
+		"datetrunc":  {2, 2, dateTrunc},
+		"date_diff":  {3, 3, dateDiff},
+		"datediff":   {3, 3, dateDiff},
+		"date_add":   {2, 2, operator("+")},
+		"last_day":   {1, 1, lastDay},
+		"strftime":   ofTextWith(gpuframe.Expr.FormatTime),
+		"make_date": {3, 3, func(t *translation, at *tree.Call, _ []value) value {
+			t.fail(at, "make_date is not supported: cast a text to date")
+			return value{}
+		}},
+		"dayofmonth": part("day"),
+		"dayofweek":  part("dow"),
+		"dayofyear":  part("doy"),
+		"weekofyear": part("week"),
+
+		"list_contains":  {2, 2, listContains},
+		"array_contains": {2, 2, listContains},
+		"list_sum":       direct(gpuframe.Expr.ListSum),
+		"list_min":       direct(gpuframe.Expr.ListMin),
+		"list_max":       direct(gpuframe.Expr.ListMax),
+		"list_avg":       direct(gpuframe.Expr.ListMean),
+		"struct_extract": {2, 2, func(t *translation, at *tree.Call, list []value) value {
+			return t.field(at, list[0], t.literalText(at, list[1], "the name of a field"))
+		}},
+	}
+	for _, name := range []string{"year", "quarter", "month", "day", "hour", "minute", "second", "week", "isodow", "isoyear", "weekday", "epoch"} {
+		functions[name] = part(name)
+	}
+}
+
+// call translates a call: of a window function, an aggregate, or a function.
+func (t *translation) call(s *scope, e *tree.Call) value {
+	name := strings.ToLower(text(e.Name))
+	switch {
+	case e.Over != nil:
+		return t.windowValue(s, e, name)
+	case isAggregate(name):
+		t.fail(e, "aggregate %s is not possible in %s%s", name, s.clause, havingHint(s.clause))
+	case name == "grouping" || name == "grouping_id":
+		t.fail(e, "GROUPING needs a GROUP BY with its arguments")
+	case isWindowFunction(name):
+		t.fail(e, "%s is a window function: add OVER (…)", name)
+	case e.Distinct || e.OrderBy != nil || e.Filter != nil || e.Within != nil || e.IgnoreNulls:
+		t.fail(e, "%s is no aggregate: DISTINCT, ORDER BY, FILTER, WITHIN GROUP and IGNORE NULLS are for aggregates", name)
+	case e.Star:
+		t.fail(e, "%s has no form with *", name)
+	}
+	f, known := functions[name]
+	for _, a := range e.Args {
+		if a.Name.Text != "" {
+			t.fail(e, "%s has no arguments with names", name)
+		}
+	}
+	if known && (len(e.Args) < f.least || len(e.Args) > f.most) {
+		t.fail(e, "%s has %d arguments, expected %s", name, len(e.Args), f.expected())
+	}
+	if !known && !querydata.HasPlainFunction(name) {
+		t.fail(e, "%s", names.Unknown("function", name, functionNames()))
+	}
+	list := make([]value, len(e.Args))
+	for i, a := range e.Args {
+		list[i] = t.expr(s, a.Expr)
+	}
+	if !known {
+		return t.catalogued(e, name, list)
+	}
+	if len(list) > 0 && list[0].null && name != "coalesce" && name != "ifnull" && name != "concat" && name != "greatest" && name != "least" && name != "if" {
+		return value{null: true, uses: columnSet{}}
+	}
+	return f.call(t, e, list)
+}
+
+func (f function) expected() string {
+	switch f.most {
+	case f.least:
+		return fmt.Sprint(f.least)
+	case many:
+		return fmt.Sprintf("%d or more", f.least)
+	}
+	return fmt.Sprintf("%d to %d", f.least, f.most)
+}
+
+// functionNames returns the names of all functions.
+func functionNames() []string {
+	all := slices.Collect(maps.Keys(functions))
+	all = slices.AppendSeq(all, maps.Keys(aggregates))
+	all = slices.AppendSeq(all, maps.Keys(windowFunctions))
+	return append(all, querydata.PlainFunctions()...)
+}
+
+// catalogued calls a function of gpuframe's catalog that has no other name in SQL.
+func (t *translation) catalogued(at *tree.Call, name string, list []value) value {
+	for i := range list {
+		list[i] = t.settled(list[i])
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		e, err := querydata.Call(name, list...)
+		if err != nil {
+			t.failAs(at, err)
+		}
+		return e
+	}, list...)
+}
+
+func operator(op string) func(t *translation, at *tree.Call, list []value) value {
+	return func(t *translation, at *tree.Call, list []value) value { return t.binary(at, op, list[0], list[1]) }
+}
+
+func coalesce(t *translation, at *tree.Call, list []value) value {
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(anys(list)...) }, t.alike(at, list)...)
+}
+
+func anys(list []gpuframe.Expr) []any {
+	result := make([]any, len(list))
+	for i, e := range list {
+		result[i] = e
+	}
+	return result
+}
+
+// nullIf is the first argument, or null if both are equal.
+func nullIf(t *translation, at *tree.Call, list []value) value {
+	equal := t.binary(at, "=", list[0], list[1])
+	if equal.null {
+		return list[0]
+	}
+	return t.cases(at, []value{equal}, []value{{null: true, uses: columnSet{}}, list[0]})
+}
+
+func extreme(f func(values ...any) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(t *translation, at *tree.Call, list []value) value {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(anys(list)...) }, t.alike(at, list)...)
+	}
+}
+
+// sameNumber is a function of a number that keeps its type.
+func (t *translation) sameNumber(at tree.Node, v value, f func(e gpuframe.Expr) gpuframe.Expr) value {
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, t.widened(at, v))
+}
+
+// rounding is floor, ceil or trunc, which keep integers.
+func rounding(f func(e gpuframe.Expr) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(t *translation, at *tree.Call, list []value) value {
+		if isInteger(list[0].dataType) {
+			return list[0]
+		}
+		if isDecimal(list[0].dataType) {
+			t.fail(at, "rounding of decimals by this function is not supported: cast to double, or use round")
+		}
+		return t.sameNumber(at, list[0], f)
+	}
+}
+
+// round rounds half away from zero, also floats.
+func round(t *translation, at *tree.Call, list []value) value {
+	digits := 0
+	if len(list) > 1 {
+		digits = t.whole(at, list[1], "the number of digits")
+	}
+	switch {
+	case isInteger(list[0].dataType) && digits >= 0:
+		return list[0]
+	case isInteger(list[0].dataType):
+		t.fail(at, "integers cannot be rounded to digits before the point: cast to double or decimal")
+	case isFloat(list[0].dataType):
+		scale := constant(pow10(max(digits, -digits)))
+		return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+			scaled := e[0].Mul(e[1])
+			if digits < 0 {
+				scaled = e[0].TrueDiv(e[1])
+			}
+			// Half away from zero: the whole part, and one more from a half on.
+			rounded := scaled.Abs().Floor()
+			rounded = gpuframe.If(scaled.Abs().Sub(rounded).Ge(0.5), rounded.Add(1.0), rounded).Mul(scaled.Sign())
+			if digits < 0 {
+				rounded = rounded.Mul(e[1])
+			} else {
+				rounded = rounded.TrueDiv(e[1])
+			}
+			// Infinities, NaN and numbers without a fraction stay as they are.
+			return gpuframe.If(scaled.Abs().LtIEEE(4503599627370496.0), rounded, e[0])
+		}, list[0], scale)
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].RoundDigits(digits) }, list[0])
+}
+
+// pow10 returns ten to the power of n.
+func pow10(n int) float64 {
+	p := 1.0
+	for range min(n, 300) {
+		p *= 10
+	}
+	return p
+}
+
+// length is the number of characters of a text, or of elements of a list.
+func length(t *translation, at *tree.Call, list []value) value {
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		if !isText(list[0].dataType) {
+			return e[0].ListLength()
+		}
+		return e[0].LengthChars()
+	}, list[0])
+}
+
+// concat joins texts. Nulls count as empty.
+func concat(t *translation, at *tree.Call, list []value) value {
+	texts := make([]value, 0, len(list))
+	for _, v := range list {
+		if !v.null {
+			texts = append(texts, t.asText(at, v))
+		}
+	}
+	if len(texts) == 0 {
+		return constant("")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		filled := make([]any, len(e))
+		for i := range e {
+			filled[i] = e[i].FillNull("")
+		}
+		return gpuframe.Concat(filled...)
+	}, texts...)
+}
+
+// substring is a part of a text from a character on, the first is 1.
+func substring(t *translation, at *tree.Call, list []value) value {
+	start, length := t.whole(at, list[1], "the first character"), 1<<31-1
+	if len(list) > 2 {
+		length = t.whole(at, list[2], "the number of characters")
+	}
+	if length < 0 {
+		t.fail(at, "a negative number of characters is not supported")
+	}
+	if start == 0 { // a place before the first character
+		start, length = 1, max(0, length-1)
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Substring(start, length) }, list[0])
+}
+
+// left is the first characters of a text.
+func left(t *translation, at *tree.Call, list []value) value {
+	n := t.whole(at, list[1], "the number of characters")
+	if n < 0 {
+		t.fail(at, "a negative number of characters is not supported")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Substring(1, n) }, list[0])
+}
+
+// position is the place of the first text in the second one.
+func position(t *translation, at *tree.Call, list []value) value {
+	needle := t.literalText(at, list[0], "the text to find")
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].Find(needle) }, list[1])
+}
+
+// regexReplace replaces all matches. Without the option g DuckDB replaces the first.
+func regexReplace(t *translation, at *tree.Call, list []value) value {
+	pattern, with := t.literalText(at, list[1], "the pattern"), t.literalText(at, list[2], "the text instead")
+	if len(list) < 4 || t.literalText(at, list[3], "the options") != "g" {
+		if !strings.HasPrefix(pattern, "^") || strings.Contains(pattern, "|") {
+			t.fail(at, "replacing the first match alone is not supported: pass 'g' to replace all, or begin the pattern with ^")
+		}
+	}
+	with = strings.ReplaceAll(with, "$", "$$")
+	for i := range 10 {
+		with = strings.ReplaceAll(with, fmt.Sprintf(`\%d`, i), fmt.Sprintf("${%d}", i))
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].ReplaceRegex(pattern, with) }, list[0])
+}
+
+// listContains reports whether a list has a literal.
+func listContains(t *translation, at *tree.Call, list []value) value {
+	element, ok := list[0].dataType.(arrow.ListLikeType)
+	if !ok {
+		t.fail(at, "%s is no list", typeName(list[0].dataType))
+	}
+	v := t.unified(at, list[1], placeholder(element.Elem()))[0]
+	if v.constant == nil {
+		t.fail(at, "the element is no literal: other expressions are not supported here")
+	}
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr { return e[0].ListContains(v.constant) }, list[0])
+}

@@ -1,0 +1,289 @@
+package sql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// grouping is the groups of rows, and what an expression of them stands for.
+type grouping struct {
+	// keys and aggregates are columns of the groups by the fingerprints of expressions.
+	keys, aggregates map[string]*column
+	// columns are the columns of the groups by those of the rows, for keys that are columns.
+	columns map[*column]*column
+	// counts are the aggregates that are 0 for no rows.
+	counts map[*column]bool
+	// order is the fingerprint of the order that aggregates need.
+	order string
+	// marks has, for rows of grouping sets, a column of 1 for groups in which a key is not grouped.
+	marks map[string]*column
+}
+
+// grouped returns the column that an expression of groups stands for.
+func (t *translation) grouped(s *scope, e tree.Expr) (v value, ok bool) {
+	switch e := e.(type) {
+	case *tree.Literal, *tree.Parameter, *tree.TypedText, *tree.Interval:
+		return v, false
+	case *tree.Call:
+		name := strings.ToLower(text(e.Name))
+		if name == "grouping" || name == "grouping_id" {
+			return t.groupingValue(s, e), true
+		}
+		if e.Over == nil && isAggregate(name) {
+			c, known := s.group.aggregates[t.fingerprint(s, e)]
+			if !known {
+				t.fail(e, "aggregate %s is not possible in %s", name, s.clause)
+			}
+			return c.value(), true
+		}
+	}
+	if c, known := s.group.keys[t.fingerprint(s, e)]; known {
+		return c.value(), true
+	}
+	return v, false
+}
+
+// columnPrint returns the fingerprint of a column.
+func (t *translation) columnPrint(c *column) string { return fmt.Sprintf("column %q %q", c.id, "") }
+
+// group translates GROUP BY and the aggregates of SELECT, HAVING, QUALIFY and ORDER BY. It returns the scope of
+// the groups.
+func (t *translation) group(s *scope, b *tree.Select, q *tree.Query, carried []*column, d *dependence) *scope {
+	s.clause = "GROUP BY"
+	groups := &scope{outer: s.outer, domain: s.domain, foreign: s.foreign, aliases: s.aliases, windows: s.windows, input: s}
+	groups.group = &grouping{keys: map[string]*column{}, aggregates: map[string]*column{}, columns: map[*column]*column{}, counts: map[*column]bool{}}
+	keys, sets := t.groupKeys(s, b)
+	a := aggregation{translation: t, rows: s, groups: groups, keys: slices.Clone(carried)}
+	for _, c := range carried {
+		groups.group.columns[c] = c
+	}
+	for _, e := range keys {
+		a.addKey(e)
+	}
+	t.eachAggregate([]any{b.Items, b.Having, b.Qualify, orderBy(q), b.Windows}, a.add)
+	for _, i := range s.aliases {
+		if i.column == nil {
+			t.eachAggregate(i.expr, a.add)
+		}
+	}
+	if sets != nil {
+		groups.rows = a.sets(sets, len(carried))
+	} else {
+		groups.rows = a.result(a.keys)
+	}
+	if b.GroupBy == nil && len(carried) > 0 && !d.isScalar {
+		t.withEmptyGroups(groups, d, carried)
+	}
+	return groups
+}
+
+// groupKeys returns the keys of GROUP BY, and the sets of their numbers if there are several.
+func (t *translation) groupKeys(s *scope, b *tree.Select) (keys []tree.Expr, sets [][]int) {
+	if b.GroupBy == nil {
+		return nil, nil
+	}
+	if b.GroupBy.All {
+		for _, i := range s.aliases {
+			has := false
+			t.eachAggregate(i.expr, func(*tree.Call) { has = true })
+			if i.column != nil {
+				keys = append(keys, &tree.Column{Position: i.expr.Pos(), Name: []tree.Name{{Text: i.column.table}, {Text: i.column.name}}})
+			} else if !has && !hasWindow(i.expr) {
+				keys = append(keys, i.expr)
+			}
+		}
+		return keys, nil
+	}
+	k := groupingSets{translation: t, scope: s}
+	return k.keys(b.GroupBy.Keys)
+}
+
+// hasWindow reports whether an expression has a window function.
+func hasWindow(e tree.Expr) (has bool) {
+	walk(e, func(n tree.Node) bool {
+		if c, ok := n.(*tree.Call); ok && c.Over != nil {
+			has = true
+		}
+		return !has
+	})
+	return has
+}
+
+// aggregation collects the keys and the aggregates of groups.
+type aggregation struct {
+	*translation
+	rows, groups *scope
+	keys         []*column
+	list         []gpuframe.Expression
+	columns      []*column
+	// distinct are the aggregates of distinct values, which have rows of their own.
+	distinct []distinctAggregate
+}
+
+// distinctAggregate is an aggregate of the distinct values of an expression.
+type distinctAggregate struct {
+	value, filter *column
+	aggregate     gpuframe.Expr
+	column        *column
+}
+
+// addKey adds a key of GROUP BY.
+func (a *aggregation) addKey(e tree.Expr) {
+	print := a.fingerprint(a.rows, e)
+	if _, known := a.groups.group.keys[print]; known {
+		return
+	}
+	v := a.settled(a.expr(a.rows, e))
+	if v.interval != nil {
+		a.fail(e, "an interval cannot be a key of groups")
+	}
+	c := columnOf(v)
+	if c == nil || slices.Contains(a.keys, c) {
+		c = a.attach(a.rows.rows, v, "key")
+	} else {
+		a.groups.group.columns[c] = c
+	}
+	a.groups.group.keys[print] = c
+	a.keys = append(a.keys, c)
+}
+
+// add adds an aggregate.
+func (a *aggregation) add(e *tree.Call) {
+	print := a.fingerprint(a.rows, e)
+	if _, known := a.groups.group.aggregates[print]; known {
+		return
+	}
+	name := strings.ToLower(text(e.Name))
+	known := aggregates[name]
+	c := &column{id: a.unique(name)}
+	a.groups.group.aggregates[print] = c
+	if e.Distinct && !known.once && name != "count" {
+		a.addDistinct(e, c)
+		return
+	}
+	if e.OrderBy != nil && known.ordered {
+		a.sortRows(e)
+	}
+	v := a.aggregateValue(a.rows, e)
+	c.dataType = v.dataType
+	a.list, a.columns = append(a.list, v.expr.As(c.id)), append(a.columns, c)
+	a.groups.group.counts[c] = known.counts
+}
+
+// sortRows sorts the rows for an aggregate that depends on their order.
+func (a *aggregation) sortRows(e *tree.Call) {
+	var keys []gpuframe.Ordering
+	for _, key := range a.orderKeys(e.OrderBy) {
+		keys = append(keys, ordered(a.settled(a.expr(a.rows, key.Expr)).expr, key))
+	}
+	switch print := a.orderPrint(e.OrderBy); a.groups.group.order {
+	case "":
+		a.groups.group.order = print
+		a.rows.rows.query = a.rows.rows.query.Sort(keys...)
+	case print:
+	default:
+		a.fail(e.OrderBy, "aggregates with different ORDER BY in one SELECT are not supported: use a derived table for each order")
+	}
+}
+
+func (a *aggregation) orderPrint(o *tree.OrderBy) string {
+	var parts []string
+	for _, key := range o.Keys {
+		parts = append(parts, fmt.Sprint(a.fingerprint(a.rows, key.Expr), key.Descending, key.Nulls))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// addDistinct adds an aggregate of distinct values.
+func (a *aggregation) addDistinct(e *tree.Call, c *column) {
+	plain := *e
+	plain.Distinct, plain.Filter, plain.OrderBy = false, nil, nil
+	if len(e.Args) != 1 {
+		a.fail(e, "DISTINCT with %d arguments is not supported, expected 1", len(e.Args))
+	}
+	d := distinctAggregate{value: a.attach(a.rows.rows, a.settled(a.expr(a.rows, e.Args[0].Expr)), "value"), column: c}
+	if e.Filter != nil {
+		d.filter = a.attach(a.rows.rows, a.condition(e.Filter, a.expr(a.rows, e.Filter)), "filter")
+	}
+	v := a.ofColumn(&plain, d.value)
+	d.aggregate, c.dataType = v.expr, v.dataType
+	a.distinct = append(a.distinct, d)
+}
+
+// ofColumn returns an aggregate of a column instead of its argument.
+func (a *aggregation) ofColumn(e *tree.Call, c *column) value {
+	return aggregates[strings.ToLower(text(e.Name))].make(a.translation, e, []value{c.value()})
+}
+
+// result returns the groups by some keys, with all aggregates.
+func (a *aggregation) result(keys []*column) *relation {
+	input := a.rows.rows.query
+	groups := &relation{query: grouped(input, keys, a.list), columns: slices.Concat(a.keys, a.columns)}
+	for _, d := range a.distinct {
+		branch := input
+		if d.filter != nil {
+			branch = branch.Filter(gpuframe.Col(d.filter.id))
+		}
+		branch = branch.Select(append(cols(keys), gpuframe.Col(d.value.id))...).Distinct()
+		branch = grouped(branch, keys, []gpuframe.Expression{d.aggregate.As(d.column.id)})
+		groups.query = a.besideGroups(groups.query, branch, keys)
+	}
+	return groups
+}
+
+// grouped returns the groups of rows. Without keys there is one.
+func grouped(q gpuframe.Query, keys []*column, list []gpuframe.Expression) gpuframe.Query {
+	switch {
+	case len(keys) == 0 && len(list) == 0:
+		return q.Select(gpuframe.Count().As("rows of the group"))
+	case len(keys) == 0:
+		return q.Select(list...)
+	case len(list) == 0:
+		return q.Select(cols(keys)...).Distinct()
+	}
+	return q.GroupBy(cols(keys)...).Agg(list...)
+}
+
+// besideGroups adds the columns of a branch to groups with the same keys.
+func (t *translation) besideGroups(groups, branch gpuframe.Query, keys []*column) gpuframe.Query {
+	if len(keys) == 0 {
+		return groups.Join(branch, gpuframe.Cross)
+	}
+	return t.joinOn(groups, branch, gpuframe.Left, keys, keys)
+}
+
+// joinOn joins by columns that are equal, or both null. The columns of the right side get other names.
+func (t *translation) joinOn(left, right gpuframe.Query, kind gpuframe.JoinKind, l, r []*column) gpuframe.Query {
+	terms := []gpuframe.JoinTerm{gpuframe.NullsMatch()}
+	for i := range l {
+		id := t.unique("match")
+		right = right.Rename(r[i].id, id)
+		terms = append(terms, gpuframe.On(gpuframe.Col(l[i].id), gpuframe.Col(id)))
+	}
+	return left.Join(right, kind, terms...)
+}
+
+// withEmptyGroups adds a group for each value of the dependence that has no rows: counts are 0 there.
+func (t *translation) withEmptyGroups(groups *scope, d *dependence, carried []*column) {
+	values, domain := d.copied(t)
+	rows := &relation{query: t.joinOn(values.query, groups.rows.query, gpuframe.Left, values.columns, carried), columns: groups.rows.columns}
+	for i, c := range d.columns {
+		groups.group.columns[carried[i]] = domain[c]
+	}
+	groups.rows = rows
+	t.zeroCounts(groups)
+}
+
+// zeroCounts replaces the nulls of counts by 0.
+func (t *translation) zeroCounts(groups *scope) {
+	for print, c := range groups.group.aggregates {
+		if groups.group.counts[c] {
+			v := t.typed(tree.Name{}, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FillNull(int64(0)) }, c.value())
+			groups.group.aggregates[print] = t.attach(groups.rows, v, "count")
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package sql
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// literal returns the value of a literal.
+func (t *translation) literal(at *tree.Literal) value {
+	switch at.Kind {
+	case tree.True, tree.False:
+		return constant(at.Kind == tree.True)
+	case tree.Integer:
+		if n, err := strconv.ParseInt(at.Text, 0, 64); err == nil && !(len(at.Text) > 1 && at.Text[0] == '0') {
+			return constant(n)
+		}
+		if n, err := strconv.ParseInt(strings.TrimLeft(at.Text, "0"), 0, 64); err == nil {
+			return constant(n)
+		}
+		if strings.Trim(at.Text, "0") == "" {
+			return constant(int64(0))
+		}
+		return t.decimalLiteral(at, at.Text)
+	case tree.Decimal:
+		return t.decimalLiteral(at, at.Text)
+	case tree.Float:
+		return t.floatLiteral(at, at.Text)
+	case tree.Text:
+		return constant(at.Text)
+	case tree.Blob:
+		t.fail(at, "blobs are not supported as literals: write unhex('…')")
+	}
+	return value{null: true, uses: columnSet{}}
+}
+
+// constant returns the value of a Go value.
+func constant(x any) value {
+	v := value{constant: x, uses: columnSet{}}
+	switch x := x.(type) {
+	case bool:
+		v.expr, v.dataType = gpuframe.Lit(x), boolType
+	case int64:
+		v.expr, v.dataType = gpuframe.Lit(int(x)), int64Type
+	case float64:
+		v.expr, v.dataType = gpuframe.LitOf(floatType, x), floatType
+	case string:
+		v.expr, v.dataType = gpuframe.Lit(x), textType
+	case arrow.Date32:
+		v.expr, v.dataType = gpuframe.LitOf(dateType, x), dateType
+	case arrow.Timestamp:
+		v.expr, v.dataType = gpuframe.LitOf(timestampType, x), timestampType
+	}
+	return v
+}
+
+// floatLiteral returns the value of a number with an exponent.
+func (t *translation) floatLiteral(at tree.Node, digits string) value {
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		t.fail(at, "%s is no number that a double holds", digits)
+	}
+	return constant(x)
+}
+
+// decimalLiteral returns the value of digits with a point, or of an integer of more than 64 bits. Digits that
+// no decimal holds are a double.
+func (t *translation) decimalLiteral(at tree.Node, digits string) value {
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
+	whole = strings.TrimLeft(whole, "0")
+	precision := max(len(whole)+len(fraction), 1)
+	if precision > 38 || strings.Trim(whole+fraction, "0123456789") != "" {
+		return t.floatLiteral(at, digits)
+	}
+	normal := whole
+	if whole == "" {
+		normal = "0"
+	}
+	if fraction != "" {
+		normal += "." + fraction
+	}
+	if strings.HasPrefix(digits, "-") {
+		normal = "-" + normal
+	}
+	decimal := &arrow.Decimal128Type{Precision: int32(precision), Scale: int32(len(fraction))}
+	return value{expr: gpuframe.LitOf(decimal, normal), dataType: decimal, constant: decimalText(normal), uses: columnSet{}}
+}
+
+// parameter returns the value of an argument of the statement.
+func (t *translation) parameter(at *tree.Parameter) value {
+	if at.Name != "" {
+		t.fail(at, "parameters with names are not supported: number them, $1")
+	}
+	if at.Number < 1 || at.Number > len(t.arguments) {
+		t.fail(at, "parameter %d has no argument: the call has %d", at.Number, len(t.arguments))
+	}
+	return t.argument(at, t.arguments[at.Number-1])
+}
+
+// argument returns the value of a Go value.
+func (t *translation) argument(at tree.Node, x any) value {
+	switch x := x.(type) {
+	case nil:
+		return value{null: true, uses: columnSet{}}
+	case bool, int64, float64, string:
+		return constant(x)
+	case int:
+		return constant(int64(x))
+	case int8, int16, int32, uint8, uint16, uint32:
+		n, _ := strconv.ParseInt(fmt.Sprint(x), 10, 64)
+		return constant(n)
+	case float32:
+		return constant(float64(x))
+	case time.Time:
+		return constant(arrow.Timestamp(x.UTC().UnixMicro()))
+	case time.Duration:
+		return value{interval: &interval{microseconds: constant(x.Microseconds())}, uses: columnSet{}}
+	}
+	t.fail(at, "an argument of type %T is not supported: pass a number, bool, string, time.Time, time.Duration or nil", x)
+	return value{}
+}
+
+// typedText returns the value of a type before a text, such as date '2020-02-29'.
+func (t *translation) typedText(at *tree.TypedText) value {
+	return t.convert(at, constant(at.Text), t.dataType(at.Type))
+}
+
+// parsed returns a text as a value of a type. ok is false if the type has no such literals.
+func (t *translation) parsed(at tree.Node, written string, to arrow.DataType) (v value, ok bool) {
+	trimmed := strings.TrimSpace(written)
+	switch {
+	case isDate(to):
+		day, err := parseTime(trimmed)
+		if err != nil || day.Hour()+day.Minute()+day.Second()+day.Nanosecond() != 0 {
+			t.fail(at, "%q is no date: write '2006-01-02'", written)
+		}
+		return constant(arrow.Date32FromTime(day)), true
+	case arrow.TypeEqual(to, timestampType):
+		instant, err := parseTime(trimmed)
+		if err != nil {
+			t.fail(at, "%q is no timestamp: write '2006-01-02 15:04:05'", written)
+		}
+		return constant(arrow.Timestamp(instant.UnixMicro())), true
+	case isBool(to):
+		b, err := strconv.ParseBool(strings.ToLower(trimmed))
+		if err != nil {
+			t.fail(at, "%q is no boolean: write 'true' or 'false'", written)
+		}
+		return constant(b), true
+	case isInteger(to):
+		n, err := strconv.ParseInt(trimmed, 10, 64)
+		if err != nil {
+			t.fail(at, "%q is no integer", written)
+		}
+		return constant(n), true
+	case isFloat(to):
+		return t.floatLiteral(at, trimmed), true
+	case isDecimal(to):
+		return t.decimalLiteral(at, trimmed), true
+	}
+	return v, false
+}
+
+// parseTime reads a date, or a date with a time of day.
+func parseTime(written string) (instant time.Time, err error) {
+	for _, layout := range []string{"2006-1-2", "2006-1-2 15:04:05.999999999", "2006-1-2T15:04:05.999999999", "2006-1-2 15:04", "2006-1-2T15:04:05Z", "2006-1-2 15:04:05Z07:00"} {
+		if instant, err = time.Parse(layout, written); err == nil {
+			return instant.UTC(), nil
+		}
+	}
+	return instant, err
+}

@@ -1,0 +1,211 @@
+package sql
+
+import (
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// comparisons are the operators of comparisons.
+var comparisons = map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
+	"=":  func(a, b gpuframe.Expr) gpuframe.Expr { return a.Eq(b) },
+	"<>": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Ne(b) },
+	"<":  func(a, b gpuframe.Expr) gpuframe.Expr { return a.Lt(b) },
+	"<=": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Le(b) },
+	">":  func(a, b gpuframe.Expr) gpuframe.Expr { return a.Gt(b) },
+	">=": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Ge(b) },
+}
+
+// sums are the operators whose operands are numbers of any kind.
+var sums = map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
+	"+": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Add(b) },
+	"-": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Sub(b) },
+	"*": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Mul(b) },
+}
+
+// binary translates an operator of two values.
+func (t *translation) binary(at tree.Node, op string, a, b value) value {
+	if compare, ok := comparisons[op]; ok {
+		both := t.unified(at, a, b)
+		if both[0].null || both[1].null {
+			return t.nullOf(boolType)
+		}
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return compare(list[0], list[1]) }, both...)
+	}
+	if v, ok := t.temporal(at, op, a, b); ok {
+		return v
+	}
+	switch op {
+	case "||":
+		return t.concatenated(at, a, b)
+	case "+", "-", "*", "/", "//", "%", "**", "^", "&", "|":
+		return t.arithmetic(at, op, a, b)
+	}
+	t.fail(at, "operator %s is not supported", op)
+	return a
+}
+
+// arithmetic translates an operator of two numbers.
+func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
+	for _, v := range []value{a, b} {
+		if v.interval != nil || !v.null && !isNumber(v.dataType) {
+			t.fail(at, "operator %s has an operand of type %s, expected numbers", op, typeOf(v))
+		}
+	}
+	if a.null || b.null {
+		return t.nullOf(numberType(a, b))
+	}
+	if f, ok := sums[op]; ok {
+		a, b = t.widened(at, a), t.widened(at, b)
+		if isFloat(a.dataType) || isFloat(b.dataType) {
+			a, b = t.double(at, a), t.double(at, b)
+		}
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, a, b)
+	}
+	if op == "/" || op == "**" || op == "^" {
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+			if op == "/" {
+				return list[0].TrueDiv(list[1])
+			}
+			return list[0].Pow(list[1])
+		}, t.double(at, a), t.double(at, b))
+	}
+	return t.integral(at, op, a, b)
+}
+
+// integral translates an operator whose result is a whole number of whole numbers.
+func (t *translation) integral(at tree.Node, op string, a, b value) value {
+	if isFloat(a.dataType) || isFloat(b.dataType) || isDecimal(a.dataType) || isDecimal(b.dataType) {
+		t.fail(at, "operator %s of %s and %s is not supported: cast both to bigint", op, typeName(a.dataType), typeName(b.dataType))
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		switch op {
+		case "//":
+			return list[0].Div(list[1])
+		case "%":
+			return list[0].Mod(list[1])
+		case "&":
+			return list[0].BitAnd(list[1])
+		}
+		return list[0].BitOr(list[1])
+	}, t.widened(at, a), t.widened(at, b))
+}
+
+// double returns a number as a double.
+func (t *translation) double(at tree.Node, v value) value {
+	switch x := v.constant.(type) {
+	case int64:
+		return constant(float64(x))
+	case decimalText:
+		return t.floatLiteral(at, string(x))
+	}
+	if arrow.TypeEqual(v.dataType, floatType) {
+		return v
+	}
+	return t.cast(at, v, floatType)
+}
+
+// numberType returns a type for the null of an operator.
+func numberType(a, b value) arrow.DataType {
+	for _, v := range []value{a, b} {
+		if v.dataType != nil && !isInteger(v.dataType) {
+			return v.dataType
+		}
+	}
+	return int64Type
+}
+
+// typeOf returns the name of the type of a value.
+func typeOf(v value) string {
+	if v.interval != nil {
+		return "INTERVAL"
+	}
+	return typeName(v.dataType)
+}
+
+// temporal translates an operator of dates, timestamps and intervals.
+func (t *translation) temporal(at tree.Node, op string, a, b value) (v value, ok bool) {
+	switch {
+	case op == "+" && b.interval != nil && a.interval == nil:
+		v = t.moved(at, a, b.interval)
+		v.uses.add(b.uses)
+	case op == "+" && a.interval != nil && b.interval == nil:
+		return t.temporal(at, op, b, a)
+	case op == "-" && b.interval != nil && a.interval == nil:
+		v = t.moved(at, a, t.negative(at, b.interval))
+		v.uses.add(b.uses)
+	case op == "+" && isDate(a.dataType) && isInteger(b.dataType):
+		v = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].AddDays(list[1]) }, a, b)
+	case op == "-" && isDate(a.dataType) && isInteger(b.dataType):
+		v = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].AddDays(list[1].Neg()) }, a, t.widened(at, b))
+	case op == "+" && isInteger(a.dataType) && isDate(b.dataType):
+		return t.temporal(at, op, b, a)
+	case op == "-" && isTemporal(a) && isTemporal(b):
+		both := t.unified(at, a, b)
+		a, b = both[0], both[1]
+		if isDate(a.dataType) && isDate(b.dataType) {
+			v = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].DaysSince(list[1]) }, a, b)
+			break
+		}
+		v = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Sub(list[1]) }, t.convert(at, a, timestampType), t.convert(at, b, timestampType))
+	default:
+		return v, false
+	}
+	return v, true
+}
+
+// isTemporal reports whether a value is a date or a timestamp.
+func isTemporal(v value) bool { return isDate(v.dataType) || isTimestamp(v.dataType) }
+
+// concatenated translates ||.
+func (t *translation) concatenated(at tree.Node, a, b value) value {
+	if a.null || b.null {
+		return t.nullOf(textType)
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Concat(list[0], list[1]) }, t.asText(at, a), t.asText(at, b))
+}
+
+// asText returns a value as text.
+func (t *translation) asText(at tree.Node, v value) value {
+	if isText(v.dataType) {
+		return v
+	}
+	return t.convert(at, v, textType)
+}
+
+// like translates a match of a text with a pattern.
+func (t *translation) like(s *scope, e *tree.Like) value {
+	x, pattern := t.expr(s, e.X), t.expr(s, e.Pattern)
+	if x.null || pattern.null {
+		return t.nullOf(boolType)
+	}
+	written := t.literalText(e.Pattern, pattern, "the pattern")
+	var escape []rune
+	if e.Escape != nil {
+		escape = []rune(t.literalText(e.Escape, t.expr(s, e.Escape), "the escape character"))
+		if len(escape) > 1 {
+			t.fail(e.Escape, "the escape has %d characters, expected 1", len(escape))
+		}
+	}
+	result := t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {
+		switch e.Kind {
+		case tree.LikePattern:
+			return list[0].Like(written, escape...)
+		case tree.ILikePattern:
+			return list[0].Lower().Like(strings.ToLower(written), escape...)
+		case tree.SimilarPattern, tree.RegexPattern:
+			return list[0].MatchesRegex("^(?:" + written + ")$")
+		case tree.IRegexPattern:
+			return list[0].MatchesRegex("(?i)^(?:" + written + ")$")
+		}
+		t.fail(e, "GLOB is not supported: use LIKE or regexp_matches")
+		return list[0]
+	}, x)
+	if e.Not {
+		return t.not(e, result)
+	}
+	return result
+}

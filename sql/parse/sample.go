@@ -1,0 +1,64 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// tableSample reads TABLESAMPLE, if it is there.
+func (p *parser) tableSample() *tree.Sample {
+	if !p.accept("tablesample") {
+		return nil
+	}
+	return p.sample()
+}
+
+// sample reads the size, the method and the seed of a sample.
+func (p *parser) sample() *tree.Sample {
+	s := &tree.Sample{Position: p.pos()}
+	if p.token().word == "(" || p.token().isColumnName() {
+		if p.token().word != "(" {
+			s.Method = strings.ToLower(p.take().text)
+		}
+		p.expect("(")
+		p.sampleSize(s)
+		p.expect(")")
+		if p.accept("repeatable") {
+			p.expect("(")
+			p.sampleSeed(s)
+			p.expect(")")
+		}
+		return s
+	}
+	p.sampleSize(s)
+	if p.accept("(") {
+		s.Method = strings.ToLower(p.columnName().Text)
+		if p.accept(",") {
+			p.sampleSeed(s)
+		}
+		p.expect(")")
+	}
+	return s
+}
+
+// sampleSize reads the size of a sample: a number or a parameter, with a unit.
+func (p *parser) sampleSize(s *tree.Sample) {
+	switch t := p.token(); {
+	case t.kind == numberToken, t.kind == parameterToken, t.word == "?":
+		s.Size, _ = p.bareOperand()
+	default:
+		p.failHere("the number or the share of rows, such as 10 percent")
+	}
+	if p.accept("%") || p.accept("percent") {
+		s.Percent = true
+		return
+	}
+	p.accept("rows")
+}
+
+// sampleSeed reads the seed of a sample.
+func (p *parser) sampleSeed(s *tree.Sample) {
+	seed := p.wholeNumber("a whole number")
+	s.Seed = &seed
+}

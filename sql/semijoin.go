@@ -1,0 +1,101 @@
+package sql
+
+import (
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// keepMatches keeps rows by a term of WHERE that is EXISTS, NOT EXISTS or IN of a plain query: a semi or anti
+// join. It reports whether the term is one.
+func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
+	kind := gpuframe.Semi
+	if n, ok := e.(*tree.Unary); ok && n.Op == "not" {
+		if x, isExists := n.X.(*tree.Exists); isExists {
+			kind, e = gpuframe.Anti, x
+		}
+	}
+	switch e := e.(type) {
+	case *tree.Exists:
+		return t.match(s, kind, nil, e.Query)
+	case *tree.In:
+		if e.Query != nil && !e.Not && !hasSubquery(e.X) {
+			return t.match(s, kind, e.X, e.Query)
+		}
+	}
+	return false
+}
+
+// match joins the rows with a plain query: SELECT of tables with a condition. x is the left side of IN, or nil.
+func (t *translation) match(s *scope, kind gpuframe.JoinKind, x tree.Expr, q *tree.Query) bool {
+	b, ok := q.Body.(*tree.Select)
+	if !ok || q.With != nil || q.Limit != nil || q.Offset != nil || b.Qualify != nil || b.Sample != nil || b.Distinct != nil && len(b.Distinct.On) > 0 || len(b.From) == 0 || t.isGrouped(b, q) {
+		return false
+	}
+	var foreign []*column
+	inner := &scope{outer: s, foreign: &foreign, clause: "FROM"}
+	set := t.from(inner, b.From)
+	if len(foreign) > 0 {
+		return false
+	}
+	inner.rows, inner.clause = &relation{columns: set.columns}, "WHERE"
+	inner.aliases = t.items(inner.rows, b.Items)
+	var own, both []condition
+	var later []tree.Expr
+	for _, e := range conjuncts(b.Where) {
+		if hasSubquery(e) {
+			later = append(later, e)
+			continue
+		}
+		foreign = nil
+		c := t.term(inner, e)
+		if len(foreign) > 0 {
+			both = append(both, c)
+		} else {
+			own = append(own, c)
+		}
+	}
+	set.conditions = append(set.conditions, own...)
+	foreign = nil
+	inner.rows = t.assemble(set)
+	for _, e := range later {
+		t.keep(inner, e)
+	}
+	if x != nil {
+		c, ok := t.membership(s, inner, x, b.Items)
+		if !ok {
+			return false
+		}
+		both = append(both, c)
+	}
+	if len(foreign) > 0 || len(both) == 0 {
+		return false
+	}
+	s.rows.query = joined(s.rows.query, inner.rows.query, everything(both, set.columns), setOf(set.columns), kind, both)
+	return true
+}
+
+// membership returns the condition that the left side of IN equals the item of a query.
+func (t *translation) membership(s, inner *scope, x tree.Expr, items []tree.Item) (c condition, ok bool) {
+	if len(inner.aliases) != 1 || len(items) != 1 || hasWindow(items[0].Expr) || hasSubquery(items[0].Expr) {
+		return c, false
+	}
+	left, right := t.settled(t.expr(s, x)), t.settled(t.itemValue(inner, inner.aliases[0]))
+	both := t.unified(x, left, right)
+	if both[0].isConstant() || both[1].isConstant() || isText(both[0].dataType) != isText(both[1].dataType) {
+		return c, false
+	}
+	return condition{at: x, value: t.binary(x, "=", both[0], both[1]), left: &both[0], right: &both[1]}, true
+}
+
+// everything returns the columns of conditions that are not among the inner ones.
+func everything(conditions []condition, inner []*column) columnSet {
+	set, own := columnSet{}, setOf(inner)
+	for _, c := range conditions {
+		for each := range c.value.uses {
+			if !own[each] {
+				set[each] = true
+			}
+		}
+	}
+	return set
+}

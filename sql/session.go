@@ -1,0 +1,139 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/parse"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// Session has the names of tables and views that statements use. Its methods may be called from any
+// goroutine. A query keeps the tables that it was made of, whatever the session's names are later.
+type Session struct {
+	engine *gpuframe.Engine
+	mu     sync.RWMutex
+	tables map[string]table
+	frames []*gpuframe.Frame
+	closed bool
+}
+
+// table is a named query.
+type table struct {
+	name  string
+	query gpuframe.Query
+	view  bool
+}
+
+// New returns a session without tables on an engine.
+//
+// # Ownership
+//
+// The caller closes the session before the engine.
+func New(engine *gpuframe.Engine) *Session {
+	return &Session{engine: engine, tables: map[string]table{}}
+}
+
+// Register gives a query of the session's engine a name. It replaces a table or view of this name.
+func (s *Session) Register(name string, q gpuframe.Query) { s.put(table{name: name, query: q}, nil) }
+
+// put adds a table, and a frame that the session owns.
+func (s *Session) put(t table, frame *gpuframe.Frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tables[strings.ToLower(t.name)] = t
+	if frame != nil {
+		s.frames = append(s.frames, frame)
+	}
+}
+
+// lookup returns the table of a name.
+func (s *Session) lookup(name string) (table, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	t, ok := s.tables[strings.ToLower(name)]
+	return t, ok
+}
+
+// names returns the names of all tables in their order.
+func (s *Session) names() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	list := make([]string, 0, len(s.tables))
+	for _, key := range slices.Sorted(maps.Keys(s.tables)) {
+		list = append(list, s.tables[key].name)
+	}
+	return list
+}
+
+// Close releases the tables that CREATE TABLE has made. Queries on them must have ended.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, frame := range s.frames {
+		errs = append(errs, frame.Release())
+	}
+	s.frames, s.tables, s.closed = nil, map[string]table{}, true
+	return errors.Join(errs...)
+}
+
+// Query returns the query of a statement that yields rows: SELECT, VALUES, FROM, DESCRIBE, EXPLAIN or SHOW
+// TABLES. Arguments are the values of its parameters: $1 or the first ? is the first. They may be of the
+// types of [gpuframe.Lit], or nil for null.
+//
+// Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE runs its query.
+//
+// # Errors
+//
+// The error is a [*parse.Error] with the place in the text, or that of the context.
+func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q gpuframe.Query, err error) {
+	statement, err := single(text)
+	if err != nil {
+		return q, err
+	}
+	defer catch(&err)
+	return s.begin(ctx, text, arguments).rows(statement), nil
+}
+
+// Exec runs a statement: CREATE TABLE … AS, CREATE VIEW, DROP, or COPY … TO. It returns the number of rows
+// that were written, or zero. A statement that yields rows is run, and its rows are counted.
+//
+// # Ownership
+//
+// The session owns the table that CREATE TABLE collects: [Session.Close] releases it.
+//
+// # Errors
+//
+// The error is a [*parse.Error] with the place in the text, or that of [gpuframe.Query.Collect].
+func (s *Session) Exec(ctx context.Context, text string, arguments ...any) (rows int64, err error) {
+	statement, err := single(text)
+	if err != nil {
+		return 0, err
+	}
+	defer catch(&err)
+	return s.begin(ctx, text, arguments).execute(statement), nil
+}
+
+// single returns the only statement of a text.
+func single(text string) (tree.Statement, error) {
+	statements, err := parse.Statements(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(statements) != 1 {
+		return nil, fmt.Errorf("sql: the text has %d statements, expected 1: pass each statement separately", len(statements))
+	}
+	return statements[0], nil
+}
+
+// begin returns the translation of a statement.
+func (s *Session) begin(ctx context.Context, text string, arguments []any) *translation {
+	return &translation{ctx: ctx, session: s, engine: s.engine, text: text, arguments: arguments, taken: map[string]int{}}
+}

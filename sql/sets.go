@@ -1,0 +1,110 @@
+package sql
+
+import (
+	"slices"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// setOperation translates UNION, INTERSECT and EXCEPT. A chain of one operation is a loop, not a recursion.
+func (t *translation) setOperation(s *scope, b *tree.SetOperation) output {
+	chain := []*tree.SetOperation{b}
+	for {
+		left, ok := chain[len(chain)-1].Left.(*tree.SetOperation)
+		if !ok {
+			break
+		}
+		chain = append(chain, left)
+	}
+	out := t.body(s, chain[len(chain)-1].Left)
+	for _, operation := range slices.Backward(chain) {
+		out = t.combined(operation, out, t.body(s, operation.Right))
+	}
+	return out
+}
+
+// combined combines the rows of two queries. Columns have the names of the left one, and the type of both.
+func (t *translation) combined(at *tree.SetOperation, left, right output) output {
+	if at.ByName {
+		t.fail(at, "BY NAME is not supported: list the columns in the same order")
+	}
+	if len(left.columns) != len(right.columns) {
+		t.fail(at, "the left side has %d columns, the right side %d", len(left.columns), len(right.columns))
+	}
+	out := output{}
+	var l, r []gpuframe.Expression
+	for i, c := range left.columns {
+		both := t.alikeTypes(at, c.value(), right.columns[i].value())
+		out.columns = append(out.columns, &column{table: c.table, name: c.name, id: t.unique(c.name), dataType: both[0].dataType})
+		id := out.columns[i].id
+		l, r = append(l, both[0].expr.As(id)), append(r, both[1].expr.As(id))
+	}
+	for i, c := range left.carried {
+		out.carried = append(out.carried, &column{id: t.unique("dependence"), dataType: c.dataType})
+		id := out.carried[i].id
+		l, r = append(l, gpuframe.Col(c.id).As(id)), append(r, gpuframe.Col(right.carried[i].id).Cast(c.dataType).As(id))
+	}
+	a, b := left.query.Select(l...), right.query.Select(r...)
+	switch {
+	case at.Kind == tree.Union && at.All:
+		out.query = a.Union(b)
+	case at.Kind == tree.Union:
+		out.query = a.Union(b).Distinct()
+	case at.Kind == tree.Intersect && at.All:
+		out.query = a.IntersectAll(b)
+	case at.Kind == tree.Intersect:
+		out.query = a.Intersect(b)
+	case at.All:
+		out.query = a.ExceptAll(b)
+	default:
+		out.query = a.Except(b)
+	}
+	return out
+}
+
+// values translates VALUES as a union of rows.
+func (t *translation) values(s *scope, b *tree.Values) output {
+	if s.dependence != nil {
+		t.fail(b, "VALUES in a subquery that depends on the rows around it is not supported")
+	}
+	if s.outer != nil && s.foreign == nil {
+		s = &scope{}
+	}
+	const most = 1000
+	if len(b.Rows) > most {
+		t.fail(b, "VALUES has %d rows, at most %d are supported: register the rows as a query", len(b.Rows), most)
+	}
+	inner := &scope{outer: s.outer, foreign: s.foreign, rows: &relation{query: t.oneRow()}, clause: "VALUES"}
+	byColumn := make([][]value, len(b.Rows[0]))
+	for _, row := range b.Rows {
+		if len(row) != len(byColumn) {
+			t.fail(b, "a row of VALUES has %d values, the first one %d", len(row), len(byColumn))
+		}
+		for i, e := range row {
+			byColumn[i] = append(byColumn[i], t.expr(inner, e))
+		}
+	}
+	out := output{isSingle: len(b.Rows) == 1}
+	for i := range byColumn {
+		byColumn[i] = t.alike(b, byColumn[i])
+		name := "col" + string(rune('0'+i%10))
+		if i > 9 {
+			name = "col" + string(rune('0'+i/10%10)) + string(rune('0'+i%10))
+		}
+		out.columns = append(out.columns, &column{name: name, id: t.unique(name), dataType: byColumn[i][0].dataType})
+	}
+	parts := make([]gpuframe.Query, len(b.Rows))
+	for n := range b.Rows {
+		list := make([]gpuframe.Expression, len(byColumn))
+		for i := range byColumn {
+			list[i] = byColumn[i][n].expr.As(out.columns[i].id)
+		}
+		parts[n] = inner.rows.query.Select(list...)
+	}
+	out.query = parts[0]
+	if len(parts) > 1 {
+		out.query = parts[0].Union(parts[1:]...)
+	}
+	return out
+}

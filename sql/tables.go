@@ -1,0 +1,186 @@
+package sql
+
+import (
+	"path"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// oneRow returns a query of one row, for SELECT without FROM.
+func (t *translation) oneRow() gpuframe.Query {
+	builder := array.NewInt64Builder(memory.DefaultAllocator)
+	defer builder.Release()
+	builder.Append(0)
+	return t.recordOf("row", int64Type, builder)
+}
+
+// recordOf returns a query of one column of the rows of a builder.
+func (t *translation) recordOf(name string, dataType arrow.DataType, builder array.Builder) gpuframe.Query {
+	schema := arrow.NewSchema([]arrow.Field{{Name: t.unique(name), Type: dataType}}, nil)
+	values := builder.NewArray()
+	return t.engine.Records(schema, array.NewRecord(schema, []arrow.Array{values}, int64(values.Len())))
+}
+
+// fileFormats are the formats of files by the ends of their names.
+var fileFormats = map[string]func(e *gpuframe.Engine, paths ...string) gpuframe.Query{
+	".parquet": (*gpuframe.Engine).Parquet, ".csv": (*gpuframe.Engine).CSV, ".tsv": tabs,
+	".json": (*gpuframe.Engine).JSONLines, ".jsonl": (*gpuframe.Engine).JSONLines, ".ndjson": (*gpuframe.Engine).JSONLines,
+	".arrow": (*gpuframe.Engine).IPC, ".ipc": (*gpuframe.Engine).IPC, ".feather": (*gpuframe.Engine).IPC,
+}
+
+func tabs(e *gpuframe.Engine, paths ...string) gpuframe.Query {
+	return e.CSVWith(gpuframe.CSVOptions{Delimiter: '\t'}, paths...)
+}
+
+// file returns the query of FROM 'path'.
+func (t *translation) file(item *tree.File) gpuframe.Query {
+	open, ok := fileFormats[strings.ToLower(path.Ext(item.Path))]
+	if !ok {
+		t.fail(item, "the format of %q is not known by its name: use read_parquet, read_csv or read_json", item.Path)
+	}
+	return open(t.engine, item.Path)
+}
+
+// fileTable returns the name of the table of a file: its name without folders and end.
+func fileTable(name string) string {
+	base := path.Base(name)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// readers are the functions of FROM that read files.
+var readers = map[string]func(e *gpuframe.Engine, paths ...string) gpuframe.Query{
+	"read_parquet": (*gpuframe.Engine).Parquet, "parquet_scan": (*gpuframe.Engine).Parquet,
+	"read_json": (*gpuframe.Engine).JSONLines, "read_json_auto": (*gpuframe.Engine).JSONLines, "read_ndjson": (*gpuframe.Engine).JSONLines,
+	"read_ipc": (*gpuframe.Engine).IPC, "read_csv_auto": (*gpuframe.Engine).CSV,
+}
+
+// tableFunction translates a function of FROM.
+func (t *translation) tableFunction(item *tree.TableFunction) *relation {
+	name := strings.ToLower(text(item.Call.Name))
+	if item.Ordinality {
+		t.fail(item, "WITH ORDINALITY is not supported: use row_number() over ()")
+	}
+	switch {
+	case name == "range" || name == "generate_series":
+		return t.series(item, name)
+	case name == "read_csv":
+		return t.source(item, t.csv(item.Call), item.Alias, "read_csv")
+	}
+	open, ok := readers[name]
+	if !ok {
+		t.fail(item.Call, "%s", names.Unknown("table function", name, []string{"read_csv", "read_parquet", "read_json", "read_ipc", "range", "generate_series", "unnest"}))
+	}
+	if len(item.Call.Args) > 1 {
+		t.fail(item.Call, "options of %s are not supported", name)
+	}
+	return t.source(item, open(t.engine, t.paths(item.Call)...), item.Alias, name)
+}
+
+// paths returns the paths of the first argument: a text or a list of texts.
+func (t *translation) paths(call *tree.Call) (paths []string) {
+	if len(call.Args) == 0 {
+		t.fail(call, "%s needs a path", text(call.Name))
+	}
+	empty := &scope{rows: &relation{}, clause: "the arguments of a table function"}
+	list := []tree.Expr{call.Args[0].Expr}
+	if l, ok := list[0].(*tree.List); ok {
+		list = l.Items
+	}
+	for _, e := range list {
+		paths = append(paths, t.literalText(e, t.expr(empty, e), "the path"))
+	}
+	return paths
+}
+
+// csv returns the query of read_csv with its options.
+func (t *translation) csv(call *tree.Call) gpuframe.Query {
+	options := gpuframe.CSVOptions{}
+	empty := &scope{rows: &relation{}, clause: "the arguments of a table function"}
+	for _, a := range call.Args[min(1, len(call.Args)):] {
+		v := t.expr(empty, a.Expr)
+		switch strings.ToLower(a.Name.Text) {
+		case "header":
+			header, ok := v.constant.(bool)
+			if !ok {
+				t.fail(a.Expr, "header is true or false")
+			}
+			options.NoHeader = !header
+		case "delim", "sep":
+			runes := []rune(t.literalText(a.Expr, v, "the delimiter"))
+			if len(runes) != 1 {
+				t.fail(a.Expr, "the delimiter has %d characters, expected 1", len(runes))
+			}
+			options.Delimiter = runes[0]
+		case "nullstr":
+			options.Nulls = []string{t.literalText(a.Expr, v, "the text of nulls")}
+		default:
+			t.fail(a.Expr, "%s", names.Unknown("option of read_csv", a.Name.Text, []string{"header", "delim", "sep", "nullstr"}))
+		}
+	}
+	return t.engine.CSVWith(options, t.paths(call)...)
+}
+
+// series translates range and generate_series: integers from a start to an end, which generate_series includes.
+func (t *translation) series(item *tree.TableFunction, name string) *relation {
+	empty := &scope{rows: &relation{}, clause: "the arguments of a table function"}
+	bounds := []int{0, 0, 1}
+	for i, a := range item.Call.Args {
+		if i > 2 {
+			t.fail(a.Expr, "%s has more than 3 arguments", name)
+		}
+		bounds[i] = t.whole(a.Expr, t.expr(empty, a.Expr), "a bound")
+	}
+	start, end, step := bounds[0], bounds[1], bounds[2]
+	if len(item.Call.Args) == 1 {
+		start, end = 0, bounds[0]
+	}
+	if step == 0 || len(item.Call.Args) == 0 {
+		t.fail(item.Call, "%s needs an end, and a step other than 0", name)
+	}
+	if name == "generate_series" {
+		end += step / max(step, -step)
+	}
+	count := max(0, (end-start+step-step/max(step, -step))/step)
+	const most = 1 << 31
+	if count > most {
+		t.fail(item.Call, "%s has %d rows, at most %d are supported", name, count, most)
+	}
+	id := t.unique(name)
+	q := t.oneRow().Select(gpuframe.LitOf(int64Type, int64(count)).Sequence().As(id)).ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, id)
+	q = q.Select(gpuframe.Col(id).Mul(int64(step)).Add(int64(start)).As(id))
+	r := &relation{query: q, columns: []*column{{table: name, name: name, id: id, dataType: int64Type}}}
+	return t.aliased(item, r, item.Alias, name)
+}
+
+// unnested joins each row of the tables before it with the elements of a list of that row. It returns nil for
+// other functions.
+func (t *translation) unnested(s *scope, before *tableSet, item *tree.TableFunction) *tableSet {
+	if strings.ToLower(text(item.Call.Name)) != "unnest" || len(item.Call.Args) != 1 {
+		return nil
+	}
+	rows := t.assemble(before)
+	v := t.expr(t.below(s, rows, "the argument of unnest"), item.Call.Args[0].Expr)
+	list, ok := v.dataType.(arrow.ListLikeType)
+	if !ok {
+		t.fail(item.Call, "the argument of unnest is %s, expected a list", typeOf(v))
+	}
+	name := "unnest"
+	c := t.attach(rows, v, name)
+	c.dataType, c.table, c.name = list.Elem(), name, name
+	if item.Alias.Name.Text != "" {
+		c.table, c.name = item.Alias.Name.Text, item.Alias.Name.Text
+	}
+	if len(item.Alias.Columns) > 0 {
+		c.name = item.Alias.Columns[0].Text
+	}
+	rows.query = rows.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, c.id)
+	rows.columns = append(rows.columns[:len(rows.columns):len(rows.columns)], c)
+	return leaf(rows)
+}

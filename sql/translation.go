@@ -1,0 +1,80 @@
+package sql
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// translation makes the query of one statement. Its methods end with [translation.fail] if something is
+// wrong.
+type translation struct {
+	ctx       context.Context
+	session   *Session
+	engine    *gpuframe.Engine
+	text      string
+	arguments []any
+	// taken counts the columns of each name, so that every column of the statement has a name of its own.
+	taken map[string]int
+	// common are the common table expressions in view, the inner ones last.
+	common []commonTable
+	// views are the views that are being read.
+	nested int
+}
+
+// mostNested is the limit of subqueries that refer to the rows of others, within each other.
+const mostNested = 8
+
+// unique returns a name that no other column of the statement has.
+func (t *translation) unique(name string) string {
+	name = cmp.Or(name, "column")
+	key := strings.ToLower(name)
+	t.taken[key]++
+	if n := t.taken[key]; n > 1 {
+		return t.unique(fmt.Sprintf("%s:%d", name, n))
+	}
+	return name
+}
+
+// schema returns the columns of a query.
+func (t *translation) schema(at tree.Node, q gpuframe.Query) *arrow.Schema {
+	schema, err := q.Schema(t.ctx)
+	if err != nil {
+		if t.ctx.Err() != nil {
+			panic(abort{err})
+		}
+		t.failAs(at, err)
+	}
+	return schema
+}
+
+// typed returns the value of a function of other values, with the type that gpuframe gives it.
+func (t *translation) typed(at tree.Node, f func(list []gpuframe.Expr) gpuframe.Expr, arguments ...value) value {
+	result := value{uses: columnSet{}}
+	probes, exprs := make([]gpuframe.Expr, len(arguments)), make([]gpuframe.Expr, len(arguments))
+	fields := make([]arrow.Field, 0, len(arguments))
+	for i, a := range arguments {
+		if a.interval != nil {
+			t.fail(at, "an interval can be added to or subtracted from a date or timestamp, and nothing else")
+		}
+		exprs[i], probes[i] = a.expr, a.expr
+		if !a.isConstant() {
+			name := fmt.Sprintf("argument %d", i+1)
+			fields = append(fields, arrow.Field{Name: name, Type: a.dataType, Nullable: true})
+			probes[i] = gpuframe.Col(name)
+		}
+		result.uses.add(a.uses)
+	}
+	if len(fields) == 0 {
+		fields = append(fields, arrow.Field{Name: "argument 0", Type: arrow.PrimitiveTypes.Int64, Nullable: true})
+	}
+	schema := t.schema(at, t.engine.Records(arrow.NewSchema(fields, nil)).Select(f(probes).As("value")))
+	result.expr, result.dataType = f(exprs), schema.Field(0).Type
+	return result
+}

@@ -1,0 +1,246 @@
+package sql
+
+import (
+	"math"
+	"strings"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// windowFunction is a function of the place of a row in its window: of least to most arguments.
+type windowFunction struct {
+	least, most int
+	make        func(t *translation, at *tree.Call, list []value) value
+	// framed is set for functions of the rows of a frame.
+	framed bool
+	// respects is set for functions that IGNORE NULLS has a meaning for.
+	respects bool
+}
+
+var windowFunctions map[string]windowFunction
+
+func init() { // the functions refer to the table
+	windowFunctions = map[string]windowFunction{
+		"row_number":   {make: rank(gpuframe.RowNumber)},
+		"rank":         {make: rank(gpuframe.Rank)},
+		"dense_rank":   {make: rank(gpuframe.DenseRank)},
+		"rank_dense":   {make: rank(gpuframe.DenseRank)},
+		"percent_rank": {make: share(gpuframe.PercentRank)},
+		"cume_dist":    {make: share(gpuframe.CumulativeDistribution)},
+		"ntile": {least: 1, most: 1, make: func(t *translation, at *tree.Call, list []value) value {
+			return value{expr: gpuframe.Tile(t.whole(at, list[0], "the number of parts")), dataType: int64Type, uses: columnSet{}}
+		}},
+		"lag":         {least: 1, most: 3, respects: true, make: shifted(gpuframe.Expr.Lag)},
+		"lead":        {least: 1, most: 3, respects: true, make: shifted(gpuframe.Expr.Lead)},
+		"first_value": {least: 1, most: 1, framed: true, respects: true, make: simple(gpuframe.Expr.First)},
+		"last_value":  {least: 1, most: 1, framed: true, respects: true, make: simple(gpuframe.Expr.Last)},
+		"nth_value": {least: 2, most: 2, framed: true, respects: true, make: func(t *translation, at *tree.Call, list []value) value {
+			n := t.whole(at, list[1], "the number of the row")
+			return value{expr: list[0].expr.Nth(n), dataType: list[0].dataType, uses: list[0].uses}
+		}},
+	}
+}
+
+func rank(f func() gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(*translation, *tree.Call, []value) value {
+		return value{expr: f(), dataType: int64Type, uses: columnSet{}}
+	}
+}
+
+func share(f func() gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(*translation, *tree.Call, []value) value {
+		return value{expr: f(), dataType: floatType, uses: columnSet{}}
+	}
+}
+
+// shifted is lag or lead. A third argument needs the number of the row, so it is not supported.
+func shifted(f func(e gpuframe.Expr, n int) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+	return func(t *translation, at *tree.Call, list []value) value {
+		n := 1
+		if len(list) > 1 {
+			n = t.whole(at, list[1], "the number of rows")
+		}
+		if len(list) > 2 && !list[2].null {
+			t.fail(at, "a default for rows that do not exist is not supported: use coalesce, if the values are never null")
+		}
+		return value{expr: f(list[0].expr, n), dataType: list[0].dataType, uses: list[0].uses}
+	}
+}
+
+func isWindowFunction(name string) bool {
+	_, ok := windowFunctions[name]
+	return ok
+}
+
+// namedWindows returns the windows of the WINDOW clause by their names in lower case.
+func (t *translation) namedWindows(b *tree.Select) map[string]*tree.Window {
+	windows := map[string]*tree.Window{}
+	for _, w := range b.Windows {
+		windows[strings.ToLower(w.Name.Text)] = w.Window
+	}
+	return windows
+}
+
+// windowValue translates a call with OVER.
+func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
+	if s.clause != "SELECT" && s.clause != "ORDER BY" && s.clause != "QUALIFY" && s.clause != "DISTINCT ON" {
+		t.fail(e, "a window function is not possible in %s: use QUALIFY, or a derived table", s.clause)
+	}
+	window, order, frame := t.window(s, e.Over)
+	f, isPlace := windowFunctions[name]
+	var v value
+	switch {
+	case isPlace:
+		v = t.placeValue(s, e, f, name)
+	case isAggregate(name):
+		if e.OrderBy != nil {
+			t.fail(e.OrderBy, "ORDER BY in an aggregate with OVER is not supported: the window has an order")
+		}
+		if e.Distinct && !aggregates[name].once {
+			t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
+		}
+		inner := *s
+		v = t.aggregateValue(&inner, e)
+	default:
+		t.fail(e, "%s is neither an aggregate nor a window function", name)
+	}
+	if isAggregate(name) || f.framed {
+		window = t.framed(s, e.Over, window, order, frame)
+	}
+	v.expr = v.expr.Over(window)
+	v.constant, v.null = nil, false
+	// The value depends on all columns of the window.
+	c := t.attach(s.rows, v, "window")
+	return c.value()
+}
+
+// placeValue translates a window function.
+func (t *translation) placeValue(s *scope, e *tree.Call, f windowFunction, name string) value {
+	if e.Filter != nil || e.Distinct || e.OrderBy != nil || e.Star || e.Within != nil {
+		t.fail(e, "%s has no DISTINCT, ORDER BY or FILTER: it is no aggregate", name)
+	}
+	if len(e.Args) < f.least || len(e.Args) > f.most {
+		t.fail(e, "%s has %d arguments, expected %s", name, len(e.Args), function{least: f.least, most: f.most}.expected())
+	}
+	list := make([]value, len(e.Args))
+	for i, a := range e.Args {
+		list[i] = t.settled(t.expr(s, a.Expr))
+		if i == 0 && f.respects && list[i].isConstant() {
+			list[i] = t.perRow(s, list[i])
+		}
+	}
+	v := f.make(t, e, list)
+	if e.IgnoreNulls {
+		if !f.respects {
+			t.fail(e, "IGNORE NULLS has no meaning for %s", name)
+		}
+		v.expr = v.expr.SkipNulls()
+	}
+	return v
+}
+
+// window returns the partitions and the order of OVER, with its keys, and the frame that is written.
+func (t *translation) window(s *scope, w *tree.Window) (window gpuframe.Window, order []gpuframe.Ordering, frame *tree.Frame) {
+	partition, keys, frame := w.Partition, w.OrderBy, w.Frame
+	for base, depth := w.Base, 0; base.Text != ""; depth++ {
+		named := s.windows[strings.ToLower(base.Text)]
+		if named == nil || depth > len(s.windows) {
+			t.fail(base, "no window is called %q: define it in WINDOW", base.Text)
+		}
+		if len(partition) == 0 {
+			partition = named.Partition
+		}
+		if keys == nil {
+			keys = named.OrderBy
+		}
+		if frame == nil {
+			frame = named.Frame
+		}
+		base = named.Base
+	}
+	var by []gpuframe.Expression
+	for _, e := range partition {
+		by = append(by, t.settled(t.expr(s, e)).expr)
+	}
+	for _, key := range t.orderKeys(keys) {
+		v := t.settled(t.expr(s, key.Expr))
+		if v.isConstant() {
+			continue // all rows have the same key
+		}
+		order = append(order, ordered(v.expr, key))
+	}
+	return gpuframe.By(by...).OrderBy(order...), order, frame
+}
+
+// framed restricts a window to its frame. Without one in the text it is all rows up to the last with the keys
+// of the current row or, without an order, all rows.
+func (t *translation) framed(s *scope, w *tree.Window, window gpuframe.Window, order []gpuframe.Ordering, frame *tree.Frame) gpuframe.Window {
+	if frame == nil {
+		if len(order) == 0 {
+			return window
+		}
+		frame = &tree.Frame{Unit: tree.Range, Start: tree.Bound{Kind: tree.UnboundedPreceding}, End: tree.Bound{Kind: tree.CurrentRow}}
+	}
+	if frame.Exclude != tree.ExcludeNothing {
+		t.fail(frame, "EXCLUDE in a frame is not supported")
+	}
+	low, high := t.frameBound(s, frame.Start), t.frameBound(s, frame.End)
+	if low == math.MinInt64 && high == math.MaxInt64 {
+		return window.Rows(gpuframe.FirstRow, gpuframe.LastRow)
+	}
+	if frame.Unit == tree.Rows {
+		if len(order) == 0 {
+			t.fail(w, "a frame of rows needs ORDER BY in its window: without one it depends on chance")
+		}
+		return window.Rows(low, high)
+	}
+	if len(order) == 0 {
+		// All rows have the same keys.
+		return window.Rows(gpuframe.FirstRow, gpuframe.LastRow)
+	}
+	if frame.Unit == tree.Range && (frame.Start.Offset != nil || frame.End.Offset != nil) {
+		t.fail(frame, "RANGE with offsets is not supported: use ROWS or GROUPS")
+	}
+	// Numbers of the distinct keys make frames of RANGE and GROUPS a distance.
+	number := t.attach(s.rows, value{expr: gpuframe.DenseRank().Over(window), dataType: int64Type, uses: columnSet{}}, "peers")
+	return t.partitionOf(s, w).OrderBy(gpuframe.Col(number.id).Asc()).Range(offset(low), offset(high))
+}
+
+// offset returns a bound of a range, nil without a limit.
+func offset(bound int64) any {
+	if bound == math.MinInt64 || bound == math.MaxInt64 {
+		return nil
+	}
+	return int(bound)
+}
+
+// partitionOf returns a window without an order.
+func (t *translation) partitionOf(s *scope, w *tree.Window) gpuframe.Window {
+	plain := *w
+	window, _, _ := t.window(s, &plain)
+	return window
+}
+
+// frameBound returns a bound of a frame in rows from the current one.
+func (t *translation) frameBound(s *scope, b tree.Bound) int64 {
+	var n int64
+	if b.Offset != nil {
+		v := t.expr(s, b.Offset)
+		var ok bool
+		if n, ok = v.constant.(int64); !ok || n < 0 {
+			t.fail(b.Offset, "the offset of a frame is not a literal integer of zero or more: other expressions are not supported here")
+		}
+	}
+	switch b.Kind {
+	case tree.UnboundedPreceding:
+		return math.MinInt64
+	case tree.Preceding:
+		return -n
+	case tree.Following:
+		return n
+	case tree.UnboundedFollowing:
+		return math.MaxInt64
+	}
+	return 0
+}
