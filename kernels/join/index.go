@@ -121,7 +121,7 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 		return err
 	}
 	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(maxSide, rowsOf(s.right))}
-	err = m.measureKept()
+	err = m.measure()
 	ix.encoding, ix.encoded = m.encoding, m.encoding != nil
 	if err != nil {
 		return err
@@ -239,12 +239,12 @@ func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*sides
 
 // matches finds the matches of the left rows.
 func (ix *Index) matches(s *sides, b *built) (_ *matches, err error) {
-	m := matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys, s.rightKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
+	m := matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
 	if m.facts.isEmpty() && !m.facts.isCross() {
 		return m.matchNone(nil)
 	}
 	if ix.encoded {
-		if m.encoding, err = oneSided(s.call, 0, s.leftKeys); err != nil {
+		if m.encoding, err = newEncoding(s.call, [2][]*column.Column{s.leftKeys}, 0); err != nil {
 			return nil, err
 		}
 	}
