@@ -29,10 +29,8 @@ type Index struct {
 	built *built
 	// parts are the columns of the build side: see [built.parts].
 	parts [][]*column.Column
-	// encoding is that of the right keys. encoded is set if there is one: the keys are not
-	// sorted, and the join has keys.
+	// encoding is that of the right keys, or nil if these are sorted or the join has none.
 	encoding *encoding
-	encoded  bool
 	// finder is the strategy that has built it.
 	finder finder
 	// spilled has the memory instead of the fields above, after [Index.Spill]. Calls that use
@@ -122,8 +120,7 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 	}
 	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(maxSide, rowsOf(s.right))}
 	err = m.measure()
-	ix.encoding, ix.encoded = m.encoding, m.encoding != nil
-	if err != nil {
+	if ix.encoding = m.encoding; err != nil {
 		return err
 	}
 	if ix.finder = chooseFinder(&m.facts).run; ix.finder.build == nil {
@@ -243,7 +240,7 @@ func (ix *Index) matches(s *sides, b *built) (_ *matches, err error) {
 	if m.facts.isEmpty() && !m.facts.isCross() {
 		return m.matchNone(nil)
 	}
-	if ix.encoded {
+	if b != nil && b.table != nil {
 		if m.encoding, err = newEncoding(s.call, [2][]*column.Column{s.leftKeys}, 0); err != nil {
 			return nil, err
 		}
