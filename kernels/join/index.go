@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -118,7 +119,7 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 	if s.rightKeys, err = ix.keys(ctx, s, s.right, 1); err != nil {
 		return err
 	}
-	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(maxSide, rowsOf(s.right))}
+	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(math.MaxInt, rowsOf(s.right))}
 	err = m.measure()
 	if ix.encoding = m.encoding; err != nil {
 		return err
