@@ -37,7 +37,7 @@ func (a *asOfMatcher) searchNearest(m *matches) error {
 	if err := a.searchAsOf(n, s, left, keys); err != nil {
 		return err
 	}
-	valid, err := usable(a.call, held, left)
+	valid, err := usableOf(a.call, held, left, len(keys)-1)
 	if err != nil {
 		return err
 	}

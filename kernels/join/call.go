@@ -151,13 +151,9 @@ func (c *call) launchLoop(entry string, n int, arguments ...any) error {
 
 // numberRows writes the numbers of all rows.
 func (c *call) numberRows(rows memory.Slice[uint32]) error {
-	if c.OnHost() {
-		return numberOnHost(rows)
+	if !c.OnHost() {
+		return c.launch("pairs", "number_rows", rows.Len(), rows, uint64(rows.Len()))
 	}
-	return c.launch("pairs", "number_rows", rows.Len(), rows, uint64(rows.Len()))
-}
-
-func numberOnHost(rows memory.Slice[uint32]) error {
 	numbers, err := rows.Host()
 	for i := range numbers {
 		numbers[i] = uint32(i)

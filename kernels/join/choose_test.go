@@ -1,6 +1,7 @@
 package join
 
 import (
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func TestChooseFinder(t *testing.T) {
 		{"as few rows as are measured", func(f *facts) { f.probe, f.build = measuredRows, 10 }, choices.MeasuredPlaces},
 		{"many rows to build of", func(f *facts) { f.probe, f.build = 10, measuredRows }, choices.MeasuredPlaces},
 		{"fewer rows than are measured", func(f *facts) { f.probe, f.build = measuredRows-1, 10 }, choices.HashTable},
-		{"a build side that is kept", func(f *facts) { f.probe, f.build = maxSide, 10 }, choices.MeasuredPlaces},
+		{"a build side that is kept", func(f *facts) { f.probe, f.build = math.MaxInt, 10 }, choices.MeasuredPlaces},
 
 		{"as many places as rows", func(f *facts) { f.places = 1 << 20 }, choices.KnownPlaces},
 		{"the most places", func(f *facts) { f.places = 2 << 20 }, choices.KnownPlaces},

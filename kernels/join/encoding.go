@@ -2,6 +2,7 @@ package join
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
@@ -33,59 +34,39 @@ func (e *encoding) Release() error {
 	return errors.Join(failures...)
 }
 
-// newEncoding returns the encoding of the keys of the probe and the build side, or nil if
-// they do not fit 64 bits, or the build side has too many rows for a table. The values of a
-// single key are below bound, if it is not zero.
+// newEncoding returns the encoding of the keys of the probe and the build side, or nil if they do not fit 64 bits. The keys
+// of a side are nil if its values are not known; their types are those of the other side. The values of a single key are
+// below bound, if it is not zero.
 func newEncoding(c *call, keys [2][]*column.Column, bound uint64) (*encoding, error) {
-	if keys[1][0].Len() > mostBuilt {
-		return nil, nil
-	}
-	nullable := false
-	for _, side := range keys {
-		for _, key := range side {
-			nullable = nullable || op.Nullable(key)
+	known, both, nullable := 0, true, false
+	for side := range keys {
+		if keys[side] == nil {
+			known, both, nullable = 1-side, false, true
 		}
+		nullable = nullable || slices.ContainsFunc(keys[side], op.Nullable)
 	}
 	nullable = nullable && c.nullsEqual
-	if isRaw(keys[0], nullable) {
+	if isRaw(keys[known], nullable) {
 		return &encoding{raw: true, bound: bound}, nil
 	}
 	e := &encoding{}
 	var sources [2][]rowkey.Source
 	for side := range keys {
+		if keys[side] == nil {
+			continue
+		}
 		var err error
 		if sources[side], err = sourcesOf(keys[side], nullable); err != nil || sources[side] == nil {
-			return nil, errors.Join(err, rowkey.Release(sources[0]))
+			return nil, errors.Join(err, e.Release())
 		}
-	}
-	for side := range sources {
 		e.plans[side] = rowkey.NewPlan(sources[side])
 	}
-	if e.plans[0].Exact() && e.plans[0].Bits() > rowkey.WordBits {
+	if p := e.plans[known]; both && p.Exact() && p.Bits() > rowkey.WordBits {
 		if err := e.shorten(c, sources); err != nil {
 			return nil, errors.Join(err, e.Release())
 		}
 	}
-	if !fits(e.plans[0]) {
-		return nil, e.Release()
-	}
-	return e, nil
-}
-
-// oneSided returns the encoding of the keys of one table, for tables of unknown values on
-// the other side, or nil if they do not fit 64 bits. The types of the keys are those of all
-// tables.
-func oneSided(c *call, side int, keys []*column.Column) (*encoding, error) {
-	if isRaw(keys, c.nullsEqual) {
-		return &encoding{raw: true}, nil
-	}
-	sources, err := sourcesOf(keys, c.nullsEqual)
-	if err != nil || sources == nil {
-		return nil, err
-	}
-	e := &encoding{}
-	e.plans[side] = rowkey.NewPlan(sources)
-	if !fits(e.plans[side]) {
+	if !fits(e.plans[known]) {
 		return nil, e.Release()
 	}
 	return e, nil

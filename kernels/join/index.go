@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -29,10 +30,8 @@ type Index struct {
 	built *built
 	// parts are the columns of the build side: see [built.parts].
 	parts [][]*column.Column
-	// encoding is that of the right keys. encoded is set if there is one: the keys are not
-	// sorted, and the join has keys.
+	// encoding is that of the right keys, or nil if these are sorted or the join has none.
 	encoding *encoding
-	encoded  bool
 	// finder is the strategy that has built it.
 	finder finder
 	// spilled has the memory instead of the fields above, after [Index.Spill]. Calls that use
@@ -120,10 +119,9 @@ func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
 	if s.rightKeys, err = ix.keys(ctx, s, s.right, 1); err != nil {
 		return err
 	}
-	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(maxSide, rowsOf(s.right))}
-	err = m.measureKept()
-	ix.encoding, ix.encoded = m.encoding, m.encoding != nil
-	if err != nil {
+	m := matcher{call: s.call, keys: [2][]*column.Column{1: s.rightKeys}, facts: s.facts(math.MaxInt, rowsOf(s.right))}
+	err = m.measure()
+	if ix.encoding = m.encoding; err != nil {
 		return err
 	}
 	if ix.finder = chooseFinder(&m.facts).run; ix.finder.build == nil {
@@ -239,12 +237,12 @@ func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*sides
 
 // matches finds the matches of the left rows.
 func (ix *Index) matches(s *sides, b *built) (_ *matches, err error) {
-	m := matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys, s.rightKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
+	m := matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
 	if m.facts.isEmpty() && !m.facts.isCross() {
 		return m.matchNone(nil)
 	}
-	if ix.encoded {
-		if m.encoding, err = oneSided(s.call, 0, s.leftKeys); err != nil {
+	if b != nil && b.table != nil {
+		if m.encoding, err = newEncoding(s.call, [2][]*column.Column{s.leftKeys}, 0); err != nil {
 			return nil, err
 		}
 	}

@@ -79,13 +79,8 @@ func firstColumns(held *release.Stack, table *buffer.Buffer, n int) (*buffer.Buf
 	return selected, err
 }
 
-// usable returns booleans that are false for rows with a null, or with NaN as the last key. It
-// returns nil if all rows can match.
-func usable(c *call, held *release.Stack, keys *buffer.Buffer) (*column.Column, error) {
-	return usableOf(c, held, keys, keys.NumColumns()-1)
-}
-
-// usableOf is usable with NaN in some of the keys.
+// usableOf returns booleans that are false for rows with a null, or with NaN as one of some keys. It returns nil if all
+// rows can match.
 func usableOf(c *call, held *release.Stack, keys *buffer.Buffer, numbers ...int) (*column.Column, error) {
 	valid, err := validKeys(c, held, keys)
 	if err != nil || keys.Capacity() == 0 {

@@ -7,15 +7,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 )
 
-// newMatcher returns what finds the matches of both sides.
-func (s *sides) newMatcher(probesRight bool) *matcher {
-	m := &matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys, s.rightKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
-	if probesRight {
-		m.keys[0], m.keys[1], m.facts.probe, m.facts.build = m.keys[1], m.keys[0], m.facts.build, m.facts.probe
-	}
-	return m
-}
-
 // facts returns the facts that need no pass over the rows.
 func (s *sides) facts(probe, build int) facts {
 	kind := s.options.Kind
@@ -27,9 +18,12 @@ func (s *sides) facts(probe, build int) facts {
 
 // match finds the matches of the keys.
 func (s *sides) match(probesRight bool) (*matches, error) {
-	m := s.newMatcher(probesRight)
+	m := matcher{call: s.call, keys: [2][]*column.Column{s.leftKeys, s.rightKeys}, facts: s.facts(rowsOf(s.left), rowsOf(s.right))}
+	if probesRight {
+		m.keys[0], m.keys[1], m.facts.probe, m.facts.build = m.keys[1], m.keys[0], m.facts.build, m.facts.probe
+	}
 	rows, err := m.match()
-	return release.OnError(rows, err, m.held.Release())
+	return release.OnError(rows, err, m.encoding.Release(), m.held.Release())
 }
 
 // match finds the matches of the keys.

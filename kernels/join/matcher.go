@@ -11,7 +11,7 @@ import (
 type matcher struct {
 	*call
 	facts facts
-	// keys are those of the probe and the build side.
+	// keys are those of the probe and the build side. The former are nil if the build side is kept.
 	keys [2][]*column.Column
 	// encoding makes words of them, or is nil. words are those of the build side, until it is built.
 	encoding *encoding
@@ -22,43 +22,28 @@ type matcher struct {
 	held release.Stack
 }
 
-// measure finds the facts that the choice depends on. A GPU waits for the ranges of keys if they do not fit 64 bits
-// otherwise.
+// measure makes the words of the build side, and finds the facts that the choice depends on. A GPU waits for the ranges of
+// keys if they do not fit 64 bits otherwise.
 func (m *matcher) measure() (err error) {
-	if !m.facts.mayHaveWords() {
+	f := &m.facts
+	if !f.mayHaveWords() {
 		return nil
 	}
 	var bound uint64
-	if m.keys, bound, err = numbered(m.call, &m.held, m.keys); err != nil || m.facts.build > mostBuilt {
-		return err
+	if m.keys[0] != nil {
+		if m.keys, bound, err = numbered(m.call, &m.held, m.keys); err != nil {
+			return err
+		}
 	}
-	if m.encoding, err = newEncoding(m.call, m.keys, bound); err != nil {
-		return err
-	}
-	m.held.Add(m.encoding)
-	return m.measureWords()
-}
-
-// measureKept is measure for a build side without a probe side.
-func (m *matcher) measureKept() (err error) {
-	if !m.facts.mayHaveWords() || m.facts.build > mostBuilt {
+	if f.build > mostBuilt {
 		return nil
 	}
-	if m.encoding, err = oneSided(m.call, 1, m.keys[1]); err != nil {
+	if m.encoding, err = newEncoding(m.call, m.keys, bound); err != nil || m.encoding == nil {
 		return err
-	}
-	return m.measureWords()
-}
-
-// measureWords makes the words of the build side, and finds their facts.
-func (m *matcher) measureWords() (err error) {
-	if m.encoding == nil {
-		return nil
 	}
 	if m.words, err = m.encoding.words(m.call, 1, m.keys[1]); err != nil {
 		return err
 	}
-	f := &m.facts
 	f.words, f.masked, f.distinct = true, m.words.valid.Len() > 0, f.distinct || m.words.unique
 	m.least, f.places, _ = m.words.span()
 	return nil

@@ -198,26 +198,26 @@ func (o *output) gatherShared(c resultColumn, left, right *column.Column) (*colu
 	if err != nil {
 		return nil, errors.Join(err, both.Release())
 	}
-	taken, err := o.takeShared(both, left, right, slices)
+	taken, err := o.takeShared(both, left, right, slices[0])
 	return release.OnError(taken, err, both.Release(), block.Release())
 }
 
-func (o *output) takeShared(both, left, right *column.Column, slices []memory.Slice[uint32]) (*column.Column, error) {
+// takeShared takes the left rows of both tables' keys and, if they are missing, the right rows.
+func (o *output) takeShared(both, left, right *column.Column, to memory.Slice[uint32]) (*column.Column, error) {
 	lefts, leftErr := uint32sOf(left)
 	rights, rightErr := uint32sOf(right)
-	if err := errors.Join(leftErr, rightErr, o.waitIdle()); err != nil {
-		return nil, err
-	}
-	var err error
-	if o.OnHost() {
-		err = sharedOnHost(o.call, slices[0], lefts, rights, uint32(rowsOf(o.left)))
-	} else {
-		err = o.launch("pairs", "shared_rows", left.Len(), slices[0], lefts, rights, uint32(rowsOf(o.left)), uint64(left.Len()))
+	err, behind := errors.Join(leftErr, rightErr, o.waitIdle()), uint32(rowsOf(o.left))
+	switch {
+	case err != nil:
+	case o.OnHost():
+		err = sharedOnHost(o.call, to, lefts, rights, behind)
+	default:
+		err = o.launch("pairs", "shared_rows", to.Len(), to, lefts, rights, behind, uint64(to.Len()))
 	}
 	if err != nil {
 		return nil, err
 	}
-	rows, err := selection.RowNumbers(slices[0], nil)
+	rows, err := selection.RowNumbers(to, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package join
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
@@ -83,7 +82,7 @@ func (r *rangeMatcher) fill(m *matches) error {
 	if err != nil {
 		return err
 	}
-	valid, err := r.usableBounds(all)
+	valid, err := usableOf(r.call, &r.held, all, n, n+1) // NaN is no bound
 	if err != nil {
 		return err
 	}
@@ -97,11 +96,4 @@ func (r *rangeMatcher) places(s *sortedRows, columns []*column.Column, keys []or
 		return nil, err
 	}
 	return searchPlaces(r.call, &r.held, s.table, values, keys, upper)
-}
-
-// usableBounds returns booleans that are false for rows with a null key or NaN as a bound,
-// or nil.
-func (r *rangeMatcher) usableBounds(keys *buffer.Buffer) (*column.Column, error) {
-	last := keys.NumColumns() - 1
-	return usableOf(r.call, &r.held, keys, last-1, last)
 }

@@ -48,7 +48,7 @@ func sortUsable(c *call, held *release.Stack, m *matches, rightKeys []*column.Co
 	if err != nil {
 		return nil, nil, err
 	}
-	mask, err := usable(c, held, table)
+	mask, err := usableOf(c, held, table, len(keys)-1)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,16 +27,18 @@ func (k *condition) refine(m *matches) (*matches, error) {
 	}
 	var held release.Stack
 	held.Add(p)
-	refined, err := k.refinePairs(&held, m, p)
+	refined, err := func() (*matches, error) {
+		kept, err := k.keptPairs(&held, p)
+		if err != nil {
+			return nil, err
+		}
+		refined, err := newMatches(k.call, m.probe, m.build)
+		if err != nil {
+			return nil, err
+		}
+		return release.OnError(refined, refined.fillPairs(k.call, kept))
+	}()
 	return release.OnError(refined, err, held.Release())
-}
-
-func (k *condition) refinePairs(held *release.Stack, m *matches, p *pairs) (*matches, error) {
-	kept, err := k.keptPairs(held, p)
-	if err != nil {
-		return nil, err
-	}
-	return k.matchesOf(m, kept)
 }
 
 // keptPairs returns the pairs for which the condition is true, as columns of both sides. It
@@ -110,18 +112,6 @@ func (k *condition) inputs(held *release.Stack, left, right *column.Column) (*bu
 		held.Add(table)
 	}
 	return table, err
-}
-
-// matchesOf returns the matches of a table of pairs in the order of the probe side.
-func (k *condition) matchesOf(m *matches, kept *buffer.Buffer) (*matches, error) {
-	refined, err := newMatches(k.call, m.probe, m.build)
-	if err != nil {
-		return nil, err
-	}
-	if err := refined.fillPairs(k.call, kept); err != nil {
-		return nil, errors.Join(err, refined.Release())
-	}
-	return refined, nil
 }
 
 // fillPairs makes matches of pairs that are in the order of the probe side.
