@@ -108,6 +108,8 @@ func (t *translation) argument(at tree.Node, x any) value {
 	switch x := x.(type) {
 	case nil:
 		return value{null: true, uses: columnSet{}}
+	case Null:
+		return value{expr: gpuframe.LitOf(x.Type, nil), dataType: x.Type, uses: columnSet{}}
 	case bool, int64, float64, string:
 		return constant(x)
 	case int:

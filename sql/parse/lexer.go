@@ -69,6 +69,12 @@ func (l *lexer) add(k kind, pos int, text string) *token {
 // fail appends a fault, which ends the tokens.
 func (l *lexer) fail(pos int, message string) { l.add(faultToken, pos, message) }
 
+// failAtEnd appends a fault of a token that has no end. It takes the rest of the text.
+func (l *lexer) failAtEnd(pos int, message string) {
+	l.at = len(l.text)
+	l.fail(pos, message)
+}
+
 // failed returns whether the last token is a fault.
 func (l *lexer) failed() bool {
 	return len(l.list) > 0 && l.list[len(l.list)-1].kind == faultToken
@@ -137,7 +143,7 @@ func (l *lexer) skipComment() bool {
 			l.at++
 		}
 	}
-	l.fail(start, "the comment has no end: add */")
+	l.failAtEnd(start, "the comment has no end: add */")
 	return false
 }
 

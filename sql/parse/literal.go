@@ -72,13 +72,13 @@ func (l *lexer) scanText() {
 	start := l.at
 	text, ok := l.quoted('\'')
 	if !ok {
-		l.fail(start, "the text has no end: add a quote '")
+		l.failAtEnd(start, "the text has no end: add a quote '")
 		return
 	}
 	for l.continues() {
 		more, ok := l.quoted('\'')
 		if !ok {
-			l.fail(start, "the text has no end: add a quote '")
+			l.failAtEnd(start, "the text has no end: add a quote '")
 			return
 		}
 		text += more
@@ -129,7 +129,7 @@ func (l *lexer) scanQuotedName() {
 	text, ok := l.quoted('"')
 	switch {
 	case !ok:
-		l.fail(start, `the name has no end: add a quote "`)
+		l.failAtEnd(start, `the name has no end: add a quote "`)
 	case text == "":
 		l.fail(start, `the name "" is empty`)
 	default:
@@ -141,7 +141,7 @@ func (l *lexer) scanQuotedName() {
 func (l *lexer) scanBlob(start int) {
 	text, ok := l.quoted('\'')
 	if !ok {
-		l.fail(start, "the blob has no end: add a quote '")
+		l.failAtEnd(start, "the blob has no end: add a quote '")
 		return
 	}
 	for i := range len(text) {
@@ -159,7 +159,7 @@ func (l *lexer) scanEscapedText(start int) {
 	for l.at++; ; {
 		length := strings.IndexAny(l.text[l.at:], `'\`)
 		if length < 0 {
-			l.fail(start, "the text has no end: add a quote '")
+			l.failAtEnd(start, "the text has no end: add a quote '")
 			return
 		}
 		text.WriteString(l.text[l.at : l.at+length])
@@ -174,7 +174,7 @@ func (l *lexer) scanEscapedText(start int) {
 			continue
 		}
 		if l.at+1 == len(l.text) {
-			l.fail(start, "the text has no end: add a quote '")
+			l.failAtEnd(start, "the text has no end: add a quote '")
 			return
 		}
 		if !l.escape(&text) {
@@ -257,7 +257,7 @@ func (l *lexer) scanDollar() {
 		tag += "$"
 		length := strings.Index(l.text[l.at:], tag)
 		if length < 0 {
-			l.fail(start, "the text has no end: add "+tag)
+			l.failAtEnd(start, "the text has no end: add "+tag)
 			return
 		}
 		text := l.text[l.at : l.at+length]

@@ -1,0 +1,56 @@
+package sql
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// Named is a table or a view of a session.
+type Named struct {
+	Name  string
+	Query gpuframe.Query
+	View  bool
+}
+
+// Null is a null of a type, as an argument of [Session.Query].
+type Null struct{ Type arrow.DataType }
+
+// Engine returns the engine of the session.
+func (s *Session) Engine() *gpuframe.Engine { return s.engine }
+
+// Table returns the query of a table or a view.
+func (s *Session) Table(name string) (q gpuframe.Query, ok bool) {
+	t, ok := s.lookup(name)
+	return t.query, ok
+}
+
+// Tables returns the tables and views in the order of their names.
+func (s *Session) Tables() []Named {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	list := make([]Named, 0, len(s.tables))
+	for _, key := range slices.Sorted(maps.Keys(s.tables)) {
+		t := s.tables[key]
+		list = append(list, Named{t.name, t.query, t.view})
+	}
+	return list
+}
+
+// HasRows reports whether a statement yields rows: it is for [Session.Query] then, and otherwise for
+// [Session.Exec]. A fault of the text is a [*parse.Error].
+func HasRows(text string) (bool, error) {
+	statement, err := single(text)
+	if err != nil {
+		return false, err
+	}
+	switch statement.(type) {
+	case *tree.Create, *tree.Drop, *tree.Copy:
+		return false, nil
+	}
+	return true, nil
+}
