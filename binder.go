@@ -214,7 +214,7 @@ func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.
 			b.missing[name], ok = true, false
 			continue
 		}
-		column := named(values[i], name)
+		column := plan.Named(values[i], name)
 		if at, exists := places[name]; exists {
 			columns[at] = column
 		} else {
@@ -226,14 +226,6 @@ func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.
 	}
 	projected, err := plan.NewProject(n, columns...)
 	return b.checked(projected, err, input)
-}
-
-// named gives an expression a name, unless it has it.
-func named(e expr.Expr, name string) expr.Expr {
-	if e.Name() == name {
-		return e
-	}
-	return e.As(name)
 }
 
 // drop leaves out columns.

@@ -53,7 +53,7 @@ func (e Expr) As(name string) Expr {
 }
 
 // named returns the expression with its name.
-func (e Expr) named() expr.Expr { return named(e.tree, e.Name()) }
+func (e Expr) named() expr.Expr { return plan.Named(e.tree, e.Name()) }
 
 // Col is the column with a name. Its type is found when the query is bound.
 func Col(name string) Expr { return Expr{tree: expr.Col(name), root: name} }

@@ -202,7 +202,7 @@ func (b *binder) results(groups *plan.Aggregate, input plan.Node, keys, values [
 			ok = false
 			continue
 		}
-		columns = append(columns, named(v, list[i].Name()))
+		columns = append(columns, plan.Named(v, list[i].Name()))
 	}
 	if !ok {
 		b.lost(list)

@@ -24,9 +24,7 @@ func (e Expr) interpolated(x Expr) Expr {
 	x0, x1 := known.FillForward().inheriting(), known.FillBackward().inheriting()
 	y0, y1 := e.FillForward().Cast(float), e.FillBackward().Cast(float)
 	part := x.Sub(x0).Div(x1.Sub(x0))
-	between := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
-	between.root = e.Name()
-	return between
+	return Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
 }
 
 // session is [Expr.Session].

@@ -53,5 +53,5 @@ func (f Frame) Same(g Frame) bool {
 
 // sameOffset compares offsets, which may be of types that Go cannot compare.
 func sameOffset(x, y any) bool {
-	return fmt.Sprintf("%T %v", x, x) == fmt.Sprintf("%T %v", y, y)
+	return x == nil && y == nil || fmt.Sprintf("%T %v", x, x) == fmt.Sprintf("%T %v", y, y)
 }
