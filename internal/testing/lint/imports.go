@@ -37,6 +37,7 @@ var Levels = []Level{
 		"internal/op/aggregate", "internal/op/lookback", "internal/op/parallel", "internal/op/strategy",
 		"internal/testing/explore", "internal/testing/lint",
 		"internal/text/apiterms", "internal/text/regex", "internal/text/render", "internal/text/textvalue",
+		"sql/parse", "sql/tree",
 	}},
 	{"device", []string{
 		"device",
@@ -54,7 +55,7 @@ var Levels = []Level{
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},
 	{"queries", []string{"internal/query/plan", "internal/query/exec"}},
 	{"frame", []string{"."}},
-	{"frame adapters", []string{"internal/query/querydata", "observe"}},
+	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
 	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "tools", "internal/testing"}},
 }
 

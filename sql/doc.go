@@ -1,0 +1,2 @@
+// Package sql turns SQL statements into queries.
+package sql
