@@ -3,53 +3,133 @@ package gpuframe
 import (
 	"fmt"
 	"hash/fnv"
-	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
+// rowsFunction is an aggregate or a window function in an expression. Its node has the function
+// without its expressions: these are the operands.
+type rowsFunction struct {
+	aggregation plan.Aggregation
+	// windowed is set by Over, which gives the partition and the order. Without it the function is
+	// of the rows of a group, or of all rows.
+	windowed  bool
+	partition []expr.Expr
+	order     []plan.SortKey
+	// inherits gives the functions without a window in its own values the window of Over.
+	inherits bool
+}
+
+// rowsFunctionOf returns the function if the outermost operation of an expression is one.
+func rowsFunctionOf(e expr.Expr) (f rowsFunction, ok bool) {
+	node, ok := e.RowsFunction()
+	if !ok {
+		return f, false
+	}
+	return node.(rowsFunction).with(e.Operands()), true
+}
+
+// tree returns the function as an expression.
+func (f rowsFunction) tree() expr.Expr {
+	operands := f.operands()
+	return expr.OfRows(f.with(make([]expr.Expr, len(operands))), operands...)
+}
+
+// operands returns the values, the keys and the condition.
+func (f rowsFunction) operands() []expr.Expr {
+	operands := slices.Concat(f.aggregation.Values, keysOf(f.partition, f.order))
+	if !f.aggregation.Where.IsZero() {
+		operands = append(operands, f.aggregation.Where)
+	}
+	return operands
+}
+
+// keysOf returns the keys of a partition and of an order.
+func keysOf(partition []expr.Expr, order []plan.SortKey) []expr.Expr {
+	keys := slices.Clone(partition)
+	for _, k := range order {
+		keys = append(keys, k.Value)
+	}
+	return keys
+}
+
+// with returns the function of other operands. If there is one more than it has values and keys, it
+// is the condition.
+func (f rowsFunction) with(operands []expr.Expr) rowsFunction {
+	values, keys := len(f.aggregation.Values), len(f.partition)
+	f.aggregation.Values, operands = operands[:values:values], operands[values:]
+	f.partition, operands = operands[:keys:keys], operands[keys:]
+	f.order = slices.Clone(f.order)
+	for i := range f.order {
+		f.order[i].Value = operands[i]
+	}
+	f.aggregation.Where = expr.Expr{}
+	if conditions := operands[len(f.order):]; len(conditions) > 0 {
+		f.aggregation.Where = conditions[0]
+	}
+	return f
+}
+
+// Text implements [expr.RowsFunction].
+func (f rowsFunction) Text(operands []expr.Expr) string {
+	f = f.with(operands)
+	text := f.aggregation.String()
+	if f.windowed {
+		text += " over " + windowText(f.partition, f.order)
+	}
+	return shortened(text)
+}
+
+// isWindow reports whether the function has a value for each row.
+func (f rowsFunction) isWindow() bool {
+	return f.windowed || f.aggregation.Frame.Kind != plan.WholePartition || f.aggregation.IsOfRow()
+}
+
+// isOver reports whether the function is computed in the order of its window.
+func (f rowsFunction) isOver() bool { return f.aggregation.IsOrdered(len(f.order) > 0) }
+
+// sameRows reports whether two functions have the same partitions and, if they are computed in the
+// order of their windows, the same order.
+func (f rowsFunction) sameRows(g rowsFunction) bool {
+	if f.isOver() != g.isOver() || !slices.EqualFunc(f.partition, g.partition, sameValue) {
+		return false
+	}
+	return !f.isOver() || slices.EqualFunc(f.order, g.order, func(a, b plan.SortKey) bool {
+		return a.Descending == b.Descending && a.NullsFirst == b.NullsFirst && sameValue(a.Value, b.Value)
+	})
+}
+
+// sameValue compares two expressions without regard to their names.
+func sameValue(a, b expr.Expr) bool { return plan.Unnamed(a).Same(plan.Unnamed(b)) }
+
 // aggregate returns the expression of an aggregate or a window function of values. It has the name of
 // the first value, or that of the function.
 func aggregate(aggregation plan.Aggregation, values ...Expr) Expr {
-	p := part{aggregation: aggregation}
-	root := aggregation.Function
-	var misuse error
-	for i, v := range values {
-		if i == 0 {
-			root = v.Name()
-		}
-		p.aggregation.Values = append(p.aggregation.Values, p.inner.join(v))
-		misuse = joinMisuse(misuse, v.misuse)
+	computed := apply(func(list []expr.Expr) expr.Expr {
+		aggregation.Values = list
+		return rowsFunction{aggregation: aggregation}.tree()
+	}, values...)
+	if len(values) == 0 {
+		computed.root = aggregation.Function
 	}
-	column := p.column(root)
-	column.misuse = misuse
-	return column
+	return computed
 }
 
-// column returns the expression that is the part.
-func (p part) column(root string) Expr {
-	text := p.aggregation.String() + p.frame.String()
-	if p.window != nil {
-		text += " over " + p.window.String()
-	}
-	p.aggregation.Name = plan.Computed(shortened(text))
-	return Expr{value: expr.Col(p.aggregation.Name), parts: parts{p.aggregation.Name: &p}, root: root}
-}
-
-// longestName is the length of the longest name that is the text of its part. Aggregates and windows
-// within each other repeat their texts.
-const longestName = 200
+// longestText is the length of the longest text of a function. Aggregates and windows within each
+// other repeat their texts.
+const longestText = 200
 
 // shortened returns a text of limited length, which differs for texts that differ.
 func shortened(text string) string {
-	if len(text) <= longestName {
+	if len(text) <= longestText {
 		return text
 	}
 	sum := fnv.New64a()
 	sum.Write([]byte(text))
-	return fmt.Sprintf("%s … %016x", strings.ToValidUTF8(text[:longestName], ""), sum.Sum64())
+	return fmt.Sprintf("%s … %016x", strings.ToValidUTF8(text[:longestText], ""), sum.Sum64())
 }
 
 // Where restricts the aggregates of an expression to the rows in which a condition is
@@ -57,15 +137,14 @@ func shortened(text string) string {
 // error when the query is bound.
 func (e Expr) Where(condition Expression) Expr {
 	c := condition.expression()
-	return e.eachPart(func(p *part) part {
-		restricted := *p
-		restricted.inner = maps.Clone(p.inner)
-		where := restricted.inner.join(c)
-		if !p.aggregation.Where.IsZero() {
-			where = p.aggregation.Where.And(where)
+	e.misuse = joinMisuse(e.misuse, c.misuse)
+	return e.eachAggregate(func(f *rowsFunction) {
+		where := &f.aggregation.Where
+		if where.IsZero() {
+			*where = c.tree
+		} else {
+			*where = where.And(c.tree)
 		}
-		restricted.aggregation.Where = where
-		return restricted
 	})
 }
 
@@ -74,36 +153,31 @@ func (e Expr) Where(condition Expression) Expr {
 // aggregates always skip nulls: with it they become an error when the query is bound.
 func (e Expr) SkipNulls() Expr {
 	changed := false
-	skipping := e.eachPart(func(p *part) part {
-		valid := *p
-		valid.aggregation.SkipNulls, changed = true, true
-		return valid
-	})
-	if !changed && skipping.misuse == nil {
-		skipping.misuse = fmt.Errorf("%v is a window: call SkipNulls before Over", e)
+	skipping := e.eachAggregate(func(f *rowsFunction) { f.aggregation.SkipNulls, changed = true, true })
+	if !changed && len(skipping.misuse) == 0 {
+		skipping.misuse = []error{fmt.Errorf("%v is a window: call SkipNulls before Over", e)}
 	}
 	return skipping
 }
 
-// eachPart changes the aggregates of an expression that are not windows yet.
-func (e Expr) eachPart(change func(*part) part) Expr {
-	if len(e.parts) == 0 {
-		e.misuse = fmt.Errorf("Where, SkipNulls and Over apply to aggregates, and %v has none", e)
+// eachAggregate changes the aggregates of an expression that are not windows yet.
+func (e Expr) eachAggregate(change func(f *rowsFunction)) Expr {
+	if !e.tree.ReadsRows() {
+		e.misuse = []error{fmt.Errorf("Where, SkipNulls and Over apply to aggregates, and %v has none", e)}
 		return e
 	}
-	changed := Expr{root: e.root, given: e.given, misuse: e.misuse}
-	values := map[string]expr.Expr{}
-	for name, p := range e.parts {
-		column := Expr{value: expr.Col(name), parts: parts{name: p}}
-		if p.window == nil {
-			column = change(p).column("")
+	e.tree = e.tree.Substitute(changing(change))
+	return e
+}
+
+// changing returns a function of [expr.Expr.Substitute] that changes aggregates that are not windows.
+func changing(change func(f *rowsFunction)) func(expr.Expr) (expr.Expr, bool) {
+	return func(part expr.Expr) (expr.Expr, bool) {
+		f, ok := rowsFunctionOf(part)
+		if !ok || f.windowed {
+			return part, ok || !part.ReadsRows()
 		}
-		values[name] = changed.parts.join(column)
+		change(&f)
+		return f.tree(), true
 	}
-	changed.value = e.value.Substitute(func(sub expr.Expr) (expr.Expr, bool) {
-		name, _ := sub.Column()
-		value, ok := values[name]
-		return value, ok
-	})
-	return changed
 }

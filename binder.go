@@ -22,16 +22,11 @@ type binder struct {
 	at       *step
 	bound    map[*step]plan.Node
 	problems []Problem
-	// list has the expressions of the verb at hand.
-	list []Expr
+	// trees are the expressions of the verb at hand.
+	trees []expr.Expr
 	// missing are columns that a verb with a problem would have made. Later expressions on
 	// them are not reported again.
 	missing map[string]bool
-	// computed are the parts that the expressions of the verb at hand have columns of, by the
-	// names of these.
-	computed parts
-	// columns are the columns of these parts.
-	columns map[*part]string
 	// shape, if it is not nil, has the slots that stand for the tables.
 	shape *shape
 }
@@ -80,15 +75,23 @@ func (b *binder) bind(s *step) plan.Node {
 		}
 	}
 	if complete && b.ctx.Err() == nil {
-		b.list = nil
+		b.trees = nil
 		problems := len(b.problems)
 		n = s.bind(b, inputs)
 		if len(b.problems) == problems {
-			b.prepare(b.list)
+			b.prepare()
 		}
 	}
 	b.bound[s] = n
 	return n
+}
+
+// prepare prepares the operators of the expressions of the step at hand, which takes long for
+// patterns, and reports one that is too large.
+func (b *binder) prepare() {
+	if err := expr.Prepare(b.ctx, b.trees...); err != nil {
+		b.report(readable{err})
+	}
 }
 
 // report adds a problem of the step at hand.
@@ -207,11 +210,11 @@ func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.
 			continue
 		}
 		taken[name] = true
-		if values == nil || e.misuse != nil || !b.check(values[i], n.Schema()) {
+		if values == nil || len(e.misuse) > 0 || !b.check(values[i], n.Schema()) {
 			b.missing[name], ok = true, false
 			continue
 		}
-		column := named(values[i], name)
+		column := plan.Named(values[i], name)
 		if at, exists := places[name]; exists {
 			columns[at] = column
 		} else {
@@ -223,14 +226,6 @@ func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.
 	}
 	projected, err := plan.NewProject(n, columns...)
 	return b.checked(projected, err, input)
-}
-
-// named gives an expression a name, unless it has it.
-func named(e expr.Expr, name string) expr.Expr {
-	if e.Name() == name {
-		return e
-	}
-	return e.As(name)
 }
 
 // drop leaves out columns.

@@ -86,7 +86,7 @@ func (q Query) SameShape(other Query) bool {
 }
 
 // Value returns the expression of package expr of an expression without aggregates.
-func (e Expr) Value() expr.Expr { return e.value }
+func (e Expr) Value() expr.Expr { return e.tree }
 
 // SpillBudgets returns the accounts of host memory of an engine's devices.
 func (e *Engine) SpillBudgets() (accounts []*exec.Spilling) {

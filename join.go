@@ -178,14 +178,14 @@ func (b *binder) terms(left, right plan.Node, terms []JoinTerm) (options plan.Jo
 		options.Keys = append(options.Keys, plan.JoinKey{Left: plan.Unnamed(leftKeys[i]), Right: plan.Unnamed(rightKeys[i])})
 	}
 	for _, c := range all.matching {
-		if len(c.parts) > 0 {
+		if c.tree.ReadsRows() {
 			b.report(fmt.Errorf("the condition %v has an aggregate: compute it with With first", c))
 			return options, false
 		}
 		if options.Where.IsZero() {
-			options.Where = c.value
+			options.Where = c.tree
 		} else {
-			options.Where = options.Where.And(c.value)
+			options.Where = options.Where.And(c.tree)
 		}
 	}
 	return options, true

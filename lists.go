@@ -58,7 +58,7 @@ func (e Expr) field(name string) Expr {
 func structOf(fields []Expr) Expr {
 	return apply(func(values []expr.Expr) expr.Expr {
 		for i := range values {
-			values[i] = named(values[i], fields[i].Name())
+			values[i] = fields[i].named()
 		}
 		return nested.Struct(values...)
 	}, fields...)

@@ -1,8 +1,8 @@
 package gpuframe
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -13,224 +13,119 @@ import (
 // areAggregates reports whether no expression has a column outside of an aggregate, and
 // there is an aggregate.
 func areAggregates(list []Expr) bool {
-	hasAggregate := false
+	hasAggregate, others := false, false
 	for _, e := range list {
-		for _, name := range e.value.Columns() {
-			p, ok := e.parts[name]
-			if !ok || p.isWindow() {
-				return false
-			}
-			hasAggregate = true
-		}
+		e.tree.Walk(func(part expr.Expr) bool {
+			f, ok := rowsFunctionOf(part)
+			_, isColumn := part.Column()
+			hasAggregate = hasAggregate || ok
+			others = others || isColumn || f.isWindow()
+			return !ok
+		})
 	}
-	return hasAggregate
+	return hasAggregate && !others
 }
 
-// lower computes the windows of expressions, and returns a node with their columns and the
-// expressions on them. Aggregates without a window are of all rows. ok is false after a
-// problem; then there may be no expressions.
+// lower computes the functions of rows of expressions as windows, and returns a node with their
+// columns and the expressions on them. Aggregates without a window are of all rows. ok is false after
+// a problem; then there may be no expressions.
 func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []expr.Expr, ok bool) {
-	var all parts
 	ok = b.proper(list)
-	for _, e := range list {
-		values = append(values, all.join(e))
-	}
-	b.computed, b.columns = parts{}, map[*part]string{}
-	n, renamed, fits := b.windows(input, all)
+	functions, values := divide(list)
+	n, fits := b.windows(input, functions)
 	if !fits {
 		return input, nil, false
-	}
-	for i := range values {
-		values[i] = rename(values[i], renamed)
 	}
 	return n, values, ok
 }
 
 // proper reports expressions of the step at hand that were not made properly.
 func (b *binder) proper(list []Expr) bool {
-	b.list = append(b.list, list...)
 	ok := true
 	for _, e := range list {
-		if e.misuse != nil {
-			b.report(e.misuse)
+		b.trees = append(b.trees, e.tree)
+		if len(e.misuse) > 0 {
+			b.report(errors.Join(e.misuse...))
 			ok = false
 		}
 	}
 	return ok
 }
 
-// prepare prepares the operators of expressions and of their aggregates, which takes long for
-// patterns, and reports one that is too large.
-func (b *binder) prepare(list []Expr) {
-	seen := map[*part]bool{}
-	var all []expr.Expr
-	var add func(parts parts)
-	add = func(parts parts) {
-		for _, p := range parts {
-			if !seen[p] {
-				seen[p] = true
-				all = append(append(all, p.aggregation.Values...), p.aggregation.Where)
-				add(p.inner)
-			}
-		}
+// windows computes functions as windows, the inner ones first and each as late as possible. Those of a
+// depth and of the same partition are computed together.
+func (b *binder) windows(n plan.Node, functions []*dividedFunction) (widened plan.Node, ok bool) {
+	if at := slices.IndexFunc(functions, (*dividedFunction).ofAggregate); at >= 0 {
+		b.reportNested(functions[at])
+		return n, false
 	}
-	for _, e := range list {
-		all = append(all, e.value)
-		add(e.parts)
-	}
-	if err := expr.Prepare(b.ctx, all...); err != nil {
-		b.report(readable{err})
-	}
-}
-
-// windows computes parts as windows. Parts of the same partition are computed together. The
-// column of a part has its name, or the one in renamed if another part with that text is computed
-// already.
-func (b *binder) windows(n plan.Node, all parts) (widened plan.Node, renamed map[string]string, ok bool) {
-	renamed = map[string]string{}
-	var names []string
-	for name, p := range all {
-		switch column, known := b.columns[p]; {
-		case !known:
-			names = append(names, name)
-		case column != name:
-			renamed[name] = column
-		}
-	}
-	slices.Sort(names)
-	read := map[string]plan.Aggregation{}
-	for _, name := range names {
-		if n, read[name], ok = b.inner(n, all[name]); !ok {
-			return n, nil, false
-		}
-	}
-	var partitions []windowed
-	for _, name := range names {
-		p := all[name]
-		column, known := b.columnOf(name, p)
-		b.columns[p] = column
-		if column != name {
-			renamed[name] = column
-		}
-		if known {
-			continue
-		}
-		b.computed[column] = p
-		aggregation, window, over := read[name], p.window, p.isOver()
-		aggregation.Name = column
-		if window == nil {
-			window = &Window{}
-		}
-		at := slices.IndexFunc(partitions, func(q windowed) bool { return q.over == over && q.window.sameRows(window, over) })
+	slices.SortStableFunc(functions, func(f, g *dividedFunction) int { return g.depth - f.depth })
+	var groups [][]*dividedFunction
+	for _, f := range functions {
+		at := slices.IndexFunc(groups, func(g []*dividedFunction) bool { return g[0].depth == f.depth && g[0].sameRows(f.rowsFunction) })
 		if at < 0 {
-			at, partitions = len(partitions), append(partitions, windowed{window: window, over: over})
+			at, groups = len(groups), append(groups, nil)
 		}
-		partitions[at].aggregations = append(partitions[at].aggregations, aggregation)
-		partitions[at].frames = append(partitions[at].frames, p.frame)
+		groups[at] = append(groups[at], f)
 	}
-	for _, p := range partitions {
-		above, ok := b.window(n, p)
-		if !ok {
-			return n, nil, false
+	for _, g := range groups {
+		if n, ok = b.window(n, g); !ok {
+			return n, false
 		}
-		n = above
 	}
-	return n, renamed, true
+	return n, true
 }
 
-// columnOf returns the column of a part, and whether it is computed. Different parts may have the
-// same text: qty / 2 is that of a division by an integer and by a float.
-func (b *binder) columnOf(name string, p *part) (column string, known bool) {
-	column = name
-	for n := 2; ; n++ {
-		other, taken := b.computed[column]
-		if !taken || other.same(p) {
-			return column, taken
-		}
-		column = fmt.Sprintf("%s (%d)", name, n)
-	}
-}
-
-// windowed is functions of the same windows. over is set if they are of an order or a frame.
-type windowed struct {
-	window       *Window
-	over         bool
-	aggregations []plan.Aggregation
-	frames       []plan.Frame
+// reportNested reports an aggregate of an aggregate.
+func (b *binder) reportNested(f *dividedFunction) {
+	aggregation := f.aggregation
+	aggregation.Frame = plan.Frame{}
+	b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", aggregation))
 }
 
 // window computes functions of the same windows.
-func (b *binder) window(n plan.Node, w windowed) (plan.Node, bool) {
-	keys, ok := b.keys(n, w.window.partition)
-	if !ok {
+func (b *binder) window(n plan.Node, functions []*dividedFunction) (plan.Node, bool) {
+	partition, order := functions[0].partition, functions[0].order
+	if !functions[0].isOver() {
+		order = nil
+	}
+	aggregations := make([]plan.Aggregation, len(functions))
+	for i, f := range functions {
+		aggregations[i] = f.aggregation
+	}
+	keys := keysOf(partition, order)
+	if !b.areKeys(n, keys) {
 		return n, false
 	}
-	if !w.over {
-		wider, err := plan.NewWindow(n, keys, w.aggregations)
-		if err != nil {
-			b.reportUnless(readable{err}, columnsOf(w.aggregations, keys))
-			return n, false
-		}
-		return wider, true
-	}
-	orders, values := make([]plan.SortKey, len(w.window.order)), make([]Expr, len(w.window.order))
-	for i, o := range w.window.order {
-		orders[i], values[i] = plan.SortKey{Descending: o.descending, NullsFirst: o.nullsFirst}, o.key
-	}
-	sorted, ok := b.keys(n, values)
-	if !ok {
-		return n, false
-	}
-	for i, v := range sorted {
-		orders[i].Value = v
-	}
-	functions := make([]plan.WindowFunction, len(w.aggregations))
-	for i, a := range w.aggregations {
-		functions[i] = plan.WindowFunction{Aggregation: a, Frame: w.frames[i]}
-	}
-	wider, err := plan.NewOver(n, keys, orders, functions)
+	wider, err := node(plan.NewOver(n, partition, order, aggregations))
 	if err != nil {
-		b.reportUnless(readable{err}, columnsOf(w.aggregations, append(keys, sorted...)))
+		b.reportUnless(readable{err}, columnsOf(aggregations, keys))
 		return n, false
 	}
 	return wider, true
-}
-
-// inner computes the windows that a part reads, and returns its aggregation of their columns. An
-// aggregate in an aggregate is refused.
-func (b *binder) inner(n plan.Node, p *part) (widened plan.Node, aggregation plan.Aggregation, ok bool) {
-	for _, inner := range p.inner {
-		if !inner.isWindow() {
-			b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", p.aggregation))
-			return n, p.aggregation, false
-		}
-	}
-	widened, renamed, ok := b.windows(n, p.inner)
-	if len(renamed) == 0 {
-		return widened, p.aggregation, ok
-	}
-	aggregation = p.aggregation
-	aggregation.Values = slices.Clone(aggregation.Values)
-	for i, v := range aggregation.Values {
-		aggregation.Values[i] = rename(v, renamed)
-	}
-	aggregation.Where = rename(aggregation.Where, renamed)
-	return widened, aggregation, ok
 }
 
 // keys returns expressions without aggregates.
 func (b *binder) keys(n plan.Node, list []Expr) (keys []expr.Expr, ok bool) {
 	ok = b.proper(list)
 	for _, e := range list {
-		if len(e.parts) > 0 {
-			b.report(fmt.Errorf("the key %v has an aggregate: compute it with With first", e))
+		keys = append(keys, e.named())
+	}
+	return keys, b.areKeys(n, keys) && ok
+}
+
+// areKeys reports keys with aggregates and those that do not fit the schema of a node.
+func (b *binder) areKeys(n plan.Node, keys []expr.Expr) bool {
+	ok := true
+	for _, k := range keys {
+		if k.ReadsRows() {
+			b.report(fmt.Errorf("the key %s has an aggregate: compute it with With first", plan.Readable(k.String())))
 			ok = false
 			continue
 		}
-		ok = b.check(e.value, n.Schema()) && ok
-		keys = append(keys, named(e.value, e.Name()))
+		ok = b.check(k, n.Schema()) && ok
 	}
-	return keys, ok
+	return ok
 }
 
 // columnsOf returns the columns that aggregations and keys read.
@@ -250,27 +145,24 @@ func columnsOf(list []plan.Aggregation, keys []expr.Expr) (columns []string) {
 func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan.GroupOptions) plan.Node {
 	keys, ok := b.keys(input, groupKeys)
 	ok = b.proper(list) && ok
-	var all parts
-	values := make([]expr.Expr, len(list))
-	for i, e := range list {
-		values[i] = all.join(e)
-	}
-	n := input
-	b.computed, b.columns = parts{}, map[*part]string{}
+	functions, values := divide(list)
+	outer := columnsOf(nil, values)
+	isOuter := func(f *dividedFunction) bool { return slices.Contains(outer, f.aggregation.Name) }
+	n, fits := b.windows(input, slices.DeleteFunc(slices.Clone(functions), isOuter))
+	ok = ok && fits
 	var aggregations []plan.Aggregation
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		p := all[name]
-		if p.isWindow() {
-			b.report(fmt.Errorf("%v is a window, which has a value for each row: aggregate it, or compute it with With first", plan.Readable(name)))
+	for _, f := range functions {
+		switch {
+		case !isOuter(f):
+		case f.isWindow():
+			b.report(fmt.Errorf("%v is a window, which has a value for each row: aggregate it, or compute it with With first", plan.Readable(f.aggregation.Name)))
 			ok = false
-			continue
-		}
-		widened, aggregation, fits := b.inner(n, p)
-		if n = widened; !fits {
+		case f.ofAggregate():
+			b.reportNested(f)
 			ok = false
-			continue
+		case fits || len(f.inner) == 0:
+			aggregations = append(aggregations, f.aggregation)
 		}
-		aggregations = append(aggregations, aggregation)
 	}
 	// A key or an aggregate that does not fit is reported by itself.
 	for _, a := range aggregations {
@@ -310,7 +202,7 @@ func (b *binder) results(groups *plan.Aggregate, input plan.Node, keys, values [
 			ok = false
 			continue
 		}
-		columns = append(columns, named(v, list[i].Name()))
+		columns = append(columns, plan.Named(v, list[i].Name()))
 	}
 	if !ok {
 		b.lost(list)

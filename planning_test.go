@@ -151,12 +151,17 @@ var (
 // interpolations are windows that each read all windows below them, so planning them takes the square
 // of their number.
 var interpolations = growing{"interpolations", func(e *gpuframe.Engine, r arrow.Record, n int) gpuframe.Query {
+	return e.Records(nil, r).With(interpolated(n).As("a"))
+}}
+
+// interpolated interpolates a column n times.
+func interpolated(n int) gpuframe.Expr {
 	x := planA
 	for range n {
 		x = x.InterpolateBy(planB)
 	}
-	return e.Records(nil, r).With(x.Over(gpuframe.By().OrderBy(planB)).As("a"))
-}}
+	return x.Over(gpuframe.By().OrderBy(planB))
+}
 
 // twoColumns has the columns a and b.
 func twoColumns(t testing.TB) arrow.Record {
@@ -209,6 +214,15 @@ func TestPlanningIsLinear(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestExpressionsAreLinear makes expressions of more and more windows of windows. The work grows with
+// their number, although each reads all those below it.
+func TestExpressionsAreLinear(t *testing.T) {
+	work := func(n int) float64 { return testing.AllocsPerRun(1, func() { interpolated(n) }) }
+	few, many := work(20), work(160)
+	t.Log(few, many)
+	require.Less(t, many, 9*few)
 }
 
 // BenchmarkPlanning plans 200 unions, 200 joins, 1,000 filters and so on, and 60 doublings. The aim

@@ -65,7 +65,7 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 		b.report(readable{err})
 		return nil
 	}
-	keys := append(r.by[:len(r.by):len(r.by)], Expr{value: windows.begin(at), root: name})
+	keys := append(r.by[:len(r.by):len(r.by)], Expr{tree: windows.begin(at), root: name})
 	grouped := b.aggregate(known, keys, list, plan.GroupOptions{})
 	if grouped == nil {
 		return nil
@@ -86,22 +86,19 @@ func (b *binder) resample(input plan.Node, r Resampled, list []Expr) plan.Node {
 // are 0, and other aggregates null. Of aggregates that expressions have no nulls of, such as lists, it
 // is null. The aggregates are of the input, and the expression may have keys of the groups.
 func ofNoRows(e Expr, input, groups plan.Node, t arrow.DataType) expr.Expr {
-	values := map[string]expr.Expr{}
-	for name, p := range e.parts {
-		if p.aggregation.Properties().CountsRows {
-			values[name] = expr.Lit(int64(0))
-			continue
+	value := e.tree.Substitute(func(part expr.Expr) (expr.Expr, bool) {
+		f, ok := rowsFunctionOf(part)
+		switch {
+		case !ok:
+			return part, false
+		case f.aggregation.Properties().CountsRows:
+			return expr.Lit(int64(0)), true
 		}
-		aggregate, err := plan.NewAggregate(input, nil, []plan.Aggregation{p.aggregation}, plan.GroupOptions{})
+		aggregate, err := plan.NewAggregate(input, nil, []plan.Aggregation{f.aggregation}, plan.GroupOptions{})
 		if err != nil { // it has windows within
-			return expr.Null(t)
+			return part, true
 		}
-		values[name] = expr.Null(aggregate.Schema().Field(0).Type)
-	}
-	value := e.value.Substitute(func(sub expr.Expr) (expr.Expr, bool) {
-		name, _ := sub.Column()
-		value, ok := values[name]
-		return value, ok
+		return expr.Null(aggregate.Schema().Field(0).Type), true
 	})
 	switch valueType, _, err := value.Type(groups.Schema()); {
 	case err != nil:
@@ -134,8 +131,8 @@ func withEmptyWindows(input plan.Node, keys int, windows windowing, empty []expr
 		}
 		order = append(order, plan.SortKey{Value: expr.Col(name)})
 	}
-	lead := plan.WindowFunction{Aggregation: plan.Aggregation{Function: "lead", Values: []expr.Expr{begin}, Count: 1, Name: following}}
-	n, err := node(plan.NewOver(input, partition, order[keys:], []plan.WindowFunction{lead}))
+	lead := plan.Aggregation{Function: "lead", Values: []expr.Expr{begin}, Count: 1, Name: following}
+	n, err := node(plan.NewOver(input, partition, order[keys:], []plan.Aggregation{lead}))
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package gpuframe
 
 import (
 	"hash/maphash"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -164,12 +163,6 @@ func sameArgument(a, b any) bool {
 		return a == b
 	}
 	return false
-}
-
-// same reports whether two expressions are equal, with their names. Wrong ones are not.
-func (e Expr) same(other Expr) bool {
-	return e.misuse == nil && other.misuse == nil && e.root == other.root && e.given == other.given &&
-		e.value.Same(other.value) && maps.EqualFunc(e.parts, other.parts, (*part).same)
 }
 
 // plans keeps the plans of the latest shapes of queries.

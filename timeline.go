@@ -3,7 +3,6 @@ package gpuframe
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
@@ -25,9 +24,7 @@ func (e Expr) interpolated(x Expr) Expr {
 	x0, x1 := known.FillForward().inheriting(), known.FillBackward().inheriting()
 	y0, y1 := e.FillForward().Cast(float), e.FillBackward().Cast(float)
 	part := x.Sub(x0).Div(x1.Sub(x0))
-	between := Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
-	between.root = e.Name()
-	return between
+	return Coalesce(e.Cast(float), y0.Add(y1.Sub(y0).Mul(part)))
 }
 
 // session is [Expr.Session].
@@ -39,68 +36,7 @@ func (e Expr) session(gap any) Expr {
 }
 
 // behind gives aggregates the frame of the rows from the current one on.
-func (e Expr) behind() Expr {
-	return e.eachPart(func(original *part) part {
-		p := *original
-		p.frame = plan.Frame{Kind: plan.RowsFrame, Low: 0, High: LastRow}
-		return p
-	})
-}
+func (e Expr) behind() Expr { return e.framed(0, LastRow) }
 
 // inheriting gives the functions in the values of windows the window of Over.
-func (e Expr) inheriting() Expr {
-	return e.eachPart(func(original *part) part {
-		p := *original
-		p.inherits = true
-		return p
-	})
-}
-
-// inheritance returns a function that returns parts with a window, which inner parts inherit. It keeps
-// its results, because parts share inner ones.
-func inheritance(w *Window) func(*part) part {
-	known := map[*part]part{}
-	var within func(*part) part
-	within = func(p *part) part {
-		result, ok := known[p]
-		if !ok {
-			result = p.within(w, within)
-			known[p] = result
-		}
-		return result
-	}
-	return within
-}
-
-// within returns a part with a window, and the inner parts that inherit it.
-func (p part) within(w *Window, inherit func(*part) part) part {
-	p.window = w
-	if !p.inherits || len(p.inner) == 0 {
-		return p
-	}
-	var inner parts
-	values := make([]Expr, len(p.aggregation.Values))
-	for i, v := range p.aggregation.Values {
-		values[i] = Expr{value: v, parts: p.inner.readBy(v)}
-		if len(values[i].parts) > 0 {
-			values[i] = values[i].eachPart(inherit)
-		}
-	}
-	p.aggregation.Values = nil
-	for _, v := range values {
-		p.aggregation.Values = append(p.aggregation.Values, inner.join(v))
-	}
-	p.inner = inner
-	return p
-}
-
-// readBy returns the parts that an expression reads.
-func (p parts) readBy(e expr.Expr) parts {
-	read := parts{}
-	for _, name := range e.Columns() {
-		if q, ok := p[name]; ok {
-			read[name] = q
-		}
-	}
-	return read
-}
+func (e Expr) inheriting() Expr { return e.eachAggregate(func(f *rowsFunction) { f.inherits = true }) }

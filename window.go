@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
 // Window divides the rows of a query into partitions, for [Expr.Over]. It may order the
@@ -69,43 +70,36 @@ func (w Window) AtLeast(n int64) Window {
 }
 
 // String formats the keys.
-func (w *Window) String() string {
-	texts := make([]string, len(w.partition))
-	for i, k := range w.partition {
-		texts[i] = k.String()
+func (w *Window) String() string { return windowText(w.keys()) }
+
+// keys returns the keys of the partition and of the order.
+func (w *Window) keys() (partition []expr.Expr, order []plan.SortKey) {
+	for _, k := range w.partition {
+		partition = append(partition, k.named())
+	}
+	for _, o := range w.order {
+		order = append(order, plan.SortKey{Value: o.key.named(), Descending: o.descending, NullsFirst: o.nullsFirst})
+	}
+	return partition, order
+}
+
+// windowText formats the keys of a window.
+func windowText(partition []expr.Expr, order []plan.SortKey) string {
+	texts := make([]string, len(partition))
+	for i, k := range partition {
+		texts[i] = plan.Readable(k.String())
 	}
 	text := strings.Join(texts, ", ")
-	for i, o := range w.order {
+	for i, k := range order {
 		if i == 0 {
 			text += " order by "
 		} else {
 			text += ", "
 		}
-		text += plan.SortKey{Value: o.key.value, Descending: o.descending, NullsFirst: o.nullsFirst}.String()
+		k.Value = plan.Unnamed(k.Value)
+		text += k.String()
 	}
 	return "(" + strings.TrimSpace(text) + ")"
-}
-
-func (w *Window) same(v *Window) bool { return w == v || w != nil && v != nil && w.sameRows(v, true) }
-
-// sameRows reports whether two windows have the same partitions and, if ordered is set, the
-// same order.
-func (w *Window) sameRows(v *Window, ordered bool) bool {
-	if len(w.partition) != len(v.partition) || ordered && len(w.order) != len(v.order) {
-		return false
-	}
-	for i, k := range w.partition {
-		if !k.value.Same(v.partition[i].value) {
-			return false
-		}
-	}
-	for i := 0; ordered && i < len(w.order); i++ {
-		a, b := w.order[i], v.order[i]
-		if a.descending != b.descending || a.nullsFirst != b.nullsFirst || !a.key.value.Same(b.key.value) {
-			return false
-		}
-	}
-	return true
 }
 
 // Over gives each row the value of a function of its window. Aggregates are of the rows of
@@ -118,17 +112,33 @@ func (w *Window) sameRows(v *Window, ordered bool) bool {
 // keys, and for running sums, means, variances and exponential means of floats, whose last bits
 // depend on the rows of other partitions, the query ends with the error of package memory instead.
 func (e Expr) Over(w Window) Expr {
-	within := inheritance(&w)
-	return e.eachPart(func(aggregate *part) part {
-		p := within(aggregate)
-		switch {
-		case !p.aggregation.Properties().Framed:
-		case p.frame.Kind == plan.WholePartition:
-			p.frame = w.frame
-		default:
-			p.frame.AtLeast = w.frame.AtLeast
+	partition, order := w.keys()
+	for _, k := range w.partition {
+		e.misuse = joinMisuse(e.misuse, k.misuse)
+	}
+	for _, o := range w.order {
+		e.misuse = joinMisuse(e.misuse, o.key.misuse)
+	}
+	// The functions that inherit the window share operands.
+	var inherited *expr.Substitution
+	within := func(f *rowsFunction) {
+		if f.inherits {
+			for i, v := range f.aggregation.Values {
+				f.aggregation.Values[i] = inherited.Apply(v)
+			}
 		}
-		return p
+		f.windowed, f.inherits, f.partition, f.order = true, false, partition, order
+	}
+	inherited = expr.NewSubstitution(changing(within))
+	return e.eachAggregate(func(f *rowsFunction) {
+		within(f)
+		switch {
+		case !f.aggregation.Properties().Framed:
+		case f.aggregation.Frame.Kind == plan.WholePartition:
+			f.aggregation.Frame = w.frame
+		default:
+			f.aggregation.Frame.AtLeast = w.frame.AtLeast
+		}
 	})
 }
 
@@ -140,12 +150,11 @@ func (e Expr) percentChange(n int) Expr {
 
 // cumulative gives aggregates the frame of the rows up to the current one. Over all rows,
 // unless Over follows.
-func (e Expr) cumulative() Expr {
-	return e.eachPart(func(p *part) part {
-		running := *p
-		running.frame = plan.Frame{Kind: plan.RowsFrame, Low: FirstRow, High: 0}
-		return running
-	})
+func (e Expr) cumulative() Expr { return e.framed(FirstRow, 0) }
+
+// framed gives aggregates a frame of rows.
+func (e Expr) framed(low, high int64) Expr {
+	return e.eachAggregate(func(f *rowsFunction) { f.aggregation.Frame = plan.Frame{Kind: plan.RowsFrame, Low: low, High: high} })
 }
 
 // Ordering is an argument of [Query.Sort] and [Query.Top]: an expression, in ascending order, or

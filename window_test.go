@@ -1,6 +1,8 @@
 package gpuframe_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +91,31 @@ func TestWindowsOfEqualText(t *testing.T) {
 	})
 }
 
+// TestEqualFunctionsAreOne plans functions that are made several times, alone and in each other, once.
+func TestEqualFunctionsAreOne(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	record := sales(t)
+	q := e.Records(record.Schema(), record)
+	total := func() gpuframe.Expr { return qty.Sum().Over(gpuframe.By(city)) }
+	greatest := func() gpuframe.Expr { return total().Max().Over(gpuframe.By()) }
+	for want, query := range map[string]gpuframe.Query{
+		"sum(qty)":                    q.With(total().As("a"), total().Add(total()).As("b"), greatest().As("c"), greatest().Div(total()).As("d")),
+		"max(`sum(qty) over (city)`)": q.Select(greatest().As("a"), greatest().Add(greatest()).As("b")),
+		"max(qty)":                    q.GroupBy(city).Agg(qty.Max().As("a"), qty.Max().Add(qty.Max()).As("b")),
+		"sum(qty) rows first to 0":    q.With(qty.CumSum().As("a"), qty.CumSum().Max().As("b"), qty.CumSum().Min().As("c")),
+	} {
+		text, err := query.Explain(t.Context())
+		require.NoError(t, err)
+		computed := 0
+		for line := range strings.Lines(strings.Split(text, "as run")[0]) {
+			if _, list, ok := strings.Cut(line, ": "); ok {
+				computed += len(regexp.MustCompile(`(^|, | = )`+regexp.QuoteMeta(want)+`(,|  |$)`).FindAllString(list, -1))
+			}
+		}
+		require.Equal(t, 1, computed, "%s of\n%s", want, text)
+	}
+}
+
 // TestWindowProblems names the place of each problem.
 func TestWindowProblems(t *testing.T) {
 	e := engineOn(t, devicetest.Open(t, "host"))
@@ -106,6 +133,8 @@ func TestWindowProblems(t *testing.T) {
 		`no column is called "citty"`:                             q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Col("citty"))).As("x")),
 		`expected integers or floats`:                             q.With(city.CumMean().As("x")),
 		`xor of float64, it is of bools`:                          q.With(price.Any().Over(byQty.Rows(-1, 0)).As("x")),
+		"apply to aggregates, and qty has none":                   q.With(gpuframe.Rank().Over(gpuframe.By(qty.Where(price.Gt(1)))).As("x")),
+		"apply to aggregates, and city has none":                  q.With(qty.Sum().Where(city.Over(byQty).Eq("Oslo")).As("x")),
 		"the key `rank()` has an aggregate":                       q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Rank())).As("x")),
 	} {
 		_, err := query.Collect(t.Context())

@@ -128,7 +128,7 @@ type apart struct {
 	err   error
 	// replaced has the results of replace, for all expressions: operators, and casts that may be one,
 	// look at their operands before these are replaced. root is the expression for messages.
-	replaced substitution
+	replaced *Substitution
 	root     Expr
 }
 
@@ -153,14 +153,11 @@ func (e Expr) hasSteps() bool { return e.node != nil && e.node.steps }
 
 // replace returns an expression with the columns of steps in place of operators.
 func (a *apart) replace(e, root Expr) Expr {
-	if e.node == nil {
-		return e
-	}
 	a.root = root
-	if a.replaced.done == nil {
-		a.replaced = substitution{a.replacement, make(map[*node]*node)}
+	if a.replaced == nil {
+		a.replaced = NewSubstitution(a.replacement)
 	}
-	return Expr{a.replaced.apply(e.node)}
+	return a.replaced.Apply(e)
 }
 
 // replacement returns the column of the step of a part that is an operator.

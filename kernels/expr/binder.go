@@ -84,6 +84,8 @@ func (b *binder) bindAnew(n *node) (operand, error) {
 	switch n.op {
 	case alias:
 		return b.bind(n.arguments[0])
+	case ofRows:
+		return operand{}, b.refuse(n, refuseRows(n))
 	case exprtree.Column:
 		return b.column(n)
 	case exprtree.Literal:

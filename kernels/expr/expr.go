@@ -24,23 +24,28 @@ type node struct {
 	// text is the name of a column or of an unknown function, or the new name of an
 	// alias.
 	text string
-	// value is a literal as the user passed it, or the operator that is applied. to is the
-	// type of a cast or literal.
+	// value is a literal as the user passed it, or the operator or the function of several rows
+	// that is applied. to is the type of a cast or literal.
 	value any
 	to    arrow.DataType
 	// bound has results of Bind for lists of expressions that begin with this node.
 	bound atomic.Pointer[boundList]
+	// written is the text of a function of several rows, or nil if it is not known.
+	written atomic.Pointer[string]
 	// fingerprint is that of the node, or zero if it is not known.
 	fingerprint atomic.Uint64
 	// typed is the type for the last schema.
 	typed atomic.Pointer[typed]
 	// steps is set if the node is, or has in its operands, an operator or a cast that may be one.
 	steps bool
+	// rows is set if the node is, or has in its operands, a function of several rows.
+	rows bool
 }
 
 // linked completes a node that has its operands.
 func linked(n *node) *node {
 	n.steps = n.op == apply || mayParse(n) || slices.ContainsFunc(n.arguments, func(a *node) bool { return a != nil && a.steps })
+	n.rows = n.op == ofRows || slices.ContainsFunc(n.arguments, func(a *node) bool { return a != nil && a.rows })
 	return n
 }
 
@@ -76,6 +81,7 @@ const (
 	truncate
 	daysSince
 	apply
+	ofRows
 )
 
 func make1(op exprtree.Op, e Expr) Expr {
@@ -103,11 +109,15 @@ func (e Expr) As(name string) Expr {
 	return Expr{linked(&node{op: alias, arguments: []*node{e.node}, text: name})}
 }
 
-// Name returns the name that As gave, or for a column its own, and for any other
-// expression what String returns.
+// Name returns the name that As gave, or for a column its own, for a function of several rows its
+// text, and for any other expression what String returns.
 func (e Expr) Name() string {
-	if e.node != nil && (e.node.op == alias || e.node.op == exprtree.Column) {
+	switch {
+	case e.node == nil:
+	case e.node.op == alias || e.node.op == exprtree.Column:
 		return e.node.text
+	case e.node.op == ofRows:
+		return e.node.rowsText()
 	}
 	return e.String()
 }

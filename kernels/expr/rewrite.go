@@ -19,20 +19,25 @@ import "github.com/gpuframe/gpuframe/internal/expr/exprtree"
 //		return definition, ok
 //	})
 func (e Expr) Substitute(replace func(Expr) (Expr, bool)) Expr {
-	if e.node == nil {
-		return e
-	}
-	s := substitution{replace: replace, done: make(map[*node]*node)}
-	return Expr{s.apply(e.node)}
+	return NewSubstitution(replace).Apply(e)
 }
 
-// substitution is one call of Substitute.
-type substitution struct {
+// Substitution is [Expr.Substitute] for several expressions. It replaces the parts that they share
+// once. Its function may apply it to operands.
+type Substitution struct {
 	replace func(Expr) (Expr, bool)
 	done    map[*node]*node
 }
 
-func (s *substitution) apply(n *node) *node {
+// NewSubstitution returns a substitution by a function as that of [Expr.Substitute].
+func NewSubstitution(replace func(Expr) (Expr, bool)) *Substitution {
+	return &Substitution{replace: replace, done: make(map[*node]*node)}
+}
+
+// Apply returns an expression with parts replaced.
+func (s *Substitution) Apply(e Expr) Expr { return Expr{s.apply(e.node)} }
+
+func (s *Substitution) apply(n *node) *node {
 	if n == nil {
 		return nil
 	}
@@ -50,7 +55,7 @@ func (s *substitution) apply(n *node) *node {
 }
 
 // operands returns the node with its operands replaced, or n if all stay.
-func (s *substitution) operands(n *node) *node {
+func (s *Substitution) operands(n *node) *node {
 	arguments := make([]*node, len(n.arguments))
 	same := true
 	for i, argument := range n.arguments {

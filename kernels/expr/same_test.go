@@ -21,6 +21,7 @@ func TestSame(t *testing.T) {
 			a.Add(b), b.Add(a), a.Sub(b), a.Add(expr.Lit(1)), a.Add(expr.Lit(int8(1))), a.As("b"), a.As("c"),
 			a.Cast(arrow.PrimitiveTypes.Int8), a.Cast(arrow.PrimitiveTypes.Int16), a.CastWrap(arrow.PrimitiveTypes.Int16),
 			expr.Min(a, b), expr.Min(a, b, a), expr.If(a, b, a), expr.Call("exp", a), expr.Call("log", a),
+			expr.OfRows(total{1}, a), expr.OfRows(total{2}, a), expr.OfRows(total{1}, b), expr.OfRows(total{1}, a, b), expr.OfRows(total{1}, a).Add(a),
 		}
 		// Shared parts of exponential size.
 		shared := a
@@ -32,6 +33,9 @@ func TestSame(t *testing.T) {
 	for i, x := range made() {
 		for j, y := range made() {
 			assert.Equal(t, i == j, x.Same(y), "%v and %v", x, y)
+			if i == j {
+				assert.Equal(t, x.Fingerprint(), y.Fingerprint(), "%v", x)
+			}
 		}
 	}
 }

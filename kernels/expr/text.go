@@ -66,6 +66,8 @@ func (t *textWriter) write(n *node, nested bool) {
 	switch n.op {
 	case exprtree.Column:
 		t.add(quotedName(n.text))
+	case ofRows:
+		t.add(quotedName(n.rowsText()))
 	case exprtree.Literal:
 		t.add(n.literalText())
 	case alias:
@@ -149,6 +151,8 @@ func (n *node) name() string {
 		return "days_since"
 	case apply:
 		return n.operatorName()
+	case ofRows:
+		return "of_rows"
 	}
 	return n.op.String()
 }

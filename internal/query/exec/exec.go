@@ -240,10 +240,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return newMerging(base, n)
 	case *plan.Distinct:
 		return &once{stage: base, make: distinct(base, n)}, nil
-	case *plan.Window:
-		return newPartitioning(base, window(base, n)), nil
 	case *plan.Over:
-		return newPartitioning(base, over(base, n)), nil
+		return newPartitioning(base, n), nil
 	case *plan.Sort:
 		if n.Limit() == plan.All {
 			return &sorting{stage: base, keys: n.OrderKeys()}, nil

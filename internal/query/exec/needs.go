@@ -68,7 +68,7 @@ func (s sizes) expected(n plan.Node, batchRows int64) uint64 {
 		return 2*all(n.Inputs()[1]) + 2*batch(n)
 	case *plan.Aggregate, *plan.Distinct, *plan.Merge:
 		return 3*all(n) + batch(n.Inputs()[0])
-	case *plan.Sort, *plan.Over, *plan.Window:
+	case *plan.Sort, *plan.Over:
 		return 2 * all(n)
 	case *plan.Scan, *plan.Filter, *plan.Project, *plan.Explode:
 		return 2 * batch(n)
@@ -127,13 +127,13 @@ func (s sizes) smallest(n plan.Node) uint64 {
 		return min(s.topBytes(n), s.sortBytes(n))
 	case *plan.Join, *plan.AsOf:
 		return 4*(s.few(n.Inputs()[0])+s.few(n.Inputs()[1])) + 8*s.few(n) + 4*kernel
-	case *plan.Over, *plan.Window:
-		if keys := plan.Partitions(n); keys != nil {
+	case *plan.Over:
+		if keys := n.Partitions(); keys != nil {
 			// The parts are divided by a hash, and their results sorted by the numbers of the rows.
 			results := 2*s.tableBytes(n, sampled) + 6*s.few(n) + sampledTables*padded(n)
 			return 2*s.few(n.Inputs()[0]) + results + uint64(len(keys)+1)*fewRows*keyBytes + 2*kernel
 		}
-		if _, ok := n.(*plan.Over); ok {
+		if n.IsOrdered() {
 			return 0 // what all rows need is not known
 		}
 		return s.whole(n.Inputs()[0]) + s.whole(n) + 3*s.few(n) + kernel

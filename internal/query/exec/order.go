@@ -115,14 +115,3 @@ func (s *stage) firstRows(ctx context.Context, all *buffer.Buffer, names []strin
 	firsts, err := selection.TakeWith(ctx, all, rows, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust, Distinct: true})
 	return releasing(firsts, err, groups)
 }
-
-// window adds aggregates of partitions to each row.
-func window(s *stage, n *plan.Window) windowing {
-	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-		aggregates, err := n.Aggregates()
-		if err != nil {
-			return nil, err
-		}
-		return group.By(table, n.Keys()...).Transform(ctx, aggregates, group.ByOptions{Options: s.options()})
-	}
-}

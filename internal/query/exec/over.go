@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	windows "github.com/gpuframe/gpuframe/kernels/window"
 )
@@ -20,9 +21,16 @@ import (
 // are added behind those of the table.
 type windowing func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
 
-// over adds functions of ordered windows to each row.
+// over adds aggregations of partitions to each row.
 func over(s *stage, n *plan.Over) windowing {
 	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		if !n.IsOrdered() {
+			aggregates, err := n.Aggregates()
+			if err != nil {
+				return nil, err
+			}
+			return group.By(table, n.GroupKeys()...).Transform(ctx, aggregates, group.ByOptions{Options: s.options()})
+		}
 		functions, err := n.Functions()
 		if err != nil {
 			return nil, err
@@ -56,8 +64,8 @@ type partitioning struct {
 	ordered *sorting
 }
 
-func newPartitioning(s *stage, compute windowing) *partitioning {
-	return &partitioning{stage: s, compute: compute, keys: plan.Partitions(s.node)}
+func newPartitioning(s *stage, n *plan.Over) *partitioning {
+	return &partitioning{stage: s, compute: over(s, n), keys: n.Partitions()}
 }
 
 // rowName is the name of a column with the numbers of the rows whose windows are computed in

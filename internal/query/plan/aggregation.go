@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/group"
 )
 
-// Aggregation is a function of the rows of a group, as data: a planner reads it, and a
+// Aggregation is a function of the rows of a group or of a window, as data: a planner reads it, and a
 // query can travel with it.
 type Aggregation struct {
 	// Function is the name of the function in the catalog.
@@ -31,6 +31,8 @@ type Aggregation struct {
 	// SkipNulls makes first, last, nth, list, lag and lead skip rows in which their value is null. The
 	// other functions always do.
 	SkipNulls bool
+	// Frame is the rows of the partition that the function is of, if it is of a window.
+	Frame Frame
 	// Name is the name of the column.
 	Name string
 }
@@ -79,6 +81,12 @@ func (a Aggregation) Properties() *catalog.Function { return catalog.OfAggregati
 // IsOfRow reports whether the function has a value for each row and is no aggregate.
 func (a Aggregation) IsOfRow() bool { return a.Properties().Kind == catalog.Window }
 
+// IsOrdered reports whether the value for a row of a window depends on the order of its rows, if they
+// are ordered, on a frame or on the place of the row.
+func (a Aggregation) IsOrdered(ordered bool) bool {
+	return ordered && a.Properties().Order == catalog.RowOrder || !a.Frame.Same(Frame{}) || a.IsOfRow()
+}
+
 // checkValues refuses a wrong number of expressions.
 func (a Aggregation) checkValues() error {
 	least, most := a.Properties().OperandCounts()
@@ -107,7 +115,7 @@ func (a Aggregation) Build() (group.Aggregate, error) {
 	return aggregate, nil
 }
 
-// String formats the aggregation: "sum(price * qty) where qty > 2".
+// String formats the aggregation: "sum(price * qty) where qty > 2", "mean(price) rows -6 to 0".
 func (a Aggregation) String() string {
 	texts := make([]string, len(a.Values))
 	for i, e := range a.Values {
@@ -134,7 +142,7 @@ func (a Aggregation) String() string {
 	if !a.Where.IsZero() {
 		text += " where " + Readable(a.Where.String())
 	}
-	return text
+	return text + a.Frame.String()
 }
 
 // columns adds the columns that the aggregation reads to a set.

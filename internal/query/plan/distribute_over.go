@@ -11,7 +11,7 @@ import (
 
 // dividesWindows reports whether windows can be computed for the partitions of each device alone.
 // Otherwise it returns the reason, if there is one to show.
-func (d *distribution) dividesWindows(n Node, input spread) (reason string, ok bool) {
+func (d *distribution) dividesWindows(n *Over, input spread) (reason string, ok bool) {
 	if !input.all {
 		return "", false
 	}
@@ -23,43 +23,29 @@ func (d *distribution) dividesWindows(n Node, input spread) (reason string, ok b
 
 // indivisible returns why the values of windows of some partitions may differ if they are computed
 // without the rows of the others, or "" if they never do.
-func indivisible(n Node) string {
-	var keys []expr.Expr
-	ofAllRows := false
-	switch n := n.(type) {
-	case *Window:
-		keys = n.partition
-		ofAllRows = slices.ContainsFunc(n.aggregations, isRowNumber)
-	case *Over:
-		keys = n.partition
-		ofAllRows = slices.ContainsFunc(n.functions, func(f WindowFunction) bool { return f.dependsOnPlace(n.input.Schema()) })
-	default:
-		return "for operations without windows"
+func indivisible(n *Over) string {
+	dependsOnAll := isRowNumber
+	if n.IsOrdered() {
+		dependsOnAll = func(a Aggregation) bool { return a.dependsOnPlace(n.input.Schema()) }
 	}
 	switch {
-	case len(keys) == 0:
+	case len(n.partition) == 0:
 		return "for windows over all rows"
-	case !haveHash(keys, n.Inputs()[0].Schema()):
+	case !haveHash(n.partition, n.input.Schema()):
 		return "for windows over keys without a hash"
-	case ofAllRows:
+	case slices.ContainsFunc(n.aggregations, dependsOnAll):
 		return "for windows with values that depend on all rows"
 	}
 	return ""
 }
 
-// Partitions returns the keys of the partitions of a [Window] or an [Over] if partitions can be
-// computed without the rows of the others, with the same results. Otherwise it returns nil.
-func Partitions(n Node) []expr.Expr {
-	if indivisible(n) != "" {
+// Partitions returns the keys of the partitions if partitions can be computed without the rows of the
+// others, with the same results. Otherwise it returns nil.
+func (o *Over) Partitions() []expr.Expr {
+	if indivisible(o) != "" {
 		return nil
 	}
-	switch n := n.(type) {
-	case *Window:
-		return n.partition
-	case *Over:
-		return n.partition
-	}
-	return nil
+	return o.partition
 }
 
 // isRowNumber reports whether an aggregation is the number of a row among all.
@@ -68,37 +54,38 @@ func isRowNumber(a Aggregation) bool { return a.Function == "arg_min" || a.Funct
 // dependsOnPlace reports whether a function may have results with other last bits if its partition
 // comes after other rows: floats are added up tile by tile. Frames with two bounds are folded
 // alone.
-func (f WindowFunction) dependsOnPlace(schema *arrow.Schema) bool {
-	switch f.Function {
+func (a Aggregation) dependsOnPlace(schema *arrow.Schema) bool {
+	switch a.Function {
 	case "exponential_mean":
 		return true
 	case "sum", "product", "mean", "variance", "stddev":
 	default:
 		return false
 	}
-	switch f.Frame.Kind {
+	switch a.Frame.Kind {
 	case RowsFrame:
-		if f.Frame.Low != window.FirstRow && f.Frame.High != window.LastRow {
+		if a.Frame.Low != window.FirstRow && a.Frame.High != window.LastRow {
 			return false
 		}
 	case RangeFrame:
-		if f.Frame.LowOffset != nil && f.Frame.HighOffset != nil {
+		if a.Frame.LowOffset != nil && a.Frame.HighOffset != nil {
 			return false
 		}
 	}
-	t := typeOf(f.Values[0], schema)
+	t := typeOf(a.Values[0], schema)
 	switch {
 	case t == nil:
 		return true
 	case t.ID() == arrow.DECIMAL128:
-		return f.Function != "sum" && f.Function != "mean"
+		return a.Function != "sum" && a.Function != "mean"
 	}
-	return !arrow.IsInteger(t.ID()) || f.Function != "sum" && f.Function != "product"
+	return !arrow.IsInteger(t.ID()) || a.Function != "sum" && a.Function != "product"
 }
 
 // window computes windows on the devices of the hashes of their keys. If the order of the rows is
 // read, they have positions, by which they are sorted later.
-func (d *distribution) window(n Node, keys []expr.Expr, input spread) (spread, error) {
+func (d *distribution) window(n *Over, input spread) (spread, error) {
+	keys := n.partition
 	windowed := spread{all: true, partition: keys, positions: input.positions, columns: columnsOf(n.Schema())}
 	below := input.node
 	if !sameExpressions(input.partition, keys) {

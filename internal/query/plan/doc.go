@@ -4,9 +4,9 @@
 // tree that exists can run. Nodes are immutable; [Optimize] returns other trees with the
 // same result. Package internal/query/exec runs a tree.
 //
-// Expressions are those of kernels/expr. Aggregates and windows are not part of an
-// expression: [Aggregate], [Window] and [Over] compute them as columns for the expressions of
-// the operations above.
+// Expressions are those of kernels/expr, without functions of several rows: package gpuframe
+// divides these out of its expressions, and [Aggregate] and [Over] compute them as columns for the
+// expressions of the operations above.
 //
 // # Optimizer
 //

@@ -270,15 +270,10 @@ func (d *distribution) apply(n Node) (spread, error) {
 func (d *distribution) place(n Node, inputs []spread) (spread, error) {
 	reason := ""
 	switch n := n.(type) {
-	case *Window:
-		var ok bool
-		if reason, ok = d.dividesWindows(n, inputs[0]); ok {
-			return d.window(n, n.partition, inputs[0])
-		}
 	case *Over:
 		var ok bool
 		if reason, ok = d.dividesWindows(n, inputs[0]); ok {
-			return d.window(n, n.partition, inputs[0])
+			return d.window(n, inputs[0])
 		}
 	case *Filter, *Project:
 		if inputs[0].positions {

@@ -265,11 +265,11 @@ func (e *earlyGroup) keysAbove(joined *Join) []expr.Expr {
 		column, isBelow := e.ofAbove[i]
 		switch {
 		case isBelow && e.side == 1:
-			keys[i] = named(expr.Col(joined.nameOfRight(column)), k.Name())
+			keys[i] = Named(expr.Col(joined.nameOfRight(column)), k.Name())
 		case isBelow:
-			keys[i] = named(expr.Col(column), k.Name())
+			keys[i] = Named(expr.Col(column), k.Name())
 		default:
-			keys[i] = named(inline(Unnamed(k), names), k.Name())
+			keys[i] = Named(inline(Unnamed(k), names), k.Name())
 		}
 	}
 	return keys

@@ -70,6 +70,14 @@ func (p *Project) definitions() map[string]expr.Expr {
 	return list
 }
 
+// Named gives an expression a name, unless it has it.
+func Named(e expr.Expr, name string) expr.Expr {
+	if e.Name() == name {
+		return e
+	}
+	return e.As(name)
+}
+
 // Unnamed removes the name that As gave.
 func Unnamed(e expr.Expr) expr.Expr {
 	for e.Operation() == "as" {

@@ -200,7 +200,7 @@ func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 			continue
 		}
 		if after, ok := before[name]; ok {
-			list = append(list, named(after, name))
+			list = append(list, Named(after, name))
 		} else {
 			list = append(list, expr.Col(name))
 		}
@@ -251,7 +251,7 @@ func mergedProjections(above, below *Project) (Node, error) {
 	definitions := below.definitions()
 	list := make([]expr.Expr, len(above.expressions))
 	for i, e := range above.expressions {
-		list[i] = named(inline(e, definitions), e.Name())
+		list[i] = Named(inline(e, definitions), e.Name())
 	}
 	merged, err := NewProject(below.input, list...)
 	if err != nil || sameColumns(above.schema, merged.schema) != nil {
@@ -267,7 +267,7 @@ func mergedAggregate(a *Aggregate, below *Project) (Node, error) {
 	definitions := below.definitions()
 	keys := make([]expr.Expr, len(a.keys))
 	for i, k := range a.keys {
-		keys[i] = named(inline(k, definitions), k.Name())
+		keys[i] = Named(inline(k, definitions), k.Name())
 	}
 	list := make([]Aggregation, len(a.aggregations))
 	for i, each := range a.aggregations {

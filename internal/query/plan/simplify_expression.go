@@ -30,7 +30,7 @@ func (s *simplifier) all(list []expr.Expr) []expr.Expr {
 	for i, e := range list {
 		simplified[i] = s.value(e)
 		if simplified[i] != e {
-			simplified[i] = named(simplified[i], e.Name())
+			simplified[i] = Named(simplified[i], e.Name())
 		}
 	}
 	return simplified
@@ -43,14 +43,6 @@ func (s *simplifier) values(list []expr.Expr) []expr.Expr {
 		simplified[i] = s.value(e)
 	}
 	return simplified
-}
-
-// named gives an expression a name, unless it has it.
-func named(e expr.Expr, name string) expr.Expr {
-	if e.Name() == name {
-		return e
-	}
-	return e.As(name)
 }
 
 func (s *simplifier) aggregations(list []Aggregation) []Aggregation {

@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/window"
+)
+
+// windowFunctions make the functions of package window, by name. The catalog has their other
+// properties.
+var windowFunctions = map[string]func(a Aggregation) window.Function{
+	"row_number":              placeOf(window.RowNumber),
+	"rank":                    placeOf(window.Rank),
+	"dense_rank":              placeOf(window.DenseRank),
+	"percent_rank":            placeOf(window.PercentRank),
+	"cumulative_distribution": placeOf(window.CumulativeDistribution),
+	"tile":                    func(a Aggregation) window.Function { return window.Tile(a.Count) },
+	"lag":                     func(a Aggregation) window.Function { return window.Lag(a.Values[0], a.Count) },
+	"lead":                    func(a Aggregation) window.Function { return window.Lead(a.Values[0], a.Count) },
+	"exponential_mean":        func(a Aggregation) window.Function { return window.ExponentialMean(a.Values[0], a.Number) },
+	"nth":                     func(a Aggregation) window.Function { return window.Nth(a.Values[0], a.Count) },
+	"first":                   foldOf(window.First),
+	"last":                    foldOf(window.Last),
+	"sum":                     foldOf(window.Sum),
+	"product":                 foldOf(window.Product),
+	"mean":                    foldOf(window.Mean),
+	"min":                     foldOf(window.Min),
+	"max":                     foldOf(window.Max),
+	"median":                  foldOf(window.Median),
+	"count_values":            foldOf(window.Count),
+	"null_count": foldOf(func(e expr.Expr) window.Function {
+		return window.Count(expr.If(e.IsNull(), expr.Lit(true), expr.Null(boolean)))
+	}),
+	"any":      foldOf(func(e expr.Expr) window.Function { return window.Max(truth(e)) }),
+	"all":      foldOf(func(e expr.Expr) window.Function { return window.Min(truth(e)) }),
+	"count":    placeOf(window.CountAll),
+	"quantile": func(a Aggregation) window.Function { return window.Quantile(a.Values[0], a.Number) },
+	"variance": func(a Aggregation) window.Function { return window.Variance(a.Values[0], int(a.Count)) },
+	"stddev":   func(a Aggregation) window.Function { return window.StdDev(a.Values[0], int(a.Count)) },
+}
+
+// placeOf is a function without expressions.
+func placeOf(construct func() window.Function) func(Aggregation) window.Function {
+	return func(Aggregation) window.Function { return construct() }
+}
+
+// foldOf is a function of one expression.
+func foldOf(construct func(expr.Expr) window.Function) func(Aggregation) window.Function {
+	return func(a Aggregation) window.Function { return construct(a.Values[0]) }
+}
+
+var boolean = arrow.FixedWidthTypes.Boolean
+
+// truth is a bool itself, and an error for other types.
+func truth(e expr.Expr) expr.Expr { return e.Xor(expr.Lit(false)) }
+
+// withFloats returns the aggregation on the rows of a schema with its decimals as float64, if windows need that.
+func (a Aggregation) withFloats(schema *arrow.Schema) Aggregation {
+	if !a.Properties().FromDecimals || len(a.Values) != 1 {
+		return a
+	}
+	if t, _, err := a.Values[0].Type(schema); err == nil && t.ID() == arrow.DECIMAL128 {
+		a.Values = []expr.Expr{a.Values[0].Cast(arrow.PrimitiveTypes.Float64)}
+	}
+	return a
+}
+
+// buildWindow returns the function of package window.
+func (a Aggregation) buildWindow() (window.Function, error) {
+	construct, ok := windowFunctions[a.Function]
+	if !ok {
+		return window.Function{}, fmt.Errorf("%s of an ordered window or a frame: there are %s: %w", a.Function,
+			strings.Join(slices.Sorted(maps.Keys(windowFunctions)), ", "), device.ErrNotSupported)
+	}
+	if err := a.checkValues(); err != nil {
+		return window.Function{}, err
+	}
+	if !a.Where.IsZero() {
+		return window.Function{}, fmt.Errorf("%s over an ordered window or a frame has a condition: use If in the expression instead of Where: %w", a.Function, device.ErrNotSupported)
+	}
+	function := construct(a)
+	if a.SkipNulls {
+		function = function.SkipNulls()
+	}
+	properties := a.Properties()
+	if !properties.Framed {
+		return function, nil
+	}
+	switch a.Frame.Kind {
+	case RowsFrame:
+		function = function.Rows(a.Frame.Low, a.Frame.High)
+	case RangeFrame:
+		function = function.Range(a.Frame.LowOffset, a.Frame.HighOffset)
+	}
+	if a.Frame.AtLeast != 0 && !properties.KeepsNulls {
+		function = function.AtLeast(a.Frame.AtLeast)
+	}
+	return function, nil
+}
