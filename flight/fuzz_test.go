@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"regexp"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -115,20 +112,5 @@ func FuzzUpload(f *testing.F) {
 			require.NoError(t, frame.Release())
 		}
 		require.Zero(t, c.engine.Manager().Stats().InUse)
-	})
-}
-
-// FuzzLike compares patterns with regular expressions.
-func FuzzLike(f *testing.F) {
-	for _, seed := range [][2]string{{"%", ""}, {"a%b_", "aXbbc"}, {"%a%a%", "aba"}, {"_", "é"}, {"%%_%", ""}, {"a%", "ba"}} {
-		f.Add(seed[0], seed[1])
-	}
-	f.Fuzz(func(t *testing.T, pattern, text string) {
-		if len(pattern) > 100 || !utf8.ValidString(pattern) || !utf8.ValidString(text) {
-			return
-		}
-		quoted := strings.NewReplacer("%", "(?s:.*)", "_", "(?s:.)").Replace(regexp.QuoteMeta(pattern))
-		want := regexp.MustCompile("^(?:" + quoted + ")$").MatchString(text)
-		require.Equal(t, want, like([]rune(pattern), []rune(text)), "%q like %q", text, pattern)
 	})
 }

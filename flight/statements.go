@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/gpuframe/gpuframe/internal/base/names"
 )
 
 // statements has the calls of Flight SQL. A statement is a query document.
@@ -144,7 +146,7 @@ func (s *statements) DoGetTables(ctx context.Context, wanted flightsql.GetTables
 	s.service.server.mu.Unlock()
 	var list [][]any
 	for _, name := range visible {
-		if pattern != nil && !like([]rune(*pattern), []rune(name)) {
+		if pattern != nil && !names.Like(*pattern, name) {
 			continue
 		}
 		row := []any{nil, nil, name, tableType}
@@ -162,33 +164,6 @@ func (s *statements) DoGetTables(ctx context.Context, wanted flightsql.GetTables
 		list = append(list, row)
 	}
 	return rows(schema, list)
-}
-
-// like reports whether a text matches a pattern of SQL, in which % is any text and _ one
-// character. The time is at most the product of both lengths, and no memory is used: clients
-// choose the patterns.
-func like(pattern, text []rune) bool {
-	p, t := 0, 0
-	after, retry := -1, 0 // the place after the last %, and the place of the text to try next
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '%':
-			p++
-			after, retry = p, t
-		case p < len(pattern) && (pattern[p] == '_' || pattern[p] == text[t]):
-			p++
-			t++
-		case after >= 0:
-			retry++
-			p, t = after, retry
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == '%' {
-		p++
-	}
-	return p == len(pattern)
 }
 
 // rows makes a result of columns of texts and bytes.
