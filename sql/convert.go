@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -91,6 +92,9 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 		}
 		v = known
 	}
+	if written := literalAsText(v); written != "" && isText(to) {
+		return constant(written)
+	}
 	switch {
 	case v.null:
 		return t.nullOf(to)
@@ -110,6 +114,15 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
 	}
 	return t.cast(at, v, to)
+}
+
+// literalAsText returns the text of a literal number or bool, or nothing.
+func literalAsText(v value) string {
+	switch x := v.constant.(type) {
+	case int64, bool, decimalText:
+		return fmt.Sprint(x)
+	}
+	return ""
 }
 
 // cast converts as gpuframe does.

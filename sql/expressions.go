@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -243,7 +244,13 @@ func (t *translation) distinct(at tree.Node, a, b value) value {
 	case b.null:
 		return t.not(at, t.isNull(at, a))
 	}
+	if a.isConstant() {
+		a, b = b, a
+	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		if b.isConstant() {
+			return list[0].Ne(list[1]).FillNull(true)
+		}
 		return list[0].Ne(list[1]).FillNull(list[0].IsNull().Xor(list[1].IsNull()))
 	}, a, b)
 }
@@ -290,9 +297,11 @@ func (t *translation) inList(at tree.Node, x value, list []value) value {
 	var terms []value
 	for _, v := range list {
 		switch {
+		case v.null && x.isConstant():
+			terms = append(terms, t.nullOf(boolType))
 		case v.null:
 			literals = append(literals, nil)
-		case v.isConstant() && !isBool(v.dataType):
+		case v.isConstant() && !isBool(v.dataType) && !x.isConstant():
 			literals = append(literals, v.expr)
 		default:
 			terms = append(terms, t.binary(at, "=", x, v))
@@ -329,6 +338,9 @@ func (t *translation) choice(s *scope, e *tree.Case) value {
 
 // cases returns the result of the first condition that is true, or the last result.
 func (t *translation) cases(at tree.Node, conditions, results []value) value {
+	if areNull(results) {
+		return results[0]
+	}
 	results = t.alike(at, results)
 	n := len(conditions)
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
@@ -338,6 +350,11 @@ func (t *translation) cases(at tree.Node, conditions, results []value) value {
 		}
 		return chosen.Else(list[2*n])
 	}, append(conditions, results...)...)
+}
+
+// areNull reports whether all values are null without a type.
+func areNull(values []value) bool {
+	return !slices.ContainsFunc(values, func(v value) bool { return !v.null || v.dataType != nil })
 }
 
 // alike returns values with their common type.

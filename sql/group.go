@@ -27,7 +27,9 @@ type grouping struct {
 func (t *translation) grouped(s *scope, e tree.Expr) (v value, ok bool) {
 	switch e := e.(type) {
 	case *tree.Literal, *tree.Parameter, *tree.TypedText, *tree.Interval:
-		return v, false
+		if s.group.marks == nil { // else the key is null in some groups
+			return v, false
+		}
 	case *tree.Call:
 		name := strings.ToLower(text(e.Name))
 		if name == "grouping" || name == "grouping_id" {
@@ -92,7 +94,7 @@ func (t *translation) groupKeys(s *scope, b *tree.Select) (keys []tree.Expr, set
 			t.eachAggregate(i.expr, func(*tree.Call) { has = true })
 			if i.column != nil {
 				keys = append(keys, &tree.Column{Position: i.expr.Pos(), Name: []tree.Name{{Text: i.column.table}, {Text: i.column.name}}})
-			} else if !has && !hasWindow(i.expr) {
+			} else if !has && !hasWindow(i.expr) && hasColumn(i.expr) {
 				keys = append(keys, i.expr)
 			}
 		}
@@ -100,6 +102,18 @@ func (t *translation) groupKeys(s *scope, b *tree.Select) (keys []tree.Expr, set
 	}
 	k := groupingSets{translation: t, scope: s}
 	return k.keys(b.GroupBy.Keys)
+}
+
+// hasColumn reports whether an expression has a column or a subquery.
+func hasColumn(e tree.Expr) (has bool) {
+	walk(e, func(n tree.Node) bool {
+		switch n.(type) {
+		case *tree.Column, *tree.Query:
+			has = true
+		}
+		return !has
+	})
+	return has
 }
 
 // hasWindow reports whether an expression has a window function.

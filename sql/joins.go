@@ -85,8 +85,9 @@ func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions 
 	keys := map[*column]*column{}
 	for _, name := range shared {
 		l, r := t.side(name, left, "left"), t.side(name, right, "right")
-		lv, rv := l.value(), r.value()
-		conditions = append(conditions, condition{at: name, value: t.binary(name, "=", lv, rv), left: &lv, right: &rv})
+		equality := condition{at: name, value: t.binary(name, "=", l.value(), r.value())}
+		equality.left, equality.right = t.keys(name, l.value(), r.value())
+		conditions = append(conditions, equality)
 		key := *l
 		if item.Kind == tree.RightJoin {
 			key = *r
@@ -176,12 +177,23 @@ func (t *translation) term(s *scope, e tree.Expr) condition {
 	if b, ok := e.(*tree.Binary); ok && b.Op == "=" && s.group == nil {
 		x, y := t.expr(s, b.X), t.expr(s, b.Y)
 		c := condition{at: e, value: t.binary(e, "=", x, y)}
-		if both := t.unified(e, x, y); !both[0].null && !both[1].null {
-			c.left, c.right = &both[0], &both[1]
-		}
+		c.left, c.right = t.keys(e, x, y)
 		return c
 	}
 	return condition{at: e, value: t.condition(e, t.expr(s, e))}
+}
+
+// keys returns two values as the keys of a join, or nil if they are none. A decimal and another number get one
+// type.
+func (t *translation) keys(at tree.Node, x, y value) (left, right *value) {
+	both := t.unified(at, x, y)
+	if both[0].null || both[1].null {
+		return nil, nil
+	}
+	if isDecimal(both[0].dataType) != isDecimal(both[1].dataType) {
+		both = t.alike(at, both)
+	}
+	return &both[0], &both[1]
 }
 
 // assemble joins tables by their conditions: each table to those that an equality connects it with. The

@@ -55,7 +55,10 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 			t.fail(at, "operator %s has an operand of type %s, expected numbers", op, typeOf(v))
 		}
 	}
-	if a.null || b.null {
+	switch {
+	case a.null && a.dataType == nil || b.null && b.dataType == nil:
+		return value{null: true, uses: columnSet{}}
+	case a.null || b.null:
 		return t.nullOf(numberType(a, b))
 	}
 	if f, ok := sums[op]; ok {

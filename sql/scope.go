@@ -19,10 +19,15 @@ type column struct {
 	dataType arrow.DataType
 	// merged is set for the columns that USING combines: only table.name refers to them.
 	merged bool
+	// isNull is set for columns of nulls, which have the type of what they are combined with.
+	isNull bool
 }
 
 // value returns the column as an expression.
 func (c *column) value() value {
+	if c.isNull {
+		return value{null: true, uses: columnSet{}}
+	}
 	return value{expr: gpuframe.Col(c.id), dataType: c.dataType, uses: columnSet{c: true}}
 }
 

@@ -181,8 +181,9 @@ type projection struct {
 }
 
 func (t *translation) addTo(p *projection, v value, name string) *column {
+	isNull := v.null && v.dataType == nil
 	v = t.settled(v)
-	c := &column{name: name, id: t.unique(name), dataType: v.dataType}
+	c := &column{name: name, id: t.unique(name), dataType: v.dataType, isNull: isNull}
 	p.list = append(p.list, v.expr.As(c.id))
 	return c
 }
