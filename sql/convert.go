@@ -106,6 +106,8 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Round().Cast(to) }, v)
 	case isFloat(v.dataType) && isText(to):
 		t.fail(at, "floats as text are not supported: round and convert to decimal first, or use format_float, which has another form than DuckDB's")
+	case isDecimal(v.dataType) && isText(to):
+		t.fail(at, "decimals as text are not supported: convert to bigint or double first")
 	case isDate(v.dataType) && isText(to):
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FormatTime("%Y-%m-%d") }, v)
 	case isTimestamp(v.dataType) && isText(to):

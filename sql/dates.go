@@ -70,7 +70,7 @@ func (t *translation) time(at tree.Node, v value) value {
 // truncations are the units of date_trunc.
 var truncations = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"}
 
-// dateTrunc rounds down to a unit. Of a date it is a date for units from a day on, and else a timestamp.
+// dateTrunc rounds down to a unit. A date stays a date for units from a day on, and else becomes a timestamp.
 func dateTrunc(t *translation, at *tree.Call, list []value) value {
 	name := strings.ToLower(t.literalText(at, list[0], "the unit"))
 	if other, ok := partAliases[name]; ok {

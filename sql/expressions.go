@@ -196,15 +196,16 @@ func (t *translation) junction(or bool, terms []value) value {
 
 // isState translates IS.
 func (t *translation) isState(s *scope, e *tree.Is) value {
-	v := t.settled(t.expr(s, e.X))
-	var result value
-	switch e.State {
-	case tree.IsDistinct:
-		result = t.distinct(e, v, t.expr(s, e.From))
+	if e.State == tree.IsDistinct {
+		result := t.distinct(e, t.expr(s, e.X), t.expr(s, e.From))
 		if e.Not {
 			return t.not(e, result)
 		}
 		return result
+	}
+	v := t.settled(t.expr(s, e.X))
+	var result value
+	switch e.State {
 	case tree.IsTrue, tree.IsFalse:
 		expected := e.State == tree.IsTrue
 		result = t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {

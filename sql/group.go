@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// grouping is the groups of rows, and what an expression of them stands for.
+// grouping is the groups of rows, with the columns that expressions of them stand for.
 type grouping struct {
 	// keys and aggregates are columns of the groups by the fingerprints of expressions.
 	keys, aggregates map[string]*column
@@ -134,7 +134,7 @@ type aggregation struct {
 	keys         []*column
 	list         []gpuframe.Expression
 	columns      []*column
-	// distinct are the aggregates of distinct values, which have rows of their own.
+	// distinct are the aggregates of distinct values, which have separate rows.
 	distinct []distinctAggregate
 }
 
@@ -183,6 +183,10 @@ func (a *aggregation) add(e *tree.Call) {
 		a.sortRows(e)
 	}
 	v := a.aggregateValue(a.rows, e)
+	if v.null {
+		*c = column{isNull: true}
+		return
+	}
 	c.dataType = v.dataType
 	a.list, a.columns = append(a.list, v.expr.As(c.id)), append(a.columns, c)
 	a.groups.group.counts[c] = known.counts
@@ -244,12 +248,12 @@ func (a *aggregation) result(keys []*column) *relation {
 		}
 		branch = branch.Select(append(cols(keys), gpuframe.Col(d.value.id))...).Distinct()
 		branch = grouped(branch, keys, []gpuframe.Expression{d.aggregate.As(d.column.id)})
-		groups.query = a.besideGroups(groups.query, branch, keys)
+		groups.query = a.withBranch(groups.query, branch, keys)
 	}
 	return groups
 }
 
-// grouped returns the groups of rows. Without keys there is one.
+// grouped returns the groups of rows. Without keys all rows are one group.
 func grouped(q gpuframe.Query, keys []*column, list []gpuframe.Expression) gpuframe.Query {
 	switch {
 	case len(keys) == 0 && len(list) == 0:
@@ -262,8 +266,8 @@ func grouped(q gpuframe.Query, keys []*column, list []gpuframe.Expression) gpufr
 	return q.GroupBy(cols(keys)...).Agg(list...)
 }
 
-// besideGroups adds the columns of a branch to groups with the same keys.
-func (t *translation) besideGroups(groups, branch gpuframe.Query, keys []*column) gpuframe.Query {
+// withBranch adds the columns of a branch to groups with the same keys.
+func (t *translation) withBranch(groups, branch gpuframe.Query, keys []*column) gpuframe.Query {
 	if len(keys) == 0 {
 		return groups.Join(branch, gpuframe.Cross)
 	}

@@ -28,7 +28,7 @@ func (t *translation) join(s *scope, item *tree.Join) *tableSet {
 		return t.lateralJoin(s, left, lateral, item)
 	}
 	if item.Kind == tree.CrossJoin || item.Kind == tree.InnerJoin && item.On == nil && len(item.Using) == 0 && !item.Natural {
-		return t.beside(s, left, item.Right)
+		return t.after(s, left, item.Right)
 	}
 	right := t.tables(s, item.Right)
 	conditions, columns := t.using(item, left, right)
@@ -318,8 +318,8 @@ func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, 
 	if kind == gpuframe.Inner {
 		return left.Join(right, gpuframe.Cross).Filter(filters(conditions)...)
 	}
-	one := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
-	return left.Join(right, kind, append(terms, gpuframe.On(one, one))...)
+	unit := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
+	return left.Join(right, kind, append(terms, gpuframe.On(unit, unit))...)
 }
 
 // filters returns the expressions of conditions.

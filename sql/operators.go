@@ -19,7 +19,7 @@ var comparisons = map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
 	">=": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Ge(b) },
 }
 
-// sums are the operators whose operands are numbers of any kind.
+// sums are the operators of numbers of any kind.
 var sums = map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
 	"+": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Add(b) },
 	"-": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Sub(b) },
@@ -79,7 +79,7 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 	return t.integral(at, op, a, b)
 }
 
-// integral translates an operator whose result is a whole number of whole numbers.
+// integral translates an operator of whole numbers with a whole result.
 func (t *translation) integral(at tree.Node, op string, a, b value) value {
 	if isFloat(a.dataType) || isFloat(b.dataType) || isDecimal(a.dataType) || isDecimal(b.dataType) {
 		t.fail(at, "operator %s of %s and %s is not supported: cast both to bigint", op, typeName(a.dataType), typeName(b.dataType))

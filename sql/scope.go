@@ -19,7 +19,7 @@ type column struct {
 	dataType arrow.DataType
 	// merged is set for the columns that USING combines: only table.name refers to them.
 	merged bool
-	// isNull is set for columns of nulls, which have the type of what they are combined with.
+	// isNull is set for columns of nulls, which take the type of the other operand.
 	isNull bool
 }
 
@@ -75,8 +75,8 @@ type item struct {
 	given  bool
 }
 
-// resolve returns the column of a name, with the rest of the name: fields of a struct. It returns nil if
-// there is none.
+// resolve returns the column of a name, with the rest of the name: fields of a struct. It returns nil for
+// an unknown name.
 func (t *translation) resolve(s *scope, at tree.Node, name []tree.Name) (c *column, fields []tree.Name) {
 	if s.group != nil {
 		return t.resolveGrouped(s, at, name)

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// A subquery that refers to columns of the query around it is computed for all their distinct values at once,
+// A subquery that refers to columns of the query around it is computed for all their distinct values together,
 // and joined to the rows by these (Neumann and Kemper, "Unnesting Arbitrary Queries", 2015). It is translated
 // twice: first to collect the columns, then with columns that stand for them.
 
@@ -75,8 +75,8 @@ func (t *translation) existsValue(s *scope, e *tree.Exists) value {
 	out, keys := t.subquery(s, e.Query, false)
 	if len(keys) == 0 {
 		n := &column{id: t.unique("rows"), dataType: int64Type}
-		one := out.query.Head(1).Select(gpuframe.Count().As(n.id))
-		s.rows.query = s.rows.query.Join(one, gpuframe.Cross)
+		count := out.query.Head(1).Select(gpuframe.Count().As(n.id))
+		s.rows.query = s.rows.query.Join(count, gpuframe.Cross)
 		return t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Gt(int64(0)) }, n.value())
 	}
 	flag := t.flagged(s, out.query, keys, out.carried)

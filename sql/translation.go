@@ -23,7 +23,7 @@ type translation struct {
 	engine    *gpuframe.Engine
 	text      string
 	arguments []any
-	// taken counts the columns of each name, so that every column of the statement has a name of its own.
+	// taken counts the columns of each name, so that no two columns of the statement share one.
 	taken map[string]int
 	// common are the common table expressions in view, the inner ones last.
 	common []commonTable

@@ -103,16 +103,16 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 		}
 		v = t.aggregateValue(s, t.withoutFilter(e, name))
 	default:
-		t.fail(e, "%s is neither an aggregate nor a window function", name)
+		t.fail(e, "%s is no aggregate and no window function", name)
+	}
+	if v.null && isAggregate(name) {
+		return v
 	}
 	if isAggregate(name) || f.framed {
 		window = t.framed(s, e.Over, window, order, frame)
 	}
 	v.expr = v.expr.Over(window)
-	v.constant, v.null = nil, false
-	// The value depends on all columns of the window.
-	c := t.attach(s.rows, v, "window")
-	return c.value()
+	return t.attach(s.rows, v, "window").value()
 }
 
 // withoutFilter returns an aggregate with FILTER as one of CASE: other rows are null.

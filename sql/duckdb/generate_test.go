@@ -17,17 +17,17 @@ type generator struct {
 	depth int
 }
 
-// field is a column in view: its name with the table, and its kind: number, text, date or bool.
+// field is a column in view: a name with the table, and number, text, date or another kind.
 type field struct{ name, kind string }
 
 // kindOf has the kinds of expressions for those of columns.
 var kindOf = map[string]string{"int": "number", "bigint": "number", "decimal": "decimal", "double": "double", "text": "text", "date": "date", "timestamp": "timestamp", "bool": "bool"}
 
-func (g *generator) one(list ...string) string { return list[g.IntN(len(list))] }
+func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
 
 func (g *generator) chance(n int) bool { return g.IntN(n) == 0 }
 
-// column returns a column of a kind, or a literal if there is none.
+// column returns a column of a kind, or a literal without such a column.
 func (g *generator) column(in []field, kind string) string {
 	var all []string
 	for _, f := range in {
@@ -54,19 +54,19 @@ func (g *generator) literal(kind string) string {
 	}
 	switch kind {
 	case "number":
-		return g.one("0", "1", "2", "3", "7", "-4")
+		return g.pick("0", "1", "2", "3", "7", "-4")
 	case "decimal":
-		return g.one("0.5", "1.25", "-2.5", "10.00")
+		return g.pick("0.5", "1.25", "-2.5", "10.00")
 	case "double":
-		return g.one("1.5::double", "0::double", "-2.25::double")
+		return g.pick("1.5::double", "0::double", "-2.25::double")
 	case "text":
-		return g.one("'a'", "'Oslo'", "''", "'abc'")
+		return g.pick("'a'", "'Oslo'", "''", "'abc'")
 	case "date":
-		return g.one("date '2020-01-31'", "date '2020-02-29'", "date '2000-01-01'")
+		return g.pick("date '2020-01-31'", "date '2020-02-29'", "date '2000-01-01'")
 	case "timestamp":
-		return g.one("timestamp '2020-01-31 10:11:12.5'", "timestamp '2020-02-29 00:00:00'")
+		return g.pick("timestamp '2020-01-31 10:11:12.5'", "timestamp '2020-02-29 00:00:00'")
 	}
-	return g.one("true", "false")
+	return g.pick("true", "false")
 }
 
 // expr returns an expression of a kind.
@@ -96,26 +96,26 @@ func (g *generator) expr(in []field, kind string, depth int) string {
 	}
 	switch kind {
 	case "number":
-		return g.one("("+e(kind)+" + "+e(kind)+")", "("+e(kind)+" - "+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "abs("+e(kind)+")",
-			"("+e(kind)+" % "+g.one("2", "3", "0")+")", "("+e(kind)+" // "+g.one("2", "3", "-2", "0")+")", "-("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "least("+e(kind)+", "+e(kind)+", 3)",
+		return g.pick("("+e(kind)+" + "+e(kind)+")", "("+e(kind)+" - "+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "abs("+e(kind)+")",
+			"("+e(kind)+" % "+g.pick("2", "3", "0")+")", "("+e(kind)+" // "+g.pick("2", "3", "-2", "0")+")", "-("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "least("+e(kind)+", "+e(kind)+", 3)",
 			"length("+e("text")+")", "year("+e("date")+")", "date_diff('day', "+e("date")+", "+e("date")+")", "cast("+e("bool")+" as integer)", "sign("+e(kind)+")", "day("+e("timestamp")+")")
 	case "decimal":
-		return g.one("("+g.column(in, kind)+" + "+g.column(in, kind)+")", "("+g.column(in, kind)+" - "+g.literal(kind)+")", "abs("+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "round("+g.column(in, kind)+", 1)")
+		return g.pick("("+g.column(in, kind)+" + "+g.column(in, kind)+")", "("+g.column(in, kind)+" - "+g.literal(kind)+")", "abs("+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "round("+g.column(in, kind)+", 1)")
 	case "double":
-		return g.one("("+e(kind)+" + "+e("number")+")", "("+e("number")+" / "+e("number")+")", "abs("+e(kind)+")", "round("+g.column(in, kind)+", 1)", "cast("+e("decimal")+" as double)", "floor("+e(kind)+")", "sqrt(abs("+e("double")+"))")
+		return g.pick("("+e(kind)+" + "+e("number")+")", "("+e("number")+" / "+e("number")+")", "abs("+e(kind)+")", "round("+g.column(in, kind)+", 1)", "cast("+e("decimal")+" as double)", "floor("+e(kind)+")", "sqrt(abs("+e("double")+"))")
 	case "text":
-		return g.one("lower("+e(kind)+")", "upper("+e(kind)+")", e(kind)+" || "+e(kind), "substring("+e(kind)+", 1, 2)", "concat("+e(kind)+", 'x', "+e(kind)+")", "replace("+e(kind)+", 'o', 'u')", "cast("+e("number")+" as varchar)", "trim("+e(kind)+")")
+		return g.pick("lower("+e(kind)+")", "upper("+e(kind)+")", e(kind)+" || "+e(kind), "substring("+e(kind)+", 1, 2)", "concat("+e(kind)+", 'x', "+e(kind)+")", "replace("+e(kind)+", 'o', 'u')", "cast("+e("number")+" as varchar)", "trim("+e(kind)+")")
 	case "date":
-		return g.one(e(kind)+" + "+g.one("1", "30"), "cast(date_trunc('month', "+e(kind)+") as date)", "last_day("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "cast("+e("timestamp")+" as date)")
+		return g.pick(e(kind)+" + "+g.pick("1", "30"), "cast(date_trunc('month', "+e(kind)+") as date)", "last_day("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "cast("+e("timestamp")+" as date)")
 	case "timestamp":
-		return g.one(e(kind)+" + interval 1 hour", e("date")+" + interval '1' month", "date_trunc('hour', "+e(kind)+")", "cast("+e("date")+" as timestamp)")
+		return g.pick(e(kind)+" + interval 1 hour", e("date")+" + interval '1' month", "date_trunc('hour', "+e(kind)+")", "cast("+e("date")+" as timestamp)")
 	}
 	return g.condition(in, depth)
 }
 
 // condition returns an expression that is a bool.
 func (g *generator) condition(in []field, depth int) string {
-	kind := g.one("number", "number", "text", "date", "decimal", "double", "timestamp")
+	kind := g.pick("number", "number", "text", "date", "decimal", "double", "timestamp")
 	e := func(kind string) string { return g.expr(in, kind, depth-1) }
 	if g.depth < 2 && g.chance(5) {
 		return g.predicate(in)
@@ -128,17 +128,17 @@ func (g *generator) condition(in []field, depth int) string {
 	case 2:
 		return fmt.Sprintf("not (%s)", e("bool"))
 	case 3:
-		return fmt.Sprintf("%s is %snull", e(kind), g.one("", "not "))
+		return fmt.Sprintf("%s is %snull", e(kind), g.pick("", "not "))
 	case 4:
-		return fmt.Sprintf("%s %sbetween %s and %s", e(kind), g.one("", "not "), e(kind), e(kind))
+		return fmt.Sprintf("%s %sbetween %s and %s", e(kind), g.pick("", "not "), e(kind), e(kind))
 	case 5:
-		return fmt.Sprintf("%s %sin (%s, %s, %s)", e(kind), g.one("", "not "), g.literal(kind), e(kind), g.literal(kind))
+		return fmt.Sprintf("%s %sin (%s, %s, %s)", e(kind), g.pick("", "not "), g.literal(kind), e(kind), g.literal(kind))
 	case 6:
-		return fmt.Sprintf("%s is %sdistinct from %s", e(kind), g.one("", "not "), e(kind))
+		return fmt.Sprintf("%s is %sdistinct from %s", e(kind), g.pick("", "not "), e(kind))
 	case 7:
-		return fmt.Sprintf("%s %slike %s", e("text"), g.one("", "not "), g.one("'%o'", "'a%'", "'_'", "'%b%'"))
+		return fmt.Sprintf("%s %slike %s", e("text"), g.pick("", "not "), g.pick("'%o'", "'a%'", "'_'", "'%b%'"))
 	}
-	return fmt.Sprintf("%s %s %s", e(kind), g.one("=", "<>", "<", "<=", ">", ">="), e(kind))
+	return fmt.Sprintf("%s %s %s", e(kind), g.pick("=", "<>", "<", "<=", ">", ">="), e(kind))
 }
 
 // inner draws a query within an expression, which sees the columns around it.
@@ -158,7 +158,7 @@ func (g *generator) where(in []field) string {
 	}
 	text := " where " + g.expr(in, "bool", 2)
 	if len(g.outer) > 0 && g.chance(2) {
-		text = fmt.Sprintf(" where %s %s %s", g.ownColumn(in, "number"), g.one("=", "=", "<"), g.ownColumn(g.outer, "number"))
+		text = fmt.Sprintf(" where %s %s %s", g.ownColumn(in, "number"), g.pick("=", "=", "<"), g.ownColumn(g.outer, "number"))
 		if g.chance(2) {
 			text += " and " + g.expr(in, "bool", 1)
 		}
@@ -177,9 +177,9 @@ func (g *generator) ownColumn(in []field, kind string) string {
 // scalar returns a subquery of one value.
 func (g *generator) scalar(in []field, kind string) string {
 	return g.inner(in, func(rows []field, from string) string {
-		fold := g.one("min", "max")
+		fold := g.pick("min", "max")
 		if kind == "number" {
-			fold = g.one("min", "max", "count", "count", "count(distinct ")
+			fold = g.pick("min", "max", "count", "count", "count(distinct ")
 		}
 		value := fold + "(" + g.expr(rows, kind, 1) + ")"
 		if strings.HasSuffix(fold, " ") {
@@ -194,18 +194,18 @@ func (g *generator) scalar(in []field, kind string) string {
 
 // predicate returns a condition with a subquery.
 func (g *generator) predicate(in []field) string {
-	kind := g.one("number", "number", "text")
+	kind := g.pick("number", "number", "text")
 	left := g.expr(in, kind, 1)
 	return g.inner(in, func(rows []field, from string) string {
 		switch g.IntN(4) {
 		case 0:
-			return fmt.Sprintf("%sexists (select 1 from %s%s)", g.one("", "not "), from, g.where(rows))
+			return fmt.Sprintf("%sexists (select 1 from %s%s)", g.pick("", "not "), from, g.where(rows))
 		case 1:
-			return fmt.Sprintf("%s %s %s (select %s from %s%s)", left, g.one("<", "<=", ">", ">="), g.one("any", "all"), g.expr(rows, kind, 1), from, g.where(rows))
+			return fmt.Sprintf("%s %s %s (select %s from %s%s)", left, g.pick("<", "<=", ">", ">="), g.pick("any", "all"), g.expr(rows, kind, 1), from, g.where(rows))
 		case 2:
-			return fmt.Sprintf("%s %sin (select %s from %s%s group by 1)", left, g.one("", "not "), g.ownColumn(rows, kind), from, g.where(rows))
+			return fmt.Sprintf("%s %sin (select %s from %s%s group by 1)", left, g.pick("", "not "), g.ownColumn(rows, kind), from, g.where(rows))
 		}
-		return fmt.Sprintf("%s %sin (select %s from %s%s)", left, g.one("", "not "), g.expr(rows, kind, 1), from, g.where(rows))
+		return fmt.Sprintf("%s %sin (select %s from %s%s)", left, g.pick("", "not "), g.expr(rows, kind, 1), from, g.where(rows))
 	})
 }
 
@@ -228,7 +228,7 @@ func (g *generator) from(n int) (text string, fields []field) {
 		case 1:
 			text, fields = text+" cross join "+other, all
 		case 2:
-			text += g.one(" semi join ", " anti join ") + other + " on " + on
+			text += g.pick(" semi join ", " anti join ") + other + " on " + on
 		case 3:
 			text, fields = text+" full join "+other+" on "+on, all
 		case 4:
@@ -304,21 +304,21 @@ func (g *generator) selection() (text string, kinds []string) {
 func (g *generator) window(in []field) string {
 	over := ""
 	if g.chance(2) {
-		over = "partition by " + g.column(in, g.one("number", "text", "bool")) + " "
+		over = "partition by " + g.column(in, g.pick("number", "text", "bool")) + " "
 	}
-	order := fmt.Sprintf("order by %s%s%s", g.column(in, g.one("number", "date", "text")), g.one("", " desc"), g.one("", " nulls first"))
+	order := fmt.Sprintf("order by %s%s%s", g.column(in, g.pick("number", "date", "text")), g.pick("", " desc"), g.pick("", " nulls first"))
 	value := g.plainExpr(in, "number")
 	switch g.IntN(6) {
 	case 0:
-		return fmt.Sprintf("%s() over (%s%s)", g.one("rank", "dense_rank"), over, order)
+		return fmt.Sprintf("%s() over (%s%s)", g.pick("rank", "dense_rank"), over, order)
 	case 1:
-		return fmt.Sprintf("%s(%s) over (%s)", g.one("sum", "min", "max", "count"), value, over)
+		return fmt.Sprintf("%s(%s) over (%s)", g.pick("sum", "min", "max", "count"), value, over)
 	case 2:
-		return fmt.Sprintf("%s(%s) over (%s%s groups between %s and %s)", g.one("sum", "min", "max", "count"), value, over, order, g.one("unbounded preceding", "1 preceding", "current row"), g.one("current row", "1 following", "unbounded following"))
+		return fmt.Sprintf("%s(%s) over (%s%s groups between %s and %s)", g.pick("sum", "min", "max", "count"), value, over, order, g.pick("unbounded preceding", "1 preceding", "current row"), g.pick("current row", "1 following", "unbounded following"))
 	case 3:
 		return fmt.Sprintf("count(*) filter (where %s) over (%s%s)", g.plain(in), over, order)
 	}
-	return fmt.Sprintf("%s(%s) over (%s%s)", g.one("sum", "min", "max", "count"), value, over, order)
+	return fmt.Sprintf("%s(%s) over (%s%s)", g.pick("sum", "min", "max", "count"), value, over, order)
 }
 
 // plainExpr returns an expression without subqueries.
@@ -342,14 +342,14 @@ func (g *generator) groups(from string, fields []field) (text string, kinds []st
 		keys = append(keys, fmt.Sprint(len(items)))
 	}
 	for range 1 + g.IntN(2) {
-		kind := g.one("number", "number", "text", "date", "decimal")
+		kind := g.pick("number", "number", "text", "date", "decimal")
 		e := g.plainExpr(fields, kind)
 		if g.depth == 0 && g.chance(6) {
 			e = g.expr(fields, kind, 2)
 		}
-		fold := fmt.Sprintf("%s(%s)", g.one("min", "max"), e)
+		fold := fmt.Sprintf("%s(%s)", g.pick("min", "max"), e)
 		if kind == "number" {
-			fold = g.one("sum("+e+")", "count("+e+")", "count(*)", "count(distinct "+e+")", "sum(distinct "+e+")", "max("+e+") - min("+e+")", "min("+e+")")
+			fold = g.pick("sum("+e+")", "count("+e+")", "count(*)", "count(distinct "+e+")", "sum(distinct "+e+")", "max("+e+") - min("+e+")", "min("+e+")")
 		}
 		if g.chance(4) && !strings.Contains(fold, " - ") {
 			fold += " filter (where " + g.plain(fields) + ")"
@@ -358,10 +358,10 @@ func (g *generator) groups(from string, fields []field) (text string, kinds []st
 	}
 	text = fmt.Sprintf("select %s from %s%s", strings.Join(items, ", "), from, g.where(fields))
 	if len(keys) > 0 {
-		text += " group by " + g.one(strings.Join(keys, ", "), strings.Join(keys, ", "), "rollup("+strings.Join(keys, ", ")+")", "all")
+		text += " group by " + g.pick(strings.Join(keys, ", "), strings.Join(keys, ", "), "rollup("+strings.Join(keys, ", ")+")", "all")
 	}
 	if g.chance(4) {
-		text += " having " + g.one("count(*) > 1", "max("+g.plainExpr(fields, "number")+") > 1")
+		text += " having " + g.pick("count(*) > 1", "max("+g.plainExpr(fields, "number")+") > 1")
 	}
 	return text, kinds
 }
@@ -380,7 +380,7 @@ func (g *generator) statement() string {
 		for i, kind := range kinds {
 			others = append(others, fmt.Sprintf("%s as c%d", g.column(fields, kind), i))
 		}
-		return fmt.Sprintf("select %s from (%s) q0 %s select %s from %s", strings.Join(items, ", "), text, g.one("union", "union all", "except", "intersect", "except all", "intersect all"), strings.Join(others, ", "), from)
+		return fmt.Sprintf("select %s from (%s) q0 %s select %s from %s", strings.Join(items, ", "), text, g.pick("union", "union all", "except", "intersect", "except all", "intersect all"), strings.Join(others, ", "), from)
 	case 1:
 		return fmt.Sprintf("with w as (%s) select x.c0, y.c0 from w x join w y on x.c0 = y.c0", text)
 	}

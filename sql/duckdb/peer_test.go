@@ -223,16 +223,16 @@ const mostRows = 50_000
 
 // theirs returns the answer of DuckDB.
 func (p *peers) theirs(text string) (rows [][]string, err error) {
-	found, err := p.db.Query(text)
+	cursor, err := p.db.Query(text)
 	if err != nil {
 		return nil, err
 	}
-	defer found.Close()
-	columns, err := found.Columns()
+	defer cursor.Close()
+	columns, err := cursor.Columns()
 	if err != nil {
 		return nil, err
 	}
-	for found.Next() {
+	for cursor.Next() {
 		if len(rows) == mostRows {
 			return nil, errors.New("more rows than are compared")
 		}
@@ -240,7 +240,7 @@ func (p *peers) theirs(text string) (rows [][]string, err error) {
 		for i := range values {
 			places[i] = &values[i]
 		}
-		if err := found.Scan(places...); err != nil {
+		if err := cursor.Scan(places...); err != nil {
 			return nil, err
 		}
 		for i, v := range values {
@@ -248,7 +248,7 @@ func (p *peers) theirs(text string) (rows [][]string, err error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, found.Err()
+	return rows, cursor.Err()
 }
 
 func peerValue(v any) string {

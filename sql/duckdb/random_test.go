@@ -17,7 +17,7 @@ var (
 	firstStatement   = flag.Int("first-statement", 0, "the seed of the first of them")
 )
 
-// TestRandomStatements compares the answers to random statements. A statement that is refused must say so.
+// TestRandomStatements compares the answers to random statements. The error of a statement that is refused names the form that is not supported.
 func TestRandomStatements(t *testing.T) {
 	p := open(t, 2)
 	answered, refused, failed := 0, map[string]int{}, 0
