@@ -53,7 +53,11 @@ func (t *translation) datePart(at tree.Node, name string, v value) value {
 	if isDate(v.dataType) && (name == "hour" || name == "minute" || name == "second") {
 		v = t.cast(at, v, timestampType)
 	}
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, v)
+	result := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, v)
+	if isInteger(result.dataType) {
+		result.bits = 24
+	}
+	return result
 }
 
 // time returns a value that is a date or timestamp.

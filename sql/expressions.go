@@ -159,10 +159,17 @@ func (t *translation) negated(at tree.Node, v value) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Neg() }, t.widened(at, v))
 }
 
-// widened returns an integer as int64, so that arithmetic of narrower ones does not overflow.
+// widened returns an integer as int64, so that arithmetic of narrower ones does not overflow, and uint64 as a
+// decimal.
 func (t *translation) widened(at tree.Node, v value) value {
-	if isInteger(v.dataType) && !v.isConstant() && v.dataType.ID() != arrow.INT64 && v.dataType.ID() != arrow.UINT64 {
-		return t.cast(at, v, int64Type)
+	if isInteger(v.dataType) && !v.isConstant() && v.dataType.ID() == arrow.UINT64 {
+		return t.cast(at, v, &arrow.Decimal128Type{Precision: 20})
+	}
+	if isInteger(v.dataType) && !v.isConstant() && v.dataType.ID() != arrow.INT64 {
+		bits := bitsOf(v)
+		v = t.cast(at, v, int64Type)
+		v.bits = bits
+		return v
 	}
 	if _, ok := v.constant.(int64); ok {
 		v.expr = gpuframe.LitOf(int64Type, v.constant)

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -66,6 +67,9 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 		if isFloat(a.dataType) || isFloat(b.dataType) {
 			a, b = t.double(at, a), t.double(at, b)
 		}
+		if isInteger(a.dataType) && isInteger(b.dataType) {
+			return t.checked(at, op, a, b)
+		}
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, a, b)
 	}
 	if op == "/" || op == "**" || op == "^" {
@@ -77,6 +81,38 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 		}, t.double(at, a), t.double(at, b))
 	}
 	return t.integral(at, op, a, b)
+}
+
+// checked computes +, - or * of integers. A result that 64 bits do not hold is null.
+func (t *translation) checked(at tree.Node, op string, a, b value) value {
+	f, bits := sums[op], max(bitsOf(a), bitsOf(b))+1
+	if op == "*" {
+		bits = bitsOf(a) + bitsOf(b)
+	}
+	if bits < 64 {
+		result := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, a, b)
+		result.bits = bits
+		return result
+	}
+	exact := &arrow.Decimal128Type{Precision: 19}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		return f(list[0].Cast(exact), list[1].Cast(exact)).Cast(int64Type)
+	}, a, b)
+}
+
+// bitsOf returns the number of bits of the magnitude of an integer.
+func bitsOf(v value) int {
+	if n, ok := v.constant.(int64); ok {
+		return bits.Len64(uint64(max(n, -(n+1)))) // the least integer has 63
+	}
+	if v.bits > 0 {
+		return v.bits
+	}
+	width := v.dataType.(arrow.FixedWidthDataType).BitWidth()
+	if arrow.IsUnsignedInteger(v.dataType.ID()) {
+		return width
+	}
+	return width - 1
 }
 
 // integral translates an operator of whole numbers with a whole result.

@@ -142,7 +142,10 @@ func (t *translation) scalarAggregate(s *scope, e *tree.Scalar) (v value, ok boo
 	}
 	t.zeroCounts(groups)
 	groups.clause = "SELECT"
-	v = t.settled(t.expr(groups, b.Items[0].Expr))
+	v = t.expr(groups, b.Items[0].Expr)
+	if v.null {
+		return v, true
+	}
 	if b.Having != nil {
 		condition := t.condition(b.Having, t.expr(groups, b.Having))
 		v = t.cases(b, []value{condition}, []value{v, {null: true, uses: columnSet{}}})

@@ -335,7 +335,8 @@ func (g *generator) groups(from string, fields []field) (text string, kinds []st
 	for range g.IntN(3) {
 		kind := allKinds[g.IntN(len(allKinds))]
 		e := g.plainExpr(fields, kind)
-		if e == "null" || strings.HasPrefix(e, "'") {
+		repeated := slices.ContainsFunc(items, func(i string) bool { return strings.HasPrefix(i, e+" as ") })
+		if e == "null" || strings.HasPrefix(e, "'") || repeated {
 			continue
 		}
 		items, kinds = append(items, fmt.Sprintf("%s as c%d", e, len(items))), append(kinds, kind)
