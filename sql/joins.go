@@ -85,9 +85,10 @@ func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions 
 	keys := map[*column]*column{}
 	for _, name := range shared {
 		l, r := t.side(name, left, "left"), t.side(name, right, "right")
-		equality := condition{at: name, value: t.binary(name, "=", l.value(), r.value())}
-		equality.left, equality.right = t.keys(name, l.value(), r.value())
-		conditions = append(conditions, equality)
+		conditions = append(conditions, t.equality(name, l, r))
+		if item.Kind == tree.SemiJoin || item.Kind == tree.AntiJoin {
+			continue
+		}
 		key := *l
 		if item.Kind == tree.RightJoin {
 			key = *r
@@ -106,6 +107,13 @@ func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions 
 		columns = append(columns, c)
 	}
 	return conditions, columns
+}
+
+// equality returns the condition that two columns are equal.
+func (t *translation) equality(at tree.Node, l, r *column) condition {
+	c := condition{at: at, value: t.binary(at, "=", l.value(), r.value())}
+	c.left, c.right = t.keys(at, l.value(), r.value())
+	return c
 }
 
 // mergeFull computes the columns of USING of a full join: the value of the side that has one.
@@ -183,14 +191,15 @@ func (t *translation) term(s *scope, e tree.Expr) condition {
 	return condition{at: e, value: t.condition(e, t.expr(s, e))}
 }
 
-// keys returns two values as the keys of a join, or nil if they are none. A decimal and another number get one
-// type.
+// keys returns two values as the keys of a join, or nil if they are none. Numbers of different kinds get
+// one type.
 func (t *translation) keys(at tree.Node, x, y value) (left, right *value) {
 	both := t.unified(at, x, y)
 	if both[0].null || both[1].null {
 		return nil, nil
 	}
-	if isDecimal(both[0].dataType) != isDecimal(both[1].dataType) {
+	x, y = both[0], both[1]
+	if isDecimal(x.dataType) != isDecimal(y.dataType) || isFloat(x.dataType) != isFloat(y.dataType) {
 		both = t.alike(at, both)
 	}
 	return &both[0], &both[1]

@@ -103,7 +103,7 @@ func (t *translation) checked(at tree.Node, op string, a, b value) value {
 // bitsOf returns the number of bits of the magnitude of an integer.
 func bitsOf(v value) int {
 	if n, ok := v.constant.(int64); ok {
-		return bits.Len64(uint64(max(n, -(n+1)))) // the least integer has 63
+		return bits.Len64(uint64(max(n, -(n + 1)))) // the least integer has 63
 	}
 	if v.bits > 0 {
 		return v.bits

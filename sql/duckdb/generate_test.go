@@ -15,6 +15,8 @@ type generator struct {
 	outer []field
 	// depth is the number of queries around it.
 	depth int
+	// total is set while the id columns in view name each row.
+	total bool
 }
 
 // field is a column in view: a name with the table, and number, text, date or another kind.
@@ -284,6 +286,8 @@ func (g *generator) selection() (text string, kinds []string) {
 	if g.chance(3) {
 		return g.groups(from, fields)
 	}
+	g.total = strings.Count(from, "join") == 0 && strings.Count(from, "(") == 0 && strings.HasPrefix(from, "a ")
+	defer func() { g.total = false }()
 	var items []string
 	for i := range 1 + g.IntN(3) {
 		kind := allKinds[g.IntN(len(allKinds))]
@@ -308,7 +312,24 @@ func (g *generator) window(in []field) string {
 	}
 	order := fmt.Sprintf("order by %s%s%s", g.column(in, g.pick("number", "date", "text")), g.pick("", " desc"), g.pick("", " nulls first"))
 	value := g.plainExpr(in, "number")
-	switch g.IntN(6) {
+	unique := ""
+	for _, f := range in {
+		if strings.HasSuffix(f.name, ".id") {
+			unique += ", " + f.name
+		}
+	}
+	switch g.IntN(9) {
+	case 6:
+		return fmt.Sprintf("%s() over (%s%s)", g.pick("percent_rank", "cume_dist"), over, order)
+	case 7:
+		if g.total {
+			return fmt.Sprintf("%s over (%s%s%s)", g.pick("row_number()", "lag("+value+")", "lead("+value+", 2)", "ntile(3)", "lag("+value+" ignore nulls)"), over, order, unique)
+		}
+	case 8:
+		if g.total {
+			low, high := g.pick("unbounded preceding", "2 preceding", "current row"), g.pick("current row", "1 following", "unbounded following")
+			return fmt.Sprintf("%s(%s) over (%s%s%s rows between %s and %s)", g.pick("sum", "min", "count", "first_value", "last_value"), value, over, order, unique, low, high)
+		}
 	case 0:
 		return fmt.Sprintf("%s() over (%s%s)", g.pick("rank", "dense_rank"), over, order)
 	case 1:
@@ -384,6 +405,74 @@ func (g *generator) statement() string {
 		return fmt.Sprintf("select %s from (%s) q0 %s select %s from %s", strings.Join(items, ", "), text, g.pick("union", "union all", "except", "intersect", "except all", "intersect all"), strings.Join(others, ", "), from)
 	case 1:
 		return fmt.Sprintf("with w as (%s) select x.c0, y.c0 from w x join w y on x.c0 = y.c0", text)
+	case 2:
+		return g.sorted(text, kinds)
+	case 3:
+		return g.lateral()
+	case 4:
+		return g.using()
 	}
 	return text
+}
+
+// sorted returns the first rows of a query in a total order.
+func (g *generator) sorted(text string, kinds []string) string {
+	var keys []string
+	for i := range kinds {
+		keys = append(keys, fmt.Sprintf("%s%s%s", g.pick(fmt.Sprintf("c%d", i), fmt.Sprint(i+1)), g.pick("", " desc", " asc"), g.pick("", " nulls first", " nulls last")))
+	}
+	g.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	limit := g.pick(" limit 3", " limit 5 offset 2", " offset 4", "")
+	if g.chance(3) {
+		return fmt.Sprintf("select distinct on (c0) * from (%s) q0 order by c0, %s%s", text, strings.Join(keys, ", "), limit)
+	}
+	if g.chance(3) {
+		return fmt.Sprintf("select count(*), min(c0) from (select * from (%s) q0 order by %s%s) q1", text, strings.Join(keys, ", "), limit)
+	}
+	return fmt.Sprintf("select * from (%s) q0 order by %s%s", text, strings.Join(keys, ", "), limit)
+}
+
+// lateral returns a query with a subquery in FROM that depends on the table before it.
+func (g *generator) lateral() string {
+	text, fields := g.table()
+	join := g.pick(", lateral ", " left join lateral ")
+	var inner string
+	g.outer = fields
+	from, rows := g.from(1)
+	switch g.IntN(3) {
+	case 0:
+		inner = fmt.Sprintf("select count(*) as p, max(%s) as q from %s%s", g.expr(rows, "number", 1), from, g.where(rows))
+	case 1:
+		inner = fmt.Sprintf("select %s as p, %s as q from %s%s", g.expr(rows, "number", 1), g.ownColumn(rows, "number"), from, g.where(rows))
+	default:
+		own := g.ownColumn(rows, "number")
+		inner = fmt.Sprintf("select %s as p, %s as q from %s%s order by 1, 2 limit %d", g.expr(rows, "number", 1), own, from, g.where(rows), 1+g.IntN(2))
+	}
+	g.outer = nil
+	on := ""
+	if join != ", lateral " {
+		on = " on true"
+	}
+	return fmt.Sprintf("select %s, l.p, l.q from %s%s(%s) l%s", g.column(fields, "number"), text, join, inner, on)
+}
+
+// using returns a join by columns of the same name.
+func (g *generator) using() string {
+	left, right := g.pick("a", "b", "c"), g.pick("a", "b", "c")
+	by := g.pick("using (k)", "using (k)", "natural")
+	if left != "c" && right != "c" && g.chance(2) {
+		by = g.pick("using (k, s)", "using (id)", "using (m)")
+	}
+	kind := g.pick("join", "left join", "right join", "full join", "semi join", "anti join")
+	items := "*"
+	if strings.HasPrefix(by, "using (k") {
+		items = g.pick("*", "k", "x.*", "k, count(*)", "k + 1")
+	}
+	if items == "k, count(*)" {
+		by += " group by k"
+	}
+	if by == "natural" {
+		return fmt.Sprintf("select * from %s x natural %s %s y", left, kind, right)
+	}
+	return fmt.Sprintf("select %s from %s x %s %s y %s", items, left, kind, right, by)
 }
