@@ -4,7 +4,7 @@ import "github.com/gpuframe/gpuframe/sql/tree"
 
 // call reads the arguments of a function and the clauses behind them. A text behind the arguments makes them
 // the parameters of its type.
-func (p *parser) call(pos tree.Position, names []tree.Name) (e tree.Expr, open bool) {
+func (p *parser) call(pos tree.Position, names []tree.Name) (e tree.Expr, s suffix) {
 	call := &tree.Call{Position: pos, Name: names}
 	p.expect("(")
 	if !p.accept(")") {
@@ -17,14 +17,17 @@ func (p *parser) call(pos tree.Position, names []tree.Name) (e tree.Expr, open b
 			p.arguments(call)
 		}
 		call.OrderBy = p.orderBy()
+		nulls := p.token()
 		call.IgnoreNulls = p.ignoreNulls()
-		p.expect(")")
+		if p.expect(")"); p.token().word != "over" && nulls.word != ")" {
+			p.fail(nulls.pos, "IGNORE NULLS and RESPECT NULLS need a window: add OVER (…)")
+		}
 	}
 	if text := p.token(); text.kind == textToken && len(call.Args) > 0 {
-		return p.typedTextOf(call), false
+		return p.typedTextOf(call), noSuffix
 	}
 	p.callClauses(call)
-	return call, true
+	return call, methodSuffix
 }
 
 // arguments reads the arguments of a call, with their names if they have some.
@@ -101,8 +104,7 @@ func init() {
 		"cast": (*parser).cast, "try_cast": (*parser).cast, "extract": (*parser).extract,
 		"overlay": (*parser).overlay, "position": (*parser).position, "substring": (*parser).substring,
 		"trim": (*parser).trim, "coalesce": (*parser).listCall, "grouping": (*parser).listCall,
-		"grouping_id": (*parser).listCall, "nullif": (*parser).nullIf, "columns": (*parser).columns,
-		"unpack": (*parser).unpack,
+		"grouping_id": (*parser).listCall, "nullif": (*parser).nullIf, "unpack": (*parser).unpack,
 	}
 }
 

@@ -71,7 +71,7 @@ func (p *parser) in(left tree.Expr, pos tree.Position, not bool) tree.Expr {
 		e.Of = p.inOperand()
 		return e
 	}
-	e.Query, e.List = p.parenthesizedList()
+	e.Query, e.List = p.inParentheses(true)
 	return e
 }
 
@@ -83,10 +83,8 @@ func (p *parser) inOperand() tree.Expr {
 		p.failHere("a list in parentheses, a query, or a column")
 	}
 	switch t.word {
-	case "null", "true", "false", "exists", "interval", "cast":
-		if t.word != "cast" {
-			p.failHere("a list in parentheses, a query, or a column")
-		}
+	case "null", "true", "false", "exists", "interval", "row":
+		p.failHere("a list in parentheses, a query, or a column")
 	}
 	return p.operandWithout()
 }

@@ -140,10 +140,14 @@ func checkDepth(text string, root tree.Node) error {
 var depthMessage = "the statement is nested deeper than the limit of " + strconv.Itoa(MaxDepth) +
 	" levels: write long chains as a list, as rows of VALUES, or as several statements"
 
+// maxNesting is the limit of nested calls of the parser. A level of a tree takes up to three of them, so that the
+// text of each tree within MaxDepth can be read with parentheses around everything.
+const maxNesting = 3*MaxDepth + 100
+
 // enter counts a level, which the caller leaves with leave.
 func (p *parser) enter() {
 	p.depth++
-	if p.depth > MaxDepth {
+	if p.depth > maxNesting {
 		p.fail(p.token().pos, depthMessage)
 	}
 }

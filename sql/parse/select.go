@@ -232,23 +232,9 @@ func (p *parser) values() tree.Body {
 		p.expect("(")
 		v.Rows = append(v.Rows, p.exprs(")"))
 		p.expect(")")
-		if p.token().word != "," || p.ahead(1).word != "(" && !p.endsAfterComma() {
+		if !p.accept(",") || !p.at("(") {
 			return v
 		}
-		p.take()
-		if p.token().word != "(" {
-			return v
-		}
-	}
-}
-
-// endsAfterComma returns whether a comma behind rows of VALUES is the last token of them.
-func (p *parser) endsAfterComma() bool {
-	switch t := p.ahead(1); t.word {
-	case ")", ";", "order", "limit", "offset", "union", "except", "intersect":
-		return true
-	default:
-		return t.kind == endToken
 	}
 }
 

@@ -216,6 +216,13 @@ func (p *parser) tableInParentheses(alias tree.Alias) tree.Table {
 	}
 	p.expect("(")
 	t := p.table()
+	switch t.(type) {
+	case *tree.Join, *tree.Pivot, *tree.Unpivot:
+	default:
+		if p.at(")") {
+			p.fail(int(pos), "a table without a join has no parentheses around it")
+		}
+	}
 	p.expect(")")
 	return p.aliasedJoin(pos, t, alias)
 }
@@ -234,8 +241,8 @@ func (p *parser) aliasedJoin(pos tree.Position, t tree.Table, before tree.Alias)
 func (p *parser) tableOfQuery(pos tree.Position, alias tree.Alias) tree.Table {
 	p.enter()
 	defer p.leave()
-	inner := p.pos()
 	p.expect("(")
+	inner := p.pos()
 	if p.token().word != "(" {
 		q := p.innerQuery()
 		p.expect(")")
@@ -243,11 +250,7 @@ func (p *parser) tableOfQuery(pos tree.Position, alias tree.Alias) tree.Table {
 	}
 	first := p.tableOfQuery(p.pos(), tree.Alias{})
 	if s, ok := first.(*tree.Subquery); ok && s.Alias.Name.Text == "" && s.Sample == nil && p.continuesQuery() {
-		outer := &tree.Query{Position: inner, Body: p.moreSets(bodyOf(inner, s.Query), loosestSet)}
-		p.queryClauses(outer)
-		if outer.OrderBy == nil && outer.Limit == nil && outer.Offset == nil && outer.Body == s.Query.Body {
-			outer = s.Query
-		}
+		outer := p.outerQuery(inner, s.Query)
 		p.expect(")")
 		return p.subquery(pos, outer, alias)
 	}

@@ -163,14 +163,23 @@ func (p *parser) genericType(e *tree.Type) {
 
 // isTypeName returns whether a token may be the name of a type.
 func (t *token) isTypeName() bool {
-	return t.kind == quotedToken || t.kind == nameToken && t.class != reserved
+	switch {
+	case t.kind == quotedToken:
+		return true
+	case t.kind != nameToken, t.class == reserved, t.word == "struct", t.word == "map":
+		return false
+	}
+	return t.class != columnWord || keywordTypes[t.word]
 }
 
 // namedType returns the type with a name.
 func namedType(pos tree.Position, names []tree.Name) *tree.Type {
 	texts := make([]string, len(names))
 	for i, name := range names {
-		texts[i] = strings.ToLower(name.Text)
+		texts[i] = name.Text
+		if !name.Quoted {
+			texts[i] = strings.ToLower(name.Text)
+		}
 	}
 	return &tree.Type{Position: pos, Name: strings.Join(texts, ".")}
 }

@@ -25,7 +25,11 @@ func (p *parser) window() *tree.Window {
 			w.Partition = append(w.Partition, p.expr())
 		}
 	}
+	order := p.token()
 	w.OrderBy = p.orderBy()
+	if w.OrderBy != nil && w.OrderBy.All {
+		p.fail(order.pos, "ORDER BY ALL sorts results: a window needs expressions")
+	}
 	w.Frame = p.frame()
 	p.expect(")")
 	return w
