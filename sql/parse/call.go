@@ -55,7 +55,7 @@ func (p *parser) arguments(call *tree.Call) {
 
 // isArgumentName returns whether a token may be the name of an argument.
 func (t *token) isArgumentName() bool {
-	return t.isFunctionName()
+	return t.kind == quotedToken || t.kind == nameToken && t.class != columnWord && t.class != reserved
 }
 
 // ignoreNulls reads IGNORE NULLS or RESPECT NULLS.

@@ -337,7 +337,8 @@ func startsExpr(t *token) bool {
 		}
 		return false
 	case nameToken:
-		return t.class != reserved || reservedOperands[t.word]
+		level := levels[t.word]
+		return (t.class != reserved || reservedOperands[t.word]) && (level == 0 || level > postfixLevel)
 	}
 	return true
 }

@@ -13,6 +13,10 @@ func (l *lexer) scanNumber() {
 		base := l.peek(1)
 		l.at += 2
 		l.skipDigits(func(c byte) bool { return isDigitOf(c, base) })
+		if isNamePart(l.peek(0)) {
+			l.fail(start, "the number has a letter or a digit that its base does not have")
+			return
+		}
 		l.addNumber(start)
 		return
 	}

@@ -77,14 +77,19 @@ func (p *parser) in(left tree.Expr, pos tree.Position, not bool) tree.Expr {
 
 // inOperand reads the column or the value behind IN.
 func (p *parser) inOperand() tree.Expr {
-	t := p.token()
-	switch t.kind {
-	case textToken, blobToken, numberToken:
-		p.failHere("a list in parentheses, a query, or a column")
-	}
+	t, next := p.token(), p.ahead(1)
+	value := false
 	switch t.word {
-	case "null", "true", "false", "exists", "interval", "row":
+	case "null", "true", "false", "default":
+		value = true
+	case "exists", "row":
+		value = next.word == "("
+	case "interval":
+		value = next.word == "(" || next.kind == textToken || next.kind == numberToken
+	}
+	if value || t.kind == textToken || t.kind == blobToken || t.kind == numberToken {
 		p.failHere("a list in parentheses, a query, or a column")
 	}
-	return p.operandWithout()
+	e, _ := p.bareOperand()
+	return e
 }

@@ -12,6 +12,10 @@ func (t *token) isLabel() bool { return t.kind == quotedToken || t.kind == nameT
 
 // isFunctionName returns whether a token may be the name of a function without a schema.
 func (t *token) isFunctionName() bool {
+	switch t.word {
+	case "anti", "by", "semi", "unpack":
+		return false
+	}
 	return t.kind == quotedToken ||
 		t.kind == nameToken && (t.class == notKeyword || t.class == unreserved || t.class == functionWord)
 }

@@ -21,12 +21,6 @@ const (
 // operand reads an operand with the fields, methods and subscripts behind it.
 func (p *parser) operand() tree.Expr { return p.behind(p.bareOperand()) }
 
-// operandWithout reads an operand without fields and subscripts, but a column with them.
-func (p *parser) operandWithout() tree.Expr {
-	e, _ := p.bareOperand()
-	return e
-}
-
 // bareOperand reads an operand, and returns the forms that may follow it.
 func (p *parser) bareOperand() (e tree.Expr, s suffix) {
 	t := p.token()
@@ -47,7 +41,7 @@ func (p *parser) bareOperand() (e tree.Expr, s suffix) {
 	case symbolToken:
 		return p.symbolOperand(t), methodSuffix
 	case quotedToken:
-		return p.named()
+		return p.nameOperand()
 	case nameToken:
 		return p.wordOperand(t)
 	}
@@ -71,6 +65,7 @@ func numberKind(text string) tree.LiteralKind {
 // parameter returns $1 or $name.
 func (p *parser) parameter(t *token) tree.Expr {
 	e := &tree.Parameter{Position: tree.Position(t.pos)}
+	p.countParameter(t.pos, !isDigit(t.text[0]))
 	if !isDigit(t.text[0]) {
 		e.Name = t.text
 		return e
@@ -81,6 +76,18 @@ func (p *parser) parameter(t *token) tree.Expr {
 	}
 	e.Number = number
 	return e
+}
+
+// countParameter refuses statements with both kinds of parameters.
+func (p *parser) countParameter(pos int, named bool) {
+	if named {
+		p.named = true
+	} else {
+		p.numbered = true
+	}
+	if p.named && p.numbered {
+		p.fail(pos, "a statement has parameters with names or with numbers, not both")
+	}
 }
 
 // maxParameters is the highest number of a parameter.
@@ -105,6 +112,11 @@ func (p *parser) symbolOperand(t *token) tree.Expr {
 		return p.structure()
 	case "?":
 		p.take()
+		if number := p.token(); number.kind == numberToken && number.pos == t.end {
+			p.take()
+			return p.parameter(&token{pos: t.pos, text: number.text})
+		}
+		p.countParameter(t.pos, false)
 		p.parameters++
 		return &tree.Parameter{Position: pos, Number: p.parameters}
 	case "#":
@@ -165,7 +177,7 @@ func (p *parser) wordOperand(t *token) (e tree.Expr, s suffix) {
 	if t.class == reserved {
 		p.failHere("an expression")
 	}
-	return p.named()
+	return p.nameOperand()
 }
 
 // behind reads the forms behind an operand that may follow it.
@@ -220,8 +232,8 @@ func (p *parser) subscript(e tree.Expr) tree.Expr {
 	return &tree.Slice{Position: pos, X: e, From: bounds[0], To: bounds[1], Step: bounds[2]}
 }
 
-// named reads a column, a star of a table, a call, or a text with the name of a type before it.
-func (p *parser) named() (e tree.Expr, s suffix) {
+// nameOperand reads a column, a star of a table, a call, or a text with the name of a type before it.
+func (p *parser) nameOperand() (e tree.Expr, s suffix) {
 	t := p.token()
 	pos := tree.Position(t.pos)
 	if !t.isColumnName() && !(t.isFunctionName() && (p.ahead(1).word == "(" || p.ahead(1).kind == textToken)) {
@@ -239,12 +251,18 @@ func (p *parser) named() (e tree.Expr, s suffix) {
 	if p.token().word == "(" && (len(names) > 1 || t.isFunctionName()) {
 		return p.call(pos, names)
 	}
-	if text := p.token(); text.kind == textToken && (len(names) > 1 || t.isFunctionName()) {
+	if text := p.token(); text.kind == textToken && (len(names) > 1 || t.isFunctionName() && !noTypes[t.word]) {
+		if strings.EqualFold(t.text, "n") && t.kind == nameToken && text.pos == t.end {
+			names[0].Text = "varchar" // N'…'
+		}
 		p.take()
 		return &tree.TypedText{Position: pos, Type: namedType(pos, names), Text: text.text}, noSuffix
 	}
 	return p.behind(&tree.Column{Position: pos, Name: names}, fieldSuffix), noSuffix
 }
+
+// noTypes are the names of functions that are no types before a text.
+var noTypes = map[string]bool{"columns": true, "map": true, "struct": true, "try_cast": true, "enum": true}
 
 // star reads * or table.* with its changes. The current token is the star.
 func (p *parser) star(table []tree.Name) tree.Expr {

@@ -30,6 +30,7 @@ func Statements(text string) (statements []tree.Statement, err error) {
 			if p.token().kind == endToken {
 				break
 			}
+			p.parameters, p.named, p.numbered = 0, false, false
 			statements = append(statements, p.statement())
 			if p.token().kind != endToken && !p.at(";") {
 				p.failHere("")
@@ -76,8 +77,10 @@ type parser struct {
 	next int
 	// depth is the number of nested expressions, queries, tables and types.
 	depth int
-	// parameters is the number of parameters without a number.
+	// parameters is the number of parameters of the statement without a number.
 	parameters int
+	// named and numbered are set if the statement has such parameters.
+	named, numbered bool
 	// percent is set in LIMIT, where a % without an operand behind it is no operator.
 	percent  bool
 	expected expectation

@@ -259,7 +259,9 @@ func (p *parser) with() *tree.With {
 	if !p.accept("with") {
 		return nil
 	}
-	w.Recursive = p.accept("recursive")
+	if next := p.ahead(1).word; next != "as" && next != "(" {
+		w.Recursive = p.accept("recursive")
+	}
 	for {
 		w.Tables = append(w.Tables, p.commonTable())
 		if !p.accept(",") {

@@ -87,10 +87,13 @@ func (p *parser) create() tree.Statement {
 		p.take()
 		s.View = true
 	}
-	if p.accept("if") {
+	if t := p.token(); p.accept("if") {
 		p.expect("not")
 		p.expect("exists")
 		s.IfNotExists = true
+		if s.Replace {
+			p.fail(t.pos, "OR REPLACE and IF NOT EXISTS exclude each other")
+		}
 	}
 	s.Name = p.qualifiedName("a name")
 	if p.at("(") {
@@ -132,6 +135,9 @@ func (p *parser) drop() tree.Statement {
 		s.IfExists = true
 	}
 	s.Name = p.qualifiedName("a name")
+	if !p.accept("cascade") {
+		p.accept("restrict")
+	}
 	return s
 }
 
@@ -140,9 +146,15 @@ func (p *parser) copyTo() tree.Statement {
 	s := &tree.Copy{Position: p.pos()}
 	p.take()
 	if p.at("(") {
+		if inner := p.ahead(1); describeWords[inner.word] {
+			p.fail(inner.pos, "COPY needs a query such as SELECT")
+		}
 		s.Query = p.queryInParentheses()
 	} else {
 		s.Table = p.qualifiedName("a table, or a query in parentheses")
+		if p.at("(") {
+			p.copyColumns(s)
+		}
 	}
 	if t := p.token(); t.word == "from" {
 		p.fail(t.pos, "COPY … FROM is not supported: write CREATE TABLE name AS FROM 'path'")
@@ -154,7 +166,7 @@ func (p *parser) copyTo() tree.Statement {
 	s.Path = p.operand()
 	p.accept("with")
 	if p.accept("(") {
-		for !p.at(")") {
+		for {
 			s.Options = append(s.Options, p.option())
 			if !p.accept(",") {
 				break
@@ -163,6 +175,17 @@ func (p *parser) copyTo() tree.Statement {
 		p.expect(")")
 	}
 	return s
+}
+
+// copyColumns reads the columns of the table of COPY: it copies a query of them.
+func (p *parser) copyColumns(s *tree.Copy) {
+	pos := s.Table[0].Position
+	query := &tree.Select{Position: pos, From: []tree.Table{&tree.TableName{Position: pos, Name: s.Table}}}
+	for _, name := range p.nameList("the name of a column") {
+		column := &tree.Column{Position: name.Position, Name: []tree.Name{name}}
+		query.Items = append(query.Items, tree.Item{Expr: column})
+	}
+	s.Table, s.Query = nil, &tree.Query{Position: pos, Body: query}
 }
 
 // option reads an option of COPY.
@@ -232,6 +255,9 @@ func (p *parser) explain() tree.Statement {
 	s.Analyze = p.accept("analyze") || p.accept("analyse")
 	if t := p.token(); t.word == "(" && !p.opensQuery() {
 		p.fail(t.pos, "options of EXPLAIN are not supported: write EXPLAIN or EXPLAIN ANALYZE")
+	}
+	if t := p.token(); t.word == "explain" {
+		p.fail(t.pos, "EXPLAIN needs a statement that runs")
 	}
 	s.Statement = p.statement()
 	return s

@@ -155,7 +155,10 @@ func (p *parser) genericType(e *tree.Type) {
 	names := []tree.Name{p.takeName()}
 	for p.token().word == "." {
 		p.take()
-		names = append(names, p.label("a type"))
+		if t := p.token(); t.kind != quotedToken && (t.kind != nameToken || t.class != notKeyword) {
+			p.failHere("the name of a type")
+		}
+		names = append(names, p.takeName())
 	}
 	*e = *namedType(e.Position, names)
 	e.Params = p.typeParams()
@@ -166,7 +169,7 @@ func (t *token) isTypeName() bool {
 	switch {
 	case t.kind == quotedToken:
 		return true
-	case t.kind != nameToken, t.class == reserved, t.word == "struct", t.word == "map":
+	case t.kind != nameToken, t.class == reserved, t.word == "struct", t.word == "map", t.word == "generated", t.word == "enum":
 		return false
 	}
 	return t.class != columnWord || keywordTypes[t.word]

@@ -38,8 +38,12 @@ func (p *parser) comprehension(pos tree.Position, value tree.Expr) tree.Expr {
 		e.Variables = append(e.Variables, p.name("the name of a variable"))
 	}
 	p.expect("in")
-	e.Of = p.expr()
-	if p.accept("if") {
+	of := p.prefixed(false)
+	e.Of = p.continueExpr(of, loosest, false)
+	if t := p.token(); p.accept("if") {
+		if e.Of != of {
+			p.fail(t.pos, "the list before IF needs parentheses around it")
+		}
 		e.If = p.expr()
 	}
 	p.expect("]")
