@@ -149,7 +149,7 @@ func (p *parser) infix(left tree.Expr, level int, restricted bool) tree.Expr {
 	case level == collateLevel:
 		p.take()
 		return p.collate(left)
-	case t.kind == operatorToken && !startsExpr(p.ahead(1)):
+	case t.kind == operatorToken && p.isPostfix():
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: left, Postfix: true}
 	}
@@ -161,6 +161,9 @@ func (p *parser) binary(left tree.Expr, level int, restricted bool) tree.Expr {
 	start := p.token()
 	op := p.operatorName()
 	if word := p.token().word; word == "any" || word == "all" || word == "some" {
+		if restricted {
+			p.failHere("parentheses around the comparison")
+		}
 		return p.quantified(left, op)
 	}
 	above := level
@@ -337,10 +340,18 @@ func startsExpr(t *token) bool {
 		}
 		return false
 	case nameToken:
-		level := levels[t.word]
-		return (t.class != reserved || reservedOperands[t.word]) && (level == 0 || level > postfixLevel)
+		return t.class != reserved || reservedOperands[t.word]
 	}
 	return true
+}
+
+// isPostfix returns whether the current operator has no operand behind it. A function that is also an operator,
+// such as GLOB, is the operator then.
+func (p *parser) isPostfix() bool {
+	next := p.ahead(1)
+	level := levels[next.word]
+	return !startsExpr(next) || loosest < level && level < postfixLevel ||
+		next.word == "nulls" && (p.ahead(2).word == "first" || p.ahead(2).word == "last")
 }
 
 // reservedOperands are the reserved words with which an operand may begin.

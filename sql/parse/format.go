@@ -150,12 +150,15 @@ func (f *formatter) typeName(t *tree.Type) {
 // typeWords writes the words of a type with its parameters.
 func (f *formatter) typeWords(t *tree.Type) {
 	words, zone := strings.CutSuffix(t.Name, " with time zone")
-	first, _, _ := strings.Cut(words, " ")
-	if _, class := keyword(first); class == reserved || class == notKeyword && !isPlainType(words) ||
-		words != strings.ToLower(words) {
-		f.write(`"`, strings.ReplaceAll(words, `"`, `""`), `"`)
-	} else {
+	if isTypeWords(words) {
 		f.write(words)
+	} else {
+		for i, part := range strings.Split(words, ".") {
+			if i > 0 {
+				f.write(".")
+			}
+			f.name(tree.Name{Text: part, Quoted: !isTypeWords(part)})
+		}
 	}
 	if len(t.Params) > 0 {
 		f.write("(")
@@ -167,8 +170,19 @@ func (f *formatter) typeWords(t *tree.Type) {
 	}
 }
 
-// isPlainType returns whether the name of a type needs no quotes.
-func isPlainType(name string) bool {
+// isTypeWords returns whether the name of a type needs no quotes.
+func isTypeWords(name string) bool {
+	first, _, words := strings.Cut(name, " ")
+	switch word, class := keyword(first); {
+	case name != strings.ToLower(name):
+		return false
+	case words:
+		return class == columnWord
+	case class == columnWord:
+		return keywordTypes[word] || word == "interval"
+	case class != notKeyword:
+		return class != reserved && word != "struct" && word != "map" && word != "generated" && word != "enum"
+	}
 	for part := range strings.SplitSeq(name, ".") {
 		if !isPlainName(part) {
 			return false

@@ -2,12 +2,19 @@ package parse
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
 // operand writes an expression, in parentheses unless it is a single form.
 func (f *formatter) operand(e tree.Expr) {
+	if call, ok := e.(*tree.Call); ok && levels[strings.ToLower(call.Name[0].Text)] > 0 {
+		f.write("(") // a function such as GLOB behind an operator would be the operator
+		f.expr(e)
+		f.write(")")
+		return
+	}
 	switch e.(type) {
 	case *tree.Column, *tree.Literal, *tree.Parameter, *tree.Call, *tree.Case, *tree.Cast, *tree.Exists,
 		*tree.Scalar, *tree.List, *tree.Comprehension, *tree.Struct, *tree.Map, *tree.Row, *tree.Subscript,
@@ -77,6 +84,9 @@ func (f *formatter) single(e tree.Expr) {
 	case *tree.Parameter:
 		f.write("$")
 		if e.Name != "" {
+			if strings.Contains(e.Name, "$") {
+				f.write(" ") // else a tag of a text would begin
+			}
 			f.write(e.Name)
 			return
 		}

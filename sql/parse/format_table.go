@@ -37,14 +37,13 @@ func (f *formatter) table(t tree.Table) {
 
 // operandTable writes a table of a join or a pivot.
 func (f *formatter) operandTable(t tree.Table) {
-	switch t.(type) {
-	case *tree.Join, *tree.Pivot, *tree.Unpivot:
-		f.write("(")
+	if _, ok := t.(*tree.Join); !ok {
 		f.table(t)
-		f.write(")")
-	default:
-		f.table(t)
+		return
 	}
+	f.write("(")
+	f.table(t)
+	f.write(")")
 }
 
 func (f *formatter) lateral(lateral bool) {

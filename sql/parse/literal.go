@@ -275,8 +275,26 @@ func (l *lexer) scanDollar() {
 		tag = l.text[start:l.at]
 	}
 	if len(tag) == 1 {
+		tag += l.wordBehind()
+	}
+	if len(tag) == 1 {
 		l.fail(start, "a parameter is ?, $1 or $name, and a text can stand between $$ and $$")
 		return
 	}
 	l.add(parameterToken, start, tag[1:])
+}
+
+// wordBehind moves behind spaces and a word, and returns the word. It stays and returns an empty text if no word
+// follows.
+func (l *lexer) wordBehind() string {
+	rest := strings.TrimLeft(l.text[l.at:], " \t\n\v\f\r")
+	length := 0
+	for length < len(rest) && isNamePart(rest[length]) {
+		length++
+	}
+	if length == 0 || !isNameStart(rest[0]) {
+		return ""
+	}
+	l.at = len(l.text) - len(rest) + length
+	return rest[:length]
 }

@@ -48,6 +48,7 @@ var unsupported = map[string]string{
 	"start":      "there are no transactions",
 	"commit":     "there are no transactions",
 	"rollback":   "there are no transactions",
+	"end":        "there are no transactions",
 	"abort":      "there are no transactions",
 	"set":        "settings are options of the engine",
 	"reset":      "settings are options of the engine",
@@ -223,6 +224,10 @@ func (p *parser) description() tree.Body {
 	pos := tree.Position(t.pos)
 	if t.word == "show" && !p.startsQuery(0) && p.token().word != "(" {
 		s := &tree.Show{Position: pos}
+		if next := p.token(); next.kind == endToken || next.word == ";" || next.word == ")" {
+			s.Name = []tree.Name{{Position: pos, Text: "tables"}}
+			return s
+		}
 		if p.acceptWords("all", "tables") {
 			s.Name = []tree.Name{{Position: pos, Text: "all"}, {Position: pos, Text: "tables"}}
 			return s

@@ -160,6 +160,7 @@ func (p *parser) tableOperand() tree.Table {
 		return p.tableFunction(pos, call, alias)
 	}
 	name := &tree.TableName{Position: p.pos(), Name: p.qualifiedName("a table")}
+	p.accept("*") // with its descendants, which no table has
 	name.Alias = p.aliasOr(alias)
 	name.Sample = p.tableSample()
 	return name
@@ -215,20 +216,15 @@ func (p *parser) tableInParentheses(alias tree.Alias) tree.Table {
 		return p.tableOfQuery(pos, alias)
 	}
 	p.expect("(")
-	t := p.table()
-	switch t.(type) {
-	case *tree.Join, *tree.Pivot, *tree.Unpivot:
-	default:
-		if p.at(")") {
-			p.fail(int(pos), "a table without a join has no parentheses around it")
-		}
-	}
-	p.expect(")")
-	return p.aliasedJoin(pos, t, alias)
+	return p.joinInParentheses(pos, p.table(), alias)
 }
 
-// aliasedJoin returns a table that stood in parentheses. A join with a name is a query.
-func (p *parser) aliasedJoin(pos tree.Position, t tree.Table, before tree.Alias) tree.Table {
+// joinInParentheses moves behind the parenthesis after a join. A join with a name is a query.
+func (p *parser) joinInParentheses(pos tree.Position, t tree.Table, before tree.Alias) tree.Table {
+	if _, ok := t.(*tree.Join); !ok && p.at(")") {
+		p.fail(int(pos), "only a join or a query has parentheses around it in FROM")
+	}
+	p.expect(")")
 	alias := p.aliasOr(before)
 	if alias.Name.Text == "" {
 		return t
@@ -257,8 +253,7 @@ func (p *parser) tableOfQuery(pos tree.Position, alias tree.Alias) tree.Table {
 	for next := p.joinOrPivot(first); next != nil; next = p.joinOrPivot(first) {
 		first = next
 	}
-	p.expect(")")
-	return p.aliasedJoin(pos, first, alias)
+	return p.joinInParentheses(pos, first, alias)
 }
 
 // subquery reads the name and the sample behind a query in parentheses.
