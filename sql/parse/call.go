@@ -90,8 +90,11 @@ func (p *parser) callClauses(call *tree.Call) {
 	if t := p.token(); t.word == "export_state" {
 		p.fail(t.pos, "EXPORT_STATE is not supported")
 	}
-	if p.token().word == "over" && (p.ahead(1).word == "(" || p.ahead(1).isColumnName()) {
+	if p.token().word == "over" {
 		p.take()
+		if t := p.token(); t.word != "(" && !t.isColumnName() {
+			p.failHere("a window in parentheses, or the name of one")
+		}
 		call.Over = p.over()
 	}
 }

@@ -122,6 +122,8 @@ func (p *parser) prefixed(restricted bool) tree.Expr {
 	case t.kind == operatorToken:
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(operatorLevel, restricted)}
+	case t.word == "operator" && p.ahead(1).word == "(" && p.ahead(3).word == ")" && p.ahead(2).kind != nameToken:
+		p.fail(t.pos, "OPERATOR(…) is not supported before an operand: write the operator")
 	case t.word == "lambda" && !restricted:
 		return p.lambda()
 	case t.word == "*" && !restricted:
@@ -197,11 +199,11 @@ func (p *parser) operatorName() string {
 		return t.word
 	}
 	p.expect("(")
-	t := p.take()
+	t := p.token()
 	if t.kind != operatorToken && (levels[t.word] < operatorLevel && levels[t.word] != comparisonLevel) {
-		p.next--
-		p.failHere("an operator such as +")
+		p.fail(t.pos, "schemas of operators are not supported: expected an operator such as +")
 	}
+	p.take()
 	p.expect(")")
 	return t.word
 }
@@ -279,6 +281,7 @@ func (p *parser) collate(left tree.Expr) tree.Expr {
 	e := &tree.Collate{Position: left.Pos(), X: left, Name: names[0]}
 	for _, name := range names[1:] {
 		e.Name.Text += "." + name.Text
+		e.Name.Quoted = true
 	}
 	return e
 }

@@ -14,14 +14,12 @@ func Format(n tree.Node) string {
 	switch n := n.(type) {
 	case tree.Expr:
 		f.expr(n)
-	case *tree.Query:
-		f.query(n)
+	case tree.Statement:
+		f.statement(n)
 	case tree.Table:
 		f.table(n)
 	case tree.Body:
 		f.body(n)
-	case tree.Statement:
-		f.statement(n)
 	}
 	return f.text.String()
 }

@@ -174,6 +174,9 @@ func (f *formatter) groupKeys(keys []tree.GroupKey) {
 	f.commas(len(keys), func(i int) {
 		switch key := keys[i]; key.Kind {
 		case tree.KeyExpr:
+			if row, ok := key.Exprs[0].(*tree.Row); ok && len(row.Items) > 1 {
+				f.write("row") // else it would be a set
+			}
 			f.operand(key.Exprs[0])
 		case tree.KeySet:
 			f.list(key.Exprs)

@@ -6,6 +6,10 @@ import "github.com/gpuframe/gpuframe/sql/tree"
 func (f *formatter) statement(s tree.Statement) {
 	switch s := s.(type) {
 	case *tree.Query:
+		if _, ok := s.Body.(tree.Statement); ok {
+			f.inParentheses(s) // a description without parentheses is no query
+			return
+		}
 		f.query(s)
 	case *tree.Create:
 		f.create(s)

@@ -18,10 +18,10 @@ func TestFormatOfRandomTrees(t *testing.T) {
 	r := property.Random(t)
 	count := 20000
 	if testing.Short() {
-		count = 3000
+		count = 1000
 	}
 	for i := range count {
-		requireSameTree(t, sqltest.Statement(r, 1+i*5/count)) // small trees first
+		requireSameTree(t, sqltest.Statement(r, 1+i*4/count)) // small trees first
 	}
 }
 

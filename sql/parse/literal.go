@@ -79,13 +79,16 @@ func (l *lexer) scanText() {
 		l.fail(start, "the text has no end: add a quote '")
 		return
 	}
-	for l.continues() {
-		more, ok := l.quoted('\'')
-		if !ok {
-			l.fail(start, "the text has no end: add a quote '")
-			return
+	if l.continues() {
+		var all strings.Builder
+		for more := true; more; more = l.continues() {
+			all.WriteString(text)
+			if text, ok = l.quoted('\''); !ok {
+				l.fail(start, "the text has no end: add a quote '")
+				return
+			}
 		}
-		text += more
+		text = all.String() + text
 	}
 	l.add(textToken, start, text)
 }

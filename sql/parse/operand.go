@@ -174,8 +174,11 @@ func (p *parser) wordOperand(t *token) (e tree.Expr, s suffix) {
 	if e := p.typedText(); e != nil {
 		return e, noSuffix
 	}
-	if t.class == reserved {
+	switch {
+	case t.class == reserved:
 		p.failHere("an expression")
+	case t.word == "treat" && p.ahead(1).word == "(", t.word == "collation" && p.ahead(1).word == "for":
+		p.fail(t.pos, upper(t.word)+" is not supported")
 	}
 	return p.nameOperand()
 }

@@ -32,7 +32,10 @@ func Statements(text string) (statements []tree.Statement, err error) {
 			}
 			p.parameters, p.named, p.numbered = 0, false, false
 			statements = append(statements, p.statement())
-			if p.token().kind != endToken && !p.at(";") {
+			if t := p.token(); t.kind != endToken && !p.at(";") {
+				if t.word == "select" && p.tokens[p.next-1].word != "," {
+					p.failHere("“;” before the next statement")
+				}
 				p.failHere("")
 			}
 		}
@@ -77,6 +80,8 @@ type parser struct {
 	next int
 	// depth is the number of nested expressions, queries, tables and types.
 	depth int
+	// typeLevels is the number of the types within the current type.
+	typeLevels int
 	// parameters is the number of parameters of the statement without a number.
 	parameters int
 	// named and numbered are set if the statement has such parameters.

@@ -328,7 +328,7 @@ func (p *parser) checkOrder(q *tree.Query) {
 	switch t.word {
 	case "where", "group", "having", "window", "qualify", "from":
 		if q.OrderBy != nil || q.Limit != nil || q.Offset != nil {
-			p.fail(t.pos, upper(t.word)+" has to stand before ORDER BY, LIMIT and OFFSET")
+			p.fail(t.pos, clauseName(t.word)+" has to stand before ORDER BY, LIMIT and OFFSET")
 		}
 	case "order":
 		if q.Limit != nil || q.Offset != nil {
@@ -339,6 +339,14 @@ func (p *parser) checkOrder(q *tree.Query) {
 	case "for":
 		p.fail(t.pos, "locks of rows such as FOR UPDATE are not supported")
 	}
+}
+
+// clauseName returns the name of the clause that a keyword begins.
+func clauseName(word string) string {
+	if word == "group" {
+		return "GROUP BY"
+	}
+	return upper(word)
 }
 
 // limit reads LIMIT or FETCH.

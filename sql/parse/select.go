@@ -70,8 +70,11 @@ func (p *parser) items() []tree.Item {
 
 // startsItem returns whether an item may begin at the current token.
 func (p *parser) startsItem() bool {
-	t := p.token()
-	return startsExpr(t) || t.word == "not"
+	if t := p.token(); startsExpr(t) || t.word == "not" {
+		return true
+	}
+	p.expected.note(p.next, "an expression")
+	return false
 }
 
 // item reads an expression with its name, which may stand before a colon.
@@ -144,9 +147,9 @@ func (p *parser) checkClauses(s *tree.Select) {
 		"window": s.Windows != nil,
 	}
 	if set[t.word] {
-		p.failHere("")
+		p.fail(t.pos, "a second "+clauseName(t.word)+": the query has one, or a parenthesis before it is not closed")
 	}
-	p.fail(t.pos, upper(t.word)+" has to stand before "+before+" and the clauses behind it")
+	p.fail(t.pos, clauseName(t.word)+" has to stand before "+before+" and the clauses behind it")
 }
 
 // windows reads the windows of the WINDOW clause.

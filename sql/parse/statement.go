@@ -82,8 +82,8 @@ func (p *parser) create() tree.Statement {
 	}
 	s.Temporary = p.accept("temp") || p.accept("temporary")
 	if !p.accept("table") {
-		if !p.at("view") {
-			p.failHere("TABLE or VIEW")
+		if t := p.token(); !p.at("view") {
+			p.refuseObject(t)
 		}
 		p.take()
 		s.View = true
@@ -111,6 +111,16 @@ func (p *parser) create() tree.Statement {
 	return s
 }
 
+// refuseObject refuses to create or drop objects that are no tables and views.
+func (p *parser) refuseObject(t *token) {
+	switch t.word {
+	case "index", "schema", "macro", "function", "type", "sequence", "recursive", "secret", "database", "unique",
+		"materialized", "persistent", "local", "global", "trigger":
+		p.fail(t.pos, "objects of the kind "+upper(t.word)+" are not supported: expected TABLE or VIEW")
+	}
+	p.failHere("TABLE or VIEW")
+}
+
 // createData reads WITH DATA or WITH NO DATA.
 func (p *parser) createData(s *tree.Create) {
 	t := p.take()
@@ -125,8 +135,8 @@ func (p *parser) drop() tree.Statement {
 	s := &tree.Drop{Position: p.pos()}
 	p.take()
 	if !p.accept("table") {
-		if !p.at("view") {
-			p.failHere("TABLE or VIEW")
+		if t := p.token(); !p.at("view") {
+			p.refuseObject(t)
 		}
 		p.take()
 		s.View = true
@@ -162,6 +172,9 @@ func (p *parser) copyTo() tree.Statement {
 	}
 	p.expect("to")
 	if t := p.token(); t.kind != textToken && t.kind != parameterToken && t.word != "?" && t.word != "(" {
+		if t.kind == nameToken {
+			p.fail(t.pos, "names as targets are not supported: expected a path in quotes")
+		}
 		p.failHere("a path in quotes")
 	}
 	s.Path = p.operand()

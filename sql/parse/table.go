@@ -125,7 +125,7 @@ func (p *parser) joinCondition(j *tree.Join) {
 	case p.accept("using"):
 		j.Using = p.nameList("the name of a column")
 	default:
-		p.failHere("")
+		p.failHere("ON or USING with the condition of the join")
 	}
 }
 
@@ -198,7 +198,10 @@ func (p *parser) alias() (alias tree.Alias) {
 		p.at("a name")
 		return alias
 	}
-	if p.token().word == "(" {
+	if open := p.token(); open.word == "(" {
+		if name, next := p.ahead(1), p.ahead(2); name.isColumnName() && next.word != "," && next.word != ")" && next.kind == nameToken {
+			p.fail(next.pos, "types of columns are not supported here: write a name")
+		}
 		alias.Columns = p.nameList("the name of a column")
 	}
 	return alias
@@ -295,6 +298,9 @@ func (p *parser) tableCall() *tree.Call {
 		call.Name = append(call.Name, p.label("a name"))
 	}
 	p.expect("(")
+	if t := p.token(); t.word == "distinct" || t.word == "all" {
+		p.fail(t.pos, upper(t.word)+" is not supported in a function that yields rows")
+	}
 	if !p.at(")") {
 		p.arguments(call)
 	}

@@ -9,19 +9,30 @@ import (
 
 // typeName reads a type with the brackets of lists and arrays behind it.
 func (p *parser) typeName() *tree.Type {
-	p.enter()
-	defer p.leave()
+	outer := p.typeLevels
+	p.typeLevel()
 	t := p.simpleType()
 	if p.accept("array") {
 		if p.token().word != "[" {
-			return listOf(t, nil)
+			t = listOf(t, nil)
+		} else {
+			p.take()
+			t = listOf(t, []int64{p.wholeNumber("the length of the array")})
+			p.expect("]")
 		}
-		p.take()
-		t = listOf(t, []int64{p.wholeNumber("the length of the array")})
-		p.expect("]")
-		return t
+	} else {
+		t = p.brackets(t)
 	}
+	if outer == 0 {
+		p.typeLevels = 0
+	}
+	return t
+}
+
+// brackets reads the brackets of lists and arrays behind a type.
+func (p *parser) brackets(t *tree.Type) *tree.Type {
 	for p.accept("[") {
+		p.typeLevel()
 		if p.accept("]") {
 			t = listOf(t, nil)
 			continue
@@ -30,6 +41,14 @@ func (p *parser) typeName() *tree.Type {
 		p.expect("]")
 	}
 	return t
+}
+
+// typeLevel counts a level of the current type, which has MaxDepth of them at most.
+func (p *parser) typeLevel() {
+	p.typeLevels++
+	if p.typeLevels > MaxDepth {
+		p.fail(p.token().pos, depthMessage)
+	}
 }
 
 // listOf returns the list of a type, or an array with a length.
@@ -138,7 +157,7 @@ func (p *parser) typeWords(e *tree.Type) {
 		p.take()
 		e.Name = "interval"
 		if units[p.token().word] != "" {
-			p.failHere("the type INTERVAL without a unit")
+			p.fail(p.token().pos, "units of the type INTERVAL are not supported: write INTERVAL")
 		}
 		e.Params = p.typeParams()
 	default:
@@ -193,6 +212,9 @@ func (p *parser) typeParams() (params []int64) {
 		return nil
 	}
 	for !p.at(")") {
+		if t := p.token(); t.kind != numberToken {
+			p.fail(t.pos, "parameters of types that are no numbers are not supported")
+		}
 		params = append(params, p.wholeNumber("a whole number"))
 		if !p.accept(",") {
 			break

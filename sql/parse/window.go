@@ -16,6 +16,7 @@ func (p *parser) window() *tree.Window {
 	w := &tree.Window{Position: p.pos()}
 	p.expect("(")
 	if t := p.token(); t.isColumnName() && !windowWords[t.word] {
+		p.noteAlias()
 		w.Base = p.takeName()
 	}
 	if p.accept("partition") {
