@@ -99,7 +99,7 @@ func (p *parser) callClauses(call *tree.Call) {
 	}
 }
 
-// specialCalls read the functions that have words between their arguments, or forms of their own.
+// specialCalls read the functions that have words between their arguments, or other special forms.
 var specialCalls map[string]func(*parser) tree.Expr
 
 func init() {

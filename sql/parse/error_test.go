@@ -17,7 +17,7 @@ import (
 // wrongStatement is the heading of a wrong statement: its class, the place of the fault, and a part of the message.
 var wrongStatement = regexp.MustCompile(`(?m)^-- class: (.*) at (\d+):(\d+): (.*)\n`)
 
-// TestPlacesOfFaults: errors stand at the place at which a person looks for the fault, and say what is wrong.
+// TestPlacesOfFaults: errors stand at the place at which a person looks for the fault, with the right message.
 func TestPlacesOfFaults(t *testing.T) {
 	contents, err := os.ReadFile("testdata/wrong.sql")
 	require.NoError(t, err)

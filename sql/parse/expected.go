@@ -157,7 +157,7 @@ func nearest(name string, words []string) string {
 }
 
 // distance returns the number of letters to add, drop, change or swap with the next that make b of a. Distances
-// of limit and more are not told apart.
+// of limit and more are limit.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

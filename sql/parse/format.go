@@ -8,7 +8,7 @@ import (
 )
 
 // Format returns the text of a statement, a query, a body, a table or an expression, with parentheses around
-// each operand. The tree of the text is the node, but for positions.
+// each operand. The tree of the text is the node with other positions.
 func Format(n tree.Node) string {
 	f := &formatter{}
 	switch n := n.(type) {

@@ -39,7 +39,7 @@ func (f *formatter) expr(e tree.Expr) {
 	case *tree.Logic:
 		f.logic(e)
 	case *tree.Is:
-		f.is(e)
+		f.state(e)
 	case *tree.Between:
 		f.between(e)
 	case *tree.In:
@@ -220,7 +220,11 @@ func (f *formatter) literal(e *tree.Literal) {
 func (f *formatter) unary(e *tree.Unary) {
 	if e.Postfix {
 		f.operand(e.X)
-		f.write(" ", e.Op)
+		if fixedOperators[e.Op] {
+			f.write(" operator(", e.Op, ")")
+		} else {
+			f.write(" ", e.Op)
+		}
 		return
 	}
 	f.write(e.Op, " ")
@@ -247,7 +251,7 @@ func (f *formatter) not(not bool) {
 	}
 }
 
-func (f *formatter) is(e *tree.Is) {
+func (f *formatter) state(e *tree.Is) {
 	f.operand(e.X)
 	f.write(" is ")
 	f.not(e.Not)

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/sql/parse"
 )
 
-// FuzzStatements: any text is a fault with a place in it, or statements whose text has the same trees.
+// FuzzStatements: any text is a fault with a place in it, or statements; the text of their trees has the same trees.
 func FuzzStatements(f *testing.F) {
 	for _, name := range []string{"accepted.sql", "refused.sql", "left-out.sql", "wider.sql"} {
 		for _, text := range lines(f, name) {
@@ -19,7 +19,7 @@ func FuzzStatements(f *testing.F) {
 	f.Fuzz(checkText)
 }
 
-// checkText reads a text and fails if the answer is wrong whatever the text is.
+// checkText reads a text and fails if the answer is wrong for any text.
 func checkText(t *testing.T, text string) {
 	t.Helper()
 	statements, err := parse.Statements(text)

@@ -232,10 +232,7 @@ func (l *lexer) scanSymbol() {
 	}
 	l.at += length
 	word := l.text[start:l.at]
-	switch word {
-	case "==":
-		word = "="
-	case "!=":
+	if word == "!=" {
 		word = "<>"
 	}
 	k := symbolToken
@@ -245,7 +242,7 @@ func (l *lexer) scanSymbol() {
 	l.add(k, start, "").word = word
 }
 
-// fixedOperators are the operators with tokens of their own; all others are alike.
+// fixedOperators are the operators with separate tokens; all others are alike.
 var fixedOperators = map[string]bool{
 	"+": true, "-": true, "*": true, "/": true, "//": true, "%": true, "^": true, "**": true,
 	"<": true, ">": true, "=": true, "<=": true, ">=": true, "<>": true,

@@ -124,8 +124,8 @@ func (l *lexer) quoted(quote byte) (text string, ok bool) {
 	}
 	text = l.text[start : l.at-1]
 	if doubled {
-		one := string(quote)
-		text = strings.ReplaceAll(text, one+one, one)
+		single := string(quote)
+		text = strings.ReplaceAll(text, single+single, single)
 	}
 	return text, true
 }

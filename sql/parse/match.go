@@ -2,7 +2,7 @@ package parse
 
 import "github.com/gpuframe/gpuframe/sql/tree"
 
-// match reads BETWEEN, IN, LIKE and their kind.
+// match reads BETWEEN, IN, LIKE, ILIKE, GLOB and SIMILAR TO.
 func (p *parser) match(left tree.Expr) tree.Expr {
 	start := p.token()
 	not := p.accept("not")
@@ -31,7 +31,7 @@ func (p *parser) match(left tree.Expr) tree.Expr {
 	return e
 }
 
-// like reads the pattern of LIKE and its kind.
+// like reads a pattern.
 func (p *parser) like(left tree.Expr, pos tree.Position, kind tree.LikeKind, not bool) tree.Expr {
 	if word := p.token().word; word == "any" || word == "all" || word == "some" {
 		p.failHere("a pattern: for a list of patterns, write a comparison with each and OR between them")

@@ -251,7 +251,7 @@ func (p *parser) nameOperand() (e tree.Expr, s suffix) {
 		p.take()
 		names = append(names, p.label("a name or *"))
 	}
-	if p.token().word == "(" && (len(names) > 1 || t.isFunctionName()) {
+	if p.token().word == "(" && (len(names) > 1 || t.isFunctionName() && t.word != "operator") {
 		return p.call(pos, names)
 	}
 	if text := p.token(); text.kind == textToken && (len(names) > 1 || t.isFunctionName() && !noTypes[t.word]) {

@@ -78,6 +78,8 @@ func TestExpr(t *testing.T) {
 	require.Equal(t, "((- cast(a[1] as int)) ** 2) + x.y", parse.Format(e))
 	_, err = parse.Expr("a b")
 	require.ErrorContains(t, err, "unexpected “b”")
+	_, err = parse.Expr("$0")
+	require.ErrorContains(t, err, "the number of a parameter has to be between 1 and 65535")
 	_, err = parse.Expr("")
 	require.ErrorContains(t, err, "unexpected end of the text: expected an expression")
 }

@@ -39,7 +39,7 @@ func (p *parser) query() *tree.Query {
 	return p.merged(q)
 }
 
-// merged returns a query whose body is a query in parentheses as one query: the clauses of both belong to it, so
+// merged returns a query with a body in parentheses as one query: the clauses of both belong to it, so
 // that (SELECT … LIMIT 1) ORDER BY a sorts before it limits, as in PostgreSQL.
 func (p *parser) merged(q *tree.Query) *tree.Query {
 	nested, ok := q.Body.(*tree.Nested)

@@ -36,7 +36,7 @@ var statementWords = []string{
 	"select", "with", "from", "values", "table", "pivot", "unpivot", "describe", "show", "summarize",
 }
 
-// unsupported has the statements of DuckDB and PostgreSQL that are not supported, with what to write.
+// unsupported has the statements of DuckDB and PostgreSQL that are not supported, with the form to write.
 var unsupported = map[string]string{
 	"insert":     "write CREATE TABLE name AS with UNION ALL of the old and the new rows",
 	"update":     "write CREATE OR REPLACE TABLE name AS SELECT * REPLACE (…) FROM …",

@@ -14,7 +14,8 @@ func (p *parser) tables() []tree.Table {
 // startsTable returns whether a table may begin at the current token.
 func (p *parser) startsTable() bool {
 	t := p.token()
-	return t.isColumnName() || t.isFunctionName() || t.kind == textToken || t.word == "(" || t.word == "lateral"
+	return t.isColumnName() || t.isFunctionName() || t.kind == textToken || t.word == "(" || t.word == "lateral" ||
+		t.word == "only"
 }
 
 // table reads a table with the joins and pivots behind it.

@@ -285,7 +285,7 @@ func (p *parser) skipsType() bool {
 	return p.token().kind == textToken
 }
 
-// typedTextOf returns the text behind a call whose arguments are the parameters of a type.
+// typedTextOf returns the text behind a call: its arguments are the parameters of a type.
 func (p *parser) typedTextOf(call *tree.Call) tree.Expr {
 	e := &tree.TypedText{Position: call.Position, Type: namedType(call.Position, call.Name)}
 	for _, arg := range call.Args {

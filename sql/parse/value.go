@@ -38,10 +38,10 @@ func (p *parser) comprehension(pos tree.Position, value tree.Expr) tree.Expr {
 		e.Variables = append(e.Variables, p.name("the name of a variable"))
 	}
 	p.expect("in")
-	of := p.prefixed(false)
-	e.Of = p.continueExpr(of, loosest, false)
+	list := p.prefixed(false)
+	e.Of = p.continueExpr(list, loosest, false)
 	if t := p.token(); p.accept("if") {
-		if e.Of != of {
+		if e.Of != list {
 			p.fail(t.pos, "the list before IF needs parentheses around it")
 		}
 		e.If = p.expr()

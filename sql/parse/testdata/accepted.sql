@@ -1023,3 +1023,11 @@ copy (from t) to 'x'
 copy (select 1) to 'x' (format 'csv', a 1, b -1, c (1, 2), d [1], e {'a': 1})
 copy t to 'x' (a b.c)
 select ((((1))))
+-- # operators without a level of their own
+select a == b = c
+select a = b == c
+select a == b like c
+select a operator(+)
+select a operator(+) from t
+select a operator(=) b operator(=) c
+select 1 !~ nulls

@@ -198,8 +198,6 @@ select 1 union all all select 2
 select ?, $name
 -- class: parameters at 1:12: a statement has parameters with names or with numbers, not both
 select $1, $name
--- class: parameters at 1:8: the number of a parameter has to be between 1 and 65535
-select $0
 -- class: statement at 1:1: unexpected “foo”: expected a statement such as SELECT
 foo
 -- class: statement at 1:10: unexpected keyword SELECT: expected “;” before the next statement
