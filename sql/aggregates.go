@@ -132,7 +132,7 @@ func average(t *translation, at *tree.Call, list []value) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Mean() }, t.double(at, v))
 }
 
-// populationVariance is the variance whose divisor is the number of values.
+// populationVariance is the variance with the number of values as its divisor.
 func populationVariance(e gpuframe.Expr) gpuframe.Expr {
 	n := e.Count()
 	return gpuframe.Case().When(n.Eq(0), nil).When(n.Eq(1), 0.0).Else(e.Variance().Mul(n.Sub(1)).TrueDiv(n))
@@ -164,7 +164,11 @@ func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 	inner.clause = "the arguments of an aggregate"
 	list := make([]value, len(e.Args))
 	for i, arg := range e.Args {
-		list[i] = t.settled(t.expr(&inner, arg.Expr))
+		v := t.expr(&inner, arg.Expr)
+		if i == 0 && v.null && v.dataType == nil && !a.counts && !a.ordered {
+			return v
+		}
+		list[i] = t.settled(v)
 		if i == 0 && list[i].isConstant() {
 			list[i] = t.perRow(s, list[i])
 		}

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -91,6 +92,9 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 		}
 		v = known
 	}
+	if written := literalAsText(v); written != "" && isText(to) {
+		return constant(written)
+	}
 	switch {
 	case v.null:
 		return t.nullOf(to)
@@ -102,6 +106,8 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Round().Cast(to) }, v)
 	case isFloat(v.dataType) && isText(to):
 		t.fail(at, "floats as text are not supported: round and convert to decimal first, or use format_float, which has another form than DuckDB's")
+	case isDecimal(v.dataType) && isText(to):
+		t.fail(at, "decimals as text are not supported: convert to bigint or double first")
 	case isDate(v.dataType) && isText(to):
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].FormatTime("%Y-%m-%d") }, v)
 	case isTimestamp(v.dataType) && isText(to):
@@ -110,6 +116,15 @@ func (t *translation) convert(at tree.Node, v value, to arrow.DataType) value {
 		t.fail(at, "%s cannot be converted to %s", typeName(v.dataType), typeName(to))
 	}
 	return t.cast(at, v, to)
+}
+
+// literalAsText returns the text of a literal number or bool, or nothing.
+func literalAsText(v value) string {
+	switch x := v.constant.(type) {
+	case int64, bool, decimalText:
+		return fmt.Sprint(x)
+	}
+	return ""
 }
 
 // cast converts as gpuframe does.

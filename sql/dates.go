@@ -53,7 +53,11 @@ func (t *translation) datePart(at tree.Node, name string, v value) value {
 	if isDate(v.dataType) && (name == "hour" || name == "minute" || name == "second") {
 		v = t.cast(at, v, timestampType)
 	}
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, v)
+	result := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, v)
+	if isInteger(result.dataType) {
+		result.bits = 24
+	}
+	return result
 }
 
 // time returns a value that is a date or timestamp.
@@ -70,7 +74,7 @@ func (t *translation) time(at tree.Node, v value) value {
 // truncations are the units of date_trunc.
 var truncations = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"}
 
-// dateTrunc rounds down to a unit. Of a date it is a date for units from a day on, and else a timestamp.
+// dateTrunc rounds down to a unit. A date stays a date for units from a day on, and else becomes a timestamp.
 func dateTrunc(t *translation, at *tree.Call, list []value) value {
 	name := strings.ToLower(t.literalText(at, list[0], "the unit"))
 	if other, ok := partAliases[name]; ok {

@@ -12,5 +12,5 @@
 //
 // Names match without regard to case, in quotes too, and results have them as they were declared.
 //
-// The package stands above the engine, whose programs do not link the parser unless they use SQL.
+// The package stands above the engine, so that programs without SQL do not link the parser.
 package sql

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -158,10 +159,17 @@ func (t *translation) negated(at tree.Node, v value) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Neg() }, t.widened(at, v))
 }
 
-// widened returns an integer as int64, so that arithmetic of narrower ones does not overflow.
+// widened returns an integer as int64, so that arithmetic of narrower ones does not overflow, and uint64 as a
+// decimal.
 func (t *translation) widened(at tree.Node, v value) value {
-	if isInteger(v.dataType) && !v.isConstant() && v.dataType.ID() != arrow.INT64 && v.dataType.ID() != arrow.UINT64 {
-		return t.cast(at, v, int64Type)
+	if isInteger(v.dataType) && !v.isConstant() && v.dataType.ID() == arrow.UINT64 {
+		return t.cast(at, v, &arrow.Decimal128Type{Precision: 20})
+	}
+	if isInteger(v.dataType) && !v.isConstant() && v.dataType.ID() != arrow.INT64 {
+		bits := bitsOf(v)
+		v = t.cast(at, v, int64Type)
+		v.bits = bits
+		return v
 	}
 	if _, ok := v.constant.(int64); ok {
 		v.expr = gpuframe.LitOf(int64Type, v.constant)
@@ -195,15 +203,16 @@ func (t *translation) junction(or bool, terms []value) value {
 
 // isState translates IS.
 func (t *translation) isState(s *scope, e *tree.Is) value {
-	v := t.settled(t.expr(s, e.X))
-	var result value
-	switch e.State {
-	case tree.IsDistinct:
-		result = t.distinct(e, v, t.expr(s, e.From))
+	if e.State == tree.IsDistinct {
+		result := t.distinct(e, t.expr(s, e.X), t.expr(s, e.From))
 		if e.Not {
 			return t.not(e, result)
 		}
 		return result
+	}
+	v := t.settled(t.expr(s, e.X))
+	var result value
+	switch e.State {
 	case tree.IsTrue, tree.IsFalse:
 		expected := e.State == tree.IsTrue
 		result = t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {
@@ -243,7 +252,13 @@ func (t *translation) distinct(at tree.Node, a, b value) value {
 	case b.null:
 		return t.not(at, t.isNull(at, a))
 	}
+	if a.isConstant() {
+		a, b = b, a
+	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		if b.isConstant() {
+			return list[0].Ne(list[1]).FillNull(true)
+		}
 		return list[0].Ne(list[1]).FillNull(list[0].IsNull().Xor(list[1].IsNull()))
 	}, a, b)
 }
@@ -290,9 +305,11 @@ func (t *translation) inList(at tree.Node, x value, list []value) value {
 	var terms []value
 	for _, v := range list {
 		switch {
+		case v.null && x.isConstant():
+			terms = append(terms, t.nullOf(boolType))
 		case v.null:
 			literals = append(literals, nil)
-		case v.isConstant() && !isBool(v.dataType):
+		case v.isConstant() && !isBool(v.dataType) && !x.isConstant():
 			literals = append(literals, v.expr)
 		default:
 			terms = append(terms, t.binary(at, "=", x, v))
@@ -329,6 +346,9 @@ func (t *translation) choice(s *scope, e *tree.Case) value {
 
 // cases returns the result of the first condition that is true, or the last result.
 func (t *translation) cases(at tree.Node, conditions, results []value) value {
+	if areNull(results) {
+		return results[0]
+	}
 	results = t.alike(at, results)
 	n := len(conditions)
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
@@ -338,6 +358,11 @@ func (t *translation) cases(at tree.Node, conditions, results []value) value {
 		}
 		return chosen.Else(list[2*n])
 	}, append(conditions, results...)...)
+}
+
+// areNull reports whether all values are null without a type.
+func areNull(values []value) bool {
+	return !slices.ContainsFunc(values, func(v value) bool { return !v.null || v.dataType != nil })
 }
 
 // alike returns values with their common type.

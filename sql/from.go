@@ -32,13 +32,13 @@ func (t *translation) from(s *scope, tables []tree.Table) *tableSet {
 	}
 	all := t.tables(s, tables[0])
 	for _, next := range tables[1:] {
-		all = t.beside(s, all, next)
+		all = t.after(s, all, next)
 	}
 	return all
 }
 
-// beside adds a table to others, which a lateral one refers to.
-func (t *translation) beside(s *scope, all *tableSet, next tree.Table) *tableSet {
+// after adds a table to those before it, which a lateral one refers to.
+func (t *translation) after(s *scope, all *tableSet, next tree.Table) *tableSet {
 	if lateral, ok := next.(*tree.Subquery); ok && lateral.Lateral {
 		return t.lateral(s, all, lateral, tree.InnerJoin)
 	}
@@ -86,7 +86,7 @@ func (t *translation) tables(s *scope, item tree.Table) *tableSet {
 	return nil
 }
 
-// derived translates a query in FROM, which does not see the tables beside it.
+// derived translates a query in FROM, which does not see the other tables.
 func (t *translation) derived(s *scope, q *tree.Query) *relation {
 	out := t.query(&scope{outer: s.outer, foreign: s.foreign}, q)
 	for i, name := range distinctNames(out.columns) {

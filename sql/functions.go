@@ -246,6 +246,9 @@ func operator(op string) func(t *translation, at *tree.Call, list []value) value
 }
 
 func coalesce(t *translation, at *tree.Call, list []value) value {
+	if areNull(list) {
+		return list[0]
+	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return gpuframe.Coalesce(anys(list)...) }, t.alike(at, list)...)
 }
 
@@ -268,6 +271,9 @@ func nullIf(t *translation, at *tree.Call, list []value) value {
 
 func extreme(f func(values ...any) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
 	return func(t *translation, at *tree.Call, list []value) value {
+		if areNull(list) {
+			return list[0]
+		}
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(anys(list)...) }, t.alike(at, list)...)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// grouping is the groups of rows, and what an expression of them stands for.
+// grouping is the groups of rows, with the columns that expressions of them stand for.
 type grouping struct {
 	// keys and aggregates are columns of the groups by the fingerprints of expressions.
 	keys, aggregates map[string]*column
@@ -27,7 +27,9 @@ type grouping struct {
 func (t *translation) grouped(s *scope, e tree.Expr) (v value, ok bool) {
 	switch e := e.(type) {
 	case *tree.Literal, *tree.Parameter, *tree.TypedText, *tree.Interval:
-		return v, false
+		if s.group.marks == nil { // else the key is null in some groups
+			return v, false
+		}
 	case *tree.Call:
 		name := strings.ToLower(text(e.Name))
 		if name == "grouping" || name == "grouping_id" {
@@ -92,7 +94,7 @@ func (t *translation) groupKeys(s *scope, b *tree.Select) (keys []tree.Expr, set
 			t.eachAggregate(i.expr, func(*tree.Call) { has = true })
 			if i.column != nil {
 				keys = append(keys, &tree.Column{Position: i.expr.Pos(), Name: []tree.Name{{Text: i.column.table}, {Text: i.column.name}}})
-			} else if !has && !hasWindow(i.expr) {
+			} else if !has && !hasWindow(i.expr) && hasColumn(i.expr) {
 				keys = append(keys, i.expr)
 			}
 		}
@@ -100,6 +102,18 @@ func (t *translation) groupKeys(s *scope, b *tree.Select) (keys []tree.Expr, set
 	}
 	k := groupingSets{translation: t, scope: s}
 	return k.keys(b.GroupBy.Keys)
+}
+
+// hasColumn reports whether an expression has a column or a subquery.
+func hasColumn(e tree.Expr) (has bool) {
+	walk(e, func(n tree.Node) bool {
+		switch n.(type) {
+		case *tree.Column, *tree.Query:
+			has = true
+		}
+		return !has
+	})
+	return has
 }
 
 // hasWindow reports whether an expression has a window function.
@@ -120,7 +134,7 @@ type aggregation struct {
 	keys         []*column
 	list         []gpuframe.Expression
 	columns      []*column
-	// distinct are the aggregates of distinct values, which have rows of their own.
+	// distinct are the aggregates of distinct values, which have separate rows.
 	distinct []distinctAggregate
 }
 
@@ -169,6 +183,10 @@ func (a *aggregation) add(e *tree.Call) {
 		a.sortRows(e)
 	}
 	v := a.aggregateValue(a.rows, e)
+	if v.null {
+		*c = column{isNull: true}
+		return
+	}
 	c.dataType = v.dataType
 	a.list, a.columns = append(a.list, v.expr.As(c.id)), append(a.columns, c)
 	a.groups.group.counts[c] = known.counts
@@ -230,12 +248,12 @@ func (a *aggregation) result(keys []*column) *relation {
 		}
 		branch = branch.Select(append(cols(keys), gpuframe.Col(d.value.id))...).Distinct()
 		branch = grouped(branch, keys, []gpuframe.Expression{d.aggregate.As(d.column.id)})
-		groups.query = a.besideGroups(groups.query, branch, keys)
+		groups.query = a.withBranch(groups.query, branch, keys)
 	}
 	return groups
 }
 
-// grouped returns the groups of rows. Without keys there is one.
+// grouped returns the groups of rows. Without keys all rows are one group.
 func grouped(q gpuframe.Query, keys []*column, list []gpuframe.Expression) gpuframe.Query {
 	switch {
 	case len(keys) == 0 && len(list) == 0:
@@ -248,8 +266,8 @@ func grouped(q gpuframe.Query, keys []*column, list []gpuframe.Expression) gpufr
 	return q.GroupBy(cols(keys)...).Agg(list...)
 }
 
-// besideGroups adds the columns of a branch to groups with the same keys.
-func (t *translation) besideGroups(groups, branch gpuframe.Query, keys []*column) gpuframe.Query {
+// withBranch adds the columns of a branch to groups with the same keys.
+func (t *translation) withBranch(groups, branch gpuframe.Query, keys []*column) gpuframe.Query {
 	if len(keys) == 0 {
 		return groups.Join(branch, gpuframe.Cross)
 	}

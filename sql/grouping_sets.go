@@ -165,7 +165,9 @@ func (a *aggregation) sets(sets [][]int, carried int) *relation {
 		g.columns[from] = renamed[c]
 	}
 	for print, c := range g.aggregates {
-		g.aggregates[print] = renamed[c]
+		if !c.isNull {
+			g.aggregates[print] = renamed[c]
+		}
 	}
 	g.marks = marks
 	return &relation{query: parts[0].Union(parts[1:]...)}

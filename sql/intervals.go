@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// interval is a length of time in parts that are added one after the other. Absent parts have no expression.
+// interval is a length of time in parts: the months are added first, then the days, then the microseconds. Absent parts have no expression.
 type interval struct{ months, days, microseconds value }
 
 // unit is a unit of intervals: a number of months, days or microseconds.

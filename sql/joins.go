@@ -28,7 +28,7 @@ func (t *translation) join(s *scope, item *tree.Join) *tableSet {
 		return t.lateralJoin(s, left, lateral, item)
 	}
 	if item.Kind == tree.CrossJoin || item.Kind == tree.InnerJoin && item.On == nil && len(item.Using) == 0 && !item.Natural {
-		return t.beside(s, left, item.Right)
+		return t.after(s, left, item.Right)
 	}
 	right := t.tables(s, item.Right)
 	conditions, columns := t.using(item, left, right)
@@ -85,8 +85,10 @@ func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions 
 	keys := map[*column]*column{}
 	for _, name := range shared {
 		l, r := t.side(name, left, "left"), t.side(name, right, "right")
-		lv, rv := l.value(), r.value()
-		conditions = append(conditions, condition{at: name, value: t.binary(name, "=", lv, rv), left: &lv, right: &rv})
+		conditions = append(conditions, t.equality(name, l, r))
+		if item.Kind == tree.SemiJoin || item.Kind == tree.AntiJoin {
+			continue
+		}
 		key := *l
 		if item.Kind == tree.RightJoin {
 			key = *r
@@ -105,6 +107,13 @@ func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions 
 		columns = append(columns, c)
 	}
 	return conditions, columns
+}
+
+// equality returns the condition that two columns are equal.
+func (t *translation) equality(at tree.Node, l, r *column) condition {
+	c := condition{at: at, value: t.binary(at, "=", l.value(), r.value())}
+	c.left, c.right = t.keys(at, l.value(), r.value())
+	return c
 }
 
 // mergeFull computes the columns of USING of a full join: the value of the side that has one.
@@ -176,12 +185,24 @@ func (t *translation) term(s *scope, e tree.Expr) condition {
 	if b, ok := e.(*tree.Binary); ok && b.Op == "=" && s.group == nil {
 		x, y := t.expr(s, b.X), t.expr(s, b.Y)
 		c := condition{at: e, value: t.binary(e, "=", x, y)}
-		if both := t.unified(e, x, y); !both[0].null && !both[1].null {
-			c.left, c.right = &both[0], &both[1]
-		}
+		c.left, c.right = t.keys(e, x, y)
 		return c
 	}
 	return condition{at: e, value: t.condition(e, t.expr(s, e))}
+}
+
+// keys returns two values as the keys of a join, or nil if they are none. Numbers of different kinds get
+// one type.
+func (t *translation) keys(at tree.Node, x, y value) (left, right *value) {
+	both := t.unified(at, x, y)
+	if both[0].null || both[1].null {
+		return nil, nil
+	}
+	x, y = both[0], both[1]
+	if isDecimal(x.dataType) != isDecimal(y.dataType) || isFloat(x.dataType) != isFloat(y.dataType) {
+		both = t.alike(at, both)
+	}
+	return &both[0], &both[1]
 }
 
 // assemble joins tables by their conditions: each table to those that an equality connects it with. The
@@ -306,8 +327,8 @@ func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, 
 	if kind == gpuframe.Inner {
 		return left.Join(right, gpuframe.Cross).Filter(filters(conditions)...)
 	}
-	one := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
-	return left.Join(right, kind, append(terms, gpuframe.On(one, one))...)
+	unit := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
+	return left.Join(right, kind, append(terms, gpuframe.On(unit, unit))...)
 }
 
 // filters returns the expressions of conditions.

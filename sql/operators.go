@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -19,7 +20,7 @@ var comparisons = map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
 	">=": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Ge(b) },
 }
 
-// sums are the operators whose operands are numbers of any kind.
+// sums are the operators of numbers of any kind.
 var sums = map[string]func(a, b gpuframe.Expr) gpuframe.Expr{
 	"+": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Add(b) },
 	"-": func(a, b gpuframe.Expr) gpuframe.Expr { return a.Sub(b) },
@@ -55,13 +56,19 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 			t.fail(at, "operator %s has an operand of type %s, expected numbers", op, typeOf(v))
 		}
 	}
-	if a.null || b.null {
+	switch {
+	case a.null && a.dataType == nil || b.null && b.dataType == nil:
+		return value{null: true, uses: columnSet{}}
+	case a.null || b.null:
 		return t.nullOf(numberType(a, b))
 	}
 	if f, ok := sums[op]; ok {
 		a, b = t.widened(at, a), t.widened(at, b)
 		if isFloat(a.dataType) || isFloat(b.dataType) {
 			a, b = t.double(at, a), t.double(at, b)
+		}
+		if isInteger(a.dataType) && isInteger(b.dataType) {
+			return t.checked(at, op, a, b)
 		}
 		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, a, b)
 	}
@@ -76,7 +83,39 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 	return t.integral(at, op, a, b)
 }
 
-// integral translates an operator whose result is a whole number of whole numbers.
+// checked computes +, - or * of integers. A result that 64 bits do not hold is null.
+func (t *translation) checked(at tree.Node, op string, a, b value) value {
+	f, bits := sums[op], max(bitsOf(a), bitsOf(b))+1
+	if op == "*" {
+		bits = bitsOf(a) + bitsOf(b)
+	}
+	if bits < 64 {
+		result := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0], list[1]) }, a, b)
+		result.bits = bits
+		return result
+	}
+	exact := &arrow.Decimal128Type{Precision: 19}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		return f(list[0].Cast(exact), list[1].Cast(exact)).Cast(int64Type)
+	}, a, b)
+}
+
+// bitsOf returns the number of bits of the magnitude of an integer.
+func bitsOf(v value) int {
+	if n, ok := v.constant.(int64); ok {
+		return bits.Len64(uint64(max(n, -(n + 1)))) // the least integer has 63
+	}
+	if v.bits > 0 {
+		return v.bits
+	}
+	width := v.dataType.(arrow.FixedWidthDataType).BitWidth()
+	if arrow.IsUnsignedInteger(v.dataType.ID()) {
+		return width
+	}
+	return width - 1
+}
+
+// integral translates an operator of whole numbers with a whole result.
 func (t *translation) integral(at tree.Node, op string, a, b value) value {
 	if isFloat(a.dataType) || isFloat(b.dataType) || isDecimal(a.dataType) || isDecimal(b.dataType) {
 		t.fail(at, "operator %s of %s and %s is not supported: cast both to bigint", op, typeName(a.dataType), typeName(b.dataType))

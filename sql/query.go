@@ -20,7 +20,7 @@ type output struct {
 type dependence struct {
 	query   gpuframe.Query
 	columns []*column
-	// isScalar is set for subqueries whose rows are at most one, and which may leave out the values that have none.
+	// isScalar is set for subqueries of at most one row. They may leave out values without a row.
 	isScalar bool
 }
 
@@ -115,7 +115,7 @@ func cols(columns []*column) []gpuframe.Expression {
 	return list
 }
 
-// limited sorts rows and applies LIMIT and OFFSET: of each value of the dependence, if there is one.
+// limited sorts rows and applies LIMIT and OFFSET: of each value of the dependence.
 func (t *translation) limited(out *output, q *tree.Query, keys []gpuframe.Ordering) {
 	if q.Percent {
 		t.fail(q.Limit, "a limit in percent is not supported: write a number of rows")

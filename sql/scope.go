@@ -19,10 +19,15 @@ type column struct {
 	dataType arrow.DataType
 	// merged is set for the columns that USING combines: only table.name refers to them.
 	merged bool
+	// isNull is set for columns of nulls, which take the type of the other operand.
+	isNull bool
 }
 
 // value returns the column as an expression.
 func (c *column) value() value {
+	if c.isNull {
+		return value{null: true, uses: columnSet{}}
+	}
 	return value{expr: gpuframe.Col(c.id), dataType: c.dataType, uses: columnSet{c: true}}
 }
 
@@ -70,8 +75,8 @@ type item struct {
 	given  bool
 }
 
-// resolve returns the column of a name, with the rest of the name: fields of a struct. It returns nil if
-// there is none.
+// resolve returns the column of a name, with the rest of the name: fields of a struct. It returns nil for
+// an unknown name.
 func (t *translation) resolve(s *scope, at tree.Node, name []tree.Name) (c *column, fields []tree.Name) {
 	if s.group != nil {
 		return t.resolveGrouped(s, at, name)

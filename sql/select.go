@@ -127,7 +127,7 @@ func hasSubquery(e tree.Expr) (has bool) {
 	return has
 }
 
-// hasAggregates reports whether SELECT has an aggregate of its own rows, outside of windows and subqueries.
+// hasAggregates reports whether SELECT has an aggregate of the rows, outside of windows and subqueries.
 func (t *translation) hasAggregates(b *tree.Select, more ...any) bool {
 	has := false
 	for _, part := range append([]any{b.Items, b.Having, b.Qualify}, more...) {
@@ -181,8 +181,9 @@ type projection struct {
 }
 
 func (t *translation) addTo(p *projection, v value, name string) *column {
+	isNull := v.null && v.dataType == nil
 	v = t.settled(v)
-	c := &column{name: name, id: t.unique(name), dataType: v.dataType}
+	c := &column{name: name, id: t.unique(name), dataType: v.dataType, isNull: isNull}
 	p.list = append(p.list, v.expr.As(c.id))
 	return c
 }

@@ -84,7 +84,9 @@ func (t *translation) membership(s, inner *scope, x tree.Expr, items []tree.Item
 	if both[0].isConstant() || both[1].isConstant() || isText(both[0].dataType) != isText(both[1].dataType) {
 		return c, false
 	}
-	return condition{at: x, value: t.binary(x, "=", both[0], both[1]), left: &both[0], right: &both[1]}, true
+	c = condition{at: x, value: t.binary(x, "=", both[0], both[1])}
+	c.left, c.right = t.keys(x, both[0], both[1])
+	return c, true
 }
 
 // everything returns the columns of conditions that are not among the inner ones.

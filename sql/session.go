@@ -15,7 +15,7 @@ import (
 )
 
 // Session has the names of tables and views that statements use. Its methods may be called from any
-// goroutine. A query keeps the tables that it was made of, whatever the session's names are later.
+// goroutine. A query keeps the tables that it was made of. Later changes of the names do not matter to it.
 type Session struct {
 	engine *gpuframe.Engine
 	mu     sync.RWMutex

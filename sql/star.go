@@ -19,7 +19,7 @@ func (t *translation) items(rows *relation, list []tree.Item) (items []item) {
 		}
 		name := i.Name.Text
 		if name == "" {
-			name = nameOf(i.Expr)
+			name = t.declaredName(rows, i.Expr)
 		}
 		items = append(items, item{expr: i.Expr, name: name, given: i.Name.Text != ""})
 	}
@@ -27,6 +27,17 @@ func (t *translation) items(rows *relation, list []tree.Item) (items []item) {
 		t.fail(list[0].Expr, "the star stands for no column: FROM has no table, or all are excluded")
 	}
 	return items
+}
+
+// declaredName returns the name of the column of an expression without an alias: that of a column as it was
+// declared.
+func (t *translation) declaredName(rows *relation, e tree.Expr) string {
+	if named, ok := e.(*tree.Column); ok {
+		if c, fields := t.local(rows, named, named.Name); c != nil && len(fields) == 0 {
+			return c.name
+		}
+	}
+	return nameOf(e)
 }
 
 // star returns the columns that a star stands for.

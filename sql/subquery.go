@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// A subquery that refers to columns of the query around it is computed for all their distinct values at once,
+// A subquery that refers to columns of the query around it is computed for all their distinct values together,
 // and joined to the rows by these (Neumann and Kemper, "Unnesting Arbitrary Queries", 2015). It is translated
 // twice: first to collect the columns, then with columns that stand for them.
 
@@ -75,8 +75,8 @@ func (t *translation) existsValue(s *scope, e *tree.Exists) value {
 	out, keys := t.subquery(s, e.Query, false)
 	if len(keys) == 0 {
 		n := &column{id: t.unique("rows"), dataType: int64Type}
-		one := out.query.Head(1).Select(gpuframe.Count().As(n.id))
-		s.rows.query = s.rows.query.Join(one, gpuframe.Cross)
+		count := out.query.Head(1).Select(gpuframe.Count().As(n.id))
+		s.rows.query = s.rows.query.Join(count, gpuframe.Cross)
 		return t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Gt(int64(0)) }, n.value())
 	}
 	flag := t.flagged(s, out.query, keys, out.carried)
@@ -142,7 +142,10 @@ func (t *translation) scalarAggregate(s *scope, e *tree.Scalar) (v value, ok boo
 	}
 	t.zeroCounts(groups)
 	groups.clause = "SELECT"
-	v = t.settled(t.expr(groups, b.Items[0].Expr))
+	v = t.expr(groups, b.Items[0].Expr)
+	if v.null {
+		return v, true
+	}
 	if b.Having != nil {
 		condition := t.condition(b.Having, t.expr(groups, b.Having))
 		v = t.cases(b, []value{condition}, []value{v, {null: true, uses: columnSet{}}})

@@ -18,12 +18,12 @@ func (t *translation) oneRow() gpuframe.Query {
 	builder := array.NewInt64Builder(memory.DefaultAllocator)
 	defer builder.Release()
 	builder.Append(0)
-	return t.recordOf("row", int64Type, builder)
+	return t.recordOf(t.unique("row"), int64Type, builder)
 }
 
 // recordOf returns a query of one column of the rows of a builder.
 func (t *translation) recordOf(name string, dataType arrow.DataType, builder array.Builder) gpuframe.Query {
-	schema := arrow.NewSchema([]arrow.Field{{Name: t.unique(name), Type: dataType}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: name, Type: dataType}}, nil)
 	values := builder.NewArray()
 	return t.engine.Records(schema, array.NewRecord(schema, []arrow.Array{values}, int64(values.Len())))
 }

@@ -3,10 +3,13 @@ package sql
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
@@ -20,11 +23,11 @@ type translation struct {
 	engine    *gpuframe.Engine
 	text      string
 	arguments []any
-	// taken counts the columns of each name, so that every column of the statement has a name of its own.
+	// taken counts the columns of each name, so that no two columns of the statement share one.
 	taken map[string]int
 	// common are the common table expressions in view, the inner ones last.
 	common []commonTable
-	// views are the views that are being read.
+	// nested counts the subqueries around the one at hand.
 	nested int
 }
 
@@ -54,8 +57,69 @@ func (t *translation) schema(at tree.Node, q gpuframe.Query) *arrow.Schema {
 	return schema
 }
 
+// folded returns the value of a function of literals, which is computed now if texts are among them: functions
+// of text are of columns.
+func (t *translation) folded(at tree.Node, f func(list []gpuframe.Expr) gpuframe.Expr, arguments []value) (v value, ok bool) {
+	exprs := make([]gpuframe.Expr, len(arguments))
+	q := t.oneRow()
+	for i, a := range arguments {
+		if !a.isConstant() || a.interval != nil {
+			return v, false
+		}
+		exprs[i] = a.expr
+		if written, isText := a.constant.(string); isText {
+			builder := array.NewStringBuilder(memory.DefaultAllocator)
+			builder.Append(written)
+			name := t.unique("literal")
+			q = q.Join(t.recordOf(name, textType, builder), gpuframe.Cross)
+			exprs[i], ok = gpuframe.Col(name), true
+			builder.Release()
+		}
+	}
+	if !ok {
+		return v, false
+	}
+	q = q.Select(f(exprs).As("value"))
+	dataType := t.schema(at, q).Field(0).Type
+	var result any
+	switch {
+	case isText(dataType):
+		result = t.single(at, q, func(a arrow.Array) any { return a.ValueStr(0) })
+	case isBool(dataType):
+		result = t.single(at, q, func(a arrow.Array) any { return a.(*array.Boolean).Value(0) })
+	case dataType.ID() == arrow.INT64:
+		result = t.single(at, q, func(a arrow.Array) any { return a.(*array.Int64).Value(0) })
+	default:
+		return v, false
+	}
+	if result == nil {
+		return t.nullOf(dataType), true
+	}
+	return constant(result), true
+}
+
+// single runs a query of one row and one column, and returns the value, or nil for null.
+func (t *translation) single(at tree.Node, q gpuframe.Query, read func(a arrow.Array) any) (result any) {
+	frame, err := q.Collect(t.ctx)
+	if err != nil {
+		t.failAs(at, err)
+	}
+	record, err := frame.Record(t.ctx)
+	if err := errors.Join(err, frame.Release()); err != nil {
+		panic(abort{err})
+	}
+	defer record.Release()
+	if record.Column(0).IsValid(0) {
+		result = read(record.Column(0))
+	}
+	return result
+}
+
 // typed returns the value of a function of other values, with the type that gpuframe gives it.
 func (t *translation) typed(at tree.Node, f func(list []gpuframe.Expr) gpuframe.Expr, arguments ...value) value {
+	if v, ok := t.folded(at, f, arguments); ok {
+		return v
+	}
 	result := value{uses: columnSet{}}
 	probes, exprs := make([]gpuframe.Expr, len(arguments)), make([]gpuframe.Expr, len(arguments))
 	fields := make([]arrow.Field, 0, len(arguments))

@@ -18,6 +18,8 @@ type value struct {
 	null bool
 	// interval is set for an interval. Then there is no expression.
 	interval *interval
+	// bits is the number of bits of the magnitude of an integer, if it is known to be less than its type has.
+	bits int
 	// uses are the columns of the value.
 	uses columnSet
 }

@@ -51,7 +51,7 @@ type fingerprinter struct {
 	*translation
 	scope *scope
 	strings.Builder
-	// inner is the number of queries around the part at hand, whose names are not resolved.
+	// inner is the number of queries around the part at hand. Their names are not resolved.
 	inner int
 }
 

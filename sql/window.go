@@ -2,6 +2,7 @@ package sql
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
@@ -100,19 +101,37 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 		if e.Distinct && !aggregates[name].once {
 			t.fail(e, "DISTINCT in an aggregate with OVER is not supported: use a derived table")
 		}
-		inner := *s
-		v = t.aggregateValue(&inner, e)
+		v = t.aggregateValue(s, t.withoutFilter(e, name))
 	default:
-		t.fail(e, "%s is neither an aggregate nor a window function", name)
+		t.fail(e, "%s is no aggregate and no window function", name)
+	}
+	if v.null && isAggregate(name) {
+		return v
 	}
 	if isAggregate(name) || f.framed {
 		window = t.framed(s, e.Over, window, order, frame)
 	}
 	v.expr = v.expr.Over(window)
-	v.constant, v.null = nil, false
-	// The value depends on all columns of the window.
-	c := t.attach(s.rows, v, "window")
-	return c.value()
+	return t.attach(s.rows, v, "window").value()
+}
+
+// withoutFilter returns an aggregate with FILTER as one of CASE: other rows are null.
+func (t *translation) withoutFilter(e *tree.Call, name string) *tree.Call {
+	if e.Filter == nil {
+		return e
+	}
+	if aggregates[name].ordered && name != "string_agg" {
+		t.fail(e.Filter, "FILTER of %s with OVER is not supported: use CASE in its argument", name)
+	}
+	plain := *e
+	plain.Filter, plain.Star = nil, false
+	plain.Args = slices.Clone(e.Args)
+	var counted tree.Expr = &tree.Literal{Position: e.Position, Kind: tree.Integer, Text: "1"}
+	if len(plain.Args) == 0 {
+		plain.Args = []tree.Arg{{Expr: counted}}
+	}
+	plain.Args[0].Expr = &tree.Case{Position: e.Position, Branches: []tree.Branch{{When: e.Filter, Then: plain.Args[0].Expr}}}
+	return &plain
 }
 
 // placeValue translates a window function.

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -217,23 +218,29 @@ func valueOf(c arrow.Array, i int) string {
 	return c.ValueStr(i)
 }
 
+// mostRows is the largest number of rows that are compared.
+const mostRows = 50_000
+
 // theirs returns the answer of DuckDB.
 func (p *peers) theirs(text string) (rows [][]string, err error) {
-	found, err := p.db.Query(text)
+	cursor, err := p.db.Query(text)
 	if err != nil {
 		return nil, err
 	}
-	defer found.Close()
-	columns, err := found.Columns()
+	defer cursor.Close()
+	columns, err := cursor.Columns()
 	if err != nil {
 		return nil, err
 	}
-	for found.Next() {
+	for cursor.Next() {
+		if len(rows) == mostRows {
+			return nil, errors.New("more rows than are compared")
+		}
 		values, places, row := make([]any, len(columns)), make([]any, len(columns)), make([]string, len(columns))
 		for i := range values {
 			places[i] = &values[i]
 		}
-		if err := found.Scan(places...); err != nil {
+		if err := cursor.Scan(places...); err != nil {
 			return nil, err
 		}
 		for i, v := range values {
@@ -241,7 +248,7 @@ func (p *peers) theirs(text string) (rows [][]string, err error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, found.Err()
+	return rows, cursor.Err()
 }
 
 func peerValue(v any) string {
@@ -287,13 +294,13 @@ func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.99
 
 // difference describes the difference between the answers to a statement, or is empty.
 func (p *peers) difference(ctx context.Context, text string, ordered bool) (difference string, err error) {
-	_, mine, err := p.mine(ctx, text)
-	if err != nil {
-		return "", err
-	}
 	theirs, err := p.theirs(text)
 	if err != nil {
 		return "DuckDB: " + err.Error(), nil
+	}
+	_, mine, err := p.mine(ctx, text)
+	if err != nil {
+		return "", err
 	}
 	if !ordered {
 		slices.SortFunc(mine, slices.Compare)

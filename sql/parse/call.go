@@ -4,7 +4,7 @@ import "github.com/gpuframe/gpuframe/sql/tree"
 
 // call reads the arguments of a function and the clauses behind them. A text behind the arguments makes them
 // the parameters of its type.
-func (p *parser) call(pos tree.Position, names []tree.Name) (e tree.Expr, open bool) {
+func (p *parser) call(pos tree.Position, names []tree.Name) (e tree.Expr, s suffix) {
 	call := &tree.Call{Position: pos, Name: names}
 	p.expect("(")
 	if !p.accept(")") {
@@ -17,14 +17,17 @@ func (p *parser) call(pos tree.Position, names []tree.Name) (e tree.Expr, open b
 			p.arguments(call)
 		}
 		call.OrderBy = p.orderBy()
+		nulls := p.token()
 		call.IgnoreNulls = p.ignoreNulls()
-		p.expect(")")
+		if p.expect(")"); p.token().word != "over" && nulls.word != ")" {
+			p.fail(nulls.pos, "IGNORE NULLS and RESPECT NULLS need a window: add OVER (…)")
+		}
 	}
 	if text := p.token(); text.kind == textToken && len(call.Args) > 0 {
-		return p.typedTextOf(call), false
+		return p.typedTextOf(call), noSuffix
 	}
 	p.callClauses(call)
-	return call, true
+	return call, methodSuffix
 }
 
 // arguments reads the arguments of a call, with their names if they have some.
@@ -52,7 +55,7 @@ func (p *parser) arguments(call *tree.Call) {
 
 // isArgumentName returns whether a token may be the name of an argument.
 func (t *token) isArgumentName() bool {
-	return t.isFunctionName()
+	return t.kind == quotedToken || t.kind == nameToken && t.class != columnWord && t.class != reserved
 }
 
 // ignoreNulls reads IGNORE NULLS or RESPECT NULLS.
@@ -87,13 +90,16 @@ func (p *parser) callClauses(call *tree.Call) {
 	if t := p.token(); t.word == "export_state" {
 		p.fail(t.pos, "EXPORT_STATE is not supported")
 	}
-	if p.token().word == "over" && (p.ahead(1).word == "(" || p.ahead(1).isColumnName()) {
+	if p.token().word == "over" {
 		p.take()
+		if t := p.token(); t.word != "(" && !t.isColumnName() {
+			p.failHere("a window in parentheses, or the name of one")
+		}
 		call.Over = p.over()
 	}
 }
 
-// specialCalls read the functions that have words between their arguments, or forms of their own.
+// specialCalls read the functions that have words between their arguments, or other special forms.
 var specialCalls map[string]func(*parser) tree.Expr
 
 func init() {
@@ -101,8 +107,7 @@ func init() {
 		"cast": (*parser).cast, "try_cast": (*parser).cast, "extract": (*parser).extract,
 		"overlay": (*parser).overlay, "position": (*parser).position, "substring": (*parser).substring,
 		"trim": (*parser).trim, "coalesce": (*parser).listCall, "grouping": (*parser).listCall,
-		"grouping_id": (*parser).listCall, "nullif": (*parser).nullIf, "columns": (*parser).columns,
-		"unpack": (*parser).unpack,
+		"grouping_id": (*parser).listCall, "nullif": (*parser).nullIf, "unpack": (*parser).unpack,
 	}
 }
 

@@ -13,7 +13,7 @@ type Error struct {
 	// Text is the whole text, Position the offset of the fault in it.
 	Text     string
 	Position tree.Position
-	// Message tells the fault and the forms that would be right.
+	// Message names the fault and the forms that would be right.
 	Message string
 	// Cause is the error of another package, or nil.
 	Cause error

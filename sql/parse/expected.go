@@ -38,10 +38,11 @@ func (p *parser) noteAlias() {
 	e.aliasWords = append(e.aliasWords, clauses...)
 }
 
-// clauses are the keywords that may follow a table or an item.
+// clauses are the keywords that may follow a table, an item, or the name of a window.
 var clauses = []string{
 	"from", "where", "group", "having", "window", "qualify", "order", "limit", "offset", "union", "except",
 	"intersect", "join", "left", "right", "full", "inner", "cross", "natural", "asof", "on", "using",
+	"partition", "rows", "range", "groups",
 }
 
 // fail ends the parser with a fault at a place.
@@ -117,26 +118,25 @@ func shorten(text string) string {
 	return string(runes[:min(len(runes), most)]) + "…"
 }
 
-// alternatives returns words for a message, those that were looked for last if they are many.
+// alternatives returns words for a message, those that were looked for first if they are many.
 func alternatives(words []string) string {
 	const most = 8
-	words = words[max(0, len(words)-most):]
-	shown := make([]string, len(words))
-	for i, word := range words {
+	shown := make([]string, 0, most)
+	for _, word := range words[:min(most, len(words))] {
 		switch {
 		case strings.Contains(word, " "):
-			shown[i] = word
+			shown = append(shown, word)
 		case isNameStart(word[0]):
-			shown[i] = strings.ToUpper(word)
+			shown = append(shown, strings.ToUpper(word))
 		default:
-			shown[i] = "“" + word + "”"
+			shown = append(shown, "“"+word+"”")
 		}
 	}
-	switch n := len(shown); n {
-	case 0:
-		return ""
-	case 1:
-		return shown[0]
+	switch n := len(shown); {
+	case len(words) > most:
+		return strings.Join(shown, ", ") + " or others"
+	case n < 2:
+		return strings.Join(shown, "")
 	default:
 		return strings.Join(shown[:n-1], ", ") + " or " + shown[n-1]
 	}
@@ -157,7 +157,7 @@ func nearest(name string, words []string) string {
 }
 
 // distance returns the number of letters to add, drop, change or swap with the next that make b of a. Distances
-// of limit and more are not told apart.
+// of limit and more are limit.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -15,7 +15,7 @@ const (
 	matchLevel // BETWEEN, IN, LIKE and others
 	escapeLevel
 	postfixLevel
-	operatorLevel // operators without a level of their own
+	operatorLevel // operators that are no keywords and have no other level
 	sumLevel
 	productLevel
 	powerLevel
@@ -122,6 +122,8 @@ func (p *parser) prefixed(restricted bool) tree.Expr {
 	case t.kind == operatorToken:
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(operatorLevel, restricted)}
+	case t.word == "operator" && p.ahead(1).word == "(" && p.ahead(3).word == ")" && p.ahead(2).kind != nameToken:
+		p.fail(t.pos, "OPERATOR(…) is not supported before an operand: write the operator")
 	case t.word == "lambda" && !restricted:
 		return p.lambda()
 	case t.word == "*" && !restricted:
@@ -138,7 +140,7 @@ func (p *parser) infix(left tree.Expr, level int, restricted bool) tree.Expr {
 	case t.word == "and" || t.word == "or":
 		return p.logic(left, level)
 	case level == isLevel || level == notNullLevel:
-		return p.is(left, restricted)
+		return p.state(left, restricted)
 	case level == matchLevel:
 		return p.match(left)
 	case level == castLevel:
@@ -149,9 +151,8 @@ func (p *parser) infix(left tree.Expr, level int, restricted bool) tree.Expr {
 	case level == collateLevel:
 		p.take()
 		return p.collate(left)
-	case t.kind == operatorToken && !startsExpr(p.ahead(1)):
-		p.take()
-		return &tree.Unary{Position: pos, Op: t.word, X: left, Postfix: true}
+	case t.kind == operatorToken && p.isPostfix(1), t.word == "operator" && p.isPostfix(4): // OPERATOR ( + )
+		return &tree.Unary{Position: pos, Op: p.operatorName(), X: left, Postfix: true}
 	}
 	return p.binary(left, level, restricted)
 }
@@ -161,6 +162,9 @@ func (p *parser) binary(left tree.Expr, level int, restricted bool) tree.Expr {
 	start := p.token()
 	op := p.operatorName()
 	if word := p.token().word; word == "any" || word == "all" || word == "some" {
+		if restricted {
+			p.failHere("parentheses around the comparison")
+		}
 		return p.quantified(left, op)
 	}
 	above := level
@@ -190,15 +194,19 @@ func regexOperator(op string) (kind tree.LikeKind, not, ok bool) {
 
 // operatorName reads an operator, which may be OPERATOR(schema.+).
 func (p *parser) operatorName() string {
-	if t := p.take(); t.word != "operator" {
+	switch t := p.take(); t.word {
+	case "operator":
+	case "==":
+		return "=" // with the precedence of || and others
+	default:
 		return t.word
 	}
 	p.expect("(")
-	t := p.take()
+	t := p.token()
 	if t.kind != operatorToken && (levels[t.word] < operatorLevel && levels[t.word] != comparisonLevel) {
-		p.next--
-		p.failHere("an operator such as +")
+		p.fail(t.pos, "schemas of operators are not supported: expected an operator such as +")
 	}
+	p.take()
 	p.expect(")")
 	return t.word
 }
@@ -233,8 +241,8 @@ func (p *parser) logic(left tree.Expr, level int) tree.Expr {
 	return e
 }
 
-// is reads IS, ISNULL, NOTNULL and NOT NULL.
-func (p *parser) is(left tree.Expr, restricted bool) tree.Expr {
+// state reads IS, ISNULL, NOTNULL and NOT NULL.
+func (p *parser) state(left tree.Expr, restricted bool) tree.Expr {
 	t := p.take()
 	e := &tree.Is{Position: tree.Position(t.pos), X: left}
 	switch t.word {
@@ -276,6 +284,7 @@ func (p *parser) collate(left tree.Expr) tree.Expr {
 	e := &tree.Collate{Position: left.Pos(), X: left, Name: names[0]}
 	for _, name := range names[1:] {
 		e.Name.Text += "." + name.Text
+		e.Name.Quoted = true
 	}
 	return e
 }
@@ -340,6 +349,15 @@ func startsExpr(t *token) bool {
 		return t.class != reserved || reservedOperands[t.word]
 	}
 	return true
+}
+
+// isPostfix returns whether the current operator, which has n tokens, has no operand behind it. A function that is
+// also an operator, such as GLOB, is the operator then.
+func (p *parser) isPostfix(n int) bool {
+	next := p.ahead(n)
+	level := levels[next.word]
+	return !startsExpr(next) || loosest < level && level < postfixLevel ||
+		next.word == "nulls" && (p.ahead(n+1).word == "first" || p.ahead(n+1).word == "last")
 }
 
 // reservedOperands are the reserved words with which an operand may begin.

@@ -184,6 +184,10 @@ func (l *lexer) scanWord() {
 			return
 		}
 	}
+	if c := l.peek(0); (c == 'u' || c == 'U') && l.peek(1) == '&' && (l.peek(2) == '\'' || l.peek(2) == '"') {
+		l.fail(start, `U&'…' is not supported: write E'…' with escapes such as \u00e4`)
+		return
+	}
 	for l.at < len(l.text) && isNamePart(l.text[l.at]) {
 		if l.text[l.at] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(l.text[l.at:])
@@ -212,7 +216,7 @@ func isNamePart(c byte) bool { return isNameStart(c) || isDigit(c) || c == '$' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // operatorBytes are the bytes of operators.
-const operatorBytes = "+-*/<>=~!@#%^&|`?"
+const operatorBytes = "+-*/<>=~!@%^&|`"
 
 // scanSymbol appends a symbol or an operator.
 func (l *lexer) scanSymbol() {
@@ -220,7 +224,7 @@ func (l *lexer) scanSymbol() {
 	c := l.text[l.at]
 	length := l.operatorLength()
 	switch {
-	case length == 1 && (c == '#' || c == '?'), strings.IndexByte(",()[].;{}", c) >= 0:
+	case strings.IndexByte(",()[].;{}#?", c) >= 0:
 		length = 1
 	case c == ':':
 		length = 1
@@ -234,10 +238,7 @@ func (l *lexer) scanSymbol() {
 	}
 	l.at += length
 	word := l.text[start:l.at]
-	switch word {
-	case "==":
-		word = "="
-	case "!=":
+	if word == "!=" {
 		word = "<>"
 	}
 	k := symbolToken
@@ -247,11 +248,11 @@ func (l *lexer) scanSymbol() {
 	l.add(k, start, "").word = word
 }
 
-// fixedOperators are the operators with tokens of their own; all others are alike.
+// fixedOperators are the operators with separate tokens; all others are alike.
 var fixedOperators = map[string]bool{
 	"+": true, "-": true, "*": true, "/": true, "//": true, "%": true, "^": true, "**": true,
 	"<": true, ">": true, "=": true, "<=": true, ">=": true, "<>": true,
-	"->": true, "->>": true, "=>": true, "#": true, "?": true,
+	"->": true, "->>": true, "=>": true,
 }
 
 // operatorLength returns the length of the operator at the place of the lexer: as long as it can be, but
@@ -267,7 +268,7 @@ func (l *lexer) operatorLength() int {
 		if c == '-' && next == '-' || c == '/' && next == '*' {
 			break
 		}
-		special = special || strings.IndexByte("~!@#^&|`?%", c) >= 0
+		special = special || strings.IndexByte("~!@^&|`%", c) >= 0
 		length++
 	}
 	for length > 1 && !special && strings.IndexByte("+-", l.text[l.at+length-1]) >= 0 {

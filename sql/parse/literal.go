@@ -13,6 +13,10 @@ func (l *lexer) scanNumber() {
 		base := l.peek(1)
 		l.at += 2
 		l.skipDigits(func(c byte) bool { return isDigitOf(c, base) })
+		if isNamePart(l.peek(0)) {
+			l.fail(start, "the number has a letter or a digit that its base does not have")
+			return
+		}
 		l.addNumber(start)
 		return
 	}
@@ -75,13 +79,16 @@ func (l *lexer) scanText() {
 		l.failAtEnd(start, "the text has no end: add a quote '")
 		return
 	}
-	for l.continues() {
-		more, ok := l.quoted('\'')
-		if !ok {
-			l.failAtEnd(start, "the text has no end: add a quote '")
-			return
+	if l.continues() {
+		var all strings.Builder
+		for more := true; more; more = l.continues() {
+			all.WriteString(text)
+			if text, ok = l.quoted('\''); !ok {
+				l.failAtEnd(start, "the text has no end: add a quote '")
+				return
+			}
 		}
-		text += more
+		text = all.String() + text
 	}
 	l.add(textToken, start, text)
 }
@@ -117,8 +124,8 @@ func (l *lexer) quoted(quote byte) (text string, ok bool) {
 	}
 	text = l.text[start : l.at-1]
 	if doubled {
-		one := string(quote)
-		text = strings.ReplaceAll(text, one+one, one)
+		single := string(quote)
+		text = strings.ReplaceAll(text, single+single, single)
 	}
 	return text, true
 }
@@ -271,8 +278,26 @@ func (l *lexer) scanDollar() {
 		tag = l.text[start:l.at]
 	}
 	if len(tag) == 1 {
+		tag += l.wordBehind()
+	}
+	if len(tag) == 1 {
 		l.fail(start, "a parameter is ?, $1 or $name, and a text can stand between $$ and $$")
 		return
 	}
 	l.add(parameterToken, start, tag[1:])
+}
+
+// wordBehind moves behind spaces and a word, and returns the word. It stays and returns an empty text if no word
+// follows.
+func (l *lexer) wordBehind() string {
+	rest := strings.TrimLeft(l.text[l.at:], " \t\n\v\f\r")
+	length := 0
+	for length < len(rest) && isNamePart(rest[length]) {
+		length++
+	}
+	if length == 0 || !isNameStart(rest[0]) {
+		return ""
+	}
+	l.at = len(l.text) - len(rest) + length
+	return rest[:length]
 }

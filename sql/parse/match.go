@@ -2,7 +2,7 @@ package parse
 
 import "github.com/gpuframe/gpuframe/sql/tree"
 
-// match reads BETWEEN, IN, LIKE and their kind.
+// match reads BETWEEN, IN, LIKE, ILIKE, GLOB and SIMILAR TO.
 func (p *parser) match(left tree.Expr) tree.Expr {
 	start := p.token()
 	not := p.accept("not")
@@ -31,7 +31,7 @@ func (p *parser) match(left tree.Expr) tree.Expr {
 	return e
 }
 
-// like reads the pattern of LIKE and its kind.
+// like reads a pattern.
 func (p *parser) like(left tree.Expr, pos tree.Position, kind tree.LikeKind, not bool) tree.Expr {
 	if word := p.token().word; word == "any" || word == "all" || word == "some" {
 		p.failHere("a pattern: for a list of patterns, write a comparison with each and OR between them")
@@ -71,22 +71,25 @@ func (p *parser) in(left tree.Expr, pos tree.Position, not bool) tree.Expr {
 		e.Of = p.inOperand()
 		return e
 	}
-	e.Query, e.List = p.parenthesizedList()
+	e.Query, e.List = p.inParentheses(true)
 	return e
 }
 
 // inOperand reads the column or the value behind IN.
 func (p *parser) inOperand() tree.Expr {
-	t := p.token()
-	switch t.kind {
-	case textToken, blobToken, numberToken:
+	t, next := p.token(), p.ahead(1)
+	value := false
+	switch t.word {
+	case "null", "true", "false", "default":
+		value = true
+	case "exists", "row":
+		value = next.word == "("
+	case "interval":
+		value = next.word == "(" || next.kind == textToken || next.kind == numberToken
+	}
+	if value || t.kind == textToken || t.kind == blobToken || t.kind == numberToken {
 		p.failHere("a list in parentheses, a query, or a column")
 	}
-	switch t.word {
-	case "null", "true", "false", "exists", "interval", "cast":
-		if t.word != "cast" {
-			p.failHere("a list in parentheses, a query, or a column")
-		}
-	}
-	return p.operandWithout()
+	e, _ := p.bareOperand()
+	return e
 }

@@ -1,6 +1,10 @@
 package parse
 
-import "github.com/gpuframe/gpuframe/sql/tree"
+import (
+	"slices"
+
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
 
 // isColumnName returns whether a token may be the name of a column or a table.
 func (t *token) isColumnName() bool {
@@ -12,6 +16,10 @@ func (t *token) isLabel() bool { return t.kind == quotedToken || t.kind == nameT
 
 // isFunctionName returns whether a token may be the name of a function without a schema.
 func (t *token) isFunctionName() bool {
+	switch t.word {
+	case "anti", "by", "semi", "unpack":
+		return false
+	}
 	return t.kind == quotedToken ||
 		t.kind == nameToken && (t.class == notKeyword || t.class == unreserved || t.class == functionWord)
 }
@@ -24,7 +32,7 @@ func (p *parser) takeName() tree.Name {
 
 // name reads the name of a table, a column or an alias, which may stand in single quotes.
 func (p *parser) name(form string) tree.Name {
-	if t := p.token(); !t.isColumnName() && t.kind != textToken {
+	if t := p.token(); !t.isColumnName() && (t.kind != textToken || t.text == "") {
 		p.failHere(form)
 	}
 	return p.takeName()
@@ -32,10 +40,17 @@ func (p *parser) name(form string) tree.Name {
 
 // label reads a name behind AS or a dot, which may be a keyword.
 func (p *parser) label(form string) tree.Name {
-	if !p.token().isLabel() {
+	if t := p.token(); !t.isLabel() || slices.Contains(labelBefore[t.word], p.ahead(1).word) {
 		p.failHere(form)
 	}
 	return p.takeName()
+}
+
+// labelBefore has the words before which a keyword is no label, because DuckDB reads both as one.
+var labelBefore = map[string][]string{
+	"not":   {"between", "in", "like", "ilike", "similar"},
+	"nulls": {"first", "last"},
+	"with":  {"time", "ordinality"},
 }
 
 // names reads names with commas between them. A comma may stand behind the last one.

@@ -7,47 +7,46 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
+// suffix is a set of the forms that may stand behind an operand.
+type suffix uint8
+
+const (
+	noSuffix suffix = iota
+	// fieldSuffix is fields and subscripts.
+	fieldSuffix
+	// methodSuffix is fields, subscripts and methods.
+	methodSuffix
+)
+
 // operand reads an operand with the fields, methods and subscripts behind it.
-func (p *parser) operand() tree.Expr {
-	e, open := p.bareOperand()
-	if open {
-		return p.behind(e)
-	}
-	return e
-}
+func (p *parser) operand() tree.Expr { return p.behind(p.bareOperand()) }
 
-// operandWithout reads an operand without fields and subscripts, but a column with them.
-func (p *parser) operandWithout() tree.Expr {
-	e, _ := p.bareOperand()
-	return e
-}
-
-// bareOperand reads an operand. It is open if fields, methods and subscripts may follow.
-func (p *parser) bareOperand() (e tree.Expr, open bool) {
+// bareOperand reads an operand, and returns the forms that may follow it.
+func (p *parser) bareOperand() (e tree.Expr, s suffix) {
 	t := p.token()
 	pos := tree.Position(t.pos)
 	switch t.kind {
 	case numberToken:
 		p.take()
-		return &tree.Literal{Position: pos, Kind: numberKind(t.text), Text: t.text}, false
+		return &tree.Literal{Position: pos, Kind: numberKind(t.text), Text: t.text}, noSuffix
 	case textToken:
 		p.take()
-		return &tree.Literal{Position: pos, Kind: tree.Text, Text: t.text}, true
+		return &tree.Literal{Position: pos, Kind: tree.Text, Text: t.text}, fieldSuffix
 	case blobToken:
 		p.take()
-		return &tree.Literal{Position: pos, Kind: tree.Blob, Text: t.text}, false
+		return &tree.Literal{Position: pos, Kind: tree.Blob, Text: t.text}, noSuffix
 	case parameterToken:
 		p.take()
-		return p.parameter(t), true
+		return p.parameter(t), methodSuffix
 	case symbolToken:
-		return p.symbolOperand(t), true
+		return p.symbolOperand(t), methodSuffix
 	case quotedToken:
-		return p.named()
+		return p.nameOperand()
 	case nameToken:
 		return p.wordOperand(t)
 	}
 	p.failHere("an expression")
-	return nil, false
+	return nil, noSuffix
 }
 
 // numberKind returns the kind of a number.
@@ -66,6 +65,7 @@ func numberKind(text string) tree.LiteralKind {
 // parameter returns $1 or $name.
 func (p *parser) parameter(t *token) tree.Expr {
 	e := &tree.Parameter{Position: tree.Position(t.pos)}
+	p.countParameter(t.pos, !isDigit(t.text[0]))
 	if !isDigit(t.text[0]) {
 		e.Name = t.text
 		return e
@@ -76,6 +76,18 @@ func (p *parser) parameter(t *token) tree.Expr {
 	}
 	e.Number = number
 	return e
+}
+
+// countParameter refuses statements with both kinds of parameters.
+func (p *parser) countParameter(pos int, named bool) {
+	if named {
+		p.named = true
+	} else {
+		p.numbered = true
+	}
+	if p.named && p.numbered {
+		p.fail(pos, "a statement has parameters with names or with numbers, not both")
+	}
 }
 
 // maxParameters is the highest number of a parameter.
@@ -100,6 +112,11 @@ func (p *parser) symbolOperand(t *token) tree.Expr {
 		return p.structure()
 	case "?":
 		p.take()
+		if number := p.token(); number.kind == numberToken && number.pos == t.end {
+			p.take()
+			return p.parameter(&token{pos: t.pos, text: number.text})
+		}
+		p.countParameter(t.pos, false)
 		p.parameters++
 		return &tree.Parameter{Position: pos, Number: p.parameters}
 	case "#":
@@ -116,60 +133,66 @@ func (p *parser) symbolOperand(t *token) tree.Expr {
 }
 
 // wordOperand reads an operand that begins with a word.
-func (p *parser) wordOperand(t *token) (e tree.Expr, open bool) {
+func (p *parser) wordOperand(t *token) (e tree.Expr, s suffix) {
 	pos := tree.Position(t.pos)
 	switch t.word {
 	case "null", "true", "false":
 		p.take()
 		kind := map[string]tree.LiteralKind{"null": tree.Null, "true": tree.True, "false": tree.False}[t.word]
-		return &tree.Literal{Position: pos, Kind: kind}, false
+		return &tree.Literal{Position: pos, Kind: kind}, noSuffix
 	case "case":
-		return p.caseOf(), true
+		return p.caseOf(), methodSuffix
 	case "array":
-		return p.array(), true
+		return p.array(), methodSuffix
 	case "default":
 		p.take()
-		return &tree.Default{Position: pos}, false
+		return &tree.Default{Position: pos}, noSuffix
 	case "exists":
 		if p.ahead(1).word == "(" {
 			p.take()
-			return &tree.Exists{Position: pos, Query: p.queryInParentheses()}, false
+			return &tree.Exists{Position: pos, Query: p.queryInParentheses()}, noSuffix
 		}
 	case "interval":
 		if e := p.interval(); e != nil {
-			return e, false
+			return e, noSuffix
 		}
 	case "map":
 		if p.ahead(1).word == "{" {
-			return p.mapping(), true
+			return p.mapping(), methodSuffix
 		}
 	case "row":
 		if p.ahead(1).word == "(" {
-			return p.row(), true
+			return p.row(), methodSuffix
 		}
 	}
+	if t.word == "columns" && p.ahead(1).word == "(" {
+		return p.columns(), noSuffix
+	}
 	if read := specialCalls[t.word]; read != nil && p.ahead(1).word == "(" {
-		return read(p), true
+		return read(p), methodSuffix
 	}
 	if e := p.typedText(); e != nil {
-		return e, false
+		return e, noSuffix
 	}
-	if t.class == reserved {
+	switch {
+	case t.class == reserved:
 		p.failHere("an expression")
+	case t.word == "treat" && p.ahead(1).word == "(", t.word == "collation" && p.ahead(1).word == "for":
+		p.fail(t.pos, upper(t.word)+" is not supported")
 	}
-	return p.named()
+	return p.nameOperand()
 }
 
-// behind reads fields, methods and subscripts behind an operand.
-func (p *parser) behind(e tree.Expr) tree.Expr {
-	for {
+// behind reads the forms behind an operand that may follow it.
+func (p *parser) behind(e tree.Expr, s suffix) tree.Expr {
+	for s != noSuffix {
 		switch p.token().word {
 		case "[":
 			e = p.subscript(e)
 		case ".":
 			p.take()
 			name := p.label("the name of a field or a function")
-			if p.token().word != "(" {
+			if p.token().word != "(" || s != methodSuffix {
 				e = &tree.FieldOf{Position: e.Pos(), X: e, Name: name}
 				continue
 			}
@@ -184,6 +207,7 @@ func (p *parser) behind(e tree.Expr) tree.Expr {
 			return e
 		}
 	}
+	return e
 }
 
 // subscript reads [index] or [from:to:step].
@@ -211,8 +235,8 @@ func (p *parser) subscript(e tree.Expr) tree.Expr {
 	return &tree.Slice{Position: pos, X: e, From: bounds[0], To: bounds[1], Step: bounds[2]}
 }
 
-// named reads a column, a star of a table, a call, or a text with the name of a type before it.
-func (p *parser) named() (e tree.Expr, open bool) {
+// nameOperand reads a column, a star of a table, a call, or a text with the name of a type before it.
+func (p *parser) nameOperand() (e tree.Expr, s suffix) {
 	t := p.token()
 	pos := tree.Position(t.pos)
 	if !t.isColumnName() && !(t.isFunctionName() && (p.ahead(1).word == "(" || p.ahead(1).kind == textToken)) {
@@ -220,22 +244,28 @@ func (p *parser) named() (e tree.Expr, open bool) {
 	}
 	names := []tree.Name{p.takeName()}
 	for p.token().word == "." {
-		if p.ahead(1).word == "*" {
+		if p.ahead(1).word == "*" && len(names) == 1 {
 			p.take()
-			return p.star(names), false
+			return p.star(names), noSuffix
 		}
 		p.take()
 		names = append(names, p.label("a name or *"))
 	}
-	if p.token().word == "(" && (len(names) > 1 || t.isFunctionName()) {
+	if p.token().word == "(" && (len(names) > 1 || t.isFunctionName() && t.word != "operator") {
 		return p.call(pos, names)
 	}
-	if text := p.token(); text.kind == textToken && (len(names) > 1 || t.isFunctionName()) {
+	if text := p.token(); text.kind == textToken && (len(names) > 1 || t.isFunctionName() && !noTypes[t.word]) {
+		if strings.EqualFold(t.text, "n") && t.kind == nameToken && text.pos == t.end {
+			names[0].Text = "varchar" // N'…'
+		}
 		p.take()
-		return &tree.TypedText{Position: pos, Type: namedType(pos, names), Text: text.text}, false
+		return &tree.TypedText{Position: pos, Type: namedType(pos, names), Text: text.text}, noSuffix
 	}
-	return p.behind(&tree.Column{Position: pos, Name: names}), false
+	return p.behind(&tree.Column{Position: pos, Name: names}, fieldSuffix), noSuffix
 }
+
+// noTypes are the names of functions that are no types before a text.
+var noTypes = map[string]bool{"columns": true, "map": true, "struct": true, "try_cast": true, "enum": true}
 
 // star reads * or table.* with its changes. The current token is the star.
 func (p *parser) star(table []tree.Name) tree.Expr {
@@ -249,7 +279,7 @@ func (p *parser) star(table []tree.Name) tree.Expr {
 		columns.Unpack = true
 		return columns
 	}
-	if p.accept("exclude") || p.token().word == "except" && p.ahead(1).word == "(" && p.accept("except") {
+	if p.accept("exclude") {
 		e.Exclude = p.excluded()
 	}
 	if p.accept("replace") {

@@ -30,8 +30,12 @@ func Statements(text string) (statements []tree.Statement, err error) {
 			if p.token().kind == endToken {
 				break
 			}
+			p.parameters, p.named, p.numbered = 0, false, false
 			statements = append(statements, p.statement())
-			if p.token().kind != endToken && !p.at(";") {
+			if t := p.token(); t.kind != endToken && !p.at(";") {
+				if t.word == "select" && p.tokens[p.next-1].word != "," {
+					p.failHere("“;” before the next statement")
+				}
 				p.failHere("")
 			}
 		}
@@ -76,8 +80,12 @@ type parser struct {
 	next int
 	// depth is the number of nested expressions, queries, tables and types.
 	depth int
-	// parameters is the number of parameters without a number.
+	// typeLevels is the number of the types within the current type.
+	typeLevels int
+	// parameters is the number of parameters of the statement without a number.
 	parameters int
+	// named and numbered are set if the statement has such parameters.
+	named, numbered bool
 	// percent is set in LIMIT, where a % without an operand behind it is no operator.
 	percent  bool
 	expected expectation
@@ -140,10 +148,14 @@ func checkDepth(text string, root tree.Node) error {
 var depthMessage = "the statement is nested deeper than the limit of " + strconv.Itoa(MaxDepth) +
 	" levels: write long chains as a list, as rows of VALUES, or as several statements"
 
+// maxNesting is the limit of nested calls of the parser. A level of a tree takes up to three of them, so that the
+// text of each tree within MaxDepth can be read with parentheses around everything.
+const maxNesting = 3*MaxDepth + 100
+
 // enter counts a level, which the caller leaves with leave.
 func (p *parser) enter() {
 	p.depth++
-	if p.depth > MaxDepth {
+	if p.depth > maxNesting {
 		p.fail(p.token().pos, depthMessage)
 	}
 }

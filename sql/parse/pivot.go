@@ -32,17 +32,17 @@ func (p *parser) pivotBody() tree.Body {
 func (p *parser) pivotColumn() tree.PivotColumn {
 	c := tree.PivotColumn{Expr: p.restricted()}
 	if p.accept("in") {
-		p.pivotValues(&c)
+		p.pivotValues(&c, true)
 	}
 	return c
 }
 
-// pivotValues reads the values of a column: a list, a query, or the name of an enum type.
-func (p *parser) pivotValues(c *tree.PivotColumn) {
+// pivotValues reads the values of a column: a list, the name of an enum type, or a query if it may be one.
+func (p *parser) pivotValues(c *tree.PivotColumn, query bool) {
 	switch {
 	case p.token().word != "(":
 		c.Enum = p.name("a list in parentheses, or an enum type")
-	case p.startsQuery(1):
+	case query && p.startsQuery(1):
 		p.take()
 		c.Query = p.query()
 		p.expect(")")
@@ -77,7 +77,7 @@ func (p *parser) pivot(left tree.Table) tree.Table {
 	for {
 		c := tree.PivotColumn{Expr: p.operand()}
 		p.expect("in")
-		p.pivotValues(&c)
+		p.pivotValues(&c, false)
 		e.On = append(e.On, c)
 		if p.at("group") || p.at(")") {
 			break
@@ -138,7 +138,11 @@ func (p *parser) unpivot(left tree.Table) tree.Table {
 		e.Values = []tree.Name{p.name("the name of a column")}
 	}
 	p.expect("for")
+	open := p.accept("(")
 	e.Name = p.name("the name of a column")
+	if open {
+		p.expect(")")
+	}
 	p.expect("in")
 	p.expect("(")
 	e.Columns = p.items()

@@ -34,9 +34,47 @@ func (p *parser) query() *tree.Query {
 	p.enter()
 	defer p.leave()
 	q := &tree.Query{Position: p.pos(), With: p.with()}
-	p.setOperations(q, loosestSet)
+	q.Body = p.moreSets(p.body(), loosestSet)
 	p.queryClauses(q)
-	return q
+	return p.merged(q)
+}
+
+// merged returns a query with a body in parentheses as one query: the clauses of both belong to it, so
+// that (SELECT … LIMIT 1) ORDER BY a sorts before it limits, as in PostgreSQL.
+func (p *parser) merged(q *tree.Query) *tree.Query {
+	nested, ok := q.Body.(*tree.Nested)
+	if !ok {
+		return q
+	}
+	inner := nested.Query
+	clause := ""
+	switch {
+	case q.With != nil && inner.With != nil:
+		clause = "WITH"
+	case q.OrderBy != nil && inner.OrderBy != nil:
+		clause = "ORDER BY"
+	case q.Limit != nil && inner.Limit != nil:
+		clause = "LIMIT"
+	case q.Offset != nil && inner.Offset != nil:
+		clause = "OFFSET"
+	}
+	if clause != "" {
+		p.fail(int(nested.Position), "the query has "+clause+" within its parentheses and outside: write SELECT * FROM (…)")
+	}
+	both := *inner
+	if q.With != nil {
+		both.With = q.With
+	}
+	if q.OrderBy != nil {
+		both.OrderBy = q.OrderBy
+	}
+	if q.Limit != nil {
+		both.Limit, both.Percent = q.Limit, q.Percent
+	}
+	if q.Offset != nil {
+		both.Offset = q.Offset
+	}
+	return &both
 }
 
 // The precedences of set operations.
@@ -55,12 +93,6 @@ func (p *parser) setLevel() int {
 		return intersectLevel
 	}
 	return loosestSet
-}
-
-// setOperations reads a body with the set operations behind it.
-func (p *parser) setOperations(q *tree.Query, level int) {
-	q.Body = p.body()
-	q.Body = p.moreSets(q.Body, level)
 }
 
 // moreSets reads the set operations behind a body that are tighter than a level.
@@ -102,6 +134,9 @@ func (p *parser) body() tree.Body {
 	switch {
 	case t.word == "(":
 		if !p.opensQuery() {
+			if before := p.tokens[max(0, p.next-1)]; before.word == "except" {
+				p.fail(before.pos, "EXCEPT needs a query: columns of * are left out with EXCLUDE (…)")
+			}
 			p.next++
 			p.failHere("a query such as SELECT")
 		}
@@ -143,21 +178,10 @@ func (p *parser) queryInParentheses() *tree.Query {
 
 // parenthesized reads a query, an expression, or several expressions in parentheses. Parentheses around a query
 // in parentheses belong to the query unless an operator follows it.
-func (p *parser) parenthesized() (*tree.Query, []tree.Expr) {
-	q, items, _ := p.inParentheses(false)
-	return q, items
-}
+func (p *parser) parenthesized() (*tree.Query, []tree.Expr) { return p.inParentheses(false) }
 
-// parenthesizedList is parenthesized for lists, behind whose last item a comma may stand.
-func (p *parser) parenthesizedList() (*tree.Query, []tree.Expr) {
-	q, items, _ := p.inParentheses(true)
-	return q, items
-}
-
-// inParentheses reads parentheses.
-func (p *parser) inParentheses(list bool) (*tree.Query, []tree.Expr, *token) {
-	p.enter()
-	defer p.leave()
+// inParentheses is parenthesized. A comma may stand behind the last item of a list.
+func (p *parser) inParentheses(list bool) (*tree.Query, []tree.Expr) {
 	open := p.expect("(")
 	if t := p.token(); t.kind == endToken || t.word == ";" {
 		p.fail(open.pos, "the parenthesis is not closed: expected an expression or a query, and )")
@@ -167,18 +191,16 @@ func (p *parser) inParentheses(list bool) (*tree.Query, []tree.Expr, *token) {
 	case p.startsQuery(0) || describeWords[p.token().word]:
 		q := p.innerQuery()
 		p.expect(")")
-		return q, nil, open
+		return q, nil
 	case p.token().word == "(" && p.opensQuery():
 		pos := p.pos()
-		q, inner, _ := p.inParentheses(false)
+		p.enter()
+		q, inner := p.inParentheses(false)
+		p.leave()
 		if q != nil && p.continuesQuery() {
-			outer := &tree.Query{Position: pos, Body: p.moreSets(bodyOf(pos, q), loosestSet)}
-			p.queryClauses(outer)
-			if outer.OrderBy == nil && outer.Limit == nil && outer.Offset == nil && outer.Body == q.Body {
-				outer = q
-			}
+			q = p.outerQuery(pos, q)
 			p.expect(")")
-			return outer, nil, open
+			return q, nil
 		}
 		items = append(items, p.behindParentheses(pos, q, inner))
 	default:
@@ -188,7 +210,14 @@ func (p *parser) inParentheses(list bool) (*tree.Query, []tree.Expr, *token) {
 		items = append(items, p.expr())
 	}
 	p.expect(")")
-	return nil, items, open
+	return nil, items
+}
+
+// outerQuery reads the set operations and clauses behind a query in parentheses.
+func (p *parser) outerQuery(pos tree.Position, q *tree.Query) *tree.Query {
+	outer := &tree.Query{Position: pos, Body: p.moreSets(bodyOf(pos, q), loosestSet)}
+	p.queryClauses(outer)
+	return p.merged(outer)
 }
 
 // innerQuery reads a query or a description behind a parenthesis.
@@ -221,7 +250,7 @@ func (p *parser) behindParentheses(pos tree.Position, q *tree.Query, items []tre
 	default:
 		e = p.overlaps(&tree.Row{Position: pos, Items: items})
 	}
-	return p.continueExpr(p.behind(e), loosest, false)
+	return p.continueExpr(p.behind(e, methodSuffix), loosest, false)
 }
 
 // with reads WITH, if it is there.
@@ -230,7 +259,9 @@ func (p *parser) with() *tree.With {
 	if !p.accept("with") {
 		return nil
 	}
-	w.Recursive = p.accept("recursive")
+	if next := p.ahead(1).word; next != "as" && next != "(" {
+		w.Recursive = p.accept("recursive")
+	}
 	for {
 		w.Tables = append(w.Tables, p.commonTable())
 		if !p.accept(",") {
@@ -297,7 +328,7 @@ func (p *parser) checkOrder(q *tree.Query) {
 	switch t.word {
 	case "where", "group", "having", "window", "qualify", "from":
 		if q.OrderBy != nil || q.Limit != nil || q.Offset != nil {
-			p.fail(t.pos, upper(t.word)+" has to stand before ORDER BY, LIMIT and OFFSET")
+			p.fail(t.pos, clauseName(t.word)+" has to stand before ORDER BY, LIMIT and OFFSET")
 		}
 	case "order":
 		if q.Limit != nil || q.Offset != nil {
@@ -308,6 +339,14 @@ func (p *parser) checkOrder(q *tree.Query) {
 	case "for":
 		p.fail(t.pos, "locks of rows such as FOR UPDATE are not supported")
 	}
+}
+
+// clauseName returns the name of the clause that a keyword begins.
+func clauseName(word string) string {
+	if word == "group" {
+		return "GROUP BY"
+	}
+	return upper(word)
 }
 
 // limit reads LIMIT or FETCH.
@@ -327,7 +366,8 @@ func (p *parser) limit(q *tree.Query) {
 		return
 	}
 	q.Limit = p.limitCount()
-	if t := p.token(); t.word == "%" || t.word == "percent" {
+	number, ok := q.Limit.(*tree.Literal)
+	if t := p.token(); t.word == "%" || t.word == "percent" && ok && number.Kind >= tree.Integer && number.Kind <= tree.Float {
 		p.take()
 		q.Percent = true
 	} else if t.word == "," {

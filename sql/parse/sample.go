@@ -19,7 +19,7 @@ func (p *parser) sample() *tree.Sample {
 	s := &tree.Sample{Position: p.pos()}
 	if p.token().word == "(" || p.token().isColumnName() {
 		if p.token().word != "(" {
-			s.Method = strings.ToLower(p.take().text)
+			s.Method = p.sampleMethod()
 		}
 		p.expect("(")
 		p.sampleSize(s)
@@ -33,13 +33,25 @@ func (p *parser) sample() *tree.Sample {
 	}
 	p.sampleSize(s)
 	if p.accept("(") {
-		s.Method = strings.ToLower(p.columnName().Text)
+		s.Method = p.sampleMethod()
 		if p.accept(",") {
 			p.sampleSeed(s)
 		}
 		p.expect(")")
 	}
 	return s
+}
+
+// sampleMethod reads the method of a sample.
+func (p *parser) sampleMethod() string {
+	method := strings.ToLower(p.token().text)
+	switch method {
+	case "reservoir", "bernoulli", "system":
+		p.take()
+		return method
+	}
+	p.failHere("the method of a sample: reservoir, bernoulli or system")
+	return ""
 }
 
 // sampleSize reads the size of a sample: a number or a parameter, with a unit.

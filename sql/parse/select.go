@@ -70,8 +70,11 @@ func (p *parser) items() []tree.Item {
 
 // startsItem returns whether an item may begin at the current token.
 func (p *parser) startsItem() bool {
-	t := p.token()
-	return startsExpr(t) || t.word == "not"
+	if t := p.token(); startsExpr(t) || t.word == "not" {
+		return true
+	}
+	p.expected.note(p.next, "an expression")
+	return false
 }
 
 // item reads an expression with its name, which may stand before a colon.
@@ -144,9 +147,9 @@ func (p *parser) checkClauses(s *tree.Select) {
 		"window": s.Windows != nil,
 	}
 	if set[t.word] {
-		p.failHere("")
+		p.fail(t.pos, "a second "+clauseName(t.word)+": the query has one, or a parenthesis before it is not closed")
 	}
-	p.fail(t.pos, upper(t.word)+" has to stand before "+before+" and the clauses behind it")
+	p.fail(t.pos, clauseName(t.word)+" has to stand before "+before+" and the clauses behind it")
 }
 
 // windows reads the windows of the WINDOW clause.
@@ -232,23 +235,9 @@ func (p *parser) values() tree.Body {
 		p.expect("(")
 		v.Rows = append(v.Rows, p.exprs(")"))
 		p.expect(")")
-		if p.token().word != "," || p.ahead(1).word != "(" && !p.endsAfterComma() {
+		if !p.accept(",") || !p.at("(") {
 			return v
 		}
-		p.take()
-		if p.token().word != "(" {
-			return v
-		}
-	}
-}
-
-// endsAfterComma returns whether a comma behind rows of VALUES is the last token of them.
-func (p *parser) endsAfterComma() bool {
-	switch t := p.ahead(1); t.word {
-	case ")", ";", "order", "limit", "offset", "union", "except", "intersect":
-		return true
-	default:
-		return t.kind == endToken
 	}
 }
 

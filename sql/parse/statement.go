@@ -36,7 +36,7 @@ var statementWords = []string{
 	"select", "with", "from", "values", "table", "pivot", "unpivot", "describe", "show", "summarize",
 }
 
-// unsupported has the statements of DuckDB and PostgreSQL that are not supported, with what to write.
+// unsupported has the statements of DuckDB and PostgreSQL that are not supported, with the form to write.
 var unsupported = map[string]string{
 	"insert":     "write CREATE TABLE name AS with UNION ALL of the old and the new rows",
 	"update":     "write CREATE OR REPLACE TABLE name AS SELECT * REPLACE (…) FROM …",
@@ -48,6 +48,7 @@ var unsupported = map[string]string{
 	"start":      "there are no transactions",
 	"commit":     "there are no transactions",
 	"rollback":   "there are no transactions",
+	"end":        "there are no transactions",
 	"abort":      "there are no transactions",
 	"set":        "settings are options of the engine",
 	"reset":      "settings are options of the engine",
@@ -81,16 +82,19 @@ func (p *parser) create() tree.Statement {
 	}
 	s.Temporary = p.accept("temp") || p.accept("temporary")
 	if !p.accept("table") {
-		if !p.at("view") {
-			p.failHere("TABLE or VIEW")
+		if t := p.token(); !p.at("view") {
+			p.refuseObject(t)
 		}
 		p.take()
 		s.View = true
 	}
-	if p.accept("if") {
+	if t := p.token(); p.accept("if") {
 		p.expect("not")
 		p.expect("exists")
 		s.IfNotExists = true
+		if s.Replace {
+			p.fail(t.pos, "OR REPLACE and IF NOT EXISTS exclude each other")
+		}
 	}
 	s.Name = p.qualifiedName("a name")
 	if p.at("(") {
@@ -107,6 +111,16 @@ func (p *parser) create() tree.Statement {
 	return s
 }
 
+// refuseObject refuses to create or drop objects that are no tables and views.
+func (p *parser) refuseObject(t *token) {
+	switch t.word {
+	case "index", "schema", "macro", "function", "type", "sequence", "recursive", "secret", "database", "unique",
+		"materialized", "persistent", "local", "global", "trigger":
+		p.fail(t.pos, "objects of the kind "+upper(t.word)+" are not supported: expected TABLE or VIEW")
+	}
+	p.failHere("TABLE or VIEW")
+}
+
 // createData reads WITH DATA or WITH NO DATA.
 func (p *parser) createData(s *tree.Create) {
 	t := p.take()
@@ -121,8 +135,8 @@ func (p *parser) drop() tree.Statement {
 	s := &tree.Drop{Position: p.pos()}
 	p.take()
 	if !p.accept("table") {
-		if !p.at("view") {
-			p.failHere("TABLE or VIEW")
+		if t := p.token(); !p.at("view") {
+			p.refuseObject(t)
 		}
 		p.take()
 		s.View = true
@@ -132,6 +146,9 @@ func (p *parser) drop() tree.Statement {
 		s.IfExists = true
 	}
 	s.Name = p.qualifiedName("a name")
+	if !p.accept("cascade") {
+		p.accept("restrict")
+	}
 	return s
 }
 
@@ -140,21 +157,30 @@ func (p *parser) copyTo() tree.Statement {
 	s := &tree.Copy{Position: p.pos()}
 	p.take()
 	if p.at("(") {
+		if inner := p.ahead(1); describeWords[inner.word] {
+			p.fail(inner.pos, "COPY needs a query such as SELECT")
+		}
 		s.Query = p.queryInParentheses()
 	} else {
 		s.Table = p.qualifiedName("a table, or a query in parentheses")
+		if p.at("(") {
+			p.copyColumns(s)
+		}
 	}
 	if t := p.token(); t.word == "from" {
 		p.fail(t.pos, "COPY … FROM is not supported: write CREATE TABLE name AS FROM 'path'")
 	}
 	p.expect("to")
 	if t := p.token(); t.kind != textToken && t.kind != parameterToken && t.word != "?" && t.word != "(" {
+		if t.kind == nameToken {
+			p.fail(t.pos, "names as targets are not supported: expected a path in quotes")
+		}
 		p.failHere("a path in quotes")
 	}
 	s.Path = p.operand()
 	p.accept("with")
 	if p.accept("(") {
-		for !p.at(")") {
+		for {
 			s.Options = append(s.Options, p.option())
 			if !p.accept(",") {
 				break
@@ -163,6 +189,17 @@ func (p *parser) copyTo() tree.Statement {
 		p.expect(")")
 	}
 	return s
+}
+
+// copyColumns reads the columns of the table of COPY: it copies a query of them.
+func (p *parser) copyColumns(s *tree.Copy) {
+	pos := s.Table[0].Position
+	query := &tree.Select{Position: pos, From: []tree.Table{&tree.TableName{Position: pos, Name: s.Table}}}
+	for _, name := range p.nameList("the name of a column") {
+		column := &tree.Column{Position: name.Position, Name: []tree.Name{name}}
+		query.Items = append(query.Items, tree.Item{Expr: column})
+	}
+	s.Table, s.Query = nil, &tree.Query{Position: pos, Body: query}
 }
 
 // option reads an option of COPY.
@@ -200,6 +237,10 @@ func (p *parser) description() tree.Body {
 	pos := tree.Position(t.pos)
 	if t.word == "show" && !p.startsQuery(0) && p.token().word != "(" {
 		s := &tree.Show{Position: pos}
+		if next := p.token(); next.kind == endToken || next.word == ";" || next.word == ")" {
+			s.Name = []tree.Name{{Position: pos, Text: "tables"}}
+			return s
+		}
 		if p.acceptWords("all", "tables") {
 			s.Name = []tree.Name{{Position: pos, Text: "all"}, {Position: pos, Text: "tables"}}
 			return s
@@ -232,6 +273,9 @@ func (p *parser) explain() tree.Statement {
 	s.Analyze = p.accept("analyze") || p.accept("analyse")
 	if t := p.token(); t.word == "(" && !p.opensQuery() {
 		p.fail(t.pos, "options of EXPLAIN are not supported: write EXPLAIN or EXPLAIN ANALYZE")
+	}
+	if t := p.token(); t.word == "explain" {
+		p.fail(t.pos, "EXPLAIN needs a statement that runs")
 	}
 	s.Statement = p.statement()
 	return s

@@ -14,7 +14,8 @@ func (p *parser) tables() []tree.Table {
 // startsTable returns whether a table may begin at the current token.
 func (p *parser) startsTable() bool {
 	t := p.token()
-	return t.isColumnName() || t.isFunctionName() || t.kind == textToken || t.word == "(" || t.word == "lateral"
+	return t.isColumnName() || t.isFunctionName() || t.kind == textToken || t.word == "(" || t.word == "lateral" ||
+		t.word == "only"
 }
 
 // table reads a table with the joins and pivots behind it.
@@ -125,7 +126,7 @@ func (p *parser) joinCondition(j *tree.Join) {
 	case p.accept("using"):
 		j.Using = p.nameList("the name of a column")
 	default:
-		p.failHere("")
+		p.failHere("ON or USING with the condition of the join")
 	}
 }
 
@@ -160,6 +161,7 @@ func (p *parser) tableOperand() tree.Table {
 		return p.tableFunction(pos, call, alias)
 	}
 	name := &tree.TableName{Position: p.pos(), Name: p.qualifiedName("a table")}
+	p.accept("*") // with its descendants, which no table has
 	name.Alias = p.aliasOr(alias)
 	name.Sample = p.tableSample()
 	return name
@@ -197,7 +199,10 @@ func (p *parser) alias() (alias tree.Alias) {
 		p.at("a name")
 		return alias
 	}
-	if p.token().word == "(" {
+	if open := p.token(); open.word == "(" {
+		if name, next := p.ahead(1), p.ahead(2); name.isColumnName() && next.word != "," && next.word != ")" && next.kind == nameToken {
+			p.fail(next.pos, "types of columns are not supported here: write a name")
+		}
 		alias.Columns = p.nameList("the name of a column")
 	}
 	return alias
@@ -215,13 +220,15 @@ func (p *parser) tableInParentheses(alias tree.Alias) tree.Table {
 		return p.tableOfQuery(pos, alias)
 	}
 	p.expect("(")
-	t := p.table()
-	p.expect(")")
-	return p.aliasedJoin(pos, t, alias)
+	return p.joinInParentheses(pos, p.table(), alias)
 }
 
-// aliasedJoin returns a table that stood in parentheses. A join with a name is a query.
-func (p *parser) aliasedJoin(pos tree.Position, t tree.Table, before tree.Alias) tree.Table {
+// joinInParentheses moves behind the parenthesis after a join. A join with a name is a query.
+func (p *parser) joinInParentheses(pos tree.Position, t tree.Table, before tree.Alias) tree.Table {
+	if _, ok := t.(*tree.Join); !ok && p.at(")") {
+		p.fail(int(pos), "only a join or a query has parentheses around it in FROM")
+	}
+	p.expect(")")
 	alias := p.aliasOr(before)
 	if alias.Name.Text == "" {
 		return t
@@ -234,8 +241,8 @@ func (p *parser) aliasedJoin(pos tree.Position, t tree.Table, before tree.Alias)
 func (p *parser) tableOfQuery(pos tree.Position, alias tree.Alias) tree.Table {
 	p.enter()
 	defer p.leave()
-	inner := p.pos()
 	p.expect("(")
+	inner := p.pos()
 	if p.token().word != "(" {
 		q := p.innerQuery()
 		p.expect(")")
@@ -243,19 +250,14 @@ func (p *parser) tableOfQuery(pos tree.Position, alias tree.Alias) tree.Table {
 	}
 	first := p.tableOfQuery(p.pos(), tree.Alias{})
 	if s, ok := first.(*tree.Subquery); ok && s.Alias.Name.Text == "" && s.Sample == nil && p.continuesQuery() {
-		outer := &tree.Query{Position: inner, Body: p.moreSets(bodyOf(inner, s.Query), loosestSet)}
-		p.queryClauses(outer)
-		if outer.OrderBy == nil && outer.Limit == nil && outer.Offset == nil && outer.Body == s.Query.Body {
-			outer = s.Query
-		}
+		outer := p.outerQuery(inner, s.Query)
 		p.expect(")")
 		return p.subquery(pos, outer, alias)
 	}
 	for next := p.joinOrPivot(first); next != nil; next = p.joinOrPivot(first) {
 		first = next
 	}
-	p.expect(")")
-	return p.aliasedJoin(pos, first, alias)
+	return p.joinInParentheses(pos, first, alias)
 }
 
 // subquery reads the name and the sample behind a query in parentheses.
@@ -297,6 +299,9 @@ func (p *parser) tableCall() *tree.Call {
 		call.Name = append(call.Name, p.label("a name"))
 	}
 	p.expect("(")
+	if t := p.token(); t.word == "distinct" || t.word == "all" {
+		p.fail(t.pos, upper(t.word)+" is not supported in a function that yields rows")
+	}
 	if !p.at(")") {
 		p.arguments(call)
 	}

@@ -9,19 +9,30 @@ import (
 
 // typeName reads a type with the brackets of lists and arrays behind it.
 func (p *parser) typeName() *tree.Type {
-	p.enter()
-	defer p.leave()
+	outer := p.typeLevels
+	p.typeLevel()
 	t := p.simpleType()
 	if p.accept("array") {
 		if p.token().word != "[" {
-			return listOf(t, nil)
+			t = listOf(t, nil)
+		} else {
+			p.take()
+			t = listOf(t, []int64{p.wholeNumber("the length of the array")})
+			p.expect("]")
 		}
-		p.take()
-		t = listOf(t, []int64{p.wholeNumber("the length of the array")})
-		p.expect("]")
-		return t
+	} else {
+		t = p.brackets(t)
 	}
+	if outer == 0 {
+		p.typeLevels = 0
+	}
+	return t
+}
+
+// brackets reads the brackets of lists and arrays behind a type.
+func (p *parser) brackets(t *tree.Type) *tree.Type {
 	for p.accept("[") {
+		p.typeLevel()
 		if p.accept("]") {
 			t = listOf(t, nil)
 			continue
@@ -30,6 +41,14 @@ func (p *parser) typeName() *tree.Type {
 		p.expect("]")
 	}
 	return t
+}
+
+// typeLevel counts a level of the current type, which has MaxDepth of them at most.
+func (p *parser) typeLevel() {
+	p.typeLevels++
+	if p.typeLevels > MaxDepth {
+		p.fail(p.token().pos, depthMessage)
+	}
 }
 
 // listOf returns the list of a type, or an array with a length.
@@ -138,7 +157,7 @@ func (p *parser) typeWords(e *tree.Type) {
 		p.take()
 		e.Name = "interval"
 		if units[p.token().word] != "" {
-			p.failHere("the type INTERVAL without a unit")
+			p.fail(p.token().pos, "units of the type INTERVAL are not supported: write INTERVAL")
 		}
 		e.Params = p.typeParams()
 	default:
@@ -155,7 +174,10 @@ func (p *parser) genericType(e *tree.Type) {
 	names := []tree.Name{p.takeName()}
 	for p.token().word == "." {
 		p.take()
-		names = append(names, p.label("a type"))
+		if t := p.token(); t.kind != quotedToken && (t.kind != nameToken || t.class != notKeyword) {
+			p.failHere("the name of a type")
+		}
+		names = append(names, p.takeName())
 	}
 	*e = *namedType(e.Position, names)
 	e.Params = p.typeParams()
@@ -163,14 +185,23 @@ func (p *parser) genericType(e *tree.Type) {
 
 // isTypeName returns whether a token may be the name of a type.
 func (t *token) isTypeName() bool {
-	return t.kind == quotedToken || t.kind == nameToken && t.class != reserved
+	switch {
+	case t.kind == quotedToken:
+		return true
+	case t.kind != nameToken, t.class == reserved, t.word == "struct", t.word == "map", t.word == "generated", t.word == "enum":
+		return false
+	}
+	return t.class != columnWord || keywordTypes[t.word]
 }
 
 // namedType returns the type with a name.
 func namedType(pos tree.Position, names []tree.Name) *tree.Type {
 	texts := make([]string, len(names))
 	for i, name := range names {
-		texts[i] = strings.ToLower(name.Text)
+		texts[i] = name.Text
+		if !name.Quoted {
+			texts[i] = strings.ToLower(name.Text)
+		}
 	}
 	return &tree.Type{Position: pos, Name: strings.Join(texts, ".")}
 }
@@ -181,6 +212,9 @@ func (p *parser) typeParams() (params []int64) {
 		return nil
 	}
 	for !p.at(")") {
+		if t := p.token(); t.kind != numberToken {
+			p.fail(t.pos, "parameters of types that are no numbers are not supported")
+		}
 		params = append(params, p.wholeNumber("a whole number"))
 		if !p.accept(",") {
 			break
@@ -251,7 +285,7 @@ func (p *parser) skipsType() bool {
 	return p.token().kind == textToken
 }
 
-// typedTextOf returns the text behind a call whose arguments are the parameters of a type.
+// typedTextOf returns the text behind a call: its arguments are the parameters of a type.
 func (p *parser) typedTextOf(call *tree.Call) tree.Expr {
 	e := &tree.TypedText{Position: call.Position, Type: namedType(call.Position, call.Name)}
 	for _, arg := range call.Args {

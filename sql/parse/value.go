@@ -38,8 +38,12 @@ func (p *parser) comprehension(pos tree.Position, value tree.Expr) tree.Expr {
 		e.Variables = append(e.Variables, p.name("the name of a variable"))
 	}
 	p.expect("in")
-	e.Of = p.expr()
-	if p.accept("if") {
+	list := p.prefixed(false)
+	e.Of = p.continueExpr(list, loosest, false)
+	if t := p.token(); p.accept("if") {
+		if e.Of != list {
+			p.fail(t.pos, "the list before IF needs parentheses around it")
+		}
 		e.If = p.expr()
 	}
 	p.expect("]")
@@ -105,7 +109,7 @@ func (p *parser) overlaps(left *tree.Row) tree.Expr {
 	if len(left.Items) != 2 || len(items) != 2 {
 		p.fail(t.pos, "OVERLAPS compares two rows of two values: (a, b) OVERLAPS (c, d)")
 	}
-	call := &tree.Call{Position: left.Position, Name: []tree.Name{{Position: tree.Position(t.pos), Text: "overlaps", Quoted: true}}}
+	call := &tree.Call{Position: left.Position, Name: []tree.Name{{Position: tree.Position(t.pos), Text: "overlaps"}}}
 	for _, e := range append(append([]tree.Expr{}, left.Items...), items...) {
 		call.Args = append(call.Args, tree.Arg{Expr: e})
 	}
@@ -120,7 +124,7 @@ func (p *parser) array() tree.Expr {
 		return &tree.Scalar{Position: pos, Query: p.queryInParentheses(), Array: true}
 	}
 	p.expect("[")
-	e := &tree.List{Position: pos}
+	e := &tree.List{Position: pos, Array: true}
 	if !p.at("]") {
 		e.Items = p.exprs("]")
 	}

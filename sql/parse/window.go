@@ -16,6 +16,7 @@ func (p *parser) window() *tree.Window {
 	w := &tree.Window{Position: p.pos()}
 	p.expect("(")
 	if t := p.token(); t.isColumnName() && !windowWords[t.word] {
+		p.noteAlias()
 		w.Base = p.takeName()
 	}
 	if p.accept("partition") {
@@ -25,7 +26,11 @@ func (p *parser) window() *tree.Window {
 			w.Partition = append(w.Partition, p.expr())
 		}
 	}
+	order := p.token()
 	w.OrderBy = p.orderBy()
+	if w.OrderBy != nil && w.OrderBy.All {
+		p.fail(order.pos, "ORDER BY ALL sorts results: a window needs expressions")
+	}
 	w.Frame = p.frame()
 	p.expect(")")
 	return w

@@ -161,10 +161,11 @@ type (
 		Query *Query
 		Of    Expr
 	}
-	// List is [a, b] or ARRAY[a, b].
+	// List is [a, b] or ARRAY[a, b], which mean the same.
 	List struct {
 		Position
 		Items []Expr
+		Array bool
 	}
 	// Comprehension is [value for variable in list if condition].
 	Comprehension struct {
@@ -284,8 +285,8 @@ type Field struct {
 // Type is a type as it is written.
 type Type struct {
 	Position
-	// Name is the words of the type in lower case with a space between them: "integer", "double precision",
-	// "timestamp with time zone", "list", "array", "struct", "map".
+	// Name is the words of the type in lower case with a space between them: "integer", "double",
+	// "timestamp with time zone", "list", "array", "struct", "map". Names in quotes keep their case.
 	Name string
 	// Params are the numbers in parentheses, of an array its length.
 	Params []int64

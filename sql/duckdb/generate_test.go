@@ -1,0 +1,478 @@
+package duckdb
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// generator draws statements on the tables of the tests.
+type generator struct {
+	*rand.Rand
+	aliases int
+	// outer are the columns of the queries around the one at hand.
+	outer []field
+	// depth is the number of queries around it.
+	depth int
+	// total is set while the id columns in view name each row.
+	total bool
+}
+
+// field is a column in view: a name with the table, and number, text, date or another kind.
+type field struct{ name, kind string }
+
+// kindOf has the kinds of expressions for those of columns.
+var kindOf = map[string]string{"int": "number", "bigint": "number", "decimal": "decimal", "double": "double", "text": "text", "date": "date", "timestamp": "timestamp", "bool": "bool"}
+
+func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
+
+func (g *generator) chance(n int) bool { return g.IntN(n) == 0 }
+
+// column returns a column of a kind, or a literal without such a column.
+func (g *generator) column(in []field, kind string) string {
+	var all []string
+	for _, f := range in {
+		if f.kind == kind {
+			all = append(all, f.name)
+		}
+	}
+	if len(g.outer) > 0 && g.chance(3) {
+		for _, f := range g.outer {
+			if f.kind == kind {
+				all = append(all, f.name)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return g.literal(kind)
+	}
+	return all[g.IntN(len(all))]
+}
+
+func (g *generator) literal(kind string) string {
+	if g.chance(12) {
+		return "null"
+	}
+	switch kind {
+	case "number":
+		return g.pick("0", "1", "2", "3", "7", "-4")
+	case "decimal":
+		return g.pick("0.5", "1.25", "-2.5", "10.00")
+	case "double":
+		return g.pick("1.5::double", "0::double", "-2.25::double")
+	case "text":
+		return g.pick("'a'", "'Oslo'", "''", "'abc'")
+	case "date":
+		return g.pick("date '2020-01-31'", "date '2020-02-29'", "date '2000-01-01'")
+	case "timestamp":
+		return g.pick("timestamp '2020-01-31 10:11:12.5'", "timestamp '2020-02-29 00:00:00'")
+	}
+	return g.pick("true", "false")
+}
+
+// expr returns an expression of a kind.
+func (g *generator) expr(in []field, kind string, depth int) string {
+	if depth <= 0 || g.chance(3) {
+		if g.chance(5) {
+			return g.literal(kind)
+		}
+		return g.column(in, kind)
+	}
+	e := func(kind string) string { return g.expr(in, kind, depth-1) }
+	switch g.IntN(9) {
+	case 0:
+		return fmt.Sprintf("case when %s then %s else %s end", e("bool"), e(kind), e(kind))
+	case 1:
+		return fmt.Sprintf("coalesce(%s, %s)", e(kind), e(kind))
+	case 2:
+		return fmt.Sprintf("case %s when %s then %s end", e("number"), e("number"), e(kind))
+	case 3:
+		if kind != "bool" {
+			return fmt.Sprintf("nullif(%s, %s)", e(kind), e(kind))
+		}
+	case 4:
+		if g.depth < 2 && kind != "bool" && kind != "timestamp" && g.chance(2) {
+			return g.scalar(in, kind)
+		}
+	}
+	switch kind {
+	case "number":
+		return g.pick("("+e(kind)+" + "+e(kind)+")", "("+e(kind)+" - "+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "abs("+e(kind)+")",
+			"("+e(kind)+" % "+g.pick("2", "3", "0")+")", "("+e(kind)+" // "+g.pick("2", "3", "-2", "0")+")", "-("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "least("+e(kind)+", "+e(kind)+", 3)",
+			"length("+e("text")+")", "year("+e("date")+")", "date_diff('day', "+e("date")+", "+e("date")+")", "cast("+e("bool")+" as integer)", "sign("+e(kind)+")", "day("+e("timestamp")+")")
+	case "decimal":
+		return g.pick("("+g.column(in, kind)+" + "+g.column(in, kind)+")", "("+g.column(in, kind)+" - "+g.literal(kind)+")", "abs("+e(kind)+")", "("+g.column(in, kind)+" * "+g.literal(kind)+")", "round("+g.column(in, kind)+", 1)")
+	case "double":
+		return g.pick("("+e(kind)+" + "+e("number")+")", "("+e("number")+" / "+e("number")+")", "abs("+e(kind)+")", "round("+g.column(in, kind)+", 1)", "cast("+e("decimal")+" as double)", "floor("+e(kind)+")", "sqrt(abs("+e("double")+"))")
+	case "text":
+		return g.pick("lower("+e(kind)+")", "upper("+e(kind)+")", e(kind)+" || "+e(kind), "substring("+e(kind)+", 1, 2)", "concat("+e(kind)+", 'x', "+e(kind)+")", "replace("+e(kind)+", 'o', 'u')", "cast("+e("number")+" as varchar)", "trim("+e(kind)+")")
+	case "date":
+		return g.pick(e(kind)+" + "+g.pick("1", "30"), "cast(date_trunc('month', "+e(kind)+") as date)", "last_day("+e(kind)+")", "greatest("+e(kind)+", "+e(kind)+")", "cast("+e("timestamp")+" as date)")
+	case "timestamp":
+		return g.pick(e(kind)+" + interval 1 hour", e("date")+" + interval '1' month", "date_trunc('hour', "+e(kind)+")", "cast("+e("date")+" as timestamp)")
+	}
+	return g.condition(in, depth)
+}
+
+// condition returns an expression that is a bool.
+func (g *generator) condition(in []field, depth int) string {
+	kind := g.pick("number", "number", "text", "date", "decimal", "double", "timestamp")
+	e := func(kind string) string { return g.expr(in, kind, depth-1) }
+	if g.depth < 2 && g.chance(5) {
+		return g.predicate(in)
+	}
+	switch g.IntN(9) {
+	case 0:
+		return fmt.Sprintf("(%s and %s)", e("bool"), e("bool"))
+	case 1:
+		return fmt.Sprintf("(%s or %s)", e("bool"), e("bool"))
+	case 2:
+		return fmt.Sprintf("not (%s)", e("bool"))
+	case 3:
+		return fmt.Sprintf("%s is %snull", e(kind), g.pick("", "not "))
+	case 4:
+		return fmt.Sprintf("%s %sbetween %s and %s", e(kind), g.pick("", "not "), e(kind), e(kind))
+	case 5:
+		return fmt.Sprintf("%s %sin (%s, %s, %s)", e(kind), g.pick("", "not "), g.literal(kind), e(kind), g.literal(kind))
+	case 6:
+		return fmt.Sprintf("%s is %sdistinct from %s", e(kind), g.pick("", "not "), e(kind))
+	case 7:
+		return fmt.Sprintf("%s %slike %s", e("text"), g.pick("", "not "), g.pick("'%o'", "'a%'", "'_'", "'%b%'"))
+	}
+	return fmt.Sprintf("%s %s %s", e(kind), g.pick("=", "<>", "<", "<=", ">", ">="), e(kind))
+}
+
+// inner draws a query within an expression, which sees the columns around it.
+func (g *generator) inner(in []field, draw func(rows []field, from string) string) string {
+	outer := g.outer
+	g.outer, g.depth = append(slices.Clone(outer), in...), g.depth+1
+	from, fields := g.from(1 + g.IntN(2))
+	text := draw(fields, from)
+	g.outer, g.depth = outer, g.depth-1
+	return text
+}
+
+// where returns a WHERE clause or nothing.
+func (g *generator) where(in []field) string {
+	if g.chance(4) {
+		return ""
+	}
+	text := " where " + g.expr(in, "bool", 2)
+	if len(g.outer) > 0 && g.chance(2) {
+		text = fmt.Sprintf(" where %s %s %s", g.ownColumn(in, "number"), g.pick("=", "=", "<"), g.ownColumn(g.outer, "number"))
+		if g.chance(2) {
+			text += " and " + g.expr(in, "bool", 1)
+		}
+	}
+	return text
+}
+
+// ownColumn returns a column of these only.
+func (g *generator) ownColumn(in []field, kind string) string {
+	outer := g.outer
+	g.outer = nil
+	defer func() { g.outer = outer }()
+	return g.column(in, kind)
+}
+
+// scalar returns a subquery of one value.
+func (g *generator) scalar(in []field, kind string) string {
+	return g.inner(in, func(rows []field, from string) string {
+		fold := g.pick("min", "max")
+		if kind == "number" {
+			fold = g.pick("min", "max", "count", "count", "count(distinct ")
+		}
+		value := fold + "(" + g.expr(rows, kind, 1) + ")"
+		if strings.HasSuffix(fold, " ") {
+			value = fold + g.expr(rows, kind, 1) + ")"
+		}
+		if g.chance(4) {
+			value = "coalesce(" + value + ", " + g.literal(kind) + ")"
+		}
+		return fmt.Sprintf("(select %s from %s%s)", value, from, g.where(rows))
+	})
+}
+
+// predicate returns a condition with a subquery.
+func (g *generator) predicate(in []field) string {
+	kind := g.pick("number", "number", "text")
+	left := g.expr(in, kind, 1)
+	return g.inner(in, func(rows []field, from string) string {
+		switch g.IntN(4) {
+		case 0:
+			return fmt.Sprintf("%sexists (select 1 from %s%s)", g.pick("", "not "), from, g.where(rows))
+		case 1:
+			return fmt.Sprintf("%s %s %s (select %s from %s%s)", left, g.pick("<", "<=", ">", ">="), g.pick("any", "all"), g.expr(rows, kind, 1), from, g.where(rows))
+		case 2:
+			return fmt.Sprintf("%s %sin (select %s from %s%s group by 1)", left, g.pick("", "not "), g.ownColumn(rows, kind), from, g.where(rows))
+		}
+		return fmt.Sprintf("%s %sin (select %s from %s%s)", left, g.pick("", "not "), g.expr(rows, kind, 1), from, g.where(rows))
+	})
+}
+
+// from returns a FROM clause of some tables, and its columns.
+func (g *generator) from(n int) (text string, fields []field) {
+	text, fields = g.table()
+	for i := range n - 1 {
+		other, more := g.table()
+		all := append(slices.Clone(fields), more...)
+		outer := g.outer
+		g.outer = nil
+		on := fmt.Sprintf("%s = %s", g.column(fields, "number"), g.column(more, "number"))
+		if g.chance(3) {
+			on += " and " + g.plain(all)
+		}
+		g.outer = outer
+		switch g.IntN(8) {
+		case 0:
+			text, fields = text+map[bool]string{true: ", ", false: " cross join "}[i == n-2]+other, all
+		case 1:
+			text, fields = text+" cross join "+other, all
+		case 2:
+			text += g.pick(" semi join ", " anti join ") + other + " on " + on
+		case 3:
+			text, fields = text+" full join "+other+" on "+on, all
+		case 4:
+			text, fields = text+" right join "+other+" on "+on, all
+		case 5:
+			text, fields = text+" left join "+other+" on "+on, all
+		default:
+			text, fields = text+" join "+other+" on "+on, all
+		}
+	}
+	return text, fields
+}
+
+// plain returns a condition without subqueries.
+func (g *generator) plain(in []field) string {
+	depth := g.depth
+	g.depth = 9
+	defer func() { g.depth = depth }()
+	return g.condition(in, 1)
+}
+
+// table returns a table or a derived one with an alias.
+func (g *generator) table() (text string, fields []field) {
+	g.aliases++
+	alias := fmt.Sprintf("t%d", g.aliases)
+	if g.depth == 0 && g.chance(5) {
+		outer, depth := g.outer, g.depth
+		g.outer, g.depth = nil, 9
+		inner, kinds := g.selection()
+		g.outer, g.depth = outer, depth
+		for i, kind := range kinds {
+			fields = append(fields, field{fmt.Sprintf("%s.c%d", alias, i), kind})
+		}
+		return fmt.Sprintf("(%s) %s", inner, alias), fields
+	}
+	table := tables[g.IntN(len(tables))]
+	if table.name == "e" && !g.chance(4) {
+		table = tables[0]
+	}
+	for _, c := range table.columns {
+		name, kind, _ := strings.Cut(c, " ")
+		fields = append(fields, field{alias + "." + name, kindOf[kind]})
+	}
+	return table.name + " " + alias, fields
+}
+
+// allKinds are the kinds of columns of results.
+var allKinds = []string{"number", "number", "text", "date", "bool", "decimal", "double", "timestamp"}
+
+// selection returns a query with the columns c0, c1, …, and their kinds.
+func (g *generator) selection() (text string, kinds []string) {
+	from, fields := g.from(1 + g.IntN(3))
+	if g.chance(3) {
+		return g.groups(from, fields)
+	}
+	g.total = strings.Count(from, "join") == 0 && strings.Count(from, "(") == 0 && strings.HasPrefix(from, "a ")
+	defer func() { g.total = false }()
+	var items []string
+	for i := range 1 + g.IntN(3) {
+		kind := allKinds[g.IntN(len(allKinds))]
+		e := g.expr(fields, kind, 3)
+		if g.chance(6) {
+			e, kind = g.window(fields), "number"
+		}
+		items, kinds = append(items, fmt.Sprintf("%s as c%d", e, i)), append(kinds, kind)
+	}
+	distinct := ""
+	if g.chance(6) {
+		distinct = "distinct "
+	}
+	return fmt.Sprintf("select %s%s from %s%s", distinct, strings.Join(items, ", "), from, g.where(fields)), kinds
+}
+
+// window returns a window function of a number.
+func (g *generator) window(in []field) string {
+	over := ""
+	if g.chance(2) {
+		over = "partition by " + g.column(in, g.pick("number", "text", "bool")) + " "
+	}
+	order := fmt.Sprintf("order by %s%s%s", g.column(in, g.pick("number", "date", "text")), g.pick("", " desc"), g.pick("", " nulls first"))
+	value := g.plainExpr(in, "number")
+	unique := ""
+	for _, f := range in {
+		if strings.HasSuffix(f.name, ".id") {
+			unique += ", " + f.name
+		}
+	}
+	switch g.IntN(9) {
+	case 6:
+		return fmt.Sprintf("%s() over (%s%s)", g.pick("percent_rank", "cume_dist"), over, order)
+	case 7:
+		if g.total {
+			return fmt.Sprintf("%s over (%s%s%s)", g.pick("row_number()", "lag("+value+")", "lead("+value+", 2)", "ntile(3)", "lag("+value+" ignore nulls)"), over, order, unique)
+		}
+	case 8:
+		if g.total {
+			low, high := g.pick("unbounded preceding", "2 preceding", "current row"), g.pick("current row", "1 following", "unbounded following")
+			return fmt.Sprintf("%s(%s) over (%s%s%s rows between %s and %s)", g.pick("sum", "min", "count", "first_value", "last_value"), value, over, order, unique, low, high)
+		}
+	case 0:
+		return fmt.Sprintf("%s() over (%s%s)", g.pick("rank", "dense_rank"), over, order)
+	case 1:
+		return fmt.Sprintf("%s(%s) over (%s)", g.pick("sum", "min", "max", "count"), value, over)
+	case 2:
+		return fmt.Sprintf("%s(%s) over (%s%s groups between %s and %s)", g.pick("sum", "min", "max", "count"), value, over, order, g.pick("unbounded preceding", "1 preceding", "current row"), g.pick("current row", "1 following", "unbounded following"))
+	case 3:
+		return fmt.Sprintf("count(*) filter (where %s) over (%s%s)", g.plain(in), over, order)
+	}
+	return fmt.Sprintf("%s(%s) over (%s%s)", g.pick("sum", "min", "max", "count"), value, over, order)
+}
+
+// plainExpr returns an expression without subqueries.
+func (g *generator) plainExpr(in []field, kind string) string {
+	depth := g.depth
+	g.depth = 9
+	defer func() { g.depth = depth }()
+	return g.expr(in, kind, 1)
+}
+
+// groups returns a query of groups.
+func (g *generator) groups(from string, fields []field) (text string, kinds []string) {
+	var items, keys []string
+	for range g.IntN(3) {
+		kind := allKinds[g.IntN(len(allKinds))]
+		e := g.plainExpr(fields, kind)
+		repeated := slices.ContainsFunc(items, func(i string) bool { return strings.HasPrefix(i, e+" as ") })
+		if e == "null" || strings.HasPrefix(e, "'") || repeated {
+			continue
+		}
+		items, kinds = append(items, fmt.Sprintf("%s as c%d", e, len(items))), append(kinds, kind)
+		keys = append(keys, fmt.Sprint(len(items)))
+	}
+	for range 1 + g.IntN(2) {
+		kind := g.pick("number", "number", "text", "date", "decimal")
+		e := g.plainExpr(fields, kind)
+		if g.depth == 0 && g.chance(6) {
+			e = g.expr(fields, kind, 2)
+		}
+		fold := fmt.Sprintf("%s(%s)", g.pick("min", "max"), e)
+		if kind == "number" {
+			fold = g.pick("sum("+e+")", "count("+e+")", "count(*)", "count(distinct "+e+")", "sum(distinct "+e+")", "max("+e+") - min("+e+")", "min("+e+")")
+		}
+		if g.chance(4) && !strings.Contains(fold, " - ") {
+			fold += " filter (where " + g.plain(fields) + ")"
+		}
+		items, kinds = append(items, fmt.Sprintf("%s as c%d", fold, len(items))), append(kinds, kind)
+	}
+	text = fmt.Sprintf("select %s from %s%s", strings.Join(items, ", "), from, g.where(fields))
+	if len(keys) > 0 {
+		text += " group by " + g.pick(strings.Join(keys, ", "), strings.Join(keys, ", "), "rollup("+strings.Join(keys, ", ")+")", "all")
+	}
+	if g.chance(4) {
+		text += " having " + g.pick("count(*) > 1", "max("+g.plainExpr(fields, "number")+") > 1")
+	}
+	return text, kinds
+}
+
+// statement returns a statement, and whether the order of its rows is known.
+func (g *generator) statement() string {
+	text, kinds := g.selection()
+	switch g.IntN(8) {
+	case 0:
+		var items []string
+		for i := range kinds {
+			items = append(items, fmt.Sprintf("c%d", i))
+		}
+		from, fields := g.from(1)
+		var others []string
+		for i, kind := range kinds {
+			others = append(others, fmt.Sprintf("%s as c%d", g.column(fields, kind), i))
+		}
+		return fmt.Sprintf("select %s from (%s) q0 %s select %s from %s", strings.Join(items, ", "), text, g.pick("union", "union all", "except", "intersect", "except all", "intersect all"), strings.Join(others, ", "), from)
+	case 1:
+		return fmt.Sprintf("with w as (%s) select x.c0, y.c0 from w x join w y on x.c0 = y.c0", text)
+	case 2:
+		return g.sorted(text, kinds)
+	case 3:
+		return g.lateral()
+	case 4:
+		return g.using()
+	}
+	return text
+}
+
+// sorted returns the first rows of a query in a total order.
+func (g *generator) sorted(text string, kinds []string) string {
+	var keys []string
+	for i := range kinds {
+		keys = append(keys, fmt.Sprintf("%s%s%s", g.pick(fmt.Sprintf("c%d", i), fmt.Sprint(i+1)), g.pick("", " desc", " asc"), g.pick("", " nulls first", " nulls last")))
+	}
+	g.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	limit := g.pick(" limit 3", " limit 5 offset 2", " offset 4", "")
+	if g.chance(3) {
+		return fmt.Sprintf("select distinct on (c0) * from (%s) q0 order by c0, %s%s", text, strings.Join(keys, ", "), limit)
+	}
+	if g.chance(3) {
+		return fmt.Sprintf("select count(*), min(c0) from (select * from (%s) q0 order by %s%s) q1", text, strings.Join(keys, ", "), limit)
+	}
+	return fmt.Sprintf("select * from (%s) q0 order by %s%s", text, strings.Join(keys, ", "), limit)
+}
+
+// lateral returns a query with a subquery in FROM that depends on the table before it.
+func (g *generator) lateral() string {
+	text, fields := g.table()
+	join := g.pick(", lateral ", " left join lateral ")
+	var inner string
+	g.outer = fields
+	from, rows := g.from(1)
+	switch g.IntN(3) {
+	case 0:
+		inner = fmt.Sprintf("select count(*) as p, max(%s) as q from %s%s", g.expr(rows, "number", 1), from, g.where(rows))
+	case 1:
+		inner = fmt.Sprintf("select %s as p, %s as q from %s%s", g.expr(rows, "number", 1), g.ownColumn(rows, "number"), from, g.where(rows))
+	default:
+		own := g.ownColumn(rows, "number")
+		inner = fmt.Sprintf("select %s as p, %s as q from %s%s order by 1, 2 limit %d", g.expr(rows, "number", 1), own, from, g.where(rows), 1+g.IntN(2))
+	}
+	g.outer = nil
+	on := ""
+	if join != ", lateral " {
+		on = " on true"
+	}
+	return fmt.Sprintf("select %s, l.p, l.q from %s%s(%s) l%s", g.column(fields, "number"), text, join, inner, on)
+}
+
+// using returns a join by columns of the same name.
+func (g *generator) using() string {
+	left, right := g.pick("a", "b", "c"), g.pick("a", "b", "c")
+	by := g.pick("using (k)", "using (k)", "natural")
+	if left != "c" && right != "c" && g.chance(2) {
+		by = g.pick("using (k, s)", "using (id)", "using (m)")
+	}
+	kind := g.pick("join", "left join", "right join", "full join", "semi join", "anti join")
+	items := "*"
+	if strings.HasPrefix(by, "using (k") {
+		items = g.pick("*", "k", "x.*", "k, count(*)", "k + 1")
+	}
+	if items == "k, count(*)" {
+		by += " group by k"
+	}
+	if by == "natural" {
+		return fmt.Sprintf("select * from %s x natural %s %s y", left, kind, right)
+	}
+	return fmt.Sprintf("select %s from %s x %s %s y %s", items, left, kind, right, by)
+}

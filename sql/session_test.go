@@ -1,0 +1,182 @@
+package sql_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/sql"
+	"github.com/gpuframe/gpuframe/sql/parse"
+)
+
+type order struct {
+	ID    int64   `gpuframe:"id"`
+	Buyer *int32  `gpuframe:"buyer"`
+	Price float64 `gpuframe:"price"`
+	Note  *string `gpuframe:"note"`
+}
+
+type customer struct {
+	ID   int32  `gpuframe:"id"`
+	Name string `gpuframe:"Name"`
+}
+
+// sessionOn returns a session with tables on a device.
+func sessionOn(t *testing.T, dev *device.Device) *sql.Session {
+	engine, err := gpuframe.Managed(devicetest.Manager(t, dev, memory.Options{}))
+	require.NoError(t, err)
+	session := sql.New(engine)
+	t.Cleanup(func() {
+		require.NoError(t, session.Close())
+		require.NoError(t, engine.Close())
+	})
+	ann, bob, gone := int32(1), int32(2), int32(9)
+	gift := "gift"
+	session.Register("Orders", gpuframe.From(engine, []order{{1, &ann, 10, &gift}, {2, &bob, 20, nil}, {3, &ann, 30, nil}, {4, nil, 40, nil}, {5, &gone, 50, &gift}}))
+	session.Register("customers", gpuframe.From(engine, []customer{{1, "Ann"}, {2, "Bob"}, {3, "Eve"}}))
+	return session
+}
+
+// answer returns the rows of a statement as lines.
+func answer(t *testing.T, session *sql.Session, text string, arguments ...any) string {
+	query, err := session.Query(t.Context(), text, arguments...)
+	require.NoError(t, err, text)
+	frame, err := query.Collect(t.Context())
+	require.NoError(t, err, text)
+	record, err := frame.Record(t.Context())
+	require.NoError(t, err)
+	defer record.Release()
+	require.NoError(t, frame.Release())
+	lines := ""
+	for i, f := range record.Schema().Fields() {
+		lines += map[bool]string{true: " "}[i > 0] + f.Name
+	}
+	for row := range int(record.NumRows()) {
+		lines += "; "
+		for i, c := range record.Columns() {
+			lines += map[bool]string{true: " "}[i > 0] + c.ValueStr(row)
+		}
+	}
+	return lines
+}
+
+func TestStatements(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		session := sessionOn(t, dev)
+		for text, want := range map[string]string{
+			"select ID, \"PRICE\" + 1 as p from orders where id = $1":                                                              "id p; 3 31",
+			"select c.name, sum(price) as total from orders o join customers c on o.buyer = c.id group by all order by total desc": "Name total; Ann 40; Bob 20",
+			"select name from customers where id not in (select buyer from orders where buyer is not null)":                        "Name; Eve",
+			"select name from customers where id not in (select buyer from orders)":                                                "Name",
+			"select name, (select count(*) from orders where buyer = customers.id) n from customers order by 1":                    "Name n; Ann 2; Bob 1; Eve 0",
+			"select id from orders qualify row_number() over (partition by buyer order by price desc) = 1 order by id":             "id; 2; 3; 4; 5",
+		} {
+			t.Run(text, func(t *testing.T) { require.Equal(t, want, answer(t, session, text, 3)) })
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	_, err := session.Exec(t.Context(), "create table dear as select id, price from orders where price > 25")
+	require.NoError(t, err)
+	_, err = session.Exec(t.Context(), "create view dearest(key) as select id from dear order by price desc limit 1")
+	require.NoError(t, err)
+	require.Equal(t, "KEY; 5", answer(t, session, "select key as KEY from Dearest"))
+	require.Equal(t, "name; customers; dear; dearest; Orders", answer(t, session, "show tables"))
+	require.Equal(t, "column_name column_type null; id BIGINT NO; buyer INTEGER YES; price DOUBLE NO; note VARCHAR YES", answer(t, session, "describe orders"))
+	_, err = session.Exec(t.Context(), "create table dear as select 1")
+	require.ErrorContains(t, err, `"dear" exists`)
+	_, err = session.Exec(t.Context(), "drop view dear")
+	require.ErrorContains(t, err, "is a table")
+	_, err = session.Exec(t.Context(), "drop table dear")
+	require.NoError(t, err)
+	require.Equal(t, "key; 5", answer(t, session, "from dearest"), "a view keeps its tables")
+}
+
+func TestFiles(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	for _, format := range []string{"parquet", "csv", "json", "arrow"} {
+		file := filepath.Join(t.TempDir(), "some."+format)
+		rows, err := session.Exec(t.Context(), "copy (select id, price from orders where id < 3) to '"+file+"' (format "+format+")")
+		require.NoError(t, err)
+		require.Equal(t, int64(2), rows)
+		require.Equal(t, "s; 30", answer(t, session, "select cast(sum(price) as bigint) as s from '"+file+"'"))
+	}
+}
+
+// TestErrors checks the place and the text of errors.
+func TestErrors(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	for text, want := range map[string]struct {
+		column  int
+		message string
+	}{
+		"select prise from orders":                                             {8, `no column is called "prise": there are "price"`},
+		"select o.prise from orders o":                                         {8, `"price"`},
+		"select * from order_":                                                 {15, `no table is called "order_": there are "Orders"`},
+		"select id from orders, customers":                                     {8, `column "id" is ambiguous`},
+		"select summ(price) from orders":                                       {8, `no function is called "summ": there are "sum"`},
+		"select id from orders where sum(price) > 1":                           {29, "aggregate sum is not possible in WHERE: use HAVING"},
+		"select id, sum(price) from orders":                                    {8, `column "id" must be in GROUP BY`},
+		"select id from orders where price":                                    {29, "the condition is DOUBLE, expected BOOLEAN"},
+		"select id from orders where note > id":                                {34, "operation not defined for these types"},
+		"select id from orders where row_number() over () = 1":                 {29, "use QUALIFY"},
+		"select row_number() from orders":                                      {8, "add OVER"},
+		"select id from orders limit id":                                       {29, "the number of rows is a name"},
+		"select id from orders order by 2":                                     {32, "position 2 is not one of the 1 columns"},
+		"select (select id from orders)":                                       {8, "may have several rows"},
+		"select id from orders where id = ?":                                   {34, "parameter 1 has no argument"},
+		"select id + note from orders":                                         {11, "operator + has an operand of type VARCHAR"},
+		"select id from orders where id in (select id, buyer from orders)":     {32, "2 columns, expected 1"},
+		"select 1 union select 1, 2":                                           {10, "the left side has 1 columns, the right side 2"},
+		"with recursive r as (select 1 union select * from r) select * from r": {51, "recursive common table expressions are not supported"},
+		"select x -> x + 1 from orders":                                        {8, ""},
+		"select date '2020-02-30'":                                             {8, "is no date"},
+		"select id::geometry from orders":                                      {12, "no supported type"},
+		"select * exclude (nope) from orders":                                  {19, `no column is called "nope"`},
+		"select grouping(id) from orders":                                      {8, "GROUP BY"},
+		"create table t as select 1":                                           {1, "run it with Exec"},
+		"select sum(sum(price)) from orders":                                   {12, "aggregate sum is not possible in the arguments of an aggregate"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			_, err := session.Query(t.Context(), text)
+			var fault *parse.Error
+			require.ErrorAs(t, err, &fault)
+			_, column := fault.Place()
+			require.Equal(t, want.column, column, err)
+			require.ErrorContains(t, err, want.message)
+		})
+	}
+}
+
+// FuzzQuery checks that no statement makes the translation panic.
+func FuzzQuery(f *testing.F) {
+	for _, text := range []string{
+		"select id, sum(price) over (partition by buyer order by id) from orders", "select a.id from orders a left join customers b using (id) where exists (select 1 from customers c where c.id = a.buyer)",
+		"select buyer, count(distinct id) from orders group by rollup(buyer) having count(*) > 1 order by 2", "with t as (select * exclude (id) from orders) select * from t union all select 1, 2, 'x'",
+		"select * from orders o, lateral (select max(price) m from orders i where i.buyer = o.buyer) q", "values (1, 'a'), (null, 'b')", "select case when price > any (select price from orders) then interval 1 day end from orders",
+	} {
+		f.Add(text)
+	}
+	engine, err := gpuframe.Open(gpuframe.Device("host"))
+	require.NoError(f, err)
+	session := sql.New(engine)
+	session.Register("orders", gpuframe.From(engine, []order{{ID: 1}}))
+	session.Register("customers", gpuframe.From(engine, []customer{{ID: 1}}))
+	f.Cleanup(func() {
+		require.NoError(f, session.Close())
+		require.NoError(f, engine.Close())
+	})
+	f.Fuzz(func(t *testing.T, text string) {
+		if q, err := session.Query(t.Context(), text); err == nil {
+			_, err = q.Schema(t.Context())
+			require.NoError(t, err, "a query that was made is right")
+		}
+	})
+}
