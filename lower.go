@@ -85,21 +85,17 @@ func (b *binder) reportNested(f *dividedFunction) {
 
 // window computes functions of the same windows.
 func (b *binder) window(n plan.Node, functions []*dividedFunction) (plan.Node, bool) {
-	partition, order := functions[0].partition, functions[0].order
-	if !functions[0].isOver() {
-		order = nil
-	}
+	keys := functions[0].windowKeys()
 	aggregations := make([]plan.Aggregation, len(functions))
 	for i, f := range functions {
 		aggregations[i] = f.aggregation
 	}
-	keys := keysOf(partition, order)
-	if !b.areKeys(n, keys) {
+	if !b.areKeys(n, keys.All()) {
 		return n, false
 	}
-	wider, err := node(plan.NewOver(n, partition, order, aggregations))
+	wider, err := node(plan.NewOver(n, keys, aggregations))
 	if err != nil {
-		b.reportUnless(readable{err}, columnsOf(aggregations, keys))
+		b.reportUnless(readable{err}, columnsOf(aggregations, keys.All()))
 		return n, false
 	}
 	return wider, true
