@@ -14,11 +14,10 @@ import (
 // without its expressions: these are the operands.
 type rowsFunction struct {
 	aggregation plan.Aggregation
-	// windowed is set by Over, which gives the partition and the order. Without it the function is
-	// of the rows of a group, or of all rows.
-	windowed  bool
-	partition []expr.Expr
-	order     []plan.SortKey
+	// windowed is set by Over, which gives the keys. Without it the function is of the rows of a group,
+	// or of all rows.
+	windowed bool
+	keys     plan.WindowKeys
 	// inherits gives the functions without a window in its own values the window of Over.
 	inherits bool
 }
@@ -40,34 +39,25 @@ func (f rowsFunction) tree() expr.Expr {
 
 // operands returns the values, the keys and the condition.
 func (f rowsFunction) operands() []expr.Expr {
-	operands := slices.Concat(f.aggregation.Values, keysOf(f.partition, f.order))
+	operands := slices.Concat(f.aggregation.Values, f.keys.All())
 	if !f.aggregation.Where.IsZero() {
 		operands = append(operands, f.aggregation.Where)
 	}
 	return operands
 }
 
-// keysOf returns the keys of a partition and of an order.
-func keysOf(partition []expr.Expr, order []plan.SortKey) []expr.Expr {
-	keys := slices.Clone(partition)
-	for _, k := range order {
-		keys = append(keys, k.Value)
-	}
-	return keys
-}
-
 // with returns the function of other operands. If there is one more than it has values and keys, it
 // is the condition.
 func (f rowsFunction) with(operands []expr.Expr) rowsFunction {
-	values, keys := len(f.aggregation.Values), len(f.partition)
+	values, keys := len(f.aggregation.Values), len(f.keys.Partition)
 	f.aggregation.Values, operands = operands[:values:values], operands[values:]
-	f.partition, operands = operands[:keys:keys], operands[keys:]
-	f.order = slices.Clone(f.order)
-	for i := range f.order {
-		f.order[i].Value = operands[i]
+	f.keys.Partition, operands = operands[:keys:keys], operands[keys:]
+	f.keys.Order = slices.Clone(f.keys.Order)
+	for i := range f.keys.Order {
+		f.keys.Order[i].Value = operands[i]
 	}
 	f.aggregation.Where = expr.Expr{}
-	if conditions := operands[len(f.order):]; len(conditions) > 0 {
+	if conditions := operands[len(f.keys.Order):]; len(conditions) > 0 {
 		f.aggregation.Where = conditions[0]
 	}
 	return f
@@ -78,7 +68,7 @@ func (f rowsFunction) Text(operands []expr.Expr) string {
 	f = f.with(operands)
 	text := f.aggregation.String()
 	if f.windowed {
-		text += " over " + windowText(f.partition, f.order)
+		text += " over " + windowText(f.keys)
 	}
 	return shortened(text)
 }
@@ -89,21 +79,21 @@ func (f rowsFunction) isWindow() bool {
 }
 
 // isOver reports whether the function is computed in the order of its window.
-func (f rowsFunction) isOver() bool { return f.aggregation.IsOrdered(len(f.order) > 0) }
+func (f rowsFunction) isOver() bool { return f.aggregation.IsOrdered(len(f.keys.Order) > 0) }
 
-// sameRows reports whether two functions have the same partitions and, if they are computed in the
-// order of their windows, the same order.
-func (f rowsFunction) sameRows(g rowsFunction) bool {
-	if f.isOver() != g.isOver() || !slices.EqualFunc(f.partition, g.partition, sameValue) {
-		return false
+// windowKeys returns the keys that the function is computed by, which have an order if it reads it.
+func (f rowsFunction) windowKeys() plan.WindowKeys {
+	keys := f.keys
+	if !f.isOver() {
+		keys.Order = nil
 	}
-	return !f.isOver() || slices.EqualFunc(f.order, g.order, func(a, b plan.SortKey) bool {
-		return a.Descending == b.Descending && a.NullsFirst == b.NullsFirst && sameValue(a.Value, b.Value)
-	})
+	return keys
 }
 
-// sameValue compares two expressions without regard to their names.
-func sameValue(a, b expr.Expr) bool { return plan.Unnamed(a).Same(plan.Unnamed(b)) }
+// sameRows reports whether two functions can be computed together.
+func (f rowsFunction) sameRows(g rowsFunction) bool {
+	return f.isOver() == g.isOver() && f.windowKeys().Unnamed().Same(g.windowKeys().Unnamed())
+}
 
 // aggregate returns the expression of an aggregate or a window function of values. It has the name of
 // the first value, or that of the function.

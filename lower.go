@@ -85,21 +85,17 @@ func (b *binder) reportNested(f *dividedFunction) {
 
 // window computes functions of the same windows.
 func (b *binder) window(n plan.Node, functions []*dividedFunction) (plan.Node, bool) {
-	partition, order := functions[0].partition, functions[0].order
-	if !functions[0].isOver() {
-		order = nil
-	}
+	keys := functions[0].windowKeys()
 	aggregations := make([]plan.Aggregation, len(functions))
 	for i, f := range functions {
 		aggregations[i] = f.aggregation
 	}
-	keys := keysOf(partition, order)
-	if !b.areKeys(n, keys) {
+	if !b.areKeys(n, keys.All()) {
 		return n, false
 	}
-	wider, err := node(plan.NewOver(n, partition, order, aggregations))
+	wider, err := node(plan.NewOver(n, keys, aggregations))
 	if err != nil {
-		b.reportUnless(readable{err}, columnsOf(aggregations, keys))
+		b.reportUnless(readable{err}, columnsOf(aggregations, keys.All()))
 		return n, false
 	}
 	return wider, true
@@ -146,14 +142,17 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 	keys, ok := b.keys(input, groupKeys)
 	ok = b.proper(list) && ok
 	functions, values := divide(list)
-	outer := columnsOf(nil, values)
-	isOuter := func(f *dividedFunction) bool { return slices.Contains(outer, f.aggregation.Name) }
-	n, fits := b.windows(input, slices.DeleteFunc(slices.Clone(functions), isOuter))
+	inner := slices.DeleteFunc(slices.Clone(functions), func(f *dividedFunction) bool { return f.depth == 0 || !f.isWindow() })
+	n, fits := b.windows(input, inner)
 	ok = ok && fits
+	outer := map[string]bool{}
+	for _, name := range columnsOf(nil, values) {
+		outer[name] = true
+	}
 	var aggregations []plan.Aggregation
 	for _, f := range functions {
 		switch {
-		case !isOuter(f):
+		case !outer[f.aggregation.Name]:
 		case f.isWindow():
 			b.report(fmt.Errorf("%v is a window, which has a value for each row: aggregate it, or compute it with With first", plan.Readable(f.aggregation.Name)))
 			ok = false

@@ -132,7 +132,7 @@ func withEmptyWindows(input plan.Node, keys int, windows windowing, empty []expr
 		order = append(order, plan.SortKey{Value: expr.Col(name)})
 	}
 	lead := plan.Aggregation{Function: "lead", Values: []expr.Expr{begin}, Count: 1, Name: following}
-	n, err := node(plan.NewOver(input, partition, order[keys:], []plan.Aggregation{lead}))
+	n, err := node(plan.NewOver(input, plan.WindowKeys{Partition: partition, Order: order[keys:]}, []plan.Aggregation{lead}))
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (b *binder) strata(input plan.Node, options SampleOptions, keeps func(numbe
 	}
 	return b.random(input, options.Seed, func(n plan.Node, _, random expr.Expr) (plan.Node, error) {
 		number, rows := plan.Computed("number in the group"), plan.Computed("rows of the group")
-		over, err := plan.NewOver(n, keys, []plan.SortKey{{Value: random}}, []plan.Aggregation{
+		over, err := plan.NewOver(n, plan.WindowKeys{Partition: keys, Order: []plan.SortKey{{Value: random}}}, []plan.Aggregation{
 			{Function: "row_number", Name: number}, {Function: "count", Name: rows},
 		})
 		if err != nil {

@@ -2,7 +2,6 @@ package gpuframe
 
 import (
 	"math"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -72,35 +71,18 @@ func (w Window) AtLeast(n int64) Window {
 // String formats the keys.
 func (w *Window) String() string { return windowText(w.keys()) }
 
-// keys returns the keys of the partition and of the order.
-func (w *Window) keys() (partition []expr.Expr, order []plan.SortKey) {
+func (w *Window) keys() (keys plan.WindowKeys) {
 	for _, k := range w.partition {
-		partition = append(partition, k.named())
+		keys.Partition = append(keys.Partition, k.named())
 	}
 	for _, o := range w.order {
-		order = append(order, plan.SortKey{Value: o.key.named(), Descending: o.descending, NullsFirst: o.nullsFirst})
+		keys.Order = append(keys.Order, plan.SortKey{Value: o.key.named(), Descending: o.descending, NullsFirst: o.nullsFirst})
 	}
-	return partition, order
+	return keys
 }
 
 // windowText formats the keys of a window.
-func windowText(partition []expr.Expr, order []plan.SortKey) string {
-	texts := make([]string, len(partition))
-	for i, k := range partition {
-		texts[i] = plan.Readable(k.String())
-	}
-	text := strings.Join(texts, ", ")
-	for i, k := range order {
-		if i == 0 {
-			text += " order by "
-		} else {
-			text += ", "
-		}
-		k.Value = plan.Unnamed(k.Value)
-		text += k.String()
-	}
-	return "(" + strings.TrimSpace(text) + ")"
-}
+func windowText(keys plan.WindowKeys) string { return "(" + keys.Unnamed().String() + ")" }
 
 // Over gives each row the value of a function of its window. Aggregates are of the rows of
 // the row's partition or frame: revenue.Div(revenue.Sum().Over(By(day))) is the share of a
@@ -112,7 +94,7 @@ func windowText(partition []expr.Expr, order []plan.SortKey) string {
 // keys, and for running sums, means, variances and exponential means of floats, whose last bits
 // depend on the rows of other partitions, the query ends with the error of package memory instead.
 func (e Expr) Over(w Window) Expr {
-	partition, order := w.keys()
+	keys := w.keys()
 	for _, k := range w.partition {
 		e.misuse = joinMisuse(e.misuse, k.misuse)
 	}
@@ -127,7 +109,7 @@ func (e Expr) Over(w Window) Expr {
 				f.aggregation.Values[i] = inherited.Apply(v)
 			}
 		}
-		f.windowed, f.inherits, f.partition, f.order = true, false, partition, order
+		f.windowed, f.inherits, f.keys = true, false, keys
 	}
 	inherited = expr.NewSubstitution(changing(within))
 	return e.eachAggregate(func(f *rowsFunction) {

@@ -140,7 +140,11 @@ func TestWindowProblems(t *testing.T) {
 		_, err := query.Collect(t.Context())
 		require.ErrorContains(t, err, want)
 	}
-	_, err := q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Col("citty"))).As("x")).Collect(t.Context())
+	_, err := q.GroupBy(city).Agg(qty.CumSum(), qty.CumSum().Max().As("x"), qty.CumSum().Lag(1).Max().As("y")).Collect(t.Context())
+	var all *gpuframe.QueryError
+	require.ErrorAs(t, err, &all)
+	require.Len(t, all.Problems, 1, "what reads the window is not reported")
+	_, err = q.With(gpuframe.Rank().Over(gpuframe.By().OrderBy(gpuframe.Col("citty"))).As("x")).Collect(t.Context())
 	require.ErrorContains(t, err, "With (window_test.go")
 	_, err = q.With(city.CumMean().As("x")).Collect(t.Context())
 	require.ErrorIs(t, err, device.ErrNotSupported)

@@ -29,9 +29,9 @@ func indivisible(n *Over) string {
 		dependsOnAll = func(a Aggregation) bool { return a.dependsOnPlace(n.input.Schema()) }
 	}
 	switch {
-	case len(n.partition) == 0:
+	case len(n.keys.Partition) == 0:
 		return "for windows over all rows"
-	case !haveHash(n.partition, n.input.Schema()):
+	case !haveHash(n.keys.Partition, n.input.Schema()):
 		return "for windows over keys without a hash"
 	case slices.ContainsFunc(n.aggregations, dependsOnAll):
 		return "for windows with values that depend on all rows"
@@ -45,7 +45,7 @@ func (o *Over) Partitions() []expr.Expr {
 	if indivisible(o) != "" {
 		return nil
 	}
-	return o.partition
+	return o.keys.Partition
 }
 
 // isRowNumber reports whether an aggregation is the number of a row among all.
@@ -85,7 +85,7 @@ func (a Aggregation) dependsOnPlace(schema *arrow.Schema) bool {
 // window computes windows on the devices of the hashes of their keys. If the order of the rows is
 // read, they have positions, by which they are sorted later.
 func (d *distribution) window(n *Over, input spread) (spread, error) {
-	keys := n.partition
+	keys := n.keys.Partition
 	windowed := spread{all: true, partition: keys, positions: input.positions, columns: columnsOf(n.Schema())}
 	below := input.node
 	if !sameExpressions(input.partition, keys) {

@@ -133,7 +133,7 @@ func (b builder) aggregate(n plan.Node, keys []expr.Expr, list ...plan.Aggregati
 
 func (b builder) window(n plan.Node, keys []expr.Expr, list ...plan.Aggregation) plan.Node {
 	b.Helper()
-	made, err := plan.NewOver(n, keys, nil, list)
+	made, err := plan.NewOver(n, plan.WindowKeys{Partition: keys}, list)
 	return b.node(made, err)
 }
 
@@ -146,7 +146,7 @@ func (b builder) over(n plan.Node, low int64) plan.Node {
 
 func (b builder) overOf(n plan.Node, key expr.Expr, low int64) plan.Node {
 	b.Helper()
-	made, err := plan.NewOver(n, []expr.Expr{key}, []plan.SortKey{{Value: expr.Col("qty")}}, []plan.Aggregation{
+	made, err := plan.NewOver(n, plan.WindowKeys{Partition: []expr.Expr{key}, Order: []plan.SortKey{{Value: expr.Col("qty")}}}, []plan.Aggregation{
 		{Function: "row_number", Name: "n"},
 		{Function: "sum", Values: []expr.Expr{expr.Col("price")}, Frame: plan.Frame{Kind: plan.RowsFrame, Low: low}, Name: "s_price"},
 	})

@@ -17,14 +17,13 @@ import (
 // with equal partition keys. Without keys all rows are one partition.
 type Over struct {
 	single
-	partition    []expr.Expr
-	keys         []SortKey
+	keys         WindowKeys
 	aggregations []Aggregation
 }
 
 // NewOver makes windows.
-func NewOver(input Node, partition []expr.Expr, keys []SortKey, aggregations []Aggregation) (*Over, error) {
-	o := &Over{singleOf(input, nil), slices.Clone(partition), slices.Clone(keys), slices.Clone(aggregations)}
+func NewOver(input Node, keys WindowKeys, aggregations []Aggregation) (*Over, error) {
+	o := &Over{singleOf(input, nil), keys, slices.Clone(aggregations)}
 	fieldsOf := o.wholeFields
 	if o.IsOrdered() {
 		fieldsOf = o.orderedFields
@@ -59,7 +58,7 @@ func (o *Over) wholeFields(input *arrow.Schema) ([]arrow.Field, error) {
 
 // orderedFields returns the fields of functions of ordered rows.
 func (o *Over) orderedFields(input *arrow.Schema) ([]arrow.Field, error) {
-	for _, k := range append(o.partitionKeys(), o.keys...) {
+	for _, k := range append(o.partitionKeys(), o.keys.Order...) {
 		if _, err := NewSort(o.input, []SortKey{k}, All); err != nil {
 			return nil, err
 		}
@@ -82,18 +81,18 @@ func (o *Over) orderedFields(input *arrow.Schema) ([]arrow.Field, error) {
 // IsOrdered reports whether a value depends on the order of the partition, on a frame or on the place
 // of the row: [Over.Functions] computes the columns. Otherwise [Over.Aggregates] does.
 func (o *Over) IsOrdered() bool {
-	return slices.ContainsFunc(o.aggregations, func(a Aggregation) bool { return a.IsOrdered(len(o.keys) > 0) })
+	return slices.ContainsFunc(o.aggregations, func(a Aggregation) bool { return a.IsOrdered(len(o.keys.Order) > 0) })
 }
 
 // GroupKeys returns the keys of partitions for package group, at least one.
-func (o *Over) GroupKeys() []group.Key { return groupKeys(o.partition) }
+func (o *Over) GroupKeys() []group.Key { return groupKeys(o.keys.Partition) }
 
 // Aggregates returns the aggregates for package group.
 func (o *Over) Aggregates() ([]group.Aggregate, error) { return build(o.aggregations) }
 
 func (o *Over) partitionKeys() []SortKey {
-	keys := make([]SortKey, len(o.partition))
-	for i, e := range o.partition {
+	keys := make([]SortKey, len(o.keys.Partition))
+	for i, e := range o.keys.Partition {
 		keys[i] = SortKey{Value: e}
 	}
 	return keys
@@ -101,7 +100,7 @@ func (o *Over) partitionKeys() []SortKey {
 
 // Windows returns the windows for package window.
 func (o *Over) Windows() window.Windows {
-	return window.Windows{PartitionBy: orderKeys(o.partitionKeys()), OrderBy: orderKeys(o.keys)}
+	return window.Windows{PartitionBy: orderKeys(o.partitionKeys()), OrderBy: orderKeys(o.keys.Order)}
 }
 
 // orderKeys returns keys for package order.
@@ -127,25 +126,17 @@ func (o *Over) Functions() ([]window.Function, error) {
 
 // WithInputs implements [Node].
 func (o *Over) WithInputs(inputs ...Node) (Node, error) {
-	return node(NewOver(inputs[0], o.partition, o.keys, o.aggregations))
+	return node(NewOver(inputs[0], o.keys, o.aggregations))
 }
 
 // String implements [Node].
 func (o *Over) String() string {
-	over := "all rows"
-	if len(o.partition) > 0 {
-		over = joined(o.partition, ", ")
+	keys := o.keys.String()
+	if len(o.keys.Partition) == 0 {
+		keys = strings.TrimSpace("all rows " + keys)
 	}
 	if !o.IsOrdered() {
-		return "over " + over + ": " + describedAggregations(o.aggregations)
-	}
-	for i, k := range o.keys {
-		if i == 0 {
-			over += " order by "
-		} else {
-			over += ", "
-		}
-		over += k.String()
+		return "over " + keys + ": " + describedAggregations(o.aggregations)
 	}
 	texts := make([]string, len(o.aggregations))
 	for i, a := range o.aggregations {
@@ -154,7 +145,7 @@ func (o *Over) String() string {
 			texts[i] = name + " = " + texts[i]
 		}
 	}
-	return "over " + over + ": " + strings.Join(texts, ", ")
+	return "over " + keys + ": " + strings.Join(texts, ", ")
 }
 
 func (o *Over) isEmpty() bool { return isNothing(o.input) }
@@ -173,7 +164,7 @@ func (o *Over) sortedBy(keys []SortKey) (bool, []SortKey) {
 }
 
 func (o *Over) conditionBelow() func(expr.Expr) (expr.Expr, bool) {
-	return onKeys(o.input.Schema(), columnsOnly(o.partition))
+	return onKeys(o.input.Schema(), columnsOnly(o.keys.Partition))
 }
 
 func (o *Over) reads(wanted columnSet) []columnSet {
@@ -183,10 +174,7 @@ func (o *Over) reads(wanted columnSet) []columnSet {
 		a.columns(read)
 	}
 	if len(list) > 0 {
-		read.read(o.partition...)
-		for _, k := range o.keys {
-			read.read(k.Value)
-		}
+		read.read(o.keys.All()...)
 	}
 	return []columnSet{read}
 }
@@ -199,7 +187,7 @@ func (o *Over) pruned(inputs []Node, wanted columnSet) (Node, error) {
 	case len(o.aggregations):
 		return nil, nil
 	}
-	return node(NewOver(inputs[0], o.partition, o.keys, list))
+	return node(NewOver(inputs[0], o.keys, list))
 }
 
 func (o *Over) simplified() (Node, error) {
@@ -207,14 +195,14 @@ func (o *Over) simplified() (Node, error) {
 		return nil, nil
 	}
 	s := newSimplifier(o.input.Schema())
-	partition, aggregations := s.all(o.partition), s.aggregations(o.aggregations)
+	keys, aggregations := WindowKeys{Partition: s.all(o.keys.Partition)}, s.aggregations(o.aggregations)
 	if !s.changed {
 		return nil, nil
 	}
-	return node(NewOver(o.input, partition, o.keys, aggregations))
+	return node(NewOver(o.input, keys, aggregations))
 }
 
 func (o *Over) same(other Node) bool {
 	p, ok := other.(*Over)
-	return ok && sameExpressions(o.partition, p.partition) && slices.EqualFunc(o.keys, p.keys, SortKey.same) && slices.EqualFunc(o.aggregations, p.aggregations, Aggregation.same)
+	return ok && o.keys.Same(p.keys) && slices.EqualFunc(o.aggregations, p.aggregations, Aggregation.same)
 }

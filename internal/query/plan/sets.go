@@ -50,5 +50,5 @@ func numberedRows(input Node, names []string, number string) (Node, error) {
 	for i, name := range names {
 		partition[i] = expr.Col(name)
 	}
-	return node(NewOver(input, partition, nil, []Aggregation{{Function: "row_number", Name: number}}))
+	return node(NewOver(input, WindowKeys{Partition: partition}, []Aggregation{{Function: "row_number", Name: number}}))
 }
