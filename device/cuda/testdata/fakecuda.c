@@ -713,8 +713,11 @@ static CUresult fill(CUdeviceptr destination, const void *value, size_t width, s
     NEED_CONTEXT;
     if (!within(destination, width * count, 3))
         return INVALID_VALUE;
-    for (size_t i = 0; i < count; i++)
-        memcpy(host(destination) + i * width, value, width);
+    if (width == 1)
+        memset(host(destination), *(const unsigned char *)value, count);
+    else
+        for (size_t i = 0; i < count; i++)
+            memcpy(host(destination) + i * width, value, width);
     return SUCCESS;
 }
 

@@ -100,7 +100,7 @@ func (f family) Open(ordinal int) (backend.Device, error) {
 	return f[ordinal], nil
 }
 
-// RegisterAll makes devices over several ones, whose ordinals are 0, 1, 2 and so on: see [Register].
+// RegisterAll makes devices over several ones, with the ordinals 0, 1, 2 and so on: see [Register].
 func RegisterAll(below []*device.Device) (names []string, counted []*Device, err error) {
 	number := registered.Add(1)
 	for i, b := range below {

@@ -27,7 +27,7 @@ func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	WithKernels(t, f)
 }
 
-// WithKernels is [EachKernel] without the host, for tests of what only kernels do.
+// WithKernels is [EachKernel] without the host, for behavior that only kernels have.
 func WithKernels(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	t.Helper()
 	if os.Getenv(RequireCUDA) != "1" {

@@ -46,7 +46,7 @@ func within(x *big.Int, t arrow.DataType) any {
 	return wrapped
 }
 
-// low64 returns the low 64 bits of an integer, whose sign extends it.
+// low64 returns the low 64 bits of an integer; its sign extends it.
 func low64(x *big.Int) uint64 {
 	return new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }

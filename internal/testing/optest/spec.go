@@ -22,7 +22,8 @@ type Spec struct {
 	// Lengths are numbers of rows at which the operator changes its course, such as
 	// the rows of a tile. The first one is enough to use scratch memory on a GPU.
 	Lengths []int
-	// Pipeline is the operator of package pipelinetest that runs this one.
+	// Pipeline is the operator of package pipelinetest that runs this one, as a literal. A test
+	// there reads it: importing that package here would compile all operators for each test.
 	Pipeline string
 }
 

@@ -67,7 +67,7 @@ var groupings = []Operator{
 	}},
 }
 
-// sortedByKeys sorts groups, whose order differs between devices if it is not specified.
+// sortedByKeys sorts groups: their order differs between devices if it is not specified.
 func sortedByKeys(ctx context.Context, groups *buffer.Buffer, keys []group.Key, options kernels.Options) (*buffer.Buffer, error) {
 	by := make([]order.Key, len(keys))
 	for i, key := range keys {

@@ -14,7 +14,7 @@ import (
 // draws prints the cases that Check draws, for child processes.
 const draws = "GPUFRAME_TEST_DRAWS"
 
-// TestSeed runs Check in processes of their own: equal seeds draw equal cases.
+// TestSeed runs Check in separate processes: equal seeds draw equal cases.
 func TestSeed(t *testing.T) {
 	if os.Getenv(draws) != "" {
 		var drawn []uint64

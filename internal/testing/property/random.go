@@ -36,7 +36,7 @@ func Turn(t testing.TB) int {
 	return int(turn % period)
 }
 
-// CheckTurn returns the turn of the environment, if there is one.
+// CheckTurn returns the turn of the environment; ok is false without one.
 func CheckTurn(t testing.TB) (turn uint64, ok bool) {
 	t.Helper()
 	text := os.Getenv(TurnVariable)
