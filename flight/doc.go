@@ -16,17 +16,18 @@
 //
 //   - ListFlights lists the tables with their schemas, and their rows if they are known.
 //   - GetFlightInfo and GetSchema describe a table, or the result of a query: a descriptor
-//     with a command that is a query document, the JSON of package internal/query/querydata. The
-//     verb "table" with the member "name" is the source for tables.
+//     with a command that is a query in SQL, or a query document, the JSON of package
+//     internal/query/querydata. The verb "table" with the member "name" is the source for tables.
 //   - DoGet streams a table or a result. A ticket is a table's name or a query document, in
-//     JSON: {"table": "flights"} or {"version": 1, "steps": […]}. Clients may write tickets
+//     JSON: {"table": "flights"} or {"version": 1, "steps": […]}, or a query in SQL. Clients may write tickets
 //     themselves.
 //   - DoPut with a path uploads a table into device memory of the client's budget. It replaces
 //     the client's table of that name when the stream has ended without an error.
 //   - DoAction: "drop" removes an uploaded table; "explain" returns the plan of a query.
 //
-// Flight SQL clients get the tables by their metadata calls, and execute query documents as
-// statements. SQL text is an error.
+// Flight SQL clients get the tables by their metadata calls, and execute queries in SQL, or query
+// documents, as statements. Prepared statements have parameters. Statements that are no queries, such as
+// CREATE TABLE, are errors, and there are no transactions.
 //
 // # Access and limits
 //

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/query/querydata"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/sql/parse"
 )
 
 // refused makes the status of a call that the server refuses.
@@ -38,6 +39,7 @@ func statusOf(err error) error {
 	code := codes.Internal
 	var query *gpuframe.QueryError
 	var unknown *unknownTable
+	var fault *parse.Error
 	switch {
 	case errors.As(err, &unknown):
 		code = codes.NotFound
@@ -47,7 +49,7 @@ func statusOf(err error) error {
 		code = codes.Canceled
 	case errors.Is(err, memory.ErrBudget), errors.Is(err, gpuframe.ErrBusy), errors.Is(err, device.ErrOutOfMemory):
 		code = codes.ResourceExhausted
-	case errors.As(err, &query), errors.Is(err, querydata.ErrDocument), errors.Is(err, device.ErrInvalidValue),
+	case errors.As(err, &query), errors.As(err, &fault), errors.Is(err, querydata.ErrDocument), errors.Is(err, device.ErrInvalidValue),
 		errors.Is(err, device.ErrNotSupported), errors.Is(err, buffer.ErrSchema), errors.Is(err, gpuframe.ErrContents):
 		code = codes.InvalidArgument
 	case errors.Is(err, gpuframe.ErrClosed):

@@ -271,7 +271,8 @@ func TestRefusals(t *testing.T) {
 	requireCode(t, codes.Unauthenticated, err, "not one of a client")
 
 	for _, c := range []struct{ name, document, text string }{
-		{"no document", `SELECT 1`, "the document is no JSON"},
+		{"no document", `{"version"`, "the document is no JSON"},
+		{"no statement", `SELECT FROM`, "line 1, column 8"},
 		{"files", `{"version": 1, "steps": [{"verb": "csv", "paths": ["/etc/passwd"]}]}`, "reads no files"},
 		{"a column", strings.Replace(byCity, "price", "prize", 1), `no column is called "prize"`},
 		{"a table", strings.Replace(byCity, "sales", "sails", 1), `no table is called "sails"`},

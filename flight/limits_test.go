@@ -220,9 +220,11 @@ func TestStatements(t *testing.T) {
 		return source(e)
 	}))
 	require.EqualValues(t, 2, get(client.GetTables(ctx, &flightsql.GetTablesOpts{IncludeSchema: true})))
-	_, err = client.Execute(ctx, "SELECT 1")
-	requireCode(t, codes.InvalidArgument, err, "the document is no JSON")
+	_, err = client.Execute(ctx, "SELECT")
+	requireCode(t, codes.InvalidArgument, err, "line 1")
 	_, err = client.Prepare(ctx, byCity)
+	requireCode(t, codes.InvalidArgument, err, "line 1")
+	_, err = client.ExecuteUpdate(ctx, "drop table last")
 	requireCode(t, codes.Unimplemented, err, "")
 }
 

@@ -26,7 +26,7 @@ func (s *service) DoPut(stream arrowflight.FlightService_DoPutServer) error {
 	if statement, err := s.isStatement(first.GetFlightDescriptor().GetCmd()); err != nil {
 		return err
 	} else if statement {
-		return refused(codes.Unimplemented, "statements that change tables: upload a table with a path")
+		return s.bind(stream, first)
 	}
 	name, err := tableName(first.GetFlightDescriptor())
 	if err != nil {
@@ -95,15 +95,9 @@ func (s *Server) storeTable(c *client, name string, isNew bool, frame *gpuframe.
 
 // collect reads the batches of an upload into the client's device memory.
 func (s *service) collect(ctx context.Context, c *client, stream arrowflight.DataStreamReader) (frame *gpuframe.Frame, err error) {
-	defer func() {
-		// arrow-go reads what a client sends with checks that panic.
-		if reason := recover(); reason != nil {
-			err = refused(codes.InvalidArgument, "a malformed batch: %v", reason)
-		}
-	}()
+	defer malformed(&err, "batch")
 	stream = &checked{from: stream, schemaBytes: s.server.limits.DocumentBytes}
-	bound := &boundAllocator{Allocator: allocator, most: 4 * int64(s.server.limits.MessageBytes)}
-	reader, err := arrowflight.NewRecordReader(stream, ipc.WithAllocator(bound))
+	reader, err := arrowflight.NewRecordReader(stream, ipc.WithAllocator(s.server.bounded()))
 	if err != nil {
 		return nil, refused(codes.InvalidArgument, "the upload does not begin with a schema: %v", err)
 	}
@@ -115,6 +109,18 @@ func (s *service) collect(ctx context.Context, c *client, stream arrowflight.Dat
 		}
 	}
 	return frame, err
+}
+
+// malformed is the error of a panic: arrow-go reads what a client sends with checks that panic.
+func malformed(err *error, object string) {
+	if reason := recover(); reason != nil {
+		*err = refused(codes.InvalidArgument, "malformed %s: %v", object, reason)
+	}
+}
+
+// bounded returns the allocator for what a client sends.
+func (s *Server) bounded() memory.Allocator {
+	return &boundAllocator{Allocator: allocator, most: 4 * int64(s.limits.MessageBytes)}
 }
 
 // opened is a stream after its first message was received.

@@ -82,13 +82,16 @@ func (s *Server) visible(c *client) []string {
 	return list
 }
 
-// ticket is the JSON of a ticket for a table.
+// ticket is the JSON of a ticket for a table, or for a prepared statement: the server keeps none.
 type ticket struct {
-	Table *string `json:"table"`
+	Table     *string `json:"table,omitempty"`
+	Statement *string `json:"statement,omitempty"`
+	// Parameters is an Arrow stream with the rows of parameters that are bound to the statement.
+	Parameters []byte `json:"parameters,omitempty"`
 }
 
 // ticketOf makes the ticket for a table.
-func ticketOf(name string) ([]byte, error) { return json.Marshal(ticket{&name}) }
+func ticketOf(name string) ([]byte, error) { return json.Marshal(ticket{Table: &name}) }
 
 // open returns the request of a ticket. The caller closes it.
 func (s *Server) open(ctx context.Context, text []byte) (*request, error) {
@@ -100,9 +103,12 @@ func (s *Server) open(ctx context.Context, text []byte) (*request, error) {
 	var named ticket
 	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()
-	if strict.Decode(&named) == nil && named.Table != nil {
+	switch isTicket := strict.Decode(&named) == nil; {
+	case isTicket && named.Table != nil:
 		r.query, err = s.table(c, *named.Table, r)
-	} else {
+	case isTicket && named.Statement != nil:
+		r.query, err = s.prepared(ctx, c, named, r)
+	default:
 		r.query, err = s.document(ctx, c, text, r)
 	}
 	if err != nil {
@@ -111,18 +117,25 @@ func (s *Server) open(ctx context.Context, text []byte) (*request, error) {
 	return r, nil
 }
 
-// document returns the query of a document.
-func (s *Server) document(ctx context.Context, c *client, text []byte, r *request) (gpuframe.Query, error) {
-	var system fs.FS = noFiles{}
-	if s.options.Files != nil {
-		system = s.options.Files(c.name)
+// document returns the query of a document, or of a statement in SQL, which does not begin with a brace.
+func (s *Server) document(ctx context.Context, c *client, text []byte, r *request) (query gpuframe.Query, err error) {
+	if begins := bytes.TrimLeft(text, " \t\r\n"); len(begins) > 0 && begins[0] != '{' {
+		return s.statement(ctx, c, string(text), r)
 	}
-	query, err := querydata.Decode(ctx, c.engine, text, querydata.Options{
-		Files: boundFiles{ctx, system},
+	query, err = querydata.Decode(ctx, c.engine, text, querydata.Options{
+		Files: s.files(ctx, c),
 		Table: func(name string) (gpuframe.Query, error) { return s.table(c, name, r) },
 	})
 	r.rows, r.shared, r.table = -1, false, nil
 	return query, err
+}
+
+// files are the files that the documents and statements of a client read.
+func (s *Server) files(ctx context.Context, c *client) fs.FS {
+	if s.options.Files == nil {
+		return boundFiles{ctx, noFiles{}}
+	}
+	return boundFiles{ctx, s.options.Files(c.name)}
 }
 
 // described returns the request of a descriptor, and the ticket for it.

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/names"
 )
 
-// statements has the calls of Flight SQL. A statement is a query document.
+// statements has the calls of Flight SQL. A statement is a query in SQL, or a query document.
 type statements struct {
 	flightsql.BaseServer
 	service *service
@@ -31,7 +31,7 @@ func newStatements(s *service) arrowflight.FlightServer {
 	for id, value := range map[flightsql.SqlInfo]any{
 		flightsql.SqlInfoFlightSqlServerName:        "gpuframe",
 		flightsql.SqlInfoFlightSqlServerReadOnly:    true,
-		flightsql.SqlInfoFlightSqlServerSql:         false,
+		flightsql.SqlInfoFlightSqlServerSql:         true,
 		flightsql.SqlInfoFlightSqlServerSubstrait:   false,
 		flightsql.SqlInfoFlightSqlServerTransaction: int32(flightsql.SqlTransactionNone),
 	} {
@@ -54,7 +54,7 @@ func (s *service) isStatement(text []byte) (bool, error) {
 		strings.HasPrefix(message.GetTypeUrl(), "type.googleapis.com/arrow.flight.protocol.sql."), nil
 }
 
-// GetFlightInfoStatement implements flightsql.Server. The ticket is the document itself.
+// GetFlightInfoStatement implements flightsql.Server. The ticket is the statement itself.
 func (s *statements) GetFlightInfoStatement(ctx context.Context, query flightsql.StatementQuery, descriptor *arrowflight.FlightDescriptor) (*arrowflight.FlightInfo, error) {
 	info, err := s.service.info(ctx, documentOf(query))
 	if err != nil {

@@ -108,6 +108,13 @@ func (t *translation) named(item *tree.TableName) *relation {
 	if known, ok := t.session.lookup(name); ok {
 		return t.source(item, known.query, item.Alias, known.name)
 	}
+	if t.session.find != nil {
+		q, err := t.session.find(name)
+		if err != nil {
+			t.failAs(item, err)
+		}
+		return t.source(item, q, item.Alias, name)
+	}
 	candidates := t.session.names()
 	for _, c := range t.common {
 		candidates = append(candidates, c.name)

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
@@ -16,9 +14,6 @@ type Named struct {
 	Query gpuframe.Query
 	View  bool
 }
-
-// Null is a null of a type, as an argument of [Session.Query].
-type Null struct{ Type arrow.DataType }
 
 // Engine returns the engine of the session.
 func (s *Session) Engine() *gpuframe.Engine { return s.engine }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 // goroutine. A query keeps the tables that it was made of. Later changes of the names do not matter to it.
 type Session struct {
 	engine *gpuframe.Engine
+	files  files
+	find   func(name string) (gpuframe.Query, error)
 	mu     sync.RWMutex
 	tables map[string]table
 	frames []*gpuframe.Frame
@@ -31,13 +34,30 @@ type table struct {
 	view  bool
 }
 
+// Options configure [NewWith]. The zero Options are those of [New].
+type Options struct {
+	// Files, if it is set, is the file system that statements read, with the paths of [io/fs]. COPY still writes
+	// files of the process.
+	Files fs.FS
+	// Table, if it is set, finds tables that the session does not have. The error of a name that is not there is
+	// that of the statement.
+	Table func(name string) (gpuframe.Query, error)
+}
+
 // New returns a session without tables on an engine.
 //
 // # Ownership
 //
 // The caller closes the session before the engine.
-func New(engine *gpuframe.Engine) *Session {
-	return &Session{engine: engine, tables: map[string]table{}}
+func New(engine *gpuframe.Engine) *Session { return NewWith(engine, Options{}) }
+
+// NewWith is [New] with options.
+func NewWith(engine *gpuframe.Engine, options Options) *Session {
+	s := &Session{engine: engine, files: processFiles{engine}, find: options.Table, tables: map[string]table{}}
+	if options.Files != nil {
+		s.files = engine.Files(options.Files)
+	}
+	return s
 }
 
 // Register gives a query of the session's engine a name. It replaces a table or view of this name.
@@ -99,7 +119,9 @@ func (s *Session) Query(ctx context.Context, text string, arguments ...any) (q g
 		return q, err
 	}
 	defer catch(&err)
-	return s.begin(ctx, text, arguments).rows(statement), nil
+	t := s.begin(ctx, text, arguments)
+	t.checkArguments(statement)
+	return t.rows(statement), nil
 }
 
 // Exec runs a statement: CREATE TABLE … AS, CREATE VIEW, DROP, or COPY … TO. It returns the number of rows
@@ -118,7 +140,9 @@ func (s *Session) Exec(ctx context.Context, text string, arguments ...any) (rows
 		return 0, err
 	}
 	defer catch(&err)
-	return s.begin(ctx, text, arguments).execute(statement), nil
+	t := s.begin(ctx, text, arguments)
+	t.checkArguments(statement)
+	return t.execute(statement), nil
 }
 
 // single returns the only statement of a text.

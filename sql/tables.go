@@ -28,15 +28,37 @@ func (t *translation) recordOf(name string, dataType arrow.DataType, builder arr
 	return t.engine.Records(schema, array.NewRecord(schema, []arrow.Array{values}, int64(values.Len())))
 }
 
-// fileFormats are the formats of files by the ends of their names.
-var fileFormats = map[string]func(e *gpuframe.Engine, paths ...string) gpuframe.Query{
-	".parquet": (*gpuframe.Engine).Parquet, ".csv": (*gpuframe.Engine).CSV, ".tsv": tabs,
-	".json": (*gpuframe.Engine).JSONLines, ".jsonl": (*gpuframe.Engine).JSONLines, ".ndjson": (*gpuframe.Engine).JSONLines,
-	".arrow": (*gpuframe.Engine).IPC, ".ipc": (*gpuframe.Engine).IPC, ".feather": (*gpuframe.Engine).IPC,
+// files are the files that statements read: those of the process, or a [gpuframe.Files].
+type files interface {
+	Parquet(paths ...string) gpuframe.Query
+	CSV(options gpuframe.CSVOptions, paths ...string) gpuframe.Query
+	JSON(options gpuframe.JSONOptions, paths ...string) gpuframe.Query
+	IPC(paths ...string) gpuframe.Query
 }
 
-func tabs(e *gpuframe.Engine, paths ...string) gpuframe.Query {
-	return e.CSVWith(gpuframe.CSVOptions{Delimiter: '\t'}, paths...)
+// processFiles are the files of the process.
+type processFiles struct{ *gpuframe.Engine }
+
+func (f processFiles) CSV(options gpuframe.CSVOptions, paths ...string) gpuframe.Query {
+	return f.CSVWith(options, paths...)
+}
+
+// fileFormats are the formats of files by the ends of their names.
+var fileFormats = map[string]func(f files, paths ...string) gpuframe.Query{
+	".parquet": files.Parquet, ".csv": commas, ".tsv": tabs, ".json": lines, ".jsonl": lines, ".ndjson": lines,
+	".arrow": files.IPC, ".ipc": files.IPC, ".feather": files.IPC,
+}
+
+func commas(f files, paths ...string) gpuframe.Query {
+	return f.CSV(gpuframe.CSVOptions{}, paths...)
+}
+
+func tabs(f files, paths ...string) gpuframe.Query {
+	return f.CSV(gpuframe.CSVOptions{Delimiter: '\t'}, paths...)
+}
+
+func lines(f files, paths ...string) gpuframe.Query {
+	return f.JSON(gpuframe.JSONOptions{}, paths...)
 }
 
 // file returns the query of FROM 'path'.
@@ -45,7 +67,7 @@ func (t *translation) file(item *tree.File) gpuframe.Query {
 	if !ok {
 		t.fail(item, "the format of %q is not known by its name: use read_parquet, read_csv or read_json", item.Path)
 	}
-	return open(t.engine, item.Path)
+	return open(t.session.files, item.Path)
 }
 
 // fileTable returns the name of the table of a file: its name without folders and end.
@@ -55,10 +77,9 @@ func fileTable(name string) string {
 }
 
 // readers are the functions of FROM that read files.
-var readers = map[string]func(e *gpuframe.Engine, paths ...string) gpuframe.Query{
-	"read_parquet": (*gpuframe.Engine).Parquet, "parquet_scan": (*gpuframe.Engine).Parquet,
-	"read_json": (*gpuframe.Engine).JSONLines, "read_json_auto": (*gpuframe.Engine).JSONLines, "read_ndjson": (*gpuframe.Engine).JSONLines,
-	"read_ipc": (*gpuframe.Engine).IPC, "read_csv_auto": (*gpuframe.Engine).CSV,
+var readers = map[string]func(f files, paths ...string) gpuframe.Query{
+	"read_parquet": files.Parquet, "parquet_scan": files.Parquet, "read_json": lines, "read_json_auto": lines, "read_ndjson": lines,
+	"read_ipc": files.IPC, "read_csv_auto": commas,
 }
 
 // tableFunction translates a function of FROM.
@@ -80,7 +101,7 @@ func (t *translation) tableFunction(item *tree.TableFunction) *relation {
 	if len(item.Call.Args) > 1 {
 		t.fail(item.Call, "options of %s are not supported", name)
 	}
-	return t.source(item, open(t.engine, t.paths(item.Call)...), item.Alias, name)
+	return t.source(item, open(t.session.files, t.paths(item.Call)...), item.Alias, name)
 }
 
 // paths returns the paths of the first argument: a text or a list of texts.
@@ -124,7 +145,7 @@ func (t *translation) csv(call *tree.Call) gpuframe.Query {
 			t.fail(a.Expr, "%s", names.Unknown("option of read_csv", a.Name.Text, []string{"header", "delim", "sep", "nullstr"}))
 		}
 	}
-	return t.engine.CSVWith(options, t.paths(call)...)
+	return t.session.files.CSV(options, t.paths(call)...)
 }
 
 // series translates range and generate_series: integers from a start to an end, which generate_series includes.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql"
-	"github.com/gpuframe/gpuframe/sql/driver"
 	"github.com/gpuframe/gpuframe/sql/parse"
 )
 
@@ -199,7 +198,7 @@ func (s *statement) each(do func(arguments []any) error) error {
 	}
 	for _, record := range s.bound {
 		for row := range int(record.NumRows()) {
-			if err := do(driver.Arguments(record, row)); err != nil {
+			if err := do(sql.Arguments(record, row)); err != nil {
 				return err
 			}
 		}

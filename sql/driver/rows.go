@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/arrays/govalue"
 )
 
 // rows are the rows of a query.
@@ -21,7 +22,7 @@ type rows struct {
 	stop   func()
 	// record has the rows of a batch, from row on. It is nil before the first batch.
 	record  arrow.Record
-	readers []reader
+	readers []govalue.Reader
 	row     int
 }
 
@@ -102,7 +103,7 @@ func (r *rows) nextBatch() error {
 	}
 	r.record, r.row, r.readers = record, 0, r.readers[:0]
 	for _, c := range record.Columns() {
-		r.readers = append(r.readers, readerOf(c))
+		r.readers = append(r.readers, govalue.Of(c))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ var Levels = []Level{
 	{"leaves", []string{
 		"internal/ptx",
 		"internal/base/address", "internal/base/callstack", "internal/base/cancel", "internal/base/fielderror", "internal/base/forks", "internal/base/names", "internal/base/release",
-		"internal/arrays/arraybits", "internal/arrays/arraytext", "internal/arrays/arrowipc", "internal/arrays/format", "internal/arrays/layout", "internal/arrays/rows", "internal/arrays/schemajson",
+		"internal/arrays/arraybits", "internal/arrays/arraytext", "internal/arrays/arrowipc", "internal/arrays/format", "internal/arrays/govalue", "internal/arrays/layout", "internal/arrays/rows", "internal/arrays/schemajson",
 		"internal/driver/devicecode", "internal/driver/devicestore", "internal/driver/nvtx", "internal/driver/streamcopy",
 		"internal/exchange/nccl", "internal/exchange/ranks",
 		"internal/expr/catalog", "internal/expr/exprtree", "internal/expr/function",
