@@ -2,6 +2,7 @@ package sql_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,9 +77,21 @@ func TestStatements(t *testing.T) {
 			"select name, (select count(*) from orders where buyer = customers.id) n from customers order by 1":                    "Name n; Ann 2; Bob 1; Eve 0",
 			"select id from orders qualify row_number() over (partition by buyer order by price desc) = 1 order by id":             "id; 2; 3; 4; 5",
 		} {
-			t.Run(text, func(t *testing.T) { require.Equal(t, want, answer(t, session, text, 3)) })
+			var arguments []any
+			if strings.Contains(text, "$1") {
+				arguments = append(arguments, 3)
+			}
+			t.Run(text, func(t *testing.T) { require.Equal(t, want, answer(t, session, text, arguments...)) })
 		}
 	})
+}
+
+func TestNumberOfArguments(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	for text, arguments := range map[string][]any{"select $2": {1}, "select ?, ?": {1}, "select 1": {1}, "select $1": {1, 2}} {
+		_, err := session.Query(t.Context(), text, arguments...)
+		require.ErrorContains(t, err, "argument", text)
+	}
 }
 
 func TestNames(t *testing.T) {
