@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -58,7 +59,7 @@ func init() { // the aggregates refer to the table
 		"sum":        {least: 1, most: 1, make: sum},
 		"avg":        mean, "mean": mean,
 		"min":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.Min)},
-		"max":       {least: 1, most: 1, once: true, make: simple(gpuframe.Expr.Max)},
+		"max":       {least: 1, most: 1, once: true, make: greatestValue},
 		"any_value": {least: 1, most: 1, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.First().SkipNulls() })},
 		"first":     first, "arbitrary": first,
 		"last":     {least: 1, most: 1, ordered: true, make: simple(gpuframe.Expr.Last)},
@@ -132,6 +133,19 @@ func average(t *translation, at *tree.Call, list []value) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Mean() }, t.double(at, v))
 }
 
+// greatestValue is the greatest value. NaN is above all numbers.
+func greatestValue(t *translation, at *tree.Call, list []value) value {
+	isDouble := isFloat(list[0].dataType)
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return maximum(list[0], isDouble) }, list[0])
+}
+
+func maximum(e gpuframe.Expr, isFloat bool) gpuframe.Expr {
+	if isFloat {
+		return gpuframe.If(e.IsNaN().Any(), math.NaN(), e.Max())
+	}
+	return e.Max()
+}
+
 // populationVariance is the variance with the number of values as its divisor.
 func populationVariance(e gpuframe.Expr) gpuframe.Expr {
 	n := e.Count()
@@ -176,6 +190,7 @@ func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 	if e.Distinct && a.ordered {
 		t.fail(e, "%s of DISTINCT values is not supported: use a subquery with SELECT DISTINCT", name)
 	}
+	t.refuseOuter(s, e, list)
 	v := a.make(t, e, list)
 	if e.IgnoreNulls {
 		v.expr = v.expr.SkipNulls()
@@ -187,6 +202,20 @@ func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 		v.uses.add(condition.uses)
 	}
 	return v
+}
+
+// refuseOuter fails for an aggregate of columns of the query around its own alone: SQL computes it there.
+func (t *translation) refuseOuter(s *scope, e *tree.Call, list []value) {
+	if s.foreign == nil {
+		return
+	}
+	uses := columnSet{}
+	for _, v := range list {
+		uses.add(v.uses)
+	}
+	if len(uses) > 0 && uses.within(setOf(*s.foreign)) {
+		t.fail(e, "an aggregate of columns of the query around it is not supported: compute it there, in a derived table")
+	}
 }
 
 // perRow returns a literal as a column, for functions that need one.

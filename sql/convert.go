@@ -2,6 +2,7 @@ package sql
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -50,6 +51,8 @@ func (t *translation) unified(at tree.Node, values ...value) []value {
 			v = t.convertText(at, v, written, common)
 		case isDate(common):
 			v = midnight(v)
+		case isTimestamp(common):
+			v = inZone(v, common)
 		}
 		result[i] = v
 	}
@@ -72,6 +75,29 @@ func midnight(v value) value {
 	if at, ok := v.constant.(arrow.Timestamp); ok && at%day == 0 {
 		return constant(arrow.Date32(at / day))
 	}
+	return v
+}
+
+// inZone returns a date or timestamp literal with the time zone of a type, and with its unit if nothing is lost.
+// The constant stays in microseconds.
+func inZone(v value, dataType arrow.DataType) value {
+	at, ok := v.constant.(arrow.Timestamp)
+	to := dataType.(*arrow.TimestampType)
+	if date, isDate := v.constant.(arrow.Date32); isDate && to.TimeZone != "" {
+		at, ok = arrow.Timestamp(date.ToTime().UnixMicro()), true
+	}
+	if !ok {
+		return v
+	}
+	number, unit := at, arrow.Microsecond
+	switch part := (map[arrow.TimeUnit]arrow.Timestamp{arrow.Second: 1e6, arrow.Millisecond: 1e3})[to.Unit]; {
+	case part > 0 && at%part == 0:
+		number, unit = at/part, to.Unit
+	case to.Unit == arrow.Nanosecond && max(at, -at) < math.MaxInt64/1000:
+		number, unit = at*1000, to.Unit
+	}
+	v.dataType = &arrow.TimestampType{Unit: unit, TimeZone: to.TimeZone}
+	v.expr, v.constant = gpuframe.LitOf(v.dataType, number), at
 	return v
 }
 

@@ -3,6 +3,7 @@ package sql
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -67,13 +68,13 @@ func init() { // the functions refer to the table
 		"if": {3, 3, func(t *translation, at *tree.Call, list []value) value {
 			return t.cases(at, []value{t.condition(at, list[0])}, list[1:])
 		}},
-		"greatest": {1, many, extreme(gpuframe.Greatest)},
-		"least":    {1, many, extreme(gpuframe.Least)},
+		"greatest": {1, many, extreme(greatest)},
+		"least":    {1, many, extreme(func(list []gpuframe.Expr, _ bool) gpuframe.Expr { return gpuframe.Least(anys(list)...) })},
 
 		"abs": {1, 1, func(t *translation, at *tree.Call, list []value) value {
 			return t.sameNumber(at, list[0], gpuframe.Expr.Abs)
 		}},
-		"sign":    direct(gpuframe.Expr.Sign),
+		"sign":    {1, 1, sign},
 		"sqrt":    ofDouble(gpuframe.Expr.Sqrt),
 		"exp":     ofDouble(gpuframe.Expr.Exp),
 		"ln":      ofDouble(gpuframe.Expr.Log),
@@ -269,18 +270,41 @@ func nullIf(t *translation, at *tree.Call, list []value) value {
 	return t.cases(at, []value{equal}, []value{{null: true, uses: columnSet{}}, list[0]})
 }
 
-func extreme(f func(values ...any) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
+// greatest is the greatest of values. NaN is above all numbers.
+func greatest(list []gpuframe.Expr, isFloat bool) gpuframe.Expr {
+	value := gpuframe.Greatest(anys(list)...)
+	if isFloat {
+		for _, e := range list {
+			value = gpuframe.If(e.IsNaN(), math.NaN(), value)
+		}
+	}
+	return value
+}
+
+func extreme(f func(list []gpuframe.Expr, isFloat bool) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
 	return func(t *translation, at *tree.Call, list []value) value {
 		if areNull(list) {
 			return list[0]
 		}
-		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(anys(list)...) }, t.alike(at, list)...)
+		list = t.alike(at, list)
+		isDouble := isFloat(list[0].dataType)
+		return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list, isDouble) }, list...)
 	}
 }
 
 // sameNumber is a function of a number that keeps its type.
 func (t *translation) sameNumber(at tree.Node, v value, f func(e gpuframe.Expr) gpuframe.Expr) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return f(list[0]) }, t.widened(at, v))
+}
+
+// sign is −1, 0 or 1, of NaN 0.
+func sign(t *translation, at *tree.Call, list []value) value {
+	return t.typed(at, func(e []gpuframe.Expr) gpuframe.Expr {
+		if isFloat(list[0].dataType) {
+			return gpuframe.If(e[0].IsNaN(), 0.0, e[0].Sign())
+		}
+		return e[0].Sign()
+	}, list[0])
 }
 
 // rounding is floor, ceil or trunc, which keep integers.

@@ -143,12 +143,12 @@ func (t *translation) parsed(at tree.Node, written string, to arrow.DataType) (v
 			t.fail(at, "%q is no date: write '2006-01-02'", written)
 		}
 		return constant(arrow.Date32FromTime(day)), true
-	case arrow.TypeEqual(to, timestampType):
+	case isTimestamp(to):
 		instant, err := parseTime(trimmed)
 		if err != nil {
 			t.fail(at, "%q is no timestamp: write '2006-01-02 15:04:05'", written)
 		}
-		return constant(arrow.Timestamp(instant.UnixMicro())), true
+		return inZone(constant(arrow.Timestamp(instant.UnixMicro())), to), true
 	case isBool(to):
 		b, err := strconv.ParseBool(strings.ToLower(trimmed))
 		if err != nil {

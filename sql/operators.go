@@ -189,7 +189,13 @@ func (t *translation) temporal(at tree.Node, op string, a, b value) (v value, ok
 			v = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].DaysSince(list[1]) }, a, b)
 			break
 		}
-		v = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Sub(list[1]) }, t.convert(at, a, timestampType), t.convert(at, b, timestampType))
+		if isDate(a.dataType) {
+			a = t.convert(at, a, timestampType)
+		}
+		if isDate(b.dataType) {
+			b = t.convert(at, b, timestampType)
+		}
+		v = t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Sub(list[1]) }, a, b)
 	default:
 		return v, false
 	}

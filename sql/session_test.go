@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -120,6 +121,25 @@ func TestFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, int64(2), rows)
 		require.Equal(t, "s; 30", answer(t, session, "select cast(sum(price) as bigint) as s from '"+file+"'"))
+	}
+}
+
+// TestTimestampsInUTC compares the timestamps of a CSV file, which are in UTC, with literals.
+func TestTimestampsInUTC(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	file := filepath.Join(t.TempDir(), "events.csv")
+	require.NoError(t, os.WriteFile(file, []byte("n,t\n1,2020-01-31 10:00:00\n2,2020-02-01 00:00:00\n3,2020-02-01 12:30:00\n"), 0o600))
+	for condition, want := range map[string]string{
+		"t >= '2020-02-01'":     "n; 2; 3",
+		"t > date '2020-02-01'": "n; 3",
+		"t between '2020-01-31 09:00:00' and '2020-01-31 11:00:00'":   "n; 1",
+		"t in (timestamp '2020-02-01 00:00:00', null)":                "n; 2",
+		"t + interval 1 hour < date '2020-01-31' + interval '1' day":  "n; 1",
+		"date_trunc('month', t) = '2020-02-01' and hour(t) = 12":      "n; 3",
+		"t::date = '2020-02-01'":                                      "n; 2; 3",
+		"coalesce(t, timestamp '2020-01-01 00:00:00') < '2020-02-01'": "n; 1",
+	} {
+		require.Equal(t, want, answer(t, session, "select n from '"+file+"' where "+condition), condition)
 	}
 }
 

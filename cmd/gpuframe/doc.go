@@ -7,6 +7,7 @@
 //	gpuframe query flights.parquet -p 'filter delay > 15 | group origin agg count() as n | top 10 by n desc'
 //	gpuframe query 'logs/*.csv' --filter 'level = "error"' --sort time -o errors.parquet
 //	gpuframe query flights.parquet -p 'join "airports.csv" on origin = code'
+//	gpuframe sql "select origin, count(*) from 'flights.parquet' group by all"
 //	gpuframe query --document --table flights -p 'head 10' # a query document for a server
 //	gpuframe functions quantile                     # a function of expressions
 //	zcat log.csv.gz | gpuframe query - --from csv   # standard input

@@ -83,6 +83,6 @@ func newRoot() *cobra.Command {
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	memory.AddCommand(newInfo(), newReplay(), newMemorySnapshot(), newMemoryDiff(), newMemoryLeaks())
-	root.AddCommand(newInfo(), newSchema(), newHead(), newDescribe(), newQuery(), newFunctions(), newServe(), newTop(), memory)
+	root.AddCommand(newInfo(), newSchema(), newHead(), newDescribe(), newQuery(), newSQL(), newFunctions(), newServe(), newTop(), memory)
 	return root
 }

@@ -23,7 +23,7 @@ type generator struct {
 type field struct{ name, kind string }
 
 // kindOf has the kinds of expressions for those of columns.
-var kindOf = map[string]string{"int": "number", "bigint": "number", "decimal": "decimal", "double": "double", "text": "text", "date": "date", "timestamp": "timestamp", "bool": "bool"}
+var kindOf = map[string]string{"int": "number", "bigint": "number", "decimal": "decimal", "double": "double", "special": "double", "text": "text", "date": "date", "timestamp": "timestamp", "bool": "bool"}
 
 func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
 

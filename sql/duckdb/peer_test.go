@@ -42,6 +42,7 @@ var kinds = map[string]struct {
 	"int":       {"integer", arrow.PrimitiveTypes.Int32, []any{int32(0), int32(1), int32(2), int32(3), int32(-4), int32(7), int32(100)}},
 	"bigint":    {"bigint", arrow.PrimitiveTypes.Int64, []any{int64(0), int64(1), int64(2), int64(3), int64(-5), int64(1) << 40}},
 	"double":    {"double", arrow.PrimitiveTypes.Float64, []any{0.0, 1.5, -2.25, 3.0, 1e6, 0.1}},
+	"special":   {"double", arrow.PrimitiveTypes.Float64, []any{0.0, 1.5, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1)}},
 	"text":      {"varchar", arrow.BinaryTypes.String, []any{"", "a", "b", "Oslo", "Bern", "ä%x", "abc", "A"}},
 	"date":      {"date", arrow.FixedWidthTypes.Date32, []any{day("2020-01-31"), day("2020-02-29"), day("1999-12-31"), day("2021-07-04"), day("1969-05-01")}},
 	"timestamp": {"timestamp", &arrow.TimestampType{Unit: arrow.Microsecond}, []any{stamp("2020-01-31 10:11:12.5"), stamp("2020-02-29 00:00:00"), stamp("1999-12-31 23:59:59")}},
@@ -66,7 +67,7 @@ var tables = []struct {
 	columns []string
 }{
 	{"a", 24, []string{"id int", "k int", "x int", "y double", "s text", "d date", "f bool", "m decimal"}},
-	{"b", 17, []string{"id int", "k int", "z bigint", "s text", "t timestamp", "m decimal"}},
+	{"b", 17, []string{"id int", "k int", "z bigint", "s text", "t timestamp", "m decimal", "v special"}},
 	{"c", 9, []string{"k int", "w int", "name text"}},
 	{"e", 0, []string{"k int", "v int"}},
 }
@@ -141,7 +142,7 @@ func add(b array.Builder, value any) string {
 		return fmt.Sprint(value)
 	case float64:
 		b.(*array.Float64Builder).Append(value)
-		return fmt.Sprint(value)
+		return fmt.Sprintf("'%v'::double", value)
 	case bool:
 		b.(*array.BooleanBuilder).Append(value)
 		return fmt.Sprint(value)
