@@ -31,6 +31,7 @@
 //     them: testdata/left-out.sql lists them.
 //   - BETWEEN SYMMETRIC, 0xff as a number, and \u in E'…' are PostgreSQL's. DuckDB refuses the first and the last, and
 //     reads 0xff as 0 with the name xff.
+//   - The operator == has two operands, not one.
 //   - Names of windows, arguments of functions and parameters of types are not checked: DuckDB's
 //     parser does.
 //   - Texts with a byte that is zero are refused.
