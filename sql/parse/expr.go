@@ -119,7 +119,7 @@ func (p *parser) prefixed(restricted bool) tree.Expr {
 	case t.word == "+" || t.word == "-":
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(signLevel, restricted)}
-	case t.kind == operatorToken:
+	case t.kind == operatorToken && t.word != "==":
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(operatorLevel, restricted)}
 	case t.word == "operator" && p.ahead(1).word == "(" && p.ahead(3).word == ")" && p.ahead(2).kind != nameToken:
@@ -151,7 +151,7 @@ func (p *parser) infix(left tree.Expr, level int, restricted bool) tree.Expr {
 	case level == collateLevel:
 		p.take()
 		return p.collate(left)
-	case t.kind == operatorToken && p.isPostfix(1), t.word == "operator" && p.isPostfix(4): // OPERATOR ( + )
+	case t.kind == operatorToken && t.word != "==" && p.isPostfix(1), t.word == "operator" && p.isPostfix(4): // OPERATOR ( + )
 		return &tree.Unary{Position: pos, Op: p.operatorName(), X: left, Postfix: true}
 	}
 	return p.binary(left, level, restricted)

@@ -80,6 +80,8 @@ type parser struct {
 	next int
 	// depth is the number of nested expressions, queries, tables and types.
 	depth int
+	// opened is the index of the token behind the parentheses that opensQuery looked through last.
+	opened int
 	// typeLevels is the number of the types within the current type.
 	typeLevels int
 	// parameters is the number of parameters of the statement without a number.
