@@ -120,7 +120,7 @@ func TestMoreThanTheBudget(t *testing.T) {
 	const batches = 12
 	rows, onFiles := 4000, []string{"sort", "full", "two windows"}
 	if testing.Short() {
-		rows, onFiles = 3000, onFiles[:1]
+		rows, onFiles = 2000, onFiles[:1]
 	}
 	records := drawn(t, 1, batches, rows)
 	others := drawn(t, 2, batches, rows)
@@ -239,7 +239,7 @@ func TestWindowsUnderBudgets(t *testing.T) {
 	case race.Enabled:
 		seeds = 4
 	case testing.Short():
-		seeds = 12
+		seeds = 8
 	}
 	id, key, text := gpuframe.Col("id"), gpuframe.Col("key"), gpuframe.Col("text")
 	for seed := first; seed < first+seeds; seed++ {

@@ -174,7 +174,10 @@ func TestSeveralDevicesAreOne(t *testing.T) {
 			}
 			require.Equal(t, want[name], lines(t, q), "%s of tables on %d devices", name, count)
 		}
-		for _, few := range limits {
+		for i, few := range limits {
+			if testing.Short() && count == 8 && i%2 == 0 {
+				continue
+			}
 			e.KeepFew(few)
 			for name, q := range queriesOfDevices(e.Records(nil, records...), e.Records(nil, others...)) {
 				require.Equal(t, want[name], lines(t, q), "%s on %d devices, %d are few", name, count, few)

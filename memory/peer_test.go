@@ -27,7 +27,7 @@ func withStandIn(t *testing.T, name string, settings ...string) {
 		t.Skip("gcc or the stand-in for the driver is not here")
 	}
 	library := filepath.Join(t.TempDir(), "libcuda.so.1")
-	output, err := exec.CommandContext(t.Context(), compiler, "-O1", "-shared", "-fPIC", "-pthread", "-o", library, source).CombinedOutput()
+	output, err := exec.CommandContext(t.Context(), compiler, "-O0", "-shared", "-fPIC", "-pthread", "-o", library, source).CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+name+"$", "-test.timeout=1h")
 	child.Env = append(os.Environ(), append(settings, "GPUFRAME_LIBCUDA="+library, "FAKE_CRASH=1", childVariable+"=1",
