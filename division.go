@@ -86,7 +86,7 @@ func (d *division) nameOf(tree expr.Expr) (name string, known bool) {
 	name = plan.Computed(tree.Name())
 	for n := 2; ; n++ {
 		other, taken := d.byName[name]
-		if !taken || other.tree.Same(tree) {
+		if !taken || other.tree.Fingerprint() == tree.Fingerprint() && other.tree.Same(tree) {
 			return name, taken
 		}
 		name = plan.Computed(fmt.Sprintf("%s (%d)", tree.Name(), n))

@@ -49,7 +49,8 @@
 // A planner reads an expression with [Expr.Operation], [Expr.Operands], [Expr.Column],
 // [Expr.Literal], [Expr.Columns] and [Expr.Walk], finds its type with [Expr.Type], and
 // rewrites it with [Expr.Substitute] and [Expr.Conjuncts]. All leave the expression as it
-// is. [Expr.String] is the stable text form that plans print.
+// is. [Expr.String] is the stable text form that plans print. An aggregate or a window function is a
+// node of [OfRows], which a planner computes and replaces by a column with a [Substitution].
 //
 // # Decimals
 //

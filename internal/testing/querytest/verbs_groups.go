@@ -2,6 +2,7 @@ package querytest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpuframe/gpuframe"
@@ -117,22 +118,38 @@ func (g *generator) whole(s state) state {
 	return g.inSQL(next, "select %s, 0 as %s from %s", strings.Join(columns, ", "), rowOrder, s.sql)
 }
 
-// window adds an aggregate of partitions.
+// window adds an aggregate of partitions, and perhaps columns of the same window and of a window of it.
 func (g *generator) window(s state) state {
 	keys, _, list := g.keys(s, 2)
 	if g.choose("all rows", 4) == 0 {
 		keys, list = nil, nil
 	}
 	a, name := g.draw(s.table).aggregation(), g.newName()
-	groups, numbers := grouped(s.table.Rows, keys)
-	values := make([]any, len(groups))
-	for i, rows := range groups {
-		values[i] = a.model(rows)
+	window := func() gpuframe.Expr { return a.expr.Over(gpuframe.By(list...)) }
+	value := ofPartitions(s.table.Rows, keys, a.model)
+	with := []gpuframe.Expression{window().As(name)}
+	columns := append(kept(s.table), computed{Column{Name: name, Kind: a.kind}, value, a.sql("", " over ("+partitionSQL(keys)+")")})
+	if !g.options.SQL && g.choose("nested", 2) == 0 {
+		outer, _, outerList := g.keys(s, 1)
+		count := func(rows []Row) any {
+			return int64(len(slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return value(row) == nil })))
+		}
+		with = append(with, window().IsValid().As(name+"valid"), window().Count().Over(gpuframe.By(outerList...)).As(name+"count"))
+		columns = append(columns,
+			computed{Column{Name: name + "valid", Kind: Bool}, func(row Row) any { return value(row) != nil }, ""},
+			computed{Column{Name: name + "count", Kind: Int64}, ofPartitions(s.table.Rows, outer, count), ""})
 	}
-	columns := append(kept(s.table), computed{Column{Name: name, Kind: a.kind}, func(row Row) any {
-		return values[numbers[keyOf(evaluate(row, keys))]]
-	}, a.sql("", " over ("+partitionSQL(keys)+")")})
-	return g.projected(s.then(s.query.With(a.expr.Over(gpuframe.By(list...)).As(name)), project(s.table, columns), "With(%v over %v as %s)", a.expr, list, name), s, columns)
+	return g.projected(s.then(s.query.With(with...), project(s.table, columns), "With(%v over %v)", with, list), s, columns)
+}
+
+// ofPartitions returns the value of the partition of a row.
+func ofPartitions(rows []Row, keys []expression, model func(rows []Row) any) func(row Row) any {
+	groups, numbers := grouped(rows, keys)
+	values := make([]any, len(groups))
+	for i, group := range groups {
+		values[i] = model(group)
+	}
+	return func(row Row) any { return values[numbers[keyOf(evaluate(row, keys))]] }
 }
 
 // partitionSQL is the partition of a window.
