@@ -55,7 +55,7 @@ func TestADBC(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, statement.Close()) }()
 	for text, fault := range map[string]string{
-		"select city form sales": "line 1, column 13", "from sails": `table "sales"`, "create table t as from sales": "yields no rows", "from 'x.parquet'": "x.parquet",
+		"select city form sales": "line 1, column 13", "from sails": `no table is called "sails": there is only "sales"`, "create table t as from sales": "yields no rows", "from 'x.parquet'": "x.parquet",
 	} {
 		require.NoError(t, statement.SetSqlQuery(text))
 		_, _, err = statement.ExecuteQuery(t.Context())
