@@ -9,7 +9,7 @@ import (
 
 // Split cuts a text at the semicolons between statements, without reading the statements. rest is the text behind
 // the last semicolon, which may be the beginning of a statement that has no end yet: a text or a comment
-// without an end is no fault.
+// without an end is no fault. Statements of comments only are left out.
 //
 // # Errors
 //
@@ -18,17 +18,22 @@ func Split(text string) (statements []string, rest string, err error) {
 	if err := checkText(text); err != nil {
 		return nil, "", err
 	}
-	start := 0
+	start, isEmpty := 0, true
 	for _, k := range tokens(text) {
 		switch {
 		case k.kind == symbolToken && k.word == ";":
-			if statement := strings.TrimSpace(text[start:k.pos]); statement != "" {
-				statements = append(statements, statement)
+			if !isEmpty {
+				statements = append(statements, strings.TrimSpace(text[start:k.pos]))
 			}
-			start = k.end
+			start, isEmpty = k.end, true
 		case k.kind == faultToken && k.end < len(text):
 			return nil, "", &Error{Text: text, Position: tree.Position(k.pos), Message: k.text}
+		case k.kind != endToken:
+			isEmpty = false
 		}
+	}
+	if isEmpty {
+		return statements, "", nil
 	}
 	return statements, text[start:], nil
 }

@@ -13,10 +13,12 @@ func TestSplit(t *testing.T) {
 	}{
 		"":                               {nil, ""},
 		"select 1":                       {nil, "select 1"},
-		"select 1; ":                     {[]string{"select 1"}, " "},
+		"select 1; ":                     {[]string{"select 1"}, ""},
 		"select ';'; /* ; */ from t;;x":  {[]string{"select ';'", "/* ; */ from t"}, "x"},
 		"select 1; select 'half ; a":     {[]string{"select 1"}, " select 'half ; a"},
 		"select 1; /* ; ":                {[]string{"select 1"}, " /* ; "},
+		"-- a\n; select 1 -- b\n;":       {[]string{"select 1 -- b"}, ""},
+		"select 1; -- end":               {[]string{"select 1"}, ""},
 		"select $$;$$; -- ; \nselect 2;": {[]string{"select $$;$$", "-- ; \nselect 2"}, ""},
 	} {
 		statements, rest, err := Split(text)

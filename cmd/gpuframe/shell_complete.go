@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpuframe/gpuframe/sql/parse"
+)
+
+// complete completes the word before the cursor when the tab key is pressed. Several words that fit are
+// listed.
+func (s *shell) complete(line string, at int, key rune) (completed string, position int, ok bool) {
+	if key != '\t' {
+		return "", 0, false
+	}
+	start := at - len(line[:at][wordStart(line[:at]):])
+	word := line[start:at]
+	words := completions(word, s.words())
+	switch common := commonPrefix(words); {
+	case len(words) == 0:
+		return line, at, true
+	case len(words) > 1 && len(common) == len(word):
+		fmt.Fprintf(s.terminal, "%s\n", strings.Join(words[:min(len(words), 60)], "  "))
+		return line, at, true
+	default:
+		if len(words) == 1 {
+			common += " "
+		}
+		return line[:start] + common + line[at:], start + len(common), true
+	}
+}
+
+// wordStart returns the place of the last word of a text.
+func wordStart(text string) int {
+	return 1 + strings.LastIndexFunc(text, func(r rune) bool { return strings.ContainsRune(" \t(),;+-*/<>=.", r) && r != '.' })
+}
+
+// words are the words that may be completed: keywords, tables, their columns, and commands.
+func (s *shell) words() []string {
+	var list []string
+	for _, d := range directives {
+		list = append(list, d.name)
+	}
+	for _, keyword := range parse.Keywords() {
+		list = append(list, strings.ToLower(keyword))
+	}
+	for _, t := range s.session.Tables() {
+		list = append(list, t.Name)
+		schema, err := t.Query.Schema(context.Background())
+		if err != nil {
+			continue // the statement that uses it will tell
+		}
+		for _, f := range schema.Fields() {
+			list = append(list, f.Name)
+		}
+	}
+	return list
+}
+
+// completions returns the words that begin with a prefix, without regard to case.
+func completions(prefix string, words []string) (list []string) {
+	for _, word := range words {
+		if prefix != "" && len(word) >= len(prefix) && strings.EqualFold(word[:len(prefix)], prefix) {
+			list = append(list, word)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// commonPrefix returns the beginning that words have in common.
+func commonPrefix(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	prefix := words[0]
+	for _, word := range words[1:] {
+		n := 0
+		for n < min(len(prefix), len(word)) && strings.EqualFold(prefix[:n+1], word[:n+1]) {
+			n++
+		}
+		prefix = prefix[:n]
+	}
+	return prefix
+}
