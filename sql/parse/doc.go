@@ -39,6 +39,6 @@
 //
 // # Limits
 //
-// A text has at most [MaxLength] bytes, a tree and a type at most [MaxDepth] levels. Memory is proportional to the
+// A text has at most [MaxLength] bytes and [MaxTokens] tokens, a tree and a type at most [MaxDepth] levels. Memory is proportional to the
 // length of the text.
 package parse

@@ -119,7 +119,9 @@ func (p *parser) prefixed(restricted bool) tree.Expr {
 	case t.word == "+" || t.word == "-":
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(signLevel, restricted)}
-	case t.kind == operatorToken && t.word != "==":
+	case t.word == "==":
+		p.fail(t.pos, "the operator == is not supported without an operand before it")
+	case t.kind == operatorToken:
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(operatorLevel, restricted)}
 	case t.word == "operator" && p.ahead(1).word == "(" && p.ahead(3).word == ")" && p.ahead(2).kind != nameToken:
@@ -151,7 +153,9 @@ func (p *parser) infix(left tree.Expr, level int, restricted bool) tree.Expr {
 	case level == collateLevel:
 		p.take()
 		return p.collate(left)
-	case t.kind == operatorToken && t.word != "==" && p.isPostfix(1), t.word == "operator" && p.isPostfix(4): // OPERATOR ( + )
+	case t.word == "==" && p.isPostfix(1):
+		p.fail(t.pos, "the operator == is not supported without an operand behind it: NOT needs parentheses there")
+	case t.kind == operatorToken && p.isPostfix(1), t.word == "operator" && p.isPostfix(4): // OPERATOR ( + )
 		return &tree.Unary{Position: pos, Op: p.operatorName(), X: left, Postfix: true}
 	}
 	return p.binary(left, level, restricted)

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,10 +44,14 @@ type lexer struct {
 
 // tokens returns the tokens of a text. The last one is its end, or a fault.
 func tokens(text string) []token {
-	l := &lexer{text: text, list: make([]token, 0, len(text)/5+8)}
+	l := &lexer{text: text, list: make([]token, 0, min(len(text)/5, 4096)+8)}
 	for {
 		l.skipSpace()
 		if l.failed() {
+			return l.list
+		}
+		if len(l.list) == MaxTokens {
+			l.fail(l.at, "the text has more tokens than the limit of "+strconv.Itoa(MaxTokens)+": load large data from files")
 			return l.list
 		}
 		if l.at == len(l.text) {
