@@ -14,9 +14,9 @@
 //   - Tables: names, files in quotes, functions, queries, LATERAL, all joins with ON, USING and NATURAL, ASOF,
 //     POSITIONAL, SEMI and ANTI joins, PIVOT and UNPIVOT, TABLESAMPLE.
 //   - Expressions: operators with DuckDB's precedence, CASE, CAST, TRY_CAST and ::, IN, BETWEEN, LIKE, ILIKE, GLOB and
-//     SIMILAR TO, ANY and ALL, lists, structs, maps, rows, subscripts, slices, fields, methods, lambdas, comprehensions, intervals,
-//     typed texts, COLLATE, AT TIME ZONE, the functions with words such as EXTRACT, FILTER, WITHIN GROUP, IGNORE NULLS,
-//     OVER with all frames, parameters ?, $1 and $name.
+//     SIMILAR TO, ANY and ALL, lists, structs, maps, rows, subscripts, slices, fields, methods, lambdas,
+//     comprehensions, intervals, typed texts, COLLATE, AT TIME ZONE, the functions with words such as EXTRACT, FILTER,
+//     WITHIN GROUP, IGNORE NULLS, OVER with all frames, parameters ?, $1 and $name.
 //   - Statements: CREATE TABLE and VIEW … AS, DROP TABLE and VIEW, COPY … TO, DESCRIBE, SUMMARIZE, SHOW, EXPLAIN.
 //   - Tokens: names in any case, which they keep, in any script, and in double quotes; texts in single quotes, E'…',
 //     and between $$; nested comments; numbers with underscores.
@@ -31,6 +31,7 @@
 //     them: testdata/left-out.sql lists them.
 //   - BETWEEN SYMMETRIC, 0xff as a number, and \u in E'…' are PostgreSQL's. DuckDB refuses the first and the last, and
 //     reads 0xff as 0 with the name xff.
+//   - The operator == has two operands, not one.
 //   - Names of windows, arguments of functions and parameters of types are not checked: DuckDB's
 //     parser does.
 //   - Texts with a byte that is zero are refused.
@@ -38,6 +39,6 @@
 //
 // # Limits
 //
-// A text has at most [MaxLength] bytes, a tree and a type at most [MaxDepth] levels. Memory is proportional to the
+// A text has at most [MaxLength] bytes and [MaxTokens] tokens, a tree and a type at most [MaxDepth] levels. Memory is proportional to the
 // length of the text.
 package parse

@@ -65,6 +65,8 @@ func TestTextsThatAreNone(t *testing.T) {
 	}
 	_, err := parse.Statements(strings.Repeat(" ", parse.MaxLength) + "1")
 	require.ErrorContains(t, err, "the text is longer than the limit of 16 MiB")
+	_, err = parse.Statements("values (1" + strings.Repeat(",1", parse.MaxTokens/2) + ")")
+	require.ErrorContains(t, err, "the text has more tokens than the limit of 2000000")
 	_, err = parse.Statements("\ufffd")
 	require.ErrorContains(t, err, "expected a statement", "the character that stands for others is no fault of the encoding")
 }

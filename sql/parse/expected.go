@@ -69,6 +69,10 @@ func (p *parser) failHere(form string) {
 			p.fail(t.pos, "unexpected "+p.describe(t)+": did you mean "+strings.ToUpper(word)+"?")
 		}
 	}
+	if t.kind == nameToken && notKeyword < t.class && t.class < reserved && slices.Contains(words, "as") &&
+		slices.Contains(words, ",") {
+		p.fail(t.pos, p.describe(t)+" is a keyword here: write AS before it to make it a name")
+	}
 	if form == "" {
 		form = alternatives(words)
 	}

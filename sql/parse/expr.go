@@ -119,6 +119,8 @@ func (p *parser) prefixed(restricted bool) tree.Expr {
 	case t.word == "+" || t.word == "-":
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(signLevel, restricted)}
+	case t.word == "==":
+		p.fail(t.pos, "the operator == is not supported without an operand before it")
 	case t.kind == operatorToken:
 		p.take()
 		return &tree.Unary{Position: pos, Op: t.word, X: p.exprAbove(operatorLevel, restricted)}
@@ -151,6 +153,8 @@ func (p *parser) infix(left tree.Expr, level int, restricted bool) tree.Expr {
 	case level == collateLevel:
 		p.take()
 		return p.collate(left)
+	case t.word == "==" && p.isPostfix(1):
+		p.fail(t.pos, "the operator == is not supported without an operand behind it: NOT needs parentheses there")
 	case t.kind == operatorToken && p.isPostfix(1), t.word == "operator" && p.isPostfix(4): // OPERATOR ( + )
 		return &tree.Unary{Position: pos, Op: p.operatorName(), X: left, Postfix: true}
 	}

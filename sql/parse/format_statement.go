@@ -30,7 +30,11 @@ func (f *formatter) statement(s tree.Statement) {
 		}
 		f.statement(s.Statement)
 	case *tree.Show:
-		f.write("show ")
+		f.write("show")
+		if len(s.Name) == 0 {
+			return
+		}
+		f.write(" ")
 		if len(s.Name) == 2 && s.Name[0].Text == "all" && !s.Name[0].Quoted {
 			f.write("all tables")
 			return

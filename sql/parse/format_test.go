@@ -1,7 +1,6 @@
 package parse_test
 
 import (
-	"fmt"
 	"reflect"
 	"testing"
 
@@ -42,5 +41,5 @@ func requireSameTree(t *testing.T, statement tree.Statement) {
 		start++
 	}
 	start = max(0, start-80)
-	t.Fatal(fmt.Sprintf("%s\n\nanother tree from %q\nto %q", text, text[start:], again[min(start, len(again)):]))
+	t.Fatalf("%s\n\nanother tree from %q\nto %q", text, text[start:], again[min(start, len(again)):])
 }

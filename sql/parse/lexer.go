@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,10 +44,14 @@ type lexer struct {
 
 // tokens returns the tokens of a text. The last one is its end, or a fault.
 func tokens(text string) []token {
-	l := &lexer{text: text, list: make([]token, 0, len(text)/5+8)}
+	l := &lexer{text: text, list: make([]token, 0, min(len(text)/5, 4096)+8)}
 	for {
 		l.skipSpace()
 		if l.failed() {
+			return l.list
+		}
+		if len(l.list) == MaxTokens {
+			l.fail(l.at, "the text has more tokens than the limit of "+strconv.Itoa(MaxTokens)+": load large data from files")
 			return l.list
 		}
 		if l.at == len(l.text) {
@@ -209,8 +214,16 @@ func isNamePart(c byte) bool { return isNameStart(c) || isDigit(c) || c == '$' }
 // isDigit returns whether a byte is a decimal digit.
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// operatorBytes are the bytes of operators.
-const operatorBytes = "+-*/<>=~!@%^&|`"
+// operatorBytes has the bytes of operators. The second kind makes an operator keep + or - at its end.
+var operatorBytes = func() (kinds [256]uint8) {
+	for _, c := range []byte("+-*/<>=") {
+		kinds[c] = 1
+	}
+	for _, c := range []byte("~!@^&|`%") {
+		kinds[c] = 2
+	}
+	return kinds
+}()
 
 // scanSymbol appends a symbol or an operator.
 func (l *lexer) scanSymbol() {
@@ -236,7 +249,7 @@ func (l *lexer) scanSymbol() {
 		word = "<>"
 	}
 	k := symbolToken
-	if strings.IndexByte(operatorBytes, c) >= 0 && !fixedOperators[word] {
+	if operatorBytes[c] > 0 && !fixedOperators[word] {
 		k = operatorToken
 	}
 	l.add(k, start, "").word = word
@@ -249,23 +262,26 @@ var fixedOperators = map[string]bool{
 	"->": true, "->>": true, "=>": true,
 }
 
+// longestOperator is the length of the longest operator. It bounds the bytes that are looked at more than once.
+const longestOperator = 63
+
 // operatorLength returns the length of the operator at the place of the lexer: as long as it can be, but
 // without a comment, and with + or - at its end only if it has a byte that arithmetic does not have.
 func (l *lexer) operatorLength() int {
 	length, special := 0, false
-	for l.at+length < len(l.text) {
+	for length < longestOperator && l.at+length < len(l.text) {
 		c := l.text[l.at+length]
-		if strings.IndexByte(operatorBytes, c) < 0 {
+		if operatorBytes[c] == 0 {
 			break
 		}
 		next := l.peek(length + 1)
 		if c == '-' && next == '-' || c == '/' && next == '*' {
 			break
 		}
-		special = special || strings.IndexByte("~!@^&|`%", c) >= 0
+		special = special || operatorBytes[c] == 2
 		length++
 	}
-	for length > 1 && !special && strings.IndexByte("+-", l.text[l.at+length-1]) >= 0 {
+	for length > 1 && !special && (l.text[l.at+length-1] == '+' || l.text[l.at+length-1] == '-') {
 		length--
 	}
 	return length

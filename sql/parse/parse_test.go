@@ -103,6 +103,20 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// BenchmarkStatements reads the statements of the tests.
+func BenchmarkStatements(b *testing.B) {
+	texts := lines(b, "accepted.sql")
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, text := range texts {
+			if _, err := parse.Statements(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(texts)), "ns/statement")
+}
+
 // TestTokens: the values of literals and names.
 func TestTokens(t *testing.T) {
 	for text, want := range map[string]tree.Expr{

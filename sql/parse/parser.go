@@ -12,6 +12,9 @@ import (
 const (
 	// MaxLength is the length of the longest text, in bytes.
 	MaxLength = 16 << 20
+	// MaxTokens is the number of words, numbers, texts and symbols of the largest text. A token takes 56 bytes of
+	// memory while a text is read.
+	MaxTokens = 2_000_000
 	// MaxDepth is the depth of the deepest tree. Chains of AND and of OR have one level, chains of other
 	// operators, casts and set operations have a level for each link.
 	MaxDepth = 1000
@@ -80,6 +83,8 @@ type parser struct {
 	next int
 	// depth is the number of nested expressions, queries, tables and types.
 	depth int
+	// opened is the index of the token behind the parentheses that opensQuery looked through last.
+	opened int
 	// typeLevels is the number of the types within the current type.
 	typeLevels int
 	// parameters is the number of parameters of the statement without a number.

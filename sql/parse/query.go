@@ -22,11 +22,15 @@ func (p *parser) startsQuery(n int) bool {
 
 // opensQuery returns whether the parentheses at the current token have a query as their first form.
 func (p *parser) opensQuery() bool {
-	n := 0
-	for p.ahead(n).word == "(" {
-		n++
+	if p.token().word != "(" {
+		return false
 	}
-	return n > 0 && (p.startsQuery(n) || describeWords[p.ahead(n).word])
+	if p.next >= p.opened { // not within the parentheses of the last call
+		for p.opened = p.next; p.tokens[p.opened].word == "("; p.opened++ {
+		}
+	}
+	n := p.opened - p.next
+	return p.startsQuery(n) || describeWords[p.ahead(n).word]
 }
 
 // query reads a query with its clauses.

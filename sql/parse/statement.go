@@ -235,35 +235,40 @@ func (p *parser) optionValue() tree.Expr {
 func (p *parser) description() tree.Body {
 	t := p.take()
 	pos := tree.Position(t.pos)
-	if t.word == "show" && !p.startsQuery(0) && p.token().word != "(" {
-		s := &tree.Show{Position: pos}
-		if next := p.token(); next.kind == endToken || next.word == ";" || next.word == ")" {
-			s.Name = []tree.Name{{Position: pos, Text: "tables"}}
-			return s
-		}
-		if p.acceptWords("all", "tables") {
-			s.Name = []tree.Name{{Position: pos, Text: "all"}, {Position: pos, Text: "tables"}}
-			return s
-		}
-		s.Name = p.qualifiedName("TABLES, or a name")
-		return s
+	next := p.token()
+	switch ends := next.kind == endToken || next.word == ";" || next.word == ")"; {
+	case ends && t.word == "summarize":
+		p.failHere("a table or a query")
+	case ends:
+		return &tree.Show{Position: pos}
+	case t.word == "show" && !p.startsQuery(0) && next.word != "(":
+		return p.show(pos)
 	}
 	d := &tree.Describe{Position: pos, Summarize: t.word == "summarize"}
-	switch t := p.token(); {
-	case t.word == "(" || p.startsQuery(0) && t.word != "table":
+	switch {
+	case next.word == "(" || p.startsQuery(0) && next.word != "table":
 		d.Query = p.query()
-	case t.kind == textToken:
+	case next.kind == textToken:
 		name := &tree.File{Position: p.pos(), Path: p.take().text}
 		star := []tree.Item{{Expr: &tree.Star{Position: name.Position}}}
 		body := &tree.Select{Position: name.Position, Items: star, From: []tree.Table{name}}
 		d.Query = &tree.Query{Position: name.Position, Body: body}
-	case t.kind != endToken && t.word != ";" && t.word != ")":
+	default:
 		p.accept("table")
 		d.Table = p.qualifiedName("a table or a query")
-	case d.Summarize:
-		p.failHere("a table or a query")
 	}
 	return d
+}
+
+// show reads the name behind SHOW.
+func (p *parser) show(pos tree.Position) tree.Body {
+	s := &tree.Show{Position: pos}
+	if p.acceptWords("all", "tables") {
+		s.Name = []tree.Name{{Position: pos, Text: "all"}, {Position: pos, Text: "tables"}}
+		return s
+	}
+	s.Name = p.qualifiedName("TABLES, or a name")
+	return s
 }
 
 // explain reads EXPLAIN.

@@ -192,7 +192,7 @@ func (p *parser) interval() tree.Expr {
 		p.take()
 		e.Unit = unit
 		if t := p.token(); t.word == "to" && units[p.ahead(1).word] != "" {
-			p.fail(t.pos, "intervals from one unit to another are not supported: write the units into the text, such as interval '1 year 2 months'")
+			p.fail(t.pos, "intervals from one unit to another are not supported: write units into the text, such as '1 year 2 months'")
 		}
 	}
 	return e

@@ -54,6 +54,9 @@ func (p *parser) frame() *tree.Frame {
 	start := p.token()
 	f.End = tree.Bound{Kind: tree.CurrentRow}
 	if p.accept("between") {
+		if p.token().word == "not" {
+			p.failHere("parentheses around NOT")
+		}
 		f.Start = p.bound()
 		p.expect("and")
 		f.End = p.bound()

@@ -1,6 +1,7 @@
 package tree
 
-// Position is the offset of the first byte of a node in the text of its statement. A node embeds it.
+// Position is the offset of a node in the text: of the operator or the keyword of binary operators, comparisons, set
+// operations and joins, and of the first byte of other nodes. A node embeds it.
 type Position int
 
 // Pos returns the position.

@@ -37,7 +37,8 @@ type (
 		Analyze   bool
 		Statement Statement
 	}
-	// Show is SHOW TABLES, or SHOW of a name. In parentheses it is the body of a query.
+	// Show is SHOW TABLES, or SHOW of a name. Without a name it is SHOW or DESCRIBE of all tables. In parentheses it
+	// is the body of a query.
 	Show struct {
 		Position
 		Name []Name

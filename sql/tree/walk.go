@@ -124,6 +124,7 @@ func (c children) ofExpr(e Expr) {
 		c.exprs(e.Else)
 	case *Star:
 		c.items(e.Replace)
+		c.items(e.Rename)
 		if e.Like != nil {
 			c.visit(e.Like)
 		}

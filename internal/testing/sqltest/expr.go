@@ -78,7 +78,7 @@ func (g *generator) operator() tree.Expr {
 	return e
 }
 
-// condition draws a comparison that is a form of its own.
+// condition draws a comparison that is no operator of two expressions.
 func (g *generator) condition() tree.Expr {
 	switch g.IntN(5) {
 	case 0:

@@ -1031,3 +1031,7 @@ select a operator(+)
 select a operator(+) from t
 select a operator(=) b operator(=) c
 select 1 !~ nulls
+show
+(show)
+from (show)
+select * from (describe)

@@ -272,3 +272,5 @@ select 1)
 select (1))
 select f(1
 select f(1))
+select f(a) over (rows between not a preceding and b following)
+select * from a using sample select(10)

@@ -221,3 +221,13 @@ where y = 3
 -- class: several lines at 2:11: unexpected keyword AND: expected an expression
 select 'größe 日本語', ü from "tä" where
 ä = 1 and and ö = 2
+-- class: operator at 1:16: the operator == is not supported without an operand before it
+select a where == b from t
+-- class: operator at 1:10: the operator == is not supported without an operand behind it
+select a == from t
+-- class: keyword as name at 1:10: “year” is a keyword here: write AS before it to make it a name
+select a year from t
+-- class: operator at 1:12: the operator before any has to be a comparison
+select a + any (b) from t
+-- class: keyword as name at 1:10: “days” is a keyword here: write AS before it
+select 1 days
