@@ -49,6 +49,8 @@ func (t *translation) unified(at tree.Node, values ...value) []value {
 			v = t.settled(v)
 		case isWritten && common != nil && !isText(common):
 			v = t.convertText(at, v, written, common)
+		case isDecimal(common):
+			v = inDecimal(v, common.(*arrow.Decimal128Type))
 		case isDate(common):
 			v = midnight(v)
 		case isTimestamp(common):
@@ -74,6 +76,15 @@ func midnight(v value) value {
 	const day = 24 * 3600 * 1e6
 	if at, ok := v.constant.(arrow.Timestamp); ok && at%day == 0 {
 		return constant(arrow.Date32(at / day))
+	}
+	return v
+}
+
+// inDecimal returns a literal as a decimal of a type that holds it, so that nothing is converted in each row.
+func inDecimal(v value, to *arrow.Decimal128Type) value {
+	digits, ok := v.constant.(decimalText)
+	if own, isOwn := v.dataType.(*arrow.Decimal128Type); ok && isOwn && own.Scale <= to.Scale && own.Precision-own.Scale <= to.Precision-to.Scale {
+		v.expr, v.dataType = gpuframe.LitOf(to, string(digits)), to
 	}
 	return v
 }

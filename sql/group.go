@@ -151,13 +151,15 @@ func (a *aggregation) addKey(e tree.Expr) {
 	if _, known := a.groups.group.keys[print]; known {
 		return
 	}
-	v := a.settled(a.expr(a.rows, e))
-	if v.interval != nil {
+	v := a.expr(a.rows, e)
+	isNull := v.null && v.dataType == nil
+	if v = a.settled(v); v.interval != nil {
 		a.fail(e, "an interval cannot be a key of groups")
 	}
 	c := columnOf(v)
 	if c == nil || slices.Contains(a.keys, c) {
 		c = a.attach(a.rows.rows, v, "key")
+		c.isNull = isNull
 	} else {
 		a.groups.group.columns[c] = c
 	}

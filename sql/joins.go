@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/sql/parse"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -77,7 +78,7 @@ func (t *translation) refuseSubqueries(e tree.Expr, place string) {
 func (t *translation) using(item *tree.Join, left, right *tableSet) (conditions []condition, columns []*column) {
 	shared := item.Using
 	if item.Natural {
-		shared = common(left, right)
+		shared = sharedNames(left, right)
 		if len(shared) == 0 {
 			t.fail(item, "NATURAL JOIN of tables without a common column: use CROSS JOIN")
 		}
@@ -134,8 +135,8 @@ func (t *translation) mergeFull(item *tree.Join, rows *relation) {
 	}
 }
 
-// common returns the names that both sides have.
-func common(left, right *tableSet) (shared []tree.Name) {
+// sharedNames returns the names that both sides have.
+func sharedNames(left, right *tableSet) (shared []tree.Name) {
 	for _, l := range left.columns {
 		isSame := func(r *column) bool { return !r.merged && strings.EqualFold(l.name, r.name) }
 		if !l.merged && slices.ContainsFunc(right.columns, isSame) {
@@ -166,8 +167,12 @@ func (t *translation) conditions(s *scope, e tree.Expr) (list []condition) {
 	return list
 }
 
-// conjuncts returns the terms of AND.
+// conjuncts returns the terms of AND. A term of OR is preceded by those that all its branches have, which can
+// be keys of joins.
 func conjuncts(e tree.Expr) (list []tree.Expr) {
+	if l, ok := e.(*tree.Logic); ok && l.Or {
+		return append(common(l), e)
+	}
 	if l, ok := e.(*tree.Logic); ok && !l.Or {
 		for _, term := range l.Terms {
 			list = append(list, conjuncts(term)...)
@@ -178,6 +183,29 @@ func conjuncts(e tree.Expr) (list []tree.Expr) {
 		return nil
 	}
 	return []tree.Expr{e}
+}
+
+// common returns the terms that all branches of OR have.
+func common(or *tree.Logic) (list []tree.Expr) {
+	for i, branch := range or.Terms {
+		terms := map[string]tree.Expr{}
+		for _, term := range conjuncts(branch) {
+			terms[parse.Format(term)] = term
+		}
+		if i == 0 {
+			for _, term := range conjuncts(branch) {
+				if !hasSubquery(term) {
+					list = append(list, term)
+				}
+			}
+			continue
+		}
+		list = slices.DeleteFunc(list, func(term tree.Expr) bool { return terms[parse.Format(term)] == nil })
+		if len(list) == 0 {
+			return nil
+		}
+	}
+	return list
 }
 
 // term translates a term of a condition.

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math/big"
 	"math/bits"
 	"strings"
 
@@ -63,7 +64,12 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 		return t.nullOf(numberType(a, b))
 	}
 	if f, ok := sums[op]; ok {
-		a, b = t.widened(at, a), t.widened(at, b)
+		if v, ok := t.exactSum(at, op, a, b); ok {
+			return v
+		}
+		if !isDecimal(a.dataType) && !isDecimal(b.dataType) { // else literals take few digits
+			a, b = t.widened(at, a), t.widened(at, b)
+		}
 		if isFloat(a.dataType) || isFloat(b.dataType) {
 			a, b = t.double(at, a), t.double(at, b)
 		}
@@ -81,6 +87,45 @@ func (t *translation) arithmetic(at tree.Node, op string, a, b value) value {
 		}, t.double(at, a), t.double(at, b))
 	}
 	return t.integral(at, op, a, b)
+}
+
+// exactSum computes +, - or * of literals that are integers or decimals.
+func (t *translation) exactSum(at tree.Node, op string, a, b value) (v value, ok bool) {
+	x, xDigits, isX := exact(a)
+	y, yDigits, isY := exact(b)
+	if !isX || !isY || xDigits+yDigits > 38 {
+		return v, false
+	}
+	result, digits := new(big.Rat), max(xDigits, yDigits)
+	switch op {
+	case "+":
+		result.Add(x, y)
+	case "-":
+		result.Sub(x, y)
+	default:
+		result.Mul(x, y)
+		digits = xDigits + yDigits
+	}
+	if digits > 0 {
+		return t.decimalLiteral(at, result.FloatString(digits)), true
+	}
+	if !result.Num().IsInt64() || a.dataType.ID() != arrow.INT64 || b.dataType.ID() != arrow.INT64 {
+		return v, false
+	}
+	return constant(result.Num().Int64()), true
+}
+
+// exact returns the number of a literal and its digits behind the point.
+func exact(v value) (number *big.Rat, digits int, ok bool) {
+	switch x := v.constant.(type) {
+	case int64:
+		return new(big.Rat).SetInt64(x), 0, isInteger(v.dataType)
+	case decimalText:
+		_, fraction, _ := strings.Cut(string(x), ".")
+		number, ok = new(big.Rat).SetString(string(x))
+		return number, len(fraction), ok && isDecimal(v.dataType)
+	}
+	return nil, 0, false
 }
 
 // checked computes +, - or * of integers. A result that 64 bits do not hold is null.

@@ -58,6 +58,8 @@ type scope struct {
 	// aliases are the items of the SELECT list, for names that are no columns.
 	aliases   []item
 	resolving map[string]bool
+	// tables are the tables of the rows before they are joined, for the semi joins of one of them.
+	tables *tableSet
 	// input and group are set behind GROUP BY.
 	input *scope
 	group *grouping

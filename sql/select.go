@@ -52,7 +52,9 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 		}
 		set.conditions = append(set.conditions, t.term(rows, e))
 	}
-	rows.rows = t.assemble(set)
+	rows.tables = set
+	later = slices.DeleteFunc(later, func(e tree.Expr) bool { return t.keepMatches(rows, e) })
+	rows.tables, rows.rows = nil, t.assemble(set)
 	for _, e := range later {
 		t.keep(rows, e)
 	}

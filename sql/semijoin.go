@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
@@ -70,8 +72,28 @@ func (t *translation) match(s *scope, kind gpuframe.JoinKind, x tree.Expr, q *tr
 	if len(foreign) > 0 || len(both) == 0 {
 		return false
 	}
-	s.rows.query = joined(s.rows.query, inner.rows.query, everything(both, set.columns), setOf(set.columns), kind, both)
+	uses := everything(both, set.columns)
+	rows := s.rows
+	if s.tables != nil {
+		if rows = t.tableOf(s.tables, uses); rows == nil {
+			return false
+		}
+	}
+	rows.query = joined(rows.query, inner.rows.query, uses, setOf(set.columns), kind, both)
 	return true
+}
+
+// tableOf returns the only table that columns are of, or nil.
+func (t *translation) tableOf(tables *tableSet, uses columnSet) *relation {
+	for i, l := range tables.leaves {
+		if uses.within(t.columnsOf(tables, l)) {
+			own := *l // the rows of a leaf may be shared
+			tables.leaves = slices.Clone(tables.leaves)
+			tables.leaves[i] = &own
+			return &own
+		}
+	}
+	return nil
 }
 
 // membership returns the condition that the left side of IN equals the item of a query.

@@ -222,7 +222,7 @@ func (t *translation) bounded(s *scope, e *tree.Quantified) value {
 	}
 	y := out.columns[0]
 	counts := t.counted(s, out, y, keys)
-	bound := &column{id: t.unique("bound"), dataType: y.dataType}
+	bound := &column{id: t.unique("bound"), dataType: y.dataType, isNull: y.isNull}
 	fold := maximum(gpuframe.Col(y.id), isFloat(y.dataType))
 	if strings.HasPrefix(e.Op, ">") != e.All {
 		fold = gpuframe.Col(y.id).Min()

@@ -37,6 +37,7 @@ var statements = map[string][]string{
 		"select round(2.5::double), round(-2.5::double), round(0.5::double), round(1.005::double, 2), round(2.675, 2), round(3.5::double), round(1e300)",
 		"select if(true, 1, 2), 9223372036854775807, 170141183460469231731687303715884105727 > 1",
 		"select m > 1, m = 1.25, m < x, m > y from a",
+		"select 0.06 - 0.01, 0.06 + 1, 1.5 * 0.25, 2 - 3, 7 * 6, -1.5 - -0.25, 1 - 1.0, id from a where m between 1.26 - 0.01 and 9 + 1.5",
 		"select x, x + null, null and f, null or f, x = null, null is null from a",
 	},
 	"text": {
@@ -87,7 +88,8 @@ var statements = map[string][]string{
 		"select id from a semi join c using (k)", "select id from a anti join c using (k)", "select id from a anti join c on a.k = c.k and c.w > 1",
 		"select l.id, r.id from a l join a r on l.k = r.x", "select a.id, b.id from a join b on a.k = b.k or a.x = b.k", "select a.id, b.id from a join b on a.k + 1 = b.k",
 		"select a.id, x.n from a join (select k, count(*) as n from b group by k) x on x.k = a.k", "select a.id, b.id from a left join b on a.k = b.k where b.id is null",
-		"select count(*) from a, b, c", "select a.id, e.v from a left join e on a.k = e.k", "select a.id from a join e on a.k = e.k",
+		"select count(*) from a, b, c", "select a.id, b.id from a, b where (a.k = b.k and a.x > 1) or (b.z > 1 and a.k = b.k)", "select a.id, b.id from a left join b on (a.k = b.k and a.x > 1) or (b.z > 1 and a.k = b.k)",
+		"select a.id from a, b, c where a.k = b.k and c.k = b.k and a.id in (select id from b where z > 0) and exists (select 1 from c c2 where c2.k = b.k and c2.w > 1) and not exists (select 1 from e where e.k = a.x and e.v = c.w)", "select a.id, e.v from a left join e on a.k = e.k", "select a.id from a join e on a.k = e.k",
 		"select a.id, b.id, c.w from a left join b on a.k = b.k left join c on b.k = c.k", "select a.id, b.id from a join b on a.s = b.s and a.m < b.m",
 		"select k from a right join c using (k)", "select a.id, b.z from a left join b on true and a.x = b.k and a.f", "select a.id, b.id from a left join b on a.k = b.k and a.x > 1",
 		"select a.id, b.id from a full join b on a.k = b.k and a.x > 1", "select a.id, c.w from a left join c on a.x < c.w", "select a.id, c.w from a full join c on a.x < c.w", "select id from a anti join c on a.x < c.w", "select id from a semi join c on a.x < c.w",
