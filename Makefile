@@ -87,7 +87,7 @@ typecheck: build/tools/platforms ## every package and test compiles on every pla
 
 portable: ## vet on other platforms too
 	set -e; for platform in $(PLATFORMS); do \
-	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) vet ./...; done
+	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(WORKSPACE) $(GO) vet ./... ./bench/...; done
 
 # The strictest checks of pointers that go to C are part of the same build. Without a list the
 # packages are those with goroutines or C of their own.
@@ -198,7 +198,7 @@ EXPLORE ?= ./...
 CHECKS  ?= 1000
 
 explore: ## property tests of packages with other cases in every run: make explore EXPLORE=./kernels/... CHECKS=10000
-	@for package in $$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(EXPLORE) | grep internal/testing/property | cut -d' ' -f1); do \
+	@for package in $$($(WORKSPACE) $(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(EXPLORE) | grep internal/testing/property | cut -d' ' -f1); do \
 	  GPUFRAME_SEED=0 $(TEST) -short -timeout 0 $$package -rapid.checks=$(CHECKS) || exit 1; done
 
 bench: ## transfers, memory and launches: the first table of docs/performance.md

@@ -8,7 +8,7 @@
 //	}
 //
 // [Open] returns a device that behaves like a GPU. Its memory and its streams are those
-// of the host. Its kernels are PTX: the output of clang for CUDA C++ or of nvcc, and code that
+// of the host. Its kernels are PTX: the output of clang for CUDA C++, and code that
 // a program writes at run time. Every instruction computes the result that the PTX
 // manual specifies. Loading code with an unknown instruction fails. Approximate
 // instructions (ex2.approx) are computed exactly and rounded. Code that is compiled for one
