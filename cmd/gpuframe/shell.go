@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,15 +37,20 @@ const (
 	furtherPrompt  = "     ...> "
 	shellGreeting  = "gpuframe, statements in SQL end with ;  .help lists the commands, Ctrl-D ends the shell.\n"
 	shellDirectory = "gpuframe"
+	ctrlC          = 3
 )
 
 func newShell(c *fileCommand, command *cobra.Command, session *sql.Session, in *os.File) *shell {
-	k := &keys{from: in}
-	s := &shell{fileCommand: c, command: command, session: session, in: in, keys: k, timer: true}
-	s.terminal = term.NewTerminal(readWriter{k, command.OutOrStdout()}, prompt)
-	s.terminal.AutoCompleteCallback = s.complete
-	s.terminal.History = openHistory(historyPath())
+	s := &shell{fileCommand: c, command: command, session: session, in: in, keys: &keys{from: in}, timer: true}
+	s.openTerminal(openHistory(historyPath()))
 	return s
+}
+
+// openTerminal makes the reader of lines. One that has read Ctrl-C reads it again and again.
+func (s *shell) openTerminal(lines term.History) {
+	s.terminal = term.NewTerminal(readWriter{s.keys, s.command.OutOrStdout()}, prompt)
+	s.terminal.AutoCompleteCallback = s.complete
+	s.terminal.History = lines
 }
 
 // readWriter is a terminal.
@@ -60,12 +67,18 @@ type keys struct {
 
 func (k *keys) Read(b []byte) (int, error) {
 	n, err := k.from.Read(b)
-	k.interrupted = n > 0 && b[n-1] == 3
+	k.interrupted = k.interrupted || bytes.IndexByte(b[:n], ctrlC) >= 0
 	return n, err
 }
 
-// run reads and runs statements until the input ends.
+// run reads and runs statements until the input ends. An interrupt ends a statement, and not the command as
+// elsewhere.
 func (s *shell) run(ctx context.Context) error {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	defer stop()
 	fmt.Fprint(s.command.OutOrStdout(), shellGreeting)
 	text := ""
 	for {
@@ -73,6 +86,8 @@ func (s *shell) run(ctx context.Context) error {
 		switch {
 		case errors.Is(err, io.EOF) && s.keys.interrupted:
 			text = "" // Ctrl-C drops the statement
+			s.keys.interrupted = false
+			s.openTerminal(s.terminal.History)
 			continue
 		case errors.Is(err, io.EOF):
 			return nil

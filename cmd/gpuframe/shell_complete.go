@@ -17,7 +17,10 @@ func (s *shell) complete(line string, at int, key rune) (completed string, posit
 	}
 	start := at - len(line[:at][wordStart(line[:at]):])
 	word := line[start:at]
-	words := completions(word, s.words())
+	words := completions(word, s.names())
+	if len(words) == 0 {
+		words = completions(word, keywords())
+	}
 	switch common := commonPrefix(words); {
 	case len(words) == 0:
 		return line, at, true
@@ -37,15 +40,8 @@ func wordStart(text string) int {
 	return 1 + strings.LastIndexFunc(text, func(r rune) bool { return strings.ContainsRune(" \t(),;+-*/<>=.", r) && r != '.' })
 }
 
-// words are the words that may be completed: keywords, tables, their columns, and commands.
-func (s *shell) words() []string {
-	var list []string
-	for _, d := range directives {
-		list = append(list, d.name)
-	}
-	for _, keyword := range parse.Keywords() {
-		list = append(list, strings.ToLower(keyword))
-	}
+// names are the tables and their columns.
+func (s *shell) names() (list []string) {
 	for _, t := range s.session.Tables() {
 		list = append(list, t.Name)
 		schema, err := t.Query.Schema(context.Background())
@@ -57,6 +53,14 @@ func (s *shell) words() []string {
 		}
 	}
 	return list
+}
+
+// keywords are the keywords of SQL and the commands of the shell.
+func keywords() (list []string) {
+	for _, d := range directives {
+		list = append(list, d.name)
+	}
+	return append(list, parse.Keywords()...)
 }
 
 // completions returns the words that begin with a prefix, without regard to case.

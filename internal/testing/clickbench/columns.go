@@ -49,8 +49,6 @@ func texts(distinct uint64, words int, prefix string) distribution {
 	return distribution{distinct: distinct, skew: 0.8, words: words, prefix: prefix}
 }
 
-var none = distribution{zeros: 1}
-
 // columns are the columns of hits in their order.
 var columns = []column{
 	{"WatchID", long, distribution{distinct: 1 << 62, spread: true}}, {"JavaEnable", short, flag(0.7)},
