@@ -140,7 +140,7 @@ func (a *aggregation) sets(sets [][]int, carried int) *relation {
 		var list []gpuframe.Expression
 		for _, c := range columns {
 			if renamed[c] == nil {
-				renamed[c] = &column{id: a.unique("group"), dataType: c.dataType}
+				renamed[c] = &column{id: a.unique("group"), dataType: c.dataType, isNull: c.isNull}
 			}
 			e := gpuframe.Col(c.id)
 			if slices.Contains(all, c) && !slices.Contains(keys, c) {
