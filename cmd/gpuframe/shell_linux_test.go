@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -70,19 +71,35 @@ func (s *keyboard) press(keys string) {
 	require.NoError(s.t, err)
 }
 
-// wait waits until the process has shown a text since the last call, and returns all that it showed.
-func (s *keyboard) wait(text string) (shown string) {
+// wait waits until the process has shown a text since the last call.
+func (s *keyboard) wait(text string) {
 	s.t.Helper()
+	await.Until(s.t, func() bool { return s.shows(text) }, "the terminal shows %q", text)
+}
+
+// shows reports whether the process has shown a text since the last one that was found.
+func (s *keyboard) shows(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := strings.Index(s.shown.String(), text)
+	if at >= 0 {
+		s.shown.Next(at + len(text))
+	}
+	return at >= 0
+}
+
+// interrupt presses Ctrl-C until a statement ends. A key that is pressed before the statement runs is one of the
+// next line.
+func (s *keyboard) interrupt() {
+	s.t.Helper()
+	var pressed time.Time
 	await.Until(s.t, func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		at := strings.Index(s.shown.String(), text)
-		if at >= 0 {
-			shown = string(s.shown.Next(at + len(text)))
+		if time.Since(pressed) > 100*time.Millisecond { // a terminal holds few keys that nobody reads
+			s.press("\x03")
+			pressed = time.Now()
 		}
-		return at >= 0
-	}, "the terminal shows %q", text)
-	return shown
+		return s.shows("interrupted")
+	}, "Ctrl-C ends the statement")
 }
 
 // TestShell uses the shell as a person does.
@@ -115,13 +132,11 @@ func TestShell(t *testing.T) {
 	s.wait(prompt)
 	s.press("select count(*) from range(3000000) a(x), range(3000000) b(y) where x + y = 1;\r")
 	s.wait("y = 1;")
-	s.press("\x03") // Ctrl-C ends the statement, not the shell
-	s.wait("interrupted")
+	s.interrupt() // it does not end the shell
 	s.wait(prompt)
 	s.press("\x1b[A\r") // the line before
 	s.wait("range(3000000)")
-	s.press("\x03")
-	s.wait("interrupted")
+	s.interrupt()
 	s.wait(prompt)
 	s.press("\x04")
 	require.NoError(t, s.command.Wait())
