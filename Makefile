@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
+.PHONY: demo test check check-all explore quick generate lint gofmt tables words vet staticcheck typecheck tidy portable race race-part race-kernels full nocgo memcheck examples handover wheel pytest sharing python ptx ptx-check gorgonia gorgonia-check arrow18 flight sql sql-duckdb beam opentelemetry cuda-header bench gpu-bundle gpu-bundle-gorgonia gpu-peers bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -180,6 +180,18 @@ flight: ## the module for Arrow Flight, at small sizes under the race detector; 
 	$(GO) -C flight mod tidy -diff
 	$(GO) -C flight vet -race ./...
 	$(GO) -C flight test -vet=off -timeout 40m -race -short ./...
+
+sql: ## the modules of SQL: the ADBC driver, and answers of DuckDB; their dependencies are fetched
+	$(GO) -C sql/adbc mod tidy -diff
+	$(GO) -C sql/adbc vet ./...
+	$(GO) -C sql/adbc test -vet=off -timeout 40m ./...
+	@if $(GO) -C sql/duckdb list -deps -test ./... >/dev/null; then $(MAKE) --no-print-directory sql-duckdb; else \
+		echo "sql: DuckDB could not be fetched: answers are not compared with it"; fi
+
+sql-duckdb:
+	$(GO) -C sql/duckdb mod tidy -diff
+	$(GO) -C sql/duckdb vet ./...
+	$(GO) -C sql/duckdb test -vet=off -timeout 40m ./...
 
 beam: ## the module for Apache Beam; its dependencies are fetched
 	$(GO) -C beam mod tidy -diff

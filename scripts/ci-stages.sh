@@ -25,7 +25,8 @@ ptx-check      .*\.(cu|cuh|ptx|ptx\.gz)$|kernels/build\.sh$
 bundle-check   scripts/(gpu-bundle|run)\.sh$|(bench/)?go\.(mod|sum)$
 gorgonia-check gorgoniacu/|device/|scripts/fetch-cuda-header\.sh$
 arrow18        arrow18/|arrowdev/
-flight         flight/|internal/(arrays/arrowipc|query/querydata)/|share/
+flight         flight/|sql/|internal/(arrays/arrowipc|query/querydata)/|share/
+sql            sql/|[a-z_]*\.go$|kernels/(expr|group|join|window)/[a-z_]*\.go$
 beam           beam/|internal/arrays/arrowipc/
 opentelemetry  observe/
 full           .*_test\.go$
@@ -113,7 +114,7 @@ full_packages() {
     if [ "${CI_ALL:-}" = 1 ]; then packages; return; fi
     local files number=0 folder
     files=$(changed)
-    git grep -lE 'testing\.Short\(\)|devicetest\.Sizes|columntest\.|optest\.' -- '*_test.go' ':!bench' ':!flight' ':!beam' |
+    git grep -lE 'testing\.Short\(\)|devicetest\.Sizes|columntest\.|optest\.' -- '*_test.go' ':!bench' ':!flight' ':!beam' ':!sql/duckdb' |
         xargs -n1 dirname | sort -u | while read -r folder; do
         number=$((number + 1))
         if [ $(((turn + number) % 5)) -eq 0 ] || [ -n "$1" ] && grep -qE "^${folder/#./}/?([^/]+\.go|cuda/.*)$" <<<"$files"; then
