@@ -178,8 +178,7 @@ func (t *translation) keep(s *scope, e tree.Expr) {
 
 // projection is the columns of a SELECT in the making.
 type projection struct {
-	list    []gpuframe.Expression
-	columns []*column
+	list []gpuframe.Expression
 }
 
 func (t *translation) addTo(p *projection, v value, name string) *column {

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math"
 	"path"
 	"strings"
 
@@ -165,14 +166,13 @@ func (t *translation) series(item *tree.TableFunction, name string) *relation {
 	if step == 0 || len(item.Call.Args) == 0 {
 		t.fail(item.Call, "%s needs an end, and a step other than 0", name)
 	}
+	if rows := (float64(end) - float64(start)) / float64(step); rows > math.MaxInt32-1 {
+		t.fail(item.Call, "%s has %.0f rows, at most %d are supported", name, rows, math.MaxInt32-1)
+	}
 	if name == "generate_series" {
 		end += step / max(step, -step)
 	}
 	count := max(0, (end-start+step-step/max(step, -step))/step)
-	const most = 1 << 31
-	if count > most {
-		t.fail(item.Call, "%s has %d rows, at most %d are supported", name, count, most)
-	}
 	id := t.unique(name)
 	q := t.oneRow().Select(gpuframe.LitOf(int64Type, int64(count)).Sequence().As(id)).ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, id)
 	q = q.Select(gpuframe.Col(id).Mul(int64(step)).Add(int64(start)).As(id))

@@ -46,7 +46,7 @@ func (s *shell) names() (list []string) {
 		list = append(list, t.Name)
 		schema, err := t.Query.Schema(context.Background())
 		if err != nil {
-			continue // the statement that uses it will tell
+			continue // it is an error of the statement that uses it
 		}
 		for _, f := range schema.Fields() {
 			list = append(list, f.Name)

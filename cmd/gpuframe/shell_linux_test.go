@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/await"
 )
 
-// keyboard controls a process on a terminal of its own.
+// keyboard controls a process on a terminal.
 type keyboard struct {
 	t       *testing.T
 	keys    *os.File
@@ -94,7 +94,7 @@ func (s *keyboard) interrupt() {
 	s.t.Helper()
 	var pressed time.Time
 	await.Until(s.t, func() bool {
-		if time.Since(pressed) > 100*time.Millisecond { // a terminal holds few keys that nobody reads
+		if time.Since(pressed) > 100*time.Millisecond { // a terminal holds few keys
 			s.press("\x03")
 			pressed = time.Now()
 		}

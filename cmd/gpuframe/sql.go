@@ -45,7 +45,7 @@ The documentation of the project lists what is supported in docs/sql.md.`,
 	return command
 }
 
-// runSQL runs statements one after another in a session.
+// runSQL runs statements in their order in a session.
 func (c *fileCommand) runSQL(command *cobra.Command, tables, texts []string) (err error) {
 	if _, _, err := c.output.format(command.OutOrStdout()); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (c *fileCommand) runSQL(command *cobra.Command, tables, texts []string) (er
 	return nil
 }
 
-// statements runs the statements of a text one after another.
+// statements runs the statements of a text in their order.
 func (c *fileCommand) statements(command *cobra.Command, session *sql.Session, text string) error {
 	list, rest, err := parse.Split(text)
 	if err != nil {
