@@ -119,6 +119,12 @@ func (t *translation) argument(at tree.Node, x any) value {
 		return constant(n)
 	case float32:
 		return constant(float64(x))
+	case uint, uint64:
+		n, err := strconv.ParseInt(fmt.Sprint(x), 10, 64)
+		if err != nil {
+			t.fail(at, "the argument %d is larger than 64-bit integers are: pass it as a text and cast it", x)
+		}
+		return constant(n)
 	case time.Time:
 		return constant(arrow.Timestamp(x.UTC().UnixMicro()))
 	case time.Duration:

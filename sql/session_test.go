@@ -87,6 +87,16 @@ func TestStatements(t *testing.T) {
 	})
 }
 
+func TestArguments(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	require.Equal(t, "n; 7", answer(t, session, "select $1 + $2 as n", uint8(3), uint64(4)))
+	require.Equal(t, "n; 1", answer(t, session, "select count(*) as n from orders where note is null and id = $1", int16(2)))
+	for _, argument := range []any{uint64(1) << 63, []int{1}} {
+		_, err := session.Query(t.Context(), "select $1", argument)
+		require.ErrorContains(t, err, "argument")
+	}
+}
+
 func TestNumberOfArguments(t *testing.T) {
 	session := sessionOn(t, devicetest.Open(t, "host"))
 	for text, arguments := range map[string][]any{"select $2": {1}, "select ?, ?": {1}, "select 1": {1}, "select $1": {1, 2}} {

@@ -39,5 +39,5 @@
 //	times of day, durations         time.Duration
 //	lists, structs, maps            string of JSON
 //
-// Nulls are nil. Arguments may have the types that gpuframe.Lit takes.
+// Nulls are nil. Arguments are those of sql.Session.Query.
 package driver
