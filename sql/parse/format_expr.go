@@ -9,7 +9,7 @@ import (
 
 // operand writes an expression, in parentheses unless it is a single form.
 func (f *formatter) operand(e tree.Expr) {
-	if call, ok := e.(*tree.Call); ok && levels[strings.ToLower(call.Name[0].Text)] > 0 {
+	if call, ok := first(e).(*tree.Call); ok && levels[strings.ToLower(call.Name[0].Text)] > 0 {
 		f.write("(") // a function such as GLOB behind an operator would be the operator
 		f.expr(e)
 		f.write(")")
@@ -24,6 +24,22 @@ func (f *formatter) operand(e tree.Expr) {
 		f.write("(")
 		f.expr(e)
 		f.write(")")
+	}
+}
+
+// first returns the expression with which the text of another one begins.
+func first(e tree.Expr) tree.Expr {
+	for {
+		switch x := e.(type) {
+		case *tree.Subscript:
+			e = x.X
+		case *tree.Slice:
+			e = x.X
+		case *tree.FieldOf:
+			e = x.X
+		default:
+			return e
+		}
 	}
 }
 
