@@ -27,7 +27,7 @@ func (t *token) isFunctionName() bool {
 // takeName returns the current token as a name.
 func (p *parser) takeName() tree.Name {
 	t := p.take()
-	return tree.Name{Position: tree.Position(t.pos), Text: t.text, Quoted: t.kind != nameToken}
+	return tree.Name{Position: tree.Position(t.pos), Text: t.text, Quoted: t.kind != nameToken && t.text != ""}
 }
 
 // name reads the name of a table, a column or an alias, which may stand in single quotes.

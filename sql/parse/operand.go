@@ -191,11 +191,13 @@ func (p *parser) behind(e tree.Expr, s suffix) tree.Expr {
 			e = p.subscript(e)
 		case ".":
 			p.take()
+			isFunction := p.token().isFunctionName()
 			name := p.label("the name of a field or a function")
 			if p.token().word != "(" || s != methodSuffix {
 				e = &tree.FieldOf{Position: e.Pos(), X: e, Name: name}
 				continue
 			}
+			name.Quoted = name.Quoted || !isFunction // the name of a function needs quotes where it is no method
 			call := &tree.Call{Position: name.Position, Name: []tree.Name{name}, Args: []tree.Arg{{Expr: e}}}
 			p.take()
 			if !p.accept(")") {
@@ -257,6 +259,9 @@ func (p *parser) nameOperand() (e tree.Expr, s suffix) {
 	if text := p.token(); text.kind == textToken && (len(names) > 1 || t.isFunctionName() && !noTypes[t.word]) {
 		if strings.EqualFold(t.text, "n") && t.kind == nameToken && text.pos == t.end {
 			names[0].Text = "varchar" // N'…'
+		}
+		if len(names) > 1 || t.kind == quotedToken {
+			p.fail(t.pos, "a type before a text that has a name in quotes or of a schema is not supported: use CAST")
 		}
 		p.take()
 		return &tree.TypedText{Position: pos, Type: namedType(pos, names), Text: text.text}, noSuffix

@@ -11,6 +11,8 @@ select a::enum('a', 'b')
 select a::mytype(1, 'x')
 select a::setof int
 select b'101'
+select "a" 'x'
+select a.b 'x'
 select f(variadic a)
 select f(a) export_state
 select * from f(1) as (a int)
