@@ -72,9 +72,9 @@ func TestSubstitutionOfSeveral(t *testing.T) {
 		}
 		return expr.Col(fmt.Sprint("computed ", operands)), true
 	})
-	one, other := s.Apply(shared.Add(expr.Lit(1))), s.Apply(expr.OfRows(total{2}, shared))
-	require.Equal(t, "`computed [a]` + 1", one.String())
-	require.Equal(t, "`computed [`computed [a]`]`", other.String())
+	sum, function := s.Apply(shared.Add(expr.Lit(1))), s.Apply(expr.OfRows(total{2}, shared))
+	require.Equal(t, "`computed [a]` + 1", sum.String())
+	require.Equal(t, "`computed [`computed [a]`]`", function.String())
 	require.Equal(t, 1, calls["`total(a)`"])
 	require.True(t, s.Apply(expr.Expr{}).IsZero())
 }

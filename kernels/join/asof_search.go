@@ -24,12 +24,12 @@ func (a *asOfMatcher) search() (*matches, error) {
 
 // searchNearest sorts the right rows and searches the left rows among them.
 func (a *asOfMatcher) searchNearest(m *matches) error {
-	held, options := &a.held, a.options
-	s, keys, err := sortUsable(a.call, held, m, a.right, options.Sorted)
+	owned, options := &a.held, a.options
+	s, keys, err := sortUsable(a.call, owned, m, a.right, options.Sorted)
 	if err != nil {
 		return err
 	}
-	left, _, err := keyTable(held, a.left)
+	left, _, err := keyTable(owned, a.left)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (a *asOfMatcher) searchNearest(m *matches) error {
 	if err := a.searchAsOf(n, s, left, keys); err != nil {
 		return err
 	}
-	valid, err := usableOf(a.call, held, left, len(keys)-1)
+	valid, err := usableOf(a.call, owned, left, len(keys)-1)
 	if err != nil {
 		return err
 	}
@@ -46,10 +46,10 @@ func (a *asOfMatcher) searchNearest(m *matches) error {
 	}
 	if n.distances.wanted {
 		last := left.NumColumns() - 1
-		if n.left, err = distanceKeys(a.call, held, left.Column(last), &n.distances); err != nil {
+		if n.left, err = distanceKeys(a.call, owned, left.Column(last), &n.distances); err != nil {
 			return err
 		}
-		if n.right, err = distanceKeys(a.call, held, s.table.Column(last), &n.distances); err != nil {
+		if n.right, err = distanceKeys(a.call, owned, s.table.Column(last), &n.distances); err != nil {
 			return err
 		}
 	}
@@ -62,9 +62,9 @@ func (a *asOfMatcher) searchNearest(m *matches) error {
 
 // searchAsOf makes the searches that the direction needs.
 func (a *asOfMatcher) searchAsOf(n *nearest, s *sortedRows, left *buffer.Buffer, keys []order.Key) error {
-	held := &a.held
+	owned := &a.held
 	find := func(to *memory.Slice[uint32], sorted, values *buffer.Buffer, keys []order.Key, upper bool) error {
-		places, err := searchPlaces(a.call, held, sorted, values, keys, upper)
+		places, err := searchPlaces(a.call, owned, sorted, values, keys, upper)
 		if err == nil {
 			*to, err = uint32sOf(places)
 		}
@@ -85,11 +85,11 @@ func (a *asOfMatcher) searchAsOf(n *nearest, s *sortedRows, left *buffer.Buffer,
 	if len(by) == 0 {
 		return nil
 	}
-	bySorted, err := firstColumns(held, s.table, len(by))
+	bySorted, err := firstColumns(owned, s.table, len(by))
 	if err != nil {
 		return err
 	}
-	byLeft, err := firstColumns(held, left, len(by))
+	byLeft, err := firstColumns(owned, left, len(by))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *asOfMatcher) searchAsOf(n *nearest, s *sortedRows, left *buffer.Buffer,
 }
 
 // distanceKeys returns the values of keys: integers as they are, floats as float64.
-func distanceKeys(c *call, held *release.Stack, keys *column.Column, d *distances) (memory.Slice[uint8], error) {
+func distanceKeys(c *call, owned *release.Stack, keys *column.Column, d *distances) (memory.Slice[uint8], error) {
 	if keys.Len() == 0 {
 		return memory.Slice[uint8]{}, nil
 	}
@@ -114,7 +114,7 @@ func distanceKeys(c *call, held *release.Stack, keys *column.Column, d *distance
 		if err != nil {
 			return memory.Slice[uint8]{}, err
 		}
-		held.Add(reals)
+		owned.Add(reals)
 		keys = reals
 	}
 	l, err := layout.Of(keys.Type())

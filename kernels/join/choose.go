@@ -36,7 +36,7 @@ func choose[F, R any](table []strategy[F, R], f *F, forced choices.JoinStrategy)
 
 // A finder finds matches.
 type finder struct {
-	// build prepares the build side. It is nil if none is needed.
+	// build prepares the build side, or is nil.
 	build func(*matcher) (*built, error)
 	// match finds the rows of the probe side in it.
 	match func(*matcher, *built) (*matches, error)

@@ -31,7 +31,7 @@ type estimator struct {
 
 // newEstimator prepares an estimate, and begins the call that reports it.
 func newEstimator(ctx context.Context, left, right *buffer.Buffer, on []On, options *Options) (*estimator, op.Call, error) {
-	given := options.Options
+	base := options.Options
 	options.Estimate = nil
 	for _, table := range []*buffer.Buffer{left, right} {
 		if err := table.Check(); err != nil {
@@ -43,7 +43,7 @@ func newEstimator(ctx context.Context, left, right *buffer.Buffer, on []On, opti
 	if e.result, err = planResult(left.Schema(), right.Schema(), on, options); err != nil {
 		return nil, op.Call{}, err
 	}
-	call, err := op.Begin(ctx, given, append(columnsOf(left), columnsOf(right)...)...)
+	call, err := op.Begin(ctx, base, append(columnsOf(left), columnsOf(right)...)...)
 	return e, call, err
 }
 

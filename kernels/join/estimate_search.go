@@ -68,9 +68,9 @@ func (e *estimator) reportSearch(call *op.Call, keys []On) error {
 // estimateIndex reports a bound of the memory of [Build]: the result is the memory of the index
 // without the table. It returns kernels.ErrEstimated.
 func estimateIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on []On, options Options) error {
-	given := options.Options
+	base := options.Options
 	options.Estimate = nil
-	call, err := op.Begin(ctx, given, columnsOf(right)...)
+	call, err := op.Begin(ctx, base, columnsOf(right)...)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@
 //
 // # Data source names
 //
-// A name has options as a query of a URL has them. Without one the database is on the first GPU, or on the
-// host if there is none.
+// A name has options like the query of a URL. Without options the database uses the first GPU, or the host if
+// the process can use no GPU.
 //
 //	device     device, as gpuframe.Device has it: "cuda:1", "host"; several times: gpuframe.Devices
 //	budget     bytes of device memory, such as 8GiB

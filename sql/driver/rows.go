@@ -20,7 +20,7 @@ type rows struct {
 	schema *arrow.Schema
 	next   func() (*gpuframe.Frame, error, bool)
 	stop   func()
-	// record has the rows of a batch, from row on. It is nil before the first batch.
+	// record is the current batch, or nil before the first. row is the next row of it.
 	record  arrow.Record
 	readers []govalue.Reader
 	row     int
