@@ -137,23 +137,10 @@ func (s *statements) ClosePreparedStatement(context.Context, flightsql.ActionClo
 
 // GetFlightInfoPreparedStatement implements flightsql.Server. The ticket is the handle.
 func (s *statements) GetFlightInfoPreparedStatement(ctx context.Context, query flightsql.PreparedStatementQuery, descriptor *arrowflight.FlightDescriptor) (*arrowflight.FlightInfo, error) {
-	info, err := s.service.info(ctx, handleOf(query))
-	if err != nil {
-		return nil, err
-	}
-	info.FlightDescriptor = descriptor
-	return info, nil
+	return s.info(ctx, query.GetPreparedStatementHandle(), descriptor)
 }
 
 // GetSchemaPreparedStatement implements flightsql.Server.
 func (s *statements) GetSchemaPreparedStatement(ctx context.Context, query flightsql.PreparedStatementQuery, _ *arrowflight.FlightDescriptor) (*arrowflight.SchemaResult, error) {
-	info, err := s.service.info(ctx, handleOf(query))
-	if err != nil {
-		return nil, err
-	}
-	return &arrowflight.SchemaResult{Schema: info.Schema}, nil
-}
-
-func handleOf(query flightsql.PreparedStatementQuery) *arrowflight.FlightDescriptor {
-	return &arrowflight.FlightDescriptor{Type: arrowflight.DescriptorCMD, Cmd: query.GetPreparedStatementHandle()}
+	return s.schema(ctx, query.GetPreparedStatementHandle())
 }

@@ -56,7 +56,17 @@ func (s *service) isStatement(text []byte) (bool, error) {
 
 // GetFlightInfoStatement implements flightsql.Server. The ticket is the statement itself.
 func (s *statements) GetFlightInfoStatement(ctx context.Context, query flightsql.StatementQuery, descriptor *arrowflight.FlightDescriptor) (*arrowflight.FlightInfo, error) {
-	info, err := s.service.info(ctx, documentOf(query))
+	return s.info(ctx, []byte(query.GetQuery()), descriptor)
+}
+
+// GetSchemaStatement implements flightsql.Server.
+func (s *statements) GetSchemaStatement(ctx context.Context, query flightsql.StatementQuery, _ *arrowflight.FlightDescriptor) (*arrowflight.SchemaResult, error) {
+	return s.schema(ctx, []byte(query.GetQuery()))
+}
+
+// info describes the result of a ticket for a client that has sent a descriptor.
+func (s *statements) info(ctx context.Context, ticket []byte, descriptor *arrowflight.FlightDescriptor) (*arrowflight.FlightInfo, error) {
+	info, err := s.service.info(ctx, &arrowflight.FlightDescriptor{Type: arrowflight.DescriptorCMD, Cmd: ticket})
 	if err != nil {
 		return nil, err
 	}
@@ -64,17 +74,13 @@ func (s *statements) GetFlightInfoStatement(ctx context.Context, query flightsql
 	return info, nil
 }
 
-// GetSchemaStatement implements flightsql.Server.
-func (s *statements) GetSchemaStatement(ctx context.Context, query flightsql.StatementQuery, _ *arrowflight.FlightDescriptor) (*arrowflight.SchemaResult, error) {
-	info, err := s.service.info(ctx, documentOf(query))
+// schema returns the schema of the result of a ticket.
+func (s *statements) schema(ctx context.Context, ticket []byte) (*arrowflight.SchemaResult, error) {
+	info, err := s.info(ctx, ticket, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &arrowflight.SchemaResult{Schema: info.Schema}, nil
-}
-
-func documentOf(query flightsql.StatementQuery) *arrowflight.FlightDescriptor {
-	return &arrowflight.FlightDescriptor{Type: arrowflight.DescriptorCMD, Cmd: []byte(query.GetQuery())}
 }
 
 // itself describes a result that the descriptor's command is the ticket of.
