@@ -36,33 +36,22 @@ const (
 //
 // An error wraps [ErrDamaged], or names a compression that arrow-go does not have.
 func Check(data []byte, c Column) error {
-	dictionary, seen := int64(0), int64(0)
-	for at, page := 0, 0; seen < c.Values; page++ {
-		if at == len(data) {
-			return fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, c.Values, ErrDamaged)
-		}
-		h, err := Read(data[at:])
-		if err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
-		}
-		at += h.Length
-		if h.Compressed > len(data)-at {
-			return fmt.Errorf("page %d has %d bytes, the column chunk %d more: %w", page, h.Compressed, len(data)-at, ErrDamaged)
-		}
-		body := data[at : at+h.Compressed]
-		at += h.Compressed
-		if err := h.check(body); err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
-		}
-		switch h.Kind {
-		case DictionaryPage:
-			dictionary, err = h.Values, checkDictionary(h, body, c)
-		case DataPage, DataPage2:
-			seen += h.Values
-			err = checkData(h, body, c, dictionary)
+	plan, err := NewPlan(data, c)
+	if err != nil {
+		return err
+	}
+	dictionary := int64(0)
+	for i, page := range plan {
+		body, err := page.Body(data)
+		switch {
+		case err != nil:
+		case page.Kind == DictionaryPage:
+			dictionary, err = page.Values, checkDictionary(page.Header, body, c)
+		case page.HasValues():
+			err = checkData(page, body, c, dictionary)
 		}
 		if err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
+			return fmt.Errorf("page %d: %w", i, err)
 		}
 	}
 	return nil
@@ -75,10 +64,8 @@ func checkDictionary(h Header, body []byte, c Column) error {
 	return checkSize(c.Codec, body, h.Uncompressed)
 }
 
-func checkData(h Header, body []byte, c Column, dictionary int64) error {
-	if h.Kind == DataPage2 && h.Stored {
-		c.Codec = compress.Codecs.Uncompressed
-	}
+func checkData(h Page, body []byte, c Column, dictionary int64) error {
+	c.Codec = h.Codec(c)
 	body = body[h.Levels:]
 	length := h.Uncompressed - h.Levels
 	if length > 0 || len(body) > 0 {
@@ -91,7 +78,7 @@ func checkData(h Header, body []byte, c Column, dictionary int64) error {
 	default:
 		return nil
 	}
-	p := dataPage{Header: h, body: body, codec: c.Codec, length: length}
+	p := dataPage{Header: h.Header, body: body, codec: c.Codec, length: length}
 	if err := p.skipLevels(c); err != nil {
 		return err
 	}
@@ -99,7 +86,7 @@ func checkData(h Header, body []byte, c Column, dictionary int64) error {
 	if err != nil {
 		return err
 	}
-	if h.Encoding == PlainDictionary || h.Encoding == RLEDictionary {
+	if h.Indexed() {
 		return p.checkIndices(values, dictionary)
 	}
 	return checkDelta(values, h.Values)

@@ -50,9 +50,10 @@ type Decoder struct {
 	mem    arrowmemory.Allocator
 	values values
 
-	// data has the pages that were not begun. left is the number of rows that were not
-	// returned.
+	// data has the bytes of the column chunk, and plan the pages that were not begun. left is the
+	// number of rows that were not returned.
 	data []byte
+	plan Plan
 	left int64
 	page flatPage
 	// scratch has the current page without compression. Its memory is that of pooled, or a
@@ -97,7 +98,11 @@ func NewDecoder(data []byte, about Flat, mem arrowmemory.Allocator) (*Decoder, e
 	if d.values == nil {
 		return nil, fmt.Errorf("%v from %v: %w", about.Type, about.Physical, ErrOther)
 	}
-	if err := d.checkHeaders(); err != nil {
+	var err error
+	if d.plan, err = NewPlan(data, about.Column); err == nil {
+		err = d.checkPlan()
+	}
+	if err != nil {
 		return nil, err
 	}
 	d.pooled = scratches.Get().(*[]byte)
@@ -112,45 +117,23 @@ func (d *Decoder) Close() {
 	*d = Decoder{}
 }
 
-// checkHeaders checks that the pages have the claimed number of values, in encodings that the
-// decoder knows.
-func (d *Decoder) checkHeaders() error {
-	rest, seen := d.data, int64(0)
-	_, encoded := d.values.(*encoded)
-	for page := 0; seen < d.about.Values; page++ {
-		if len(rest) == 0 {
-			return fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, d.about.Values, ErrDamaged)
-		}
-		h, _, after, err := cutPage(rest)
-		if err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
-		}
-		rest = after
-		if h.Kind != DataPage && h.Kind != DataPage2 {
-			continue
-		}
-		seen += h.Values
-		known := !encoded && (h.Encoding == Plain || plainOf(h.Encoding, d.about) != nil) || h.Encoding == PlainDictionary || h.Encoding == RLEDictionary || h.Encoding == RLE && d.about.Physical == parquet.Types.Boolean
-		if !known || h.Kind == DataPage && d.about.MaxDefinition > 0 && h.DefinitionEncoding != RLE || h.RepetitionLevels > 0 {
-			return fmt.Errorf("page %d has values of encoding %d, levels of encoding %d: %w", page, h.Encoding, h.DefinitionEncoding, ErrOther)
-		}
+// checkPlan checks that the pages have levels and values in encodings that the decoder knows.
+func (d *Decoder) checkPlan() error {
+	if err := d.plan.CheckFlat(d.about.Column); err != nil {
+		return err
 	}
-	if seen > d.about.Values {
-		return fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, d.about.Values, ErrDamaged)
+	_, encoded := d.values.(*encoded)
+	for i, page := range d.plan {
+		if page.HasValues() && !page.Indexed() && (encoded || !d.about.knows(page.Encoding)) {
+			return fmt.Errorf("page %d has values of encoding %d: %w", i, page.Encoding, ErrOther)
+		}
 	}
 	return nil
 }
 
-// cutPage divides data after its first page.
-func cutPage(data []byte) (h Header, body, rest []byte, err error) {
-	if h, err = Read(data); err != nil {
-		return h, nil, nil, err
-	}
-	data = data[h.Length:]
-	if h.Compressed > len(data) {
-		return h, nil, nil, fmt.Errorf("it has %d bytes, the column chunk %d more: %w", h.Compressed, len(data), ErrDamaged)
-	}
-	return h, data[:h.Compressed], data[h.Compressed:], nil
+// knows reports whether a [Decoder] knows an encoding of values without a dictionary.
+func (f Flat) knows(encoding int) bool {
+	return encoding == Plain || plainOf(encoding, f) != nil || encoding == RLE && f.Physical == parquet.Types.Boolean
 }
 
 // Next decodes an array of the next rows: fewer than requested if that are more than a million,
@@ -250,38 +233,33 @@ func (d *Decoder) take(at, rows int, validity []byte) (valid int, err error) {
 
 // nextPage begins the next data page. It reads the dictionary if that comes first.
 func (d *Decoder) nextPage() error {
-	h, body, rest, err := cutPage(d.data)
+	page := d.plan[0]
+	d.plan = d.plan[1:]
+	body, err := page.Body(d.data)
 	if err != nil {
 		return err
 	}
-	d.data = rest
-	if err := h.check(body); err != nil {
-		return err
-	}
-	switch h.Kind {
+	switch page.Kind {
 	case DictionaryPage:
-		if d.hasDictionary || h.Encoding != Plain && h.Encoding != PlainDictionary {
-			return fmt.Errorf("a second dictionary, or one of encoding %d: %w", h.Encoding, ErrDamaged)
+		if d.hasDictionary || page.Encoding != Plain && page.Encoding != PlainDictionary {
+			return fmt.Errorf("a second dictionary, or one of encoding %d: %w", page.Encoding, ErrDamaged)
 		}
 		d.hasDictionary = true
-		plain, err := d.decompress(d.about.Codec, body, h.Uncompressed)
+		plain, err := d.decompress(d.about.Codec, body, page.Uncompressed)
 		if err != nil {
 			return err
 		}
-		return d.values.dictionary(plain, h.Values)
+		return d.values.dictionary(plain, page.Values)
 	case DataPage, DataPage2:
-		return d.begin(h, body)
+		return d.begin(page, body)
 	}
 	return nil
 }
 
 // begin begins a data page.
-func (d *Decoder) begin(h Header, body []byte) error {
-	levels, codec := body[:h.Levels], d.about.Codec
-	if h.Kind == DataPage2 && h.Stored {
-		codec = compress.Codecs.Uncompressed
-	}
-	all, err := d.decompress(codec, body[h.Levels:], h.Uncompressed-h.Levels)
+func (d *Decoder) begin(h Page, body []byte) error {
+	levels := body[:h.Levels]
+	all, err := d.decompress(h.Codec(d.about.Column), body[h.Levels:], h.Uncompressed-h.Levels)
 	if err != nil {
 		return err
 	}

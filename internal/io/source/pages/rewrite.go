@@ -43,31 +43,25 @@ func Rewrite(data []byte, about Flat) (pages Rewritten, err error) {
 	if err := Check(data, about.Column); err != nil {
 		return pages, err
 	}
+	plan, err := NewPlan(data, about.Column)
+	if err != nil {
+		return pages, err
+	}
 	var scratch []byte
 	var rewritten plainPage
-	for seen, page := int64(0), 0; seen < about.Values; page++ {
-		if len(data) == 0 {
-			return pages, fmt.Errorf("the pages have %d values, the column chunk %d: %w", seen, about.Values, ErrDamaged)
-		}
-		h, body, rest, err := cutPage(data)
-		if err == nil {
-			err = h.check(body)
-		}
-		if err != nil {
-			return pages, fmt.Errorf("page %d: %w", page, err)
-		}
-		data = rest
-		if h.Kind == IndexPage {
+	for i, page := range plan {
+		if page.Kind == IndexPage {
 			continue
 		}
-		codec := about.Codec
-		if h.Kind == DataPage2 && h.Stored {
-			codec = compress.Codecs.Uncompressed
+		h, codec := page.Header, page.Codec(about.Column)
+		body, err := page.Body(data)
+		if err != nil {
+			return pages, fmt.Errorf("page %d: %w", i, err)
 		}
 		var values []byte
 		if body, length := body[h.Levels:], h.Uncompressed-h.Levels; length > 0 || len(body) > 0 {
 			if values, err = decompress(codec, body, length, scratch); err != nil {
-				return pages, fmt.Errorf("page %d: %w", page, err)
+				return pages, fmt.Errorf("page %d: %w", i, err)
 			}
 			if codec != compress.Codecs.Uncompressed {
 				scratch = values
@@ -78,14 +72,13 @@ func Rewrite(data []byte, about Flat) (pages Rewritten, err error) {
 			pages.Dictionary = len(pages.Pages)
 			continue
 		}
-		seen += h.Values
 		var levels []byte
 		if levels, values, err = h.cutLevels(body, values, about.Column); err != nil {
-			return pages, fmt.Errorf("page %d: %w", page, err)
+			return pages, fmt.Errorf("page %d: %w", i, err)
 		}
 		if plain := plainOf(h.Encoding, about); plain != nil {
 			if err := plain(values, about, h.Values, &rewritten); err != nil {
-				return pages, fmt.Errorf("page %d: %w", page, err)
+				return pages, fmt.Errorf("page %d: %w", i, err)
 			}
 			h.Encoding, values = Plain, rewritten.values
 		}

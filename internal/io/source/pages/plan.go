@@ -1,0 +1,84 @@
+package pages
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/parquet/compress"
+)
+
+// Page is a page of a column chunk.
+type Page struct {
+	Header
+	// At is the place in the column chunk of the bytes behind the header.
+	At int
+}
+
+// Plan lists the pages of a column chunk, in order, up to that with its last value. Executors
+// decode them: a [Decoder] on the host, package chunks on the device.
+type Plan []Page
+
+// NewPlan reads the headers of a column chunk's pages, of which data has all bytes.
+//
+// # Errors
+//
+// An error wraps [ErrDamaged]: a header that cannot be read, or pages with fewer values than the
+// column chunk.
+func NewPlan(data []byte, c Column) (plan Plan, err error) {
+	for at, values := 0, int64(0); values < c.Values; {
+		if at == len(data) {
+			return nil, fmt.Errorf("the pages have %d values, the column chunk %d: %w", values, c.Values, ErrDamaged)
+		}
+		h, err := Read(data[at:])
+		if err != nil {
+			return nil, fmt.Errorf("page %d: %w", len(plan), err)
+		}
+		at += h.Length
+		if h.Compressed > len(data)-at {
+			return nil, fmt.Errorf("page %d has %d bytes, the column chunk %d more: %w", len(plan), h.Compressed, len(data)-at, ErrDamaged)
+		}
+		plan = append(plan, Page{h, at})
+		at += h.Compressed
+		if h.HasValues() {
+			values += h.Values
+		}
+	}
+	return plan, nil
+}
+
+// HasValues reports whether the page is a data page.
+func (h Header) HasValues() bool { return h.Kind == DataPage || h.Kind == DataPage2 }
+
+// Indexed reports whether the values of the page are indices of a dictionary.
+func (h Header) Indexed() bool { return h.Encoding == PlainDictionary || h.Encoding == RLEDictionary }
+
+// Body returns the bytes of the page, after a check of their checksum.
+func (p Page) Body(data []byte) ([]byte, error) {
+	body := data[p.At : p.At+p.Compressed]
+	return body, p.check(body)
+}
+
+// Codec returns the compression of the page's values in a column.
+func (p Page) Codec(c Column) compress.Compression {
+	if p.Kind == DataPage2 && p.Stored {
+		return compress.Codecs.Uncompressed
+	}
+	return c.Codec
+}
+
+// CheckFlat checks that the pages have as many values as the column chunk, which is no part of a list.
+func (p Plan) CheckFlat(c Column) error {
+	values := int64(0)
+	for i, page := range p {
+		if !page.HasValues() {
+			continue
+		}
+		values += page.Values
+		if page.Kind == DataPage && c.MaxDefinition > 0 && page.DefinitionEncoding != RLE || page.RepetitionLevels > 0 {
+			return fmt.Errorf("page %d has levels of encoding %d, %d bytes of repetition levels: %w", i, page.DefinitionEncoding, page.RepetitionLevels, ErrOther)
+		}
+	}
+	if values > c.Values {
+		return fmt.Errorf("the pages have %d values, the column chunk %d: %w", values, c.Values, ErrDamaged)
+	}
+	return nil
+}
