@@ -48,6 +48,14 @@ func SetFlatColumns(on bool) (reset func()) {
 	return func() { flatColumns = before }
 }
 
+// SetChunksOnDevice sets whether devices decode column chunks, and returns a function that sets
+// what was before.
+func SetChunksOnDevice(on bool) (reset func()) {
+	before := chunksOnDevice
+	chunksOnDevice = on
+	return func() { chunksOnDevice = before }
+}
+
 // DecodeParquet decodes columns of a source of Parquet files into memory of an allocator, and
 // releases them.
 func DecodeParquet(ctx context.Context, of Source, columns []string, allocator arrowmemory.Allocator) (rows int64, err error) {
@@ -64,7 +72,7 @@ func DecodeParquet(ctx context.Context, of Source, columns []string, allocator a
 	if err != nil {
 		return 0, err
 	}
-	records := newParquetRecords(s, selected.schema, groups, Request{}, allocator, func(bool) error { return nil })
+	records := newParquetRecords(s, selected.schema, groups, Request{}, false, allocator, func(bool) error { return nil })
 	defer func() { err = errors.Join(err, records.close(err != nil)) }()
 	for {
 		record, err := records.next(ctx)

@@ -101,12 +101,20 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	return table, nil
 }
 
-// leastRows is the number of rows below which a table is not made smaller.
-const leastRows = 256
+const (
+	// leastRows is the number of rows below which a table is not made smaller.
+	leastRows = 256
+	// leastChunkRows is the number of rows below which the host decodes column chunks if memory is
+	// short: they are one page or two.
+	leastChunkRows = 1 << 16
+)
 
 // load copies the pending records to the device, or the first half of their rows if memory
 // is short, and so on. It drops what it has copied.
 func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, err error) {
+	if err := l.unmixed(); err != nil {
+		return nil, 0, err
+	}
 	rows = l.pendingRows
 	if l.most > 0 {
 		rows = min(rows, l.most)
@@ -119,8 +127,12 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 		} else {
 			table, err = l.loadFirst(ctx, rows)
 		}
-		if err != nil && l.encoded() {
-			// The dictionaries and the values do not fit together: the values alone may.
+		chunked := hasChunks(l.pending)
+		if chunked && !short(err) {
+			return table, rows, err
+		}
+		if err != nil && (chunked && rows < leastChunkRows || !chunked && l.encoded()) {
+			// The dictionaries, or the pages, and the values do not fit together: the values alone may.
 			if err := l.decode(); err != nil {
 				return nil, 0, err
 			}
@@ -136,10 +148,33 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 
 // copied copies records to the device as a table of the reader's schema.
 func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
-	if encodes(records[0].Schema(), l.schema) {
+	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
 		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag)
 	}
 	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
+}
+
+// unmixed decodes column chunks on the host where other pending records have values.
+func (l *loader) unmixed() (err error) {
+	if len(l.pending) < 2 {
+		return nil
+	}
+	if places, mixed := mixedChunks(l.pending); mixed {
+		return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
+			return withoutChunks(l.schema, records, func(place int) bool { return places[place] })
+		})
+	}
+	return nil
+}
+
+// replace replaces the pending records by others with the same rows.
+func (l *loader) replace(by func(records []arrow.Record) ([]arrow.Record, error)) (err error) {
+	defer recovered(&err)
+	records, failed := l.pending, l.failed
+	l.pending, l.failed = nil, true // if it panics
+	l.pending, err = by(records)
+	l.failed = failed || err != nil
+	return err
 }
 
 // encoded reports whether pending records have dictionaries that the schema does not have.
@@ -152,13 +187,15 @@ func (l *loader) encoded() bool {
 	return false
 }
 
-// decode decodes the dictionaries of pending records.
+// decode decodes the dictionaries and column chunks of pending records.
 func (l *loader) decode() (err error) {
-	defer recovered(&err)
-	records := l.pending
-	l.pending, l.failed = nil, true // if it panics
-	l.pending, l.failed = decodedRecords(l.schema, records), false
-	return nil
+	return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
+		records, err := withoutChunks(l.schema, records, func(int) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		return decodedRecords(l.schema, records), nil
+	})
 }
 
 // short reports whether memory did not suffice.

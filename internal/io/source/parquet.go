@@ -206,11 +206,15 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	if err != nil {
 		return nil, wrap(s, err)
 	}
+	onDevice := decodesChunks(m)
 	if request.BatchRows == 0 {
 		request.BatchRows = defaultRows
+		if onDevice {
+			request.BatchRows = deviceRows
+		}
 	}
 	allocator, check := hostMemory(m)
-	return newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, allocator, check)), nil
+	return newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)), nil
 }
 
 // rowGroup is a row group that has to be read.

@@ -110,12 +110,14 @@ func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chu
 }
 
 // copyDecoded copies records to the device as a table with the types of a schema: it decodes
-// columns of dictionaries there. Other columns are copied apart, because the memory of a copy
+// columns of dictionaries and column chunks there. Other columns are copied apart, because the memory of a copy
 // stays until its last column is released.
 func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string) (table *buffer.Buffer, err error) {
-	var encoded, plain []int
+	var encoded, plain, chunked []int
 	for i, field := range records[0].Schema().Fields() {
-		if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
+		if isChunk(field.Type) {
+			chunked = append(chunked, i)
+		} else if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
 			plain = append(plain, i)
 		} else {
 			encoded = append(encoded, i)
@@ -133,6 +135,9 @@ func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, r
 			table = nil
 		}
 	}()
+	if err := decodeChunks(ctx, m, schema, records, chunked, tag, columns); err != nil {
+		return nil, err
+	}
 	for _, places := range [][]int{encoded, plain} {
 		if err := copyColumns(ctx, m, schema, records, places, tag, columns); err != nil {
 			return nil, err

@@ -2,7 +2,6 @@ package source
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -68,14 +67,7 @@ func (c *flatColumn) read(from io.ReaderAt, offset, length int64) error {
 		*c.bytes = make([]byte, length)
 	}
 	*c.bytes = (*c.bytes)[:length]
-	n, err := from.ReadAt(*c.bytes, offset)
-	if int64(n) == length {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return fmt.Errorf("the column chunk has %d bytes, the file %d of them: %w", length, n, ErrContents)
-	}
-	return err
+	return readChunk(from, *c.bytes, offset)
 }
 
 // next decodes the next rows, into several arrays if one cannot have them.

@@ -45,6 +45,8 @@ type parquetRecords struct {
 	// their schema.
 	encoded []bool
 	records *arrow.Schema
+	// device reports whether the device decodes column chunks that it can.
+	device bool
 	// processors limits the goroutines that decode at a time.
 	processors chan struct{}
 
@@ -60,9 +62,9 @@ type usedFile struct {
 	reader *pqarrow.FileReader
 }
 
-func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, allocator arrowmemory.Allocator, check func(failed bool) error) records {
+func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, onDevice bool, allocator arrowmemory.Allocator, check func(failed bool) error) records {
 	p := &parquetRecords{
-		source: s, schema: schema, groups: groups, rows: mostRecordRows, allocator: allocator, counters: request.Counters.or(),
+		source: s, schema: schema, groups: groups, rows: mostRecordRows, device: onDevice, allocator: allocator, counters: request.Counters.or(),
 		processors: make(chan struct{}, runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},
 	}
 	for _, most := range []int64{request.BatchRows, request.Limit} {
@@ -115,10 +117,14 @@ func (p *parquetRecords) partition(name string) int {
 }
 
 // bytes returns the approximate memory of a row group in flight: its bytes without compression,
-// or those of its arrays if values of dictionaries are expected to be more.
+// or those of its arrays if values of dictionaries are expected to be more. A device decodes most
+// columns from their bytes in the file.
 func (p *parquetRecords) bytes(part int) int64 {
 	group := p.groups[part]
-	_, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
+	compressed, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
+	if p.device {
+		return compressed
+	}
 	width := int64(0)
 	for _, field := range p.schema.Fields() {
 		if t, ok := field.Type.(arrow.FixedWidthDataType); ok {
@@ -148,7 +154,7 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield 
 	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
 	d := &groupDecoder{
 		parquetRecords: p, group: group, from: used.opened, reader: used.reader, checks: used.checks,
-		flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
+		chunks: make([]*columnChunk, p.schema.NumFields()), flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
 	}
 	defer d.release()
 	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
@@ -197,7 +203,9 @@ type groupDecoder struct {
 	from   io.ReaderAt
 	reader *pqarrow.FileReader
 	checks *checkedAt
-	// flats are the columns that package pages decodes, columns those that arrow-go does.
+	// chunks are the columns that the device decodes, flats those that package pages does, columns
+	// those that arrow-go does.
+	chunks  []*columnChunk
 	flats   []*flatColumn
 	columns []*pqarrow.ColumnReader
 	leaves  [][]int
@@ -256,16 +264,19 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 	if err != nil {
 		return nil, err
 	}
-	columns := make([]arrow.Column, len(chunks))
+	columns, fields := make([]arrow.Column, len(chunks)), d.records.Fields()
 	for i, chunk := range chunks {
-		columns[i] = *arrow.NewColumn(d.records.Field(i), chunk)
+		if isChunk(chunk.DataType()) {
+			fields[i].Type = chunk.DataType()
+		}
+		columns[i] = *arrow.NewColumn(fields[i], chunk)
 	}
 	defer func() {
 		for i := range columns {
 			columns[i].Release()
 		}
 	}()
-	return array.NewTable(d.records, columns, rows), nil
+	return array.NewTable(arrow.NewSchema(fields, nil), columns, rows), nil
 }
 
 // column decodes the next rows of a column. A panic of arrow-go about the file's
@@ -278,13 +289,19 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 		defer values.Release()
 		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
 	}
-	if d.flats[i] == nil && d.columns[i] == nil {
-		if d.flats[i], err = d.openFlat(i); err == nil && d.flats[i] == nil {
+	if d.chunks[i] == nil && d.flats[i] == nil && d.columns[i] == nil {
+		if d.chunks[i], err = d.openChunk(i); err == nil && d.chunks[i] == nil {
+			d.flats[i], err = d.openFlat(i)
+		}
+		if err == nil && d.chunks[i] == nil && d.flats[i] == nil {
 			d.columns[i], err = d.open(ctx, i, d.encoded[i])
 		}
 		if err != nil {
 			return nil, err
 		}
+	}
+	if d.chunks[i] != nil {
+		return d.chunks[i].rows(d.done, rows), nil
 	}
 	if d.flats[i] != nil {
 		chunk, err = d.flats[i].next(d.records.Field(i).Type, rows)
@@ -405,6 +422,11 @@ func encodedBy(chunk *arrow.Chunked, length int64) bool {
 }
 
 func (d *groupDecoder) release() {
+	for _, chunk := range d.chunks {
+		if chunk != nil {
+			chunk.bytes.Release()
+		}
+	}
 	for _, column := range d.flats {
 		if column != nil {
 			column.release()
