@@ -52,6 +52,7 @@ var Levels = []Level{
 		"kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
 		"internal/keys/hashtable",
 	}},
+	{"column chunks", []string{"internal/io/source/pages", "internal/io/source/chunks"}},
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},
 	{"queries", []string{"internal/query/plan", "internal/query/exec"}},
 	{"frame", []string{"."}},
