@@ -30,9 +30,9 @@ type decoder struct {
 }
 
 var decoders = [...]decoder{
-	None:      {name: "none", host: copyOnHost},
-	Snappy:    {name: "Snappy", host: snappyOnHost},
-	LZ4Raw:    {name: "LZ4", host: lz4OnHost},
+	None:      {name: "none", host: copyOnHost, launch: kernel("copy", "copy_pages")},
+	Snappy:    {name: "Snappy", host: snappyOnHost, launch: kernel("snappy", "snappy")},
+	LZ4Raw:    {name: "LZ4", host: lz4OnHost, launch: kernel("lz4", "lz4")},
 	Gzip:      {name: "Gzip"},
 	Zstandard: {name: "Zstandard"},
 }

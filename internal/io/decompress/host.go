@@ -2,6 +2,7 @@ package decompress
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -54,9 +55,12 @@ func pageOnHost(decompress func(to, from []byte) Status, p Page, input, output [
 	return decompress(to, from)
 }
 
+// mostBytes is the length of a page at most. Parquet's lengths are signed.
+const mostBytes = math.MaxInt32
+
 // cut returns bytes of data, without capacity for more.
 func cut(data []byte, offset uint64, length uint32) (part []byte, ok bool) {
-	if offset > uint64(len(data)) || uint64(length) > uint64(len(data))-offset {
+	if length > mostBytes || offset > uint64(len(data)) || uint64(length) > uint64(len(data))-offset {
 		return nil, false
 	}
 	end := offset + uint64(length)

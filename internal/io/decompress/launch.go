@@ -2,6 +2,7 @@ package decompress
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -42,7 +43,7 @@ func launch(call *op.Call, codec Codec, batch Batch) error {
 	switch n := batch.Size.Pages; {
 	case int(codec) >= len(decoders):
 		return fmt.Errorf("the codec is not known: %w", device.ErrInvalidValue)
-	case n < 0 || batch.Pages.Len() != n*PageWords || batch.Status.Len() != n:
+	case n < 0 || n > math.MaxInt32 || batch.Pages.Len() != n*PageWords || batch.Status.Len() != n:
 		return fmt.Errorf("%d words of pages and %d statuses, expected %d and %d: %w", batch.Pages.Len(), batch.Status.Len(), n*PageWords, n, device.ErrInvalidValue)
 	case n == 0:
 		return nil

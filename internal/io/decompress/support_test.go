@@ -50,7 +50,9 @@ func unpack(t require.TestingT, test *testing.T, dev *device.Device, codec Codec
 	return results, status
 }
 
-func indexOther(data []byte) int { return slices.IndexFunc(data, func(b byte) bool { return b != guard }) }
+func indexOther(data []byte) int {
+	return slices.IndexFunc(data, func(b byte) bool { return b != guard })
+}
 
 // run decompresses pages of an input into output on a device.
 func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
