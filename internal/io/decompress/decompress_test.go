@@ -121,7 +121,7 @@ func TestDamagedPages(t *testing.T) {
 					require.NotContains(r, err.Error(), "with status", "it has a text")
 				}
 			}
-			compareWithHost(r, t, codec, inputs, results, status)
+			compareWithHost(r, codec, inputs, results, status)
 		})
 	})
 }
@@ -146,7 +146,7 @@ func damage(r *rand.Rand, form []byte, length int) []packed {
 }
 
 // compareWithHost checks that pages which both the host and a device decompress are equal.
-func compareWithHost(t require.TestingT, test *testing.T, codec Codec, inputs []packed, results [][]byte, status []Status) {
+func compareWithHost(t require.TestingT, codec Codec, inputs []packed, results [][]byte, status []Status) {
 	for i, p := range inputs {
 		want := make([]byte, p.length)
 		if status[i] == Complete && decoders[codec].host != nil && pageOnHost(decoders[codec].host, Page{Compressed: uint32(len(p.bytes)), Length: uint32(p.length)}, p.bytes, want) == Complete {
