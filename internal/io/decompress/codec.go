@@ -34,7 +34,7 @@ var decoders = [...]decoder{
 	Snappy:    {name: "Snappy", host: snappyOnHost, launch: kernel("snappy", "snappy")},
 	LZ4Raw:    {name: "LZ4", host: lz4OnHost, launch: kernel("lz4", "lz4")},
 	Gzip:      {name: "Gzip"},
-	Zstandard: {name: "Zstandard"},
+	Zstandard: {name: "Zstandard", host: zstdOnHost, launch: kernel("zstd", "zstd")},
 }
 
 // String returns the name of the codec.

@@ -114,6 +114,9 @@ func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
 		require.NoError(t, err)
 		forms = append(forms, slices.Clone(to[:n]))
 	}
+	if codec == Zstandard {
+		forms = compressZstd(t, plain)
+	}
 	return forms
 }
 
