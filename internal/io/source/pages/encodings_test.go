@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"math/big"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/expr/exprtree"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 )
 
@@ -40,7 +40,7 @@ func TestDecoderOfDeltas(t *testing.T) {
 			for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
 				generator.Nulls = nulls
 				values := generator.Array(c.of, 700)
-				chunk, about := flatChunk(t, values, parquet.WithDictionaryDefault(false), parquet.WithEncoding(encoding), parquet.WithDataPageSize(900), parquet.WithBatchSize(90), parquet.WithCompression(compress.Codecs.Snappy))
+				chunk, about := pagestest.Chunk(t, values, parquet.WithDictionaryDefault(false), parquet.WithEncoding(encoding), parquet.WithDataPageSize(900), parquet.WithBatchSize(90), parquet.WithCompression(compress.Codecs.Snappy))
 				for _, rows := range []int64{1, 7, 700} {
 					got, err := decoded(t, chunk, about, rows)
 					require.NoError(t, err, "%v in %v", c.of, encoding)
@@ -59,41 +59,10 @@ func TestDecoderOfSharedBeginnings(t *testing.T) {
 		builder.Append(fmt.Sprintf("%x", i*i))
 	}
 	values := builder.NewArray()
-	chunk, about := flatChunk(t, values, parquet.WithDictionaryDefault(false), parquet.WithEncoding(parquet.Encodings.DeltaByteArray), parquet.WithDataPageSize(100), parquet.WithBatchSize(10))
+	chunk, about := pagestest.Chunk(t, values, parquet.WithDictionaryDefault(false), parquet.WithEncoding(parquet.Encodings.DeltaByteArray), parquet.WithDataPageSize(100), parquet.WithBatchSize(10))
 	got, err := decoded(t, chunk, about, 500)
 	require.NoError(t, err)
 	require.True(t, array.Equal(values, got))
-}
-
-// page is a data page with a header of thrift's compact protocol.
-type page struct {
-	body         []byte
-	values       int
-	uncompressed int64
-	encoding     int
-	checksum     bool
-	wrong        bool
-}
-
-func (p page) bytes() []byte {
-	signed := func(v int64) []byte { return binary.AppendVarint(nil, v) }
-	head := append([]byte{0x15}, signed(pages.DataPage)...)
-	head = append(append(head, 0x15), signed(p.uncompressed)...)
-	head = append(append(head, 0x15), signed(int64(len(p.body)))...)
-	about := byte(0x2c) // field 5, behind field 3
-	if p.checksum {
-		sum := crc32.ChecksumIEEE(p.body)
-		if p.wrong {
-			sum++
-		}
-		head = append(append(head, 0x15), signed(int64(int32(sum)))...)
-		about = 0x1c
-	}
-	head = append(append(head, about, 0x15), signed(int64(p.values))...)
-	for _, encoding := range []int{p.encoding, pages.RLE, pages.RLE} {
-		head = append(append(head, 0x15), signed(int64(encoding))...)
-	}
-	return append(append(head, 0, 0), p.body...)
 }
 
 func TestDecoderOfSplitBytes(t *testing.T) {
@@ -111,10 +80,10 @@ func TestDecoderOfSplitBytes(t *testing.T) {
 			split[i%width*100+i/width] = b
 		}
 		about := pages.Flat{Column: pages.Column{Values: 100}, Physical: physical, Type: of}
-		got, err := decoded(t, page{body: split, values: 100, uncompressed: int64(len(split)), encoding: pages.ByteStreamSplit}.bytes(), about, 33)
+		got, err := decoded(t, pagestest.Page{Body: split, Values: 100, Uncompressed: int64(len(split)), Encoding: pages.ByteStreamSplit}.Bytes(), about, 33)
 		require.NoError(t, err)
 		require.True(t, array.Equal(values, got), "%v", of)
-		_, err = decoded(t, page{body: split[1:], values: 100, uncompressed: int64(len(split) - 1), encoding: pages.ByteStreamSplit}.bytes(), about, 33)
+		_, err = decoded(t, pagestest.Page{Body: split[1:], Values: 100, Uncompressed: int64(len(split) - 1), Encoding: pages.ByteStreamSplit}.Bytes(), about, 33)
 		require.ErrorIs(t, err, pages.ErrDamaged)
 	}
 }
@@ -153,7 +122,7 @@ func TestDecoderOfLZ4(t *testing.T) {
 	} {
 		about := pages.Flat{Column: pages.Column{Values: 1000, Codec: c.codec}, Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
 		require.True(t, about.Decodable(), name)
-		data := page{body: c.body, values: 1000, uncompressed: int64(len(plain))}.bytes()
+		data := pagestest.Page{Body: c.body, Values: 1000, Uncompressed: int64(len(plain))}.Bytes()
 		require.NoError(t, pages.Check(data, about.Column), name)
 		got, err := decoded(t, data, about, 1000)
 		require.NoError(t, err, name)
@@ -161,9 +130,9 @@ func TestDecoderOfLZ4(t *testing.T) {
 		codec, err := compress.GetCodec(c.codec)
 		require.NoError(t, err)
 		require.Equal(t, plain, codec.Decode(make([]byte, len(plain)), c.body), name)
-		_, err = decoded(t, page{body: c.body[:len(c.body)/2], values: 1000, uncompressed: int64(len(plain))}.bytes(), about, 1000)
+		_, err = decoded(t, pagestest.Page{Body: c.body[:len(c.body)/2], Values: 1000, Uncompressed: int64(len(plain))}.Bytes(), about, 1000)
 		require.ErrorIs(t, err, pages.ErrDamaged, name)
-		_, err = decoded(t, page{body: c.body, values: 1000, uncompressed: 1 << 40}.bytes(), about, 1000)
+		_, err = decoded(t, pagestest.Page{Body: c.body, Values: 1000, Uncompressed: 1 << 40}.Bytes(), about, 1000)
 		require.Error(t, err, name)
 	}
 }
@@ -171,15 +140,15 @@ func TestDecoderOfLZ4(t *testing.T) {
 func TestChecksumsOfPages(t *testing.T) {
 	about := pages.Flat{Column: pages.Column{Values: 2}, Physical: parquet.Types.Int32, Type: arrow.PrimitiveTypes.Int32}
 	body := []byte{1, 0, 0, 0, 2, 0, 0, 0}
-	right := page{body: body, values: 2, uncompressed: 8, checksum: true}
-	_, err := decoded(t, right.bytes(), about, 2)
+	right := pagestest.Page{Body: body, Values: 2, Uncompressed: 8, Checksum: true}
+	_, err := decoded(t, right.Bytes(), about, 2)
 	require.NoError(t, err)
-	require.NoError(t, pages.Check(right.bytes(), about.Column))
-	right.wrong = true
-	_, err = decoded(t, right.bytes(), about, 2)
+	require.NoError(t, pages.Check(right.Bytes(), about.Column))
+	right.Wrong = true
+	_, err = decoded(t, right.Bytes(), about, 2)
 	require.ErrorIs(t, err, pages.ErrDamaged)
 	require.ErrorContains(t, err, "the checksum of a page is")
-	require.ErrorIs(t, pages.Check(right.bytes(), about.Column), pages.ErrDamaged)
+	require.ErrorIs(t, pages.Check(right.Bytes(), about.Column), pages.ErrDamaged)
 }
 
 // Timestamps of 96 bits are exact in each unit, rounded down, or null.
@@ -198,7 +167,7 @@ func TestDecoderOfInt96(t *testing.T) {
 			want = append(want, all.Div(all, big.NewInt(1e9/exprtree.UnitOf(of)))) // Euclidean: down
 		}
 		about := pages.Flat{Column: pages.Column{Values: int64(len(want))}, Physical: parquet.Types.Int96, Type: of}
-		data := page{body: body, values: len(want), uncompressed: int64(len(body))}.bytes()
+		data := pagestest.Page{Body: body, Values: len(want), Uncompressed: int64(len(body))}.Bytes()
 		got, err := decodedIn(r, data, about, rapid.Int64Range(1, 40).Draw(r, "rows at a time"))
 		require.NoError(r, err)
 		for i, value := range want {

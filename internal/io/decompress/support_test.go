@@ -1,0 +1,131 @@
+package decompress
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/golang/snappy"
+	"github.com/pierrec/lz4/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// packed is a page for a test: its compressed bytes and the length that it claims.
+type packed struct {
+	bytes  []byte
+	length int
+}
+
+// guard is the byte around the outputs of pages.
+const guard = 0xc3
+
+// unpack decompresses pages on a device. Inputs and outputs begin at odd offsets, with guard
+// bytes around each output, which it checks.
+func unpack(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, inputs []packed) ([][]byte, []Status) {
+	var pages []Page
+	var input []byte
+	target := 3
+	for i, p := range inputs {
+		input = append(input, bytes.Repeat([]byte{0xff}, i%5)...)
+		pages = append(pages, Page{Source: uint64(len(input)), Target: uint64(target), Compressed: uint32(len(p.bytes)), Length: uint32(p.length)})
+		input = append(input, p.bytes...)
+		target += p.length + 1 + i%7
+	}
+	output := bytes.Repeat([]byte{guard}, target)
+	status := run(t, test, dev, codec, pages, input, output)
+	var results [][]byte
+	end := 0
+	for _, p := range pages {
+		require.Equal(t, -1, indexOther(output[end:p.Target]), "bytes before a page were written")
+		end = int(p.Target) + int(p.Length)
+		results = append(results, output[p.Target:end])
+	}
+	require.Equal(t, -1, indexOther(output[end:]), "bytes after the last page were written")
+	return results, status
+}
+
+func indexOther(data []byte) int {
+	return slices.IndexFunc(data, func(b byte) bool { return b != guard })
+}
+
+// run decompresses pages of an input into output on a device.
+func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
+	ctx := test.Context()
+	mgr, err := memory.NewManager(dev, memory.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, mgr.Close()) }()
+	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
+	require.NoError(t, err)
+	batch := Batch{Size: Measure(pages)}
+	defer func() {
+		for _, r := range []interface{ Release() error }{batch.Pages, batch.Input, batch.Output, batch.Status} {
+			require.NoError(t, r.Release())
+		}
+	}()
+	batch.Pages = upload(t, test, &call, Words(pages))
+	batch.Input = upload(t, test, &call, input)
+	batch.Output = upload(t, test, &call, output)
+	numbers := slices.Repeat([]uint32{0xffff}, len(pages))
+	batch.Status = upload(t, test, &call, numbers)
+	require.NoError(t, Launch(&call, codec, batch))
+	require.NoError(t, batch.Output.Download(ctx, call.Stream, output))
+	require.NoError(t, batch.Status.Download(ctx, call.Stream, numbers))
+	status := make([]Status, len(numbers))
+	for i, number := range numbers {
+		status[i] = Status(number)
+	}
+	return status
+}
+
+func upload[T memory.Element](t require.TestingT, test *testing.T, call *op.Call, values []T) memory.Slice[T] {
+	slice, err := op.NewSlice[T](call, len(values))
+	require.NoError(t, err)
+	require.NoError(t, slice.Upload(test.Context(), call.Stream, values))
+	return slice
+}
+
+// supports reports whether a device decompresses a codec.
+func supports(dev *device.Device, codec Codec) bool {
+	if dev.Kind() == device.Host {
+		return decoders[codec].host != nil
+	}
+	return decoders[codec].launch != nil
+}
+
+// compress returns the forms in which writers compress a page.
+func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
+	switch codec {
+	case None:
+		forms = [][]byte{plain}
+	case Snappy:
+		forms = [][]byte{snappy.Encode(nil, plain)}
+	case LZ4Raw:
+		to := make([]byte, lz4.CompressBlockBound(len(plain))+1)
+		n, err := lz4.CompressBlock(plain, to, nil)
+		require.NoError(t, err)
+		forms = append(forms, slices.Clone(to[:n]))
+		n, err = lz4.CompressBlockHC(plain, to, lz4.Level9, nil, nil)
+		require.NoError(t, err)
+		forms = append(forms, slices.Clone(to[:n]))
+	}
+	if codec == Zstandard {
+		forms = compressZstd(t, plain)
+	}
+	return forms
+}
+
+func eachCodec(t *testing.T, f func(t *testing.T, dev *device.Device, codec Codec)) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		for codec := range Codec(len(decoders)) {
+			if supports(dev, codec) {
+				t.Run(codec.String(), func(t *testing.T) { f(t, dev, codec) })
+			}
+		}
+	})
+}

@@ -1,0 +1,290 @@
+package chunks
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+//go:embed cuda/*.ptx.gz
+var kernelCode embed.FS
+
+// set has the kernels, each compiled when it is first used.
+var set = kernelset.Set{Files: kernelCode, Directory: "cuda", Apart: true}
+
+// Batch is column chunks on the device, ready to be decoded.
+type Batch struct {
+	manager *memory.Manager
+	tag     string
+	planner
+	// memory has the bytes of the chunks and the results of kernels for others, columns the bitmaps and the values of columns.
+	memory, columns *memory.Block
+	// descriptions and outcomes are those of the pages, in memory. zeroed are the bits of columns.
+	descriptions, outcomes, zeroed memory.Slice[uint8]
+	launches                       []launch
+}
+
+// launch is a kernel with a block for each element of a list.
+type launch struct {
+	file, entry string
+	threads     uint32
+	blocks      int
+	list        memory.Slice[uint8]
+}
+
+// behind is the number of bytes behind pages that kernels read: see load_bytes.
+const behind = 16
+
+// Copy plans the pages of columns and copies their bytes to a device that is no host.
+//
+// # Waiting
+//
+// Copy returns when the bytes of the chunks may be reused.
+//
+// # Ownership
+//
+// The caller releases the batch.
+//
+// # Errors
+//
+// Those of [Decode] that headers of pages show.
+func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Options) (*Batch, error) {
+	b := &Batch{manager: m, tag: options.Tag}
+	b.planner = planner{spaces: newSpaces(), dictionaryTiles: tileGroups{}, tiles: tileGroups{}}
+	for i := range columns {
+		err := columns[i].check()
+		if err == nil {
+			err = b.column(i, &columns[i])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("chunks: %w", err)
+		}
+	}
+	if err := b.copy(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("chunks: copy: %w", err), b.Release())
+	}
+	return b, nil
+}
+
+// Release gives the memory of the batch back. Columns of it hold theirs.
+func (b *Batch) Release() error {
+	err := errors.Join(b.memory.Release(), b.columns.Release())
+	b.memory, b.columns = nil, nil
+	return err
+}
+
+// call begins work on the batch.
+func (b *Batch) call(ctx context.Context) (op.Call, error) {
+	return op.Begin(ctx, kernels.Options{Manager: b.manager, Tag: b.tag})
+}
+
+// copy allocates the memory of the batch and copies the bytes and the descriptions to it.
+func (b *Batch) copy(ctx context.Context) error {
+	call, err := b.call(ctx)
+	if err != nil {
+		return err
+	}
+	s := &b.spaces
+	s.input.take(behind)
+	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
+	descriptions := b.upload(bytesOf(b.pages))
+	lists := b.lists()
+	places := make([]place, len(lists))
+	for i, l := range lists {
+		places[i] = b.upload(l.bytes)
+	}
+	var parts, results []memory.Slice[uint8]
+	if b.memory, parts, err = call.Scratch(s.input.bytes, s.work.bytes); err != nil {
+		return err
+	}
+	if b.columns, results, err = call.Allocate(s.bits.bytes, s.values.bytes); err != nil {
+		return err
+	}
+	s.input.base, s.work.base = uint64(parts[0].Pointer()), uint64(parts[1].Pointer())
+	s.bits.base, s.values.base = uint64(results[0].Pointer()), uint64(results[1].Pointer())
+	for i := range b.pages {
+		p := &b.pages[i]
+		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places)
+	}
+	b.zeroed = results[0]
+	if b.outcomes, err = part(parts[1], outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
+		return err
+	}
+	if b.descriptions, err = part(parts[0], descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
+		return err
+	}
+	for i, l := range lists {
+		if l.list, err = part(parts[0], places[i], uint64(len(l.bytes))); err != nil {
+			return err
+		}
+		b.launches = append(b.launches, l.launch)
+	}
+	return memory.Upload(ctx, call.Stream, parts[0], b.sources)
+}
+
+// list is a launch with its list on the host.
+type list struct {
+	launch
+	bytes []byte
+}
+
+// lists returns the kernels behind decode_levels in their order.
+func (b *Batch) lists() (lists []list) {
+	lists = b.dictionaryTiles.lists()
+	if len(b.indices) > 0 {
+		lists = append(lists, list{launch{file: "indices", entry: "decode_indices", threads: 160, blocks: len(b.indices)}, bytesOf(b.indices)})
+	}
+	return append(lists, b.tiles.lists()...)
+}
+
+// lists returns the kernels that write rows.
+func (g tileGroups) lists() (lists []list) {
+	for _, entry := range slices.Sorted(maps.Keys(g)) {
+		lists = append(lists, list{launch{file: "rows", entry: entry, threads: 128, blocks: len(g[entry])}, bytesOf(g[entry])})
+	}
+	return lists
+}
+
+// part returns the part of a space's memory that begins at a place.
+func part(whole memory.Slice[uint8], at place, bytes uint64) (memory.Slice[uint8], error) {
+	return whole.Slice(int(at.offset()), int(at.offset()+bytes))
+}
+
+// bytesOf returns the memory of values as bytes.
+func bytesOf[T any](values []T) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
+}
+
+// Decode decodes the columns. Another call decodes the columns again, into the same memory.
+//
+// # Waiting, ownership, errors
+//
+// They are those of the function [Decode].
+func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("chunks: decode: %w", err), release.All(decoded))
+			decoded = nil
+		}
+	}()
+	call, err := b.call(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b.zeroed.Len() > 0 {
+		if err := b.zeroed.Fill(call.Stream, 0); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.launch(&call); err != nil {
+		return nil, err
+	}
+	outcomes := make([]outcome, len(b.pages))
+	if len(outcomes) > 0 {
+		if err := b.outcomes.Download(ctx, call.Stream, bytesOf(outcomes)); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.damage(outcomes); err != nil {
+		return nil, err
+	}
+	for i := range b.targets {
+		c, err := b.result(&b.targets[i], outcomes)
+		if err != nil {
+			return decoded, err
+		}
+		decoded = append(decoded, c)
+	}
+	return decoded, nil
+}
+
+// damage returns the error of the first page with damage.
+func (b *Batch) damage(outcomes []outcome) error {
+	for i, o := range outcomes {
+		if o.status != 0 {
+			e := b.origins[i]
+			e.Err = damageError(o.status)
+			return &e
+		}
+	}
+	return nil
+}
+
+// launch enqueues the kernels.
+func (b *Batch) launch(call *op.Call) error {
+	if len(b.pages) == 0 {
+		return nil
+	}
+	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 160, blocks: len(b.pages)}); err != nil {
+		return err
+	}
+	for _, l := range b.launches {
+		if err := b.kernel(call, l, l.list); err != nil {
+			return err
+		}
+	}
+	return errors.Join(b.memory.RecordUse(call.Stream), b.columns.RecordUse(call.Stream))
+}
+
+// kernel enqueues a kernel.
+func (b *Batch) kernel(call *op.Call, l launch, arguments ...any) error {
+	kernel, err := call.Kernel(&set, l.file, l.entry)
+	if err != nil {
+		return err
+	}
+	arguments = append([]any{b.descriptions, b.outcomes}, arguments...)
+	return kernel.Launch(call.Stream, device.Dim3{X: uint32(l.blocks)}, device.Dim3{X: l.threads}, 0, arguments...)
+}
+
+// result makes a column of its memory.
+func (b *Batch) result(t *target, outcomes []outcome) (*column.Column, error) {
+	if t.length == 0 {
+		return emptyColumn(b.manager, t.dataType)
+	}
+	nulls := uint64(0)
+	for _, number := range t.pages {
+		nulls += uint64(b.pages[number].rows-outcomes[number].valid) + uint64(outcomes[number].absent)
+	}
+	data := column.Data{Type: t.dataType, Length: int(t.rows), NullCount: int(nulls), Manager: b.manager, Buffers: make([]column.Bytes, 2)}
+	var err error
+	if nulls > 0 {
+		if data.Buffers[0], err = b.region(t.bitmap, op.BitmapBytes(int(t.rows))); err != nil {
+			return nil, err
+		}
+	}
+	bytes := op.BitmapBytes(int(t.rows))
+	if width, ok := column.ElementBytes(t.dataType); ok {
+		bytes = t.rows * uint64(width)
+	}
+	if data.Buffers[1], err = b.region(t.values, bytes); err != nil {
+		return nil, err
+	}
+	whole, err := column.New(data)
+	if err != nil || t.first == 0 && t.length == t.rows {
+		return whole, err
+	}
+	cut, err := whole.Slice(int(t.first), int(t.length))
+	return release.OnError(cut, err, whole.Release())
+}
+
+// region returns the memory of a column at a place.
+func (b *Batch) region(at place, bytes uint64) (memory.Slice[uint8], error) {
+	address := at
+	b.spaces.resolve(&address)
+	return memory.View[uint8](b.columns, uint64(address)-uint64(b.columns.Pointer()), int(bytes))
+}

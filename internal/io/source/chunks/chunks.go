@@ -1,0 +1,118 @@
+package chunks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Chunk is a column chunk, and the rows of it to decode.
+type Chunk struct {
+	// About describes the chunk. Its Type is that of the column.
+	About pages.Flat
+	// Bytes are all bytes of the chunk. The device reads pinned memory directly.
+	Bytes []byte
+	// Rows is the number of rows from row First on.
+	First, Rows int64
+}
+
+// Column is a column in chunks of consecutive row groups: only of the first one may rows at the beginning be left
+// out, and only of the last one rows at the end.
+type Column struct {
+	Type   arrow.DataType
+	Chunks []Chunk
+}
+
+// Options are those of [Decode].
+type Options struct {
+	// Tag names the memory of the columns in the manager's statistics.
+	Tag string
+}
+
+// Decodable reports whether [Decode] decodes a column chunk with pages of a plan. A [pages.Decoder] may decode
+// others.
+func Decodable(about pages.Flat, plan pages.Plan) bool {
+	return about.Decodable() && undecodable(about, plan) == nil
+}
+
+// undecodable returns why the kernels do not decode a column chunk.
+func undecodable(about pages.Flat, plan pages.Plan) error {
+	c, ok := formOf(about)
+	if !ok {
+		return fmt.Errorf("%v from %v: %w", about.Type, about.Physical, pages.ErrOther)
+	}
+	for i, p := range plan {
+		switch {
+		case p.Kind == pages.DictionaryPage && i > 0:
+			return fmt.Errorf("page %d is a dictionary: %w", i, pages.ErrOther)
+		case p.HasValues():
+			if _, ok := encodingOf(p, about, c); !ok {
+				return fmt.Errorf("page %d has values of encoding %d: %w", i, p.Encoding, pages.ErrOther)
+			}
+		}
+		if codec := p.Codec(about.Column); p.Kind != pages.IndexPage && codec != compress.Codecs.Uncompressed {
+			return fmt.Errorf("page %d is compressed by %v: %w", i, codec, pages.ErrOther)
+		}
+	}
+	return plan.CheckFlat(about.Column)
+}
+
+// Decode decodes columns. It copies the bytes of all chunks to the device in one transfer, and decodes them there; on
+// the host it decodes them with a [pages.Decoder].
+//
+// # Waiting
+//
+// Decode returns when the device has decoded the pages.
+//
+// # Ownership
+//
+// The caller releases the columns. Columns of a call share memory, which stays until the last of them is released.
+//
+// # Errors
+//
+// Damage is an [*Error]. Strings that are too long for a column are an error that wraps [ErrLong]. A chunk that is not
+// [Decodable] is an error that wraps [pages.ErrOther].
+func Decode(ctx context.Context, m *memory.Manager, columns []Column, options Options) (decoded []*column.Column, err error) {
+	for i, c := range columns {
+		if err := c.check(); err != nil {
+			return nil, fmt.Errorf("chunks: column %d: %w", i, err)
+		}
+	}
+	if m.Device().Kind() == device.Host {
+		return decodeOnHost(ctx, m, columns, options)
+	}
+	b, err := Copy(ctx, m, columns, options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.Release()) }()
+	return b.Decode(ctx)
+}
+
+// check checks the rows of a column's chunks.
+func (c Column) check() error {
+	rows, ended := int64(0), false
+	for i, chunk := range c.Chunks {
+		values := chunk.About.Values
+		if chunk.First < 0 || chunk.Rows < 0 || chunk.First > values || chunk.Rows > values-chunk.First {
+			return fmt.Errorf("chunk %d: %d rows from row %d on of %d: %w", i, chunk.Rows, chunk.First, values, device.ErrInvalidValue)
+		}
+		if chunk.Rows == 0 {
+			continue
+		}
+		if ended || rows > 0 && chunk.First > 0 {
+			return fmt.Errorf("chunk %d: rows between those of two chunks are left out: %w", i, device.ErrInvalidValue)
+		}
+		rows += chunk.Rows
+		ended = chunk.First+chunk.Rows < values
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package chunks_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// requireDecodable fails unless the kernels decode a chunk.
+func requireDecodable(t *testing.T, chunk []byte, about pages.Flat) {
+	t.Helper()
+	plan, err := pages.NewPlan(chunk, about.Column)
+	require.NoError(t, err)
+	require.True(t, chunks.Decodable(about, plan), "%v", about.Type)
+}
+
+// decoded decodes columns and returns them as arrays.
+func decoded(t *testing.T, m *memory.Manager, columns []chunks.Column) []arrow.Array {
+	t.Helper()
+	list, err := chunks.Decode(t.Context(), m, columns, chunks.Options{Tag: "test"})
+	require.NoError(t, err)
+	require.Len(t, list, len(columns))
+	arrays := make([]arrow.Array, len(list))
+	for i, c := range list {
+		require.True(t, arrow.TypeEqual(columns[i].Type, c.Type()), "%v", c.Type())
+		arrays[i], err = c.Array(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, c.Release())
+	}
+	return arrays
+}
+
+// Each type in each encoding of arrow-go, with nulls, in pages of a few rows, all columns in one call.
+func TestDecode(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		for _, rows := range devicetest.Sizes(dev, 1, 700, 5000) {
+			t.Run(fmt.Sprint(rows), func(t *testing.T) {
+				generator := arraytest.NewGenerator(uint64(rows))
+				var columns []chunks.Column
+				var want []arrow.Array
+				add := func(dataType arrow.DataType, properties ...parquet.WriterProperty) {
+					for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
+						generator.Nulls = nulls
+						values := pagestest.Fitting(generator.Array(dataType, rows))
+						chunk, about := pagestest.Chunk(t, values, append(properties, parquet.WithDataPageSize(900), parquet.WithBatchSize(90))...)
+						requireDecodable(t, chunk, about)
+						columns = append(columns, chunks.Column{Type: dataType, Chunks: []chunks.Chunk{{About: about, Bytes: chunk, Rows: about.Values}}})
+						want = append(want, values)
+					}
+				}
+				for _, dataType := range pagestest.Types() {
+					if dataType.ID() == arrow.STRING || dataType.ID() == arrow.BINARY {
+						continue
+					}
+					for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+						add(dataType, parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(version))
+						add(dataType, parquet.WithStoreDecimalAsInteger(true), parquet.WithDataPageVersion(version))
+					}
+				}
+				for i, got := range decoded(t, m, columns) {
+					require.True(t, array.Equal(want[i], got), "column %d: %v\nwant %v\ngot  %v", i, want[i].DataType(), want[i], got)
+				}
+			})
+		}
+	})
+}

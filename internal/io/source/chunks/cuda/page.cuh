@@ -1,0 +1,97 @@
+// Pages of column chunks, as the host describes them: page.go.
+#pragma once
+
+#include "scan.cuh"
+
+// Form is the conversion of a value of the file into one of the column.
+enum Form : u32 { copied4, copied8, narrowed1, narrowed2, decimal32, decimal64, decimal_bytes, instant, boolean, code, text };
+
+enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths };
+
+// Damage is the kind of damage of a page: bits of its status.
+enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64 };
+
+static constexpr u32 none = 0xffffffff;
+
+struct Page {
+    u64 bytes;      // address of the page without compression; without the levels of a DataPageV2
+    u64 levels;     // address of the levels of a DataPageV2
+    u64 to;         // address of the column's values
+    u64 bitmap;     // address of the column's validity bitmap, or 0
+    u64 ranks;      // address of the number of valid rows of the page before each word of the bitmap
+    u64 dense;      // address of indices or differences that are decoded without the nulls
+    u64 places;     // address of the places of the page's strings behind each other
+    u64 row;        // of the column: the first one of the page
+    u32 rows;       // nulls included; of a dictionary its values
+    u32 length;     // of bytes
+    u32 level_bytes; // of levels of a DataPageV2, or none: they follow their length in bytes
+    u32 optional;   // whether there are levels
+    u32 form, encoding;
+    u32 width;      // of a value in the file; of an instant the units of a second
+    u32 dictionary; // number of the page of the dictionary, or none
+    u32 base;       // of a code: the values in the dictionaries before
+    u32 padding;
+};
+
+// Outcome is the result of the kernels for a page, besides its values.
+struct Outcome {
+    u32 status; // bits of Damage
+    u32 valid;  // rows with a value
+    u32 absent; // of them, those with a value that the type does not hold
+    u32 begin;  // place of the values in the page's bytes
+    u32 data;   // place of the bytes of strings behind their lengths
+    u32 padding;
+    u64 bytes;  // of strings
+};
+
+// Tile is a part of a page's rows.
+struct Tile {
+    u32 page, first;
+};
+
+template <typename T> using Global = __attribute__((address_space(1))) T;
+
+// load and store access global memory at an address that is aligned to T.
+template <typename T> DEVICE T load(u64 address) { return *(const Global<T> *)address; }
+template <typename T> DEVICE void store(u64 address, T value) { *(Global<T> *)address = value; }
+
+// load_bytes returns eight bytes from any address on. It reads whole words: up to 15 bytes more,
+// which the host has behind all pages.
+DEVICE u64 load_bytes(u64 address) {
+    const u64 at = address & ~7ull;
+    const u32 shift = (u32)(address & 7) * 8;
+    const u64 low = load<u64>(at);
+    return shift == 0 ? low : low >> shift | load<u64>(at + 8) << (64 - shift);
+}
+
+// load_word is load_bytes for four bytes.
+DEVICE u32 load_word(u64 address) {
+    const u64 at = address & ~3ull;
+    const u32 shift = (u32)(address & 3) * 8;
+    const u32 low = load<u32>(at);
+    return shift == 0 ? low : low >> shift | load<u32>(at + 4) << (32 - shift);
+}
+
+DEVICE void damage(Outcome *outcome, u32 kind) { __atomic_fetch_or(&outcome->status, kind, __ATOMIC_RELAXED); }
+
+DEVICE void or_word(u64 address, u32 bits) { __atomic_fetch_or((u32 *)address, bits, __ATOMIC_RELAXED); }
+
+DEVICE u32 minimum(u32 a, u32 b) { return a < b ? a : b; }
+
+// read_varint reads an unsigned number of seven bits a byte, and moves the address behind it. It returns
+// false if the number ends behind the end or has more than 64 bits.
+DEVICE bool read_varint(u64 &at, u64 end, u64 &value) {
+    value = 0;
+#pragma nounroll
+    for (u32 shift = 0; shift < 70; shift += 7) {
+        if (at >= end)
+            return false;
+        const u64 byte = load<u8>(at++);
+        if (shift == 63 && byte > 1)
+            return false;
+        value |= (byte & 127) << shift;
+        if (byte < 128)
+            return true;
+    }
+    return false;
+}

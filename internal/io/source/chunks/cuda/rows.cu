@@ -1,0 +1,355 @@
+// Values of rows from plain values, from bytes that are apart, from differences and from indices: see decode.go.
+#include "page.cuh"
+
+static constexpr u32 tile_rows = 2048, tile_threads = 128;
+
+struct Wide {
+    u64 low, high;
+};
+
+template <typename T> DEVICE void store_value(u64 to, const T &value) {
+    if constexpr (sizeof(T) == 16) {
+        store<u64>(to, value.low);
+        store<u64>(to + 8, value.high);
+    } else
+        store<T>(to, value);
+}
+
+DEVICE Wide extended(i64 value) { return Wide{(u64)value, (u64)(value >> 63)}; }
+
+// Plain has the bytes of values, which follow each other from any address on.
+struct Plain {
+    u64 from;
+    METHOD u32 word(u32 i) const { return load_word(from + (u64)i * 4); }
+    METHOD u64 bytes(u32 i) const { return load_bytes(from + (u64)i * 8); }
+    METHOD u8 byte(u32 i, u32 k, u32 width) const { return load<u8>(from + (u64)i * width + k); }
+};
+
+// Split has values of which the first bytes come first, then the second ones, and so on.
+struct Split {
+    u64 from;
+    u32 values;
+    METHOD u8 byte(u32 i, u32 k, u32) const { return load<u8>(from + (u64)k * values + i); }
+    METHOD u64 low(u32 i, u32 width) const {
+        u64 value = 0;
+        for (u32 k = 0; k < width; k++)
+            value |= (u64)byte(i, k, width) << 8 * k;
+        return value;
+    }
+    METHOD u32 word(u32 i) const { return (u32)low(i, 4); }
+    METHOD u64 bytes(u32 i) const { return low(i, 8); }
+};
+
+// Conversions of value i of a source.
+template <typename Source> struct Copied4 {
+    Source source;
+    METHOD u32 at(u32 i) const { return source.word(i); }
+};
+
+template <typename Source> struct Copied8 {
+    Source source;
+    METHOD u64 at(u32 i) const { return source.bytes(i); }
+};
+
+template <typename Source, typename T> struct Narrowed {
+    Source source;
+    METHOD T at(u32 i) const { return (T)source.word(i); }
+};
+
+template <typename Source> struct Decimal32 {
+    Source source;
+    METHOD Wide at(u32 i) const { return extended((i32)source.word(i)); }
+};
+
+template <typename Source> struct Decimal64 {
+    Source source;
+    METHOD Wide at(u32 i) const { return extended((i64)source.bytes(i)); }
+};
+
+// DecimalBytes has numbers of up to 16 bytes, the greatest first.
+template <typename Source> struct DecimalBytes {
+    Source source;
+    u32 width;
+    METHOD Wide at(u32 i) const {
+        const u64 sign = (u64)((i64)(i8)source.byte(i, 0, width) >> 63);
+        Wide value = {sign, sign};
+#pragma nounroll
+        for (u32 k = 0; k < width; k++) {
+            value.high = value.high << 8 | value.low >> 56;
+            value.low = value.low << 8 | source.byte(i, k, width);
+        }
+        return value;
+    }
+};
+
+static constexpr u64 no_instant = 0x8000000000000000;
+
+// Instants are nanoseconds of the day and the Julian day: see pages/int96.go.
+struct Instants {
+    u64 from;
+    i64 unit; // of a second
+    METHOD u64 at(u32 i) const {
+        const i64 nanosecond = (i64)load_bytes(from + (u64)i * 12), day = (i32)load_word(from + (u64)i * 12 + 8);
+        i64 second = nanosecond / 1000000000, rest = nanosecond % 1000000000;
+        if (rest < 0)
+            second--, rest += 1000000000;
+        second += (day - 2440588) * 86400;
+        rest /= 1000000000 / unit;
+        // second * unit + rest, if 64 bits hold it. A negative second is counted from the next one on, so
+        // that the product is no less than the sum.
+        if (second < 0)
+            second++, rest -= unit;
+        const i64 high = __nvvm_mulhi_ll(second, unit);
+        const i64 low = second * unit;
+        const i64 sum = (i64)((u64)low + (u64)rest);
+        if (high != low >> 63 || (rest < 0 ? sum > low : sum < low))
+            return no_instant;
+        return (u64)sum;
+    }
+};
+
+// Gathered are values of a dictionary.
+template <typename T> struct Gathered {
+    u64 indices, from;
+    METHOD T at(u32 i) const { return load<T>(from + (u64)load<u32>(indices + (u64)i * 4) * sizeof(T)); }
+};
+
+template <> struct Gathered<Wide> {
+    u64 indices, from;
+    METHOD Wide at(u32 i) const {
+        const u64 place = from + (u64)load<u32>(indices + (u64)i * 4) * 16;
+        return Wide{load<u64>(place), load<u64>(place + 8)};
+    }
+};
+
+struct Codes {
+    u64 indices;
+    u32 base;
+    METHOD u32 at(u32 i) const { return load<u32>(indices + (u64)i * 4) + base; }
+};
+
+// Place is a row of a page as a thread of a warp has it: the warp has the 32 rows of a word of the bitmap.
+struct Place {
+    bool within, valid;
+    u32 row, rank; // of the page; among its rows with a value
+};
+
+DEVICE Place place_of(const Page &page, u64 word, bool nulls) {
+    const u64 row = word * 32 + lane_in_warp();
+    Place p;
+    p.within = row >= page.row && row < page.row + page.rows;
+    p.valid = p.within;
+    p.row = (u32)(row - page.row);
+    p.rank = p.row;
+    if (nulls) {
+        u32 bits = load<u32>(page.bitmap + 4 * word);
+        if (word * 32 < page.row)
+            bits &= whole_warp << page.row % 32;
+        p.valid = p.within && (bits >> lane_in_warp() & 1) != 0;
+        p.rank = load<u32>(page.ranks + 4 * (word - page.row / 32)) + __builtin_popcount(bits & (1u << lane_in_warp()) - 1);
+    }
+    return p;
+}
+
+// Span is the words of the bitmap that a warp has of a tile.
+struct Span {
+    u64 word, end;
+    METHOD Span(const Page &page, u32 first) {
+        const u64 begin = page.row / 32 + first / 32, last = (page.row + page.rows - 1) / 32 + 1;
+        end = begin + tile_rows / 32 < last ? begin + tile_rows / 32 : last;
+        word = begin + thread_in_block() / warp_threads;
+    }
+};
+
+// write writes the values of the rows of a tile, and zeros for nulls. unrolled is the number of words of
+// which a warp loads the values at the same time.
+template <int unrolled, typename Values> DEVICE void write(const Page &page, u32 first, bool nulls, Values values) {
+    using T = decltype(values.at(0));
+    Span words(page, first);
+#pragma unroll unrolled
+    for (u64 w = words.word; w < words.end; w += tile_threads / warp_threads) {
+        const Place p = place_of(page, w, nulls);
+        T value = {};
+        if (p.valid)
+            value = values.at(p.rank);
+        if (p.within)
+            store_value<T>(page.to + (page.row + p.row) * sizeof(T), value);
+    }
+}
+
+// write_instants also makes rows null if the type does not hold their value.
+template <typename Values> DEVICE void write_instants(const Page &page, Outcome *outcome, u32 first, bool nulls, Values values) {
+    Span words(page, first);
+#pragma nounroll
+    for (u64 w = words.word; w < words.end; w += tile_threads / warp_threads) {
+        const Place p = place_of(page, w, nulls);
+        u64 value = 0;
+        if (p.valid)
+            value = values.at(p.rank);
+        if (p.within)
+            store<u64>(page.to + (page.row + p.row) * 8, value);
+        const u32 absent = page.bitmap == 0 ? 0 : ballot(p.valid && value == no_instant);
+        if (absent != 0 && lane_in_warp() == 0) {
+            __atomic_fetch_and((u32 *)(page.bitmap + 4 * w), ~absent, __ATOMIC_RELAXED);
+            __atomic_fetch_add(&outcome->absent, (u32)__builtin_popcount(absent), __ATOMIC_RELAXED);
+        }
+    }
+}
+
+// write_bits writes booleans, of which plain ones are bits.
+DEVICE void write_bits(const Page &page, u32 first, bool nulls, u64 from) {
+    Span words(page, first);
+#pragma nounroll
+    for (u64 w = words.word; w < words.end; w += tile_threads / warp_threads) {
+        const Place p = place_of(page, w, nulls);
+        bool value = false;
+        if (p.valid)
+            value = page.encoding == rle ? load<u32>(page.dense + (u64)p.rank * 4) != 0 : (load<u8>(from + p.rank / 8) >> p.rank % 8 & 1) != 0;
+        const u32 bits = ballot(value), mask = ballot(p.within);
+        if (lane_in_warp() != 0)
+            continue;
+        if (mask == whole_warp)
+            store<u32>(page.to + 4 * w, bits);
+        else if (bits != 0)
+            or_word(page.to + 4 * w, bits);
+    }
+}
+
+// value_bytes is the length of a value in the file.
+DEVICE u32 value_bytes(const Page &page) {
+    switch (page.form) {
+    case copied8:
+    case decimal64:
+        return 8;
+    case decimal_bytes:
+        return page.width;
+    case instant:
+        return 12;
+    }
+    return 4;
+}
+
+// Part is a tile with its page.
+struct Part {
+    Page page;
+    Outcome *outcome;
+    u32 first;
+    bool nulls;
+    u64 from; // values; those of the dictionary
+
+    // begin returns whether the page and its dictionary are without damage so far.
+    METHOD bool begin(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+        const Tile tile = tiles[block_in_grid()];
+        page = pages[tile.page];
+        outcome = outcomes + tile.page;
+        first = tile.first;
+        const u32 valid = outcome->valid;
+        nulls = valid != page.rows;
+        if (outcome->status != 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
+            return false;
+        from = page.encoding == delta ? page.dense : page.bytes + outcome->begin;
+        if (page.encoding == indexed)
+            from = page.dictionary == none ? 0 : pages[page.dictionary].to;
+        if (page.encoding != plain && page.encoding != split)
+            return true;
+        const u64 length = page.length - outcome->begin;
+        const bool fits = page.form == boolean ? (u64)valid <= length * 8 : valid <= length / value_bytes(page);
+        if (!fits || page.encoding == split && length % value_bytes(page) != 0) {
+            if (thread_in_block() == 0)
+                damage(outcome, cut);
+            return false;
+        }
+        return true;
+    }
+};
+
+template <typename Source> DEVICE void convert(const Part &part, Source source) {
+    const Page &page = part.page;
+    switch (page.form) {
+    case copied4:
+        write<1>(page, part.first, part.nulls, Copied4<Source>{source});
+        break;
+    case copied8:
+        write<1>(page, part.first, part.nulls, Copied8<Source>{source});
+        break;
+    case narrowed1:
+        write<1>(page, part.first, part.nulls, Narrowed<Source, u8>{source});
+        break;
+    case narrowed2:
+        write<1>(page, part.first, part.nulls, Narrowed<Source, u16>{source});
+        break;
+    case decimal32:
+        write<1>(page, part.first, part.nulls, Decimal32<Source>{source});
+        break;
+    case decimal64:
+        write<1>(page, part.first, part.nulls, Decimal64<Source>{source});
+        break;
+    case decimal_bytes:
+        write<1>(page, part.first, part.nulls, DecimalBytes<Source>{source, page.width});
+    }
+}
+
+// The kernels write the values of the rows of tiles, a block for each.
+
+// write_copied writes values that a file has as the column has them.
+KERNEL LAUNCH_BOUNDS(128) write_copied(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Part part;
+    if (!part.begin(pages, outcomes, tiles))
+        return;
+    if (part.page.form == copied4)
+        write<4>(part.page, part.first, part.nulls, Copied4<Plain>{{part.from}});
+    else
+        write<4>(part.page, part.first, part.nulls, Copied8<Plain>{{part.from}});
+}
+
+// write_converted writes values of other plain forms.
+KERNEL LAUNCH_BOUNDS(128) write_converted(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Part part;
+    if (!part.begin(pages, outcomes, tiles))
+        return;
+    if (part.page.form == boolean)
+        write_bits(part.page, part.first, part.nulls, part.from);
+    else if (part.page.form == instant)
+        write_instants(part.page, part.outcome, part.first, part.nulls, Instants{part.from, (i64)part.page.width});
+    else
+        convert(part, Plain{part.from});
+}
+
+// write_split writes values with bytes that are apart.
+KERNEL LAUNCH_BOUNDS(128) write_split(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Part part;
+    if (part.begin(pages, outcomes, tiles))
+        convert(part, Split{part.from, (u32)((part.page.length - part.outcome->begin) / value_bytes(part.page))});
+}
+
+// write_gathered writes values of a dictionary by indices, of pages that decode_indices did not write.
+KERNEL LAUNCH_BOUNDS(128) write_gathered(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Part part;
+    if (!part.begin(pages, outcomes, tiles))
+        return;
+    const Page &page = part.page;
+    if (!part.nulls && page.form != instant)
+        return;
+    switch (page.form) {
+    case copied4:
+        write<1>(page, part.first, part.nulls, Gathered<u32>{page.dense, part.from});
+        break;
+    case copied8:
+        write<1>(page, part.first, part.nulls, Gathered<u64>{page.dense, part.from});
+        break;
+    case narrowed1:
+        write<1>(page, part.first, part.nulls, Gathered<u8>{page.dense, part.from});
+        break;
+    case narrowed2:
+        write<1>(page, part.first, part.nulls, Gathered<u16>{page.dense, part.from});
+        break;
+    case instant:
+        write_instants(page, part.outcome, part.first, part.nulls, Gathered<u64>{page.dense, part.from});
+        break;
+    case code:
+        write<1>(page, part.first, part.nulls, Codes{page.dense, page.base});
+        break;
+    default:
+        write<1>(page, part.first, part.nulls, Gathered<Wide>{page.dense, part.from});
+    }
+}

@@ -1,0 +1,33 @@
+// Package chunks decodes column chunks of Parquet files on the device: the bytes of the file are copied as
+// they are, and columns are made of them there.
+//
+//	table, err := chunks.Decode(ctx, manager, []chunks.Column{{
+//		Type:   arrow.PrimitiveTypes.Int64,
+//		Chunks: []chunks.Chunk{{About: about, Bytes: bytes, Rows: about.Values}},
+//	}}, chunks.Options{})
+//
+// Package pages describes the format, and decodes the same columns on the host. Both begin with a
+// plan of the pages: [pages.Plan].
+//
+// # How it works
+//
+// [Copy] plans all pages of all columns and copies them, with their descriptions, in one transfer. The kernels
+// of [Batch.Decode] each take all pages of all columns in one launch:
+//
+//	decode_levels    definition levels → validity bitmap, rows with a value before each word of it
+//	write_…          plain values → values of dictionaries, then of rows; a block for 2,048 rows
+//	decode_indices   runs and packed indices → values of a dictionary; a block for each page
+//
+// A page without nulls is written in one step. Of a page with nulls, indices are decoded apart, and write_gathered
+// finds the index of each row by the number of rows with a value before it.
+//
+// # Damaged pages
+//
+// Kernels check each offset, length and index against its page before they use it. They note damage in the
+// outcome of the page; one copy at the end brings all outcomes to the host. The first page with damage becomes an
+// [*Error].
+//
+// # Ownership, thread safety
+//
+// Functions keep no argument. A [Batch] is for one goroutine at a time.
+package chunks

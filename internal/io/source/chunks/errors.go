@@ -1,0 +1,60 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+// ErrLong reports strings that are longer together than an array of 32-bit offsets may be: decode fewer rows at
+// a time.
+var ErrLong = errors.New("the strings are longer than a column may be: decode fewer rows at a time")
+
+// Error is damage in a page. It wraps [pages.ErrDamaged].
+type Error struct {
+	// Column and Chunk are indices of the arguments, Page that of the page of the chunk.
+	Column, Chunk, Page int
+	Err                 error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("column %d, chunk %d, page %d: %v", e.Column, e.Chunk, e.Page, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Damage is a bit of a page's status: see page.cuh.
+const (
+	damageCut = 1 << iota
+	damageLevel
+	damageIndex
+	damageWidth
+	damageLength
+	damageLong
+	damageDelta
+)
+
+// damageError returns what a status means.
+func damageError(status uint32) error {
+	if status == damageLong {
+		return ErrLong
+	}
+	for _, damage := range []struct {
+		bit  uint32
+		text string
+	}{
+		{damageCut, "the page ends early"},
+		{damageLevel, "a definition level above 1"},
+		{damageIndex, "an index outside of the dictionary"},
+		{damageWidth, "indices of more than 32 bits"},
+		{damageLength, "a length beyond the page"},
+		{damageDelta, "a delta encoding with impossible sizes"},
+	} {
+		if status&damage.bit != 0 {
+			return fmt.Errorf("%s: %w", damage.text, pages.ErrDamaged)
+		}
+	}
+	return fmt.Errorf("damage of kind %#x: %w", status, pages.ErrDamaged)
+}

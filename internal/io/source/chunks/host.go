@@ -1,0 +1,114 @@
+package chunks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// decodeOnHost decodes columns with decoders of package pages.
+func decodeOnHost(ctx context.Context, m *memory.Manager, columns []Column, options Options) (decoded []*column.Column, err error) {
+	for i := range columns {
+		c, err := columns[i].onHost(ctx, m, options)
+		if err != nil {
+			if damage, ok := errors.AsType[*Error](err); ok {
+				damage.Column = i
+			} else {
+				err = fmt.Errorf("column %d: %w", i, err)
+			}
+			return nil, errors.Join(fmt.Errorf("chunks: %w", err), release.All(decoded))
+		}
+		decoded = append(decoded, c)
+	}
+	return decoded, nil
+}
+
+func (c Column) onHost(ctx context.Context, m *memory.Manager, options Options) (*column.Column, error) {
+	var arrays []arrow.Array
+	defer func() {
+		for _, each := range arrays {
+			each.Release()
+		}
+	}()
+	for i, chunk := range c.Chunks {
+		chunk.About.Type = c.Type
+		if chunk.Rows == 0 {
+			continue
+		}
+		parts, err := chunk.arrays(ctx)
+		arrays = append(arrays, parts...)
+		if errors.Is(err, pages.ErrDamaged) {
+			return nil, &Error{Chunk: i, Err: err}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("chunk %d: %w", i, err)
+		}
+	}
+	if len(arrays) == 0 {
+		return emptyColumn(m, c.Type)
+	}
+	list, err := column.FromArrays(ctx, m, [][]arrow.Array{arrays}, column.UploadOptions{Tag: options.Tag})
+	if err != nil {
+		return nil, err
+	}
+	if !arrow.TypeEqual(list[0].Type(), c.Type) { // with offsets of 64 bits
+		return nil, errors.Join(ErrLong, list[0].Release())
+	}
+	return list[0], nil
+}
+
+// emptyColumn returns a column without rows.
+func emptyColumn(m *memory.Manager, t arrow.DataType) (*column.Column, error) {
+	l, err := layout.Of(t)
+	if err != nil {
+		return nil, err
+	}
+	data := column.Data{Type: t, Manager: m, Buffers: make([]column.Bytes, l.Buffers())}
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		if data.Dictionary, err = emptyColumn(m, d.ValueType); err != nil {
+			return nil, err
+		}
+		defer data.Dictionary.Release()
+	}
+	return column.New(data)
+}
+
+// arrays decodes the rows of a chunk. The caller releases the arrays, also after an error.
+func (c Chunk) arrays(ctx context.Context) (arrays []arrow.Array, err error) {
+	d, err := pages.NewDecoder(c.Bytes, c.About, arrowmemory.DefaultAllocator)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	for row := int64(0); row < c.First+c.Rows; {
+		if err := cancel.Error(ctx); err != nil {
+			return arrays, err
+		}
+		rows := c.First + c.Rows - row
+		if row < c.First {
+			rows = c.First - row
+		}
+		next, err := d.Next(rows)
+		if err != nil {
+			return arrays, err
+		}
+		if row < c.First {
+			row += int64(next.Len())
+			next.Release()
+			continue
+		}
+		row += int64(next.Len())
+		arrays = append(arrays, next)
+	}
+	return arrays, nil
+}

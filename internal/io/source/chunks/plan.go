@@ -1,0 +1,300 @@
+package chunks
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// target is a column that is decoded.
+type target struct {
+	dataType arrow.DataType
+	// rows is the number of rows of the pages, of which length from row first on are decoded.
+	rows, first, length uint64
+	nullable            bool
+	values, bitmap      place
+	// pages are the numbers of the pages with its rows, dictionaries those of its dictionaries, which have
+	// entries values together.
+	pages, dictionaries []uint32
+	entries             uint64
+	// planned is the number of rows of the pages that are planned.
+	planned uint64
+}
+
+// planner describes the pages of columns for the kernels.
+type planner struct {
+	spaces  spaces
+	pages   []page
+	origins []Error // without a cause
+	targets []target
+	sources []memory.Source // of the space input
+	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
+	dictionaryTiles, tiles tileGroups
+	indices                []uint32
+}
+
+// tileGroups are the tiles of each kernel.
+type tileGroups map[string][]tile
+
+func (g tileGroups) add(number uint32, p *page) {
+	kernel := "write_converted"
+	switch {
+	case p.encoding == indexed:
+		kernel = "write_gathered"
+	case p.encoding == split:
+		kernel = "write_split"
+	case p.form == copied4 || p.form == copied8:
+		kernel = "write_copied"
+	}
+	const words = tileRows / 32
+	for word := p.row / 32; word*32 < p.row+uint64(p.rows); word += words {
+		g[kernel] = append(g[kernel], tile{number, uint32((word - p.row/32) * 32)})
+	}
+}
+
+// selected is a chunk with the pages that have rows to decode.
+type selected struct {
+	*Chunk
+	index      int // of the chunk
+	plan       pages.Plan
+	dictionary int // index of a page, or -1
+	pages      []int
+	// before is the number of rows of the first page before the first one to decode.
+	before, rows int64
+}
+
+// pagesOf selects the pages of a chunk.
+func pagesOf(c *Chunk) (s selected, err error) {
+	s = selected{Chunk: c, dictionary: -1}
+	if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
+		return s, &Error{Err: err}
+	}
+	if !c.About.Decodable() {
+		return s, fmt.Errorf("%v from %v: %w", c.About.Type, c.About.Physical, pages.ErrOther)
+	}
+	if err := undecodable(c.About, s.plan); err != nil {
+		return s, err
+	}
+	row := int64(0)
+	for i, p := range s.plan {
+		if p.Kind == pages.DictionaryPage {
+			s.dictionary = i
+		}
+		if !p.HasValues() {
+			continue
+		}
+		if p.Values > 0 && row < c.First+c.Rows && row+p.Values > c.First {
+			if len(s.pages) == 0 {
+				s.before = c.First - row
+			}
+			s.pages = append(s.pages, i)
+			s.rows += p.Values
+		}
+		row += p.Values
+	}
+	return s, nil
+}
+
+// column plans a column.
+func (p *planner) column(index int, c *Column) error {
+	t := target{dataType: c.Type}
+	var list []selected
+	for i := range c.Chunks {
+		chunk := c.Chunks[i]
+		if chunk.Rows == 0 {
+			continue
+		}
+		chunk.About.Type = c.Type
+		s, err := pagesOf(&chunk)
+		if err != nil {
+			return located(err, index, i)
+		}
+		if t.rows == 0 {
+			t.first = uint64(s.before)
+		}
+		t.rows += uint64(s.rows)
+		t.length += uint64(chunk.Rows)
+		t.nullable = t.nullable || chunk.About.MaxDefinition > 0
+		s.index = i
+		list = append(list, s)
+	}
+	if t.rows > math.MaxInt32 {
+		return fmt.Errorf("column %d: %d rows: %w", index, t.rows, device.ErrInvalidValue)
+	}
+	if len(list) > 0 {
+		conversion, _ := formOf(list[0].About)
+		t.nullable = t.nullable || conversion == instant
+		if t.nullable {
+			t.bitmap = p.spaces.bits.take(op.BitmapBytes(int(t.rows)))
+		}
+		if conversion == boolean {
+			t.values = p.spaces.bits.take(op.BitmapBytes(int(t.rows)))
+		} else if conversion != text {
+			t.values = p.spaces.values.take(t.rows * conversion.columnBytes())
+		}
+	}
+	for _, s := range list {
+		if err := p.chunk(index, &t, s); err != nil {
+			return located(err, index, s.index)
+		}
+	}
+	p.targets = append(p.targets, t)
+	return nil
+}
+
+// chunk plans the selected pages of a chunk.
+func (p *planner) chunk(column int, t *target, s selected) error {
+	dictionary := uint32(none)
+	if s.dictionary >= 0 && s.indexed() {
+		body, err := p.uploadPages(s, s.dictionary, s.dictionary)
+		if err != nil {
+			return err
+		}
+		number, err := p.dictionary(t, s, body)
+		if err != nil {
+			return &Error{Page: s.dictionary, Err: err}
+		}
+		dictionary = number
+		p.origins = append(p.origins, Error{Column: column, Chunk: s.index, Page: s.dictionary})
+	}
+	first := s.plan[s.pages[0]].At
+	bytes, err := p.uploadPages(s, s.pages[0], s.pages[len(s.pages)-1])
+	if err != nil {
+		return err
+	}
+	for _, i := range s.pages {
+		if err := p.page(t, s, s.plan[i], bytes+place(s.plan[i].At-first), dictionary); err != nil {
+			return &Error{Page: i, Err: err}
+		}
+		p.origins = append(p.origins, Error{Column: column, Chunk: s.index, Page: i})
+	}
+	return nil
+}
+
+// indexed reports whether a selected page has indices.
+func (s selected) indexed() bool {
+	return slices.ContainsFunc(s.pages, func(i int) bool { return s.plan[i].Indexed() })
+}
+
+// upload notes bytes that are copied to the device.
+func (p *planner) upload(bytes []byte) place {
+	at := p.spaces.input.take(uint64(len(bytes)))
+	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: bytes})
+	return at
+}
+
+// uploadPages uploads the pages from one to another, after a check of their checksums.
+func (p *planner) uploadPages(s selected, first, last int) (place, error) {
+	for i := first; i <= last; i++ {
+		if _, err := s.plan[i].Body(s.Bytes); err != nil {
+			return 0, &Error{Page: i, Err: err}
+		}
+	}
+	end := s.plan[last].At + s.plan[last].Compressed
+	return p.upload(s.Bytes[s.plan[first].At:end]), nil
+}
+
+// plainBytes describes the bytes of a page without compression, of which body has those in the file.
+func (p *planner) plainBytes(d *page, s selected, h pages.Page, body place) error {
+	if h.Uncompressed > math.MaxInt32 || h.Values > math.MaxInt32 {
+		return fmt.Errorf("a page of %d values in %d bytes: %w", h.Values, h.Uncompressed, pages.ErrDamaged)
+	}
+	d.rows, d.length = uint32(h.Values), uint32(h.Uncompressed-h.Levels)
+	d.levels, d.levelBytes = body, none
+	if h.Kind == pages.DataPage2 {
+		d.levelBytes = uint32(h.Levels)
+	}
+	d.bytes = body + place(h.Levels)
+	if h.Compressed != h.Uncompressed {
+		return fmt.Errorf("the page has %d bytes, %d by its header: %w", h.Compressed, h.Uncompressed, pages.ErrDamaged)
+	}
+	return nil
+}
+
+// dictionary plans the page of a dictionary.
+func (p *planner) dictionary(t *target, s selected, body place) (number uint32, err error) {
+	h := s.plan[s.dictionary]
+	if h.Encoding != pages.Plain && h.Encoding != pages.PlainDictionary {
+		return 0, fmt.Errorf("a dictionary of encoding %d: %w", h.Encoding, pages.ErrDamaged)
+	}
+	conversion, _ := formOf(s.About)
+	least := int64(4) // the length of a string
+	if bytes := conversion.fileBytes(s.About); bytes > 0 {
+		least = bytes
+	}
+	if h.Values > int64(h.Uncompressed)/least {
+		return 0, fmt.Errorf("a dictionary of %d values in %d bytes: %w", h.Values, h.Uncompressed, pages.ErrDamaged)
+	}
+	d := page{form: conversion, width: widthOf(s.About), dictionary: none, base: uint32(t.entries)}
+	if err := p.plainBytes(&d, s, h, body); err != nil {
+		return 0, err
+	}
+	number = uint32(len(p.pages))
+	if conversion == text || conversion == code {
+		d.form = text
+		d.places = p.spaces.work.take(4 * (uint64(d.rows) + 1))
+	} else {
+		d.to = p.spaces.work.take(uint64(d.rows) * conversion.columnBytes())
+		p.dictionaryTiles.add(number, &d)
+	}
+	if t.entries += uint64(d.rows); t.entries > math.MaxInt32 {
+		return 0, fmt.Errorf("dictionaries of %d values: %w", t.entries, ErrLong)
+	}
+	p.pages = append(p.pages, d)
+	t.dictionaries = append(t.dictionaries, number)
+	return number, nil
+}
+
+// page plans a data page.
+func (p *planner) page(t *target, s selected, h pages.Page, body place, dictionary uint32) error {
+	conversion, _ := formOf(s.About)
+	kind, _ := encodingOf(h, s.About, conversion)
+	d := page{to: t.values, bitmap: t.bitmap, row: t.planned, form: conversion, encoding: kind, width: widthOf(s.About), dictionary: none}
+	if err := p.plainBytes(&d, s, h, body); err != nil {
+		return err
+	}
+	number, rows := uint32(len(p.pages)), uint64(d.rows)
+	if s.About.MaxDefinition > 0 {
+		d.optional = 1
+		d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
+	}
+	switch kind {
+	case indexed:
+		d.dictionary = dictionary
+		if dictionary != none {
+			d.base = p.pages[dictionary].base
+		}
+		if d.optional != 0 || conversion == instant || conversion == text {
+			d.dense = p.spaces.work.take(4 * rows)
+		}
+		p.indices = append(p.indices, number)
+	case rle:
+		d.dense = p.spaces.work.take(4 * rows)
+		p.indices = append(p.indices, number)
+	}
+	if conversion == text {
+		d.places = p.spaces.work.take(4 * (rows + 1))
+	} else if kind != indexed || d.dense != 0 {
+		p.tiles.add(number, &d)
+	}
+	p.pages = append(p.pages, d)
+	t.pages = append(t.pages, number)
+	t.planned += rows
+	return nil
+}
+
+// located adds the place to an error about a page.
+func located(err error, column, chunk int) error {
+	if damage, ok := err.(*Error); ok {
+		damage.Column, damage.Chunk = column, chunk
+		return damage
+	}
+	return fmt.Errorf("column %d, chunk %d: %w", column, chunk, err)
+}
