@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -198,9 +199,9 @@ func (l *loader) decode() (err error) {
 	})
 }
 
-// short reports whether memory did not suffice.
+// short reports whether memory did not suffice, or a column cannot have its strings: fewer rows may do.
 func short(err error) bool {
-	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory)
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, chunks.ErrLong)
 }
 
 // loadFirst copies the first pending rows. arrow-go panics when it cuts a record with invalid

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -80,9 +79,23 @@ func TestFilesOfOthersOnDevices(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		for _, name := range names {
-			data, err := os.ReadFile(name)
+			s := openedParquet(t, name)
+			schema, err := s.Schema(t.Context())
 			require.NoError(t, err)
-			requireSame(t, readWhole(t, t, host, data, 0), readWhole(t, t, m, data, 0), name)
+			for _, field := range schema.Fields() {
+				request := source.Request{Columns: []string{field.Name}}
+				if reader, err := s.Open(t.Context(), host, request); err != nil {
+					require.ErrorIs(t, err, source.ErrUnsupported)
+					continue
+				} else {
+					require.NoError(t, reader.Close())
+				}
+				want, got := read(t, s, host, request), read(t, s, m, request)
+				require.Equal(t, len(want), len(got), name)
+				for i := range want {
+					requireSame(t, want[i], got[i], name)
+				}
+			}
 		}
 	})
 }
