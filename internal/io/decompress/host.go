@@ -1,13 +1,16 @@
 package decompress
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/golang/snappy"
+	"github.com/klauspost/compress/gzip"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
@@ -84,6 +87,31 @@ func snappyOnHost(to, from []byte) Status {
 		return Header
 	}
 	if _, err := snappy.Decode(to, from); err != nil {
+		return Refused
+	}
+	return Complete
+}
+
+// gzipReaders has decoders of gzip.
+var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
+func gzipOnHost(to, from []byte) Status {
+	reader := gzipReaders.Get().(*gzip.Reader)
+	defer gzipReaders.Put(reader)
+	if err := reader.Reset(bytes.NewReader(from)); err != nil {
+		return Header
+	}
+	if _, err := io.ReadFull(reader, to); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return Short
+	} else if err != nil {
+		return Refused
+	}
+	// The end of the last member is checked when there is nothing more to read.
+	var more [1]byte
+	switch n, err := reader.Read(more[:]); {
+	case n > 0:
+		return Long
+	case err != io.EOF:
 		return Refused
 	}
 	return Complete

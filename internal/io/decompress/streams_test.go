@@ -143,8 +143,8 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// Arbitrary bytes do not make a device read or write elsewhere, and what both the host and the
-// kernels decompress is equal.
+// Arbitrary bytes do not make a device read or write elsewhere, and the host decompresses to the
+// same bytes.
 func FuzzPage(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for codec := range Codec(len(decoders)) {

@@ -4,7 +4,7 @@
 
 // Pieces is a batch of pieces of the output, in order: literals, and matches with earlier output,
 // that of the same batch included. A byte looks up its piece, and the source of its byte in there,
-// until that is a literal or output before the batch. So all bytes of a batch are loaded at once.
+// until that is a literal or output before the batch. So the bytes of a batch are loaded without waiting for each other.
 struct Pieces {
     // most is the number of pieces and most_bytes that of their bytes at most.
     static constexpr u32 most = 32, most_bytes = 1024, words = most_bytes / 32;
@@ -32,7 +32,8 @@ struct Pieces {
     }
 
     // write writes the bytes of all pieces to the output, which begins at page and continues at
-    // to + position. literals is what positions of literals refer to. All lanes call it.
+    // to + position. Positions of literals refer to
+    // literals. All lanes call it.
     METHOD void write(u8 *to, u32 position, u32 bytes, const u8 *literals, u32 lane) {
         synchronize_warp();
         constexpr u32 groups = 4;
