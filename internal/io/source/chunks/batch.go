@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/io/decompress"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -31,9 +32,10 @@ type Batch struct {
 	planner
 	// memory has the bytes of the chunks and the results of kernels for others, columns the bitmaps and the values of columns.
 	memory, columns *memory.Block
-	// descriptions and outcomes are those of the pages, in memory. zeroed are the bits of columns.
-	descriptions, outcomes, zeroed memory.Slice[uint8]
-	launches                       []launch
+	// input and work are the spaces in memory, descriptions and outcomes in it those of the pages. zeroed are the
+	// bits of columns.
+	input, work, descriptions, outcomes, zeroed memory.Slice[uint8]
+	launches                                    []launch
 }
 
 // launch is a kernel with a block for each element of a list.
@@ -62,7 +64,7 @@ const behind = 16
 // Those of [Decode] that headers of pages show.
 func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Options) (*Batch, error) {
 	b := &Batch{manager: m, tag: options.Tag}
-	b.planner = planner{spaces: newSpaces(), dictionaryTiles: tileGroups{}, tiles: tileGroups{}}
+	b.planner = planner{spaces: newSpaces(), dictionaryTiles: tileGroups{}, tiles: tileGroups{}, packed: map[decompress.Codec]*packed{}}
 	for i := range columns {
 		err := columns[i].check()
 		if err == nil {
@@ -97,7 +99,9 @@ func (b *Batch) copy(ctx context.Context) error {
 		return err
 	}
 	s := &b.spaces
+	b.placePacked()
 	s.input.take(behind)
+	s.work.take(behind)
 	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
 	descriptions := b.upload(bytesOf(b.pages))
 	lists := b.lists()
@@ -105,33 +109,33 @@ func (b *Batch) copy(ctx context.Context) error {
 	for i, l := range lists {
 		places[i] = b.upload(l.bytes)
 	}
-	var parts, results []memory.Slice[uint8]
-	if b.memory, parts, err = call.Scratch(s.input.bytes, s.work.bytes); err != nil {
+	var spaces, results []memory.Slice[uint8]
+	if b.memory, spaces, err = call.Scratch(s.input.bytes, s.work.bytes); err != nil {
 		return err
 	}
 	if b.columns, results, err = call.Allocate(s.bits.bytes, s.values.bytes); err != nil {
 		return err
 	}
-	s.input.base, s.work.base = uint64(parts[0].Pointer()), uint64(parts[1].Pointer())
+	b.input, b.work, b.zeroed = spaces[0], spaces[1], results[0]
+	s.input.base, s.work.base = uint64(b.input.Pointer()), uint64(b.work.Pointer())
 	s.bits.base, s.values.base = uint64(results[0].Pointer()), uint64(results[1].Pointer())
 	for i := range b.pages {
 		p := &b.pages[i]
-		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places)
+		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places, &p.packed)
 	}
-	b.zeroed = results[0]
-	if b.outcomes, err = part(parts[1], outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
+	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
 	}
-	if b.descriptions, err = part(parts[0], descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
+	if b.descriptions, err = part(b.input, descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
 		return err
 	}
 	for i, l := range lists {
-		if l.list, err = part(parts[0], places[i], uint64(len(l.bytes))); err != nil {
+		if l.list, err = part(b.input, places[i], uint64(len(l.bytes))); err != nil {
 			return err
 		}
 		b.launches = append(b.launches, l.launch)
 	}
-	return memory.Upload(ctx, call.Stream, parts[0], b.sources)
+	return memory.Upload(ctx, call.Stream, b.input, b.sources)
 }
 
 // list is a launch with its list on the host.
@@ -217,9 +221,9 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 func (b *Batch) damage(outcomes []outcome) error {
 	for i, o := range outcomes {
 		if o.status != 0 {
-			e := b.origins[i]
-			e.Err = damageError(o.status)
-			return &e
+			damage := b.origins[i].Error
+			damage.Err = damageError(o, b.origins[i].codec)
+			return &damage
 		}
 	}
 	return nil
@@ -229,6 +233,9 @@ func (b *Batch) damage(outcomes []outcome) error {
 func (b *Batch) launch(call *op.Call) error {
 	if len(b.pages) == 0 {
 		return nil
+	}
+	if err := b.decompress(call); err != nil {
+		return err
 	}
 	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 160, blocks: len(b.pages)}); err != nil {
 		return err

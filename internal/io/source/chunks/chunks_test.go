@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -68,6 +69,7 @@ func TestDecode(t *testing.T) {
 					for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 						add(dataType, parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(version))
 						add(dataType, parquet.WithStoreDecimalAsInteger(true), parquet.WithDataPageVersion(version))
+						add(dataType, parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageVersion(version))
 					}
 				}
 				for i, got := range decoded(t, m, columns) {

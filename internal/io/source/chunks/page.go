@@ -44,20 +44,19 @@ const none = 1<<32 - 1
 
 // page is Page of page.cuh. Its addresses are places until they are known.
 type page struct {
-	bytes, levels, to, bitmap, ranks, dense, places place
-	row                                             uint64
-	rows, length, levelBytes, optional              uint32
-	form                                            form
-	encoding                                        encoding
-	width, dictionary, base                         uint32
-	_                                               uint32
+	bytes, levels, to, bitmap, ranks, dense, places, packed place
+	row                                                     uint64
+	rows, length, levelBytes, optional                      uint32
+	form                                                    form
+	encoding                                                encoding
+	width, dictionary, base                                 uint32
+	_                                                       uint32
 }
 
 // outcome is Outcome of page.cuh.
 type outcome struct {
-	status, valid, absent, begin, data uint32
-	_                                  uint32
-	bytes                              uint64
+	status, valid, absent, begin, data, packed uint32
+	bytes                                      uint64
 }
 
 const outcomeBytes = uint64(unsafe.Sizeof(outcome{}))

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/decompress"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
@@ -32,12 +34,19 @@ type target struct {
 type planner struct {
 	spaces  spaces
 	pages   []page
-	origins []Error // without a cause
+	origins []origin
 	targets []target
 	sources []memory.Source // of the space input
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles tileGroups
 	indices                []uint32
+	packed                 map[decompress.Codec]*packed
+}
+
+// origin is where a page is from: an error without a cause, and the compression.
+type origin struct {
+	Error
+	codec decompress.Codec
 }
 
 // tileGroups are the tiles of each kernel.
@@ -162,7 +171,7 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 			return &Error{Page: s.dictionary, Err: err}
 		}
 		dictionary = number
-		p.origins = append(p.origins, Error{Column: column, Chunk: s.index, Page: s.dictionary})
+		p.origin(column, s, s.dictionary)
 	}
 	first := s.plan[s.pages[0]].At
 	bytes, err := p.uploadPages(s, s.pages[0], s.pages[len(s.pages)-1])
@@ -173,9 +182,14 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 		if err := p.page(t, s, s.plan[i], bytes+place(s.plan[i].At-first), dictionary); err != nil {
 			return &Error{Page: i, Err: err}
 		}
-		p.origins = append(p.origins, Error{Column: column, Chunk: s.index, Page: i})
+		p.origin(column, s, i)
 	}
 	return nil
+}
+
+// origin notes the origin of the page that was planned last.
+func (p *planner) origin(column int, s selected, page int) {
+	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
 }
 
 // indexed reports whether a selected page has indices.
@@ -212,6 +226,11 @@ func (p *planner) plainBytes(d *page, s selected, h pages.Page, body place) erro
 		d.levelBytes = uint32(h.Levels)
 	}
 	d.bytes = body + place(h.Levels)
+	if c := h.Codec(s.About.Column); c != compress.Codecs.Uncompressed {
+		number, plain, err := p.decompressed(h, d.bytes, c)
+		d.packed, d.bytes = place(number), plain
+		return err
+	}
 	if h.Compressed != h.Uncompressed {
 		return fmt.Errorf("the page has %d bytes, %d by its header: %w", h.Compressed, h.Uncompressed, pages.ErrDamaged)
 	}
