@@ -9,6 +9,8 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
@@ -147,8 +149,17 @@ type list struct {
 // lists returns the kernels behind decode_levels in their order.
 func (b *Batch) lists() (lists []list) {
 	lists = b.dictionaryTiles.lists()
-	if len(b.indices) > 0 {
-		lists = append(lists, list{launch{file: "indices", entry: "decode_indices", threads: 160, blocks: len(b.indices)}, bytesOf(b.indices)})
+	for _, each := range []struct {
+		launch
+		pages []uint32
+	}{
+		{launch{file: "strings", entry: "follow_lengths", threads: 32}, b.plainStrings},
+		{launch{file: "indices", entry: "decode_indices", threads: 160}, b.indices},
+		{launch{file: "strings", entry: "sum_lengths", threads: 256}, b.indexedStrings},
+	} {
+		if each.blocks = len(each.pages); each.blocks > 0 {
+			lists = append(lists, list{each.launch, bytesOf(each.pages)})
+		}
 	}
 	return append(lists, b.tiles.lists()...)
 }
@@ -207,14 +218,18 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 	if err := b.damage(outcomes); err != nil {
 		return nil, err
 	}
+	strings, err := b.writeStrings(&call, outcomes)
+	if err != nil {
+		return nil, err
+	}
 	for i := range b.targets {
-		c, err := b.result(&b.targets[i], outcomes)
+		c, err := b.result(&b.targets[i], outcomes, strings[i])
 		if err != nil {
-			return decoded, err
+			return decoded, errors.Join(err, strings.release())
 		}
 		decoded = append(decoded, c)
 	}
-	return decoded, nil
+	return decoded, strings.release()
 }
 
 // damage returns the error of the first page with damage.
@@ -245,7 +260,16 @@ func (b *Batch) launch(call *op.Call) error {
 			return err
 		}
 	}
-	return errors.Join(b.memory.RecordUse(call.Stream), b.columns.RecordUse(call.Stream))
+	return b.recordUse(call)
+}
+
+// recordUse records the use of the memory that kernels find by addresses in descriptions.
+func (b *Batch) recordUse(call *op.Call) error {
+	err := b.memory.RecordUse(call.Stream)
+	if b.columns != nil {
+		err = errors.Join(err, b.columns.RecordUse(call.Stream))
+	}
+	return err
 }
 
 // kernel enqueues a kernel.
@@ -259,27 +283,30 @@ func (b *Batch) kernel(call *op.Call, l launch, arguments ...any) error {
 }
 
 // result makes a column of its memory.
-func (b *Batch) result(t *target, outcomes []outcome) (*column.Column, error) {
+func (b *Batch) result(t *target, outcomes []outcome, s writtenStrings) (*column.Column, error) {
 	if t.length == 0 {
 		return emptyColumn(b.manager, t.dataType)
 	}
-	nulls := uint64(0)
+	data := column.Data{Type: t.dataType, Length: int(t.rows), Manager: b.manager, Buffers: make([]column.Bytes, 2)}
 	for _, number := range t.pages {
-		nulls += uint64(b.pages[number].rows-outcomes[number].valid) + uint64(outcomes[number].absent)
+		data.NullCount += int(b.pages[number].rows - outcomes[number].valid + outcomes[number].absent)
 	}
-	data := column.Data{Type: t.dataType, Length: int(t.rows), NullCount: int(nulls), Manager: b.manager, Buffers: make([]column.Bytes, 2)}
 	var err error
-	if nulls > 0 {
+	if t.strings != nil && t.strings == t.dataType {
+		data.Buffers = []column.Bytes{{}, s.offsets, s.bytes}
+	} else if data.Buffers[1], err = b.region(t.values, t.valueBytes()); err != nil {
+		return nil, err
+	}
+	if data.NullCount > 0 {
 		if data.Buffers[0], err = b.region(t.bitmap, op.BitmapBytes(int(t.rows))); err != nil {
 			return nil, err
 		}
 	}
-	bytes := op.BitmapBytes(int(t.rows))
-	if width, ok := column.ElementBytes(t.dataType); ok {
-		bytes = t.rows * uint64(width)
-	}
-	if data.Buffers[1], err = b.region(t.values, bytes); err != nil {
-		return nil, err
+	if d, ok := t.dataType.(*arrow.DictionaryType); ok {
+		if data.Dictionary, err = s.column(d.ValueType, b.manager); err != nil {
+			return nil, err
+		}
+		defer data.Dictionary.Release()
 	}
 	whole, err := column.New(data)
 	if err != nil || t.first == 0 && t.length == t.rows {
@@ -287,6 +314,17 @@ func (b *Batch) result(t *target, outcomes []outcome) (*column.Column, error) {
 	}
 	cut, err := whole.Slice(int(t.first), int(t.length))
 	return release.OnError(cut, err, whole.Release())
+}
+
+// valueBytes is the length of the values of a column that has no strings itself.
+func (t *target) valueBytes() uint64 {
+	if width, ok := column.ElementBytes(t.dataType); ok {
+		return t.rows * uint64(width)
+	}
+	if t.strings != nil {
+		return t.rows * code.columnBytes()
+	}
+	return op.BitmapBytes(int(t.rows))
 }
 
 // region returns the memory of a column at a place.

@@ -156,3 +156,10 @@ func encodingOf(p pages.Page, f pages.Flat, c form) (e encoding, ok bool) {
 	}
 	return 0, false
 }
+
+// eachTile calls f with the first row of each tile of the page, which begin with words of the column's bitmap.
+func (p *page) eachTile(f func(first uint32)) {
+	for word := p.row / 32; word*32 < p.row+uint64(p.rows); word += tileRows / 32 {
+		f(uint32((word - p.row/32) * 32))
+	}
+}

@@ -22,6 +22,8 @@ type target struct {
 	rows, first, length uint64
 	nullable            bool
 	values, bitmap      place
+	// strings is the type of the strings of the column or of its dictionary, or nil.
+	strings arrow.DataType
 	// pages are the numbers of the pages with its rows, dictionaries those of its dictionaries, which have
 	// entries values together.
 	pages, dictionaries []uint32
@@ -40,7 +42,9 @@ type planner struct {
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles tileGroups
 	indices                []uint32
-	packed                 map[decompress.Codec]*packed
+	// plainStrings are the pages of strings with their lengths, indexedStrings those with indices.
+	plainStrings, indexedStrings []uint32
+	packed                       map[decompress.Codec]*packed
 }
 
 // origin is where a page is from: an error without a cause, and the compression.
@@ -62,10 +66,7 @@ func (g tileGroups) add(number uint32, p *page) {
 	case p.form == copied4 || p.form == copied8:
 		kernel = "write_copied"
 	}
-	const words = tileRows / 32
-	for word := p.row / 32; word*32 < p.row+uint64(p.rows); word += words {
-		g[kernel] = append(g[kernel], tile{number, uint32((word - p.row/32) * 32)})
-	}
+	p.eachTile(func(first uint32) { g[kernel] = append(g[kernel], tile{number, first}) })
 }
 
 // selected is a chunk with the pages that have rows to decode.
@@ -139,6 +140,11 @@ func (p *planner) column(index int, c *Column) error {
 	}
 	if len(list) > 0 {
 		conversion, _ := formOf(list[0].About)
+		if conversion == text {
+			t.strings = c.Type
+		} else if conversion == code {
+			t.strings = c.Type.(*arrow.DictionaryType).ValueType
+		}
 		t.nullable = t.nullable || conversion == instant
 		if t.nullable {
 			t.bitmap = p.spaces.bits.take(op.BitmapBytes(int(t.rows)))
@@ -258,6 +264,7 @@ func (p *planner) dictionary(t *target, s selected, body place) (number uint32, 
 	number = uint32(len(p.pages))
 	if conversion == text || conversion == code {
 		d.form = text
+		p.plainStrings = append(p.plainStrings, number)
 		d.places = p.spaces.work.take(4 * (uint64(d.rows) + 1))
 	} else {
 		d.to = p.spaces.work.take(uint64(d.rows) * conversion.columnBytes())
@@ -300,6 +307,11 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	}
 	if conversion == text {
 		d.places = p.spaces.work.take(4 * (rows + 1))
+		if kind == indexed {
+			p.indexedStrings = append(p.indexedStrings, number)
+		} else {
+			p.plainStrings = append(p.plainStrings, number)
+		}
 	} else if kind != indexed || d.dense != 0 {
 		p.tiles.add(number, &d)
 	}

@@ -12,6 +12,7 @@ enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths };
 enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64, bad_compression = 128 };
 
 static constexpr u32 none = 0xffffffff;
+static constexpr u64 whole_word = 0xffffffffffffffff;
 
 struct Page {
     u64 bytes;      // address of the page without compression; without the levels of a DataPageV2
