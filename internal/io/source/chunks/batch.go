@@ -9,9 +9,12 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/io/decompress"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -31,9 +34,10 @@ type Batch struct {
 	planner
 	// memory has the bytes of the chunks and the results of kernels for others, columns the bitmaps and the values of columns.
 	memory, columns *memory.Block
-	// descriptions and outcomes are those of the pages, in memory. zeroed are the bits of columns.
-	descriptions, outcomes, zeroed memory.Slice[uint8]
-	launches                       []launch
+	// input and work are the spaces in memory, descriptions and outcomes in it those of the pages. zeroed are the
+	// bits of columns.
+	input, work, descriptions, outcomes, zeroed memory.Slice[uint8]
+	launches                                    []launch
 }
 
 // launch is a kernel with a block for each element of a list.
@@ -62,7 +66,7 @@ const behind = 16
 // Those of [Decode] that headers of pages show.
 func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Options) (*Batch, error) {
 	b := &Batch{manager: m, tag: options.Tag}
-	b.planner = planner{spaces: newSpaces(), dictionaryTiles: tileGroups{}, tiles: tileGroups{}}
+	b.planner = planner{spaces: newSpaces(), dictionaryTiles: tileGroups{}, tiles: tileGroups{}, packed: map[decompress.Codec]*packed{}}
 	for i := range columns {
 		err := columns[i].check()
 		if err == nil {
@@ -97,7 +101,9 @@ func (b *Batch) copy(ctx context.Context) error {
 		return err
 	}
 	s := &b.spaces
+	b.placePacked()
 	s.input.take(behind)
+	s.work.take(behind)
 	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
 	descriptions := b.upload(bytesOf(b.pages))
 	lists := b.lists()
@@ -105,33 +111,33 @@ func (b *Batch) copy(ctx context.Context) error {
 	for i, l := range lists {
 		places[i] = b.upload(l.bytes)
 	}
-	var parts, results []memory.Slice[uint8]
-	if b.memory, parts, err = call.Scratch(s.input.bytes, s.work.bytes); err != nil {
+	var spaces, results []memory.Slice[uint8]
+	if b.memory, spaces, err = call.Scratch(s.input.bytes, s.work.bytes); err != nil {
 		return err
 	}
 	if b.columns, results, err = call.Allocate(s.bits.bytes, s.values.bytes); err != nil {
 		return err
 	}
-	s.input.base, s.work.base = uint64(parts[0].Pointer()), uint64(parts[1].Pointer())
+	b.input, b.work, b.zeroed = spaces[0], spaces[1], results[0]
+	s.input.base, s.work.base = uint64(b.input.Pointer()), uint64(b.work.Pointer())
 	s.bits.base, s.values.base = uint64(results[0].Pointer()), uint64(results[1].Pointer())
 	for i := range b.pages {
 		p := &b.pages[i]
-		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places)
+		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places, &p.packed)
 	}
-	b.zeroed = results[0]
-	if b.outcomes, err = part(parts[1], outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
+	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
 	}
-	if b.descriptions, err = part(parts[0], descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
+	if b.descriptions, err = part(b.input, descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
 		return err
 	}
 	for i, l := range lists {
-		if l.list, err = part(parts[0], places[i], uint64(len(l.bytes))); err != nil {
+		if l.list, err = part(b.input, places[i], uint64(len(l.bytes))); err != nil {
 			return err
 		}
 		b.launches = append(b.launches, l.launch)
 	}
-	return memory.Upload(ctx, call.Stream, parts[0], b.sources)
+	return memory.Upload(ctx, call.Stream, b.input, b.sources)
 }
 
 // list is a launch with its list on the host.
@@ -143,8 +149,17 @@ type list struct {
 // lists returns the kernels behind decode_levels in their order.
 func (b *Batch) lists() (lists []list) {
 	lists = b.dictionaryTiles.lists()
-	if len(b.indices) > 0 {
-		lists = append(lists, list{launch{file: "indices", entry: "decode_indices", threads: 160, blocks: len(b.indices)}, bytesOf(b.indices)})
+	for _, each := range []struct {
+		launch
+		pages []uint32
+	}{
+		{launch{file: "strings", entry: "follow_lengths", threads: 32}, b.plainStrings},
+		{launch{file: "indices", entry: "decode_indices", threads: 160}, b.indices},
+		{launch{file: "strings", entry: "sum_lengths", threads: 256}, b.indexedStrings},
+	} {
+		if each.blocks = len(each.pages); each.blocks > 0 {
+			lists = append(lists, list{each.launch, bytesOf(each.pages)})
+		}
 	}
 	return append(lists, b.tiles.lists()...)
 }
@@ -203,23 +218,27 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 	if err := b.damage(outcomes); err != nil {
 		return nil, err
 	}
+	strings, err := b.writeStrings(&call, outcomes)
+	if err != nil {
+		return nil, err
+	}
 	for i := range b.targets {
-		c, err := b.result(&b.targets[i], outcomes)
+		c, err := b.result(&b.targets[i], outcomes, strings[i])
 		if err != nil {
-			return decoded, err
+			return decoded, errors.Join(err, strings.release())
 		}
 		decoded = append(decoded, c)
 	}
-	return decoded, nil
+	return decoded, strings.release()
 }
 
 // damage returns the error of the first page with damage.
 func (b *Batch) damage(outcomes []outcome) error {
 	for i, o := range outcomes {
 		if o.status != 0 {
-			e := b.origins[i]
-			e.Err = damageError(o.status)
-			return &e
+			damage := b.origins[i].Error
+			damage.Err = damageError(o, b.origins[i].codec)
+			return &damage
 		}
 	}
 	return nil
@@ -230,6 +249,9 @@ func (b *Batch) launch(call *op.Call) error {
 	if len(b.pages) == 0 {
 		return nil
 	}
+	if err := b.decompress(call); err != nil {
+		return err
+	}
 	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 160, blocks: len(b.pages)}); err != nil {
 		return err
 	}
@@ -238,7 +260,16 @@ func (b *Batch) launch(call *op.Call) error {
 			return err
 		}
 	}
-	return errors.Join(b.memory.RecordUse(call.Stream), b.columns.RecordUse(call.Stream))
+	return b.recordUse(call)
+}
+
+// recordUse records the use of the memory that kernels find by addresses in descriptions.
+func (b *Batch) recordUse(call *op.Call) error {
+	err := b.memory.RecordUse(call.Stream)
+	if b.columns != nil {
+		err = errors.Join(err, b.columns.RecordUse(call.Stream))
+	}
+	return err
 }
 
 // kernel enqueues a kernel.
@@ -252,27 +283,30 @@ func (b *Batch) kernel(call *op.Call, l launch, arguments ...any) error {
 }
 
 // result makes a column of its memory.
-func (b *Batch) result(t *target, outcomes []outcome) (*column.Column, error) {
+func (b *Batch) result(t *target, outcomes []outcome, s writtenStrings) (*column.Column, error) {
 	if t.length == 0 {
 		return emptyColumn(b.manager, t.dataType)
 	}
-	nulls := uint64(0)
+	data := column.Data{Type: t.dataType, Length: int(t.rows), Manager: b.manager, Buffers: make([]column.Bytes, 2)}
 	for _, number := range t.pages {
-		nulls += uint64(b.pages[number].rows-outcomes[number].valid) + uint64(outcomes[number].absent)
+		data.NullCount += int(b.pages[number].rows - outcomes[number].valid + outcomes[number].absent)
 	}
-	data := column.Data{Type: t.dataType, Length: int(t.rows), NullCount: int(nulls), Manager: b.manager, Buffers: make([]column.Bytes, 2)}
 	var err error
-	if nulls > 0 {
+	if t.strings != nil && t.strings == t.dataType {
+		data.Buffers = []column.Bytes{{}, s.offsets, s.bytes}
+	} else if data.Buffers[1], err = b.region(t.values, t.valueBytes()); err != nil {
+		return nil, err
+	}
+	if data.NullCount > 0 {
 		if data.Buffers[0], err = b.region(t.bitmap, op.BitmapBytes(int(t.rows))); err != nil {
 			return nil, err
 		}
 	}
-	bytes := op.BitmapBytes(int(t.rows))
-	if width, ok := column.ElementBytes(t.dataType); ok {
-		bytes = t.rows * uint64(width)
-	}
-	if data.Buffers[1], err = b.region(t.values, bytes); err != nil {
-		return nil, err
+	if d, ok := t.dataType.(*arrow.DictionaryType); ok {
+		if data.Dictionary, err = s.column(d.ValueType, b.manager); err != nil {
+			return nil, err
+		}
+		defer data.Dictionary.Release()
 	}
 	whole, err := column.New(data)
 	if err != nil || t.first == 0 && t.length == t.rows {
@@ -280,6 +314,17 @@ func (b *Batch) result(t *target, outcomes []outcome) (*column.Column, error) {
 	}
 	cut, err := whole.Slice(int(t.first), int(t.length))
 	return release.OnError(cut, err, whole.Release())
+}
+
+// valueBytes is the length of the values of a column that has no strings itself.
+func (t *target) valueBytes() uint64 {
+	if width, ok := column.ElementBytes(t.dataType); ok {
+		return t.rows * uint64(width)
+	}
+	if t.strings != nil {
+		return t.rows * code.columnBytes()
+	}
+	return op.BitmapBytes(int(t.rows))
 }
 
 // region returns the memory of a column at a place.

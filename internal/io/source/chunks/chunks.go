@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
@@ -58,7 +57,7 @@ func undecodable(about pages.Flat, plan pages.Plan) error {
 				return fmt.Errorf("page %d has values of encoding %d: %w", i, p.Encoding, pages.ErrOther)
 			}
 		}
-		if codec := p.Codec(about.Column); p.Kind != pages.IndexPage && codec != compress.Codecs.Uncompressed {
+		if codec := p.Codec(about.Column); p.Kind != pages.IndexPage && !decompresses(codec) {
 			return fmt.Errorf("page %d is compressed by %v: %w", i, codec, pages.ErrOther)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -62,18 +63,50 @@ func TestDecode(t *testing.T) {
 					}
 				}
 				for _, dataType := range pagestest.Types() {
-					if dataType.ID() == arrow.STRING || dataType.ID() == arrow.BINARY {
-						continue
-					}
 					for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 						add(dataType, parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(version))
 						add(dataType, parquet.WithStoreDecimalAsInteger(true), parquet.WithDataPageVersion(version))
+						add(dataType, parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageVersion(version))
 					}
 				}
 				for i, got := range decoded(t, m, columns) {
 					require.True(t, array.Equal(want[i], got), "column %d: %v\nwant %v\ngot  %v", i, want[i].DataType(), want[i], got)
 				}
 			})
+		}
+	})
+}
+
+// Strings of dictionaries are dictionaries on request; their codes are those of the dictionaries of all chunks.
+func TestDecodeDictionaries(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		generator := arraytest.NewGenerator(5)
+		var columns []chunks.Column
+		var want [][]arrow.Array
+		for _, valueType := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.Binary} {
+			for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
+				generator.Nulls = nulls
+				c := chunks.Column{Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: valueType}}
+				var parts []arrow.Array
+				for range 3 {
+					values := generator.Array(valueType, 500)
+					chunk, about := pagestest.Chunk(t, values, parquet.WithDataPageSize(300), parquet.WithBatchSize(50))
+					c.Chunks = append(c.Chunks, chunks.Chunk{About: about, Bytes: chunk, Rows: about.Values})
+					parts = append(parts, values)
+				}
+				columns, want = append(columns, c), append(want, parts)
+			}
+		}
+		for i, got := range decoded(t, m, columns) {
+			indices := got.(*array.Dictionary)
+			for row := range got.Len() {
+				part, at := want[i][row/500], row%500
+				require.Equal(t, part.IsNull(at), got.IsNull(row))
+				if !got.IsNull(row) {
+					require.Equal(t, part.ValueStr(at), indices.Dictionary().ValueStr(indices.GetValueIndex(row)))
+				}
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gpuframe/gpuframe/internal/io/decompress"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
@@ -34,12 +35,17 @@ const (
 	damageLength
 	damageLong
 	damageDelta
+	damagePacked
 )
 
-// damageError returns what a status means.
-func damageError(status uint32) error {
-	if status == damageLong {
+// damageError returns the error of a page with damage.
+func damageError(o outcome, c decompress.Codec) error {
+	status := o.status
+	switch status {
+	case damageLong:
 		return ErrLong
+	case damagePacked:
+		return fmt.Errorf("%w: %w", decompress.Status(o.packed).Error(c), pages.ErrDamaged)
 	}
 	for _, damage := range []struct {
 		bit  uint32

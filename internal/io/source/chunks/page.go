@@ -44,20 +44,19 @@ const none = 1<<32 - 1
 
 // page is Page of page.cuh. Its addresses are places until they are known.
 type page struct {
-	bytes, levels, to, bitmap, ranks, dense, places place
-	row                                             uint64
-	rows, length, levelBytes, optional              uint32
-	form                                            form
-	encoding                                        encoding
-	width, dictionary, base                         uint32
-	_                                               uint32
+	bytes, levels, to, bitmap, ranks, dense, places, packed place
+	row                                                     uint64
+	rows, length, levelBytes, optional                      uint32
+	form                                                    form
+	encoding                                                encoding
+	width, dictionary, base                                 uint32
+	_                                                       uint32
 }
 
 // outcome is Outcome of page.cuh.
 type outcome struct {
-	status, valid, absent, begin, data uint32
-	_                                  uint32
-	bytes                              uint64
+	status, valid, absent, begin, data, packed uint32
+	bytes                                      uint64
 }
 
 const outcomeBytes = uint64(unsafe.Sizeof(outcome{}))
@@ -156,4 +155,11 @@ func encodingOf(p pages.Page, f pages.Flat, c form) (e encoding, ok bool) {
 		return split, c != text && c != code && c.fileBytes(f) > 0 && c != instant
 	}
 	return 0, false
+}
+
+// eachTile calls f with the first row of each tile of the page, which begin with words of the column's bitmap.
+func (p *page) eachTile(f func(first uint32)) {
+	for word := p.row / 32; word*32 < p.row+uint64(p.rows); word += tileRows / 32 {
+		f(uint32((word - p.row/32) * 32))
+	}
 }

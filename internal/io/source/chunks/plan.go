@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/decompress"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
@@ -20,6 +22,8 @@ type target struct {
 	rows, first, length uint64
 	nullable            bool
 	values, bitmap      place
+	// strings is the type of the strings of the column or of its dictionary, or nil.
+	strings arrow.DataType
 	// pages are the numbers of the pages with its rows, dictionaries those of its dictionaries, which have
 	// entries values together.
 	pages, dictionaries []uint32
@@ -32,12 +36,21 @@ type target struct {
 type planner struct {
 	spaces  spaces
 	pages   []page
-	origins []Error // without a cause
+	origins []origin
 	targets []target
 	sources []memory.Source // of the space input
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles tileGroups
 	indices                []uint32
+	// plainStrings are the pages of strings with their lengths, indexedStrings those with indices.
+	plainStrings, indexedStrings []uint32
+	packed                       map[decompress.Codec]*packed
+}
+
+// origin is where a page is from: an error without a cause, and the compression.
+type origin struct {
+	Error
+	codec decompress.Codec
 }
 
 // tileGroups are the tiles of each kernel.
@@ -53,10 +66,7 @@ func (g tileGroups) add(number uint32, p *page) {
 	case p.form == copied4 || p.form == copied8:
 		kernel = "write_copied"
 	}
-	const words = tileRows / 32
-	for word := p.row / 32; word*32 < p.row+uint64(p.rows); word += words {
-		g[kernel] = append(g[kernel], tile{number, uint32((word - p.row/32) * 32)})
-	}
+	p.eachTile(func(first uint32) { g[kernel] = append(g[kernel], tile{number, first}) })
 }
 
 // selected is a chunk with the pages that have rows to decode.
@@ -130,6 +140,11 @@ func (p *planner) column(index int, c *Column) error {
 	}
 	if len(list) > 0 {
 		conversion, _ := formOf(list[0].About)
+		if conversion == text {
+			t.strings = c.Type
+		} else if conversion == code {
+			t.strings = c.Type.(*arrow.DictionaryType).ValueType
+		}
 		t.nullable = t.nullable || conversion == instant
 		if t.nullable {
 			t.bitmap = p.spaces.bits.take(op.BitmapBytes(int(t.rows)))
@@ -162,7 +177,7 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 			return &Error{Page: s.dictionary, Err: err}
 		}
 		dictionary = number
-		p.origins = append(p.origins, Error{Column: column, Chunk: s.index, Page: s.dictionary})
+		p.origin(column, s, s.dictionary)
 	}
 	first := s.plan[s.pages[0]].At
 	bytes, err := p.uploadPages(s, s.pages[0], s.pages[len(s.pages)-1])
@@ -173,9 +188,14 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 		if err := p.page(t, s, s.plan[i], bytes+place(s.plan[i].At-first), dictionary); err != nil {
 			return &Error{Page: i, Err: err}
 		}
-		p.origins = append(p.origins, Error{Column: column, Chunk: s.index, Page: i})
+		p.origin(column, s, i)
 	}
 	return nil
+}
+
+// origin notes the origin of the page that was planned last.
+func (p *planner) origin(column int, s selected, page int) {
+	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
 }
 
 // indexed reports whether a selected page has indices.
@@ -212,6 +232,11 @@ func (p *planner) plainBytes(d *page, s selected, h pages.Page, body place) erro
 		d.levelBytes = uint32(h.Levels)
 	}
 	d.bytes = body + place(h.Levels)
+	if c := h.Codec(s.About.Column); c != compress.Codecs.Uncompressed {
+		number, plain, err := p.decompressed(h, d.bytes, c)
+		d.packed, d.bytes = place(number), plain
+		return err
+	}
 	if h.Compressed != h.Uncompressed {
 		return fmt.Errorf("the page has %d bytes, %d by its header: %w", h.Compressed, h.Uncompressed, pages.ErrDamaged)
 	}
@@ -239,6 +264,7 @@ func (p *planner) dictionary(t *target, s selected, body place) (number uint32, 
 	number = uint32(len(p.pages))
 	if conversion == text || conversion == code {
 		d.form = text
+		p.plainStrings = append(p.plainStrings, number)
 		d.places = p.spaces.work.take(4 * (uint64(d.rows) + 1))
 	} else {
 		d.to = p.spaces.work.take(uint64(d.rows) * conversion.columnBytes())
@@ -281,6 +307,11 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	}
 	if conversion == text {
 		d.places = p.spaces.work.take(4 * (rows + 1))
+		if kind == indexed {
+			p.indexedStrings = append(p.indexedStrings, number)
+		} else {
+			p.plainStrings = append(p.plainStrings, number)
+		}
 	} else if kind != indexed || d.dense != 0 {
 		p.tiles.add(number, &d)
 	}

@@ -26,8 +26,9 @@ KERNEL LAUNCH_BOUNDS(160) decode_levels(const Page *pages, Outcome *outcomes) {
     Outcome *const outcome = outcomes + block_in_grid();
     const u32 warp = thread_in_block() / warp_threads, lane = lane_in_warp();
     u64 from = page.levels, to = page.levels + page.level_bytes;
-    u32 begin = 0, status = 0;
-    if (page.optional != 0 && page.level_bytes == none) {
+    const u32 packed = page.packed == 0 ? 0 : load<u32>(page.packed);
+    u32 begin = 0, status = packed == 0 ? 0 : bad_compression;
+    if (status == 0 && page.optional != 0 && page.level_bytes == none) {
         const u32 length = page.length < 4 ? 0 : load_word(page.bytes);
         if (page.length < 4 || length > page.length - 4)
             status = page.length < 4 ? cut : bad_length;
@@ -42,6 +43,7 @@ KERNEL LAUNCH_BOUNDS(160) decode_levels(const Page *pages, Outcome *outcomes) {
         outcome->absent = 0;
         outcome->begin = begin;
         outcome->data = 0;
+        outcome->packed = packed;
         outcome->bytes = 0;
     }
     if (status != 0 || page.rows == 0)

@@ -9,9 +9,10 @@ enum Form : u32 { copied4, copied8, narrowed1, narrowed2, decimal32, decimal64, 
 enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths };
 
 // Damage is the kind of damage of a page: bits of its status.
-enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64 };
+enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64, bad_compression = 128 };
 
 static constexpr u32 none = 0xffffffff;
+static constexpr u64 whole_word = 0xffffffffffffffff;
 
 struct Page {
     u64 bytes;      // address of the page without compression; without the levels of a DataPageV2
@@ -21,6 +22,7 @@ struct Page {
     u64 ranks;      // address of the number of valid rows of the page before each word of the bitmap
     u64 dense;      // address of indices or differences that are decoded without the nulls
     u64 places;     // address of the places of the page's strings behind each other
+    u64 packed;     // address of the status of the page's decompression, or 0
     u64 row;        // of the column: the first one of the page
     u32 rows;       // nulls included; of a dictionary its values
     u32 length;     // of bytes
@@ -40,7 +42,7 @@ struct Outcome {
     u32 absent; // of them, those with a value that the type does not hold
     u32 begin;  // place of the values in the page's bytes
     u32 data;   // place of the bytes of strings behind their lengths
-    u32 padding;
+    u32 packed; // status of the decompression
     u64 bytes;  // of strings
 };
 

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+// content is values in an encoding.
+type content struct {
+	name       string
+	properties []parquet.WriterProperty
+	values     func(rows int) arrow.Array
+}
+
+func contents() []content {
+	dictionary, plain := parquet.WithDictionaryDefault(true), parquet.WithDictionaryDefault(false)
+	return []content{
+		{"plain int64", []parquet.WriterProperty{plain}, integers(func(r *rand.Rand, _ int) int64 { return r.Int64() }, 0)},
+		{"plain int64, nulls", []parquet.WriterProperty{plain}, integers(func(r *rand.Rand, _ int) int64 { return r.Int64() }, 10)},
+		{"dictionary int64", []parquet.WriterProperty{dictionary}, integers(few, 0)},
+		{"dictionary int64, nulls", []parquet.WriterProperty{dictionary}, integers(few, 10)},
+		{"delta int64", []parquet.WriterProperty{plain, parquet.WithEncoding(parquet.Encodings.DeltaBinaryPacked)}, integers(func(r *rand.Rand, row int) int64 { return int64(row)*1000 + r.Int64N(1000) }, 0)},
+		{"dictionary text", []parquet.WriterProperty{dictionary}, texts(func(r *rand.Rand, _ int) string { return fmt.Sprintf("Customer#%09d", r.IntN(1000)) })},
+		{"plain text", []parquet.WriterProperty{plain}, texts(func(r *rand.Rand, _ int) string { return "carefully final deposits sleep"[:5+r.IntN(20)] })},
+		{"plain int64, Snappy", []parquet.WriterProperty{plain, parquet.WithCompression(compress.Codecs.Snappy)}, integers(few, 0)},
+	}
+}
+
+// few draws from 1,000 values.
+func few(r *rand.Rand, _ int) int64 { return r.Int64N(1000) * 1_000_003 }
+
+// integers returns a function that makes values, of which one in nulls is null.
+func integers(value func(r *rand.Rand, row int) int64, nulls int) func(rows int) arrow.Array {
+	return func(rows int) arrow.Array {
+		r, b := rand.New(rand.NewPCG(1, 2)), array.NewInt64Builder(arrowmemory.DefaultAllocator)
+		for row := range rows {
+			if nulls > 0 && r.IntN(nulls) == 0 {
+				b.AppendNull()
+			} else {
+				b.Append(value(r, row))
+			}
+		}
+		return b.NewArray()
+	}
+}
+
+func texts(value func(r *rand.Rand, row int) string) func(rows int) arrow.Array {
+	return func(rows int) arrow.Array {
+		r, b := rand.New(rand.NewPCG(1, 2)), array.NewStringBuilder(arrowmemory.DefaultAllocator)
+		for row := range rows {
+			b.Append(value(r, row))
+		}
+		return b.NewArray()
+	}
+}
+
+// write returns values as a column chunk of pages of 1 MiB.
+func write(values arrow.Array, properties []parquet.WriterProperty) (chunk []byte, about pages.Flat, err error) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: values.DataType(), Nullable: values.NullN() > 0}}, nil)
+	record := array.NewRecord(schema, []arrow.Array{values}, int64(values.Len()))
+	defer record.Release()
+	properties = append([]parquet.WriterProperty{parquet.WithDataPageSize(1 << 20)}, properties...)
+	var to bytes.Buffer
+	writer, err := pqarrow.NewFileWriter(schema, &to, parquet.NewWriterProperties(properties...), pqarrow.NewArrowWriterProperties())
+	if err != nil {
+		return nil, about, err
+	}
+	if err := writer.Write(record); err != nil {
+		return nil, about, err
+	}
+	if err := writer.Close(); err != nil {
+		return nil, about, err
+	}
+	reader, err := file.NewParquetReader(bytes.NewReader(to.Bytes()))
+	if err != nil {
+		return nil, about, err
+	}
+	m, column := reader.MetaData().GetRowGroups()[0].GetColumns()[0].MetaData, reader.MetaData().Schema.Column(0)
+	start := m.GetDataPageOffset()
+	if m.IsSetDictionaryPageOffset() {
+		start = min(start, m.GetDictionaryPageOffset())
+	}
+	return to.Bytes()[start : start+m.GetTotalCompressedSize()], pages.Flat{
+		Column:   pages.Column{Codec: compress.Compression(m.GetCodec()), Values: m.GetNumValues(), MaxDefinition: column.MaxDefinitionLevel()},
+		Physical: column.PhysicalType(), Width: column.TypeLength(), Type: values.DataType(),
+	}, nil
+}

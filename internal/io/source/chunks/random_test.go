@@ -1,0 +1,126 @@
+package chunks_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// drawProperties draws how arrow-go writes a column chunk.
+func drawProperties(r *rapid.T, dataType arrow.DataType) (properties []parquet.WriterProperty, name string) {
+	codec := rapid.SampledFrom(knownCodecs()).Draw(r, "codec")
+	version := rapid.SampledFrom([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}).Draw(r, "version")
+	encoding := rapid.SampledFrom(encodings(dataType)).Draw(r, "encoding")
+	pageSize, batch := rapid.Int64Range(10, 6000).Draw(r, "page size"), rapid.Int64Range(1, 300).Draw(r, "batch size")
+	limit := rapid.Int64Range(10, 3000).Draw(r, "dictionary size")
+	properties = []parquet.WriterProperty{
+		parquet.WithCompression(codec), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(pageSize), parquet.WithBatchSize(batch),
+		parquet.WithDictionaryPageSizeLimit(limit), parquet.WithStoreDecimalAsInteger(rapid.Bool().Draw(r, "decimals as integers")),
+	}
+	if encoding == parquet.Encodings.RLEDict {
+		properties = append(properties, parquet.WithDictionaryDefault(true))
+	} else {
+		properties = append(properties, parquet.WithDictionaryDefault(false), parquet.WithEncoding(encoding))
+	}
+	return properties, fmt.Sprint(dataType, codec, version, encoding)
+}
+
+// knownCodecs are the codecs of arrow-go that the kernels decompress.
+func knownCodecs() (codecs []compress.Compression) {
+	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
+		about := pages.Flat{Column: pages.Column{Codec: codec, Values: 1}, Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
+		if chunks.Decodable(about, pages.Plan{{Header: pages.Header{Values: 1}}}) {
+			codecs = append(codecs, codec)
+		}
+	}
+	return codecs
+}
+
+// encodings are those in which arrow-go writes a type.
+func encodings(dataType arrow.DataType) []parquet.Encoding {
+	list := []parquet.Encoding{parquet.Encodings.Plain, parquet.Encodings.RLEDict}
+	if dataType.ID() == arrow.BOOL {
+		return list[:1]
+	}
+	return list
+}
+
+// randomColumn is a column with its rows.
+type randomColumn struct {
+	chunks.Column
+	want arrow.Array
+	name string
+}
+
+// drawColumn draws a column of several chunks, of which rows at both ends may be left out.
+func drawColumn(t testing.TB, r *rapid.T, most int) (c randomColumn) {
+	dataType := rapid.SampledFrom(pagestest.Types()).Draw(r, "type")
+	generator := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
+	c.Type = dataType
+	var parts []arrow.Array
+	n := rapid.IntRange(1, 3).Draw(r, "chunks")
+	for i := range n {
+		generator.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull}).Draw(r, "nulls")
+		rows := rapid.IntRange(1, most).Draw(r, "rows")
+		values := pagestest.Fitting(columntest.Repeated(t, generator, dataType, rapid.IntRange(1, rows).Draw(r, "distinct"), rows))
+		properties, name := drawProperties(r, dataType)
+		bytes, about := pagestest.Chunk(t, values, properties...)
+		first, end := 0, rows
+		if i == 0 {
+			first = rapid.IntRange(0, rows-1).Draw(r, "first")
+		}
+		if i == n-1 {
+			end = rapid.IntRange(first, rows).Draw(r, "end")
+		}
+		c.Chunks = append(c.Chunks, chunks.Chunk{About: about, Bytes: bytes, First: int64(first), Rows: int64(end - first)})
+		parts = append(parts, array.NewSlice(values, int64(first), int64(end)))
+		c.name += " " + name
+	}
+	var err error
+	c.want, err = array.Concatenate(parts, arrowmemory.DefaultAllocator)
+	require.NoError(r, err)
+	return c
+}
+
+// Columns of any chunks and parts of them are the rows that were written.
+func TestRandomColumns(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		property.Check(t, func(r *rapid.T) {
+			var columns []chunks.Column
+			var drawn []randomColumn
+			for range rapid.IntRange(1, 4).Draw(r, "columns") {
+				c := drawColumn(t, r, 900)
+				columns, drawn = append(columns, c.Column), append(drawn, c)
+			}
+			list, err := chunks.Decode(t.Context(), m, columns, chunks.Options{})
+			require.NoError(r, err)
+			for i, c := range list {
+				got, err := c.Array(t.Context())
+				require.NoError(r, err)
+				require.NoError(r, c.Release())
+				require.True(r, array.Equal(drawn[i].want, got), "column %d:%s\nwant %v\ngot  %v", i, drawn[i].name, drawn[i].want, got)
+				if c.NullCount() >= 0 {
+					require.Equal(r, got.NullN(), c.NullCount())
+				}
+			}
+		})
+	})
+}
