@@ -120,18 +120,26 @@ func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
 	return forms
 }
 
+// gzipWriters are kept, because a new one clears a megabyte.
+var gzipWriters = map[int]*gzip.Writer{}
+
 // compressGzip returns stored, fixed and dynamic blocks, and two members with all that a header may
 // have.
 func compressGzip(t require.TestingT, plain []byte) (forms [][]byte) {
 	add := func(level int, members ...[]byte) {
 		var packed bytes.Buffer
 		for i, member := range members {
-			writer, err := gzip.NewWriterLevel(&packed, level)
-			require.NoError(t, err)
+			if gzipWriters[level] == nil {
+				var err error
+				gzipWriters[level], err = gzip.NewWriterLevel(nil, level)
+				require.NoError(t, err)
+			}
+			writer := gzipWriters[level]
+			writer.Reset(&packed)
 			if i > 0 {
 				writer.Header = gzip.Header{Name: "name", Comment: "comment", Extra: []byte("extra")}
 			}
-			_, err = writer.Write(member)
+			_, err := writer.Write(member)
 			require.NoError(t, err)
 			require.NoError(t, writer.Close())
 		}
