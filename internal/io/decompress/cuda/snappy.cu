@@ -114,5 +114,5 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
 
 KERNEL LAUNCH_BOUNDS(32) snappy(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ Shared shared;
-    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) { return decode(w, shared, lane); });
+    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) INLINE { return decode(w, shared, lane); });
 }
