@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -58,8 +57,8 @@ func pageOnHost(decompress func(to, from []byte) Status, p Page, input, output [
 	return decompress(to, from)
 }
 
-// mostBytes is the length of a page at most. Parquet's lengths are signed.
-const mostBytes = math.MaxInt32
+// mostBytes is the length of a page at most: nearly 2 GiB, because Parquet's lengths are signed.
+const mostBytes = 0x7fff0000
 
 // cut returns bytes of data, without capacity for more.
 func cut(data []byte, offset uint64, length uint32) (part []byte, ok bool) {

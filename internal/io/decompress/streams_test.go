@@ -118,7 +118,7 @@ func randomLZ4(r *rand.Rand, tokens int) (form, plain []byte) {
 }
 
 // generators write random streams of tokens.
-var generators = map[Codec]func(r *rand.Rand, tokens int) (form, plain []byte){Snappy: randomSnappy, LZ4Raw: randomLZ4}
+var generators = map[Codec]func(r *rand.Rand, tokens int) (form, plain []byte){Snappy: randomSnappy, LZ4Raw: randomLZ4, Gzip: randomGzip}
 
 func TestTokens(t *testing.T) {
 	eachCodec(t, func(t *testing.T, dev *device.Device, codec Codec) {
@@ -130,7 +130,7 @@ func TestTokens(t *testing.T) {
 			source := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
 			var inputs []packed
 			var plain [][]byte
-			for range 8 {
+			for range 6 {
 				form, bytes := generator(source, 1+source.IntN(100))
 				inputs, plain = append(inputs, packed{form, len(bytes)}), append(plain, bytes)
 			}

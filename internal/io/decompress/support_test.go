@@ -26,8 +26,9 @@ type packed struct {
 // guard is the byte around the outputs of pages.
 const guard = 0xc3
 
-// unpack decompresses pages on a device. Inputs and outputs begin at odd offsets, with guard
-// bytes around each output, which it checks.
+// unpack decompresses pages on a device. Most inputs and outputs begin at odd offsets, with guard
+// bytes around each output, which it checks. The first page begins with the input, and the last one
+// ends with it.
 func unpack(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, inputs []packed) ([][]byte, []Status) {
 	var pages []Page
 	var input []byte
@@ -58,9 +59,8 @@ func indexOther(data []byte) int {
 // run decompresses pages of an input into output on a device.
 func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
 	ctx := test.Context()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, mgr.Close()) }()
+	// On the emulator, the input and the output are allocations whose bounds are checked.
+	mgr := devicetest.Manager(test, dev, memory.Options{})
 	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
 	require.NoError(t, err)
 	batch := Batch{Size: Measure(pages)}
@@ -123,18 +123,26 @@ func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
 	return forms
 }
 
+// gzipWriters are kept, because a new one clears a megabyte.
+var gzipWriters = map[int]*gzip.Writer{}
+
 // compressGzip returns stored, fixed and dynamic blocks, and two members with all that a header may
 // have.
 func compressGzip(t require.TestingT, plain []byte) (forms [][]byte) {
 	add := func(level int, members ...[]byte) {
 		var packed bytes.Buffer
 		for i, member := range members {
-			writer, err := gzip.NewWriterLevel(&packed, level)
-			require.NoError(t, err)
+			if gzipWriters[level] == nil {
+				var err error
+				gzipWriters[level], err = gzip.NewWriterLevel(nil, level)
+				require.NoError(t, err)
+			}
+			writer := gzipWriters[level]
+			writer.Reset(&packed)
 			if i > 0 {
 				writer.Header = gzip.Header{Name: "name", Comment: "comment", Extra: []byte("extra")}
 			}
-			_, err = writer.Write(member)
+			_, err := writer.Write(member)
 			require.NoError(t, err)
 			require.NoError(t, writer.Close())
 		}
