@@ -2,6 +2,7 @@ package decompress
 
 import (
 	"bytes"
+	"compress/gzip"
 	"slices"
 	"testing"
 
@@ -113,10 +114,44 @@ func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
 		n, err = lz4.CompressBlockHC(plain, to, lz4.Level9, nil, nil)
 		require.NoError(t, err)
 		forms = append(forms, slices.Clone(to[:n]))
+	case Gzip:
+		forms = compressGzip(t, plain)
 	}
 	if codec == Zstandard {
 		forms = compressZstd(t, plain)
 	}
+	return forms
+}
+
+// gzipWriters are kept, because a new one clears a megabyte.
+var gzipWriters = map[int]*gzip.Writer{}
+
+// compressGzip returns stored, fixed and dynamic blocks, and two members with all that a header may
+// have.
+func compressGzip(t require.TestingT, plain []byte) (forms [][]byte) {
+	add := func(level int, members ...[]byte) {
+		var packed bytes.Buffer
+		for i, member := range members {
+			if gzipWriters[level] == nil {
+				var err error
+				gzipWriters[level], err = gzip.NewWriterLevel(nil, level)
+				require.NoError(t, err)
+			}
+			writer := gzipWriters[level]
+			writer.Reset(&packed)
+			if i > 0 {
+				writer.Header = gzip.Header{Name: "name", Comment: "comment", Extra: []byte("extra")}
+			}
+			_, err := writer.Write(member)
+			require.NoError(t, err)
+			require.NoError(t, writer.Close())
+		}
+		forms = append(forms, packed.Bytes())
+	}
+	for _, level := range []int{gzip.NoCompression, gzip.HuffmanOnly, gzip.BestSpeed, gzip.BestCompression} {
+		add(level, plain)
+	}
+	add(gzip.DefaultCompression, plain[:len(plain)/3], plain[len(plain)/3:])
 	return forms
 }
 

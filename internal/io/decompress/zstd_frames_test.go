@@ -357,7 +357,7 @@ func (w *zstdWriter) sequence(r *rand.Rand, literals *[]byte, alphabet, start in
 		match, s.extra[2] = value(r, matchBases, s.codes[2])
 		s.extra[1] = field{r.IntN(1 << s.codes[1]), s.codes[1]}
 		recent := w.recent
-		distance, recent = distanceOf(1<<s.codes[1]+s.extra[1].value, length, recent)
+		distance, recent = repeatedDistance(1<<s.codes[1]+s.extra[1].value, length, recent)
 		written := len(w.plain) - start + length + match
 		if distance < 1 || distance > len(w.plain)-w.start+length || written > mostBlock || (length+match > 2000 && r.IntN(50) != 0) {
 			continue
@@ -374,8 +374,8 @@ func (w *zstdWriter) sequence(r *rand.Rand, literals *[]byte, alphabet, start in
 	return s, false
 }
 
-// distanceOf follows RFC 8878, 3.1.1.5.
-func distanceOf(value, literals int, recent [3]int) (int, [3]int) {
+// repeatedDistance follows RFC 8878, 3.1.1.5.
+func repeatedDistance(value, literals int, recent [3]int) (int, [3]int) {
 	if value > 3 {
 		return value - 3, [3]int{value - 3, recent[0], recent[1]}
 	}

@@ -23,7 +23,7 @@ struct Input {
         fill(0);
     }
 
-    // prepare makes the bytes from a position on readable, as many as ahead. All lanes call it.
+    // prepare makes `ahead` bytes from a position on readable. All lanes call it.
     METHOD void prepare(u32 position) {
         const u32 at = (position + lead) / chunk_bytes;
         if (at == chunk)

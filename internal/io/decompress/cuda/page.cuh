@@ -20,8 +20,8 @@ struct Work {
 };
 
 // most_bytes is the length of a page at most: that of mostBytes in host.go. Sums of a length and
-// a few bytes are then no overflow.
-static constexpr u32 most_bytes = 0x7fffffff;
+// a few hundred bytes then fit 31 bits.
+static constexpr u32 most_bytes = 0x7fff0000;
 
 DEVICE bool within(u64 offset, u32 length, u64 bytes) {
     return length <= most_bytes && offset <= bytes && length <= bytes - offset;
