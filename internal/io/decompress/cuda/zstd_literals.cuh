@@ -104,20 +104,19 @@ DEVICE Span stream_of(const Span &in, u32 streams, u32 length, u32 lane, u32 &fi
     return begin <= end && end <= in.left() ? Span{in.at + begin, in.at + end} : Span{in.at, in.at};
 }
 
-// write_huffman writes the literals of one or four streams.
-DEVICE u32 write_huffman(const Codes &codes, const Span &in, u32 log, const LiteralsHeader &header, u8 *to) {
-    const u32 lane = lane_in_warp();
-    bool fault = header.streams == 4 && in.left() < 6;
-    if (lane < header.streams && !fault) {
-        u32 first, count;
-        HuffmanStream stream;
-        stream.in = stream_of(in, header.streams, header.length, lane, first, count);
-        const i32 bits = stream_bits(stream.in);
-        fault = bits < 0;
-        if (!fault) {
-            stream.begin(bits);
-            fault = !stream.write(codes.huffman, log, to + first, count);
-        }
-    }
-    return ballot(fault) ? bad_block : complete;
+// write_stream writes the literals of the stream of a lane, if it has one, and reports whether they
+// are as many as the section says.
+DEVICE bool write_stream(const HuffmanTable &table, const Span &in, u32 log, const LiteralsHeader &header, u8 *to, u32 lane) {
+    if (lane >= header.streams)
+        return true;
+    if (header.streams == 4 && in.left() < 6)
+        return false;
+    u32 first, count;
+    HuffmanStream stream;
+    stream.in = stream_of(in, header.streams, header.length, lane, first, count);
+    const i32 bits = stream_bits(stream.in);
+    if (bits < 0)
+        return false;
+    stream.begin(bits);
+    return stream.write(table.entry, log, to + first, count);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "copies.cuh"
+#include "pieces.cuh"
 #include "zstd_sequences.cuh"
 
 // Output is the output of a page, and positions in it.
@@ -14,9 +15,8 @@ struct Output {
     METHOD u32 left() const { return length - at; }
 };
 
-// Literals is literals of a block that are not copied yet. If they are in the output, they are after
-// the bytes that are written. Decoded literals are at the end of the page's output, so that a block
-// has its literals before it needs their memory: the rest of the block is at least as long.
+// Literals is literals of a block that are not copied yet. They may be in the output, after the
+// bytes that are written: see read_literals.
 struct Literals {
     const u8 *at;
     u32 left;
@@ -46,90 +46,80 @@ DEVICE void move_down(u8 *to, const u8 *from, u32 n) {
 }
 
 // copy_literals copies n bytes of literals to the output.
-DEVICE void copy_literals(u8 *to, const Literals &literals, u32 n) {
-    if (literals.in_output && literals.at - to < n)
-        move_down(to, literals.at, n);
+DEVICE void copy_literals(u8 *to, const u8 *from, u32 n, bool in_output) {
+    if (in_output && from < to + n)
+        move_down(to, from, n);
     else
-        copy_bytes(to, literals.at, n, lane_in_warp());
+        copy_bytes(to, from, n, lane_in_warp());
+    synchronize_warp();
 }
 
-// most_run is the number of bytes of a run that copy_runs copies at most.
-static constexpr u32 most_run = 64;
+// Batch is where the sequences of the lanes are in the output and in the literals.
+struct Batch {
+    // The numbers of bytes and pieces up to the end of a lane's sequence.
+    u32 bytes, literals, pieces;
 
-// copy_runs copies a run of bytes for each lane. Neighbouring lanes copy neighbouring bytes: they
-// search the run of a byte. What is read must not be written by the same call.
-DEVICE void copy_runs(u8 *to_base, u32 to, const u8 *from_base, u32 from, u32 n) {
-    const u32 lane = lane_in_warp(), end = warp_scan(n, Sum<u32>()), total = shuffle_value(end, 31);
-    // The places of the bytes are those in the sequence of all runs, and these.
-    to -= end - n;
-    from -= end - n;
-    constexpr u32 groups = 4;
+    METHOD void begin(const Sequence &s) {
+        bytes = warp_scan(s.literals + s.match, Sum<u32>());
+        literals = warp_scan(s.literals, Sum<u32>());
+        pieces = warp_scan((u32)(s.literals > 0) + (s.match > 0), Sum<u32>());
+    }
+};
+
+// write_sequence writes the sequence of one lane.
+DEVICE void write_sequence(const Output &out, const Literals &literals, const Batch &batch, const Sequence &s, u32 lane) {
+    const u32 n = shuffle_value(s.literals, lane), match = shuffle_value(s.match, lane), distance = shuffle_value(s.distance, lane);
+    u8 *to = out.page + out.at + shuffle_value(batch.bytes, lane) - match - n;
+    copy_literals(to, literals.at + shuffle_value(batch.literals, lane) - n, n, literals.in_output);
+    if (match > 0)
+        copy_match(to + n, distance, match, lane_in_warp());
+}
+
+// most_together is the number of bytes of a sequence that is written together with others.
+static constexpr u32 most_together = 256;
+
+// write_sequences writes the sequences of all lanes: those that are short together, others alone.
+DEVICE void write_sequences(Pieces &pieces, const Output &out, const Literals &literals, const Batch &batch, const Sequence &s) {
+    const u32 lane = lane_in_warp();
+    // Literals that move within the output are copied in order.
+    const bool in_order = literals.in_output && literals.at < out.page + out.at + shuffle_value(batch.bytes, 31);
+    u32 bytes = 0, number = 0;
 #pragma nounroll
-    for (u32 first = lane; first < total + lane; first += groups * warp_threads) {
-        u32 target[groups];
-        u8 value[groups];
-#pragma unroll
-        for (u32 g = 0; g < groups; g++) {
-            const u32 i = first + g * warp_threads;
-            u32 run = 0;
-#pragma unroll
-            for (u32 step = 16; step > 0; step /= 2)
-                run += shuffle_value(end, run + step - 1) <= i ? step : 0;
-            target[g] = shuffle_value(to, run) + i;
-            const u32 source = shuffle_value(from, run) + i;
-            if (i < total)
-                value[g] = from_base[source];
+    for (u32 first = 0; first < warp_threads;) {
+        const bool fits = !in_order && s.literals + s.match <= most_together &&
+            batch.bytes - bytes <= Pieces::most_bytes && batch.pieces - number <= Pieces::most;
+        const u32 count = __builtin_ctzll(~(u64)(ballot(fits) >> first));
+        if (count == 0) {
+            write_sequence(out, literals, batch, s, first);
+        } else if (lane >= first && lane < first + count) {
+            const u32 begin = batch.bytes - s.literals - s.match - bytes;
+            u32 piece = batch.pieces - number;
+            if (s.match > 0)
+                pieces.add(--piece, begin + s.literals, s.match, s.distance, false);
+            if (s.literals > 0)
+                pieces.add(--piece, begin, s.literals, batch.literals - s.literals, true);
         }
-#pragma unroll
-        for (u32 g = 0; g < groups; g++)
-            if (first + g * warp_threads < total)
-                to_base[target[g]] = value[g];
+        first += count == 0 ? 1 : count;
+        const u32 end = shuffle_value(batch.bytes, first - 1);
+        if (count > 0)
+            pieces.write(out.page, out.at + bytes, end - bytes, literals.at, lane);
+        bytes = end;
+        number = shuffle_value(batch.pieces, first - 1);
     }
 }
 
-// write_literals writes the literals of a batch of sequences; those of this lane begin at first and
-// go to a position. end is that of the batch.
-DEVICE void write_literals(const Output &out, const Literals &literals, u32 first, u32 to, u32 n, u32 end) {
-    u32 alone = ballot(n > most_run);
-    if (literals.in_output && literals.at < out.page + end)
-        alone = ballot(n > 0); // in order, as literals are written to where others were
-    else
-        copy_runs(out.page, to, literals.at, first, n > most_run ? 0 : n);
-    for (; alone != 0; alone &= alone - 1) {
-        const u32 lane = __builtin_ctz(alone);
-        const Literals run = {literals.at + shuffle_value(first, lane), 0, literals.in_output};
-        copy_literals(out.page + shuffle_value(to, lane), run, shuffle_value(n, lane));
-    }
-    synchronize_warp();
-}
-
-// write_matches writes the matches of a batch; that of this lane goes to a position.
-DEVICE void write_matches(const Output &out, u32 to, u32 n, u32 distance) {
-    // Matches with bytes before the batch do not wait for others.
-    const bool apart = n <= most_run && distance >= n && to - distance + n <= out.at;
-    if (ballot(apart && n > 0))
-        copy_runs(out.page, to, out.page, to - distance, apart ? n : 0);
-    synchronize_warp();
-#pragma nounroll
-    for (u32 others = ballot(!apart); others != 0; others &= others - 1) {
-        const u32 lane = __builtin_ctz(others);
-        copy_match(out.page + shuffle_value(to, lane), shuffle_value(distance, lane), shuffle_value(n, lane), lane_in_warp());
-    }
-}
-
-// write_batch writes a batch of sequences, one of each lane.
-DEVICE u32 write_batch(Output &out, Literals &literals, const Sequence &s) {
-    const u32 literals_end = warp_scan(s.literals, Sum<u32>()), end = warp_scan(s.literals + s.match, Sum<u32>());
-    const u32 taken = shuffle_value(literals_end, 31), bytes = shuffle_value(end, 31);
+// write_batch writes a sequence of each lane.
+DEVICE u32 write_batch(Pieces &pieces, Output &out, Literals &literals, const Sequence &s) {
+    Batch batch;
+    batch.begin(s);
+    const u32 taken = shuffle_value(batch.literals, 31), bytes = shuffle_value(batch.bytes, 31);
     if (taken > literals.left)
         return bad_block;
     if (bytes > out.left())
         return too_long;
-    const u32 match = out.at + end - s.match;
-    if (ballot(s.match > 0 && (s.distance == 0 || s.distance > match - out.frame)))
+    if (ballot(s.match > 0 && (s.distance == 0 || s.distance > out.at + batch.bytes - s.match - out.frame)))
         return bad_distance;
-    write_literals(out, literals, literals_end - s.literals, match - s.literals, s.literals, out.at + bytes);
-    write_matches(out, match, s.match, s.distance);
+    write_sequences(pieces, out, literals, batch, s);
     out.at += bytes;
     literals.at += taken;
     literals.left -= taken;
@@ -140,8 +130,7 @@ DEVICE u32 write_batch(Output &out, Literals &literals, const Sequence &s) {
 DEVICE u32 write_rest(Output &out, const Literals &literals) {
     if (literals.left > out.left())
         return too_long;
-    copy_literals(out.page + out.at, literals, literals.left);
-    synchronize_warp();
+    copy_literals(out.page + out.at, literals.at, literals.left, literals.in_output);
     out.at += literals.left;
     return complete;
 }

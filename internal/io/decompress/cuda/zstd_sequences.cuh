@@ -15,9 +15,9 @@ struct Tables {
 static constexpr u32 predefined_mode = 0, symbol_mode = 1, counts_mode = 2, repeat_mode = 3;
 
 // read_table reads the table of a kind of code.
-DEVICE u32 read_table(Codes &codes, Span &in, u32 kind, u32 mode, Tables &tables) {
+DEVICE u32 read_table(Draft &draft, SequenceTables &to, Span &in, u32 kind, u32 mode, Tables &tables) {
     const u32 symbols = kind == literal_lengths ? 36 : kind == offsets ? 32 : 53, lane = lane_in_warp();
-    u32 *table = codes.sequences + (kind == literal_lengths ? table_start[0] : kind == offsets ? table_start[1] : table_start[2]);
+    u32 *table = kind == literal_lengths ? to.literal_lengths : kind == offsets ? to.offsets : to.match_lengths;
     u32 log = 0;
     switch (mode) {
     case repeat_mode:
@@ -35,22 +35,22 @@ DEVICE u32 read_table(Codes &codes, Span &in, u32 kind, u32 mode, Tables &tables
         return complete;
     }
     case counts_mode:
-        if (const u32 status = read_counts(codes, in, kind == offsets ? 8 : 9, symbols, log))
+        if (const u32 status = read_counts(draft, in, kind == offsets ? 8 : 9, symbols, log))
             return status;
         break;
     default:
         log = kind == offsets ? 5 : 6;
-        codes.counts[lane] = predefined[kind][lane];
-        codes.counts[lane + 32] = predefined[kind][lane + 32];
+        draft.counts[lane] = predefined[kind][lane];
+        draft.counts[lane + 32] = predefined[kind][lane + 32];
         synchronize_warp();
     }
-    build_states(codes, kind, log, table);
+    build_states(draft, kind, log, table);
     tables.set(kind, log);
     return complete;
 }
 
-// read_sequences_header reads the number of sequences and their tables.
-DEVICE u32 read_sequences_header(Codes &codes, Span &in, Tables &tables, u32 &count) {
+// read_count reads the number of sequences and the modes of their tables, which are 0 without sequences.
+DEVICE u32 read_count(Span &in, u32 &count, u32 &modes) {
     if (in.left() == 0)
         return truncated;
     const u32 word = peek(in, 0), first = word & 0xff, size = first < 128 ? 1 : first < 255 ? 2 : 3;
@@ -58,16 +58,22 @@ DEVICE u32 read_sequences_header(Codes &codes, Span &in, Tables &tables, u32 &co
         return truncated;
     in.at += size;
     count = size == 1 ? first : size == 2 ? (first - 128) << 8 | (word >> 8 & 0xff) : (word >> 8 & 0xffff) + 0x7f00;
+    modes = 0;
     if (count == 0)
         return in.left() == 0 ? complete : bad_block;
     if (in.left() == 0)
         return truncated;
-    const u32 modes = *in.at++;
-    if (modes & 3)
-        return bad_block;
+    modes = *in.at++;
+    return modes & 3 ? bad_block : complete;
+}
+
+DEVICE u32 mode_of(u32 modes, u32 kind) { return modes >> (6 - 2 * kind) & 3; }
+
+// read_tables reads the tables of a block.
+DEVICE u32 read_tables(Draft &draft, SequenceTables &to, Span &in, u32 modes, Tables &tables) {
 #pragma nounroll
     for (u32 kind = 0; kind < 3; kind++)
-        if (const u32 status = read_table(codes, in, kind, modes >> (6 - 2 * kind) & 3, tables))
+        if (const u32 status = read_table(draft, to, in, kind, mode_of(modes, kind), tables))
             return status;
     return complete;
 }
@@ -77,11 +83,11 @@ struct Sequence {
     u32 literals, match, distance;
 };
 
-// Sequences decodes the sequences of a block, of which a batch of 32 at a time. All lanes decode all
-// of them, and each keeps one.
+// Sequences decodes the sequences of a block, in batches. The lanes of a group have the same
+// state and decode the same.
 struct Sequences {
     // A sequence has at most 89 bits: offset 31, lengths 16 each, states 9, 9 and 8.
-    static constexpr u32 staged_words = 96;
+    static constexpr u32 most_batch = 32, staged_words = 96;
 
     Span in;
     Bits bits;
@@ -92,10 +98,11 @@ struct Sequences {
     // The offsets of the sequences before.
     u32 recent[3];
 
-    METHOD void stage() {
+    // stage loads the bits of a batch, by the lanes of a group. All lanes of the warp call it.
+    template <u32 lanes> METHOD void stage() {
         synchronize_warp();
 #pragma unroll
-        for (u32 i = lane_in_warp(); i < staged_words; i += warp_threads)
+        for (u32 i = lane_in_warp() % lanes; i < staged_words; i += lanes)
             staged[i] = stream_word(in, bits.next - 4 - 4 * i);
         synchronize_warp();
         used = 0;
@@ -110,18 +117,21 @@ struct Sequences {
         ahead = staged[++used];
     }
 
-    METHOD u32 begin(const Span &stream, const Tables &tables, u32 *words) {
+    // begin prepares the bits of a stream. The next step is to stage them.
+    METHOD u32 begin(const Span &stream, u32 *words) {
         in = stream, staged = words;
         const i32 count = stream_bits(in);
         if (count < 0)
             return bad_block;
         bits.begin(in, count);
-        stage();
+        return complete;
+    }
+
+    METHOD void begin_states(const Tables &tables) {
         refill();
         literals_state = bits.take(tables.log(literal_lengths));
         offset_state = bits.take(tables.log(offsets));
         match_state = bits.take(tables.log(match_lengths));
-        return complete;
     }
 
     // distance returns the distance of a match and updates the recent ones: RFC 8878, 3.1.1.5. It is 0
@@ -140,10 +150,9 @@ struct Sequences {
     }
 
     // next decodes a sequence. The last one has no states after it.
-    METHOD Sequence next(const u32 *table, bool last) {
-        const u32 literals_entry = table[table_start[literal_lengths] + literals_state];
-        const u32 offset_entry = table[table_start[offsets] + offset_state];
-        const u32 match_entry = table[table_start[match_lengths] + match_state];
+    METHOD Sequence next(const SequenceTables &table, bool last) {
+        const u32 literals_entry = table.literal_lengths[literals_state], offset_entry = table.offsets[offset_state];
+        const u32 match_entry = table.match_lengths[match_state];
         Sequence s;
         refill();
         const u32 offset = entry_value(offset_entry) + bits.take(entry_extra(offset_entry));
@@ -158,20 +167,5 @@ struct Sequences {
         match_state = entry_base(match_entry) + bits.take(entry_bits(match_entry));
         offset_state = entry_base(offset_entry) + bits.take(entry_bits(offset_entry));
         return s;
-    }
-
-    // batch decodes the next sequences, of count, and returns that of this lane.
-    METHOD Sequence batch(const u32 *table, u32 count) {
-        const u32 lane = lane_in_warp(), n = least(count, warp_threads);
-        Sequence own = {};
-        stage();
-#pragma nounroll
-        for (u32 i = 0; i < n; i++) {
-            const Sequence s = next(table, i + 1 == count);
-            own.literals = i == lane ? s.literals : own.literals;
-            own.match = i == lane ? s.match : own.match;
-            own.distance = i == lane ? s.distance : own.distance;
-        }
-        return own;
     }
 };

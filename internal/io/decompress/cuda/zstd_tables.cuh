@@ -10,17 +10,18 @@ static constexpr u32 most_huffman_bits = 11, most_weight_bits = 6;
 // The codes of sequences, in the order of their tables in a block, and that of Huffman weights.
 static constexpr u32 literal_lengths = 0, offsets = 1, match_lengths = 2, weights = 3;
 
-// The places of the tables in Codes.sequences.
-static constexpr u32 table_start[3] = {0, 512, 768};
-static constexpr u32 table_words = 1280;
+// HuffmanTable has a symbol and, in the upper byte, the length of its code, by the next bits.
+struct HuffmanTable {
+    u16 entry[1 << most_huffman_bits];
+};
 
-// Codes is the tables of a block, in shared memory.
-struct Codes {
-    // huffman has a symbol and, in the upper byte, the length of its code, by the next bits.
-    u16 huffman[1 << most_huffman_bits];
-    // sequences has the tables by state: see sequence_entry.
-    u32 sequences[table_words];
-    // Memory for building tables.
+// SequenceTables has the tables of the codes of sequences, by state: see state_entry.
+struct SequenceTables {
+    u32 literal_lengths[512], offsets[256], match_lengths[512];
+};
+
+// Draft is shared memory for building tables.
+struct Draft {
     u32 weight_states[1 << most_weight_bits];
     u32 places[16];
     i16 counts[64];
@@ -81,10 +82,10 @@ DEVICE u32 entry_extra(u32 entry) { return entry >> 13 & 31; }
 DEVICE u32 entry_value(u32 entry) { return (entry >> 18 & 127) << (entry >> 25); }
 
 // read_counts reads the distribution of a code with at most 64 symbols.
-DEVICE u32 read_counts(Codes &codes, Span &in, u32 most_log, u32 most_symbols, u32 &log) {
+DEVICE u32 read_counts(Draft &draft, Span &in, u32 most_log, u32 most_symbols, u32 &log) {
     const u32 lane = lane_in_warp();
-    codes.counts[lane] = 0;
-    codes.counts[lane + 32] = 0;
+    draft.counts[lane] = 0;
+    draft.counts[lane + 32] = 0;
     synchronize_warp();
     log = (peek(in, 0) & 15) + 5;
     if (log > most_log)
@@ -114,7 +115,7 @@ DEVICE u32 read_counts(Codes &codes, Span &in, u32 most_log, u32 most_symbols, u
         count--;
         remaining -= count < 0 ? 1 : count;
         if (lane == 0)
-            codes.counts[symbol] = (i16)count;
+            draft.counts[symbol] = (i16)count;
         symbol++;
         zeros = count == 0;
         if (remaining < 1)
@@ -134,27 +135,27 @@ DEVICE u32 read_counts(Codes &codes, Span &in, u32 most_log, u32 most_symbols, u
 }
 
 // symbol_at returns the symbol with a place in the order of symbols.
-DEVICE u32 symbol_at(const Codes &codes, u32 place) {
+DEVICE u32 symbol_at(const Draft &draft, u32 place) {
     u32 symbol = 0;
 #pragma unroll
     for (u32 step = 32; step > 0; step /= 2)
-        if (codes.starts[symbol + step] <= place)
+        if (draft.starts[symbol + step] <= place)
             symbol += step;
     return symbol;
 }
 
 // build_states builds a table of states from the counts, whose sum is its size: a multiple of 32.
-DEVICE void build_states(Codes &codes, u32 kind, u32 log, u32 *table) {
+DEVICE void build_states(Draft &draft, u32 kind, u32 log, u32 *table) {
     const u32 lane = lane_in_warp(), before = lanes_before(), size = 1u << log;
     u32 counted = 0, rare = 0;
 #pragma unroll
     for (u32 symbol = lane; symbol < 64; symbol += 32) {
-        const i32 count = codes.counts[symbol];
+        const i32 count = draft.counts[symbol];
         const u32 common = count > 0 ? (u32)count : 0, scanned = warp_scan(common, Sum<u32>()), below = ballot(count < 0);
-        codes.starts[symbol] = (u16)(counted + scanned - common);
-        codes.next[symbol] = (u16)(count < 0 ? 1 : common);
+        draft.starts[symbol] = (u16)(counted + scanned - common);
+        draft.next[symbol] = (u16)(count < 0 ? 1 : common);
         if (count < 0)
-            codes.symbols[size - 1 - rare - __builtin_popcount(below & before)] = (u8)symbol;
+            draft.symbols[size - 1 - rare - __builtin_popcount(below & before)] = (u8)symbol;
         counted += shuffle_value(scanned, 31);
         rare += __builtin_popcount(below);
     }
@@ -166,17 +167,17 @@ DEVICE void build_states(Codes &codes, u32 kind, u32 log, u32 *table) {
         const bool free = place < size - rare;
         const u32 places = ballot(free);
         if (free)
-            codes.symbols[place] = (u8)symbol_at(codes, filled + __builtin_popcount(places & before));
+            draft.symbols[place] = (u8)symbol_at(draft, filled + __builtin_popcount(places & before));
         filled += __builtin_popcount(places);
     }
     synchronize_warp();
 #pragma nounroll
     for (u32 state = lane; state < size; state += 32) {
-        const u32 symbol = codes.symbols[state], same = lanes_with(symbol), rank = __builtin_popcount(same & before);
-        const u32 next = codes.next[symbol] + rank;
+        const u32 symbol = draft.symbols[state], same = lanes_with(symbol), rank = __builtin_popcount(same & before);
+        const u32 next = draft.next[symbol] + rank;
         synchronize_warp();
         if (rank == 0)
-            codes.next[symbol] = (u16)(next + __builtin_popcount(same));
+            draft.next[symbol] = (u16)(next + __builtin_popcount(same));
         synchronize_warp();
         const u32 bits = log - (31 - __builtin_clz(next));
         table[state] = state_entry(kind, symbol, (next << bits) - size, bits);
@@ -185,11 +186,11 @@ DEVICE void build_states(Codes &codes, u32 kind, u32 log, u32 *table) {
 }
 
 // read_weights reads weights that are coded by two states: RFC 8878, 4.2.1.2.
-DEVICE u32 read_weights(Codes &codes, Span in, u32 &count) {
+DEVICE u32 read_weights(Draft &draft, Span in, u32 &count) {
     u32 log;
-    if (const u32 status = read_counts(codes, in, most_weight_bits, 64, log))
+    if (const u32 status = read_counts(draft, in, most_weight_bits, 64, log))
         return status;
-    build_states(codes, weights, log, codes.weight_states);
+    build_states(draft, weights, log, draft.weight_states);
     i32 position = stream_bits(in);
     u32 state = bits_before(in, position, log);
     position -= (i32)log;
@@ -199,16 +200,16 @@ DEVICE u32 read_weights(Codes &codes, Span in, u32 &count) {
         return bad_tree;
 #pragma nounroll
     for (count = 0; count < 254; ) {
-        const u32 entry = codes.weight_states[state], bits = entry_bits(entry);
+        const u32 entry = draft.weight_states[state], bits = entry_bits(entry);
         if (lane_in_warp() == 0)
-            codes.weight[count] = (u8)entry_symbol(entry);
+            draft.weight[count] = (u8)entry_symbol(entry);
         count++;
         state = other;
         other = entry_base(entry) + bits_before(in, position, bits);
         position -= (i32)bits;
         if (position < 0) {
             if (lane_in_warp() == 0)
-                codes.weight[count] = (u8)entry_symbol(codes.weight_states[state]);
+                draft.weight[count] = (u8)entry_symbol(draft.weight_states[state]);
             count++;
             return complete;
         }
@@ -216,14 +217,14 @@ DEVICE u32 read_weights(Codes &codes, Span in, u32 &count) {
     return bad_tree;
 }
 
-// count_weights completes the weights by the last one, and sets the places of their codes. All
+// count_weights completes the weights by the last one, and sets the places of their draft. All
 // weights after those counted are 0.
-DEVICE u32 count_weights(Codes &codes, u32 count, u32 &log) {
+DEVICE u32 count_weights(Draft &draft, u32 count, u32 &log) {
     const u32 lane = lane_in_warp();
     u32 total = 0;
     bool large = false;
     for (u32 i = lane; i < 256; i += 32) {
-        const u32 weight = codes.weight[i];
+        const u32 weight = draft.weight[i];
         large |= weight > most_huffman_bits;
         total += (1u << weight) >> 1;
     }
@@ -236,51 +237,51 @@ DEVICE u32 count_weights(Codes &codes, u32 count, u32 &log) {
         return bad_tree;
     synchronize_warp();
     if (lane == 0)
-        codes.weight[count] = (u8)(32 - __builtin_clz(rest));
+        draft.weight[count] = (u8)(32 - __builtin_clz(rest));
     if (lane < 16)
-        codes.places[lane] = 0;
+        draft.places[lane] = 0;
     synchronize_warp();
 #pragma nounroll
     for (u32 i = lane; i < 256; i += 32) {
-        const u32 weight = codes.weight[i], same = lanes_with(weight);
+        const u32 weight = draft.weight[i], same = lanes_with(weight);
         if ((same & lanes_before()) == 0)
-            codes.places[weight] += __builtin_popcount(same);
+            draft.places[weight] += __builtin_popcount(same);
         synchronize_warp();
     }
-    const u32 shortest = codes.places[1];
-    const u32 codes_of_weight = lane > 0 && lane < 16 ? codes.places[lane] << (lane - 1) : 0;
+    const u32 shortest = draft.places[1];
+    const u32 codes_of_weight = lane > 0 && lane < 16 ? draft.places[lane] << (lane - 1) : 0;
     const u32 scanned = warp_scan(codes_of_weight, Sum<u32>());
     synchronize_warp();
     if (lane < 16)
-        codes.places[lane] = scanned - codes_of_weight;
+        draft.places[lane] = scanned - codes_of_weight;
     synchronize_warp();
     return shortest < 2 || shortest % 2 != 0 ? bad_tree : complete;
 }
 
 // build_huffman builds the table of a Huffman code from the weights of the symbols.
-DEVICE void build_huffman(Codes &codes, u32 log) {
+DEVICE void build_huffman(Draft &draft, u32 log, HuffmanTable &table) {
     const u32 lane = lane_in_warp(), before = lanes_before();
 #pragma nounroll
     for (u32 symbol = lane; symbol < 256; symbol += 32) {
-        const u32 weight = codes.weight[symbol], same = lanes_with(weight), rank = __builtin_popcount(same & before);
-        const u32 n = (1u << weight) >> 1, place = codes.places[weight] + rank * n, entry = symbol | (log + 1 - weight) << 8;
+        const u32 weight = draft.weight[symbol], same = lanes_with(weight), rank = __builtin_popcount(same & before);
+        const u32 n = (1u << weight) >> 1, place = draft.places[weight] + rank * n, entry = symbol | (log + 1 - weight) << 8;
         synchronize_warp();
         if (rank == 0)
-            codes.places[weight] = place + __builtin_popcount(same) * n;
+            draft.places[weight] = place + __builtin_popcount(same) * n;
         if (n <= 16)
             for (u32 k = 0; k < n; k++)
-                codes.huffman[place + k] = (u16)entry;
+                table.entry[place + k] = (u16)entry;
         for (u32 wide = ballot(n > 16); wide != 0; wide &= wide - 1) {
             const u32 from = __builtin_ctz(wide), first = shuffle_value(place, from), words = shuffle_value(n, from), value = shuffle_value(entry, from);
             for (u32 k = lane; k < words; k += 32)
-                codes.huffman[first + k] = (u16)value;
+                table.entry[first + k] = (u16)value;
         }
         synchronize_warp();
     }
 }
 
 // read_huffman reads a Huffman code: RFC 8878, 4.2.1.
-DEVICE u32 read_huffman(Codes &codes, Span &in, u32 &log) {
+DEVICE u32 read_huffman(Draft &draft, Span &in, u32 &log, HuffmanTable &table) {
     if (in.left() == 0)
         return truncated;
     const u32 header = *in.at++, lane = lane_in_warp();
@@ -290,15 +291,15 @@ DEVICE u32 read_huffman(Codes &codes, Span &in, u32 &log) {
     if (bytes > in.left())
         return truncated;
     for (u32 i = lane; i < 256; i += 32)
-        codes.weight[i] = i < count ? in.at[i / 2] >> (i % 2 ? 0 : 4) & 15 : 0;
+        draft.weight[i] = i < count ? in.at[i / 2] >> (i % 2 ? 0 : 4) & 15 : 0;
     synchronize_warp();
     if (!direct)
-        if (const u32 status = read_weights(codes, {in.at, in.at + bytes}, count))
+        if (const u32 status = read_weights(draft, {in.at, in.at + bytes}, count))
             return status;
     in.at += bytes;
     synchronize_warp();
-    if (const u32 status = count_weights(codes, count, log))
+    if (const u32 status = count_weights(draft, count, log))
         return status;
-    build_huffman(codes, log);
+    build_huffman(draft, log, table);
     return complete;
 }
