@@ -96,3 +96,22 @@ DEVICE bool read_varint(u64 &at, u64 end, u64 &value) {
     }
     return false;
 }
+
+// value_bytes is the length of a value in the file.
+DEVICE u32 value_bytes(const Page &page) {
+    switch (page.form) {
+    case copied8:
+    case decimal64:
+        return 8;
+    case decimal_bytes:
+        return page.width;
+    case instant:
+        return 12;
+    }
+    return 4;
+}
+
+// is_direct_delta reports whether the differences of a page are decoded into the values of the column.
+DEVICE bool is_direct_delta(const Page &page, u32 valid) {
+    return page.encoding == delta && valid == page.rows && (page.form == copied4 || page.form == copied8);
+}

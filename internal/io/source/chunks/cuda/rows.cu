@@ -200,20 +200,6 @@ DEVICE void write_bits(const Page &page, u32 first, bool nulls, u64 from) {
     }
 }
 
-// value_bytes is the length of a value in the file.
-DEVICE u32 value_bytes(const Page &page) {
-    switch (page.form) {
-    case copied8:
-    case decimal64:
-        return 8;
-    case decimal_bytes:
-        return page.width;
-    case instant:
-        return 12;
-    }
-    return 4;
-}
-
 // Part is a tile with its page.
 struct Part {
     Page page;
@@ -232,6 +218,8 @@ struct Part {
         nulls = valid != page.rows;
         if (outcome->status != 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
             return false;
+        if (is_direct_delta(page, valid))
+            return false; // decode_deltas wrote the values
         from = page.encoding == delta ? page.dense : page.bytes + outcome->begin;
         if (page.encoding == indexed)
             from = page.dictionary == none ? 0 : pages[page.dictionary].to;

@@ -4,7 +4,7 @@
 
 #include "page.cuh"
 
-static constexpr u32 expanding = 256, listing = 32; // threads
+static constexpr u32 expanding = 256; // threads, besides a warp that lists
 static constexpr u32 most_runs = 256, run_tile = 4096;
 
 // Run is a run of numbers, which begins before the one with the number begin of the stream.
