@@ -113,7 +113,7 @@ DEVICE u32 stored_block(const Work &w, Bits &bits, u32 &to, u32 lane) {
     return complete;
 }
 
-// fixed_codes builds the codes of blocks without codes of their own.
+// fixed_codes builds the codes of blocks that do not define codes.
 DEVICE void fixed_codes(Shared &s, u32 lane) {
     for (u32 i = lane; i < fixed_literals + fixed_distances; i += warp_threads)
         s.lengths[i] = i >= fixed_literals ? 5 : i >= 280 ? 8 : i >= 256 ? 7 : i >= 144 ? 9 : 8;
@@ -242,7 +242,7 @@ DEVICE u32 coded_block(const Work &w, Shared &s, Bits &bits, u32 &to, u32 member
     return complete;
 }
 
-// inflate decompresses the blocks of a member, whose output begins at the position member.
+// inflate decompresses the blocks of a member from the position to of the output on.
 DEVICE u32 inflate(const Work &w, Shared &s, Bits &bits, u32 &to, u32 lane) {
     const u32 member = to;
     for (bool last = false; !last;) {
