@@ -18,7 +18,7 @@ const (
 	Zstandard
 )
 
-// decoder is what a codec needs of this package.
+// decoder has the functions of a codec.
 type decoder struct {
 	name string
 	// host decompresses a page on the host.
@@ -33,7 +33,7 @@ var decoders = [...]decoder{
 	None:      {name: "none", host: copyOnHost, launch: kernel("copy", "copy_pages")},
 	Snappy:    {name: "Snappy", host: snappyOnHost, launch: kernel("snappy", "snappy")},
 	LZ4Raw:    {name: "LZ4", host: lz4OnHost, launch: kernel("lz4", "lz4")},
-	Gzip:      {name: "Gzip"},
+	Gzip:      {name: "Gzip", host: gzipOnHost, launch: kernel("gzip", "gzip")},
 	Zstandard: {name: "Zstandard"},
 }
 

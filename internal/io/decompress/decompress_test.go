@@ -3,6 +3,7 @@ package decompress
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -54,6 +55,13 @@ var contents = map[string]func(r *rand.Rand, n int) []byte{
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(math.Round(r.Float64()*1e4)/100))
 		}
 		return data[:n]
+	},
+	"skewed": func(r *rand.Rand, n int) []byte { // long prefix codes
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(min(bits.TrailingZeros32(r.Uint32()), 13) * 19)
+		}
+		return data
 	},
 	"far": func(r *rand.Rand, n int) (data []byte) { // matches with long distances
 		start := random(r, n/3+1)
@@ -112,6 +120,9 @@ func TestDamagedPages(t *testing.T) {
 			data := contents[name](source, rapid.IntRange(1, 300).Draw(r, "length"))
 			form := rapid.SampledFrom(compress(r, codec, data)).Draw(r, "form")
 			inputs := damage(source, form, len(data))
+			// Another page is at the end of the input in each case.
+			other, last := 1+source.IntN(len(inputs)-1), len(inputs)-1
+			inputs[other], inputs[last] = inputs[last], inputs[other]
 			results, status := unpack(r, t, dev, codec, inputs)
 			require.NoError(r, status[0].Error(codec))
 			require.Equal(r, data, results[0])

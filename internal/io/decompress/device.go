@@ -9,10 +9,10 @@ import (
 )
 
 //go:embed cuda/*.ptx.gz
-var code embed.FS
+var files embed.FS
 
 // set has the kernels, each compiled when it is first used.
-var set = kernelset.Set{Files: code, Directory: "cuda"}
+var set = kernelset.Set{Files: files, Directory: "cuda"}
 
 // warp is the number of threads that decompress a page.
 const warp = 32

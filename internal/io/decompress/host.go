@@ -1,13 +1,15 @@
 package decompress
 
 import (
+	"bytes"
 	"errors"
-	"math"
+	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/golang/snappy"
+	"github.com/klauspost/compress/gzip"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
@@ -55,8 +57,8 @@ func pageOnHost(decompress func(to, from []byte) Status, p Page, input, output [
 	return decompress(to, from)
 }
 
-// mostBytes is the length of a page at most. Parquet's lengths are signed.
-const mostBytes = math.MaxInt32
+// mostBytes is the length of a page at most: nearly 2 GiB, because Parquet's lengths are signed.
+const mostBytes = 0x7fff0000
 
 // cut returns bytes of data, without capacity for more.
 func cut(data []byte, offset uint64, length uint32) (part []byte, ok bool) {
@@ -84,6 +86,31 @@ func snappyOnHost(to, from []byte) Status {
 		return Header
 	}
 	if _, err := snappy.Decode(to, from); err != nil {
+		return Refused
+	}
+	return Complete
+}
+
+// gzipReaders has decoders of gzip.
+var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
+func gzipOnHost(to, from []byte) Status {
+	reader := gzipReaders.Get().(*gzip.Reader)
+	defer gzipReaders.Put(reader)
+	if err := reader.Reset(bytes.NewReader(from)); err != nil {
+		return Header
+	}
+	if _, err := io.ReadFull(reader, to); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return Short
+	} else if err != nil {
+		return Refused
+	}
+	// The reader checks the end of the last member after its last byte.
+	var more [1]byte
+	switch n, err := reader.Read(more[:]); {
+	case n > 0:
+		return Long
+	case err != io.EOF:
 		return Refused
 	}
 	return Complete

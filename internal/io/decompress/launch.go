@@ -14,15 +14,15 @@ type Batch struct {
 	// Pages has the [Words] of the pages, Size is their [Measure].
 	Pages memory.Slice[uint64]
 	Size  Size
-	// Input and Output are what the offsets of pages refer to.
+	// Input and Output have the bytes at the offsets of pages.
 	Input, Output memory.Slice[uint8]
 	// Status receives the [Status] of each page.
 	Status memory.Slice[uint32]
 }
 
 // Launch enqueues the decompression of pages on the stream of a call. It reads nothing back: on
-// a GPU, the statuses are there after the work of the stream. A page whose status is not
-// [Complete] leaves its output undefined. No page is read outside of its part of the input, or
+// a GPU, the statuses are there after the work of the stream. The output of a page with another status
+// than [Complete] is undefined. No page is read outside of its part of the input, or
 // written outside of its part of the output. A page of length 0 may have no bytes.
 //
 // # Waiting

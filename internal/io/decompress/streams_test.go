@@ -1,6 +1,7 @@
 package decompress
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -118,7 +119,7 @@ func randomLZ4(r *rand.Rand, tokens int) (form, plain []byte) {
 }
 
 // generators write random streams of tokens.
-var generators = map[Codec]func(r *rand.Rand, tokens int) (form, plain []byte){Snappy: randomSnappy, LZ4Raw: randomLZ4}
+var generators = map[Codec]func(r *rand.Rand, tokens int) (form, plain []byte){Snappy: randomSnappy, LZ4Raw: randomLZ4, Gzip: randomGzip}
 
 func TestTokens(t *testing.T) {
 	eachCodec(t, func(t *testing.T, dev *device.Device, codec Codec) {
@@ -130,21 +131,21 @@ func TestTokens(t *testing.T) {
 			source := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
 			var inputs []packed
 			var plain [][]byte
-			for range 8 {
-				form, bytes := generator(source, 1+source.IntN(100))
-				inputs, plain = append(inputs, packed{form, len(bytes)}), append(plain, bytes)
+			for range 6 {
+				form, data := generator(source, 1+source.IntN(100))
+				inputs, plain = append(inputs, packed{form, len(data)}), append(plain, data)
 			}
 			results, status := unpack(r, t, dev, codec, inputs)
 			for i := range inputs {
 				require.NoError(r, status[i].Error(codec))
-				require.Equal(r, plain[i], results[i])
+				require.True(r, bytes.Equal(plain[i], results[i]), "%x, got %x", plain[i], results[i])
 			}
 		})
 	})
 }
 
-// Arbitrary bytes do not make a device read or write elsewhere, and what both the host and the
-// kernels decompress is equal.
+// Arbitrary bytes do not make a device read or write elsewhere, and the host decompresses to the
+// same bytes.
 func FuzzPage(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for codec := range Codec(len(decoders)) {

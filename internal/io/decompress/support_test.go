@@ -2,6 +2,7 @@ package decompress
 
 import (
 	"bytes"
+	"compress/gzip"
 	"slices"
 	"testing"
 
@@ -25,8 +26,9 @@ type packed struct {
 // guard is the byte around the outputs of pages.
 const guard = 0xc3
 
-// unpack decompresses pages on a device. Inputs and outputs begin at odd offsets, with guard
-// bytes around each output, which it checks.
+// unpack decompresses pages on a device. Most inputs and outputs begin at odd offsets, with guard
+// bytes around each output, which it checks. The first page begins with the input, and the last one
+// ends with it.
 func unpack(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, inputs []packed) ([][]byte, []Status) {
 	var pages []Page
 	var input []byte
@@ -57,9 +59,8 @@ func indexOther(data []byte) int {
 // run decompresses pages of an input into output on a device.
 func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
 	ctx := test.Context()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, mgr.Close()) }()
+	// The emulator checks the bounds of allocations: the input and the output are one each.
+	mgr := devicetest.Manager(test, dev, memory.Options{})
 	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
 	require.NoError(t, err)
 	batch := Batch{Size: Measure(pages)}
@@ -113,7 +114,41 @@ func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
 		n, err = lz4.CompressBlockHC(plain, to, lz4.Level9, nil, nil)
 		require.NoError(t, err)
 		forms = append(forms, slices.Clone(to[:n]))
+	case Gzip:
+		forms = compressGzip(t, plain)
 	}
+	return forms
+}
+
+// gzipWriters are kept, because a new one clears a megabyte.
+var gzipWriters = map[int]*gzip.Writer{}
+
+// compressGzip returns stored, fixed and dynamic blocks, and two members with all that a header may
+// have.
+func compressGzip(t require.TestingT, plain []byte) (forms [][]byte) {
+	add := func(level int, members ...[]byte) {
+		var packed bytes.Buffer
+		for i, member := range members {
+			if gzipWriters[level] == nil {
+				var err error
+				gzipWriters[level], err = gzip.NewWriterLevel(nil, level)
+				require.NoError(t, err)
+			}
+			writer := gzipWriters[level]
+			writer.Reset(&packed)
+			if i > 0 {
+				writer.Header = gzip.Header{Name: "name", Comment: "comment", Extra: []byte("extra")}
+			}
+			_, err := writer.Write(member)
+			require.NoError(t, err)
+			require.NoError(t, writer.Close())
+		}
+		forms = append(forms, packed.Bytes())
+	}
+	for _, level := range []int{gzip.NoCompression, gzip.HuffmanOnly, gzip.BestSpeed, gzip.BestCompression} {
+		add(level, plain)
+	}
+	add(gzip.DefaultCompression, plain[:len(plain)/3], plain[len(plain)/3:])
 	return forms
 }
 

@@ -4,7 +4,7 @@
 
 static constexpr u32 short_copy = 128;
 
-// copy_bytes copies bytes by all lanes. What is read must not be written by the same call.
+// copy_bytes copies bytes by all lanes. The two ranges must not overlap.
 DEVICE void copy_bytes(u8 *to, const u8 *from, u32 n, u32 lane) {
     if (n < short_copy) {
         for (u32 i = lane; i < n; i += warp_threads)
@@ -50,7 +50,7 @@ DEVICE void copy_match(u8 *to, u32 distance, u32 n, u32 lane) {
             to[i] = from[i % distance];
         synchronize_warp();
     }
-    // What is there is a number of periods, and twice as much after each copy.
+    // The bytes from `from` on are whole periods, and twice their number after each copy.
     while (copied < n) {
         const u32 part = least(n - copied, copied + distance);
         copy_bytes(to + copied, from, part, lane);

@@ -20,12 +20,15 @@ struct Work {
 };
 
 // most_bytes is the length of a page at most: that of mostBytes in host.go. Sums of a length and
-// a few bytes are then no overflow.
-static constexpr u32 most_bytes = 0x7fffffff;
+// a few hundred bytes then fit 31 bits.
+static constexpr u32 most_bytes = 0x7fff0000;
 
 DEVICE bool within(u64 offset, u32 length, u64 bytes) {
     return length <= most_bytes && offset <= bytes && length <= bytes - offset;
 }
+
+// INLINE, behind the parameters of a lambda, inlines it.
+#define INLINE __attribute__((always_inline))
 
 // each_page calls decode(work, lane) for the page of this warp and writes its status. Blocks have
 // one warp, because pages take different times.

@@ -3,18 +3,22 @@
 #include "page.cuh"
 
 // Pieces is a batch of pieces of the output, in order: literals, and matches with earlier output,
-// that of the same batch included. A byte looks up its piece, and the source of its byte in there,
-// until that is a literal or output before the batch. So all bytes of a batch are loaded at once.
+// that of the same batch included. A byte looks up its piece and its source there, and takes over the
+// source of that byte, until it is a literal or earlier output. So the bytes of a part are loaded
+// without waiting for each other.
 struct Pieces {
     // most is the number of pieces and most_bytes that of their bytes at most.
     static constexpr u32 most = 32, most_bytes = 1024, words = most_bytes / 32;
     static constexpr u32 literal = 1u << 31;
+    // A lane writes a byte of each group of a part.
+    static constexpr u32 groups = 4, part_bytes = groups * warp_threads;
 
     u32 begin[most]; // and the bit literal
     u32 from[most]; // the position of the literals, or the distance of the match
     // A bit for each byte at which a piece begins; zeros between batches.
     u32 marks[words];
     u32 before[words + 1]; // pieces that begin before the bytes of a word
+    i32 sources[part_bytes];
 
     METHOD void clear(u32 lane) {
         marks[lane] = 0;
@@ -32,71 +36,70 @@ struct Pieces {
     }
 
     // write writes the bytes of all pieces to the output, which begins at page and continues at
-    // to + position. literals is what positions of literals refer to. All lanes call it.
+    // to + position. Positions of literals refer to literals. All lanes call it.
     METHOD void write(u8 *to, u32 position, u32 bytes, const u8 *literals, u32 lane) {
         synchronize_warp();
-        constexpr u32 groups = 4;
-        for (u32 first = 0; first < bytes; first += groups * warp_threads) {
+        for (u32 first = 0; first < bytes; first += part_bytes) {
+            u8 *part = to + position + first;
+            i32 source[groups];
+#pragma unroll
+            for (u32 g = 0; g < groups; g++) {
+                const u32 i = g * warp_threads + lane;
+                source[g] = first + i < bytes ? source_of(first, i) : -1;
+                *(volatile i32 *)&sources[i] = source[g];
+            }
+            resolve(source, lane);
             u8 value[groups];
 #pragma unroll
             for (u32 g = 0; g < groups; g++) {
-                const u32 i = first + g * warp_threads + lane;
-                if (i < bytes)
-                    value[g] = *source(to + position, i, literals);
+                if (first + g * warp_threads + lane < bytes)
+                    value[g] = source[g] < 0 ? part[source[g]] : literals[source[g] - part_bytes];
             }
 #pragma unroll
             for (u32 g = 0; g < groups; g++) {
-                const u32 i = first + g * warp_threads + lane;
-                if (i < bytes)
-                    to[position + i] = value[g];
+                if (first + g * warp_threads + lane < bytes)
+                    part[g * warp_threads + lane] = value[g];
             }
+            synchronize_warp();
         }
-        synchronize_warp();
         marks[lane] = 0;
         synchronize_warp();
     }
 
-    // source returns where byte i of the batch, which is written to to, comes from.
-    METHOD const u8 *source(const u8 *to, u32 i, const u8 *literals) const {
-        for (;;) {
-            const u32 number = before[i / 32] + __builtin_popcount(marks[i / 32] & (2u << i % 32) - 1) - 1;
-            const u32 at = begin[number] & ~literal, offset = from[number];
-            u32 inside = i - at;
-            if (begin[number] & literal)
-                return literals + offset + inside;
-            if (inside >= offset)
-                inside %= offset; // the match overlaps its output
-            const i32 earlier = (i32)(at + inside - offset);
-            if (earlier < 0)
-                return to + earlier;
-            i = (u32)earlier;
-        }
+    // source_of returns the source of byte i of the part from first on. A negative number is output
+    // before the part; below part_bytes, a byte of the part; from there on, literals.
+    METHOD i32 source_of(u32 first, u32 i) const {
+        i += first;
+        const u32 number = before[i / 32] + __builtin_popcount(marks[i / 32] & (2u << i % 32) - 1) - 1;
+        const u32 at = begin[number] & ~literal, offset = from[number];
+        u32 inside = i - at;
+        if (begin[number] & literal)
+            return (i32)(offset + inside + part_bytes);
+        if (inside >= offset)
+            inside %= offset; // the match overlaps its output
+        return (i32)(at + inside - offset - first);
     }
-};
 
-// Chain is the tokens that begin at lanes of a warp, where each lane knows the token that would
-// begin there.
-struct Chain {
-    u32 tokens; // a bit for each lane at which a token begins
-    u32 bytes; // of the output of all tokens
-    u32 begin; // in the output, of the token of this lane
-
-    // follow finds the tokens from that of lane 0 on, sixteen at most. next is the lane of the
-    // next token, 32 or more for none; usable is false if no token begins at this lane.
-    METHOD void follow(bool usable, u32 next, u32 output, u32 lane) {
-        u32 rest = usable ? output : 0, set = usable ? 1u << lane : 0;
-        next = usable ? next : warp_threads;
+    // resolve replaces sources in the part by their sources, until no byte has one. The distance
+    // to the first source doubles in each round (pointer jumping).
+    METHOD void resolve(i32 (&source)[groups], u32 lane) {
+        while (ballot(waits(source)) != 0) {
+            synchronize_warp();
 #pragma unroll
-        for (u32 round = 0; round < 4; round++) {
-            const u32 from = next % warp_threads;
-            const u32 far_set = shuffle_value(set, from), far_rest = shuffle_value(rest, from), far_next = shuffle_value(next, from);
-            if (next < warp_threads)
-                set |= far_set, rest += far_rest, next = far_next;
+            for (u32 g = 0; g < groups; g++) {
+                if ((u32)source[g] < part_bytes) {
+                    source[g] = *(volatile i32 *)&sources[source[g]];
+                    *(volatile i32 *)&sources[g * warp_threads + lane] = source[g];
+                }
+            }
         }
-        tokens = shuffle_value(set, 0);
-        bytes = shuffle_value(rest, 0);
-        begin = bytes - rest;
     }
 
-    METHOD bool has(u32 lane) const { return tokens >> lane & 1; }
+    METHOD static bool waits(const i32 (&source)[groups]) {
+        bool any = false;
+#pragma unroll
+        for (u32 g = 0; g < groups; g++)
+            any |= (u32)source[g] < part_bytes;
+        return any;
+    }
 };
