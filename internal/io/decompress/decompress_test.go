@@ -120,6 +120,9 @@ func TestDamagedPages(t *testing.T) {
 			data := contents[name](source, rapid.IntRange(1, 300).Draw(r, "length"))
 			form := rapid.SampledFrom(compress(r, codec, data)).Draw(r, "form")
 			inputs := damage(source, form, len(data))
+			// Another page is at the end of the input in each case.
+			other, last := 1+source.IntN(len(inputs)-1), len(inputs)-1
+			inputs[other], inputs[last] = inputs[last], inputs[other]
 			results, status := unpack(r, t, dev, codec, inputs)
 			require.NoError(r, status[0].Error(codec))
 			require.Equal(r, data, results[0])

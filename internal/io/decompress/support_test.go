@@ -26,8 +26,9 @@ type packed struct {
 // guard is the byte around the outputs of pages.
 const guard = 0xc3
 
-// unpack decompresses pages on a device. Inputs and outputs begin at odd offsets, with guard
-// bytes around each output, which it checks.
+// unpack decompresses pages on a device. Most inputs and outputs begin at odd offsets, with guard
+// bytes around each output, which it checks. The first page begins with the input, and the last one
+// ends with it.
 func unpack(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, inputs []packed) ([][]byte, []Status) {
 	var pages []Page
 	var input []byte
@@ -58,9 +59,8 @@ func indexOther(data []byte) int {
 // run decompresses pages of an input into output on a device.
 func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
 	ctx := test.Context()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, mgr.Close()) }()
+	// The emulator checks the bounds of allocations: the input and the output are one each.
+	mgr := devicetest.Manager(test, dev, memory.Options{})
 	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
 	require.NoError(t, err)
 	batch := Batch{Size: Measure(pages)}

@@ -22,15 +22,24 @@ struct Bits {
     Input in;
     u64 buffer;
     u32 count; // bits of the buffer
-    u32 next; // the position of the byte after them
+    u32 next; // the word after them, counted from the begin of the ring
 
-    METHOD void move(u32 position) { buffer = 0, count = 0, next = position; }
+    // move continues at a byte, up to which the input must be there.
+    METHOD void move(u32 position) {
+        in.prepare(position);
+        const u32 at = position + in.lead, skipped = at % 4 * 8;
+        next = at / 4 + 1;
+        buffer = in.ring[at / 4 % Input::ring_words] >> skipped;
+        count = 32 - skipped;
+    }
 
-    // refill makes 56 bits readable. The input must be prepared.
+    // refill makes 33 bits readable. The input must be prepared.
     METHOD void refill() {
-        buffer |= in.eight(next) << count;
-        next += (63 - count) >> 3;
-        count |= 56;
+        if (count > 32)
+            return;
+        buffer |= (u64)in.ring[next % Input::ring_words] << count;
+        count += 32;
+        next++;
     }
 
     METHOD void drop(u32 n) { buffer >>= n, count -= n; }
@@ -42,9 +51,12 @@ struct Bits {
     }
 
     // position is that of the first byte of which no bit was taken.
-    METHOD u32 position() const { return next - count / 8; }
+    METHOD u32 position() const { return next * 4 - in.lead - count / 8; }
 
     METHOD bool past() const { return position() > in.length; }
+
+    // prepare makes the next bits readable: see Input::ahead.
+    METHOD void prepare() { in.prepare(position()); }
 };
 
 // Batch is the pieces of a batch. Lane i has piece i.
@@ -57,6 +69,12 @@ struct Batch {
         if (lane == pieces)
             begin = at, length = n, source = from, is_literal = literal;
         pieces++;
+    }
+
+    METHOD void literal(u8 byte, u8 *literals, u32 lane) {
+        if (lane == 0)
+            literals[bytes] = byte;
+        bytes++;
     }
 
     METHOD void end_literals(u32 lane) {
@@ -95,7 +113,7 @@ DEVICE u32 stored_block(const Work &w, Bits &bits, u32 &to, u32 lane) {
     return complete;
 }
 
-// fixed_codes builds the codes of blocks without codes of their own.
+// fixed_codes builds the codes of blocks that do not define codes.
 DEVICE void fixed_codes(Shared &s, u32 lane) {
     for (u32 i = lane; i < fixed_literals + fixed_distances; i += warp_threads)
         s.lengths[i] = i >= fixed_literals ? 5 : i >= 280 ? 8 : i >= 256 ? 7 : i >= 144 ? 9 : 8;
@@ -108,7 +126,7 @@ DEVICE void fixed_codes(Shared &s, u32 lane) {
 DEVICE u32 read_lengths(Shared &s, Bits &bits, u32 n, u32 lane) {
     u32 previous = 0;
     for (u32 i = 0; i < n;) {
-        bits.in.prepare(bits.next);
+        bits.prepare();
         bits.refill();
         const Entry entry = s.distance_code.find((u32)bits.buffer, code_lengths);
         if (entry.word == 0)
@@ -139,7 +157,7 @@ DEVICE u32 read_lengths(Shared &s, Bits &bits, u32 n, u32 lane) {
 
 // own_codes builds the codes at the begin of a block.
 DEVICE u32 own_codes(Shared &s, Bits &bits, u32 lane) {
-    bits.in.prepare(bits.next);
+    bits.prepare();
     bits.refill();
     const u32 literals = 257 + bits.take(5), distance_symbols = 1 + bits.take(5), lengths = 4 + bits.take(4);
     if (literals > most_literals || distance_symbols > most_distances)
@@ -150,8 +168,7 @@ DEVICE u32 own_codes(Shared &s, Bits &bits, u32 lane) {
     for (u32 i = 0; i < lengths; i++) {
         // 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, …
         const u32 symbol = i < 3 ? 16 + i : i == 3 ? 0 : i % 2 == 0 ? 6 + i / 2 : 9 - i / 2;
-        if (bits.count < 3)
-            bits.refill();
+        bits.refill();
         const u32 length = bits.take(3);
         if (lane == 0)
             s.lengths[symbol] = (u8)length;
@@ -169,39 +186,41 @@ DEVICE u32 own_codes(Shared &s, Bits &bits, u32 lane) {
     return complete;
 }
 
+// decode_match decodes the rest of a match after the symbol of its length.
+DEVICE u32 decode_match(Shared &s, Bits &bits, Batch &batch, Entry length_entry, u32 to, u32 lane) {
+    if (length_entry.word == 0 || length_entry.kind() == no_symbol)
+        return bad_tree;
+    const u32 length = length_entry.value() + bits.take(length_entry.extra_bits());
+    bits.refill();
+    const Entry entry = s.distance_code.find((u32)bits.buffer, distances);
+    if (entry.word == 0 || entry.kind() == no_symbol)
+        return bad_tree;
+    bits.drop(entry.code_bits());
+    const u32 distance = entry.value() + bits.take(entry.extra_bits());
+    if (distance > to + batch.bytes)
+        return bad_distance;
+    batch.match(length, distance, lane);
+    return complete;
+}
+
 // decode_batch decodes symbols until the batch is full or the block ends.
 DEVICE u32 decode_batch(Shared &s, Bits &bits, Batch &batch, u32 to, bool &ends, u32 lane) {
-    bits.in.prepare(bits.next);
-    const u32 most_input = bits.next + Input::ahead - 16; // a symbol takes up to 48 bits
-    while (batch.has_room() && bits.next < most_input) {
-        if (bits.count < 48)
-            bits.refill();
+    bits.prepare();
+    const u32 last = bits.next + Input::ahead / 4 - 4; // a symbol takes up to two words
+    u32 fault = complete;
+    while (fault == complete && !ends && batch.has_room() && bits.next < last) {
+        bits.refill();
         const Entry entry = s.literal_code.find((u32)bits.buffer, literals_and_lengths);
         bits.drop(entry.code_bits());
-        if (entry.word != 0 && entry.kind() == literal_byte) {
-            if (lane == 0)
-                s.literals[batch.bytes] = (u8)entry.value();
-            batch.bytes++;
-            continue;
-        }
-        if (entry.word != 0 && entry.kind() == end_of_block) {
+        if (entry.is_literal())
+            batch.literal((u8)entry.value(), s.literals, lane);
+        else if (entry.kind() == end_of_block)
             ends = true;
-            break;
-        }
-        if (entry.word == 0 || entry.kind() == no_symbol)
-            return bad_tree;
-        const u32 length = entry.value() + bits.take(entry.extra_bits());
-        const Entry far = s.distance_code.find((u32)bits.buffer, distances);
-        if (far.word == 0 || far.kind() == no_symbol)
-            return bad_tree;
-        bits.drop(far.code_bits());
-        const u32 distance = far.value() + bits.take(far.extra_bits());
-        if (distance > to + batch.bytes)
-            return bad_distance;
-        batch.match(length, distance, lane);
+        else
+            fault = decode_match(s, bits, batch, entry, to, lane);
     }
     batch.end_literals(lane);
-    return complete;
+    return fault;
 }
 
 // coded_block decompresses a block by the codes of s.
@@ -223,11 +242,11 @@ DEVICE u32 coded_block(const Work &w, Shared &s, Bits &bits, u32 &to, u32 member
     return complete;
 }
 
-// inflate decompresses the blocks of a member, whose output begins at the position member.
+// inflate decompresses the blocks of a member from the position to of the output on.
 DEVICE u32 inflate(const Work &w, Shared &s, Bits &bits, u32 &to, u32 lane) {
     const u32 member = to;
     for (bool last = false; !last;) {
-        bits.in.prepare(bits.next);
+        bits.prepare();
         bits.refill();
         last = bits.take(1);
         const u32 type = bits.take(2);
@@ -315,5 +334,5 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
 
 KERNEL LAUNCH_BOUNDS(32) gzip(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ Shared shared;
-    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) { return decode(w, shared, lane); });
+    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) INLINE { return decode(w, shared, lane); });
 }

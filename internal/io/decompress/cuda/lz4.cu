@@ -1,14 +1,6 @@
 // LZ4 without a frame: "LZ4 Block Format Description" in the repository lz4/lz4.
-#include "copies.cuh"
-#include "input.cuh"
-#include "pieces.cuh"
+#include "tokens.cuh"
 
-struct Shared {
-    alignas(16) u32 ring[Input::ring_words];
-    Pieces pieces;
-};
-
-static constexpr u32 most_short = 64; // longer literals and matches are copied apart
 static constexpr u32 least_match = 4;
 static constexpr u32 in_token = 15; // this length continues in the bytes after
 
@@ -109,11 +101,9 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
                 else if (q.match != 0 && (q.distance == 0 || q.distance > to + chain.begin + q.literals))
                     fault = bad_distance;
             }
-            const u32 faults = ballot(fault != complete);
-            if (faults != 0)
-                return shuffle_value(fault, __builtin_ctz(faults));
-            if (chain.bytes > w.length - to)
-                return too_long;
+            fault = first_fault(chain.bytes > w.length - to ? too_long : fault);
+            if (fault != complete)
+                return fault;
             const u32 with_literals = ballot(has && q.literals != 0), with_match = ballot(has && q.match != 0), below = (1u << lane) - 1;
             u32 number = __builtin_popcount(with_literals & below) + __builtin_popcount(with_match & below);
             if (has && q.literals != 0)
@@ -124,7 +114,7 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
             to += chain.bytes;
         }
         // The next sequence may have long copies.
-        const u32 next = chain.tokens == 0 ? 0 : shuffle_value(lane + whole, 31 - __builtin_clz(chain.tokens | 1));
+        const u32 next = chain.next(lane + whole);
         at += next;
         if (next >= warp_threads || at >= w.compressed)
             continue;
@@ -137,5 +127,5 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
 
 KERNEL LAUNCH_BOUNDS(32) lz4(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ Shared shared;
-    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) { return decode(w, shared, lane); });
+    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) INLINE { return decode(w, shared, lane); });
 }

@@ -27,6 +27,9 @@ DEVICE bool within(u64 offset, u32 length, u64 bytes) {
     return length <= most_bytes && offset <= bytes && length <= bytes - offset;
 }
 
+// INLINE, behind the parameters of a lambda, inlines it.
+#define INLINE __attribute__((always_inline))
+
 // each_page calls decode(work, lane) for the page of this warp and writes its status. Blocks have
 // one warp, because pages take different times.
 template <typename Decode>

@@ -103,30 +103,3 @@ struct Pieces {
         return any;
     }
 };
-
-// Chain is the tokens that begin at lanes of a warp, where each lane knows the token that would
-// begin there.
-struct Chain {
-    u32 tokens; // a bit for each lane at which a token begins
-    u32 bytes; // of the output of all tokens
-    u32 begin; // in the output, of the token of this lane
-
-    // follow finds the tokens from that of lane 0 on, sixteen at most. next is the lane of the
-    // next token, 32 or more for none; usable is false if no token begins at this lane.
-    METHOD void follow(bool usable, u32 next, u32 output, u32 lane) {
-        u32 rest = usable ? output : 0, set = usable ? 1u << lane : 0;
-        next = usable ? next : warp_threads;
-#pragma unroll
-        for (u32 round = 0; round < 4; round++) {
-            const u32 from = next % warp_threads;
-            const u32 far_set = shuffle_value(set, from), far_rest = shuffle_value(rest, from), far_next = shuffle_value(next, from);
-            if (next < warp_threads)
-                set |= far_set, rest += far_rest, next = far_next;
-        }
-        tokens = shuffle_value(set, 0);
-        bytes = shuffle_value(rest, 0);
-        begin = bytes - rest;
-    }
-
-    METHOD bool has(u32 lane) const { return tokens >> lane & 1; }
-};

@@ -7,24 +7,25 @@ static constexpr u32 most_code = 15; // bits of a code
 // Alphabet is a kind of symbols.
 enum Alphabet : u32 { literals_and_lengths, distances, code_lengths };
 
-// Kind is what a symbol of literals_and_lengths means.
-enum Kind : u32 { literal_byte, match_length, end_of_block, no_symbol };
+// Kind is the kind of a symbol.
+enum Kind : u32 { match_length, end_of_block, no_symbol };
 
 // Entry describes a symbol with its code: 4 bits with the length of the code, 4 with the number of
-// extra bits, 2 with its kind, and from bit 16 on its value, to which the extra bits are added. 0
-// is none.
+// extra bits, 2 with the kind, from bit 16 on the value, to which the extra bits are added, and bit
+// 31 of literals. The word of no symbol is 0.
 struct Entry {
     u32 word;
     METHOD u32 code_bits() const { return word & 15; }
     METHOD u32 extra_bits() const { return word >> 4 & 15; }
     METHOD u32 kind() const { return word >> 8 & 3; }
-    METHOD u32 value() const { return word >> 16; }
+    METHOD bool is_literal() const { return word >> 31; }
+    METHOD u32 value() const { return word >> 16 & 0x7fff; }
 };
 
 DEVICE Entry entry_of(Alphabet alphabet, u32 symbol, u32 code_bits) {
-    u32 kind = literal_byte, value = symbol, extra = 0;
+    u32 kind = match_length, value = symbol, extra = 0;
     if (alphabet == distances) {
-        kind = symbol < 30 ? match_length : no_symbol;
+        kind = symbol < 30 ? kind : no_symbol;
         value = symbol + 1;
         if (symbol >= 4) {
             extra = symbol / 2 - 1;
@@ -41,7 +42,8 @@ DEVICE Entry entry_of(Alphabet alphabet, u32 symbol, u32 code_bits) {
             value = (4 + length % 4 << extra) + 3;
         }
     }
-    return {(value & 0xffff) << 16 | kind << 8 | (extra & 15) << 4 | code_bits};
+    const u32 literal = alphabet == literals_and_lengths && symbol < 256 ? 1u << 31 : 0;
+    return {literal | (value & 0x7fff) << 16 | kind << 8 | (extra & 15) << 4 | code_bits};
 }
 
 // PrefixCode decodes the codes of an alphabet: short ones by a table, longer ones by their numbers.

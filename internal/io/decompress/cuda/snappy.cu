@@ -1,12 +1,5 @@
 // Snappy: "Snappy compressed format description" in the repository google/snappy.
-#include "copies.cuh"
-#include "input.cuh"
-#include "pieces.cuh"
-
-struct Shared {
-    alignas(16) u32 ring[Input::ring_words];
-    Pieces pieces;
-};
+#include "tokens.cuh"
 
 // Token is a literal or a copy.
 struct Token {
@@ -58,7 +51,6 @@ DEVICE u32 read_length(const Input &in, u32 &length) {
 }
 
 DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
-    const u32 most_short = 64; // longer literals are copied apart
     Input in;
     in.begin(w, s.ring, lane);
     s.pieces.clear(lane);
@@ -81,11 +73,9 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
                 else if (!t.literal && (t.distance == 0 || t.distance > to + chain.begin))
                     fault = bad_distance;
             }
-            const u32 faults = ballot(fault != complete);
-            if (faults != 0)
-                return shuffle_value(fault, __builtin_ctz(faults));
-            if (chain.bytes > w.length - to)
-                return too_long;
+            fault = first_fault(chain.bytes > w.length - to ? too_long : fault);
+            if (fault != complete)
+                return fault;
             if (chain.has(lane))
                 s.pieces.add(__builtin_popcount(chain.tokens & (1u << lane) - 1), chain.begin, t.bytes,
                     t.literal ? own + t.header : t.distance, t.literal);
@@ -93,8 +83,7 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
             to += chain.bytes;
         }
         // The next token may be a long literal.
-        const u32 last = 31 - __builtin_clz(chain.tokens | 1);
-        const u32 next = chain.tokens == 0 ? 0 : shuffle_value(lane + whole, last);
+        const u32 next = chain.next(lane + whole);
         const bool follows = next < warp_threads && at + next < w.compressed;
         const Token l = {true, shuffle_value(t.header, next % warp_threads), shuffle_value(t.bytes, next % warp_threads), 0};
         at += next;
@@ -114,5 +103,5 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
 
 KERNEL LAUNCH_BOUNDS(32) snappy(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ Shared shared;
-    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) { return decode(w, shared, lane); });
+    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) INLINE { return decode(w, shared, lane); });
 }
