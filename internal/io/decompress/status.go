@@ -31,18 +31,21 @@ const (
 	Tree
 	// Refused: a library on the host refuses the page.
 	Refused
+	// Dictionary: the page needs a dictionary, which Parquet files do not have.
+	Dictionary
 )
 
 var statusTexts = [...]string{
-	Outside:   "it is not within the file's bytes or the memory for it",
-	Truncated: "it ends within a token",
-	Long:      "it is longer than its header says",
-	Short:     "it is shorter than its header says",
-	Distance:  "a match begins before the page",
-	Header:    "its first bytes are not of the format, or have another length than its header",
-	Block:     "a block has a wrong type or length",
-	Tree:      "its codes are no prefix code",
-	Refused:   "its bytes are not of the format",
+	Outside:    "it is not within the file's bytes or the memory for it",
+	Truncated:  "it ends within a token",
+	Long:       "it is longer than its header says",
+	Short:      "it is shorter than its header says",
+	Distance:   "a match begins before the page",
+	Header:     "its first bytes are not of the format, or have another length than its header",
+	Block:      "a block has a wrong type or length",
+	Tree:       "its codes are no prefix code",
+	Refused:    "its bytes are not of the format",
+	Dictionary: "it needs a dictionary",
 }
 
 // Error returns nil for [Complete], else an error that wraps [ErrDamaged].

@@ -117,6 +117,9 @@ func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
 	case Gzip:
 		forms = compressGzip(t, plain)
 	}
+	if codec == Zstandard {
+		forms = compressZstd(t, plain)
+	}
 	return forms
 }
 

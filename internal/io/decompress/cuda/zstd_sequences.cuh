@@ -1,0 +1,172 @@
+// Sequences of a block of Zstandard: RFC 8878, 3.1.1.3.2.
+#pragma once
+
+#include "zstd_literals.cuh"
+
+// Tables is what is known of the tables of sequences: the logarithms of their sizes, or unknown.
+struct Tables {
+    static constexpr u32 unknown = 255;
+    u32 logs;
+
+    METHOD u32 log(u32 kind) const { return logs >> 8 * kind & 255; }
+    METHOD void set(u32 kind, u32 log) { logs = (logs & ~(255u << 8 * kind)) | log << 8 * kind; }
+};
+
+static constexpr u32 predefined_mode = 0, symbol_mode = 1, counts_mode = 2, repeat_mode = 3;
+
+// read_table reads the table of a kind of code.
+DEVICE u32 read_table(Draft &draft, SequenceTables &to, Span &in, u32 kind, u32 mode, Tables &tables) {
+    const u32 symbols = kind == literal_lengths ? 36 : kind == offsets ? 32 : 53, lane = lane_in_warp();
+    u32 *table = kind == literal_lengths ? to.literal_lengths : kind == offsets ? to.offsets : to.match_lengths;
+    u32 log = 0;
+    switch (mode) {
+    case repeat_mode:
+        return tables.log(kind) == Tables::unknown ? bad_tree : complete;
+    case symbol_mode: {
+        if (in.left() == 0)
+            return truncated;
+        const u32 symbol = *in.at++;
+        if (symbol >= symbols)
+            return bad_tree;
+        if (lane == 0)
+            table[0] = state_entry(kind, symbol, 0, 0);
+        synchronize_warp();
+        tables.set(kind, 0);
+        return complete;
+    }
+    case counts_mode:
+        if (const u32 status = read_counts(draft, in, kind == offsets ? 8 : 9, symbols, log))
+            return status;
+        break;
+    default:
+        log = kind == offsets ? 5 : 6;
+        draft.counts[lane] = predefined[kind][lane];
+        draft.counts[lane + 32] = predefined[kind][lane + 32];
+        synchronize_warp();
+    }
+    build_states(draft, kind, log, table);
+    tables.set(kind, log);
+    return complete;
+}
+
+// read_count reads the number of sequences and the modes of their tables, which are 0 without sequences.
+DEVICE u32 read_count(Span &in, u32 &count, u32 &modes) {
+    if (in.left() == 0)
+        return truncated;
+    const u32 word = peek(in, 0), first = word & 0xff, size = first < 128 ? 1 : first < 255 ? 2 : 3;
+    if (size > in.left())
+        return truncated;
+    in.at += size;
+    count = size == 1 ? first : size == 2 ? (first - 128) << 8 | (word >> 8 & 0xff) : (word >> 8 & 0xffff) + 0x7f00;
+    modes = 0;
+    if (count == 0)
+        return in.left() == 0 ? complete : bad_block;
+    if (in.left() == 0)
+        return truncated;
+    modes = *in.at++;
+    return modes & 3 ? bad_block : complete;
+}
+
+DEVICE u32 mode_of(u32 modes, u32 kind) { return modes >> (6 - 2 * kind) & 3; }
+
+// read_tables reads the tables of a block.
+DEVICE u32 read_tables(Draft &draft, SequenceTables &to, Span &in, u32 modes, Tables &tables) {
+#pragma nounroll
+    for (u32 kind = 0; kind < 3; kind++)
+        if (const u32 status = read_table(draft, to, in, kind, mode_of(modes, kind), tables))
+            return status;
+    return complete;
+}
+
+// Sequence is literals, and a match after them.
+struct Sequence {
+    u32 literals, match, distance;
+};
+
+// Sequences decodes the sequences of a block, in batches. The lanes of a group have the same
+// state and decode the same.
+struct Sequences {
+    // A sequence has at most 89 bits: offset 31, lengths 16 each, states 9, 9 and 8.
+    static constexpr u32 most_batch = 32, staged_words = 96;
+
+    Span in;
+    Bits bits;
+    u32 *staged; // the words before bits.next, the last one first
+    u32 used;    // of them
+    u32 ahead;   // staged[used]
+    u32 literals_state, offset_state, match_state;
+    u32 offset; // of the last sequence
+    // The offsets of the sequences before.
+    u32 recent[3];
+
+    // stage loads the bits of a batch, by the lanes of a group. All lanes of the warp call it.
+    template <u32 lanes> METHOD void stage() {
+        synchronize_warp();
+#pragma unroll
+        for (u32 i = lane_in_warp() % lanes; i < staged_words; i += lanes)
+            staged[i] = stream_word(in, bits.next - 4 - 4 * i);
+        synchronize_warp();
+        used = 0;
+        ahead = staged[0];
+    }
+
+    METHOD void refill() {
+        if (bits.count > 32)
+            return;
+        bits.add(ahead);
+        bits.next -= 4;
+        ahead = staged[++used];
+    }
+
+    // begin prepares the bits of a stream. The next step is to stage them.
+    METHOD u32 begin(const Span &stream, u32 *words) {
+        in = stream, staged = words;
+        const i32 count = stream_bits(in);
+        if (count < 0)
+            return bad_block;
+        bits.begin(in, count);
+        return complete;
+    }
+
+    METHOD void begin_states(const Tables &tables) {
+        refill();
+        literals_state = bits.take(tables.log(literal_lengths));
+        offset_state = bits.take(tables.log(offsets));
+        match_state = bits.take(tables.log(match_lengths));
+    }
+
+    // distance returns the distance of a match and updates the recent ones: RFC 8878, 3.1.1.5. It is 0
+    // if there is none.
+    METHOD u32 distance(u32 value, u32 literals) {
+        if (value > 3) {
+            recent[2] = recent[1];
+            recent[1] = recent[0];
+            return recent[0] = value - 3;
+        }
+        const u32 place = value - (literals != 0);
+        const u32 result = place == 0 ? recent[0] : place == 1 ? recent[1] : place == 2 ? recent[2] : recent[0] - 1;
+        recent[2] = place > 1 ? recent[1] : recent[2];
+        recent[1] = place > 0 ? recent[0] : recent[1];
+        return recent[0] = result;
+    }
+
+    // next decodes a sequence. The last one has no states after it.
+    METHOD Sequence next(const SequenceTables &table, bool last) {
+        const u32 literals_entry = table.literal_lengths[literals_state], offset_entry = table.offsets[offset_state];
+        const u32 match_entry = table.match_lengths[match_state];
+        Sequence s;
+        refill();
+        offset = entry_value(offset_entry) + bits.take(entry_extra(offset_entry));
+        refill();
+        s.match = entry_value(match_entry) + bits.take(entry_extra(match_entry)) + 3;
+        s.literals = entry_value(literals_entry) + bits.take(entry_extra(literals_entry));
+        s.distance = distance(offset, s.literals);
+        if (last)
+            return s;
+        refill();
+        literals_state = entry_base(literals_entry) + bits.take(entry_bits(literals_entry));
+        match_state = entry_base(match_entry) + bits.take(entry_bits(match_entry));
+        offset_state = entry_base(offset_entry) + bits.take(entry_bits(offset_entry));
+        return s;
+    }
+};
