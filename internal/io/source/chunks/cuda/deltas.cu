@@ -84,13 +84,13 @@ struct Deltas {
     METHOD bool next() {
         if (part == parts && !begin_block())
             return false;
-        const u32 width = load<u8>(widths + part++);
-        left = minimum(size, total - done);
+        const u32 width = load<u8>(widths + part++), count = minimum(size, total - done);
         const u64 bytes = end - position, whole = ((u64)size * width + 7) / 8;
-        if (width > 64 || whole > bytes && ((u64)left * width + 7) / 8 > bytes) { // some writers cut the last one
+        if (width > 64 || whole > bytes && ((u64)count * width + 7) / 8 > bytes) { // some writers cut the last one
             status = width > 64 ? bad_width : cut;
             return false;
         }
+        left = count;
         miniblock = Miniblock{position, least, width, 0};
         position += whole < bytes ? whole : bytes;
         miniblocks++;
@@ -105,7 +105,7 @@ struct Deltas {
             done = 1; // the head has it
         u32 listed = 0;
 #pragma nounroll
-        while (done < limit && listed < most_parts && (left > 0 || next())) {
+        while (done < limit && listed < most_parts && status == 0 && (left > 0 || next())) {
             queue.miniblock[listed++] = miniblock;
             const u32 count = minimum(left, limit - done);
             done += count;
