@@ -34,7 +34,7 @@ var decoders = [...]decoder{
 	Snappy:    {name: "Snappy", host: snappyOnHost, launch: kernel("snappy", "snappy")},
 	LZ4Raw:    {name: "LZ4", host: lz4OnHost, launch: kernel("lz4", "lz4")},
 	Gzip:      {name: "Gzip", host: gzipOnHost, launch: kernel("gzip", "gzip")},
-	Zstandard: {name: "Zstandard", host: zstdOnHost, launch: kernel("zstd", "zstd")},
+	Zstandard: {name: "Zstandard", host: zstdOnHost, launch: launchZstd, scratch: zstdScratch},
 }
 
 // String returns the name of the codec.

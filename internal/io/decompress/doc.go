@@ -10,5 +10,24 @@
 // google/snappy), "LZ4 Block Format Description" (lz4/lz4), RFC 1951 (Deflate) and RFC 1952
 // (Gzip). The page's header in the Parquet file has the length of its output.
 //
-// On the host, libraries decompress: golang/snappy, pierrec/lz4.
+// On the host, libraries decompress: golang/snappy, pierrec/lz4 and klauspost/compress. A page that
+// they refuse has the status [Refused]; kernels name the fault. Kernels do not compare the checksums of
+// Gzip, so a page with a wrong one is decompressed on a GPU.
+//
+// # Kernels
+//
+// A warp decompresses a page, because the begin of a token depends on all tokens before it. Within
+// the page, its lanes share the work:
+//
+//   - The input is staged in shared memory, 16 bytes a lane, a chunk of 512 bytes ahead.
+//   - Tokens of Snappy and LZ4: each lane reads the token that would begin at its byte of the next 32.
+//     Four rounds of shuffles find those that are reached from the first, with the places of their
+//     output. Codes of Deflate depend on bits: all lanes decode the same symbol, and collect up to
+//     1,024 bytes.
+//   - Output: a lane writes other bytes of the batch than its own token. It looks up the source of
+//     each byte. If that is a byte of the same batch, pointer jumping replaces it by the source of
+//     that byte; so the warp waits for memory once for 128 bytes, however the matches overlap.
+//   - Copies of more than 64 bytes are apart, with words of 4 bytes.
+//
+// Every length and distance is checked before it is used.
 package decompress

@@ -105,7 +105,7 @@ func gzipOnHost(to, from []byte) Status {
 	} else if err != nil {
 		return Refused
 	}
-	// The end of the last member is checked when there is nothing more to read.
+	// The reader checks the end of the last member after its last byte.
 	var more [1]byte
 	switch n, err := reader.Read(more[:]); {
 	case n > 0:

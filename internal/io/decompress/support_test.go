@@ -59,7 +59,7 @@ func indexOther(data []byte) int {
 // run decompresses pages of an input into output on a device.
 func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
 	ctx := test.Context()
-	// On the emulator, the input and the output are allocations whose bounds are checked.
+	// The emulator checks the bounds of allocations: the input and the output are one each.
 	mgr := devicetest.Manager(test, dev, memory.Options{})
 	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
 	require.NoError(t, err)

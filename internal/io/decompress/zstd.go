@@ -5,6 +5,11 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // mostWindow is the largest window of the format.
@@ -35,4 +40,88 @@ func zstdOnHost(to, from []byte) Status {
 	}
 	copy(to, plain) // no copy if plain is to
 	return Complete
+}
+
+// zstdMemory is the memory of the phases: Memory of zstd_blocks.cuh. Pages that need more are
+// decompressed without it, by a warp for each page.
+type zstdMemory struct{ pages, blocks, literals, sequences uint64 }
+
+const (
+	// zstdRound is the output of a round of launches, which use the same memory.
+	zstdRound = 1 << 30
+	// zstdBlockBytes and zstdSequenceBytes are the bytes of output for which there is memory for a
+	// block and for a sequence. Writers make blocks of 128 KiB, and smaller ones at high levels.
+	zstdBlockBytes, zstdSequenceBytes = 16 << 10, 6
+	// zstdBlock is the size of Block, zstdUsed that of Used, zstdPlan that of Plan.
+	zstdBlock, zstdUsed, zstdPlan = 80, 24, 8
+	// warpBlocks is the number of blocks that a warp decodes.
+	warpBlocks = 4
+)
+
+// zstdRounds returns the number of pages of each round, and its memory.
+func zstdRounds(size Size) (pages int, m zstdMemory) {
+	rounds := max(1, (size.Length+zstdRound-1)/zstdRound)
+	pages = int((uint64(size.Pages) + rounds - 1) / rounds)
+	length := (size.Length + rounds - 1) / rounds
+	m.pages = uint64(pages)
+	m.blocks = 4*m.pages + length/zstdBlockBytes
+	m.literals = length + 16*m.blocks // blocks begin at multiples of 16
+	m.sequences = length/zstdSequenceBytes + m.blocks
+	return pages, m
+}
+
+func (m zstdMemory) bytes() []uint64 {
+	return []uint64{zstdUsed, zstdPlan * m.pages, zstdBlock * m.blocks, m.literals, 8 * m.sequences}
+}
+
+func zstdScratch(size Size) uint64 {
+	_, m := zstdRounds(size)
+	bytes, err := op.Bytes(m.bytes()...)
+	if err != nil {
+		return 0 // Launch returns the error
+	}
+	return bytes
+}
+
+func launchZstd(call *op.Call, batch Batch) error {
+	pages, m := zstdRounds(batch.Size)
+	block, scratch, err := call.Scratch(m.bytes()...)
+	if err != nil {
+		return err
+	}
+	for first := 0; first < batch.Size.Pages && err == nil; first += pages {
+		err = launchZstdRound(call, batch, first, min(pages, batch.Size.Pages-first), m, scratch)
+	}
+	return errors.Join(err, block.Release())
+}
+
+// launchZstdRound launches the phases for n pages.
+func launchZstdRound(call *op.Call, batch Batch, first, n int, m zstdMemory, scratch []memory.Slice[uint8]) error {
+	pages, pagesErr := batch.Pages.Slice(first*PageWords, (first+n)*PageWords)
+	status, statusErr := batch.Status.Slice(first, first+n)
+	if err := errors.Join(pagesErr, statusErr, scratch[0].Fill(call.Stream, 0)); err != nil {
+		return err
+	}
+	working := kernels.Struct(scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], m.blocks, m.literals, m.sequences)
+	input, output := batch.Input, batch.Output
+	for _, phase := range []struct {
+		file, entry     string
+		blocks, threads int
+		arguments       []any
+	}{
+		{"zstd_blocks", "zstd_plan", (n + 127) / 128, 128, []any{pages, uint32(n), input, input.Bytes(), output.Bytes(), status, working}},
+		{"zstd_blocks", "zstd_literals", int(m.blocks+warpBlocks-1) / warpBlocks, warp, []any{pages, input, status, working}},
+		{"zstd_blocks", "zstd_sequences", int(m.blocks+warpBlocks-1) / warpBlocks, warp, []any{pages, input, status, working}},
+		{"zstd_blocks", "zstd_write", n, warp, []any{pages, input, output, status, working}},
+		{"zstd", "zstd", n, warp, []any{pages, input, input.Bytes(), output, output.Bytes(), status, scratch[1]}},
+	} {
+		f, err := call.Kernel(&set, phase.file, phase.entry)
+		if err != nil {
+			return err
+		}
+		if err := f.Launch(call.Stream, device.Dim3{X: uint32(phase.blocks)}, device.Dim3{X: uint32(phase.threads)}, 0, phase.arguments...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -77,8 +77,9 @@ func Fitting(values arrow.Array) arrow.Array {
 	return b.NewArray()
 }
 
-// Page is a data page with a header of thrift's compact protocol.
+// Page is a page with a header of thrift's compact protocol: a DataPage, or a dictionary.
 type Page struct {
+	Dictionary   bool
 	Body         []byte
 	Values       int
 	Uncompressed int64
@@ -90,20 +91,23 @@ type Page struct {
 // Bytes returns the page with its header.
 func (p Page) Bytes() []byte {
 	signed := func(v int64) []byte { return binary.AppendVarint(nil, v) }
-	head := append([]byte{0x15}, signed(pages.DataPage)...)
+	kind, encodings, about := pages.DataPage, []int{p.Encoding, pages.RLE, pages.RLE}, byte(0x2c) // field 5, behind field 3
+	if p.Dictionary {
+		kind, encodings, about = pages.DictionaryPage, encodings[:1], 0x4c
+	}
+	head := append([]byte{0x15}, signed(int64(kind))...)
 	head = append(append(head, 0x15), signed(p.Uncompressed)...)
 	head = append(append(head, 0x15), signed(int64(len(p.Body)))...)
-	about := byte(0x2c) // field 5, behind field 3
 	if p.Checksum {
 		sum := crc32.ChecksumIEEE(p.Body)
 		if p.Wrong {
 			sum++
 		}
 		head = append(append(head, 0x15), signed(int64(int32(sum)))...)
-		about = 0x1c
+		about -= 0x10
 	}
 	head = append(append(head, about, 0x15), signed(int64(p.Values))...)
-	for _, encoding := range []int{p.Encoding, pages.RLE, pages.RLE} {
+	for _, encoding := range encodings {
 		head = append(append(head, 0x15), signed(int64(encoding))...)
 	}
 	return append(append(head, 0, 0), p.Body...)

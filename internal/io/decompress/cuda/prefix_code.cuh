@@ -11,8 +11,8 @@ enum Alphabet : u32 { literals_and_lengths, distances, code_lengths };
 enum Kind : u32 { match_length, end_of_block, no_symbol };
 
 // Entry describes a symbol with its code: 4 bits with the length of the code, 4 with the number of
-// extra bits, 2 with its kind, from bit 16 on its value, to which the extra bits are added, and bit
-// 31 of literals. 0 is none.
+// extra bits, 2 with the kind, from bit 16 on the value, to which the extra bits are added, and bit
+// 31 of literals. The word of no symbol is 0.
 struct Entry {
     u32 word;
     METHOD u32 code_bits() const { return word & 15; }

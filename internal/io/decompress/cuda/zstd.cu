@@ -7,7 +7,7 @@
 //   codes     4.1, 4.2        built by all lanes: zstd_tables.cuh
 //
 // Checksums are not compared, and windows not limited: a page is in memory as a whole.
-#include "zstd_frame.cuh"
+#include "zstd_blocks.cuh"
 #include "zstd_output.cuh"
 
 struct Shared {
@@ -109,19 +109,14 @@ DEVICE u32 write_block(Shared &shared, const BlockHeader &header, const Span &co
         const u32 start = out.at, status = write_compressed(shared, content, frame, out);
         return status == complete && out.at - start > most_block ? (u32)bad_block : status;
     }
-    if (header.size > out.left())
-        return too_long;
-    if (header.type == raw_block)
-        copy_bytes(out.page + out.at, content.at, header.size, lane_in_warp());
-    else
-        write_repeated(out.page + out.at, *content.at, header.size);
-    synchronize_warp();
-    out.at += header.size;
-    return complete;
+    return write_plain(out, content, header.type, header.size);
 }
 
-KERNEL LAUNCH_BOUNDS(32) zstd(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
+// zstd decompresses pages, those without a plan if there are plans.
+KERNEL LAUNCH_BOUNDS(32) zstd(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status, const Plan *plans) {
     __shared__ Shared shared;
+    if (plans != nullptr && plans[block_in_grid()].count != absent)
+        return;
     shared.pieces.clear(lane_in_warp());
     each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32) -> u32 {
         Output out = {w.to, w.length, 0, 0};

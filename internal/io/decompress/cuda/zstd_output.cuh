@@ -3,7 +3,7 @@
 
 #include "copies.cuh"
 #include "pieces.cuh"
-#include "zstd_sequences.cuh"
+#include "zstd_frame.cuh"
 
 // Output is the output of a page, and positions in it.
 struct Output {
@@ -144,4 +144,17 @@ DEVICE void write_repeated(u8 *to, u8 value, u32 n) {
     synchronize_warp();
     copy_match(to + 1, 1, n - 1, lane_in_warp());
     synchronize_warp();
+}
+
+// write_plain writes a block that is not compressed.
+DEVICE u32 write_plain(Output &out, const Span &content, u32 type, u32 size) {
+    if (size > out.left())
+        return too_long;
+    if (type == raw_block)
+        copy_bytes(out.page + out.at, content.at, size, lane_in_warp());
+    else
+        write_repeated(out.page + out.at, *content.at, size);
+    synchronize_warp();
+    out.at += size;
+    return complete;
 }

@@ -95,6 +95,7 @@ struct Sequences {
     u32 used;    // of them
     u32 ahead;   // staged[used]
     u32 literals_state, offset_state, match_state;
+    u32 offset; // of the last sequence
     // The offsets of the sequences before.
     u32 recent[3];
 
@@ -155,7 +156,7 @@ struct Sequences {
         const u32 match_entry = table.match_lengths[match_state];
         Sequence s;
         refill();
-        const u32 offset = entry_value(offset_entry) + bits.take(entry_extra(offset_entry));
+        offset = entry_value(offset_entry) + bits.take(entry_extra(offset_entry));
         refill();
         s.match = entry_value(match_entry) + bits.take(entry_extra(match_entry)) + 3;
         s.literals = entry_value(literals_entry) + bits.take(entry_extra(literals_entry));

@@ -154,7 +154,8 @@ func (b *Batch) lists() (lists []list) {
 		pages []uint32
 	}{
 		{launch{file: "strings", entry: "follow_lengths", threads: 32}, b.plainStrings},
-		{launch{file: "indices", entry: "decode_indices", threads: 160}, b.indices},
+		{launch{file: "indices", entry: "decode_indices", threads: 288}, b.indices},
+		{launch{file: "deltas", entry: "decode_deltas", threads: 288}, b.deltas},
 		{launch{file: "strings", entry: "sum_lengths", threads: 256}, b.indexedStrings},
 	} {
 		if each.blocks = len(each.pages); each.blocks > 0 {
@@ -252,7 +253,7 @@ func (b *Batch) launch(call *op.Call) error {
 	if err := b.decompress(call); err != nil {
 		return err
 	}
-	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 160, blocks: len(b.pages)}); err != nil {
+	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 288, blocks: len(b.pages)}); err != nil {
 		return err
 	}
 	for _, l := range b.launches {

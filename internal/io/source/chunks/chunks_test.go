@@ -47,7 +47,7 @@ func decoded(t *testing.T, m *memory.Manager, columns []chunks.Column) []arrow.A
 func TestDecode(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
-		for _, rows := range devicetest.Sizes(dev, 1, 700, 5000) {
+		for _, rows := range devicetest.Sizes(dev, 1, 700, 2500) {
 			t.Run(fmt.Sprint(rows), func(t *testing.T) {
 				generator := arraytest.NewGenerator(uint64(rows))
 				var columns []chunks.Column

@@ -17,9 +17,15 @@
 //	decode_levels    definition levels → validity bitmap, rows with a value before each word of it
 //	write_…          plain values → values of dictionaries, then of rows; a block for 2,048 rows
 //	decode_indices   runs and packed indices → values of a dictionary; a block for each page
+//	decode_deltas    differences → integers, lengths of strings; a block for each page
+//	follow_lengths   plain strings → their places; a warp for each page
+//	sum_lengths      indices or lengths of strings → their places; a block for each page
+//	write_offsets    places → offsets of rows; a block for 2,048 rows
+//	write_bytes      bytes of strings; a block for 16 KiB
 //
 // A page without nulls is written in one step. Of a page with nulls, indices are decoded apart, and write_gathered
-// finds the index of each row by the number of rows with a value before it.
+// finds the index of each row by the number of rows with a value before it. The lengths of all strings are known before
+// the memory for them is allocated: the last two kernels run after a copy of the outcomes to the host.
 //
 // # Damaged pages
 //

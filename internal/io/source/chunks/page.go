@@ -151,6 +151,10 @@ func encodingOf(p pages.Page, f pages.Flat, c form) (e encoding, ok bool) {
 		return indexed, c != boolean
 	case pages.RLE:
 		return rle, c == boolean
+	case pages.DeltaBinaryPacked:
+		return delta, f.Physical == parquet.Types.Int32 || f.Physical == parquet.Types.Int64
+	case pages.DeltaLengthByteArray:
+		return deltaLengths, c == text
 	case pages.ByteStreamSplit:
 		return split, c != text && c != code && c.fileBytes(f) > 0 && c != instant
 	}

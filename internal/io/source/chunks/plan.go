@@ -41,8 +41,9 @@ type planner struct {
 	sources []memory.Source // of the space input
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles tileGroups
-	indices                []uint32
-	// plainStrings are the pages of strings with their lengths, indexedStrings those with indices.
+	indices, deltas        []uint32
+	// plainStrings are the pages of strings behind their lengths, indexedStrings those with indices or with lengths
+	// apart.
 	plainStrings, indexedStrings []uint32
 	packed                       map[decompress.Codec]*packed
 }
@@ -301,18 +302,27 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 			d.dense = p.spaces.work.take(4 * rows)
 		}
 		p.indices = append(p.indices, number)
+	case delta, deltaLengths:
+		least := conversion.fileBytes(s.About)
+		if conversion == text {
+			least = 4
+		}
+		if d.optional != 0 || conversion != copied4 && conversion != copied8 {
+			d.dense = p.spaces.work.take(uint64(least) * rows)
+		}
+		p.deltas = append(p.deltas, number)
 	case rle:
 		d.dense = p.spaces.work.take(4 * rows)
 		p.indices = append(p.indices, number)
 	}
 	if conversion == text {
 		d.places = p.spaces.work.take(4 * (rows + 1))
-		if kind == indexed {
+		if kind == indexed || kind == deltaLengths {
 			p.indexedStrings = append(p.indexedStrings, number)
 		} else {
 			p.plainStrings = append(p.plainStrings, number)
 		}
-	} else if kind != indexed || d.dense != 0 {
+	} else if kind != indexed && kind != delta || d.dense != 0 {
 		p.tiles.add(number, &d)
 	}
 	p.pages = append(p.pages, d)

@@ -56,8 +56,13 @@ func knownCodecs() (codecs []compress.Compression) {
 // encodings are those in which arrow-go writes a type.
 func encodings(dataType arrow.DataType) []parquet.Encoding {
 	list := []parquet.Encoding{parquet.Encodings.Plain, parquet.Encodings.RLEDict}
-	if dataType.ID() == arrow.BOOL {
+	switch dataType.ID() {
+	case arrow.BOOL:
 		return list[:1]
+	case arrow.STRING, arrow.BINARY:
+		return append(list, parquet.Encodings.DeltaLengthByteArray)
+	case arrow.INT8, arrow.UINT16, arrow.UINT32, arrow.INT64, arrow.DATE32, arrow.TIME32, arrow.TIMESTAMP:
+		return append(list, parquet.Encodings.DeltaBinaryPacked)
 	}
 	return list
 }

@@ -7,36 +7,51 @@ struct Wide {
 
 // Gather writes the values of a dictionary, T wide.
 template <typename T> struct Gather {
+    using Value = T;
     u64 to, from;
-    METHOD void put(u32 i, u32 index) const { store<T>(to + (u64)i * sizeof(T), load<T>(from + (u64)index * sizeof(T))); }
+    METHOD T value(u32 index) const { return load<T>(from + (u64)index * sizeof(T)); }
+    METHOD void put(u32 i, T value) const { store<T>(to + (u64)i * sizeof(T), value); }
 };
 
 template <> struct Gather<Wide> {
+    using Value = Wide;
     u64 to, from;
-    METHOD void put(u32 i, u32 index) const {
-        const u64 low = load<u64>(from + (u64)index * 16), high = load<u64>(from + (u64)index * 16 + 8);
-        store<u64>(to + (u64)i * 16, low);
-        store<u64>(to + (u64)i * 16 + 8, high);
+    METHOD Wide value(u32 index) const { return Wide{load<u64>(from + (u64)index * 16), load<u64>(from + (u64)index * 16 + 8)}; }
+    METHOD void put(u32 i, Wide value) const {
+        store<u64>(to + (u64)i * 16, value.low);
+        store<u64>(to + (u64)i * 16 + 8, value.high);
     }
 };
 
 // Number writes the indices.
 struct Number {
+    using Value = u32;
     u64 to;
     u32 base;
-    METHOD void put(u32 i, u32 index) const { store<u32>(to + (u64)i * 4, index + base); }
+    METHOD u32 value(u32 index) const { return index + base; }
+    METHOD void put(u32 i, u32 value) const { store<u32>(to + (u64)i * 4, value); }
 };
 
 // expand writes the indices of a queue. The expanding threads call it. An index outside of the dictionary
 // is not written.
 template <typename Output> DEVICE void expand(const Queue &queue, u32 width, u32 values, Outcome *outcome, Output out) {
+    constexpr int count = 4;
     bool outside = false;
-    for (u32 i = queue.begin + thread_in_block(); i < queue.end; i += expanding) {
-        const u32 index = queue.at(i, width);
-        if (index < values)
-            out.put(i, index);
-        else
-            outside = true;
+#pragma nounroll
+    for (u32 i = queue.begin + thread_in_block(); i < queue.end; i += count * expanding) {
+        u32 indices[count];
+        typename Output::Value list[count];
+        queue.at(i, expanding, width, indices);
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            outside = outside || indices[k] >= values;
+            if (indices[k] < values)
+                list[k] = out.value(indices[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < count; k++)
+            if (indices[k] < values && i + k * expanding < queue.end)
+                out.put(i + k * expanding, list[k]);
     }
     if (outside)
         damage(outcome, bad_index);
@@ -44,7 +59,7 @@ template <typename Output> DEVICE void expand(const Queue &queue, u32 width, u32
 
 // decode_indices decodes the indices of listed pages, a block for each: into values of the column if no row is
 // null, else into indices of the rows that are not.
-KERNEL LAUNCH_BOUNDS(160) decode_indices(const Page *pages, Outcome *outcomes, const u32 *listed) {
+KERNEL LAUNCH_BOUNDS(288) decode_indices(const Page *pages, Outcome *outcomes, const u32 *listed) {
     __shared__ Queue queue[2];
     const u32 number = listed[block_in_grid()];
     const Page page = pages[number];
@@ -75,7 +90,7 @@ KERNEL LAUNCH_BOUNDS(160) decode_indices(const Page *pages, Outcome *outcomes, c
     const bool direct = valid == page.rows && page.form != text && page.form != boolean && page.form != instant;
     const u64 dictionary = page.dictionary == none ? 0 : pages[page.dictionary].to;
     Runs runs(from, to, width, valid);
-    const bool lists = thread_in_block() == expanding;
+    const bool lists = thread_in_block() >= expanding;
     if (lists)
         runs.list(queue[0]);
     synchronize_block();
@@ -84,7 +99,7 @@ KERNEL LAUNCH_BOUNDS(160) decode_indices(const Page *pages, Outcome *outcomes, c
         const Queue &now = queue[k];
         if (lists)
             runs.list(queue[k ^ 1]);
-        else if (thread_in_block() < expanding) {
+        else {
             if (!direct)
                 expand(now, width, values, outcome, Number{page.dense, 0});
             else
@@ -110,6 +125,6 @@ KERNEL LAUNCH_BOUNDS(160) decode_indices(const Page *pages, Outcome *outcomes, c
         }
         synchronize_block();
     }
-    if (lists && runs.status != 0)
+    if (thread_in_block() == expanding && runs.status != 0)
         damage(outcome, runs.status);
 }

@@ -19,7 +19,7 @@ DEVICE void set_all(const Page &page) {
 
 // decode_levels begins the outcomes of all pages, a block for each. It writes the validity bitmap, and the
 // ranks of pages with nulls.
-KERNEL LAUNCH_BOUNDS(160) decode_levels(const Page *pages, Outcome *outcomes) {
+KERNEL LAUNCH_BOUNDS(288) decode_levels(const Page *pages, Outcome *outcomes) {
     __shared__ Queue queue[2];
     __shared__ u32 ones[2][run_tile / 32 + 4];
     const Page page = pages[block_in_grid()];
@@ -54,14 +54,11 @@ KERNEL LAUNCH_BOUNDS(160) decode_levels(const Page *pages, Outcome *outcomes) {
         return;
     }
     Runs runs(from, to, 1, page.rows);
-    const bool lists = thread_in_block() == expanding;
-    if (lists) {
+    const bool lists = warp == expanding / warp_threads;
+    if (lists)
         runs.list(queue[0]);
-        if (queue[0].runs > 0 && queue[0].run[0].packed == 0 && queue[0].run[0].value != 1)
-            queue[0].same = 0;
-    }
     synchronize_block();
-    if (queue[0].same != 0) {
+    if (queue[0].ones) {
         set_all(page);
         return;
     }
@@ -74,12 +71,15 @@ KERNEL LAUNCH_BOUNDS(160) decode_levels(const Page *pages, Outcome *outcomes) {
         const u64 word = (page.row + first) / 32, words = (page.row + end - 1) / 32 - word + 1;
         if (lists)
             runs.list(queue[k ^ 1]);
-        else if (warp < expanding / warp_threads) {
+        else {
 #pragma nounroll
             for (u32 w = warp; w < words; w += expanding / warp_threads) {
                 const u64 row = (word + w) * 32 + lane;
                 const bool within = row >= page.row + first && row < page.row + end;
-                const u32 level = within ? queue[k].at((u32)(row - page.row), 1) : 0;
+                u32 levels[1] = {0};
+                if (within)
+                    queue[k].at((u32)(row - page.row), 0, 1, levels);
+                const u32 level = levels[0];
                 const u32 bits = ballot(level == 1), mask = ballot(within);
                 if (ballot(level > 1) != 0 && lane == 0)
                     damage(outcome, bad_level);
@@ -107,6 +107,6 @@ KERNEL LAUNCH_BOUNDS(160) decode_levels(const Page *pages, Outcome *outcomes) {
     }
     if (thread_in_block() == 0)
         outcome->valid = valid;
-    if (lists && runs.status != 0)
+    if (lists && lane == 0 && runs.status != 0)
         damage(outcome, runs.status);
 }

@@ -62,16 +62,15 @@ template <typename T> DEVICE void store(u64 address, T value) { *(Global<T> *)ad
 DEVICE u64 load_bytes(u64 address) {
     const u64 at = address & ~7ull;
     const u32 shift = (u32)(address & 7) * 8;
-    const u64 low = load<u64>(at);
-    return shift == 0 ? low : low >> shift | load<u64>(at + 8) << (64 - shift);
+    const u64 low = load<u64>(at), high = load<u64>(at + 8); // without a branch, so that loads overlap
+    return low >> shift | high << 1 << (63 - shift);
 }
 
 // load_word is load_bytes for four bytes.
 DEVICE u32 load_word(u64 address) {
     const u64 at = address & ~3ull;
-    const u32 shift = (u32)(address & 3) * 8;
-    const u32 low = load<u32>(at);
-    return shift == 0 ? low : low >> shift | load<u32>(at + 4) << (32 - shift);
+    const u32 low = load<u32>(at), high = load<u32>(at + 4);
+    return (u32)(((u64)high << 32 | low) >> (address & 3) * 8);
 }
 
 DEVICE void damage(Outcome *outcome, u32 kind) { __atomic_fetch_or(&outcome->status, kind, __ATOMIC_RELAXED); }
@@ -96,4 +95,23 @@ DEVICE bool read_varint(u64 &at, u64 end, u64 &value) {
             return true;
     }
     return false;
+}
+
+// value_bytes is the length of a value in the file.
+DEVICE u32 value_bytes(const Page &page) {
+    switch (page.form) {
+    case copied8:
+    case decimal64:
+        return 8;
+    case decimal_bytes:
+        return page.width;
+    case instant:
+        return 12;
+    }
+    return 4;
+}
+
+// is_direct_delta reports whether the differences of a page are decoded into the values of the column.
+DEVICE bool is_direct_delta(const Page &page, u32 valid) {
+    return page.encoding == delta && valid == page.rows && (page.form == copied4 || page.form == copied8);
 }

@@ -23,6 +23,13 @@ struct Plain {
     METHOD u8 byte(u32 i, u32 k, u32 width) const { return load<u8>(from + (u64)i * width + k); }
 };
 
+// Aligned is Plain for values at multiples of their length.
+struct Aligned {
+    u64 from;
+    METHOD u32 word(u32 i) const { return load<u32>(from + (u64)i * 4); }
+    METHOD u64 bytes(u32 i) const { return load<u64>(from + (u64)i * 8); }
+};
+
 // Split has values of which the first bytes come first, then the second ones, and so on.
 struct Split {
     u64 from;
@@ -126,12 +133,25 @@ struct Codes {
     METHOD u32 at(u32 i) const { return load<u32>(indices + (u64)i * 4) + base; }
 };
 
-// write writes the values of the rows of a tile, and zeros for nulls. unrolled is the number of words of
-// which a warp loads the values at the same time.
-template <int unrolled, typename Values> DEVICE void write(const Page &page, u32 first, bool nulls, Values values) {
+// copy is write for plain values, of which a warp loads those of four words at the same time: those of null rows
+// too, in place of which it loads the first one.
+template <typename Values> DEVICE void copy(const Page &page, u32 first, bool nulls, Values values) {
     using T = decltype(values.at(0));
     Span words(page, first);
-#pragma unroll unrolled
+#pragma unroll 4
+    for (u64 w = words.word; w < words.end; w += tile_threads / warp_threads) {
+        const Place p = place_of(page, w, nulls);
+        const T value = values.at(p.valid ? p.rank : 0);
+        if (p.within)
+            store<T>(page.to + (page.row + p.row) * sizeof(T), p.valid ? value : 0);
+    }
+}
+
+// write writes the values of the rows of a tile, and zeros for nulls.
+template <typename Values> DEVICE void write(const Page &page, u32 first, bool nulls, Values values) {
+    using T = decltype(values.at(0));
+    Span words(page, first);
+#pragma nounroll
     for (u64 w = words.word; w < words.end; w += tile_threads / warp_threads) {
         const Place p = place_of(page, w, nulls);
         T value = {};
@@ -180,20 +200,6 @@ DEVICE void write_bits(const Page &page, u32 first, bool nulls, u64 from) {
     }
 }
 
-// value_bytes is the length of a value in the file.
-DEVICE u32 value_bytes(const Page &page) {
-    switch (page.form) {
-    case copied8:
-    case decimal64:
-        return 8;
-    case decimal_bytes:
-        return page.width;
-    case instant:
-        return 12;
-    }
-    return 4;
-}
-
 // Part is a tile with its page.
 struct Part {
     Page page;
@@ -212,6 +218,8 @@ struct Part {
         nulls = valid != page.rows;
         if (outcome->status != 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
             return false;
+        if (is_direct_delta(page, valid))
+            return false; // decode_deltas wrote the values
         from = page.encoding == delta ? page.dense : page.bytes + outcome->begin;
         if (page.encoding == indexed)
             from = page.dictionary == none ? 0 : pages[page.dictionary].to;
@@ -232,25 +240,25 @@ template <typename Source> DEVICE void convert(const Part &part, Source source) 
     const Page &page = part.page;
     switch (page.form) {
     case copied4:
-        write<1>(page, part.first, part.nulls, Copied4<Source>{source});
+        write(page, part.first, part.nulls, Copied4<Source>{source});
         break;
     case copied8:
-        write<1>(page, part.first, part.nulls, Copied8<Source>{source});
+        write(page, part.first, part.nulls, Copied8<Source>{source});
         break;
     case narrowed1:
-        write<1>(page, part.first, part.nulls, Narrowed<Source, u8>{source});
+        write(page, part.first, part.nulls, Narrowed<Source, u8>{source});
         break;
     case narrowed2:
-        write<1>(page, part.first, part.nulls, Narrowed<Source, u16>{source});
+        write(page, part.first, part.nulls, Narrowed<Source, u16>{source});
         break;
     case decimal32:
-        write<1>(page, part.first, part.nulls, Decimal32<Source>{source});
+        write(page, part.first, part.nulls, Decimal32<Source>{source});
         break;
     case decimal64:
-        write<1>(page, part.first, part.nulls, Decimal64<Source>{source});
+        write(page, part.first, part.nulls, Decimal64<Source>{source});
         break;
     case decimal_bytes:
-        write<1>(page, part.first, part.nulls, DecimalBytes<Source>{source, page.width});
+        write(page, part.first, part.nulls, DecimalBytes<Source>{source, page.width});
     }
 }
 
@@ -261,10 +269,15 @@ KERNEL LAUNCH_BOUNDS(128) write_copied(const Page *pages, Outcome *outcomes, con
     Part part;
     if (!part.begin(pages, outcomes, tiles))
         return;
-    if (part.page.form == copied4)
-        write<4>(part.page, part.first, part.nulls, Copied4<Plain>{{part.from}});
+    const bool whole = part.from % (part.page.form == copied4 ? 4 : 8) == 0;
+    if (part.page.form == copied4 && whole)
+        copy(part.page, part.first, part.nulls, Copied4<Aligned>{{part.from}});
+    else if (part.page.form == copied4)
+        copy(part.page, part.first, part.nulls, Copied4<Plain>{{part.from}});
+    else if (whole)
+        copy(part.page, part.first, part.nulls, Copied8<Aligned>{{part.from}});
     else
-        write<4>(part.page, part.first, part.nulls, Copied8<Plain>{{part.from}});
+        copy(part.page, part.first, part.nulls, Copied8<Plain>{{part.from}});
 }
 
 // write_converted writes values of other plain forms.
@@ -297,24 +310,24 @@ KERNEL LAUNCH_BOUNDS(128) write_gathered(const Page *pages, Outcome *outcomes, c
         return;
     switch (page.form) {
     case copied4:
-        write<1>(page, part.first, part.nulls, Gathered<u32>{page.dense, part.from});
+        write(page, part.first, part.nulls, Gathered<u32>{page.dense, part.from});
         break;
     case copied8:
-        write<1>(page, part.first, part.nulls, Gathered<u64>{page.dense, part.from});
+        write(page, part.first, part.nulls, Gathered<u64>{page.dense, part.from});
         break;
     case narrowed1:
-        write<1>(page, part.first, part.nulls, Gathered<u8>{page.dense, part.from});
+        write(page, part.first, part.nulls, Gathered<u8>{page.dense, part.from});
         break;
     case narrowed2:
-        write<1>(page, part.first, part.nulls, Gathered<u16>{page.dense, part.from});
+        write(page, part.first, part.nulls, Gathered<u16>{page.dense, part.from});
         break;
     case instant:
         write_instants(page, part.outcome, part.first, part.nulls, Gathered<u64>{page.dense, part.from});
         break;
     case code:
-        write<1>(page, part.first, part.nulls, Codes{page.dense, page.base});
+        write(page, part.first, part.nulls, Codes{page.dense, page.base});
         break;
     default:
-        write<1>(page, part.first, part.nulls, Gathered<Wide>{page.dense, part.from});
+        write(page, part.first, part.nulls, Gathered<Wide>{page.dense, part.from});
     }
 }

@@ -4,7 +4,7 @@
 
 #include "page.cuh"
 
-static constexpr u32 expanding = 128, listing = 32; // threads
+static constexpr u32 expanding = 256; // threads, besides a warp that lists
 static constexpr u32 most_runs = 256, run_tile = 4096;
 
 // Run is a run of numbers, which begins before the one with the number begin of the stream.
@@ -17,10 +17,10 @@ struct Run {
 struct Queue {
     Run run[most_runs];
     u32 runs, begin, end;
-    u32 same; // whether the first run is of equal numbers and is the whole stream
+    bool ones; // whether the first run is the whole stream, of ones
 
-    // at returns a number of the queue.
-    METHOD u32 at(u32 i, u32 width) const {
+    // run_of returns the run with a number.
+    METHOD Run run_of(u32 i) const {
         u32 low = 0, high = runs;
 #pragma nounroll
         while (high - low > 1) {
@@ -30,15 +30,31 @@ struct Queue {
             else
                 high = middle;
         }
-        const Run r = run[low];
-        if (r.packed == 0)
-            return r.value;
-        const u64 bit = (u64)(i - r.begin) * width;
-        return (u32)(load_bytes(r.packed + bit / 8) >> bit % 8) & (u32)((1ull << width) - 1);
+        return run[low];
+    }
+
+    // at returns numbers of the queue, stride apart from each other, before the end. The loads of packed numbers
+    // overlap.
+    template <int count> METHOD void at(u32 first, u32 stride, u32 width, u32 (&numbers)[count]) const {
+        u64 packed[count];
+        u32 shift[count];
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            const u32 i = first + k * stride;
+            const Run r = run_of(i < end ? i : end - 1);
+            const u64 bit = (u64)((i < end ? i : end - 1) - r.begin) * width;
+            packed[k] = r.packed == 0 ? 0 : r.packed + bit / 8;
+            shift[k] = bit % 8;
+            numbers[k] = r.value;
+        }
+#pragma unroll
+        for (int k = 0; k < count; k++)
+            if (packed[k] != 0)
+                numbers[k] = (u32)(load_bytes(packed[k]) >> shift[k]) & (u32)((1ull << width) - 1);
     }
 };
 
-// Runs is the reader of a stream. One thread has it.
+// Runs is the reader of a stream, which a lane has.
 struct Runs {
     u64 position, end; // addresses
     u32 width;         // bits of a number, at most 32
@@ -89,24 +105,33 @@ struct Runs {
         return status == 0;
     }
 
-    // list lists the next runs.
+    // list lists the next runs. The lanes of a warp call it, of which the first has the reader.
     METHOD void list(Queue &queue) {
+        const u64 ahead = shuffle_value(position, 0) + lane_in_warp() * 128;
+        if (ahead < shuffle_value(end, 0))
+            asm volatile("prefetch.global.L1 [%0];" ::"l"(ahead));
+        if (lane_in_warp() == 0)
+            list_runs(queue);
+    }
+
+    METHOD void list_runs(Queue &queue) {
         queue.begin = done;
-        queue.same = 0;
+        bool ones = false;
         const u32 limit = done + minimum(total - done, run_tile);
         u32 runs = 0;
 #pragma nounroll
         while (done < limit && runs < most_runs && status == 0) {
             if (left == 0 && !begin())
                 break;
-            if (done == 0 && run.packed == 0 && left >= total)
-                queue.same = 1;
+            if (done == 0 && run.packed == 0 && run.value == 1 && left >= total)
+                ones = true;
             queue.run[runs++] = run;
             const u32 count = minimum(left, limit - done);
             left -= count;
             done += count;
         }
         queue.runs = runs;
+        queue.ones = ones;
         queue.end = done;
     }
 };

@@ -60,7 +60,8 @@ KERNEL LAUNCH_BOUNDS(32) follow_lengths(const Page *pages, Outcome *outcomes, co
 
 static constexpr u32 sum_threads = 256, each = 4;
 
-// sum_lengths finds the places of the strings of listed pages by their indices in the dictionary, a block for each.
+// sum_lengths finds the places of the strings of listed pages by their indices in the dictionary or by their lengths, a
+// block for each.
 KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, const u32 *listed) {
     __shared__ u64 sums[sum_threads / warp_threads];
     const u32 number = listed[block_in_grid()];
@@ -79,8 +80,11 @@ KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, cons
         for (u32 i = 0; i < each; i++) {
             lengths[i] = 0;
             if (first + i < valid) {
-                const u64 at = dictionary + 4 * (u64)load<u32>(page.dense + 4 * (first + i));
-                lengths[i] = load<u32>(at + 4) - load<u32>(at);
+                lengths[i] = load<u32>(page.dense + 4 * (first + i));
+                if (page.encoding == indexed) {
+                    const u64 at = dictionary + 4 * lengths[i];
+                    lengths[i] = load<u32>(at + 4) - load<u32>(at);
+                }
             }
             own += lengths[i];
         }
@@ -100,7 +104,9 @@ KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, cons
         return;
     store<u32>(page.places + 4 * (u64)valid, (u32)before);
     outcome->bytes = before;
-    if (before > 0x7fffffff)
+    if (page.encoding == delta_lengths && before > page.length - outcome->data)
+        damage(outcome, bad_length);
+    else if (before > 0x7fffffff)
         damage(outcome, too_long);
 }
 

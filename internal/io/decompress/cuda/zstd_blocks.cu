@@ -1,0 +1,324 @@
+// Zstandard, all blocks of all pages at the same time. The phases are kernels:
+//
+//   zstd_plan       a thread for each page lists its blocks, and takes memory for what they decode
+//   zstd_literals   literals: 4 blocks for each warp, a lane for each stream
+//   zstd_sequences  sequences: 4 blocks for each warp, 8 lanes that decode the same for each
+//   zstd_write      a warp for each page writes the output, block by block
+//
+// Blocks that use codes of earlier blocks build them again. Recent distances that come from earlier
+// blocks stay unknown until the last phase. Pages whose blocks do not fit the memory are left to zstd.cu.
+#include "zstd_blocks.cuh"
+#include "zstd_output.cuh"
+
+// A warp decodes warp_blocks blocks, by group_lanes lanes each.
+static constexpr u32 warp_blocks = 4, group_lanes = warp_threads / warp_blocks;
+
+// survey_page calls visit(block) for the blocks of a page.
+template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in, Visit visit) {
+    FrameHeader frame;
+    survey.literals = survey.sequences = survey.literal_bytes = survey.blocks = 0;
+    return each_block(
+        in,
+        [&](const FrameHeader &header) -> u32 {
+            survey.begin_frame();
+            frame = header;
+            return header.has_length && header.length > survey.length ? too_long : complete;
+        },
+        [&](const BlockHeader &header, const Span &content) -> u32 {
+            Block block;
+            const u32 status = survey.read(frame, header, content, block);
+            if (status == complete)
+                visit(block);
+            return status;
+        },
+        [](const FrameHeader &) -> u32 { return complete; });
+}
+
+// plan_blocks takes memory for the blocks of a page and lists them.
+DEVICE Plan plan_blocks(Survey &survey, const Span &in, u32 page, const Memory &memory) {
+    const u64 first = __nvvm_atom_add_gen_ll((long long *)&memory.used->blocks, survey.blocks);
+    const u64 literals = __nvvm_atom_add_gen_ll((long long *)&memory.used->literals, (long long)survey.literals);
+    const u64 sequences = __nvvm_atom_add_gen_ll((long long *)&memory.used->sequences, (long long)survey.sequences);
+    const u32 count = survey.blocks;
+    const bool fits = survey.length < most_packed && first + count <= memory.size.blocks &&
+        literals + survey.literals <= memory.size.literals && sequences + survey.sequences <= memory.size.sequences;
+    if (!fits) {
+        for (u64 i = first; i < first + count && i < memory.size.blocks; i++)
+            memory.blocks[i].type = unused_block;
+        return {0, absent};
+    }
+    u64 place = first;
+    survey_page(survey, in, [&](Block &block) {
+        block.page = page;
+        block.literals += literals;
+        block.sequences += sequences;
+        memory.blocks[place++] = block;
+    });
+    return {(u32)first, count};
+}
+
+KERNEL LAUNCH_BOUNDS(128) zstd_plan(const Page *pages, u32 count, const u8 *input, u64 input_bytes, u64 output_bytes, u32 *status, Memory memory) {
+    const u32 number = (u32)thread_in_grid();
+    if (number >= count)
+        return;
+    const Page page = pages[number];
+    Plan plan = {0, 0};
+    u32 result = outside;
+    if (within(page.source, page.compressed, input_bytes) && within(page.target, page.length, output_bytes)) {
+        const u8 *from = input + page.source;
+        const Span in = {from, from + page.compressed};
+        Survey survey;
+        survey.page = from;
+        survey.length = page.length;
+        result = survey_page(survey, in, [](const Block &) {});
+        if (result == complete)
+            plan = plan_blocks(survey, in, number, memory);
+    }
+    memory.plans[number] = plan;
+    status[number] = result;
+}
+
+// input_of returns the input of a page from an offset on.
+DEVICE Span input_of(const Page &page, const u8 *input, u32 offset) {
+    return {input + page.source + offset, input + page.source + page.compressed};
+}
+
+// content_of returns the content of a block.
+DEVICE Span content_of(const Page &page, const u8 *input, const Block &block) {
+    const u8 *at = input + page.source + block.content;
+    return {at, at + (block.type == repeated_block ? 1 : block.size)};
+}
+
+// LiteralsWork is literals that a group of lanes decodes.
+struct LiteralsWork {
+    LiteralsHeader header;
+    Span in;
+    u32 log, page;
+    u8 *to;
+};
+
+// prepare_literals reads the Huffman code of a block's literals, or writes those that have no code.
+DEVICE u32 prepare_literals(Draft &draft, HuffmanTable &table, const Page &page, const u8 *input, const Block &block, const Memory &memory, LiteralsWork &work) {
+    Span in = content_of(page, input, block);
+    work.to = memory.literals + block.literals;
+    if (const u32 status = read_literals_header(in, work.header))
+        return status;
+    work.in = {in.at, in.at + work.header.bytes};
+    if (work.header.type == repeated_literal)
+        write_repeated(work.to, *in.at, work.header.length);
+    if (work.header.type < compressed_literals)
+        return complete;
+    if (work.header.type == compressed_literals)
+        return read_huffman(draft, work.in, work.log, table);
+    Span tree = input_of(page, input, block.tree);
+    LiteralsHeader header;
+    if (const u32 status = read_literals_header(tree, header))
+        return status;
+    tree.end = tree.at + header.bytes;
+    return read_huffman(draft, tree, work.log, table);
+}
+
+KERNEL LAUNCH_BOUNDS(32) zstd_literals(const Page *pages, const u8 *input, u32 *status, Memory memory) {
+    __shared__ HuffmanTable tables[warp_blocks];
+    __shared__ Draft draft;
+    const u32 group = lane_in_warp() / group_lanes;
+    LiteralsWork own;
+    own.header.streams = 0;
+#pragma nounroll
+    for (u32 k = 0; k < warp_blocks; k++) {
+        const u32 number = block_in_grid() * warp_blocks + k;
+        if (number >= memory.blocks_used() || memory.blocks[number].type != compressed_block)
+            continue;
+        const Block &block = memory.blocks[number];
+        LiteralsWork work;
+        work.page = block.page;
+        work.log = most_huffman_bits;
+        const u32 fault = prepare_literals(draft, tables[k], pages[block.page], input, block, memory, work);
+        if (fault != complete) {
+            work.header.streams = 0;
+            if (lane_in_warp() == 0)
+                fail(status + block.page, fault);
+        }
+        if (k == group)
+            own = work;
+        synchronize_warp();
+    }
+    if (!write_stream(tables[group], own.in, own.log, own.header, own.to, lane_in_warp() % group_lanes))
+        fail(status + own.page, bad_block);
+}
+
+// read_defined reads the tables of a block's sequences, some of which earlier blocks define, and
+// leaves in at the bits of the sequences.
+DEVICE u32 read_defined(Draft &draft, SequenceTables &to, const Page &page, const u8 *input, const Block &block, Tables &tables, Span &in) {
+    in = input_of(page, input, block.section);
+    in.end = input + page.source + block.content + block.size;
+#pragma nounroll
+    for (u32 k = 0; k < 4; k++) {
+        // The sections of the earlier blocks, then that of the block.
+        const u32 section = k == 0 ? block.tables[0] : k == 1 ? block.tables[1] : k == 2 ? block.tables[2] : block.section;
+        if (k < 3 && (section == block.section || k > 0 && section == block.tables[k - 1]))
+            continue;
+        Span other = k < 3 ? input_of(page, input, section) : in;
+        u32 count, modes;
+        if (const u32 status = read_count(other, count, modes))
+            return status;
+#pragma nounroll
+        for (u32 kind = 0; kind < 3; kind++) {
+            const u32 mode = mode_of(modes, kind);
+            const u32 definer = kind == 0 ? block.tables[0] : kind == 1 ? block.tables[1] : block.tables[2];
+            u32 log, fault = complete;
+            if (mode == repeat_mode)
+                continue;
+            if (definer == section)
+                fault = read_table(draft, to, other, kind, mode, tables);
+            else if (mode == counts_mode)
+                fault = read_counts(draft, other, 9, 53, log);
+            else if (mode == symbol_mode)
+                other.at += other.left() > 0;
+            if (fault != complete)
+                return fault;
+        }
+        if (k == 3)
+            in.at = other.at;
+    }
+    return complete;
+}
+
+// SequencesWork is sequences that a group of lanes decodes.
+struct SequencesWork {
+    Sequences sequences;
+    Tables tables;
+    u32 count, page;
+    Block *block;
+    u64 *to;
+};
+
+// decode_sequences decodes the sequences of all groups and returns a status for each.
+DEVICE u32 decode_sequences(SequencesWork &work, const SequenceTables &tables) {
+    Sequences &sequences = work.sequences;
+    const bool writes = lane_in_warp() % group_lanes == 0;
+    u32 farthest = 0;
+    sequences.stage<group_lanes>();
+    sequences.begin_states(work.tables);
+    for (u32 i = 0; i < 3; i++)
+        sequences.recent[i] = unknown_distance(i);
+#pragma nounroll
+    for (u32 first = 0; ballot(first < work.count); first += Sequences::most_batch) {
+        sequences.stage<group_lanes>();
+        const u32 end = least(work.count, first + Sequences::most_batch);
+#pragma nounroll
+        for (u32 i = first; i < end; i++) {
+            const Sequence s = sequences.next(tables, i + 1 == work.count);
+            farthest = sequences.offset > farthest ? sequences.offset : farthest;
+            if (writes)
+                work.to[i] = pack(s);
+        }
+    }
+    if (work.count == 0)
+        return complete;
+    for (u32 i = 0; i < 3; i++)
+        if (writes)
+            work.block->recent[i] = sequences.recent[i];
+    return farthest >= most_packed ? bad_distance : sequences.bits.left(sequences.in) != 0 ? bad_block : complete;
+}
+
+KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 *status, Memory memory) {
+    __shared__ SequenceTables tables[warp_blocks];
+    __shared__ u32 staged[warp_blocks][Sequences::staged_words];
+    __shared__ Draft draft;
+    const u32 group = lane_in_warp() / group_lanes;
+    SequencesWork own;
+    own.count = 0;
+    own.tables.logs = 0;
+    own.sequences.in = {input, input};
+    own.sequences.staged = staged[group];
+    own.sequences.bits = {0, 0, (const u8 *)((u64)input & ~3ull)};
+#pragma nounroll
+    for (u32 k = 0; k < warp_blocks; k++) {
+        const u32 number = block_in_grid() * warp_blocks + k;
+        if (number >= memory.blocks_used())
+            break;
+        Block &block = memory.blocks[number];
+        if (block.type != compressed_block || block.count == 0)
+            continue;
+        SequencesWork work = {{}, {0}, block.count, block.page, &block, memory.sequences + block.sequences};
+        Span in;
+        u32 fault = read_defined(draft, tables[k], pages[block.page], input, block, work.tables, in);
+        if (fault == complete)
+            fault = work.sequences.begin(in, staged[k]);
+        if (fault == complete && k == group)
+            own = work;
+        if (lane_in_warp() == 0)
+            fail(status + block.page, fault);
+        synchronize_warp();
+    }
+    const u32 fault = decode_sequences(own, tables[group]);
+    if (fault != complete)
+        fail(status + own.page, fault);
+}
+
+// write_decoded writes a block whose literals and sequences are decoded.
+DEVICE u32 write_decoded(Pieces &pieces, const Page &page, const u8 *input, const Block &block, const Memory &memory, Output &out, u32 (&recent)[3]) {
+    Span in = content_of(page, input, block);
+    LiteralsHeader header;
+    if (const u32 status = read_literals_header(in, header))
+        return status;
+    Literals literals = {header.type == raw_literals ? in.at : memory.literals + block.literals, header.length, false};
+    const u64 *words = memory.sequences + block.sequences;
+#pragma nounroll
+    for (u32 i = lane_in_warp(); i < block.count + lane_in_warp(); i += warp_threads) {
+        Sequence s = {};
+        if (i < block.count) {
+            s = unpack(words[i]);
+            s.distance = known_distance(s.distance, recent);
+        }
+        if (const u32 status = write_batch(pieces, out, literals, s))
+            return status;
+    }
+    if (block.count > 0) {
+        const u32 before[3] = {recent[0], recent[1], recent[2]};
+        for (u32 i = 0; i < 3; i++)
+            recent[i] = known_distance(block.recent[i], before);
+    }
+    return write_rest(out, literals);
+}
+
+// write_page writes the blocks of a page.
+DEVICE u32 write_page(Pieces &pieces, const Page &page, const u8 *input, const Plan &plan, const Memory &memory, Output &out) {
+    u32 recent[3];
+#pragma nounroll
+    for (u32 i = 0; i < plan.count; i++) {
+        const Block &block = memory.blocks[plan.first + i];
+        const u32 start = out.at;
+        if (block.first) {
+            recent[0] = 1, recent[1] = 4, recent[2] = 8;
+            out.frame = out.at;
+        }
+        u32 status;
+        if (block.type == compressed_block)
+            status = write_decoded(pieces, page, input, block, memory, out, recent);
+        else
+            status = write_plain(out, content_of(page, input, block), block.type, block.size);
+        if (status != complete)
+            return status;
+        if (out.at - start > most_block)
+            return bad_block;
+        if (block.last && block.frame_length != absent && block.frame_length != out.at - out.frame)
+            return bad_header;
+    }
+    return out.left() == 0 ? complete : too_short;
+}
+
+KERNEL LAUNCH_BOUNDS(32) zstd_write(const Page *pages, const u8 *input, u8 *output, u32 *status, Memory memory) {
+    __shared__ Pieces pieces;
+    const u32 number = block_in_grid();
+    const Plan plan = memory.plans[number];
+    if (plan.count == absent || status[number] != complete)
+        return;
+    pieces.clear(lane_in_warp());
+    const Page page = pages[number];
+    Output out = {output + page.target, page.length, 0, 0};
+    const u32 fault = write_page(pieces, page, input, plan, memory, out);
+    if (lane_in_warp() == 0)
+        fail(status + number, fault);
+}
