@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Frames that no writer makes, but the format allows, are decompressed.
@@ -34,6 +35,35 @@ func TestZstdRandomFrames(t *testing.T) {
 				require.NoError(r, status[i].Error(Zstandard), "%v", zstdModes(inputs[i].bytes))
 				require.Equal(r, plain[i], results[i], "%v", zstdModes(inputs[i].bytes))
 			}
+		})
+	})
+}
+
+// Without memory for all blocks, a warp decompresses each page. Some pages are damaged.
+func TestZstdWithoutMemory(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		property.Check(t, func(r *rapid.T) {
+			source := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
+			w := newZstdWriter(source, 6, 1000)
+			inputs := damage(source, w.frames, len(w.plain))
+			var pages []Page
+			var input []byte
+			target := 0
+			for _, p := range inputs {
+				pages = append(pages, Page{Source: uint64(len(input)), Target: uint64(target), Compressed: uint32(len(p.bytes)), Length: uint32(p.length)})
+				input, target = append(input, p.bytes...), target+p.length
+			}
+			output := make([]byte, target)
+			scratch := Scratch(Zstandard, Measure(pages))
+			mgr := devicetest.Manager(t, dev, memory.Options{Budget: uint64(len(input)+len(output)) + scratch})
+			status := runIn(r, t, mgr, Zstandard, pages, input, output)
+			require.NoError(r, status[0].Error(Zstandard))
+			require.Equal(r, w.plain, output[:len(w.plain)])
+			var results [][]byte
+			for _, p := range pages {
+				results = append(results, output[p.Target:p.Target+uint64(p.Length)])
+			}
+			compareWithHost(r, Zstandard, inputs, results, status)
 		})
 	})
 }
@@ -185,6 +215,16 @@ func backwards(fields []field) (stream []byte) {
 		stream = append(stream, byte(word))
 	}
 	return stream
+}
+
+// newZstdWriter returns a writer of a frame whose contents have a length at most.
+func newZstdWriter(r *rand.Rand, fewestHuffman, most int) *zstdWriter {
+	for {
+		w := &zstdWriter{fewestHuffman: fewestHuffman}
+		if w.frame(r); len(w.plain) <= most {
+			return w
+		}
+	}
 }
 
 // frame writes a frame.
