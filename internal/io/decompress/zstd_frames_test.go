@@ -72,7 +72,7 @@ func TestZstdWithoutMemory(t *testing.T) {
 func TestZstdManySequences(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		r := property.Random(t)
-		w := zstdWriter{plain: random(r, 10), recent: [3]int{1, 4, 8}}
+		w := zstdWriter{plain: random(r, 10), recent: [3]int{1, 4, 8}, fewestHuffman: 64}
 		w.frames = append(w.frames, 0x28, 0xb5, 0x2f, 0xfd, 0, 0x88)
 		w.block(0, len(w.plain), false)
 		w.frames = append(w.frames, w.plain...)
@@ -107,7 +107,7 @@ func fewestLiterals(dev *device.Device) int {
 	return 6
 }
 
-// zstdWriter writes random frames, and what they mean.
+// zstdWriter writes random frames and their contents.
 type zstdWriter struct {
 	frames, plain []byte
 	fewestHuffman int // literals that may have a Huffman code, at least
@@ -217,7 +217,7 @@ func backwards(fields []field) (stream []byte) {
 	return stream
 }
 
-// newZstdWriter returns a writer of a frame whose contents have a length at most.
+// newZstdWriter returns the writer of a frame with at most some bytes of contents.
 func newZstdWriter(r *rand.Rand, fewestHuffman, most int) *zstdWriter {
 	for {
 		w := &zstdWriter{fewestHuffman: fewestHuffman}

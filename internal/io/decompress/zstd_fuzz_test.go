@@ -29,7 +29,7 @@ func TestZstdDamagedFrames(t *testing.T) {
 	})
 }
 
-// FuzzZstd decompresses bytes on the emulator. What it accepts, the host reads in the same way.
+// FuzzZstd decompresses bytes on the emulator. If the host accepts them too, it has the same result.
 func FuzzZstd(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
