@@ -1,6 +1,7 @@
 package decompress
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -131,13 +132,13 @@ func TestTokens(t *testing.T) {
 			var inputs []packed
 			var plain [][]byte
 			for range 6 {
-				form, bytes := generator(source, 1+source.IntN(100))
-				inputs, plain = append(inputs, packed{form, len(bytes)}), append(plain, bytes)
+				form, data := generator(source, 1+source.IntN(100))
+				inputs, plain = append(inputs, packed{form, len(data)}), append(plain, data)
 			}
 			results, status := unpack(r, t, dev, codec, inputs)
 			for i := range inputs {
 				require.NoError(r, status[i].Error(codec))
-				require.Equal(r, plain[i], results[i])
+				require.True(r, bytes.Equal(plain[i], results[i]), "%x, got %x", plain[i], results[i])
 			}
 		})
 	})

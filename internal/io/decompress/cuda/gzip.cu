@@ -90,7 +90,7 @@ struct Batch {
         run = bytes;
     }
 
-    METHOD bool has_room() const { return pieces + 2 <= Pieces::most && bytes + most_match <= Pieces::most_bytes; }
+    METHOD bool has_room() const { return pieces + 2 <= warp_threads && bytes + most_match <= Pieces::most_bytes; }
 };
 
 // stored_block copies a block without compression.
@@ -113,13 +113,16 @@ DEVICE u32 stored_block(const Work &w, Bits &bits, u32 &to, u32 lane) {
     return complete;
 }
 
-// fixed_codes builds the codes of blocks that do not define codes.
-DEVICE void fixed_codes(Shared &s, u32 lane) {
+// Symbols is the numbers of symbols of a block, with codes of s.lengths.
+struct Symbols {
+    u32 literals, distances;
+};
+
+// fixed_lengths sets the lengths of the codes of blocks that do not define codes.
+DEVICE void fixed_lengths(Shared &s, u32 lane) {
     for (u32 i = lane; i < fixed_literals + fixed_distances; i += warp_threads)
         s.lengths[i] = i >= fixed_literals ? 5 : i >= 280 ? 8 : i >= 256 ? 7 : i >= 144 ? 9 : 8;
     synchronize_warp();
-    s.literal_code.build(s.lengths, fixed_literals, literals_and_lengths, lane);
-    s.distance_code.build(s.lengths + fixed_literals, fixed_distances, distances, lane);
 }
 
 // read_lengths reads the lengths of the codes of a block.
@@ -155,12 +158,14 @@ DEVICE u32 read_lengths(Shared &s, Bits &bits, u32 n, u32 lane) {
     return complete;
 }
 
-// own_codes builds the codes at the begin of a block.
-DEVICE u32 own_codes(Shared &s, Bits &bits, u32 lane) {
+// own_lengths reads the lengths of the codes at the begin of a block.
+DEVICE u32 own_lengths(Shared &s, Bits &bits, Symbols &symbols, u32 lane) {
     bits.prepare();
     bits.refill();
-    const u32 literals = 257 + bits.take(5), distance_symbols = 1 + bits.take(5), lengths = 4 + bits.take(4);
-    if (literals > most_literals || distance_symbols > most_distances)
+    symbols.literals = 257 + bits.take(5);
+    symbols.distances = 1 + bits.take(5);
+    const u32 lengths = 4 + bits.take(4);
+    if (symbols.literals > most_literals || symbols.distances > most_distances)
         return bad_tree;
     if (lane < most_lengths)
         s.lengths[lane] = 0;
@@ -176,14 +181,13 @@ DEVICE u32 own_codes(Shared &s, Bits &bits, u32 lane) {
     synchronize_warp();
     if (!s.distance_code.build(s.lengths, most_lengths, code_lengths, lane))
         return bad_tree;
-    const u32 fault = read_lengths(s, bits, literals + distance_symbols, lane);
-    if (fault != complete)
-        return fault;
-    // A block must be able to end.
-    if (s.lengths[256] == 0 || !s.literal_code.build(s.lengths, literals, literals_and_lengths, lane) ||
-        !s.distance_code.build(s.lengths + literals, distance_symbols, distances, lane))
-        return bad_tree;
-    return complete;
+    return read_lengths(s, bits, symbols.literals + symbols.distances, lane);
+}
+
+// build_codes builds the codes of a block, which must be able to end.
+DEVICE bool build_codes(Shared &s, Symbols symbols, u32 lane) {
+    return s.lengths[256] != 0 && s.literal_code.build(s.lengths, symbols.literals, literals_and_lengths, lane) &&
+        s.distance_code.build(s.lengths + symbols.literals, symbols.distances, distances, lane);
 }
 
 // decode_match decodes the rest of a match after the symbol of its length.
@@ -245,21 +249,30 @@ DEVICE u32 coded_block(const Work &w, Shared &s, Bits &bits, u32 &to, u32 member
 // inflate decompresses the blocks of a member from the position to of the output on.
 DEVICE u32 inflate(const Work &w, Shared &s, Bits &bits, u32 &to, u32 lane) {
     const u32 member = to;
+    bool has_fixed = false; // many short blocks would build the fixed codes many times
     for (bool last = false; !last;) {
         bits.prepare();
         bits.refill();
         last = bits.take(1);
         const u32 type = bits.take(2);
-        u32 fault = type == 3 ? bad_block : complete;
+        u32 fault = complete;
         if (type == 0) {
             fault = stored_block(w, bits, to, lane);
-        } else if (type == 1) {
-            fixed_codes(s, lane);
-        } else if (type == 2) {
-            fault = own_codes(s, bits, lane);
+        } else if (type == 3) {
+            fault = bad_block;
+        } else {
+            Symbols symbols = {fixed_literals, fixed_distances};
+            if (type == 2)
+                fault = own_lengths(s, bits, symbols, lane);
+            else if (!has_fixed)
+                fixed_lengths(s, lane);
+            const bool builds = fault == complete && !(type == 1 && has_fixed);
+            if (builds && !build_codes(s, symbols, lane))
+                fault = bad_tree;
+            has_fixed = type == 1;
+            if (fault == complete)
+                fault = coded_block(w, s, bits, to, member, lane);
         }
-        if (fault == complete && type != 0)
-            fault = coded_block(w, s, bits, to, member, lane);
         if (bits.past())
             return truncated;
         if (fault != complete)

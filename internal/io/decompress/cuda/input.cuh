@@ -62,14 +62,15 @@ struct Input {
         const i64 at = (i64)number * chunk_bytes + lane * 16 - lead;
         if (at >= 0 && at + 16 <= (i64)length)
             return *(const Part *)(from + at);
-        Part part = {};
+        u64 low = 0, high = 0;
         if (at > -16 && at < (i64)length) {
-#pragma unroll
-            for (u32 i = 0; i < 16; i++) {
-                if (at + i >= 0 && at + i < (i64)length)
-                    part.lane[i / 4] |= (u32)from[at + i] << i % 4 * 8;
+#pragma nounroll
+            for (i32 i = 15; i >= 0; i--) {
+                const bool inside = at + i >= 0 && at + i < (i64)length;
+                high = high << 8 | low >> 56;
+                low = low << 8 | (inside ? from[at + i] : 0);
             }
         }
-        return part;
+        return {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
     }
 };
