@@ -18,7 +18,7 @@ struct Shared {
     Pieces pieces;
 };
 
-// Frame is what the blocks of a frame have in common.
+// Frame is the state that a block leaves for the next one of its frame.
 struct Frame {
     u32 huffman_log; // 0 if there is no code yet
     Tables tables;

@@ -1,12 +1,12 @@
 // Zstandard, all blocks of all pages at the same time. The phases are kernels:
 //
-//   zstd_plan       a thread for each page lists its blocks, and takes memory for what they decode
+//   zstd_plan       a thread for each page lists its blocks and reserves memory for them
 //   zstd_literals   literals: 4 blocks for each warp, a lane for each stream
 //   zstd_sequences  sequences: 4 blocks for each warp, 8 lanes that decode the same for each
 //   zstd_write      a warp for each page writes the output, block by block
 //
 // Blocks that use codes of earlier blocks build them again. Recent distances that come from earlier
-// blocks stay unknown until the last phase. Pages whose blocks do not fit the memory are left to zstd.cu.
+// blocks stay unknown until the last phase. zstd.cu decompresses the pages with blocks that do not fit the memory.
 #include "zstd_blocks.cuh"
 #include "zstd_output.cuh"
 
@@ -34,7 +34,7 @@ template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in,
         [](const FrameHeader &) -> u32 { return complete; });
 }
 
-// plan_blocks takes memory for the blocks of a page and lists them.
+// plan_blocks reserves memory for the blocks of a page and lists them.
 DEVICE Plan plan_blocks(Survey &survey, const Span &in, u32 page, const Memory &memory) {
     const u64 first = __nvvm_atom_add_gen_ll((long long *)&memory.used->blocks, survey.blocks);
     const u64 literals = __nvvm_atom_add_gen_ll((long long *)&memory.used->literals, (long long)survey.literals);
@@ -257,7 +257,7 @@ KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 
         fail(status + own.page, fault);
 }
 
-// write_decoded writes a block whose literals and sequences are decoded.
+// write_decoded writes a block from its decoded literals and sequences.
 DEVICE u32 write_decoded(Pieces &pieces, const Page &page, const u8 *input, const Block &block, const Memory &memory, Output &out, u32 (&recent)[3]) {
     Span in = content_of(page, input, block);
     LiteralsHeader header;

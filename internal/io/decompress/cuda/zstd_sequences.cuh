@@ -3,7 +3,7 @@
 
 #include "zstd_literals.cuh"
 
-// Tables is what is known of the tables of sequences: the logarithms of their sizes, or unknown.
+// Tables holds the logarithms of the sizes of the tables of sequences, or unknown.
 struct Tables {
     static constexpr u32 unknown = 255;
     u32 logs;
@@ -136,7 +136,7 @@ struct Sequences {
     }
 
     // distance returns the distance of a match and updates the recent ones: RFC 8878, 3.1.1.5. It is 0
-    // if there is none.
+    // if the stream is damaged.
     METHOD u32 distance(u32 value, u32 literals) {
         if (value > 3) {
             recent[2] = recent[1];
