@@ -17,6 +17,8 @@ import (
 type Chunk struct {
 	// About describes the chunk. Its Type is that of the column.
 	About pages.Flat
+	// Plan is that of the pages, or nil.
+	Plan pages.Plan
 	// Bytes are all bytes of the chunk. The device reads pinned memory directly.
 	Bytes []byte
 	// Rows is the number of rows from row First on.

@@ -83,9 +83,11 @@ type selected struct {
 
 // pagesOf selects the pages of a chunk.
 func pagesOf(c *Chunk) (s selected, err error) {
-	s = selected{Chunk: c, dictionary: -1}
-	if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
-		return s, &Error{Err: err}
+	s = selected{Chunk: c, dictionary: -1, plan: c.Plan}
+	if s.plan == nil {
+		if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
+			return s, &Error{Err: err}
+		}
 	}
 	if !c.About.Decodable() {
 		return s, fmt.Errorf("%v from %v: %w", c.About.Type, c.About.Physical, pages.ErrOther)

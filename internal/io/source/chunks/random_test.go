@@ -67,6 +67,16 @@ func encodings(dataType arrow.DataType) []parquet.Encoding {
 	return list
 }
 
+// writtenChunk is pagestest.Chunk, with other properties if arrow-go panics: its encoder of differences does for some sizes of pages.
+func writtenChunk(t testing.TB, values arrow.Array, properties []parquet.WriterProperty) (chunk []byte, about pages.Flat) {
+	defer func() {
+		if recover() != nil {
+			chunk, about = pagestest.Chunk(t, values)
+		}
+	}()
+	return pagestest.Chunk(t, values, properties...)
+}
+
 // randomColumn is a column with its rows.
 type randomColumn struct {
 	chunks.Column
@@ -86,7 +96,7 @@ func drawColumn(t testing.TB, r *rapid.T, most int) (c randomColumn) {
 		rows := rapid.IntRange(1, most).Draw(r, "rows")
 		values := pagestest.Fitting(columntest.Repeated(t, generator, dataType, rapid.IntRange(1, rows).Draw(r, "distinct"), rows))
 		properties, name := drawProperties(r, dataType)
-		bytes, about := pagestest.Chunk(t, values, properties...)
+		bytes, about := writtenChunk(t, values, properties)
 		first, end := 0, rows
 		if i == 0 {
 			first = rapid.IntRange(0, rows-1).Draw(r, "first")

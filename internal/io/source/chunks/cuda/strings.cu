@@ -58,7 +58,7 @@ KERNEL LAUNCH_BOUNDS(32) follow_lengths(const Page *pages, Outcome *outcomes, co
     outcome->bytes = at - 4 * valid;
 }
 
-static constexpr u32 sum_threads = 256, each = 4;
+static constexpr u32 sum_threads = 256, each = 8;
 
 // sum_lengths finds the places of the strings of listed pages by their indices in the dictionary or by their lengths, a
 // block for each.
@@ -75,14 +75,15 @@ KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, cons
 #pragma nounroll
     for (u64 tile = 0; tile < valid; tile += sum_threads * each) {
         const u64 first = tile + thread_in_block() * each;
-        u64 lengths[each], own = 0;
+        u32 lengths[each];
+        u64 own = 0;
 #pragma unroll
         for (u32 i = 0; i < each; i++) {
             lengths[i] = 0;
             if (first + i < valid) {
                 lengths[i] = load<u32>(page.dense + 4 * (first + i));
                 if (page.encoding == indexed) {
-                    const u64 at = dictionary + 4 * lengths[i];
+                    const u64 at = dictionary + 4 * (u64)lengths[i];
                     lengths[i] = load<u32>(at + 4) - load<u32>(at);
                 }
             }
