@@ -20,13 +20,13 @@
 // the page, its lanes share the work:
 //
 //   - The input is staged in shared memory, 16 bytes a lane, a chunk of 512 bytes ahead.
-//   - Tokens of Snappy and LZ4: each lane reads the token that would begin at its byte of the next 32.
+//   - Tokens of Snappy and LZ4: each lane reads the tokens that would begin at two bytes of the next 64.
 //     Four rounds of shuffles find those that are reached from the first, with the places of their
 //     output. Codes of Deflate depend on bits: all lanes decode the same symbol, and collect up to
 //     1,024 bytes.
 //   - Output: a lane writes other bytes of the batch than its own token. It looks up the source of
 //     each byte. If that is a byte of the same batch, pointer jumping replaces it by the source of
-//     that byte; so the warp waits for memory once for 128 bytes, however the matches overlap.
+//     that byte; so the warp waits for memory once for 256 bytes, however the matches overlap.
 //   - Copies of more than 64 bytes are apart, with words of 4 bytes.
 //
 // Every length and distance is checked before it is used.

@@ -90,7 +90,7 @@ struct Batch {
         run = bytes;
     }
 
-    METHOD bool has_room() const { return pieces + 2 <= Pieces::most && bytes + most_match <= Pieces::most_bytes; }
+    METHOD bool has_room() const { return pieces + 2 <= warp_threads && bytes + most_match <= Pieces::most_bytes; }
 };
 
 // stored_block copies a block without compression.
@@ -119,11 +119,10 @@ struct Symbols {
 };
 
 // fixed_lengths sets the lengths of the codes of blocks that do not define codes.
-DEVICE Symbols fixed_lengths(Shared &s, u32 lane) {
+DEVICE void fixed_lengths(Shared &s, u32 lane) {
     for (u32 i = lane; i < fixed_literals + fixed_distances; i += warp_threads)
         s.lengths[i] = i >= fixed_literals ? 5 : i >= 280 ? 8 : i >= 256 ? 7 : i >= 144 ? 9 : 8;
     synchronize_warp();
-    return {fixed_literals, fixed_distances};
 }
 
 // read_lengths reads the lengths of the codes of a block.
@@ -250,6 +249,7 @@ DEVICE u32 coded_block(const Work &w, Shared &s, Bits &bits, u32 &to, u32 member
 // inflate decompresses the blocks of a member from the position to of the output on.
 DEVICE u32 inflate(const Work &w, Shared &s, Bits &bits, u32 &to, u32 lane) {
     const u32 member = to;
+    bool has_fixed = false; // many short blocks would build the fixed codes many times
     for (bool last = false; !last;) {
         bits.prepare();
         bits.refill();
@@ -261,13 +261,15 @@ DEVICE u32 inflate(const Work &w, Shared &s, Bits &bits, u32 &to, u32 lane) {
         } else if (type == 3) {
             fault = bad_block;
         } else {
-            Symbols symbols;
-            if (type == 1)
-                symbols = fixed_lengths(s, lane);
-            else
+            Symbols symbols = {fixed_literals, fixed_distances};
+            if (type == 2)
                 fault = own_lengths(s, bits, symbols, lane);
-            if (fault == complete && !build_codes(s, symbols, lane))
+            else if (!has_fixed)
+                fixed_lengths(s, lane);
+            const bool builds = fault == complete && !(type == 1 && has_fixed);
+            if (builds && !build_codes(s, symbols, lane))
                 fault = bad_tree;
+            has_fixed = type == 1;
             if (fault == complete)
                 fault = coded_block(w, s, bits, to, member, lane);
         }

@@ -8,10 +8,10 @@
 // without waiting for each other.
 struct Pieces {
     // most is the number of pieces and most_bytes that of their bytes at most.
-    static constexpr u32 most = 32, most_bytes = 1024, words = most_bytes / 32;
+    static constexpr u32 most = 64, most_bytes = 1024, words = most_bytes / 32;
     static constexpr u32 literal = 1u << 31;
     // A lane writes a byte of each group of a part.
-    static constexpr u32 groups = 4, part_bytes = groups * warp_threads;
+    static constexpr u32 groups = 8, part_bytes = groups * warp_threads;
 
     u32 begin[most]; // and the bit literal
     u32 from[most]; // the position of the literals, or the distance of the match
