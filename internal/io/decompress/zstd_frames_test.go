@@ -217,11 +217,11 @@ func backwards(fields []field) (stream []byte) {
 	return stream
 }
 
-// newZstdWriter returns the writer of a frame with at most some bytes of contents.
+// newZstdWriter returns the writer of a frame with contents, of at most some bytes.
 func newZstdWriter(r *rand.Rand, fewestHuffman, most int) *zstdWriter {
 	for {
 		w := &zstdWriter{fewestHuffman: fewestHuffman}
-		if w.frame(r); len(w.plain) <= most {
+		if w.frame(r); len(w.plain) > 0 && len(w.plain) <= most {
 			return w
 		}
 	}

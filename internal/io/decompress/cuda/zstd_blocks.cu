@@ -219,7 +219,7 @@ DEVICE u32 decode_sequences(SequencesWork &work, const SequenceTables &tables) {
     for (u32 i = 0; i < 3; i++)
         if (writes)
             work.block->recent[i] = sequences.recent[i];
-    return farthest >= most_packed ? bad_distance : sequences.bits.left(sequences.in) != 0 ? bad_block : complete;
+    return farthest >= most_packed ? bad_distance : sequences.bits_left() != 0 ? bad_block : complete;
 }
 
 KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 *status, Memory memory) {
@@ -230,9 +230,9 @@ KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 
     SequencesWork own;
     own.count = 0;
     own.tables.logs = 0;
-    own.sequences.in = {input, input};
+    own.sequences.in = {input, input}; // an empty stream
     own.sequences.staged = staged[group];
-    own.sequences.bits = {0, 0, (const u8 *)((u64)input & ~3ull)};
+    own.sequences.left = own.sequences.skipped = own.sequences.taken = 0;
 #pragma nounroll
     for (u32 k = 0; k < warp_blocks; k++) {
         const u32 number = block_in_grid() * warp_blocks + k;
@@ -265,13 +265,17 @@ DEVICE u32 write_decoded(Pieces &pieces, const Page &page, const u8 *input, cons
         return status;
     Literals literals = {header.type == raw_literals ? in.at : memory.literals + block.literals, header.length, false};
     const u64 *words = memory.sequences + block.sequences;
+    const u32 lane = lane_in_warp(), count = block.count;
+    u64 ahead = lane < count ? words[lane] : 0;
 #pragma nounroll
-    for (u32 i = lane_in_warp(); i < block.count + lane_in_warp(); i += warp_threads) {
+    for (u32 i = lane; i < count + lane; i += warp_threads) {
         Sequence s = {};
-        if (i < block.count) {
-            s = unpack(words[i]);
+        if (i < count) {
+            s = unpack(ahead);
             s.distance = known_distance(s.distance, recent);
         }
+        if (i + warp_threads < count)
+            ahead = words[i + warp_threads];
         if (const u32 status = write_batch(pieces, out, literals, s))
             return status;
     }
