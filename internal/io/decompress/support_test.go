@@ -58,9 +58,13 @@ func indexOther(data []byte) int {
 
 // run decompresses pages of an input into output on a device.
 func run(t require.TestingT, test *testing.T, dev *device.Device, codec Codec, pages []Page, input, output []byte) []Status {
-	ctx := test.Context()
 	// The emulator checks the bounds of allocations: the input and the output are one each.
-	mgr := devicetest.Manager(test, dev, memory.Options{})
+	return runIn(t, test, devicetest.Manager(test, dev, memory.Options{}), codec, pages, input, output)
+}
+
+// runIn is run with memory of a manager.
+func runIn(t require.TestingT, test *testing.T, mgr *memory.Manager, codec Codec, pages []Page, input, output []byte) []Status {
+	ctx := test.Context()
 	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
 	require.NoError(t, err)
 	batch := Batch{Size: Measure(pages)}

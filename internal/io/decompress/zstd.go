@@ -56,6 +56,8 @@ const (
 	zstdBlock, zstdUsed, zstdPlan = 80, 24, 8
 	// warpBlocks is the number of blocks that a warp decodes.
 	warpBlocks = 4
+	// planThreads is the number of threads of a block that plan pages.
+	planThreads = 128
 )
 
 // zstdRounds returns the number of pages of each round, and its memory.
@@ -83,10 +85,15 @@ func zstdScratch(size Size) uint64 {
 	return bytes
 }
 
+// launchZstd decodes all blocks of all pages at the same time. If there is no memory for that, a warp
+// decodes each page.
 func launchZstd(call *op.Call, batch Batch) error {
 	pages, m := zstdRounds(batch.Size)
 	block, scratch, err := call.Scratch(m.bytes()...)
-	if err != nil {
+	switch {
+	case errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory):
+		return launchZstdPages(call, batch, batch.Pages, batch.Status, memory.Slice[uint8]{})
+	case err != nil:
 		return err
 	}
 	for first := 0; first < batch.Size.Pages && err == nil; first += pages {
@@ -103,25 +110,35 @@ func launchZstdRound(call *op.Call, batch Batch, first, n int, m zstdMemory, scr
 		return err
 	}
 	working := kernels.Struct(scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], m.blocks, m.literals, m.sequences)
-	input, output := batch.Input, batch.Output
+	warps := int(m.blocks+warpBlocks-1) / warpBlocks
 	for _, phase := range []struct {
-		file, entry     string
-		blocks, threads int
-		arguments       []any
+		entry         string
+		grid, threads int
+		arguments     []any
 	}{
-		{"zstd_blocks", "zstd_plan", (n + 127) / 128, 128, []any{pages, uint32(n), input, input.Bytes(), output.Bytes(), status, working}},
-		{"zstd_blocks", "zstd_literals", int(m.blocks+warpBlocks-1) / warpBlocks, warp, []any{pages, input, status, working}},
-		{"zstd_blocks", "zstd_sequences", int(m.blocks+warpBlocks-1) / warpBlocks, warp, []any{pages, input, status, working}},
-		{"zstd_blocks", "zstd_write", n, warp, []any{pages, input, output, status, working}},
-		{"zstd", "zstd", n, warp, []any{pages, input, input.Bytes(), output, output.Bytes(), status, scratch[1]}},
+		{"zstd_plan", (n + planThreads - 1) / planThreads, planThreads,
+			[]any{pages, uint32(n), batch.Input, batch.Input.Bytes(), batch.Output.Bytes(), status, working}},
+		{"zstd_decode", 2 * warps, warp, []any{pages, batch.Input, status, working}},
+		{"zstd_write", n, warp, []any{pages, batch.Input, batch.Output, status, working}},
 	} {
-		f, err := call.Kernel(&set, phase.file, phase.entry)
+		f, err := call.Kernel(&set, "zstd_blocks", phase.entry)
 		if err != nil {
 			return err
 		}
-		if err := f.Launch(call.Stream, device.Dim3{X: uint32(phase.blocks)}, device.Dim3{X: uint32(phase.threads)}, 0, phase.arguments...); err != nil {
+		grid, threads := device.Dim3{X: uint32(phase.grid)}, device.Dim3{X: uint32(phase.threads)}
+		if err := f.Launch(call.Stream, grid, threads, 0, phase.arguments...); err != nil {
 			return err
 		}
 	}
-	return nil
+	return launchZstdPages(call, batch, pages, status, scratch[1])
+}
+
+// launchZstdPages decompresses pages by a warp each: those that have no plan, if there are plans.
+func launchZstdPages(call *op.Call, batch Batch, pages memory.Slice[uint64], status memory.Slice[uint32], plans memory.Slice[uint8]) error {
+	f, err := call.Kernel(&set, "zstd", "zstd")
+	if err != nil {
+		return err
+	}
+	return f.Launch(call.Stream, device.Dim3{X: uint32(status.Len())}, device.Dim3{X: warp}, 0, pages,
+		batch.Input, batch.Input.Bytes(), batch.Output, batch.Output.Bytes(), status, plans)
 }

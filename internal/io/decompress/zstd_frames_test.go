@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Frames that no writer makes, but the format allows, are decompressed.
@@ -38,11 +39,40 @@ func TestZstdRandomFrames(t *testing.T) {
 	})
 }
 
+// Without memory for all blocks, a warp decompresses each page. Some pages are damaged.
+func TestZstdWithoutMemory(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		property.Check(t, func(r *rapid.T) {
+			source := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
+			w := newZstdWriter(source, 6, 1000)
+			inputs := damage(source, w.frames, len(w.plain))
+			var pages []Page
+			var input []byte
+			target := 0
+			for _, p := range inputs {
+				pages = append(pages, Page{Source: uint64(len(input)), Target: uint64(target), Compressed: uint32(len(p.bytes)), Length: uint32(p.length)})
+				input, target = append(input, p.bytes...), target+p.length
+			}
+			output := make([]byte, target)
+			scratch := Scratch(Zstandard, Measure(pages))
+			mgr := devicetest.Manager(t, dev, memory.Options{Budget: uint64(len(input)+len(output)) + scratch})
+			status := runIn(r, t, mgr, Zstandard, pages, input, output)
+			require.NoError(r, status[0].Error(Zstandard))
+			require.Equal(r, w.plain, output[:len(w.plain)])
+			var results [][]byte
+			for _, p := range pages {
+				results = append(results, output[p.Target:p.Target+uint64(p.Length)])
+			}
+			compareWithHost(r, Zstandard, inputs, results, status)
+		})
+	})
+}
+
 // The number of sequences of a block may take three bytes.
 func TestZstdManySequences(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		r := property.Random(t)
-		w := zstdWriter{plain: random(r, 10), recent: [3]int{1, 4, 8}}
+		w := zstdWriter{plain: random(r, 10), recent: [3]int{1, 4, 8}, fewestHuffman: 64}
 		w.frames = append(w.frames, 0x28, 0xb5, 0x2f, 0xfd, 0, 0x88)
 		w.block(0, len(w.plain), false)
 		w.frames = append(w.frames, w.plain...)
@@ -77,7 +107,7 @@ func fewestLiterals(dev *device.Device) int {
 	return 6
 }
 
-// zstdWriter writes random frames, and what they mean.
+// zstdWriter writes random frames and their contents.
 type zstdWriter struct {
 	frames, plain []byte
 	fewestHuffman int // literals that may have a Huffman code, at least
@@ -185,6 +215,16 @@ func backwards(fields []field) (stream []byte) {
 		stream = append(stream, byte(word))
 	}
 	return stream
+}
+
+// newZstdWriter returns the writer of a frame with contents, of at most some bytes.
+func newZstdWriter(r *rand.Rand, fewestHuffman, most int) *zstdWriter {
+	for {
+		w := &zstdWriter{fewestHuffman: fewestHuffman}
+		if w.frame(r); len(w.plain) > 0 && len(w.plain) <= most {
+			return w
+		}
+	}
 }
 
 // frame writes a frame.

@@ -18,7 +18,7 @@ struct Shared {
     Pieces pieces;
 };
 
-// Frame is what the blocks of a frame have in common.
+// Frame is the state that a block leaves for the next one of its frame.
 struct Frame {
     u32 huffman_log; // 0 if there is no code yet
     Tables tables;
@@ -93,14 +93,14 @@ DEVICE u32 write_compressed(Shared &shared, Span in, Frame &frame, Output &out) 
     for (; count > 0; count -= least(count, warp_threads)) {
         sequences.stage<warp_threads>();
         const Sequence s = next_batch(sequences, shared.sequences, count);
-        if (sequences.bits.left(in) < 0)
+        if (sequences.bits_left() < 0)
             return bad_block;
         if (const u32 status = write_batch(shared.pieces, out, literals, s))
             return status;
     }
     for (u32 i = 0; i < 3; i++)
         frame.recent[i] = sequences.recent[i];
-    return sequences.bits.left(in) != 0 ? bad_block : write_rest(out, literals);
+    return sequences.bits_left() != 0 ? bad_block : write_rest(out, literals);
 }
 
 // write_block writes a block.

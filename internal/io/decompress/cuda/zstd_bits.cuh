@@ -23,7 +23,7 @@ DEVICE u32 peek(const Span &in, u32 bit) {
 }
 
 // stream_bits returns the number of bits before the final bit of a stream, which is the highest
-// bit of its last byte. It is negative if there is none.
+// bit of its last byte. It is negative if the stream has no such bit.
 DEVICE i32 stream_bits(const Span &in) {
     if (in.at >= in.end || in.end[-1] == 0)
         return -1;

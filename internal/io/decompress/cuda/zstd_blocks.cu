@@ -1,12 +1,12 @@
 // Zstandard, all blocks of all pages at the same time. The phases are kernels:
 //
-//   zstd_plan       a thread for each page lists its blocks, and takes memory for what they decode
-//   zstd_literals   literals: 4 blocks for each warp, a lane for each stream
-//   zstd_sequences  sequences: 4 blocks for each warp, 8 lanes that decode the same for each
-//   zstd_write      a warp for each page writes the output, block by block
+//   zstd_plan    a thread for each page lists its blocks and reserves memory for them
+//   zstd_decode  a warp decodes the sequences of 4 blocks, 8 lanes the same for each, or
+//                the literals of 4 blocks, a lane for each stream
+//   zstd_write   a warp for each page writes the output, block by block
 //
 // Blocks that use codes of earlier blocks build them again. Recent distances that come from earlier
-// blocks stay unknown until the last phase. Pages whose blocks do not fit the memory are left to zstd.cu.
+// blocks stay unknown until the last phase. zstd.cu decompresses the pages with blocks that do not fit the memory.
 #include "zstd_blocks.cuh"
 #include "zstd_output.cuh"
 
@@ -34,7 +34,7 @@ template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in,
         [](const FrameHeader &) -> u32 { return complete; });
 }
 
-// plan_blocks takes memory for the blocks of a page and lists them.
+// plan_blocks reserves memory for the blocks of a page and lists them.
 DEVICE Plan plan_blocks(Survey &survey, const Span &in, u32 page, const Memory &memory) {
     const u64 first = __nvvm_atom_add_gen_ll((long long *)&memory.used->blocks, survey.blocks);
     const u64 literals = __nvvm_atom_add_gen_ll((long long *)&memory.used->literals, (long long)survey.literals);
@@ -118,22 +118,26 @@ DEVICE u32 prepare_literals(Draft &draft, HuffmanTable &table, const Page &page,
     return read_huffman(draft, tree, work.log, table);
 }
 
-KERNEL LAUNCH_BOUNDS(32) zstd_literals(const Page *pages, const u8 *input, u32 *status, Memory memory) {
-    __shared__ HuffmanTable tables[warp_blocks];
-    __shared__ Draft draft;
+struct LiteralsShared {
+    HuffmanTable tables[warp_blocks];
+    Draft draft;
+};
+
+// decode_literals decodes the literals of the blocks from first on.
+DEVICE void decode_literals(LiteralsShared &shared, u32 first, const Page *pages, const u8 *input, u32 *status, const Memory &memory) {
     const u32 group = lane_in_warp() / group_lanes;
     LiteralsWork own;
     own.header.streams = 0;
 #pragma nounroll
     for (u32 k = 0; k < warp_blocks; k++) {
-        const u32 number = block_in_grid() * warp_blocks + k;
+        const u32 number = first + k;
         if (number >= memory.blocks_used() || memory.blocks[number].type != compressed_block)
             continue;
         const Block &block = memory.blocks[number];
         LiteralsWork work;
         work.page = block.page;
         work.log = most_huffman_bits;
-        const u32 fault = prepare_literals(draft, tables[k], pages[block.page], input, block, memory, work);
+        const u32 fault = prepare_literals(shared.draft, shared.tables[k], pages[block.page], input, block, memory, work);
         if (fault != complete) {
             work.header.streams = 0;
             if (lane_in_warp() == 0)
@@ -143,7 +147,7 @@ KERNEL LAUNCH_BOUNDS(32) zstd_literals(const Page *pages, const u8 *input, u32 *
             own = work;
         synchronize_warp();
     }
-    if (!write_stream(tables[group], own.in, own.log, own.header, own.to, lane_in_warp() % group_lanes))
+    if (!write_stream(shared.tables[group], own.in, own.log, own.header, own.to, lane_in_warp() % group_lanes))
         fail(status + own.page, bad_block);
 }
 
@@ -193,8 +197,14 @@ struct SequencesWork {
     u64 *to;
 };
 
-// decode_sequences decodes the sequences of all groups and returns a status for each.
-DEVICE u32 decode_sequences(SequencesWork &work, const SequenceTables &tables) {
+struct SequencesShared {
+    SequenceTables tables[warp_blocks];
+    u32 staged[warp_blocks][Sequences::staged_words];
+    Draft draft;
+};
+
+// decode_groups decodes the sequences of all groups and returns a status for each.
+DEVICE u32 decode_groups(SequencesWork &work, const SequenceTables &tables) {
     Sequences &sequences = work.sequences;
     const bool writes = lane_in_warp() % group_lanes == 0;
     u32 farthest = 0;
@@ -219,23 +229,21 @@ DEVICE u32 decode_sequences(SequencesWork &work, const SequenceTables &tables) {
     for (u32 i = 0; i < 3; i++)
         if (writes)
             work.block->recent[i] = sequences.recent[i];
-    return farthest >= most_packed ? bad_distance : sequences.bits.left(sequences.in) != 0 ? bad_block : complete;
+    return farthest >= most_packed ? bad_distance : sequences.bits_left() != 0 ? bad_block : complete;
 }
 
-KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 *status, Memory memory) {
-    __shared__ SequenceTables tables[warp_blocks];
-    __shared__ u32 staged[warp_blocks][Sequences::staged_words];
-    __shared__ Draft draft;
+// decode_sequences decodes the sequences of the blocks from first on.
+DEVICE void decode_sequences(SequencesShared &shared, u32 first, const Page *pages, const u8 *input, u32 *status, const Memory &memory) {
     const u32 group = lane_in_warp() / group_lanes;
     SequencesWork own;
     own.count = 0;
     own.tables.logs = 0;
-    own.sequences.in = {input, input};
-    own.sequences.staged = staged[group];
-    own.sequences.bits = {0, 0, (const u8 *)((u64)input & ~3ull)};
+    own.sequences.in = {input, input}; // an empty stream
+    own.sequences.staged = shared.staged[group];
+    own.sequences.left = own.sequences.skipped = own.sequences.taken = 0;
 #pragma nounroll
     for (u32 k = 0; k < warp_blocks; k++) {
-        const u32 number = block_in_grid() * warp_blocks + k;
+        const u32 number = first + k;
         if (number >= memory.blocks_used())
             break;
         Block &block = memory.blocks[number];
@@ -243,21 +251,34 @@ KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 
             continue;
         SequencesWork work = {{}, {0}, block.count, block.page, &block, memory.sequences + block.sequences};
         Span in;
-        u32 fault = read_defined(draft, tables[k], pages[block.page], input, block, work.tables, in);
+        u32 fault = read_defined(shared.draft, shared.tables[k], pages[block.page], input, block, work.tables, in);
         if (fault == complete)
-            fault = work.sequences.begin(in, staged[k]);
+            fault = work.sequences.begin(in, shared.staged[k]);
         if (fault == complete && k == group)
             own = work;
         if (lane_in_warp() == 0)
             fail(status + block.page, fault);
         synchronize_warp();
     }
-    const u32 fault = decode_sequences(own, tables[group]);
+    const u32 fault = decode_groups(own, shared.tables[group]);
     if (fault != complete)
         fail(status + own.page, fault);
 }
 
-// write_decoded writes a block whose literals and sequences are decoded.
+// The sequences take longer, so that they begin first.
+KERNEL LAUNCH_BOUNDS(32) zstd_decode(const Page *pages, const u8 *input, u32 *status, Memory memory) {
+    __shared__ union {
+        LiteralsShared literals;
+        SequencesShared sequences;
+    } shared;
+    const u32 half = blocks_per_grid() / 2, block = block_in_grid();
+    if (block < half)
+        decode_sequences(shared.sequences, block * warp_blocks, pages, input, status, memory);
+    else
+        decode_literals(shared.literals, (block - half) * warp_blocks, pages, input, status, memory);
+}
+
+// write_decoded writes a block from its decoded literals and sequences.
 DEVICE u32 write_decoded(Pieces &pieces, const Page &page, const u8 *input, const Block &block, const Memory &memory, Output &out, u32 (&recent)[3]) {
     Span in = content_of(page, input, block);
     LiteralsHeader header;
@@ -265,13 +286,17 @@ DEVICE u32 write_decoded(Pieces &pieces, const Page &page, const u8 *input, cons
         return status;
     Literals literals = {header.type == raw_literals ? in.at : memory.literals + block.literals, header.length, false};
     const u64 *words = memory.sequences + block.sequences;
+    const u32 lane = lane_in_warp(), count = block.count;
+    u64 ahead = lane < count ? words[lane] : 0;
 #pragma nounroll
-    for (u32 i = lane_in_warp(); i < block.count + lane_in_warp(); i += warp_threads) {
+    for (u32 i = lane; i < count + lane; i += warp_threads) {
         Sequence s = {};
-        if (i < block.count) {
-            s = unpack(words[i]);
+        if (i < count) {
+            s = unpack(ahead);
             s.distance = known_distance(s.distance, recent);
         }
+        if (i + warp_threads < count)
+            ahead = words[i + warp_threads];
         if (const u32 status = write_batch(pieces, out, literals, s))
             return status;
     }

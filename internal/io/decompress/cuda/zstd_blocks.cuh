@@ -11,7 +11,7 @@ struct Block {
     u64 literals, sequences; // where the decoded ones are, in bytes and in words
     u32 page;
     u32 type, content, size; // that of the output, if it is not compressed
-    u32 tree;                // the content of the block whose literals have the Huffman code
+    u32 tree;                // the content of the block that defines the Huffman code
     u32 section, count;      // the sequences
     u32 tables[3];           // the sequences of the blocks that define the tables
     u32 first, last;         // whether it is the first or last one of a frame
@@ -24,7 +24,7 @@ struct Plan {
     u32 first, count;
 };
 
-// Used is the memory that is taken.
+// Used is the memory that is reserved.
 struct Used {
     u64 blocks, literals, sequences;
 };
@@ -48,7 +48,7 @@ static constexpr u32 most_packed = 1 << 29;
 // number: unknown_distance of its place, less the number, which is below 2^19.
 DEVICE u32 unknown_distance(u32 place) { return most_packed + (place + 1) * (1 << 20); }
 
-// known_distance returns a distance after a block began with recent ones. It is 0 if there is none.
+// known_distance returns a distance after a block began with recent ones. It is 0 if the distance is not positive.
 DEVICE u32 known_distance(u32 distance, const u32 (&recent)[3]) {
     if (distance < most_packed)
         return distance;
@@ -67,7 +67,7 @@ DEVICE void fail(u32 *status, u32 code) {
         __nvvm_atom_max_gen_ui(status, code);
 }
 
-// Survey finds the blocks of a page and what they need.
+// Survey finds the blocks of a page, the codes that they use, and the memory that they need.
 struct Survey {
     const u8 *page;
     u32 length; // of the output

@@ -5,7 +5,7 @@
 
 static constexpr u32 needs_dictionary = 10; // Dictionary of status.go
 
-// FrameHeader is what a frame says of its contents.
+// FrameHeader is the header of a frame.
 struct FrameHeader {
     bool has_checksum, has_length;
     u64 length;

@@ -104,8 +104,8 @@ DEVICE Span stream_of(const Span &in, u32 streams, u32 length, u32 lane, u32 &fi
     return begin <= end && end <= in.left() ? Span{in.at + begin, in.at + end} : Span{in.at, in.at};
 }
 
-// write_stream writes the literals of the stream of a lane, if it has one, and reports whether they
-// are as many as the section says.
+// write_stream writes the literals of the stream of a lane, if it has one, and reports whether the
+// stream ends with the last one.
 DEVICE bool write_stream(const HuffmanTable &table, const Span &in, u32 log, const LiteralsHeader &header, u8 *to, u32 lane) {
     if (lane >= header.streams)
         return true;

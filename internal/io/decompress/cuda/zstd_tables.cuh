@@ -70,16 +70,16 @@ DEVICE u32 code_value(u32 kind, u32 code) {
     return (code - 36) | 1 << 5 | (code - 36) << 12;
 }
 
-// state_entry is what a state gives: the base of the next state, the number of bits to add, and the
+// state_entry is the entry of a state: the base of the next state, the number of bits to add, and the
 // code's value, or its symbol if it is a weight.
 DEVICE u32 state_entry(u32 kind, u32 code, u32 base, u32 bits) {
-    return base | bits << 9 | (kind == weights ? code : code_value(kind, code)) << 13;
+    return (kind == weights ? code : code_value(kind, code)) | bits << 17 | base << 21;
 }
-DEVICE u32 entry_base(u32 entry) { return entry & 511; }
-DEVICE u32 entry_bits(u32 entry) { return entry >> 9 & 15; }
-DEVICE u32 entry_symbol(u32 entry) { return entry >> 13; }
-DEVICE u32 entry_extra(u32 entry) { return entry >> 13 & 31; }
-DEVICE u32 entry_value(u32 entry) { return (entry >> 18 & 127) << (entry >> 25); }
+DEVICE u32 entry_symbol(u32 entry) { return entry & 0xffff; }
+DEVICE u32 entry_extra(u32 entry) { return entry & 31; }
+DEVICE u32 entry_value(u32 entry) { return (entry >> 5 & 127) << (entry >> 12 & 31); }
+DEVICE u32 entry_bits(u32 entry) { return entry >> 17 & 15; }
+DEVICE u32 entry_base(u32 entry) { return entry >> 21; }
 
 // read_counts reads the distribution of a code with at most 64 symbols.
 DEVICE u32 read_counts(Draft &draft, Span &in, u32 most_log, u32 most_symbols, u32 &log) {
@@ -144,7 +144,7 @@ DEVICE u32 symbol_at(const Draft &draft, u32 place) {
     return symbol;
 }
 
-// build_states builds a table of states from the counts, whose sum is its size: a multiple of 32.
+// build_states builds a table of states from the counts. Their sum is its size, a multiple of 32.
 DEVICE void build_states(Draft &draft, u32 kind, u32 log, u32 *table) {
     const u32 lane = lane_in_warp(), before = lanes_before(), size = 1u << log;
     u32 counted = 0, rare = 0;
