@@ -288,3 +288,18 @@ func TestUndecodable(t *testing.T) {
 		})
 	}
 }
+
+// A chunk with a plan is decoded by it.
+func TestPlannedChunk(t *testing.T) {
+	values := arraytest.NewGenerator(4).Array(arrow.BinaryTypes.String, 80)
+	column := columnOf(t, values, parquet.WithDataPageSize(100), parquet.WithBatchSize(10))
+	chunk := &column.Chunks[0]
+	var err error
+	chunk.Plan, err = pages.NewPlan(chunk.Bytes, chunk.About.Column)
+	require.NoError(t, err)
+	require.Greater(t, len(chunk.Plan), 3)
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		got := decoded(t, devicetest.Manager(t, dev, memory.Options{}), []chunks.Column{column})[0]
+		require.True(t, array.Equal(values, got))
+	})
+}

@@ -206,22 +206,26 @@ func (s selected) indexed() bool {
 	return slices.ContainsFunc(s.pages, func(i int) bool { return s.plan[i].Indexed() })
 }
 
-// upload notes bytes that are copied to the device.
-func (p *planner) upload(bytes []byte) place {
-	at := p.spaces.input.take(uint64(len(bytes)))
-	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: bytes})
+// upload notes a list that is copied to the device.
+func (p *planner) upload(list []byte) place {
+	at := p.spaces.input.take(uint64(len(list)))
+	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: list})
 	return at
 }
 
-// uploadPages uploads the pages from one to another, after a check of their checksums.
+// uploadPages uploads the pages from one to another, after a check of their checksums. There are no gaps between chunks:
+// a transfer would fill each of them.
 func (p *planner) uploadPages(s selected, first, last int) (place, error) {
-	for i := first; i <= last; i++ {
+	for i := first; i <= last && s.Plan == nil; i++ {
 		if _, err := s.plan[i].Body(s.Bytes); err != nil {
 			return 0, &Error{Page: i, Err: err}
 		}
 	}
 	end := s.plan[last].At + s.plan[last].Compressed
-	return p.upload(s.Bytes[s.plan[first].At:end]), nil
+	bytes := s.Bytes[s.plan[first].At:end]
+	at := p.spaces.input.append(uint64(len(bytes)))
+	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: bytes})
+	return at, nil
 }
 
 // plainBytes describes the bytes of a page without compression, of which body has those in the file.
