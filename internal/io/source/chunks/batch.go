@@ -153,7 +153,7 @@ func (b *Batch) lists() (lists []list) {
 		launch
 		pages []uint32
 	}{
-		{launch{file: "strings", entry: "follow_lengths", threads: 32}, b.plainStrings},
+		{launch{file: "strings", entry: "follow_lengths", threads: 128}, b.plainStrings},
 		{launch{file: "indices", entry: "decode_indices", threads: 288}, b.indices},
 		{launch{file: "deltas", entry: "decode_deltas", threads: 288}, b.deltas},
 		{launch{file: "strings", entry: "sum_lengths", threads: 256}, b.indexedStrings},

@@ -281,3 +281,42 @@ func TestSplitBytes(t *testing.T) {
 		})
 	})
 }
+
+// Plain strings, in which lengths, zeros and other bytes look like lengths.
+func TestPlainStrings(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		property.Check(t, func(r *rapid.T) {
+			about := pages.Flat{Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.Binary}
+			most := rapid.SampledFrom([]int{0, 2, 30, 300, 3000}).Draw(r, "longest")
+			alphabet := rapid.SampledFrom([]string{"abc", "\x00", "\x00\x01", "\x01\x00\x00\x00", "\x00\x01\x02\x10\xff"}).Draw(r, "alphabet")
+			seed := rapid.Uint64().Draw(r, "bytes")
+			next := func(n int) int {
+				seed = seed*6364136223846793005 + 1442695040888963407
+				return int(seed >> 33 % uint64(n))
+			}
+			var chunk []byte
+			for range rapid.IntRange(1, 3).Draw(r, "pages") {
+				rows := rapid.IntRange(1, 3000).Draw(r, "rows")
+				if most > 100 {
+					rows = min(rows, 20000/most+1)
+				}
+				body, alike := []byte(nil), rapid.Bool().Draw(r, "equal lengths")
+				for range rows {
+					length := most
+					if !alike {
+						length = next(most + 1)
+					}
+					value := make([]byte, length)
+					for i := range value {
+						value[i] = alphabet[next(len(alphabet))]
+					}
+					body = append(body, withLength(value)...)
+				}
+				chunk = append(chunk, pagestest.Page{Body: body, Values: rows, Uncompressed: int64(len(body))}.Bytes()...)
+				about.Values += int64(rows)
+			}
+			requireLikeHost(r, t, m, chunk, about, fmt.Sprintf("%q up to %d", alphabet, most))
+		})
+	})
+}
