@@ -34,6 +34,8 @@ type Column struct {
 
 // Options are those of [Decode].
 type Options struct {
+	// Stream is the stream of the work and of the columns' memory; nil means the manager's.
+	Stream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
 }
