@@ -28,7 +28,7 @@ func drawProperties(r *rapid.T, dataType arrow.DataType) (properties []parquet.W
 	codec := rapid.SampledFrom(knownCodecs()).Draw(r, "codec")
 	version := rapid.SampledFrom([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}).Draw(r, "version")
 	encoding := rapid.SampledFrom(encodings(dataType)).Draw(r, "encoding")
-	pageSize, batch := rapid.Int64Range(10, 6000).Draw(r, "page size"), rapid.Int64Range(1, 300).Draw(r, "batch size")
+	pageSize, batch := rapid.OneOf(rapid.Int64Range(10, 6000), rapid.Just(int64(1<<20))).Draw(r, "page size"), rapid.Int64Range(1, 300).Draw(r, "batch size")
 	limit := rapid.Int64Range(10, 3000).Draw(r, "dictionary size")
 	properties = []parquet.WriterProperty{
 		parquet.WithCompression(codec), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(pageSize), parquet.WithBatchSize(batch),
@@ -122,7 +122,7 @@ func TestRandomColumns(t *testing.T) {
 			var columns []chunks.Column
 			var drawn []randomColumn
 			for range rapid.IntRange(1, 4).Draw(r, "columns") {
-				c := drawColumn(t, r, 900)
+				c := drawColumn(t, r, rapid.SampledFrom([]int{300, 900, 6000}).Draw(r, "most rows"))
 				columns, drawn = append(columns, c.Column), append(drawn, c)
 			}
 			list, err := chunks.Decode(t.Context(), m, columns, chunks.Options{})
