@@ -28,7 +28,7 @@ func TestZstdRandomFrames(t *testing.T) {
 					w.frame(source)
 				}
 				inputs = append(inputs, packed{w.frames, len(w.plain)})
-				plain = append(plain, w.plain)
+				plain = append(plain, append([]byte{}, w.plain...))
 			}
 			results, status := unpack(r, t, dev, Zstandard, inputs)
 			for i := range inputs {

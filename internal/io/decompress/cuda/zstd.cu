@@ -14,7 +14,7 @@ struct Shared {
     HuffmanTable huffman;
     SequenceTables sequences;
     Draft draft;
-    u32 staged[Sequences::staged_words];
+    alignas(16) u32 staged[Sequences::staged_words];
     Pieces pieces;
 };
 

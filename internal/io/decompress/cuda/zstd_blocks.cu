@@ -1,8 +1,8 @@
 // Zstandard, all blocks of all pages at the same time. The phases are kernels:
 //
 //   zstd_plan    a thread for each page lists its blocks and reserves memory for them
-//   zstd_decode  a warp decodes the sequences of 4 blocks, 8 lanes the same for each, or
-//                the literals of 4 blocks, a lane for each stream
+//   zstd_decode  a warp decodes the sequences of 8 blocks, 4 lanes the same for each, or
+//                the literals of 8 blocks, a lane for each stream
 //   zstd_write   a warp for each page writes the output, block by block
 //
 // Blocks that use codes of earlier blocks build them again. Recent distances that come from earlier
@@ -11,7 +11,7 @@
 #include "zstd_output.cuh"
 
 // A warp decodes warp_blocks blocks, by group_lanes lanes each.
-static constexpr u32 warp_blocks = 4, group_lanes = warp_threads / warp_blocks;
+static constexpr u32 warp_blocks = 8, group_lanes = warp_threads / warp_blocks;
 
 // survey_page calls visit(block) for the blocks of a page.
 template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in, Visit visit) {
@@ -199,7 +199,7 @@ struct SequencesWork {
 
 struct SequencesShared {
     SequenceTables tables[warp_blocks];
-    u32 staged[warp_blocks][Sequences::staged_words];
+    alignas(16) u32 staged[warp_blocks][Sequences::staged_words];
     Draft draft;
 };
 
