@@ -206,29 +206,27 @@ struct SequencesShared {
 // decode_groups decodes the sequences of all groups and returns a status for each.
 DEVICE u32 decode_groups(SequencesWork &work, const SequenceTables &tables) {
     Sequences &sequences = work.sequences;
-    const bool writes = lane_in_warp() % group_lanes == 0;
     u32 farthest = 0;
-    sequences.stage<group_lanes>();
-    sequences.begin_states(work.tables);
+    sequences.stage<group_lanes>(work.count > 0);
+    if (work.count > 0)
+        sequences.begin_states(work.tables);
     for (u32 i = 0; i < 3; i++)
         sequences.recent[i] = unknown_distance(i);
 #pragma nounroll
     for (u32 first = 0; ballot(first < work.count); first += Sequences::most_batch) {
-        sequences.stage<group_lanes>();
+        sequences.stage<group_lanes>(first < work.count);
         const u32 end = least(work.count, first + Sequences::most_batch);
 #pragma nounroll
         for (u32 i = first; i < end; i++) {
             const Sequence s = sequences.next(tables, i + 1 == work.count);
             farthest = sequences.offset > farthest ? sequences.offset : farthest;
-            if (writes)
-                work.to[i] = pack(s);
+            work.to[i] = pack(s); // by all lanes of the group, in one transaction
         }
     }
     if (work.count == 0)
         return complete;
     for (u32 i = 0; i < 3; i++)
-        if (writes)
-            work.block->recent[i] = sequences.recent[i];
+        work.block->recent[i] = sequences.recent[i];
     return farthest >= most_packed ? bad_distance : sequences.bits_left() != 0 ? bad_block : complete;
 }
 
@@ -237,8 +235,7 @@ DEVICE void decode_sequences(SequencesShared &shared, u32 first, const Page *pag
     const u32 group = lane_in_warp() / group_lanes;
     SequencesWork own;
     own.count = 0;
-    own.tables.logs = 0;
-    own.sequences.in = {input, input}; // an empty stream
+    own.sequences.in = {input, input};
     own.sequences.staged = shared.staged[group];
     own.sequences.left = own.sequences.skipped = own.sequences.taken = 0;
 #pragma nounroll

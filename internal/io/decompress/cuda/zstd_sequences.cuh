@@ -112,8 +112,8 @@ struct Sequences {
     // than the stream has.
     METHOD i32 bits_left() const { return left - (i32)(taken - skipped); }
 
-    // stage loads the bits of a batch, by the lanes of a group. All lanes of the warp call it.
-    template <u32 lanes> METHOD void stage() {
+    // stage loads the bits of a batch, by the lanes of an active group. All lanes of the warp call it.
+    template <u32 lanes> METHOD void stage(bool active) {
         typedef Vector<u32, 4> Part;
         constexpr u32 parts = staged_words / 4, rounds = (parts + lanes - 1) / lanes;
         synchronize_warp();
@@ -122,7 +122,7 @@ struct Sequences {
         taken = skipped = 127 - (u32)last % 128;
         const u8 *end = (const u8 *)(last / 128 * 16) + 16;
         const u32 lane = lane_in_warp() % lanes;
-        if (end - 4 * staged_words >= in.at && end <= in.end) {
+        if (active && end - 4 * staged_words >= in.at && end <= in.end) {
             Part part[rounds];
 #pragma unroll
             for (u32 k = 0; k < rounds; k++)
@@ -132,7 +132,7 @@ struct Sequences {
             for (u32 k = 0; k < rounds; k++)
                 if (k * lanes + lane < parts)
                     *(Part *)(staged + 4 * (k * lanes + lane)) = {{part[k].lane[3], part[k].lane[2], part[k].lane[1], part[k].lane[0]}};
-        } else {
+        } else if (active) {
 #pragma nounroll
             for (u32 i = lane; i < staged_words; i += lanes)
                 staged[i] = stream_word(in, end - 4 * (i + 1));
