@@ -39,8 +39,8 @@
 //
 //   - A thread for each page lists its blocks and reserves memory for their literals and sequences.
 //     A block that uses the codes of earlier blocks gets the places of their descriptions.
-//   - Warps build the codes in shared memory and decode: 4 blocks a warp. A lane decodes one of the 4
-//     streams of literals, by a table of 11 bits. The 8 lanes of a block decode the same sequences, with
+//   - Warps build the codes in shared memory and decode: 8 blocks a warp. A lane decodes one of the 4
+//     streams of literals, by a table of 11 bits. The 4 lanes of a block decode the same sequences, with
 //     three tables of states, from windows of 64 bits.
 //   - A warp for each page looks up recent distances that come from earlier blocks, and writes 32
 //     sequences together, like the tokens of Snappy.

@@ -55,7 +55,7 @@ const (
 	// zstdBlock is the size of Block, zstdUsed that of Used, zstdPlan that of Plan.
 	zstdBlock, zstdUsed, zstdPlan = 80, 24, 8
 	// warpBlocks is the number of blocks that a warp decodes.
-	warpBlocks = 4
+	warpBlocks = 8
 	// planThreads is the number of threads of a block that plan pages.
 	planThreads = 128
 )

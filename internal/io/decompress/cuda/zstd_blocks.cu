@@ -1,8 +1,8 @@
 // Zstandard, all blocks of all pages at the same time. The phases are kernels:
 //
 //   zstd_plan    a thread for each page lists its blocks and reserves memory for them
-//   zstd_decode  a warp decodes the sequences of 4 blocks, 8 lanes the same for each, or
-//                the literals of 4 blocks, a lane for each stream
+//   zstd_decode  a warp decodes the sequences of 8 blocks, 4 lanes the same for each, or
+//                the literals of 8 blocks, a lane for each stream
 //   zstd_write   a warp for each page writes the output, block by block
 //
 // Blocks that use codes of earlier blocks build them again. Recent distances that come from earlier
@@ -11,7 +11,7 @@
 #include "zstd_output.cuh"
 
 // A warp decodes warp_blocks blocks, by group_lanes lanes each.
-static constexpr u32 warp_blocks = 4, group_lanes = warp_threads / warp_blocks;
+static constexpr u32 warp_blocks = 8, group_lanes = warp_threads / warp_blocks;
 
 // survey_page calls visit(block) for the blocks of a page.
 template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in, Visit visit) {
@@ -199,36 +199,34 @@ struct SequencesWork {
 
 struct SequencesShared {
     SequenceTables tables[warp_blocks];
-    u32 staged[warp_blocks][Sequences::staged_words];
+    alignas(16) u32 staged[warp_blocks][Sequences::staged_words];
     Draft draft;
 };
 
 // decode_groups decodes the sequences of all groups and returns a status for each.
 DEVICE u32 decode_groups(SequencesWork &work, const SequenceTables &tables) {
     Sequences &sequences = work.sequences;
-    const bool writes = lane_in_warp() % group_lanes == 0;
     u32 farthest = 0;
-    sequences.stage<group_lanes>();
-    sequences.begin_states(work.tables);
+    sequences.stage<group_lanes>(work.count > 0);
+    if (work.count > 0)
+        sequences.begin_states(work.tables);
     for (u32 i = 0; i < 3; i++)
         sequences.recent[i] = unknown_distance(i);
 #pragma nounroll
     for (u32 first = 0; ballot(first < work.count); first += Sequences::most_batch) {
-        sequences.stage<group_lanes>();
+        sequences.stage<group_lanes>(first < work.count);
         const u32 end = least(work.count, first + Sequences::most_batch);
 #pragma nounroll
         for (u32 i = first; i < end; i++) {
             const Sequence s = sequences.next(tables, i + 1 == work.count);
             farthest = sequences.offset > farthest ? sequences.offset : farthest;
-            if (writes)
-                work.to[i] = pack(s);
+            work.to[i] = pack(s); // by all lanes of the group, in one transaction
         }
     }
     if (work.count == 0)
         return complete;
     for (u32 i = 0; i < 3; i++)
-        if (writes)
-            work.block->recent[i] = sequences.recent[i];
+        work.block->recent[i] = sequences.recent[i];
     return farthest >= most_packed ? bad_distance : sequences.bits_left() != 0 ? bad_block : complete;
 }
 
@@ -237,8 +235,7 @@ DEVICE void decode_sequences(SequencesShared &shared, u32 first, const Page *pag
     const u32 group = lane_in_warp() / group_lanes;
     SequencesWork own;
     own.count = 0;
-    own.tables.logs = 0;
-    own.sequences.in = {input, input}; // an empty stream
+    own.sequences.in = {input, input};
     own.sequences.staged = shared.staged[group];
     own.sequences.left = own.sequences.skipped = own.sequences.taken = 0;
 #pragma nounroll

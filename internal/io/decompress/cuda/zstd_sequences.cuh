@@ -86,13 +86,13 @@ struct Sequence {
 // Sequences decodes the sequences of a block, in batches. The lanes of a group have the same
 // state and decode the same.
 struct Sequences {
-    // A sequence has at most 89 bits: offset 31, lengths 16 each, states 9, 9 and 8. A window has 64
-    // bits, and a word may have 31 bits that are taken.
+    // A sequence has at most 89 bits: offset 31, lengths 16 each, states 9, 9 and 8. A window takes
+    // three words. Up to 127 bits are taken before.
     static constexpr u32 most_batch = 32, staged_words = 96;
 
     Span in;
     i32 left;    // the bits of the stream that were not taken before the words were staged
-    u32 *staged; // words of the stream, the last one first
+    u32 *staged; // words of the stream, the last one first, aligned to 16 bytes
     u32 skipped; // the bits of the words that were taken before
     u32 taken;   // the bits of the words that are taken
     u32 literals_state, offset_state, match_state;
@@ -112,16 +112,31 @@ struct Sequences {
     // than the stream has.
     METHOD i32 bits_left() const { return left - (i32)(taken - skipped); }
 
-    // stage loads the bits of a batch, by the lanes of a group. All lanes of the warp call it.
-    template <u32 lanes> METHOD void stage() {
+    // stage loads the bits of a batch, by the lanes of an active group. All lanes of the warp call it.
+    template <u32 lanes> METHOD void stage(bool active) {
+        typedef Vector<u32, 4> Part;
+        constexpr u32 parts = staged_words / 4, rounds = (parts + lanes - 1) / lanes;
         synchronize_warp();
         left = bits_left();
         const u64 last = (u64)in.at * 8 + (u64)(i64)left - 1; // the place of the next bit
-        taken = skipped = 31 - (u32)last % 32;
-        const u8 *word = (const u8 *)(last / 32 * 4);
+        taken = skipped = 127 - (u32)last % 128;
+        const u8 *end = (const u8 *)(last / 128 * 16) + 16;
+        const u32 lane = lane_in_warp() % lanes;
+        if (active && end - 4 * staged_words >= in.at && end <= in.end) {
+            Part part[rounds];
 #pragma unroll
-        for (u32 i = lane_in_warp() % lanes; i < staged_words; i += lanes)
-            staged[i] = stream_word(in, word - 4 * i);
+            for (u32 k = 0; k < rounds; k++)
+                if (k * lanes + lane < parts)
+                    part[k] = *(const Part *)(end - 16 * (k * lanes + lane + 1));
+#pragma unroll
+            for (u32 k = 0; k < rounds; k++)
+                if (k * lanes + lane < parts)
+                    *(Part *)(staged + 4 * (k * lanes + lane)) = {{part[k].lane[3], part[k].lane[2], part[k].lane[1], part[k].lane[0]}};
+        } else if (active) {
+#pragma nounroll
+            for (u32 i = lane; i < staged_words; i += lanes)
+                staged[i] = stream_word(in, end - 4 * (i + 1));
+        }
         synchronize_warp();
     }
 
