@@ -1,6 +1,7 @@
 package decompress
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -182,5 +183,33 @@ func TestPagesOutsideOfTheirMemory(t *testing.T) {
 		}
 		require.Equal(t, Complete, status[6])
 		require.Equal(t, make([]byte, 100), output)
+	})
+}
+
+// More pages than a GPU decompresses at a time, of different lengths.
+func TestManyPages(t *testing.T) {
+	eachCodec(t, func(t *testing.T, dev *device.Device, codec Codec) {
+		n := 10_000
+		if devicetest.Emulated(dev) {
+			n = 100
+		}
+		r := property.Random(t)
+		var inputs []packed
+		var plain [][]byte
+		for name, content := range property.InOrder(contents) {
+			data := content(r, 1+r.IntN(3000))
+			form := compress(t, codec, data)[0]
+			require.NotEmpty(t, form, name)
+			inputs, plain = append(inputs, packed{form, len(data)}), append(plain, data)
+		}
+		for len(inputs) < n {
+			i := r.IntN(len(contents))
+			inputs, plain = append(inputs, inputs[i]), append(plain, plain[i])
+		}
+		results, status := unpack(t, t, dev, codec, inputs)
+		for i := range inputs {
+			require.NoError(t, status[i].Error(codec))
+			require.True(t, bytes.Equal(plain[i], results[i]), "page %d", i)
+		}
 	})
 }

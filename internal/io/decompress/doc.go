@@ -7,12 +7,13 @@
 // # Codecs
 //
 // The formats are those of "Snappy compressed format description" (format_description.txt of
-// google/snappy), "LZ4 Block Format Description" (lz4/lz4), RFC 1951 (Deflate) and RFC 1952
-// (Gzip). The page's header in the Parquet file has the length of its output.
+// google/snappy), "LZ4 Block Format Description" (lz4/lz4), RFC 1951 (Deflate), RFC 1952
+// (Gzip) and RFC 8878 (Zstandard). The page's header in the Parquet file has the length of its output.
 //
 // On the host, libraries decompress: golang/snappy, pierrec/lz4 and klauspost/compress. A page that
 // they refuse has the status [Refused]; kernels name the fault. Kernels do not compare the checksums of
-// Gzip, so a page with a wrong one is decompressed on a GPU.
+// Gzip, so a page with a wrong one is decompressed on a GPU. Those of Zstandard are never compared.
+// Dictionaries of Zstandard have the status [Dictionary].
 //
 // # Kernels
 //
@@ -30,4 +31,21 @@
 //   - Copies of more than 64 bytes are apart, with words of 4 bytes.
 //
 // Every length and distance is checked before it is used.
+//
+// # Zstandard
+//
+// A page of Zstandard has frames of blocks of at most 128 KiB. Only their headers and the copies
+// depend on the blocks before. So several kernels decompress all pages:
+//
+//   - A thread for each page lists its blocks and reserves memory for their literals and sequences.
+//     A block that uses the codes of earlier blocks gets the places of their descriptions.
+//   - Warps build the codes in shared memory and decode: 8 blocks a warp. A lane decodes one of the 4
+//     streams of literals, by a table of 11 bits. The 4 lanes of a block decode the same sequences, with
+//     three tables of states, from windows of 64 bits.
+//   - A warp for each page looks up recent distances that come from earlier blocks, and writes 32
+//     sequences together, like the tokens of Snappy.
+//
+// The memory is twice to three times the output: see [Scratch]. If the budget is too small, or the
+// sequences of a page produce less than 6 bytes each, a warp decompresses the page block by block. It
+// decodes the literals to the end of the output, and moves them from there.
 package decompress

@@ -55,7 +55,7 @@ const (
 	// zstdBlock is the size of Block, zstdUsed that of Used, zstdPlan that of Plan.
 	zstdBlock, zstdUsed, zstdPlan = 80, 24, 8
 	// warpBlocks is the number of blocks that a warp decodes.
-	warpBlocks = 4
+	warpBlocks = 8
 	// planThreads is the number of threads of a block that plan pages.
 	planThreads = 128
 )
@@ -118,8 +118,7 @@ func launchZstdRound(call *op.Call, batch Batch, first, n int, m zstdMemory, scr
 	}{
 		{"zstd_plan", (n + planThreads - 1) / planThreads, planThreads,
 			[]any{pages, uint32(n), batch.Input, batch.Input.Bytes(), batch.Output.Bytes(), status, working}},
-		{"zstd_literals", warps, warp, []any{pages, batch.Input, status, working}},
-		{"zstd_sequences", warps, warp, []any{pages, batch.Input, status, working}},
+		{"zstd_decode", 2 * warps, warp, []any{pages, batch.Input, status, working}},
 		{"zstd_write", n, warp, []any{pages, batch.Input, batch.Output, status, working}},
 	} {
 		f, err := call.Kernel(&set, "zstd_blocks", phase.entry)

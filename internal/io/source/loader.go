@@ -248,7 +248,8 @@ func (l *loader) collect(ctx context.Context) (err error) {
 	if l.take != nil {
 		return l.takeBatch(ctx)
 	}
-	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows) {
+	bytes := int64(0)
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows && bytes < deviceBytes) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
 			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
@@ -275,6 +276,7 @@ func (l *loader) collect(ctx context.Context) (err error) {
 		}
 		l.pending = append(l.pending, record)
 		l.pendingRows += record.NumRows()
+		bytes += chunkLength(record)
 	}
 	return nil
 }

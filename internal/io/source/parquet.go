@@ -208,10 +208,7 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	}
 	onDevice := decodesChunks(m)
 	if request.BatchRows == 0 {
-		request.BatchRows = defaultRows
-		if onDevice {
-			request.BatchRows = deviceRows
-		}
+		request.BatchRows = batchRows(onDevice, request)
 	}
 	allocator, check := hostMemory(m)
 	return newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)), nil

@@ -26,9 +26,27 @@ import (
 // chunksOnDevice is false if the host decodes all column chunks.
 var chunksOnDevice = true // tests change it
 
-// deviceRows is the number of rows of a table that a GPU decodes, if a request does not give one:
-// enough pages for all its processors, few enough for the next ones to be read meanwhile.
-const deviceRows = 8 << 20
+const (
+	// deviceRows and deviceBytes are the number of rows of a table that a GPU decodes, if a request does
+	// not give one, and the length of its column chunks from which on no further rows are added. A page
+	// takes the same time whether a hundred or a thousand are decoded together, and a file has one
+	// or two for 10⁵ rows: many rows keep all processors busy. The next ones are read meanwhile.
+	deviceRows  = 32 << 20
+	deviceBytes = 768 << 20
+	// deviceShare is the part, as a divisor, of the rows that memory may hold.
+	deviceShare = 8
+)
+
+// batchRows is the number of rows of a table, if a request does not give one.
+func batchRows(onDevice bool, request Request) int64 {
+	if !onDevice {
+		return defaultRows
+	}
+	if request.MostRows == 0 {
+		return deviceRows
+	}
+	return min(deviceRows, max(defaultRows, request.MostRows/deviceShare))
+}
 
 // decodesChunks reports whether the device of a manager decodes column chunks.
 func decodesChunks(m *memory.Manager) bool {
@@ -147,6 +165,18 @@ func (c *columnChunk) rows(first, rows int64) *arrow.Chunked {
 	values := array.MakeFromData(data)
 	defer values.Release()
 	return arrow.NewChunked(c.t, []arrow.Array{values})
+}
+
+// chunkLength is the length of the column chunks of a record, in proportion to its rows of them.
+func chunkLength(record arrow.Record) (bytes int64) {
+	for _, values := range record.Columns() {
+		if !isChunk(values.DataType()) {
+			continue
+		}
+		c := chunkOf(values)
+		bytes += int64(float64(len(c.Bytes)) * float64(c.Rows) / float64(max(c.About.Values, 1)))
+	}
+	return bytes
 }
 
 // hasChunks reports whether records have column chunks.

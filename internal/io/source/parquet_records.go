@@ -78,6 +78,9 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 		parts: len(groups), bytes: p.bytes, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostDecoded,
 		decode: p.decode, closing: func(failed bool) error { return check(failed || p.delta()) },
 	}
+	if onDevice {
+		a.most = len(groups) // they wait for reads, not for processors
+	}
 	return a.begin()
 }
 

@@ -1,4 +1,4 @@
-// Formats whose tokens are whole bytes, Snappy and LZ4: each lane of a warp reads the tokens that
+// Formats with tokens of whole bytes, Snappy and LZ4: each lane of a warp reads the tokens that
 // would begin at its bytes of the next 64.
 #pragma once
 #include "copies.cuh"

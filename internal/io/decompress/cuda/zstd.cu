@@ -14,7 +14,7 @@ struct Shared {
     HuffmanTable huffman;
     SequenceTables sequences;
     Draft draft;
-    u32 staged[Sequences::staged_words];
+    alignas(16) u32 staged[Sequences::staged_words];
     Pieces pieces;
 };
 
@@ -85,22 +85,22 @@ DEVICE u32 write_compressed(Shared &shared, Span in, Frame &frame, Output &out) 
         return status;
     if (const u32 status = sequences.begin(in, shared.staged))
         return status;
-    sequences.stage<warp_threads>();
+    sequences.stage<warp_threads>(true);
     sequences.begin_states(frame.tables);
     for (u32 i = 0; i < 3; i++)
         sequences.recent[i] = frame.recent[i];
 #pragma nounroll
     for (; count > 0; count -= least(count, warp_threads)) {
-        sequences.stage<warp_threads>();
+        sequences.stage<warp_threads>(true);
         const Sequence s = next_batch(sequences, shared.sequences, count);
-        if (sequences.bits.left(in) < 0)
+        if (sequences.bits_left() < 0)
             return bad_block;
         if (const u32 status = write_batch(shared.pieces, out, literals, s))
             return status;
     }
     for (u32 i = 0; i < 3; i++)
         frame.recent[i] = sequences.recent[i];
-    return sequences.bits.left(in) != 0 ? bad_block : write_rest(out, literals);
+    return sequences.bits_left() != 0 ? bad_block : write_rest(out, literals);
 }
 
 // write_block writes a block.

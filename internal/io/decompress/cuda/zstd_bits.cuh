@@ -14,6 +14,9 @@ struct Span {
 // byte. Bits after the end are zero.
 DEVICE u32 peek(const Span &in, u32 bit) {
     const u8 *at = in.at + bit / 8;
+    const u32 *words = (const u32 *)((u64)at & ~3ull);
+    if ((const u8 *)words >= in.at && (const u8 *)(words + 2) <= in.end)
+        return (u32)(((u64)words[1] << 32 | words[0]) >> ((u64)at % 4 * 8 + bit % 8));
     u64 word = 0;
 #pragma unroll
     for (u32 k = 0; k < 5; k++)

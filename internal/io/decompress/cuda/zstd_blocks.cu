@@ -1,9 +1,9 @@
 // Zstandard, all blocks of all pages at the same time. The phases are kernels:
 //
-//   zstd_plan       a thread for each page lists its blocks and reserves memory for them
-//   zstd_literals   literals: 4 blocks for each warp, a lane for each stream
-//   zstd_sequences  sequences: 4 blocks for each warp, 8 lanes that decode the same for each
-//   zstd_write      a warp for each page writes the output, block by block
+//   zstd_plan    a thread for each page lists its blocks and reserves memory for them
+//   zstd_decode  a warp decodes the sequences of 8 blocks, 4 lanes the same for each, or
+//                the literals of 8 blocks, a lane for each stream
+//   zstd_write   a warp for each page writes the output, block by block
 //
 // Blocks that use codes of earlier blocks build them again. Recent distances that come from earlier
 // blocks stay unknown until the last phase. zstd.cu decompresses the pages with blocks that do not fit the memory.
@@ -11,7 +11,7 @@
 #include "zstd_output.cuh"
 
 // A warp decodes warp_blocks blocks, by group_lanes lanes each.
-static constexpr u32 warp_blocks = 4, group_lanes = warp_threads / warp_blocks;
+static constexpr u32 warp_blocks = 8, group_lanes = warp_threads / warp_blocks;
 
 // survey_page calls visit(block) for the blocks of a page.
 template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in, Visit visit) {
@@ -118,22 +118,26 @@ DEVICE u32 prepare_literals(Draft &draft, HuffmanTable &table, const Page &page,
     return read_huffman(draft, tree, work.log, table);
 }
 
-KERNEL LAUNCH_BOUNDS(32) zstd_literals(const Page *pages, const u8 *input, u32 *status, Memory memory) {
-    __shared__ HuffmanTable tables[warp_blocks];
-    __shared__ Draft draft;
+struct LiteralsShared {
+    HuffmanTable tables[warp_blocks];
+    Draft draft;
+};
+
+// decode_literals decodes the literals of the blocks from first on.
+DEVICE void decode_literals(LiteralsShared &shared, u32 first, const Page *pages, const u8 *input, u32 *status, const Memory &memory) {
     const u32 group = lane_in_warp() / group_lanes;
     LiteralsWork own;
     own.header.streams = 0;
 #pragma nounroll
     for (u32 k = 0; k < warp_blocks; k++) {
-        const u32 number = block_in_grid() * warp_blocks + k;
+        const u32 number = first + k;
         if (number >= memory.blocks_used() || memory.blocks[number].type != compressed_block)
             continue;
         const Block &block = memory.blocks[number];
         LiteralsWork work;
         work.page = block.page;
         work.log = most_huffman_bits;
-        const u32 fault = prepare_literals(draft, tables[k], pages[block.page], input, block, memory, work);
+        const u32 fault = prepare_literals(shared.draft, shared.tables[k], pages[block.page], input, block, memory, work);
         if (fault != complete) {
             work.header.streams = 0;
             if (lane_in_warp() == 0)
@@ -143,7 +147,7 @@ KERNEL LAUNCH_BOUNDS(32) zstd_literals(const Page *pages, const u8 *input, u32 *
             own = work;
         synchronize_warp();
     }
-    if (!write_stream(tables[group], own.in, own.log, own.header, own.to, lane_in_warp() % group_lanes))
+    if (!write_stream(shared.tables[group], own.in, own.log, own.header, own.to, lane_in_warp() % group_lanes))
         fail(status + own.page, bad_block);
 }
 
@@ -193,49 +197,50 @@ struct SequencesWork {
     u64 *to;
 };
 
-// decode_sequences decodes the sequences of all groups and returns a status for each.
-DEVICE u32 decode_sequences(SequencesWork &work, const SequenceTables &tables) {
+struct SequencesShared {
+    SequenceTables tables[warp_blocks];
+    alignas(16) u32 staged[warp_blocks][Sequences::staged_words];
+    Draft draft;
+};
+
+// decode_groups decodes the sequences of all groups and returns a status for each.
+DEVICE u32 decode_groups(SequencesWork &work, const SequenceTables &tables) {
     Sequences &sequences = work.sequences;
-    const bool writes = lane_in_warp() % group_lanes == 0;
     u32 farthest = 0;
-    sequences.stage<group_lanes>();
-    sequences.begin_states(work.tables);
+    sequences.stage<group_lanes>(work.count > 0);
+    if (work.count > 0)
+        sequences.begin_states(work.tables);
     for (u32 i = 0; i < 3; i++)
         sequences.recent[i] = unknown_distance(i);
 #pragma nounroll
     for (u32 first = 0; ballot(first < work.count); first += Sequences::most_batch) {
-        sequences.stage<group_lanes>();
+        sequences.stage<group_lanes>(first < work.count);
         const u32 end = least(work.count, first + Sequences::most_batch);
 #pragma nounroll
         for (u32 i = first; i < end; i++) {
             const Sequence s = sequences.next(tables, i + 1 == work.count);
             farthest = sequences.offset > farthest ? sequences.offset : farthest;
-            if (writes)
-                work.to[i] = pack(s);
+            work.to[i] = pack(s); // by all lanes of the group, in one transaction
         }
     }
     if (work.count == 0)
         return complete;
     for (u32 i = 0; i < 3; i++)
-        if (writes)
-            work.block->recent[i] = sequences.recent[i];
-    return farthest >= most_packed ? bad_distance : sequences.bits.left(sequences.in) != 0 ? bad_block : complete;
+        work.block->recent[i] = sequences.recent[i];
+    return farthest >= most_packed ? bad_distance : sequences.bits_left() != 0 ? bad_block : complete;
 }
 
-KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 *status, Memory memory) {
-    __shared__ SequenceTables tables[warp_blocks];
-    __shared__ u32 staged[warp_blocks][Sequences::staged_words];
-    __shared__ Draft draft;
+// decode_sequences decodes the sequences of the blocks from first on.
+DEVICE void decode_sequences(SequencesShared &shared, u32 first, const Page *pages, const u8 *input, u32 *status, const Memory &memory) {
     const u32 group = lane_in_warp() / group_lanes;
     SequencesWork own;
     own.count = 0;
-    own.tables.logs = 0;
     own.sequences.in = {input, input};
-    own.sequences.staged = staged[group];
-    own.sequences.bits = {0, 0, (const u8 *)((u64)input & ~3ull)};
+    own.sequences.staged = shared.staged[group];
+    own.sequences.left = own.sequences.skipped = own.sequences.taken = 0;
 #pragma nounroll
     for (u32 k = 0; k < warp_blocks; k++) {
-        const u32 number = block_in_grid() * warp_blocks + k;
+        const u32 number = first + k;
         if (number >= memory.blocks_used())
             break;
         Block &block = memory.blocks[number];
@@ -243,18 +248,31 @@ KERNEL LAUNCH_BOUNDS(32) zstd_sequences(const Page *pages, const u8 *input, u32 
             continue;
         SequencesWork work = {{}, {0}, block.count, block.page, &block, memory.sequences + block.sequences};
         Span in;
-        u32 fault = read_defined(draft, tables[k], pages[block.page], input, block, work.tables, in);
+        u32 fault = read_defined(shared.draft, shared.tables[k], pages[block.page], input, block, work.tables, in);
         if (fault == complete)
-            fault = work.sequences.begin(in, staged[k]);
+            fault = work.sequences.begin(in, shared.staged[k]);
         if (fault == complete && k == group)
             own = work;
         if (lane_in_warp() == 0)
             fail(status + block.page, fault);
         synchronize_warp();
     }
-    const u32 fault = decode_sequences(own, tables[group]);
+    const u32 fault = decode_groups(own, shared.tables[group]);
     if (fault != complete)
         fail(status + own.page, fault);
+}
+
+// The sequences take longer, so that they begin first.
+KERNEL LAUNCH_BOUNDS(32) zstd_decode(const Page *pages, const u8 *input, u32 *status, Memory memory) {
+    __shared__ union {
+        LiteralsShared literals;
+        SequencesShared sequences;
+    } shared;
+    const u32 half = blocks_per_grid() / 2, block = block_in_grid();
+    if (block < half)
+        decode_sequences(shared.sequences, block * warp_blocks, pages, input, status, memory);
+    else
+        decode_literals(shared.literals, (block - half) * warp_blocks, pages, input, status, memory);
 }
 
 // write_decoded writes a block from its decoded literals and sequences.
@@ -265,13 +283,17 @@ DEVICE u32 write_decoded(Pieces &pieces, const Page &page, const u8 *input, cons
         return status;
     Literals literals = {header.type == raw_literals ? in.at : memory.literals + block.literals, header.length, false};
     const u64 *words = memory.sequences + block.sequences;
+    const u32 lane = lane_in_warp(), count = block.count;
+    u64 ahead = lane < count ? words[lane] : 0;
 #pragma nounroll
-    for (u32 i = lane_in_warp(); i < block.count + lane_in_warp(); i += warp_threads) {
+    for (u32 i = lane; i < count + lane; i += warp_threads) {
         Sequence s = {};
-        if (i < block.count) {
-            s = unpack(words[i]);
+        if (i < count) {
+            s = unpack(ahead);
             s.distance = known_distance(s.distance, recent);
         }
+        if (i + warp_threads < count)
+            ahead = words[i + warp_threads];
         if (const u32 status = write_batch(pieces, out, literals, s))
             return status;
     }

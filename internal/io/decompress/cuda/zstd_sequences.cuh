@@ -86,53 +86,78 @@ struct Sequence {
 // Sequences decodes the sequences of a block, in batches. The lanes of a group have the same
 // state and decode the same.
 struct Sequences {
-    // A sequence has at most 89 bits: offset 31, lengths 16 each, states 9, 9 and 8.
+    // A sequence has at most 89 bits: offset 31, lengths 16 each, states 9, 9 and 8. A window takes
+    // three words. Up to 127 bits are taken before.
     static constexpr u32 most_batch = 32, staged_words = 96;
 
     Span in;
-    Bits bits;
-    u32 *staged; // the words before bits.next, the last one first
-    u32 used;    // of them
-    u32 ahead;   // staged[used]
+    i32 left;    // the bits of the stream that were not taken before the words were staged
+    u32 *staged; // words of the stream, the last one first, aligned to 16 bytes
+    u32 skipped; // the bits of the words that were taken before
+    u32 taken;   // the bits of the words that are taken
     u32 literals_state, offset_state, match_state;
     u32 offset; // of the last sequence
-    // The offsets of the sequences before.
+    // The distances of the sequences before.
     u32 recent[3];
-
-    // stage loads the bits of a batch, by the lanes of a group. All lanes of the warp call it.
-    template <u32 lanes> METHOD void stage() {
-        synchronize_warp();
-#pragma unroll
-        for (u32 i = lane_in_warp() % lanes; i < staged_words; i += lanes)
-            staged[i] = stream_word(in, bits.next - 4 - 4 * i);
-        synchronize_warp();
-        used = 0;
-        ahead = staged[0];
-    }
-
-    METHOD void refill() {
-        if (bits.count > 32)
-            return;
-        bits.add(ahead);
-        bits.next -= 4;
-        ahead = staged[++used];
-    }
 
     // begin prepares the bits of a stream. The next step is to stage them.
     METHOD u32 begin(const Span &stream, u32 *words) {
         in = stream, staged = words;
-        const i32 count = stream_bits(in);
-        if (count < 0)
-            return bad_block;
-        bits.begin(in, count);
-        return complete;
+        left = stream_bits(in);
+        skipped = taken = 0;
+        return left < 0 ? bad_block : complete;
     }
 
+    // bits_left returns the number of bits that were not taken. It is negative if more were taken
+    // than the stream has.
+    METHOD i32 bits_left() const { return left - (i32)(taken - skipped); }
+
+    // stage loads the bits of a batch, by the lanes of an active group. All lanes of the warp call it.
+    template <u32 lanes> METHOD void stage(bool active) {
+        typedef Vector<u32, 4> Part;
+        constexpr u32 parts = staged_words / 4, rounds = (parts + lanes - 1) / lanes;
+        synchronize_warp();
+        left = bits_left();
+        const u64 last = (u64)in.at * 8 + (u64)(i64)left - 1; // the place of the next bit
+        taken = skipped = 127 - (u32)last % 128;
+        const u8 *end = (const u8 *)(last / 128 * 16) + 16;
+        const u32 lane = lane_in_warp() % lanes;
+        if (active && end - 4 * staged_words >= in.at && end <= in.end) {
+            Part part[rounds];
+#pragma unroll
+            for (u32 k = 0; k < rounds; k++)
+                if (k * lanes + lane < parts)
+                    part[k] = *(const Part *)(end - 16 * (k * lanes + lane + 1));
+#pragma unroll
+            for (u32 k = 0; k < rounds; k++)
+                if (k * lanes + lane < parts)
+                    *(Part *)(staged + 4 * (k * lanes + lane)) = {{part[k].lane[3], part[k].lane[2], part[k].lane[1], part[k].lane[0]}};
+        } else if (active) {
+#pragma nounroll
+            for (u32 i = lane; i < staged_words; i += lanes)
+                staged[i] = stream_word(in, end - 4 * (i + 1));
+        }
+        synchronize_warp();
+    }
+
+    // window returns the next 64 bits.
+    METHOD u64 window() const {
+        const u32 *words = staged + taken / 32;
+        const u64 high = (u64)words[0] << 32 | words[1], low = (u64)words[1] << 32 | words[2];
+        return (high << taken % 32 >> 32) << 32 | (u32)(low << taken % 32 >> 32);
+    }
+
+    // first_bits returns the first n bits of a window, at most 31.
+    METHOD static u32 first_bits(u64 window, u32 n) { return (u32)((window >> 32 << n) >> 32); }
+
     METHOD void begin_states(const Tables &tables) {
-        refill();
-        literals_state = bits.take(tables.log(literal_lengths));
-        offset_state = bits.take(tables.log(offsets));
-        match_state = bits.take(tables.log(match_lengths));
+        u64 bits = window();
+        literals_state = first_bits(bits, tables.log(literal_lengths));
+        bits <<= tables.log(literal_lengths);
+        offset_state = first_bits(bits, tables.log(offsets));
+        bits <<= tables.log(offsets);
+        match_state = first_bits(bits, tables.log(match_lengths));
+        taken += tables.log(literal_lengths) + tables.log(offsets) + tables.log(match_lengths);
     }
 
     // distance returns the distance of a match and updates the recent ones: RFC 8878, 3.1.1.5. It is 0
@@ -154,19 +179,28 @@ struct Sequences {
     METHOD Sequence next(const SequenceTables &table, bool last) {
         const u32 literals_entry = table.literal_lengths[literals_state], offset_entry = table.offsets[offset_state];
         const u32 match_entry = table.match_lengths[match_state];
+        const u32 literals_extra = entry_extra(literals_entry), offset_extra = entry_extra(offset_entry), match_extra = entry_extra(match_entry);
+        const u32 extra = literals_extra + offset_extra + match_extra;
+        const u64 bits = window(), after_offset = bits << offset_extra, after_match = after_offset << match_extra;
         Sequence s;
-        refill();
-        offset = entry_value(offset_entry) + bits.take(entry_extra(offset_entry));
-        refill();
-        s.match = entry_value(match_entry) + bits.take(entry_extra(match_entry)) + 3;
-        s.literals = entry_value(literals_entry) + bits.take(entry_extra(literals_entry));
+        offset = (1u << offset_extra) + first_bits(bits, offset_extra);
+        s.match = entry_value(match_entry) + first_bits(after_offset, match_extra) + 3;
+        s.literals = entry_value(literals_entry) + first_bits(after_match, literals_extra);
         s.distance = distance(offset, s.literals);
+        taken += extra;
         if (last)
             return s;
-        refill();
-        literals_state = entry_base(literals_entry) + bits.take(entry_bits(literals_entry));
-        match_state = entry_base(match_entry) + bits.take(entry_bits(match_entry));
-        offset_state = entry_base(offset_entry) + bits.take(entry_bits(offset_entry));
+        const u32 literals_bits = entry_bits(literals_entry), match_bits = entry_bits(match_entry), offset_bits = entry_bits(offset_entry);
+        const u32 state_bits = literals_bits + match_bits + offset_bits;
+        u64 states = bits << extra;
+        if (extra + state_bits > 64)
+            states = window();
+        literals_state = entry_base(literals_entry) + first_bits(states, literals_bits);
+        states <<= literals_bits;
+        match_state = entry_base(match_entry) + first_bits(states, match_bits);
+        states <<= match_bits;
+        offset_state = entry_base(offset_entry) + first_bits(states, offset_bits);
+        taken += state_bits;
         return s;
     }
 };

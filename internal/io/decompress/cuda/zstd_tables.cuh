@@ -73,13 +73,13 @@ DEVICE u32 code_value(u32 kind, u32 code) {
 // state_entry is the entry of a state: the base of the next state, the number of bits to add, and the
 // code's value, or its symbol if it is a weight.
 DEVICE u32 state_entry(u32 kind, u32 code, u32 base, u32 bits) {
-    return base | bits << 9 | (kind == weights ? code : code_value(kind, code)) << 13;
+    return (kind == weights ? code : code_value(kind, code)) | bits << 17 | base << 21;
 }
-DEVICE u32 entry_base(u32 entry) { return entry & 511; }
-DEVICE u32 entry_bits(u32 entry) { return entry >> 9 & 15; }
-DEVICE u32 entry_symbol(u32 entry) { return entry >> 13; }
-DEVICE u32 entry_extra(u32 entry) { return entry >> 13 & 31; }
-DEVICE u32 entry_value(u32 entry) { return (entry >> 18 & 127) << (entry >> 25); }
+DEVICE u32 entry_symbol(u32 entry) { return entry & 0xffff; }
+DEVICE u32 entry_extra(u32 entry) { return entry & 31; }
+DEVICE u32 entry_value(u32 entry) { return (entry >> 5 & 127) << (entry >> 12 & 31); }
+DEVICE u32 entry_bits(u32 entry) { return entry >> 17 & 15; }
+DEVICE u32 entry_base(u32 entry) { return entry >> 21; }
 
 // read_counts reads the distribution of a code with at most 64 symbols.
 DEVICE u32 read_counts(Draft &draft, Span &in, u32 most_log, u32 most_symbols, u32 &log) {

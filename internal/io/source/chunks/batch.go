@@ -30,7 +30,7 @@ var set = kernelset.Set{Files: kernelCode, Directory: "cuda", Apart: true}
 // Batch is column chunks on the device, ready to be decoded.
 type Batch struct {
 	manager *memory.Manager
-	tag     string
+	options Options
 	planner
 	// memory has the bytes of the chunks and the results of kernels for others, columns the bitmaps and the values of columns.
 	memory, columns *memory.Block
@@ -65,7 +65,7 @@ const behind = 16
 //
 // Those of [Decode] that headers of pages show.
 func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Options) (*Batch, error) {
-	b := &Batch{manager: m, tag: options.Tag}
+	b := &Batch{manager: m, options: options}
 	b.planner = planner{spaces: newSpaces(), dictionaryTiles: tileGroups{}, tiles: tileGroups{}, packed: map[decompress.Codec]*packed{}}
 	for i := range columns {
 		err := columns[i].check()
@@ -91,7 +91,7 @@ func (b *Batch) Release() error {
 
 // call begins work on the batch.
 func (b *Batch) call(ctx context.Context) (op.Call, error) {
-	return op.Begin(ctx, kernels.Options{Manager: b.manager, Tag: b.tag})
+	return op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: b.options.Stream, Tag: b.options.Tag})
 }
 
 // copy allocates the memory of the batch and copies the bytes and the descriptions to it.
@@ -153,7 +153,7 @@ func (b *Batch) lists() (lists []list) {
 		launch
 		pages []uint32
 	}{
-		{launch{file: "strings", entry: "follow_lengths", threads: 32}, b.plainStrings},
+		{launch{file: "strings", entry: "follow_lengths", threads: 128}, b.plainStrings},
 		{launch{file: "indices", entry: "decode_indices", threads: 288}, b.indices},
 		{launch{file: "deltas", entry: "decode_deltas", threads: 288}, b.deltas},
 		{launch{file: "strings", entry: "sum_lengths", threads: 256}, b.indexedStrings},

@@ -17,6 +17,8 @@ import (
 type Chunk struct {
 	// About describes the chunk. Its Type is that of the column.
 	About pages.Flat
+	// Plan is that of the pages, or nil. The checksums of pages of a plan are not checked again.
+	Plan pages.Plan
 	// Bytes are all bytes of the chunk. The device reads pinned memory directly.
 	Bytes []byte
 	// Rows is the number of rows from row First on.
@@ -32,6 +34,8 @@ type Column struct {
 
 // Options are those of [Decode].
 type Options struct {
+	// Stream is the stream of the work and of the columns' memory; nil means the manager's.
+	Stream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
 }

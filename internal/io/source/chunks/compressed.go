@@ -55,7 +55,7 @@ func (p *planner) decompressed(h pages.Page, body place, c compress.Compression)
 	return len(group.pages), plain, nil
 }
 
-// placePacked takes the memory of the pages with compression and tells their descriptions where their status is.
+// placePacked takes the memory of the pages with compression and sets the places of their statuses.
 func (p *planner) placePacked() {
 	for kind, group := range p.packed {
 		group.status = p.spaces.work.take(4 * uint64(len(group.pages)))

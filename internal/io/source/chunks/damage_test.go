@@ -58,6 +58,19 @@ func decodeDamaged(ctx context.Context, t require.TestingT, m *memory.Manager, c
 	}
 }
 
+// changed returns a chunk with other bytes, or its beginning.
+func changed(r *rapid.T, chunk []byte) []byte {
+	chunk = bytes.Clone(chunk)
+	if rapid.IntRange(0, 9).Draw(r, "kind") == 0 {
+		return chunk[:rapid.IntRange(0, len(chunk)).Draw(r, "length")]
+	}
+	if len(chunk) > 0 {
+		at := rapid.IntRange(0, len(chunk)-1).Draw(r, "at")
+		chunk[at] = rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 1, 0x7f, 0x80, 0xff})).Draw(r, "byte")
+	}
+	return chunk
+}
+
 // Chunks with other bytes, and beginnings of chunks.
 func TestDamagedChunks(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -69,15 +82,27 @@ func TestDamagedChunks(t *testing.T) {
 			}
 			for range rapid.IntRange(1, 4).Draw(r, "changes") {
 				chunk := &c.Chunks[rapid.IntRange(0, len(c.Chunks)-1).Draw(r, "chunk")]
-				chunk.Bytes = bytes.Clone(chunk.Bytes)
-				if rapid.IntRange(0, 9).Draw(r, "kind") == 0 {
-					chunk.Bytes = chunk.Bytes[:rapid.IntRange(0, len(chunk.Bytes)).Draw(r, "length")]
-				} else if len(chunk.Bytes) > 0 {
-					at := rapid.IntRange(0, len(chunk.Bytes)-1).Draw(r, "at")
-					chunk.Bytes[at] = rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 1, 0x7f, 0x80, 0xff})).Draw(r, "byte")
-				}
+				chunk.Bytes = changed(r, chunk.Bytes)
 			}
 			decodeDamaged(t.Context(), r, m, c.Column, other)
+		})
+	})
+}
+
+// Streams that arrow-go does not write, with other bytes.
+func TestDamagedStreams(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := guarded(t, dev)
+		property.Check(t, func(r *rapid.T) {
+			about, chunk := drawDeltaPages(r, 300)
+			if rapid.Bool().Draw(r, "indices") {
+				about, chunk = drawIndexPages(r, 300)
+			}
+			for range rapid.IntRange(1, 3).Draw(r, "changes") {
+				chunk = changed(r, chunk)
+			}
+			c := chunks.Column{Type: about.Type, Chunks: []chunks.Chunk{{About: about, Bytes: chunk, Rows: about.Values}}}
+			decodeDamaged(t.Context(), r, m, c, drawColumn(t, r, 20))
 		})
 	})
 }

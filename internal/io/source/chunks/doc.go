@@ -18,7 +18,7 @@
 //	write_…          plain values → values of dictionaries, then of rows; a block for 2,048 rows
 //	decode_indices   runs and packed indices → values of a dictionary; a block for each page
 //	decode_deltas    differences → integers, lengths of strings; a block for each page
-//	follow_lengths   plain strings → their places; a warp for each page
+//	follow_lengths   plain strings → their places; a block for each page
 //	sum_lengths      indices or lengths of strings → their places; a block for each page
 //	write_offsets    places → offsets of rows; a block for 2,048 rows
 //	write_bytes      bytes of strings; a block for 16 KiB

@@ -288,3 +288,41 @@ func TestUndecodable(t *testing.T) {
 		})
 	}
 }
+
+// A chunk with a plan is decoded by it.
+func TestPlannedChunk(t *testing.T) {
+	values := arraytest.NewGenerator(4).Array(arrow.BinaryTypes.String, 80)
+	column := columnOf(t, values, parquet.WithDataPageSize(100), parquet.WithBatchSize(10))
+	chunk := &column.Chunks[0]
+	var err error
+	chunk.Plan, err = pages.NewPlan(chunk.Bytes, chunk.About.Column)
+	require.NoError(t, err)
+	require.Greater(t, len(chunk.Plan), 3)
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		got := decoded(t, devicetest.Manager(t, dev, memory.Options{}), []chunks.Column{column})[0]
+		require.True(t, array.Equal(values, got))
+	})
+}
+
+// Work on another stream is complete, or ordered before other uses of the columns.
+func TestDecodeOnStream(t *testing.T) {
+	columns := mixedColumns(t)
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		want := decoded(t, m, columns)
+		stream, err := dev.NewStream()
+		require.NoError(t, err)
+		defer func() { require.NoError(t, stream.Close()) }()
+		list, err := chunks.Decode(t.Context(), m, columns, chunks.Options{Stream: stream})
+		require.NoError(t, err)
+		for i, c := range list {
+			for block := range c.Blocks {
+				require.Same(t, stream, block.Stream())
+			}
+			values, err := c.Array(t.Context())
+			require.NoError(t, err)
+			require.True(t, array.Equal(want[i], values))
+			require.NoError(t, c.Release())
+		}
+	})
+}

@@ -57,7 +57,7 @@ func (c Column) onHost(ctx context.Context, m *memory.Manager, options Options) 
 	if len(arrays) == 0 {
 		return emptyColumn(m, c.Type)
 	}
-	list, err := column.FromArrays(ctx, m, [][]arrow.Array{arrays}, column.UploadOptions{Tag: options.Tag})
+	list, err := column.FromArrays(ctx, m, [][]arrow.Array{arrays}, column.UploadOptions{Stream: options.Stream, Tag: options.Tag})
 	if err != nil {
 		return nil, err
 	}

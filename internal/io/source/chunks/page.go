@@ -55,8 +55,10 @@ type page struct {
 
 // outcome is Outcome of page.cuh.
 type outcome struct {
-	status, valid, absent, begin, data, packed uint32
-	bytes                                      uint64
+	status, valid, absent uint32
+	_                     [2]uint32 // begin and data, which only kernels read
+	packed                uint32
+	bytes                 uint64
 }
 
 const outcomeBytes = uint64(unsafe.Sizeof(outcome{}))

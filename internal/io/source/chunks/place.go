@@ -15,8 +15,14 @@ type space struct {
 // take takes memory, aligned to 256 bytes.
 func (s *space) take(bytes uint64) place {
 	const alignment = 256
+	s.bytes = (s.bytes + alignment - 1) &^ (alignment - 1)
+	return s.append(bytes)
+}
+
+// append takes the next bytes.
+func (s *space) append(bytes uint64) place {
 	at := s.bytes
-	s.bytes = (at + bytes + alignment - 1) &^ (alignment - 1)
+	s.bytes += bytes
 	return place(s.number<<spaceShift | at)
 }
 

@@ -83,9 +83,11 @@ type selected struct {
 
 // pagesOf selects the pages of a chunk.
 func pagesOf(c *Chunk) (s selected, err error) {
-	s = selected{Chunk: c, dictionary: -1}
-	if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
-		return s, &Error{Err: err}
+	s = selected{Chunk: c, dictionary: -1, plan: c.Plan}
+	if s.plan == nil {
+		if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
+			return s, &Error{Err: err}
+		}
 	}
 	if !c.About.Decodable() {
 		return s, fmt.Errorf("%v from %v: %w", c.About.Type, c.About.Physical, pages.ErrOther)
@@ -204,22 +206,26 @@ func (s selected) indexed() bool {
 	return slices.ContainsFunc(s.pages, func(i int) bool { return s.plan[i].Indexed() })
 }
 
-// upload notes bytes that are copied to the device.
-func (p *planner) upload(bytes []byte) place {
-	at := p.spaces.input.take(uint64(len(bytes)))
-	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: bytes})
+// upload notes a list that is copied to the device.
+func (p *planner) upload(list []byte) place {
+	at := p.spaces.input.take(uint64(len(list)))
+	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: list})
 	return at
 }
 
-// uploadPages uploads the pages from one to another, after a check of their checksums.
+// uploadPages uploads the pages from one to another, after a check of their checksums. There are no gaps between chunks:
+// a transfer would fill each of them.
 func (p *planner) uploadPages(s selected, first, last int) (place, error) {
-	for i := first; i <= last; i++ {
+	for i := first; i <= last && s.Plan == nil; i++ {
 		if _, err := s.plan[i].Body(s.Bytes); err != nil {
 			return 0, &Error{Page: i, Err: err}
 		}
 	}
 	end := s.plan[last].At + s.plan[last].Compressed
-	return p.upload(s.Bytes[s.plan[first].At:end]), nil
+	bytes := s.Bytes[s.plan[first].At:end]
+	at := p.spaces.input.append(uint64(len(bytes)))
+	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: bytes})
+	return at, nil
 }
 
 // plainBytes describes the bytes of a page without compression, of which body has those in the file.

@@ -97,48 +97,53 @@ func TestRandomStreams(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
-			optional := rapid.Bool().Draw(r, "optional")
-			about := pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
-			if optional {
-				about.MaxDefinition = 1
-			}
-			booleans := rapid.Bool().Draw(r, "booleans")
-			width, entries := 1, uint32(2)
-			var chunk []byte
-			if booleans {
-				about.Physical, about.Type = parquet.Types.Boolean, arrow.FixedWidthTypes.Boolean
-			} else {
-				width = rapid.IntRange(0, 12).Draw(r, "width")
-				entries = rapid.Uint32Range(1, 1<<width).Draw(r, "entries")
-				var dictionary []byte
-				if rapid.Bool().Draw(r, "strings") {
-					about.Physical, about.Type = parquet.Types.ByteArray, arrow.BinaryTypes.String
-				}
-				for i := range entries {
-					if about.Physical == parquet.Types.ByteArray {
-						dictionary = append(dictionary, withLength([]byte(fmt.Sprint(1000 + i*i))[:i%4])...)
-					} else {
-						dictionary = binary.LittleEndian.AppendUint64(dictionary, uint64(i)<<40|uint64(i))
-					}
-				}
-				chunk = pagestest.Page{Dictionary: true, Body: dictionary, Values: int(entries), Uncompressed: int64(len(dictionary))}.Bytes()
-			}
-			for range rapid.IntRange(1, 4).Draw(r, "pages") {
-				rows := rapid.IntRange(1, 5000).Draw(r, "rows")
-				body, valid := drawnLevels(r, rows, optional)
-				stream, _ := drawStream(r, valid, width, entries)
-				encoding := pages.RLEDictionary
-				if booleans {
-					body, encoding = append(body, withLength(stream)...), pages.RLE
-				} else {
-					body = append(append(body, byte(width)), stream...)
-				}
-				chunk = append(chunk, pagestest.Page{Body: body, Values: rows, Uncompressed: int64(len(body)), Encoding: encoding}.Bytes()...)
-				about.Values += int64(rows)
-			}
-			requireLikeHost(r, t, m, chunk, about, fmt.Sprint(about.Type, optional))
+			about, chunk := drawIndexPages(r, 5000)
+			requireLikeHost(r, t, m, chunk, about, fmt.Sprint(about.Type))
 		})
 	})
+}
+
+// drawIndexPages draws a chunk of indices, or of booleans in runs.
+func drawIndexPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
+	about = pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
+	optional := rapid.Bool().Draw(r, "optional")
+	if optional {
+		about.MaxDefinition = 1
+	}
+	booleans := rapid.Bool().Draw(r, "booleans")
+	width, entries := 1, uint32(2)
+	if booleans {
+		about.Physical, about.Type = parquet.Types.Boolean, arrow.FixedWidthTypes.Boolean
+	} else {
+		width = rapid.IntRange(0, 12).Draw(r, "width")
+		entries = rapid.Uint32Range(1, 1<<width).Draw(r, "entries")
+		var dictionary []byte
+		if rapid.Bool().Draw(r, "strings") {
+			about.Physical, about.Type = parquet.Types.ByteArray, arrow.BinaryTypes.String
+		}
+		for i := range entries {
+			if about.Physical == parquet.Types.ByteArray {
+				dictionary = append(dictionary, withLength([]byte(fmt.Sprint(1000 + i*i))[:i%4])...)
+			} else {
+				dictionary = binary.LittleEndian.AppendUint64(dictionary, uint64(i)<<40|uint64(i))
+			}
+		}
+		chunk = pagestest.Page{Dictionary: true, Body: dictionary, Values: int(entries), Uncompressed: int64(len(dictionary))}.Bytes()
+	}
+	for range rapid.IntRange(1, 4).Draw(r, "pages") {
+		rows := rapid.IntRange(1, most).Draw(r, "rows")
+		body, valid := drawnLevels(r, rows, optional)
+		stream, _ := drawStream(r, valid, width, entries)
+		encoding := pages.RLEDictionary
+		if booleans {
+			body, encoding = append(body, withLength(stream)...), pages.RLE
+		} else {
+			body = append(append(body, byte(width)), stream...)
+		}
+		chunk = append(chunk, pagestest.Page{Body: body, Values: rows, Uncompressed: int64(len(body)), Encoding: encoding}.Bytes()...)
+		about.Values += int64(rows)
+	}
+	return about, chunk
 }
 
 // Differences in blocks of any sizes and widths.
@@ -146,27 +151,32 @@ func TestRandomDeltas(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
-			about := pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
-			if rapid.Bool().Draw(r, "32 bits") {
-				about.Physical, about.Type = parquet.Types.Int32, rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint8, &arrow.Decimal128Type{Precision: 9}}).Draw(r, "type")
-			}
-			optional := rapid.Bool().Draw(r, "optional")
-			if optional {
-				about.MaxDefinition = 1
-			}
-			var chunk []byte
-			for range rapid.IntRange(1, 3).Draw(r, "pages") {
-				rows := rapid.IntRange(1, 9000).Draw(r, "rows")
-				body, valid := drawnLevels(r, rows, optional)
-				if valid > 0 {
-					body = append(body, drawDeltas(r, valid)...)
-				}
-				chunk = append(chunk, pagestest.Page{Body: body, Values: rows, Uncompressed: int64(len(body)), Encoding: pages.DeltaBinaryPacked}.Bytes()...)
-				about.Values += int64(rows)
-			}
-			requireLikeHost(r, t, m, chunk, about, fmt.Sprint(about.Type, optional))
+			about, chunk := drawDeltaPages(r, 9000)
+			requireLikeHost(r, t, m, chunk, about, fmt.Sprint(about.Type))
 		})
 	})
+}
+
+// drawDeltaPages draws a chunk of differences.
+func drawDeltaPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
+	about = pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
+	if rapid.Bool().Draw(r, "32 bits") {
+		about.Physical, about.Type = parquet.Types.Int32, rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint8, &arrow.Decimal128Type{Precision: 9}}).Draw(r, "type")
+	}
+	optional := rapid.Bool().Draw(r, "optional")
+	if optional {
+		about.MaxDefinition = 1
+	}
+	for range rapid.IntRange(1, 3).Draw(r, "pages") {
+		rows := rapid.IntRange(1, most).Draw(r, "rows")
+		body, valid := drawnLevels(r, rows, optional)
+		if valid > 0 {
+			body = append(body, drawDeltas(r, valid)...)
+		}
+		chunk = append(chunk, pagestest.Page{Body: body, Values: rows, Uncompressed: int64(len(body)), Encoding: pages.DeltaBinaryPacked}.Bytes()...)
+		about.Values += int64(rows)
+	}
+	return about, chunk
 }
 
 // drawDeltas draws n values as differences.
@@ -268,6 +278,45 @@ func TestSplitBytes(t *testing.T) {
 			}
 			chunk := pagestest.Page{Body: body, Values: int(about.Values), Uncompressed: int64(len(body)), Encoding: pages.ByteStreamSplit}.Bytes()
 			requireLikeHost(r, t, m, chunk, about, fmt.Sprint(about.Type, optional))
+		})
+	})
+}
+
+// Plain strings, in which lengths, zeros and other bytes look like lengths.
+func TestPlainStrings(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		property.Check(t, func(r *rapid.T) {
+			about := pages.Flat{Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.Binary}
+			most := rapid.SampledFrom([]int{0, 2, 30, 300, 3000}).Draw(r, "longest")
+			alphabet := rapid.SampledFrom([]string{"abc", "\x00", "\x00\x01", "\x01\x00\x00\x00", "\x00\x01\x02\x10\xff"}).Draw(r, "alphabet")
+			seed := rapid.Uint64().Draw(r, "bytes")
+			next := func(n int) int {
+				seed = seed*6364136223846793005 + 1442695040888963407
+				return int(seed >> 33 % uint64(n))
+			}
+			var chunk []byte
+			for range rapid.IntRange(1, 3).Draw(r, "pages") {
+				rows := rapid.IntRange(1, 3000).Draw(r, "rows")
+				if most > 100 {
+					rows = min(rows, 20000/most+1)
+				}
+				body, alike := []byte(nil), rapid.Bool().Draw(r, "equal lengths")
+				for range rows {
+					length := most
+					if !alike {
+						length = next(most + 1)
+					}
+					value := make([]byte, length)
+					for i := range value {
+						value[i] = alphabet[next(len(alphabet))]
+					}
+					body = append(body, withLength(value)...)
+				}
+				chunk = append(chunk, pagestest.Page{Body: body, Values: rows, Uncompressed: int64(len(body))}.Bytes()...)
+				about.Values += int64(rows)
+			}
+			requireLikeHost(r, t, m, chunk, about, fmt.Sprintf("%q up to %d", alphabet, most))
 		})
 	})
 }

@@ -1,8 +1,8 @@
 // Integers that are differences: see decode.go.
 #include "page.cuh"
 
-static constexpr u32 summing = 256; // threads, besides a warp that lists
-static constexpr u32 delta_tile = 4096, most_parts = 256, most_block = 1 << 20;
+static constexpr u32 summing = 256; // threads, next to a warp that lists
+static constexpr u32 delta_tile = 2048, most_parts = 256, most_block = 1 << 20;
 static constexpr u32 groups = delta_tile / summing; // of 32 values for each warp
 
 // Miniblock is differences of a width above the least one of their block.

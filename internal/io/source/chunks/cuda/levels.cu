@@ -72,23 +72,25 @@ KERNEL LAUNCH_BOUNDS(288) decode_levels(const Page *pages, Outcome *outcomes) {
         if (lists)
             runs.list(queue[k ^ 1]);
         else {
+            constexpr u32 count = 4, warps = expanding / warp_threads;
 #pragma nounroll
-            for (u32 w = warp; w < words; w += expanding / warp_threads) {
-                const u64 row = (word + w) * 32 + lane;
-                const bool within = row >= page.row + first && row < page.row + end;
-                u32 levels[1] = {0};
-                if (within)
-                    queue[k].at((u32)(row - page.row), 0, 1, levels);
-                const u32 level = levels[0];
-                const u32 bits = ballot(level == 1), mask = ballot(within);
-                if (ballot(level > 1) != 0 && lane == 0)
-                    damage(outcome, bad_level);
-                if (lane == 0) {
-                    ones[k][w] = __builtin_popcount(bits);
+            for (u32 w = warp; w < words; w += count * warps) {
+                u32 levels[count];
+                queue[k].at((u32)((word + w) * 32 + lane - page.row), 32 * warps, 1, levels);
+#pragma unroll
+                for (u32 i = 0; i < count; i++) {
+                    const u64 row = (word + w + i * warps) * 32 + lane;
+                    const bool within = row >= page.row + first && row < page.row + end;
+                    const u32 bits = ballot(within && levels[i] == 1), mask = ballot(within);
+                    if (ballot(within && levels[i] > 1) != 0 && lane == 0)
+                        damage(outcome, bad_level);
+                    if (lane != 0 || mask == 0)
+                        continue;
+                    ones[k][w + i * warps] = __builtin_popcount(bits);
                     if (mask == whole_warp)
-                        store<u32>(page.bitmap + 4 * (word + w), bits);
+                        store<u32>(page.bitmap + 4 * (word + w + i * warps), bits);
                     else if (bits != 0)
-                        or_word(page.bitmap + 4 * (word + w), bits);
+                        or_word(page.bitmap + 4 * (word + w + i * warps), bits);
                 }
             }
         }

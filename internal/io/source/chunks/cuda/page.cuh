@@ -35,7 +35,7 @@ struct Page {
     u32 padding;
 };
 
-// Outcome is the result of the kernels for a page, besides its values.
+// Outcome is the result of the kernels for a page, without its values.
 struct Outcome {
     u32 status; // bits of Damage
     u32 valid;  // rows with a value

@@ -4,7 +4,7 @@
 
 #include "page.cuh"
 
-static constexpr u32 expanding = 256; // threads, besides a warp that lists
+static constexpr u32 expanding = 256; // threads, next to a warp that lists
 static constexpr u32 most_runs = 256, run_tile = 4096;
 
 // Run is a run of numbers, which begins before the one with the number begin of the stream.
@@ -33,16 +33,16 @@ struct Queue {
         return run[low];
     }
 
-    // at returns numbers of the queue, stride apart from each other, before the end. The loads of packed numbers
-    // overlap.
+    // at returns numbers of the queue, stride apart from each other, and any number for those outside of it. The loads
+    // of packed numbers overlap.
     template <int count> METHOD void at(u32 first, u32 stride, u32 width, u32 (&numbers)[count]) const {
         u64 packed[count];
         u32 shift[count];
 #pragma unroll
         for (int k = 0; k < count; k++) {
-            const u32 i = first + k * stride;
-            const Run r = run_of(i < end ? i : end - 1);
-            const u64 bit = (u64)((i < end ? i : end - 1) - r.begin) * width;
+            const u32 wanted = first + k * stride, i = wanted >= begin && wanted < end ? wanted : begin;
+            const Run r = run_of(i);
+            const u64 bit = (u64)(i - r.begin) * width;
             packed[k] = r.packed == 0 ? 0 : r.packed + bit / 8;
             shift[k] = bit % 8;
             numbers[k] = r.value;

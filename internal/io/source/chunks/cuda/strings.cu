@@ -2,63 +2,145 @@
 // those with a value has the bytes from place k to place k + 1.
 #include "tiles.cuh"
 
-static constexpr u32 window_bytes = 4096;
+// Chain follows the lengths of plain strings, each of which is behind the one before.
+struct Chain {
+    u64 from;
+    u32 length; // of the page's strings
 
-// follow_lengths finds the places of the plain strings of listed pages, a warp for each. One lane follows the
-// lengths, in bytes that all lanes load.
-KERNEL LAUNCH_BOUNDS(32) follow_lengths(const Page *pages, Outcome *outcomes, const u32 *listed) {
-    __shared__ u64 window[window_bytes / 8 + 1];
+    // next returns the place behind a string, or none if it is not within the page.
+    METHOD u32 next(u32 at) const {
+        if (at > length || length - at < 4)
+            return none;
+        const u32 size = load_word(from + at);
+        return size > length - at - 4 ? none : at + 4 + size;
+    }
+
+    // plausible reports whether a few strings could follow each other.
+    METHOD bool plausible(u32 at) const {
+#pragma nounroll
+        for (u32 i = 0; i < 4 && at != length; i++) {
+            at = next(at);
+            if (at == none)
+                return false;
+        }
+        return true;
+    }
+
+    // guess returns the place from at on, before end, where a string seems to begin, or none. Bytes of texts are
+    // lengths beyond the page. The byte before a length makes a length with it that is 256 times as long or more, so
+    // the shortest string of a few places is the true one.
+    METHOD u32 guess(u32 at, u32 end) const {
+#pragma nounroll
+        for (; at < end; at++) {
+            if (!plausible(at))
+                continue;
+            u32 best = at;
+#pragma nounroll
+            for (u32 i = at + 1; i < at + 4; i++)
+                if (next(i) - i < next(best) - best && plausible(i))
+                    best = i;
+            return best;
+        }
+        return none;
+    }
+};
+
+static constexpr u32 chains = 128, least_segment = 128, most_guessed = 1024;
+
+// Segment is a part of a page, of which a thread follows the strings that begin there.
+struct Segment {
+    u32 begin, end; // places of the first string and behind the last one
+    u32 strings;
+    u32 before; // strings of the page before the segment
+};
+
+// join_segments finds the first string of each segment and the number of those before. It follows the strings of a segment
+// again if the guess of its first one was wrong. It returns the damage of the page.
+DEVICE u32 join_segments(Segment *segments, const Chain &chain, u32 bytes, u32 valid) {
+    u32 place = 0, k = 0, status = 0;
+#pragma nounroll
+    for (u32 s = 0; s < chains; s++) {
+        const u64 behind = (u64)(s + 1) * bytes;
+        const u32 stop = behind < chain.length ? (u32)behind : chain.length;
+        Segment &segment = segments[s];
+        const u32 guess = segment.begin;
+        segment.begin = place;
+        segment.before = k < valid ? k : valid;
+        if (guess == place) {
+            place = segment.end;
+            k += segment.strings;
+        }
+#pragma nounroll
+        while (place < stop && k < valid) {
+            const u32 next = chain.next(place);
+            if (next == none) {
+                status = chain.length - place < 4 ? cut : bad_length;
+                k = valid;
+                break;
+            }
+            place = next;
+            k++;
+        }
+    }
+    return k < valid ? cut : status;
+}
+
+// follow_lengths finds the places of the plain strings of listed pages, a block for each. A thread guesses where the
+// first string of its segment begins, and follows the lengths from there. When the segments are joined, it follows
+// them again and writes the places.
+KERNEL LAUNCH_BOUNDS(128) follow_lengths(const Page *pages, Outcome *outcomes, const u32 *listed) {
+    __shared__ Segment segments[chains];
+    __shared__ u32 status;
     const u32 number = listed[block_in_grid()];
     const Page page = pages[number];
     Outcome *const outcome = outcomes + number;
     if (outcome->status != 0)
         return;
-    const u32 valid = outcome->valid, length = page.length - outcome->begin, lane = lane_in_warp();
-    const u64 from = page.bytes + outcome->begin;
-    u32 at = 0, k = 0, status = 0;
+    const u32 valid = outcome->valid, own = thread_in_block();
+    const Chain chain = {page.bytes + outcome->begin, page.length - outcome->begin};
+    const u32 share = chain.length / chains + 1, bytes = share < least_segment ? least_segment : share;
+    const u64 first = (u64)own * bytes, limit = first + bytes;
+    const u32 end = limit < chain.length ? (u32)limit : chain.length;
+    u32 at = own == 0 ? 0 : first < end ? chain.guess((u32)first, minimum(end, (u32)first + most_guessed)) : none;
+    const u32 begin = at;
+    u32 strings = 0;
 #pragma nounroll
-    while (k < valid && status == 0) {
-        const u64 begin = from + at & ~7ull, end = from + length;
-        for (u32 i = lane; i < window_bytes / 8 + 1; i += warp_threads)
-            window[i] = begin + 8 * i < end ? load<u64>(begin + 8 * i) : 0;
-        synchronize_warp();
-        if (lane == 0) {
-            const u32 skipped = (u32)(from + at - begin), first = at;
-#pragma nounroll
-            while (k < valid) {
-                if (length - at < 4) {
-                    status = cut;
-                    break;
-                }
-                const u32 place = at - first + skipped;
-                if (place > window_bytes)
-                    break;
-                const u32 shift = place % 8 * 8;
-                const u64 low = window[place / 8] >> shift;
-                const u32 size = (u32)(shift <= 32 ? low : low | window[place / 8 + 1] << (64 - shift));
-                if (size > length - at - 4) {
-                    status = bad_length;
-                    break;
-                }
-                store<u32>(page.places + 4 * (u64)k, at - 4 * k);
-                at += 4 + size;
-                k++;
-            }
-        }
-        synchronize_warp();
-        at = shuffle_value(at, 0);
-        k = shuffle_value(k, 0);
-        status = shuffle_value(status, 0);
+    while (at < end) {
+        const u32 next = chain.next(at);
+        if (next == none)
+            break;
+        at = next;
+        strings++;
     }
-    if (lane != 0)
+    segments[own] = Segment{begin, at, strings, 0};
+    synchronize_block();
+    if (own == 0)
+        status = join_segments(segments, chain, bytes, valid);
+    synchronize_block();
+    if (status != 0) {
+        if (own == 0)
+            damage(outcome, status);
         return;
-    if (status != 0)
-        damage(outcome, status);
-    store<u32>(page.places + 4 * (u64)valid, at - 4 * valid);
-    outcome->bytes = at - 4 * valid;
+    }
+    at = segments[own].begin;
+    u32 k = segments[own].before;
+    const bool writes = k < valid || valid == 0 && own == 0;
+#pragma nounroll
+    while (at < end && k < valid) {
+        const u32 next = chain.next(at);
+        if (next == none)
+            break;
+        store<u32>(page.places + 4 * (u64)k, at - 4 * k);
+        at = next;
+        k++;
+    }
+    if (writes && k == valid) {
+        store<u32>(page.places + 4 * (u64)valid, at - 4 * valid);
+        outcome->bytes = at - 4 * valid;
+    }
 }
 
-static constexpr u32 sum_threads = 256, each = 4;
+static constexpr u32 sum_threads = 256, each = 8;
 
 // sum_lengths finds the places of the strings of listed pages by their indices in the dictionary or by their lengths, a
 // block for each.
@@ -75,14 +157,15 @@ KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, cons
 #pragma nounroll
     for (u64 tile = 0; tile < valid; tile += sum_threads * each) {
         const u64 first = tile + thread_in_block() * each;
-        u64 lengths[each], own = 0;
+        u32 lengths[each];
+        u64 own = 0;
 #pragma unroll
         for (u32 i = 0; i < each; i++) {
             lengths[i] = 0;
             if (first + i < valid) {
                 lengths[i] = load<u32>(page.dense + 4 * (first + i));
                 if (page.encoding == indexed) {
-                    const u64 at = dictionary + 4 * lengths[i];
+                    const u64 at = dictionary + 4 * (u64)lengths[i];
                     lengths[i] = load<u32>(at + 4) - load<u32>(at);
                 }
             }
