@@ -275,6 +275,9 @@ KERNEL LAUNCH_BOUNDS(32) zstd_decode(const Page *pages, const u8 *input, u32 *st
         decode_literals(shared.literals, (block - half) * warp_blocks, pages, input, status, memory);
 }
 
+// prefetch begins to load a word into the cache.
+DEVICE void prefetch(const u64 *word) { asm volatile("prefetch.global.L1 [%0];" ::"l"(word)); }
+
 // write_decoded writes a block from its decoded literals and sequences.
 DEVICE u32 write_decoded(Team &team, const Page &page, const u8 *input, const Block &block, const Memory &memory, Output &out, u32 (&recent)[3]) {
     Span in = content_of(page, input, block);
@@ -284,18 +287,19 @@ DEVICE u32 write_decoded(Team &team, const Page &page, const u8 *input, const Bl
     Literals literals = {header.type == raw_literals ? in.at : memory.literals + block.literals, header.length, false};
     const u64 *words = memory.sequences + block.sequences;
     const u32 thread = thread_in_block(), count = block.count;
-    u64 ahead = thread < count ? words[thread] : 0;
 #pragma nounroll
-    for (u32 i = thread; i < count + thread; i += team_threads) {
+    for (u32 i = 0; i < count;) {
         Sequence s = {};
-        if (i < count) {
-            s = unpack(ahead);
+        if (i + thread < count) {
+            s = unpack(words[i + thread]);
             s.distance = known_distance(s.distance, recent);
         }
-        if (i + team_threads < count)
-            ahead = words[i + team_threads];
-        if (const u32 status = write_team(team, out, literals, s))
+        if (i + thread + team_threads < count)
+            prefetch(words + i + thread + team_threads);
+        u32 n = count - i;
+        if (const u32 status = write_team(team, out, literals, s, n))
             return status;
+        i += n;
     }
     if (count > 0) {
         const u32 before[3] = {recent[0], recent[1], recent[2]};

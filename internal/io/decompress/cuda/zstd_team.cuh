@@ -1,4 +1,4 @@
-// The output of a page of Zstandard, written by the warps of a block. It is Pieces with more threads.
+// The output of a page of Zstandard, written by the warps of a block. Team is Pieces for more threads.
 #pragma once
 
 #include "zstd_output.cuh"
@@ -26,9 +26,8 @@ DEVICE void team_copy(u8 *to, const u8 *from, u32 n) {
 
 // Team is shared memory for the sequences of all threads, one each.
 struct Team {
-    static constexpr u32 most_bytes = 32 * team_threads, literal = 1u << 31;
-    // A thread writes a byte of each group of a part.
-    static constexpr u32 groups = 8, part_bytes = groups * team_threads;
+    // A thread writes a byte of each group.
+    static constexpr u32 groups = 8, most_bytes = groups * team_threads, literal = 1u << 31;
 
     // The numbers of bytes, literals and pieces up to the end of each sequence.
     u32 bytes[team_threads], literals[team_threads], pieces[team_threads];
@@ -36,13 +35,14 @@ struct Team {
     u32 begin[2 * team_threads]; // of each piece, and the bit literal
     u32 from[2 * team_threads];  // the place of the literals, or the distance of the match
     // A bit for each byte at which a piece begins; zeros between batches.
-    u32 marks[team_threads];
-    u32 before[team_threads + 1]; // pieces that begin before the bytes of a word of marks
-    i32 sources[part_bytes];
+    u32 marks[most_bytes / 32];
+    u32 before[most_bytes / 32 + 1]; // pieces that begin before the bytes of a word of marks
+    i32 sources[most_bytes];
     Sequence alone;
 
     METHOD void clear() {
-        marks[thread_in_block()] = 0;
+        if (thread_in_block() < most_bytes / 32)
+            marks[thread_in_block()] = 0;
         if (thread_in_block() == 0)
             before[0] = 0;
         synchronize_block();
@@ -64,18 +64,14 @@ struct Team {
             for (u32 k = 0; k < 3; k++)
                 value[k] += w < warp ? totals[k][w] : 0;
         bytes[thread] = value[0], literals[thread] = value[1], pieces[thread] = value[2];
-        synchronize_block();
-    }
-
-    // stop returns the first thread from first on with a sequence that is not written together with
-    // the ones before.
-    METHOD u32 stop(u32 first, u32 base, const Sequence &s) {
-        const u32 thread = thread_in_block(), warp = thread / warp_threads;
-        const bool fits = thread < first || s.literals + s.match <= most_together && bytes[thread] - base <= most_bytes;
-        const u32 others = ballot(!fits);
+        const u32 others = ballot(s.literals + s.match > most_together || value[0] > most_bytes);
         if (lane_in_warp() == 0)
             stops[warp] = others ? warp * warp_threads + __builtin_ctz(others) : team_threads;
         synchronize_block();
+    }
+
+    // together returns the number of sequences that are written together: 0 if the first one is long.
+    METHOD u32 together() const {
         u32 result = team_threads;
 #pragma unroll
         for (u32 w = 0; w < team_warps; w++)
@@ -87,7 +83,7 @@ struct Team {
         begin[number] = is_literal ? at | literal : at;
         from[number] = source;
         __nvvm_atom_or_gen_i((int *)&marks[at / 32], (int)(1u << at % 32));
-        for (u32 word = at / 32 + 1; word * 32 <= at + n && word <= team_threads; word++)
+        for (u32 word = at / 32 + 1; word * 32 <= at + n; word++)
             before[word] = number + 1;
     }
 
@@ -95,69 +91,61 @@ struct Team {
     METHOD void write(u8 *to, u32 n, const u8 *literal_bytes) {
         const u32 thread = thread_in_block();
         synchronize_block();
+        i32 source[groups];
+        bool waits = false;
+#pragma unroll
+        for (u32 g = 0; g < groups; g++) {
+            const u32 i = g * team_threads + thread;
+            source[g] = i < n ? source_of(i) : -1;
+            *(volatile i32 *)&sources[i] = source[g];
+            waits |= (u32)source[g] < most_bytes;
+        }
+        // The distance to the first source doubles in each round (pointer jumping).
 #pragma nounroll
-        for (u32 first = 0; first < n; first += part_bytes) {
-            u8 *part = to + first;
-            i32 source[groups];
-            bool waits = false;
+        while (team_any(waits)) {
+            waits = false;
 #pragma unroll
             for (u32 g = 0; g < groups; g++) {
-                const u32 i = g * team_threads + thread;
-                source[g] = first + i < n ? source_of(first, i) : -1;
-                *(volatile i32 *)&sources[i] = source[g];
-                waits |= (u32)source[g] < part_bytes;
-            }
-            // The distance to the first source doubles in each round (pointer jumping).
-#pragma nounroll
-            while (team_any(waits)) {
-                waits = false;
-#pragma unroll
-                for (u32 g = 0; g < groups; g++) {
-                    if ((u32)source[g] < part_bytes) {
-                        source[g] = *(volatile i32 *)&sources[source[g]];
-                        *(volatile i32 *)&sources[g * team_threads + thread] = source[g];
-                        waits |= (u32)source[g] < part_bytes;
-                    }
+                if ((u32)source[g] < most_bytes) {
+                    source[g] = *(volatile i32 *)&sources[source[g]];
+                    *(volatile i32 *)&sources[g * team_threads + thread] = source[g];
+                    waits |= (u32)source[g] < most_bytes;
                 }
             }
-            u8 value[groups];
-#pragma unroll
-            for (u32 g = 0; g < groups; g++)
-                if (first + g * team_threads + thread < n)
-                    value[g] = source[g] < 0 ? part[source[g]] : literal_bytes[source[g] - part_bytes];
-#pragma unroll
-            for (u32 g = 0; g < groups; g++)
-                if (first + g * team_threads + thread < n)
-                    part[g * team_threads + thread] = value[g];
-            synchronize_block();
         }
-        marks[thread] = 0;
-        synchronize_block();
+        u8 value[groups];
+#pragma unroll
+        for (u32 g = 0; g < groups; g++)
+            if (g * team_threads + thread < n)
+                value[g] = source[g] < 0 ? to[source[g]] : literal_bytes[source[g] - most_bytes];
+#pragma unroll
+        for (u32 g = 0; g < groups; g++)
+            if (g * team_threads + thread < n)
+                to[g * team_threads + thread] = value[g];
+        clear();
     }
 
-    // source_of returns the source of byte i of the part from first on. A negative number is output
-    // before the part; below part_bytes, a byte of the part; from there on, literals.
-    METHOD i32 source_of(u32 first, u32 i) const {
-        i += first;
+    // source_of returns the source of byte i. A negative number is output before the batch; below
+    // most_bytes, a byte of the batch; from there on, literals.
+    METHOD i32 source_of(u32 i) const {
         const u32 number = before[i / 32] + __builtin_popcount(marks[i / 32] & (2u << i % 32) - 1) - 1;
         const u32 word = begin[number], at = word & ~literal, offset = from[number];
         u32 inside = i - at;
         if (word & literal)
-            return (i32)(offset + inside + part_bytes);
+            return (i32)(offset + inside + most_bytes);
         if (inside >= offset)
             inside %= offset; // the match overlaps its output
-        return (i32)(at + inside - offset - first);
+        return (i32)(at + inside - offset);
     }
 };
 
-// write_alone writes the sequence of one thread.
-DEVICE void write_alone(Team &team, const Output &out, const Literals &literals, u32 thread, const Sequence &own) {
-    if (thread_in_block() == thread)
+// write_alone writes the sequence of the first thread.
+DEVICE void write_alone(Team &team, u8 *to, const u8 *literals, const Sequence &own) {
+    if (thread_in_block() == 0)
         team.alone = own;
     synchronize_block();
     const Sequence s = team.alone;
-    u8 *to = out.page + out.at + team.bytes[thread] - s.match - s.literals;
-    team_copy(to, literals.at + team.literals[thread] - s.literals, s.literals);
+    team_copy(to, literals, s.literals);
     to += s.literals;
     if (s.distance >= s.match)
         team_copy(to, to - s.distance, s.match);
@@ -166,34 +154,30 @@ DEVICE void write_alone(Team &team, const Output &out, const Literals &literals,
     synchronize_block();
 }
 
-// write_team writes the sequences of all threads.
-DEVICE u32 write_team(Team &team, Output &out, Literals &literals, const Sequence &s) {
+// write_team writes some of the sequences of the threads, from the first one on. count is the
+// number of sequences; then it is the number of those that are written, if that is less.
+DEVICE u32 write_team(Team &team, Output &out, Literals &literals, const Sequence &s, u32 &count) {
     const u32 thread = thread_in_block();
     team.scan(s);
-    const u32 taken = team.literals[team_threads - 1], bytes = team.bytes[team_threads - 1], end = team.bytes[thread];
+    const u32 together = team.together();
+    count = least(count, together == 0 ? 1 : together);
+    const u32 taken = team.literals[count - 1], bytes = team.bytes[count - 1], end = team.bytes[thread];
     if (taken > literals.left)
         return bad_block;
     if (bytes > out.left())
         return too_long;
-    if (team_any(s.match > 0 && (s.distance == 0 || s.distance > out.at + end - s.match - out.frame)))
+    if (team_any(thread < count && (s.distance == 0 || s.distance > out.at + end - s.match - out.frame)))
         return bad_distance;
-#pragma nounroll
-    for (u32 first = 0; first < team_threads;) {
-        const u32 base = first > 0 ? team.bytes[first - 1] : 0, number = first > 0 ? team.pieces[first - 1] : 0;
-        const u32 stop = team.stop(first, base, s);
-        if (stop == first) {
-            write_alone(team, out, literals, first++, s);
-            continue;
-        }
-        if (thread >= first && thread < stop) {
-            u32 piece = team.pieces[thread] - number;
-            if (s.match > 0)
-                team.add(--piece, end - s.match - base, s.match, s.distance, false);
+    if (together == 0) {
+        write_alone(team, out.page + out.at, literals.at, s);
+    } else {
+        if (thread < count) {
+            u32 piece = team.pieces[thread];
+            team.add(--piece, end - s.match, s.match, s.distance, false);
             if (s.literals > 0)
-                team.add(--piece, end - s.match - s.literals - base, s.literals, team.literals[thread] - s.literals, true);
+                team.add(--piece, end - s.match - s.literals, s.literals, team.literals[thread] - s.literals, true);
         }
-        team.write(out.page + out.at + base, team.bytes[stop - 1] - base, literals.at);
-        first = stop;
+        team.write(out.page + out.at, bytes, literals.at);
     }
     out.at += bytes;
     literals.at += taken;
