@@ -58,6 +58,8 @@ const (
 	warpBlocks = 8
 	// planThreads is the number of threads of a block that plan pages.
 	planThreads = 128
+	// writeThreads is the number of threads that write a page.
+	writeThreads = 128
 )
 
 // zstdRounds returns the number of pages of each round, and its memory.
@@ -119,7 +121,7 @@ func launchZstdRound(call *op.Call, batch Batch, first, n int, m zstdMemory, scr
 		{"zstd_plan", (n + planThreads - 1) / planThreads, planThreads,
 			[]any{pages, uint32(n), batch.Input, batch.Input.Bytes(), batch.Output.Bytes(), status, working}},
 		{"zstd_decode", 2 * warps, warp, []any{pages, batch.Input, status, working}},
-		{"zstd_write", n, warp, []any{pages, batch.Input, batch.Output, status, working}},
+		{"zstd_write", n, writeThreads, []any{pages, batch.Input, batch.Output, status, working}},
 	} {
 		f, err := call.Kernel(&set, "zstd_blocks", phase.entry)
 		if err != nil {
