@@ -58,6 +58,7 @@ func decodesChunks(m *memory.Manager) bool {
 type chunkType struct {
 	arrow.ExtensionBase
 	about  pages.Flat
+	plan   pages.Plan
 	source *parquetFiles
 	group  rowGroup
 }
@@ -99,7 +100,8 @@ func isChunk(t arrow.DataType) bool {
 // chunkOf returns the rows of an array of chunkType.
 func chunkOf(a arrow.Array) chunks.Chunk {
 	data := a.Data()
-	return chunks.Chunk{About: a.DataType().(*chunkType).about, Bytes: data.Buffers()[0].Bytes(), First: int64(data.Offset()), Rows: int64(data.Len())}
+	t := a.DataType().(*chunkType)
+	return chunks.Chunk{About: t.about, Plan: t.plan, Bytes: data.Buffers()[0].Bytes(), First: int64(data.Offset()), Rows: int64(data.Len())}
 }
 
 // columnChunk has the bytes of a column chunk that the device decodes.
@@ -135,7 +137,7 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 			return nil, fmt.Errorf("page %d: %w", n, err)
 		}
 	}
-	return &columnChunk{&chunkType{arrow.ExtensionBase{Storage: arrow.Null}, about, d.source, d.group}, bytes}, nil
+	return &columnChunk{&chunkType{arrow.ExtensionBase{Storage: arrow.Null}, about, plan, d.source, d.group}, bytes}, nil
 }
 
 // uninitialized returns memory of an allocator, of which the caller writes every byte.
