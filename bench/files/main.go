@@ -1,0 +1,120 @@
+// Command files measures how fast Parquet files become tables of a device.
+//
+//	go -C bench run ./files [-device cuda:0] [-rounds 5] -folder DIR
+//
+// The folder has the files of TPC-H's lineitem, which "go -C bench run ./tpch -sf 10 -parquet -folder DIR"
+// writes, or those of other writers with the same columns. Tables are released as soon as they are on the
+// device. Rates are those of the bytes of the tables; the fastest of the rounds after the first counts.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/testing/processor"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "files:", err)
+		os.Exit(1)
+	}
+}
+
+// selections are columns that are read together.
+var selections = []struct {
+	name    string
+	columns []string
+}{
+	{"decimals", []string{"l_quantity", "l_extendedprice", "l_discount", "l_tax"}},
+	{"integers", []string{"l_orderkey", "l_partkey", "l_suppkey", "l_linenumber"}},
+	{"dates", []string{"l_shipdate", "l_commitdate", "l_receiptdate"}},
+	{"short strings", []string{"l_returnflag", "l_linestatus", "l_shipmode", "l_shipinstruct"}},
+	{"comments", []string{"l_comment"}},
+	{"all columns", nil},
+}
+
+func run(ctx context.Context) (err error) {
+	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
+	rounds := flag.Int("rounds", 5, "readings after the first one")
+	folder := flag.String("folder", "", "folder with lineitem-*.parquet")
+	flag.Parse()
+	files, err := source.Files{}.Parquet([]string{filepath.Join(*folder, "lineitem-*.parquet")})
+	if err != nil {
+		return err
+	}
+	dev, err := device.Open(*name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dev.Close()) }()
+	m, err := memory.NewManager(dev, memory.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	fmt.Printf("%s: %s\n", dev, dev.Info().Name)
+	for _, s := range selections {
+		var best reading
+		for i := range *rounds + 1 {
+			r, err := read(ctx, files, m, s.columns)
+			if err != nil {
+				return err
+			}
+			if i == 1 || i > 1 && r.took < best.took {
+				best = r
+			}
+		}
+		fmt.Printf("%-14s %4d tables %9s in the files %9s %8.1f ms %6.1f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.tables, humanize.IBytes(uint64(best.file)),
+			humanize.IBytes(uint64(best.bytes)), best.took.Seconds()*1e3, float64(best.bytes)/best.took.Seconds()/1e9, best.processors.Seconds()*1e3, best.first.Seconds()*1e3)
+	}
+	return nil
+}
+
+// reading is one reading of all rows.
+type reading struct {
+	took, processors, first time.Duration
+	bytes, file             int64
+	tables                  int
+}
+
+func read(ctx context.Context, s source.Source, m *memory.Manager, columns []string) (r reading, err error) {
+	var counters source.Counters
+	began, before := time.Now(), processor.Time()
+	reader, err := s.Open(ctx, m, source.Request{Columns: columns, Counters: &counters})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	for {
+		t, err := reader.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return r, err
+		}
+		if r.tables == 0 {
+			r.first = time.Since(began)
+		}
+		r.tables++
+		if err := t.Release(); err != nil {
+			return r, err
+		}
+	}
+	err = m.Stream().Synchronize(ctx)
+	r.took, r.processors = time.Since(began), processor.Time()-before
+	r.bytes, r.file = counters.Bytes.Load(), counters.FileBytes.Load()
+	return r, err
+}
