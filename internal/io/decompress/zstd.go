@@ -46,9 +46,10 @@ func zstdOnHost(to, from []byte) Status {
 // decompressed without it, by a warp for each page.
 type zstdMemory struct{ pages, blocks, literals, sequences uint64 }
 
+// zstdRound is the output of a round of launches, which use the same memory. Tests set it.
+var zstdRound uint64 = 1 << 30
+
 const (
-	// zstdRound is the output of a round of launches, which use the same memory.
-	zstdRound = 1 << 30
 	// zstdBlockBytes and zstdSequenceBytes are the bytes of output for which there is memory for a
 	// block and for a sequence. Writers make blocks of 128 KiB, and smaller ones at high levels.
 	zstdBlockBytes, zstdSequenceBytes = 16 << 10, 6
@@ -57,7 +58,7 @@ const (
 	// warpBlocks is the number of blocks that a warp decodes.
 	warpBlocks = 8
 	// planThreads is the number of threads of a block that plan pages.
-	planThreads = 128
+	planThreads = 32
 	// writeThreads is the number of threads that write a page.
 	writeThreads = 128
 )

@@ -19,19 +19,19 @@ template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in,
     survey.literals = survey.sequences = survey.literal_bytes = survey.blocks = 0;
     return each_block(
         in,
-        [&](const FrameHeader &header) -> u32 {
+        [&](const FrameHeader &header) INLINE -> u32 {
             survey.begin_frame();
             frame = header;
             return header.has_length && header.length > survey.length ? too_long : complete;
         },
-        [&](const BlockHeader &header, const Span &content) -> u32 {
+        [&](const BlockHeader &header, const Span &content) INLINE -> u32 {
             Block block;
             const u32 status = survey.read(frame, header, content, block);
             if (status == complete)
                 visit(block);
             return status;
         },
-        [](const FrameHeader &) -> u32 { return complete; });
+        [](const FrameHeader &) INLINE -> u32 { return complete; });
 }
 
 // plan_blocks reserves memory for the blocks of a page and lists them.
@@ -48,7 +48,7 @@ DEVICE Plan plan_blocks(Survey &survey, const Span &in, u32 page, const Memory &
         return {0, absent};
     }
     u64 place = first;
-    survey_page(survey, in, [&](Block &block) {
+    survey_page(survey, in, [&](Block &block) INLINE {
         block.page = page;
         block.literals += literals;
         block.sequences += sequences;
@@ -57,7 +57,7 @@ DEVICE Plan plan_blocks(Survey &survey, const Span &in, u32 page, const Memory &
     return {(u32)first, count};
 }
 
-KERNEL LAUNCH_BOUNDS(128) zstd_plan(const Page *pages, u32 count, const u8 *input, u64 input_bytes, u64 output_bytes, u32 *status, Memory memory) {
+KERNEL LAUNCH_BOUNDS(32) zstd_plan(const Page *pages, u32 count, const u8 *input, u64 input_bytes, u64 output_bytes, u32 *status, Memory memory) {
     const u32 number = (u32)thread_in_grid();
     if (number >= count)
         return;
@@ -70,7 +70,7 @@ KERNEL LAUNCH_BOUNDS(128) zstd_plan(const Page *pages, u32 count, const u8 *inpu
         Survey survey;
         survey.page = from;
         survey.length = page.length;
-        result = survey_page(survey, in, [](const Block &) {});
+        result = survey_page(survey, in, [](const Block &) INLINE {});
         if (result == complete)
             plan = plan_blocks(survey, in, number, memory);
     }
@@ -303,6 +303,7 @@ DEVICE u32 write_decoded(Team &team, const Page &page, const u8 *input, const Bl
     }
     if (count > 0) {
         const u32 before[3] = {recent[0], recent[1], recent[2]};
+#pragma unroll
         for (u32 i = 0; i < 3; i++)
             recent[i] = known_distance(block.recent[i], before);
     }

@@ -23,9 +23,9 @@
 //	write_offsets    places → offsets of rows; a block for 2,048 rows
 //	write_bytes      bytes of strings; a block for 16 KiB
 //
-// A page without nulls is written in one step. Of a page with nulls, indices are decoded apart, and write_gathered
-// finds the index of each row by the number of rows with a value before it. The lengths of all strings are known before
-// the memory for them is allocated: the last two kernels run after a copy of the outcomes to the host.
+// A row of a page with nulls finds its value by the number of rows with a value before it, and an index finds its row
+// in the same way. The lengths of all strings are known before the memory for them is allocated: the last two kernels
+// run after a copy of the outcomes to the host.
 //
 // # Damaged pages
 //

@@ -60,8 +60,6 @@ type tileGroups map[string][]tile
 func (g tileGroups) add(number uint32, p *page) {
 	kernel := "write_converted"
 	switch {
-	case p.encoding == indexed:
-		kernel = "write_gathered"
 	case p.encoding == split:
 		kernel = "write_split"
 	case p.form == copied4 || p.form == copied8:
@@ -304,7 +302,7 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		if dictionary != none {
 			d.base = p.pages[dictionary].base
 		}
-		if d.optional != 0 || conversion == instant || conversion == text {
+		if conversion == instant || conversion == text {
 			d.dense = p.spaces.work.take(4 * rows)
 		}
 		p.indices = append(p.indices, number)

@@ -1,64 +1,131 @@
 // Indices of dictionaries, and booleans in runs: see decode.go.
 #include "runs.cuh"
 
-struct Wide {
-    u64 low, high;
-};
+// Rows finds the row of a page with a value, by the number of those before it.
+struct Rows {
+    u64 bitmap, ranks, row;
+    u32 words;
+    bool nulls;
 
-// Gather writes the values of a dictionary, T wide.
-template <typename T> struct Gather {
-    using Value = T;
-    u64 to, from;
-    METHOD T value(u32 index) const { return load<T>(from + (u64)index * sizeof(T)); }
-    METHOD void put(u32 i, T value) const { store<T>(to + (u64)i * sizeof(T), value); }
-};
-
-template <> struct Gather<Wide> {
-    using Value = Wide;
-    u64 to, from;
-    METHOD Wide value(u32 index) const { return Wide{load<u64>(from + (u64)index * 16), load<u64>(from + (u64)index * 16 + 8)}; }
-    METHOD void put(u32 i, Wide value) const {
-        store<u64>(to + (u64)i * 16, value.low);
-        store<u64>(to + (u64)i * 16 + 8, value.high);
+    METHOD Rows(const Page &page, bool nulls) : bitmap(page.bitmap + page.row / 32 * 4), ranks(page.ranks), row(page.row), nulls(nulls) {
+        words = (u32)((page.row + page.rows - 1) / 32 - page.row / 32) + 1;
     }
-};
 
-// Number writes the indices.
-struct Number {
-    using Value = u32;
-    u64 to;
-    u32 base;
-    METHOD u32 value(u32 index) const { return index + base; }
-    METHOD void put(u32 i, u32 value) const { store<u32>(to + (u64)i * 4, value); }
-};
-
-// expand writes the indices of a queue. The expanding threads call it. An index outside of the dictionary
-// is not written.
-template <typename Output> DEVICE void expand(const Queue &queue, u32 width, u32 values, Outcome *outcome, Output out) {
-    constexpr int count = 4;
-    bool outside = false;
+    METHOD u32 at(u32 rank) const {
+        if (!nulls)
+            return rank;
+        u32 word = 0, high = words;
 #pragma nounroll
-    for (u32 i = queue.begin + thread_in_block(); i < queue.end; i += count * expanding) {
-        u32 indices[count];
-        typename Output::Value list[count];
-        queue.at(i, expanding, width, indices);
-#pragma unroll
-        for (int k = 0; k < count; k++) {
-            outside = outside || indices[k] >= values;
-            if (indices[k] < values)
-                list[k] = out.value(indices[k]);
+        while (high - word > 1) {
+            const u32 middle = (word + high) / 2;
+            if (load<u32>(ranks + 4 * (u64)middle) <= rank)
+                word = middle;
+            else
+                high = middle;
         }
+        rank -= load<u32>(ranks + 4 * (u64)word);
+        u32 bits = load<u32>(bitmap + 4 * (u64)word), bit = 0;
+        if (word == 0)
+            bits &= whole_warp << row % 32;
 #pragma unroll
-        for (int k = 0; k < count; k++)
-            if (indices[k] < values && i + k * expanding < queue.end)
-                out.put(i + k * expanding, list[k]);
+        for (u32 half = 16; half > 0; half /= 2) {
+            const u32 low = __builtin_popcount(bits & (1u << half) - 1);
+            if (rank >= low) {
+                rank -= low;
+                bits >>= half;
+                bit += half;
+            }
+        }
+        return word * 32 + bit - (u32)(row % 32);
     }
-    if (outside)
-        damage(outcome, bad_index);
+};
+
+static constexpr int at_once = 4; // values of a thread
+
+// Indices are some of those of a page, with the places where their values go.
+struct Indices {
+    u32 index[at_once], place[at_once];
+    bool written[at_once];
+
+    // gather writes values of a dictionary, as wide as T.
+    template <typename T> METHOD void gather(u64 to, u64 dictionary) const {
+        T values[at_once];
+#pragma unroll
+        for (int k = 0; k < at_once; k++)
+            if (written[k])
+                values[k] = load<T>(dictionary + (u64)index[k] * sizeof(T));
+#pragma unroll
+        for (int k = 0; k < at_once; k++)
+            if (written[k])
+                store<T>(to + (u64)place[k] * sizeof(T), values[k]);
+    }
+    METHOD void gather_wide(u64 to, u64 dictionary) const {
+        Wide values[at_once];
+#pragma unroll
+        for (int k = 0; k < at_once; k++)
+            if (written[k])
+                values[k] = Wide{load<u64>(dictionary + (u64)index[k] * 16), load<u64>(dictionary + (u64)index[k] * 16 + 8)};
+#pragma unroll
+        for (int k = 0; k < at_once; k++)
+            if (written[k]) {
+                store<u64>(to + (u64)place[k] * 16, values[k].low);
+                store<u64>(to + (u64)place[k] * 16 + 8, values[k].high);
+            }
+    }
+    // number writes the indices, each increased by base.
+    METHOD void number(u64 to, u32 base) const {
+#pragma unroll
+        for (int k = 0; k < at_once; k++)
+            if (written[k])
+                store<u32>(to + (u64)place[k] * 4, index[k] + base);
+    }
+};
+
+// expand writes the values of the indices of a queue. The expanding threads call it. It returns whether all indices of
+// a thread are within the dictionary; others are not written.
+DEVICE bool expand(const Queue &queue, u32 width, u32 values, const Page &page, u64 dictionary, const Rows &rows) {
+    const bool gathered = is_gathered(page);
+    bool within = true;
+#pragma nounroll
+    for (u32 i = queue.begin + thread_in_block(); i < queue.end; i += at_once * expanding) {
+        Indices indices;
+        queue.at(i, expanding, width, indices.index);
+#pragma unroll
+        for (int k = 0; k < at_once; k++) {
+            const u32 place = i + k * expanding;
+            within = within && indices.index[k] < values;
+            indices.written[k] = indices.index[k] < values && place < queue.end;
+            indices.place[k] = indices.written[k] ? rows.at(place) : 0;
+        }
+        if (!gathered) {
+            indices.number(page.dense, 0);
+            continue;
+        }
+        switch (page.form) {
+        case copied4:
+            indices.gather<u32>(page.to + page.row * 4, dictionary);
+            break;
+        case copied8:
+            indices.gather<u64>(page.to + page.row * 8, dictionary);
+            break;
+        case narrowed1:
+            indices.gather<u8>(page.to + page.row, dictionary);
+            break;
+        case narrowed2:
+            indices.gather<u16>(page.to + page.row * 2, dictionary);
+            break;
+        case code:
+            indices.number(page.to + page.row * 4, page.base);
+            break;
+        default:
+            indices.gather_wide(page.to + page.row * 16, dictionary);
+        }
+    }
+    return within;
 }
 
-// decode_indices decodes the indices of listed pages, a block for each: into values of the column if no row is
-// null, else into indices of the rows that are not.
+// decode_indices decodes the indices of listed pages, a block for each: into values of the column, or into indices of
+// the rows that are not null.
 KERNEL LAUNCH_BOUNDS(288) decode_indices(const Page *pages, Outcome *outcomes, const u32 *listed) {
     __shared__ Queue queue[2];
     const u32 number = listed[block_in_grid()];
@@ -87,44 +154,24 @@ KERNEL LAUNCH_BOUNDS(288) decode_indices(const Page *pages, Outcome *outcomes, c
             damage(outcome, status);
         return;
     }
-    const bool direct = valid == page.rows && page.form != text && page.form != boolean && page.form != instant;
+    const Rows rows(page, is_gathered(page) && valid != page.rows);
     const u64 dictionary = page.dictionary == none ? 0 : pages[page.dictionary].to;
     Runs runs(from, to, width, valid);
     const bool lists = thread_in_block() >= expanding;
+    bool within = true;
     if (lists)
         runs.list(queue[0]);
     synchronize_block();
 #pragma nounroll
     for (u32 k = 0; queue[k].begin != queue[k].end; k ^= 1) {
-        const Queue &now = queue[k];
         if (lists)
             runs.list(queue[k ^ 1]);
-        else {
-            if (!direct)
-                expand(now, width, values, outcome, Number{page.dense, 0});
-            else
-                switch (page.form) {
-                case copied4:
-                    expand(now, width, values, outcome, Gather<u32>{page.to + page.row * 4, dictionary});
-                    break;
-                case copied8:
-                    expand(now, width, values, outcome, Gather<u64>{page.to + page.row * 8, dictionary});
-                    break;
-                case narrowed1:
-                    expand(now, width, values, outcome, Gather<u8>{page.to + page.row, dictionary});
-                    break;
-                case narrowed2:
-                    expand(now, width, values, outcome, Gather<u16>{page.to + page.row * 2, dictionary});
-                    break;
-                case code:
-                    expand(now, width, values, outcome, Number{page.to + page.row * 4, page.base});
-                    break;
-                default:
-                    expand(now, width, values, outcome, Gather<Wide>{page.to + page.row * 16, dictionary});
-                }
-        }
+        else
+            within = expand(queue[k], width, values, page, dictionary, rows) && within;
         synchronize_block();
     }
+    if (!within)
+        damage(outcome, bad_index);
     if (thread_in_block() == expanding && runs.status != 0)
         damage(outcome, runs.status);
 }

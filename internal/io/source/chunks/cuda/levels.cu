@@ -17,8 +17,30 @@ DEVICE void set_all(const Page &page) {
     }
 }
 
-// decode_levels begins the outcomes of all pages, a block for each. It writes the validity bitmap, and the
-// ranks of pages with nulls.
+// clear_value writes zeros in place of the value of a null row.
+DEVICE void clear_value(const Page &page, u64 row) {
+    switch (page.form) {
+    case narrowed1:
+        store<u8>(page.to + row, 0);
+        break;
+    case narrowed2:
+        store<u16>(page.to + row * 2, 0);
+        break;
+    case copied4:
+    case code:
+        store<u32>(page.to + row * 4, 0);
+        break;
+    case copied8:
+        store<u64>(page.to + row * 8, 0);
+        break;
+    default:
+        store<u64>(page.to + row * 16, 0);
+        store<u64>(page.to + row * 16 + 8, 0);
+    }
+}
+
+// decode_levels begins the outcomes of all pages, a block for each. It writes the validity bitmap, the ranks
+// of pages with nulls, and zeros for null rows of which decode_indices writes the others.
 KERNEL LAUNCH_BOUNDS(288) decode_levels(const Page *pages, Outcome *outcomes) {
     __shared__ Queue queue[2];
     __shared__ u32 ones[2][run_tile / 32 + 4];
@@ -63,6 +85,7 @@ KERNEL LAUNCH_BOUNDS(288) decode_levels(const Page *pages, Outcome *outcomes) {
         return;
     }
     u32 valid = 0;
+    const bool clears = is_gathered(page);
 #pragma nounroll
     for (u32 k = 0;; k ^= 1) {
         const u32 first = queue[k].begin, end = queue[k].end;
@@ -84,6 +107,8 @@ KERNEL LAUNCH_BOUNDS(288) decode_levels(const Page *pages, Outcome *outcomes) {
                     const u32 bits = ballot(within && levels[i] == 1), mask = ballot(within);
                     if (ballot(within && levels[i] > 1) != 0 && lane == 0)
                         damage(outcome, bad_level);
+                    if (clears && within && levels[i] == 0)
+                        clear_value(page, row);
                     if (lane != 0 || mask == 0)
                         continue;
                     ones[k][w + i * warps] = __builtin_popcount(bits);

@@ -115,3 +115,13 @@ DEVICE u32 value_bytes(const Page &page) {
 DEVICE bool is_direct_delta(const Page &page, u32 valid) {
     return page.encoding == delta && valid == page.rows && (page.form == copied4 || page.form == copied8);
 }
+
+struct Wide {
+    u64 low, high;
+};
+
+// is_gathered reports whether the values of a page are those of a dictionary that has them as the column does, so that
+// decode_indices writes them.
+DEVICE bool is_gathered(const Page &page) {
+    return page.encoding == indexed && page.form != text && page.form != boolean && page.form != instant;
+}

@@ -1,10 +1,6 @@
 // Values of rows from plain values, from bytes that are apart, from differences and from indices: see decode.go.
 #include "tiles.cuh"
 
-struct Wide {
-    u64 low, high;
-};
-
 template <typename T> DEVICE void store_value(u64 to, const T &value) {
     if constexpr (sizeof(T) == 16) {
         store<u64>(to, value.low);
@@ -113,24 +109,10 @@ struct Instants {
     }
 };
 
-// Gathered are values of a dictionary.
-template <typename T> struct Gathered {
+// Gathered are instants of a dictionary.
+struct Gathered {
     u64 indices, from;
-    METHOD T at(u32 i) const { return load<T>(from + (u64)load<u32>(indices + (u64)i * 4) * sizeof(T)); }
-};
-
-template <> struct Gathered<Wide> {
-    u64 indices, from;
-    METHOD Wide at(u32 i) const {
-        const u64 place = from + (u64)load<u32>(indices + (u64)i * 4) * 16;
-        return Wide{load<u64>(place), load<u64>(place + 8)};
-    }
-};
-
-struct Codes {
-    u64 indices;
-    u32 base;
-    METHOD u32 at(u32 i) const { return load<u32>(indices + (u64)i * 4) + base; }
+    METHOD u64 at(u32 i) const { return load<u64>(from + (u64)load<u32>(indices + (u64)i * 4) * 8); }
 };
 
 // copy is write for plain values, of which a warp loads those of four words at the same time: those of null rows
@@ -287,6 +269,8 @@ KERNEL LAUNCH_BOUNDS(128) write_converted(const Page *pages, Outcome *outcomes, 
         return;
     if (part.page.form == boolean)
         write_bits(part.page, part.first, part.nulls, part.from);
+    else if (part.page.encoding == indexed)
+        write_instants(part.page, part.outcome, part.first, part.nulls, Gathered{part.page.dense, part.from});
     else if (part.page.form == instant)
         write_instants(part.page, part.outcome, part.first, part.nulls, Instants{part.from, (i64)part.page.width});
     else
@@ -298,36 +282,4 @@ KERNEL LAUNCH_BOUNDS(128) write_split(const Page *pages, Outcome *outcomes, cons
     Part part;
     if (part.begin(pages, outcomes, tiles))
         convert(part, Split{part.from, (u32)((part.page.length - part.outcome->begin) / value_bytes(part.page))});
-}
-
-// write_gathered writes values of a dictionary by indices, of pages that decode_indices did not write.
-KERNEL LAUNCH_BOUNDS(128) write_gathered(const Page *pages, Outcome *outcomes, const Tile *tiles) {
-    Part part;
-    if (!part.begin(pages, outcomes, tiles))
-        return;
-    const Page &page = part.page;
-    if (!part.nulls && page.form != instant)
-        return;
-    switch (page.form) {
-    case copied4:
-        write(page, part.first, part.nulls, Gathered<u32>{page.dense, part.from});
-        break;
-    case copied8:
-        write(page, part.first, part.nulls, Gathered<u64>{page.dense, part.from});
-        break;
-    case narrowed1:
-        write(page, part.first, part.nulls, Gathered<u8>{page.dense, part.from});
-        break;
-    case narrowed2:
-        write(page, part.first, part.nulls, Gathered<u16>{page.dense, part.from});
-        break;
-    case instant:
-        write_instants(page, part.outcome, part.first, part.nulls, Gathered<u64>{page.dense, part.from});
-        break;
-    case code:
-        write(page, part.first, part.nulls, Codes{page.dense, page.base});
-        break;
-    default:
-        write(page, part.first, part.nulls, Gathered<Wide>{page.dense, part.from});
-    }
 }
