@@ -238,6 +238,9 @@ func (b *Batch) damage(outcomes []outcome) error {
 	for i, o := range outcomes {
 		if o.status != 0 {
 			damage := b.origins[i].Error
+			if o.status == damageLong {
+				return fmt.Errorf("column %d: the strings of a page: %w", damage.Column, ErrLong)
+			}
 			damage.Err = damageError(o, b.origins[i].codec)
 			return &damage
 		}

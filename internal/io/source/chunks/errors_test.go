@@ -3,6 +3,8 @@ package chunks_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -324,5 +326,21 @@ func TestDecodeOnStream(t *testing.T) {
 			require.True(t, array.Equal(want[i], values))
 			require.NoError(t, c.Release())
 		}
+	})
+}
+
+// Repetitions of a long string in one page may be longer than offsets reach to.
+func TestLongPage(t *testing.T) {
+	const rows, length = 2100, 1 << 20
+	dictionary, indices := withLength(make([]byte, length)), binary.AppendUvarint([]byte{1}, rows<<1)
+	indices = append(indices, 0)
+	chunk := pagestest.Page{Dictionary: true, Body: dictionary, Values: 1, Uncompressed: int64(len(dictionary))}.Bytes()
+	chunk = append(chunk, pagestest.Page{Body: indices, Values: rows, Uncompressed: int64(len(indices)), Encoding: pages.RLEDictionary}.Bytes()...)
+	about := pages.Flat{Column: pages.Column{Values: rows}, Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.String}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		column := chunks.Column{Type: about.Type, Chunks: []chunks.Chunk{{About: about, Bytes: chunk, Rows: rows}}}
+		_, err := chunks.Decode(t.Context(), devicetest.Manager(t, dev, memory.Options{}), []chunks.Column{column}, chunks.Options{})
+		require.ErrorIs(t, err, chunks.ErrLong)
+		require.False(t, errors.As(err, new(*chunks.Error)))
 	})
 }

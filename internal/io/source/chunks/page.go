@@ -86,7 +86,10 @@ func formOf(f pages.Flat) (conversion form, ok bool) {
 			return decimal32, true
 		}
 	case parquet.Types.Int64:
-		return map[bool]form{true: decimal64, false: copied8}[id == arrow.DECIMAL128], true
+		if id == arrow.DECIMAL128 {
+			return decimal64, true
+		}
+		return copied8, true
 	case parquet.Types.Int96:
 		return instant, true
 	case parquet.Types.Float:

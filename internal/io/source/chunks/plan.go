@@ -173,12 +173,13 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 		if err != nil {
 			return err
 		}
-		number, err := p.dictionary(t, s, body)
-		if err != nil {
+		if dictionary, err = p.dictionary(t, s, body); err != nil {
 			return &Error{Page: s.dictionary, Err: err}
 		}
-		dictionary = number
 		p.origin(column, s, s.dictionary)
+		if t.entries > math.MaxInt32 {
+			return fmt.Errorf("dictionaries of %d values: %w", t.entries, ErrLong)
+		}
 	}
 	first := s.plan[s.pages[0]].At
 	bytes, err := p.uploadPages(s, s.pages[0], s.pages[len(s.pages)-1])
@@ -275,9 +276,7 @@ func (p *planner) dictionary(t *target, s selected, body place) (number uint32, 
 		d.to = p.spaces.work.take(uint64(d.rows) * conversion.columnBytes())
 		p.dictionaryTiles.add(number, &d)
 	}
-	if t.entries += uint64(d.rows); t.entries > math.MaxInt32 {
-		return 0, fmt.Errorf("dictionaries of %d values: %w", t.entries, ErrLong)
-	}
+	t.entries += uint64(d.rows)
 	p.pages = append(p.pages, d)
 	t.dictionaries = append(t.dictionaries, number)
 	return number, nil
