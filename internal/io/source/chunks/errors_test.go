@@ -141,6 +141,8 @@ func TestLongStrings(t *testing.T) {
 		for _, dictionary := range []bool{false, true} {
 			column := columnOf(t, values, parquet.WithDictionaryDefault(dictionary))
 			column.Chunks = append(column.Chunks, column.Chunks[0])
+			large := chunks.Column{Type: arrow.BinaryTypes.LargeString, Chunks: column.Chunks}
+			require.Equal(t, 200, decoded(t, m, []chunks.Column{large})[0].Len())
 			_, err := chunks.Decode(strategy.WithMaximumOffset(t.Context(), 99*100-1), m, []chunks.Column{column}, chunks.Options{})
 			require.ErrorIs(t, err, chunks.ErrLong)
 			require.ErrorContains(t, err, "column 0")
@@ -271,9 +273,9 @@ func TestUndecodable(t *testing.T) {
 	generator.Nulls = arraytest.NoneNull
 	plain := parquet.WithDictionaryDefault(false)
 	for name, c := range map[string]chunks.Column{
-		"brotli":      columnOf(t, generator.Array(arrow.PrimitiveTypes.Int32, 50), plain, parquet.WithCompression(compress.Codecs.Brotli)),
-		"beginnings":  columnOf(t, generator.Array(arrow.BinaryTypes.String, 50), plain, parquet.WithEncoding(parquet.Encodings.DeltaByteArray)),
-		"large types": {Type: arrow.BinaryTypes.LargeString, Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50)).Chunks},
+		"brotli":     columnOf(t, generator.Array(arrow.PrimitiveTypes.Int32, 50), plain, parquet.WithCompression(compress.Codecs.Brotli)),
+		"beginnings": columnOf(t, generator.Array(arrow.BinaryTypes.String, 50), plain, parquet.WithEncoding(parquet.Encodings.DeltaByteArray)),
+		"views":      {Type: arrow.BinaryTypes.StringView, Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50)).Chunks},
 		"no dictionary": {
 			Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},
 			Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50), plain).Chunks,

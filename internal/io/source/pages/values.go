@@ -81,8 +81,11 @@ func newValues(f Flat) values {
 			return newFixedBytes(f.Width)
 		}
 	case parquet.Types.ByteArray:
-		if id == arrow.STRING || id == arrow.BINARY {
+		switch id {
+		case arrow.STRING, arrow.BINARY:
 			return &text{}
+		case arrow.LARGE_STRING, arrow.LARGE_BINARY:
+			return &text{large: true}
 		}
 		if t, ok := f.Type.(*arrow.DictionaryType); ok {
 			return newEncoded(t)
