@@ -42,8 +42,8 @@
 //   - Warps build the codes in shared memory and decode: 8 blocks a warp. A lane decodes one of the 4
 //     streams of literals, by a table of 11 bits. The 4 lanes of a block decode the same sequences, with
 //     three tables of states, from windows of 64 bits.
-//   - A warp for each page looks up recent distances that come from earlier blocks, and writes 32
-//     sequences together, like the tokens of Snappy.
+//   - Four warps for each page look up recent distances that come from earlier blocks, and write up to
+//     128 sequences and 1,024 bytes together, like the tokens of Snappy.
 //
 // The memory is twice to three times the output: see [Scratch]. If the budget is too small, or the
 // sequences of a page produce less than 6 bytes each, a warp decompresses the page block by block. It

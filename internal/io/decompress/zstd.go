@@ -46,9 +46,10 @@ func zstdOnHost(to, from []byte) Status {
 // decompressed without it, by a warp for each page.
 type zstdMemory struct{ pages, blocks, literals, sequences uint64 }
 
+// zstdRound is the output of a round of launches, which use the same memory. Tests set it.
+var zstdRound uint64 = 1 << 30
+
 const (
-	// zstdRound is the output of a round of launches, which use the same memory.
-	zstdRound = 1 << 30
 	// zstdBlockBytes and zstdSequenceBytes are the bytes of output for which there is memory for a
 	// block and for a sequence. Writers make blocks of 128 KiB, and smaller ones at high levels.
 	zstdBlockBytes, zstdSequenceBytes = 16 << 10, 6
@@ -57,7 +58,9 @@ const (
 	// warpBlocks is the number of blocks that a warp decodes.
 	warpBlocks = 8
 	// planThreads is the number of threads of a block that plan pages.
-	planThreads = 128
+	planThreads = 32
+	// writeThreads is the number of threads that write a page.
+	writeThreads = 128
 )
 
 // zstdRounds returns the number of pages of each round, and its memory.
@@ -119,7 +122,7 @@ func launchZstdRound(call *op.Call, batch Batch, first, n int, m zstdMemory, scr
 		{"zstd_plan", (n + planThreads - 1) / planThreads, planThreads,
 			[]any{pages, uint32(n), batch.Input, batch.Input.Bytes(), batch.Output.Bytes(), status, working}},
 		{"zstd_decode", 2 * warps, warp, []any{pages, batch.Input, status, working}},
-		{"zstd_write", n, warp, []any{pages, batch.Input, batch.Output, status, working}},
+		{"zstd_write", n, writeThreads, []any{pages, batch.Input, batch.Output, status, working}},
 	} {
 		f, err := call.Kernel(&set, "zstd_blocks", phase.entry)
 		if err != nil {

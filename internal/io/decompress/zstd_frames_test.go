@@ -43,6 +43,31 @@ func TestZstdRandomFrames(t *testing.T) {
 	})
 }
 
+// Pages are decompressed in rounds. Some need more memory than others of their round.
+func TestZstdRounds(t *testing.T) {
+	round := zstdRound
+	defer func() { zstdRound = round }()
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		property.Check(t, func(r *rapid.T) {
+			source := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
+			var inputs []packed
+			var plain [][]byte
+			length := uint64(0)
+			for range 1 + source.IntN(20) {
+				w := newZstdWriter(source, 6, 100<<source.IntN(10))
+				inputs, plain = append(inputs, packed{w.frames, len(w.plain)}), append(plain, w.plain)
+				length += uint64(len(w.plain))
+			}
+			zstdRound = 1 + source.Uint64N(length)
+			results, status := unpack(r, t, dev, Zstandard, inputs)
+			for i := range inputs {
+				require.NoError(r, status[i].Error(Zstandard))
+				require.Equal(r, plain[i], results[i])
+			}
+		})
+	})
+}
+
 // Without memory for all blocks, a warp decompresses each page. Some pages are damaged.
 func TestZstdWithoutMemory(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {

@@ -118,18 +118,18 @@ KERNEL LAUNCH_BOUNDS(32) zstd(const Page *pages, const u8 *input, u64 input_byte
     if (plans != nullptr && plans[block_in_grid()].count != absent)
         return;
     shared.pieces.clear(lane_in_warp());
-    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32) -> u32 {
+    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32) INLINE -> u32 {
         Output out = {w.to, w.length, 0, 0};
         Frame frame;
         const u32 fault = each_block(
             {w.from, w.from + w.compressed},
-            [&](const FrameHeader &header) -> u32 {
+            [&](const FrameHeader &header) INLINE -> u32 {
                 frame = {0, {~0u}, {1, 4, 8}};
                 out.frame = out.at;
                 return header.has_length && header.length > out.left() ? too_long : complete;
             },
-            [&](const BlockHeader &header, const Span &content) -> u32 { return write_block(shared, header, content, frame, out); },
-            [&](const FrameHeader &header) -> u32 { return header.has_length && header.length != out.at - out.frame ? bad_header : complete; });
+            [&](const BlockHeader &header, const Span &content) INLINE -> u32 { return write_block(shared, header, content, frame, out); },
+            [&](const FrameHeader &header) INLINE -> u32 { return header.has_length && header.length != out.at - out.frame ? bad_header : complete; });
         return fault != complete ? fault : out.left() == 0 ? complete : too_short;
     });
 }

@@ -3,12 +3,12 @@
 //   zstd_plan    a thread for each page lists its blocks and reserves memory for them
 //   zstd_decode  a warp decodes the sequences of 8 blocks, 4 lanes the same for each, or
 //                the literals of 8 blocks, a lane for each stream
-//   zstd_write   a warp for each page writes the output, block by block
+//   zstd_write   4 warps for each page write the output, block by block
 //
 // Blocks that use codes of earlier blocks build them again. Recent distances that come from earlier
 // blocks stay unknown until the last phase. zstd.cu decompresses the pages with blocks that do not fit the memory.
 #include "zstd_blocks.cuh"
-#include "zstd_output.cuh"
+#include "zstd_team.cuh"
 
 // A warp decodes warp_blocks blocks, by group_lanes lanes each.
 static constexpr u32 warp_blocks = 8, group_lanes = warp_threads / warp_blocks;
@@ -19,19 +19,19 @@ template <typename Visit> DEVICE u32 survey_page(Survey &survey, const Span &in,
     survey.literals = survey.sequences = survey.literal_bytes = survey.blocks = 0;
     return each_block(
         in,
-        [&](const FrameHeader &header) -> u32 {
+        [&](const FrameHeader &header) INLINE -> u32 {
             survey.begin_frame();
             frame = header;
             return header.has_length && header.length > survey.length ? too_long : complete;
         },
-        [&](const BlockHeader &header, const Span &content) -> u32 {
+        [&](const BlockHeader &header, const Span &content) INLINE -> u32 {
             Block block;
             const u32 status = survey.read(frame, header, content, block);
             if (status == complete)
                 visit(block);
             return status;
         },
-        [](const FrameHeader &) -> u32 { return complete; });
+        [](const FrameHeader &) INLINE -> u32 { return complete; });
 }
 
 // plan_blocks reserves memory for the blocks of a page and lists them.
@@ -48,7 +48,7 @@ DEVICE Plan plan_blocks(Survey &survey, const Span &in, u32 page, const Memory &
         return {0, absent};
     }
     u64 place = first;
-    survey_page(survey, in, [&](Block &block) {
+    survey_page(survey, in, [&](Block &block) INLINE {
         block.page = page;
         block.literals += literals;
         block.sequences += sequences;
@@ -57,7 +57,7 @@ DEVICE Plan plan_blocks(Survey &survey, const Span &in, u32 page, const Memory &
     return {(u32)first, count};
 }
 
-KERNEL LAUNCH_BOUNDS(128) zstd_plan(const Page *pages, u32 count, const u8 *input, u64 input_bytes, u64 output_bytes, u32 *status, Memory memory) {
+KERNEL LAUNCH_BOUNDS(32) zstd_plan(const Page *pages, u32 count, const u8 *input, u64 input_bytes, u64 output_bytes, u32 *status, Memory memory) {
     const u32 number = (u32)thread_in_grid();
     if (number >= count)
         return;
@@ -70,7 +70,7 @@ KERNEL LAUNCH_BOUNDS(128) zstd_plan(const Page *pages, u32 count, const u8 *inpu
         Survey survey;
         survey.page = from;
         survey.length = page.length;
-        result = survey_page(survey, in, [](const Block &) {});
+        result = survey_page(survey, in, [](const Block &) INLINE {});
         if (result == complete)
             plan = plan_blocks(survey, in, number, memory);
     }
@@ -275,38 +275,60 @@ KERNEL LAUNCH_BOUNDS(32) zstd_decode(const Page *pages, const u8 *input, u32 *st
         decode_literals(shared.literals, (block - half) * warp_blocks, pages, input, status, memory);
 }
 
+// prefetch begins to load a word into the cache.
+DEVICE void prefetch(const u64 *word) { asm volatile("prefetch.global.L1 [%0];" ::"l"(word)); }
+
 // write_decoded writes a block from its decoded literals and sequences.
-DEVICE u32 write_decoded(Pieces &pieces, const Page &page, const u8 *input, const Block &block, const Memory &memory, Output &out, u32 (&recent)[3]) {
+DEVICE u32 write_decoded(Team &team, const Page &page, const u8 *input, const Block &block, const Memory &memory, Output &out, u32 (&recent)[3]) {
     Span in = content_of(page, input, block);
     LiteralsHeader header;
     if (const u32 status = read_literals_header(in, header))
         return status;
     Literals literals = {header.type == raw_literals ? in.at : memory.literals + block.literals, header.length, false};
     const u64 *words = memory.sequences + block.sequences;
-    const u32 lane = lane_in_warp(), count = block.count;
-    u64 ahead = lane < count ? words[lane] : 0;
+    const u32 thread = thread_in_block(), count = block.count;
 #pragma nounroll
-    for (u32 i = lane; i < count + lane; i += warp_threads) {
+    for (u32 i = 0; i < count;) {
         Sequence s = {};
-        if (i < count) {
-            s = unpack(ahead);
+        if (i + thread < count) {
+            s = unpack(words[i + thread]);
             s.distance = known_distance(s.distance, recent);
         }
-        if (i + warp_threads < count)
-            ahead = words[i + warp_threads];
-        if (const u32 status = write_batch(pieces, out, literals, s))
+        if (i + thread + team_threads < count)
+            prefetch(words + i + thread + team_threads);
+        u32 n = count - i;
+        if (const u32 status = write_team(team, out, literals, s, n))
             return status;
+        i += n;
     }
-    if (block.count > 0) {
+    if (count > 0) {
         const u32 before[3] = {recent[0], recent[1], recent[2]};
+#pragma unroll
         for (u32 i = 0; i < 3; i++)
             recent[i] = known_distance(block.recent[i], before);
     }
-    return write_rest(out, literals);
+    if (literals.left > out.left())
+        return too_long;
+    team_copy(out.page + out.at, literals.at, literals.left);
+    out.at += literals.left;
+    return complete;
+}
+
+// write_other writes a block that is not compressed.
+DEVICE u32 write_other(const Page &page, const u8 *input, const Block &block, Output &out) {
+    if (block.size > out.left())
+        return too_long;
+    const u8 *from = content_of(page, input, block).at;
+    if (block.type == raw_block)
+        team_copy(out.page + out.at, from, block.size);
+    else
+        team_repeated(out.page + out.at, *from, block.size);
+    out.at += block.size;
+    return complete;
 }
 
 // write_page writes the blocks of a page.
-DEVICE u32 write_page(Pieces &pieces, const Page &page, const u8 *input, const Plan &plan, const Memory &memory, Output &out) {
+DEVICE u32 write_page(Team &team, const Page &page, const u8 *input, const Plan &plan, const Memory &memory, Output &out) {
     u32 recent[3];
 #pragma nounroll
     for (u32 i = 0; i < plan.count; i++) {
@@ -316,11 +338,7 @@ DEVICE u32 write_page(Pieces &pieces, const Page &page, const u8 *input, const P
             recent[0] = 1, recent[1] = 4, recent[2] = 8;
             out.frame = out.at;
         }
-        u32 status;
-        if (block.type == compressed_block)
-            status = write_decoded(pieces, page, input, block, memory, out, recent);
-        else
-            status = write_plain(out, content_of(page, input, block), block.type, block.size);
+        const u32 status = block.type == compressed_block ? write_decoded(team, page, input, block, memory, out, recent) : write_other(page, input, block, out);
         if (status != complete)
             return status;
         if (out.at - start > most_block)
@@ -331,16 +349,16 @@ DEVICE u32 write_page(Pieces &pieces, const Page &page, const u8 *input, const P
     return out.left() == 0 ? complete : too_short;
 }
 
-KERNEL LAUNCH_BOUNDS(32) zstd_write(const Page *pages, const u8 *input, u8 *output, u32 *status, Memory memory) {
-    __shared__ Pieces pieces;
+KERNEL LAUNCH_BOUNDS(128) zstd_write(const Page *pages, const u8 *input, u8 *output, u32 *status, Memory memory) {
+    __shared__ Team team;
     const u32 number = block_in_grid();
     const Plan plan = memory.plans[number];
     if (plan.count == absent || status[number] != complete)
         return;
-    pieces.clear(lane_in_warp());
+    team.clear();
     const Page page = pages[number];
     Output out = {output + page.target, page.length, 0, 0};
-    const u32 fault = write_page(pieces, page, input, plan, memory, out);
-    if (lane_in_warp() == 0)
+    const u32 fault = write_page(team, page, input, plan, memory, out);
+    if (thread_in_block() == 0)
         fail(status + number, fault);
 }

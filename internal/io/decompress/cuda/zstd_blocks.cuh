@@ -118,13 +118,14 @@ struct Survey {
         sequences += block.count;
         if (literal_bytes + 3 * sequences > length)
             return too_long;
-        for (u32 kind = 0; kind < 3 && block.count > 0; kind++) {
-            if (mode_of(modes, kind) != repeat_mode)
+        bool known = true;
+#pragma unroll
+        for (u32 kind = 0; kind < 3; kind++) {
+            if (block.count > 0 && mode_of(modes, kind) != repeat_mode)
                 tables[kind] = block.section;
             block.tables[kind] = tables[kind];
-            if (tables[kind] == absent)
-                return bad_tree;
+            known &= tables[kind] != absent;
         }
-        return complete;
+        return known || block.count == 0 ? complete : bad_tree;
     }
 };

@@ -79,6 +79,9 @@ DEVICE u32 read_block_header(Span &in, BlockHeader &header, Span &content) {
     return complete;
 }
 
+// INLINE marks functions without names: a call would keep their state in memory.
+#define INLINE __attribute__((always_inline))
+
 // each_block reads the frames of a page, and calls frame(header) at the begin of each frame,
 // block(header, content) for each block, and end(header) after the last one. They return a status.
 template <typename Frame, typename Block, typename End> DEVICE u32 each_block(Span in, Frame frame, Block block, End end) {
