@@ -3,7 +3,6 @@ package chunks
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet/compress"
@@ -66,51 +65,6 @@ func (g tileGroups) add(number uint32, p *page) {
 		kernel = "write_copied"
 	}
 	p.eachTile(func(first uint32) { g[kernel] = append(g[kernel], tile{number, first}) })
-}
-
-// selected is a chunk with the pages that have rows to decode.
-type selected struct {
-	*Chunk
-	index      int // of the chunk
-	plan       pages.Plan
-	dictionary int // index of a page, or -1
-	pages      []int
-	// before is the number of rows of the first page before the first one to decode.
-	before, rows int64
-}
-
-// pagesOf selects the pages of a chunk.
-func pagesOf(c *Chunk) (s selected, err error) {
-	s = selected{Chunk: c, dictionary: -1, plan: c.Plan}
-	if s.plan == nil {
-		if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
-			return s, &Error{Err: err}
-		}
-	}
-	if !c.About.Decodable() {
-		return s, fmt.Errorf("%v from %v: %w", c.About.Type, c.About.Physical, pages.ErrOther)
-	}
-	if err := undecodable(c.About, s.plan); err != nil {
-		return s, err
-	}
-	row := int64(0)
-	for i, p := range s.plan {
-		if p.Kind == pages.DictionaryPage {
-			s.dictionary = i
-		}
-		if !p.HasValues() {
-			continue
-		}
-		if p.Values > 0 && row < c.First+c.Rows && row+p.Values > c.First {
-			if len(s.pages) == 0 {
-				s.before = c.First - row
-			}
-			s.pages = append(s.pages, i)
-			s.rows += p.Values
-		}
-		row += p.Values
-	}
-	return s, nil
 }
 
 // column plans a column.
@@ -198,11 +152,6 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 // origin notes the origin of the page that was planned last.
 func (p *planner) origin(column int, s selected, page int) {
 	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
-}
-
-// indexed reports whether a selected page has indices.
-func (s selected) indexed() bool {
-	return slices.ContainsFunc(s.pages, func(i int) bool { return s.plan[i].Indexed() })
 }
 
 // upload notes a list that is copied to the device.
