@@ -149,7 +149,7 @@ func TestFlatColumns(t *testing.T) {
 	flat, err := source.Flat(t.Context(), s)
 	require.NoError(t, err)
 	for i, of := range types {
-		want := !arrow.IsNested(of.ID()) && of.ID() != arrow.LARGE_STRING && of.ID() != arrow.FIXED_SIZE_BINARY
+		want := !arrow.IsNested(of.ID()) && of.ID() != arrow.FIXED_SIZE_BINARY
 		assert.Equal(t, want, flat[i], "%v", of)
 	}
 }

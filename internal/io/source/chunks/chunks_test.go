@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -43,38 +44,55 @@ func decoded(t *testing.T, m *memory.Manager, columns []chunks.Column) []arrow.A
 	return arrays
 }
 
-// Each type in each encoding of arrow-go, with nulls, in pages of a few rows, all columns in one call.
+// Each type in each encoding of arrow-go, with nulls, all columns in one call: in pages of a few rows, and on GPUs also in
+// pages of 1 MiB.
 func TestDecode(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
-		for _, rows := range devicetest.Sizes(dev, 1, 700, 2500) {
-			t.Run(fmt.Sprint(rows), func(t *testing.T) {
-				generator := arraytest.NewGenerator(uint64(rows))
-				var columns []chunks.Column
-				var want []arrow.Array
-				add := func(dataType arrow.DataType, properties ...parquet.WriterProperty) {
-					for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
-						generator.Nulls = nulls
-						values := pagestest.Fitting(generator.Array(dataType, rows))
-						chunk, about := pagestest.Chunk(t, values, append(properties, parquet.WithDataPageSize(900), parquet.WithBatchSize(90))...)
-						requireDecodable(t, chunk, about)
-						columns = append(columns, chunks.Column{Type: dataType, Chunks: []chunks.Chunk{{About: about, Bytes: chunk, Rows: about.Values}}})
-						want = append(want, values)
-					}
-				}
-				for _, dataType := range pagestest.Types() {
-					for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
-						add(dataType, parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(version))
-						add(dataType, parquet.WithStoreDecimalAsInteger(true), parquet.WithDataPageVersion(version))
-						add(dataType, parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageVersion(version))
-					}
-				}
-				for i, got := range decoded(t, m, columns) {
-					require.True(t, array.Equal(want[i], got), "column %d: %v\nwant %v\ngot  %v", i, want[i].DataType(), want[i], got)
-				}
-			})
+		sizes := []int{1, 700, 2500}
+		if dev.Kind() == device.CUDA && !devicetest.Emulated(dev) {
+			sizes = append(sizes, 300_000)
+		}
+		for _, rows := range devicetest.Sizes(dev, sizes...) {
+			t.Run(fmt.Sprint(rows), func(t *testing.T) { decodeTypes(t, m, rows) })
 		}
 	})
+}
+
+func decodeTypes(t *testing.T, m *memory.Manager, rows int) {
+	pageSize, batch := int64(900), int64(90)
+	if rows > 100_000 {
+		pageSize, batch = 1<<20, 1024
+	}
+	generator := arraytest.NewGenerator(uint64(rows))
+	var columns []chunks.Column
+	var want []arrow.Array
+	add := func(dataType arrow.DataType, distinct int, properties ...parquet.WriterProperty) {
+		for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
+			generator.Nulls = nulls
+			values := pagestest.Fitting(columntest.Repeated(t, generator, dataType, min(distinct, rows), rows))
+			column := columnOf(t, values, append(properties, parquet.WithDataPageSize(pageSize), parquet.WithBatchSize(batch))...)
+			requireDecodable(t, column.Chunks[0].Bytes, column.Chunks[0].About)
+			columns, want = append(columns, column), append(want, values)
+		}
+	}
+	plain := parquet.WithDictionaryDefault(false)
+	for _, dataType := range pagestest.Types() {
+		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+			pages := parquet.WithDataPageVersion(version)
+			add(dataType, rows, pages, plain)
+			add(dataType, 900, pages, parquet.WithStoreDecimalAsInteger(true))
+			add(dataType, 900, pages, parquet.WithCompression(compress.Codecs.Snappy))
+		}
+		for _, encoding := range encodings(dataType) {
+			if encoding != parquet.Encodings.RLEDict {
+				add(dataType, rows, plain, parquet.WithEncoding(encoding))
+			}
+		}
+	}
+	for i, got := range decoded(t, m, columns) {
+		require.True(t, array.Equal(want[i], got), "column %d: %v\nwant %v\ngot  %v", i, want[i].DataType(), want[i], got)
+	}
 }
 
 // Strings of dictionaries are dictionaries on request; their codes are those of the dictionaries of all chunks.

@@ -14,7 +14,8 @@ var ErrLong = errors.New("the strings are longer than a column may be: decode fe
 
 // Error is damage in a page. It wraps [pages.ErrDamaged].
 type Error struct {
-	// Column and Chunk are indices of the arguments, Page that of the page of the chunk.
+	// Column and Chunk are indices of the arguments, Page that of the page of the chunk, which is 0 if the host
+	// decodes it.
 	Column, Chunk, Page int
 	Err                 error
 }
@@ -41,10 +42,7 @@ const (
 // damageError returns the error of a page with damage.
 func damageError(o outcome, c decompress.Codec) error {
 	status := o.status
-	switch status {
-	case damageLong:
-		return ErrLong
-	case damagePacked:
+	if status == damagePacked {
 		return fmt.Errorf("%w: %w", decompress.Status(o.packed).Error(c), pages.ErrDamaged)
 	}
 	for _, damage := range []struct {
@@ -54,7 +52,7 @@ func damageError(o outcome, c decompress.Codec) error {
 		{damageCut, "the page ends early"},
 		{damageLevel, "a definition level above 1"},
 		{damageIndex, "an index outside of the dictionary"},
-		{damageWidth, "indices of more than 32 bits"},
+		{damageWidth, "indices or differences of too many bits"},
 		{damageLength, "a length beyond the page"},
 		{damageDelta, "a delta encoding with impossible sizes"},
 	} {

@@ -9,7 +9,6 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -65,22 +64,6 @@ func (c Column) onHost(ctx context.Context, m *memory.Manager, options Options) 
 		return nil, errors.Join(ErrLong, list[0].Release())
 	}
 	return list[0], nil
-}
-
-// emptyColumn returns a column without rows.
-func emptyColumn(m *memory.Manager, t arrow.DataType) (*column.Column, error) {
-	l, err := layout.Of(t)
-	if err != nil {
-		return nil, err
-	}
-	data := column.Data{Type: t, Manager: m, Buffers: make([]column.Bytes, l.Buffers())}
-	if d, ok := t.(*arrow.DictionaryType); ok {
-		if data.Dictionary, err = emptyColumn(m, d.ValueType); err != nil {
-			return nil, err
-		}
-		defer data.Dictionary.Release()
-	}
-	return column.New(data)
 }
 
 // arrays decodes the rows of a chunk. The caller releases the arrays, also after an error.

@@ -25,6 +25,8 @@ const (
 	boolean
 	code
 	text
+	copied2
+	copied16
 )
 
 // encoding is Encoding of page.cuh.
@@ -86,7 +88,10 @@ func formOf(f pages.Flat) (conversion form, ok bool) {
 			return decimal32, true
 		}
 	case parquet.Types.Int64:
-		return map[bool]form{true: decimal64, false: copied8}[id == arrow.DECIMAL128], true
+		if id == arrow.DECIMAL128 {
+			return decimal64, true
+		}
+		return copied8, true
 	case parquet.Types.Int96:
 		return instant, true
 	case parquet.Types.Float:
@@ -94,7 +99,11 @@ func formOf(f pages.Flat) (conversion form, ok bool) {
 	case parquet.Types.Double:
 		return copied8, true
 	case parquet.Types.FixedLenByteArray:
-		return decimalBytes, true
+		if id == arrow.DECIMAL128 {
+			return decimalBytes, true
+		}
+		conversion, ok = map[int]form{2: copied2, 4: copied4, 8: copied8, 16: copied16}[f.Width]
+		return conversion, ok
 	case parquet.Types.ByteArray:
 		if id == arrow.DICTIONARY {
 			return code, true
@@ -119,6 +128,10 @@ func (c form) fileBytes(f pages.Flat) int64 {
 		return 8
 	case decimalBytes:
 		return int64(f.Width)
+	case copied2:
+		return 2
+	case copied16:
+		return 16
 	case instant:
 		return 12
 	case boolean, code, text:
@@ -132,13 +145,13 @@ func (c form) columnBytes() uint64 {
 	switch c {
 	case narrowed1:
 		return 1
-	case narrowed2:
+	case narrowed2, copied2:
 		return 2
 	case copied4, code:
 		return 4
 	case copied8, instant:
 		return 8
-	case decimal32, decimal64, decimalBytes:
+	case decimal32, decimal64, decimalBytes, copied16:
 		return 16
 	}
 	return 0

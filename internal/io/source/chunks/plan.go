@@ -3,7 +3,6 @@ package chunks
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet/compress"
@@ -68,51 +67,6 @@ func (g tileGroups) add(number uint32, p *page) {
 	p.eachTile(func(first uint32) { g[kernel] = append(g[kernel], tile{number, first}) })
 }
 
-// selected is a chunk with the pages that have rows to decode.
-type selected struct {
-	*Chunk
-	index      int // of the chunk
-	plan       pages.Plan
-	dictionary int // index of a page, or -1
-	pages      []int
-	// before is the number of rows of the first page before the first one to decode.
-	before, rows int64
-}
-
-// pagesOf selects the pages of a chunk.
-func pagesOf(c *Chunk) (s selected, err error) {
-	s = selected{Chunk: c, dictionary: -1, plan: c.Plan}
-	if s.plan == nil {
-		if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
-			return s, &Error{Err: err}
-		}
-	}
-	if !c.About.Decodable() {
-		return s, fmt.Errorf("%v from %v: %w", c.About.Type, c.About.Physical, pages.ErrOther)
-	}
-	if err := undecodable(c.About, s.plan); err != nil {
-		return s, err
-	}
-	row := int64(0)
-	for i, p := range s.plan {
-		if p.Kind == pages.DictionaryPage {
-			s.dictionary = i
-		}
-		if !p.HasValues() {
-			continue
-		}
-		if p.Values > 0 && row < c.First+c.Rows && row+p.Values > c.First {
-			if len(s.pages) == 0 {
-				s.before = c.First - row
-			}
-			s.pages = append(s.pages, i)
-			s.rows += p.Values
-		}
-		row += p.Values
-	}
-	return s, nil
-}
-
 // column plans a column.
 func (p *planner) column(index int, c *Column) error {
 	t := target{dataType: c.Type}
@@ -173,12 +127,13 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 		if err != nil {
 			return err
 		}
-		number, err := p.dictionary(t, s, body)
-		if err != nil {
+		if dictionary, err = p.dictionary(t, s, body); err != nil {
 			return &Error{Page: s.dictionary, Err: err}
 		}
-		dictionary = number
 		p.origin(column, s, s.dictionary)
+		if t.entries > math.MaxInt32 {
+			return fmt.Errorf("dictionaries of %d values: %w", t.entries, ErrLong)
+		}
 	}
 	first := s.plan[s.pages[0]].At
 	bytes, err := p.uploadPages(s, s.pages[0], s.pages[len(s.pages)-1])
@@ -197,11 +152,6 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 // origin notes the origin of the page that was planned last.
 func (p *planner) origin(column int, s selected, page int) {
 	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
-}
-
-// indexed reports whether a selected page has indices.
-func (s selected) indexed() bool {
-	return slices.ContainsFunc(s.pages, func(i int) bool { return s.plan[i].Indexed() })
 }
 
 // upload notes a list that is copied to the device.
@@ -275,9 +225,7 @@ func (p *planner) dictionary(t *target, s selected, body place) (number uint32, 
 		d.to = p.spaces.work.take(uint64(d.rows) * conversion.columnBytes())
 		p.dictionaryTiles.add(number, &d)
 	}
-	if t.entries += uint64(d.rows); t.entries > math.MaxInt32 {
-		return 0, fmt.Errorf("dictionaries of %d values: %w", t.entries, ErrLong)
-	}
+	t.entries += uint64(d.rows)
 	p.pages = append(p.pages, d)
 	t.dictionaries = append(t.dictionaries, number)
 	return number, nil

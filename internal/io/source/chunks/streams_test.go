@@ -262,12 +262,14 @@ func TestSplitBytes(t *testing.T) {
 				{Physical: parquet.Types.Float, Type: arrow.PrimitiveTypes.Float32}, {Physical: parquet.Types.Double, Type: arrow.PrimitiveTypes.Float64},
 				{Physical: parquet.Types.Int32, Type: arrow.PrimitiveTypes.Int16}, {Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Uint64},
 				{Physical: parquet.Types.FixedLenByteArray, Width: 5, Type: &arrow.Decimal128Type{Precision: 11}},
+				{Physical: parquet.Types.FixedLenByteArray, Width: 16, Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
+				{Physical: parquet.Types.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16},
 			}).Draw(r, "type")
 			optional := rapid.Bool().Draw(r, "optional")
 			if optional {
 				about.MaxDefinition = 1
 			}
-			width := map[parquet.Type]int{parquet.Types.Float: 4, parquet.Types.Int32: 4, parquet.Types.FixedLenByteArray: 5}[about.Physical]
+			width := map[parquet.Type]int{parquet.Types.Float: 4, parquet.Types.Int32: 4, parquet.Types.FixedLenByteArray: about.Width}[about.Physical]
 			if width == 0 {
 				width = 8
 			}

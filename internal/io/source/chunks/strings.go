@@ -18,14 +18,15 @@ import (
 // stringPage is Strings of strings.cu.
 type stringPage struct {
 	offsets, bytes   place
-	base, page, last uint32
+	base             uint64
+	page, last, wide uint32
 	_                uint32
 }
 
 // writtenStrings are the strings of a column or of its dictionary.
 type writtenStrings struct {
 	offsets, bytes memory.Slice[uint8]
-	rows           uint64
+	rows, width    uint64        // width is that of an offset
 	block          *memory.Block // of all columns
 }
 
@@ -61,6 +62,14 @@ func (t *target) stringPages() (numbers []uint32, rows uint64) {
 	return t.dictionaries, t.entries
 }
 
+// offsetBytes is the width of an offset of strings of a type.
+func offsetBytes(t arrow.DataType) uint64 {
+	if t != nil && (t.ID() == arrow.LARGE_STRING || t.ID() == arrow.LARGE_BINARY) {
+		return 8
+	}
+	return 4
+}
+
 // writeStrings allocates the strings of all columns and enqueues the kernels that write them.
 func (b *Batch) writeStrings(call *op.Call, outcomes []outcome) (columns stringColumns, err error) {
 	columns = make(stringColumns, len(b.targets))
@@ -71,12 +80,14 @@ func (b *Batch) writeStrings(call *op.Call, outcomes []outcome) (columns stringC
 		for _, number := range numbers {
 			bytes += outcomes[number].bytes
 		}
-		if bytes > uint64(strategy.MaximumOffset(call.Context(), 4)) {
+		width := offsetBytes(b.targets[i].strings)
+		if bytes > uint64(strategy.MaximumOffset(call.Context(), int(width))) {
 			return nil, fmt.Errorf("column %d: %d bytes: %w", i, bytes, ErrLong)
 		}
 		if columns[i].rows = rows; rows > 0 {
-			offsets = 4 * (rows + 1)
+			offsets = width * (rows + 1)
 		}
+		columns[i].width = width
 		sizes = append(sizes, offsets, bytes)
 	}
 	block, slices, err := call.Allocate(sizes...)
@@ -111,7 +122,7 @@ func (w *stringWriter) add(numbers []uint32, to writtenStrings) {
 	row, base := uint64(0), uint64(0)
 	for _, number := range numbers {
 		p, bytes := &w.batch.pages[number], w.outcomes[number].bytes
-		target := stringPage{offsets: place(uint64(to.offsets.Pointer()) + 4*row), base: uint32(base), page: number}
+		target := stringPage{offsets: place(uint64(to.offsets.Pointer()) + to.width*row), base: base, page: number, wide: uint32(to.width / 8)}
 		if bytes > 0 {
 			target.bytes = place(uint64(to.bytes.Pointer()) + base)
 		}

@@ -24,6 +24,8 @@ const (
 
 // text decodes strings.
 type text struct {
+	// large is set if the offsets of arrays have 64 bits.
+	large bool
 	// about has the strings of the dictionary, each from an offset to the next.
 	about   []byte
 	offsets []uint32
@@ -193,9 +195,23 @@ func (v *text) spread(at, rows, valid int, validity []byte) {
 }
 
 func (v *text) end(rows int) []*arrowmemory.Buffer {
-	offsets, bytes := buffer(v.memory, (rows+1)*4, v.mem), buffer(v.bytes, v.used, v.mem)
+	offsets, bytes := v.offsetsOf(rows), buffer(v.bytes, v.used, v.mem)
 	v.memory, v.ends, v.bytes = nil, nil, nil
 	return []*arrowmemory.Buffer{offsets, bytes}
+}
+
+// offsetsOf returns the offsets of an array.
+func (v *text) offsetsOf(rows int) *arrowmemory.Buffer {
+	if !v.large {
+		return buffer(v.memory, (rows+1)*4, v.mem)
+	}
+	wide := allocate(v.mem, (rows+1)*8)
+	to := arrow.GetData[int64](wide)
+	for i, end := range v.ends[:rows+1] {
+		to[i] = int64(end)
+	}
+	v.mem.Free(v.memory)
+	return buffer(wide, len(wide), v.mem)
 }
 
 func (v *text) drop() {

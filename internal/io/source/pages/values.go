@@ -72,16 +72,39 @@ func newValues(f Flat) values {
 			return &fixed[int64]{convert: copied[int64], width: 8}
 		}
 	case parquet.Types.FixedLenByteArray:
-		if id == arrow.DECIMAL128 && f.Width >= 1 && f.Width <= 16 {
+		switch {
+		case id == arrow.DECIMAL128 && f.Width >= 1 && f.Width <= 16:
 			return &fixed[decimal128.Num]{convert: decimalsOf(f.Width), width: f.Width}
+		case id == arrow.FLOAT16 && f.Width == 2:
+			return &fixed[int16]{convert: copied[int16], width: 2}
+		case id == arrow.FIXED_SIZE_BINARY && f.Type.(*arrow.FixedSizeBinaryType).ByteWidth == f.Width:
+			return newFixedBytes(f.Width)
 		}
 	case parquet.Types.ByteArray:
-		if id == arrow.STRING || id == arrow.BINARY {
+		switch id {
+		case arrow.STRING, arrow.BINARY:
 			return &text{}
+		case arrow.LARGE_STRING, arrow.LARGE_BINARY:
+			return &text{large: true}
 		}
 		if t, ok := f.Type.(*arrow.DictionaryType); ok {
 			return newEncoded(t)
 		}
+	}
+	return nil
+}
+
+// newFixedBytes returns a decoder of values of some bytes, such as UUIDs, or nil.
+func newFixedBytes(width int) values {
+	switch width {
+	case 2:
+		return &fixed[int16]{convert: copied[int16], width: 2}
+	case 4:
+		return &fixed[int32]{convert: copied[int32], width: 4}
+	case 8:
+		return &fixed[int64]{convert: copied[int64], width: 8}
+	case 16:
+		return &fixed[decimal128.Num]{convert: copied[decimal128.Num], width: 16}
 	}
 	return nil
 }
@@ -213,7 +236,7 @@ func buffer(memory []byte, bytes int, mem arrowmemory.Allocator) *arrowmemory.Bu
 }
 
 // copied decodes values that a file has like the memory.
-func copied[A int32 | int64](to []A, page []byte, taken int) {
+func copied[A int16 | int32 | int64 | decimal128.Num](to []A, page []byte, taken int) {
 	bytes := arrow.GetBytes(to)
 	if len(to) > 0 {
 		copy(bytes, page[taken*len(bytes)/len(to):])

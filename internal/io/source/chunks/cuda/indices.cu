@@ -112,6 +112,7 @@ DEVICE bool expand(const Queue &queue, u32 width, u32 values, const Page &page, 
             indices.gather<u8>(page.to + page.row, dictionary);
             break;
         case narrowed2:
+        case copied2:
             indices.gather<u16>(page.to + page.row * 2, dictionary);
             break;
         case code:

@@ -24,6 +24,7 @@ DEVICE void clear_value(const Page &page, u64 row) {
         store<u8>(page.to + row, 0);
         break;
     case narrowed2:
+    case copied2:
         store<u16>(page.to + row * 2, 0);
         break;
     case copied4:

@@ -4,7 +4,7 @@
 #include "scan.cuh"
 
 // Form is the conversion of a value of the file into one of the column.
-enum Form : u32 { copied4, copied8, narrowed1, narrowed2, decimal32, decimal64, decimal_bytes, instant, boolean, code, text };
+enum Form : u32 { copied4, copied8, narrowed1, narrowed2, decimal32, decimal64, decimal_bytes, instant, boolean, code, text, copied2, copied16 };
 
 enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths };
 
@@ -103,6 +103,10 @@ DEVICE u32 value_bytes(const Page &page) {
     case copied8:
     case decimal64:
         return 8;
+    case copied2:
+        return 2;
+    case copied16:
+        return 16;
     case decimal_bytes:
         return page.width;
     case instant:

@@ -17,6 +17,7 @@ struct Plain {
     METHOD u32 word(u32 i) const { return load_word(from + (u64)i * 4); }
     METHOD u64 bytes(u32 i) const { return load_bytes(from + (u64)i * 8); }
     METHOD u8 byte(u32 i, u32 k, u32 width) const { return load<u8>(from + (u64)i * width + k); }
+    METHOD u64 half(u32 i, u32 k) const { return load_bytes(from + (u64)i * 16 + 8 * k); } // of 16 bytes
 };
 
 // Aligned is Plain for values at multiples of their length.
@@ -31,14 +32,16 @@ struct Split {
     u64 from;
     u32 values;
     METHOD u8 byte(u32 i, u32 k, u32) const { return load<u8>(from + (u64)k * values + i); }
-    METHOD u64 low(u32 i, u32 width) const {
+    METHOD u64 part(u32 i, u32 first, u32 count) const {
         u64 value = 0;
-        for (u32 k = 0; k < width; k++)
-            value |= (u64)byte(i, k, width) << 8 * k;
+#pragma unroll
+        for (u32 k = 0; k < count; k++)
+            value |= (u64)byte(i, first + k, 0) << 8 * k;
         return value;
     }
-    METHOD u32 word(u32 i) const { return (u32)low(i, 4); }
-    METHOD u64 bytes(u32 i) const { return low(i, 8); }
+    METHOD u32 word(u32 i) const { return (u32)part(i, 0, 4); }
+    METHOD u64 bytes(u32 i) const { return part(i, 0, 8); }
+    METHOD u64 half(u32 i, u32 k) const { return part(i, 8 * k, 8); }
 };
 
 // Conversions of value i of a source.
@@ -50,6 +53,16 @@ template <typename Source> struct Copied4 {
 template <typename Source> struct Copied8 {
     Source source;
     METHOD u64 at(u32 i) const { return source.bytes(i); }
+};
+
+template <typename Source> struct Copied2 {
+    Source source;
+    METHOD u16 at(u32 i) const { return (u16)(source.byte(i, 0, 2) | (u32)source.byte(i, 1, 2) << 8); }
+};
+
+template <typename Source> struct Copied16 {
+    Source source;
+    METHOD Wide at(u32 i) const { return Wide{source.half(i, 0), source.half(i, 1)}; }
 };
 
 template <typename Source, typename T> struct Narrowed {
@@ -226,6 +239,12 @@ template <typename Source> DEVICE void convert(const Part &part, Source source) 
         break;
     case copied8:
         write(page, part.first, part.nulls, Copied8<Source>{source});
+        break;
+    case copied2:
+        write(page, part.first, part.nulls, Copied2<Source>{source});
+        break;
+    case copied16:
+        write(page, part.first, part.nulls, Copied16<Source>{source});
         break;
     case narrowed1:
         write(page, part.first, part.nulls, Narrowed<Source, u8>{source});

@@ -197,10 +197,18 @@ KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, cons
 struct Strings {
     u64 offsets; // address of the offset of the first row
     u64 bytes;   // address of the first byte
-    u32 base;    // offset of the first row
+    u64 base;    // offset of the first row
     u32 page;
     u32 last; // whether the column ends with the page
+    u32 wide; // whether offsets have 64 bits
     u32 padding;
+
+    METHOD void offset(u32 row, u64 place) const {
+        if (wide != 0)
+            store<u64>(offsets + 8 * (u64)row, base + place);
+        else
+            store<u32>(offsets + 4 * (u64)row, (u32)(base + place));
+    }
 };
 
 // write_offsets writes the offsets of the rows of tiles, a block for each.
@@ -216,9 +224,9 @@ KERNEL LAUNCH_BOUNDS(128) write_offsets(const Page *pages, const Outcome *outcom
         const Place p = place_of(page, w, nulls);
         if (!p.within)
             continue;
-        store<u32>(to.offsets + 4 * (u64)p.row, to.base + load<u32>(page.places + 4 * (u64)p.rank));
+        to.offset(p.row, load<u32>(page.places + 4 * (u64)p.rank));
         if (to.last != 0 && p.row == page.rows - 1)
-            store<u32>(to.offsets + 4 * (u64)page.rows, to.base + (u32)outcome.bytes);
+            to.offset(page.rows, outcome.bytes);
     }
 }
 
