@@ -42,7 +42,21 @@ const (
 	square              // x²
 	crossed             // x·y
 	cube                // x³
+	fourth              // x⁴
 )
+
+// power returns the number of factors.
+func (t term) power() int {
+	switch t {
+	case linear:
+		return 1
+	case cube:
+		return 3
+	case fourth:
+		return 4
+	}
+	return 2
+}
 
 // accumulator describes an accumulator. Equal ones are shared by aggregates.
 type accumulator struct {
@@ -123,12 +137,17 @@ func addTerm(state []uint64, t term, x, y float64) {
 		return
 	case square:
 		y = x
-	case cube:
+	case cube, fourth:
 		p := product2(x, x)
-		if isFinite(p.high) && isFinite(p.high*x) {
-			addFloat(state, float64(p.low*x))
+		y = x
+		factor := x // of the square's low part
+		if t == fourth {
+			y, factor = p.high, 2*p.high
 		}
-		x, y = p.high, x
+		if isFinite(p.high) && isFinite(p.high*y) {
+			addFloat(state, float64(p.low*factor))
+		}
+		x = p.high
 	}
 	p := product2(x, y)
 	addFloat(state, p.high)

@@ -34,6 +34,7 @@ const (
 	finishCovariance
 	finishCorrelation
 	finishSkewness
+	finishKurtosis
 	finishRow // the number of a row
 )
 
@@ -428,6 +429,9 @@ func (p *plan) moments(o *output) error {
 	case skewness:
 		o.makes(arrow.PrimitiveTypes.Float64, finishSkewness)
 		terms = append(terms, cube)
+	case kurtosis:
+		o.makes(arrow.PrimitiveTypes.Float64, finishKurtosis)
+		terms = append(terms, cube, fourth)
 	}
 	for _, t := range terms {
 		a := o.reads(sumFloats)

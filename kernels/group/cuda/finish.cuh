@@ -9,7 +9,7 @@ static constexpr u32 most_states = 6;
 
 enum Finish : u32 {
     finish_count, finish_difference, finish_integer, finish_decimal, finish_product, finish_extreme, finish_mean, finish_mean_decimal,
-    finish_float, finish_mean_float, finish_variance, finish_deviation, finish_covariance, finish_correlation, finish_skewness, finish_row,
+    finish_float, finish_mean_float, finish_variance, finish_deviation, finish_covariance, finish_correlation, finish_skewness, finish_kurtosis, finish_row,
 };
 
 // Finishing is the last step of an aggregate. The last state counts the values if counted
@@ -50,6 +50,23 @@ DEVICE Double scaled_covariance(Double xy, Double x, Double y, f64 n) {
     return __builtin_fabs(difference.high) <= multiply(__builtin_fabs(product.high), 0x1p-100) ? Double{0, 0} : difference;
 }
 
+// excess_kurtosis returns the kurtosis minus 3 of n values by the sums of their powers. sample corrects it for
+// the number of values.
+DEVICE u64 excess_kurtosis(const Double *sum, f64 n, bool sample) {
+    const Double square = times(sum[0], sum[0]);
+    const Double inner = minus(times(sum[3], n), times(times(sum[2], sum[0]), 4));
+    const Double outer = plus(times(inner, n), times(times(times(sum[1], sum[0]), sum[0]), 6));
+    const f64 fourth = minus(times(outer, n), times(times(times(square, sum[0]), sum[0]), 3)).high;
+    const f64 second = scaled_covariance(sum[1], sum[0], sum[0], n).high;
+    if (!(second > 0))
+        return nan_f64;
+    f64 x = fourth / multiply(second, second);
+    x = subtract(x < 1 ? 1 : x, 3);
+    if (sample)
+        x = multiply(add(multiply(n + 1, x), 6), n - 1) / multiply(n - 2, n - 3);
+    return real_bits(x);
+}
+
 // moment returns a result of sums of powers.
 template <typename Steps> DEVICE Value moment(const Steps &f, u64 group, u64 n) {
     const f64 count = (f64)n;
@@ -73,6 +90,8 @@ template <typename Steps> DEVICE Value moment(const Steps &f, u64 group, u64 n) 
         const f64 second = scaled_covariance(sum[1], sum[0], sum[0], count).high;
         return Value{second > 0 ? real_bits(third / multiply(second, __builtin_sqrt(second))) : nan_f64, 0, true};
     }
+    if (f.finish == finish_kurtosis)
+        return Value{excess_kurtosis(sum, count, f.argument != 0), 0, n > 3 * f.argument};
     const bool joint = f.finish == finish_covariance;
     f64 x = scaled_covariance(joint ? sum[2] : sum[1], sum[0], joint ? sum[1] : sum[0], count).high;
     if (!joint && x < 0)

@@ -7,7 +7,8 @@
 static constexpr u32 most_readers = 12, no_group = 0xffffffff;
 
 enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
-enum Term : u32 { linear, square, crossed, cube };
+// Terms from cube on have three parts.
+enum Term : u32 { linear, square, crossed, cube, fourth };
 
 // Parts are floats with a term as their sum, the largest first.
 struct Parts {
@@ -21,15 +22,18 @@ DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
         return Parts{{x, 0, 0}, 1};
     if (term == square)
         y = x;
-    if (term == cube) {
+    if (term >= cube) {
         const Double p = exact_product(x, x);
-        y = x;
-        low = multiply(p.low, x);
+        y = term == cube ? x : p.high;
+        low = multiply(p.low, term == cube ? x : 2 * p.high);
         x = p.high;
     }
     const Double p = exact_product(x, y);
-    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term == cube ? 3u : 2u};
+    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term >= cube ? 3u : 2u};
 }
+
+// factor_of returns what an integer is multiplied by for one of its powers.
+DEVICE u64 factor_of(u32 term, u64 x) { return term == square ? x : term == cube ? x * x : x * x * x; }
 
 // Keys are dense keys: the group of a row is a sum of the places of its keys. If direct is 0
 // the groups are given instead.

@@ -143,7 +143,7 @@ template <bool products = true, u32 count> DEVICE void load_tile(const TileReade
     } else {
 #pragma unroll
         for (u32 i = 0; i < count; i++)
-            y[i] = r.term == square ? x[i] : x[i] * x[i];
+            y[i] = factor_of(r.term, x[i]);
     }
 #pragma unroll
     for (u32 i = 0; i < count; i++)
