@@ -5,45 +5,10 @@ import (
 	"math/bits"
 )
 
-// accumulatorKind selects the state that an accumulator keeps for a group.
-//
-// The state of an accumulator is a few words of 64 bits. All begin as zero. The order of
-// the values does not matter, and the states of two parts of the rows can be merged.
-type accumulatorKind uint32
-
-const (
-	// countRows counts the values.
-	countRows accumulatorKind = iota
-	// sumIntegers is a sum of 128 bits, the low word first.
-	sumIntegers
-	// sumDecimals is a sum of 192 bits, the low word first.
-	sumDecimals
-	// multiply is the product modulo 2^64, XOR 1.
-	multiply
-	// greatest is the greatest image of a value; see image.
-	greatest
-	// firstGreatest is the greatest image, and the image of the first row that has it.
-	firstGreatest
-	// sumFloats is described in exact_sum.go.
-	sumFloats
-	accumulatorKinds
-)
-
 // stateWords is the number of words of the states.
-var stateWords = [accumulatorKinds]int{
-	countRows: 1, sumIntegers: 2, sumDecimals: 3, multiply: 1, greatest: 1, firstGreatest: 2, sumFloats: sumBins + sumBinCount,
+var stateWords = [...]int{
+	countRows: 1, sumIntegers: 2, sumDecimals: 3, products: 1, greatest: 1, firstGreatest: 2, sumFloats: sumBins + sumBinCount,
 }
-
-// term is the product of values that sumFloats adds up.
-type term uint32
-
-const (
-	linear  term = iota // x
-	square              // x²
-	crossed             // x·y
-	cube                // x³
-	fourth              // x⁴
-)
 
 // power returns the number of factors.
 func (t term) power() int {
@@ -194,7 +159,7 @@ func mergeStates(kind accumulatorKind, state, other []uint64) {
 		state[1] += other[1] + carry
 	case sumDecimals:
 		addWide(state, wide(other))
-	case multiply:
+	case products:
 		state[0] = (state[0]^1)*(other[0]^1) ^ 1
 	case greatest:
 		state[0] = max(state[0], other[0])

@@ -112,11 +112,11 @@ func (f *finishing) store(to op.HostBuffers, i int, value [2]uint64) {
 		if value[0] != 0 {
 			to.SetTrue(i)
 		}
-	case fromSigned8, fromUnsigned8:
+	case fromI8, fromU8:
 		to.Values[i] = byte(value[0])
-	case fromSigned16, fromUnsigned16, fromFloat16:
+	case fromI16, fromU16, fromF16:
 		op.Elements[uint16](to.Values)[i] = uint16(value[0])
-	case fromSigned32, fromUnsigned32, fromFloat32:
+	case fromI32, fromU32, fromF32:
 		op.Elements[uint32](to.Values)[i] = uint32(value[0])
 	case fromDecimal:
 		copy(op.Elements[uint64](to.Values)[2*i:], value[:])
@@ -186,12 +186,12 @@ func (f *finishing) extreme(image uint64) uint64 {
 	}
 	x := unimageFloat(image, f.least)
 	switch f.form {
-	case fromFloat16:
+	case fromF16:
 		if x != x {
 			return 0x7e00
 		}
 		return uint64(float16.New(float32(x)).Uint16())
-	case fromFloat32:
+	case fromF32:
 		if x != x {
 			return 0x7fc00000
 		}

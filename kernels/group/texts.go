@@ -53,15 +53,11 @@ type textNumbers struct {
 
 // argument returns the digits as the kernels take them.
 func (n *textNumbers) argument() any {
-	fields := []any{uint32(len(n.digits)), uint32(n.shortest), n.lengthFactor, n.null, n.pattern[0], n.pattern[1]}
-	for i := range mostTextBytes {
-		d := textDigit{}
-		if i < len(n.digits) {
-			d = n.digits[i]
-		}
-		fields = append(fields, kernels.Struct(uint32(d.position), uint32(d.least), d.values, d.factor))
+	l := textDigitsLayout{count: uint32(len(n.digits)), shortest: uint32(n.shortest), lengthFactor: n.lengthFactor, numbers: n.null, pattern: n.pattern}
+	for i, d := range n.digits {
+		l.digit[i] = textDigitLayout{position: uint32(d.position), least: uint32(d.least), places: d.values, factor: d.factor}
 	}
-	return kernels.Struct(fields...)
+	return l.asArgument()
 }
 
 // width is the number of bytes of a number.

@@ -8,7 +8,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -74,9 +73,12 @@ func (t *tops) push() error {
 	}
 	tiles := max(g.rows-1, 0)/topRows + 1
 	blocks := min(tiles, perMultiprocessor*max(call.Stream.Device().Info().Multiprocessors, 1))
+	l := topsLayout{
+		numbers: g.numbers.AsBytes(), values: t.source.layout(), slots: t.slots, refused: t.refused,
+		groups: uint64(t.groups), tiles: uint64(tiles), factor: scatteredBy(uint64(tiles)), limit: uint32(t.limit), least: t.least(),
+	}
 	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: topThreads}, uint32(bytes),
-		kernels.Struct(g.numbers, t.source.argument(), t.slots, t.refused, uint64(t.groups), uint64(tiles), scatteredBy(uint64(tiles)), uint32(t.limit), t.least()),
-		g.counted, int64(g.rows))
+		l.asArgument(), g.counted, int64(g.rows))
 }
 
 func (t *tops) least() uint32 { return word(t.members.o.aggregate.function == smallest) }

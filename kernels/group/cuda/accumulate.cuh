@@ -5,6 +5,7 @@
 #include "states.cuh"
 
 // Reader is an accumulator and the columns that it reads.
+//go:layout readerLayout
 struct Reader {
     u32 kind, term;
     // least makes greatest find the least value. rows makes it find row numbers, merges

@@ -5,16 +5,38 @@
 #include "exact_sum.cuh"
 #include "source.cuh"
 
+// most_states is the most states of an aggregate.
+//go:layout
 static constexpr u32 most_states = 6;
 
+// Finish is the way in which a result is made of states.
+//go:layout finish
 enum Finish : u32 {
-    finish_count, finish_difference, finish_integer, finish_decimal, finish_product, finish_extreme, finish_mean, finish_mean_decimal,
-    finish_float, finish_mean_float, finish_variance, finish_deviation, finish_covariance, finish_correlation, finish_skewness, finish_kurtosis, finish_row,
+    finish_count,        // the first state's count
+    finish_difference,   // that count minus the second state's
+    finish_integer,      // a sum of 128 bits, or null if it overflows
+    finish_decimal,      // a sum of 192 bits, or null if it overflows 38 digits
+    finish_product,      // a product
+    finish_extreme,      // the value of an image
+    finish_mean,         // a sum of 128 bits divided by the count
+    finish_mean_decimal, // a sum of 192 bits times a factor, divided by the count: aggregate.DecimalMean
+    finish_float,        // a sum of floats
+    finish_mean_float,   // the same divided by the count
+    finish_variance,
+    finish_deviation,
+    finish_covariance,
+    finish_correlation,
+    finish_skewness,
+    finish_kurtosis,
+    finish_row, // the number of a row
+    // finish_state makes the state of an accumulator, as accumulator.go describes it, of the kind that form is.
+    finish_state = 255,
 };
 
 // Finishing is the last step of an aggregate. The last state counts the values if counted
 // is set. lengths has 4 bits for the number of words of each state. The states of two groups
 // are stride words apart, or adjacent if it is 0.
+//go:layout finishingLayout
 struct Finishing {
     u32 finish, form, is_signed, least, counted, states, lengths, stride;
     u64 argument;

@@ -6,6 +6,7 @@ static constexpr u32 most_digits = partition_threads;
 
 // Conditions are what an aggregate may ask of a row: that a column is not null or, if its bit in
 // truths is set, that it is true. Rows carry a bit for each.
+//go:layout conditionsLayout
 struct Conditions {
     u32 count, truths;
     Source of[most_conditions];
@@ -24,12 +25,15 @@ struct Conditions {
 
 // Carried is a column that moves with the rows, of width 4 or 8, from a table to memory first
 // and then to memory second. The conditions have no source.
+//go:layout carriedLayout
 struct Carried {
     Source from;
     u8 *first, *second;
     u32 width, conditions;
 };
 
+// Columns are the columns that move.
+//go:layout columnsLayout
 struct Columns {
     u32 count, padding;
     Carried of[most_carried];
@@ -146,6 +150,7 @@ extern __shared__ __attribute__((aligned(16))) u8 move_memory[];
 
 // Moved is where the places go. narrow are the low bits of places that the aggregates need, in
 // 16 bits each, or 0 to write whole places.
+//go:layout movedLayout
 struct Moved {
     const u32 *from;
     void *places;

@@ -12,19 +12,16 @@
 // two passes keep as well. Nearly all columns are so.
 #include "decimals.cuh"
 #include "exact_sum.cuh"
+#include "finish.cuh"
+#include "kinds.cuh"
 #include "partition.cuh"
 
 static constexpr u32 batch = 4; // rows of a thread that are loaded at once
 static constexpr u32 compact_threads = 256;
 static constexpr u32 decimal_words = 5; // of 32 bits in a sum of decimals
 
-enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
-
-enum Finish : u32 { finish_count, finish_difference, finish_integer, finish_decimal, finish_product, finish_extreme, finish_mean, finish_mean_decimal, finish_float, finish_mean_float };
-// finish_state makes the state of an accumulator, as accumulator.go describes it, of the kind that form is.
-static constexpr u32 finish_state = 255;
-
 // Term is an accumulator. Rows that do not meet all required conditions are skipped.
+//go:layout termLayout
 struct Term {
     u32 kind, word, least, required;
     const u8 *values;
@@ -35,12 +32,15 @@ struct Term {
 // Output is an aggregate. counted is the word of the count of its values, or no_word if it is the
 // number of rows. Group i of the partitions writes value i, and whether it is valid, unless
 // valid is null. factor is that of a mean of decimals.
+//go:layout outputLayout
 struct Output {
     u32 finish, word, counted, form, is_signed, least, width, factor;
     u8 *values, *valid;
 };
 static constexpr u32 no_word = 0xffffffff;
 
+// Aggregation is the aggregates of partitions.
+//go:layout aggregationLayout
 struct Aggregation {
     // bits is the logarithm of the groups of a partition; words is the length of a state. Word
     // present is not 0 if a group has rows. A row sets it if marks is set; otherwise it is part of a
@@ -465,8 +465,6 @@ DEVICE f64 sum_of_bins(u32 head, u64 bin0, u64 bin1, u64 bin2, u64 bin3) {
     return __builtin_bit_cast(f64, negative ? image | 1ull << 63 : image);
 }
 
-DEVICE u64 real_bits(f64 x) { return x == x ? __builtin_bit_cast(u64, x) : nan_f64; }
-
 // extreme returns the value of an image.
 DEVICE u64 extreme(const Output &o, u64 image) {
     const bool is_float = o.form >= from_f16 && o.form <= from_f64, is_nan = is_float && image == 0;
@@ -779,6 +777,7 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_offsets(const u32 *groups, u32
 
 // Compacted is a column of the result. Without from it is a key: its value is computed from
 // the place, and its last place is null if valid is not null.
+//go:layout compactedLayout
 struct Compacted {
     const u8 *from, *from_valid;
     u8 *to, *valid;

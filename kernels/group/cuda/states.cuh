@@ -1,14 +1,23 @@
 // States of groups, and the keys of dense groups: accumulator.go and dense.go describe them.
 #pragma once
 
+#include "dense.cuh"
 #include "exact_sum.cuh"
-#include "source.cuh"
+#include "kinds.cuh"
 
-static constexpr u32 most_readers = 12, no_group = 0xffffffff;
+// most_readers is the most accumulators of a launch.
+//go:layout
+static constexpr u32 most_readers = 12;
 
-enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
-// Terms from cube on have three parts.
-enum Term : u32 { linear, square, crossed, cube, fourth };
+// Term is the product of values that sum_floats adds up. Those from cube on have three parts.
+//go:layout term
+enum Term : u32 {
+    linear,  // x
+    square,  // x²
+    crossed, // x·y
+    cube,    // x³
+    fourth,  // x⁴
+};
 
 // Parts are floats with a term as their sum, the largest first.
 struct Parts {
@@ -34,31 +43,6 @@ DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
 
 // factor_of returns what an integer is multiplied by for one of its powers.
 DEVICE u64 factor_of(u32 term, u64 x) { return term == square ? x : term == cube ? x * x : x * x * x; }
-
-// Keys are dense keys: the group of a row is a sum of the places of its keys. If direct is 0
-// the groups are given instead.
-struct DenseKey {
-    Source values;
-    u64 least, places, factor;
-};
-
-struct Keys {
-    u32 count, direct;
-    DenseKey key[4];
-
-    METHOD u32 group_of(u64 row) const {
-        u64 group = 0;
-#pragma unroll 1
-        for (u32 i = 0; i < count; i++) {
-            const DenseKey &k = key[i];
-            const u64 place = k.values.is_valid(row) ? k.values.load(row) - k.least : k.places - 1;
-            if (place >= k.places)
-                return no_group;
-            group += place * k.factor;
-        }
-        return (u32)group;
-    }
-};
 
 DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
 

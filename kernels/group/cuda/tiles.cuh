@@ -25,6 +25,7 @@ struct Outside {
 };
 
 // TileReader is an accumulator and the columns that it reads.
+//go:layout tileReaderLayout
 struct TileReader {
     // word is the number of the first word in a slot, of those of 64 bits for extremes. stride
     // is the number of words between the states of two groups in global memory. A count with least
@@ -40,6 +41,8 @@ struct TileReader {
     Outside *list;
 };
 
+// TileBatch is the accumulators of a launch.
+//go:layout tileBatchLayout
 struct TileBatch {
     // words and wide are the numbers of words of 32 and 64 bits of a slot, entries the number
     // of copies of all slots, and of a slot for each lane that takes rows of no group. span is the largest distance of a value from its window's low.
