@@ -339,17 +339,17 @@ func (s *packedLayout) asArgument() any {
 // conditionsLayout are what an aggregate may ask of a row: that a column is not null or, if its bit in
 // truths is set, that it is true. Rows carry a bit for each.
 type conditionsLayout struct {
-	count  uint32
-	truths uint32
-	of     [mostConditions]sourceLayout
+	count     uint32
+	truths    uint32
+	condition [mostConditions]sourceLayout
 }
 
 // asArgument returns the struct as kernels take it.
 func (s *conditionsLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.of))
+	fields := make([]any, 0, 2+len(s.condition))
 	fields = append(fields, s.count, s.truths)
-	for i := range s.of {
-		fields = append(fields, s.of[i].asArgument())
+	for i := range s.condition {
+		fields = append(fields, s.condition[i].asArgument())
 	}
 	return kernels.Struct(fields...)
 }
@@ -373,15 +373,15 @@ func (s *carriedLayout) asArgument() any {
 type columnsLayout struct {
 	count   uint32
 	padding uint32
-	of      [mostCarried]carriedLayout
+	column  [mostCarried]carriedLayout
 }
 
 // asArgument returns the struct as kernels take it.
 func (s *columnsLayout) asArgument() any {
-	fields := make([]any, 0, 2+len(s.of))
+	fields := make([]any, 0, 2+len(s.column))
 	fields = append(fields, s.count, s.padding)
-	for i := range s.of {
-		fields = append(fields, s.of[i].asArgument())
+	for i := range s.column {
+		fields = append(fields, s.column[i].asArgument())
 	}
 	return kernels.Struct(fields...)
 }

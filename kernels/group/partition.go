@@ -384,7 +384,7 @@ func (p *partitionPlan) carry(c carried) int {
 func (p *partitionPlan) conditionsArgument() any {
 	l := conditionsLayout{count: uint32(len(p.conditions)), truths: p.truths}
 	for i := range p.conditions {
-		l.of[i] = p.conditions[i].source.layout()
+		l.condition[i] = p.conditions[i].source.layout()
 	}
 	return l.asArgument()
 }
@@ -394,7 +394,7 @@ func (p *partitionPlan) columnsArgument() any {
 	l := columnsLayout{count: uint32(len(p.carried))}
 	for i := range p.carried {
 		c := &p.carried[i]
-		l.of[i] = carriedLayout{from: c.source.layout(), first: c.buffers[0], second: c.buffers[1], width: uint32(c.width), conditions: word(c.conditions)}
+		l.column[i] = carriedLayout{from: c.source.layout(), first: c.buffers[0], second: c.buffers[1], width: uint32(c.width), conditions: word(c.conditions)}
 	}
 	return l.asArgument()
 }

@@ -9,13 +9,13 @@ static constexpr u32 most_digits = partition_threads;
 //go:layout conditionsLayout
 struct Conditions {
     u32 count, truths;
-    Source of[most_conditions];
+    Source condition[most_conditions];
 
     METHOD u32 met(u64 row) const {
         u32 all = 0;
 #pragma unroll 1
         for (u32 i = 0; i < count; i++) {
-            const Source &s = of[i];
+            const Source &s = condition[i];
             const bool is = s.is_valid(row) && ((truths >> i & 1) == 0 || s.is_true(row));
             all |= (u32)is << i;
         }
@@ -36,7 +36,7 @@ struct Carried {
 //go:layout columnsLayout
 struct Columns {
     u32 count, padding;
-    Carried of[most_carried];
+    Carried column[most_carried];
 };
 
 // flush adds the counters of a block to those of all blocks.
@@ -212,7 +212,7 @@ DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, cons
     }
 #pragma unroll 1
     for (u32 column = 0; column < columns.count; column++) {
-        const Carried &c = columns.of[column];
+        const Carried &c = columns.column[column];
         constexpr bool first = reads != moved_rows;
         u8 *const out = first ? c.first : c.second;
         constexpr u32 half = items / 2;
