@@ -22,19 +22,12 @@ func (s *source) argument() any {
 	return l.asArgument()
 }
 
-func word(b bool) uint32 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // layout returns a reader as kernels take it. offset is the number of its first word
 // in a slot.
 func (r *reader) layout(offset int) readerLayout {
 	return readerLayout{
-		kind: uint32(r.kind), term: uint32(r.term), least: word(r.least), rows: word(r.numbersRows()), merges: word(r.merges), conditional: word(r.where >= 0),
-		words: uint32(r.words()), offset: uint32(offset), stride: uint32(r.stride), isSigned: word(r.terms.isSigned),
+		kind: uint32(r.kind), term: uint32(r.term), least: kernelset.Flag(r.least), rows: kernelset.Flag(r.numbersRows()), merges: kernelset.Flag(r.merges), conditional: kernelset.Flag(r.where >= 0),
+		words: uint32(r.words()), offset: uint32(offset), stride: uint32(r.stride), isSigned: kernelset.Flag(r.terms.isSigned),
 		in: r.in.layout(), other: r.other.layout(), condition: r.condition.layout(), states: r.states, needed: r.needed,
 	}
 }
@@ -109,7 +102,7 @@ func (g *grouping) launch(call *op.Call, readers []reader, stage uint32) error {
 // onDevice writes the results of all groups.
 func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
 	l := finishingLayout{
-		finish: uint32(f.finish), form: uint32(f.form), isSigned: word(f.isSigned), least: word(f.least), counted: word(f.counted),
+		finish: uint32(f.finish), form: uint32(f.form), isSigned: kernelset.Flag(f.isSigned), least: kernelset.Flag(f.least), counted: kernelset.Flag(f.counted),
 		states: uint32(len(f.states)), stride: uint32(f.stride), argument: max(uint64(f.freedom), f.factor), // a step has one of them
 	}
 	for i, n := range f.words {

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -300,7 +301,7 @@ func (f *fewRows) launch(buffers []memory.Slice[uint8]) (err error) {
 // fill writes the columns and the aggregates to the layout.
 func (f *fewRows) fill(l *fewLayout, readers []reader, buffers []memory.Slice[uint8]) error {
 	l.keys, l.readers, l.outputs = uint32(len(f.keys)), uint32(len(readers)), uint32(len(f.plan.outputs))
-	l.dropsNulls, l.conditional = word(f.options.Nulls == DropNulls), uint64(word(f.condition != nil))
+	l.dropsNulls, l.conditional = kernelset.Flag(f.options.Nulls == DropNulls), uint64(kernelset.Flag(f.condition != nil))
 	l.groups, l.count = uint64(f.groups), buffers[0]
 	if f.condition != nil {
 		condition, err := sourceOf(&f.call, f.condition)
@@ -319,7 +320,7 @@ func (f *fewRows) fill(l *fewLayout, readers []reader, buffers []memory.Slice[ui
 	offsets, offset := make([]int, len(readers)), 0
 	for i := range readers {
 		r := &readers[i]
-		l.twoStages |= word(r.twoStages())
+		l.twoStages |= kernelset.Flag(r.twoStages())
 		l.reader[i], offsets[i] = r.layout(offset), offset
 		offset += r.words()
 	}
@@ -331,7 +332,7 @@ func (f *fewRows) fill(l *fewLayout, readers []reader, buffers []memory.Slice[ui
 		}
 		to := &l.output[i]
 		*to = fewOutputLayout{
-			finish: uint32(o.finish), form: uint32(stored), isSigned: word(isSigned), least: word(least), counted: word(o.counted), states: uint32(len(o.states)),
+			finish: uint32(o.finish), form: uint32(stored), isSigned: kernelset.Flag(isSigned), least: kernelset.Flag(least), counted: kernelset.Flag(o.counted), states: uint32(len(o.states)),
 			argument: max(uint64(o.freedom), o.factor), // a step has one of them
 			values:   buffers[2+2*(len(f.keys)+i)], valid: buffers[1+2*(len(f.keys)+i)],
 		}

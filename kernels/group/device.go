@@ -57,7 +57,7 @@ func (b bins) launch(call *op.Call, in op.View, counts memory.Slice[int64]) erro
 		return err
 	}
 	l := binsLayout{
-		mapping: uint32(b.mapping), count: uint32(b.count), copies: uint32(copies), clamp: word(b.clamp),
+		mapping: uint32(b.mapping), count: uint32(b.count), copies: uint32(copies), clamp: kernelset.Flag(b.clamp),
 		a: b.a, b: b.b, c: b.c, d: b.reciprocal(), edges: edges.AsBytes(),
 	}
 	err = f.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: histogramThreads}, uint32(4*copies*b.count),

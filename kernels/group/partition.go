@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -394,7 +395,7 @@ func (p *partitionPlan) columnsArgument() any {
 	l := columnsLayout{count: uint32(len(p.carried))}
 	for i := range p.carried {
 		c := &p.carried[i]
-		l.column[i] = carriedLayout{from: c.source.layout(), first: c.buffers[0], second: c.buffers[1], width: uint32(c.width), conditions: word(c.conditions)}
+		l.column[i] = carriedLayout{from: c.source.layout(), first: c.buffers[0], second: c.buffers[1], width: uint32(c.width), conditions: kernelset.Flag(c.conditions)}
 	}
 	return l.asArgument()
 }

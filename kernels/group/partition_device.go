@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -279,24 +280,24 @@ func (p *partitioning) aggregate() error {
 	}
 	l := aggregationLayout{
 		bits: uint32(p.bits), partitions: uint32(p.partitions), words: uint32(p.words), terms: uint32(len(p.terms)), outputs: uint32(len(p.outputs)),
-		present: uint32(p.present), marks: word(p.marks), states: word(p.states),
+		present: uint32(p.present), marks: kernelset.Flag(p.marks), states: kernelset.Flag(p.states),
 		starts: p.levels[level].starts, places: p.places[1], conditions: conditions, groups: p.groups, placesOfGroups: p.placesOfGroups, slots: p.slots,
 	}
 	for i := range p.terms {
 		t := &p.terms[i]
-		l.term[i] = termLayout{kind: uint32(t.kind), word: uint32(t.word), least: word(t.least), required: t.required, form: uint32(t.form)}
+		l.term[i] = termLayout{kind: uint32(t.kind), word: uint32(t.word), least: kernelset.Flag(t.least), required: t.required, form: uint32(t.form)}
 		if t.kind != countRows {
 			l.term[i].values = p.carried[t.carried].buffers[level]
 		}
 		if t.kind == sumDecimals {
 			l.term[i].high = p.carried[t.high].buffers[level]
 		}
-		l.sumsFloats |= word(t.kind == sumFloats)
+		l.sumsFloats |= kernelset.Flag(t.kind == sumFloats)
 	}
 	for i := range p.outputs {
 		o := &p.outputs[i]
 		l.output[i] = outputLayout{
-			finish: uint32(o.finish), word: uint32(o.word), counted: uint32(o.counted), form: uint32(o.form), isSigned: word(o.isSigned), least: word(o.least),
+			finish: uint32(o.finish), word: uint32(o.word), counted: uint32(o.counted), form: uint32(o.form), isSigned: kernelset.Flag(o.isSigned), least: kernelset.Flag(o.least),
 			width: uint32(o.width), factor: uint32(o.factor), values: o.values, valid: o.validity,
 		}
 	}

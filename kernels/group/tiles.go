@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -279,8 +280,8 @@ func (t *tiling) argument() any {
 func (r *tileReader) layout() tileReaderLayout {
 	rows := r.kind == greatest && r.value < 0
 	return tileReaderLayout{
-		kind: uint32(r.kind), least: word(r.least || r.marks || r.kept), rows: word(rows || r.again), conditional: word(r.where >= 0),
-		word: uint32(r.word), words: uint32(r.words), stride: uint32(r.stride), room: uint32(r.window.room), term: uint32(r.term), isSigned: word(r.terms.isSigned),
+		kind: uint32(r.kind), least: kernelset.Flag(r.least || r.marks || r.kept), rows: kernelset.Flag(rows || r.again), conditional: kernelset.Flag(r.where >= 0),
+		word: uint32(r.word), words: uint32(r.words), stride: uint32(r.stride), room: uint32(r.window.room), term: uint32(r.term), isSigned: kernelset.Flag(r.terms.isSigned),
 		in: r.in.layout(), other: r.other.layout(), condition: r.condition.layout(),
 		states: r.states, window: r.window.state, limbs: r.window.limbs, list: r.window.list,
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -81,7 +82,7 @@ func (t *tops) push() error {
 		l.asArgument(), g.counted, int64(g.rows))
 }
 
-func (t *tops) least() uint32 { return word(t.members.o.aggregate.function == smallest) }
+func (t *tops) least() uint32 { return kernelset.Flag(t.members.o.aggregate.function == smallest) }
 
 // scatteredBy returns a factor by which multiples of it, modulo n, are all numbers below n in a scattered
 // order: it has no common divisor with n, and is near the golden section of n.
@@ -118,7 +119,7 @@ func (t *tops) lists() (*column.Column, error) {
 	result := op.Result{Type: m.rows.Column(1).Type(), Length: m.keptRows(t.groups), RowCount: count}
 	values, err := r.newScratch(result, func(out op.Buffers) error {
 		return launchRows(&r.call, "tops", "list_tops", t.groups, out.Values, t.slots, words, uint32(t.limit), uint64(t.groups), uint32(t.source.width),
-			uint32(t.source.form), word(t.source.form.isSigned()), t.least())
+			uint32(t.source.form), kernelset.Flag(t.source.form.isSigned()), t.least())
 	})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ DEVICE u64 real_distance(f64 larger, f64 smaller) {
 }
 
 // Nearest is struct nearest of asof_match.go.
+//go:layout nearestLayout any
 struct Nearest {
     const u32 *low, *high, *begin, *end;
     const u8 *valid, *left, *right;
@@ -89,6 +90,7 @@ struct Smallest {
 // Items are the rows of a table by their words, which have the order of the keys. The low
 // bits of an item are the number of its row. If there are none, rows has the numbers, or is
 // null if the rows are in order.
+//go:layout itemsLayout
 struct Items {
     const u64 *items;
     const u32 *rows;
@@ -100,6 +102,7 @@ struct Items {
 };
 
 // Merge is struct mergeArgument of asof_merge.go. The right items are sorted by their words.
+//go:layout mergeLayout
 struct Merge {
     Items left, right;
     // The low bits of a word are the last key, the others the rest. nulls are the bits that

@@ -59,6 +59,10 @@ static constexpr u32 most_keys = 4;
 
 enum Unmarked : u32 { unmarked };
 
+// Code is a code.
+//go:layout code
+enum Code : u16 { begin = 256, next };
+
 // Key is a key.
 //go:layout keyLayout
 struct Key {
@@ -72,6 +76,7 @@ struct Key {
         return row;
     }
     METHOD bool is() const { return true; }
+    __device__ u64 hash(u64 word) const;
 };
 
 // Keys are all keys.
@@ -109,6 +114,14 @@ const (
 
 // mostKeys is the most keys.
 const mostKeys = 4
+
+// code is a code.
+type code uint16
+
+const (
+	begin code = 256 + iota
+	next
+)
 
 // keyLayout is a key.
 type keyLayout struct {
@@ -197,7 +210,7 @@ func TestRefusedLayouts(t *testing.T) {
 		{"//go:layout key many\nstruct Key {\n};\n", `line 1: //go:layout key has the word "many", expected any or words`},
 		{"//go:layout\nenum Key : u32 { a };\n", "enum Key: the line //go:layout has no name of a Go type"},
 		{"//go:layout key\nenum Key : u32 { a,\n", "enum Key does not end"},
-		{"//go:layout key\nenum Key : u32 { a = 3, b };\n", "a has a value but the next constant has none"},
+		{"//go:layout key\nenum Key : u32 { c, a = 3, b };\n", "a has a value but the next constant has none"},
 		{"//go:layout key\nenum Key : half { a };\n", "its type half is no integer"},
 		{"//go:layout key\nstruct Key {\n    u32 a;\n", "struct Key does not end"},
 		{"//go:layout key\nstruct Key {\n    Other other;\n};\n", "the type Other of other is no number, and no struct with a line"},

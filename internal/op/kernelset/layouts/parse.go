@@ -37,6 +37,7 @@ var (
 	enumLine   = regexp.MustCompile(`^enum (\w+) : (\w+) \{(.*)$`)
 	structLine = regexp.MustCompile(`^struct (\w+) \{$`)
 	staticLine = regexp.MustCompile(`^static constexpr (\w+) (.*);(?:\s*//\s*(.*))?$`)
+	methodLine = regexp.MustCompile(`^(METHOD|(inline )?__device__) `)
 	memberLine = regexp.MustCompile(`^(?:const )?(\w+) (.*);(?:\s*//\s*(.*))?$`)
 	memberName = regexp.MustCompile(`^(\**)(\w+)(?:\[(\w+)\])?$`)
 )
@@ -165,9 +166,9 @@ func (d *declaration) structure(lines []string) error {
 			comment = append(comment, commentOf(line))
 		case strings.HasPrefix(line, "static "):
 			comment = nil
-		case strings.HasPrefix(line, "METHOD "):
+		case methodLine.MatchString(line):
 			comment = nil
-			for !strings.HasSuffix(line, "}") && i+1 < len(lines) && lines[i] != "    }" {
+			for !strings.HasSuffix(line, ";") && !strings.HasSuffix(line, "}") && i+1 < len(lines) && lines[i] != "    }" {
 				i++
 			}
 		default:

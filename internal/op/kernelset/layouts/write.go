@@ -155,6 +155,8 @@ func (w *writer) enum(d declaration) error {
 		w.comment(m.comment, m.name, camel(m.name))
 		w.WriteString(camel(m.name))
 		switch {
+		case m.value != "" && i == 0:
+			fmt.Fprintf(w, " %s = %s + iota", d.goName, m.value)
 		case m.value != "":
 			fmt.Fprintf(w, " %s = %s", d.goName, m.value)
 			if i+1 < len(d.members) && d.members[i+1].value == "" {
