@@ -12,7 +12,7 @@ import (
 )
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/entries cuda
-//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda ../include/strings.cuh
 //go:embed cuda/*.ptx*
 var code embed.FS
 

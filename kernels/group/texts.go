@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -293,7 +292,11 @@ func (n *textNumbers) source(call *op.Call) (any, int, error) {
 		return nil, 0, err
 	}
 	data := n.strings.Buffer(2)
-	return kernels.Struct(offsets, data, valid.valid, uint64(valid.bit), counted, int64(rows), uint64(n.strings.Len()), data.Bytes(), uint32(l.Width), uint32(0)), rows, nil
+	strings := stringsLayout{
+		offsets: offsets, data: data, valid: valid.valid, bit: uint64(valid.bit), counted: counted, rows: int64(rows),
+		capacity: uint64(n.strings.Len()), extent: data.Bytes(), width: uint32(l.Width),
+	}
+	return strings.asArgument(), rows, nil
 }
 
 // bound chooses the digits by the bounds of the strings. It reports false if the strings have no numbers.

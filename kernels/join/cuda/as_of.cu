@@ -3,7 +3,17 @@
 
 static constexpr u32 no_row = 0xffffffff;
 
-enum Direction : u32 { backward, forward, nearest_of_both };
+// Direction selects the right row that an as-of join finds for a left row.
+//go:layout Direction
+enum Direction : u8 {
+    // backward finds the last right row with a key that is not above the left key.
+    backward,
+    // forward finds the first right row with a key that is not below the left key.
+    forward,
+    // nearest finds the right row of these two with the smaller distance, the backward one
+    // if both are equal.
+    nearest,
+};
 
 // real_distance returns the distance from a smaller float to a larger one as its bits. The
 // bits of floats that are not negative have the order of the floats.
@@ -167,9 +177,9 @@ struct Merge {
         // Backward needs the items up to the equal ones, forward those from them on, and
         // without equal ones the other way round.
         u32 lower = low, upper = low;
-        if ((direction != forward) == (not_equal != 0) || direction == nearest_of_both)
+        if ((direction != forward) == (not_equal != 0) || direction == Direction::nearest)
             lower = search(false, low);
-        if ((direction != forward) != (not_equal != 0) || direction == nearest_of_both)
+        if ((direction != forward) != (not_equal != 0) || direction == Direction::nearest)
             upper = search(true, lower);
         bool has_back = false, has_ahead = false;
         u32 back = 0, ahead = 0;

@@ -10,7 +10,7 @@
 //	enum Form : u32 { from_nothing, from_bits };
 //
 // Names become those of Go: from_bits is fromBits. Comments are copied. An enum is a type of its integer with
-// constants. A struct is a struct of Go with a method asArgument, which returns it as a kernel takes it; its methods
+// constants, which are exported if the type is. Headers that several families include may follow the folder. A struct is a struct of Go with a method asArgument, which returns it as a kernel takes it; its methods
 // and static members are left out. Its members are numbers, structs with a mark, pointers, and arrays of these.
 // Two words may follow the name of a struct:
 //
@@ -29,11 +29,11 @@ import (
 const output = "layouts.gen.go"
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: layouts FOLDER")
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: layouts FOLDER [HEADER...]")
 		os.Exit(2)
 	}
-	text, err := layouts(os.Getenv("GOPACKAGE"), ".", os.Args[1])
+	text, err := layouts(os.Getenv("GOPACKAGE"), ".", os.Args[1], os.Args[2:]...)
 	if err == nil {
 		err = os.WriteFile(output, []byte(text), 0o644)
 	}
@@ -43,13 +43,16 @@ func main() {
 	}
 }
 
-// layouts returns the text of layouts.gen.go for the sources in a folder of a family.
-func layouts(family, root, folder string) (string, error) {
+// layouts returns the text of layouts.gen.go for the sources in a folder of a family, and headers.
+func layouts(family, root, folder string, headers ...string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(root, folder, "*.cu*"))
 	if err != nil {
 		return "", err
 	}
 	slices.Sort(paths)
+	for _, header := range headers {
+		paths = append(paths, filepath.Join(root, header))
+	}
 	var all []declaration
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -68,7 +71,7 @@ func layouts(family, root, folder string) (string, error) {
 	if len(all) == 0 {
 		return "", fmt.Errorf("%s has no line %s NAME", filepath.Join(root, folder), mark)
 	}
-	return write(family, folder, all)
+	return write(family, strings.Join(append([]string{folder + "/*.cu*"}, headers...), ", "), all)
 }
 
 // camel returns the Go form of a name of C.
