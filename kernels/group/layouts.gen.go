@@ -264,7 +264,7 @@ const (
 )
 
 // binsLayout describes bins. The meaning of a, b, c and d depends on the hole: see
-// histogramKernels.go.
+// histogram_kernels.go.
 type binsLayout struct {
 	mapping uint32
 	count   uint32 // number of bins
@@ -303,7 +303,7 @@ const (
 	greatest
 	// firstGreatest is the greatest image, and the image of the first row that has it.
 	firstGreatest
-	// sumFloats is described in exactSum.go.
+	// sumFloats is described in exact_sum.go.
 	sumFloats
 )
 

@@ -20,7 +20,7 @@ const (
 	Nearest
 )
 
-// nearestLayout is struct nearest of asofMatch.go.
+// nearestLayout is struct nearest of asof_match.go.
 type nearestLayout struct {
 	low       any
 	high      any
@@ -58,7 +58,7 @@ func (s *itemsLayout) asArgument() any {
 	return kernels.Struct(s.items, s.rows, s.count, s.low)
 }
 
-// mergeLayout is struct mergeArgument of asofMerge.go. The right items are sorted by their words.
+// mergeLayout is struct mergeArgument of asof_merge.go. The right items are sorted by their words.
 type mergeLayout struct {
 	left  itemsLayout
 	right itemsLayout

@@ -45,7 +45,7 @@ func ofSource(t *testing.T, source string) (string, error) {
 func TestLayouts(t *testing.T) {
 	text, err := ofSource(t, `// Kind is a kind.
 //
-// It has two paragraphs, and names from_bits.
+// It has two paragraphs, and names from_bits and a_file.go.
 //go:layout kind
 enum Kind : u32 {
     // from_bits is first.
@@ -102,7 +102,7 @@ import (
 
 // kind is a kind.
 //
-// It has two paragraphs, and names fromBits.
+// It has two paragraphs, and names fromBits and a_file.go.
 type kind uint32
 
 const (

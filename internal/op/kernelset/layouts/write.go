@@ -16,7 +16,7 @@ var integers = map[string]string{
 
 var (
 	identifier = regexp.MustCompile(`[a-z]\w*`)
-	joined     = regexp.MustCompile(`\b[a-z]+(_[a-z0-9]+)+\b`)
+	joined     = regexp.MustCompile(`\b[a-z]+(_[a-z0-9]+)+\b(\.(go|cuh?)\b)?`) // and names of files
 )
 
 // writer writes the Go form of declarations.
@@ -105,13 +105,21 @@ func imports(text string) string {
 	return "\nimport (\n" + list + ")\n"
 }
 
+// spelling returns the Go form of a name in a comment. Files keep their names.
+func spelling(name string) string {
+	if strings.Contains(name, ".") {
+		return name
+	}
+	return camel(name)
+}
+
 // comment writes lines of a comment. The first word of a doc comment is the Go name.
 func (w *writer) comment(lines []string, name, goName string) {
 	for i, line := range lines {
 		if rest, ok := strings.CutPrefix(line, name); i == 0 && ok && name != "" {
 			line = goName + rest
 		}
-		fmt.Fprintf(w, "// %s\n", joined.ReplaceAllStringFunc(line, camel))
+		fmt.Fprintf(w, "// %s\n", joined.ReplaceAllStringFunc(line, spelling))
 	}
 }
 
