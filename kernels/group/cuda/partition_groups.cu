@@ -15,6 +15,7 @@
 #include "finish.cuh"
 #include "kinds.cuh"
 #include "partition.cuh"
+#include "shared.cuh"
 
 static constexpr u32 batch = 4; // rows of a thread that are loaded at once
 static constexpr u32 compact_threads = 256;
@@ -69,17 +70,9 @@ struct State {
     METHOD u64 *wide(u32 w, u32 group) const { return (u64 *)(state_words + (w << bits)) + group; }
 };
 
-DEVICE u32 add_at(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-    return old;
-}
-
 DEVICE void raise_at(u32 address, u32 x) {
-    u32 old;
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(old) : "r"(address) : "memory");
-    if (old < x)
-        asm volatile("atom.shared.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
+    if (load_volatile(address) < x)
+        raise_shared_32(address, x);
 }
 
 DEVICE void raise(u64 *word, u64 x) {
@@ -89,16 +82,9 @@ DEVICE void raise(u64 *word, u64 x) {
 
 // add_integer adds low + 2³² · high to a number of 96 bits. low is below 2⁶³.
 DEVICE void add_integer(const State &s, u32 w, u32 group, u64 low, i64 high) {
-    u32 carry = 0;
     high += (i64)(low >> 32);
     const u32 part[3] = {(u32)low, (u32)high, (u32)(high >> 32)};
-#pragma unroll
-    for (u32 i = 0; i < 3; i++) {
-        const u32 term = part[i] + carry;
-        carry = term < carry;
-        if (term != 0)
-            carry |= add_at(s.address(w + i, group), term) + term < term;
-    }
+    add_with_carry(part, [&](u32 i, u32 term) { return fetch_add(s.address(w + i, group), term); });
 }
 
 // The first word of a sum of floats, its head, is the top plus 1 if the group has a value. It is above
@@ -125,18 +111,18 @@ DEVICE void find_head(const State &s, u32 w, u32 group, u64 image) {
 
 // add_bin adds to bin i.
 DEVICE void add_bin(const State &s, u32 w, u32 i, u32 group, u64 x) {
-    const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && add_at(s.address(w + 1 + i, group), low) + low < low);
+    const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && fetch_add(s.address(w + 1 + i, group), low) + low < low);
     if (high != 0)
-        add_at(s.address(w + 1 + sum_bins + i, group), high);
+        fetch_add(s.address(w + 1 + sum_bins + i, group), high);
 }
 
 // add_piece adds a piece, or subtracts it, and carries to the high half of the bin.
 DEVICE void add_piece(const State &s, u32 address, u32 piece, bool negative) {
     if (piece == 0)
         return;
-    const u32 term = negative ? 0 - piece : piece, old = add_at(address, term), sum = old + term;
+    const u32 term = negative ? 0 - piece : piece, old = fetch_add(address, term), sum = old + term;
     if (negative ? sum > old : sum < old)
-        add_at(address + (sum_bins << s.bits + 2), negative ? 0xffffffff : 1);
+        fetch_add(address + (sum_bins << s.bits + 2), negative ? 0xffffffff : 1);
 }
 
 // Pass is what a pass over the rows adds to sums of floats.
@@ -252,14 +238,8 @@ DEVICE void add_decimals(const State &s, u32 w, u32 group, bool takes, bool toge
         part[i + 1] += part[i] >> 32;
         part[i] &= 0xffffffff;
     }
-    u32 carry = 0;
-#pragma unroll
-    for (u32 i = 0; i < decimal_words; i++) {
-        const u32 own = i < 4 ? (u32)part[i] : (u32)(part[3] >> 32), term = own + carry;
-        carry = term < carry;
-        if (term != 0)
-            carry |= add_at(s.address(w + i, group), term) + term < term;
-    }
+    const u32 half[decimal_words] = {(u32)part[0], (u32)part[1], (u32)part[2], (u32)part[3], (u32)(part[3] >> 32)};
+    add_with_carry(half, [&](u32 i, u32 term) { return fetch_add(s.address(w + i, group), term); });
 }
 
 // real returns a loaded value as the bits of a float64.
@@ -316,15 +296,15 @@ template <Pass pass, u32 threads, bool decimals> DEVICE bool add_rows(const Aggr
                 case count_rows: {
                     if (!together) {
                         if (takes)
-                            add_at(s.address(term.word, group[i]), 1);
+                            fetch_add(s.address(term.word, group[i]), 1);
                         break;
                     }
                     const With with = with_first(group[i], takes);
                     if (!with.calling()) {
                         if (takes)
-                            add_at(s.address(term.word, group[i]), 1);
+                            fetch_add(s.address(term.word, group[i]), 1);
                     } else if (with.leads())
-                        add_at(s.address(term.word, group[i]), with.count());
+                        fetch_add(s.address(term.word, group[i]), with.count());
                     break;
                 }
                 case sum_integers: {

@@ -4,6 +4,7 @@
 #include "dense.cuh"
 #include "exact_sum.cuh"
 #include "kinds.cuh"
+#include "shared.cuh"
 
 // most_readers is the most accumulators of a launch.
 //go:layout
@@ -46,14 +47,6 @@ DEVICE u64 factor_of(u32 term, u64 x) { return term == square ? x : term == cube
 
 DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
 
-// add_shared adds to 32 bits in shared memory, which the hardware does in one step. It adds 64
-// bits there by a loop that tries again as long as other lanes change the word.
-DEVICE u32 add_shared(u32 *half, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(3))) u32 *)half), "r"(x) : "memory");
-    return old;
-}
-
 DEVICE void raise(u64 *word, u64 x) {
     if (*(volatile u64 *)word < x)
         __nvvm_atom_max_gen_ull((unsigned long long *)word, x);
@@ -74,25 +67,15 @@ template <bool in_slot> struct State {
 // it adds halves of words: carries are rare, and most of the halves are zero or become
 // zero by them.
 template <u32 n> DEVICE void add_words(const State<true> &s, u32 first, const u64 (&x)[n]) {
-    u32 carry = 0;
+    u32 half[2 * n];
 #pragma unroll
-    for (u32 i = 0; i < 2 * n; i++) {
-        const u32 half = (u32)(x[i / 2] >> 32 * (i % 2)), term = half + carry;
-        carry = term < half;
-        if (term != 0)
-            carry |= add_shared((u32 *)s.word(first + i / 2) + i % 2, term) + term < term;
-    }
+    for (u32 i = 0; i < 2 * n; i++)
+        half[i] = (u32)(x[i / 2] >> 32 * (i % 2));
+    add_with_carry(half, [&](u32 i, u32 term) { return fetch_add((u32 *)s.word(first + i / 2) + i % 2, term); });
 }
 
 template <u32 n> DEVICE void add_words(const State<false> &s, u32 first, const u64 (&x)[n]) {
-    u64 carry = 0;
-#pragma unroll
-    for (u32 i = 0; i < n; i++) {
-        const u64 term = x[i] + carry;
-        carry = term < x[i];
-        if (term != 0)
-            carry |= add_to(s.word(first + i), term) + term < term;
-    }
+    add_with_carry(x, [&](u32 i, u64 term) { return add_to(s.word(first + i), term); });
 }
 
 template <typename S> DEVICE void add_word(const S &s, u32 i, u64 x) {

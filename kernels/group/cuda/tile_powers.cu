@@ -93,11 +93,6 @@ DEVICE u32 top_of(f64 x) {
     return exponent == 0x7ff || image << 1 == 0 ? 0 : place / bin_bits + 1;
 }
 
-DEVICE void raise_shared_32(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-}
-
 template <bool higher, u32 count> DEVICE void raise_tops(const TileReader &r, u32 address, Tile<count> tile) {
     drop_rows(r, tile);
     const Factors<count, higher> f = load_factors<higher>(r, tile);

@@ -1,6 +1,7 @@
 // Tiles of rows, and the columns that accumulators read: tiles.go and records.go.
 #pragma once
 
+#include "shared.cuh"
 #include "states.cuh"
 
 static constexpr u32 tile_threads = 1024, tile_rows = 4;
@@ -53,42 +54,6 @@ struct TileBatch {
 };
 
 extern __shared__ u64 tile_shared[];
-
-DEVICE u32 shared_address(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
-
-DEVICE u32 fetch_add(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-    return old;
-}
-
-DEVICE void fetch_or(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.or.b32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-}
-
-DEVICE void raise_shared(u32 address, u64 x) {
-    u64 old;
-    asm volatile("atom.shared.max.u64 %0, [%1], %2;" : "=l"(old) : "r"(address), "l"(x) : "memory");
-}
-
-DEVICE u64 load_shared_64(u32 address) {
-    u64 x;
-    asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(x) : "r"(address) : "memory");
-    return x;
-}
-
-DEVICE u32 load_volatile(u32 address) {
-    u32 x;
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
-    return x;
-}
-
-DEVICE u32 load_shared(u32 address) {
-    u32 x;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
-    return x;
-}
 
 // GLOBAL marks pointers to global memory, which a pointer in an argument does not say.
 #define GLOBAL __attribute__((address_space(1)))
