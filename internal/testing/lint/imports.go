@@ -53,7 +53,7 @@ var Levels = []Level{
 		"internal/keys/hashtable",
 	}},
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},
-	{"queries", []string{"internal/query/plan", "internal/query/exec"}},
+	{"queries", []string{"internal/query/plan", "internal/query/exec", "internal/query/runs"}},
 	{"frame", []string{"."}},
 	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
 	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "tools", "internal/testing"}},
