@@ -23,6 +23,10 @@ func (s *batchLayout) asArgument() any {
 	fields := make([]any, 0, 4+len(s.reader))
 	fields = append(fields, s.readers, s.words, s.room, s.stage)
 	for i := range s.reader {
+		if s.reader[i] == (readerLayout{}) {
+			fields = append(fields, zeroReaderLayout)
+			continue
+		}
 		fields = append(fields, s.reader[i].asArgument())
 	}
 	return kernels.Struct(fields...)
@@ -57,6 +61,9 @@ type readerLayout struct {
 func (s *readerLayout) asArgument() any {
 	return kernels.Struct(s.kind, s.term, s.least, s.rows, s.merges, s.conditional, s.words, s.offset, s.stride, s.isSigned, s.in.asArgument(), s.other.asArgument(), s.condition.asArgument(), s.states, s.needed)
 }
+
+// zeroReaderLayout stands for unused elements of arrays, which are the most.
+var zeroReaderLayout = new(readerLayout).asArgument()
 
 // addTo adds the struct to words.
 func (s *readerLayout) addTo(w *kernels.Words) {
@@ -182,6 +189,9 @@ func (s *denseKeyLayout) asArgument() any {
 	return kernels.Struct(s.values.asArgument(), s.least, s.places, s.factor)
 }
 
+// zeroDenseKeyLayout stands for unused elements of arrays, which are the most.
+var zeroDenseKeyLayout = new(denseKeyLayout).asArgument()
+
 // keysLayout give the place of a row. If direct is 0 the groups are given instead.
 type keysLayout struct {
 	count  uint32
@@ -194,6 +204,10 @@ func (s *keysLayout) asArgument() any {
 	fields := make([]any, 0, 2+len(s.key))
 	fields = append(fields, s.count, s.direct)
 	for i := range s.key {
+		if s.key[i] == (denseKeyLayout{}) {
+			fields = append(fields, zeroDenseKeyLayout)
+			continue
+		}
 		fields = append(fields, s.key[i].asArgument())
 	}
 	return kernels.Struct(fields...)
@@ -319,6 +333,9 @@ func (s *packedDigitLayout) asArgument() any {
 	return kernels.Struct(s.values.asArgument(), s.least, s.bound)
 }
 
+// zeroPackedDigitLayout stands for unused elements of arrays, which are the most.
+var zeroPackedDigitLayout = new(packedDigitLayout).asArgument()
+
 // packedLayout are keys. The first ones make a word, the others a second one.
 type packedLayout struct {
 	count uint32
@@ -331,6 +348,10 @@ func (s *packedLayout) asArgument() any {
 	fields := make([]any, 0, 2+len(s.digit))
 	fields = append(fields, s.count, s.first)
 	for i := range s.digit {
+		if s.digit[i] == (packedDigitLayout{}) {
+			fields = append(fields, zeroPackedDigitLayout)
+			continue
+		}
 		fields = append(fields, s.digit[i].asArgument())
 	}
 	return kernels.Struct(fields...)
@@ -349,6 +370,10 @@ func (s *conditionsLayout) asArgument() any {
 	fields := make([]any, 0, 2+len(s.condition))
 	fields = append(fields, s.count, s.truths)
 	for i := range s.condition {
+		if s.condition[i] == (sourceLayout{}) {
+			fields = append(fields, zeroSourceLayout)
+			continue
+		}
 		fields = append(fields, s.condition[i].asArgument())
 	}
 	return kernels.Struct(fields...)
@@ -369,6 +394,9 @@ func (s *carriedLayout) asArgument() any {
 	return kernels.Struct(s.from.asArgument(), s.first, s.second, s.width, s.conditions)
 }
 
+// zeroCarriedLayout stands for unused elements of arrays, which are the most.
+var zeroCarriedLayout = new(carriedLayout).asArgument()
+
 // columnsLayout are the columns that move.
 type columnsLayout struct {
 	count   uint32
@@ -381,6 +409,10 @@ func (s *columnsLayout) asArgument() any {
 	fields := make([]any, 0, 2+len(s.column))
 	fields = append(fields, s.count, s.padding)
 	for i := range s.column {
+		if s.column[i] == (carriedLayout{}) {
+			fields = append(fields, zeroCarriedLayout)
+			continue
+		}
 		fields = append(fields, s.column[i].asArgument())
 	}
 	return kernels.Struct(fields...)
@@ -463,6 +495,9 @@ func (s *termLayout) asArgument() any {
 	return kernels.Struct(s.kind, s.word, s.least, s.required, s.values, s.form, s.padding, s.high)
 }
 
+// zeroTermLayout stands for unused elements of arrays, which are the most.
+var zeroTermLayout = new(termLayout).asArgument()
+
 // outputLayout is an aggregate. counted is the word of the count of its values, or noWord if it is the
 // number of rows. Group i of the partitions writes value i, and whether it is valid, unless
 // valid is null. factor is that of a mean of decimals.
@@ -483,6 +518,9 @@ type outputLayout struct {
 func (s *outputLayout) asArgument() any {
 	return kernels.Struct(s.finish, s.word, s.counted, s.form, s.isSigned, s.least, s.width, s.factor, s.values, s.valid)
 }
+
+// zeroOutputLayout stands for unused elements of arrays, which are the most.
+var zeroOutputLayout = new(outputLayout).asArgument()
 
 // aggregationLayout is the aggregates of partitions.
 type aggregationLayout struct {
@@ -515,9 +553,17 @@ func (s *aggregationLayout) asArgument() any {
 	fields := make([]any, 0, 16+len(s.term)+len(s.output))
 	fields = append(fields, s.bits, s.partitions, s.words, s.terms, s.outputs, s.sumsFloats, s.present, s.marks, s.states, s.padding, s.starts, s.places, s.conditions, s.groups, s.placesOfGroups, s.slots)
 	for i := range s.term {
+		if s.term[i] == (termLayout{}) {
+			fields = append(fields, zeroTermLayout)
+			continue
+		}
 		fields = append(fields, s.term[i].asArgument())
 	}
 	for i := range s.output {
+		if s.output[i] == (outputLayout{}) {
+			fields = append(fields, zeroOutputLayout)
+			continue
+		}
 		fields = append(fields, s.output[i].asArgument())
 	}
 	return kernels.Struct(fields...)
@@ -639,6 +685,9 @@ func (s *sourceLayout) asArgument() any {
 	return kernels.Struct(s.values, s.valid, s.bit, s.form, s.width)
 }
 
+// zeroSourceLayout stands for unused elements of arrays, which are the most.
+var zeroSourceLayout = new(sourceLayout).asArgument()
+
 // addTo adds the struct to words.
 func (s *sourceLayout) addTo(w *kernels.Words) {
 	kernelset.AddSlice(w, s.values)
@@ -674,6 +723,9 @@ func (s *textDigitLayout) asArgument() any {
 	return kernels.Struct(s.position, s.least, s.places, s.factor)
 }
 
+// zeroTextDigitLayout stands for unused elements of arrays, which are the most.
+var zeroTextDigitLayout = new(textDigitLayout).asArgument()
+
 // textDigitsLayout are the positions with more than one byte, and the length with its factor. The number of
 // null is numbers. pattern has the bytes of the other positions.
 type textDigitsLayout struct {
@@ -690,6 +742,10 @@ func (s *textDigitsLayout) asArgument() any {
 	fields := make([]any, 0, 5+len(s.digit))
 	fields = append(fields, s.count, s.shortest, s.lengthFactor, s.numbers, s.pattern)
 	for i := range s.digit {
+		if s.digit[i] == (textDigitLayout{}) {
+			fields = append(fields, zeroTextDigitLayout)
+			continue
+		}
 		fields = append(fields, s.digit[i].asArgument())
 	}
 	return kernels.Struct(fields...)
@@ -727,6 +783,9 @@ func (s *tileReaderLayout) asArgument() any {
 	return kernels.Struct(s.kind, s.least, s.rows, s.conditional, s.word, s.words, s.stride, s.room, s.term, s.isSigned, s.in.asArgument(), s.other.asArgument(), s.condition.asArgument(), s.states, s.window, s.limbs, s.list)
 }
 
+// zeroTileReaderLayout stands for unused elements of arrays, which are the most.
+var zeroTileReaderLayout = new(tileReaderLayout).asArgument()
+
 // tileBatchLayout is the accumulators of a launch.
 type tileBatchLayout struct {
 	// words and wide are the numbers of words of 32 and 64 bits of a slot, entries the number
@@ -751,6 +810,10 @@ func (s *tileBatchLayout) asArgument() any {
 	fields := make([]any, 0, 10+len(s.reader))
 	fields = append(fields, s.readers, s.words, s.wide, s.slots, s.copies, s.copyBits, s.entries, s.span, s.slices, s.firstGroup)
 	for i := range s.reader {
+		if s.reader[i] == (tileReaderLayout{}) {
+			fields = append(fields, zeroTileReaderLayout)
+			continue
+		}
 		fields = append(fields, s.reader[i].asArgument())
 	}
 	return kernels.Struct(fields...)

@@ -61,6 +61,9 @@ func (s *headKeyLayout) asArgument() any {
 	return kernels.Struct(s.column.asArgument(), s.format, s.descending, s.nullsFirst, s.unused)
 }
 
+// zeroHeadKeyLayout stands for unused elements of arrays, which are the most.
+var zeroHeadKeyLayout = new(headKeyLayout).asArgument()
+
 // mostHeadKeys is the number of keys that a kernel compares without encoding them.
 const mostHeadKeys = 4
 
@@ -75,6 +78,10 @@ type headKeysLayout struct {
 func (s *headKeysLayout) asArgument() any {
 	fields := make([]any, 0, 2+len(s.key))
 	for i := range s.key {
+		if s.key[i] == (headKeyLayout{}) {
+			fields = append(fields, zeroHeadKeyLayout)
+			continue
+		}
 		fields = append(fields, s.key[i].asArgument())
 	}
 	fields = append(fields, s.partitions, s.count)

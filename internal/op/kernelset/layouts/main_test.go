@@ -139,6 +139,9 @@ func (s *keyLayout) asArgument() any {
 	return kernels.Struct(s.values, s.valid, s.places, s.width, s.form, s.signed)
 }
 
+// zeroKeyLayout stands for unused elements of arrays, which are the most.
+var zeroKeyLayout = new(keyLayout).asArgument()
+
 // keysLayout are all keys.
 type keysLayout struct {
 	count uint32
@@ -154,6 +157,10 @@ func (s *keysLayout) asArgument() any {
 	fields := make([]any, 0, 3+len(s.key)+len(s.list))
 	fields = append(fields, s.count, s.pad)
 	for i := range s.key {
+		if s.key[i] == (keyLayout{}) {
+			fields = append(fields, zeroKeyLayout)
+			continue
+		}
 		fields = append(fields, s.key[i].asArgument())
 	}
 	fields = append(fields, s.after)

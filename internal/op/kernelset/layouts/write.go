@@ -24,13 +24,15 @@ type writer struct {
 	strings.Builder
 	// structs are the structs by their names in C: two files may have different ones of a name.
 	structs map[string][]declaration
+	// listed are the Go names of structs that are elements of arrays.
+	listed map[string]bool
 	// inWords are the Go names of structs with a method addTo.
 	inWords map[string]bool
 }
 
 // write returns the file of a family.
 func write(family, sources string, all []declaration) (string, error) {
-	w := writer{structs: map[string][]declaration{}, inWords: map[string]bool{}}
+	w := writer{structs: map[string][]declaration{}, listed: map[string]bool{}, inWords: map[string]bool{}}
 	names := map[string]string{}
 	for _, d := range all {
 		if d.kind == "static" {
@@ -50,6 +52,12 @@ func write(family, sources string, all []declaration) (string, error) {
 	for _, d := range all {
 		if d.words {
 			w.addWords(d)
+			continue
+		}
+		for _, m := range d.members {
+			if inner, ok := w.nested(d, m); ok && m.length != "" {
+				w.listed[inner.goName] = true
+			}
 		}
 	}
 	var body strings.Builder
@@ -77,6 +85,9 @@ func (w *writer) addWords(d declaration) {
 		}
 	}
 }
+
+// zeroName returns the name of the argument of a zero struct.
+func zeroName(d declaration) string { return "zero" + strings.ToUpper(d.goName[:1]) + d.goName[1:] }
 
 // nested returns the struct that a member of another one is: that of the same file, or else of another one.
 func (w *writer) nested(d declaration, m member) (inner declaration, ok bool) {
@@ -219,6 +230,9 @@ func (w *writer) structure(d declaration) error {
 		fmt.Fprintf(w, "\n// asArgument returns the struct as kernels take it.\nfunc (s *%s) asArgument() any {\n", d.goName)
 		w.argument(d)
 	}
+	if w.listed[d.goName] {
+		fmt.Fprintf(w, "\n// %[1]s stands for unused elements of arrays, which are the most.\nvar %[1]s = new(%[2]s).asArgument()\n", zeroName(d), d.goName)
+	}
 	if w.inWords[d.goName] {
 		fmt.Fprintf(w, "\n// addTo adds the struct to words.\nfunc (s *%s) addTo(w *kernels.Words) {\n", d.goName)
 		return w.words(d)
@@ -260,7 +274,12 @@ func (w *writer) argument(d declaration) {
 			continue
 		}
 		flush("fields = append(fields, %s)\n")
-		fmt.Fprintf(w, "for i := range s.%s {\nfields = append(fields, %s)\n}\n", camel(m.name), element(m, "s."+camel(m.name)+"[i]"))
+		name := "s." + camel(m.name) + "[i]"
+		fmt.Fprintf(w, "for i := range s.%s {\n", camel(m.name))
+		if inner, ok := w.nested(d, m); ok {
+			fmt.Fprintf(w, "if %s == (%s{}) {\nfields = append(fields, %s)\ncontinue\n}\n", name, inner.goName, zeroName(inner))
+		}
+		fmt.Fprintf(w, "fields = append(fields, %s)\n}\n", element(m, name))
 	}
 	if lengths == "" {
 		flush("return kernels.Struct(%s)\n}\n")
