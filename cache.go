@@ -26,7 +26,7 @@ import (
 func (q Query) Cache() Query {
 	cached := q.then("Cache", nil, (*binder).cache)
 	if s := cached.step; s != nil {
-		s.store = exec.NewStore(&s.engine.stores, s.origin)
+		s.store = exec.NewStore(&s.engine.tenancy.Stores, s.origin)
 	}
 	return cached
 }

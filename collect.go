@@ -32,11 +32,11 @@ func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error
 	if err != nil {
 		return nil, err
 	}
-	r.settings.FixedPointSums = r.prepared.fixedPointSums.Load()
+	r.Settings.FixedPointSums = r.Prepared.FixedPointSums.Load()
 	var table *buffer.Buffer
-	err = r.runWithRetry(ctx, func(reader buffer.Reader) (err error) {
-		table, err = exec.Collect(ctx, reader, r.settings)
-		if closing := r.close(); closing != nil {
+	err = r.attempt(ctx, func(reader buffer.Reader) (err error) {
+		table, err = exec.Collect(ctx, reader, r.Settings)
+		if closing := r.Close(); closing != nil {
 			err = errors.Join(err, closing)
 			if table != nil {
 				err = errors.Join(err, table.Release())
@@ -67,7 +67,7 @@ func (q Query) Batches(ctx context.Context, options ...RunOption) iter.Seq2[*Fra
 			return
 		}
 		// Also if yield panics, or ends the goroutine.
-		defer func() { r.end(errors.Join(err, r.close())) }()
+		defer func() { r.end(errors.Join(err, r.Close())) }()
 		for {
 			var f *Frame
 			f, err = r.next(ctx)
@@ -89,11 +89,11 @@ func (r *run) next(ctx context.Context) (*Frame, error) {
 		f, err = r.part(ctx, reader)
 		return err
 	}
-	if r.reader == nil {
-		err := r.runWithRetry(ctx, read)
+	if !r.IsOpen() {
+		err := r.attempt(ctx, read)
 		return f, err
 	}
-	err := r.readMore(ctx, read)
+	err := failed(r.Continue(ctx, read))
 	return f, err
 }
 
@@ -103,7 +103,7 @@ func (r *run) part(ctx context.Context, reader buffer.Reader) (*Frame, error) {
 		if err != nil {
 			return nil, err
 		}
-		if table, err = exec.Exact(ctx, table, r.settings); err != nil {
+		if table, err = exec.Exact(ctx, table, r.Settings); err != nil {
 			return nil, err
 		}
 		f, err := newFrame(r.engine, table)

@@ -9,8 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/driver/admission"
-	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/runs"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -97,15 +96,14 @@ type Engine struct {
 	// others are the further devices, and divide is the choice of scans that are divided among all.
 	others []*member
 	divide dividing
-	// parent is the engine that a tenant is of. level admits the queries of both.
+	// parent is the engine that a tenant is of. tenancy is the memory of its queries.
 	parent  *Engine
-	level   *admission.Level
+	tenancy *runs.Tenancy
 	queries queries
 	// plans are those of queries that were run.
 	plans plans
 	// active has the queries of an engine without parent and of its tenants.
 	active active
-	stores exec.Stores
 	close  func() error
 }
 
@@ -195,15 +193,11 @@ func (e *Engine) Tenant(name string, budget uint64) (*Engine, error) {
 func newEngine(parent *Engine, list []*member, end func() error) *Engine {
 	e := &Engine{member: list[0], others: list[1:], parent: parent}
 	if parent == nil {
-		e.level = admission.New(e.manager.Budget)
+		e.tenancy = runs.NewTenancy(nil, e.manager)
 	} else {
-		e.level, e.divide = parent.level.Child(e.manager.Budget), parent.divide
+		e.tenancy, e.divide = runs.NewTenancy(parent.tenancy, e.manager), parent.divide
 	}
-	e.close = sync.OnceValue(func() error {
-		e.level.Close()
-		_, evicting := e.stores.Evict()
-		return errors.Join(evicting, end())
-	})
+	e.close = sync.OnceValue(func() error { return errors.Join(e.tenancy.Close(), end()) })
 	return e
 }
 

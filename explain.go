@@ -56,7 +56,7 @@ func (q Query) Needs(ctx context.Context) (Needs, error) {
 	if err != nil {
 		return Needs{}, err
 	}
-	return needsOf(prepared.needs), nil
+	return needsOf(prepared.Needs), nil
 }
 
 func needsOf(n exec.Needs) Needs {

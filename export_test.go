@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/runs"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -69,12 +70,12 @@ func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
 		return Query{}, err
 	}
 	made := Query{&step{engine: q.step.engine, verb: q.step.verb}}
-	made.step.prepared.known.Store(newPrepared(n, made.step.origin()))
+	made.step.prepared.known.Store(runs.NewPrepared(n, made.step.origin()))
 	return made, nil
 }
 
 // ExplainPlan returns the plan of a query of Without.
-func (q Query) ExplainPlan() string { return plan.Explain(q.step.prepared.known.Load().plan) }
+func (q Query) ExplainPlan() string { return plan.Explain(q.step.prepared.known.Load().Plan) }
 
 // Planned returns the number of queries that were bound and optimized.
 func (e *Engine) Planned() uint64 { return e.plans.planned.Load() }

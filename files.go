@@ -138,9 +138,9 @@ func (q Query) write(ctx context.Context, options []RunOption, write func(buffer
 		return 0, err
 	}
 	var written sink.Written
-	err = r.runWithRetry(ctx, func(reader buffer.Reader) (err error) {
+	err = r.attempt(ctx, func(reader buffer.Reader) (err error) {
 		written, err = write(reader)
-		return errors.Join(err, r.close())
+		return errors.Join(err, r.Close())
 	})
 	r.end(err)
 	return written.Rows, err

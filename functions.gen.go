@@ -671,6 +671,15 @@ func (e Expr) StdDev() Expr { return aggregate(plan.Aggregation{Function: "stdde
 // Skewness is the third standardized moment, of the population.
 func (e Expr) Skewness() Expr { return aggregate(plan.Aggregation{Function: "skewness"}, e) }
 
+// Kurtosis is the excess kurtosis of the population, from a sample of four or more values: Fisher's
+// definition with the correction for the number of values. It is DuckDB's kurtosis and pandas'
+// kurt.
+func (e Expr) Kurtosis() Expr { return aggregate(plan.Aggregation{Function: "kurtosis"}, e) }
+
+// KurtosisPop is the excess kurtosis of the values themselves: the fourth standardized moment minus
+// 3. It is DuckDB's kurtosis_pop and Polars' kurtosis.
+func (e Expr) KurtosisPop() Expr { return aggregate(plan.Aggregation{Function: "kurtosis_pop"}, e) }
+
 // Correlation is Pearson's correlation of two expressions.
 func Correlation(x, y Expression) Expr {
 	return aggregate(plan.Aggregation{Function: "correlation"}, x.expression(), y.expression())

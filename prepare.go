@@ -5,41 +5,25 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/gpuframe/gpuframe/internal/io/source"
-	"github.com/gpuframe/gpuframe/internal/query/exec"
-	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/runs"
 )
-
-// prepared is a query that can run.
-type prepared struct {
-	plan  plan.Node
-	needs exec.Needs
-	// fixedPointSums is whether partial results may add floats in fixed point: the rows are in memory,
-	// so that the query can begin again, and in no run the parts had magnitudes that differ too much.
-	fixedPointSums *atomic.Bool
-	// tables are those for the slots of the plan.
-	tables map[*source.Slot]source.Source
-	// tag is the tag of a query without another one: its last verb and the place of
-	// its call.
-	tag string
-}
 
 // preparation stores a prepared step, so that a query that is run again is not
 // bound and optimized again. partial is the last one without some passes.
 type preparation struct {
-	known   atomic.Pointer[prepared]
+	known   atomic.Pointer[runs.Prepared]
 	partial atomic.Pointer[partlyPrepared]
 }
 
 // partlyPrepared is a query that was optimized without some passes.
 type partlyPrepared struct {
-	*prepared
+	*runs.Prepared
 	without []string
 }
 
 // prepare returns the optimized plan of a query: the one of the step, the one of an earlier
 // query of the shape, or a new one.
-func (q Query) prepare(ctx context.Context, without []string) (*prepared, error) {
+func (q Query) prepare(ctx context.Context, without []string) (*runs.Prepared, error) {
 	if q.step == nil {
 		return q.prepareAnew(ctx, nil, without)
 	}
@@ -50,10 +34,10 @@ func (q Query) prepare(ctx context.Context, without []string) (*prepared, error)
 		return known, nil
 	}
 	s, plans := q.shape(), &q.step.engine.plans
-	var p *prepared
+	var p *runs.Prepared
 	if s != nil {
 		if known, ok := plans.find(s); ok {
-			p = &prepared{plan: known.plan, needs: known.needs, fixedPointSums: known.fixedPointSums, tables: s.tables(known.slots), tag: q.step.origin()}
+			p = &runs.Prepared{Plan: known.plan, Needs: known.needs, FixedPointSums: known.fixedPointSums, Tables: s.tables(known.slots), Tag: q.step.origin()}
 		}
 	}
 	if p == nil {
@@ -71,9 +55,9 @@ func (q Query) prepare(ctx context.Context, without []string) (*prepared, error)
 
 // preparePartly returns the plan of a query without some passes: the last one of the step, or a
 // new one.
-func (q Query) preparePartly(ctx context.Context, without []string) (*prepared, error) {
+func (q Query) preparePartly(ctx context.Context, without []string) (*runs.Prepared, error) {
 	if partial := q.step.prepared.partial.Load(); partial != nil && slices.Equal(partial.without, without) {
-		return partial.prepared, nil
+		return partial.Prepared, nil
 	}
 	p, err := q.prepareAnew(ctx, nil, without)
 	if err == nil {
@@ -83,7 +67,7 @@ func (q Query) preparePartly(ctx context.Context, without []string) (*prepared, 
 }
 
 // prepareAnew binds and optimizes a query.
-func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*prepared, error) {
+func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*runs.Prepared, error) {
 	n, err := bindQuery(ctx, q, s)
 	if err != nil {
 		return nil, err
@@ -92,26 +76,9 @@ func (q Query) prepareAnew(ctx context.Context, s *shape, without []string) (*pr
 		return nil, failed(err)
 	}
 	q.step.engine.plans.planned.Add(1)
-	p := newPrepared(n, q.step.origin())
+	p := runs.NewPrepared(n, q.step.origin())
 	if s != nil {
-		p.tables = s.tables(s.slots)
+		p.Tables = s.tables(s.slots)
 	}
 	return p, nil
-}
-
-func newPrepared(n plan.Node, tag string) *prepared {
-	p := &prepared{plan: n, needs: exec.NeedsOf(n), fixedPointSums: new(atomic.Bool), tag: tag}
-	p.fixedPointSums.Store(readsMemory(n))
-	return p
-}
-
-// readsMemory reports whether all rows of a plan are in memory.
-func readsMemory(n plan.Node) bool {
-	inMemory := true
-	plan.Walk(n, func(n plan.Node) {
-		if scan, ok := n.(*plan.Scan); ok {
-			inMemory = inMemory && source.InMemory(scan.Source())
-		}
-	})
-	return inMemory
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/query/exec"
 	"github.com/gpuframe/gpuframe/internal/query/plan"
+	"github.com/gpuframe/gpuframe/internal/query/runs"
 )
 
 // shape is the verbs of a query, with their arguments, on tables of some schemas and numbers of
@@ -205,8 +206,8 @@ func (p *plans) find(s *shape) (known keptPlan, ok bool) {
 }
 
 // keep keeps a plan, in place of the oldest one if there are many.
-func (p *plans) keep(s *shape, added *prepared) {
-	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, added.plan, added.needs, added.fixedPointSums}
+func (p *plans) keep(s *shape, added *runs.Prepared) {
+	kept := keptPlan{&shape{verbs: s.verbs, slots: s.slots, hash: s.hash}, added.Plan, added.Needs, added.FixedPointSums}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.kept) < mostPlans {

@@ -87,10 +87,10 @@ for source in $sources; do
     fi
 done
 
-# The tables of entries, which a test keeps fresh.
+# The tables of entries and the layouts, which tests keep fresh.
 if ! $check; then
     for family in $(for source in $sources; do dirname "$(dirname "$source")"; done | sort -u); do
-        if [ -e "$family/entries.go" ] && command -v go >/dev/null; then go generate "./$family"; fi
+        if [ -e "$family/entries.go" -o -e "$family/layouts.gen.go" ] && command -v go >/dev/null; then go generate "./$family"; fi
     done
 fi
 

@@ -201,7 +201,7 @@ func (h *hostReader) load(b *block, begin int) {
 		if h.term == crossed {
 			h.other.floats(b.y, begin)
 		}
-	case sumIntegers, multiply:
+	case sumIntegers, products:
 		h.in.integers(b.x, begin)
 	case greatest:
 		if h.in.form.isFloat() {
@@ -238,7 +238,7 @@ func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
 		for _, i := range b.taken {
 			addDecimal((*[3]uint64)(state(i)), &values[i])
 		}
-	case h.kind == multiply:
+	case h.kind == products:
 		for _, i := range b.taken {
 			to := &states[b.numbers[i]]
 			*to = (*to^1)*b.x[i] ^ 1

@@ -5,44 +5,23 @@ import (
 	"math/bits"
 )
 
-// accumulatorKind selects the state that an accumulator keeps for a group.
-//
-// The state of an accumulator is a few words of 64 bits. All begin as zero. The order of
-// the values does not matter, and the states of two parts of the rows can be merged.
-type accumulatorKind uint32
-
-const (
-	// countRows counts the values.
-	countRows accumulatorKind = iota
-	// sumIntegers is a sum of 128 bits, the low word first.
-	sumIntegers
-	// sumDecimals is a sum of 192 bits, the low word first.
-	sumDecimals
-	// multiply is the product modulo 2^64, XOR 1.
-	multiply
-	// greatest is the greatest image of a value; see image.
-	greatest
-	// firstGreatest is the greatest image, and the image of the first row that has it.
-	firstGreatest
-	// sumFloats is described in exact_sum.go.
-	sumFloats
-	accumulatorKinds
-)
-
 // stateWords is the number of words of the states.
-var stateWords = [accumulatorKinds]int{
-	countRows: 1, sumIntegers: 2, sumDecimals: 3, multiply: 1, greatest: 1, firstGreatest: 2, sumFloats: sumBins + sumBinCount,
+var stateWords = [...]int{
+	countRows: 1, sumIntegers: 2, sumDecimals: 3, products: 1, greatest: 1, firstGreatest: 2, sumFloats: sumBins + sumBinCount,
 }
 
-// term is the product of values that sumFloats adds up.
-type term uint32
-
-const (
-	linear  term = iota // x
-	square              // x²
-	crossed             // x·y
-	cube                // x³
-)
+// power returns the number of factors.
+func (t term) power() int {
+	switch t {
+	case linear:
+		return 1
+	case cube:
+		return 3
+	case fourth:
+		return 4
+	}
+	return 2
+}
 
 // accumulator describes an accumulator. Equal ones are shared by aggregates.
 type accumulator struct {
@@ -123,12 +102,17 @@ func addTerm(state []uint64, t term, x, y float64) {
 		return
 	case square:
 		y = x
-	case cube:
+	case cube, fourth:
 		p := product2(x, x)
-		if isFinite(p.high) && isFinite(p.high*x) {
-			addFloat(state, float64(p.low*x))
+		y = x
+		factor := x // of the square's low part
+		if t == fourth {
+			y, factor = p.high, 2*p.high
 		}
-		x, y = p.high, x
+		if isFinite(p.high) && isFinite(p.high*y) {
+			addFloat(state, float64(p.low*factor))
+		}
+		x = p.high
 	}
 	p := product2(x, y)
 	addFloat(state, p.high)
@@ -175,7 +159,7 @@ func mergeStates(kind accumulatorKind, state, other []uint64) {
 		state[1] += other[1] + carry
 	case sumDecimals:
 		addWide(state, wide(other))
-	case multiply:
+	case products:
 		state[0] = (state[0]^1)*(other[0]^1) ^ 1
 	case greatest:
 		state[0] = max(state[0], other[0])

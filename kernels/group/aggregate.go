@@ -54,6 +54,7 @@ const (
 	covariance
 	correlation
 	skewness
+	kurtosis
 	anyValue
 	collect
 	join
@@ -66,7 +67,7 @@ var functionNames = [functions]string{
 	none: "none", sum: "sum", product: "product", minimum: "min", maximum: "max", mean: "mean", count: "count",
 	countAll: "count_all", countNull: "count_null", anyTrue: "any", allTrue: "all", variance: "variance", deviation: "stddev",
 	rowOfMinimum: "arg_min", rowOfMaximum: "arg_max", first: "first", last: "last", median: "median", quantile: "quantile",
-	countDistinct: "count_distinct", mode: "mode", covariance: "covariance", correlation: "correlation", skewness: "skewness",
+	countDistinct: "count_distinct", mode: "mode", covariance: "covariance", correlation: "correlation", skewness: "skewness", kurtosis: "kurtosis",
 	anyValue: "any_value", collect: "collect", join: "join", largest: "largest", smallest: "smallest",
 }
 
@@ -130,6 +131,16 @@ func Correlation(x, y expr.Expr) Aggregate {
 // the mean, divided by the cube of the standard deviation of the values themselves. It is
 // NaN if all values are equal.
 func Skewness(e expr.Expr) Aggregate { return Aggregate{function: skewness, value: e} }
+
+// Kurtosis is the excess kurtosis of the population that the values are a sample of: Fisher's definition with
+// the correction for the number of values, as DuckDB's kurtosis and pandas' kurt. It is null for fewer than
+// four values, and NaN if all values are equal.
+func Kurtosis(e expr.Expr) Aggregate { return Aggregate{function: kurtosis, value: e, freedom: 1} }
+
+// KurtosisPop is the excess kurtosis of the values themselves: the mean fourth power of the deviations from the
+// mean, divided by the squared variance of the values, minus 3, as DuckDB's kurtosis_pop and Polars' kurtosis. It
+// is NaN if all values are equal.
+func KurtosisPop(e expr.Expr) Aggregate { return Aggregate{function: kurtosis, value: e} }
 
 // ArgMin is the number of the first row of the table that has the smallest value.
 func ArgMin(e expr.Expr) Aggregate { return Aggregate{function: rowOfMinimum, value: e} }

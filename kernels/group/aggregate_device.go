@@ -11,24 +11,29 @@ import (
 // aggregateSet has the kernels of aggregates, each compiled when it is first used.
 var aggregateSet = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
-// argument returns a source as kernels take it.
-func (s source) argument() any {
-	return kernels.Struct(s.values, s.valid, uint64(s.bit), uint32(s.form), uint32(s.width))
+// layout returns a source as kernels take it.
+func (s *source) layout() sourceLayout {
+	return sourceLayout{values: s.values, valid: s.valid, bit: uint64(s.bit), form: uint32(s.form), width: uint32(s.width)}
 }
 
-func word(b bool) uint32 {
-	if b {
-		return 1
-	}
-	return 0
+// argument is the layout as an argument of a launch.
+func (s *source) argument() any {
+	l := s.layout()
+	return l.asArgument()
 }
 
-// argument returns a reader as the kernel takes it. offset is the number of its first word
+// layout returns a reader as kernels take it. offset is the number of its first word
 // in a slot.
-func (r *reader) argument(offset int) any {
-	return kernels.Struct(uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0 && !r.merges), word(r.merges), word(r.where >= 0),
-		uint32(r.words()), uint32(offset), uint32(r.stride), word(r.terms.isSigned), r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.needed)
+func (r *reader) layout(offset int) readerLayout {
+	return readerLayout{
+		kind: uint32(r.kind), term: uint32(r.term), least: kernelset.Flag(r.least), rows: kernelset.Flag(r.numbersRows()), merges: kernelset.Flag(r.merges), conditional: kernelset.Flag(r.where >= 0),
+		words: uint32(r.words()), offset: uint32(offset), stride: uint32(r.stride), isSigned: kernelset.Flag(r.terms.isSigned),
+		in: r.in.layout(), other: r.other.layout(), condition: r.condition.layout(), states: r.states, needed: r.needed,
+	}
 }
+
+// numbersRows reports whether the values are the numbers of the rows.
+func (r *reader) numbersRows() bool { return r.kind == greatest && r.value < 0 && !r.merges }
 
 // twoStages reports whether the accumulator needs a launch before the main one.
 func (r *reader) twoStages() bool { return r.kind == firstGreatest || r.kind == sumFloats }
@@ -80,40 +85,31 @@ func (g *grouping) launch(call *op.Call, readers []reader, stage uint32) error {
 		return err
 	}
 	words := 0
-	fields := make([]any, 4, 4+mostReaders)
+	batch := batchLayout{readers: uint32(len(readers)), stage: stage}
 	for i := range readers {
-		fields = append(fields, readers[i].argument(words))
+		batch.reader[i] = readers[i].layout(words)
 		words += readers[i].words()
 	}
-	none := new(reader).argument(0)
-	for len(fields) < cap(fields) {
-		fields = append(fields, none)
-	}
 	room := min(sharedWords, max(mostCopies*words*g.capacity(), words+1))
-	fields[0], fields[1], fields[2], fields[3] = uint32(len(readers)), uint32(words), uint32(room), stage
+	batch.words, batch.room = uint32(words), uint32(room)
 	blocks := max(call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
 	grid := kernels.GridFor(g.rows, aggregateThreads)
 	grid.X = min(grid.X, uint32(blocks))
 	return f.Launch(call.Stream, grid, device.Dim3{X: aggregateThreads}, uint32(8*room), g.numbers, g.dense.argument(), g.counted, int64(g.rows),
-		g.keys.DeviceRows(), int64(g.capacity()), kernels.Struct(fields...))
+		g.keys.DeviceRows(), int64(g.capacity()), batch.asArgument())
 }
 
 // onDevice writes the results of all groups.
 func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
-	argument := max(uint64(f.freedom), f.factor) // a step has one of them
-	states := make([]any, mostStates)
-	for i := range states {
-		states[i] = memory.Slice[uint8]{}
-		if i < len(f.states) {
-			states[i] = f.states[i]
-		}
+	l := finishingLayout{
+		finish: uint32(f.finish), form: uint32(f.form), isSigned: kernelset.Flag(f.isSigned), least: kernelset.Flag(f.least), counted: kernelset.Flag(f.counted),
+		states: uint32(len(f.states)), stride: uint32(f.stride), argument: max(uint64(f.freedom), f.factor), // a step has one of them
 	}
-	words := uint32(0) // 4 bits for each state
 	for i, n := range f.words {
-		words |= uint32(n) << (4 * i)
+		l.lengths |= uint32(n) << (4 * i)
 	}
-	fields := append([]any{uint32(f.finish), uint32(f.form), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), argument}, states...)
-	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), kernels.Struct(fields...))
+	copy(l.state[:], f.states)
+	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), l.asArgument())
 }
 
 // launchRows launches a kernel with a thread for each of n things.

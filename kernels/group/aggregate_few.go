@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -239,14 +240,14 @@ func (f *fewRows) table(results []op.Result, buffers []memory.Slice[uint8]) (*bu
 	return release.OnError(result, err, release.All(columns), count.Release())
 }
 
-// fewWords are reused, because they are more than 2,000 bytes.
-var fewWords = sync.Pool{New: func() any { return new(kernels.Words) }}
+// fewArguments are the arguments of a launch.
+type fewArguments struct {
+	layout fewLayout
+	words  kernels.Words
+}
 
-// fewParameterWords is the length of struct Few.
-const fewParameterWords = 12 + 6*mostFewKeys + readerWords*mostReaders + 8*mostFewOutputs
-
-// readerWords is the length of struct Reader.
-const readerWords = 19
+// reusedArguments are reused, because they are some 10,000 bytes.
+var reusedArguments = sync.Pool{New: func() any { return new(fewArguments) }}
 
 // launch launches the kernel with the buffers of the result. States that may not fit in shared
 // memory get memory of their own.
@@ -281,118 +282,66 @@ func (f *fewRows) launch(buffers []memory.Slice[uint8]) (err error) {
 	if err != nil {
 		return err
 	}
-	w := fewWords.Get().(*kernels.Words)
+	arguments := reusedArguments.Get().(*fewArguments)
 	defer func() {
-		w.Reset()
-		fewWords.Put(w)
+		arguments.layout = fewLayout{}
+		arguments.words.Reset()
+		reusedArguments.Put(arguments)
 	}()
-	if err := f.parameters(w, readers, words, shared/8, slots, states, buffers); err != nil {
+	l := &arguments.layout
+	l.words, l.room, l.slots, l.states = uint32(words), uint32(shared/8), uint32(slots), states
+	if err := f.fill(l, readers, buffers); err != nil {
 		return err
 	}
+	l.addTo(&arguments.words)
 	threads := min((f.rows+31)/32*32, fewThreads)
-	return kernel.Launch(f.call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, uint32(shared), f.counted, int64(f.rows), w)
+	return kernel.Launch(f.call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, uint32(shared), f.counted, int64(f.rows), &arguments.words)
 }
 
-// parameters writes struct Few.
-func (f *fewRows) parameters(w *kernels.Words, readers []reader, words, room, slots int, states memory.Slice[uint8], buffers []memory.Slice[uint8]) error {
-	twoStages := false
-	for i := range readers {
-		twoStages = twoStages || readers[i].twoStages()
-	}
-	addHalves(w, uint32(len(f.keys)), uint32(len(readers)), uint32(len(f.plan.outputs)), word(twoStages),
-		uint32(words), uint32(room), uint32(slots), word(f.options.Nulls == DropNulls))
-	w.Add(uint64(f.groups))
-	w.Add(uint64(word(f.condition != nil)))
-	addSlice(w, buffers[0])
-	var condition source
-	var err error
+// fill writes the columns and the aggregates to the layout.
+func (f *fewRows) fill(l *fewLayout, readers []reader, buffers []memory.Slice[uint8]) error {
+	l.keys, l.readers, l.outputs = uint32(len(f.keys)), uint32(len(readers)), uint32(len(f.plan.outputs))
+	l.dropsNulls, l.conditional = kernelset.Flag(f.options.Nulls == DropNulls), uint64(kernelset.Flag(f.condition != nil))
+	l.groups, l.count = uint64(f.groups), buffers[0]
 	if f.condition != nil {
-		if condition, err = sourceOf(&f.call, f.condition); err != nil {
+		condition, err := sourceOf(&f.call, f.condition)
+		if err != nil {
 			return err
 		}
+		l.condition = condition.layout()
 	}
-	condition.add(w)
-	addSlice(w, states)
 	for i, key := range f.keys {
 		s, err := sourceOf(&f.call, key)
 		if err != nil {
 			return err
 		}
-		s.add(w)
-		addSlice(w, buffers[2+2*i])
-		addSlice(w, buffers[1+2*i])
+		l.key[i] = fewKeyLayout{source: s.layout(), values: buffers[2+2*i], valid: buffers[1+2*i]}
 	}
-	pad(w, 12+6*mostFewKeys)
-	offsets, lengths, offset := make([]uint64, len(readers)), make([]uint32, len(readers)), 0
+	offsets, offset := make([]int, len(readers)), 0
 	for i := range readers {
 		r := &readers[i]
-		r.add(w, offset)
-		offsets[i], lengths[i] = uint64(offset), uint32(r.words())
+		l.twoStages |= kernelset.Flag(r.twoStages())
+		l.reader[i], offsets[i] = r.layout(offset), offset
 		offset += r.words()
 	}
-	pad(w, 12+6*mostFewKeys+readerWords*mostReaders)
 	for i := range f.plan.outputs {
 		o := &f.plan.outputs[i]
 		stored, isSigned, least, err := f.plan.form(o)
 		if err != nil {
 			return err
 		}
-		var at uint64
-		var length uint32
-		for j, state := range o.states {
-			at |= offsets[state] << (8 * j)
-			length |= lengths[state] << (4 * j)
+		to := &l.output[i]
+		*to = fewOutputLayout{
+			finish: uint32(o.finish), form: uint32(stored), isSigned: kernelset.Flag(isSigned), least: kernelset.Flag(least), counted: kernelset.Flag(o.counted), states: uint32(len(o.states)),
+			argument: max(uint64(o.freedom), o.factor), // a step has one of them
+			values:   buffers[2+2*(len(f.keys)+i)], valid: buffers[1+2*(len(f.keys)+i)],
 		}
-		addHalves(w, uint32(o.finish), uint32(stored), word(isSigned), word(least), word(o.counted), uint32(len(o.states)), length, 0)
-		w.Add(max(uint64(o.freedom), o.factor)) // a step has one of them
-		w.Add(at)
-		addSlice(w, buffers[2+2*(len(f.keys)+i)])
-		addSlice(w, buffers[1+2*(len(f.keys)+i)])
+		for j, state := range o.states {
+			to.offsets |= uint64(offsets[state]) << (8 * j)
+			to.lengths |= uint32(readers[state].words()) << (4 * j)
+		}
 	}
-	pad(w, fewParameterWords)
 	return nil
-}
-
-// addHalves adds pairs of numbers of 32 bits.
-func addHalves(w *kernels.Words, halves ...uint32) {
-	for i := 0; i < len(halves); i += 2 {
-		w.Add(uint64(halves[i]) | uint64(halves[i+1])<<32)
-	}
-}
-
-func addSlice(w *kernels.Words, s memory.Slice[uint8]) {
-	if s.Len() == 0 {
-		w.Add(0)
-		return
-	}
-	w.AddAddress(s.Pointer(), s.Block())
-}
-
-// pad adds zeros up to a number of words.
-func pad(w *kernels.Words, words int) {
-	for len(w.Values) < words {
-		w.Add(0)
-	}
-}
-
-// add adds struct Source.
-func (s *source) add(w *kernels.Words) {
-	addSlice(w, s.values)
-	addSlice(w, s.valid)
-	w.Add(uint64(s.bit))
-	addHalves(w, uint32(s.form), uint32(s.width))
-}
-
-// add adds struct Reader, without states. offset is the number of its first word in the states
-// of a group.
-func (r *reader) add(w *kernels.Words, offset int) {
-	addHalves(w, uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0), 0, word(r.where >= 0),
-		uint32(r.words()), uint32(offset), 0, word(r.terms.isSigned))
-	r.in.add(w)
-	r.other.add(w)
-	r.condition.add(w)
-	w.Add(0)
-	w.Add(0)
 }
 
 // sortedByKeys sorts a result by its first columns, and releases it.

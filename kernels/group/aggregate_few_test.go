@@ -117,7 +117,7 @@ func TestFewRowsOfTheHost(t *testing.T) {
 					x, y, d := expr.Col("x"), expr.Col("y"), expr.Col("d")
 					for _, aggregates := range [][]group.Aggregate{
 						{group.Sum(x), group.Mean(y), group.Sum(d), group.Mean(d), group.Variance(y, 1), group.Max(x)},
-						{group.Skewness(y), group.Correlation(x, y), group.Covariance(y, y, 0).Where(x.Gt(expr.Lit(0.0))), group.StdDev(x, 0)},
+						{group.Skewness(y), group.Kurtosis(y), group.KurtosisPop(x), group.Correlation(x, y), group.Covariance(y, y, 0).Where(x.Gt(expr.Lit(0.0))), group.StdDev(x, 0)},
 					} {
 						var texts [2][]string
 						for i, manager := range []*memory.Manager{host, mgr} {

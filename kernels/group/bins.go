@@ -23,16 +23,6 @@ type bins struct {
 	edges   []float64
 }
 
-// mapping is how the bin of a value is found. The numbers are those of the kernels.
-type mapping uint32
-
-const (
-	signedWidth mapping = iota
-	unsignedWidth
-	equalWidth
-	betweenEdges
-)
-
 // whole reports whether values are compared as integers.
 func (m mapping) whole() bool { return m <= unsignedWidth }
 

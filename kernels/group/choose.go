@@ -238,7 +238,7 @@ func (f *facts) isPlain(a accumulator) bool {
 		return false
 	}
 	stored, err := formOfType(f.inputs[a.value].dataType)
-	return err == nil && stored == fromFloat64
+	return err == nil && stored == fromF64
 }
 
 // recorded reports whether records are the way to add up a number of places, with an accumulator that counts the rows of

@@ -9,7 +9,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
@@ -39,21 +38,17 @@ type denseKeys struct {
 
 // argument returns the keys as the kernel takes them. d may be nil.
 func (d *denseKeys) argument() any {
-	var fields []any
-	count, direct := uint32(0), uint32(0)
+	var l keysLayout
 	if d != nil {
-		direct = 1
-		for _, k := range d.keys {
-			if !k.constant {
-				count++
-				fields = append(fields, kernels.Struct(k.source.argument(), k.span.least, k.span.places, k.factor))
+		l.direct = 1
+		for i := range d.keys {
+			if k := &d.keys[i]; !k.constant {
+				l.key[l.count] = denseKeyLayout{values: k.source.layout(), least: k.span.least, places: k.span.places, factor: k.factor}
+				l.count++
 			}
 		}
 	}
-	for len(fields) < mostDenseKeys {
-		fields = append(fields, kernels.Struct(source{}.argument(), uint64(0), uint64(0), uint64(0)))
-	}
-	return kernels.Struct(append([]any{count, direct}, fields...)...)
+	return l.asArgument()
 }
 
 // denseKeys returns the keys of which the combination is a place.

@@ -8,11 +8,11 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/entries cuda
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda ../include/strings.cuh
 //go:embed cuda/*.ptx*
 var code embed.FS
 
@@ -56,13 +56,13 @@ func (b bins) launch(call *op.Call, in op.View, counts memory.Slice[int64]) erro
 	if err != nil {
 		return err
 	}
-	clamp := uint32(0)
-	if b.clamp {
-		clamp = 1
+	l := binsLayout{
+		mapping: uint32(b.mapping), count: uint32(b.count), copies: uint32(copies), clamp: kernelset.Flag(b.clamp),
+		a: b.a, b: b.b, c: b.c, d: b.reciprocal(), edges: edges.AsBytes(),
 	}
 	err = f.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: histogramThreads}, uint32(4*copies*b.count),
 		counts, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
-		kernels.Struct(uint32(b.mapping), uint32(b.count), uint32(copies), clamp, b.a, b.b, b.c, b.reciprocal(), edges))
+		l.asArgument())
 	return errors.Join(err, block.Release())
 }
 

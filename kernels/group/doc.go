@@ -40,6 +40,7 @@
 //	First, Last, AnyValue           any type                            the same
 //	Mode                            types of keys                       the same
 //	Variance, StdDev, Skewness,     numbers                             float64
+//	Kurtosis, KurtosisPop,
 //	Covariance, Correlation
 //	Median, Quantile                numbers, decimals                   float64
 //	CountDistinct                   types of keys, also several         int64
@@ -62,7 +63,8 @@
 // the largest magnitude, before it is rounded to float64 once. Up to 2³⁵ values of a group
 // can be added. Variances and other moments use such sums of powers, with a word more, and
 // combine them with some 100 bits: if the mean is a billion times the spread, twelve digits
-// of a variance are left, and equal values have the variance 0.
+// of a variance are left, and equal values have the variance 0. The third and the fourth power lose more: at a
+// million times the spread six digits of a kurtosis are left.
 // Powers beyond the range of float64 give infinities or NaN.
 //
 // # How groups are found

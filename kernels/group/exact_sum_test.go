@@ -88,7 +88,7 @@ func TestFloatSums(t *testing.T) {
 				require.LessOrEqual(t, difference.Abs(difference).Cmp(bound), 0, "%s: the sum of group %d is %v, not %v", name, g, sum, exact[g])
 				require.Equal(t, sum/counts[g], got[1][g], "%s: mean", name)
 			}
-			measures := []group.Aggregate{group.Sum(expr.Col("x")), group.Variance(expr.Col("x"), 0), group.Skewness(expr.Col("x"))}
+			measures := []group.Aggregate{group.Sum(expr.Col("x")), group.Variance(expr.Col("x"), 0), group.Skewness(expr.Col("x")), group.KurtosisPop(expr.Col("x"))}
 			first := floatResults(t, floatTable(t, mgr, keys, x, x), measures...)
 			for range permutations { // within the groups: they keep the order of the groups
 				order := permuted(r, n, groups)
@@ -161,11 +161,20 @@ func TestMoments(t *testing.T) {
 			}
 			xs, ys := expr.Col("x"), expr.Col("y")
 			got := floatResults(t, floatTable(t, mgr, make([]int32, n), x, y), group.Variance(xs, 1), group.StdDev(ys, 0), group.Covariance(xs, ys, 1),
-				group.Correlation(xs, ys), group.Skewness(ys))
-			xx, xy, yy, yyy := centralMoments(x, y)
-			for i, want := range []float64{xx / (n - 1), math.Sqrt(yy / n), xy / (n - 1), xy / math.Sqrt(xx*yy), yyy / n / math.Pow(yy/n, 1.5)} {
+				group.Correlation(xs, ys), group.Skewness(ys), group.KurtosisPop(ys), group.Kurtosis(ys))
+			xx, xy, yy, yyy, yyyy := centralMoments(x, y)
+			kurtosis := yyyy/n/(yy/n*yy/n) - 3
+			for i, want := range []float64{
+				xx / (n - 1), math.Sqrt(yy / n), xy / (n - 1), xy / math.Sqrt(xx*yy), yyy / n / math.Pow(yy/n, 1.5),
+				kurtosis, ((n+1)*kurtosis + 6) * (n - 1) / ((n - 2) * (n - 3)),
+			} {
 				tolerance := 1e-12
-				if i == 4 && shift == 1e9 { // the third power of the mean has 90 bits more than that of the spread
+				switch {
+				case i >= 5 && shift == 1e9: // the fourth power of the mean has 120 bits more than that of the spread
+					continue
+				case i >= 5 && shift == -1e6:
+					tolerance = 1e-5
+				case i == 4 && shift == 1e9: // and the third one 90 bits
 					tolerance = 1e-3
 				}
 				require.InEpsilon(t, want, got[i][0], tolerance, "moment %d, shift %v", i, shift)
@@ -174,17 +183,42 @@ func TestMoments(t *testing.T) {
 		for _, value := range []float64{3, 0.1, -1e100 / 3, 1.1e-100} {
 			same := []float64{value, value, value, value, value, value, value}
 			got := floatResults(t, floatTable(t, mgr, make([]int32, 7), same, []float64{1, 2, 4, -3.5, 0.1, 0, 0.3}),
-				group.Correlation(expr.Col("x"), expr.Col("y")), group.Variance(expr.Col("x"), 1), group.Covariance(expr.Col("x"), expr.Col("y"), 1), group.Skewness(expr.Col("x")))
+				group.Correlation(expr.Col("x"), expr.Col("y")), group.Variance(expr.Col("x"), 1), group.Covariance(expr.Col("x"), expr.Col("y"), 1), group.Skewness(expr.Col("x")),
+				group.Kurtosis(expr.Col("x")), group.KurtosisPop(expr.Col("x")))
 			require.True(t, got[0][0] != got[0][0], "a correlation with equal values is %v", got[0][0])
 			require.Zero(t, got[1][0])
 			require.InDelta(t, 0, got[2][0]/value, 1e-30)
-			require.True(t, got[3][0] != got[3][0])
+			for _, moment := range got[3:] {
+				require.True(t, moment[0] != moment[0])
+			}
+		}
+	})
+}
+
+// TestKurtosisOfFewValues has the values that decide whether there is a result: the correction takes four values, and
+// two values that are equally frequent have the least kurtosis.
+func TestKurtosisOfFewValues(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		for _, c := range []struct {
+			values      []float64
+			sample, pop string
+		}{
+			{[]float64{1}, isNull, "NaN"}, {[]float64{1, 2}, isNull, "-2"}, {[]float64{1, 1, 3}, isNull, "-1.5"}, {[]float64{2, 2, 2, 2}, "NaN", "NaN"},
+			{[]float64{0.1, 0.3, 0.3, 0.1}, "-6", "-2"}, {[]float64{0, 0, 0, 0, 1}, "5", "0.25"},
+			{[]float64{1, 2, 3, math.Inf(1)}, "NaN", "NaN"},
+		} {
+			table := floatTable(t, mgr, make([]int32, len(c.values)), c.values, c.values)
+			result, err := group.By(table, group.Columns("k")...).Aggregate(t.Context(), []group.Aggregate{group.Kurtosis(expr.Col("x")), group.KurtosisPop(expr.Col("x"))},
+				group.ByOptions{})
+			require.NoError(t, err)
+			record := columntest.Fetch(t, result)
+			require.Equal(t, []string{c.sample, c.pop}, []string{columntest.Texts(record.Column(1))[0], columntest.Texts(record.Column(2))[0]}, "%v", c.values)
 		}
 	})
 }
 
 // centralMoments returns the sums of the products of deviations.
-func centralMoments(x, y []float64) (xx, xy, yy, yyy float64) {
+func centralMoments(x, y []float64) (xx, xy, yy, yyy, yyyy float64) {
 	float := func(x float64) *big.Float { return new(big.Float).SetPrec(1000).SetFloat64(x) }
 	mean := func(values []float64) *big.Float {
 		total := float(0)
@@ -194,12 +228,12 @@ func centralMoments(x, y []float64) (xx, xy, yy, yyy float64) {
 		return total.Quo(total, float(float64(len(values))))
 	}
 	mx, my := mean(x), mean(y)
-	sums := [4]*big.Float{float(0), float(0), float(0), float(0)}
+	sums := [5]*big.Float{float(0), float(0), float(0), float(0), float(0)}
 	for i := range x {
 		dx, dy := float(x[i]), float(y[i])
 		dx.Sub(dx, mx)
 		dy.Sub(dy, my)
-		for j, factors := range [4][]*big.Float{{dx, dx}, {dx, dy}, {dy, dy}, {dy, dy, dy}} {
+		for j, factors := range [5][]*big.Float{{dx, dx}, {dx, dy}, {dy, dy}, {dy, dy, dy}, {dy, dy, dy, dy}} {
 			product := float(1)
 			for _, f := range factors {
 				product.Mul(product, f)
@@ -207,9 +241,9 @@ func centralMoments(x, y []float64) (xx, xy, yy, yyy float64) {
 			sums[j].Add(sums[j], product)
 		}
 	}
-	var out [4]float64
+	var out [5]float64
 	for i, s := range sums {
 		out[i], _ = s.Float64()
 	}
-	return out[0], out[1], out[2], out[3]
+	return out[0], out[1], out[2], out[3], out[4]
 }

@@ -112,11 +112,11 @@ func (f *finishing) store(to op.HostBuffers, i int, value [2]uint64) {
 		if value[0] != 0 {
 			to.SetTrue(i)
 		}
-	case fromSigned8, fromUnsigned8:
+	case fromI8, fromU8:
 		to.Values[i] = byte(value[0])
-	case fromSigned16, fromUnsigned16, fromFloat16:
+	case fromI16, fromU16, fromF16:
 		op.Elements[uint16](to.Values)[i] = uint16(value[0])
-	case fromSigned32, fromUnsigned32, fromFloat32:
+	case fromI32, fromU32, fromF32:
 		op.Elements[uint32](to.Values)[i] = uint32(value[0])
 	case fromDecimal:
 		copy(op.Elements[uint64](to.Values)[2*i:], value[:])
@@ -186,12 +186,12 @@ func (f *finishing) extreme(image uint64) uint64 {
 	}
 	x := unimageFloat(image, f.least)
 	switch f.form {
-	case fromFloat16:
+	case fromF16:
 		if x != x {
 			return 0x7e00
 		}
 		return uint64(float16.New(float32(x)).Uint16())
-	case fromFloat32:
+	case fromF32:
 		if x != x {
 			return 0x7fc00000
 		}
@@ -254,6 +254,9 @@ func (f *finishing) moment(states [][]uint64, n uint64) (x float64, enough bool)
 		}
 		return x, true
 	}
+	if f.finish == finishKurtosis {
+		return excessKurtosis(sums, count, freedom != 0), n > 3*freedom
+	}
 	// n³ times the third central moment, and n² times the second.
 	third := sums[2].timesFloat(count).timesFloat(count).
 		minus(sums[0].times(sums[1]).timesFloat(count).timesFloat(3)).
@@ -263,6 +266,28 @@ func (f *finishing) moment(states [][]uint64, n uint64) (x float64, enough bool)
 		return math.NaN(), true
 	}
 	return third / float64(second*math.Sqrt(second)), true
+}
+
+// excessKurtosis returns the kurtosis minus 3 of n values by the sums of their powers. isSample corrects it for
+// the number of values.
+func excessKurtosis(sums []double, n float64, isSample bool) float64 {
+	// n⁴ times the fourth central moment, and n² times the second.
+	fourth := sums[3].timesFloat(n).minus(sums[2].times(sums[0]).timesFloat(4)).timesFloat(n).
+		plus(sums[1].times(sums[0]).times(sums[0]).timesFloat(6)).timesFloat(n).
+		minus(sums[0].times(sums[0]).times(sums[0]).times(sums[0]).timesFloat(3)).high
+	second := scaledCovariance(sums[1], sums[0], sums[0], n).high
+	if !(second > 0) {
+		return math.NaN()
+	}
+	x := fourth / float64(second*second)
+	if x < 1 { // the least kurtosis, of two values that are equally frequent
+		x = 1
+	}
+	x -= 3
+	if isSample {
+		x = float64((float64((n+1)*x)+6)*(n-1)) / float64((n-2)*(n-3))
+	}
+	return x
 }
 
 // scaledCovariance returns n·Σxy − Σx·Σy. A difference that is not larger than the error of

@@ -113,7 +113,7 @@ func (a accumulator) extent(inputExtent func(input int) (extent, bool)) (terms e
 	}
 	exact = max(x.most, y.most) <= mostExactInteger
 	terms, ok = x.times(y)
-	if ok && a.term == cube {
+	for power := 2; ok && power < a.term.power(); power++ {
 		terms, ok = terms.times(x)
 	}
 	return terms, exact, ok

@@ -36,6 +36,7 @@ var momentDraws = map[string]func(r *rand.Rand, of int) uint64{
 	"products": func(r *rand.Rand, _ int) uint64 { return math.MaxUint64 - 3037000498 + r.Uint64N(2) },
 	"beyond":   func(r *rand.Rand, _ int) uint64 { return 3037000500 - r.Uint64N(2) },
 	"cubes":    func(r *rand.Rand, _ int) uint64 { return math.MaxUint64 - 2097150 + r.Uint64N(3) },
+	"fourths":  func(r *rand.Rand, _ int) uint64 { return math.MaxUint64 - 55107 + r.Uint64N(3) },
 	"exact":    func(r *rand.Rand, _ int) uint64 { return 1<<53 - 1 + r.Uint64N(3) },
 }
 
@@ -92,7 +93,7 @@ func momentAggregates(begin, end int) (made []group.Aggregate) {
 	for i := begin; i < end; i++ {
 		i, name := i%len(names), names[i%len(names)]
 		x, y := expr.Col(name), expr.Col(names[(i*3+1)%len(names)])
-		made = append(made, group.StdDev(x, 1), group.Skewness(x).Where(condition), group.Correlation(x, y), group.Covariance(x, y, 0).Where(condition), group.Sum(x))
+		made = append(made, group.StdDev(x, 1), group.Skewness(x).Where(condition), group.KurtosisPop(x), group.Correlation(x, y), group.Covariance(x, y, 0).Where(condition), group.Sum(x))
 	}
 	return append(made, group.CountAll(), group.Correlation(expr.Col("int32"), expr.Col("int32").Add(expr.Col("int8"))))
 }
@@ -171,7 +172,7 @@ func TestMomentsOfFloats(t *testing.T) {
 	x, y, b := expr.Col("x"), expr.Col("y"), expr.Col("b")
 	aggregates := []group.Aggregate{
 		group.Variance(x, 0), group.StdDev(y, 1).Where(b), group.Skewness(x), group.Correlation(x, y), group.Covariance(expr.Col("j"), x, 1).Where(b),
-		group.Skewness(y), group.Sum(x),
+		group.Skewness(y), group.Kurtosis(x), group.KurtosisPop(y).Where(b), group.Sum(x),
 	}
 	r, turn := rand.New(rand.NewPCG(43, 44)), property.Turn(t)
 	for i, name := range slices.Sorted(maps.Keys(spreads)) {

@@ -118,7 +118,7 @@ func (f *numberer) flatten(columns []*column.Column) (flat []*column.Column, err
 			return nil, err
 		}
 		f.owned.Add(groups)
-		numbers := rowNumbers{source: source{values: groups.Numbers().AsBytes(), form: fromUnsigned32}}
+		numbers := rowNumbers{source: source{values: groups.Numbers().AsBytes(), form: fromU32}}
 		whole, err := f.pair(c, numbers, numbers, c)
 		if err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func (w *rowNumbers) measure(ctx context.Context, c *column.Column) error {
 // numbersOf returns the numbers of groups, which it owns from then on.
 func (f *numberer) numbersOf(groups numbered) (rowNumbers, error) {
 	f.owned.Add(groups)
-	w := rowNumbers{source: source{values: groups.Numbers().AsBytes(), form: fromUnsigned32}}
+	w := rowNumbers{source: source{values: groups.Numbers().AsBytes(), form: fromU32}}
 	if !f.call.OnHost() && !f.measures(groups.Numbers().Len()) {
 		return w, nil
 	}

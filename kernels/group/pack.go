@@ -9,7 +9,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/keys/hashtable"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 )
 
 // Several keys become one key of up to 128 bits. Each is a digit: an integer less the least one, with a further value
@@ -147,15 +146,12 @@ func (p *packed) width() int {
 
 // argument returns the digits as the kernel takes them.
 func (p *packed) argument() any {
-	fields := []any{uint32(len(p.digits)), uint32(p.first)}
-	for i := range mostDigits {
-		d := digit{}
-		if i < len(p.digits) {
-			d = p.digits[i]
-		}
-		fields = append(fields, kernels.Struct(d.source.argument(), d.least, d.bound))
+	l := packedLayout{count: uint32(len(p.digits)), first: uint32(p.first)}
+	for i := range p.digits {
+		d := &p.digits[i]
+		l.digit[i] = packedDigitLayout{values: d.source.layout(), least: d.least, bound: d.bound}
 	}
-	return kernels.Struct(fields...)
+	return l.asArgument()
 }
 
 // findPacked finds the groups of packed keys of the rows of a model. The caller releases them.

@@ -66,7 +66,7 @@ func TestPartialsMerge(t *testing.T) {
 				}
 				if number(of) {
 					aggregates = append(aggregates, group.Sum(expr.Col("v")), group.Mean(expr.Col("v")), group.StdDev(expr.Col("v"), 1),
-						group.Skewness(expr.Col("v")), group.Correlation(expr.Col("v"), expr.Col("v")), group.Covariance(expr.Col("v"), expr.Col("v"), 0))
+						group.Skewness(expr.Col("v")), group.Kurtosis(expr.Col("v")), group.Correlation(expr.Col("v"), expr.Col("v")), group.Covariance(expr.Col("v"), expr.Col("v"), 0))
 				}
 				options := group.ByOptions{Order: group.FirstAppearance}
 				whole, err := group.By(d.table, group.Columns("k0", "k1")...).Aggregate(t.Context(), aggregates, options)
@@ -146,7 +146,7 @@ func TestFloatPartialsMerge(t *testing.T) {
 				keys[i], x[i] = int32(r.IntN(3)), next(r)
 			}
 			table := floatTable(t, mgr, keys, x, x)
-			aggregates := []group.Aggregate{group.Sum(expr.Col("x")), group.Mean(expr.Col("x")), group.Variance(expr.Col("x"), 0), group.Skewness(expr.Col("x"))}
+			aggregates := []group.Aggregate{group.Sum(expr.Col("x")), group.Mean(expr.Col("x")), group.Variance(expr.Col("x"), 0), group.Skewness(expr.Col("x")), group.KurtosisPop(expr.Col("x"))}
 			options := group.ByOptions{Order: group.FirstAppearance}
 			whole, err := group.By(table, group.Columns("k")...).Aggregate(t.Context(), aggregates, options)
 			require.NoError(t, err)

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -244,7 +244,7 @@ func (p *partitionPlan) planResult(f *facts, o *output) bool {
 	if result.width = stored.bytes(); stored == fromDecimal {
 		result.width = 16
 	}
-	if result.width == 0 || stored == fromFloat16 {
+	if result.width == 0 || stored == fromF16 {
 		return false
 	}
 	var ok bool
@@ -283,7 +283,7 @@ func (p *partitionPlan) term(f *facts, a accumulator) (word int, ok bool) {
 	case countRows:
 	case sumDecimals:
 		p.decimals = true
-		t.carried, t.high, t.form = p.carry(carried{input: a.value, width: 8}), p.carry(carried{input: a.value, high: true, width: 8}), fromUnsigned64
+		t.carried, t.high, t.form = p.carry(carried{input: a.value, width: 8}), p.carry(carried{input: a.value, high: true, width: 8}), fromU64
 	default:
 		if t.form = f.movedForm(a.value); t.form == fromNothing {
 			return 0, false
@@ -360,11 +360,11 @@ func (f *facts) movedForm(input int) form {
 		return fromNothing
 	}
 	switch stored {
-	case fromSigned8, fromSigned16, fromSigned32:
-		return fromSigned32
-	case fromUnsigned8, fromUnsigned16, fromUnsigned32:
-		return fromUnsigned32
-	case fromSigned64, fromUnsigned64, fromFloat32, fromFloat64:
+	case fromI8, fromI16, fromI32:
+		return fromI32
+	case fromU8, fromU16, fromU32:
+		return fromU32
+	case fromI64, fromU64, fromF32, fromF64:
 		return stored
 	}
 	return fromNothing
@@ -383,28 +383,21 @@ func (p *partitionPlan) carry(c carried) int {
 
 // conditionsArgument returns the conditions as the kernels take them.
 func (p *partitionPlan) conditionsArgument() any {
-	fields := []any{uint32(len(p.conditions)), p.truths}
-	for i := range mostConditions {
-		c := condition{}
-		if i < len(p.conditions) {
-			c = p.conditions[i]
-		}
-		fields = append(fields, c.source.argument())
+	l := conditionsLayout{count: uint32(len(p.conditions)), truths: p.truths}
+	for i := range p.conditions {
+		l.condition[i] = p.conditions[i].source.layout()
 	}
-	return kernels.Struct(fields...)
+	return l.asArgument()
 }
 
 // columnsArgument returns the carried columns as the kernels take them.
 func (p *partitionPlan) columnsArgument() any {
-	fields := []any{uint32(len(p.carried)), uint32(0)}
-	for i := range mostCarried {
-		c := carried{}
-		if i < len(p.carried) {
-			c = p.carried[i]
-		}
-		fields = append(fields, kernels.Struct(c.source.argument(), c.buffers[0], c.buffers[1], uint32(c.width), word(c.conditions)))
+	l := columnsLayout{count: uint32(len(p.carried))}
+	for i := range p.carried {
+		c := &p.carried[i]
+		l.column[i] = carriedLayout{from: c.source.layout(), first: c.buffers[0], second: c.buffers[1], width: uint32(c.width), conditions: kernelset.Flag(c.conditions)}
 	}
-	return kernels.Struct(fields...)
+	return l.asArgument()
 }
 
 // bind finds the columns that a plan reads. Deferred inputs become columns.
@@ -471,7 +464,7 @@ func (r *groupFinder) planPartitionsOfNumbers() (*partitionPlan, error) {
 		return nil, nil
 	}
 	p := f.planPartitionsOf(places)
-	key := denseKey{source: source{values: g.numbers.AsBytes(), form: fromUnsigned32, width: 4}, span: span{0, places}, factor: 1}
+	key := denseKey{source: source{values: g.numbers.AsBytes(), form: fromU32, width: 4}, span: span{0, places}, factor: 1}
 	p.keys = &denseKeys{keys: []denseKey{key}, places: places}
 	return p, r.bind(p)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -23,7 +23,11 @@ type level struct {
 }
 
 func (l *level) argument() any {
-	return kernels.Struct(uint32(l.shift), uint32(l.digits), uint32(l.parents), uint32(l.tileRows), l.counts, l.starts, l.cursors, l.tilesBefore)
+	s := levelLayout{
+		shift: uint32(l.shift), digits: uint32(l.digits), parents: uint32(l.parents), tileRows: uint32(l.tileRows),
+		counts: l.counts, starts: l.starts, cursors: l.cursors, tilesBefore: l.tilesBefore,
+	}
+	return s.asArgument()
 }
 
 // partitioning is the work of a plan.
@@ -38,7 +42,7 @@ type partitioning struct {
 	// mostListed is the most chunks other than the first of their partitions, mostSlots the
 	// most states of chunks.
 	mostListed, mostSlots int
-	chunks                any
+	chunks                chunksLayout
 	slots                 memory.Slice[uint8]
 	// groups and offsets are the number of groups of each partition, and before it.
 	groups, offsets memory.Slice[uint8]
@@ -132,7 +136,7 @@ func (p *partitioning) allocateState() error {
 			return err
 		}
 	}
-	p.chunks = kernels.Struct(uint32(p.chunkRows), uint32(0), all[0], all[1], all[2], all[3], all[4])
+	p.chunks = chunksLayout{chunkRows: uint32(p.chunkRows), slots: all[0], listed: all[1], firstSlot: all[2], done: all[3], list: all[4]}
 	for _, cleared := range []memory.Slice[uint8]{all[0], all[1], all[3]} {
 		if err := cleared.Fill(p.call.Stream, 0); err != nil {
 			return err
@@ -219,16 +223,16 @@ func (p *partitioning) move() error {
 	if err := p.starts(memory.Slice[uint8]{}, first, last); err != nil {
 		return err
 	}
-	to, narrow := p.places[0], uint32(0)
+	moved := movedLayout{places: p.places[0]}
 	if last {
-		to, narrow = p.places[1], p.narrow()
+		moved = movedLayout{places: p.places[1], narrow: p.narrow()}
 	}
 	entry := "partition_move"
 	if p.movesPlain() && !tuningOf(p.call.Context()).Without.Has(plainMoves) {
 		entry += "_plain"
 	}
 	err = p.launch("partition", entry+mover.suffix, tiles, partitionThreads, shared, keys, p.counted, int64(p.rows), first.argument(),
-		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(memory.Slice[uint8]{}, to, narrow, uint32(0)))
+		p.columnsArgument(), p.conditionsArgument(), moved.asArgument())
 	if err != nil || last {
 		return err
 	}
@@ -241,8 +245,9 @@ func (p *partitioning) move() error {
 	if err := p.starts(first.starts, second, true); err != nil {
 		return err
 	}
+	moved = movedLayout{from: p.places[0], places: p.places[1], narrow: p.narrow()}
 	return p.launch("partition", "partition_move_again"+mover.suffix, tiles, partitionThreads, shared, first.argument(), second.argument(),
-		p.columnsArgument(), p.conditionsArgument(), kernels.Struct(p.places[0], p.places[1], p.narrow(), uint32(0)))
+		p.columnsArgument(), p.conditionsArgument(), moved.asArgument())
 }
 
 // movesPlain reports whether rows have one key of 4 bytes without nulls, and columns of 4 or 8 bytes.
@@ -261,10 +266,9 @@ func (p *partitioning) narrow() uint32 { return 1<<p.bits - 1 }
 func (p *partitioning) starts(parents memory.Slice[uint8], l *level, last bool) error {
 	chunks := p.chunks
 	if !last {
-		none := memory.Slice[uint8]{}
-		chunks = kernels.Struct(uint32(0), uint32(0), none, none, none, none, none)
+		chunks = chunksLayout{}
 	}
-	return p.launch("partition", "partition_starts", l.parents, partitionThreads, 0, parents, l.argument(), chunks)
+	return p.launch("partition", "partition_starts", l.parents, partitionThreads, 0, parents, l.argument(), chunks.asArgument())
 }
 
 // aggregate computes the results of all groups.
@@ -274,31 +278,28 @@ func (p *partitioning) aggregate() error {
 	if len(p.conditions) > 0 {
 		conditions = p.carried[len(p.carried)-1].buffers[level]
 	}
-	sums := false
-	fields := []any{uint32(p.bits), uint32(p.partitions), uint32(p.words), uint32(len(p.terms)), uint32(len(p.outputs)), uint32(0), uint32(p.present), word(p.marks), word(p.states), uint32(0),
-		p.levels[level].starts, p.places[1], conditions, p.groups, p.placesOfGroups, p.slots}
-	for i := range mostTerms {
-		t, values, high := partitionTerm{}, memory.Slice[uint8]{}, memory.Slice[uint8]{}
-		if i < len(p.terms) {
-			t = p.terms[i]
-			if t.kind != countRows {
-				values = p.carried[t.carried].buffers[level]
-			}
-			if t.kind == sumDecimals {
-				high = p.carried[t.high].buffers[level]
-			}
-			sums = sums || t.kind == sumFloats
-		}
-		fields = append(fields, kernels.Struct(uint32(t.kind), uint32(t.word), word(t.least), t.required, values, uint32(t.form), uint32(0), high))
+	l := aggregationLayout{
+		bits: uint32(p.bits), partitions: uint32(p.partitions), words: uint32(p.words), terms: uint32(len(p.terms)), outputs: uint32(len(p.outputs)),
+		present: uint32(p.present), marks: kernelset.Flag(p.marks), states: kernelset.Flag(p.states),
+		starts: p.levels[level].starts, places: p.places[1], conditions: conditions, groups: p.groups, placesOfGroups: p.placesOfGroups, slots: p.slots,
 	}
-	fields[5] = word(sums)
-	for i := range mostOutputs {
-		o := partitionOutput{output: new(output)}
-		if i < len(p.outputs) {
-			o = p.outputs[i]
+	for i := range p.terms {
+		t := &p.terms[i]
+		l.term[i] = termLayout{kind: uint32(t.kind), word: uint32(t.word), least: kernelset.Flag(t.least), required: t.required, form: uint32(t.form)}
+		if t.kind != countRows {
+			l.term[i].values = p.carried[t.carried].buffers[level]
 		}
-		fields = append(fields, kernels.Struct(uint32(o.finish), uint32(o.word), uint32(o.counted), uint32(o.form), word(o.isSigned), word(o.least), uint32(o.width), uint32(o.factor),
-			o.values, o.validity))
+		if t.kind == sumDecimals {
+			l.term[i].high = p.carried[t.high].buffers[level]
+		}
+		l.sumsFloats |= kernelset.Flag(t.kind == sumFloats)
+	}
+	for i := range p.outputs {
+		o := &p.outputs[i]
+		l.output[i] = outputLayout{
+			finish: uint32(o.finish), word: uint32(o.word), counted: uint32(o.counted), form: uint32(o.form), isSigned: kernelset.Flag(o.isSigned), least: kernelset.Flag(o.least),
+			width: uint32(o.width), factor: uint32(o.factor), values: o.values, valid: o.validity,
+		}
 	}
 	shared := uint32(4*p.words) << p.bits
 	entry, threads := "partition_groups", partitionThreads
@@ -308,7 +309,7 @@ func (p *partitioning) aggregate() error {
 	if p.wide {
 		entry, threads = entry+"_wide", 2*partitionThreads
 	}
-	if err := p.launch("partition_groups", entry, p.partitions+p.mostListed, threads, shared, kernels.Struct(fields...), p.chunks); err != nil {
+	if err := p.launch("partition_groups", entry, p.partitions+p.mostListed, threads, shared, l.asArgument(), p.chunks.asArgument()); err != nil {
 		return err
 	}
 	return p.launch("partition_groups", "partition_offsets", 1, partitionThreads, 0, p.groups, p.offsets, p.totals, uint32(p.partitions))
@@ -319,9 +320,9 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 	var temporaries release.Stack
 	var fields []arrow.Field
 	var columns []*column.Column
-	add := func(name string, nullable bool, result op.Result, from, valid memory.Slice[uint8], more ...any) error {
+	add := func(name string, nullable bool, result op.Result, from compactedLayout) error {
 		result.Length = groups
-		c, err := newColumn(p.call, result, func(out op.Buffers) error { return p.compact(out, groups, result.Nullable, from, valid, more...) })
+		c, err := newColumn(p.call, result, func(out op.Buffers) error { return p.compact(out, groups, result.Nullable, from) })
 		if err != nil {
 			return err
 		}
@@ -341,7 +342,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 			continue
 		}
 		result := op.Result{Type: k.column.Type(), Nullable: op.Nullable(k.column)}
-		if err := add(p.finder.names[i], true, result, memory.Slice[uint8]{}, memory.Slice[uint8]{}, k.span.least, k.span.places, k.factor, uint32(k.width)); err != nil {
+		if err := add(p.finder.names[i], true, result, compactedLayout{least: k.span.least, places: k.span.places, factor: k.factor, width: uint32(k.width)}); err != nil {
 			return nil, errors.Join(err, temporaries.Release())
 		}
 	}
@@ -351,7 +352,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 		if p.states {
 			name = func() string { return stateName(i) }
 		}
-		if err := add(name(), o.output.nullable, op.Result{Type: o.dataType, Nullable: o.nullable}, o.values, o.validity, uint64(0), uint64(0), uint64(0), uint32(o.width)); err != nil {
+		if err := add(name(), o.output.nullable, op.Result{Type: o.dataType, Nullable: o.nullable}, compactedLayout{from: o.values, fromValid: o.validity, width: uint32(o.width)}); err != nil {
 			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, temporaries.Release())
 		}
 	}
@@ -364,7 +365,7 @@ func (p *partitioning) result(groups int) (*buffer.Buffer, error) {
 }
 
 // compact writes a column of the result.
-func (p *partitioning) compact(out op.Buffers, groups int, nullable bool, from, valid memory.Slice[uint8], more ...any) error {
+func (p *partitioning) compact(out op.Buffers, groups int, nullable bool, from compactedLayout) error {
 	bytes := memory.Slice[uint8]{}
 	var block *memory.Block
 	if nullable {
@@ -375,10 +376,10 @@ func (p *partitioning) compact(out op.Buffers, groups int, nullable bool, from, 
 		}
 		bytes = scratch[0]
 	}
-	fields := append([]any{from, valid, out.Values, bytes}, more...)
+	from.to, from.valid = out.Values, bytes
 	blocks := min(p.partitions, 1<<16)
 	err := p.launch("partition_groups", "partition_compact", blocks, compactThreads, 0, p.groups, p.offsets, p.placesOfGroups,
-		uint32(p.partitions), uint32(p.bits), kernels.Struct(append(fields, uint32(0))...))
+		uint32(p.partitions), uint32(p.bits), from.asArgument())
 	if err == nil && nullable {
 		err = launchRows(p.call, "partition_groups", "pack_validity", (groups+63)/64*64, out.Valid, bytes, uint64(groups))
 	}

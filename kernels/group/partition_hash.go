@@ -10,7 +10,6 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -131,7 +130,7 @@ func (r *groupFinder) findHashes() (err error) {
 		return err
 	}
 	// hash sets the memory of these values: the places of the rows.
-	place := denseKey{source: source{form: fromUnsigned32, width: 4}, span: span{0, p.places}, factor: 1}
+	place := denseKey{source: source{form: fromU32, width: 4}, span: span{0, p.places}, factor: 1}
 	p.keys = &denseKeys{keys: []denseKey{place}, places: p.places}
 	r.partitions = p
 	return r.bind(p)
@@ -169,13 +168,16 @@ func (p *partitioning) findSlots() error {
 	last := len(p.levels) - 1
 	keys := p.carried[p.hashed.carried].buffers[last]
 	tableWords := uint64(p.words) << p.bits / 2
-	argument := kernels.Struct(p.places[1], keys, uint32(p.hashed.form), uint32(p.bits), uint32(p.partitions), uint32(0), p.levels[last].starts, p.slots, tableWords, p.failed)
+	hashed := hashedLayout{
+		places: p.places[1], keys: keys, form: uint32(p.hashed.form), bits: uint32(p.bits), partitions: uint32(p.partitions),
+		starts: p.levels[last].starts, tables: p.slots, tableWords: tableWords, failed: p.failed,
+	}
 	kernelNames := []string{"partition_slots", "partition_chunk_slots"}
 	if p.mostListed == 0 {
 		kernelNames = kernelNames[:1]
 	}
 	for _, entry := range kernelNames {
-		if err := p.launch("partition_hash", entry, p.partitions+p.mostListed, hashThreads, uint32(8)<<p.bits, argument, p.chunks); err != nil {
+		if err := p.launch("partition_hash", entry, p.partitions+p.mostListed, hashThreads, uint32(8)<<p.bits, hashed.asArgument(), p.chunks.asArgument()); err != nil {
 			return err
 		}
 	}

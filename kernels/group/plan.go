@@ -13,33 +13,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// finish is the way in which a result is made of states.
-type finish uint32
-
-const (
-	// finishCount is the first state's count, finishDifference that count minus the
-	// second state's.
-	finishCount finish = iota
-	finishDifference
-	finishInteger     // a sum of 128 bits, or null if it overflows
-	finishDecimal     // a sum of 192 bits, or null if it overflows 38 digits
-	finishProduct     // a product
-	finishExtreme     // the value of an image
-	finishMean        // a sum of 128 bits divided by the count
-	finishMeanDecimal // a sum of 192 bits times a factor, divided by the count: aggregate.DecimalMean
-	finishFloat       // a sum of floats
-	finishMeanFloat   // the same divided by the count
-	finishVariance
-	finishDeviation
-	finishCovariance
-	finishCorrelation
-	finishSkewness
-	finishRow // the number of a row
-)
-
-// finishState makes the state of an accumulator.
-const finishState finish = 255
-
 // method is the way in which an aggregate is computed.
 type method uint8
 
@@ -352,7 +325,7 @@ func (p *plan) numeric(o *output) error {
 			return refusal(t)
 		}
 		o.makes(integerResult(class), finishProduct)
-		a = o.reads(multiply)
+		a = o.reads(products)
 	case anyTrue, allTrue:
 		if class != layout.Boolean {
 			return refusal(t)
@@ -428,6 +401,9 @@ func (p *plan) moments(o *output) error {
 	case skewness:
 		o.makes(arrow.PrimitiveTypes.Float64, finishSkewness)
 		terms = append(terms, cube)
+	case kurtosis:
+		o.makes(arrow.PrimitiveTypes.Float64, finishKurtosis)
+		terms = append(terms, cube, fourth)
 	}
 	for _, t := range terms {
 		a := o.reads(sumFloats)

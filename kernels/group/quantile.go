@@ -12,7 +12,6 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -26,15 +25,6 @@ import (
 // The result does not depend on the sample: a quantile outside the bounds is found among all rows below or above
 // them. If too many rows would be kept, or if a group has a −0 and its quantile may be zero, the rows are sorted: −0
 // and 0 are in the order of their rows. The host waits for that answer between the passes.
-
-// slotCounting is where a block counts the rows of a slot.
-type slotCounting uint32
-
-const (
-	countInMemory slotCounting = iota
-	countOuter
-	countInBlock
-)
 
 // selector finds a quantile of each group.
 type selector struct {
@@ -159,7 +149,8 @@ func (s *selector) allocate() error {
 
 // rows are the arguments of kernels that read the rows.
 func (s *selector) rows() any {
-	return kernels.Struct(s.g.numbers, s.source.argument(), uint64(s.groups))
+	l := selectedRowsLayout{numbers: s.g.numbers.AsBytes(), values: s.source.layout(), groups: uint64(s.groups)}
+	return l.asArgument()
 }
 
 func (s *selector) form() uint32 { return uint32(s.source.form) }

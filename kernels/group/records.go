@@ -6,7 +6,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -126,7 +125,8 @@ func (g *grouping) record(call *op.Call, readers []reader, l recordLaunch) error
 	if err == nil {
 		err = slices[0].Fill(call.Stream, 0)
 		if err == nil {
-			err = t.launchRecords(call, g, l.words, slices[1], kernels.Struct(slices[0], slices[1], uint32(t.words), uint32(maxima), uint32(lowBits), uint32(0)))
+			records := recordsLayout{words: slices[0], frequent: slices[1], used: uint32(t.words), maxima: uint32(maxima), lowBits: uint32(lowBits)}
+			err = t.launchRecords(call, g, l.words, slices[1], records.asArgument())
 		}
 		err = errors.Join(err, block.Release())
 	}

@@ -269,7 +269,7 @@ func (m *members) mode() (*column.Column, error) {
 		return nil, err
 	}
 	r := m.aggregation
-	f := finishing{finish: finishRow, states: most.lists, words: []int{2}, form: fromUnsigned32, groups: most.capacity}
+	f := finishing{finish: finishRow, states: most.lists, words: []int{2}, form: fromU32, groups: most.capacity}
 	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
 			return f.onHost(r.call.Context(), out)

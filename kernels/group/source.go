@@ -13,42 +13,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// form is how the values of a source are stored.
-type form uint32
-
-const (
-	// fromNothing has no values; greatest takes the numbers of the rows.
-	fromNothing form = iota
-	fromBits
-	fromSigned8
-	fromSigned16
-	fromSigned32
-	fromSigned64
-	fromUnsigned8
-	fromUnsigned16
-	fromUnsigned32
-	fromUnsigned64
-	fromFloat16
-	fromFloat32
-	fromFloat64
-	fromDecimal
-	// fromStates has the states of accumulators.
-	fromStates
-)
-
-func (f form) isFloat() bool  { return f >= fromFloat16 && f <= fromFloat64 }
-func (f form) isSigned() bool { return f >= fromSigned8 && f <= fromSigned64 }
+func (f form) isFloat() bool  { return f >= fromF16 && f <= fromF64 }
+func (f form) isSigned() bool { return f >= fromI8 && f <= fromI64 }
 
 // bytes returns the number of bytes of a number, or 0 for other forms.
 func (f form) bytes() int {
 	switch f {
-	case fromSigned8, fromUnsigned8:
+	case fromI8, fromU8:
 		return 1
-	case fromSigned16, fromUnsigned16, fromFloat16:
+	case fromI16, fromU16, fromF16:
 		return 2
-	case fromSigned32, fromUnsigned32, fromFloat32:
+	case fromI32, fromU32, fromF32:
 		return 4
-	case fromSigned64, fromUnsigned64, fromFloat64:
+	case fromI64, fromU64, fromF64:
 		return 8
 	}
 	return 0
@@ -73,11 +50,11 @@ func formOf(l layout.Layout) form {
 	case layout.Boolean:
 		return fromBits
 	case layout.Signed:
-		return fromSigned8 + index
+		return fromI8 + index
 	case layout.Unsigned:
-		return fromUnsigned8 + index
+		return fromU8 + index
 	case layout.Float:
-		return fromFloat16 + index - 1
+		return fromF16 + index - 1
 	case layout.Decimal:
 		if l.Width == 16 {
 			return fromDecimal
@@ -139,17 +116,17 @@ func (s *hostSource) integer(row int) uint64 {
 			return 1
 		}
 		return 0
-	case fromSigned8:
+	case fromI8:
 		return uint64(int64(int8(s.Values[row])))
-	case fromSigned16:
+	case fromI16:
 		return uint64(int64(int16(binary.NativeEndian.Uint16(s.Values[2*row:]))))
-	case fromSigned32:
+	case fromI32:
 		return uint64(int64(int32(binary.NativeEndian.Uint32(s.Values[4*row:]))))
-	case fromUnsigned8:
+	case fromU8:
 		return uint64(s.Values[row])
-	case fromUnsigned16:
+	case fromU16:
 		return uint64(binary.NativeEndian.Uint16(s.Values[2*row:]))
-	case fromUnsigned32:
+	case fromU32:
 		return uint64(binary.NativeEndian.Uint32(s.Values[4*row:]))
 	}
 	return binary.NativeEndian.Uint64(s.Values[8*row:])
@@ -158,19 +135,19 @@ func (s *hostSource) integer(row int) uint64 {
 // integers loads values that are no floats, extended to 64 bits by their sign, from a row on.
 func (s *hostSource) integers(to []uint64, begin int) {
 	switch s.form {
-	case fromSigned8:
+	case fromI8:
 		extend(to, op.Elements[int8](s.Values)[begin:])
-	case fromSigned16:
+	case fromI16:
 		extend(to, op.Elements[int16](s.Values)[begin:])
-	case fromSigned32:
+	case fromI32:
 		extend(to, op.Elements[int32](s.Values)[begin:])
-	case fromUnsigned8:
+	case fromU8:
 		extend(to, s.Values[begin:])
-	case fromUnsigned16:
+	case fromU16:
 		extend(to, op.Elements[uint16](s.Values)[begin:])
-	case fromUnsigned32:
+	case fromU32:
 		extend(to, op.Elements[uint32](s.Values)[begin:])
-	case fromSigned64, fromUnsigned64:
+	case fromI64, fromU64:
 		copy(to, op.Elements[uint64](s.Values)[begin:])
 	default:
 		for i := range to {
@@ -189,13 +166,13 @@ func extend[T int8 | int16 | int32 | uint8 | uint16 | uint32](to []uint64, from 
 // floats loads values as the bits of float64, from a row on.
 func (s *hostSource) floats(to []uint64, begin int) {
 	switch s.form {
-	case fromFloat64:
+	case fromF64:
 		copy(to, op.Elements[uint64](s.Values)[begin:])
-	case fromSigned32:
+	case fromI32:
 		for i, x := range op.Elements[int32](s.Values)[begin : begin+len(to)] {
 			to[i] = math.Float64bits(float64(x))
 		}
-	case fromFloat32:
+	case fromF32:
 		for i, x := range op.Elements[float32](s.Values)[begin : begin+len(to)] {
 			to[i] = math.Float64bits(float64(x))
 		}
@@ -209,13 +186,13 @@ func (s *hostSource) floats(to []uint64, begin int) {
 // float returns a value as float64.
 func (s *hostSource) float(row int) float64 {
 	switch s.form {
-	case fromFloat16:
+	case fromF16:
 		return float64(float16.FromBits(binary.NativeEndian.Uint16(s.Values[2*row:])).Float32())
-	case fromFloat32:
+	case fromF32:
 		return float64(math.Float32frombits(binary.NativeEndian.Uint32(s.Values[4*row:])))
-	case fromFloat64:
+	case fromF64:
 		return math.Float64frombits(binary.NativeEndian.Uint64(s.Values[8*row:]))
-	case fromUnsigned64:
+	case fromU64:
 		return float64(s.integer(row))
 	}
 	return float64(int64(s.integer(row)))

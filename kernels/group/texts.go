@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -53,15 +52,11 @@ type textNumbers struct {
 
 // argument returns the digits as the kernels take them.
 func (n *textNumbers) argument() any {
-	fields := []any{uint32(len(n.digits)), uint32(n.shortest), n.lengthFactor, n.null, n.pattern[0], n.pattern[1]}
-	for i := range mostTextBytes {
-		d := textDigit{}
-		if i < len(n.digits) {
-			d = n.digits[i]
-		}
-		fields = append(fields, kernels.Struct(uint32(d.position), uint32(d.least), d.values, d.factor))
+	l := textDigitsLayout{count: uint32(len(n.digits)), shortest: uint32(n.shortest), lengthFactor: n.lengthFactor, numbers: n.null, pattern: n.pattern}
+	for i, d := range n.digits {
+		l.digit[i] = textDigitLayout{position: uint32(d.position), least: uint32(d.least), places: d.values, factor: d.factor}
 	}
-	return kernels.Struct(fields...)
+	return l.asArgument()
 }
 
 // width is the number of bytes of a number.
@@ -297,7 +292,11 @@ func (n *textNumbers) source(call *op.Call) (any, int, error) {
 		return nil, 0, err
 	}
 	data := n.strings.Buffer(2)
-	return kernels.Struct(offsets, data, valid.valid, uint64(valid.bit), counted, int64(rows), uint64(n.strings.Len()), data.Bytes(), uint32(l.Width), uint32(0)), rows, nil
+	strings := stringsLayout{
+		offsets: offsets, data: data, valid: valid.valid, bit: uint64(valid.bit), counted: counted, rows: int64(rows),
+		capacity: uint64(n.strings.Len()), extent: data.Bytes(), width: uint32(l.Width),
+	}
+	return strings.asArgument(), rows, nil
 }
 
 // bound chooses the digits by the bounds of the strings. It reports false if the strings have no numbers.

@@ -48,7 +48,7 @@ func (r *tileReader) isPlain() bool {
 	if r.where >= 0 || r.in.valid.Len() > 0 || r.other.valid.Len() > 0 {
 		return false
 	}
-	return r.kind == countRows || (r.kind == sumFloats || r.kind == greatest && r.value >= 0) && r.in.form == fromFloat64
+	return r.kind == countRows || (r.kind == sumFloats || r.kind == greatest && r.value >= 0) && r.in.form == fromF64
 }
 
 // isPlain reports whether the group of a row is computed of one column of 32 bits. Without dense keys it is its

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -267,24 +267,24 @@ func (t *tiling) launchKernel(call *op.Call, file, entry string, blocks, threads
 
 // argument returns the launch as kernels take it.
 func (t *tiling) argument() any {
-	fields := []any{
-		uint32(len(t.readers)), uint32(t.words), uint32(t.extremes), uint32(t.own()), uint32(t.copies), uint32(bits.TrailingZeros(uint(t.copies))),
-		uint32(t.entries()), uint32(t.span), uint32(t.slices), uint32(0),
+	l := tileBatchLayout{
+		readers: uint32(len(t.readers)), words: uint32(t.words), wide: uint32(t.extremes), slots: uint32(t.own()), copies: uint32(t.copies),
+		copyBits: uint32(bits.TrailingZeros(uint(t.copies))), entries: uint32(t.entries()), span: uint32(t.span), slices: uint32(t.slices),
 	}
 	for i := range t.readers {
-		fields = append(fields, t.readers[i].argument())
+		l.reader[i] = t.readers[i].layout()
 	}
-	none := tileReader{reader: new(reader)}
-	for range mostReaders - len(t.readers) {
-		fields = append(fields, none.argument())
-	}
-	return kernels.Struct(fields...)
+	return l.asArgument()
 }
 
-func (r *tileReader) argument() any {
+func (r *tileReader) layout() tileReaderLayout {
 	rows := r.kind == greatest && r.value < 0
-	return kernels.Struct(uint32(r.kind), word(r.least || r.marks || r.kept), word(rows || r.again), word(r.where >= 0), uint32(r.word), uint32(r.words), uint32(r.stride), uint32(r.window.room), uint32(r.term), word(r.terms.isSigned),
-		r.in.argument(), r.other.argument(), r.condition.argument(), r.states, r.window.state, r.window.limbs, r.window.list)
+	return tileReaderLayout{
+		kind: uint32(r.kind), least: kernelset.Flag(r.least || r.marks || r.kept), rows: kernelset.Flag(rows || r.again), conditional: kernelset.Flag(r.where >= 0),
+		word: uint32(r.word), words: uint32(r.words), stride: uint32(r.stride), room: uint32(r.window.room), term: uint32(r.term), isSigned: kernelset.Flag(r.terms.isSigned),
+		in: r.in.layout(), other: r.other.layout(), condition: r.condition.layout(),
+		states: r.states, window: r.window.state, limbs: r.window.limbs, list: r.window.list,
+	}
 }
 
 // sumWindow is the memory of a sum of floats in a window.

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -74,12 +74,15 @@ func (t *tops) push() error {
 	}
 	tiles := max(g.rows-1, 0)/topRows + 1
 	blocks := min(tiles, perMultiprocessor*max(call.Stream.Device().Info().Multiprocessors, 1))
+	l := topsLayout{
+		numbers: g.numbers.AsBytes(), values: t.source.layout(), slots: t.slots, refused: t.refused,
+		groups: uint64(t.groups), tiles: uint64(tiles), factor: scatteredBy(uint64(tiles)), limit: uint32(t.limit), least: t.least(),
+	}
 	return kernel.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: topThreads}, uint32(bytes),
-		kernels.Struct(g.numbers, t.source.argument(), t.slots, t.refused, uint64(t.groups), uint64(tiles), scatteredBy(uint64(tiles)), uint32(t.limit), t.least()),
-		g.counted, int64(g.rows))
+		l.asArgument(), g.counted, int64(g.rows))
 }
 
-func (t *tops) least() uint32 { return word(t.members.o.aggregate.function == smallest) }
+func (t *tops) least() uint32 { return kernelset.Flag(t.members.o.aggregate.function == smallest) }
 
 // scatteredBy returns a factor by which multiples of it, modulo n, are all numbers below n in a scattered
 // order: it has no common divisor with n, and is near the golden section of n.
@@ -116,7 +119,7 @@ func (t *tops) lists() (*column.Column, error) {
 	result := op.Result{Type: m.rows.Column(1).Type(), Length: m.keptRows(t.groups), RowCount: count}
 	values, err := r.newScratch(result, func(out op.Buffers) error {
 		return launchRows(&r.call, "tops", "list_tops", t.groups, out.Values, t.slots, words, uint32(t.limit), uint64(t.groups), uint32(t.source.width),
-			uint32(t.source.form), word(t.source.form.isSigned()), t.least())
+			uint32(t.source.form), kernelset.Flag(t.source.form.isSigned()), t.least())
 	})
 	if err != nil {
 		return nil, err

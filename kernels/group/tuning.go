@@ -180,11 +180,8 @@ const (
 	// sharedWords is the length of the slots of a block: 48 KiB, the most that every GPU has without a request. Four
 	// blocks fit on a multiprocessor of current GPUs.
 	sharedWords = 48 << 10 / 8
-	// mostReaders is the accumulators of a launch, mostCopies the copies of a slot.
-	mostReaders = 12
+	// mostCopies is the copies of a slot.
 	mostCopies  = 32
-	// mostStates is the states of a result.
-	mostStates  = 6
 	warpThreads = 32
 	// blockRows is the rows that the host loads at a time.
 	blockRows = 512
@@ -192,7 +189,6 @@ const (
 
 // Dense keys and partitions (partition.cuh, partition.cu, partition_groups.cu).
 const (
-	mostDenseKeys   = 4
 	mostPartitioned = 1 << 28 // places
 
 	partitionThreads = 512
@@ -202,11 +198,7 @@ const (
 	// usualDigitBits is the bits of one pass, if two passes or larger partitions avoid more: shorter runs of rows write
 	// more lines of memory twice. 2²⁷ rows by 10⁶ keys took 3.37 ms with partitions of 2¹² keys, 4.65 with 2¹⁰.
 	usualDigitBits = 8
-	mostCarried    = 6
-	mostConditions = 8
-	mostTerms      = 8
 	decimalWords   = 5
-	mostOutputs    = 8
 	// partitionReserve is the bytes of shared memory that the system takes from a block.
 	partitionReserve = 2 << 10
 	// mostPlaceBits is the logarithm of the places of a partition: rows have 16 bits for them.
@@ -238,9 +230,7 @@ const (
 
 // One launch (aggregate_few.cu) and numbers of few rows (few.cu).
 const (
-	mostFewKeys    = 4
-	mostFewOutputs = 12
-	fewThreads     = 1024
+	fewThreads = 1024
 	// fewStaticShared is the shared memory that the kernel declares, and some for the system.
 	fewStaticShared = 20 << 10
 )

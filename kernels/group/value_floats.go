@@ -157,7 +157,7 @@ func (l *fusedLaunch) chooseWindows(call *op.Call, g *grouping, t *tiling) (w *w
 			return w, err
 		}
 		r := &t.readers[number]
-		r.window, r.in = window, source{values: sample, form: fromFloat64, width: 8}
+		r.window, r.in = window, source{values: sample, form: fromF64, width: 8}
 		arguments.AddAddress(sample.Pointer(), sample.Block())
 	}
 	if err = l.samples.function.Launch(call.Stream, kernels.GridFor(valueSamples, sampleThreads), device.Dim3{X: sampleThreads}, 0, g.counted, int64(g.rows), arguments); err != nil {

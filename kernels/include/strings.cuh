@@ -3,6 +3,7 @@
 #include "bitrow.cuh"
 
 // Strings is a column of strings.
+//go:layout stringsLayout any
 struct Strings {
     const void *offsets;
     const u8 *data, *valid;

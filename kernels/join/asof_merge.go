@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/keys/radix"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -59,8 +59,9 @@ type items struct {
 	rows    int
 }
 
-func (t *items) argument() any {
-	return kernels.Struct(t.words, t.numbers, uint64(t.rows), uint64(t.low))
+// layout returns the items as kernels take them.
+func (t *items) layout() itemsLayout {
+	return itemsLayout{items: t.words, rows: t.numbers, count: uint64(t.rows), low: uint64(t.low)}
 }
 
 // sortItems encodes the rows of a table and sorts them by the bits of their words from bit
@@ -209,8 +210,11 @@ func (a *asOfMatcher) launchMerge(m *matches, p *mergePlan, left, right *items) 
 	if d.real {
 		real = 8 * d.width
 	}
-	argument := kernels.Struct(left.argument(), right.argument(), uint64(p.lastBits), p.nulls, p.nan, d.limit,
-		uint32(options.Direction), word(options.NotEqual), word(d.wanted), word(p.hasNaN), uint32(real))
+	l := mergeLayout{
+		left: left.layout(), right: right.layout(), lastBits: uint64(p.lastBits), nulls: p.nulls, nan: p.nan, limit: d.limit,
+		direction: uint32(options.Direction), notEqual: kernelset.Flag(options.NotEqual), wanted: kernelset.Flag(d.wanted), hasNan: kernelset.Flag(p.hasNaN),
+		real: uint32(real),
+	}
 	blocks := min((left.rows+mergeTile-1)/mergeTile, max(a.Stream.Device().Info().Multiprocessors, 1)*mergeBlocks)
-	return a.launchTiles("as_of", "merge_nearest", blocks, m.first, argument)
+	return a.launchTiles("as_of", "merge_nearest", blocks, m.first, l.asArgument())
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -32,9 +32,11 @@ type nearest struct {
 
 func (n *nearest) onDevice(c *call, m *matches) error {
 	d := &n.distances
-	argument := kernels.Struct(n.low, n.high, n.begin, n.end, n.valid, n.left, n.right, d.limit, uint32(n.sorted),
-		uint32(n.direction), word(n.notEqual), word(d.wanted), word(d.real), uint32(d.width))
-	return c.launch("as_of", "nearest_rows", m.probe, m.first, m.count, argument, n.list, uint64(m.probe))
+	l := nearestLayout{
+		low: n.low, high: n.high, begin: n.begin, end: n.end, valid: n.valid, left: n.left, right: n.right, limit: d.limit, sorted: uint32(n.sorted),
+		direction: uint32(n.direction), notEqual: kernelset.Flag(n.notEqual), wanted: kernelset.Flag(d.wanted), real: kernelset.Flag(d.real), width: uint32(d.width),
+	}
+	return c.launch("as_of", "nearest_rows", m.probe, m.first, m.count, l.asArgument(), n.list, uint64(m.probe))
 }
 
 // hostNearest is nearest in memory that the processor reads.

@@ -14,19 +14,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// Direction selects the right row that an as-of join finds for a left row.
-type Direction uint8
-
-const (
-	// Backward finds the last right row with a key that is not above the left key.
-	Backward Direction = iota
-	// Forward finds the first right row with a key that is not below the left key.
-	Forward
-	// Nearest finds the right row of these two with the smaller distance, the backward one
-	// if both are equal.
-	Nearest
-)
-
 // AsOfOptions configure [AsOf].
 type AsOfOptions struct {
 	kernels.Options

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 
@@ -159,13 +160,6 @@ func (c *call) numberRows(rows memory.Slice[uint32]) error {
 		numbers[i] = uint32(i)
 	}
 	return err
-}
-
-func word(b bool) uint32 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func rowsOf(table *buffer.Buffer) int { return int(table.Capacity()) }

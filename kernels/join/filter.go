@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -43,7 +44,7 @@ func (o *output) filterBy(held *release.Stack, m *matches) (*buffer.Buffer, erro
 	if o.OnHost() {
 		err = m.matchedOnHost(o.call, slices[0], o.options.Kind == Anti)
 	} else {
-		err = o.launch("pairs", "matched_rows", (m.probe+63)/64*64, slices[0], m.first, m.count, word(o.options.Kind == Anti), uint64(m.probe))
+		err = o.launch("pairs", "matched_rows", (m.probe+63)/64*64, slices[0], m.first, m.count, kernelset.Flag(o.options.Kind == Anti), uint64(m.probe))
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -159,7 +160,7 @@ func (t *table) probeOnDevice(c *call, w *words, m *matches) error {
 	if err != nil {
 		return err
 	}
-	return c.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), word(!t.decided))
+	return c.launch("table", "probe_rows"+w.width(), w.rows, m.first, m.count, argument, w.argument(), kernelset.Flag(!t.decided))
 }
 
 func (from *table) probeOnHost(c *call, probed *words, m *matches) error {

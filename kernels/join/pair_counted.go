@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/window"
@@ -117,7 +118,7 @@ func (s *sequence) sumOnDevice(c *call, f form) error {
 		}
 		m.list = l.table.list
 		file, entry = "table", "probe_sums"+l.words.width()
-		arguments = []any{t, l.words.argument(), word(l.table.distinct), uint32(f)}
+		arguments = []any{t, l.words.argument(), kernelset.Flag(l.table.distinct), uint32(f)}
 	} else {
 		arguments = append(arguments, uint32(f), uint64(m.probe))
 	}
@@ -126,7 +127,8 @@ func (s *sequence) sumOnDevice(c *call, f form) error {
 	if err != nil {
 		return err
 	}
-	s.block, s.sums = sums, kernels.Struct(kernels.Output(slices[0]), kernels.Output(slices[1]), kernels.Output(slices[2]))
+	l := sumsLayout{rows: kernels.Output(slices[0]), firsts: kernels.Output(slices[1]), ends: kernels.Output(slices[2])}
+	s.block, s.sums = sums, l.asArgument()
 	block, scratch, err := c.Scratch(lookback.Bytes(uint64(tiles), 16), 16)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op/lookback"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -229,5 +230,5 @@ func (l *lookup) pair(c *call, out any, alone bool, outcome memory.Slice[uint64]
 	if alone {
 		blocks, threads = device.Dim3{X: 1}, aloneThreads
 	}
-	return c.launchBlocks("table", "probe_pairs"+l.words.width(), blocks, threads, out, t, l.words.argument(), word(!l.table.decided), word(alone), outcome, state)
+	return c.launchBlocks("table", "probe_pairs"+l.words.width(), blocks, threads, out, t, l.words.argument(), kernelset.Flag(!l.table.decided), kernelset.Flag(alone), outcome, state)
 }

@@ -16,19 +16,6 @@ import (
 // noRow is the number of the row that does not exist: [selection.Null] makes it null.
 const noRow = 1<<32 - 1
 
-// form selects the pairs of the matches of a row of the probe side.
-type form uint32
-
-const (
-	// everyMatch makes a pair of each match.
-	everyMatch form = iota
-	// everyMatchOrNone makes a pair with noRow for a row without a match, too.
-	everyMatchOrNone
-	// anyMatch makes a pair with noRow for a row with a match, noMatch for one without.
-	anyMatch
-	noMatch
-)
-
 // rows returns the number of pairs of a row with a number of matches.
 func (f form) rows(matches uint32) int64 {
 	switch f {
@@ -72,7 +59,8 @@ func newPairs(c *call, rows int) (*pairs, error) {
 
 // out returns struct PairsOut of pairing.cuh.
 func (p *pairs) out() any {
-	return kernels.Struct(kernels.Output(p.probe), kernels.Output(p.build), uint64(0))
+	l := pairsOutLayout{probe: kernels.Output(p.probe), build: kernels.Output(p.build)}
+	return l.asArgument()
 }
 
 // numbers returns the first rows of a slice of pairs as a column. The caller releases it.
@@ -90,7 +78,8 @@ func newNumbers(c *call, n int, write func(out any) error) (probe, build *column
 	result := op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}
 	probe, err = c.NewColumn(result, func(probes op.Buffers) (err error) {
 		build, err = c.NewColumn(result, func(builds op.Buffers) error {
-			return write(kernels.Struct(kernels.Output(probes.Values), kernels.Output(builds.Values), uint64(1)))
+			l := pairsOutLayout{probe: kernels.Output(probes.Values), build: kernels.Output(builds.Values), wide: 1}
+			return write(l.asArgument())
 		})
 		return err
 	})

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/gpuframe/gpuframe/internal/base/release"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -139,5 +138,9 @@ func (t *table) header() (memory.Slice[uint64], error) {
 // argument returns the table as kernels take it.
 func (t *table) argument() (any, error) {
 	slots, err := t.slotMemory()
-	return kernels.Struct(slots, t.memory, t.size, t.seed, t.factor, t.least, t.places, t.room, t.sign, t.spans, t.values, uint64(bits.Len(uint(t.rows)))), err
+	l := tableLayout{
+		slots: slots, header: t.memory, size: t.size, seed: t.seed, factor: t.factor, least: t.least, places: t.places, room: t.room, sign: t.sign,
+		spans: t.spans, words: t.values, rowBits: uint64(bits.Len(uint(t.rows))),
+	}
+	return l.asArgument(), err
 }

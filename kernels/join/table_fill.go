@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 )
 
 // newSlots allocates the slots of the rows.
@@ -112,7 +113,7 @@ func (t *table) insertOnDevice(c *call, w *words) error {
 	if err != nil {
 		return err
 	}
-	return c.launch("table", "insert_rows"+w.width(), w.rows, argument, w.argument(), word(!t.decided))
+	return c.launch("table", "insert_rows"+w.width(), w.rows, argument, w.argument(), kernelset.Flag(!t.decided))
 }
 
 // boundOnDevice clears the slots that the range of the keys needs: few, if it is small.

@@ -8,7 +8,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -73,7 +72,8 @@ func (w *words) learnSpan(least, length uint64) {
 
 // argument returns the words as kernels take them.
 func (w *words) argument() any {
-	return kernels.Struct(w.values, w.valid, uint64(w.bit), uint64(w.rows))
+	l := keysLayout{words: w.values, valid: w.valid, bit: uint64(w.bit), rows: uint64(w.rows)}
+	return l.asArgument()
 }
 
 // width returns the suffix of kernels for the width of the words.

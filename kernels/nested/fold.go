@@ -133,23 +133,6 @@ func (f fold) elements(call *op.Call, l *lists) (*column.Column, error) {
 	return evaluate(call, l.elements, expr.If(expr.Col(elementName).IsValid(), expr.Lit(true), null))
 }
 
-// number is the kind of values that folds read. The numbers are those of lists.cu.
-type number uint32
-
-const (
-	boolean number = iota
-	signed1
-	signed2
-	signed4
-	signed8
-	unsigned1
-	unsigned2
-	unsigned4
-	unsigned8
-	float4
-	float8
-)
-
 // numberOf returns the number that stores the values of a type.
 func numberOf(t arrow.DataType) (number, bool) {
 	l, err := layout.Of(t)
@@ -221,8 +204,8 @@ func (l *lists) fold(call *op.Call, f Function, t arrow.DataType, v values) (*co
 		if bytes, ok := column.ElementBytes(t); ok {
 			width = uint32(bytes)
 		}
-		return launch(call, "fold_lists", (s.rows+63)/64*64, out.Values, out.Valid, width, uint32(f), s.begins, s.counts, uint64(s.rows),
-			kernels.Struct(v.values, v.valid, uint64(v.valueBit), uint64(v.validBit), uint32(v.number)))
+		l := valuesLayout{values: v.values, valid: v.valid, valueBit: uint64(v.valueBit), validBit: uint64(v.validBit), number: uint32(v.number)}
+		return launch(call, "fold_lists", (s.rows+63)/64*64, out.Values, out.Valid, width, uint32(f), s.begins, s.counts, uint64(s.rows), l.asArgument())
 	})
 	return release.OnError(folded, err, s.Release())
 }

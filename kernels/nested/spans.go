@@ -15,20 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// form selects the part of each list. The numbers are those of lists.cu.
-type form uint32
-
-const (
-	// every is all elements. A null list has the place none.
-	every form = iota
-	// everyOrNone has an element that does not exist for each list without elements.
-	everyOrNone
-	// part is some consecutive elements.
-	part
-	// single is an element, or none.
-	single
-)
-
 // spans is the place of the first element of each list, or none, and the number of elements.
 type spans struct {
 	rows   int
@@ -73,8 +59,11 @@ func newSpans(call *op.Call, l *lists, f form, from, most int64) (*spans, error)
 		if call.OnHost() {
 			err = l.spansOnHost(s, f, from, most)
 		} else {
-			err = launch(call, "list_spans", rows, s.begins, s.counts, kernels.Struct(l.offsets, l.sizes, l.valid, uint64(l.bit),
-				l.counted, int64(l.rows), uint64(rows), uint64(l.elements.Len()), uint64(l.first), uint64(l.size), uint32(l.width), uint32(f), from, most))
+			argument := listsLayout{
+				offsets: l.offsets, sizes: l.sizes, valid: l.valid, bit: uint64(l.bit), counted: l.counted, rows: int64(l.rows), capacity: uint64(rows),
+				extent: uint64(l.elements.Len()), first: uint64(l.first), size: uint64(l.size), width: uint32(l.width), form: uint32(f), from: from, most: most,
+			}
+			err = launch(call, "list_spans", rows, s.begins, s.counts, argument.asArgument())
 		}
 	}
 	return release.OnError(s, err)

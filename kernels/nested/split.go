@@ -125,8 +125,11 @@ func (s split) texts(call *op.Call, c *column.Column) (t texts, err error) {
 }
 
 func (t *texts) argument() any {
-	return kernels.Struct(t.offsets, t.data, t.valid, uint64(t.bit), t.counted, int64(t.rows), uint64(t.column.Len()), uint64(t.extent),
-		uint32(t.width), uint32(len(t.separator)), t.words)
+	l := stringsLayout{
+		offsets: t.offsets, data: t.data, valid: t.valid, bit: uint64(t.bit), counted: t.counted, rows: int64(t.rows), capacity: uint64(t.column.Len()),
+		extent: uint64(t.extent), width: uint32(t.width), length: uint32(len(t.separator)), separator: t.words,
+	}
+	return l.asArgument()
 }
 
 // split makes the lists.

@@ -30,6 +30,7 @@ const (
 )
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/entries cuda
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 

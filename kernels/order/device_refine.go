@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/keys/radix"
 	"github.com/gpuframe/gpuframe/internal/keys/rowkey"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op/lookback"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -211,13 +211,10 @@ func (r *refinement) find(in wordsInOrder) (err error) {
 		if err := whole.Fill(r.call.Stream, 0); err != nil {
 			return err
 		}
-		drop := uint32(0)
-		if in.drop {
-			drop = 1
-		}
+		l := tiesLayout{slots: out.slots, rows: out.rows, runs: out.numbers, firsts: out.firsts, places: out.places}
 		return f.Launch(r.call.Stream, device.Dim3{X: uint32(tiles)}, device.Dim3{X: tieThreads}, 0,
-			in.words, in.counted, int64(in.n), in.slots, in.rows, in.numbers, in.places, in.place, in.step, drop,
-			kernels.Struct(out.slots, out.rows, out.numbers, out.firsts, out.places), totals, state)
+			in.words, in.counted, int64(in.n), in.slots, in.rows, in.numbers, in.places, in.place, in.step, kernelset.Flag(in.drop),
+			l.asArgument(), totals, state)
 	}
 	if err := launch(&ties{}); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx.gz
 var code embed.FS
 
@@ -30,16 +31,6 @@ type Options struct {
 	// Rows is the row count of the column on the device, or nil.
 	Rows *column.RowCount
 }
-
-// form selects the values of a column. The numbers are those of random.cu.
-type form uint32
-
-const (
-	integers form = iota
-	floats
-	below
-	numbers
-)
 
 // Integers makes n uniform values of all 64 bits, as uint64. The caller releases the column.
 func Integers(ctx context.Context, n int, options Options) (*column.Column, error) {

@@ -30,16 +30,6 @@ func Base64(e expr.Expr) expr.Expr { return expr.Apply(coding{toBase64}, e) }
 // strings, also for those with line breaks.
 func Unbase64(e expr.Expr) expr.Expr { return expr.Apply(coding{fromBase64}, e) }
 
-// codeKind is Kind of codes.cu.
-type codeKind uint32
-
-const (
-	toHex codeKind = iota
-	fromHex
-	toBase64
-	fromBase64
-)
-
 type coding struct{ kind codeKind }
 
 // Name implements expr.Operator.

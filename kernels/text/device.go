@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda ../include/strings.cuh
 //go:embed cuda/*.ptx.gz
 var code embed.FS
 

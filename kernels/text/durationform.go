@@ -12,15 +12,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// durationForm is Form of durations.cu.
-type durationForm uint32
-
-const (
-	isoDuration durationForm = iota
-	goDuration
-	clockDuration
-)
-
 var durationForms = []string{"iso8601", "go", "clock"}
 
 func durationFormOf(name string) (durationForm, error) {

@@ -92,7 +92,8 @@ func (f formatDuration) Run(ctx context.Context, operands []*column.Column, opti
 			return appendDuration(to, op.Elements[int64](bytes)[row], unit, form), true
 		})
 	}
-	durations := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(operand.Len()), unit)
+	l := durationsLayout{values: values, valid: n.valid, bit: uint64(n.bit), counted: n.counted, rows: int64(n.rows), capacity: uint64(operand.Len()), unit: unit}
+	durations := l.asArgument()
 	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
 	return m.onDevice(&call, func(lengths memory.Slice[uint8]) error {
 		return launchRows(&call, "durations", "format_durations", operand.Len(), none, noEnds, lengths, durations, uint32(form))

@@ -80,7 +80,11 @@ func (formatFloat) Run(ctx context.Context, operands []*column.Column, options k
 	if err := scratch[0].Upload(call.Context(), call.Stream, powers); err != nil {
 		return nil, errors.Join(err, block.Release())
 	}
-	floats := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(operand.Len()), uint32(width), scratch[0])
+	l := floatsLayout{
+		values: values, valid: n.valid, bit: uint64(n.bit), counted: n.counted, rows: int64(n.rows), capacity: uint64(operand.Len()),
+		width: uint32(width), powers: scratch[0],
+	}
+	floats := l.asArgument()
 	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
 	formatted, err := m.onDevice(&call, func(lengths memory.Slice[uint8]) error {
 		return launchRows(&call, "floats", "format_floats", operand.Len(), none, noEnds, lengths, floats)

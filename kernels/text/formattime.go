@@ -104,7 +104,8 @@ func (f formatTime) Run(ctx context.Context, operands []*column.Column, options 
 	if err != nil {
 		return nil, err
 	}
-	times := kernels.Struct(values, n.valid, uint64(n.bit), n.counted, int64(n.rows), uint64(operand.Len()), unit)
+	l := timesLayout{values: values, valid: n.valid, bit: uint64(n.bit), counted: n.counted, rows: int64(n.rows), capacity: uint64(operand.Len()), unit: unit}
+	times := l.asArgument()
 	none, noEnds := memory.Slice[uint8]{}, memory.Slice[int64]{}
 	formatted, err := m.measuredWithNulls(&call, func(lengths, valid memory.Slice[uint8]) error {
 		return launchRows(&call, "times", "format_times", operand.Len(), none, noEnds, lengths, valid, times, directives)
@@ -136,7 +137,8 @@ func uploadFormat(call *op.Call, format []directive) (*memory.Block, any, error)
 			return nil, nil, errors.Join(err, block.Release())
 		}
 	}
-	return block, kernels.Struct(scratch[0], uint32(len(format))), nil
+	l := formatLayout{directives: scratch[0], count: uint32(len(format))}
+	return block, l.asArgument(), nil
 }
 
 // timeOf is a value on the host as a time. Days are the unit 0.

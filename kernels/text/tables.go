@@ -145,23 +145,23 @@ func (t *tables) upload(call *op.Call) (*memory.Block, *loaded, error) {
 		return nil, nil, err
 	}
 	err = scratch[0].Upload(call.Context(), call.Stream, t.bytes)
-	fields := make([]any, 0, 17)
+	p := t.program
+	l := automatonLayout{
+		stride: uint32(p.Stride), states: uint32(p.States()), ranges: uint32(len(p.RangeStarts)), partCount: uint32(len(t.parts)), perThread: uint32(p.PerThread),
+	}
 	begin := 0
-	for _, end := range t.ends {
-		part, sliceErr := scratch[0].Slice(begin, end)
+	for i, to := range []*memory.Slice[uint8]{&l.ascii, &l.kinds, &l.transitions, &l.work, &l.rangeStarts, &l.rangeClasses, &l.parts, &l.literals} {
+		part, sliceErr := scratch[0].Slice(begin, t.ends[i])
 		err = errors.Join(err, sliceErr)
-		fields = append(fields, part)
-		begin = end
+		*to, begin = part, t.ends[i]
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, block.Release())
 	}
-	p := t.program
-	fields = append(fields, uint32(p.Stride), uint32(p.States()), uint32(len(p.RangeStarts)), uint32(len(t.parts)), uint32(p.PerThread))
-	for _, start := range p.Starts {
-		fields = append(fields, uint32(start))
+	for i, start := range p.Starts {
+		l.starts[i] = uint32(start)
 	}
-	return block, &loaded{t, kernels.Struct(fields...)}, nil
+	return block, &loaded{t, l.asArgument()}, nil
 }
 
 // mostShared is the number of transitions of two bytes that a block copies to its shared

@@ -11,7 +11,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -77,7 +76,11 @@ func (n *nulls) nullable() bool { return n.valid.Len() > 0 || n.column.RowCount(
 
 // argument is Strings of strings.cuh.
 func (s *texts) argument() any {
-	return kernels.Struct(s.offsets, s.data, s.valid, uint64(s.bit), s.counted, int64(s.rows), uint64(s.column.Len()), uint64(s.data.Len()), uint32(s.width))
+	l := stringsLayout{
+		offsets: s.offsets, data: s.data, valid: s.valid, bit: uint64(s.bit), counted: s.counted, rows: int64(s.rows),
+		capacity: uint64(s.column.Len()), extent: uint64(s.data.Len()), width: uint32(s.width),
+	}
+	return l.asArgument()
 }
 
 // each calls visit on the host for the rows of each part of the column, concurrently.

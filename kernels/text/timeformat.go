@@ -8,34 +8,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// directive is a part of a format of times. Values below 256 are bytes that stand for
-// themselves; the others are those of times.cu.
-type directive uint16
-
-const (
-	yearNumber directive = 256 + iota
-	yearOfCentury
-	monthNumber
-	dayOfMonth
-	dayOfYear
-	hourNumber
-	hourOfHalf
-	minuteNumber
-	secondNumber
-	microseconds
-	milliseconds
-	nanoseconds
-	halfOfDay
-	monthName
-	monthShort
-	weekdayName
-	weekdayShort
-	weekdayNumber
-	isoWeek
-	isoYear
-	zoneOffset
-)
-
 // directives are the letters of directives after %, as in strftime of C.
 var directives = map[byte]directive{
 	'Y': yearNumber, 'y': yearOfCentury, 'm': monthNumber, 'd': dayOfMonth, 'j': dayOfYear, 'H': hourNumber, 'I': hourOfHalf, 'M': minuteNumber,

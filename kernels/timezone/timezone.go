@@ -22,6 +22,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx.gz
 var code embed.FS
 
@@ -162,10 +163,11 @@ func (c conversion) onDevice(call *op.Call, in op.View, out op.Buffers, zone *ta
 	}
 	if err == nil {
 		capacity := in.Column.Len()
+		l := tableLayout{starts: starts, offsets: offsets, walls: walls, slots: slots, count: uint64(n), cycleEnd: cycleEnd, cycle: int64(cycleSeconds)}
 		grid := device.Dim3{X: uint32(min((capacity+tileRows-1)/tileRows, mostBlocks))}
 		err = kernel.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, out.Values, out.Valid,
 			in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows), uint64(capacity), unitArgument(unit), choice,
-			kernels.Struct(starts, offsets, walls, slots, uint64(n), cycleEnd, int64(cycleSeconds)))
+			l.asArgument())
 	}
 	return errors.Join(err, block.Release())
 }
@@ -175,26 +177,30 @@ func unitArgument(unit int64) any {
 	shift := max(bits.Len64(uint64(unit))-2, 0) // the reciprocal fits 63 bits
 	divisor := uint64(max(unit, 2))             // the kernels do not divide by 1
 	reciprocal, _ := bits.Div64(1<<shift%divisor, 0, divisor)
-	return kernels.Struct(unit, int64(reciprocal), uint32(shift))
+	l := unitLayout{size: unit, reciprocal: int64(reciprocal), shift: uint32(shift)}
+	return l.asArgument()
 }
 
 // partArgument is Part of timezone.cu.
 func partArgument(part string) any {
-	clock := func(divisor, modulus uint64) any {
+	clock := func(divisor, modulus uint64) partLayout {
 		reciprocal := func(n uint64) uint32 { return uint32((1<<32 + n - 1) / n) } // 0 for 1
-		return kernels.Struct(reciprocal(divisor), reciprocal(modulus), uint32(modulus), uint32(6))
+		return partLayout{divide: reciprocal(divisor), modulo: reciprocal(modulus), modulus: uint32(modulus), kind: 6}
 	}
+	var l partLayout
 	switch part {
 	case "hour":
-		return clock(3600, 24)
+		l = clock(3600, 24)
 	case "minute":
-		return clock(60, 60)
+		l = clock(60, 60)
 	case "second":
-		return clock(1, 60)
+		l = clock(1, 60)
 	case "subsecond":
-		return kernels.Struct(uint32(0), uint32(0), uint32(0), uint32(7))
+		l.kind = 7
+	default:
+		l.kind = uint32(slices.Index(parts, part))
 	}
-	return kernels.Struct(uint32(0), uint32(0), uint32(0), uint32(slices.Index(parts, part)))
+	return l.asArgument()
 }
 
 func (c conversion) onHost(in op.View, out op.Buffers, zone *table, unit int64) error {

@@ -238,11 +238,15 @@ func (a *arrangement) launchFor(call *op.Call, each int, name string, arguments 
 
 // argument is the kernels' Rows.
 func (a *arrangement) argument() any {
-	return kernels.Struct(a.listed, a.partitions.argument(), a.peers.argument(), a.counted, int64(a.rows))
+	l := rowsLayout{listed: a.listed, partitions: a.partitions.layout(), peers: a.peers.layout(), counted: a.counted, capacity: int64(a.rows)}
+	return l.asArgument()
 }
 
 // argument is the kernels' Frame.
-func (f *framing) argument() any { return kernels.Struct(f.lows, f.highs, f.low, f.high) }
+func (f *framing) argument() any {
+	l := frameLayout{lows: f.lows, highs: f.highs, low: f.low, high: f.high}
+	return l.asArgument()
+}
 
 // hostRows is an arrangement in memory of the processor.
 type hostRows struct {

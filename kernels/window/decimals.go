@@ -12,12 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/aggregate"
 	"github.com/gpuframe/gpuframe/internal/op/parallel"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
-
-// decimalWords is the number of words of 32 bits of a decimal, the last of which has the sign.
-const decimalWords = 4
 
 // isOfDecimals reports whether a function of values of a type is a sum or a mean of decimals.
 func (f Function) isOfDecimals(t arrow.DataType) bool {
@@ -147,11 +143,11 @@ func (d *decimals) launchRows(name string, n int, arguments ...any) error {
 // join makes results of the sums of the words.
 func (d *decimals) join(out op.Buffers) error {
 	if !d.call.OnHost() {
-		sums := make([]any, decimalWords)
+		var l wordSumsLayout
 		for i, s := range d.sums {
-			sums[i] = s
+			l.sum[i] = s
 		}
-		return d.launchRows("decimals_join", (d.rows+31)/32*32, kernels.Struct(sums...), d.counts, uint32(d.factor), out.Values, out.Valid)
+		return d.launchRows("decimals_join", (d.rows+31)/32*32, l.asArgument(), d.counts, uint32(d.factor), out.Values, out.Valid)
 	}
 	return d.joinOnHost(out)
 }

@@ -11,6 +11,7 @@ import (
 )
 
 //go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/entries cuda
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 

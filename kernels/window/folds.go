@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/keys/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -114,19 +114,25 @@ func (f Function) folding(t, result arrow.DataType) (folding, writing) {
 
 // argument is the kernels' Folding.
 func (f folding) argument() any {
-	flip := uint32(0)
-	if f.flip {
-		flip = 1
-	}
-	return kernels.Struct(math.Float64bits(f.decay), uint32(f.fold), uint32(4*int(f.format.Class)+f.format.Index()), flip, uint32(0))
+	l := foldingLayout{decay: math.Float64bits(f.decay), fold: uint32(f.fold), format: formatCode(f.format), flip: kernelset.Flag(f.flip)}
+	return l.asArgument()
 }
+
+// formatCode is the number that kernels have for a format.
+func formatCode(t numbers.Type) uint32 { return uint32(4*int(t.Class) + t.Index()) }
 
 // valuesArgument is the kernels' Values.
 func valuesArgument(in op.View, by folding) any {
 	if by.format == noFormat {
 		in.Values = memory.Slice[uint8]{}
 	}
-	return kernels.Struct(in.Values, in.Valid, uint64(in.Bit))
+	l := layoutOf(in)
+	return l.asArgument()
+}
+
+// layoutOf returns a column as kernels take it.
+func layoutOf(in op.View) valuesLayout {
+	return valuesLayout{values: in.Values, valid: in.Valid, bit: uint64(in.Bit)}
 }
 
 // deviceWriting is a result on a GPU.
@@ -140,7 +146,8 @@ var emptyWriting = deviceWriting{writing: writing{bytes: 8}}
 
 // argument is the kernels' Writing.
 func (w deviceWriting) argument() any {
-	return kernels.Struct(w.out.Values, w.out.Valid, w.least, uint32(w.result), w.freedom, uint32(w.bytes), uint32(0))
+	l := writingLayout{values: w.out.Values, valid: w.out.Valid, least: w.least, result: uint32(w.result), freedom: w.freedom, bytes: uint32(w.bytes)}
+	return l.asArgument()
 }
 
 // scanKernel returns the kernel of frames from the first row on for a fold.
@@ -364,17 +371,11 @@ func (a *arrangement) rangesOnDevice(call *op.Call, in op.View, o offsets, f *fr
 	if err := extents.AsBytes().Fill(call.Stream, 0); err != nil {
 		return err
 	}
-	flag := func(bits ...bool) (word uint32) {
-		for i, bit := range bits {
-			if bit {
-				word |= 1 << i
-			}
-		}
-		return word
+	by := rangesLayout{
+		key: layoutOf(in), low: o.low, high: o.high, format: formatCode(o.format), unbounded: kernelset.Flag(o.noLow) | kernelset.Flag(o.noHigh)<<1,
+		descending: kernelset.Flag(o.descending), nullsFirst: kernelset.Flag(o.nullsUp),
 	}
-	by := kernels.Struct(kernels.Struct(in.Values, in.Valid, uint64(in.Bit)), o.low, o.high,
-		uint32(4*int(o.format.Class)+o.format.Index()), flag(o.noLow, o.noHigh), flag(o.descending), flag(o.nullsUp))
-	if err := a.launch(call, "over_ranges", a.argument(), by, f.lows, f.highs, extents); err != nil {
+	if err := a.launch(call, "over_ranges", a.argument(), by.asArgument(), f.lows, f.highs, extents); err != nil {
 		return err
 	}
 	var reach [3]uint64

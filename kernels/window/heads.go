@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/keys/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -23,8 +23,6 @@ const (
 	extentThreads = 1024
 	extentBytes   = 12
 	groupTiles    = 32
-	// mostHeadKeys is the number of keys that a kernel compares without encoding them.
-	mostHeadKeys = 4
 )
 
 // heads are the places at which runs of equal keys begin, in memory of a GPU: HeadWord of
@@ -38,12 +36,12 @@ type heads struct {
 	tiles, groups memory.Slice[uint8]
 }
 
-// argument is the kernels' Heads.
-func (h *heads) argument() any {
+// layout is the kernels' Heads.
+func (h *heads) layout() headsLayout {
 	if h == nil {
-		return kernels.Struct(memory.Slice[uint8]{})
+		return headsLayout{}
 	}
-	return kernels.Struct(h.words)
+	return headsLayout{words: h.words}
 }
 
 // output is the kernels' Found.
@@ -51,7 +49,8 @@ func (h *heads) output() any {
 	if h == nil {
 		h = &heads{}
 	}
-	return kernels.Struct(h.bits, h.tiles)
+	l := foundLayout{bits: h.bits, tiles: h.tiles}
+	return l.asArgument()
 }
 
 // newHeads allocates heads, which the arrangement releases.
@@ -75,7 +74,10 @@ func (a *arrangement) newHeads(call *op.Call) (*heads, error) {
 }
 
 // places is the kernels' Places.
-func (a *arrangement) places() any { return kernels.Struct(a.listed, a.counted, int64(a.rows)) }
+func (a *arrangement) places() any {
+	l := placesLayout{listed: a.listed, counted: a.counted, capacity: int64(a.rows)}
+	return l.asArgument()
+}
 
 // findHeads enqueues the kernel that compares neighbours.
 func (a *arrangement) findHeads(call *op.Call, name string, arguments ...any) error {
@@ -129,16 +131,9 @@ func (k *headKey) flip() (mask uint64) {
 	return mask
 }
 
-// argument is the kernels' HeadKey.
-func (k *headKey) argument() any {
-	flag := func(set bool) uint32 {
-		if set {
-			return 1
-		}
-		return 0
-	}
-	return kernels.Struct(kernels.Struct(k.view.Values, k.view.Valid, uint64(k.view.Bit)),
-		uint32(4*int(k.format.Class)+k.format.Index()), flag(k.key.Descending), flag(k.key.NullsFirst), uint32(0))
+// layout is the kernels' HeadKey.
+func (k *headKey) layout() headKeyLayout {
+	return headKeyLayout{column: layoutOf(k.view), format: formatCode(k.format), descending: kernelset.Flag(k.key.Descending), nullsFirst: kernelset.Flag(k.key.NullsFirst)}
 }
 
 // comparing is the comparison of neighbours on a GPU by columns of numbers.
@@ -245,11 +240,11 @@ func (a *arrangement) compare(c *comparing, unsorted memory.Slice[uint8]) (err e
 		name := map[int]string{4: "heads_32", 8: "heads_64"}[first.format.Bytes]
 		err = a.findHeads(call, name, a.places(), first.view.Values, first.flip(), heads.output(), unsorted)
 	} else {
-		var list [mostHeadKeys]headKey
-		copy(list[:], c.keys)
-		argument := kernels.Struct(list[0].argument(), list[1].argument(), list[2].argument(), list[3].argument(),
-			uint32(len(a.windows.PartitionBy)), uint32(len(c.keys)))
-		err = a.findHeads(call, "heads_any", a.places(), argument, a.partitions.output(), a.peers.output(), unsorted)
+		l := headKeysLayout{partitions: uint32(len(a.windows.PartitionBy)), count: uint32(len(c.keys))}
+		for i := range c.keys {
+			l.key[i] = c.keys[i].layout()
+		}
+		err = a.findHeads(call, "heads_any", a.places(), l.asArgument(), a.partitions.output(), a.peers.output(), unsorted)
 	}
 	if err != nil {
 		return err

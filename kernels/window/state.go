@@ -10,35 +10,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// stateFold names the fold of a state: Fold of cuda/state.cuh.
-type stateFold uint32
-
-const (
-	foldCount stateFold = iota
-	foldIntegers
-	foldFloats
-	foldProduct
-	foldFloatProduct
-	foldLeast
-	foldMoments
-	foldDecay
-)
-
-// stateResult names the value that a state becomes: Result of cuda/state.cuh.
-type stateResult uint32
-
-const (
-	resultCount stateResult = iota
-	resultInteger
-	resultWord
-	resultIntegerMean
-	resultMean
-	resultKey
-	resultVariance
-	resultDeviation
-	resultDecayed
-)
-
 // noFormat is the format of values that are not read.
 var noFormat = numbers.Type{Class: numbers.Classes, Bytes: 1}
 

@@ -72,6 +72,14 @@ class _Aggregates(Aggregates):
         aggregate = self._call(function)
         return call("skip_nulls", aggregate) if ignore_nulls else aggregate
 
+    def kurtosis(self, *, fisher: bool = True, bias: bool = True) -> Expr:
+        """The fourth standardized moment, minus 3 with fisher.
+
+        Without bias it is corrected for the number of values, as pandas' ``kurt`` is, and null for fewer than four values.
+        """
+        excess = self._call("kurtosis_pop" if bias else "kurtosis")
+        return excess if fisher else excess + 3
+
     def implode(self, ignore_nulls: bool = False) -> Expr:
         """The list of the values, with nulls unless ignore_nulls is set."""
         return self._row("list", ignore_nulls)

@@ -148,6 +148,23 @@ def test_aggregates():
         assert made == want
 
 
+def test_kurtosis():
+    """The definitions by their formulas. Without bias, fewer than four values have none."""
+    data, table = sales()
+    price = col("price")
+    got = run(table.lazy().group_by("city").agg(
+        price.kurtosis().alias("excess"), price.kurtosis(fisher=False).alias("pearson"), price.kurtosis(bias=False).alias("sample"), price.count().alias("n")))
+    groups = group(rows_of(data), "city")
+    for row in got:
+        values = [sale["price"] for sale in groups[row["city"]] if sale["price"] is not None]
+        n, mean = len(values), sum(values) / len(values)
+        second, fourth = (sum((value - mean) ** power for value in values) / n for power in (2, 4))
+        excess = fourth / second ** 2 - 3
+        sample = ((n + 1) * excess + 6) * (n - 1) / ((n - 2) * (n - 3)) if n > 3 else None
+        assert row == {"city": row["city"], "excess": pytest.approx(excess), "pearson": pytest.approx(excess + 3),
+                       "sample": pytest.approx(sample) if n > 3 else None, "n": n}
+
+
 def test_windows_and_all_rows():
     data, table = sales()
     total = sum(v for v in data["qty"] if v is not None)

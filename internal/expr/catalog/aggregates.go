@@ -58,6 +58,10 @@ var aggregates = Section{"Aggregates", Aggregated, "in a group-by", []Row{
 		{Name: "stddev", Go: "StdDev", Aliases: []string{"stddev_samp"}, Freedom: 1, FromDecimals: true, Doc: "StdDev is the square root of Variance.",
 			Python: "std()", PythonDoc: "The square root of :meth:`var`."},
 		{Name: "skewness", Doc: "Skewness is the third standardized moment, of the population.", Python: "skew()", PythonDoc: "The third standardized moment."},
+		{Name: "kurtosis", Python: "kurtosis", Doc: "Kurtosis is the excess kurtosis of the population, from a sample of four or more values: Fisher's definition with the correction " +
+			"for the number of values. It is DuckDB's kurtosis and pandas' kurt."},
+		{Name: "kurtosis_pop", Python: "kurtosis", Doc: "KurtosisPop is the excess kurtosis of the values themselves: the fourth standardized moment minus 3. It is DuckDB's " +
+			"kurtosis_pop and Polars' kurtosis."},
 	}},
 	{Operands: "numbers; two of them", Result: "float64", Null: fewValues, Functions: []Function{
 		{Name: "correlation", Aliases: []string{"corr"}, Free: true, Parameters: withXY, Doc: "Correlation is Pearson's correlation of two expressions.", Python: "corr"},

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -47,5 +46,8 @@ func (g *Groups) argument(t table) any {
 	if t.slots.Len() > 0 {
 		size = uint64(t.slots.Len()) - 1
 	}
-	return kernels.Struct(t.slots, size, t.seed, t.factor, g.valid, uint64(g.bit), g.rows, uint64(g.column.Len()))
+	l := tableLayout{
+		slots: t.slots, size: size, seed: t.seed, factor: t.factor, valid: g.valid, bit: uint64(g.bit), rows: g.rows, capacity: uint64(g.column.Len()),
+	}
+	return l.asArgument()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 
@@ -181,7 +182,8 @@ type DeviceRows struct {
 }
 
 func (r DeviceRows) argument() any {
-	return kernels.Struct(r.Listed, r.Counted, int64(r.Rows), uint64(r.First))
+	l := rowsLayout{listed: r.Listed, counted: r.Counted, capacity: int64(r.Rows), first: uint64(r.First)}
+	return l.asArgument()
 }
 
 // Encode writes a word of a segment for rows to words: uint32 if the segment has at most

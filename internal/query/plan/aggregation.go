@@ -57,6 +57,8 @@ var aggregateFunctions = map[string]func(a Aggregation) group.Aggregate{
 	"mode":           aggregateOf(group.Mode),
 	"list":           aggregateOf(group.Collect),
 	"skewness":       aggregateOf(group.Skewness),
+	"kurtosis":       aggregateOf(group.Kurtosis),
+	"kurtosis_pop":   aggregateOf(group.KurtosisPop),
 	"arg_min":        aggregateOf(group.ArgMin),
 	"arg_max":        aggregateOf(group.ArgMax),
 	"join_strings":   func(a Aggregation) group.Aggregate { return group.Join(a.Values[0], a.Text) },

@@ -252,6 +252,8 @@ func catalogued() map[string]function {
 		"variance":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Variance() }},
 		"stddev":               {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].StdDev() }},
 		"skewness":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Skewness() }},
+		"kurtosis":             {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Kurtosis() }},
+		"kurtosis_pop":         {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].KurtosisPop() }},
 		"correlation":          {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Correlation(a[0], a[1]) }},
 		"covariance":           {2, 2, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return gpuframe.Covariance(a[0], a[1]) }},
 		"any":                  {1, 1, func(_ *object, a []gpuframe.Expr) gpuframe.Expr { return a[0].Any() }},

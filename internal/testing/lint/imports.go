@@ -54,7 +54,7 @@ var Levels = []Level{
 	}},
 	{"column chunks", []string{"internal/io/source/pages", "internal/io/source/chunks"}},
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},
-	{"queries", []string{"internal/query/plan", "internal/query/exec"}},
+	{"queries", []string{"internal/query/plan", "internal/query/exec", "internal/query/runs"}},
 	{"frame", []string{"."}},
 	{"frame adapters", []string{"internal/query/querydata", "observe", "sql"}},
 	{"programs", []string{"arrow18", "beam", "bench", "cmd", "examples", "flight", "python", "tools", "internal/testing"}},

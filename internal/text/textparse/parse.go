@@ -31,6 +31,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda ../../../kernels/include/strings.cuh
 //go:embed cuda/*.ptx.gz
 var code embed.FS
 
@@ -116,7 +117,11 @@ func (v *view) onDevice(call *op.Call, out op.Buffers, to arrow.DataType) error 
 	if err != nil {
 		return err
 	}
-	texts := kernels.Struct(v.offsets, v.data, v.valid, uint64(v.bit), v.counted, int64(v.rows), uint64(v.column.Len()), uint64(v.data.Len()), uint32(v.width))
+	l := stringsLayout{
+		offsets: v.offsets, data: v.data, valid: v.valid, bit: uint64(v.bit), counted: v.counted, rows: int64(v.rows),
+		capacity: uint64(v.column.Len()), extent: uint64(v.data.Len()), width: uint32(v.width),
+	}
+	texts := l.asArgument()
 	grid := kernels.GridFor((v.column.Len()+63)/64*64, threads)
 	if to.ID() == arrow.TIMESTAMP {
 		return kernel.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, out.Values, out.Valid, texts, exprtree.UnitOf(to))
@@ -127,12 +132,13 @@ func (v *view) onDevice(call *op.Call, out op.Buffers, to arrow.DataType) error 
 		return err
 	}
 	err = scratch[0].Upload(call.Context(), call.Stream, powers)
+	fives := powersLayout{words: scratch[0]}
 	mantissa := uint32(53)
 	if to.ID() == arrow.FLOAT32 {
 		mantissa = 24
 	}
 	if err == nil {
-		err = kernel.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, out.Values, out.Valid, texts, kernels.Struct(scratch[0]), mantissa)
+		err = kernel.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, out.Values, out.Valid, texts, fives.asArgument(), mantissa)
 	}
 	return errors.Join(err, block.Release())
 }

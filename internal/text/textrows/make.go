@@ -20,25 +20,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda
 //go:embed cuda/*.ptx*
 var code embed.FS
 
 var set = kernelset.Set{Files: code, Directory: "cuda"}
-
-// Kind is the change of the bytes. The numbers are those of rewrite.cuh.
-type Kind uint32
-
-// The kinds. Only Copied takes several parts, which follow one another in each row.
-const (
-	Copied Kind = iota
-	Upper
-	Lower
-	Reversed
-	Replaced
-	// Formatted and FormattedSigned write integers, which are the places.
-	Formatted
-	FormattedSigned
-)
 
 const (
 	blockThreads = 256
@@ -96,7 +82,8 @@ func Make(call op.Call, r Rows) (*column.Column, error) {
 	if err != nil {
 		return nil, errors.Join(err, scratch.Release())
 	}
-	m := maker{call: call, rows: r, words: words, layout: kernels.Struct(uint32(len(r.Parts)), sources), width: width,
+	parts := partsLayout{parts: uint32(len(r.Parts)), sources: sources}
+	m := maker{call: call, rows: r, words: words, layout: parts.asArgument(), width: width,
 		lengths: temporary[0], sums: temporary[1], valid: buffers[0], offsets: buffers[1], tiles: tiles}
 	written, err := m.make()
 	return release.OnError(written, err, block.Release(), scratch.Release())
@@ -145,15 +132,16 @@ func (r *Rows) words() (*kernels.Words, uint32, error) {
 
 // literals is the argument Literals of the kernels that rewrite.
 func (r *Rows) literals() any {
-	place := func(literal int) (uint64, uint64) {
+	place := func(literal int) (place, length uint64) {
 		if literal >= len(r.Literals) {
 			return 0, 0
 		}
 		return uint64(len(r.Sources)+literal) << 56, uint64(len(r.Literals[literal]))
 	}
-	old, oldLength := place(r.Old)
-	with, withLength := place(r.With)
-	return kernels.Struct(old, oldLength, with, withLength)
+	var l literalsLayout
+	l.old, l.oldLength = place(r.Old)
+	l.with, l.withLength = place(r.With)
+	return l.asArgument()
 }
 
 // maker is one call of Make.

@@ -14,7 +14,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -64,17 +63,18 @@ const (
 
 // argument is Whole of whole.cu.
 func (w *Whole) argument() any {
-	return kernels.Struct(w.Offsets, w.Data, uint64(w.Data.Len()), w.Count, uint64(w.Rows), uint32(w.width))
+	l := wholeLayout{offsets: w.Offsets, data: w.Data, extent: uint64(w.Data.Len()), counted: w.Count, rows: uint64(w.Rows), width: uint32(w.width)}
+	return l.asArgument()
 }
 
 func literalArgument(literal string) any {
 	var words [longestLiteral]byte
 	copy(words[:], literal)
-	fields := make([]any, 0, 5)
-	for i := 0; i < len(words); i += 8 {
-		fields = append(fields, binary.LittleEndian.Uint64(words[i:]))
+	l := literalLayout{length: uint64(len(literal))}
+	for i := range l.word {
+		l.word[i] = binary.LittleEndian.Uint64(words[8*i:])
 	}
-	return kernels.Struct(append(fields, uint64(len(literal)))...)
+	return l.asArgument()
 }
 
 func launchWhole(call *op.Call, entry string, grid device.Dim3, arguments ...any) error {
@@ -121,8 +121,7 @@ func (w *Whole) Case(call *op.Call, kind Kind, valid memory.Slice[uint8]) (chang
 		return nil, err
 	}
 	defer func() { changed, err = release.OnError(changed, err, block.Release()) }()
-	none := memory.Slice[uint8]{}
-	if err = launchWhole(call, "whole_offsets", gridOver(w.Rows+1), buffers[0], kernels.Struct(none, none, none), w.argument(), int64(0)); err != nil {
+	if err = launchWhole(call, "whole_offsets", gridOver(w.Rows+1), buffers[0], new(hits).argument(), w.argument(), int64(0)); err != nil {
 		return nil, err
 	}
 	toUpper := uint32(0)
@@ -214,7 +213,10 @@ func (w *Whole) find(call *op.Call, literal string, more int) (h *hits, err erro
 }
 
 // argument is Hits of whole.cu.
-func (h *hits) argument() any { return kernels.Struct(h.sums, h.groups, h.bits) }
+func (h *hits) argument() any {
+	l := hitsLayout{sums: h.sums, groups: h.groups, bits: h.bits}
+	return l.asArgument()
+}
 
 // write writes the bytes with a literal in place of the hits.
 func (w *Whole) write(call *op.Call, h *hits, to memory.Slice[uint8], with string) error {

@@ -22,6 +22,8 @@
 
 static constexpr u32 accumulate_threads = 256;
 
+// Batch is the readers of a launch.
+//go:layout batchLayout
 struct Batch {
     u32 readers;
     // words is the length of a slot, slots the number of words of all slots.

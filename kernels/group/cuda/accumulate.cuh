@@ -5,6 +5,7 @@
 #include "states.cuh"
 
 // Reader is an accumulator and the columns that it reads.
+//go:layout readerLayout
 struct Reader {
     u32 kind, term;
     // least makes greatest find the least value. rows makes it find row numbers, merges
@@ -85,7 +86,7 @@ static inline __device__ void add_row(const State<in_slot> &s, u32 stage, const 
     switch (r.kind) {
     case sum_integers:
         if (r.term != linear) // a product of 64 bits
-            x *= r.term == crossed ? r.other.load(row) : r.term == square ? x : x * x;
+            x *= r.term == crossed ? r.other.load(row) : factor_of(r.term, x);
         add_integer(s, x, r.is_signed != 0 ? (u64)((i64)x >> 63) : 0);
         return;
     case products:

@@ -6,18 +6,23 @@
 #include "accumulate.cuh"
 #include "finish.cuh"
 
-static constexpr u32 few_threads = 1024, most_few_rows = 4096, few_words = most_few_rows / 32, most_few_keys = 4, most_outputs = 12,
-                     most_copies = 8, no_row = 0xffffffff, no_number = 0xffff;
+static constexpr u32 few_threads = 1024, most_few_rows = 4096, few_words = most_few_rows / 32, most_copies = 8, no_row = 0xffffffff, no_number = 0xffff;
 
+// most_few_keys is the most keys, most_few_outputs the most aggregates.
+//go:layout
+static constexpr u32 most_few_keys = 4, most_few_outputs = 12;
+
+// FewKey is a key, and its column of the result.
+//go:layout fewKeyLayout words
 struct FewKey {
     Source source;
-    // values and valid are those of the result.
     u8 *values;
     u32 *valid;
 };
 
 // Output is the last step of an aggregate, and its column. argument is that of Finishing. offsets has 8 bits for the first word
 // of each state in the states of a group, lengths 4 bits for the number of words.
+//go:layout fewOutputLayout words
 struct Output {
     u32 finish, form, is_signed, least, counted, states, lengths, padding;
     u64 argument, offsets;
@@ -25,6 +30,8 @@ struct Output {
     u32 *valid;
 };
 
+// Few is a group-by of few rows.
+//go:layout fewLayout words
 struct Few {
     u32 keys, readers, outputs, two_stages;
     // words is the length of the states of a group, room the number of words in shared
@@ -37,7 +44,7 @@ struct Few {
     u64 *states;
     FewKey key[most_few_keys];
     Reader reader[most_readers];
-    Output output[most_outputs];
+    Output output[most_few_outputs];
 };
 
 // Steps are the last step of an aggregate and the states of the groups.

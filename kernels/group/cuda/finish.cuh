@@ -5,16 +5,38 @@
 #include "exact_sum.cuh"
 #include "source.cuh"
 
+// most_states is the most states of an aggregate.
+//go:layout
 static constexpr u32 most_states = 6;
 
+// Finish is the way in which a result is made of states.
+//go:layout finish
 enum Finish : u32 {
-    finish_count, finish_difference, finish_integer, finish_decimal, finish_product, finish_extreme, finish_mean, finish_mean_decimal,
-    finish_float, finish_mean_float, finish_variance, finish_deviation, finish_covariance, finish_correlation, finish_skewness, finish_row,
+    finish_count,        // the first state's count
+    finish_difference,   // that count minus the second state's
+    finish_integer,      // a sum of 128 bits, or null if it overflows
+    finish_decimal,      // a sum of 192 bits, or null if it overflows 38 digits
+    finish_product,      // a product
+    finish_extreme,      // the value of an image
+    finish_mean,         // a sum of 128 bits divided by the count
+    finish_mean_decimal, // a sum of 192 bits times a factor, divided by the count: aggregate.DecimalMean
+    finish_float,        // a sum of floats
+    finish_mean_float,   // the same divided by the count
+    finish_variance,
+    finish_deviation,
+    finish_covariance,
+    finish_correlation,
+    finish_skewness,
+    finish_kurtosis,
+    finish_row, // the number of a row
+    // finish_state makes the state of an accumulator, as accumulator.go describes it, of the kind that form is.
+    finish_state = 255,
 };
 
 // Finishing is the last step of an aggregate. The last state counts the values if counted
 // is set. lengths has 4 bits for the number of words of each state. The states of two groups
 // are stride words apart, or adjacent if it is 0.
+//go:layout finishingLayout
 struct Finishing {
     u32 finish, form, is_signed, least, counted, states, lengths, stride;
     u64 argument;
@@ -50,6 +72,23 @@ DEVICE Double scaled_covariance(Double xy, Double x, Double y, f64 n) {
     return __builtin_fabs(difference.high) <= multiply(__builtin_fabs(product.high), 0x1p-100) ? Double{0, 0} : difference;
 }
 
+// excess_kurtosis returns the kurtosis minus 3 of n values by the sums of their powers. sample corrects it for
+// the number of values.
+DEVICE u64 excess_kurtosis(const Double *sum, f64 n, bool sample) {
+    const Double square = times(sum[0], sum[0]);
+    const Double inner = minus(times(sum[3], n), times(times(sum[2], sum[0]), 4));
+    const Double outer = plus(times(inner, n), times(times(times(sum[1], sum[0]), sum[0]), 6));
+    const f64 fourth = minus(times(outer, n), times(times(times(square, sum[0]), sum[0]), 3)).high;
+    const f64 second = scaled_covariance(sum[1], sum[0], sum[0], n).high;
+    if (!(second > 0))
+        return nan_f64;
+    f64 x = fourth / multiply(second, second);
+    x = subtract(x < 1 ? 1 : x, 3);
+    if (sample)
+        x = multiply(add(multiply(n + 1, x), 6), n - 1) / multiply(n - 2, n - 3);
+    return real_bits(x);
+}
+
 // moment returns a result of sums of powers.
 template <typename Steps> DEVICE Value moment(const Steps &f, u64 group, u64 n) {
     const f64 count = (f64)n;
@@ -73,6 +112,8 @@ template <typename Steps> DEVICE Value moment(const Steps &f, u64 group, u64 n) 
         const f64 second = scaled_covariance(sum[1], sum[0], sum[0], count).high;
         return Value{second > 0 ? real_bits(third / multiply(second, __builtin_sqrt(second))) : nan_f64, 0, true};
     }
+    if (f.finish == finish_kurtosis)
+        return Value{excess_kurtosis(sum, count, f.argument != 0), 0, n > 3 * f.argument};
     const bool joint = f.finish == finish_covariance;
     f64 x = scaled_covariance(joint ? sum[2] : sum[1], sum[0], joint ? sum[1] : sum[0], count).high;
     if (!joint && x < 0)

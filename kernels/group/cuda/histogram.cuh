@@ -8,10 +8,15 @@ static constexpr u32 histogram_threads = 256, histogram_warps = histogram_thread
 // not_counted is the bin of values that are not counted.
 static constexpr u32 not_counted = ~0u;
 
+// Mapping is how the bin of a value is found.
+//go:layout mapping
+enum Mapping : u32 { signed_width, unsigned_width, equal_width, between_edges };
+
 // Bins describes bins. The meaning of a, b, c and d depends on the hole: see
 // histogram_kernels.go.
+//go:layout binsLayout
 struct Bins {
-    u32 mapping; // 0: signed integers, 1: unsigned integers, 2: bins of equal width, 3: edges
+    u32 mapping;
     u32 count;   // number of bins
     // copies is the number of copies of the counters in shared memory, a power of two,
     // or 0 if the counters are in global memory only.
@@ -33,9 +38,9 @@ template <typename Value> struct BinFinder {
 
     METHOD BinFinder(const Bins &bins) : a(bins.a), b(bins.b), c(bins.c), d(bins.d), edges((u64)bins.edges), mapping(bins.mapping) {
         const u64 sign = 1ull << 63;
-        flip = mapping == 0 ? (Value)(sign >> 8 * (8 - sizeof(Value))) : 0;
-        offset = mapping == 0 ? sign - (u64)flip : 0;
-        lowest = mapping == 0 ? a ^ sign : a;
+        flip = mapping == signed_width ? (Value)(sign >> 8 * (8 - sizeof(Value))) : 0;
+        offset = mapping == signed_width ? sign - (u64)flip : 0;
+        lowest = mapping == signed_width ? a ^ sign : a;
         size = __builtin_bit_cast(u64, (f64)bins.count);
         last = bins.count - 1;
         below = bins.clamp != 0 ? 0 : not_counted;

@@ -3,7 +3,8 @@
 
 static constexpr u32 packed_rows = 4; // of a thread
 
-// Digits are keys. The first ones make a word, the others a second one.
+// Digit is a key as a digit of a packed key.
+//go:layout packedDigitLayout
 struct Digit {
     Source values;
     u64 least, bound;
@@ -12,6 +13,8 @@ struct Digit {
     METHOD u64 of(u64 row) const { return values.is_valid(row) ? values.load(row) - least : bound - 1; }
 };
 
+// Digits are keys. The first ones make a word, the others a second one.
+//go:layout packedLayout
 struct Digits {
     u32 count, first;
     Digit digit[16];

@@ -6,15 +6,16 @@ static constexpr u32 most_digits = partition_threads;
 
 // Conditions are what an aggregate may ask of a row: that a column is not null or, if its bit in
 // truths is set, that it is true. Rows carry a bit for each.
+//go:layout conditionsLayout
 struct Conditions {
     u32 count, truths;
-    Source of[most_conditions];
+    Source condition[most_conditions];
 
     METHOD u32 met(u64 row) const {
         u32 all = 0;
 #pragma unroll 1
         for (u32 i = 0; i < count; i++) {
-            const Source &s = of[i];
+            const Source &s = condition[i];
             const bool is = s.is_valid(row) && ((truths >> i & 1) == 0 || s.is_true(row));
             all |= (u32)is << i;
         }
@@ -24,15 +25,18 @@ struct Conditions {
 
 // Carried is a column that moves with the rows, of width 4 or 8, from a table to memory first
 // and then to memory second. The conditions have no source.
+//go:layout carriedLayout
 struct Carried {
     Source from;
     u8 *first, *second;
     u32 width, conditions;
 };
 
+// Columns are the columns that move.
+//go:layout columnsLayout
 struct Columns {
     u32 count, padding;
-    Carried of[most_carried];
+    Carried column[most_carried];
 };
 
 // flush adds the counters of a block to those of all blocks.
@@ -146,6 +150,7 @@ extern __shared__ __attribute__((aligned(16))) u8 move_memory[];
 
 // Moved is where the places go. narrow are the low bits of places that the aggregates need, in
 // 16 bits each, or 0 to write whole places.
+//go:layout movedLayout
 struct Moved {
     const u32 *from;
     void *places;
@@ -207,7 +212,7 @@ DEVICE void move(u32 (&place)[items], const Tile &tile, const Level &level, cons
     }
 #pragma unroll 1
     for (u32 column = 0; column < columns.count; column++) {
-        const Carried &c = columns.of[column];
+        const Carried &c = columns.column[column];
         constexpr bool first = reads != moved_rows;
         u8 *const out = first ? c.first : c.second;
         constexpr u32 half = items / 2;

@@ -6,9 +6,11 @@
 // others. Rows of a partition are in any order: all results are the same for every order.
 #pragma once
 
-#include "source.cuh"
+#include "dense.cuh"
 
 static constexpr u32 partition_threads = 512, partition_warps = partition_threads / warp_threads;
+// most_carried and the others are limits of the arguments of kernels.
+//go:layout
 static constexpr u32 most_carried = 6, most_conditions = 8, most_terms = 8, most_outputs = 8;
 static constexpr u32 no_place = 0xffffffff;
 
@@ -34,17 +36,6 @@ template <u32 step, u32 items> DEVICE void load_values(const u8 *values, u32 for
     default: return load_as<step, u64>(values, begin, end, value);
     }
 }
-
-// Keys give the place of a row: struct denseKeys of dense.go.
-struct DenseKey {
-    Source values;
-    u64 least, places, factor;
-};
-
-struct Keys {
-    u32 count, direct;
-    DenseKey key[4];
-};
 
 // load_plain_places is load_places of a key of 4 bytes without nulls. It takes half of the registers.
 template <u32 step, u32 items> DEVICE void load_plain_places(const DenseKey &k, u64 begin, u64 end, u32 (&place)[items]) {
@@ -82,6 +73,7 @@ template <u32 step, u32 items> DEVICE void load_places(const Keys &keys, u64 beg
 
 // Level is a division of rows: of all rows, or of each part of the level before. Part i of
 // parent p has number p · digits + i. The digit of a place is (place >> shift) mod digits.
+//go:layout levelLayout
 struct Level {
     u32 shift, digits, parents, tile_rows;
     // counts has the rows of each part, starts where they begin and a last end, cursors where
@@ -118,6 +110,7 @@ DEVICE Tile parent_tile(const Level &parents, u32 *shared) {
 // Chunks are the parts of a partition that different blocks add up, if it has more than
 // chunk_rows. Their states are slots of memory. list has chunks other than the first one of
 // each partition: the partition and the number of the chunk.
+//go:layout chunksLayout
 struct Chunks {
     u32 chunk_rows, padding;
     u32 *slots, *listed; // how many there are

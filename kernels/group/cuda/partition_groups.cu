@@ -12,19 +12,17 @@
 // two passes keep as well. Nearly all columns are so.
 #include "decimals.cuh"
 #include "exact_sum.cuh"
+#include "finish.cuh"
+#include "kinds.cuh"
 #include "partition.cuh"
+#include "shared.cuh"
 
 static constexpr u32 batch = 4; // rows of a thread that are loaded at once
 static constexpr u32 compact_threads = 256;
 static constexpr u32 decimal_words = 5; // of 32 bits in a sum of decimals
 
-enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
-
-enum Finish : u32 { finish_count, finish_difference, finish_integer, finish_decimal, finish_product, finish_extreme, finish_mean, finish_mean_decimal, finish_float, finish_mean_float };
-// finish_state makes the state of an accumulator, as accumulator.go describes it, of the kind that form is.
-static constexpr u32 finish_state = 255;
-
 // Term is an accumulator. Rows that do not meet all required conditions are skipped.
+//go:layout termLayout
 struct Term {
     u32 kind, word, least, required;
     const u8 *values;
@@ -35,12 +33,15 @@ struct Term {
 // Output is an aggregate. counted is the word of the count of its values, or no_word if it is the
 // number of rows. Group i of the partitions writes value i, and whether it is valid, unless
 // valid is null. factor is that of a mean of decimals.
+//go:layout outputLayout
 struct Output {
     u32 finish, word, counted, form, is_signed, least, width, factor;
     u8 *values, *valid;
 };
 static constexpr u32 no_word = 0xffffffff;
 
+// Aggregation is the aggregates of partitions.
+//go:layout aggregationLayout
 struct Aggregation {
     // bits is the logarithm of the groups of a partition; words is the length of a state. Word
     // present is not 0 if a group has rows. A row sets it if marks is set; otherwise it is part of a
@@ -69,17 +70,9 @@ struct State {
     METHOD u64 *wide(u32 w, u32 group) const { return (u64 *)(state_words + (w << bits)) + group; }
 };
 
-DEVICE u32 add_at(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-    return old;
-}
-
 DEVICE void raise_at(u32 address, u32 x) {
-    u32 old;
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(old) : "r"(address) : "memory");
-    if (old < x)
-        asm volatile("atom.shared.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
+    if (load_volatile(address) < x)
+        raise_shared_32(address, x);
 }
 
 DEVICE void raise(u64 *word, u64 x) {
@@ -89,16 +82,9 @@ DEVICE void raise(u64 *word, u64 x) {
 
 // add_integer adds low + 2³² · high to a number of 96 bits. low is below 2⁶³.
 DEVICE void add_integer(const State &s, u32 w, u32 group, u64 low, i64 high) {
-    u32 carry = 0;
     high += (i64)(low >> 32);
     const u32 part[3] = {(u32)low, (u32)high, (u32)(high >> 32)};
-#pragma unroll
-    for (u32 i = 0; i < 3; i++) {
-        const u32 term = part[i] + carry;
-        carry = term < carry;
-        if (term != 0)
-            carry |= add_at(s.address(w + i, group), term) + term < term;
-    }
+    add_with_carry(part, [&](u32 i, u32 term) { return fetch_add(s.address(w + i, group), term); });
 }
 
 // The first word of a sum of floats, its head, is the top plus 1 if the group has a value. It is above
@@ -125,18 +111,18 @@ DEVICE void find_head(const State &s, u32 w, u32 group, u64 image) {
 
 // add_bin adds to bin i.
 DEVICE void add_bin(const State &s, u32 w, u32 i, u32 group, u64 x) {
-    const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && add_at(s.address(w + 1 + i, group), low) + low < low);
+    const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && fetch_add(s.address(w + 1 + i, group), low) + low < low);
     if (high != 0)
-        add_at(s.address(w + 1 + sum_bins + i, group), high);
+        fetch_add(s.address(w + 1 + sum_bins + i, group), high);
 }
 
 // add_piece adds a piece, or subtracts it, and carries to the high half of the bin.
 DEVICE void add_piece(const State &s, u32 address, u32 piece, bool negative) {
     if (piece == 0)
         return;
-    const u32 term = negative ? 0 - piece : piece, old = add_at(address, term), sum = old + term;
+    const u32 term = negative ? 0 - piece : piece, old = fetch_add(address, term), sum = old + term;
     if (negative ? sum > old : sum < old)
-        add_at(address + (sum_bins << s.bits + 2), negative ? 0xffffffff : 1);
+        fetch_add(address + (sum_bins << s.bits + 2), negative ? 0xffffffff : 1);
 }
 
 // Pass is what a pass over the rows adds to sums of floats.
@@ -252,14 +238,8 @@ DEVICE void add_decimals(const State &s, u32 w, u32 group, bool takes, bool toge
         part[i + 1] += part[i] >> 32;
         part[i] &= 0xffffffff;
     }
-    u32 carry = 0;
-#pragma unroll
-    for (u32 i = 0; i < decimal_words; i++) {
-        const u32 own = i < 4 ? (u32)part[i] : (u32)(part[3] >> 32), term = own + carry;
-        carry = term < carry;
-        if (term != 0)
-            carry |= add_at(s.address(w + i, group), term) + term < term;
-    }
+    const u32 half[decimal_words] = {(u32)part[0], (u32)part[1], (u32)part[2], (u32)part[3], (u32)(part[3] >> 32)};
+    add_with_carry(half, [&](u32 i, u32 term) { return fetch_add(s.address(w + i, group), term); });
 }
 
 // real returns a loaded value as the bits of a float64.
@@ -316,15 +296,15 @@ template <Pass pass, u32 threads, bool decimals> DEVICE bool add_rows(const Aggr
                 case count_rows: {
                     if (!together) {
                         if (takes)
-                            add_at(s.address(term.word, group[i]), 1);
+                            fetch_add(s.address(term.word, group[i]), 1);
                         break;
                     }
                     const With with = with_first(group[i], takes);
                     if (!with.calling()) {
                         if (takes)
-                            add_at(s.address(term.word, group[i]), 1);
+                            fetch_add(s.address(term.word, group[i]), 1);
                     } else if (with.leads())
-                        add_at(s.address(term.word, group[i]), with.count());
+                        fetch_add(s.address(term.word, group[i]), with.count());
                     break;
                 }
                 case sum_integers: {
@@ -464,8 +444,6 @@ DEVICE f64 sum_of_bins(u32 head, u64 bin0, u64 bin1, u64 bin2, u64 bin3) {
     const u64 image = __builtin_bit_cast(u64, (f64)leading) + ((u64)exponent << 52);
     return __builtin_bit_cast(f64, negative ? image | 1ull << 63 : image);
 }
-
-DEVICE u64 real_bits(f64 x) { return x == x ? __builtin_bit_cast(u64, x) : nan_f64; }
 
 // extreme returns the value of an image.
 DEVICE u64 extreme(const Output &o, u64 image) {
@@ -779,6 +757,7 @@ KERNEL LAUNCH_BOUNDS(partition_threads) partition_offsets(const u32 *groups, u32
 
 // Compacted is a column of the result. Without from it is a key: its value is computed from
 // the place, and its last place is null if valid is not null.
+//go:layout compactedLayout
 struct Compacted {
     const u8 *from, *from_valid;
     u8 *to, *valid;

@@ -17,6 +17,7 @@ KERNEL hash_places(u32 *places, const Source keys, u32 bits, const i64 *rows, i6
 
 // Hashed is the partitions: partitioning.findSlots makes it. tables has a table of table_words for each
 // slot of chunks, of which that of a partition's first chunk is used.
+//go:layout hashedLayout
 struct Hashed {
     u16 *places;
     const u8 *keys;

@@ -24,6 +24,7 @@ struct Order {
 };
 
 // Rows are values and their groups. The rows of groups from groups on belong to none.
+//go:layout selectedRowsLayout
 struct Rows {
     const u32 *numbers;
     Source values;
@@ -168,6 +169,7 @@ DEVICE void add_by_warp(u32 *counters, u32 counter, bool counts) {
 }
 
 // Place is where a block counts the rows of a slot.
+//go:layout slotCounting
 enum Place : u32 {
     count_in_memory, // all slots in global memory
     count_outer,     // those below and above the bounds in the block, the others in global memory

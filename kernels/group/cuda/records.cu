@@ -12,6 +12,8 @@
 
 static constexpr u32 frequent_slots = 128, frequent_copies = 4, in_block = 1u << 31;
 
+// Records are the records of all groups.
+//go:layout recordsLayout
 struct Records {
     // words has a record for each group, frequent the group of each of frequent_slots slots, or no_group.
     u64 *words;

@@ -6,14 +6,19 @@
 #include "scan.cuh"
 
 // Form is how the values of a source are stored.
+//go:layout form
 enum Form : u32 {
+    // from_nothing has no values; greatest takes the numbers of the rows.
     from_nothing, from_bits,
     from_i8, from_i16, from_i32, from_i64,
     from_u8, from_u16, from_u32, from_u64,
     from_f16, from_f32, from_f64,
-    from_decimal, from_states,
+    from_decimal,
+    // from_states has the states of accumulators.
+    from_states,
 };
 
+//go:layout sourceLayout
 struct Source {
     // values begins with the value of the first row; booleans begin with bit bit of it.
     // valid is null if no row is null.

@@ -1,13 +1,24 @@
 // States of groups, and the keys of dense groups: accumulator.go and dense.go describe them.
 #pragma once
 
+#include "dense.cuh"
 #include "exact_sum.cuh"
-#include "source.cuh"
+#include "kinds.cuh"
+#include "shared.cuh"
 
-static constexpr u32 most_readers = 12, no_group = 0xffffffff;
+// most_readers is the most accumulators of a launch.
+//go:layout
+static constexpr u32 most_readers = 12;
 
-enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
-enum Term : u32 { linear, square, crossed, cube };
+// Term is the product of values that sum_floats adds up. Those from cube on have three parts.
+//go:layout term
+enum Term : u32 {
+    linear,  // x
+    square,  // x²
+    crossed, // x·y
+    cube,    // x³
+    fourth,  // x⁴
+};
 
 // Parts are floats with a term as their sum, the largest first.
 struct Parts {
@@ -21,50 +32,20 @@ DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
         return Parts{{x, 0, 0}, 1};
     if (term == square)
         y = x;
-    if (term == cube) {
+    if (term >= cube) {
         const Double p = exact_product(x, x);
-        y = x;
-        low = multiply(p.low, x);
+        y = term == cube ? x : p.high;
+        low = multiply(p.low, term == cube ? x : 2 * p.high);
         x = p.high;
     }
     const Double p = exact_product(x, y);
-    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term == cube ? 3u : 2u};
+    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term >= cube ? 3u : 2u};
 }
 
-// Keys are dense keys: the group of a row is a sum of the places of its keys. If direct is 0
-// the groups are given instead.
-struct DenseKey {
-    Source values;
-    u64 least, places, factor;
-};
-
-struct Keys {
-    u32 count, direct;
-    DenseKey key[4];
-
-    METHOD u32 group_of(u64 row) const {
-        u64 group = 0;
-#pragma unroll 1
-        for (u32 i = 0; i < count; i++) {
-            const DenseKey &k = key[i];
-            const u64 place = k.values.is_valid(row) ? k.values.load(row) - k.least : k.places - 1;
-            if (place >= k.places)
-                return no_group;
-            group += place * k.factor;
-        }
-        return (u32)group;
-    }
-};
+// factor_of returns what an integer is multiplied by for one of its powers.
+DEVICE u64 factor_of(u32 term, u64 x) { return term == square ? x : term == cube ? x * x : x * x * x; }
 
 DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
-
-// add_shared adds to 32 bits in shared memory, which the hardware does in one step. It adds 64
-// bits there by a loop that tries again as long as other lanes change the word.
-DEVICE u32 add_shared(u32 *half, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(3))) u32 *)half), "r"(x) : "memory");
-    return old;
-}
 
 DEVICE void raise(u64 *word, u64 x) {
     if (*(volatile u64 *)word < x)
@@ -86,25 +67,15 @@ template <bool in_slot> struct State {
 // it adds halves of words: carries are rare, and most of the halves are zero or become
 // zero by them.
 template <u32 n> DEVICE void add_words(const State<true> &s, u32 first, const u64 (&x)[n]) {
-    u32 carry = 0;
+    u32 half[2 * n];
 #pragma unroll
-    for (u32 i = 0; i < 2 * n; i++) {
-        const u32 half = (u32)(x[i / 2] >> 32 * (i % 2)), term = half + carry;
-        carry = term < half;
-        if (term != 0)
-            carry |= add_shared((u32 *)s.word(first + i / 2) + i % 2, term) + term < term;
-    }
+    for (u32 i = 0; i < 2 * n; i++)
+        half[i] = (u32)(x[i / 2] >> 32 * (i % 2));
+    add_with_carry(half, [&](u32 i, u32 term) { return fetch_add((u32 *)s.word(first + i / 2) + i % 2, term); });
 }
 
 template <u32 n> DEVICE void add_words(const State<false> &s, u32 first, const u64 (&x)[n]) {
-    u64 carry = 0;
-#pragma unroll
-    for (u32 i = 0; i < n; i++) {
-        const u64 term = x[i] + carry;
-        carry = term < x[i];
-        if (term != 0)
-            carry |= add_to(s.word(first + i), term) + term < term;
-    }
+    add_with_carry(x, [&](u32 i, u64 term) { return add_to(s.word(first + i), term); });
 }
 
 template <typename S> DEVICE void add_word(const S &s, u32 i, u64 x) {

@@ -6,11 +6,11 @@
 #include "strings.cuh"
 #include "scan.cuh"
 
-static constexpr u32 most_bytes = 16, text_threads = 256;
+static constexpr u32 most_text_bytes = 16, text_threads = 256; // column.BoundedBytes
 
 // Bounds are greatest values, and zero stands for no value: for each position a byte and 1, and 256 less a
 // byte, then a length and 1, and most_length + 1 less a length.
-static constexpr u32 least_bytes = most_bytes, longest = 2 * most_bytes, shortest = longest + 1, text_bounds = shortest + 1;
+static constexpr u32 least_bytes = most_text_bytes, longest = 2 * most_text_bytes, shortest = longest + 1, text_bounds = shortest + 1;
 static constexpr u32 most_length = 0x7fffffff;
 
 struct Two {
@@ -71,7 +71,7 @@ KERNEL LAUNCH_BOUNDS(text_threads) bound_texts(const Strings s, u32 *bounds) {
         const u32 length = row.length < most_length ? (u32)row.length : most_length - 1;
         found[longest] = found[longest] > length + 1 ? found[longest] : length + 1;
         found[shortest] = found[shortest] > most_length + 1 - length ? found[shortest] : most_length + 1 - length;
-        if (length > most_bytes)
+        if (length > most_text_bytes)
             continue;
         const Two bytes = bytes_of(s, row);
         bound_bytes<0>(bytes, length, found);
@@ -91,18 +91,21 @@ KERNEL LAUNCH_BOUNDS(text_threads) bound_texts(const Strings s, u32 *bounds) {
             __nvvm_atom_max_gen_ui(&bounds[i], shared[i]);
 }
 
-// Digits are the positions with more than one byte, and the length with its factor. The number of
-// null is numbers. pattern has the bytes of the other positions.
+// Digit is a position with more than one byte.
+//go:layout textDigitLayout
 struct Digit {
     u32 position, least;
     u64 places, factor;
 };
 
+// Digits are the positions with more than one byte, and the length with its factor. The number of
+// null is numbers. pattern has the bytes of the other positions.
+//go:layout textDigitsLayout
 struct Digits {
     u32 count, shortest;
     u64 length_factor, numbers;
     u64 pattern[2];
-    Digit digit[most_bytes];
+    Digit digit[most_text_bytes];
 };
 
 // number_rows is the number of rows that a thread loads at once.
@@ -131,7 +134,7 @@ template <typename Number> DEVICE void number_all(const Strings &s, const Digits
             row[i] = row_of(s, rows, first + i * step);
 #pragma unroll
         for (u32 i = 0; i < number_rows; i++)
-            inside &= row[i].begin >= low && row[i].begin <= high && row[i].length <= most_bytes || row[i].length == 0;
+            inside &= row[i].begin >= low && row[i].begin <= high && row[i].length <= most_text_bytes || row[i].length == 0;
         if (inside)
 #pragma unroll
             for (u32 i = 0; i < number_rows; i++)

@@ -55,11 +55,13 @@ template <typename Add> DEVICE void each_tile(const TileBlock &block, const u32 
     }
 }
 
-// Factors are the floats of the rows of a tile. A square has equal ones.
-template <u32 count, bool cubes> struct Factors {
+// Factors are the floats of the rows of a tile. A square has equal ones. higher is set for terms of three parts,
+// of which there are two.
+template <u32 count, bool higher> struct Factors {
+    u32 term;
     u64 x[count], y[count];
 
-    METHOD Parts parts(u32 i) const { return parts_of(cubes ? cube : crossed, __builtin_bit_cast(f64, x[i]), __builtin_bit_cast(f64, y[i])); }
+    METHOD Parts parts(u32 i) const { return parts_of(!higher ? crossed : term == cube ? cube : fourth, __builtin_bit_cast(f64, x[i]), __builtin_bit_cast(f64, y[i])); }
 };
 
 template <u32 count> DEVICE void load_reals(const Source &s, const Tile<count> &tile, u64 (&x)[count]) {
@@ -70,8 +72,9 @@ template <u32 count> DEVICE void load_reals(const Source &s, const Tile<count> &
             x[i] = __builtin_bit_cast(u64, s.real(x[i]));
 }
 
-template <bool cubes, u32 count> DEVICE Factors<count, cubes> load_factors(const TileReader &r, const Tile<count> &tile) {
-    Factors<count, cubes> f;
+template <bool higher, u32 count> DEVICE Factors<count, higher> load_factors(const TileReader &r, const Tile<count> &tile) {
+    Factors<count, higher> f;
+    f.term = r.term;
     load_reals(r.in, tile, f.x);
     if (r.term == crossed) {
         load_reals(r.other, tile, f.y);
@@ -90,14 +93,9 @@ DEVICE u32 top_of(f64 x) {
     return exponent == 0x7ff || image << 1 == 0 ? 0 : place / bin_bits + 1;
 }
 
-DEVICE void raise_shared_32(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-}
-
-template <bool cubes, u32 count> DEVICE void raise_tops(const TileReader &r, u32 address, Tile<count> tile) {
+template <bool higher, u32 count> DEVICE void raise_tops(const TileReader &r, u32 address, Tile<count> tile) {
     drop_rows(r, tile);
-    const Factors<count, cubes> f = load_factors<cubes>(r, tile);
+    const Factors<count, higher> f = load_factors<higher>(r, tile);
     u32 top[count], old[count];
 #pragma unroll
     for (u32 i = 0; i < count; i++)
@@ -123,7 +121,7 @@ find_tops(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, co
         for (u32 a = 0; a < batch.readers; a++) {
             const TileReader &r = batch.reader[a];
             const u32 address = block.sums + r.word * apart;
-            r.term == cube ? raise_tops<true>(r, address, tile) : raise_tops<false>(r, address, tile);
+            r.term >= cube ? raise_tops<true>(r, address, tile) : raise_tops<false>(r, address, tile);
         }
     });
     synchronize_block();
@@ -177,10 +175,10 @@ static __device__ __attribute__((noinline)) void flag(u64 *state, f64 x) {
         __nvvm_atom_or_gen_ll((long long *)&state[sum_flags], (long long)flags);
 }
 
-template <bool cubes, u32 count> DEVICE void add_powers_of(const TileReader &r, const TileBatch &batch, u32 address, const u8 *tops, Tile<count> tile) {
+template <bool higher, u32 count> DEVICE void add_powers_of(const TileReader &r, const TileBatch &batch, u32 address, const u8 *tops, Tile<count> tile) {
     constexpr u32 part = power_rows<count>;
     drop_rows(r, tile);
-    const Factors<count, cubes> f = load_factors<cubes>(r, tile);
+    const Factors<count, higher> f = load_factors<higher>(r, tile);
     bool special = false;
 #pragma unroll
     for (u32 begin = 0; begin < count; begin += part) {
@@ -195,7 +193,7 @@ template <bool cubes, u32 count> DEVICE void add_powers_of(const TileReader &r, 
             if (is_finite(p.part[0])) {
                 sum.add<true>(p.part[0], base);
                 sum.add<false>(p.part[1], base);
-                if (cubes)
+                if (higher)
                     sum.add<false>(p.part[2], base);
             } else {
                 special = true;
@@ -240,7 +238,7 @@ add_powers(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
             const TileReader &r = batch.reader[a];
             const u32 address = block.sums + r.word * apart;
             const u8 *const top = tops + a * batch.entries;
-            r.term == cube ? add_powers_of<true>(r, batch, address, top, tile) : add_powers_of<false>(r, batch, address, top, tile);
+            r.term >= cube ? add_powers_of<true>(r, batch, address, top, tile) : add_powers_of<false>(r, batch, address, top, tile);
         }
     });
     synchronize_block();

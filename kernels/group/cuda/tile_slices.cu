@@ -25,8 +25,6 @@ struct HotGroups {
     u32 count, group[most_hot];
 };
 
-DEVICE void store_shared(u32 address, u32 x) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(x) : "memory"); }
-
 // find_hot finds the hot groups of n rows. Numbers from groups on belong to no group: there are more groups than the
 // caller has room for. sample has room for the groups of the sample, and counts for a word for each candidate. All
 // threads call it.

@@ -1,6 +1,7 @@
 // Tiles of rows, and the columns that accumulators read: tiles.go and records.go.
 #pragma once
 
+#include "shared.cuh"
 #include "states.cuh"
 
 static constexpr u32 tile_threads = 1024, tile_rows = 4;
@@ -25,6 +26,7 @@ struct Outside {
 };
 
 // TileReader is an accumulator and the columns that it reads.
+//go:layout tileReaderLayout
 struct TileReader {
     // word is the number of the first word in a slot, of those of 64 bits for extremes. stride
     // is the number of words between the states of two groups in global memory. A count with least
@@ -40,6 +42,8 @@ struct TileReader {
     Outside *list;
 };
 
+// TileBatch is the accumulators of a launch.
+//go:layout tileBatchLayout
 struct TileBatch {
     // words and wide are the numbers of words of 32 and 64 bits of a slot, entries the number
     // of copies of all slots, and of a slot for each lane that takes rows of no group. span is the largest distance of a value from its window's low.
@@ -50,42 +54,6 @@ struct TileBatch {
 };
 
 extern __shared__ u64 tile_shared[];
-
-DEVICE u32 shared_address(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
-
-DEVICE u32 fetch_add(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-    return old;
-}
-
-DEVICE void fetch_or(u32 address, u32 x) {
-    u32 old;
-    asm volatile("atom.shared.or.b32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(x) : "memory");
-}
-
-DEVICE void raise_shared(u32 address, u64 x) {
-    u64 old;
-    asm volatile("atom.shared.max.u64 %0, [%1], %2;" : "=l"(old) : "r"(address), "l"(x) : "memory");
-}
-
-DEVICE u64 load_shared_64(u32 address) {
-    u64 x;
-    asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(x) : "r"(address) : "memory");
-    return x;
-}
-
-DEVICE u32 load_volatile(u32 address) {
-    u32 x;
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
-    return x;
-}
-
-DEVICE u32 load_shared(u32 address) {
-    u32 x;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
-    return x;
-}
 
 // GLOBAL marks pointers to global memory, which a pointer in an argument does not say.
 #define GLOBAL __attribute__((address_space(1)))
@@ -143,7 +111,7 @@ template <bool products = true, u32 count> DEVICE void load_tile(const TileReade
     } else {
 #pragma unroll
         for (u32 i = 0; i < count; i++)
-            y[i] = r.term == square ? x[i] : x[i] * x[i];
+            y[i] = factor_of(r.term, x[i]);
     }
 #pragma unroll
     for (u32 i = 0; i < count; i++)

@@ -8,6 +8,7 @@
 // A key is pushed into the first slot by an atomic maximum, and the smaller of it and the key that was there goes on to
 // the next slot. So each slot but the first gets all keys except those in the slots before it, and keeps their
 // maximum: the order of the threads does not matter.
+//go:layout topsLayout
 struct Tops {
     const u32 *numbers;
     Source values;

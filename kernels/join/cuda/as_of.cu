@@ -3,7 +3,17 @@
 
 static constexpr u32 no_row = 0xffffffff;
 
-enum Direction : u32 { backward, forward, nearest_of_both };
+// Direction selects the right row that an as-of join finds for a left row.
+//go:layout Direction
+enum Direction : u8 {
+    // backward finds the last right row with a key that is not above the left key.
+    backward,
+    // forward finds the first right row with a key that is not below the left key.
+    forward,
+    // nearest finds the right row of these two with the smaller distance, the backward one
+    // if both are equal.
+    nearest,
+};
 
 // real_distance returns the distance from a smaller float to a larger one as its bits. The
 // bits of floats that are not negative have the order of the floats.
@@ -16,6 +26,7 @@ DEVICE u64 real_distance(f64 larger, f64 smaller) {
 }
 
 // Nearest is struct nearest of asof_match.go.
+//go:layout nearestLayout any
 struct Nearest {
     const u32 *low, *high, *begin, *end;
     const u8 *valid, *left, *right;
@@ -89,6 +100,7 @@ struct Smallest {
 // Items are the rows of a table by their words, which have the order of the keys. The low
 // bits of an item are the number of its row. If there are none, rows has the numbers, or is
 // null if the rows are in order.
+//go:layout itemsLayout
 struct Items {
     const u64 *items;
     const u32 *rows;
@@ -100,6 +112,7 @@ struct Items {
 };
 
 // Merge is struct mergeArgument of asof_merge.go. The right items are sorted by their words.
+//go:layout mergeLayout
 struct Merge {
     Items left, right;
     // The low bits of a word are the last key, the others the rest. nulls are the bits that
@@ -164,9 +177,9 @@ struct Merge {
         // Backward needs the items up to the equal ones, forward those from them on, and
         // without equal ones the other way round.
         u32 lower = low, upper = low;
-        if ((direction != forward) == (not_equal != 0) || direction == nearest_of_both)
+        if ((direction != forward) == (not_equal != 0) || direction == Direction::nearest)
             lower = search(false, low);
-        if ((direction != forward) != (not_equal != 0) || direction == nearest_of_both)
+        if ((direction != forward) != (not_equal != 0) || direction == Direction::nearest)
             upper = search(true, lower);
         bool has_back = false, has_ahead = false;
         u32 back = 0, ahead = 0;

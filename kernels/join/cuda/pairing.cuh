@@ -6,6 +6,7 @@
 static constexpr u32 no_row = 0xffffffff;
 
 // PairsOut is where pairs go: numbers of rows of 64 bits if wide is set, otherwise of 32.
+//go:layout pairsOutLayout any
 struct PairsOut {
     void *probe, *build;
     u64 wide;
@@ -91,8 +92,17 @@ template <typename Find> DEVICE void pair_rows(const PairsOut &out, u64 n, u32 l
     }
 }
 
-// Form selects the pairs of the matches of a row: type form of pairs.go.
-enum Form : u32 { every_match, every_match_or_none, any_match, no_match };
+// Form selects the pairs of the matches of a row of the probe side.
+//go:layout form
+enum Form : u32 {
+    // every_match makes a pair of each match.
+    every_match,
+    // every_match_or_none makes a pair with no_row for a row without a match, too.
+    every_match_or_none,
+    // any_match makes a pair with no_row for a row with a match, no_match for one without.
+    any_match,
+    no_match,
+};
 
 // pairs_of returns the number of pairs of a row with a number of matches.
 DEVICE u32 pairs_of(u32 form, u32 matches) {
@@ -101,6 +111,7 @@ DEVICE u32 pairs_of(u32 form, u32 matches) {
 
 // Sums are the rows that have pairs, in order: their numbers, the places of their first
 // matches, no_row without one, and the number of pairs up to each.
+//go:layout sumsLayout any
 struct Sums {
     u32 *rows, *firsts;
     i64 *ends;

@@ -27,6 +27,7 @@ struct Header {
 //
 // If keys occur several times, spans has for each slot a span of a list of rows: its begin in
 // the low half, its end in the high half.
+//go:layout tableLayout any
 struct Table {
     u32 *slots;
     Header *header;
@@ -59,6 +60,7 @@ DEVICE Range range_of(const Table &table) {
 
 // Keys are the words of the keys of rows. valid is null if all rows are valid; bit is the
 // bit of the first row.
+//go:layout keysLayout
 struct Keys {
     const void *words;
     const u8 *valid;

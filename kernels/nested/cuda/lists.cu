@@ -5,10 +5,21 @@
 // none is the place of an element that does not exist: that of a null list, for example.
 static constexpr u32 none = 0xffffffff;
 
-// Form selects the part of each list: type form of spans.go.
-enum Form : u32 { every, every_or_none, part, one };
+// Form selects the part of each list.
+//go:layout form
+enum Form : u32 {
+    // every is all elements. A null list has the place none.
+    every,
+    // every_or_none has an element that does not exist for each list without elements.
+    every_or_none,
+    // part is some consecutive elements.
+    part,
+    // single is an element, or none.
+    single,
+};
 
-// Lists is a column of lists: struct of spans.go.
+// Lists is a column of lists.
+//go:layout listsLayout any
 struct Lists {
     const void *offsets, *sizes; // sizes only in list views
     const u8 *valid;
@@ -50,7 +61,7 @@ KERNEL LAUNCH_BOUNDS(256) list_spans(u32 *begins, i64 *counts, Lists lists) {
             const i64 start = low < 0 ? 0 : low > count ? count : low;
             const i64 end = high < start ? start : high > count ? count : high;
             begin += start, count = end - start;
-        } else if (lists.form == one) {
+        } else if (lists.form == single) {
             const i64 at = lists.from < 0 ? lists.from + count : lists.from;
             exists = at >= 0 && at < count;
             begin += at, count = exists;
@@ -222,11 +233,15 @@ KERNEL LAUNCH_BOUNDS(256) list_offsets(void *offsets, u32 *valid, const i64 *end
     }
 }
 
-// Fold and Number: types fold and number of fold.go.
+// Fold is Function of fold.go.
 enum Fold : u32 { count_valid, sum, least, greatest, mean, any, all, contains, find, length };
+
+// Number is the kind of values that folds read.
+//go:layout number
 enum Number : u32 { boolean, signed_1, signed_2, signed_4, signed_8, unsigned_1, unsigned_2, unsigned_4, unsigned_8, float_4, float_8 };
 
-// Values is the elements of lists: struct of fold.go.
+// Values is the elements of lists.
+//go:layout valuesLayout
 struct Values {
     const u8 *values, *valid;
     u64 value_bit, valid_bit;

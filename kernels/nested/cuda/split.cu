@@ -4,6 +4,7 @@
 static constexpr u32 none = 0xffffffff;
 
 // Strings is a column of strings and the separator.
+//go:layout stringsLayout any
 struct Strings {
     const void *offsets;
     const u8 *data, *valid;

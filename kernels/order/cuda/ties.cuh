@@ -11,6 +11,7 @@ static constexpr u32 tie_rows = tie_threads * tie_loads; // Go's tieRows
 static constexpr u64 at_length = ~0ull, at_end = ~0ull - 1;
 
 // Ties are rows in runs of two or more with equal words so far, in order.
+//go:layout tiesLayout any
 struct Ties {
     u32 *slots;  // where the row is in the order of all rows
     u32 *rows;   // the row

@@ -1,7 +1,8 @@
 // Random numbers by Philox4x32-10: see philox.go.
 #include "gpuframe.cuh"
 
-// Form is the type form of random.go.
+// Form selects the values of a column.
+//go:layout form
 enum Form : u32 { integers, floats, below, numbers };
 
 DEVICE u64 word_of(u64 seed, u64 n) {

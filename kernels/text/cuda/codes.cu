@@ -2,12 +2,14 @@
 // distance.go.
 #include "strings.cuh"
 
-enum Kind : u32 { hex, unhex, base64, unbase64 };
+// Kind is a code and its direction.
+//go:layout codeKind
+enum Kind : u32 { to_hex, from_hex, to_base64, from_base64 };
 
 // value_of is the value of a digit of a code, or -1.
 DEVICE i32 value_of(u32 kind, u32 c) {
     const u32 lower = c | 0x20;
-    if (kind == unhex)
+    if (kind == from_hex)
         return c - '0' < 10 ? (i32)(c - '0') : lower - 'a' < 6 ? (i32)(lower - 'a' + 10) : -1;
     if (c - '0' < 10)
         return (i32)(c - '0' + 52);
@@ -17,7 +19,7 @@ DEVICE i32 value_of(u32 kind, u32 c) {
 }
 
 DEVICE u8 digit_of(u32 kind, u32 value) {
-    if (kind == hex)
+    if (kind == to_hex)
         return (u8)(value < 10 ? '0' + value : 'a' + value - 10);
     return (u8)(value < 26 ? 'A' + value : value < 52 ? 'a' + value - 26 : value < 62 ? '0' + value - 52 : value == 62 ? '+' : '/');
 }
@@ -29,19 +31,19 @@ KERNEL LAUNCH_BOUNDS(256) code_measure(u64 *lengths, u32 *out_valid, Strings in,
         const Row row = row_of(in, n, i);
         bool ok = row.valid;
         u64 length = 0;
-        if (kind == hex)
+        if (kind == to_hex)
             length = 2 * row.length;
-        else if (kind == base64)
+        else if (kind == to_base64)
             length = (row.length + 2) / 3 * 4;
         else if (ok) {
             u64 digits = row.length;
-            ok = digits % (kind == unhex ? 2 : 4) == 0;
-            if (kind == unbase64 && ok && digits > 0)
+            ok = digits % (kind == from_hex ? 2 : 4) == 0;
+            if (kind == from_base64 && ok && digits > 0)
                 digits -= row.begin[digits - 1] != '=' ? 0 : row.begin[digits - 2] != '=' ? 1 : 2;
 #pragma nounroll
             for (u64 k = 0; k < digits && ok; k++)
                 ok = value_of(kind, row.begin[k]) >= 0;
-            length = kind == unhex ? digits / 2 : digits * 3 / 4;
+            length = kind == from_hex ? digits / 2 : digits * 3 / 4;
         }
         const u32 word = ballot(ok);
         if (lane_in_warp() == 0)
@@ -58,12 +60,12 @@ KERNEL LAUNCH_BOUNDS(256) code_write(u8 *out, const i64 *ends, Strings in, u32 k
         const u64 begin = i == 0 ? 0 : (u64)ends[i - 1], length = (u64)ends[i] - begin;
         const Row row = row_of(in, n, i);
         u8 *const to = out + begin;
-        const u32 bits = kind == hex || kind == unhex ? 4 : 6;
+        const u32 bits = kind == to_hex || kind == from_hex ? 4 : 6;
         u32 word = 0, held = 0;
         u64 at = 0;
 #pragma nounroll
         for (u64 k = 0; at < length && k < row.length; k++) {
-            if (kind == unhex || kind == unbase64) {
+            if (kind == from_hex || kind == from_base64) {
                 word = word << bits | (u32)value_of(kind, row.begin[k]);
                 held += bits;
                 if (held >= 8) {
@@ -76,7 +78,7 @@ KERNEL LAUNCH_BOUNDS(256) code_write(u8 *out, const i64 *ends, Strings in, u32 k
             for (held += 8; held >= bits; held -= bits)
                 to[at++] = digit_of(kind, word >> (held - bits) & ((1u << bits) - 1));
         }
-        if (kind == base64) {
+        if (kind == to_base64) {
             if (held > 0)
                 to[at++] = digit_of(kind, word << (bits - held) & 63);
             while (at < length)

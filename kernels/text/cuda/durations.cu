@@ -1,10 +1,14 @@
 // Durations as texts of a form, and back: see durations.go.
 #include "strings.cuh"
 
-enum Form : u32 { iso_form, go_form, clock_form };
+// Form is the form of a text.
+//go:layout durationForm
+enum Form : u32 { iso_duration, go_duration, clock_duration };
 
 static constexpr u64 per_second = 1000000000, most_magnitude = 1ull << 63;
 
+// Durations is a column of durations.
+//go:layout durationsLayout any
 struct Durations {
     const i64 *values;
     const u8 *valid;
@@ -64,7 +68,7 @@ DEVICE void write_duration(Writer &to, i64 value, u64 unit, u32 form) {
         to.put('-');
     const u64 hours = seconds / 3600, minute = seconds / 60 % 60, second = seconds % 60;
     switch (form) {
-    case iso_form:
+    case iso_duration:
         to.put('P');
         write_part(to, hours / 24, 'D');
         if (magnitude != 0 && seconds % 86400 == 0 && nanosecond == 0)
@@ -78,7 +82,7 @@ DEVICE void write_duration(Writer &to, i64 value, u64 unit, u32 form) {
         write_fraction(to, nanosecond, 9);
         to.put('S');
         return;
-    case go_form:
+    case go_duration:
         if (seconds == 0 && nanosecond != 0) {
             const u32 digits = nanosecond < 1000 ? 0 : nanosecond < 1000000 ? 3 : 6, below = digits == 0 ? 1 : digits == 3 ? 1000 : 1000000;
             write_number(to, nanosecond / below, 1);
@@ -276,9 +280,9 @@ KERNEL LAUNCH_BOUNDS(256) parse_durations(i64 *out, u32 *out_valid, Strings in, 
             negative = text.skip('-');
             if (!negative)
                 text.skip('+');
-            if (form == iso_form)
+            if (form == iso_duration)
                 read_iso(text);
-            else if (form == go_form)
+            else if (form == go_duration)
                 read_go(text, negative);
             else
                 read_clock(text);

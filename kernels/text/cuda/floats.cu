@@ -2,6 +2,8 @@
 // algorithm Schubfach of Raffaello Giulietti, "The Schubfach way to render doubles" (2020).
 #include "bitrow.cuh"
 
+// Floats is a column of floats.
+//go:layout floatsLayout any
 struct Floats {
     const void *values;
     const u8 *valid;

@@ -3,6 +3,7 @@
 #include "strings.cuh"
 
 // Automaton is the tables of a regex.Program, and a replacement.
+//go:layout automatonLayout
 struct Automaton {
     const u8 *ascii, *kinds; // of the characters below 128
     const u32 *transitions;

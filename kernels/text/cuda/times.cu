@@ -5,7 +5,10 @@
 #include "../../../internal/expr/codegen/date.cuh"
 #include "strings.cuh"
 
-enum Directive : u32 {
+// Directive is a part of a format of times. Values below 256 are bytes that stand for
+// themselves.
+//go:layout directive
+enum Directive : u16 {
     year_number = 256, year_of_century, month_number, day_of_month, day_of_year, hour_number, hour_of_half, minute_number, second_number,
     microseconds, milliseconds, nanoseconds, half_of_day, month_name, month_short, weekday_name, weekday_short, weekday_number, iso_week, iso_year,
     zone_offset,
@@ -16,11 +19,14 @@ static __constant__ char weekdays[] = "Monday   Tuesday  WednesdayThursday Frida
 static constexpr u32 name_width = 9;
 
 // Format is the directives.
+//go:layout formatLayout
 struct Format {
     const u16 *directives;
     u32 count;
 };
 
+// Times is a column of times.
+//go:layout timesLayout any
 struct Times {
     const void *values;
     const u8 *valid;

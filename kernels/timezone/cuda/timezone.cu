@@ -5,7 +5,8 @@
 #include "../../../internal/expr/codegen/date.cuh"
 #include "bitrow.cuh"
 
-// Table is table of table.go.
+// Table is the offsets of a time zone.
+//go:layout tableLayout any
 struct Table {
     const i64 *starts, *offsets, *walls;
     const u64 *slots;
@@ -14,6 +15,7 @@ struct Table {
 };
 
 // Unit is the number of units in a second, and 2^(64 + shift) / size, rounded down.
+//go:layout unitLayout
 struct Unit {
     i64 size, reciprocal;
     u32 shift;
@@ -104,6 +106,7 @@ DEVICE i64 offset_at(const Table &t, const u64 *slots, i64 second) {
 // Part is a part of a wall clock. Kinds 0 to 5 are of the calendar: see parts in
 // timezone.go. Kind 6 is the second of the day divided by one number, modulo another.
 // divide and modulo are 2^32 / the number, rounded up; divide is 0 for the number 1. Kind 7 is the time within the second.
+//go:layout partLayout
 struct Part {
     u32 divide, modulo, modulus, kind;
 };

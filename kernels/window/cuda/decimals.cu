@@ -5,7 +5,10 @@
 #include "decimals.cuh"
 #include "scan.cuh"
 
-static constexpr u32 decimal_threads = 256, decimal_words = 4;
+static constexpr u32 decimal_threads = 256;
+// decimal_words is the number of words of 32 bits of a decimal, the last of which has the sign.
+//go:layout
+static constexpr u32 decimal_words = 4;
 
 // decimals_word writes one of the words of each decimal, the lowest is word 0.
 KERNEL LAUNCH_BOUNDS(decimal_threads) decimals_word(const u32 *values, u32 word, u32 *to, const i64 *counted, i64 capacity) {
@@ -15,17 +18,18 @@ KERNEL LAUNCH_BOUNDS(decimal_threads) decimals_word(const u32 *values, u32 word,
 }
 
 // WordSums are the sums of the words of decimals.
+//go:layout wordSumsLayout
 struct WordSums {
-    const u64 *of[decimal_words];
+    const u64 *sum[decimal_words];
 
     METHOD Wide total(u64 row) const {
-        Wide sum = wide(of[0][row], 0, 0);
+        Wide total = wide(sum[0][row], 0, 0);
 #pragma unroll
         for (u32 i = 1; i < decimal_words; i++) {
-            const u64 word = of[i][row], sign = i + 1 < decimal_words ? 0 : (u64)((i64)word >> 63);
-            sum = sum_of(sum, left(wide(word, sign, sign), 32 * i));
+            const u64 word = sum[i][row], sign = i + 1 < decimal_words ? 0 : (u64)((i64)word >> 63);
+            total = sum_of(total, left(wide(word, sign, sign), 32 * i));
         }
-        return sum;
+        return total;
     }
 };
 

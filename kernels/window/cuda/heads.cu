@@ -31,7 +31,8 @@ struct Extents {
     }
 };
 
-// A list of the places of rows, and of heads as the kernels write them.
+// Places are the places of rows.
+//go:layout placesLayout any
 struct Places {
     const u32 *listed;
     const i64 *counted;
@@ -41,6 +42,8 @@ struct Places {
     METHOD u64 row(u64 place) const { return listed == nullptr ? place : listed[place]; }
 };
 
+// Found is heads as the kernels write them.
+//go:layout foundLayout
 struct Found {
     u32 *bits;
     Extent *tiles;
@@ -118,6 +121,7 @@ KERNEL LAUNCH_BOUNDS(head_threads) heads_64(Places places, const u64 *keys, u64 
 }
 
 // HeadKey is a column of numbers with its direction.
+//go:layout headKeyLayout
 struct HeadKey {
     Values column;
     u32 format, descending, nulls_first, unused;
@@ -143,10 +147,14 @@ struct HeadKey {
     }
 };
 
-static constexpr u32 head_keys = 4;
+// most_head_keys is the number of keys that a kernel compares without encoding them.
+//go:layout
+static constexpr u32 most_head_keys = 4;
 
+// HeadKeys are the keys of partitions, and then those of the order.
+//go:layout headKeysLayout
 struct HeadKeys {
-    HeadKey key[head_keys];
+    HeadKey key[most_head_keys];
     u32 partitions, count; // the number of keys of partitions, and of all
 };
 
@@ -166,7 +174,7 @@ KERNEL LAUNCH_BOUNDS(head_threads) heads_any(Places places, HeadKeys keys, Found
             const u64 a = places.row(place - 1), b = places.row(place);
             i32 order = 0;
 #pragma unroll
-            for (u32 k = 0; k < head_keys; k++) {
+            for (u32 k = 0; k < most_head_keys; k++) {
                 if (k < keys.count && order == 0) {
                     order = keys.key[k].compare(a, b);
                     partition = partition || k < keys.partitions && order != 0;

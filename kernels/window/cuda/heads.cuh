@@ -12,6 +12,7 @@ struct alignas(16) HeadWord {
 };
 
 // Heads are all words of a table, or null for one run.
+//go:layout headsLayout
 struct Heads {
     const HeadWord *words;
 

@@ -250,6 +250,7 @@ KERNEL LAUNCH_BOUNDS(over_threads) over_finish(Rows rows, Folding by, const Stat
 
 // Ranges is the order key of frames of values: low ≤ key − key of the row ≤ high, or the
 // reverse if descending.
+//go:layout rangesLayout
 struct Ranges {
     Values key;
     u64 low, high; // integers or, for keys that are floats, floats

@@ -7,6 +7,7 @@
 static constexpr u32 over_threads = 256, over_warps = over_threads / warp_threads;
 
 // Rows are the rows of a table in order.
+//go:layout rowsLayout any
 struct Rows {
     const u32 *listed;       // the numbers of the rows, or null if the table is in order
     Heads partitions, peers; // null for one partition, and if all rows of it are peers
@@ -24,6 +25,7 @@ struct Rows {
 
 // Frame is the frames of all rows: [lows, highs), or without them the rows from low to
 // high, relative to the current one.
+//go:layout frameLayout any
 struct Frame {
     const u32 *lows, *highs;
     i64 low, high;

@@ -6,14 +6,16 @@
 #include "keys.cuh"
 #include "scan.cuh"
 
-// Fold names the fold of a state: Go's stateFold.
+// Fold names the fold of a state.
+//go:layout stateFold
 enum Fold : u32 { fold_count, fold_integers, fold_floats, fold_product, fold_float_product, fold_least, fold_moments, fold_decay };
 
 // any_fold stands for a fold that is known at run time. Kernels of one fold take less time:
 // the compiler then removes the switches, and the words that the fold does not use.
 static constexpr u32 any_fold = ~0u;
 
-// Result names the value that a state becomes: Go's stateResult.
+// Result names the value that a state becomes.
+//go:layout stateResult
 enum Result : u32 { result_count, result_integer, result_word, result_integer_mean, result_mean, result_key, result_variance, result_deviation, result_decayed };
 
 // A number format is 4 · class + log2(bytes).
@@ -105,6 +107,7 @@ struct State {
 };
 
 // Folding is the parameters of a fold.
+//go:layout foldingLayout
 struct Folding {
     u64 decay; // the factor of fold_decay, as bits
     u32 fold;
@@ -205,6 +208,7 @@ DEVICE u64 unkey(u64 key, u32 format, u32 flip) {
 }
 
 // Values is a column.
+//go:layout valuesLayout
 struct Values {
     const u8 *values, *valid;
     u64 bit;
@@ -219,6 +223,7 @@ struct Values {
 };
 
 // Writing is how a state becomes a value of a row.
+//go:layout writingLayout
 struct Writing {
     u8 *values;
     u32 *valid; // zero if the rows are listed

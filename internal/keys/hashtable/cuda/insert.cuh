@@ -16,6 +16,7 @@ static constexpr u32 no_row = 0xffffffff;
 
 // Table is the argument of the kernels. It has size slots for keys and one more, the
 // last, for the nulls; size is at most 2^32 - 2, so every slot has a number of 32 bits.
+//go:layout tableLayout any
 struct Table {
     u32 *slots;
     u64 size;

@@ -5,6 +5,7 @@
 static constexpr u32 threads = 256, unrolled = 4;
 
 // Rows is the rows that a kernel encodes: listed ones, or those from first on.
+//go:layout rowsLayout any
 struct Rows {
     const u32 *listed;
     const i64 *counted;

@@ -9,6 +9,7 @@
 
 // Powers are the leading 128 bits of powers of five from 5^least on, rounded down: high and
 // low word of each.
+//go:layout powersLayout
 struct Powers {
     const u64 *words;
 };

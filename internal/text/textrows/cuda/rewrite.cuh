@@ -4,7 +4,14 @@
 #include "cases.cuh"
 #include "text.cuh"
 
-enum Kind : u32 { copied, upper, lower, reversed, replaced, formatted, formatted_signed };
+// Kind is the change of the bytes. Only Copied takes several parts, which follow one another in
+// each row.
+//go:layout Kind
+enum Kind : u32 {
+    copied, upper, lower, reversed, replaced,
+    // Formatted and FormattedSigned write integers, which are the places.
+    formatted, formatted_signed,
+};
 
 // decimal writes the digits of an integer, the place of its row, or counts them if out is
 // null.
@@ -144,6 +151,7 @@ DEVICE u64 seek(const Input &in, u64 at, u64 old, u64 length) {
 }
 
 // Literals are the old and the new text of a replacement, as places.
+//go:layout literalsLayout
 struct Literals {
     u64 old, old_length, with, with_length;
 };

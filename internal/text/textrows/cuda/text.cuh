@@ -11,6 +11,7 @@ struct Text {
 };
 
 // Layout describes a Text in memory.
+//go:layout partsLayout
 struct Layout {
     u32 parts, sources; // the number of parts, and of the first word of the sources
 };

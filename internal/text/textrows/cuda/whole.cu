@@ -10,6 +10,7 @@
 #include "sizes.cuh"
 
 // Whole is a column of strings without the nulls.
+//go:layout wholeLayout any
 struct Whole {
     const void *offsets;
     const u8 *data;
@@ -20,6 +21,7 @@ struct Whole {
 };
 
 // Literal is up to 32 bytes. Those after the last one are zero.
+//go:layout literalLayout
 struct Literal {
     u64 word[4];
     u64 length;
@@ -262,6 +264,7 @@ KERNEL LAUNCH_BOUNDS(block_threads) whole_count(u64 *sums, u16 *groups, const Ve
 }
 
 // Hits is the result of the kernels above.
+//go:layout hitsLayout
 struct Hits {
     const u64 *sums;
     const u16 *groups;

@@ -1,0 +1,41 @@
+package runs
+
+import (
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/internal/query/plan"
+)
+
+// Prepared is a query that can run.
+type Prepared struct {
+	Plan  plan.Node
+	Needs exec.Needs
+	// FixedPointSums is whether partial results may add floats in fixed point: the rows are in memory,
+	// so that the query can begin again, and in no run the parts had magnitudes that differ too much.
+	FixedPointSums *atomic.Bool
+	// Tables are those for the slots of the plan.
+	Tables map[*source.Slot]source.Source
+	// Tag is the tag of a query without another one: its last verb and the place of
+	// its call.
+	Tag string
+}
+
+// NewPrepared returns the query of an optimized plan.
+func NewPrepared(n plan.Node, tag string) *Prepared {
+	p := &Prepared{Plan: n, Needs: exec.NeedsOf(n), FixedPointSums: new(atomic.Bool), Tag: tag}
+	p.FixedPointSums.Store(readsMemory(n))
+	return p
+}
+
+// readsMemory reports whether all rows of a plan are in memory.
+func readsMemory(n plan.Node) bool {
+	inMemory := true
+	plan.Walk(n, func(n plan.Node) {
+		if scan, ok := n.(*plan.Scan); ok {
+			inMemory = inMemory && source.InMemory(scan.Source())
+		}
+	})
+	return inMemory
+}

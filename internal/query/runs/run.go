@@ -1,0 +1,159 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/driver/admission"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/query/exec"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Run is a query that runs.
+type Run struct {
+	Tenancy  *Tenancy
+	Prepared *Prepared
+	Settings exec.Settings
+	NoWait   bool
+	// Expected is the memory that the query is expected to use.
+	Expected uint64
+	// Waiting and Resumed report that the query waits for memory that other queries use, and that it
+	// does not any more. Progress receives the rows that the sources have read.
+	Waiting, Resumed func()
+	Progress         func(rows, total int64)
+	// Explain completes an error of a query that lacked memory.
+	Explain func(error) error
+
+	// alone is the level at which no other query runs while this one has its turn.
+	alone *admission.Level
+	// reader is open from the first part of the result to the last one.
+	reader buffer.Reader
+}
+
+// IsOpen reports whether the reader of the result is open.
+func (r *Run) IsOpen() bool { return r.reader != nil }
+
+// Attempt opens the reader of the result and calls f with it, while the query has its turn. After
+// an error it attempts the query again, as long as adapt changes how it runs and its sources can be read
+// again. After an error the reader is closed.
+func (r *Run) Attempt(ctx context.Context, f func(buffer.Reader) error) error {
+	short, err := r.openAndRead(ctx, f)
+	for r.adapt(short, err) {
+		if r.Settings.Profile != nil {
+			r.Settings.Profile.Restart()
+		}
+		next, failure := r.openAndRead(ctx, f)
+		if errors.Is(failure, source.ErrUsed) {
+			break
+		}
+		short, err = next, failure
+	}
+	return r.Explain(err)
+}
+
+// Continue calls f with the open reader, while the query has another turn.
+func (r *Run) Continue(ctx context.Context, f func(buffer.Reader) error) error {
+	turn, err := r.admit(ctx)
+	if err != nil {
+		return err
+	}
+	defer turn.Leave()
+	return r.Explain(r.read(f))
+}
+
+// Close closes the reader. Further calls do nothing.
+func (r *Run) Close() error {
+	if r.reader == nil {
+		return nil
+	}
+	reader := r.reader
+	r.reader = nil
+	return reader.Close()
+}
+
+// adapt changes how the query runs so that another attempt may avoid an error, and reports whether it
+// did. short is the level at which the query may succeed alone, or nil. The query runs
+//   - without sums in fixed point, if they are inexact: then all its sources are in memory;
+//   - without rows of caches, if memory is short: those are released, and the query keeps none;
+//   - without other queries that use the memory: it waits until they have ended.
+func (r *Run) adapt(short *admission.Level, err error) bool {
+	if errors.Is(err, group.ErrInexact) && r.Settings.FixedPointSums {
+		r.Settings.FixedPointSums = false
+		r.Prepared.FixedPointSums.Store(false)
+		return true
+	}
+	if exec.IsShort(err) && !r.Settings.KeepNothing {
+		r.Settings.KeepNothing = true
+		if r.Tenancy.evict() {
+			return true
+		}
+	}
+	if short == nil || r.NoWait {
+		return false
+	}
+	r.alone = short
+	return true
+}
+
+// openAndRead opens the reader and calls f with it. After an error it returns the level at which
+// the query may succeed alone, or nil. A query alone at the topmost level has not shared any.
+func (r *Run) openAndRead(ctx context.Context, f func(buffer.Reader) error) (short *admission.Level, err error) {
+	turn, err := r.admit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	r.Settings.Progress = exec.NewProgress(r.Prepared.Plan, r.Progress)
+	if r.reader, err = exec.Open(ctx, r.Prepared.Plan, r.Settings); err == nil {
+		err = r.read(f)
+	}
+	if err == nil || err == io.EOF {
+		return nil, err
+	}
+	for t := r.Tenancy.lacking(err); t != nil && short == nil; t = t.parent {
+		if turn.Shared(t.level) {
+			short = t.level
+		}
+	}
+	return short, errors.Join(err, r.Close())
+}
+
+// read calls f with the reader, and closes the reader at its end.
+func (r *Run) read(f func(buffer.Reader) error) error {
+	r.Settings.Turns.Resume()
+	err := f(r.reader)
+	r.Settings.Turns.Hold()
+	if err == io.EOF {
+		if closing := r.Close(); closing != nil {
+			return closing
+		}
+	}
+	return err
+}
+
+// admit waits for a turn.
+func (r *Run) admit(ctx context.Context) (*admission.Turn, error) {
+	waited := false
+	turn, err := r.Tenancy.level.Enter(ctx, admission.Request{
+		Bytes: r.Prepared.Needs.Smallest, Expected: r.Expected, Stalled: stalled, Alone: r.alone, NoWait: r.NoWait,
+		Waiting: func() {
+			waited = true
+			r.Waiting()
+		},
+	})
+	if waited {
+		r.Resumed()
+	}
+	switch {
+	case errors.Is(err, admission.ErrBusy):
+		return nil, fmt.Errorf("query %q with NoWait: %w: %w", r.Settings.Tag, err, memory.ErrBudget)
+	case err != nil:
+		return nil, fmt.Errorf("query %q: %w", r.Settings.Tag, err)
+	}
+	return turn, nil
+}
