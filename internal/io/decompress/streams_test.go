@@ -167,7 +167,9 @@ func FuzzPage(f *testing.F) {
 			t.Skip()
 		}
 		inputs := []packed{{data, int(length)}}
-		results, status := unpack(t, t, dev, codec, inputs)
-		compareWithHost(t, codec, inputs, results, status)
+		eachForm(t, dev, codec, func(t *testing.T) {
+			results, status := unpack(t, t, dev, codec, inputs)
+			compareWithHost(t, codec, inputs, results, status)
+		})
 	})
 }

@@ -1,8 +1,8 @@
 // Snappy: "Snappy compressed format description" in the repository google/snappy.
-#include "tokens.cuh"
+#include "block_tokens.cuh"
 
 struct Snappy {
-    METHOD static Sequence read(const Input &in, u32 at) {
+    template <u32 most_short, typename Bytes> METHOD static Sequence read(const Bytes &in, u32 at) {
         const u64 x = in.eight(at);
         const u32 tag = (u32)x & 0xff, operand = (u32)(x >> 8), kind = tag & 3;
         Sequence q = {3, 0, 0, (tag >> 2) + 1, operand & 0xffff, true};
@@ -28,14 +28,13 @@ struct Snappy {
     }
 
     // copy_long copies long literals.
-    METHOD static u32 copy_long(const Work &w, const Input &in, u32 &at, u32 &to, u32 lane) {
-        const Sequence q = read(in, at);
+    template <typename Bytes, typename Team> METHOD static u32 copy_long(const Work &w, const Bytes &in, u32 &at, u32 &to, const Team &team) {
+        const Sequence q = read<most_short>(in, at);
         if (q.bytes() > w.compressed - at)
             return truncated;
         if (q.literals > w.length - to)
             return too_long;
-        copy_bytes(w.to + to, w.from + at + q.header, q.literals, lane);
-        synchronize_warp();
+        team.copy(w.to + to, w.from + at + q.header, q.literals);
         at += q.bytes();
         to += q.literals;
         return complete;
@@ -44,7 +43,7 @@ struct Snappy {
 
 // read_length reads the length of the output and returns the number of its bytes, 0 if it is not
 // of the format.
-DEVICE u32 read_length(const Input &in, u32 &length) {
+template <typename Bytes> DEVICE u32 read_length(const Bytes &in, u32 &length) {
     const u64 x = in.eight(0);
     u64 value = 0;
     for (u32 i = 0; i < 5 && i < in.length; i++) {
@@ -72,4 +71,21 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
 KERNEL LAUNCH_BOUNDS(32) snappy(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ Shared shared;
     each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) INLINE { return decode(w, shared, lane); });
+}
+
+DEVICE u32 decode(const Work &w, BlockShared &s) {
+    Window in;
+    in.begin(w, s.words);
+    in.fill(0);
+    u32 length = 0;
+    const u32 begin = read_length(in, length);
+    synchronize_block();
+    if (begin == 0 || length != w.length)
+        return bad_header;
+    return decode_windows<Snappy>(w, s, in, begin);
+}
+
+KERNEL LAUNCH_BOUNDS(block_threads) snappy_block(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
+    __shared__ BlockShared shared;
+    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32) INLINE { return decode(w, shared); });
 }
