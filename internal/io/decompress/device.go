@@ -16,7 +16,7 @@ var set = kernelset.Set{Files: files, Directory: "cuda"}
 
 const (
 	// warp is the number of threads that decompress a page, block that for a long page.
-	warp, block = 32, 256
+	warp, block = 32, 512
 )
 
 // kernel returns the launch of a codec that is one kernel, with a number of threads for each page.

@@ -1,5 +1,5 @@
-// Snappy and LZ4 by a block for each page: its warps find the tokens of the next 1,024 bytes together,
-// then write their output, 2,048 bytes at a time.
+// Snappy and LZ4 by a block for each page: its warps find the tokens of the next 2,048 bytes together,
+// then write their output, 4,096 bytes at a time.
 //
 //   Window    the next bytes of the input, in shared memory
 //   Tokens    the tokens that begin there: those of 128 bytes for each warp
@@ -9,7 +9,7 @@
 #pragma once
 #include "tokens.cuh"
 
-static constexpr u32 block_warps = 8, block_threads = block_warps * warp_threads;
+static constexpr u32 block_warps = 16, block_threads = block_warps * warp_threads;
 
 // synchronize_block_or is synchronize_block, and returns whether a predicate is true in any thread.
 DEVICE bool synchronize_block_or(bool predicate) { return __nvvm_bar0_or(predicate) != 0; }
@@ -48,7 +48,7 @@ struct Block {
 // Window reads the bytes of a page from a position on. A thread loads 16 bytes.
 struct Window {
     // bytes is the number of bytes at which a token may begin; most_short that of a copy in a batch.
-    static constexpr u32 bytes = 1024, most_short = 256;
+    static constexpr u32 bytes = 2048, most_short = 256;
     // A token has two bytes before its literals, and eight bytes are read after them.
     static constexpr u32 parts = (15 + bytes + 2 + most_short + 12 + 15) / 16, words = parts * 4;
     static_assert(parts <= block_threads, "a thread loads a part");
@@ -111,9 +111,10 @@ struct BlockShared {
     // The end of the tokens from a byte to the end of its warp's bytes, and from bit 16 on, their output.
     u32 chain[Window::bytes];
     Record records[Window::bytes / 2];
-    // The record of the first byte of each thread.
-    u16 marks[block_threads];
-    i32 sources[block_threads * 8 + block_threads / 4];
+    // The record of the first byte of each thread, in two parts of the output.
+    u16 marks[2 * block_threads];
+    i32 sources[block_threads * 33 / 4];
+    u32 end, bytes; // of the tokens: the end in the window, and their output
     u32 fault;
 };
 
@@ -127,13 +128,26 @@ struct Tokens {
     Half half[halves]; // end is that of the chain within the half
     u32 begin[halves]; // of the output
     bool has[halves]; // the token is in the chain of the window
-    u32 end, bytes; // of the chain of the window: its end, and its output
+
+    METHOD void clear() {
+        block = Block::own();
+#pragma unroll
+        for (u32 h = 0; h < halves; h++)
+            token[h] = {}, half[h] = {};
+    }
 
     METHOD u32 first(u32 h) const { return block.warp * warp_bytes + h * warp_threads; }
     METHOD u32 position(u32 h) const { return first(h) + block.lane; }
 
     // read reads the tokens at all bytes, and joins them to chains within the bytes of the warp.
     template <typename Format> METHOD void read(const Window &in, u32 at, u32 *chain) {
+        if (at + first(0) >= in.length) {
+            // The tokens may end in these bytes.
+#pragma unroll
+            for (u32 h = 0; h < halves; h++)
+                half[h] = {0, 0, position(h)}, chain[position(h)] = position(h);
+            return;
+        }
 #pragma unroll
         for (u32 h = 0; h < halves; h++) {
             const u32 own = at + position(h);
@@ -154,17 +168,14 @@ struct Tokens {
         }
     }
 
-    // follow finds the tokens that are reached from the first byte.
-    METHOD void follow(const u32 *chain) {
-        u32 entry = 0, before = 0;
-        end = bytes = 0;
-#pragma unroll
-        for (u32 warp = 0; warp < block_warps; warp++) {
-            if (warp == block.warp)
-                entry = end, before = bytes;
-            if (end / warp_bytes == warp) {
-                const u32 next = chain[end];
-                end = next & 0xffff, bytes += next >> 16;
+    // follow finds the tokens that are reached from a byte, and sets the end and the output of all.
+    METHOD void follow(BlockShared &s, u32 entry) {
+        u32 before = 0;
+#pragma nounroll
+        for (u32 warp = 0; warp < block.warp; warp++) {
+            if (entry / warp_bytes == warp) {
+                const u32 next = s.chain[entry];
+                entry = next & 0xffff, before += next >> 16;
             }
         }
 #pragma unroll
@@ -177,9 +188,12 @@ struct Tokens {
             if (inside)
                 entry = chained.end, before += chained.bytes;
         }
+        if (block.thread == block_threads - 1)
+            s.end = entry, s.bytes = before;
     }
 
-    // fault checks the tokens. at is the position of the window, to the length of the output before it.
+    // fault checks the tokens, given the rest of the input from the window on and the length of the
+    // output before. place is that of the wrong one.
     METHOD u32 fault(u32 rest, u32 to, u32 &place) const {
         u32 result = complete;
 #pragma unroll
@@ -202,9 +216,14 @@ struct Tokens {
 };
 
 // Output is the output of a window, from an aligned address on. Its bytes have positions from low to
-// high.
+// high, and are written in parts. The source of a byte is
+//
+//   negative            output before, eight bytes less because a part may begin before low
+//   below unused        a byte of the part: the offset of its own source in the shared memory
+//   from literals on    a byte of the input
 struct Output {
-    static constexpr u32 part_bytes = block_threads * 8;
+    static constexpr u32 part_bytes = block_threads * 8, mark_bytes = 2 * part_bytes;
+    static constexpr u32 literals = sizeof(BlockShared::sources), unused = literals - 4;
 
     u8 *to;
     const u8 *from;
@@ -214,93 +233,102 @@ struct Output {
     // write writes the output of tokens.
     METHOD void write(const Tokens &tokens) const {
         for (u32 first = 0; first < high; first += part_bytes) {
-            mark(tokens, first);
+            if (first % mark_bytes == 0)
+                mark(tokens, first);
             synchronize_block();
             const u32 own = first + tokens.block.thread * 8;
-            find_sources(first, own);
-            i32 source[8];
-#pragma unroll
-            for (u32 i = 0; i < 8; i++)
-                source[i] = has(own + i) ? *place(own - first + i) : -1;
+            i32 source[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+            if (own < high)
+                find_sources(source, first, own);
+            synchronize_block();
             resolve(source, own - first);
-            copy(source, first, own);
+            if (own < high)
+                copy(source, first, own);
         }
     }
 
     METHOD bool has(u32 position) const { return position >= low && position < high; }
 
-    // place returns the source of a byte of the part. Each 32 sources are a word apart, so that threads
-    // use different banks.
-    METHOD i32 *place(u32 i) const { return shared.sources + i + i / 32; }
+    // offset returns the offset of the source of a byte of the part. Each 32 sources are a word apart, so
+    // that threads use different banks.
+    METHOD static u32 offset(u32 i) { return (i + i / 32) * 4; }
+    METHOD volatile i32 *source_at(u32 offset) const { return (volatile i32 *)((u8 *)shared.sources + offset); }
 
-    // mark sets the records of the first bytes of the threads.
+    // mark sets the records of the first bytes of the threads, for two parts.
     METHOD void mark(const Tokens &tokens, u32 first) const {
 #pragma unroll
         for (u32 h = 0; h < Tokens::halves; h++) {
             if (!tokens.has[h])
                 continue;
-            const u32 begin = low + tokens.begin[h], end = begin + tokens.token[h].output();
+            const u32 begin = low + tokens.begin[h], end = least(begin + tokens.token[h].output(), first + mark_bytes);
             u32 byte = begin == low ? 0 : (begin + 7) & ~7u;
-            byte = byte < first ? first : byte;
-            for (; byte < least(end, first + part_bytes); byte += 8)
+#pragma nounroll
+            for (byte = byte < first ? first : byte; byte < end; byte += 8)
                 shared.marks[(byte - first) / 8] = (u16)Record::number(tokens.position(h));
         }
     }
 
-    // find_sources sets the sources of eight bytes of the part from first on. A negative number is
-    // output before, eight bytes less because the part may begin before low; below part_bytes, a byte of
-    // the part; from there on, literals.
-    METHOD void find_sources(u32 first, u32 own) const {
-        if (own >= high)
-            return;
-        const i32 start = (i32)(first < low ? low : first);
-        const u32 stop = least(own + 8, high);
-        u32 at = own < low ? low : own;
-        Record record = shared.records[shared.marks[(own - first) / 8]];
+    // find_sources finds the sources of eight bytes of the part from first on.
+    METHOD void find_sources(i32 (&source)[8], u32 first, u32 own) const {
+        Record record = shared.records[shared.marks[own % mark_bytes / 8]];
+        u32 distance[8], less, end = find_copy(record, own < low ? low : own, first, less);
+#pragma unroll
+        for (u32 i = 0; i < 8; i++)
+            distance[i] = less;
 #pragma nounroll
-        while (at < stop) {
+        while (end < least(own + 8, high)) {
+            const u32 at = end;
             if (at == record.end())
                 record = shared.records[record.next()];
-            const u32 match = record.match_begin();
-            if (at < match) {
-                u32 literal = record.literals + (at - record.begin) + part_bytes;
-                for (const u32 end = least(match, stop); at < end; at++)
-                    *place(at - first) = (i32)literal++;
-                continue;
-            }
-            u32 inside = at - match;
-            if (inside >= record.distance)
-                inside %= record.distance; // the match overlaps its output
-            for (const u32 end = least(record.end(), stop); at < end; at++) {
-                const i32 source = (i32)(match - record.distance + inside);
-                *place(at - first) = source - (i32)first - (source < start ? 8 : 0);
-                inside = inside + 1 == record.distance ? 0 : inside + 1;
-            }
+            end = find_copy(record, at, first, less);
+#pragma unroll
+            for (u32 i = 1; i < 8; i++)
+                distance[i] = own + i < at ? distance[i] : less;
+        }
+        const i32 start = first < low ? (i32)low : 0;
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            const i32 near = (i32)(own + i - distance[i]);
+            source[i] = near < start ? near - 8 : (u32)near < part_bytes ? (i32)offset((u32)near) : near;
+            source[i] = has(own + i) ? source[i] : -1;
+            *source_at(offset(own - first) + i * 4) = source[i];
         }
     }
 
-    METHOD static bool waits(const i32 (&source)[8]) {
-        bool any = false;
-#pragma unroll
-        for (u32 i = 0; i < 8; i++)
-            any |= (u32)source[i] < part_bytes;
-        return any;
+    // find_copy returns the end of the literals or the match of a record that a byte belongs to. distance
+    // is what the sources of its bytes are less.
+    METHOD static u32 find_copy(const Record &record, u32 at, u32 first, u32 &distance) {
+        const u32 match = record.match_begin();
+        if (at < match) {
+            distance = record.begin - record.literals - literals;
+            return match;
+        }
+        distance = first + record.distance;
+        if (at - match >= record.distance) // the match overlaps its output
+            distance += (at - match) / record.distance * record.distance;
+        return record.end();
     }
 
-    // resolve replaces sources in the part by their sources, until no byte has one. The distance
-    // to the first source doubles in each round (pointer jumping).
-    METHOD void resolve(i32 (&source)[8], u32 own) const {
-        while (synchronize_block_or(waits(source))) {
-            i32 far[8];
+    METHOD static bool waits(const i32 (&source)[8]) {
+        u32 nearest = ~0u;
 #pragma unroll
-            for (u32 i = 0; i < 8; i++)
-                far[i] = (u32)source[i] < part_bytes ? *place((u32)source[i]) : source[i];
-            synchronize_block();
+        for (u32 i = 0; i < 8; i++)
+            nearest = least(nearest, (u32)source[i]);
+        return nearest < unused;
+    }
+
+    // resolve replaces sources in the part by their sources, until no byte of the warp has one. Threads
+    // do not wait for each other: whether a source was replaced already or not, it is one of the byte.
+    METHOD void resolve(i32 (&source)[8], u32 own) const {
+        while (ballot(waits(source)) != 0) {
 #pragma unroll
             for (u32 i = 0; i < 8; i++) {
-                if ((u32)source[i] < part_bytes)
-                    *place(own + i) = source[i] = far[i];
+                const i32 far = *source_at(least((u32)source[i], unused));
+                source[i] = (u32)source[i] < unused ? far : source[i];
             }
+#pragma unroll
+            for (u32 i = 0; i < 8; i++)
+                *source_at(offset(own) + i * 4) = source[i];
         }
     }
 
@@ -310,7 +338,7 @@ struct Output {
         u8 value[8];
 #pragma unroll
         for (u32 i = 0; i < 8; i++) {
-            const u8 *at = source[i] < 0 ? earlier + source[i] : from + (source[i] - (i32)part_bytes);
+            const u8 *at = source[i] < 0 ? earlier + source[i] : from + (source[i] - (i32)literals);
             value[i] = has(own + i) ? *at : 0;
         }
         if (has(own) && has(own + 7)) {
@@ -344,35 +372,42 @@ DEVICE u32 first_fault(BlockShared &s, u32 fault, u32 place) {
 template <typename Format> DEVICE u32 decode_windows(const Work &w, BlockShared &s, Window &in, u32 at) {
     u32 to = 0;
     Tokens tokens;
-    tokens.block = Block::own();
+    tokens.clear();
     in.load(at);
     while (at < w.compressed) {
+        const u32 window = at;
         in.store();
-        tokens.read<Format>(in, at, s.chain);
+        tokens.read<Format>(in, window, s.chain);
         synchronize_block();
-        tokens.follow(s.chain);
-        if (tokens.bytes > w.length - to)
-            return too_long;
-        const u32 low = (u32)(u64)(w.to + to) % 8, start = at;
-        u32 place = 0;
-        const u32 fault = tokens.fault(w.compressed - at, to, place);
-        tokens.store(s.records, at, low);
-        if (synchronize_block_or(fault != complete))
-            return first_fault(s, fault, place);
-        at = start + tokens.end;
-        const bool is_whole = tokens.end >= Window::bytes || at >= w.compressed;
-        if (is_whole)
-            in.load(at);
-        if (tokens.bytes != 0)
-            Output{w.to + to - low, w.from, low, low + tokens.bytes, s}.write(tokens);
-        to += tokens.bytes;
-        if (is_whole)
-            continue;
-        // The tokens ended before a long one.
-        synchronize_block();
-        if (const u32 wrong = Format::copy_long(w, in, at, to, tokens.block))
-            return wrong;
-        in.load(at);
+        for (;;) {
+            tokens.follow(s, at - window);
+            const u32 low = (u32)(u64)(w.to + to) % 8;
+            u32 place = 0;
+            const u32 fault = tokens.fault(w.compressed - window, to, place);
+            tokens.store(s.records, window, low);
+            if (synchronize_block_or(fault != complete))
+                return first_fault(s, fault, place);
+            const u32 end = s.end, bytes = s.bytes;
+            if (bytes > w.length - to)
+                return too_long;
+            at = window + end;
+            const bool is_whole = end >= Window::bytes || at >= w.compressed;
+            if (is_whole)
+                in.load(at);
+            if (bytes != 0)
+                Output{w.to + to - low, w.from, low, low + bytes, s}.write(tokens);
+            to += bytes;
+            if (is_whole)
+                break;
+            // The tokens ended before a long one.
+            synchronize_block();
+            if (const u32 wrong = Format::copy_long(w, in, at, to, tokens.block))
+                return wrong;
+            if (at >= w.compressed || at - window >= Window::bytes) {
+                in.load(at);
+                break;
+            }
+        }
     }
     return to == w.length ? complete : too_short;
 }
