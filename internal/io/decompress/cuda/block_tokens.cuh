@@ -262,7 +262,7 @@ struct Output {
                 continue;
             const u32 begin = low + tokens.begin[h], end = least(begin + tokens.token[h].output(), first + mark_bytes);
             u32 byte = begin == low ? 0 : (begin + 7) & ~7u;
-#pragma nounroll
+#pragma clang loop interleave(disable) vectorize(disable)
             for (byte = byte < first ? first : byte; byte < end; byte += 8)
                 shared.marks[(byte - first) / 8] = (u16)Record::number(tokens.position(h));
         }

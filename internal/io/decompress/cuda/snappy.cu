@@ -4,27 +4,16 @@
 struct Snappy {
     template <u32 most_short, typename Bytes> METHOD static Sequence read(const Bytes &in, u32 at) {
         const u64 x = in.eight(at);
-        const u32 tag = (u32)x & 0xff, operand = (u32)(x >> 8), kind = tag & 3;
-        Sequence q = {3, 0, 0, (tag >> 2) + 1, operand & 0xffff, true};
-        if (kind == 1) {
-            q.header = 2;
-            q.match = (tag >> 2 & 7) + 4;
-            q.distance = tag >> 5 << 8 | operand & 0xff;
-        } else if (kind == 3) {
-            q.header = 5;
-            q.distance = operand;
-        } else if (kind == 0) {
-            q.header = 1;
-            q.literals = q.match;
-            q.match = 0;
-            if (q.literals > 60) {
-                const u32 extra = q.literals - 60;
-                q.header += extra;
-                q.literals = least(operand & 0xffffffff >> (4 - extra) * 8, most_bytes) + 1;
-            }
-            q.is_short = q.literals <= most_short;
-        }
-        return q;
+        const u32 tag = (u32)x & 0xff, operand = (u32)(x >> 8), kind = tag & 3, upper = tag >> 2;
+        // Few branches, because the lanes read tokens of all kinds.
+        const bool is_near = kind == 1;
+        const u32 extra = kind == 0 && upper >= 60 ? upper - 59 : 0;
+        u32 length = (upper & (is_near ? 7 : 63)) + (is_near ? 4 : 1);
+        if (extra != 0)
+            length = least(operand & 0xffffffff >> (4 - extra) * 8, most_bytes) + 1;
+        const u32 distance = operand & 0xffffffff >> (is_near ? 24 : kind == 2 ? 16 : 0) | (is_near ? tag >> 5 << 8 : 0);
+        const u32 header = (0x5321 >> kind * 4 & 15) + extra;
+        return {header, kind == 0 ? length : 0, 0, kind == 0 ? 0 : length, distance, kind != 0 || length <= most_short};
     }
 
     // copy_long copies long literals.

@@ -52,15 +52,16 @@ struct Half {
     METHOD void follow(bool usable, u32 token_bytes, u32 output, u32 lane) {
         end = lane + token_bytes;
         tokens = usable ? 1u << lane : 0;
-        bytes = usable ? output : 0;
-        u32 next = usable ? end : warp_threads;
+        // The lane after the tokens, and in 16 bits their output.
+        u32 chain = usable ? end << 16 | output : warp_threads << 16;
 #pragma unroll
         for (u32 round = 0; round < 4; round++) {
-            const u32 from = next % warp_threads;
-            const u32 far_tokens = shuffle_value(tokens, from), far_bytes = shuffle_value(bytes, from), far_next = shuffle_value(next, from);
-            if (next < warp_threads)
-                tokens |= far_tokens, bytes += far_bytes, next = far_next;
+            const u32 from = chain >> 16 & warp_threads - 1;
+            const u32 far_tokens = shuffle_value(tokens, from), far_chain = shuffle_value(chain, from);
+            if (chain < warp_threads << 16)
+                tokens |= far_tokens, chain = far_chain + (chain & 0xffff);
         }
+        bytes = chain & 0xffff;
     }
 };
 
