@@ -140,6 +140,30 @@ func TestDamagedPages(t *testing.T) {
 	})
 }
 
+// Long pages, of which a kernel has a part at a time, are right, and those with faults are refused or
+// right.
+func TestLongPages(t *testing.T) {
+	eachCodec(t, func(t *testing.T, dev *device.Device, codec Codec) {
+		r := property.Random(t)
+		for name, content := range property.InOrder(contents) {
+			data := content(r, 9000+r.IntN(3000))
+			form := compress(t, codec, data)[0]
+			inputs := []packed{{form, len(data)}, {form[:r.IntN(len(form)/2)], len(data)}, {form, len(data) - 1}}
+			for range 3 {
+				wrong := append([]byte(nil), form...)
+				wrong[r.IntN(len(wrong))] ^= 1 << r.IntN(8)
+				inputs = append(inputs, packed{wrong, len(data)})
+			}
+			results, status := unpack(t, t, dev, codec, inputs)
+			require.NoError(t, status[0].Error(codec), name)
+			require.True(t, bytes.Equal(data, results[0]), name)
+			require.NotEqual(t, Complete, status[1], name)
+			require.NotEqual(t, Complete, status[2], name)
+			compareWithHost(t, codec, inputs, results, status)
+		}
+	})
+}
+
 // damage returns a page, all its beginnings, and others that are wrong.
 func damage(r *rand.Rand, form []byte, length int) []packed {
 	inputs := []packed{{form, length}}

@@ -14,18 +14,46 @@ var files embed.FS
 // set has the kernels, each compiled when it is first used.
 var set = kernelset.Set{Files: files, Directory: "cuda"}
 
-// warp is the number of threads that decompress a page.
-const warp = 32
+const (
+	// warp is the number of threads that decompress a page, block that for a long page.
+	warp, block = 32, 512
+)
 
-// kernel returns the launch of a codec that is one kernel, with a warp for each page.
-func kernel(file, entry string) func(*op.Call, Batch) error {
+// kernel returns the launch of a codec that is one kernel, with a number of threads for each page.
+func kernel(file, entry string, threads uint32) func(*op.Call, Batch) error {
 	return func(call *op.Call, batch Batch) error {
 		f, err := call.Kernel(&set, file, entry)
 		if err != nil {
 			return err
 		}
 		grid := device.Dim3{X: uint32(batch.Size.Pages)}
-		return f.Launch(call.Stream, grid, device.Dim3{X: warp}, 0, batch.Pages,
+		return f.Launch(call.Stream, grid, device.Dim3{X: threads}, 0, batch.Pages,
 			batch.Input, batch.Input.Bytes(), batch.Output, batch.Output.Bytes(), batch.Status)
 	}
+}
+
+// tokens returns the launch of a codec with kernels of two forms: a warp or a block for each page.
+func tokens(codec string) func(*op.Call, Batch) error {
+	byWarps, byBlocks := kernel(codec, codec, warp), kernel(codec, codec+"_block", block)
+	return func(call *op.Call, batch Batch) error {
+		if hasBlocks(batch.Size) {
+			return byBlocks(call, batch)
+		}
+		return byWarps(call, batch)
+	}
+}
+
+const (
+	// warpPages is the number of pages from which on a warp decompresses each: 32 for each of the 128
+	// multiprocessors of a large GPU, the most blocks that it runs at a time.
+	warpPages = 4096
+	// blockLength is the average length from which on a block decompresses each page, however many
+	// there are: on an H200, a warp takes 13 to 27 ms for 1 MiB, so the last pages of a launch would
+	// leave most of the GPU idle.
+	blockLength = 512 << 10
+)
+
+// hasBlocks reports whether a block decompresses each page. Tests replace it.
+var hasBlocks = func(size Size) bool {
+	return size.Pages < warpPages || size.Length/uint64(size.Pages) >= blockLength
 }

@@ -132,7 +132,7 @@ func TestTokens(t *testing.T) {
 			var inputs []packed
 			var plain [][]byte
 			for range 6 {
-				form, data := generator(source, 1+source.IntN(100))
+				form, data := generator(source, 1+source.IntN(1<<source.IntN(11)))
 				inputs, plain = append(inputs, packed{form, len(data)}), append(plain, data)
 			}
 			results, status := unpack(r, t, dev, codec, inputs)
@@ -167,7 +167,9 @@ func FuzzPage(f *testing.F) {
 			t.Skip()
 		}
 		inputs := []packed{{data, int(length)}}
-		results, status := unpack(t, t, dev, codec, inputs)
-		compareWithHost(t, codec, inputs, results, status)
+		eachForm(t, dev, codec, func(t *testing.T) {
+			results, status := unpack(t, t, dev, codec, inputs)
+			compareWithHost(t, codec, inputs, results, status)
+		})
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -163,8 +164,31 @@ func eachCodec(t *testing.T, f func(t *testing.T, dev *device.Device, codec Code
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		for codec := range Codec(len(decoders)) {
 			if supports(dev, codec) {
-				t.Run(codec.String(), func(t *testing.T) { f(t, dev, codec) })
+				t.Run(codec.String(), func(t *testing.T) {
+					eachForm(t, dev, codec, func(t *testing.T) { f(t, dev, codec) })
+				})
 			}
 		}
 	})
+}
+
+// eachForm runs a test with each form of the kernels of a codec.
+func eachForm(t *testing.T, dev *device.Device, codec Codec, f func(t *testing.T)) {
+	if dev.Kind() == device.Host || codec != Snappy && codec != LZ4Raw {
+		f(t)
+		return
+	}
+	for name, blocks := range property.InOrder(map[string]bool{"warps": false, "blocks": true}) {
+		t.Run(name, func(t *testing.T) {
+			defer forceBlocks(blocks)()
+			f(t)
+		})
+	}
+}
+
+// forceBlocks chooses the form of kernels, and returns a function that restores the choice.
+func forceBlocks(blocks bool) (restore func()) {
+	choice := hasBlocks
+	hasBlocks = func(Size) bool { return blocks }
+	return func() { hasBlocks = choice }
 }

@@ -1,5 +1,5 @@
 // LZ4 without a frame: "LZ4 Block Format Description" in the repository lz4/lz4.
-#include "tokens.cuh"
+#include "block_tokens.cuh"
 
 static constexpr u32 least_match = 4;
 static constexpr u32 in_token = 15; // this length continues in the bytes after
@@ -23,7 +23,7 @@ DEVICE bool read_run(const Work &w, u32 &at, u32 &length, u32 lane) {
 struct LZ4 {
     // read returns literals and a match. The last sequence of a page has no match. Lengths that
     // continue in more than one byte are not complete, and are long.
-    METHOD static Sequence read(const Input &in, u32 at) {
+    template <u32 most_short, typename Bytes> METHOD static Sequence read(const Bytes &in, u32 at) {
         const u64 x = in.eight(at);
         const u32 token = (u32)x & 0xff;
         Sequence q = {1, token >> 4, 0, 0, 0, true};
@@ -43,17 +43,16 @@ struct LZ4 {
         return q;
     }
 
-    METHOD static u32 copy_long(const Work &w, const Input &, u32 &at, u32 &to, u32 lane) {
+    template <typename Bytes, typename Team> METHOD static u32 copy_long(const Work &w, const Bytes &, u32 &at, u32 &to, const Team &team) {
         const u32 token = w.from[at++];
         u32 literals = token >> 4;
-        if (literals == in_token && !read_run(w, at, literals, lane))
+        if (literals == in_token && !read_run(w, at, literals, team.lane))
             return truncated;
         if (literals > w.compressed - at)
             return truncated;
         if (literals > w.length - to)
             return too_long;
-        copy_bytes(w.to + to, w.from + at, literals, lane);
-        synchronize_warp();
+        team.copy(w.to + to, w.from + at, literals);
         at += literals, to += literals;
         if (at == w.compressed)
             return complete;
@@ -62,14 +61,14 @@ struct LZ4 {
         const u32 distance = w.from[at] | w.from[at + 1] << 8;
         at += 2;
         u32 match = token & 15;
-        if (match == in_token && !read_run(w, at, match, lane))
+        if (match == in_token && !read_run(w, at, match, team.lane))
             return truncated;
         match = least(match + least_match, most_bytes);
         if (distance == 0 || distance > to)
             return bad_distance;
         if (match > w.length - to)
             return too_long;
-        copy_match(w.to + to, distance, match, lane);
+        team.repeat(w.to + to, distance, match);
         to += match;
         return complete;
     }
@@ -85,4 +84,13 @@ DEVICE u32 decode(const Work &w, Shared &s, u32 lane) {
 KERNEL LAUNCH_BOUNDS(32) lz4(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
     __shared__ Shared shared;
     each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32 lane) INLINE { return decode(w, shared, lane); });
+}
+
+KERNEL LAUNCH_BOUNDS(block_threads) lz4_block(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status) {
+    __shared__ BlockShared shared;
+    each_page(pages, input, input_bytes, output, output_bytes, status, [&](const Work &w, u32) INLINE {
+        Window in;
+        in.begin(w, shared.words);
+        return decode_windows<LZ4>(w, shared, in, 0);
+    });
 }

@@ -1,5 +1,5 @@
-// Formats with tokens of whole bytes, Snappy and LZ4: each lane of a warp reads the tokens that
-// would begin at its bytes of the next 64.
+// Formats whose tokens are whole bytes, Snappy and LZ4, by a warp for each page: each lane reads the
+// tokens that would begin at its bytes of the next 64.
 #pragma once
 #include "copies.cuh"
 #include "input.cuh"
@@ -11,6 +11,18 @@ struct Shared {
 };
 
 static constexpr u32 most_short = 64; // bytes of a copy in a batch; longer ones are copied apart
+
+// Warp copies long tokens by the lanes of a warp.
+struct Warp {
+    u32 lane;
+
+    METHOD void copy(u8 *to, const u8 *from, u32 n) const {
+        copy_bytes(to, from, n, lane);
+        synchronize_warp();
+    }
+
+    METHOD void repeat(u8 *to, u32 distance, u32 n) const { copy_match(to, distance, n, lane); }
+};
 
 // Sequence is a token: literals, a match, or a match after literals.
 struct Sequence {
@@ -40,15 +52,16 @@ struct Half {
     METHOD void follow(bool usable, u32 token_bytes, u32 output, u32 lane) {
         end = lane + token_bytes;
         tokens = usable ? 1u << lane : 0;
-        bytes = usable ? output : 0;
-        u32 next = usable ? end : warp_threads;
+        // The lane after the tokens, and in 16 bits their output.
+        u32 chain = usable ? end << 16 | output : warp_threads << 16;
 #pragma unroll
         for (u32 round = 0; round < 4; round++) {
-            const u32 from = next % warp_threads;
-            const u32 far_tokens = shuffle_value(tokens, from), far_bytes = shuffle_value(bytes, from), far_next = shuffle_value(next, from);
-            if (next < warp_threads)
-                tokens |= far_tokens, bytes += far_bytes, next = far_next;
+            const u32 from = chain >> 16 & warp_threads - 1;
+            const u32 far_tokens = shuffle_value(tokens, from), far_chain = shuffle_value(chain, from);
+            if (chain < warp_threads << 16)
+                tokens |= far_tokens, chain = far_chain + (chain & 0xffff);
         }
+        bytes = chain & 0xffff;
     }
 };
 
@@ -79,7 +92,8 @@ DEVICE u32 add_pieces(Pieces &pieces, u32 first, bool has, const Sequence &q, u3
 }
 
 // decode_tokens decompresses the tokens from a position of the input on. Format::read returns the
-// token at a position of the prepared input; Format::copy_long decompresses one by all lanes.
+// token at a position of the prepared input, which is short if no copy is longer than most_short;
+// Format::copy_long decompresses one by all lanes.
 template <typename Format> DEVICE u32 decode_tokens(const Work &w, Shared &s, Input &in, u32 at, u32 lane) {
     u32 to = 0;
     while (at < w.compressed) {
@@ -89,7 +103,7 @@ template <typename Format> DEVICE u32 decode_tokens(const Work &w, Shared &s, In
 #pragma unroll
         for (u32 h = 0; h < 2; h++) {
             const u32 own = at + h * warp_threads + lane;
-            token[h] = Format::read(in, own);
+            token[h] = Format::template read<most_short>(in, own);
             half[h].follow(token[h].is_short && own < w.compressed, token[h].bytes(), token[h].output(), lane);
         }
         const Chain first = Chain::from(half[0], 0);
@@ -121,7 +135,7 @@ template <typename Format> DEVICE u32 decode_tokens(const Work &w, Shared &s, In
         if (end >= 2 * warp_threads || is_full && end >= warp_threads || at >= w.compressed)
             continue;
         // The tokens ended before a long one.
-        const u32 fault = Format::copy_long(w, in, at, to, lane);
+        const u32 fault = Format::copy_long(w, in, at, to, Warp{lane});
         if (fault != complete)
             return fault;
     }
