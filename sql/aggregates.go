@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
@@ -103,11 +101,11 @@ func count(t *translation, at *tree.Call, list []value) value {
 	}, list[0])
 }
 
-// sum is wide enough for all sums of integers: of 64 bits it is a decimal of 38 digits.
+// sum is wide enough for all sums of integers: of 64 bits it is a decimal of 38 digits, of less bits an int64.
 func sum(t *translation, at *tree.Call, list []value) value {
 	v := t.settled(list[0])
 	switch {
-	case isInteger(v.dataType) && (v.dataType.ID() == arrow.INT64 || v.dataType.ID() == arrow.UINT64):
+	case isInteger(v.dataType) && bitsOf(v) > 32:
 		v = t.cast(at, v, wideType)
 	case isInteger(v.dataType):
 		v = t.cast(at, v, int64Type)

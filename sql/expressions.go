@@ -351,13 +351,21 @@ func (t *translation) cases(at tree.Node, conditions, results []value) value {
 	}
 	results = t.alike(at, results)
 	n := len(conditions)
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+	chosen := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
 		chosen := gpuframe.Case()
 		for i := range n {
 			chosen = chosen.When(list[i], list[n+i])
 		}
 		return chosen.Else(list[2*n])
 	}, append(conditions, results...)...)
+	if isInteger(chosen.dataType) {
+		for _, v := range results {
+			if !v.null {
+				chosen.bits = max(chosen.bits, bitsOf(v))
+			}
+		}
+	}
+	return chosen
 }
 
 // areNull reports whether all values are null without a type.

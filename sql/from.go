@@ -136,15 +136,19 @@ func (t *translation) source(at tree.Node, q gpuframe.Query, alias tree.Alias, n
 
 // copied returns the rows with columns of names that nothing else in the statement has.
 func (t *translation) copied(r *relation, table string) *relation {
-	copied := &relation{}
+	copied := &relation{query: r.query}
 	selected := make([]gpuframe.Expression, len(r.columns))
+	isSame := true
 	for i, c := range r.columns {
 		renamed := *c
 		renamed.id, renamed.table = t.unique(c.name), table
 		copied.columns = append(copied.columns, &renamed)
 		selected[i] = gpuframe.Col(c.id).As(renamed.id)
+		isSame = isSame && renamed.id == c.id
 	}
-	copied.query = r.query.Select(selected...)
+	if !isSame { // only a source has the names already
+		copied.query = r.query.Select(selected...)
+	}
 	return copied
 }
 

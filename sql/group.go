@@ -278,7 +278,7 @@ func (t *translation) withBranch(groups, branch gpuframe.Query, keys []*column) 
 
 // joinOn joins by columns that are equal, or both null. The columns of the right side get other names.
 func (t *translation) joinOn(left, right gpuframe.Query, kind gpuframe.JoinKind, l, r []*column) gpuframe.Query {
-	terms := []gpuframe.JoinTerm{gpuframe.NullsMatch()}
+	terms := []gpuframe.JoinTerm{gpuframe.NullsMatch(), gpuframe.AnyOrder()}
 	for i := range l {
 		id := t.unique("match")
 		right = right.Rename(r[i].id, id)

@@ -336,7 +336,7 @@ func split(list []condition, belongs func(c condition) bool) (own, rest []condit
 // joined joins two queries with the columns of each. Each condition is an equality of both sides or another
 // condition on matches.
 func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, conditions []condition) gpuframe.Query {
-	var terms []gpuframe.JoinTerm
+	terms := []gpuframe.JoinTerm{gpuframe.AnyOrder()}
 	hasKey := false
 	for _, c := range conditions {
 		hasKey = hasKey || c.equates(l, r)
@@ -353,7 +353,7 @@ func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, 
 		return left.Join(right, kind, terms...)
 	}
 	if kind == gpuframe.Inner {
-		return left.Join(right, gpuframe.Cross).Filter(filters(conditions)...)
+		return left.Join(right, gpuframe.Cross, gpuframe.AnyOrder()).Filter(filters(conditions)...)
 	}
 	unit := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
 	return left.Join(right, kind, append(terms, gpuframe.On(unit, unit))...)

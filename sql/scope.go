@@ -19,6 +19,8 @@ type column struct {
 	dataType arrow.DataType
 	// merged is set for the columns that USING combines: only table.name refers to them.
 	merged bool
+	// bits is that of its values.
+	bits int
 	// isNull is set for columns of nulls, which take the type of the other operand.
 	isNull bool
 }
@@ -28,7 +30,7 @@ func (c *column) value() value {
 	if c.isNull {
 		return value{null: true, uses: columnSet{}}
 	}
-	return value{expr: gpuframe.Col(c.id), dataType: c.dataType, uses: columnSet{c: true}}
+	return value{expr: gpuframe.Col(c.id), dataType: c.dataType, bits: c.bits, uses: columnSet{c: true}}
 }
 
 // relation is the rows of a part of a query. The query can have more columns than the list.
@@ -39,7 +41,7 @@ type relation struct {
 
 // attach adds the column of an expression to the rows. No name refers to it.
 func (t *translation) attach(r *relation, v value, name string) *column {
-	c := &column{id: t.unique(name), dataType: v.dataType}
+	c := &column{id: t.unique(name), dataType: v.dataType, bits: v.bits}
 	r.query = r.query.With(v.expr.As(c.id))
 	return c
 }

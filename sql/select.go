@@ -41,16 +41,21 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 	set := t.from(rows, b.From)
 	rows.rows = &relation{columns: set.columns}
 	rows.clause, rows.aliases = "WHERE", t.items(rows.rows, b.Items)
-	if s.dependence != nil && !t.isStandIn(s, rows, set, b) {
+	standIns := columnSet{}
+	if s.dependence != nil && t.isStandIn(s, rows, set, b) {
+		for _, c := range rows.domain {
+			standIns[c] = true
+		}
+	} else if s.dependence != nil {
 		set = &tableSet{leaves: append([]*relation{values}, set.leaves...), columns: set.columns, conditions: set.conditions}
 	}
 	var later []tree.Expr
 	for _, e := range conjuncts(b.Where) {
 		if hasSubquery(e) {
 			later = append(later, e)
-			continue
+		} else if c := t.term(rows, e); !c.isOf(standIns) {
+			set.conditions = append(set.conditions, c)
 		}
-		set.conditions = append(set.conditions, t.term(rows, e))
 	}
 	rows.tables = set
 	later = slices.DeleteFunc(later, func(e tree.Expr) bool { return t.keepMatches(rows, e) })
@@ -106,6 +111,15 @@ func (t *translation) isStandIn(s, rows *scope, set *tableSet, b *tree.Select) b
 		rows.domain[c] = other
 	}
 	return true
+}
+
+// isOf reports whether the condition is that a column of a set equals itself.
+func (c condition) isOf(set columnSet) bool {
+	if c.left == nil {
+		return false
+	}
+	left, right := columnOf(*c.left), columnOf(*c.right)
+	return left != nil && left == right && set[left]
 }
 
 // columnOf returns the column that a value is, or nil.
@@ -184,7 +198,7 @@ type projection struct {
 func (t *translation) addTo(p *projection, v value, name string) *column {
 	isNull := v.null && v.dataType == nil
 	v = t.settled(v)
-	c := &column{name: name, id: t.unique(name), dataType: v.dataType, isNull: isNull}
+	c := &column{name: name, id: t.unique(name), dataType: v.dataType, bits: v.bits, isNull: isNull}
 	p.list = append(p.list, v.expr.As(c.id))
 	return c
 }
@@ -238,7 +252,7 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 		out.query = out.query.Select(cols(all)...).Distinct()
 	}
 	t.limited(&out, q, keys)
-	if b.Distinct == nil || len(on) > 0 || len(carried) > 0 {
+	if len(p.list) > len(all) && (b.Distinct == nil || len(on) > 0) || len(out.carried) > 0 && (q.Limit != nil || q.Offset != nil) {
 		out.query = out.query.Select(cols(all)...)
 	}
 	return out

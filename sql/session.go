@@ -25,6 +25,7 @@ type Session struct {
 	tables map[string]table
 	frames []*gpuframe.Frame
 	closed bool
+	types  types
 }
 
 // table is a named query.
