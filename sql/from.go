@@ -23,6 +23,8 @@ type condition struct {
 	value value
 	// left and right are the sides of an equality, if it is one.
 	left, right *value
+	// alternatives are the terms of OR, each as a conjunction, if it is one.
+	alternatives [][]value
 }
 
 // from translates the tables of FROM. Their joins follow with the conditions of WHERE.
@@ -136,7 +138,7 @@ func (t *translation) source(at tree.Node, q gpuframe.Query, alias tree.Alias, n
 
 // copied returns the rows with columns of names that nothing else in the statement has.
 func (t *translation) copied(r *relation, table string) *relation {
-	copied := &relation{query: r.query}
+	copied := &relation{query: r.query, source: r.query}
 	selected := make([]gpuframe.Expression, len(r.columns))
 	isSame := true
 	for i, c := range r.columns {
@@ -160,7 +162,7 @@ func (t *translation) aliased(at tree.Node, r *relation, alias tree.Alias, name 
 	if len(alias.Columns) > len(r.columns) {
 		t.fail(alias.Columns[len(r.columns)], "table %q has %d columns, and the alias names %d", name, len(r.columns), len(alias.Columns))
 	}
-	renamed := &relation{query: r.query}
+	renamed := &relation{query: r.query, source: r.source}
 	for i, c := range r.columns {
 		each := *c
 		each.table = name

@@ -75,7 +75,7 @@ func (t *translation) group(s *scope, b *tree.Select, q *tree.Query, carried []*
 	if sets != nil {
 		groups.rows = a.sets(sets, len(carried))
 	} else {
-		groups.rows = a.result(a.keys)
+		groups.rows, groups.block = a.result(a.keys), s.block
 	}
 	if b.GroupBy == nil && len(carried) > 0 && !d.isScalar {
 		t.withEmptyGroups(groups, d, carried)

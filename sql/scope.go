@@ -37,6 +37,8 @@ func (c *column) value() value {
 type relation struct {
 	query   gpuframe.Query
 	columns []*column
+	// source is the query that the rows are a copy of, or zero.
+	source gpuframe.Query
 }
 
 // attach adds the column of an expression to the rows. No name refers to it.
@@ -62,6 +64,8 @@ type scope struct {
 	resolving map[string]bool
 	// tables are the tables of the rows before they are joined, for the semi joins of one of them.
 	tables *tableSet
+	// block is what the rows are of, or nil if more conditions hold.
+	block *block
 	// input and group are set behind GROUP BY.
 	input *scope
 	group *grouping

@@ -60,6 +60,9 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 	rows.tables = set
 	later = slices.DeleteFunc(later, func(e tree.Expr) bool { return t.keepMatches(rows, e) })
 	rows.tables, rows.rows = nil, t.assemble(set)
+	if s.dependence == nil {
+		rows.block = &block{set.leaves, set.columns, set.conditions}
+	}
 	for _, e := range later {
 		t.keep(rows, e)
 	}
@@ -187,7 +190,7 @@ func (t *translation) keep(s *scope, e tree.Expr) {
 		return
 	}
 	v := t.condition(e, t.expr(s, e))
-	s.rows.query = s.rows.query.Filter(v.expr)
+	s.rows.query, s.block = s.rows.query.Filter(v.expr), nil
 }
 
 // projection is the columns of a SELECT in the making.

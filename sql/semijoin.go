@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// keepMatches keeps rows by a term of WHERE that is EXISTS, NOT EXISTS or IN of a plain query: a semi or anti
-// join. It reports whether the term is one.
+// keepMatches keeps rows by a term of WHERE that is EXISTS, NOT EXISTS or IN of a plain query, or NOT IN of a query
+// that does not depend on the rows: a semi or anti join. It reports whether the term is one.
 func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 	kind := gpuframe.Semi
 	if n, ok := e.(*tree.Unary); ok && n.Op == "not" {
@@ -21,8 +21,8 @@ func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 		// Conditions on rows with equal keys cost more than joins: question 21 of TPC-H took longer with them first.
 		return s.tables == nil && t.match(s, kind, nil, e.Query)
 	case *tree.In:
-		if e.Query != nil && !e.Not && !hasSubquery(e.X) {
-			return t.match(s, kind, e.X, e.Query) || t.matchAny(s, e)
+		if e.Query != nil && !hasSubquery(e.X) {
+			return !e.Not && t.match(s, kind, e.X, e.Query) || t.matchAny(s, e)
 		}
 	}
 	return false
@@ -80,11 +80,12 @@ func (t *translation) match(s *scope, kind gpuframe.JoinKind, x tree.Expr, q *tr
 			return false
 		}
 	}
+	s.block = nil
 	rows.query = joined(rows.query, inner.rows.query, uses, setOf(set.columns), kind, both)
 	return true
 }
 
-// matchAny joins the rows with any query that does not depend on them, for IN.
+// matchAny joins the rows with any query that does not depend on them, for IN and NOT IN.
 func (t *translation) matchAny(s *scope, e *tree.In) bool {
 	var foreign []*column
 	out := t.query(&scope{outer: s, foreign: &foreign}, e.Query)
@@ -103,8 +104,34 @@ func (t *translation) matchAny(s *scope, e *tree.In) bool {
 			return false
 		}
 	}
-	rows.query = joined(rows.query, out.query, x.uses, y.uses, gpuframe.Semi, []condition{c})
+	s.block = nil
+	kind := gpuframe.Semi
+	if e.Not {
+		kind = gpuframe.Anti
+	}
+	left := rows.query
+	rows.query = joined(left, out.query, x.uses, y.uses, kind, []condition{c})
+	if e.Not && (t.isNullable(e, left, x) || t.isNullable(e, out.query, y)) {
+		t.keepKnown(e, rows, x, &out)
+	}
 	return true
+}
+
+// isNullable reports whether a value of the rows of a query can be null.
+func (t *translation) isNullable(at tree.Node, q gpuframe.Query, v value) bool {
+	return t.schema(at, q.Select(v.expr.As("value"))).Field(0).Nullable
+}
+
+// keepKnown keeps rows, of which none has a match, for which NOT IN a query is not null: all if the query has no rows,
+// and else those with a value if it has no null.
+func (t *translation) keepKnown(at tree.Node, rows *relation, x value, out *output) {
+	y := out.columns[0]
+	all, values := &column{id: t.unique("rows"), dataType: int64Type}, &column{id: t.unique("values"), dataType: int64Type}
+	counts := out.query.Select(gpuframe.Count().As(all.id), gpuframe.Col(y.id).Count().As(values.id))
+	isKnown := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		return list[0].Eq(int64(0)).Or(list[0].Eq(list[1]).And(list[2].IsValid()))
+	}, all.value(), values.value(), x)
+	rows.query = rows.query.Join(counts, gpuframe.Cross, gpuframe.AnyOrder()).Filter(isKnown.expr)
 }
 
 // tableOf returns the only table that columns are of, or nil.
@@ -112,6 +139,7 @@ func (t *translation) tableOf(tables *tableSet, uses columnSet) *relation {
 	for i, l := range tables.leaves {
 		if uses.within(t.columnsOf(tables, l)) {
 			own := *l // the rows of a leaf may be shared
+			own.source = gpuframe.Query{}
 			tables.leaves = slices.Clone(tables.leaves)
 			tables.leaves[i] = &own
 			return &own
