@@ -107,7 +107,7 @@ func (s *Session) Close() error {
 
 // Query returns the query of a statement that yields rows: SELECT, VALUES, FROM, DESCRIBE, EXPLAIN or SHOW
 // TABLES. Arguments are the values of its parameters: $1 or the first ? is the first. They may be of the
-// types of [gpuframe.Lit] without []byte, nil for null, or a [Null]. A time.Time is a timestamp in UTC, as SQL has
+// types of [gpuframe.Lit] without []byte, nil for null, a [Null], or a json.Number, which is an integer or a decimal. A time.Time is a timestamp in UTC, as SQL has
 // them: in microseconds, without the rest.
 //
 // Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE runs its query.
