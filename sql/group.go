@@ -66,7 +66,9 @@ func (t *translation) group(s *scope, b *tree.Select, q *tree.Query, carried []*
 	for _, e := range keys {
 		a.addKey(e)
 	}
-	t.eachAggregate([]any{b.Items, b.Having, b.Qualify, orderBy(q), b.Windows}, a.add)
+	for _, e := range clauses(b, q) {
+		t.eachAggregate(e, a.add)
+	}
 	for _, i := range s.aliases {
 		if i.column == nil {
 			t.eachAggregate(i.expr, a.add)

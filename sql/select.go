@@ -77,7 +77,7 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 // isStandIn makes columns of the tables stand for those of the dependence, if WHERE requires that they are
 // equal. Then the rows need no join with the values of the dependence. It reports whether that is possible.
 func (t *translation) isStandIn(s, rows *scope, set *tableSet, b *tree.Select) bool {
-	if !s.dependence.isScalar && b.GroupBy == nil && t.hasAggregates(b) {
+	if !s.dependence.isScalar && b.GroupBy == nil && t.hasAggregates(b, &tree.Query{}) {
 		return false // groups without rows need the values
 	}
 	values := columnSet{}
@@ -147,18 +147,17 @@ func hasSubquery(e tree.Expr) (has bool) {
 }
 
 // hasAggregates reports whether SELECT has an aggregate of the rows, outside of windows and subqueries.
-func (t *translation) hasAggregates(b *tree.Select, more ...any) bool {
-	has := false
-	for _, part := range append([]any{b.Items, b.Having, b.Qualify}, more...) {
-		t.eachAggregate(part, func(*tree.Call) { has = true })
+func (t *translation) hasAggregates(b *tree.Select, q *tree.Query) (has bool) {
+	for _, e := range clauses(b, q) {
+		t.eachAggregate(e, func(*tree.Call) { has = true })
 	}
 	return has
 }
 
-// eachAggregate calls a function with the aggregates of a part of SELECT. Those in the arguments of windows
-// are among them.
-func (t *translation) eachAggregate(part any, f func(*tree.Call)) {
-	walk(part, func(n tree.Node) bool {
+// eachAggregate calls a function with the aggregates of an expression. Those in the arguments of windows are among
+// them.
+func (t *translation) eachAggregate(e tree.Expr, f func(*tree.Call)) {
+	walk(e, func(n tree.Node) bool {
 		switch n := n.(type) {
 		case *tree.Query:
 			return false
@@ -174,14 +173,7 @@ func (t *translation) eachAggregate(part any, f func(*tree.Call)) {
 
 // isGrouped reports whether the rows of SELECT are groups.
 func (t *translation) isGrouped(b *tree.Select, q *tree.Query) bool {
-	return b.GroupBy != nil || b.Having != nil || t.hasAggregates(b, orderBy(q))
-}
-
-func orderBy(q *tree.Query) any {
-	if q.OrderBy == nil {
-		return nil
-	}
-	return q.OrderBy
+	return b.GroupBy != nil || b.Having != nil || t.hasAggregates(b, q)
 }
 
 // keep keeps the rows for which a term of a condition is true.

@@ -105,6 +105,15 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
+// forSchema is the key of [ForSchema].
+type forSchema struct{}
+
+// ForSchema returns a context for calls of [Session.Query] that only ask for the schema of the query: with it EXPLAIN
+// ANALYZE runs nothing, and EXPLAIN has an empty plan.
+func ForSchema(ctx context.Context) context.Context { return context.WithValue(ctx, forSchema{}, true) }
+
+func isForSchema(ctx context.Context) bool { return ctx.Value(forSchema{}) != nil }
+
 // Query returns the query of a statement that yields rows: SELECT, VALUES, FROM, DESCRIBE, EXPLAIN or SHOW
 // TABLES. Arguments are the values of its parameters: $1 or the first ? is the first. They may be of the
 // types of [gpuframe.Lit] without []byte, nil for null, a [Null], or a json.Number, which is an integer or a decimal. A time.Time is a timestamp in UTC, as SQL has

@@ -223,3 +223,17 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+// TestForSchema tests that a query for its schema alone runs nothing.
+func TestForSchema(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	before := len(session.Engine().Queries())
+	query, err := session.Query(sql.ForSchema(t.Context()), "explain analyze select count(*) from orders")
+	require.NoError(t, err)
+	schema, err := query.Schema(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "plan", schema.Field(0).Name)
+	require.Len(t, session.Engine().Queries(), before)
+	require.Contains(t, answer(t, session, "explain analyze select count(*) from orders"), "scan")
+	require.NotEmpty(t, session.Engine().Queries())
+}

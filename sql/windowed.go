@@ -68,7 +68,7 @@ func (t *translation) windowed(s *scope, e *tree.Scalar) (v value, ok bool) {
 // aggregateOf returns the SELECT of a query of an expression of aggregates without groups, or nil.
 func (t *translation) aggregateOf(q *tree.Query) *tree.Select {
 	b, ok := q.Body.(*tree.Select)
-	if !ok || b.GroupBy != nil || len(b.Items) != 1 || !t.hasAggregates(b) || b.Distinct != nil || b.Qualify != nil || b.Sample != nil || q.Limit != nil || q.Offset != nil || hasWindow(b.Items[0].Expr) || q.With != nil {
+	if !ok || b.GroupBy != nil || len(b.Items) != 1 || !t.hasAggregates(b, &tree.Query{}) || b.Distinct != nil || b.Qualify != nil || b.Sample != nil || q.Limit != nil || q.Offset != nil || hasWindow(b.Items[0].Expr) || q.With != nil {
 		return nil
 	}
 	return b
