@@ -78,12 +78,10 @@ func (t *translation) query(s *scope, q *tree.Query) output {
 // addCommon translates a common table expression. A query that is used several times runs once.
 func (t *translation) addCommon(with *tree.With, c tree.CommonTable) {
 	if with.Recursive {
-		tree.Walk(c.Query, func(n tree.Node, _ int) bool {
-			if name, ok := n.(*tree.TableName); ok && len(name.Name) == 1 && name.Name[0].Text == c.Name.Text {
-				t.fail(n, "recursive common table expressions are not supported")
-			}
-			return true
-		})
+		if rows, ok := t.recursive(c); ok {
+			t.common = append(t.common, commonTable{c.Name.Text, rows})
+			return
+		}
 	}
 	out := t.query(&scope{}, c.Query)
 	rows := t.aliased(c.Name, &out.relation, tree.Alias{Name: c.Name, Columns: c.Columns}, c.Name.Text)

@@ -119,7 +119,8 @@ func isForSchema(ctx context.Context) bool { return ctx.Value(forSchema{}) != ni
 // types of [gpuframe.Lit] without []byte, nil for null, a [Null], or a json.Number, which is an integer or a decimal. A time.Time is a timestamp in UTC, as SQL has
 // them: in microseconds, without the rest.
 //
-// Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE runs its query.
+// Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE runs its query, and recursive tables
+// are computed.
 //
 // # Errors
 //

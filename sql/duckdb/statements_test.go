@@ -106,6 +106,17 @@ var statements = map[string][]string{
 		"with t(p) as (select x from a) select p from t where p > (select avg(p) from t)", "select * from (select id, x from a) q where q.x = 1", "with a as (select 5 as id) select id from a",
 		"with t as (select * from a) select t1.id, t2.id from t t1, t t2 where t1.k = t2.x",
 	},
+	"recursion": {
+		"with recursive t(n) as (select 1 union all select n + 1 from t where n < 10) select * from t",
+		"with recursive t(n) as (select 1 union all select n + 1 from t where n < 10) select sum(x.n), count(*) from t x join t y on x.n = y.n + 1",
+		"with recursive t as (select id, k from a where id = 3 union select a.id, a.k from a join t on a.k = t.id) select * from t",
+		"with recursive t(x, y) as (values (1, 'a') union select (x * 3) % 7, y from t) select * from t",
+		"with recursive t(n, f) as (select 0, 1.0::double union all select n + 1, f * 1.5 from t where n < 5) select n, f from t",
+		"with recursive r as (select 1 as n), s as (select n from r union all select n + 2 from s where n < 9) select * from s, r",
+		"with recursive p(src, dst, hops) as (select x, k, 1 from a where x is not null and k is not null union select p.src, a.k, hops + 1 from p join a on a.x = p.dst where hops < 4 and a.k is not null) select src, dst, min(hops) from p group by all",
+		"with recursive t(n) as (select null union all select 1 from t where n is null) select * from t", "with recursive t(n) as (select 1 where false union all select n + 1 from t) select * from t",
+		"with recursive t(n) as (select 2 union all (select n * n from t where n < 100)) select n from t where n > (select avg(n) from t)",
+	},
 	"subqueries": {
 		"select id from a where exists (select 1 from b where b.k = a.k)", "select id from a where not exists (select 1 from b where b.k = a.k and b.z > a.x)",
 		"select id from a where exists (select * from b where b.k = a.k and b.id <> a.id)", "select id from a where k in (select k from b)", "select id from a where k not in (select k from b)",
