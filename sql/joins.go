@@ -19,7 +19,7 @@ var joinKinds = map[tree.JoinKind]gpuframe.JoinKind{
 // join translates JOIN. Inner joins only collect tables and conditions.
 func (t *translation) join(s *scope, item *tree.Join) *tableSet {
 	if item.AsOf {
-		t.fail(item, "ASOF JOIN is not supported in SQL: use the verb AsOf of a query")
+		return t.asOf(s, item)
 	}
 	if item.Kind == tree.PositionalJoin {
 		t.fail(item, "POSITIONAL JOIN is not supported: join by row_number() over ()")

@@ -94,6 +94,12 @@ var statements = map[string][]string{
 		"select k from a right join c using (k)", "select a.id, b.z from a left join b on true and a.x = b.k and a.f", "select a.id, b.id from a left join b on a.k = b.k and a.x > 1",
 		"select a.id, b.id from a full join b on a.k = b.k and a.x > 1", "select a.id, c.w from a left join c on a.x < c.w", "select a.id, c.w from a full join c on a.x < c.w", "select id from a anti join c on a.x < c.w", "select id from a semi join c on a.x < c.w",
 	},
+	"as-of joins": {
+		"select a.id, b.id from a asof join b on a.k = b.k and a.id >= b.id", "select a.id, b.id from a asof left join b on a.k = b.k and a.id >= b.id",
+		"select a.id, b.id from a asof join b on b.id < a.id and a.k = b.k", "select a.id, b.id from a asof left join b on a.id <= b.id", "select a.id, b.z from a asof join b on a.k = b.k and a.s = b.s and a.id > b.id",
+		"select k, id, z from a asof join b using (k, id)", "select id, z from a asof left join b using (id)", "select a.id, x.n from a asof join (select id as n from b where z > 0) x on a.id >= x.n",
+		"select a.id, b.id, c.w from a asof join b on a.k = b.k and a.id >= b.id join c on c.k = b.k where a.id > 3", "select a.id, b.id from a asof join b on a.id + 1 >= b.id * 2",
+	},
 	"sets": {
 		"select k from a union select k from b", "select k from a union all select k from b", "select k from a intersect select k from b", "select k from a except select k from b",
 		"select k from a intersect all select k from b", "select k from a except all select k from b", "select x, 1 as n from a union select z, 2.5 from b",
