@@ -60,6 +60,8 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 		return t.field(e, t.expr(s, e.X), e.Name.Text)
 	case *tree.Subscript:
 		return t.subscript(s, e)
+	case *tree.AtTimeZone:
+		return t.atTimeZone(e, t.expr(s, e.X), t.literalText(e.Zone, t.expr(s, e.Zone), "the time zone"))
 	}
 	t.unsupported(e)
 	return value{}
@@ -86,8 +88,6 @@ func (t *translation) unsupported(e tree.Expr) {
 		t.fail(e, "lambdas are not supported")
 	case *tree.Collate:
 		t.fail(e, "COLLATE is not supported: texts are compared by bytes; use lower(…)")
-	case *tree.AtTimeZone:
-		t.fail(e, "AT TIME ZONE is not supported")
 	case *tree.Default:
 		t.fail(e, "DEFAULT is no value here")
 	default:

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -80,9 +81,9 @@ func (t *translation) tables(s *scope, item tree.Table) *tableSet {
 	case *tree.Join:
 		return t.join(s, item)
 	case *tree.Pivot:
-		t.fail(item, "PIVOT is not supported: use aggregates with FILTER")
+		return leaf(t.aliased(item, t.pivoted(s, item), item.Alias, "pivot"))
 	case *tree.Unpivot:
-		t.fail(item, "UNPIVOT is not supported: use UNION ALL")
+		return leaf(t.aliased(item, t.unpivoted(s, item), item.Alias, "unpivot"))
 	}
 	t.fail(item, "this form of table is not supported")
 	return nil
@@ -174,10 +175,30 @@ func (t *translation) aliased(at tree.Node, r *relation, alias tree.Alias, name 
 	return renamed
 }
 
-// sampled is USING SAMPLE.
+// sampled is TABLESAMPLE and USING SAMPLE: a number of rows, or each row with a probability. Without a seed it differs
+// each time.
 func (t *translation) sampled(sample *tree.Sample, r *relation) *relation {
-	if sample != nil {
-		t.fail(sample, "samples are not supported in SQL: use the verbs Sample and SampleRows of a registered query")
+	if sample == nil {
+		return r
 	}
-	return r
+	options := gpuframe.SampleOptions{Seed: rand.Uint64()}
+	if sample.Seed != nil {
+		options.Seed = uint64(*sample.Seed)
+	}
+	size := t.expr(&scope{rows: &relation{}, clause: "the size of a sample"}, sample.Size)
+	sampled := &relation{columns: r.columns}
+	if !sample.Percent {
+		n := t.whole(sample, size, "the number of rows")
+		if n < 0 {
+			t.fail(sample, "the number of rows is negative")
+		}
+		sampled.query = r.query.SampleRows(int64(n), options)
+		return sampled
+	}
+	share := t.float(sample, size, "the share of rows")
+	if share < 0 || share > 100 {
+		t.fail(sample, "the share of rows is %v percent, expected 0 to 100", share)
+	}
+	sampled.query = r.query.Sample(share/100, options)
+	return sampled
 }

@@ -175,6 +175,7 @@ func (a *aggregation) add(e *tree.Call) {
 	if _, known := a.groups.group.aggregates[print]; known {
 		return
 	}
+	e = a.withinGroup(e)
 	name := strings.ToLower(text(e.Name))
 	known := aggregates[name]
 	c := &column{id: a.unique(name)}

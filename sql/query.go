@@ -99,6 +99,9 @@ func (t *translation) body(s *scope, b tree.Body) output {
 		return t.setOperation(s, b)
 	case *tree.Values:
 		return t.values(s, b)
+	case tree.Table: // PIVOT and UNPIVOT as statements
+		all := []tree.Item{{Expr: &tree.Star{Position: tree.Position(b.Pos())}}}
+		return t.selection(s, &tree.Select{Position: tree.Position(b.Pos()), Items: all, From: []tree.Table{b}}, &tree.Query{})
 	}
 	t.fail(b, "this form of query is not supported")
 	return output{}

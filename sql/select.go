@@ -10,9 +10,6 @@ import (
 
 // selection translates SELECT with the clauses of its query.
 func (t *translation) selection(s *scope, b *tree.Select, q *tree.Query) output {
-	if b.Sample != nil {
-		t.fail(b.Sample, "samples are not supported in SQL: use the verbs Sample and SampleRows of a registered query")
-	}
 	rows, carried := t.input(s, b)
 	rows.aliases = t.items(rows.rows, b.Items)
 	rows.windows = t.namedWindows(b)
@@ -39,6 +36,12 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 		values, rows.domain = s.dependence.copied(t)
 	}
 	set := t.from(rows, b.From)
+	if b.Sample != nil {
+		if s.dependence != nil {
+			t.fail(b.Sample, "a sample in a subquery that depends on the rows around it is not supported")
+		}
+		set = leaf(t.sampled(b.Sample, t.assemble(set)))
+	}
 	rows.rows = &relation{columns: set.columns}
 	rows.clause, rows.aliases = "WHERE", t.items(rows.rows, b.Items)
 	standIns := columnSet{}

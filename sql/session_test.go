@@ -77,6 +77,9 @@ func TestStatements(t *testing.T) {
 			"select name from customers where id not in (select buyer from orders)":                                                "Name",
 			"select name, (select count(*) from orders where buyer = customers.id) n from customers order by 1":                    "Name n; Ann 2; Bob 1; Eve 0",
 			"select id from orders qualify row_number() over (partition by buyer order by price desc) = 1 order by id":             "id; 2; 3; 4; 5",
+			"select listagg(name, '-') within group (order by id desc) as l from customers where not (name glob '[B]*')":           "l; Eve-Ann",
+			"with recursive t(n) as (select 1 union all select n + 1 from t where n < 3) select * from t order by n":               "n; 1; 2; 3",
+			"select o.id, c.id as nearest from orders o asof left join customers c on c.id < o.buyer order by 1":                   "id nearest; 1 (null); 2 1; 3 (null); 4 (null); 5 3",
 		} {
 			var arguments []any
 			if strings.Contains(text, "$1") {

@@ -3,7 +3,6 @@ package sql
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -108,8 +107,8 @@ func (t *translation) single(at tree.Node, q gpuframe.Query, read func(a arrow.A
 	if err != nil {
 		t.failAs(at, err)
 	}
-	record, err := frame.Record(t.ctx)
-	if err := errors.Join(err, frame.Release()); err != nil {
+	record, err := releasedRecord(t.ctx, frame)
+	if err != nil {
 		panic(abort{err})
 	}
 	defer record.Release()

@@ -143,6 +143,32 @@ var statements = map[string][]string{
 		"select id, case when exists (select 1 from c where c.k = a.k) then 'y' else 'n' end from a", "select id from a where not (k in (select k from b))", "select id from a where (select max(w) from c where c.k = a.k) is null",
 		"select id, (select count(distinct b.z) from b where b.k = a.k) from a", "select id from a where id in (select b.id from b where b.m > a.m)", "select id from a where exists (select count(*) from b where b.k = a.k)",
 	},
+	"frames": {
+		"select id, sum(x) over (order by id range between 2 preceding and 1 following) from a", "select id, count(*) over (partition by f order by x range between 1 preceding and current row) from a",
+		"select id, sum(id) over (order by x desc range between 2 preceding and 1 following) from a", "select id, sum(id) over (order by y range between 1.5 preceding and unbounded following) from a",
+		"select id, count(*) over (order by d range between interval 30 day preceding and interval 1 day following) from a", "select id, count(*) over (order by x range between unbounded preceding and 3 following) from a",
+		"select id, count(*) over (order by t range between interval 40 day preceding and interval '1' hour following) from b", "select id, sum(id) over (order by x nulls first range between 1 following and 5 following) from a",
+		"select id, lag(x, 1, -1) over (order by id), lead(x, 2, 0) over (partition by f order by id), lag(x, 3, id) over (order by id desc), lead(s, 1, 'none') over (order by id) from a",
+	},
+	"patterns": {
+		"select id, s glob 'O*', s glob '?', s glob '[a-z]*', s glob '[!a]*', s glob '*x', s glob 'a.c' from a",
+	},
+	"within groups": {
+		"select k, percentile_cont(0.25) within group (order by y), percentile_cont(0.25) within group (order by y desc) from a group by k",
+		"select k, mode() within group (order by k) from a group by k",
+	},
+	"samples": {
+		"select count(*) from a using sample 5 rows", "select count(*) from a tablesample 100%", "select count(*) from (select * from a tablesample reservoir(3 rows) repeatable (7)) x, b", "select count(*) from a using sample 0 percent",
+	},
+	"zones": {
+		"select id, (t at time zone 'UTC') at time zone 'Europe/Oslo', (t at time zone 'America/New_York') at time zone 'UTC' from b",
+	},
+	"pivots": {
+		"pivot a on k in (1, 2, 7) using sum(x) group by f", "pivot (select k, f, x from a) on f using sum(x)", "pivot (select k, s, x from a) on k using sum(x) as t, count(*) as n group by s",
+		"select * from (select k, f, x from a) pivot (max(x) for k in (1, 2 as two) group by f) p where p.two is not null or f", "from (pivot (select s, x from a) on s using count(x)) select *", "pivot (select k, f from a) on k",
+		"with t as (select id, x, k from a) from t unpivot (v for n in (x, k))", "unpivot (select id, x, k from a) on x, k into name n value v", "unpivot (select id, x, y from a) on * exclude (id)",
+		"select n, sum(v) from (select id, x, k from a) unpivot include nulls (v for n in (x, k)) u group by n", "select u.id, u.value from (unpivot (select id, s, cast(x as varchar) as c from a) on s, c) u join b on u.id = b.id",
+	},
 	"windows of subqueries": {
 		"select id, x - (select avg(x) from a) from a", "select id from a where x > (select avg(x) from a)", "select id, (select count(*) from a q where q.k = a.k) from a",
 		"select id, (select sum(x) from a q where q.k = a.k and q.x > 0) from a where f", "select id, (select sum(x) from a q where q.k = a.k and q.f) from a where f",
