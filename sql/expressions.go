@@ -60,6 +60,8 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 		return t.field(e, t.expr(s, e.X), e.Name.Text)
 	case *tree.Subscript:
 		return t.subscript(s, e)
+	case *tree.Slice:
+		return t.slice(s, e)
 	case *tree.AtTimeZone:
 		return t.atTimeZone(e, t.expr(s, e.X), t.literalText(e.Zone, t.expr(s, e.Zone), "the time zone"))
 	}
@@ -82,8 +84,6 @@ func (t *translation) unsupported(e tree.Expr) {
 		t.fail(e, "map literals are not supported")
 	case *tree.Row:
 		t.fail(e, "rows of values are not supported here: compare each value, joined by AND")
-	case *tree.Slice:
-		t.fail(e, "slices are not supported: use substring for text")
 	case *tree.Lambda:
 		t.fail(e, "lambdas are not supported")
 	case *tree.Collate:

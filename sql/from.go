@@ -74,6 +74,9 @@ func (t *translation) tables(s *scope, item tree.Table) *tableSet {
 	case *tree.File:
 		return leaf(t.sampled(item.Sample, t.source(item, t.file(item), item.Alias, fileTable(item.Path))))
 	case *tree.TableFunction:
+		if rows := t.unnested(s, &tableSet{leaves: []*relation{{query: t.oneRow()}}}, item); rows != nil {
+			return rows
+		}
 		return leaf(t.sampled(item.Sample, t.tableFunction(item)))
 	case *tree.Subquery:
 		r := t.derived(s, item.Query)

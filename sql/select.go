@@ -23,7 +23,8 @@ func (t *translation) selection(s *scope, b *tree.Select, q *tree.Query) output 
 		}
 	}
 	out := t.project(rows, b, q, carried)
-	out.isSingle = out.isSingle || rows.group != nil && b.GroupBy == nil
+	isMany := slices.ContainsFunc(rows.aliases, func(i item) bool { return unnestOf(i.expr) != nil })
+	out.isSingle = out.isSingle || rows.group != nil && b.GroupBy == nil && !isMany
 	return out
 }
 
@@ -191,6 +192,8 @@ func (t *translation) keep(s *scope, e tree.Expr) {
 // projection is the columns of a SELECT in the making.
 type projection struct {
 	list []gpuframe.Expression
+	// exploded is the column of a list that has a row for each element, or empty.
+	exploded string
 }
 
 func (t *translation) addTo(p *projection, v value, name string) *column {
@@ -207,6 +210,10 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 	var out output
 	s.clause = "SELECT"
 	for _, i := range s.aliases {
+		if call := unnestOf(i.expr); call != nil {
+			out.columns = append(out.columns, t.unnestedItem(s, &p, call, i.name))
+			continue
+		}
 		v := t.itemValue(s, i)
 		if v.interval != nil {
 			t.fail(i.expr, "an interval cannot be a column: add it to a date or timestamp")
@@ -233,6 +240,9 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 		qualify = t.addTo(&p, t.condition(b.Qualify, t.expr(s, b.Qualify)), "qualify").id
 	}
 	out.query = s.rows.query.Select(p.list...)
+	if p.exploded != "" {
+		out.query = out.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, p.exploded)
+	}
 	if qualify != "" {
 		out.query = out.query.Filter(gpuframe.Col(qualify))
 	}

@@ -169,6 +169,12 @@ var statements = map[string][]string{
 		"with t as (select id, x, k from a) from t unpivot (v for n in (x, k))", "unpivot (select id, x, k from a) on x, k into name n value v", "unpivot (select id, x, y from a) on * exclude (id)",
 		"select n, sum(v) from (select id, x, k from a) unpivot include nulls (v for n in (x, k)) u group by n", "select u.id, u.value from (unpivot (select id, s, cast(x as varchar) as c from a) on s, c) u join b on u.id = b.id",
 	},
+	"lists": {
+		"select id, unnest(l) from (select k as id, list(id order by id) as l from a group by k)", "select id, unnest(l) as e from (select k as id, list(x order by id) as l from a group by k) order by e limit 7",
+		"select * from unnest([1, 2, null]) t(x)", "select unnest([3, 1]) as n, id from a where id < 3", "select a.id, u.x from a, unnest([1, 2]) u(x) where a.x = u.x", "select unnest(list(x order by id)) from a",
+		"select k, l[1:2], l[2:], l[:1], l[3:2], l[2] from (select k, list(id order by id) as l from a group by k)", "select id, s[1:2], s[2:], s[2:2] from a", "select count(*) from (select k, unnest(l) as e from (select k, list(id) as l from a group by k)) where e > 3",
+		"select distinct unnest(l) from (select list(k) as l from a)", "select a.id from a join unnest([1, 2]) u(x) on a.x = u.x", "select a.id, u.x from a left join unnest([1, 2]) u(x) on a.x = u.x",
+	},
 	"windows of subqueries": {
 		"select id, x - (select avg(x) from a) from a", "select id from a where x > (select avg(x) from a)", "select id, (select count(*) from a q where q.k = a.k) from a",
 		"select id, (select sum(x) from a q where q.k = a.k and q.x > 0) from a where f", "select id, (select sum(x) from a q where q.k = a.k and q.f) from a where f",
