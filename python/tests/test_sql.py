@@ -115,3 +115,36 @@ def test_tables_of_other_libraries():
     arrow = pytest.importorskip("pyarrow")
     other = arrow.table({"k": [1, 2]})
     assert run(gpuframe.sql("select sum(k) as s from other")) == {"s": [3]}, other
+
+
+def test_database_api():
+    from gpuframe import dbapi
+
+    assert (dbapi.apilevel, dbapi.threadsafety, dbapi.paramstyle) == ("2.0", 1, "qmark")
+    with dbapi.connect(sales=sales(), device="host") as connection:
+        with connection.cursor() as cursor:
+            assert cursor.execute("select city, price from sales where price > ? order by price", [30]) is cursor
+            assert [each[0] for each in cursor.description] == ["city", "price"] and all(len(each) == 7 for each in cursor.description)
+            assert cursor.description[0][1] == dbapi.STRING and cursor.description[1][1] == dbapi.NUMBER and cursor.description[1][1] != dbapi.STRING
+            assert cursor.fetchone() == ("Bern", 55)
+            assert cursor.fetchmany(5) == [("Oslo", 60)] and cursor.fetchone() is None and cursor.fetchall() == []
+            assert list(cursor.execute("select count(*) from sales")) == [(3,)]
+            assert cursor.execute("select * from sales where false").fetchall() == []
+            with pytest.raises(dbapi.ProgrammingError, match="line 1, column 8") as caught:
+                cursor.execute("select cty from sales")
+            assert isinstance(caught.value.__cause__, gpuframe.QueryError)
+            with pytest.raises(dbapi.ProgrammingError, match="line 1, column 1"):
+                cursor.execute("selct 1")
+            with pytest.raises(dbapi.InterfaceError, match="no statement"):
+                cursor.fetchone()
+            with pytest.raises(dbapi.NotSupportedError):
+                cursor.executemany("select ?", [[1]])
+        with pytest.raises(dbapi.InterfaceError, match="the cursor is closed"):
+            cursor.execute("select 1")
+        connection.commit()
+        with pytest.raises(dbapi.NotSupportedError):
+            connection.rollback()
+    with pytest.raises(dbapi.InterfaceError, match="the connection is closed"):
+        connection.cursor()
+    with pytest.raises(dbapi.ProgrammingError, match="sales: expected a LazyFrame"):
+        dbapi.connect(sales=1)
