@@ -111,15 +111,16 @@ func (t *translation) matchAny(s *scope, e *tree.In) bool {
 	}
 	left := rows.query
 	rows.query = joined(left, out.query, x.uses, y.uses, kind, []condition{c})
-	if e.Not && (t.isNullable(e, left, x) || t.isNullable(e, out.query, y)) {
+	if e.Not && (t.isNullable(s, e, left, x) || t.isNullable(s, e, out.query, y)) {
 		t.keepKnown(e, rows, x, &out)
 	}
 	return true
 }
 
-// isNullable reports whether a value of the rows of a query can be null.
-func (t *translation) isNullable(at tree.Node, q gpuframe.Query, v value) bool {
-	return t.schema(at, q.Select(v.expr.As("value"))).Field(0).Nullable
+// isNullable reports whether a value of the rows of a query can be null. The rows of a query that refers to columns
+// around it have no schema until these have columns that stand for them.
+func (t *translation) isNullable(s *scope, at tree.Node, q gpuframe.Query, v value) bool {
+	return s.foreign != nil && len(*s.foreign) > 0 || t.schema(at, q.Select(v.expr.As("value"))).Field(0).Nullable
 }
 
 // keepKnown keeps rows, of which none has a match, for which NOT IN a query is not null: all if the query has no rows,

@@ -286,7 +286,7 @@ func (g *generator) selection() (text string, kinds []string) {
 	if g.chance(3) {
 		return g.groups(from, fields)
 	}
-	g.total = strings.Count(from, "join") == 0 && strings.Count(from, "(") == 0 && strings.HasPrefix(from, "a ")
+	g.total = !strings.ContainsAny(from, "(,") && !strings.Contains(from, "join") && strings.HasPrefix(from, "a ")
 	defer func() { g.total = false }()
 	var items []string
 	for i := range 1 + g.IntN(3) {
