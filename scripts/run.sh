@@ -332,7 +332,7 @@ sanitize() {
         while IFS= read -r tests; do
             n=$((n + 1))
             job "${tool}_${package//\//_}_$n" "$package" "$(test_folder "$package")" \
-                compute-sanitizer --tool "$tool" "${more[@]}" --error-exitcode 9 \
+                compute-sanitizer --tool "$tool" "${more[@]}" --require-cuda-init no --error-exitcode 9 \
                 "$binary" -test.v -test.run "$tests" -test.skip "$serial" -test.timeout "${PACKAGE_S:-400}s"
         done < <(cd "$(test_folder "$package")" && shards "$binary" "${SHARD:-8}")
     done
