@@ -55,7 +55,7 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 	}
 	var later []tree.Expr
 	for _, e := range conjuncts(b.Where) {
-		if hasSubquery(e) {
+		if hasSubquery(e) || isLong(e) {
 			later = append(later, e)
 		} else if c := t.term(rows, e); !c.isOf(standIns) {
 			set.conditions = append(set.conditions, c)

@@ -3,12 +3,16 @@ package sql
 import (
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// keepMatches keeps rows by a term of WHERE that is EXISTS, NOT EXISTS or IN of a plain query, or NOT IN of a query
-// that does not depend on the rows: a semi or anti join. It reports whether the term is one.
+// keepMatches keeps rows by a term of WHERE that is EXISTS, NOT EXISTS or IN of a plain query, NOT IN of a query that
+// does not depend on the rows, or IN of a long list: a semi or anti join. It reports whether the term is one.
 func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 	kind := gpuframe.Semi
 	if n, ok := e.(*tree.Unary); ok && n.Op == "not" {
@@ -23,6 +27,9 @@ func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 	case *tree.In:
 		if e.Query != nil && !hasSubquery(e.X) {
 			return !e.Not && t.match(s, kind, e.X, e.Query) || t.matchAny(s, e)
+		}
+		if isLong(e) && !hasSubquery(e.X) {
+			return t.matchList(s, e)
 		}
 	}
 	return false
@@ -45,7 +52,7 @@ func (t *translation) match(s *scope, kind gpuframe.JoinKind, x tree.Expr, q *tr
 	var own, both []condition
 	var later []tree.Expr
 	for _, e := range conjuncts(b.Where) {
-		if hasSubquery(e) {
+		if hasSubquery(e) || isLong(e) {
 			later = append(later, e)
 			continue
 		}
@@ -115,6 +122,85 @@ func (t *translation) matchAny(s *scope, e *tree.In) bool {
 		t.keepKnown(e, rows, x, &out)
 	}
 	return true
+}
+
+// mostListed is the number of literals up to which IN compares with each. With 10,000 literals 1,000,000 integers took
+// 5.9 s on the host so, and 0.16 s as a join.
+const mostListed = 64
+
+// isLong reports whether a term is IN a long list.
+func isLong(e tree.Expr) bool {
+	in, ok := e.(*tree.In)
+	return ok && len(in.List) > mostListed
+}
+
+// matchList joins the rows with the literals of a long list, for IN and NOT IN. It reports whether they are of one type
+// of integers, texts, dates or timestamps.
+func (t *translation) matchList(s *scope, e *tree.In) bool {
+	x := t.settled(t.expr(s, e.X))
+	if x.isConstant() || len(x.uses) == 0 {
+		return false
+	}
+	all := t.unified(e, append([]value{x}, t.exprs(s, e.List)...)...)
+	y := &column{id: t.unique("listed")}
+	list, ok := t.listed(y, all[1:], e.Not)
+	if !ok {
+		return false
+	}
+	c := condition{at: e, value: t.binary(e, "=", all[0], y.value())}
+	c.left, c.right = t.keys(e, all[0], y.value())
+	rows := s.rows
+	if s.tables != nil {
+		if rows = t.tableOf(s.tables, x.uses); rows == nil {
+			return false
+		}
+	}
+	s.block = nil
+	kind := gpuframe.Semi
+	if e.Not {
+		kind, rows.query = gpuframe.Anti, rows.query.Filter(t.not(e, t.isNull(e, x)).expr)
+	}
+	rows.query = joined(rows.query, list, x.uses, y.value().uses, kind, []condition{c})
+	return true
+}
+
+// listed returns the rows of literals, and sets the type of their column. Nulls are left out, unless they decide.
+func (t *translation) listed(y *column, literals []value, nullsDecide bool) (list gpuframe.Query, ok bool) {
+	for _, v := range literals {
+		if !v.isConstant() || v.null && nullsDecide || !v.null && y.dataType != nil && !arrow.TypeEqual(y.dataType, v.dataType) {
+			return list, false
+		}
+		if !v.null {
+			y.dataType = v.dataType
+		}
+	}
+	if y.dataType == nil {
+		return list, false
+	}
+	builder := array.NewBuilder(memory.DefaultAllocator, y.dataType)
+	defer builder.Release()
+	for _, v := range literals {
+		if v.null {
+			continue
+		}
+		switch b := builder.(type) {
+		case *array.Int64Builder:
+			b.Append(v.constant.(int64))
+		case *array.StringBuilder:
+			b.Append(v.constant.(string))
+		case *array.Date32Builder:
+			b.Append(v.constant.(arrow.Date32))
+		case *array.TimestampBuilder:
+			instant, isInstant := v.constant.(arrow.Timestamp)
+			if !isInstant || !arrow.TypeEqual(y.dataType, timestampType) {
+				return list, false
+			}
+			b.Append(instant)
+		default:
+			return list, false
+		}
+	}
+	return t.recordOf(y.id, y.dataType, builder), true
 }
 
 // isNullable reports whether a value of the rows of a query can be null. The rows of a query that refers to columns

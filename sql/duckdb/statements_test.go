@@ -1,6 +1,8 @@
 package duckdb
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -207,9 +209,29 @@ var statements = map[string][]string{
 	},
 }
 
+// longLists are conditions with more literals than IN compares with one by one.
+func longLists() (list []string) {
+	numbers, days, texts := make([]string, 200), make([]string, 200), make([]string, 200)
+	for i := range numbers {
+		numbers[i], days[i], texts[i] = fmt.Sprint(i*3-30), fmt.Sprintf("'20%02d-01-%02d'", i/20+15, i%20+12), fmt.Sprintf("'%c'", rune('a'+i%5))
+	}
+	for _, c := range []string{"x", "id", "k + 1", "y", "m", "s", "d", "a.k"} {
+		for values, kind := range map[string]string{strings.Join(numbers, ", "): "xikyma", strings.Join(texts, ", "): "s", strings.Join(days, ", "): "d"} {
+			if strings.Contains(kind, c[:1]) {
+				list = append(list, fmt.Sprintf("select id from a where %s in (%s)", c, values), fmt.Sprintf("select id from a where %s not in (%s) and f", c, values),
+					fmt.Sprintf("select id from a where %s not in (%s, null)", c, values), fmt.Sprintf("select id from a where %s in (%s, null)", c, values))
+			}
+		}
+	}
+	values := strings.Join(numbers, ", ")
+	return append(list, fmt.Sprintf("select a.id, b.id from a, b where a.k = b.k and b.z in (%s) and a.id not in (%[1]s)", values), fmt.Sprintf("select id from a where exists (select 1 from b where b.k in (%s) and b.k = a.k and a.x in (%[1]s))", values),
+		fmt.Sprintf("select id, x in (%s) from a", values), fmt.Sprintf("select id from a where x in (%s, k)", values), fmt.Sprintf("select k from a group by k having sum(x) in (%s)", values))
+}
+
 // TestStatements compares the answers to statements with those of DuckDB.
 func TestStatements(t *testing.T) {
 	p := open(t, 1)
+	statements["long lists"] = longLists()
 	for class, list := range statements {
 		t.Run(class, func(t *testing.T) {
 			for _, text := range list {
