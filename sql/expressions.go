@@ -75,7 +75,7 @@ func (t *translation) unsupported(e tree.Expr) {
 	case *tree.Star:
 		t.fail(e, "* is possible as an item of SELECT and in count(*) only")
 	case *tree.Columns:
-		t.fail(e, "COLUMNS is not supported: list the columns, or use * EXCLUDE (…)")
+		t.fail(e, "COLUMNS is possible as an item of SELECT and as an argument of its function only, it is not supported here: list the columns")
 	case *tree.List:
 		t.fail(e, "list literals are not supported")
 	case *tree.Comprehension:

@@ -152,7 +152,11 @@ func hasSubquery(e tree.Expr) (has bool) {
 
 // hasAggregates reports whether SELECT has an aggregate of the rows, outside of windows and subqueries.
 func (t *translation) hasAggregates(b *tree.Select, q *tree.Query) (has bool) {
-	for _, e := range clauses(b, q) {
+	list := clauses(b, q)
+	for _, i := range b.Items {
+		list = append(list, i.Expr)
+	}
+	for _, e := range list {
 		t.eachAggregate(e, func(*tree.Call) { has = true })
 	}
 	return has

@@ -17,12 +17,10 @@ func walk(e tree.Expr, visit func(n tree.Node) bool) {
 	}
 }
 
-// clauses returns the expressions of SELECT and of the order of its query that can have aggregates of its rows.
+// clauses returns the expressions of SELECT and of the order of its query that can have aggregates of its rows, without
+// the items.
 func clauses(b *tree.Select, q *tree.Query) (list []tree.Expr) {
-	for _, i := range b.Items {
-		list = append(list, i.Expr)
-	}
-	list = append(append(list, b.Having, b.Qualify), keysOf(q.OrderBy)...)
+	list = append([]tree.Expr{b.Having, b.Qualify}, keysOf(q.OrderBy)...)
 	for _, w := range b.Windows {
 		list = append(append(list, w.Window.Partition...), keysOf(w.Window.OrderBy)...)
 	}

@@ -177,6 +177,13 @@ var statements = map[string][]string{
 		"select k, l[1:2], l[2:], l[:1], l[3:2], l[2] from (select k, list(id order by id) as l from a group by k)", "select id, s[1:2], s[2:], s[2:2] from a", "select count(*) from (select k, unnest(l) as e from (select k, list(id) as l from a group by k)) where e > 3",
 		"select distinct unnest(l) from (select list(k) as l from a)", "select a.id from a join unnest([1, 2]) u(x) on a.x = u.x", "select a.id, u.x from a left join unnest([1, 2]) u(x) on a.x = u.x",
 	},
+	"stars": {
+		"select * like 'x%' from a", "select * ilike 'X' from a", "select * not like '%d%' from a", "select * similar to '(x|y)' from a", "select columns('^[xy]$') from a", "select columns(*) from c", "select id, columns(* exclude (id, y, s)) from a",
+		"select min(columns('x|y')), count(columns(* exclude (s))) from a", "select k, max(columns('[xd]')) from a group by k", "select coalesce(columns('x'), 0) from a",
+	},
+	"by name": {
+		"select id, x from a union by name select x, id from a", "select id, x from a union all by name select z, id from b", "select x as k from a union by name select name, k from c", "select k, name from c union all by name select name from c union all by name select w from c",
+	},
 	"windows of subqueries": {
 		"select id, x - (select avg(x) from a) from a", "select id from a where x > (select avg(x) from a)", "select id, (select count(*) from a q where q.k = a.k) from a",
 		"select id, (select sum(x) from a q where q.k = a.k and q.x > 0) from a where f", "select id, (select sum(x) from a q where q.k = a.k and q.f) from a where f",
