@@ -29,7 +29,7 @@ const (
 )
 
 // JoinTerm is an argument of [Query.Join] that rows match by: a column that both sides have, a
-// pair of [On], a condition of [Matching], or [NullsMatch] or [Suffix].
+// pair of [On], a condition of [Matching], or [NullsMatch], [Suffix] or [AnyOrder].
 type JoinTerm interface{ addTo(terms *joinTerms) }
 
 // joinTerms are the terms of a join.
@@ -37,6 +37,7 @@ type joinTerms struct {
 	left, right []Expr
 	matching    []Expr
 	nulls       bool
+	anyOrder    bool
 	suffix      string
 }
 
@@ -66,6 +67,12 @@ func Matching(condition Expression) JoinTerm {
 // NullsMatch lets null keys match null keys.
 func NullsMatch() JoinTerm {
 	return joinTerm(func(terms *joinTerms) { terms.nulls = true })
+}
+
+// AnyOrder lets the rows come in any order, the same in every run. Inner joins with it can change places with
+// each other, as those below groups do without it.
+func AnyOrder() JoinTerm {
+	return joinTerm(func(terms *joinTerms) { terms.anyOrder = true })
 }
 
 // Suffix is added to the names of right columns that the left side has too. Without it,
@@ -173,7 +180,7 @@ func (b *binder) terms(left, right plan.Node, terms []JoinTerm) (options plan.Jo
 	if !b.proper(all.matching) || !ok || !fits {
 		return options, false
 	}
-	options.NullsEqual, options.Suffix = all.nulls, all.suffix
+	options.NullsEqual, options.AnyOrder, options.Suffix = all.nulls, all.anyOrder, all.suffix
 	for i := range leftKeys {
 		options.Keys = append(options.Keys, plan.JoinKey{Left: plan.Unnamed(leftKeys[i]), Right: plan.Unnamed(rightKeys[i])})
 	}

@@ -152,7 +152,7 @@ func sameArgument(a, b any) bool {
 		})
 	case joinTerms:
 		b, ok := b.(joinTerms)
-		return ok && a.nulls == b.nulls && a.suffix == b.suffix && slices.EqualFunc(a.left, b.left, Expr.same) &&
+		return ok && a.nulls == b.nulls && a.anyOrder == b.anyOrder && a.suffix == b.suffix && slices.EqualFunc(a.left, b.left, Expr.same) &&
 			slices.EqualFunc(a.right, b.right, Expr.same) && slices.EqualFunc(a.matching, b.matching, Expr.same)
 	case []string:
 		b, ok := b.([]string)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/base/names"
 	"github.com/gpuframe/gpuframe/internal/query/querydata"
+	"github.com/gpuframe/gpuframe/sql"
 )
 
 // request is a query of a client, with the uploaded tables that it reads.
@@ -154,7 +155,7 @@ func (s *Server) described(ctx context.Context, descriptor *arrowflight.FlightDe
 	default:
 		return nil, nil, refused(codes.InvalidArgument, "the descriptor's type is %v, expected PATH with a table's name or CMD with a query document", descriptor.GetType())
 	}
-	r, err = s.open(ctx, text)
+	r, err = s.open(sql.ForSchema(ctx), text)
 	return r, text, err
 }
 

@@ -2,9 +2,8 @@ package sql
 
 import (
 	"math"
+	"slices"
 	"strings"
-
-	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
@@ -68,14 +67,12 @@ func init() { // the aggregates refer to the table
 		"median":   {least: 1, most: 1, make: ofDoubles(gpuframe.Expr.Median)},
 		"variance": variance, "var_samp": variance,
 		"stddev": deviation, "stddev_samp": deviation,
-		"var_pop":    {least: 1, most: 1, make: ofDoubles(populationVariance)},
-		"stddev_pop": {least: 1, most: 1, make: ofDoubles(func(e gpuframe.Expr) gpuframe.Expr { return populationVariance(e).Sqrt() })},
-		"corr":       ofPairs(gpuframe.Correlation),
-		"covar_samp": ofPairs(gpuframe.Covariance),
-		"quantile_cont": {least: 2, most: 2, make: func(t *translation, at *tree.Call, list []value) value {
-			q := t.float(at, list[1], "the fraction")
-			return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Quantile(q) }, t.double(at, list[0]))
-		}},
+		"var_pop":         {least: 1, most: 1, make: ofDoubles(populationVariance)},
+		"stddev_pop":      {least: 1, most: 1, make: ofDoubles(func(e gpuframe.Expr) gpuframe.Expr { return populationVariance(e).Sqrt() })},
+		"corr":            ofPairs(gpuframe.Correlation),
+		"covar_samp":      ofPairs(gpuframe.Covariance),
+		"quantile_cont":   {least: 2, most: 2, make: quantile},
+		"percentile_cont": {least: 2, most: 2, make: quantile}, "mode": {least: 1, most: 1, make: simple(gpuframe.Expr.Mode)},
 		"approx_count_distinct": {least: 1, most: 1, counts: true, once: true, make: simple(func(e gpuframe.Expr) gpuframe.Expr { return e.CountDistinct() })},
 		"list":                  collected, "array_agg": collected,
 		"string_agg": joined, "group_concat": joined, "listagg": joined,
@@ -103,11 +100,11 @@ func count(t *translation, at *tree.Call, list []value) value {
 	}, list[0])
 }
 
-// sum is wide enough for all sums of integers: of 64 bits it is a decimal of 38 digits.
+// sum is wide enough for all sums of integers: of 64 bits it is a decimal of 38 digits, of less bits an int64.
 func sum(t *translation, at *tree.Call, list []value) value {
 	v := t.settled(list[0])
 	switch {
-	case isInteger(v.dataType) && (v.dataType.ID() == arrow.INT64 || v.dataType.ID() == arrow.UINT64):
+	case isInteger(v.dataType) && bitsOf(v) > 32:
 		v = t.cast(at, v, wideType)
 	case isInteger(v.dataType):
 		v = t.cast(at, v, int64Type)
@@ -131,6 +128,38 @@ func average(t *translation, at *tree.Call, list []value) value {
 		t.fail(at, "avg of %s is not possible, expected numbers", typeName(v.dataType))
 	}
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Mean() }, t.double(at, v))
+}
+
+// quantile is the value below which a fraction of the values lie, interpolated.
+func quantile(t *translation, at *tree.Call, list []value) value {
+	q := t.float(at, list[1], "the fraction")
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr { return list[0].Quantile(q) }, t.double(at, list[0]))
+}
+
+// withinGroup returns an aggregate with WITHIN GROUP as one without: the values are the first argument, or order the
+// rows.
+func (t *translation) withinGroup(e *tree.Call) *tree.Call {
+	if e.Within == nil || len(e.Within.Keys) != 1 {
+		return e
+	}
+	plain, key := *e, e.Within.Keys[0]
+	plain.Within = nil
+	switch strings.ToLower(text(e.Name)) {
+	case "percentile_cont":
+		fraction := slices.Clone(e.Args)
+		if key.Descending && len(fraction) == 1 {
+			whole := &tree.Literal{Position: e.Position, Kind: tree.Integer, Text: "1"}
+			fraction[0].Expr = &tree.Binary{Position: e.Position, Op: "-", X: whole, Y: fraction[0].Expr}
+		}
+		plain.Args = append([]tree.Arg{{Expr: key.Expr}}, fraction...)
+	case "mode":
+		plain.Args = append([]tree.Arg{{Expr: key.Expr}}, e.Args...)
+	case "listagg", "string_agg":
+		plain.OrderBy = e.Within
+	default:
+		return e
+	}
+	return &plain
 }
 
 // greatestValue is the greatest value. NaN is above all numbers.
@@ -172,7 +201,7 @@ func (t *translation) aggregateValue(s *scope, e *tree.Call) value {
 		t.fail(e, "%s has %d arguments, expected %s", name, len(e.Args), function{least: a.least, most: a.most}.expected())
 	}
 	if e.Within != nil {
-		t.fail(e, "WITHIN GROUP is not supported: use quantile_cont(value, fraction), median or mode")
+		t.fail(e, "WITHIN GROUP of %s is not supported here: use quantile_cont(value, fraction), median or mode", name)
 	}
 	inner := *s
 	inner.clause = "the arguments of an aggregate"

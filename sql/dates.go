@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
@@ -120,4 +123,28 @@ func lastDay(t *translation, at *tree.Call, list []value) value {
 	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
 		return list[0].Truncate("month").AddMonths(1).AddDays(-1).Cast(dateType)
 	}, t.time(at, list[0]))
+}
+
+// atTimeZone translates AT TIME ZONE: what a clock shows at a point in time, or the point in time at which it shows a
+// timestamp without a zone.
+func (t *translation) atTimeZone(at *tree.AtTimeZone, v value, zone string) value {
+	if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" {
+		t.fail(at.Zone, "%q is no time zone: write one such as 'Europe/Oslo' or 'UTC'", zone)
+	}
+	if v.null {
+		return t.nullOf(timestampType)
+	}
+	if isDate(v.dataType) {
+		v = t.convert(at, v, timestampType)
+	}
+	instant, ok := v.dataType.(*arrow.TimestampType)
+	if !ok {
+		t.fail(at, "AT TIME ZONE of %s is not possible, expected a timestamp", typeOf(v))
+	}
+	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		if instant.TimeZone == "" {
+			return list[0].InstantIn(zone)
+		}
+		return list[0].LocalTime(zone)
+	}, v)
 }

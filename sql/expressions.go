@@ -60,6 +60,10 @@ func (t *translation) expr(s *scope, e tree.Expr) value {
 		return t.field(e, t.expr(s, e.X), e.Name.Text)
 	case *tree.Subscript:
 		return t.subscript(s, e)
+	case *tree.Slice:
+		return t.slice(s, e)
+	case *tree.AtTimeZone:
+		return t.atTimeZone(e, t.expr(s, e.X), t.literalText(e.Zone, t.expr(s, e.Zone), "the time zone"))
 	}
 	t.unsupported(e)
 	return value{}
@@ -71,7 +75,7 @@ func (t *translation) unsupported(e tree.Expr) {
 	case *tree.Star:
 		t.fail(e, "* is possible as an item of SELECT and in count(*) only")
 	case *tree.Columns:
-		t.fail(e, "COLUMNS is not supported: list the columns, or use * EXCLUDE (…)")
+		t.fail(e, "COLUMNS is possible as an item of SELECT and as an argument of its function only, it is not supported here: list the columns")
 	case *tree.List:
 		t.fail(e, "list literals are not supported")
 	case *tree.Comprehension:
@@ -80,14 +84,10 @@ func (t *translation) unsupported(e tree.Expr) {
 		t.fail(e, "map literals are not supported")
 	case *tree.Row:
 		t.fail(e, "rows of values are not supported here: compare each value, joined by AND")
-	case *tree.Slice:
-		t.fail(e, "slices are not supported: use substring for text")
 	case *tree.Lambda:
 		t.fail(e, "lambdas are not supported")
 	case *tree.Collate:
 		t.fail(e, "COLLATE is not supported: texts are compared by bytes; use lower(…)")
-	case *tree.AtTimeZone:
-		t.fail(e, "AT TIME ZONE is not supported")
 	case *tree.Default:
 		t.fail(e, "DEFAULT is no value here")
 	default:
@@ -351,13 +351,21 @@ func (t *translation) cases(at tree.Node, conditions, results []value) value {
 	}
 	results = t.alike(at, results)
 	n := len(conditions)
-	return t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+	chosen := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
 		chosen := gpuframe.Case()
 		for i := range n {
 			chosen = chosen.When(list[i], list[n+i])
 		}
 		return chosen.Else(list[2*n])
 	}, append(conditions, results...)...)
+	if isInteger(chosen.dataType) {
+		for _, v := range results {
+			if !v.null {
+				chosen.bits = max(chosen.bits, bitsOf(v))
+			}
+		}
+	}
+	return chosen
 }
 
 // areNull reports whether all values are null without a type.

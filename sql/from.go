@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -23,6 +24,8 @@ type condition struct {
 	value value
 	// left and right are the sides of an equality, if it is one.
 	left, right *value
+	// alternatives are the terms of OR, each as a conjunction, if it is one.
+	alternatives [][]value
 }
 
 // from translates the tables of FROM. Their joins follow with the conditions of WHERE.
@@ -71,6 +74,9 @@ func (t *translation) tables(s *scope, item tree.Table) *tableSet {
 	case *tree.File:
 		return leaf(t.sampled(item.Sample, t.source(item, t.file(item), item.Alias, fileTable(item.Path))))
 	case *tree.TableFunction:
+		if rows := t.unnested(s, &tableSet{leaves: []*relation{{query: t.oneRow()}}}, item); rows != nil {
+			return rows
+		}
 		return leaf(t.sampled(item.Sample, t.tableFunction(item)))
 	case *tree.Subquery:
 		r := t.derived(s, item.Query)
@@ -78,9 +84,9 @@ func (t *translation) tables(s *scope, item tree.Table) *tableSet {
 	case *tree.Join:
 		return t.join(s, item)
 	case *tree.Pivot:
-		t.fail(item, "PIVOT is not supported: use aggregates with FILTER")
+		return leaf(t.aliased(item, t.pivoted(s, item), item.Alias, "pivot"))
 	case *tree.Unpivot:
-		t.fail(item, "UNPIVOT is not supported: use UNION ALL")
+		return leaf(t.aliased(item, t.unpivoted(s, item), item.Alias, "unpivot"))
 	}
 	t.fail(item, "this form of table is not supported")
 	return nil
@@ -136,15 +142,19 @@ func (t *translation) source(at tree.Node, q gpuframe.Query, alias tree.Alias, n
 
 // copied returns the rows with columns of names that nothing else in the statement has.
 func (t *translation) copied(r *relation, table string) *relation {
-	copied := &relation{}
+	copied := &relation{query: r.query, source: r.query}
 	selected := make([]gpuframe.Expression, len(r.columns))
+	isSame := true
 	for i, c := range r.columns {
 		renamed := *c
 		renamed.id, renamed.table = t.unique(c.name), table
 		copied.columns = append(copied.columns, &renamed)
 		selected[i] = gpuframe.Col(c.id).As(renamed.id)
+		isSame = isSame && renamed.id == c.id
 	}
-	copied.query = r.query.Select(selected...)
+	if !isSame { // only a source has the names already
+		copied.query = r.query.Select(selected...)
+	}
 	return copied
 }
 
@@ -156,7 +166,7 @@ func (t *translation) aliased(at tree.Node, r *relation, alias tree.Alias, name 
 	if len(alias.Columns) > len(r.columns) {
 		t.fail(alias.Columns[len(r.columns)], "table %q has %d columns, and the alias names %d", name, len(r.columns), len(alias.Columns))
 	}
-	renamed := &relation{query: r.query}
+	renamed := &relation{query: r.query, source: r.source}
 	for i, c := range r.columns {
 		each := *c
 		each.table = name
@@ -168,10 +178,30 @@ func (t *translation) aliased(at tree.Node, r *relation, alias tree.Alias, name 
 	return renamed
 }
 
-// sampled is USING SAMPLE.
+// sampled is TABLESAMPLE and USING SAMPLE: a number of rows, or each row with a probability. Without a seed it differs
+// each time.
 func (t *translation) sampled(sample *tree.Sample, r *relation) *relation {
-	if sample != nil {
-		t.fail(sample, "samples are not supported in SQL: use the verbs Sample and SampleRows of a registered query")
+	if sample == nil {
+		return r
 	}
-	return r
+	options := gpuframe.SampleOptions{Seed: rand.Uint64()}
+	if sample.Seed != nil {
+		options.Seed = uint64(*sample.Seed)
+	}
+	size := t.expr(&scope{rows: &relation{}, clause: "the size of a sample"}, sample.Size)
+	sampled := &relation{columns: r.columns}
+	if !sample.Percent {
+		n := t.whole(sample, size, "the number of rows")
+		if n < 0 {
+			t.fail(sample, "the number of rows is negative")
+		}
+		sampled.query = r.query.SampleRows(int64(n), options)
+		return sampled
+	}
+	share := t.float(sample, size, "the share of rows")
+	if share < 0 || share > 100 {
+		t.fail(sample, "the share of rows is %v percent, expected 0 to 100", share)
+	}
+	sampled.query = r.query.Sample(share/100, options)
+	return sampled
 }

@@ -66,7 +66,9 @@ func (t *translation) group(s *scope, b *tree.Select, q *tree.Query, carried []*
 	for _, e := range keys {
 		a.addKey(e)
 	}
-	t.eachAggregate([]any{b.Items, b.Having, b.Qualify, orderBy(q), b.Windows}, a.add)
+	for _, e := range clauses(b, q) {
+		t.eachAggregate(e, a.add)
+	}
 	for _, i := range s.aliases {
 		if i.column == nil {
 			t.eachAggregate(i.expr, a.add)
@@ -75,7 +77,7 @@ func (t *translation) group(s *scope, b *tree.Select, q *tree.Query, carried []*
 	if sets != nil {
 		groups.rows = a.sets(sets, len(carried))
 	} else {
-		groups.rows = a.result(a.keys)
+		groups.rows, groups.block = a.result(a.keys), s.block
 	}
 	if b.GroupBy == nil && len(carried) > 0 && !d.isScalar {
 		t.withEmptyGroups(groups, d, carried)
@@ -173,6 +175,7 @@ func (a *aggregation) add(e *tree.Call) {
 	if _, known := a.groups.group.aggregates[print]; known {
 		return
 	}
+	e = a.withinGroup(e)
 	name := strings.ToLower(text(e.Name))
 	known := aggregates[name]
 	c := &column{id: a.unique(name)}
@@ -278,7 +281,7 @@ func (t *translation) withBranch(groups, branch gpuframe.Query, keys []*column) 
 
 // joinOn joins by columns that are equal, or both null. The columns of the right side get other names.
 func (t *translation) joinOn(left, right gpuframe.Query, kind gpuframe.JoinKind, l, r []*column) gpuframe.Query {
-	terms := []gpuframe.JoinTerm{gpuframe.NullsMatch()}
+	terms := []gpuframe.JoinTerm{gpuframe.NullsMatch(), gpuframe.AnyOrder()}
 	for i := range l {
 		id := t.unique("match")
 		right = right.Rename(r[i].id, id)

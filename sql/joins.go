@@ -19,7 +19,7 @@ var joinKinds = map[tree.JoinKind]gpuframe.JoinKind{
 // join translates JOIN. Inner joins only collect tables and conditions.
 func (t *translation) join(s *scope, item *tree.Join) *tableSet {
 	if item.AsOf {
-		t.fail(item, "ASOF JOIN is not supported in SQL: use the verb AsOf of a query")
+		return t.asOf(s, item)
 	}
 	if item.Kind == tree.PositionalJoin {
 		t.fail(item, "POSITIONAL JOIN is not supported: join by row_number() over ()")
@@ -216,7 +216,17 @@ func (t *translation) term(s *scope, e tree.Expr) condition {
 		c.left, c.right = t.keys(e, x, y)
 		return c
 	}
-	return condition{at: e, value: t.condition(e, t.expr(s, e))}
+	c := condition{at: e, value: t.condition(e, t.expr(s, e))}
+	if l, ok := e.(*tree.Logic); ok && l.Or && s.group == nil && len(c.value.uses) > 1 && !hasSubquery(e) {
+		for _, alternative := range l.Terms {
+			var terms []value
+			for _, term := range conjuncts(alternative) {
+				terms = append(terms, t.condition(term, t.expr(s, term)))
+			}
+			c.alternatives = append(c.alternatives, terms)
+		}
+	}
+	return c
 }
 
 // keys returns two values as the keys of a join, or nil if they are none. Numbers of different kinds get
@@ -284,10 +294,37 @@ func (t *translation) columnsOf(tables *tableSet, l *relation) columnSet {
 // filterBy keeps the rows of a leaf by the conditions on its columns alone. It returns the others.
 func (t *translation) filterBy(l **relation, conditions []condition, columns columnSet) []condition {
 	own, rest := split(conditions, func(c condition) bool { return len(c.value.uses) > 0 && c.value.uses.within(columns) })
+	for _, c := range rest {
+		if v, ok := t.implied(c, columns); ok {
+			own = append(own, condition{at: c.at, value: v})
+		}
+	}
 	for _, c := range own {
 		*l = &relation{query: (*l).query.Filter(c.value.expr), columns: (*l).columns}
 	}
 	return rest
+}
+
+// implied returns what a term of OR requires of some columns: (a.x = 1 and b.y = 2) or (a.x = 2 and b.y = 1) needs an
+// x of 1 or 2.
+func (t *translation) implied(c condition, columns columnSet) (v value, ok bool) {
+	var any []value
+	for _, alternative := range c.alternatives {
+		var all []value
+		for _, term := range alternative {
+			if len(term.uses) > 0 && term.uses.within(columns) {
+				all = append(all, term)
+			}
+		}
+		if len(all) == 0 {
+			return v, false
+		}
+		any = append(any, t.logic(c.at, false, all))
+	}
+	if len(any) == 0 {
+		return v, false
+	}
+	return t.logic(c.at, true, any), true
 }
 
 // connected returns the place of the first set that an equality connects with the known columns, or 0.
@@ -336,7 +373,7 @@ func split(list []condition, belongs func(c condition) bool) (own, rest []condit
 // joined joins two queries with the columns of each. Each condition is an equality of both sides or another
 // condition on matches.
 func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, conditions []condition) gpuframe.Query {
-	var terms []gpuframe.JoinTerm
+	terms := []gpuframe.JoinTerm{gpuframe.AnyOrder()}
 	hasKey := false
 	for _, c := range conditions {
 		hasKey = hasKey || c.equates(l, r)
@@ -353,7 +390,7 @@ func joined(left, right gpuframe.Query, l, r columnSet, kind gpuframe.JoinKind, 
 		return left.Join(right, kind, terms...)
 	}
 	if kind == gpuframe.Inner {
-		return left.Join(right, gpuframe.Cross).Filter(filters(conditions)...)
+		return left.Join(right, gpuframe.Cross, gpuframe.AnyOrder()).Filter(filters(conditions)...)
 	}
 	unit := gpuframe.LitOf(int64Type, int64(1)) // a join needs a key
 	return left.Join(right, kind, append(terms, gpuframe.On(unit, unit))...)

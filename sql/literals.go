@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,6 +12,14 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
+
+// number returns the value of digits: an integer, or a decimal.
+func (t *translation) number(at tree.Node, digits string) value {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return constant(n)
+	}
+	return t.decimalLiteral(at, digits)
+}
 
 // literal returns the value of a literal.
 func (t *translation) literal(at *tree.Literal) value {
@@ -125,12 +134,16 @@ func (t *translation) argument(at tree.Node, x any) value {
 			t.fail(at, "the argument %d is larger than 64-bit integers are: pass it as a text and cast it", x)
 		}
 		return constant(n)
+	case json.Number:
+		return t.number(at, string(x))
+	case arrow.Date32:
+		return constant(x)
 	case time.Time:
 		return constant(arrow.Timestamp(x.UTC().UnixMicro()))
 	case time.Duration:
 		return value{interval: &interval{microseconds: constant(x.Microseconds())}, uses: columnSet{}}
 	}
-	t.fail(at, "an argument of type %T is not supported: pass a number, bool, string, time.Time, time.Duration or nil", x)
+	t.fail(at, "an argument of type %T is not supported: pass a number, bool, string, json.Number, arrow.Date32, time.Time, time.Duration or nil", x)
 	return value{}
 }
 

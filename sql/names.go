@@ -36,6 +36,30 @@ func (s *Session) Tables() []Named {
 	return list
 }
 
+// References returns the names of tables in a statement, as they are written and each once. Those of its common table
+// expressions are among them. A fault of the text is a [*parse.Error].
+func References(text string) (list []string, err error) {
+	statement, err := single(text)
+	if err != nil {
+		return nil, err
+	}
+	add := func(name []tree.Name) {
+		if last := len(name) - 1; last >= 0 && !slices.Contains(list, name[last].Text) {
+			list = append(list, name[last].Text)
+		}
+	}
+	tree.Walk(statement, func(n tree.Node, _ int) bool {
+		switch n := n.(type) {
+		case *tree.TableName:
+			add(n.Name)
+		case *tree.Describe:
+			add(n.Table)
+		}
+		return true
+	})
+	return list, nil
+}
+
 // HasRows reports whether a statement yields rows: it is for [Session.Query] then, and otherwise for
 // [Session.Exec]. A fault of the text is a [*parse.Error].
 func HasRows(text string) (bool, error) {

@@ -3,7 +3,9 @@ package sql
 import (
 	"math/big"
 	"math/bits"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -266,6 +268,35 @@ func (t *translation) asText(at tree.Node, v value) value {
 	return t.convert(at, v, textType)
 }
 
+// globRegex returns the regular expression of a pattern of GLOB: * is any text, ? a character, [a-z] and [!a] are one of
+// some or of others.
+func globRegex(pattern string) string {
+	var regex strings.Builder
+	regex.WriteString("^(?s:")
+	for rest := pattern; rest != ""; {
+		first, size := utf8.DecodeRuneInString(rest)
+		end := strings.IndexByte(rest[min(2, len(rest)):], ']') + 2
+		switch {
+		case first == '*':
+			regex.WriteString(".*")
+		case first == '?':
+			regex.WriteString(".")
+		case first == '[' && end > 1:
+			class := strings.ReplaceAll(rest[1:end], `\`, `\\`)
+			if after, isOther := strings.CutPrefix(class, "!"); isOther {
+				class = "^" + after
+			}
+			regex.WriteString("[" + class + "]")
+			size = end + 1
+		default:
+			regex.WriteString(regexp.QuoteMeta(rest[:size]))
+		}
+		rest = rest[size:]
+	}
+	regex.WriteString(")$")
+	return regex.String()
+}
+
 // like translates a match of a text with a pattern.
 func (t *translation) like(s *scope, e *tree.Like) value {
 	x, pattern := t.expr(s, e.X), t.expr(s, e.Pattern)
@@ -291,8 +322,7 @@ func (t *translation) like(s *scope, e *tree.Like) value {
 		case tree.IRegexPattern:
 			return list[0].MatchesRegex("(?i)^(?:" + written + ")$")
 		}
-		t.fail(e, "GLOB is not supported: use LIKE or regexp_matches")
-		return list[0]
+		return list[0].MatchesRegex(globRegex(written))
 	}, x)
 	if e.Not {
 		return t.not(e, result)

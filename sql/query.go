@@ -78,12 +78,10 @@ func (t *translation) query(s *scope, q *tree.Query) output {
 // addCommon translates a common table expression. A query that is used several times runs once.
 func (t *translation) addCommon(with *tree.With, c tree.CommonTable) {
 	if with.Recursive {
-		walk(c.Query, func(n tree.Node) bool {
-			if name, ok := n.(*tree.TableName); ok && len(name.Name) == 1 && name.Name[0].Text == c.Name.Text {
-				t.fail(n, "recursive common table expressions are not supported")
-			}
-			return true
-		})
+		if rows, ok := t.recursive(c); ok {
+			t.common = append(t.common, commonTable{c.Name.Text, rows})
+			return
+		}
 	}
 	out := t.query(&scope{}, c.Query)
 	rows := t.aliased(c.Name, &out.relation, tree.Alias{Name: c.Name, Columns: c.Columns}, c.Name.Text)
@@ -101,6 +99,9 @@ func (t *translation) body(s *scope, b tree.Body) output {
 		return t.setOperation(s, b)
 	case *tree.Values:
 		return t.values(s, b)
+	case tree.Table: // PIVOT and UNPIVOT as statements
+		all := []tree.Item{{Expr: &tree.Star{Position: tree.Position(b.Pos())}}}
+		return t.selection(s, &tree.Select{Position: tree.Position(b.Pos()), Items: all, From: []tree.Table{b}}, &tree.Query{})
 	}
 	t.fail(b, "this form of query is not supported")
 	return output{}

@@ -19,6 +19,8 @@ type column struct {
 	dataType arrow.DataType
 	// merged is set for the columns that USING combines: only table.name refers to them.
 	merged bool
+	// bits is that of its values.
+	bits int
 	// isNull is set for columns of nulls, which take the type of the other operand.
 	isNull bool
 }
@@ -28,18 +30,20 @@ func (c *column) value() value {
 	if c.isNull {
 		return value{null: true, uses: columnSet{}}
 	}
-	return value{expr: gpuframe.Col(c.id), dataType: c.dataType, uses: columnSet{c: true}}
+	return value{expr: gpuframe.Col(c.id), dataType: c.dataType, bits: c.bits, uses: columnSet{c: true}}
 }
 
 // relation is the rows of a part of a query. The query can have more columns than the list.
 type relation struct {
 	query   gpuframe.Query
 	columns []*column
+	// source is the query that the rows are a copy of, or zero.
+	source gpuframe.Query
 }
 
 // attach adds the column of an expression to the rows. No name refers to it.
 func (t *translation) attach(r *relation, v value, name string) *column {
-	c := &column{id: t.unique(name), dataType: v.dataType}
+	c := &column{id: t.unique(name), dataType: v.dataType, bits: v.bits}
 	r.query = r.query.With(v.expr.As(c.id))
 	return c
 }
@@ -60,6 +64,8 @@ type scope struct {
 	resolving map[string]bool
 	// tables are the tables of the rows before they are joined, for the semi joins of one of them.
 	tables *tableSet
+	// block is what the rows are of, or nil if more conditions hold.
+	block *block
 	// input and group are set behind GROUP BY.
 	input *scope
 	group *grouping

@@ -10,9 +10,6 @@ import (
 
 // selection translates SELECT with the clauses of its query.
 func (t *translation) selection(s *scope, b *tree.Select, q *tree.Query) output {
-	if b.Sample != nil {
-		t.fail(b.Sample, "samples are not supported in SQL: use the verbs Sample and SampleRows of a registered query")
-	}
 	rows, carried := t.input(s, b)
 	rows.aliases = t.items(rows.rows, b.Items)
 	rows.windows = t.namedWindows(b)
@@ -26,7 +23,8 @@ func (t *translation) selection(s *scope, b *tree.Select, q *tree.Query) output 
 		}
 	}
 	out := t.project(rows, b, q, carried)
-	out.isSingle = out.isSingle || rows.group != nil && b.GroupBy == nil
+	isMany := slices.ContainsFunc(rows.aliases, func(i item) bool { return unnestOf(i.expr) != nil })
+	out.isSingle = out.isSingle || rows.group != nil && b.GroupBy == nil && !isMany
 	return out
 }
 
@@ -39,22 +37,36 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 		values, rows.domain = s.dependence.copied(t)
 	}
 	set := t.from(rows, b.From)
+	if b.Sample != nil {
+		if s.dependence != nil {
+			t.fail(b.Sample, "a sample in a subquery that depends on the rows around it is not supported")
+		}
+		set = leaf(t.sampled(b.Sample, t.assemble(set)))
+	}
 	rows.rows = &relation{columns: set.columns}
 	rows.clause, rows.aliases = "WHERE", t.items(rows.rows, b.Items)
-	if s.dependence != nil && !t.isStandIn(s, rows, set, b) {
+	standIns := columnSet{}
+	if s.dependence != nil && t.isStandIn(s, rows, set, b) {
+		for _, c := range rows.domain {
+			standIns[c] = true
+		}
+	} else if s.dependence != nil {
 		set = &tableSet{leaves: append([]*relation{values}, set.leaves...), columns: set.columns, conditions: set.conditions}
 	}
 	var later []tree.Expr
 	for _, e := range conjuncts(b.Where) {
-		if hasSubquery(e) {
+		if hasSubquery(e) || isLong(e) {
 			later = append(later, e)
-			continue
+		} else if c := t.term(rows, e); !c.isOf(standIns) {
+			set.conditions = append(set.conditions, c)
 		}
-		set.conditions = append(set.conditions, t.term(rows, e))
 	}
 	rows.tables = set
 	later = slices.DeleteFunc(later, func(e tree.Expr) bool { return t.keepMatches(rows, e) })
 	rows.tables, rows.rows = nil, t.assemble(set)
+	if s.dependence == nil {
+		rows.block = &block{set.leaves, set.columns, set.conditions}
+	}
 	for _, e := range later {
 		t.keep(rows, e)
 	}
@@ -69,7 +81,7 @@ func (t *translation) input(s *scope, b *tree.Select) (rows *scope, carried []*c
 // isStandIn makes columns of the tables stand for those of the dependence, if WHERE requires that they are
 // equal. Then the rows need no join with the values of the dependence. It reports whether that is possible.
 func (t *translation) isStandIn(s, rows *scope, set *tableSet, b *tree.Select) bool {
-	if !s.dependence.isScalar && b.GroupBy == nil && t.hasAggregates(b) {
+	if !s.dependence.isScalar && b.GroupBy == nil && t.hasAggregates(b, &tree.Query{}) {
 		return false // groups without rows need the values
 	}
 	values := columnSet{}
@@ -108,6 +120,15 @@ func (t *translation) isStandIn(s, rows *scope, set *tableSet, b *tree.Select) b
 	return true
 }
 
+// isOf reports whether the condition is that a column of a set equals itself.
+func (c condition) isOf(set columnSet) bool {
+	if c.left == nil {
+		return false
+	}
+	left, right := columnOf(*c.left), columnOf(*c.right)
+	return left != nil && left == right && set[left]
+}
+
 // columnOf returns the column that a value is, or nil.
 func columnOf(v value) *column {
 	if len(v.uses) == 1 && !v.isConstant() {
@@ -130,18 +151,21 @@ func hasSubquery(e tree.Expr) (has bool) {
 }
 
 // hasAggregates reports whether SELECT has an aggregate of the rows, outside of windows and subqueries.
-func (t *translation) hasAggregates(b *tree.Select, more ...any) bool {
-	has := false
-	for _, part := range append([]any{b.Items, b.Having, b.Qualify}, more...) {
-		t.eachAggregate(part, func(*tree.Call) { has = true })
+func (t *translation) hasAggregates(b *tree.Select, q *tree.Query) (has bool) {
+	list := clauses(b, q)
+	for _, i := range b.Items {
+		list = append(list, i.Expr)
+	}
+	for _, e := range list {
+		t.eachAggregate(e, func(*tree.Call) { has = true })
 	}
 	return has
 }
 
-// eachAggregate calls a function with the aggregates of a part of SELECT. Those in the arguments of windows
-// are among them.
-func (t *translation) eachAggregate(part any, f func(*tree.Call)) {
-	walk(part, func(n tree.Node) bool {
+// eachAggregate calls a function with the aggregates of an expression. Those in the arguments of windows are among
+// them.
+func (t *translation) eachAggregate(e tree.Expr, f func(*tree.Call)) {
+	walk(e, func(n tree.Node) bool {
 		switch n := n.(type) {
 		case *tree.Query:
 			return false
@@ -157,14 +181,7 @@ func (t *translation) eachAggregate(part any, f func(*tree.Call)) {
 
 // isGrouped reports whether the rows of SELECT are groups.
 func (t *translation) isGrouped(b *tree.Select, q *tree.Query) bool {
-	return b.GroupBy != nil || b.Having != nil || t.hasAggregates(b, orderBy(q))
-}
-
-func orderBy(q *tree.Query) any {
-	if q.OrderBy == nil {
-		return nil
-	}
-	return q.OrderBy
+	return b.GroupBy != nil || b.Having != nil || t.hasAggregates(b, q)
 }
 
 // keep keeps the rows for which a term of a condition is true.
@@ -173,18 +190,20 @@ func (t *translation) keep(s *scope, e tree.Expr) {
 		return
 	}
 	v := t.condition(e, t.expr(s, e))
-	s.rows.query = s.rows.query.Filter(v.expr)
+	s.rows.query, s.block = s.rows.query.Filter(v.expr), nil
 }
 
 // projection is the columns of a SELECT in the making.
 type projection struct {
 	list []gpuframe.Expression
+	// exploded is the column of a list that has a row for each element, or empty.
+	exploded string
 }
 
 func (t *translation) addTo(p *projection, v value, name string) *column {
 	isNull := v.null && v.dataType == nil
 	v = t.settled(v)
-	c := &column{name: name, id: t.unique(name), dataType: v.dataType, isNull: isNull}
+	c := &column{name: name, id: t.unique(name), dataType: v.dataType, bits: v.bits, isNull: isNull}
 	p.list = append(p.list, v.expr.As(c.id))
 	return c
 }
@@ -195,6 +214,10 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 	var out output
 	s.clause = "SELECT"
 	for _, i := range s.aliases {
+		if call := unnestOf(i.expr); call != nil {
+			out.columns = append(out.columns, t.unnestedItem(s, &p, call, i.name))
+			continue
+		}
 		v := t.itemValue(s, i)
 		if v.interval != nil {
 			t.fail(i.expr, "an interval cannot be a column: add it to a date or timestamp")
@@ -221,6 +244,9 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 		qualify = t.addTo(&p, t.condition(b.Qualify, t.expr(s, b.Qualify)), "qualify").id
 	}
 	out.query = s.rows.query.Select(p.list...)
+	if p.exploded != "" {
+		out.query = out.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, p.exploded)
+	}
 	if qualify != "" {
 		out.query = out.query.Filter(gpuframe.Col(qualify))
 	}
@@ -238,7 +264,7 @@ func (t *translation) project(s *scope, b *tree.Select, q *tree.Query, carried [
 		out.query = out.query.Select(cols(all)...).Distinct()
 	}
 	t.limited(&out, q, keys)
-	if b.Distinct == nil || len(on) > 0 || len(carried) > 0 {
+	if len(p.list) > len(all) && (b.Distinct == nil || len(on) > 0) || len(out.carried) > 0 && (q.Limit != nil || q.Offset != nil) {
 		out.query = out.query.Select(cols(all)...)
 	}
 	return out

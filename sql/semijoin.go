@@ -3,12 +3,16 @@ package sql
 import (
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-// keepMatches keeps rows by a term of WHERE that is EXISTS, NOT EXISTS or IN of a plain query: a semi or anti
-// join. It reports whether the term is one.
+// keepMatches keeps rows by a term of WHERE that is EXISTS, NOT EXISTS or IN of a plain query, NOT IN of a query that
+// does not depend on the rows, or IN of a long list: a semi or anti join. It reports whether the term is one.
 func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 	kind := gpuframe.Semi
 	if n, ok := e.(*tree.Unary); ok && n.Op == "not" {
@@ -21,8 +25,11 @@ func (t *translation) keepMatches(s *scope, e tree.Expr) bool {
 		// Conditions on rows with equal keys cost more than joins: question 21 of TPC-H took longer with them first.
 		return s.tables == nil && t.match(s, kind, nil, e.Query)
 	case *tree.In:
-		if e.Query != nil && !e.Not && !hasSubquery(e.X) {
-			return t.match(s, kind, e.X, e.Query) || t.matchAny(s, e)
+		if e.Query != nil && !hasSubquery(e.X) {
+			return !e.Not && t.match(s, kind, e.X, e.Query) || t.matchAny(s, e)
+		}
+		if isLong(e) && !hasSubquery(e.X) {
+			return t.matchList(s, e)
 		}
 	}
 	return false
@@ -45,7 +52,7 @@ func (t *translation) match(s *scope, kind gpuframe.JoinKind, x tree.Expr, q *tr
 	var own, both []condition
 	var later []tree.Expr
 	for _, e := range conjuncts(b.Where) {
-		if hasSubquery(e) {
+		if hasSubquery(e) || isLong(e) {
 			later = append(later, e)
 			continue
 		}
@@ -80,11 +87,12 @@ func (t *translation) match(s *scope, kind gpuframe.JoinKind, x tree.Expr, q *tr
 			return false
 		}
 	}
+	s.block = nil
 	rows.query = joined(rows.query, inner.rows.query, uses, setOf(set.columns), kind, both)
 	return true
 }
 
-// matchAny joins the rows with any query that does not depend on them, for IN.
+// matchAny joins the rows with any query that does not depend on them, for IN and NOT IN.
 func (t *translation) matchAny(s *scope, e *tree.In) bool {
 	var foreign []*column
 	out := t.query(&scope{outer: s, foreign: &foreign}, e.Query)
@@ -103,8 +111,114 @@ func (t *translation) matchAny(s *scope, e *tree.In) bool {
 			return false
 		}
 	}
-	rows.query = joined(rows.query, out.query, x.uses, y.uses, gpuframe.Semi, []condition{c})
+	s.block = nil
+	kind := gpuframe.Semi
+	if e.Not {
+		kind = gpuframe.Anti
+	}
+	left := rows.query
+	rows.query = joined(left, out.query, x.uses, y.uses, kind, []condition{c})
+	if e.Not && (t.isNullable(s, e, left, x) || t.isNullable(s, e, out.query, y)) {
+		t.keepKnown(e, rows, x, &out)
+	}
 	return true
+}
+
+// mostListed is the number of literals up to which IN compares with each. With 10,000 literals 1,000,000 integers took
+// 5.9 s on the host so, and 0.16 s as a join.
+const mostListed = 64
+
+// isLong reports whether a term is IN a long list.
+func isLong(e tree.Expr) bool {
+	in, ok := e.(*tree.In)
+	return ok && len(in.List) > mostListed
+}
+
+// matchList joins the rows with the literals of a long list, for IN and NOT IN. It reports whether they are of one type
+// of integers, texts, dates or timestamps.
+func (t *translation) matchList(s *scope, e *tree.In) bool {
+	x := t.settled(t.expr(s, e.X))
+	if x.isConstant() || len(x.uses) == 0 {
+		return false
+	}
+	all := t.unified(e, append([]value{x}, t.exprs(s, e.List)...)...)
+	y := &column{id: t.unique("listed")}
+	list, ok := t.listed(y, all[1:], e.Not)
+	if !ok {
+		return false
+	}
+	c := condition{at: e, value: t.binary(e, "=", all[0], y.value())}
+	c.left, c.right = t.keys(e, all[0], y.value())
+	rows := s.rows
+	if s.tables != nil {
+		if rows = t.tableOf(s.tables, x.uses); rows == nil {
+			return false
+		}
+	}
+	s.block = nil
+	kind := gpuframe.Semi
+	if e.Not {
+		kind, rows.query = gpuframe.Anti, rows.query.Filter(t.not(e, t.isNull(e, x)).expr)
+	}
+	rows.query = joined(rows.query, list, x.uses, y.value().uses, kind, []condition{c})
+	return true
+}
+
+// listed returns the rows of literals, and sets the type of their column. Nulls are left out, unless they decide.
+func (t *translation) listed(y *column, literals []value, nullsDecide bool) (list gpuframe.Query, ok bool) {
+	for _, v := range literals {
+		if !v.isConstant() || v.null && nullsDecide || !v.null && y.dataType != nil && !arrow.TypeEqual(y.dataType, v.dataType) {
+			return list, false
+		}
+		if !v.null {
+			y.dataType = v.dataType
+		}
+	}
+	if y.dataType == nil {
+		return list, false
+	}
+	builder := array.NewBuilder(memory.DefaultAllocator, y.dataType)
+	defer builder.Release()
+	for _, v := range literals {
+		if v.null {
+			continue
+		}
+		switch b := builder.(type) {
+		case *array.Int64Builder:
+			b.Append(v.constant.(int64))
+		case *array.StringBuilder:
+			b.Append(v.constant.(string))
+		case *array.Date32Builder:
+			b.Append(v.constant.(arrow.Date32))
+		case *array.TimestampBuilder:
+			instant, isInstant := v.constant.(arrow.Timestamp)
+			if !isInstant || !arrow.TypeEqual(y.dataType, timestampType) {
+				return list, false
+			}
+			b.Append(instant)
+		default:
+			return list, false
+		}
+	}
+	return t.recordOf(y.id, y.dataType, builder), true
+}
+
+// isNullable reports whether a value of the rows of a query can be null. The rows of a query that refers to columns
+// around it have no schema until these have columns that stand for them.
+func (t *translation) isNullable(s *scope, at tree.Node, q gpuframe.Query, v value) bool {
+	return s.foreign != nil && len(*s.foreign) > 0 || t.schema(at, q.Select(v.expr.As("value"))).Field(0).Nullable
+}
+
+// keepKnown keeps rows, of which none has a match, for which NOT IN a query is not null: all if the query has no rows,
+// and else those with a value if it has no null.
+func (t *translation) keepKnown(at tree.Node, rows *relation, x value, out *output) {
+	y := out.columns[0]
+	all, values := &column{id: t.unique("rows"), dataType: int64Type}, &column{id: t.unique("values"), dataType: int64Type}
+	counts := out.query.Select(gpuframe.Count().As(all.id), gpuframe.Col(y.id).Count().As(values.id))
+	isKnown := t.typed(at, func(list []gpuframe.Expr) gpuframe.Expr {
+		return list[0].Eq(int64(0)).Or(list[0].Eq(list[1]).And(list[2].IsValid()))
+	}, all.value(), values.value(), x)
+	rows.query = rows.query.Join(counts, gpuframe.Cross, gpuframe.AnyOrder()).Filter(isKnown.expr)
 }
 
 // tableOf returns the only table that columns are of, or nil.
@@ -112,6 +226,7 @@ func (t *translation) tableOf(tables *tableSet, uses columnSet) *relation {
 	for i, l := range tables.leaves {
 		if uses.within(t.columnsOf(tables, l)) {
 			own := *l // the rows of a leaf may be shared
+			own.source = gpuframe.Query{}
 			tables.leaves = slices.Clone(tables.leaves)
 			tables.leaves[i] = &own
 			return &own

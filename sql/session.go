@@ -25,6 +25,7 @@ type Session struct {
 	tables map[string]table
 	frames []*gpuframe.Frame
 	closed bool
+	types  types
 }
 
 // table is a named query.
@@ -104,12 +105,22 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
+// forSchema is the key of [ForSchema].
+type forSchema struct{}
+
+// ForSchema returns a context for calls of [Session.Query] that only ask for the schema of the query: with it EXPLAIN
+// ANALYZE runs nothing, and EXPLAIN has an empty plan.
+func ForSchema(ctx context.Context) context.Context { return context.WithValue(ctx, forSchema{}, true) }
+
+func isForSchema(ctx context.Context) bool { return ctx.Value(forSchema{}) != nil }
+
 // Query returns the query of a statement that yields rows: SELECT, VALUES, FROM, DESCRIBE, EXPLAIN or SHOW
 // TABLES. Arguments are the values of its parameters: $1 or the first ? is the first. They may be of the
-// types of [gpuframe.Lit] without []byte, nil for null, or a [Null]. A time.Time is a timestamp in UTC, as SQL has
+// types of [gpuframe.Lit] without []byte, nil for null, a [Null], or a json.Number, which is an integer or a decimal. A time.Time is a timestamp in UTC, as SQL has
 // them: in microseconds, without the rest.
 //
-// Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE runs its query.
+// Schemas of sources are read, and the footers of files for EXPLAIN. EXPLAIN ANALYZE runs its query, and recursive tables
+// are computed.
 //
 // # Errors
 //

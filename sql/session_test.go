@@ -77,6 +77,9 @@ func TestStatements(t *testing.T) {
 			"select name from customers where id not in (select buyer from orders)":                                                "Name",
 			"select name, (select count(*) from orders where buyer = customers.id) n from customers order by 1":                    "Name n; Ann 2; Bob 1; Eve 0",
 			"select id from orders qualify row_number() over (partition by buyer order by price desc) = 1 order by id":             "id; 2; 3; 4; 5",
+			"select listagg(name, '-') within group (order by id desc) as l from customers where not (name glob '[B]*')":           "l; Eve-Ann",
+			"with recursive t(n) as (select 1 union all select n + 1 from t where n < 3) select * from t order by n":               "n; 1; 2; 3",
+			"select o.id, c.id as nearest from orders o asof left join customers c on c.id < o.buyer order by 1":                   "id nearest; 1 (null); 2 1; 3 (null); 4 (null); 5 3",
 		} {
 			var arguments []any
 			if strings.Contains(text, "$1") {
@@ -160,32 +163,34 @@ func TestErrors(t *testing.T) {
 		column  int
 		message string
 	}{
-		"select prise from orders":                                             {8, `no column is called "prise": there are "price"`},
-		"select o.prise from orders o":                                         {8, `"price"`},
-		"select * from order_":                                                 {15, `no table is called "order_": there are "Orders"`},
-		"select id from orders, customers":                                     {8, `column "id" is ambiguous`},
-		"select summ(price) from orders":                                       {8, `no function is called "summ": there are "sum"`},
-		"select id from orders where sum(price) > 1":                           {29, "aggregate sum is not possible in WHERE: use HAVING"},
-		"select id, sum(price) from orders":                                    {8, `column "id" must be in GROUP BY`},
-		"select id from orders where price":                                    {29, "the condition is DOUBLE, expected BOOLEAN"},
-		"select id from orders where note > id":                                {34, "operation not defined for these types"},
-		"select id from orders where row_number() over () = 1":                 {29, "use QUALIFY"},
-		"select row_number() from orders":                                      {8, "add OVER"},
-		"select id from orders limit id":                                       {29, "the number of rows is a name"},
-		"select id from orders order by 2":                                     {32, "position 2 is not one of the 1 columns"},
-		"select (select id from orders)":                                       {8, "may have several rows"},
-		"select id from orders where id = ?":                                   {34, "parameter 1 has no argument"},
-		"select id + note from orders":                                         {11, "operator + has an operand of type VARCHAR"},
-		"select id from orders where id in (select id, buyer from orders)":     {32, "2 columns, expected 1"},
-		"select 1 union select 1, 2":                                           {10, "the left side has 1 columns, the right side 2"},
-		"with recursive r as (select 1 union select * from r) select * from r": {51, "recursive common table expressions are not supported"},
-		"select x -> x + 1 from orders":                                        {8, ""},
-		"select date '2020-02-30'":                                             {8, "is no date"},
-		"select id::geometry from orders":                                      {12, "no supported type"},
-		"select * exclude (nope) from orders":                                  {19, `no column is called "nope"`},
-		"select grouping(id) from orders":                                      {8, "GROUP BY"},
-		"create table t as select 1":                                           {1, "run it with Exec"},
-		"select sum(sum(price)) from orders":                                   {12, "aggregate sum is not possible in the arguments of an aggregate"},
+		"select prise from orders":                                                         {8, `no column is called "prise": there are "price"`},
+		"select o.prise from orders o":                                                     {8, `"price"`},
+		"select * from order_":                                                             {15, `no table is called "order_": there are "Orders"`},
+		"select id from orders, customers":                                                 {8, `column "id" is ambiguous`},
+		"select summ(price) from orders":                                                   {8, `no function is called "summ": there are "sum"`},
+		"select id from orders where sum(price) > 1":                                       {29, "aggregate sum is not possible in WHERE: use HAVING"},
+		"select id, sum(price) from orders":                                                {8, `column "id" must be in GROUP BY`},
+		"select id from orders where price":                                                {29, "the condition is DOUBLE, expected BOOLEAN"},
+		"select id from orders where note > id":                                            {34, "operation not defined for these types"},
+		"select id from orders where row_number() over () = 1":                             {29, "use QUALIFY"},
+		"select row_number() from orders":                                                  {8, "add OVER"},
+		"select id from orders limit id":                                                   {29, "the number of rows is a name"},
+		"select id from orders order by 2":                                                 {32, "position 2 is not one of the 1 columns"},
+		"select (select id from orders)":                                                   {8, "may have several rows"},
+		"select id from orders where id = ?":                                               {34, "parameter 1 has no argument"},
+		"select id + note from orders":                                                     {11, "operator + has an operand of type VARCHAR"},
+		"select id from orders where id in (select id, buyer from orders)":                 {32, "2 columns, expected 1"},
+		"select 1 union select 1, 2":                                                       {10, "the left side has 1 columns, the right side 2"},
+		"with recursive r as (select * from r) select * from r":                            {22, "a recursive query is a first query"},
+		"with recursive r as (select 1 union all select 1 from r limit 3) select * from r": {22, "ORDER BY and LIMIT of a recursive query are not supported"},
+		"with recursive r as (select 1 as n union all select n from r) select * from r":    {36, "more than 10000 rounds"},
+		"select x -> x + 1 from orders":                                                    {8, ""},
+		"select date '2020-02-30'":                                                         {8, "is no date"},
+		"select id::geometry from orders":                                                  {12, "no supported type"},
+		"select * exclude (nope) from orders":                                              {19, `no column is called "nope"`},
+		"select grouping(id) from orders":                                                  {8, "GROUP BY"},
+		"create table t as select 1":                                                       {1, "run it with Exec"},
+		"select sum(sum(price)) from orders":                                               {12, "aggregate sum is not possible in the arguments of an aggregate"},
 	} {
 		t.Run(text, func(t *testing.T) {
 			_, err := session.Query(t.Context(), text)
@@ -222,4 +227,18 @@ func FuzzQuery(f *testing.F) {
 			require.NoError(t, err, "a query that was made is right")
 		}
 	})
+}
+
+// TestForSchema tests that a query for its schema alone runs nothing.
+func TestForSchema(t *testing.T) {
+	session := sessionOn(t, devicetest.Open(t, "host"))
+	before := len(session.Engine().Queries())
+	query, err := session.Query(sql.ForSchema(t.Context()), "explain analyze select count(*) from orders")
+	require.NoError(t, err)
+	schema, err := query.Schema(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "plan", schema.Field(0).Name)
+	require.Len(t, session.Engine().Queries(), before)
+	require.Contains(t, answer(t, session, "explain analyze select count(*) from orders"), "scan")
+	require.NotEmpty(t, session.Engine().Queries())
 }

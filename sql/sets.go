@@ -1,7 +1,9 @@
 package sql
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
@@ -24,20 +26,56 @@ func (t *translation) setOperation(s *scope, b *tree.SetOperation) output {
 	return out
 }
 
+// pair is the columns of both sides that become one. With BY NAME one of them may be nil.
+type pair struct{ left, right *column }
+
+// pairs returns the columns of both sides in their order, or by their names.
+func (t *translation) pairs(at *tree.SetOperation, left, right []*column) (list []pair) {
+	if !at.ByName {
+		if len(left) != len(right) {
+			t.fail(at, "the left side has %d columns, the right side %d", len(left), len(right))
+		}
+		for i := range left {
+			list = append(list, pair{left[i], right[i]})
+		}
+		return list
+	}
+	if at.Kind != tree.Union {
+		t.fail(at, "BY NAME is supported for UNION only: list the columns in the same order")
+	}
+	rest := slices.Clone(right)
+	for _, l := range left {
+		p := pair{left: l}
+		isSame := func(r *column) bool { return strings.EqualFold(r.name, l.name) }
+		if i := slices.IndexFunc(rest, isSame); i >= 0 {
+			p.right = rest[i]
+			rest = slices.Delete(rest, i, i+1)
+		}
+		list = append(list, p)
+	}
+	for _, r := range rest {
+		list = append(list, pair{right: r})
+	}
+	return list
+}
+
+// valueOr returns the value of a column, or null without one.
+func valueOr(c *column) value {
+	if c == nil {
+		return value{null: true, uses: columnSet{}}
+	}
+	return c.value()
+}
+
 // combined combines the rows of two queries. Columns have the names of the left one, and the type of both.
 func (t *translation) combined(at *tree.SetOperation, left, right output) output {
-	if at.ByName {
-		t.fail(at, "BY NAME is not supported: list the columns in the same order")
-	}
-	if len(left.columns) != len(right.columns) {
-		t.fail(at, "the left side has %d columns, the right side %d", len(left.columns), len(right.columns))
-	}
 	out := output{}
 	var l, r []gpuframe.Expression
-	for i, c := range left.columns {
-		both := t.alikeTypes(at, c.value(), right.columns[i].value())
+	for _, p := range t.pairs(at, left.columns, right.columns) {
+		both := t.alikeTypes(at, valueOr(p.left), valueOr(p.right))
+		c := cmp.Or(p.left, p.right)
 		out.columns = append(out.columns, &column{table: c.table, name: c.name, id: t.unique(c.name), dataType: both[0].dataType})
-		id := out.columns[i].id
+		id := out.columns[len(out.columns)-1].id
 		l, r = append(l, both[0].expr.As(id)), append(r, both[1].expr.As(id))
 	}
 	for i, c := range left.carried {

@@ -3,6 +3,7 @@ package sql
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,10 @@ func (t *translation) items(rows *relation, list []tree.Item) (items []item) {
 			items = append(items, t.star(rows, star)...)
 			continue
 		}
+		if expanded, ok := t.eachColumn(rows, i); ok {
+			items = append(items, expanded...)
+			continue
+		}
 		name := i.Name.Text
 		if name == "" {
 			name = t.declaredName(rows, i.Expr)
@@ -27,6 +32,87 @@ func (t *translation) items(rows *relation, list []tree.Item) (items []item) {
 		t.fail(list[0].Expr, "the star stands for no column: FROM has no table, or all are excluded")
 	}
 	return items
+}
+
+// eachColumn returns the items of COLUMNS(…), alone or as an argument of a function: one for each column with a name
+// that matches. ok is false for other items.
+func (t *translation) eachColumn(rows *relation, i tree.Item) (items []item, ok bool) {
+	at, isAlone := i.Expr.(*tree.Columns)
+	call, isCall := i.Expr.(*tree.Call)
+	place := -1
+	if isCall {
+		place = slices.IndexFunc(call.Args, func(a tree.Arg) bool { _, ok := a.Expr.(*tree.Columns); return ok })
+	}
+	switch {
+	case place >= 0:
+		at = call.Args[place].Expr.(*tree.Columns)
+	case !isAlone:
+		return nil, false
+	}
+	for _, match := range t.matching(rows, at) {
+		if isAlone {
+			match.name, match.given = cmp.Or(i.Name.Text, match.name), i.Name.Text != ""
+			items = append(items, match)
+			continue
+		}
+		own := *call
+		own.Args = slices.Clone(call.Args)
+		own.Args[place].Expr = &tree.Column{Position: at.Position, Name: []tree.Name{{Position: at.Position, Text: match.column.table}, {Position: at.Position, Text: match.column.name}}}
+		items = append(items, item{expr: &own, name: cmp.Or(i.Name.Text, nameOf(&own)), given: i.Name.Text != ""})
+	}
+	return items, true
+}
+
+// matching returns the columns of COLUMNS(…): those of a star, or with a name that a regular expression matches.
+func (t *translation) matching(rows *relation, at *tree.Columns) (items []item) {
+	if at.Unpack {
+		t.fail(at, "*COLUMNS is not supported: list the columns")
+	}
+	star, isStar := at.Of.(*tree.Star)
+	if !isStar {
+		star = &tree.Star{Position: at.Position}
+	}
+	items = t.star(rows, star)
+	if !isStar {
+		written := t.literalText(at, t.expr(&scope{rows: &relation{}, clause: "COLUMNS"}, at.Of), "the pattern of COLUMNS")
+		pattern, err := regexp.Compile(written)
+		if err != nil {
+			t.fail(at, "%q is no regular expression: %v", written, err)
+		}
+		items = slices.DeleteFunc(items, func(i item) bool { return !pattern.MatchString(i.name) })
+	}
+	if len(items) == 0 {
+		t.fail(at, "COLUMNS stands for no column")
+	}
+	if slices.ContainsFunc(items, func(i item) bool { return i.column == nil }) {
+		t.fail(at, "COLUMNS with REPLACE is not supported")
+	}
+	return items
+}
+
+// namesLike returns a function that reports whether the name of a column matches a pattern, which may be nil.
+func (t *translation) namesLike(l *tree.Like) func(name string) bool {
+	if l == nil {
+		return func(string) bool { return true }
+	}
+	written := t.literalText(l, t.expr(&scope{rows: &relation{}, clause: "the pattern of a star"}, l.Pattern), "the pattern")
+	if l.Escape != nil {
+		t.fail(l.Escape, "ESCAPE in the pattern of a star is not supported")
+	}
+	regex := "^(?s:" + strings.NewReplacer("%", ".*", "_", ".").Replace(regexp.QuoteMeta(written)) + ")$"
+	switch l.Kind {
+	case tree.ILikePattern:
+		regex = "(?i)" + regex
+	case tree.GlobPattern:
+		regex = globRegex(written)
+	case tree.SimilarPattern, tree.RegexPattern:
+		regex = "^(?:" + written + ")$"
+	}
+	pattern, err := regexp.Compile(regex)
+	if err != nil {
+		t.fail(l, "%q is no pattern: %v", written, err)
+	}
+	return func(name string) bool { return pattern.MatchString(name) != l.Not }
 }
 
 // declaredName returns the name of the column of an expression without an alias: that of a column as it was
@@ -42,9 +128,7 @@ func (t *translation) declaredName(rows *relation, e tree.Expr) string {
 
 // star returns the columns that a star stands for.
 func (t *translation) star(rows *relation, star *tree.Star) (items []item) {
-	if star.Like != nil {
-		t.fail(star, "* LIKE is not supported: list the columns, or use * EXCLUDE (…)")
-	}
+	isWanted := t.namesLike(star.Like)
 	table := ""
 	if len(star.Table) > 0 {
 		table = star.Table[len(star.Table)-1].Text
@@ -56,6 +140,9 @@ func (t *translation) star(rows *relation, star *tree.Star) (items []item) {
 			continue
 		}
 		hasTable = true
+		if !isWanted(c.name) {
+			continue
+		}
 		if excluded := nameAmong(star.Exclude, c); excluded != "" {
 			used[excluded] = true
 			continue

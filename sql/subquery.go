@@ -93,6 +93,9 @@ func (t *translation) flagged(s *scope, q gpuframe.Query, keys, carried []*colum
 
 // scalarValue translates a query that is a value.
 func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
+	if v, ok := t.windowed(s, e); ok {
+		return v
+	}
 	if c, ok := t.scalarAggregate(s, e); ok {
 		return c
 	}
@@ -104,6 +107,9 @@ func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
 		t.fail(e, "the subquery may have several rows: make it one by an aggregate such as max or any_value without GROUP BY, or by LIMIT 1")
 	}
 	c := out.columns[0]
+	if c.isNull {
+		return c.value()
+	}
 	if len(keys) > 0 {
 		s.rows.query = t.joinOn(s.rows.query, out.query, gpuframe.Left, keys, out.carried)
 		return c.value()
@@ -116,8 +122,8 @@ func (t *translation) scalarValue(s *scope, e *tree.Scalar) value {
 // scalarAggregate translates a subquery of aggregates without GROUP BY that depends on the rows around it. Its
 // groups are joined to these rows, and its expression is computed on them: a count without rows is 0.
 func (t *translation) scalarAggregate(s *scope, e *tree.Scalar) (v value, ok bool) {
-	b, isSelect := e.Query.Body.(*tree.Select)
-	if !isSelect || b.GroupBy != nil || len(b.Items) != 1 || !t.hasAggregates(b) || b.Distinct != nil || b.Qualify != nil || e.Query.Limit != nil || e.Query.Offset != nil || hasWindow(b.Items[0].Expr) || e.Query.With != nil {
+	b := t.aggregateOf(e.Query)
+	if b == nil {
 		return v, false
 	}
 	var foreign []*column

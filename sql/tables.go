@@ -180,28 +180,29 @@ func (t *translation) series(item *tree.TableFunction, name string) *relation {
 	return t.aliased(item, r, item.Alias, name)
 }
 
-// unnested joins each row of the tables before it with the elements of a list of that row. It returns nil for
-// other functions.
+// unnested joins each row of the tables before it with the elements of a list: of that row, or of literals. It returns
+// nil for other functions.
 func (t *translation) unnested(s *scope, before *tableSet, item *tree.TableFunction) *tableSet {
-	if strings.ToLower(text(item.Call.Name)) != "unnest" || len(item.Call.Args) != 1 {
+	call := unnestOf(item.Call)
+	if call == nil {
 		return nil
 	}
 	rows := t.assemble(before)
-	v := t.expr(t.below(s, rows, "the argument of unnest"), item.Call.Args[0].Expr)
-	list, ok := v.dataType.(arrow.ListLikeType)
-	if !ok {
-		t.fail(item.Call, "the argument of unnest is %s, expected a list", typeOf(v))
-	}
 	name := "unnest"
-	c := t.attach(rows, v, name)
-	c.dataType, c.table, c.name = list.Elem(), name, name
+	c := t.elements(rows, call)
+	if c == nil {
+		v := t.listValue(t.below(s, rows, "the argument of unnest"), call)
+		c = t.attach(rows, v, name)
+		c.dataType, c.bits = v.dataType.(arrow.ListLikeType).Elem(), 0
+		rows.query = rows.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, c.id)
+	}
+	c.table, c.name = name, name
 	if item.Alias.Name.Text != "" {
 		c.table, c.name = item.Alias.Name.Text, item.Alias.Name.Text
 	}
 	if len(item.Alias.Columns) > 0 {
 		c.name = item.Alias.Columns[0].Text
 	}
-	rows.query = rows.query.ExplodeWith(gpuframe.ExplodeOptions{DropEmpty: true}, c.id)
 	rows.columns = append(rows.columns[:len(rows.columns):len(rows.columns)], c)
 	return leaf(rows)
 }

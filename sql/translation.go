@@ -3,7 +3,6 @@ package sql
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -60,24 +59,28 @@ func (t *translation) schema(at tree.Node, q gpuframe.Query) *arrow.Schema {
 // folded returns the value of a function of literals, which is computed now if texts are among them: functions
 // of text are of columns.
 func (t *translation) folded(at tree.Node, f func(list []gpuframe.Expr) gpuframe.Expr, arguments []value) (v value, ok bool) {
-	exprs := make([]gpuframe.Expr, len(arguments))
-	q := t.oneRow()
-	for i, a := range arguments {
+	for _, a := range arguments {
 		if !a.isConstant() || a.interval != nil {
 			return v, false
 		}
+		_, isText := a.constant.(string)
+		ok = ok || isText
+	}
+	if !ok {
+		return v, false
+	}
+	exprs := make([]gpuframe.Expr, len(arguments))
+	q := t.oneRow()
+	for i, a := range arguments {
 		exprs[i] = a.expr
 		if written, isText := a.constant.(string); isText {
 			builder := array.NewStringBuilder(memory.DefaultAllocator)
 			builder.Append(written)
 			name := t.unique("literal")
 			q = q.Join(t.recordOf(name, textType, builder), gpuframe.Cross)
-			exprs[i], ok = gpuframe.Col(name), true
+			exprs[i] = gpuframe.Col(name)
 			builder.Release()
 		}
-	}
-	if !ok {
-		return v, false
 	}
 	q = q.Select(f(exprs).As("value"))
 	dataType := t.schema(at, q).Field(0).Type
@@ -104,8 +107,8 @@ func (t *translation) single(at tree.Node, q gpuframe.Query, read func(a arrow.A
 	if err != nil {
 		t.failAs(at, err)
 	}
-	record, err := frame.Record(t.ctx)
-	if err := errors.Join(err, frame.Release()); err != nil {
+	record, err := releasedRecord(t.ctx, frame)
+	if err != nil {
 		panic(abort{err})
 	}
 	defer record.Release()
@@ -135,10 +138,26 @@ func (t *translation) typed(at tree.Node, f func(list []gpuframe.Expr) gpuframe.
 		}
 		result.uses.add(a.uses)
 	}
-	if len(fields) == 0 {
-		fields = append(fields, arrow.Field{Name: "argument 0", Type: arrow.PrimitiveTypes.Int64, Nullable: true})
-	}
-	schema := t.schema(at, t.engine.Records(arrow.NewSchema(fields, nil)).Select(f(probes).As("value")))
-	result.expr, result.dataType = f(exprs), schema.Field(0).Type
+	result.expr, result.dataType = f(exprs), t.typeOfExpr(at, fields, f(probes))
 	return result
+}
+
+// typeOfExpr returns the type of an expression of columns.
+func (t *translation) typeOfExpr(at tree.Node, fields []arrow.Field, e gpuframe.Expr) arrow.DataType {
+	var key strings.Builder
+	for _, f := range fields {
+		key.WriteString(f.Name)
+		key.WriteString(f.Type.String())
+	}
+	key.WriteString(e.String())
+	known := &t.session.types
+	if dataType, ok := known.find(key.String()); ok {
+		return dataType
+	}
+	if len(fields) == 0 {
+		fields = []arrow.Field{{Name: "argument 0", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}
+	}
+	dataType := t.schema(at, t.engine.Records(arrow.NewSchema(fields, nil)).Select(e.As("value"))).Field(0).Type
+	known.keep(key.String(), dataType)
+	return dataType
 }

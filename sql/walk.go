@@ -8,35 +8,33 @@ import (
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
-var (
-	nodeType     = reflect.TypeFor[tree.Node]()
-	positionType = reflect.TypeFor[tree.Position]()
-)
+var positionType = reflect.TypeFor[tree.Position]()
 
-// walk calls a function with the nodes of a tree, a node before its parts. It leaves out the parts of a node
-// for which the function returns false.
-func walk(part any, visit func(n tree.Node) bool) { walkValue(reflect.ValueOf(part), visit) }
+// walk is [tree.Walk] of an expression, which may be nil.
+func walk(e tree.Expr, visit func(n tree.Node) bool) {
+	if e != nil {
+		tree.Walk(e, func(n tree.Node, _ int) bool { return visit(n) })
+	}
+}
 
-func walkValue(v reflect.Value, visit func(n tree.Node) bool) {
-	switch v.Kind() {
-	case reflect.Interface:
-		if !v.IsNil() {
-			walkValue(v.Elem(), visit)
-		}
-	case reflect.Pointer:
-		if v.IsNil() || v.Type().Implements(nodeType) && !visit(v.Interface().(tree.Node)) {
-			return
-		}
-		walkValue(v.Elem(), visit)
-	case reflect.Slice:
-		for i := range v.Len() {
-			walkValue(v.Index(i), visit)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			walkValue(v.Field(i), visit)
+// clauses returns the expressions of SELECT and of the order of its query that can have aggregates of its rows, without
+// the items.
+func clauses(b *tree.Select, q *tree.Query) (list []tree.Expr) {
+	list = append([]tree.Expr{b.Having, b.Qualify}, keysOf(q.OrderBy)...)
+	for _, w := range b.Windows {
+		list = append(append(list, w.Window.Partition...), keysOf(w.Window.OrderBy)...)
+	}
+	return list
+}
+
+// keysOf returns the expressions of an order, which may be nil.
+func keysOf(o *tree.OrderBy) (list []tree.Expr) {
+	if o != nil {
+		for _, key := range o.Keys {
+			list = append(list, key.Expr)
 		}
 	}
+	return list
 }
 
 // fingerprint returns a text that two expressions of a scope share if they are the same: places, the case of

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/tree"
@@ -55,15 +56,12 @@ func share(f func() gpuframe.Expr) func(t *translation, at *tree.Call, list []va
 	}
 }
 
-// shifted is lag or lead. A third argument needs the number of the row, so it is not supported.
+// shifted is lag or lead. [translation.shiftedOr] has the third argument.
 func shifted(f func(e gpuframe.Expr, n int) gpuframe.Expr) func(t *translation, at *tree.Call, list []value) value {
 	return func(t *translation, at *tree.Call, list []value) value {
 		n := 1
 		if len(list) > 1 {
 			n = t.whole(at, list[1], "the number of rows")
-		}
-		if len(list) > 2 && !list[2].null {
-			t.fail(at, "a default for rows that do not exist is not supported: use coalesce, if the values are never null")
 		}
 		return value{expr: f(list[0].expr, n), dataType: list[0].dataType, uses: list[0].uses}
 	}
@@ -112,7 +110,32 @@ func (t *translation) windowValue(s *scope, e *tree.Call, name string) value {
 		window = t.framed(s, e.Over, window, order, frame)
 	}
 	v.expr = v.expr.Over(window)
-	return t.attach(s.rows, v, "window").value()
+	v = t.attach(s.rows, v, "window").value()
+	if isPlace && (name == "lag" || name == "lead") && len(e.Args) > 2 {
+		return t.shiftedOr(s, e, v, window)
+	}
+	return v
+}
+
+// shiftedOr is lag or lead with a value for rows that do not exist.
+func (t *translation) shiftedOr(s *scope, e *tree.Call, v value, window gpuframe.Window) value {
+	n, without := t.whole(e, t.expr(s, e.Args[1].Expr), "the number of rows"), t.expr(s, e.Args[2].Expr)
+	if without.null {
+		return v
+	}
+	if e.IgnoreNulls {
+		t.fail(e, "IGNORE NULLS with a default is not supported: use coalesce, if the values are never null")
+	}
+	if strings.EqualFold(text(e.Name), "lag") {
+		n = -n
+	}
+	place := t.attach(s.rows, value{expr: gpuframe.RowNumber().Over(window), dataType: int64Type}, "place")
+	last := t.attach(s.rows, value{expr: gpuframe.Count().Over(t.partitionOf(s, e.Over)), dataType: int64Type}, "rows")
+	exists := t.typed(e, func(list []gpuframe.Expr) gpuframe.Expr {
+		target := list[0].Add(int64(n))
+		return target.Ge(int64(1)).And(target.Le(list[1]))
+	}, place.value(), last.value())
+	return t.cases(e, []value{exists}, []value{v, without})
 }
 
 // withoutFilter returns an aggregate with FILTER as one of CASE: other rows are null.
@@ -159,9 +182,15 @@ func (t *translation) placeValue(s *scope, e *tree.Call, f windowFunction, name 
 	return v
 }
 
-// window returns the partitions and the order of OVER, with its keys, and the frame that is written.
-func (t *translation) window(s *scope, w *tree.Window) (window gpuframe.Window, order []gpuframe.Ordering, frame *tree.Frame) {
-	partition, keys, frame := w.Partition, w.OrderBy, w.Frame
+// orderOf returns the keys of the order of a window.
+func (t *translation) orderOf(s *scope, w *tree.Window) []tree.OrderKey {
+	_, keys, _ := t.clausesOf(s, w)
+	return t.orderKeys(keys)
+}
+
+// clausesOf returns the clauses of a window, those that it lacks from the window that it names.
+func (t *translation) clausesOf(s *scope, w *tree.Window) (partition []tree.Expr, keys *tree.OrderBy, frame *tree.Frame) {
+	partition, keys, frame = w.Partition, w.OrderBy, w.Frame
 	for base, depth := w.Base, 0; base.Text != ""; depth++ {
 		named := s.windows[strings.ToLower(base.Text)]
 		if named == nil || depth > len(s.windows) {
@@ -178,6 +207,12 @@ func (t *translation) window(s *scope, w *tree.Window) (window gpuframe.Window, 
 		}
 		base = named.Base
 	}
+	return partition, keys, frame
+}
+
+// window returns the partitions and the order of OVER, with its keys, and the frame that is written.
+func (t *translation) window(s *scope, w *tree.Window) (window gpuframe.Window, order []gpuframe.Ordering, frame *tree.Frame) {
+	partition, keys, frame := t.clausesOf(s, w)
 	var by []gpuframe.Expression
 	for _, e := range partition {
 		by = append(by, t.settled(t.expr(s, e)).expr)
@@ -204,6 +239,9 @@ func (t *translation) framed(s *scope, w *tree.Window, window gpuframe.Window, o
 	if frame.Exclude != tree.ExcludeNothing {
 		t.fail(frame, "EXCLUDE in a frame is not supported")
 	}
+	if frame.Unit == tree.Range && (frame.Start.Offset != nil || frame.End.Offset != nil) {
+		return t.rangeOf(s, w, window, frame)
+	}
 	low, high := t.frameBound(s, frame.Start), t.frameBound(s, frame.End)
 	if low == math.MinInt64 && high == math.MaxInt64 {
 		return window.Rows(gpuframe.FirstRow, gpuframe.LastRow)
@@ -218,12 +256,57 @@ func (t *translation) framed(s *scope, w *tree.Window, window gpuframe.Window, o
 		// All rows have the same keys.
 		return window.Rows(gpuframe.FirstRow, gpuframe.LastRow)
 	}
-	if frame.Unit == tree.Range && (frame.Start.Offset != nil || frame.End.Offset != nil) {
-		t.fail(frame, "RANGE with offsets is not supported: use ROWS or GROUPS")
-	}
 	// Numbers of the distinct keys make frames of RANGE and GROUPS a distance.
 	number := t.attach(s.rows, value{expr: gpuframe.DenseRank().Over(window), dataType: int64Type, uses: columnSet{}}, "peers")
 	return t.partitionOf(s, w).OrderBy(gpuframe.Col(number.id).Asc()).Range(offset(low), offset(high))
+}
+
+// rangeOf restricts a window to the rows with keys at distances from that of the current row.
+func (t *translation) rangeOf(s *scope, w *tree.Window, window gpuframe.Window, frame *tree.Frame) gpuframe.Window {
+	keys := t.orderOf(s, w)
+	if len(keys) != 1 {
+		t.fail(frame, "a frame of RANGE with offsets needs ORDER BY one key, not %d", len(keys))
+	}
+	key := t.expr(s, keys[0].Expr)
+	return window.Range(t.distance(s, key, frame.Start), t.distance(s, key, frame.End))
+}
+
+// distance returns an end of a frame as a difference of keys, nil without a limit.
+func (t *translation) distance(s *scope, key value, b tree.Bound) any {
+	if b.Offset == nil {
+		if b.Kind == tree.CurrentRow {
+			return 0
+		}
+		return nil
+	}
+	v, sign := t.expr(s, b.Offset), 1
+	if b.Kind == tree.Preceding {
+		sign = -1
+	}
+	switch {
+	case isTemporal(key):
+		parts := v.interval
+		if parts == nil || parts.months.constant != nil || len(v.uses) > 0 {
+			t.fail(b.Offset, "the offset of a frame of times is a literal interval of days or shorter parts")
+		}
+		days, _ := parts.days.constant.(int64)
+		microseconds, _ := parts.microseconds.constant.(int64)
+		return time.Duration(sign) * (time.Duration(days)*24*time.Hour + time.Duration(microseconds)*time.Microsecond)
+	case isInteger(key.dataType):
+		n := t.whole(b.Offset, v, "the offset of a frame of integers")
+		if n < 0 {
+			t.fail(b.Offset, "the offset of a frame is negative")
+		}
+		return sign * n
+	case isFloat(key.dataType):
+		x := t.float(b.Offset, v, "the offset of a frame")
+		if x < 0 {
+			t.fail(b.Offset, "the offset of a frame is negative")
+		}
+		return float64(sign) * x
+	}
+	t.fail(b.Offset, "RANGE with offsets of %s is not supported: order by an integer, a double or a time", typeOf(key))
+	return nil
 }
 
 // offset returns a bound of a range, nil without a limit.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql"
 	"github.com/gpuframe/gpuframe/sql/parse"
 )
@@ -28,6 +29,8 @@ type shell struct {
 	in       *os.File
 	keys     *keys
 	terminal *term.Terminal
+	// columns are those of the tables that names were completed of.
+	columns map[gpuframe.Query][]string
 	// timer is set if the time of each statement is shown.
 	timer bool
 }

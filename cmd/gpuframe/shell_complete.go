@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/sql/parse"
 )
 
@@ -42,15 +43,27 @@ func wordStart(text string) int {
 
 // names are the tables and their columns.
 func (s *shell) names() (list []string) {
+	columns := map[gpuframe.Query][]string{}
 	for _, t := range s.session.Tables() {
-		list = append(list, t.Name)
-		schema, err := t.Query.Schema(context.Background())
-		if err != nil {
-			continue // it is an error of the statement that uses it
+		known, ok := s.columns[t.Query]
+		if !ok {
+			known = columnsOf(t.Query)
 		}
-		for _, f := range schema.Fields() {
-			list = append(list, f.Name)
-		}
+		columns[t.Query] = known
+		list = append(append(list, t.Name), known...)
+	}
+	s.columns = columns
+	return list
+}
+
+// columnsOf returns the columns of a query, or nil after an error, which is that of the statement that uses it.
+func columnsOf(q gpuframe.Query) (list []string) {
+	schema, err := q.Schema(context.Background())
+	if err != nil {
+		return nil
+	}
+	for _, f := range schema.Fields() {
+		list = append(list, f.Name)
 	}
 	return list
 }

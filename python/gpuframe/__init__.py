@@ -26,6 +26,7 @@ from .files import read_csv, read_ipc, read_parquet
 from .lazy import GroupBy, LazyFrame, Profile, concat
 from .sharing import Client, Server, SharedTable, connect, serve
 from .sources import from_arrow, from_columns, from_pandas, from_polars, scan_csv, scan_ipc, scan_ndjson, scan_parquet
+from .statements import SQLContext, sql
 from .table import Schema, Table
 
 __version__ = "0.1.0"
@@ -34,8 +35,8 @@ __all__ = [
     "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError",
     "ExchangeError", "Expr", "FileError", "GpuframeError", "GroupBy", "InternalError", "InvalidDataError", "LazyFrame", "MemoryInfo",
     "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "Problem", "Profile", "QueryError", "RangeError",
-    "ReleasedError", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
+    "ReleasedError", "SQLContext", "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "coalesce", "col", "concat",
     "concat_str", "connect", "corr", "cov", "device", "device_memory", "devices", "from_arrow", "from_columns", "from_pandas", "from_polars", "len",
     "lit", "max_horizontal", "min_horizontal", "read_csv", "read_ipc", "read_parquet", "scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet", "serve",
-    "set_budget", "set_default_device", "when",
+    "set_budget", "set_default_device", "sql", "when",
 ]

@@ -61,6 +61,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "arrow_schema": [_HANDLE, _ADDRESS],
     "query": [_HANDLE, _TEXT, _TEXT, _OUT, _INT, _OUT],
     "run_wait": [_HANDLE, _INT, ctypes.POINTER(ctypes.c_int32), _OUT, _ANSWER],
+    "statement": [_TEXT, _ANSWER],
     "evict": [_TEXT, ctypes.c_int32],
     "serve": [_TEXT, ctypes.c_uint32, ctypes.c_double, _OUT],
     "publish": [_HANDLE, _TEXT, _HANDLE],

@@ -142,6 +142,12 @@ class LazyFrame:
                 raise WrongTypeError(f"expected a LazyFrame, not a {type(each).__name__}: call lazy() of a table")
         return LazyFrame(Step(verb, (self._step, *(each._step for each in others)), members, name=called))
 
+    def sql(self, query: str, *, table_name: str = "self", parameters: Sequence[Any] = ()) -> LazyFrame:
+        """Return the query of a statement in SQL, in which ``table_name`` names this one: see :func:`gpuframe.sql`."""
+        from .statements import SQLContext
+
+        return SQLContext({table_name: self}).execute(query, parameters=parameters)
+
     def filter(self, *conditions: Expr) -> LazyFrame:
         """Keep the rows in which all conditions are true, not false or null."""
         return self._then("filter", conditions=column_nodes(conditions))

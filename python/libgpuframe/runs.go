@@ -56,7 +56,10 @@ func gpuframe_query(h C.uint64_t, action, document *C.char, tables *C.uint64_t, 
 		if err != nil {
 			return err
 		}
-		options := querydata.Options{Cached: func(name string, q gpuframe.Query) gpuframe.Query { return cached(engine, name, q) }}
+		options := querydata.Options{
+			Cached:    func(name string, q gpuframe.Query) gpuframe.Query { return cached(engine, name, q) },
+			Statement: statementsOf(engine),
+		}
 		var used []*buffer.Buffer
 		release := func() {
 			for _, b := range used {

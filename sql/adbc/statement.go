@@ -161,7 +161,7 @@ func (s *statement) ExecuteQuery(ctx context.Context) (array.RecordReader, int64
 
 // ExecuteSchema implements adbc.StatementExecuteSchema.
 func (s *statement) ExecuteSchema(ctx context.Context) (*arrow.Schema, error) {
-	q, err := s.query(ctx)
+	q, err := s.query(sql.ForSchema(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -286,7 +286,7 @@ func (g *generator) selection() (text string, kinds []string) {
 	if g.chance(3) {
 		return g.groups(from, fields)
 	}
-	g.total = strings.Count(from, "join") == 0 && strings.Count(from, "(") == 0 && strings.HasPrefix(from, "a ")
+	g.total = !strings.ContainsAny(from, "(,") && !strings.Contains(from, "join") && strings.HasPrefix(from, "a ")
 	defer func() { g.total = false }()
 	var items []string
 	for i := range 1 + g.IntN(3) {
@@ -391,7 +391,9 @@ func (g *generator) groups(from string, fields []field) (text string, kinds []st
 // statement returns a statement, and whether the order of its rows is known.
 func (g *generator) statement() string {
 	text, kinds := g.selection()
-	switch g.IntN(8) {
+	switch g.IntN(9) {
+	case 5:
+		return g.twins()
 	case 0:
 		var items []string
 		for i := range kinds {
@@ -430,6 +432,61 @@ func (g *generator) sorted(text string, kinds []string) string {
 		return fmt.Sprintf("select count(*), min(c0) from (select * from (%s) q0 order by %s%s) q1", text, strings.Join(keys, ", "), limit)
 	}
 	return fmt.Sprintf("select * from (%s) q0 order by %s%s", text, strings.Join(keys, ", "), limit)
+}
+
+// named returns a table with an alias, and its columns.
+func (g *generator) named(alias string) (text string, fields []field) {
+	table := tables[g.IntN(3)]
+	for _, c := range table.columns {
+		name, kind, _ := strings.Cut(c, " ")
+		fields = append(fields, field{alias + "." + name, kindOf[kind]})
+	}
+	return table.name + " " + alias, fields
+}
+
+// twins returns a query with a scalar subquery of the same tables, and mostly of the same conditions.
+func (g *generator) twins() string {
+	from, fields := g.named("p1")
+	conditions := []string{"true"}
+	if g.chance(2) {
+		other, more := g.named("p2")
+		from, fields = from+", "+other, append(fields, more...)
+		conditions = append(conditions, "p1.k = p2.k")
+	}
+	for range g.IntN(2) {
+		conditions = append(conditions, g.plain(fields))
+	}
+	twin := func(text string) string { return strings.NewReplacer("p1", "q1", "p2", "q2").Replace(text) }
+	innerFrom, inner, value := twin(from), slices.Clone(conditions), twin(g.column(fields, "number"))
+	if g.chance(4) {
+		inner = append(inner, g.plain(fields))
+	}
+	key := g.pick("q1.k = p1.k", "p1.k = q1.k", "q1.k = r.k", "", "q1.k < p1.k")
+	if strings.Contains(key, "r.k") || g.chance(4) {
+		other, more := g.named("r")
+		from, fields = from+", "+other, append(fields, more...)
+		conditions = append(conditions, g.pick("p1.k = r.k", "r.k = p1.k", "p1.k = r.k and r.k > 0", "r.k + 1 = p1.k"))
+	}
+	for i := range inner {
+		inner[i] = twin(inner[i])
+	}
+	where := " where " + strings.Join(inner, " and ")
+	if key != "" {
+		where += " and " + key
+	}
+	fold := g.pick("min(", "max(", "avg(", "1 + sum(", "count(", "max(1) - avg(") + value + ")"
+	subquery := fmt.Sprintf("(select %s from %s%s)", fold, innerFrom, where)
+	outer := fmt.Sprintf(" from %s where %s", from, strings.Join(conditions, " and "))
+	number := g.ownColumn(fields, "number")
+	switch g.IntN(3) {
+	case 0:
+		return fmt.Sprintf("select p1.k as c0, %s as c1, %s as c2%s", number, subquery, outer)
+	case 1:
+		if key == "" {
+			return fmt.Sprintf("select p1.k as c0, %s as c1%s group by p1.k having count(*) + 1 > %s", strings.ReplaceAll(fold, "q", "p"), outer, subquery)
+		}
+	}
+	return fmt.Sprintf("select p1.k as c0, %s as c1%s and %s %s %s", number, outer, number, g.pick("<", ">=", "="), subquery)
 }
 
 // lateral returns a query with a subquery in FROM that depends on the table before it.

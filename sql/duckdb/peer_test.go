@@ -105,7 +105,7 @@ func (p *peers) fill(t *testing.T, random *rand.Rand, name string, rows int, col
 	chosen := make([]string, len(columns))
 	for i, c := range columns {
 		column, kind, _ := strings.Cut(c, " ")
-		fields[i] = arrow.Field{Name: column, Type: kinds[kind].arrow, Nullable: true}
+		fields[i] = arrow.Field{Name: column, Type: kinds[kind].arrow, Nullable: i > 0 || name == "c"}
 		declared[i], chosen[i] = column+" "+kinds[kind].name, kind
 	}
 	_, err := p.db.Exec(fmt.Sprintf("create table %s (%s)", name, strings.Join(declared, ", ")))

@@ -14,23 +14,21 @@ import (
 	gpusql "github.com/gpuframe/gpuframe/sql"
 )
 
-var timesScale = flag.Float64("times", 0, "the scale factor at which TestTimes compares SQL with queries in Go")
+var timesScale = flag.Float64("times", 0.01, "the scale factor of BenchmarkTPCH")
 
-// TestTimes prints the times of the questions of TPC-H in SQL and in Go, on tables in memory of the host.
-func TestTimes(t *testing.T) {
-	if *timesScale == 0 {
-		t.Skip("-args -times 0.1 runs it")
-	}
+// BenchmarkTPCH compares the times of the questions of TPC-H in SQL, with their translation, with those of queries in
+// Go, on tables in memory of the host. Both take turns.
+func BenchmarkTPCH(b *testing.B) {
 	engine, err := gpuframe.Open(gpuframe.Device("host"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, engine.Close()) })
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, engine.Close()) })
 	session := gpusql.New(engine)
-	t.Cleanup(func() { require.NoError(t, session.Close()) })
+	b.Cleanup(func() { require.NoError(b, session.Close()) })
 	generator, err := data.New(*timesScale, 1)
-	require.NoError(t, err)
+	require.NoError(b, err)
 	table := func(table data.Table) gpuframe.Query {
-		frame := loaded(t, engine, generator, table)
-		t.Cleanup(func() { require.NoError(t, frame.Release()) })
+		frame := loaded(b, engine, generator, table)
+		b.Cleanup(func() { require.NoError(b, frame.Release()) })
 		session.Register(table.String(), frame.Query())
 		return frame.Query()
 	}
@@ -38,21 +36,47 @@ func TestTimes(t *testing.T) {
 		Region: table(data.Region), Nation: table(data.Nation), Supplier: table(data.Supplier), Customer: table(data.Customer),
 		Part: table(data.Part), PartSupp: table(data.PartSupp), Orders: table(data.Orders), Lineitem: table(data.Lineitem), Scale: *timesScale,
 	}
-	var sums [2]time.Duration
+	var all [3]time.Duration
 	for _, q := range queries.All {
 		text, err := q.SQL(*timesScale)
-		require.NoError(t, err)
-		written := func() (gpuframe.Query, error) { return session.Query(t.Context(), text) }
+		require.NoError(b, err)
+		written := func() (gpuframe.Query, error) { return session.Query(b.Context(), text) }
 		byHand := func() (gpuframe.Query, error) { return q.Of(tables), nil }
-		times := [2]time.Duration{fastest(t, written), fastest(t, byHand)}
-		fmt.Printf("| %d | %.1f | %.1f | %.2f |\n", q.Number, times[0].Seconds()*1e3, times[1].Seconds()*1e3, times[0].Seconds()/times[1].Seconds())
-		sums[0], sums[1] = sums[0]+times[0], sums[1]+times[1]
+		b.Run(fmt.Sprint(q.Number), func(b *testing.B) {
+			var least [3]time.Duration // of SQL, of its translation, of Go
+			for b.Loop() {
+				translation, run := taken(b, written)
+				first, second := taken(b, byHand)
+				for i, d := range []time.Duration{translation + run, translation, first + second} {
+					if least[i] == 0 || d < least[i] {
+						least[i] = d
+					}
+				}
+			}
+			report(b, least)
+			for i, d := range least {
+				all[i] += d
+			}
+		})
 	}
-	fmt.Printf("| all | %.1f | %.1f | %.2f |\n", sums[0].Seconds()*1e3, sums[1].Seconds()*1e3, sums[0].Seconds()/sums[1].Seconds())
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+		}
+		report(b, all)
+	})
+}
+
+// report reports the times of SQL, of its translation and of Go.
+func report(b *testing.B, times [3]time.Duration) {
+	for i, unit := range []string{"sql-ms", "translation-ms", "go-ms"} {
+		b.ReportMetric(times[i].Seconds()*1e3, unit)
+	}
+	b.ReportMetric(times[0].Seconds()/times[2].Seconds(), "ratio")
+	b.ReportMetric(0, "ns/op")
 }
 
 // loaded returns a table in memory of the device.
-func loaded(t *testing.T, engine *gpuframe.Engine, generator *data.Generator, table data.Table) *gpuframe.Frame {
+func loaded(t testing.TB, engine *gpuframe.Engine, generator *data.Generator, table data.Table) *gpuframe.Frame {
 	var list []gpuframe.Query
 	for record, err := range generator.Records(t.Context(), table, 1<<20) {
 		require.NoError(t, err)
@@ -63,18 +87,15 @@ func loaded(t *testing.T, engine *gpuframe.Engine, generator *data.Generator, ta
 	return frame
 }
 
-// fastest returns the fastest of five times to make a query and collect it.
-func fastest(t *testing.T, query func() (gpuframe.Query, error)) (least time.Duration) {
-	for range 5 {
-		begun := time.Now()
-		q, err := query()
-		require.NoError(t, err)
-		frame, err := q.Collect(t.Context())
-		require.NoError(t, err)
-		if took := time.Since(begun); least == 0 || took < least {
-			least = took
-		}
-		require.NoError(t, frame.Release())
-	}
-	return least
+// taken returns the times to make a query and to collect it.
+func taken(b *testing.B, query func() (gpuframe.Query, error)) (translation, run time.Duration) {
+	begun := time.Now()
+	q, err := query()
+	require.NoError(b, err)
+	translation = time.Since(begun)
+	frame, err := q.Collect(b.Context())
+	require.NoError(b, err)
+	run = time.Since(begun) - translation
+	require.NoError(b, frame.Release())
+	return translation, run
 }

@@ -49,7 +49,7 @@ type JoinOptions struct {
 	// Suffix is added to the names of right columns that the left side has too.
 	Suffix string
 	// AnyOrder lets the rows come in any order, the same in every run. Otherwise they keep that
-	// of the left rows. The pass that relaxes the order sets it.
+	// of the left rows. The query or the pass that relaxes the order sets it.
 	AnyOrder bool
 	// Bounds has, for each key, the bounds of its right side that scans of the left side use,
 	// or nil. It may be nil.
@@ -256,7 +256,7 @@ func (j *Join) readsOrder(input int, own bool) bool {
 	if k := j.options.Kind; (k == join.Semi || k == join.Anti) && input == 1 {
 		return false
 	}
-	return own
+	return own && !j.options.AnyOrder
 }
 
 func (j *Join) reads(wanted columnSet) []columnSet { return j.sides(wanted) }

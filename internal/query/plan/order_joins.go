@@ -67,6 +67,8 @@ type joinTree struct {
 	joins      int
 	edges      []joinEdge
 	conditions []expr.Expr
+	// anyOrder is the option of the topmost join: the others are below it.
+	anyOrder bool
 }
 
 // subtree is an input, or a join of some.
@@ -87,10 +89,10 @@ type joinEdge struct {
 }
 
 // isInner reports whether a join can change places with others: columns keep their names, and
-// its order of rows is not read.
+// its order of rows is free or not read.
 func (o *joinOrderer) isInner(n Node) (*Join, bool) {
 	j, ok := n.(*Join)
-	if !ok || o.read[n] || j.options.Kind != join.Inner || j.options.NullsEqual {
+	if !ok || o.read[n] && !j.options.AnyOrder || j.options.Kind != join.Inner || j.options.NullsEqual {
 		return nil, false
 	}
 	for _, k := range j.options.Keys {
@@ -113,10 +115,11 @@ func (o *joinOrderer) tree(n Node) *joinTree {
 	if f, ok := n.(*Filter); ok && o.parents[f.input] == 1 {
 		first = f.input
 	}
-	if _, ok := o.isInner(first); !ok {
+	topmost, ok := o.isInner(first)
+	if !ok {
 		return nil
 	}
-	t := &joinTree{}
+	t := &joinTree{anyOrder: topmost.options.AnyOrder}
 	o.flatten(t, n, true)
 	if !t.estimate(o.Analysis) || !t.connect() {
 		return nil
@@ -355,7 +358,7 @@ func combinations(inputs []subtree, edges []joinEdge) float64 {
 
 // join joins two subtrees, with the conditions that read only their columns.
 func (t *joinTree) join(a, b subtree) (Node, error) {
-	options := JoinOptions{Kind: join.Inner}
+	options := JoinOptions{Kind: join.Inner, AnyOrder: t.anyOrder}
 	for _, e := range t.between(a, b) {
 		options.Keys = append(options.Keys, JoinKey{Left: e.keys[0], Right: e.keys[1]})
 	}

@@ -32,6 +32,14 @@ func (b builder) inner(left plan.Node, leftKey string, right plan.Node, rightKey
 	return b.join(left, right, plan.JoinOptions{Kind: join.Inner, Keys: []plan.JoinKey{{Left: expr.Col(leftKey), Right: expr.Col(rightKey)}}})
 }
 
+// free is a join whose order is free.
+func (b builder) free(n plan.Node) plan.Node {
+	b.Helper()
+	options := n.(*plan.Join).Options()
+	options.AnyOrder = true
+	return b.join(n.Inputs()[0], n.Inputs()[1], options)
+}
+
 func TestOrderJoins(t *testing.T) {
 	b := builder{t}
 	type c = struct {
@@ -56,6 +64,7 @@ func TestOrderJoins(t *testing.T) {
 			"  inner join on oc = c where o > n\n   scan 0 records\n   inner join on cn = n\n    scan 0 records\n    scan 0 records"},
 		"sides":           {sum(small), "aggregate s = sum(o)\n select c, cn, o, oc\n  inner join on oc = c\n   scan 0 records\n   scan 0 records"},
 		"order is read":   {small, "inner join on c = oc\n scan 0 records\n scan 0 records"},
+		"any order":       {b.inner(b.free(small), "cn", nation, "n"), "inner join on cn = n\n select c, cn, o, oc\n  inner join on oc = c in any order\n   scan 0 records\n   scan 0 records\n scan 0 records"},
 		"the first value": {b.aggregate(small, nil, first), "aggregate s = first(o)\n inner join on c = oc\n  scan 0 records\n  scan 0 records"},
 		"top":             {sum(b.sort(small, 3, expr.Col("c"))), "aggregate s = sum(o)\n top 3 by c\n  inner join on c = oc\n   scan 0 records\n   scan 0 records"},
 		"renamed": {sum(b.join(rowsOf(t, 10, "a", "o"), rowsOf(t, 20, "b", "o"), plan.JoinOptions{Kind: join.Inner, Keys: []plan.JoinKey{{Left: expr.Col("a"), Right: expr.Col("b")}}})),

@@ -27,6 +27,9 @@ type Options struct {
 	Files fs.FS
 	// Table, if it is set, returns the queries that steps with the verb "table" name.
 	Table func(name string) (gpuframe.Query, error)
+	// Statement, if it is set, returns the query of steps with the verb "sql": of a statement on tables by their names,
+	// with the arguments of its parameters, of which decimals are a json.Number.
+	Statement func(ctx context.Context, text string, tables map[string]gpuframe.Query, arguments []any) (gpuframe.Query, error)
 	// Cached, if it is set, returns the query of steps with the verb "cache", whose rows the
 	// caller keeps by a name. Without it these steps have the rows of their input, and keep none.
 	Cached func(name string, q gpuframe.Query) gpuframe.Query

@@ -46,6 +46,7 @@
 //	slice       offset, length
 //	distinct    columns
 //	union       one or more inputs
+//	sql         any number of inputs; text: a statement, names: those of the inputs in it, arguments: literals
 //	except, intersect  two inputs; all
 //	cache       name: the rows of the input, which the caller of Decode may keep by the name
 //	explode     columns, drop_empty, position

@@ -3,6 +3,7 @@ package querydata
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -66,6 +67,15 @@ func (v value) scalar() any {
 		return nil
 	}
 	return content.typed(t)
+}
+
+// argument returns the Go value of a literal as an argument of a statement: a decimal is a json.Number.
+func (v value) argument() any {
+	result := v.scalar()
+	if _, isDecimal := result.(decimal128.Num); isDecimal {
+		return json.Number(fmt.Sprint(v.data.(map[string]any)["value"]))
+	}
+	return result
 }
 
 // plain returns a value without a type.

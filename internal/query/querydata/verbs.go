@@ -92,8 +92,8 @@ var verbs = map[string]verb{
 	"fill_null": oneInput(func(o *object, q gpuframe.Query) gpuframe.Query {
 		return q.FillNull(o.member("value").expression(), o.member("columns").texts()...)
 	}),
-	"cache": {1, 1, (*decoder).cache},
-	"join":  {2, 2, join}, "as_of": {2, 2, asOf},
+	"cache": {1, 1, (*decoder).cache}, "sql": {0, unlimited, (*decoder).statement},
+	"join": {2, 2, join}, "as_of": {2, 2, asOf},
 	"except": {2, 2, sets(gpuframe.Query.Except, gpuframe.Query.ExceptAll)}, "intersect": {2, 2, sets(gpuframe.Query.Intersect, gpuframe.Query.IntersectAll)},
 	"union": {1, unlimited, func(_ *decoder, _ *object, inputs []gpuframe.Query) gpuframe.Query {
 		return inputs[0].Union(inputs[1:]...)
@@ -109,6 +109,35 @@ func (d *decoder) cache(o *object, inputs []gpuframe.Query) gpuframe.Query {
 		return inputs[0]
 	}
 	return d.options.Cached(name, inputs[0])
+}
+
+// statement returns the query of a statement of SQL.
+func (d *decoder) statement(o *object, inputs []gpuframe.Query) (q gpuframe.Query) {
+	text, listed := o.member("text").text(), o.member("names")
+	names := listed.texts()
+	var list []any
+	for _, v := range o.member("arguments").list() {
+		list = append(list, v.argument())
+	}
+	switch {
+	case d.err != nil:
+		return q
+	case d.options.Statement == nil:
+		d.fail(o.place, "statements of SQL are not possible here")
+		return q
+	case len(names) != len(inputs):
+		listed.expected(fmt.Sprintf("the names of %d inputs", len(inputs)))
+		return q
+	}
+	tables := map[string]gpuframe.Query{}
+	for i, name := range names {
+		tables[name] = inputs[i]
+	}
+	q, err := d.options.Statement(d.ctx, text, tables, list)
+	if err != nil {
+		d.fail(o.place, "%v", err)
+	}
+	return q
 }
 
 // every returns the length of windows: a literal, or an object with number, unit, zone and

@@ -53,6 +53,9 @@ func (g *generator) join(s state) state {
 			terms = append(terms, gpuframe.NullsMatch())
 		}
 	}
+	if j.anyOrder = g.choose("any order", 4) == 0; j.anyOrder {
+		terms = append(terms, gpuframe.AnyOrder())
+	}
 	j.name()
 	if g.choose("matching", 3) == 0 {
 		c := g.draw(&Table{Columns: j.both}).condition(1)
@@ -67,7 +70,7 @@ func (g *generator) join(s state) state {
 	if j.where != nil {
 		where = j.where.String()
 	}
-	result := s.then(s.query.Join(other.query, j.kind, terms...), table, "Join(%s, %v, on %v = %v, nulls match %v, matching %s)", other.text(), j.kind, j.leftKeys, j.rightKeys, j.nulls, where)
+	result := s.then(s.query.Join(other.query, j.kind, terms...), table, "Join(%s, %v, on %v = %v, nulls match %v, any order %v, matching %s)", other.text(), j.kind, j.leftKeys, j.rightKeys, j.nulls, j.anyOrder, where)
 	return j.inSQL(g, result, s, other)
 }
 
@@ -108,7 +111,9 @@ type joined struct {
 	// shared are the names of keys that are one column.
 	shared []string
 	nulls  bool
-	where  *expression
+	// anyOrder is set if the order of the rows is free.
+	anyOrder bool
+	where    *expression
 	// both are the columns of an inner join.
 	both []Column
 	// rest are the places of the right columns in the result.
@@ -179,7 +184,7 @@ func (j *joined) matches(left, right int) bool {
 
 // run computes the rows: in the order of the left side, then right rows without a match.
 func (j *joined) run() *Table {
-	table := &Table{Columns: j.both, Ordered: j.left.Ordered && j.right.Ordered}
+	table := &Table{Columns: j.both, Ordered: j.left.Ordered && j.right.Ordered && !j.anyOrder}
 	leftOnly := j.kind == gpuframe.Semi || j.kind == gpuframe.Anti
 	if leftOnly {
 		table.Columns = j.left.Columns

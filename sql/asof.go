@@ -1,0 +1,75 @@
+package sql
+
+import (
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/sql/tree"
+)
+
+// nearest is the right row that a comparison of the left key with the right one finds.
+var nearest = map[string]gpuframe.AsOfOptions{
+	">=": {Direction: gpuframe.Backward}, ">": {Direction: gpuframe.Backward, NotEqual: true},
+	"<=": {Direction: gpuframe.Forward}, "<": {Direction: gpuframe.Forward, NotEqual: true},
+}
+
+// mirrored are the comparisons with their sides exchanged.
+var mirrored = map[string]string{">=": "<=", ">": "<", "<=": ">=", "<": ">"}
+
+// asOf translates ASOF JOIN: by columns of USING, of which the last one is >=, or by equalities and one comparison.
+func (t *translation) asOf(s *scope, item *tree.Join) *tableSet {
+	if item.Kind != tree.InnerJoin && item.Kind != tree.LeftJoin {
+		t.fail(item, "this kind of ASOF JOIN is not supported: use ASOF JOIN or ASOF LEFT JOIN")
+	}
+	left, right := t.tables(s, item.Left), t.tables(s, item.Right)
+	conditions, columns := t.using(item, left, right)
+	l, r := setOf(left.columns), setOf(right.columns)
+	options := gpuframe.AsOfOptions{}
+	var on gpuframe.JoinTerm
+	if last := len(conditions) - 1; last >= 0 {
+		on = gpuframe.On(conditions[last].left.expr, conditions[last].right.expr)
+		conditions = conditions[:last]
+	}
+	if item.On != nil {
+		t.refuseSubqueries(item.On, "the condition of an ASOF JOIN")
+	}
+	inner := t.below(s, &relation{columns: merged(left, right).columns}, "ON")
+	for _, e := range conjuncts(item.On) {
+		b, isComparison := e.(*tree.Binary)
+		if !isComparison || mirrored[b.Op] == "" {
+			conditions = append(conditions, t.term(inner, e))
+			continue
+		}
+		if on != nil {
+			t.fail(e, "an ASOF JOIN has one comparison of both sides, this is another one")
+		}
+		on, options = t.nearestOf(inner, b, l, r)
+	}
+	if on == nil {
+		t.fail(item, "an ASOF JOIN needs a comparison of both sides with >=, >, <= or <")
+	}
+	for _, c := range conditions {
+		if !c.equates(l, r) {
+			t.fail(c.at, "a condition of an ASOF JOIN is an equality of both sides or its comparison: filter a derived table instead")
+		}
+		x, y := c.left, c.right
+		if !x.uses.within(l) {
+			x, y = y, x
+		}
+		options.By = append(options.By, gpuframe.On(x.expr, y.expr))
+	}
+	options.MatchedOnly = item.Kind == tree.InnerJoin
+	query := t.assemble(left).query.AsOf(t.assemble(right).query, on, options)
+	return leaf(&relation{query: query, columns: columns})
+}
+
+// nearestOf returns the keys of a comparison, and the right row that it finds.
+func (t *translation) nearestOf(s *scope, e *tree.Binary, l, r columnSet) (gpuframe.JoinTerm, gpuframe.AsOfOptions) {
+	x, y := t.keys(e, t.expr(s, e.X), t.expr(s, e.Y))
+	op := e.Op
+	if x != nil && !x.uses.within(l) {
+		x, y, op = y, x, mirrored[op]
+	}
+	if x == nil || len(x.uses) == 0 || len(y.uses) == 0 || !x.uses.within(l) || !y.uses.within(r) {
+		t.fail(e, "the comparison of an ASOF JOIN is of the left and the right side")
+	}
+	return gpuframe.On(x.expr, y.expr), nearest[op]
+}
