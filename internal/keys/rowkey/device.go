@@ -25,9 +25,6 @@ const (
 	deviceThreads = 256
 	// deviceRows is the number of rows of a thread, so that it has several loads in progress.
 	deviceRows = 4
-	mostPieces = 8
-	pieceWords = 14
-	mostViews  = 8
 )
 
 // Device encodes rows with the kernels of a GPU. Its words are those of [Host].
@@ -226,18 +223,19 @@ func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, with item
 		name = "rowkey_words_with"
 	}
 	add, count := uint32(0), uint32(0)
-	var pieces kernels.Words
+	var pieces piecesLayout
 	flush := func() error {
 		if count == 0 {
 			return nil
 		}
-		pieces.Values = append(pieces.Values, make([]uint64, mostPieces*pieceWords-len(pieces.Values))...)
-		arguments := []any{words, rows.argument(), ones(s.WordLength(word)), add, uint32(with.shift), count, &pieces}
+		list := new(kernels.Words)
+		pieces.addTo(list)
+		arguments := []any{words, rows.argument(), ones(s.WordLength(word)), add, uint32(with.shift), count, list}
 		if with.width > 0 {
 			arguments = append(arguments, with.companions, uint32(with.width))
 		}
 		err := d.launch(name, rows.Rows, arguments...)
-		pieces.Reset()
+		pieces = piecesLayout{}
 		add, count = 1, 0
 		return err
 	}
@@ -247,7 +245,7 @@ func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, with item
 		if !ok || p.Content == Prefix {
 			continue
 		}
-		d.leaves[p.Source].addPiece(&pieces, p, left)
+		pieces.piece[count] = d.leaves[p.Source].piece(p, left)
 		if count++; count == mostPieces {
 			if err := flush(); err != nil {
 				return err
@@ -267,76 +265,52 @@ func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, with item
 	return nil
 }
 
-func add(w *kernels.Words, s memory.Slice[uint8]) {
-	if s.Len() == 0 {
-		w.Add(0)
-		return
+// fixed is the kernels' Fixed.
+func (l *deviceLeaf) fixed() fixedLayout {
+	f := fixedLayout{
+		values: l.values, valid: l.valid, valueBit: uint64(l.valueBit), validBit: uint64(l.validBit), rankCount: l.ranks.Bytes() / 4, width: uint64(l.Layout.Width),
 	}
-	w.AddAddress(s.Pointer(), s.Block())
-}
-
-// addFixed adds the kernels' Fixed.
-func (l *deviceLeaf) addFixed(w *kernels.Words) {
-	add(w, l.values)
 	if l.Storage == Ranked {
-		add(w, l.ranks)
-	} else {
-		w.Add(0)
+		f.ranks = l.ranks
 	}
-	add(w, l.valid)
-	for _, value := range [...]uint64{uint64(l.valueBit), uint64(l.validBit), l.ranks.Bytes() / 4, uint64(l.Layout.Width)} {
-		w.Add(value)
-	}
+	return f
 }
 
-// addPiece adds the kernels' Piece.
-func (l *deviceLeaf) addPiece(w *kernels.Words, p *Piece, left int) {
-	l.addFixed(w)
+// fixedWords is fixed as an argument.
+func (l *deviceLeaf) fixedWords() *kernels.Words {
+	w, f := new(kernels.Words), l.fixed()
+	f.addTo(w)
+	return w
+}
+
+// piece is the kernels' Piece.
+func (l *deviceLeaf) piece(p *Piece, left int) pieceLayout {
 	nan := p.NaN
 	if p.Content == Rank && l.Nullable {
 		nan = 1
 	}
-	for _, value := range [...]uint64{
-		uint64(p.Content), uint64(p.Bits), uint64(p.Word), uint64(int64(left)), p.Subtract, p.Flip, nan,
-	} {
-		w.Add(value)
+	return pieceLayout{
+		from: l.fixed(), content: p.Content, bits: uint64(p.Bits), word: uint64(p.Word), left: int64(left), subtract: p.Subtract, flip: p.Flip, nan: nan,
 	}
 }
 
-// texts returns the kernels' Texts.
+// texts is the kernels' Texts.
 func (l *deviceLeaf) texts() *kernels.Words {
-	w := &kernels.Words{}
-	add(w, l.values)
-	add(w, l.sizes)
-	add(w, l.data)
-	add(w, l.valid)
-	limit, symbols, views := l.data.Bytes(), uint64(0), uint64(0)
+	t := textsLayout{
+		starts: l.values, sizes: l.sizes, data: l.data, valid: l.valid, validBit: uint64(l.validBit), limit: l.data.Bytes(), fixed: int64(l.fixedLength()),
+		first: uint64(l.Column.Offset()), width: uint64(l.Layout.Width), viewCount: uint64(len(l.views)),
+	}
 	if l.Storage == Symbols {
-		limit, symbols = limit/4, 1
+		t.limit, t.symbols = t.limit/4, 1
 	}
 	if l.Layout.Kind == layout.View {
-		views = 1
+		t.views = 1
 	}
-	for _, value := range [...]uint64{
-		uint64(l.validBit), limit, uint64(int64(l.fixedLength())), uint64(l.Column.Offset()), uint64(l.Layout.Width),
-		symbols, views, uint64(len(l.views)),
-	} {
-		w.Add(value)
+	for i, view := range l.views {
+		t.viewData[i], t.viewLimit[i] = view, view.Bytes()
 	}
-	for i := range mostViews {
-		if i < len(l.views) {
-			add(w, l.views[i])
-		} else {
-			w.Add(0)
-		}
-	}
-	for i := range mostViews {
-		if i < len(l.views) {
-			w.Add(l.views[i].Bytes())
-		} else {
-			w.Add(0)
-		}
-	}
+	w := new(kernels.Words)
+	t.addTo(w)
 	return w
 }
 

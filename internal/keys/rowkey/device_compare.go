@@ -112,9 +112,7 @@ func (d *Device) Bounds(source int, rows DeviceRows, bounds memory.Slice[uint64]
 	if l.Storage == Signed {
 		sign = 1 << (8*l.Layout.Width - 1)
 	}
-	var from kernels.Words
-	l.addFixed(&from)
-	return d.launch("rowkey_bounds", rows.Rows, bounds, rows.argument(), sign, &from)
+	return d.launch("rowkey_bounds", rows.Rows, bounds, rows.argument(), sign, l.fixedWords())
 }
 
 // DecimalBounds finds the bounds of a source of decimals that all fit 64 bits, as Bounds
@@ -123,9 +121,7 @@ func (d *Device) DecimalBounds(source int, rows DeviceRows, bounds memory.Slice[
 	if err := bounds.AsBytes().Fill(d.call.Stream, 0xff); err != nil {
 		return err
 	}
-	var from kernels.Words
-	d.leaves[source].addFixed(&from)
-	return d.launch("rowkey_decimal_bounds", rows.Rows, bounds, rows.argument(), &from)
+	return d.launch("rowkey_decimal_bounds", rows.Rows, bounds, rows.argument(), d.leaves[source].fixedWords())
 }
 
 // CountNulls writes the number of nulls of the first source, eight bytes, to count.
@@ -158,7 +154,9 @@ func (d *Device) Decode(words, nullCount memory.Slice[uint8], rows DeviceRows, v
 	case Float:
 		storage = 2
 	}
-	to := &kernels.Words{Values: []uint64{storage, width, nulls, uint64(value.Bits), value.Subtract, value.Flip}}
+	l := decodedLayout{storage: storage, width: width, nulls: nulls, length: uint64(value.Bits), subtract: value.Subtract, flip: value.Flip}
+	to := new(kernels.Words)
+	l.addTo(to)
 	return d.launch(decodeNames[segment.Width()/8], rows.Rows, values, valid, words, nullCount, rows.Counted, int64(rows.Rows), to)
 }
 

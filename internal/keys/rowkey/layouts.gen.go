@@ -3,8 +3,125 @@
 package rowkey
 
 import (
+	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
 )
+
+// Content is the meaning of the bits of a [Piece].
+type Content uint64
+
+const (
+	// Nulls is one bit: whether a row is null, inverted by Flip.
+	Nulls Content = iota
+	// Truth is a boolean.
+	Truth
+	// Natural is an unsigned integer.
+	Natural
+	// Integer is a signed integer with its sign bit inverted.
+	Integer
+	// Real is a float: NaN as the value NaN, −0 as 0, then the sign bit inverted, or all
+	// bits of a negative number.
+	Real
+	// RealBits is Real without the exceptions for NaN and −0.
+	RealBits
+	// Limb is word number Word of a decimal, counted from the low end. The sign bit of
+	// the highest one is inverted.
+	Limb
+	// Rank is the rank of a dictionary's value.
+	Rank
+	// Prefix is the first Bits bits of a string or list: see [Tail].
+	Prefix
+)
+
+// fixedLayout holds values of a fixed width. All buffers begin with the first row.
+type fixedLayout struct {
+	values    memory.Slice[uint8]
+	ranks     memory.Slice[uint8] // of the values of a dictionary
+	valid     memory.Slice[uint8] // null if no row is null
+	valueBit  uint64              // of booleans: the first row's bit
+	validBit  uint64              // the first row's bit
+	rankCount uint64
+	width     uint64
+}
+
+// addTo adds the struct to words.
+func (s *fixedLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.values)
+	kernelset.AddSlice(w, s.ranks)
+	kernelset.AddSlice(w, s.valid)
+	w.Add(uint64(s.valueBit))
+	w.Add(uint64(s.validBit))
+	w.Add(uint64(s.rankCount))
+	w.Add(uint64(s.width))
+}
+
+// pieceLayout is rowkey.Piece, shifted left into a word, or right if left is negative.
+type pieceLayout struct {
+	from     fixedLayout
+	content  Content
+	bits     uint64
+	word     uint64
+	left     int64
+	subtract uint64
+	flip     uint64
+	nan      uint64
+}
+
+// addTo adds the struct to words.
+func (s *pieceLayout) addTo(w *kernels.Words) {
+	s.from.addTo(w)
+	w.Add(uint64(s.content))
+	w.Add(uint64(s.bits))
+	w.Add(uint64(s.word))
+	w.Add(uint64(s.left))
+	w.Add(uint64(s.subtract))
+	w.Add(uint64(s.flip))
+	w.Add(uint64(s.nan))
+}
+
+// mostViews is the most buffers of a column of views.
+const mostViews = 8
+
+// textsLayout holds strings or lists. All buffers but data begin with the first row.
+type textsLayout struct {
+	starts    memory.Slice[uint8] // offsets, views, or nothing if the length is fixed
+	sizes     memory.Slice[uint8] // of list views
+	data      memory.Slice[uint8] // bytes, or the ranks of elements
+	valid     memory.Slice[uint8] // null if no row is null
+	validBit  uint64
+	limit     uint64 // limit is the length of data
+	fixed     int64  // the length of every value, or −1
+	first     uint64 // number of values before the first row, if the length is fixed
+	width     uint64 // of offsets
+	symbols   uint64 // 1 if data has ranks
+	views     uint64 // 1 if starts has views
+	viewCount uint64
+	viewData  [mostViews]memory.Slice[uint8]
+	viewLimit [mostViews]uint64
+}
+
+// addTo adds the struct to words.
+func (s *textsLayout) addTo(w *kernels.Words) {
+	kernelset.AddSlice(w, s.starts)
+	kernelset.AddSlice(w, s.sizes)
+	kernelset.AddSlice(w, s.data)
+	kernelset.AddSlice(w, s.valid)
+	w.Add(uint64(s.validBit))
+	w.Add(uint64(s.limit))
+	w.Add(uint64(s.fixed))
+	w.Add(uint64(s.first))
+	w.Add(uint64(s.width))
+	w.Add(uint64(s.symbols))
+	w.Add(uint64(s.views))
+	w.Add(uint64(s.viewCount))
+	for i := range s.viewData {
+		kernelset.AddSlice(w, s.viewData[i])
+	}
+	for i := range s.viewLimit {
+		w.Add(uint64(s.viewLimit[i]))
+	}
+}
 
 // rowsLayout is the rows that a kernel encodes: listed ones, or those from first on.
 type rowsLayout struct {
@@ -17,4 +134,69 @@ type rowsLayout struct {
 // asArgument returns the struct as kernels take it.
 func (s *rowsLayout) asArgument() any {
 	return kernels.Struct(s.listed, s.counted, s.capacity, s.first)
+}
+
+// mostPieces is the most pieces that one launch encodes.
+const mostPieces = 8
+
+// piecesLayout are the pieces of a word.
+type piecesLayout struct {
+	piece [mostPieces]pieceLayout
+}
+
+// addTo adds the struct to words.
+func (s *piecesLayout) addTo(w *kernels.Words) {
+	for i := range s.piece {
+		s.piece[i].addTo(w)
+	}
+}
+
+// decodedLayout is the reverse of a piece of a plan with one key: Plan.Decode.
+type decodedLayout struct {
+	storage  uint64 // 0: natural, 1: integer, 2: real
+	width    uint64 // bytes of a value, 0 for booleans
+	nulls    uint64 // 0: none, 1: they come first, 2: last
+	length   uint64
+	subtract uint64
+	flip     uint64
+}
+
+// addTo adds the struct to words.
+func (s *decodedLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.storage))
+	w.Add(uint64(s.width))
+	w.Add(uint64(s.nulls))
+	w.Add(uint64(s.length))
+	w.Add(uint64(s.subtract))
+	w.Add(uint64(s.flip))
+}
+
+// unpackedLayout is the reverse of a piece in a word: Device.Unpack.
+type unpackedLayout struct {
+	storage  uint64 // as in Decoded
+	width    uint64 // bytes of a value, 0 for booleans. Those of decimals extend a word of 64 bits
+	left     uint64
+	bits     uint64 // where the piece is
+	subtract uint64
+	flip     uint64
+	nullLeft uint64
+	nullFlip uint64              // the place of the bit of nulls, or 64
+	from     memory.Slice[uint8] // the values, for floats: −0 and NaNs are read there
+	nan      uint64
+	rowBits  uint64 // of the row number in the low bits of a word
+}
+
+// addTo adds the struct to words.
+func (s *unpackedLayout) addTo(w *kernels.Words) {
+	w.Add(uint64(s.storage))
+	w.Add(uint64(s.width))
+	w.Add(uint64(s.left))
+	w.Add(uint64(s.bits))
+	w.Add(uint64(s.subtract))
+	w.Add(uint64(s.flip))
+	w.Add(uint64(s.nullLeft))
+	w.Add(uint64(s.nullFlip))
+	kernelset.AddSlice(w, s.from)
+	w.Add(uint64(s.nan))
+	w.Add(uint64(s.rowBits))
 }

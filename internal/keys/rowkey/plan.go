@@ -5,33 +5,6 @@ import "math/bits"
 // WordBits is the length of a word of a segment.
 const WordBits = 64
 
-// Content is the meaning of the bits of a [Piece].
-type Content uint8
-
-// The contents.
-const (
-	// Nulls is one bit: whether a row is null, inverted by Flip.
-	Nulls Content = iota
-	// Truth is a boolean.
-	Truth
-	// Natural is an unsigned integer.
-	Natural
-	// Integer is a signed integer with its sign bit inverted.
-	Integer
-	// Real is a float: NaN as the value NaN, −0 as 0, then the sign bit inverted, or all
-	// bits of a negative number.
-	Real
-	// RealBits is Real without the exceptions for NaN and −0.
-	RealBits
-	// Limb is word number Word of a decimal, counted from the low end. The sign bit of
-	// the highest one is inverted.
-	Limb
-	// Rank is the rank of a dictionary's value.
-	Rank
-	// Prefix is the first Bits bits of a string or list: see [Tail].
-	Prefix
-)
-
 // Piece is a number of at most 64 bits in the words of a segment. Its bits are
 // ((value − Subtract) XOR Flip) modulo 2^Bits, with the value by Content, or zero if the
 // row is null and the piece is not Nulls.

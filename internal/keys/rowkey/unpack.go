@@ -54,9 +54,11 @@ func (d *Device) Unpack(source int, from PackedRows, values, valid memory.Slice[
 			value, left = *p, shift+from.RowBits
 		}
 	}
-	to := &kernels.Words{Values: []uint64{storage, width, uint64(left), uint64(value.Bits), value.Subtract, value.Flip, nullLeft, nullFlip}}
-	add(to, l.values)
-	to.Add(value.NaN)
-	to.Add(uint64(from.RowBits))
-	return d.launch("rowkey_unpack", from.DeviceRows.Rows, values, valid, from.Words, from.Rows, from.Counted, int64(from.DeviceRows.Rows), to)
+	to := unpackedLayout{
+		storage: storage, width: width, left: uint64(left), bits: uint64(value.Bits), subtract: value.Subtract, flip: value.Flip,
+		nullLeft: nullLeft, nullFlip: nullFlip, from: l.values, nan: value.NaN, rowBits: uint64(from.RowBits),
+	}
+	arguments := new(kernels.Words)
+	to.addTo(arguments)
+	return d.launch("rowkey_unpack", from.DeviceRows.Rows, values, valid, from.Words, from.Rows, from.Counted, int64(from.DeviceRows.Rows), arguments)
 }

@@ -6,7 +6,7 @@
 #include "accumulate.cuh"
 #include "finish.cuh"
 
-static constexpr u32 few_threads = 1024, most_few_rows = 4096, few_words = most_few_rows / 32, most_copies = 8, no_row = 0xffffffff, no_number = 0xffff;
+static constexpr u32 few_threads = 1024, most_aggregated_rows = 4096, few_words = most_aggregated_rows / 32, most_few_copies = 8, no_row = 0xffffffff, no_number = 0xffff;
 
 // most_few_keys is the most keys, most_few_outputs the most aggregates.
 //go:layout
@@ -160,10 +160,10 @@ template <bool in_slot> DEVICE void add_rows(const Few &q, u64 *states, u32 copi
 extern __shared__ u64 few_shared[];
 
 // aggregate_few writes the keys, the aggregates and the number of the groups of at most
-// most_few_rows rows. rows is their number or null.
+// most_aggregated_rows rows. rows is their number or null.
 KERNEL LAUNCH_BOUNDS(few_threads) aggregate_few(const i64 *rows, i64 capacity, const Few q) {
     // numbers has the slot of each row, and then its group; list the first row of each group.
-    __shared__ u16 numbers[most_few_rows], list[most_few_rows];
+    __shared__ u16 numbers[most_aggregated_rows], list[most_aggregated_rows];
     __shared__ u32 firsts[few_words], before[few_words], total;
     const u32 n = (u32)device_rows(rows, capacity), thread = thread_in_block(), threads = threads_per_block();
     u32 *const slots = (u32 *)few_shared;
@@ -218,7 +218,7 @@ KERNEL LAUNCH_BOUNDS(few_threads) aggregate_few(const i64 *rows, i64 capacity, c
     u64 *states = few_shared;
     if (known * q.words <= q.room) {
         u32 copies = 1;
-        while (copies < most_copies && 2 * copies * known * q.words <= q.room)
+        while (copies < most_few_copies && 2 * copies * known * q.words <= q.room)
             copies *= 2;
         add_rows<true>(q, states, copies, known, numbers, n);
     } else {

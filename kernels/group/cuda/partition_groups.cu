@@ -90,7 +90,7 @@ DEVICE void add_integer(const State &s, u32 w, u32 group, u64 low, i64 high) {
 // The first word of a sum of floats, its head, is the top plus 1 if the group has a value. It is above
 // most_head if a value was not finite: then the flags are in the bits from flag_shift on, and
 // the bins have no meaning. The low halves of the bins follow, and then the high halves.
-static constexpr u32 most_head = 0xff, flag_shift = 8, sum_bins = 4;
+static constexpr u32 most_head = 0xff, flag_shift = 8, kept_bins = 4;
 
 // head_of returns the head of a group with one value.
 DEVICE u32 head_of(u64 image) {
@@ -113,7 +113,7 @@ DEVICE void find_head(const State &s, u32 w, u32 group, u64 image) {
 DEVICE void add_bin(const State &s, u32 w, u32 i, u32 group, u64 x) {
     const u32 low = (u32)x, high = (u32)(x >> 32) + (u32)(low != 0 && fetch_add(s.address(w + 1 + i, group), low) + low < low);
     if (high != 0)
-        fetch_add(s.address(w + 1 + sum_bins + i, group), high);
+        fetch_add(s.address(w + 1 + kept_bins + i, group), high);
 }
 
 // add_piece adds a piece, or subtracts it, and carries to the high half of the bin.
@@ -122,7 +122,7 @@ DEVICE void add_piece(const State &s, u32 address, u32 piece, bool negative) {
         return;
     const u32 term = negative ? 0 - piece : piece, old = fetch_add(address, term), sum = old + term;
     if (negative ? sum > old : sum < old)
-        fetch_add(address + (sum_bins << s.bits + 2), negative ? 0xffffffff : 1);
+        fetch_add(address + (kept_bins << s.bits + 2), negative ? 0xffffffff : 1);
 }
 
 // Pass is what a pass over the rows adds to sums of floats.
@@ -155,13 +155,13 @@ template <Pass pass> DEVICE bool add_float(const State &s, u32 w, u32 group, u64
         if (place >= 0x7fe) { // zero or subnormal
             const Pieces p = pieces_of(__builtin_bit_cast(f64, image));
             if (p.top != 0)
-                for (u32 i = 0, below = head - 1 - (u32)p.top; i < sum_pieces && i + below < sum_bins; i++)
+                for (u32 i = 0, below = head - 1 - (u32)p.top; i < sum_pieces && i + below < kept_bins; i++)
                     add_bin(s, w, i + below, group, p.piece[i]);
             return true;
         }
     }
     const u32 lowest = place / bin_bits, shift = place - lowest * bin_bits, mask = (1u << bin_bits) - 1, below = head - 2 - lowest;
-    if (pass == guessed && below > sum_bins - sum_pieces)
+    if (pass == guessed && below > kept_bins - sum_pieces)
         return false;
     const u64 whole = image & (1ull << 52) - 1 | 1ull << 52;
     const u32 piece[sum_pieces] = {(u32)(whole >> 2 * bin_bits - shift), (u32)(whole >> bin_bits - shift) & mask, (u32)whole << shift & mask};
@@ -169,7 +169,7 @@ template <Pass pass> DEVICE bool add_float(const State &s, u32 w, u32 group, u64
     u32 address = s.address(w + 1 + below, group);
 #pragma unroll
     for (u32 i = 0; i < sum_pieces; i++) {
-        if (pass == guessed || i + below < sum_bins)
+        if (pass == guessed || i + below < kept_bins)
             add_piece(s, address, piece[i], negative);
         address += 4u << s.bits;
     }
@@ -186,14 +186,14 @@ template <Pass pass> DEVICE bool add_many_floats(const State &s, u32 w, u32 grou
             find_head(s, w, group, image);
         else if (takes)
             raise_at(s.address(w, group), own_heads ? (u32)p.top + 1 : guess);
-        fits = !takes || p.top == 0 || guess - 1 - (u32)p.top <= sum_bins - sum_pieces;
+        fits = !takes || p.top == 0 || guess - 1 - (u32)p.top <= kept_bins - sum_pieces;
     } else
         head = takes ? *(volatile u32 *)s.word(w, group) : 0;
     takes = takes && p.top != 0 && head <= most_head;
-    const u32 below = takes ? head - 1 - (u32)p.top : sum_bins;
+    const u32 below = takes ? head - 1 - (u32)p.top : kept_bins;
     const With with = with_first(group, takes);
 #pragma unroll
-    for (u32 i = 0; i < sum_bins; i++) {
+    for (u32 i = 0; i < kept_bins; i++) {
         u64 bin = 0;
 #pragma unroll
         for (u32 j = 0; j < sum_pieces; j++)
@@ -370,10 +370,10 @@ template <u32 threads> DEVICE void lower_bins(const Aggregation &a, const State 
             if (head <= 1 || head >= guesses[t])
                 continue;
 #pragma unroll
-            for (u32 i = 0; i < sum_bins; i++)
+            for (u32 i = 0; i < kept_bins; i++)
 #pragma unroll
                 for (u32 half = 0; half < 2; half++)
-                    *s.word(w + 1 + half * sum_bins + i, group) = i + 1 < sum_bins ? *s.word(w + 2 + half * sum_bins + i, group) : 0;
+                    *s.word(w + 1 + half * kept_bins + i, group) = i + 1 < kept_bins ? *s.word(w + 2 + half * kept_bins + i, group) : 0;
         }
     }
 }
@@ -403,15 +403,15 @@ template <bool decimals> DEVICE void write_state(const Output &o, const State &s
     to[sum_top] = finite && head != 0 ? head - 1 : 0;
     to[sum_flags] = head >> flag_shift;
 #pragma unroll
-    for (u32 i = 0; i < sum_bins; i++)
-        to[sum_first_bin + i] = finite ? word(1 + i) | word(1 + sum_bins + i) << 32 : 0;
+    for (u32 i = 0; i < kept_bins; i++)
+        to[sum_first_bin + i] = finite ? word(1 + i) | word(1 + kept_bins + i) << 32 : 0;
 }
 
 // sum_slowly is float_sum(…).high of a state. The words come one by one: an array of the caller would be
 // written to local memory for each group, also for those that sum_of_bins adds up.
 static inline __device__ __attribute__((noinline)) f64 sum_slowly(u32 head, u64 bin0, u64 bin1, u64 bin2, u64 bin3) {
-    const u64 state[sum_first_bin + sum_bins] = {(head & most_head) - 1, head >> flag_shift, bin0, bin1, bin2, bin3};
-    return float_sum(state, sum_first_bin + sum_bins).high;
+    const u64 state[sum_first_bin + kept_bins] = {(head & most_head) - 1, head >> flag_shift, bin0, bin1, bin2, bin3};
+    return float_sum(state, sum_first_bin + kept_bins).high;
 }
 
 // sum_of_bins returns the sum of a group with values. If the sum is 0 or a normal number, and its highest
@@ -419,7 +419,7 @@ static inline __device__ __attribute__((noinline)) f64 sum_slowly(u32 head, u64 
 // of which the conversion from 64 bits to float64 rounds the leading ones, the last of them set if one
 // below is.
 DEVICE f64 sum_of_bins(u32 head, u64 bin0, u64 bin1, u64 bin2, u64 bin3) {
-    static_assert(bin_bits == 28 && sum_bins == 4 && sum_pieces == 3);
+    static_assert(bin_bits == 28 && kept_bins == 4 && sum_pieces == 3);
     constexpr u32 low_bits = 2 * bin_bits, least_top = 4, most_top = 72;
     constexpr u64 mask = (1ull << bin_bits) - 1;
     const u32 top = head - 1;
@@ -499,7 +499,7 @@ template <bool decimals> DEVICE void write_output(const Output &o, const State &
         if (decimals)
             break;
         const u32 head = *s.word(o.word, group);
-        const auto bin = [&](u32 i) { return *s.word(o.word + 1 + i, group) | (u64)*s.word(o.word + 1 + sum_bins + i, group) << 32; };
+        const auto bin = [&](u32 i) { return *s.word(o.word + 1 + i, group) | (u64)*s.word(o.word + 1 + kept_bins + i, group) << 32; };
         const f64 sum = head == 0 ? 0 : sum_of_bins(head, bin(0), bin(1), bin(2), bin(3));
         value = real_bits(o.finish == finish_float ? sum : sum / (f64)n);
     }
@@ -580,22 +580,22 @@ template <bool decimals> static inline __device__ void merge_slots(const Aggrega
                 top = head > top ? head : top;
             }
             *s.word(w, group) = flags != 0 ? flags : top;
-            u64 bin[sum_bins] = {0, 0, 0, 0};
+            u64 bin[kept_bins] = {0, 0, 0, 0};
             for (u32 c = 0; c < count && flags == 0; c++) {
                 const u32 below = top - of(c, w);
 #pragma unroll
-                for (u32 i = 0; i < sum_bins; i++) {
-                    const u64 part = of(c, w + 1 + i) | (u64)of(c, w + 1 + sum_bins + i) << 32;
+                for (u32 i = 0; i < kept_bins; i++) {
+                    const u64 part = of(c, w + 1 + i) | (u64)of(c, w + 1 + kept_bins + i) << 32;
 #pragma unroll
-                    for (u32 j = i; j < sum_bins; j++)
+                    for (u32 j = i; j < kept_bins; j++)
                         if (j == i + below)
                             bin[j] += part;
                 }
             }
 #pragma unroll
-            for (u32 i = 0; i < sum_bins; i++) {
+            for (u32 i = 0; i < kept_bins; i++) {
                 *s.word(w + 1 + i, group) = (u32)bin[i];
-                *s.word(w + 1 + sum_bins + i, group) = (u32)(bin[i] >> 32);
+                *s.word(w + 1 + kept_bins + i, group) = (u32)(bin[i] >> 32);
             }
         }
         }

@@ -249,7 +249,7 @@ ADD_RECORDS(2, 4)
 ADD_RECORDS(4, 4)
 ADD_RECORDS(8, 2)
 
-static constexpr u32 frequent_samples = 2048, sample_slots = 2 * frequent_samples, fewest_samples = 16;
+static constexpr u32 frequent_samples = 2048, sample_slots = 2 * frequent_samples, fewest_hits = 16;
 
 // find_frequent finds groups that many rows of a sample have. It has one block.
 KERNEL LAUNCH_BOUNDS(tile_threads)
@@ -287,7 +287,7 @@ find_frequent(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity
     }
     synchronize_block();
     for (u32 i = thread; i < sample_slots; i += tile_threads)
-        if (counts[i] >= fewest_samples)
+        if (counts[i] >= fewest_hits)
             __nvvm_atom_max_gen_ull((unsigned long long *)&most[frequent_slot(found[i])], (u64)counts[i] << 32 | found[i]);
     synchronize_block();
     for (u32 i = thread; i < frequent_slots; i += tile_threads)

@@ -5,12 +5,33 @@
 #include "keys.cuh"
 #include "scan.cuh"
 
-// Content is rowkey.Content.
-enum Content : u64 { content_nulls, content_truth, content_natural, content_integer, content_real, content_real_bits, content_limb, content_rank };
-
-// The structs below have fields of 64 bits only: the host passes kernels.Words.
+// Content is the meaning of the bits of a [Piece].
+//go:layout Content
+enum Content : u64 {
+    // content_nulls is one bit: whether a row is null, inverted by Flip.
+    content_nulls,
+    // content_truth is a boolean.
+    content_truth,
+    // content_natural is an unsigned integer.
+    content_natural,
+    // content_integer is a signed integer with its sign bit inverted.
+    content_integer,
+    // content_real is a float: NaN as the value NaN, −0 as 0, then the sign bit inverted, or all
+    // bits of a negative number.
+    content_real,
+    // content_real_bits is Real without the exceptions for NaN and −0.
+    content_real_bits,
+    // content_limb is word number Word of a decimal, counted from the low end. The sign bit of
+    // the highest one is inverted.
+    content_limb,
+    // content_rank is the rank of a dictionary's value.
+    content_rank,
+    // content_prefix is the first Bits bits of a string or list: see [Tail].
+    content_prefix,
+};
 
 // Fixed holds values of a fixed width. All buffers begin with the first row.
+//go:layout fixedLayout words
 struct Fixed {
     const u8 *values;
     const u32 *ranks; // of the values of a dictionary
@@ -43,6 +64,7 @@ struct Fixed {
 };
 
 // Piece is rowkey.Piece, shifted left into a word, or right if left is negative.
+//go:layout pieceLayout words
 struct Piece {
     Fixed from;
     Content content;
@@ -151,7 +173,12 @@ struct Span {
     u64 length;
 };
 
+// most_views is the most buffers of a column of views.
+//go:layout
+static constexpr u32 most_views = 8;
+
 // Texts holds strings or lists. All buffers but data begin with the first row.
+//go:layout textsLayout words
 struct Texts {
     const u8 *starts; // offsets, views, or nothing if the length is fixed
     const u8 *sizes;  // of list views
@@ -164,8 +191,8 @@ struct Texts {
     u64 symbols;      // 1 if data has ranks
     u64 views;        // 1 if starts has views
     u64 view_count;
-    const u8 *view_data[8]; // Go's mostViews
-    u64 view_limit[8];
+    const u8 *view_data[most_views];
+    u64 view_limit[most_views];
 
     METHOD bool is_valid(u64 row) const { return valid == nullptr || (valid[valid_bit + row >> 3] >> (valid_bit + row & 7) & 1) != 0; }
 

@@ -15,7 +15,12 @@ struct Rows {
     METHOD u64 operator[](u64 i) const { return listed != nullptr ? listed[i] : first + i; }
 };
 
+// most_pieces is the most pieces that one launch encodes.
+//go:layout
 static constexpr u32 most_pieces = 8;
+
+// Pieces are the pieces of a word.
+//go:layout piecesLayout words
 struct Pieces {
     Piece piece[most_pieces];
 };
@@ -263,6 +268,7 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_decimal_bounds(u64 *bounds, Rows rows, Fixe
 }
 
 // Decoded is the reverse of a piece of a plan with one key: Plan.Decode.
+//go:layout decodedLayout words
 struct Decoded {
     u64 storage; // 0: natural, 1: integer, 2: real
     u64 width;   // bytes of a value, 0 for booleans
@@ -319,6 +325,7 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_64(u8 *values, u32 *valid, const u64
 }
 
 // Unpacked is the reverse of a piece in a word: Device.Unpack.
+//go:layout unpackedLayout words
 struct Unpacked {
     u64 storage;    // as in Decoded
     u64 width;      // bytes of a value, 0 for booleans. Those of decimals extend a word of 64 bits

@@ -10,7 +10,7 @@
 //	enum Form : u32 { from_nothing, from_bits };
 //
 // Names become those of Go: from_bits is fromBits. Comments are copied. An enum is a type of its integer with
-// constants, which are exported if the type is. Headers that several families include may follow the folder. A struct is a struct of Go with a method asArgument, which returns it as a kernel takes it; its methods
+// constants, which are exported if the type is, without its name in front of theirs. Headers that several families include may follow the folder. A struct is a struct of Go with a method asArgument, which returns it as a kernel takes it; its methods
 // and static members are left out. Its members are numbers, structs with a mark, pointers, and arrays of these.
 // Two words may follow the name of a struct:
 //

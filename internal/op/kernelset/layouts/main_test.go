@@ -184,13 +184,22 @@ struct Key {
 struct Keys {
     Key key[4];
     i64 rows;
+    Width width;
+
+    template <typename T> METHOD T load(u64 row) const {
+        return 0;
+    }
 };
+
+//go:layout width
+enum Width : u64 { narrow };
 
 // Order is an order.
 //go:layout Order
 enum Order : u8 {
     // by_key is the first.
     by_key,
+    order_last,
 };
 
 //go:layout freeLayout any
@@ -209,11 +218,12 @@ struct Free {
 		s.key[i].addTo(w)
 	}
 	w.Add(uint64(s.rows))
+	w.Add(uint64(s.width))
 }
 `)
 	require.Contains(t, text, "func (s *keyLayout) asArgument() any")
 	require.NotContains(t, text, "func (s *keysLayout) asArgument() any")
-	require.Contains(t, text, "// Order is an order.\ntype Order uint8\n\nconst (\n\t// ByKey is the first.\n\tByKey Order = iota\n)\n")
+	require.Contains(t, text, "// Order is an order.\ntype Order uint8\n\nconst (\n\t// ByKey is the first.\n\tByKey Order = iota\n\tLast\n)\n")
 	require.Contains(t, text, "type freeLayout struct {\n\tto any\n}\n")
 }
 

@@ -37,7 +37,7 @@ var (
 	enumLine   = regexp.MustCompile(`^enum (\w+) : (\w+) \{(.*)$`)
 	structLine = regexp.MustCompile(`^struct (\w+) \{$`)
 	staticLine = regexp.MustCompile(`^static constexpr (\w+) (.*);(?:\s*//\s*(.*))?$`)
-	methodLine = regexp.MustCompile(`^(METHOD|(inline )?__device__) `)
+	methodLine = regexp.MustCompile(`^(template <.*> )?(METHOD|(inline )?__device__) `)
 	memberLine = regexp.MustCompile(`^(?:const )?(\w+) (.*);(?:\s*//\s*(.*))?$`)
 	memberName = regexp.MustCompile(`^(\**)(\w+)(?:\[(\w+)\])?$`)
 )

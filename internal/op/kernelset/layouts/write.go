@@ -24,6 +24,8 @@ type writer struct {
 	strings.Builder
 	// structs are the structs by their names in C: two files may have different ones of a name.
 	structs map[string][]declaration
+	// enums are the enums by their names in C.
+	enums map[string]declaration
 	// listed are the Go names of structs that are elements of arrays.
 	listed map[string]bool
 	// inWords are the Go names of structs with a method addTo.
@@ -32,7 +34,7 @@ type writer struct {
 
 // write returns the file of a family.
 func write(family, sources string, all []declaration) (string, error) {
-	w := writer{structs: map[string][]declaration{}, listed: map[string]bool{}, inWords: map[string]bool{}}
+	w := writer{structs: map[string][]declaration{}, enums: map[string]declaration{}, listed: map[string]bool{}, inWords: map[string]bool{}}
 	names := map[string]string{}
 	for _, d := range all {
 		if d.kind == "static" {
@@ -47,6 +49,8 @@ func write(family, sources string, all []declaration) (string, error) {
 		names[d.goName] = d.name
 		if d.kind == "struct" {
 			w.structs[d.name] = append(w.structs[d.name], d)
+		} else {
+			w.enums[d.name] = d
 		}
 	}
 	for _, d := range all {
@@ -171,10 +175,7 @@ func (w *writer) enum(d declaration) error {
 	w.comment(d.comment, d.name, d.goName)
 	fmt.Fprintf(w, "type %s %s\n\nconst (\n", d.goName, integer)
 	for i, m := range d.members {
-		name := camel(m.name)
-		if ast.IsExported(d.goName) {
-			name = strings.ToUpper(name[:1]) + name[1:]
-		}
+		name := constantName(d, m)
 		w.comment(m.comment, m.name, name)
 		w.WriteString(name)
 		switch {
@@ -194,6 +195,15 @@ func (w *writer) enum(d declaration) error {
 	return nil
 }
 
+// constantName returns the Go name of a constant of an enum. Those of an exported type lose its name in front.
+func constantName(d declaration, m member) string {
+	if !ast.IsExported(d.goName) {
+		return camel(m.name)
+	}
+	name := camel(strings.TrimPrefix(m.name, strings.ToLower(d.goName)+"_"))
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
 // goType returns the Go type of one element of a member.
 func (w *writer) goType(d declaration, m member) (string, error) {
 	switch {
@@ -207,6 +217,9 @@ func (w *writer) goType(d declaration, m member) (string, error) {
 	}
 	if name, ok := integers[m.dataType]; ok {
 		return name, nil
+	}
+	if enum, ok := w.enums[m.dataType]; ok {
+		return enum.goName, nil
 	}
 	return "", fmt.Errorf("the type %s of %s is no number, and no struct with a line %s", m.dataType, m.name, mark)
 }
@@ -294,6 +307,9 @@ func (w *writer) words(d declaration) error {
 	isNested := func(m member) bool { _, ok := w.nested(d, m); return ok }
 	half := ""
 	for _, m := range d.members {
+		if enum, ok := w.enums[m.dataType]; ok {
+			m.dataType = enum.integer
+		}
 		name := "s." + camel(m.name)
 		if isHalf := !m.pointer && (m.dataType == "u32" || m.dataType == "i32") && m.length == ""; half != "" != isHalf && half != "" {
 			return fmt.Errorf("%s has no second number of four bytes: words have none", half)
