@@ -143,10 +143,7 @@ func (d *decimals) launchRows(name string, n int, arguments ...any) error {
 // join makes results of the sums of the words.
 func (d *decimals) join(out op.Buffers) error {
 	if !d.call.OnHost() {
-		var l wordSumsLayout
-		for i, s := range d.sums {
-			l.sum[i] = s
-		}
+		l := wordSumsLayout{sum: d.sums}
 		return d.launchRows("decimals_join", (d.rows+31)/32*32, l.asArgument(), d.counts, uint32(d.factor), out.Values, out.Valid)
 	}
 	return d.joinOnHost(out)
