@@ -30,4 +30,16 @@
 //   - Copies of more than 64 bytes are apart, with words of 4 bytes.
 //
 // Every length and distance is checked before it is used.
+//
+// # Long pages
+//
+// A warp takes 13 to 27 ms on an H200 for a page of 1 MiB of Snappy, however few pages there are. If
+// they are few or long, a block of 16 warps decompresses each page of Snappy and LZ4:
+//
+//   - Each warp reads the tokens that would begin at 128 of the next 2,048 bytes, and stores for each
+//     byte where the tokens from there on leave the 128. The warps then follow the tokens from the first
+//     byte in at most 16 steps.
+//   - The warps write 4,096 bytes of output together, eight a thread. Pointer jumping in shared memory
+//     replaces sources in the same 4,096 bytes. Threads do not wait for each other in it: the old and
+//     the new source of a byte are both right.
 package decompress
