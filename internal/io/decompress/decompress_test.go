@@ -170,7 +170,7 @@ func damage(r *rand.Rand, form []byte, length int) []packed {
 	for n := range form {
 		inputs = append(inputs, packed{form[:n], length})
 	}
-	for _, other := range []int{0, length - 1, length + 1, length / 2, length * 2} {
+	for _, other := range []int{0, max(length-1, 0), length + 1, length / 2, length * 2} {
 		inputs = append(inputs, packed{form, other})
 	}
 	for range 40 {

@@ -47,13 +47,17 @@ const (
 	// warpPages is the number of pages from which on a warp decompresses each: 32 for each of the 128
 	// multiprocessors of a large GPU, the most blocks that it runs at a time.
 	warpPages = 4096
-	// blockLength is the average length from which on a block decompresses each page, however many
-	// there are: on an H200, a warp takes 13 to 27 ms for 1 MiB, so the last pages of a launch would
-	// leave most of the GPU idle.
-	blockLength = 512 << 10
+	// shortPage is the average length below which a warp decompresses each page: a block would have
+	// tokens for few of its warps.
+	shortPage = 4 << 10
+	// longPage is the average length from which on a block decompresses each page, however many there
+	// are: on an H200 a warp takes 13 to 27 ms for 1 MiB, so the last pages of a launch would leave
+	// most of the GPU idle.
+	longPage = 512 << 10
 )
 
 // hasBlocks reports whether a block decompresses each page. Tests replace it.
 var hasBlocks = func(size Size) bool {
-	return size.Pages < warpPages || size.Length/uint64(size.Pages) >= blockLength
+	average := size.Length / uint64(size.Pages)
+	return average >= longPage || average >= shortPage && size.Pages < warpPages
 }

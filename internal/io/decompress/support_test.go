@@ -192,3 +192,13 @@ func forceBlocks(blocks bool) (restore func()) {
 	hasBlocks = func(Size) bool { return blocks }
 	return func() { hasBlocks = choice }
 }
+
+func TestChoiceOfForm(t *testing.T) {
+	for _, c := range []struct {
+		pages  int
+		length uint64 // of each
+		blocks bool
+	}{{1, 1 << 20, true}, {1, 100, false}, {2000, 64 << 10, true}, {8192, 64 << 10, false}, {8192, 1 << 20, true}} {
+		require.Equal(t, c.blocks, hasBlocks(Size{Pages: c.pages, Length: uint64(c.pages) * c.length}), "%d pages of %d bytes", c.pages, c.length)
+	}
+}

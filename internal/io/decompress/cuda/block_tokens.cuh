@@ -26,7 +26,7 @@ struct Block {
         synchronize_block();
     }
 
-    // repeat is copy_match.
+    // repeat is copy_match. Earlier writes of the block must be synchronized.
     METHOD void repeat(u8 *to, u32 distance, u32 n) const {
         constexpr u32 short_period = block_warps * short_copy;
         const u8 *from = to - distance;
@@ -129,6 +129,7 @@ struct Tokens {
     u32 begin[halves]; // of the output
     bool has[halves]; // the token is in the chain of the window
 
+    // clear is called once, because a warp behind the end of the input has no tokens.
     METHOD void clear() {
         block = Block::own();
 #pragma unroll
@@ -204,6 +205,7 @@ struct Tokens {
         return result;
     }
 
+    // store sets the records of the tokens.
     METHOD void store(Record *records, u32 at, u32 low) const {
 #pragma unroll
         for (u32 h = 0; h < halves; h++) {
@@ -399,8 +401,7 @@ template <typename Format> DEVICE u32 decode_windows(const Work &w, BlockShared 
             to += bytes;
             if (is_whole)
                 break;
-            // The tokens ended before a long one.
-            synchronize_block();
+            // The tokens ended before a long one. Its first step is a copy, which synchronizes the block.
             if (const u32 wrong = Format::copy_long(w, in, at, to, tokens.block))
                 return wrong;
             if (at >= w.compressed || at - window >= Window::bytes) {

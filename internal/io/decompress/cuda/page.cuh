@@ -1,4 +1,4 @@
-// Pages as page.go describes them. A warp decompresses a page.
+// Pages as page.go describes them. A warp or a block decompresses a page.
 #pragma once
 #include "scan.cuh"
 
@@ -30,8 +30,8 @@ DEVICE bool within(u64 offset, u32 length, u64 bytes) {
 // INLINE, behind the parameters of a lambda, inlines it.
 #define INLINE __attribute__((always_inline))
 
-// each_page calls decode(work, lane) for the page of this warp and writes its status. Blocks have
-// one warp, because pages take different times.
+// each_page calls decode(work, thread) for the page of this block and writes its status. Blocks have
+// the warps of one page, because pages take different times.
 template <typename Decode>
 DEVICE void each_page(const Page *pages, const u8 *input, u64 input_bytes, u8 *output, u64 output_bytes, u32 *status, Decode decode) {
     const u32 lane = thread_in_block();
