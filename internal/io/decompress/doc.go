@@ -32,7 +32,6 @@
 //
 // Every length and distance is checked before it is used.
 //
-<<<<<<< HEAD
 // # Zstandard
 //
 // A page of Zstandard has frames of blocks of at most 128 KiB. Only their headers and the copies
@@ -49,7 +48,7 @@
 // The memory is twice to three times the output: see [Scratch]. If the budget is too small, or the
 // sequences of a page produce less than 6 bytes each, a warp decompresses the page block by block. It
 // decodes the literals to the end of the output, and moves them from there.
-=======
+//
 // # Long pages
 //
 // A warp takes 13 to 27 ms on an H200 for a page of 1 MiB of Snappy, however few pages there are. If
@@ -61,5 +60,4 @@
 //   - The warps write 4,096 bytes of output together, eight a thread. Pointer jumping in shared memory
 //     replaces sources in the same 4,096 bytes. Threads do not wait for each other in it: the old and
 //     the new source of a byte are both right.
->>>>>>> w-snappy
 package decompress
