@@ -93,8 +93,8 @@ func (t *chunkType) String() string { return "a column chunk of " + t.about.Type
 
 // isChunk reports whether an array has rows of a column chunk.
 func isChunk(t arrow.DataType) bool {
-	_, is := t.(*chunkType)
-	return is
+	_, ok := t.(*chunkType)
+	return ok
 }
 
 // chunkOf returns the rows of an array of chunkType.
