@@ -89,6 +89,8 @@ func openEmpty(t *testing.T) *peers {
 	db, err := sql.Open("duckdb", "")
 	require.NoError(t, err)
 	db.SetMaxOpenConns(1)
+	_, err = db.Exec("set memory_limit = '2GB'") // a random statement can have any number of rows
+	require.NoError(t, err)
 	p := &peers{gpusql.New(engine), engine, db}
 	t.Cleanup(func() {
 		require.NoError(t, p.session.Close())
