@@ -9,11 +9,11 @@ import gpuframe
 ORDER = """
 errors _types _literals _floats _times _library _native _held devices
 _tensors _arrow _arrays _elements column _columns table
-files sharing _runs _functions expressions lazy sources __init__ __main__
+files sharing _runs _functions expressions lazy sources statements dbapi __init__ __main__
 """.split()
 
-#: A method that returns an object of a later module imports it when it is called.
-LATER = {("table", "sources")}
+#: A method that makes an object of a later module imports it when it is called.
+LATER = {("table", "sources"), ("lazy", "statements")}
 
 
 def imports(path):
