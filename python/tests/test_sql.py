@@ -15,7 +15,7 @@ def table(**columns):
 
 
 def run(query):
-    return query.collect().to_pydict()
+    return query.collect(device="host").to_pydict()
 
 
 def sales():
@@ -59,7 +59,7 @@ def test_parameters():
     query = gpuframe.sql("select ? as i, $2 as s, $3 as f, $4 as b, $5 as n, $6 as d, $7 as t, $8 as m, timestamp '2020-01-01' + $9 as l",
                          parameters=[1, "o'x", 1.5, True, None, datetime.date(2020, 2, 29), datetime.datetime(2020, 1, 2, 3, 4, 5, 6), decimal.Decimal("-1.50"),
                                      datetime.timedelta(hours=2)])
-    row = query.collect().to_pylist()[0]
+    row = query.collect(device="host").to_pylist()[0]
     assert row == {"i": 1, "s": "o'x", "f": 1.5, "b": True, "n": None, "d": datetime.date(2020, 2, 29), "t": datetime.datetime(2020, 1, 2, 3, 4, 5, 6),
                    "m": decimal.Decimal("-1.50"), "l": datetime.datetime(2020, 1, 1, 2)}
     assert run(gpuframe.sql("select price from s where price > ? and city = ?", s=sales(), parameters=[30, "Oslo"])) == {"price": [60]}
