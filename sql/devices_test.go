@@ -2,7 +2,6 @@ package sql_test
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,9 +18,6 @@ import (
 	"github.com/gpuframe/gpuframe/sql"
 )
 
-// limits is LIMIT with its number. Among rows with equal keys, any may be first.
-var limits = regexp.MustCompile(`(?i)\s+limit\s+\d+(\s+offset\s+\d+)?\s*;?\s*$`)
-
 // TestQuestionsOfDevices compares the answers to the questions of ClickBench on every GPU with those on the host.
 func TestQuestionsOfDevices(t *testing.T) {
 	record := clickbench.Record(1, 0, 200_000)
@@ -29,7 +25,7 @@ func TestQuestionsOfDevices(t *testing.T) {
 	devicetest.EachGPU(t, func(t *testing.T, dev *device.Device) {
 		host, gpu := hitsOn(t, devicetest.Open(t, "host"), record), hitsOn(t, dev, record)
 		for i, question := range clickbench.Questions {
-			question = limits.ReplaceAllString(question, "")
+			question = clickbench.WithoutLimit(question)
 			want, got := sortedAnswer(t, host, question), sortedAnswer(t, gpu, question)
 			require.Equal(t, want, got, "question %d: %s", i, question)
 		}
@@ -62,7 +58,7 @@ func sortedAnswer(t *testing.T, session *sql.Session, text string) (lines []stri
 	for row := range int(record.NumRows()) {
 		var line strings.Builder
 		for _, c := range record.Columns() {
-			if floats, is := c.(*array.Float64); is && c.IsValid(row) {
+			if floats, ok := c.(*array.Float64); ok && c.IsValid(row) {
 				fmt.Fprintf(&line, "%.9g|", floats.Value(row))
 			} else {
 				line.WriteString(c.ValueStr(row) + "|")

@@ -150,6 +150,7 @@ func (r *recursion) round(q gpuframe.Query) {
 	if err != nil {
 		panic(abort{err})
 	}
+	defer record.Release()
 	r.records = append(r.records, array.NewRecord(r.schema, record.Columns(), record.NumRows()))
 	r.bytes += next.Table().Bytes()
 	if budget := r.engine.Manager().Stats().Budget; budget > 0 && r.bytes > budget {

@@ -21,6 +21,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
@@ -44,7 +45,7 @@ type bench struct {
 	bytes, rows, rounds int
 }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context) error {
 	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
 	text := flag.String("bytes", "1GiB", "values of a measurement")
 	rows := flag.Int("rows", 1<<20, "rows of a row group")
@@ -55,29 +56,21 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	dev, err := device.Open(*name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dev.Close()) }()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, mgr.Close()) }()
-	pinned := memory.NewPinnedAllocator(dev, 0)
-	defer func() { err = errors.Join(err, pinned.Close()) }()
-	b := &bench{manager: mgr, pinned: pinned, bytes: int(bytes), rows: *rows, rounds: max(*rounds, 1)}
-	fmt.Printf("%s: %s, %s of values in row groups of %d rows\n\n", dev, dev.Info().Name, humanize.IBytes(bytes), *rows)
-	t := table.New("content", "row groups", "pages", "in the file", "decode", "", "whole", "")
-	for _, c := range contents() {
-		if *only == "" || *only == c.name {
-			if err := b.measure(ctx, t, c); err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
+	return session.Run(*name, func(dev *device.Device, mgr *memory.Manager) (err error) {
+		pinned := memory.NewPinnedAllocator(dev, 0)
+		defer func() { err = errors.Join(err, pinned.Close()) }()
+		b := &bench{manager: mgr, pinned: pinned, bytes: int(bytes), rows: *rows, rounds: max(*rounds, 1)}
+		fmt.Printf("%s: %s, %s of values in row groups of %d rows\n\n", dev, dev.Info().Name, humanize.IBytes(bytes), *rows)
+		t := table.New("content", "row groups", "pages", "in the file", "decode", "", "whole", "")
+		for _, c := range contents() {
+			if *only == "" || *only == c.name {
+				if err := b.measure(ctx, t, c); err != nil {
+					return fmt.Errorf("%s: %w", c.name, err)
+				}
 			}
 		}
-	}
-	return t.Print(os.Stdout)
+		return t.Print(os.Stdout)
+	})
 }
 
 // measure adds a row to the table.

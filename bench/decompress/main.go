@@ -18,6 +18,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/decompress"
@@ -49,7 +50,7 @@ type bench struct {
 	wanted []string
 }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context) error {
 	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
 	text := flag.String("bytes", "1GiB", "output of a measurement")
 	only := flag.String("only", "", "words of the first columns, separated by commas: only these codecs, contents or pages")
@@ -59,42 +60,34 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	dev, err := device.Open(*name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dev.Close()) }()
-	mgr, err := memory.NewManager(dev, memory.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, mgr.Close()) }()
-	call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
-	if err != nil {
-		return err
-	}
-	b := &bench{call: call, bytes: int(bytes), rounds: max(*rounds, 1)}
-	if *only != "" {
-		b.wanted = strings.Split(*only, ",")
-	}
-	fmt.Printf("%s: %s, %s of output\n\n", dev, dev.Info().Name, humanize.IBytes(bytes))
-	t := table.New("codec", "contents", "page", "pages", "ratio", "time", "output")
-	for _, codec := range []decompress.Codec{decompress.None, decompress.Snappy, decompress.LZ4Raw, decompress.Gzip, decompress.Zstandard} {
-		if !decompress.Supported(codec) {
-			continue
+	return session.Run(*name, func(dev *device.Device, mgr *memory.Manager) (err error) {
+		call, err := op.Begin(ctx, kernels.Options{Manager: mgr})
+		if err != nil {
+			return err
 		}
-		for _, c := range contents {
-			for _, p := range pageSizes {
-				if !b.chooses(codec.String(), c.name, p.name) {
-					continue
-				}
-				if err := b.measure(t, codec, c, p); err != nil {
-					return fmt.Errorf("%v, %s, pages of %s: %w", codec, c.name, p.name, err)
+		b := &bench{call: call, bytes: int(bytes), rounds: max(*rounds, 1)}
+		if *only != "" {
+			b.wanted = strings.Split(*only, ",")
+		}
+		fmt.Printf("%s: %s, %s of output\n\n", dev, dev.Info().Name, humanize.IBytes(bytes))
+		t := table.New("codec", "contents", "page", "pages", "ratio", "time", "output")
+		for _, codec := range []decompress.Codec{decompress.None, decompress.Snappy, decompress.LZ4Raw, decompress.Gzip, decompress.Zstandard} {
+			if !decompress.Supported(codec) {
+				continue
+			}
+			for _, c := range contents {
+				for _, p := range pageSizes {
+					if !b.chooses(codec.String(), c.name, p.name) {
+						continue
+					}
+					if err := b.measure(t, codec, c, p); err != nil {
+						return fmt.Errorf("%v, %s, pages of %s: %w", codec, c.name, p.name, err)
+					}
 				}
 			}
 		}
-	}
-	return t.Print(os.Stdout)
+		return t.Print(os.Stdout)
+	})
 }
 
 // chooses reports whether the option only has a measurement.

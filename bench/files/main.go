@@ -19,6 +19,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/gpuframe/gpuframe/bench/internal/session"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/testing/processor"
@@ -45,7 +46,7 @@ var selections = []struct {
 	{"all columns", nil},
 }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context) error {
 	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
 	rounds := flag.Int("rounds", 5, "readings after the first one")
 	folder := flag.String("folder", "", "folder with lineitem-*.parquet")
@@ -54,32 +55,24 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	dev, err := device.Open(*name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dev.Close()) }()
-	m, err := memory.NewManager(dev, memory.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	fmt.Printf("%s: %s\n", dev, dev.Info().Name)
-	for _, s := range selections {
-		var best reading
-		for i := range *rounds + 1 {
-			r, err := read(ctx, files, m, s.columns)
-			if err != nil {
-				return err
+	return session.Run(*name, func(dev *device.Device, m *memory.Manager) error {
+		fmt.Printf("%s: %s\n", dev, dev.Info().Name)
+		for _, s := range selections {
+			var best reading
+			for i := range *rounds + 1 {
+				r, err := read(ctx, files, m, s.columns)
+				if err != nil {
+					return err
+				}
+				if i == 1 || i > 1 && r.took < best.took {
+					best = r
+				}
 			}
-			if i == 1 || i > 1 && r.took < best.took {
-				best = r
-			}
+			fmt.Printf("%-14s %4d tables %9s in the files %9s %8.1f ms %6.1f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.tables, humanize.IBytes(uint64(best.file)),
+				humanize.IBytes(uint64(best.bytes)), best.took.Seconds()*1e3, float64(best.bytes)/best.took.Seconds()/1e9, best.processors.Seconds()*1e3, best.first.Seconds()*1e3)
 		}
-		fmt.Printf("%-14s %4d tables %9s in the files %9s %8.1f ms %6.1f GB/s %8.1f ms of processors, first table after %.1f ms\n", s.name, best.tables, humanize.IBytes(uint64(best.file)),
-			humanize.IBytes(uint64(best.bytes)), best.took.Seconds()*1e3, float64(best.bytes)/best.took.Seconds()/1e9, best.processors.Seconds()*1e3, best.first.Seconds()*1e3)
-	}
-	return nil
+		return nil
+	})
 }
 
 // reading is one reading of all rows.

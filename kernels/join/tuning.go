@@ -27,9 +27,8 @@ const (
 	// placesPerRow is the most places for each row of the build side on a GPU, hostPlacesPerRow on the host. Those of a GPU
 	// take up to a third more memory than a hash table, and one access instead of two or three. Not measured separately.
 	placesPerRow, hostPlacesPerRow = 2, 4
-	// mergeCached is the largest number of right rows for which an as-of join keeps the order of the left rows: a
-	// block copies so many
-	// to shared memory (as_of.cu). Not measured separately. With more the left words are sorted by digits of mergeDigit
+	// mergeCached is the largest number of right rows for which an as-of join keeps the order of the left rows:
+	// a block copies that number of rows to shared memory (as_of.cu). Not measured separately. With more the left words are sorted by digits of mergeDigit
 	// bits until tileRightRows right rows are left for a tile: on an H100 10⁸ by 10⁸ rows take 21.0 ms, 7.9 of which
 	// write the matches, and took 119 by searches.
 	mergeCached   = 4096

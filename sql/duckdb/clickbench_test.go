@@ -3,7 +3,6 @@ package duckdb
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,9 +10,6 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/testing/clickbench"
 )
-
-// limits is LIMIT with its number. Among rows with equal keys, any may be first.
-var limits = regexp.MustCompile(`(?i)\s+limit\s+\d+(\s+offset\s+\d+)?\s*;?\s*$`)
 
 // TestClickBench compares the answers to the questions of ClickBench, without their limits.
 func TestClickBench(t *testing.T) {
@@ -29,7 +25,7 @@ func TestClickBench(t *testing.T) {
 	require.NoError(t, err)
 	for i, text := range clickbench.Questions {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			text := limits.ReplaceAllString(text, "")
+			text := clickbench.WithoutLimit(text)
 			difference, err := p.difference(t.Context(), text, false)
 			require.NoError(t, err, text)
 			require.Empty(t, difference, text)

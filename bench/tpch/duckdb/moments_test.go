@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"math/rand/v2"
 	"testing"
 
@@ -22,12 +21,7 @@ func TestMoments(t *testing.T) {
 	f, i := gpuframe.Col("f"), gpuframe.Col("i")
 	for _, rows := range []int{300, 5000} {
 		record, values := windowRows(g, rows)
-		db, err := sql.Open("duckdb", "")
-		require.NoError(t, err)
-		db.SetMaxOpenConns(1)
-		p := &peer{db}
-		require.NoError(t, p.execute("create table t(id bigint, p int, o bigint, f double, i int, s varchar)"))
-		require.NoError(t, p.execute("insert into t values "+values))
+		p := peerOf(t, values)
 		frame, err := e.Records(record.Schema(), record).GroupBy(gpuframe.Col("p")).Agg(
 			f.Variance().As("a"), i.StdDev().As("b"), f.Kurtosis().As("c"), i.Kurtosis().As("d"), f.KurtosisPop().As("e"), i.KurtosisPop().As("g"),
 			gpuframe.Correlation(f, i).As("h"), gpuframe.Covariance(f, i).As("j"),

@@ -53,6 +53,17 @@ func windowRows(g *rand.Rand, rows int) (arrow.Record, string) {
 	return b.NewRecord(), strings.Join(lines, ",\n")
 }
 
+// peerOf opens a DuckDB with the rows of windowRows.
+func peerOf(t *testing.T, values string) *peer {
+	db, err := sql.Open("duckdb", "")
+	require.NoError(t, err)
+	db.SetMaxOpenConns(1)
+	p := &peer{db}
+	require.NoError(t, p.execute("create table t(id bigint, p int, o bigint, f double, i int, s varchar)"))
+	require.NoError(t, p.execute("insert into t values "+values))
+	return p
+}
+
 // TestWindows compares functions of windows with those of DuckDB, for random tables.
 func TestWindows(t *testing.T) {
 	seed := rand.Uint64()
@@ -63,12 +74,7 @@ func TestWindows(t *testing.T) {
 	defer func() { require.NoError(t, e.Close()) }()
 	for _, rows := range []int{1, 10, 300, 5000} {
 		record, values := windowRows(g, rows)
-		db, err := sql.Open("duckdb", "")
-		require.NoError(t, err)
-		db.SetMaxOpenConns(1)
-		p := &peer{db}
-		require.NoError(t, p.execute("create table t(id bigint, p int, o bigint, f double, i int, s varchar)"))
-		require.NoError(t, p.execute("insert into t values "+values))
+		p := peerOf(t, values)
 		compareWindows(t, g, e, p, record)
 		require.NoError(t, p.close())
 		record.Release()

@@ -96,14 +96,6 @@ func upload[T memory.Element](t require.TestingT, test *testing.T, call *op.Call
 	return slice
 }
 
-// supports reports whether a device decompresses a codec.
-func supports(dev *device.Device, codec Codec) bool {
-	if dev.Kind() == device.Host {
-		return decoders[codec].host != nil
-	}
-	return decoders[codec].launch != nil
-}
-
 // compress returns the forms in which writers compress a page.
 func compress(t require.TestingT, codec Codec, plain []byte) (forms [][]byte) {
 	switch codec {
@@ -161,9 +153,14 @@ func compressGzip(t require.TestingT, plain []byte) (forms [][]byte) {
 }
 
 func eachCodec(t *testing.T, f func(t *testing.T, dev *device.Device, codec Codec)) {
+	eachOf(t, func(Codec) bool { return true }, f)
+}
+
+// eachOf is eachCodec for the codecs for which chosen reports true.
+func eachOf(t *testing.T, chosen func(Codec) bool, f func(t *testing.T, dev *device.Device, codec Codec)) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		for codec := range Codec(len(decoders)) {
-			if supports(dev, codec) {
+			if chosen(codec) {
 				t.Run(codec.String(), func(t *testing.T) {
 					eachForm(t, dev, codec, func(t *testing.T) { f(t, dev, codec) })
 				})

@@ -43,8 +43,9 @@ type parquetFiles struct {
 // conditions: statistics of the file and values of folders exclude the others. A condition
 // that a column equals a literal, or one of several, also excludes row groups by the
 // dictionary of the column if all its values are there, or by its Bloom filter. Several
-// goroutines decode columns and row groups ahead of the reader, on a GPU into pinned
-// memory: package pages most columns, arrow-go lists, structs and rare encodings. Footers are read once and again if a file has changed.
+// goroutines read columns and row groups ahead of the reader. A GPU decodes most columns itself, by package
+// chunks. The host decodes the others, into pinned memory for a GPU: package pages flat columns, arrow-go lists,
+// structs and rare encodings. Footers are read once and again if a file has changed.
 func (f Files) Parquet(list []string) (Source, error) {
 	matches, err := f.expand(list, []string{".parquet", ".parq", ".pq"})
 	if err != nil {

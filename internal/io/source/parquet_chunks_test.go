@@ -161,9 +161,10 @@ func TestChunksOfSomeRowGroups(t *testing.T) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		first := variedParquet(t, chunkTypes(), parquet.WithCompression(compress.Codecs.Snappy))
 		second := variedParquet(t, chunkTypes(), parquet.WithCompression(compress.Codecs.Brotli))
-		one, two := write(t, first, "a.parquet"), write(t, second, "b.parquet")
+		folder := t.TempDir()
+		snappy, brotli := write(t, first, folder, "a.parquet"), write(t, second, folder, "b.parquet")
 		for _, batch := range []int64{0, 70} {
-			both := openedParquet(t, one, two)
+			both := openedParquet(t, snappy, brotli)
 			rows := int64(0)
 			for _, record := range read(t, both, m, source.Request{BatchRows: batch}) {
 				rows += record.NumRows()

@@ -1,6 +1,9 @@
 package clickbench
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // Questions are the 43 questions. Those with LIMIT leave open which of equal rows come, so answers to them may
 // differ in rows with equal keys.
@@ -81,6 +84,13 @@ var Questions = []string{
 	 where CounterID = 62 and EventDate >= '2013-07-14' and EventDate <= '2013-07-15' and IsRefresh = 0 and DontCountHits = 0
 	 group by date_trunc('minute', EventTime) order by date_trunc('minute', EventTime) limit 10 offset 1000`,
 }
+
+// limits is LIMIT with its number.
+var limits = regexp.MustCompile(`(?i)\s+limit\s+\d+(\s+offset\s+\d+)?\s*;?\s*$`)
+
+// WithoutLimit returns a question without its LIMIT. Among rows with equal keys, any may be first, so that
+// answers of two engines can be compared only without it.
+func WithoutLimit(question string) string { return limits.ReplaceAllString(question, "") }
 
 // sumsOfWidths is the question with 90 sums.
 func sumsOfWidths() string {

@@ -54,17 +54,17 @@ func decoded(t testing.TB, chunk []byte, about pages.Flat, rows int64) (arrow.Ar
 // The decoder returns what was written, of each type it knows, in any steps.
 func TestDecoder(t *testing.T) {
 	generator := arraytest.NewGenerator(11)
-	for _, of := range pagestest.Types() {
+	for _, dataType := range pagestest.Types() {
 		for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
 			generator.Nulls = nulls
-			values := pagestest.Fitting(generator.Array(of, 700))
+			values := pagestest.Fitting(generator.Array(dataType, 700))
 			for _, integer := range []bool{false, true} {
 				chunk, about := pagestest.Chunk(t, values, parquet.WithStoreDecimalAsInteger(integer), parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageSize(400), parquet.WithBatchSize(90))
-				require.True(t, about.Decodable(), "%v", of)
+				require.True(t, about.Decodable(), "%v", dataType)
 				for _, rows := range []int64{1, 7, 64, 700} {
 					got, err := decoded(t, chunk, about, rows)
-					require.NoError(t, err, "%v", of)
-					require.True(t, array.Equal(values, got), "%v, %d rows at a time", of, rows)
+					require.NoError(t, err, "%v", dataType)
+					require.True(t, array.Equal(values, got), "%v, %d rows at a time", dataType, rows)
 				}
 			}
 		}
@@ -74,12 +74,12 @@ func TestDecoder(t *testing.T) {
 // Strings of a dictionary are read as its indices on request, if it has all of them.
 func TestDecoderOfDictionaries(t *testing.T) {
 	generator := arraytest.NewGenerator(5)
-	for _, of := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.Binary} {
+	for _, dataType := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.Binary} {
 		for _, nulls := range []arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull} {
 			generator.Nulls = nulls
-			values := generator.Array(of, 500)
+			values := generator.Array(dataType, 500)
 			chunk, about := pagestest.Chunk(t, values, parquet.WithDataPageSize(300), parquet.WithBatchSize(50))
-			about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: of}
+			about.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: dataType}
 			require.True(t, about.Decodable())
 			memory := arrowmemory.NewCheckedAllocator(arrowmemory.DefaultAllocator)
 			d, err := pages.NewDecoder(chunk, about, memory)
@@ -132,9 +132,9 @@ func FuzzDecoder(f *testing.F) {
 	codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd}
 	var abouts []pages.Flat
 	var chunks [][]byte
-	for i, of := range pagestest.Types() {
+	for i, dataType := range pagestest.Types() {
 		generator.Nulls = []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull}[i%2]
-		values := pagestest.Fitting(generator.Array(of, 300))
+		values := pagestest.Fitting(generator.Array(dataType, 300))
 		for n, codec := range codecs {
 			chunk, about := pagestest.Chunk(f, values, parquet.WithCompression(codec), parquet.WithDictionaryDefault((i+n)%3 > 0), parquet.WithDataPageSize(500), parquet.WithBatchSize(100),
 				parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[n%2]))
@@ -161,7 +161,7 @@ func FuzzDecoder(f *testing.F) {
 
 // valid checks the offsets of strings.
 func valid(a arrow.Array) error {
-	if strings, is := a.(array.BinaryLike); is {
+	if strings, ok := a.(array.BinaryLike); ok {
 		last := int64(0)
 		for i := range a.Len() {
 			begin := strings.ValueOffset64(i)
