@@ -159,7 +159,9 @@ func (b *Batch) lists() (lists []list) {
 		{"deltas", "sum_deltas", 256, &b.deltas, true},
 		{"deltas", "scan_deltas", 256, &b.deltas, false},
 		{"deltas", "write_deltas", 256, &b.deltas, true},
-		{"strings", "sum_lengths", 256, &b.indexedStrings, false},
+		{"strings", "sum_lengths", 256, &b.indexedStrings, true},
+		{"strings", "scan_lengths", 256, &b.indexedStrings, false},
+		{"strings", "place_lengths", 256, &b.indexedStrings, true},
 	} {
 		if len(each.pages.numbers) == 0 {
 			continue

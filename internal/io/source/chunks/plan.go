@@ -282,6 +282,9 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	if conversion == text {
 		d.places = p.spaces.work.take(4 * (rows + 1))
 		if kind == indexed || kind == deltaLengths {
+			if d.sums == 0 {
+				d.sums = p.spaces.work.take(8 * (rows/markValues + 1))
+			}
 			p.indexedStrings.add(number, &d)
 		} else {
 			p.plainStrings.add(number, &d)
