@@ -154,7 +154,8 @@ func (b *Batch) lists() (lists []list) {
 		tiles       bool
 	}{
 		{"strings", "follow_lengths", 128, &b.plainStrings, false},
-		{"indices", "decode_indices", 288, &b.indices, false},
+		{"indices", "find_indices", 256, &b.indices, false},
+		{"indices", "write_indices", 128, &b.indices, true},
 		{"deltas", "find_blocks", 256, &b.deltas, false},
 		{"deltas", "sum_deltas", 256, &b.deltas, true},
 		{"deltas", "scan_deltas", 256, &b.deltas, false},
@@ -266,7 +267,7 @@ func (b *Batch) launch(call *op.Call) error {
 	if err := b.decompress(call); err != nil {
 		return err
 	}
-	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 288, blocks: len(b.pages)}); err != nil {
+	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 256, blocks: len(b.pages)}); err != nil {
 		return err
 	}
 	for _, l := range b.launches {

@@ -255,13 +255,16 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		d.optional = 1
 		d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
 	}
+	if d.optional != 0 || kind == indexed || kind == rle || kind == delta || kind == deltaLengths {
+		d.marks = p.spaces.work.take(headBytes + 8*(rows/markValues+1)) // of levels, then of values
+	}
 	switch kind {
 	case indexed:
 		d.dictionary = dictionary
 		if dictionary != none {
 			d.base = p.pages[dictionary].base
 		}
-		if conversion == instant || conversion == text {
+		if conversion == text {
 			d.dense = p.spaces.work.take(4 * rows)
 		}
 		p.indices.add(number, &d)
@@ -273,10 +276,9 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		if d.optional != 0 || conversion != copied4 && conversion != copied8 {
 			d.dense = p.spaces.work.take(uint64(least) * rows)
 		}
-		d.marks, d.sums = p.marked(headBytes, rows), p.spaces.work.take(8*(rows/markValues+1))
+		d.sums = p.spaces.work.take(8 * (rows/markValues + 1))
 		p.deltas.add(number, &d)
 	case rle:
-		d.dense = p.spaces.work.take(4 * rows)
 		p.indices.add(number, &d)
 	}
 	if conversion == text {
@@ -289,18 +291,13 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		} else {
 			p.plainStrings.add(number, &d)
 		}
-	} else if kind != indexed && kind != delta || d.dense != 0 {
+	} else if kind != indexed && kind != rle && (kind != delta || d.dense != 0) {
 		p.tiles.add(number, &d)
 	}
 	p.pages = append(p.pages, d)
 	t.pages = append(t.pages, number)
 	t.planned += rows
 	return nil
-}
-
-// marked takes the memory of the marks of a stream of at most as many values as a page has rows.
-func (p *planner) marked(head, rows uint64) place {
-	return p.spaces.work.take(head + 8*(rows/markValues+1))
 }
 
 // located adds the place to an error about a page.

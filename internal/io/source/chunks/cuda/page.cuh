@@ -125,9 +125,3 @@ DEVICE bool is_direct_delta(const Page &page, u32 valid) {
 struct Wide {
     u64 low, high;
 };
-
-// is_gathered reports whether the values of a page are those of a dictionary that has them as the column does, so that
-// decode_indices writes them.
-DEVICE bool is_gathered(const Page &page) {
-    return page.encoding == indexed && page.form != text && page.form != boolean && page.form != instant;
-}
