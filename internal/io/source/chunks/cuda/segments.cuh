@@ -33,17 +33,17 @@ struct Segment {
 };
 
 // follow divides the bytes of a chain from one place to another among the threads of the block, which all call it. Each
-// thread guesses where an element begins in its segment, and follows the chain to the end of the segment. Then it takes
-// the place to which the thread before came, and follows again if its guess was another. This ends when no thread has
-// another place: after a round if the guesses lead to the same elements, and after as many rounds as there are
-// threads, which take as long as one thread for the whole chain, if none does. total is the number of all values.
+// thread guesses where an element begins in its segment, and follows the chain to the end of the segment. In the next two
+// rounds it follows again if the thread before came to another place. Then the first segment with another place and those
+// behind it take that place, which is true: in each further round one thread follows again, so that wrong guesses cost
+// no more time than one thread needs for the whole chain. total is the number of all values.
 //
 // A chain has
 //
 //     u32 next(u32 at, u64 &values) const    place behind the element, or none if there is none; adds its values
 //     u32 guess(u32 at, u32 end) const       place where an element seems to begin, or end
 template <u32 threads, typename Chain> DEVICE Segment follow(const Chain &chain, u32 from, u32 to, u32 least, u64 &total) {
-    __shared__ u32 ends[threads], moved[2];
+    __shared__ u32 ends[threads], wrong[2];
     __shared__ u64 sums[threads / warp_threads];
     const u32 own = thread_in_block(), share = (to - from) / threads + 1, bytes = share < least ? least : share;
     const u64 first = from + (u64)own * bytes, last = first + bytes;
@@ -53,7 +53,7 @@ template <u32 threads, typename Chain> DEVICE Segment follow(const Chain &chain,
     u64 values = 0;
     bool follows = true;
 #pragma nounroll
-    for (u32 round = 0;; round ^= 1) {
+    for (u32 round = 0;; round++) {
         if (follows) {
             u32 at = segment.begin;
             values = 0;
@@ -62,17 +62,25 @@ template <u32 threads, typename Chain> DEVICE Segment follow(const Chain &chain,
                 at = chain.next(at, values);
             ends[own] = at;
         }
+        u32 &least_wrong = wrong[round % 2];
         if (own == 0)
-            moved[round] = 0;
+            least_wrong = threads;
         synchronize_block();
         const u32 begin = own == 0 ? from : ends[own - 1];
         follows = begin != segment.begin;
-        segment.begin = begin;
         if (follows)
-            moved[round] = 1;
+            __atomic_fetch_min(&least_wrong, own, __ATOMIC_RELAXED);
         synchronize_block();
-        if (moved[round] == 0)
+        if (least_wrong == threads)
             break;
+        if (round < 2) {
+            segment.begin = begin;
+            continue;
+        }
+        const u32 place = ends[least_wrong - 1];
+        follows = own >= least_wrong && (place >= first || place == to);
+        if (follows)
+            segment.begin = place;
     }
     segment.behind = ends[threads - 1];
     const u64 scanned = warp_scan(values, Sum<u64>());
