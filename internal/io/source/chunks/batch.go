@@ -156,6 +156,10 @@ func (b *Batch) lists() (lists []list) {
 		{"strings", "follow_lengths", 128, &b.plainStrings, false},
 		{"indices", "find_indices", 256, &b.indices, false},
 		{"indices", "write_indices", 128, &b.indices, true},
+		{"deltas", "find_blocks", 256, &b.prefixes, false},
+		{"deltas", "sum_deltas", 256, &b.prefixes, true},
+		{"deltas", "scan_deltas", 256, &b.prefixes, false},
+		{"deltas", "write_deltas", 256, &b.prefixes, true},
 		{"deltas", "find_blocks", 256, &b.deltas, false},
 		{"deltas", "sum_deltas", 256, &b.deltas, true},
 		{"deltas", "scan_deltas", 256, &b.deltas, false},
@@ -163,6 +167,7 @@ func (b *Batch) lists() (lists []list) {
 		{"strings", "sum_lengths", 256, &b.indexedStrings, true},
 		{"strings", "scan_lengths", 256, &b.indexedStrings, false},
 		{"strings", "place_lengths", 256, &b.indexedStrings, true},
+		{"strings", "link_prefixes", 256, &b.prefixes, true},
 	} {
 		if len(each.pages.numbers) == 0 {
 			continue

@@ -46,6 +46,10 @@ func Decodable(about pages.Flat, plan pages.Plan) bool {
 	return about.Decodable() && undecodable(about, plan) == nil
 }
 
+// mostPrefixes is the number of values of a chunk with strings that share their beginnings. It bounds the search for the last one
+// that shares less, which looks at one value of 256.
+const mostPrefixes = 4 << 20
+
 // undecodable returns why the kernels do not decode a column chunk.
 func undecodable(about pages.Flat, plan pages.Plan) error {
 	c, ok := formOf(about)
@@ -57,7 +61,7 @@ func undecodable(about pages.Flat, plan pages.Plan) error {
 		case p.Kind == pages.DictionaryPage && i > 0:
 			return fmt.Errorf("page %d is a dictionary: %w", i, pages.ErrOther)
 		case p.HasValues():
-			if _, ok := encodingOf(p, about, c); !ok {
+			if kind, ok := encodingOf(p, about, c); !ok || kind == deltaStrings && about.Values > mostPrefixes {
 				return fmt.Errorf("page %d has values of encoding %d: %w", i, p.Encoding, pages.ErrOther)
 			}
 		}

@@ -94,10 +94,8 @@ func TestDamagedStreams(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := guarded(t, dev)
 		property.Check(t, func(r *rapid.T) {
-			about, chunk := drawDeltaPages(r, 300)
-			if rapid.Bool().Draw(r, "indices") {
-				about, chunk = drawIndexPages(r, 300)
-			}
+			draw := rapid.SampledFrom([]func(*rapid.T, int) (pages.Flat, []byte){drawDeltaPages, drawIndexPages, drawSharedPages}).Draw(r, "encoding")
+			about, chunk := draw(r, 300)
 			for range rapid.IntRange(1, 3).Draw(r, "changes") {
 				chunk = changed(r, chunk)
 			}
@@ -121,6 +119,15 @@ func FuzzDecode(f *testing.F) {
 			f.Add(chunk, byte(len(abouts)))
 			abouts = append(abouts, about)
 		}
+	}
+	for _, encoding := range []parquet.Encoding{parquet.Encodings.DeltaLengthByteArray, parquet.Encodings.DeltaByteArray, parquet.Encodings.DeltaBinaryPacked} {
+		dataType := arrow.DataType(arrow.BinaryTypes.String)
+		if encoding == parquet.Encodings.DeltaBinaryPacked {
+			dataType = arrow.PrimitiveTypes.Int64
+		}
+		chunk, about := pagestest.Chunk(f, generator.Array(dataType, 100), parquet.WithDictionaryDefault(false), parquet.WithEncoding(encoding), parquet.WithDataPageSize(300), parquet.WithBatchSize(50))
+		f.Add(chunk, byte(len(abouts)))
+		abouts = append(abouts, about)
 	}
 	f.Fuzz(func(t *testing.T, chunk []byte, about byte) {
 		flat := abouts[int(about)%len(abouts)]

@@ -37,6 +37,7 @@ const (
 	damageLong
 	damageDelta
 	damagePacked
+	damagePrefix
 )
 
 // damageError returns the error of a page with damage.
@@ -54,6 +55,7 @@ func damageError(o outcome, c decompress.Codec) error {
 		{damageIndex, "an index outside of the dictionary"},
 		{damageWidth, "indices or differences of too many bits"},
 		{damageLength, "a length beyond the page"},
+		{damagePrefix, "a string that shares more bytes with the one before than that has"},
 		{damageDelta, "a delta encoding with impossible sizes"},
 	} {
 		if status&damage.bit != 0 {

@@ -39,6 +39,8 @@ const (
 	split
 	delta
 	deltaLengths
+	deltaStrings
+	deltaPrefixes
 )
 
 // none stands for no page and for no length.
@@ -51,8 +53,7 @@ type page struct {
 	rows, length, levelBytes, optional                                   uint32
 	form                                                                 form
 	encoding                                                             encoding
-	width, dictionary, base                                              uint32
-	_                                                                    uint32
+	width, dictionary, base, before                                      uint32
 }
 
 // outcome is Outcome of page.cuh.
@@ -177,6 +178,8 @@ func encodingOf(p pages.Page, f pages.Flat, c form) (e encoding, ok bool) {
 		return delta, f.Physical == parquet.Types.Int32 || f.Physical == parquet.Types.Int64
 	case pages.DeltaLengthByteArray:
 		return deltaLengths, c == text
+	case pages.DeltaByteArray:
+		return deltaStrings, c == text
 	case pages.ByteStreamSplit:
 		return split, c != text && c != code && c.fileBytes(f) > 0 && c != instant
 	}

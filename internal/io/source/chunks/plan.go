@@ -39,8 +39,8 @@ type planner struct {
 	targets []target
 	sources []memory.Source // of the space input
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
-	dictionaryTiles, tiles tileGroups
-	indices, deltas        work
+	dictionaryTiles, tiles    tileGroups
+	indices, prefixes, deltas work
 	// plainStrings are the pages of strings behind their lengths, indexedStrings those with indices or with lengths
 	// apart.
 	plainStrings, indexedStrings work
@@ -151,11 +151,14 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 	if err != nil {
 		return err
 	}
+	shared := p.shared(s)
 	for _, i := range s.pages {
-		if err := p.page(t, s, s.plan[i], bytes+place(s.plan[i].At-first), dictionary); err != nil {
+		if err := p.page(t, s, s.plan[i], bytes+place(s.plan[i].At-first), dictionary, &shared); err != nil {
 			return &Error{Page: i, Err: err}
 		}
-		p.origin(column, s, i)
+		for len(p.origins) < len(p.pages) {
+			p.origin(column, s, i)
+		}
 	}
 	return nil
 }
@@ -243,20 +246,25 @@ func (p *planner) dictionary(t *target, s selected, body place) (number uint32, 
 }
 
 // page plans a data page.
-func (p *planner) page(t *target, s selected, h pages.Page, body place, dictionary uint32) error {
+func (p *planner) page(t *target, s selected, h pages.Page, body place, dictionary uint32, shared *sharedStrings) error {
 	conversion, _ := formOf(s.About)
 	kind, _ := encodingOf(h, s.About, conversion)
 	d := page{to: t.values, bitmap: t.bitmap, row: t.planned, form: conversion, encoding: kind, width: widthOf(s.About), dictionary: none}
 	if err := p.plainBytes(&d, s, h, body); err != nil {
 		return err
 	}
-	number, rows := uint32(len(p.pages)), uint64(d.rows)
+	rows := uint64(d.rows)
 	if s.About.MaxDefinition > 0 {
 		d.optional = 1
 		d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
 	}
-	if d.optional != 0 || kind == indexed || kind == rle || kind == delta || kind == deltaLengths {
+	if d.optional != 0 || kind != plain && kind != split {
 		d.marks = p.spaces.work.take(headBytes + 8*(rows/markValues+1)) // of levels, then of values
+	}
+	number := uint32(len(p.pages))
+	if kind == deltaStrings {
+		p.addPrefixes(d, shared)
+		number, d.dictionary = number+1, number
 	}
 	switch kind {
 	case indexed:
@@ -268,7 +276,7 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 			d.dense = p.spaces.work.take(4 * rows)
 		}
 		p.indices.add(number, &d)
-	case delta, deltaLengths:
+	case delta, deltaLengths, deltaStrings:
 		least := conversion.fileBytes(s.About)
 		if conversion == text {
 			least = 4
@@ -283,7 +291,7 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	}
 	if conversion == text {
 		d.places = p.spaces.work.take(4 * (rows + 1))
-		if kind == indexed || kind == deltaLengths {
+		if kind != plain {
 			if d.sums == 0 {
 				d.sums = p.spaces.work.take(8 * (rows/markValues + 1))
 			}
@@ -298,6 +306,45 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	t.pages = append(t.pages, number)
 	t.planned += rows
 	return nil
+}
+
+// sharedStrings is the memory of the strings of a chunk that share their beginnings: page.cuh has its parts as those of a page of
+// prefixes.
+type sharedStrings struct {
+	prefixes, sources, links, sums place
+	strings                        uint64 // of the pages so far, each a multiple of markValues
+	page                           uint32 // the last one
+}
+
+// wholeMarks is the number of values of all marks of a page.
+func wholeMarks(rows int64) uint64 { return (uint64(rows) + markValues - 1) / markValues * markValues }
+
+// shared takes that memory.
+func (p *planner) shared(s selected) (m sharedStrings) {
+	strings := uint64(0)
+	for _, i := range s.pages {
+		if h := s.plan[i]; h.Encoding == pages.DeltaByteArray {
+			strings += wholeMarks(h.Values)
+		}
+	}
+	if strings > 0 {
+		work := &p.spaces.work
+		m = sharedStrings{prefixes: work.take(4 * strings), sources: work.take(8 * strings), links: work.take(4 * strings), sums: work.take(8 * strings / markValues)}
+	}
+	m.page = none
+	return m
+}
+
+// addPrefixes adds the page of the prefixes of a page of strings, which is the next one.
+func (p *planner) addPrefixes(d page, m *sharedStrings) {
+	number, first := uint32(len(p.pages)), place(m.strings)
+	d.encoding, d.dictionary, d.before, d.base = deltaPrefixes, number+1, m.page, uint32(m.strings)
+	d.dense, d.to, d.places, d.sums = m.prefixes+4*first, m.sources+8*first, m.links+4*first, m.sums+8*first/markValues
+	p.prefixes.add(number, &d)
+	p.indexedStrings.add(number, &d)
+	p.pages = append(p.pages, d)
+	m.strings += wholeMarks(int64(d.rows))
+	m.page = number
 }
 
 // located adds the place to an error about a page.

@@ -60,7 +60,7 @@ func encodings(dataType arrow.DataType) []parquet.Encoding {
 	case arrow.BOOL:
 		return list[:1]
 	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING:
-		return append(list, parquet.Encodings.DeltaLengthByteArray)
+		return append(list, parquet.Encodings.DeltaLengthByteArray, parquet.Encodings.DeltaByteArray)
 	case arrow.INT8, arrow.UINT16, arrow.UINT32, arrow.INT64, arrow.DATE32, arrow.TIME32, arrow.TIMESTAMP:
 		return append(list, parquet.Encodings.DeltaBinaryPacked)
 	}

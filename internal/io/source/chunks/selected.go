@@ -32,6 +32,8 @@ func pagesOf(c *Chunk) (s selected, err error) {
 	if err := undecodable(c.About, s.plan); err != nil {
 		return s, err
 	}
+	// A string may share its beginning with one of the page before.
+	shares := slices.ContainsFunc(s.plan, func(p pages.Page) bool { return p.HasValues() && p.Encoding == pages.DeltaByteArray })
 	row := int64(0)
 	for i, p := range s.plan {
 		if p.Kind == pages.DictionaryPage {
@@ -40,7 +42,7 @@ func pagesOf(c *Chunk) (s selected, err error) {
 		if !p.HasValues() {
 			continue
 		}
-		if p.Values > 0 && row < c.First+c.Rows && row+p.Values > c.First {
+		if p.Values > 0 && row < c.First+c.Rows && (shares || row+p.Values > c.First) {
 			if len(s.pages) == 0 {
 				s.before = c.First - row
 			}

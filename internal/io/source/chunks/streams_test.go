@@ -3,6 +3,8 @@ package chunks_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -207,6 +209,93 @@ func drawDeltas(r *rapid.T, n int) (stream []byte) {
 		}
 	}
 	return stream
+}
+
+// deltasOf encodes values as differences.
+func deltasOf(r *rapid.T, values []int64) (stream []byte) {
+	const parts = 4
+	size := rapid.SampledFrom([]int{8, 32, 64}).Draw(r, "values of a part")
+	stream = binary.AppendUvarint(stream, uint64(parts*size))
+	stream = binary.AppendUvarint(stream, parts)
+	stream = binary.AppendUvarint(stream, uint64(len(values)))
+	stream = binary.AppendVarint(stream, values[0])
+	var differences []int64
+	for i, value := range values[1:] {
+		differences = append(differences, value-values[i])
+	}
+	for block := range slices.Chunk(differences, parts*size) {
+		least := slices.Min(block)
+		stream = binary.AppendVarint(stream, least)
+		widths := len(stream)
+		stream = append(stream, make([]byte, parts)...)
+		part := 0
+		for each := range slices.Chunk(block, size) {
+			width := bits.Len64(uint64(slices.Max(each) - least))
+			stream[widths+part] = byte(width)
+			packed := make([]byte, size*width/8)
+			for i, difference := range each {
+				for bit := range width {
+					packed[(i*width+bit)/8] |= byte((difference-least)>>bit&1) << ((i*width + bit) % 8)
+				}
+			}
+			stream, part = append(stream, packed...), part+1
+		}
+	}
+	return stream
+}
+
+// drawSharedPages draws a chunk of strings that share their beginnings, of which the first one of a page may share that of the last one
+// before.
+func drawSharedPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
+	about = pages.Flat{Physical: parquet.Types.ByteArray, Type: rapid.SampledFrom([]arrow.DataType{arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary}).Draw(r, "type")}
+	optional, continues := rapid.Bool().Draw(r, "optional"), rapid.Bool().Draw(r, "continues")
+	if optional {
+		about.MaxDefinition = 1
+	}
+	seed := rapid.Uint64().Draw(r, "strings")
+	next := func(n int) int {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		return int(seed >> 33 % uint64(n))
+	}
+	longest, least := rapid.SampledFrom([]int{1, 9, 40, 300}).Draw(r, "most of a string's own bytes"), rapid.SampledFrom([]int{0, 3, 20}).Draw(r, "least shared")
+	last := 0
+	for range rapid.IntRange(1, 4).Draw(r, "pages") {
+		rows := rapid.IntRange(1, most).Draw(r, "rows")
+		body, valid := drawnLevels(r, rows, optional)
+		if !continues {
+			last = 0
+		}
+		var shared, own []int64
+		var bytes []byte
+		for range valid {
+			n := next(min(last, least+40) + 1)
+			if last >= least && next(20) > 0 {
+				n = max(n, least)
+			}
+			length := next(longest + 1)
+			shared, own, last = append(shared, int64(n)), append(own, int64(length)), n+length
+			for range length {
+				bytes = append(bytes, byte(next(256)))
+			}
+		}
+		if valid > 0 {
+			body = append(append(append(body, deltasOf(r, shared)...), deltasOf(r, own)...), bytes...)
+		}
+		chunk = append(chunk, pagestest.Page{Body: body, Values: rows, Uncompressed: int64(len(body)), Encoding: pages.DeltaByteArray}.Bytes()...)
+		about.Values += int64(rows)
+	}
+	return about, chunk
+}
+
+// Strings that share their beginnings.
+func TestSharedBeginnings(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		property.Check(t, func(r *rapid.T) {
+			about, chunk := drawSharedPages(r, 1500)
+			requireLikeHost(r, t, m, chunk, about, fmt.Sprint(about.Type))
+		})
+	})
 }
 
 // Timestamps of 96 bits are null where 64 bits do not hold them.

@@ -130,6 +130,14 @@ DEVICE u32 read_head(u64 from, u32 length, u32 rows, Head &head, u32 &behind) {
     return 0;
 }
 
+// has_lengths reports whether the differences of a page are those of lengths.
+DEVICE bool has_lengths(const Page &page) { return page.encoding != delta; }
+
+// stream_begin is the place of the stream of a page. That of strings with prefixes is behind the stream of those.
+DEVICE u32 stream_begin(const Page &page, const Outcome *outcomes, const Outcome *own) {
+    return page.encoding == delta_strings ? outcomes[page.dictionary].data : own->begin;
+}
+
 // mark_block leaves the marks of a block.
 DEVICE void mark_block(u64 marks, u32 at, u64 number, u32 block, u32 total) {
     const u64 before = 1 + number * block, end = before + block < total ? before + block : total;
@@ -143,11 +151,11 @@ KERNEL LAUNCH_BOUNDS(256) find_blocks(const Page *pages, Outcome *outcomes, cons
     const u32 number = listed[block_in_grid()];
     const Page page = pages[number];
     Outcome *const outcome = outcomes + number;
-    const u32 valid = outcome->valid, begin = outcome->begin;
-    if (outcome->status != 0 || valid == 0)
+    const u32 valid = outcome->valid, begin = stream_begin(page, outcomes, outcome);
+    if (outcome->status != 0 || valid == 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
         return;
     synchronize_block(); // before the status changes
-    const bool lengths = page.encoding == delta_lengths;
+    const bool lengths = has_lengths(page);
     const u64 from = page.bytes + begin;
     const u32 length = page.length - begin;
     Head head;
@@ -236,14 +244,14 @@ struct Differences {
     }
 
     // read reads those from value first on. It returns the number of values.
-    METHOD u32 read(const Page &page, const Outcome *outcome, u32 first) {
+    METHOD u32 read(const Page &page, u32 begin, u32 first) {
         const Head head = *(const Head *)page.marks;
 #pragma unroll
         for (u32 i = 0; i < at_once; i++)
             value[i] = 0;
         if (first >= head.total || head.total == 1)
             return head.total;
-        const Blocks chain = {page.bytes + outcome->begin, page.length - outcome->begin, head.size, head.parts};
+        const Blocks chain = {page.bytes + begin, page.length - begin, head.size, head.parts};
         const u32 end = minimum(head.total, first + mark_values), block = head.size * head.parts;
         Mark mark = load_mark(page.marks + head_bytes, first / mark_values);
 #pragma nounroll
@@ -263,7 +271,7 @@ struct Differences {
 struct Part {
     Page page;
     Outcome *outcome;
-    u32 first;
+    u32 first, place; // value; of the stream
 
     // begin returns whether the page is without damage.
     METHOD bool begin(const Page *pages, Outcome *outcomes, const Tile *tiles) {
@@ -271,7 +279,9 @@ struct Part {
         page = pages[tile.page];
         outcome = outcomes + tile.page;
         first = tile.first + thread_in_block() / warp_threads * mark_values;
-        return shuffle_value(outcome->status, 0) == 0 && outcome->valid != 0;
+        const u32 status = outcome->status | (page.dictionary == none ? 0 : outcomes[page.dictionary].status);
+        place = stream_begin(page, outcomes, outcome);
+        return shuffle_value(status, 0) == 0 && outcome->valid != 0;
     }
 };
 
@@ -281,7 +291,7 @@ KERNEL LAUNCH_BOUNDS(256) sum_deltas(const Page *pages, Outcome *outcomes, const
     if (!part.begin(pages, outcomes, tiles))
         return;
     Differences differences;
-    if (part.first >= differences.read(part.page, part.outcome, part.first))
+    if (part.first >= differences.read(part.page, part.place, part.first))
         return;
     u64 sum = 0;
 #pragma unroll
@@ -296,7 +306,7 @@ KERNEL LAUNCH_BOUNDS(256) sum_deltas(const Page *pages, Outcome *outcomes, const
 KERNEL LAUNCH_BOUNDS(256) scan_deltas(const Page *pages, Outcome *outcomes, const u32 *listed) {
     const Page page = pages[listed[block_in_grid()]];
     const Outcome *outcome = outcomes + listed[block_in_grid()];
-    if (outcome->status != 0 || outcome->valid == 0)
+    if (outcome->status != 0 || outcome->valid == 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
         return;
     const Head head = *(const Head *)page.marks;
     scan_sums<threads>(page.sums, marks_before(head.total), head.first);
@@ -310,11 +320,11 @@ KERNEL LAUNCH_BOUNDS(256) write_deltas(const Page *pages, Outcome *outcomes, con
         return;
     const Page &page = part.page;
     Differences differences;
-    if (part.first >= differences.read(page, part.outcome, part.first))
+    if (part.first >= differences.read(page, part.place, part.first))
         return;
     const u32 valid = part.outcome->valid;
-    const bool lengths = page.encoding == delta_lengths;
-    const u32 bytes = lengths ? 4 : value_bytes(page);
+    const bool lengths = has_lengths(page);
+    const u32 bytes = lengths ? 4 : value_bytes(page), most = page.encoding == delta_prefixes ? 0x7fffffff : page.length;
     const u64 to = is_direct_delta(page, valid) ? page.to + page.row * bytes : page.dense;
     u64 before = load<u64>(page.sums + part.first / mark_values * 8);
 #pragma unroll
@@ -328,7 +338,7 @@ KERNEL LAUNCH_BOUNDS(256) write_deltas(const Page *pages, Outcome *outcomes, con
             store<u64>(to + (u64)place * 8, result);
         else
             store<u32>(to + (u64)place * 4, (u32)result);
-        if (lengths && result > page.length)
+        if (lengths && result > most)
             damage(part.outcome, bad_length);
     }
 }

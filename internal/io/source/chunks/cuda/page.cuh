@@ -6,10 +6,12 @@
 // Form is the conversion of a value of the file into one of the column.
 enum Form : u32 { copied4, copied8, narrowed1, narrowed2, decimal32, decimal64, decimal_bytes, instant, boolean, code, text, copied2, copied16 };
 
-enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths };
+// Strings that share their beginnings have two pages: the one of the lengths that they share (delta_prefixes) and that of the
+// other lengths and of the column (delta_strings), each of which names the other one in place of a dictionary.
+enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths, delta_strings, delta_prefixes };
 
 // Damage is the kind of damage of a page: bits of its status.
-enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64, bad_compression = 128 };
+enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64, bad_compression = 128, bad_prefix = 256 };
 
 static constexpr u32 none = 0xffffffff;
 static constexpr u64 whole_word = 0xffffffffffffffff;
@@ -33,8 +35,8 @@ struct Page {
     u32 form, encoding;
     u32 width;      // of a value in the file; of an instant the units of a second
     u32 dictionary; // number of the page of the dictionary, or none
-    u32 base;       // of a code: the values in the dictionaries before
-    u32 padding;
+    u32 base;       // of a code: the values in the dictionaries before; of prefixes: the strings of the chunk before
+    u32 before;     // of prefixes: number of the page of those before, or none
 };
 
 // Outcome is the result of the kernels for a page, without its values.

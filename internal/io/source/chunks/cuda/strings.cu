@@ -105,19 +105,32 @@ struct Lengths {
         outcome = outcomes + tile.page;
         valid = outcome->valid;
         first = tile.first + thread_in_block() / warp_threads * mark_values;
-        return first < valid && outcome->status == 0 && (page.dictionary == none || outcomes[page.dictionary].status == 0);
+        const u32 status = outcome->status | (page.dictionary == none ? 0 : outcomes[page.dictionary].status);
+        return first < valid && shuffle_value(status, 0) == 0;
     }
 
-    METHOD void read(const Page *pages) {
-        const bool indices = page.encoding == indexed;
-        const u64 dictionary = indices ? pages[page.dictionary].places : 0;
+    METHOD void load_dense(u64 dense, u32 (&to)[each]) const {
 #pragma unroll
         for (u32 i = 0; i < each; i++) {
             const u32 k = first + warp_threads * i + lane_in_warp();
-            length[i] = k < valid ? load<u32>(page.dense + 4 * (u64)k) : 0;
+            to[i] = k < valid ? load<u32>(dense + 4 * (u64)k) : 0;
         }
-        if (!indices)
+    }
+
+    // read reads the lengths: of prefixes those of the other bytes, which is how they are placed.
+    METHOD void read(const Page *pages) {
+        const u64 other = page.dictionary == none ? 0 : pages[page.dictionary].dense;
+        load_dense(page.encoding == delta_prefixes ? other : page.dense, length);
+        if (page.encoding == delta_strings) {
+            u32 shared[each];
+            load_dense(other, shared);
+#pragma unroll
+            for (u32 i = 0; i < each; i++)
+                length[i] += shared[i];
+        }
+        if (page.encoding != indexed)
             return;
+        const u64 dictionary = pages[page.dictionary].places;
 #pragma unroll
         for (u32 i = 0; i < each; i++) {
             const u64 at = dictionary + 4 * (u64)length[i];
@@ -151,20 +164,122 @@ KERNEL LAUNCH_BOUNDS(256) scan_lengths(const Page *pages, Outcome *outcomes, con
     const u64 bytes = scan_sums<256>(page.sums, marks_before(outcome->valid), 0);
     if (thread_in_block() != 0)
         return;
-    store<u32>(page.places + 4 * (u64)outcome->valid, (u32)bytes);
     outcome->bytes = bytes;
+    if (page.encoding == delta_prefixes) {
+        if (outcome->valid > 0 && bytes > page.length - outcomes[page.dictionary].data)
+            damage(outcome, bad_length);
+        return;
+    }
+    store<u32>(page.places + 4 * (u64)outcome->valid, (u32)bytes);
     if (page.encoding == delta_lengths && bytes > page.length - outcome->data)
         damage(outcome, bad_length);
     else if (bytes > 0x7fffffff)
         damage(outcome, too_long);
 }
 
+// last_length is the length of the last string before those of a page of prefixes.
+DEVICE u64 last_length(const Page *pages, const Outcome *outcomes, u32 number) {
+#pragma nounroll
+    for (number = pages[number].before; number != none; number = pages[number].before) {
+        const u32 valid = outcomes[number].valid;
+        if (valid > 0) {
+            const u64 at = 4 * (u64)(valid - 1);
+            return (u64)load<u32>(pages[number].dense + at) + load<u32>(pages[pages[number].dictionary].dense + at);
+        }
+    }
+    return 0;
+}
+
+// place_prefixes finds the sources of the bytes that mark_values strings do not share, and the least prefix of them.
+DEVICE void place_prefixes(const Page *pages, Outcome *outcomes, u32 number, const Lengths &lengths) {
+    const Page &page = lengths.page;
+    const u64 other = pages[page.dictionary].dense, from = page.bytes + outcomes[page.dictionary].data;
+    u32 place = (u32)load<u64>(page.sums + lengths.first / mark_values * 8), least = none;
+#pragma unroll
+    for (u32 i = 0; i < each; i++) {
+        const u32 k = lengths.first + warp_threads * i + lane_in_warp(), scanned = warp_scan(lengths.length[i], Sum<u32>());
+        const u64 source = from + place + scanned - lengths.length[i];
+        place += shuffle_value(scanned, warp_threads - 1);
+        if (k >= lengths.valid) {
+            store<u32>(page.dense + 4 * (u64)k, none); // the memory ends with a multiple of mark_values
+            continue;
+        }
+        store<u64>(page.to + 8 * (u64)k, source);
+        const u32 prefix = load<u32>(page.dense + 4 * (u64)k);
+        least = minimum(least, prefix);
+        u64 before;
+        if (k > 0)
+            before = (u64)load<u32>(page.dense + 4 * (u64)k - 4) + load<u32>(other + 4 * (u64)k - 4);
+        else
+            before = last_length(pages, outcomes, number);
+        if (prefix > before)
+            damage(lengths.outcome, bad_prefix);
+    }
+    least = ~warp_fold(~least, Most<u32>());
+    synchronize_warp(); // the sum was read
+    if (lane_in_warp() == 0)
+        store<u64>(page.sums + lengths.first / mark_values * 8, least);
+}
+
+// Prefixes are the strings of a chunk that share their beginnings, by their numbers in the chunk.
+struct Prefixes {
+    u64 lengths, sources, links; // of what a string shares with the one before; address of its other bytes; number of the last string that shares less
+    u64 least;                   // length of mark_values strings
+    u32 base;                    // number of the page's first string
+
+    METHOD Prefixes(const Page &page)
+        : lengths(page.dense - 4 * (u64)page.base), sources(page.to - 8 * (u64)page.base), links(page.places - 4 * (u64)page.base),
+          least(page.sums - 8 * (u64)(page.base / mark_values)), base(page.base) {}
+
+    // link finds the last string before one that shares less than a length, or none.
+    METHOD u32 link(u32 at, u32 length) const {
+        u32 mark = at / mark_values;
+#pragma nounroll
+        for (;;) {
+#pragma nounroll
+            while (at > mark * mark_values)
+                if (load<u32>(lengths + 4 * (u64)--at) < length)
+                    return at;
+            do
+                if (mark == 0)
+                    return none;
+            while (load<u64>(least + 8 * (u64)--mark) >= length);
+            at = (mark + 1) * mark_values;
+        }
+    }
+};
+
+// link_prefixes finds the links of the strings of tiles: a string has the bytes before its own ones from there.
+KERNEL LAUNCH_BOUNDS(256) link_prefixes(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    const Tile tile = tiles[block_in_grid()];
+    const Page page = pages[tile.page];
+    const u32 valid = outcomes[tile.page].valid;
+    if (outcomes[tile.page].status != 0)
+        return;
+    const Prefixes prefixes(page);
+#pragma nounroll
+    for (u32 i = 0; i < each; i++) {
+        const u32 k = tile.first + i * 256 + thread_in_block();
+        if (k >= valid)
+            continue;
+        const u32 length = load<u32>(page.dense + 4 * (u64)k);
+        store<u32>(page.places + 4 * (u64)k, length == 0 ? none : prefixes.link(page.base + k, length));
+    }
+}
+
 // place_lengths finds the places of the strings of tiles, a warp for mark_values.
 KERNEL LAUNCH_BOUNDS(256) place_lengths(const Page *pages, Outcome *outcomes, const Tile *tiles) {
     Lengths lengths;
-    if (!lengths.begin(pages, outcomes, tiles))
+    if (!lengths.begin(pages, outcomes, tiles)) {
+        if (lengths.page.encoding == delta_prefixes && lengths.first >= lengths.valid && lengths.first < lengths.page.rows && lane_in_warp() == 0)
+            store<u64>(lengths.page.sums + lengths.first / mark_values * 8, none);
         return;
+    }
     lengths.read(pages);
+    if (lengths.page.encoding == delta_prefixes) {
+        place_prefixes(pages, outcomes, tiles[block_in_grid()].page, lengths);
+        return;
+    }
     u32 place = (u32)load<u64>(lengths.page.sums + lengths.first / mark_values * 8);
 #pragma unroll
     for (u32 i = 0; i < each; i++) {
@@ -301,6 +416,19 @@ struct Output {
     }
 };
 
+// copy_shared copies bytes from begin to end of a string whose beginning others have.
+DEVICE void copy_shared(const Output &output, const Prefixes &prefixes, u32 number, u32 to, u32 begin, u32 end) {
+#pragma nounroll
+    while (number != none && begin < end) {
+        const u32 shared = load<u32>(prefixes.lengths + 4 * (u64)number), first = shared < begin ? begin : shared;
+        if (first < end) {
+            output.copy(to + (first - begin), load<u64>(prefixes.sources + 8 * (u64)number) + (first - shared), end - first);
+            end = first;
+        }
+        number = load<u32>(prefixes.links + 4 * (u64)number);
+    }
+}
+
 // write_bytes writes the bytes of tiles of byte_tile bytes of a page, a block for each. A thread copies a string of up to
 // most_own bytes, a warp a longer one, to shared memory, of which then all threads write words.
 KERNEL LAUNCH_BOUNDS(256) write_bytes(const Page *pages, const Outcome *outcomes, const Tile *tiles, const Strings *strings) {
@@ -324,6 +452,8 @@ KERNEL LAUNCH_BOUNDS(256) write_bytes(const Page *pages, const Outcome *outcomes
     const u32 high = bounds[1] + 1, skipped = tile.first < ahead ? ahead - tile.first : 0;
     const Source source(pages, page, outcome);
     const Output output = {words};
+    const bool shares = page.encoding == delta_strings;
+    const Prefixes prefixes(shares ? pages[page.dictionary] : page);
 #pragma nounroll
     for (u32 first = bounds[0]; first < high; first += byte_threads) {
         const u32 k = first + thread_in_block();
@@ -333,9 +463,13 @@ KERNEL LAUNCH_BOUNDS(256) write_bytes(const Page *pages, const Outcome *outcomes
             const u32 string = load<u32>(page.places + 4 * (u64)k), next = load<u32>(page.places + 4 * (u64)k + 4);
             place = string < begin ? begin : string;
             length = minimum(next, end) - place;
-            from = length == 0 ? 0 : source.of(k) + (place - string);
+            from = length == 0 || shares ? 0 : source.of(k) + (place - string);
+            if (shares)
+                copy_shared(output, prefixes, prefixes.base + k, place + skipped - begin, place - string, place - string + length);
             place += skipped - begin;
         }
+        if (shares)
+            continue;
         if (length <= most_own && length > 0)
             output.copy(place, from, length);
 #pragma nounroll
