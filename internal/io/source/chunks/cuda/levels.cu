@@ -58,7 +58,9 @@ KERNEL LAUNCH_BOUNDS(256) decode_levels(const Page *pages, Outcome *outcomes) {
     synchronize_block();
     if (all)
         set_all(page);
-    if (all || outcome->status != 0)
+    const bool damaged = outcome->status != 0;
+    synchronize_block(); // before a level changes it
+    if (all || damaged)
         return;
     const u64 first = page.row / 32;
     const u32 words = (u32)((page.row + page.rows - 1) / 32 - first) + 1, ahead = (u32)(page.row % 32);

@@ -158,7 +158,8 @@ KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, cons
 KERNEL LAUNCH_BOUNDS(256) scan_lengths(const Page *pages, Outcome *outcomes, const u32 *listed) {
     const Page page = pages[listed[block_in_grid()]];
     Outcome *const outcome = outcomes + listed[block_in_grid()];
-    if (outcome->status != 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
+    // Another block may change the status of the other page of strings with prefixes meanwhile.
+    if (outcome->status != 0 || page.encoding == indexed && page.dictionary != none && outcomes[page.dictionary].status != 0)
         return;
     synchronize_block(); // before the status changes
     const u64 bytes = scan_sums<256>(page.sums, marks_before(outcome->valid), 0);
