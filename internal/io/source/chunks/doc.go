@@ -24,13 +24,15 @@
 //	follow_lengths   plain strings → their places; a block for each page
 //	sum_lengths, scan_lengths, place_lengths
 //	                 indices or lengths of strings → sums, sums before, places; a warp for 256 strings
+//	link_prefixes    strings that share their beginnings → where the bytes before their own ones are
 //	write_offsets    places → offsets of rows; a block for 2,048 rows
 //	write_bytes      bytes of strings; a block for 16 KiB
 //
 // A mark is where the run or block of every 256th value begins: from it any warp reads the values.
 //
-// A row of a page with nulls finds its value by the number of rows with a value before it. The lengths of all strings are known before the memory for them is allocated: the last two kernels
-// run after a copy of the outcomes to the host.
+// A row of a page with nulls finds its value by the number of rows with a value before it. The lengths of all strings
+// are known before the memory for them is allocated: the last two kernels run after a copy of the outcomes to the
+// host.
 //
 // # Damaged pages
 //
