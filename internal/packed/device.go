@@ -50,7 +50,8 @@ type Batch struct {
 	options Options
 	columns []Column
 	kinds   []kind
-	// input has the blocks, the dictionaries and the descriptions of blocks.
+	// input is the memory of block: the packed blocks, the dictionaries and the descriptions of blocks.
+	block *memory.Block
 	input memory.Slice[uint8]
 	// targets are the columns without the addresses of their memory.
 	targets []deviceColumn
@@ -106,8 +107,8 @@ func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Opti
 
 // Release gives the memory of the batch back. Columns of it have theirs.
 func (b *Batch) Release() error {
-	err := b.input.Release()
-	b.input = memory.Slice[uint8]{}
+	err := b.block.Release()
+	b.block = nil
 	return err
 }
 
@@ -158,7 +159,7 @@ func (b *Batch) copy(ctx context.Context) error {
 	if c.bytes == 0 {
 		return nil
 	}
-	if b.input, err = op.NewSlice[uint8](&call, int(c.bytes)); err != nil {
+	if err := b.allocate(&call, c.bytes); err != nil {
 		return err
 	}
 	base := uint64(b.input.Pointer())
@@ -176,6 +177,20 @@ func (b *Batch) copy(ctx context.Context) error {
 		}
 	}
 	return memory.Upload(ctx, call.Stream, b.input, c.sources)
+}
+
+// allocate allocates the memory of the batch.
+func (b *Batch) allocate(call *op.Call, bytes uint64) (err error) {
+	options := memory.AllocateOptions{Stream: call.Stream, Tag: op.ScratchTag, Retried: memory.IsRetrying(call.Context())}
+	if b.options.FailAtOnce {
+		b.block, err = b.manager.Allocate(bytes, options)
+	} else {
+		b.block, err = b.manager.AllocateContext(call.Context(), bytes, options)
+	}
+	if err == nil {
+		b.input, err = memory.View[uint8](b.block, 0, int(bytes))
+	}
+	return err
 }
 
 func (b *Batch) launches() [2]*launch { return [2]*launch{&b.values, &b.texts} }
@@ -271,7 +286,7 @@ func (b *Batch) unpack(ctx context.Context) (unpacked []*column.Column, err erro
 
 // run runs the kernels, with the memory of columns, and waits for their outcomes.
 func (b *Batch) run(call *op.Call, slices []memory.Slice[uint8]) (err error) {
-	if err := call.OrderBehind(b.input.Block()); err != nil {
+	if err := call.OrderBehind(b.block); err != nil {
 		return err
 	}
 	for i := range b.targets {
@@ -304,7 +319,7 @@ func (b *Batch) run(call *op.Call, slices []memory.Slice[uint8]) (err error) {
 		}
 		at += len(l.blocks)
 	}
-	if err := b.input.Block().RecordUse(call.Stream); err != nil {
+	if err := b.block.RecordUse(call.Stream); err != nil {
 		return err
 	}
 	if err := lists[1].Download(call.Context(), call.Stream, bytesOf(outcomes)); err != nil {

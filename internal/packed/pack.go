@@ -141,13 +141,23 @@ func eachBlock(ctx context.Context, list []*packing, f func(c *packing, block in
 					return
 				}
 				if failures[worker] = cancel.Error(ctx); failures[worker] == nil {
-					failures[worker] = f(tasks[i].column, tasks[i].block)
+					failures[worker] = recovered(func() error { return f(tasks[i].column, tasks[i].block) })
 				}
 			}
 		})
 	}
 	workers.Wait()
 	return errors.Join(failures...)
+}
+
+// recovered turns a panic of reading an array with invalid contents into an error.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("an array cannot be read: %v: %w", reason, device.ErrInvalidValue)
+		}
+	}()
+	return f()
 }
 
 // pack packs a block.

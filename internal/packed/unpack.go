@@ -21,6 +21,8 @@ type Options struct {
 	// CopyStream is the stream that copies the blocks; nil means Stream. With another one the copy does not wait for
 	// work on Stream.
 	CopyStream *device.Stream
+	// FailAtOnce makes [Copy] fail if memory is short because other requests wait for it. Otherwise it waits for its turn.
+	FailAtOnce bool
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
 }

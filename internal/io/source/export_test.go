@@ -7,6 +7,7 @@ import (
 
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -107,3 +108,14 @@ func Flat(ctx context.Context, of Source) (flat []bool, err error) {
 	}
 	return flat, nil
 }
+
+// SetHostRows sets the number of rows of segments of host tables, and of tables that are read from them. Call restore
+// afterwards.
+func SetHostRows(segment, table int64) (restore func()) {
+	before, tableBefore := segmentRows, hostRows
+	segmentRows, hostRows = segment, table
+	return func() { segmentRows, hostRows = before, tableBefore }
+}
+
+// LooksAhead reports whether a reader has begun the copy of its next table.
+func LooksAhead(reader buffer.Reader) bool { return reader.(*loader).ahead != nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -51,6 +52,10 @@ type loader struct {
 	ended       bool
 	failed      bool
 	rows, bytes int64
+	// looksAhead is set if the records of the next table are copied while the query uses the one before. ahead is
+	// that copy, or nil.
+	looksAhead bool
+	ahead      *hostCopy
 }
 
 // newLoader returns a reader of records of a schema.
@@ -80,9 +85,11 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	if err := cancel.Error(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.collect(ctx); err != nil {
-		l.failed = true
-		return nil, err
+	if l.ahead == nil { // else the pending records are those of the copy
+		if err := l.collect(ctx); err != nil {
+			l.failed = true
+			return nil, err
+		}
 	}
 	if len(l.pending) == 0 {
 		return nil, io.EOF
@@ -99,6 +106,7 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	if l.request.Progress != nil {
 		l.request.Progress(l.rows, l.bytes)
 	}
+	l.lookAhead(ctx)
 	return table, nil
 }
 
@@ -128,13 +136,13 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 		} else {
 			table, err = l.loadFirst(ctx, rows)
 		}
-		chunked := hasChunks(l.pending)
+		chunked := hasChunks(l.pending) || hasPacked(l.pending)
 		if chunked && !short(err) {
 			return table, rows, err
 		}
 		if err != nil && (chunked && rows < leastChunkRows || !chunked && l.encoded()) {
 			// The dictionaries, or the pages, and the values do not fit together: the values alone may.
-			if err := l.decode(); err != nil {
+			if err := l.decode(ctx); err != nil {
 				return nil, 0, err
 			}
 			continue
@@ -149,6 +157,9 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 
 // copied copies records to the device as a table of the reader's schema.
 func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
+	if l.looksAhead || hasPacked(records[:1]) {
+		return l.copiedFromHost(ctx, records)
+	}
 	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
 		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag)
 	}
@@ -189,10 +200,13 @@ func (l *loader) encoded() bool {
 }
 
 // decode decodes the dictionaries and column chunks of pending records.
-func (l *loader) decode() (err error) {
+func (l *loader) decode(ctx context.Context) (err error) {
 	return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
-		records, err := withoutChunks(l.schema, records, func(int) bool { return true })
+		records, err := withoutPacked(ctx, l.schema, records)
 		if err != nil {
+			return nil, err
+		}
+		if records, err = withoutChunks(l.schema, records, func(int) bool { return true }); err != nil {
 			return nil, err
 		}
 		return decodedRecords(l.schema, records), nil
@@ -201,7 +215,7 @@ func (l *loader) decode() (err error) {
 
 // short reports whether memory did not suffice, or a column cannot have its strings: fewer rows may do.
 func short(err error) bool {
-	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, chunks.ErrLong)
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, chunks.ErrLong) || errors.Is(err, packed.ErrLong)
 }
 
 // loadFirst copies the first pending rows. arrow-go panics when it cuts a record with invalid
@@ -249,7 +263,7 @@ func (l *loader) collect(ctx context.Context) (err error) {
 		return l.takeBatch(ctx)
 	}
 	bytes := int64(0)
-	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows && bytes < deviceBytes) {
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.batchRows() && bytes < deviceBytes) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
 			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
@@ -281,6 +295,14 @@ func (l *loader) collect(ctx context.Context) (err error) {
 	return nil
 }
 
+// batchRows is the number of rows from which on no more are collected.
+func (l *loader) batchRows() int64 {
+	if l.looksAhead && l.most > 0 {
+		return min(l.request.BatchRows, l.most) // a copy ahead is that of all pending rows
+	}
+	return l.request.BatchRows
+}
+
 // takeBatch gets the records of the next table, unless some are left.
 func (l *loader) takeBatch(ctx context.Context) (err error) {
 	if l.ended || len(l.pending) > 0 {
@@ -306,9 +328,10 @@ func (l *loader) Close() error {
 		return nil
 	}
 	l.drop()
+	err := l.endAhead()
 	closing := l.records
 	l.records = nil
-	return wrap(l.source, closing.close(l.failed))
+	return wrap(l.source, errors.Join(err, closing.close(l.failed)))
 }
 
 // split cuts records that have more rows than most into parts.
