@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -43,47 +45,62 @@ var segmentRows int64 = 64 * packed.BlockRows // tests change it
 // segmentBytes is the length of arrays from which on fewer rows are packed at a time.
 const segmentBytes = 1 << 30
 
-// NewHostTable packs the records of a reader for a device. Views of text and bytes become text and bytes.
+// RecordsOf yields the records of a reader. They are those of the reader.
+func RecordsOf(reader array.RecordReader) iter.Seq2[arrow.Record, error] {
+	return func(yield func(arrow.Record, error) bool) {
+		for reader.Next() {
+			if !yield(reader.Record(), nil) {
+				return
+			}
+		}
+		if err := reader.Err(); err != nil && !errors.Is(err, io.EOF) {
+			yield(nil, err)
+		}
+	}
+}
+
+// NewHostTable packs records of a schema for a device. Views of text and bytes become text and bytes.
 //
 // # Ownership
 //
-// The caller keeps the reader and releases the table. Readers of the table's rows keep it until they are closed.
-func NewHostTable(ctx context.Context, dev *device.Device, reader array.RecordReader, options HostOptions) (*HostTable, error) {
+// The records are used until the next one is asked for. The caller releases the table. Readers of the table's rows keep it until they
+// are closed.
+func NewHostTable(ctx context.Context, dev *device.Device, schema *arrow.Schema, list iter.Seq2[arrow.Record, error], options HostOptions) (*HostTable, error) {
 	t := &HostTable{allocator: arrowmemory.DefaultAllocator, references: 1}
 	if dev.Kind() == device.CUDA {
 		t.pinned = memory.NewPinnedAllocator(dev, 0)
 		t.allocator = t.pinned
 	}
-	if err := t.read(ctx, reader, options); err != nil {
+	if err := t.read(ctx, schema, list, options); err != nil {
 		return nil, errors.Join(&Error{Source: "host table", RowGroup: -1, Err: err}, t.Release())
 	}
 	return t, nil
 }
 
-func (t *HostTable) read(ctx context.Context, reader array.RecordReader, options HostOptions) (err error) {
+func (t *HostTable) read(ctx context.Context, schema *arrow.Schema, list iter.Seq2[arrow.Record, error], options HostOptions) (err error) {
 	defer recovered(&err)
-	if reader == nil || reader.Schema() == nil {
-		return fmt.Errorf("the reader is nil or has no schema: %w", ErrArgument)
+	if schema == nil {
+		return fmt.Errorf("the schema is nil: %w", ErrArgument)
 	}
-	t.schema = plainSchema(reader.Schema())
+	t.schema = plainSchema(schema)
 	t.nullable = make([]bool, t.schema.NumFields())
 	b, err := newHostTableBuilder(t, options)
 	if err != nil {
 		return err
 	}
 	defer func() { releaseRecords(b.pending) }()
-	plain := projection{schema: t.schema}
-	for number := 0; reader.Next(); number++ {
-		record := reader.Record()
-		if err := otherColumns(record.Schema(), reader.Schema()); err != nil {
-			return fmt.Errorf("record %d has another schema than its reader: %w", number, err)
+	plain, number := projection{schema: t.schema}, 0
+	for record, err := range list {
+		if err != nil {
+			return err
+		}
+		if err := otherColumns(record.Schema(), schema); err != nil {
+			return fmt.Errorf("record %d has another schema than the table: %w", number, err)
 		}
 		if err := b.add(ctx, plain.record(record)); err != nil {
 			return err
 		}
-	}
-	if err := reader.Err(); err != nil {
-		return err
+		number++
 	}
 	if err := b.flush(ctx, b.rows); err != nil {
 		return err

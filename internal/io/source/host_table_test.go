@@ -53,7 +53,7 @@ func orders(from, rows int64) arrow.Record {
 func hostTable(t testing.TB, dev *device.Device, options source.HostOptions, records ...arrow.Record) *source.HostTable {
 	reader, err := array.NewRecordReader(records[0].Schema(), records)
 	require.NoError(t, err)
-	table, err := source.NewHostTable(t.Context(), dev, reader, options)
+	table, err := source.NewHostTable(t.Context(), dev, reader.Schema(), source.RecordsOf(reader), options)
 	require.NoError(t, err)
 	return table
 }
@@ -119,7 +119,7 @@ func checkHostTable(t *testing.T, m *memory.Manager, s source.Source, all arrow.
 	require.Equal(t, all.NumRows(), rows)
 
 	var counters source.Counters
-	where := []expr.Expr{expr.Col("n").Ge(expr.Lit(4*packed.BlockRows+5))}
+	where := []expr.Expr{expr.Col("n").Ge(expr.Lit(4*packed.BlockRows + 5))}
 	got = read(t, s, m, source.Request{Columns: []string{"mode", "n"}, Where: where, Counters: &counters})
 	low, high, ok := s.Bounds(t.Context(), "n")
 	if plain {
@@ -214,6 +214,6 @@ func TestHostTablesRefuse(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	_, err := source.HostRows(nil)
 	require.ErrorIs(t, err, source.ErrArgument)
-	_, err = source.NewHostTable(t.Context(), dev, nil, source.HostOptions{})
+	_, err = source.NewHostTable(t.Context(), dev, nil, nil, source.HostOptions{})
 	require.ErrorIs(t, err, source.ErrArgument)
 }

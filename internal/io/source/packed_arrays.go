@@ -97,8 +97,8 @@ func withoutPacked(ctx context.Context, schema *arrow.Schema, records []arrow.Re
 		return records, nil
 	}
 	defer releaseRecords(records)
-	for i, record := range records {
-		unpacked, err := withoutPackedColumns(ctx, schema, records[i:i+1], record)
+	for i := range records {
+		unpacked, err := withoutPackedColumns(ctx, schema, records[i:i+1])
 		if err != nil {
 			releaseRecords(result)
 			return nil, err
@@ -108,7 +108,9 @@ func withoutPacked(ctx context.Context, schema *arrow.Schema, records []arrow.Re
 	return result, nil
 }
 
-func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, one []arrow.Record, record arrow.Record) (arrow.Record, error) {
+// withoutPackedColumns unpacks the columns of the only record of a list.
+func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, list []arrow.Record) (arrow.Record, error) {
+	record := list[0]
 	fields, columns := record.Schema().Fields(), make([]arrow.Array, record.NumCols())
 	defer func() {
 		for _, c := range columns {
@@ -123,7 +125,7 @@ func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, one []arrow
 			columns[i].Retain()
 			continue
 		}
-		c, err := packedColumn(one, i)
+		c, err := packedColumn(list, i)
 		if err == nil {
 			columns[i], err = c.Array(ctx, arrowmemory.DefaultAllocator)
 		}
