@@ -32,18 +32,23 @@ func (w *tileWriter) write(values []int64, low, high int64) (t tile) {
 		t.form = runs
 		w.writeRuns(values, &t)
 	default:
-		w.writeOffsets(values, &t)
+		w.writeOffsets(values, span, &t)
 	}
 	return t
 }
 
-func (w *tileWriter) writeOffsets(values []int64, t *tile) {
+func (w *tileWriter) writeOffsets(values []int64, span uint64, t *tile) {
 	w.codes = w.codes[:0]
-	if t.factor == 1 {
+	switch {
+	case t.factor == 1:
 		for _, v := range values {
 			w.codes = append(w.codes, uint64(v)-t.reference)
 		}
-	} else {
+	case span < 1<<32: // a division of 32 bits takes a fraction of the time
+		for _, v := range values {
+			w.codes = append(w.codes, uint64(uint32(uint64(v)-t.reference)/uint32(t.factor)))
+		}
+	default:
 		for _, v := range values {
 			w.codes = append(w.codes, (uint64(v)-t.reference)/t.factor)
 		}

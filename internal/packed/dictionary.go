@@ -87,28 +87,47 @@ func (d *dictionaryBuilder) dictionary() *Dictionary {
 	return &Dictionary{offsets: d.offsets[:n:n], bytes: d.bytes[:bytes:bytes]}
 }
 
+// recent has strings that were seen with their numbers: most strings that repeat are found without a look-up in a map.
+type recent [256]struct {
+	text   string
+	number uint32
+	used   bool
+}
+
+// place returns the place of a string, by its length and its ends.
+func (r *recent) place(text string) int {
+	if len(text) == 0 {
+		return 0
+	}
+	return (len(text)*31 + int(text[0])*17 + int(text[len(text)-1])) % len(r)
+}
+
 // codesOf numbers the strings of a block. It returns nil if they do not repeat.
 func codesOf(r *rowReader, first, rows int) *blockCodes {
 	b := &blockCodes{codes: make([]uint32, 0, rows)}
 	numbers := map[string]uint32{}
+	var seen recent
 	const sample = 4096
 	r.eachText(first, rows, func(text string, valid bool) bool {
 		code := uint32(0)
 		if valid {
-			var known bool
-			if code, known = numbers[text]; !known {
-				code = uint32(len(b.list))
-				numbers[text] = code
-				b.list = append(b.list, text)
+			last := &seen[seen.place(text)]
+			if !last.used || last.text != text {
+				number, known := numbers[text]
+				if !known {
+					number = uint32(len(b.list))
+					numbers[text] = number
+					b.list = append(b.list, text)
+				}
+				last.text, last.number, last.used = text, number, true
 			}
-		} else if len(b.codes) > 0 {
-			code = b.codes[len(b.codes)-1]
+			code = last.number
+		} else if n := len(b.codes); n > 0 {
+			code = b.codes[n-1]
 		}
 		b.codes = append(b.codes, code)
-		if seen := len(b.codes); seen%sample == 0 && len(b.list)*repeated > seen {
-			return false
-		}
-		return true
+		n := len(b.codes)
+		return n%sample != 0 || len(b.list)*repeated <= n
 	})
 	if len(b.codes) < rows || len(b.list)*repeated > rows {
 		return nil

@@ -56,7 +56,7 @@ func (p *Packer) Pack(ctx context.Context, arrays [][]arrow.Array) (columns []Co
 	}
 	list := make([]*packing, len(arrays))
 	for i := range arrays {
-		list[i] = &packing{rowReader: newRowReader(p.kinds[i], p.types[i], arrays[i])}
+		list[i] = &packing{rowReader: newRowReader(p.kinds[i], p.types[i], arrays[i]), dictionary: p.dictionaries[i]}
 		n := tileCount(list[i].rows())
 		list[i].blocks = make([]packedBlock, (n+BlockRows/TileRows-1)/(BlockRows/TileRows))
 	}
@@ -67,13 +67,17 @@ func (p *Packer) Pack(ctx context.Context, arrays [][]arrow.Array) (columns []Co
 	if err != nil {
 		return nil, nil, fmt.Errorf("packed: %w", err)
 	}
+	columns, memory = make([]Column, len(list)), make([]*arrowmemory.Buffer, len(list))
+	var writers sync.WaitGroup
 	for i, c := range list {
-		column, buffer := c.column(p.allocator)
-		column.Type = p.types[i]
-		if d := p.dictionaries[i]; d != nil {
-			column.Dictionary = d.dictionary()
+		writers.Go(func() { columns[i], memory[i] = c.column(p.allocator) }) // pinning takes a while
+	}
+	writers.Wait()
+	for i, d := range p.dictionaries {
+		columns[i].Type = p.types[i]
+		if d != nil {
+			columns[i].Dictionary = d.dictionary()
 		}
-		columns, memory = append(columns, column), append(memory, buffer)
 	}
 	return columns, memory, nil
 }
@@ -101,6 +105,8 @@ func (p *Packer) encode(ctx context.Context, list []*packing) error {
 type packing struct {
 	*rowReader
 	blocks []packedBlock
+	// dictionary is that of strings, or nil.
+	dictionary *dictionaryBuilder
 }
 
 // packedBlock is a block without its bytes.
@@ -251,7 +257,7 @@ func (w *blockWriter) tile(first, at, rows int) error {
 			values[i] = int64(code)
 		}
 		before = int(w.block.Text)
-		w.addCodedLengths(first, rows)
+		w.block.Text += w.codedLength(values)
 	default:
 		i := 0
 		w.eachText(first, rows, func(text string, _ bool) bool {
@@ -363,10 +369,13 @@ func (w *blockWriter) add(t tile, nulls int) {
 	w.block.tiles = append(w.block.tiles, t)
 }
 
-// addCodedLengths adds the lengths of the strings of valid rows to that of the block.
-func (w *blockWriter) addCodedLengths(first, rows int) {
-	w.eachText(first, rows, func(text string, _ bool) bool {
-		w.block.Text += uint32(len(text))
-		return true
-	})
+// codedLength returns the length of the strings of the valid rows of a tile by their codes.
+func (w *blockWriter) codedLength(codes []int64) (length uint32) {
+	offsets := w.dictionary.offsets
+	for i, code := range codes {
+		if w.valid[i/64]>>(i%64)&1 != 0 {
+			length += offsets[code+1] - offsets[code]
+		}
+	}
+	return length
 }
