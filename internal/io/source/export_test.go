@@ -136,3 +136,14 @@ func Staged(r buffer.Reader) (copied int) {
 	}
 	return copied
 }
+
+// SetHostRows sets the number of rows of segments of host tables, and of tables that are read from them. Call restore
+// afterwards.
+func SetHostRows(segment, table int64) (restore func()) {
+	before, tableBefore := segmentRows, hostRows
+	segmentRows, hostRows = segment, table
+	return func() { segmentRows, hostRows = before, tableBefore }
+}
+
+// LooksAhead reports whether a reader has begun the copy of its next table.
+func LooksAhead(reader buffer.Reader) bool { return reader.(*loader).ahead != nil }
