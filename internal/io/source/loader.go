@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -47,7 +48,9 @@ type loader struct {
 	pendingRows int64
 	// most is the number of rows of a table that is not exceeded, or zero: that of the
 	// request, or less after memory has not sufficed.
-	most        int64
+	most int64
+	// later is a record that does not belong into a table with the pending ones.
+	later       arrow.Record
 	ended       bool
 	failed      bool
 	rows, bytes int64
@@ -128,12 +131,13 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 		} else {
 			table, err = l.loadFirst(ctx, rows)
 		}
-		chunked := hasChunks(l.pending)
-		if chunked && !short(err) {
+		chunked, fault := hasChunks(l.pending), errors.Is(err, delimited.ErrFault)
+		if chunked && !short(err) && !fault {
 			return table, rows, err
 		}
-		if err != nil && (chunked && rows < leastChunkRows || !chunked && l.encoded()) {
-			// The dictionaries, or the pages, and the values do not fit together: the values alone may.
+		if err != nil && (chunked && (fault || rows < leastChunkRows) || !chunked && l.encoded()) {
+			// The host finds the fault. Or the dictionaries, or the pages, and the values do not fit together: the values
+			// alone may.
 			if err := l.decode(); err != nil {
 				return nil, 0, err
 			}
@@ -188,11 +192,14 @@ func (l *loader) encoded() bool {
 	return false
 }
 
-// decode decodes the dictionaries and column chunks of pending records.
+// decode decodes the dictionaries, column chunks and texts of pending records.
 func (l *loader) decode() (err error) {
 	return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
-		records, err := withoutChunks(l.schema, records, func(int) bool { return true })
+		records, err := withoutTexts(l.schema, records)
 		if err != nil {
+			return nil, err
+		}
+		if records, err = withoutChunks(l.schema, records, func(int) bool { return true }); err != nil {
 			return nil, err
 		}
 		return decodedRecords(l.schema, records), nil
@@ -201,7 +208,7 @@ func (l *loader) decode() (err error) {
 
 // short reports whether memory did not suffice, or a column cannot have its strings: fewer rows may do.
 func short(err error) bool {
-	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, chunks.ErrLong)
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, chunks.ErrLong) || errors.Is(err, delimited.ErrLong)
 }
 
 // loadFirst copies the first pending rows. arrow-go panics when it cuts a record with invalid
@@ -257,7 +264,7 @@ func (l *loader) collect(ctx context.Context) (err error) {
 				break
 			}
 		}
-		record, err := l.records.next(ctx)
+		record, err := l.record(ctx)
 		if errors.Is(err, io.EOF) {
 			l.ended = true
 			break
@@ -269,6 +276,10 @@ func (l *loader) collect(ctx context.Context) (err error) {
 			record.Release()
 			continue
 		}
+		if len(l.pending) > 0 && !joins(l.pending[0], record) {
+			l.later = record
+			break
+		}
 		if left >= 0 && record.NumRows() > left {
 			whole := record
 			defer whole.Release()
@@ -276,9 +287,18 @@ func (l *loader) collect(ctx context.Context) (err error) {
 		}
 		l.pending = append(l.pending, record)
 		l.pendingRows += record.NumRows()
-		bytes += chunkLength(record)
+		bytes += chunkLength(record) + textWeight*textLength(record)
 	}
 	return nil
+}
+
+// record returns the next record.
+func (l *loader) record(ctx context.Context) (arrow.Record, error) {
+	if later := l.later; later != nil {
+		l.later = nil
+		return later, nil
+	}
+	return l.records.next(ctx)
 }
 
 // takeBatch gets the records of the next table, unless some are left.
@@ -306,6 +326,10 @@ func (l *loader) Close() error {
 		return nil
 	}
 	l.drop()
+	if l.later != nil {
+		l.later.Release()
+		l.later = nil
+	}
 	closing := l.records
 	l.records = nil
 	return wrap(l.source, closing.close(l.failed))

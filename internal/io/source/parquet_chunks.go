@@ -181,11 +181,11 @@ func chunkLength(record arrow.Record) (bytes int64) {
 	return bytes
 }
 
-// hasChunks reports whether records have column chunks.
+// hasChunks reports whether records have column chunks, or texts.
 func hasChunks(records []arrow.Record) bool {
 	for _, record := range records {
 		for _, f := range record.Schema().Fields() {
-			if isChunk(f.Type) {
+			if isChunk(f.Type) || isTextType(f.Type) {
 				return true
 			}
 		}

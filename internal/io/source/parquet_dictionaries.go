@@ -115,6 +115,9 @@ func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chu
 func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string) (table *buffer.Buffer, err error) {
 	var encoded, plain, chunked []int
 	for i, field := range records[0].Schema().Fields() {
+		if isTextType(field.Type) {
+			continue
+		}
 		if isChunk(field.Type) {
 			chunked = append(chunked, i)
 		} else if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
@@ -135,6 +138,9 @@ func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, r
 			table = nil
 		}
 	}()
+	if err := decodeTexts(ctx, m, records, tag, columns); err != nil {
+		return nil, err
+	}
 	if err := decodeChunks(ctx, m, schema, records, chunked, tag, columns); err != nil {
 		return nil, err
 	}

@@ -318,11 +318,11 @@ func (d *decoding) results() (columns []*column.Column, err error) {
 		if d.list[i].form == text {
 			data.Buffers = append(data.Buffers, slices[i])
 		}
-		made, err := column.New(data)
+		decoded, err := column.New(data)
 		if err != nil {
 			return columns, err
 		}
-		columns = append(columns, made)
+		columns = append(columns, decoded)
 	}
 	return columns, nil
 }

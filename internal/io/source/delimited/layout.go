@@ -129,11 +129,11 @@ func (c *Column) target() target {
 	case t.form == text:
 		t.bytes = 4
 	}
-	switch of := c.Type.(type) {
+	switch dataType := c.Type.(type) {
 	case *arrow.TimestampType:
-		t.unit = exprtree.UnitOf(of)
+		t.unit = exprtree.UnitOf(dataType)
 	case *arrow.Decimal128Type:
-		t.precision, t.scale = uint32(of.Precision), of.Scale
+		t.precision, t.scale = uint32(dataType.Precision), dataType.Scale
 	}
 	return t
 }

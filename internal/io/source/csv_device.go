@@ -1,0 +1,290 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// csvText is whole rows of a CSV file.
+type csvText struct {
+	decoding *csvDecoding
+	// fail is an error about the file.
+	fail func(error) error
+	// line is the number of the first line, length that of the text.
+	line, length int
+	// marks are the places of every markedRows-th row. They are found when rows are left out.
+	once  sync.Once
+	marks []textMark
+}
+
+// textMark is the place of a row, and the number of lines before it.
+type textMark struct{ at, lines int }
+
+// markedRows is the number of rows from one mark to the next.
+const markedRows = 4096
+
+// textType is the type of an array of rows of a text that the device decodes. Its first buffer begins with the text, and
+// the offset of the array is the first row.
+type textType struct {
+	arrow.ExtensionBase
+	text   *csvText
+	column csvColumn
+}
+
+// textArray is an array of textType. It has no values.
+type textArray struct{ array.ExtensionArrayBase }
+
+// ArrayType implements [arrow.ExtensionType].
+func (*textType) ArrayType() reflect.Type { return reflect.TypeFor[textArray]() }
+
+// ExtensionName implements [arrow.ExtensionType].
+func (*textType) ExtensionName() string { return "gpuframe.delimited_text" }
+
+// ExtensionEquals implements [arrow.ExtensionType].
+func (t *textType) ExtensionEquals(other arrow.ExtensionType) bool { return t == other }
+
+// Serialize implements [arrow.ExtensionType]. Arrays of this type are written nowhere.
+func (*textType) Serialize() string { return "" }
+
+// Deserialize implements [arrow.ExtensionType].
+func (*textType) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error) {
+	return nil, fmt.Errorf("texts are written nowhere: %w", ErrUnsupported)
+}
+
+// String implements [arrow.DataType].
+func (t *textType) String() string { return "the text of " + t.column.field.Type.String() }
+
+// isTextType reports whether an array has rows of a text.
+func isTextType(t arrow.DataType) bool {
+	_, ok := t.(*textType)
+	return ok
+}
+
+// textsOf returns the places of a record's columns of a text, and the text.
+func textsOf(record arrow.Record) (places []int, text *csvText) {
+	for i, f := range record.Schema().Fields() {
+		if t, ok := f.Type.(*textType); ok {
+			places, text = append(places, i), t.text
+		}
+	}
+	return places, text
+}
+
+// valueType is the type of the values of a column: of a text, that of its values.
+func valueType(t arrow.DataType) arrow.DataType {
+	if t, ok := t.(*textType); ok {
+		return t.column.field.Type
+	}
+	return t
+}
+
+// joins reports whether a table may have the rows of two records: their texts, if there are any, have the same columns.
+func joins(a, b arrow.Record) bool {
+	_, first := textsOf(a)
+	_, second := textsOf(b)
+	if first == nil || second == nil {
+		return first == second
+	}
+	return first.decoding == second.decoding || first.decoding.width == second.decoding.width && slices.EqualFunc(first.decoding.columns, second.decoding.columns, func(a, b csvColumn) bool { return a.place == b.place })
+}
+
+// textWeight makes a table of one text as long as one of column chunks: deviceBytes of them.
+const textWeight = 6
+
+// textLength is the length of the text of a record, in proportion to its rows of it.
+func textLength(record arrow.Record) int64 {
+	places, text := textsOf(record)
+	if text == nil || record.NumRows() == 0 {
+		return 0
+	}
+	return int64(len(text.rows(record.Column(places[0]))))
+}
+
+// rows returns the bytes of the rows of an array.
+func (t *csvText) rows(a arrow.Array) []byte {
+	bytes, _ := t.part(a)
+	return bytes
+}
+
+// part returns the bytes of the rows of an array, and the number of their first line.
+func (t *csvText) part(a arrow.Array) (part []byte, line int) {
+	data := a.Data()
+	text, first, rows := data.Buffers()[0].Bytes()[:t.length], data.Offset(), data.Len()
+	begin := t.find(text, first)
+	end := t.find(text, first+rows)
+	return text[begin.at:end.at], t.line + begin.lines
+}
+
+// find returns the place of a row, or the end of the text.
+func (t *csvText) find(text []byte, row int) textMark {
+	if row == 0 {
+		return textMark{}
+	}
+	t.once.Do(func() {
+		scan := textScan{text: text, wide: t.decoding.width > 1}
+		for ok := true; ok; ok = scan.skip(markedRows) {
+			t.marks = append(t.marks, scan.textMark)
+		}
+	})
+	if row/markedRows >= len(t.marks) {
+		return textMark{at: len(text)}
+	}
+	scan := textScan{textMark: t.marks[row/markedRows], text: text, wide: t.decoding.width > 1}
+	if !scan.skip(row % markedRows) {
+		return textMark{at: len(text)}
+	}
+	return scan.textMark
+}
+
+// textScan walks over the rows of a text.
+type textScan struct {
+	textMark
+	text []byte
+	// wide reports that rows have several fields, so that lines without contents are none.
+	wide bool
+}
+
+// skip skips a number of rows. It returns false at the end of the text.
+func (s *textScan) skip(rows int) bool {
+	for rows > 0 {
+		line, odd := s.line()
+		for odd && s.at < len(s.text) {
+			_, more := s.line()
+			odd = odd != more
+		}
+		if !s.wide || len(bytes.TrimSuffix(line, []byte{'\r'})) > 0 {
+			rows--
+		}
+		if s.at == len(s.text) {
+			return false
+		}
+	}
+	return true
+}
+
+// line reads a line, and reports whether it has an odd number of quotes.
+func (s *textScan) line() (line []byte, odd bool) {
+	line = s.text[s.at:]
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+		s.at, s.lines = s.at+end+1, s.lines+1
+	} else {
+		s.at = len(s.text)
+	}
+	return line, bytes.Count(line, []byte{'"'})%2 == 1
+}
+
+func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) }
+
+// decodeTexts decodes columns of texts on the device of a manager, and puts them into a list.
+func decodeTexts(ctx context.Context, m *memory.Manager, records []arrow.Record, tag string, to []*column.Column) error {
+	places, text := textsOf(records[0])
+	if len(places) == 0 {
+		return nil
+	}
+	if m.Device().Kind() == device.Host {
+		return delimited.ErrFault // the host decodes texts before they are copied
+	}
+	format := text.decoding.csvFormat
+	layout := delimited.Layout{Delimiter: byte(format.Delimiter), Width: text.decoding.width, Nulls: format.Nulls}
+	for _, place := range places {
+		c := records[0].Column(place).DataType().(*textType).column
+		layout.Columns = append(layout.Columns, delimited.Column{Type: c.field.Type, Place: c.place, Cut: c.cut})
+	}
+	texts := make([]delimited.Text, len(records))
+	for i, record := range records {
+		_, text := textsOf(record)
+		texts[i] = delimited.Text{Bytes: text.rows(record.Column(places[0])), Rows: record.NumRows()}
+	}
+	decoded, err := delimited.Decode(ctx, m, layout, texts, delimited.Options{Tag: tag})
+	if err != nil {
+		return err
+	}
+	for i, place := range places {
+		to[place] = decoded[i]
+	}
+	return nil
+}
+
+// withoutTexts decodes the texts of records on the host. It takes the references to the records.
+func withoutTexts(schema *arrow.Schema, records []arrow.Record) (result []arrow.Record, err error) {
+	defer releaseRecords(records)
+	for _, record := range records {
+		parts, err := withoutText(schema, record)
+		result = append(result, parts...)
+		if err != nil {
+			releaseRecords(result)
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+// withoutText decodes the text of a record on the host: records of blocks of it.
+func withoutText(schema *arrow.Schema, record arrow.Record) (result []arrow.Record, err error) {
+	places, text := textsOf(record)
+	if text == nil {
+		record.Retain()
+		return []arrow.Record{record}, nil
+	}
+	part, line := text.part(record.Column(places[0]))
+	reader := text.decoding.reader(part, line, places, record)
+	defer reader.Release()
+	row := int64(0)
+	for reader.Next() {
+		values := reader.Record()
+		end := row + values.NumRows()
+		if end > record.NumRows() {
+			break
+		}
+		columns := make([]arrow.Array, record.NumCols())
+		for i := range columns {
+			if at := slices.Index(places, i); at >= 0 {
+				columns[i] = values.Column(at)
+				columns[i].Retain()
+			} else {
+				columns[i] = array.NewSlice(record.Column(i), row, end)
+			}
+		}
+		result = append(result, array.NewRecord(schema, columns, values.NumRows()))
+		for _, c := range columns {
+			c.Release()
+		}
+		row = end
+	}
+	if err := reader.Err(); err != nil && err != io.EOF {
+		return result, text.fail(damaged(err))
+	}
+	if row != record.NumRows() {
+		return result, text.fail(fmt.Errorf("internal error: %d of the %d rows from line %d on are decoded: %w", row, record.NumRows(), line, ErrContents))
+	}
+	return result, nil
+}
+
+// reader decodes columns of a part of a text on the host.
+func (d *csvDecoding) reader(part []byte, line int, places []int, record arrow.Record) array.RecordReader {
+	own := *d
+	own.columns = nil
+	var fields []arrow.Field
+	for _, place := range places {
+		c := record.Column(place).DataType().(*textType).column
+		own.columns, fields = append(own.columns, c), append(fields, c.field)
+	}
+	own.schema = arrow.NewSchema(fields, nil)
+	b := &blocks{lines: bufio.NewReaderSize(bytes.NewReader(part), 1<<20), quotes: true, line: line}
+	return &blockRecords{blocks: b, schema: own.schema, rows: streamRows, decode: own.record}
+}
