@@ -8,7 +8,6 @@ import (
 	"math"
 	"unsafe"
 
-
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
@@ -358,4 +357,3 @@ func (d *decoding) emptyColumns() (columns []*column.Column, err error) {
 	}
 	return columns, nil
 }
-
