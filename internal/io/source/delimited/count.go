@@ -1,11 +1,14 @@
 package delimited
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Piece is what the host counts in a part of a text, which may begin anywhere. Whether the part begins within quotes is
 // known when those before it are counted.
 type Piece struct {
-	// length is that of the part. first is the place behind its first line end, or 0.
+	// length is that of the part. first is the place behind the first line end, or 0.
 	length, first int
 	// odd reports an odd number of quotes, firstOdd the same before the first line end.
 	odd, firstOdd bool
@@ -19,28 +22,79 @@ type Piece struct {
 
 // CountPiece counts a part of a text.
 func CountPiece(part []byte) Piece {
-	p := Piece{length: len(part)}
+	p := Piece{length: len(part), lines: int64(bytes.Count(part, lineEnd))}
+	p.first = bytes.IndexByte(part, '\n') + 1
+	quotes := bytes.Count(part, quote)
+	p.odd = quotes%2 == 1
+	p.firstOdd = bytes.Count(part[:p.first], quote)%2 == 1
+	if int64(quotes) > p.lines || hasEmptyLines(part) {
+		p.countLines(part)
+	} else {
+		p.countQuotes(part, quotes)
+	}
+	return p
+}
+
+var lineEnd, quote = []byte{'\n'}, []byte{'"'}
+
+// countLines counts one line after the other.
+func (p *Piece) countLines(part []byte) {
 	odd := 0
-	for at := 0; at < len(part); {
+	for at := 0; ; {
 		end := bytes.IndexByte(part[at:], '\n')
 		if end < 0 {
-			odd ^= bytes.Count(part[at:], []byte{'"'}) & 1
-			break
+			return
 		}
 		line := part[at : at+end]
-		odd ^= bytes.Count(line, []byte{'"'}) & 1
-		at += end + 1
-		p.lines++
-		p.ends[odd]++
-		p.last[odd] = at
-		if p.first == 0 {
-			p.first, p.firstOdd = at, odd == 1
-		} else if len(line) == 0 || len(line) == 1 && line[0] == '\r' {
+		odd ^= bytes.Count(line, quote) & 1
+		if at > 0 && (len(line) == 0 || len(line) == 1 && line[0] == '\r') {
 			p.empty[odd]++
 		}
+		at += end + 1
+		p.ends[odd]++
+		p.last[odd] = at
 	}
-	p.odd = odd == 1
-	return p
+}
+
+// countQuotes counts the lines from one quote to the next. No line is empty.
+func (p *Piece) countQuotes(part []byte, quotes int) {
+	at := 0
+	for i := range quotes + 1 {
+		end := len(part)
+		if i < quotes {
+			end = at + bytes.IndexByte(part[at:], '"')
+		}
+		if lines := bytes.Count(part[at:end], lineEnd); lines > 0 {
+			p.ends[i%2] += int64(lines)
+			p.last[i%2] = at + bytes.LastIndexByte(part[at:end], '\n') + 1
+		}
+		at = end + 1
+	}
+}
+
+// hasEmptyLines reports whether a line end follows another one, or a carriage return behind another one.
+func hasEmptyLines(part []byte) bool {
+	if bytes.IndexByte(part, '\r') >= 0 && bytes.Contains(part, []byte("\n\r\n")) {
+		return true
+	}
+	const (
+		ones    = 0x0101010101010101
+		highest = ones << 7
+		ends    = ones * '\n'
+	)
+	left := part
+	for ; len(left) > 32; left = left[32:] {
+		var together uint64
+		words := left[:33:33]
+		for k := 0; k < 32; k += 8 {
+			pair := binary.LittleEndian.Uint64(words[k:]) ^ ends | binary.LittleEndian.Uint64(words[k+1:]) ^ ends
+			together |= (pair - ones) &^ pair // a byte of a pair is 0 if both are line ends
+		}
+		if together&highest != 0 {
+			return true
+		}
+	}
+	return bytes.Contains(left, []byte("\n\n"))
 }
 
 // Count is what is known of a text from its beginning, or from that of a row.
