@@ -61,6 +61,9 @@ type (
 	result  struct{ bytes, absent uint64 }
 )
 
+// outcomeBytes and resultBytes are their lengths.
+const outcomeBytes, resultBytes, targetBytes = int(unsafe.Sizeof(outcome{})), int(unsafe.Sizeof(result{})), int(unsafe.Sizeof(target{}))
+
 // Decode decodes the rows of texts, one behind the other, on a device that is no host.
 //
 // # Waiting
@@ -76,30 +79,180 @@ type (
 // A text that is not as the layout describes it, and one that has another number of rows, is an error that wraps
 // [ErrFault]. Texts beyond 2 GiB are one that wraps [ErrLong].
 func Decode(ctx context.Context, m *memory.Manager, layout Layout, texts []Text, options Options) (columns []*column.Column, err error) {
+	b, err := Copy(ctx, m, layout, texts, options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err = errors.Join(err, b.Release()); err != nil {
+			err = errors.Join(err, release.All(columns))
+			columns = nil
+		}
+	}()
+	return b.Decode(ctx)
+}
+
+// Batch is texts on the device, ready to be decoded.
+type Batch struct {
+	manager *memory.Manager
+	options Options
+	layout  Layout
+	// length is that of all texts, with the line ends that some lack.
+	length, rows uint64
+	// memory has all that is copied to the device.
+	memory *memory.Block
+	text   textLayout
+	nulls  nullsLayout
+	powers powersLayout
+	// outcome has the outcome and the results of columns, targets the descriptions of columns behind it.
+	outcome, targets memory.Slice[uint8]
+}
+
+// Copy copies texts to a device that is no host.
+//
+// # Waiting
+//
+// Copy returns when the bytes of the texts may be reused.
+//
+// # Ownership
+//
+// The caller releases the batch.
+//
+// # Errors
+//
+// They are those of [Decode].
+func Copy(ctx context.Context, m *memory.Manager, layout Layout, texts []Text, options Options) (*Batch, error) {
 	if err := layout.check(); err != nil {
 		return nil, fmt.Errorf("delimited: %w", err)
 	}
 	if m.Device().Kind() == device.Host {
 		return nil, fmt.Errorf("delimited: decode on %s: %w", m.Device(), device.ErrNotSupported)
 	}
-	call, err := op.Begin(ctx, kernels.Options{Manager: m, Stream: options.Stream, Tag: options.Tag})
+	b := &Batch{manager: m, options: options, layout: layout}
+	err := b.measure(texts)
+	if err == nil && b.rows > 0 {
+		err = b.copy(ctx, texts)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("delimited: copy: %w", err), b.Release())
+	}
+	return b, nil
+}
+
+// Release gives the memory of the batch back. Columns of it hold theirs.
+func (b *Batch) Release() error {
+	err := b.memory.Release()
+	b.memory = nil
+	return err
+}
+
+// call begins work on the batch.
+func (b *Batch) call(ctx context.Context) (op.Call, error) {
+	return op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: b.options.Stream, Tag: b.options.Tag})
+}
+
+// measure finds the number of bytes and of rows.
+func (b *Batch) measure(texts []Text) error {
+	for _, t := range texts {
+		b.length += uint64(len(t.Bytes))
+		if lacksEnd(t.Bytes) {
+			b.length++
+		}
+		b.rows += uint64(t.Rows)
+	}
+	if b.length > mostBytes {
+		return fmt.Errorf("%d bytes: %w", b.length, ErrLong)
+	}
+	if b.rows > b.length || b.rows*uint64(b.layout.Width) > b.length { // each field has a byte behind it
+		return fmt.Errorf("%d rows of %d fields in %d bytes: %w", b.rows, b.layout.Width, b.length, ErrFault)
+	}
+	return nil
+}
+
+// lacksEnd reports whether the last row has no line end.
+func lacksEnd(text []byte) bool { return len(text) > 0 && text[len(text)-1] != '\n' }
+
+// copy allocates the memory and copies the texts, and what does not depend on the memory of columns.
+func (b *Batch) copy(ctx context.Context, texts []Text) error {
+	call, err := b.call(ctx)
+	if err != nil {
+		return err
+	}
+	nullTexts, lengths := b.layout.nullTexts()
+	powers, count := textparse.PowersOfFive(), len(b.layout.Columns)
+	outcomes := outcomeBytes + count*resultBytes
+	var spaces []memory.Slice[uint8]
+	if b.memory, spaces, err = call.Scratch(b.length+behind, uint64(len(nullTexts)), uint64(len(powers)), uint64(outcomes+count*targetBytes)); err != nil {
+		return err
+	}
+	b.text = textLayout{bytes: spaces[0], length: uint32(b.length), delimiter: uint32(b.layout.Delimiter), width: uint32(b.layout.Width), rows: uint32(b.rows)}
+	b.nulls = nullsLayout{lengths: lengths, texts: spaces[1], count: uint32(len(b.layout.Nulls))}
+	b.powers = powersLayout{words: spaces[2]}
+	if b.outcome, err = spaces[3].Slice(0, outcomes); err != nil {
+		return err
+	}
+	if b.targets, err = spaces[3].Slice(outcomes, spaces[3].Len()); err != nil {
+		return err
+	}
+	return b.upload(&call, texts, spaces, nullTexts, powers)
+}
+
+// upload copies texts, and lists to the spaces behind that of the texts.
+func (b *Batch) upload(call *op.Call, texts []Text, spaces []memory.Slice[uint8], lists ...[]byte) error {
+	var sources []memory.Source
+	at := uint64(0)
+	add := func(bytes []byte) {
+		sources = append(sources, memory.Source{Offset: at, Data: bytes})
+		at += uint64(len(bytes))
+	}
+	for _, t := range texts {
+		add(t.Bytes)
+		if lacksEnd(t.Bytes) {
+			add(lineEnd)
+		}
+	}
+	whole, err := memory.View[uint8](b.memory, 0, int(b.memory.Bytes()))
+	if err != nil {
+		return err
+	}
+	for i, list := range lists {
+		if at = uint64(spaces[i+1].Pointer()) - uint64(whole.Pointer()); len(list) > 0 {
+			add(list)
+		}
+	}
+	return memory.Upload(call.Context(), call.Stream, whole, sources)
+}
+
+// nullTexts returns the texts that stand for null, each behind its length, and a bit for each length.
+func (l *Layout) nullTexts() (texts []byte, lengths uint64) {
+	for _, null := range l.Nulls {
+		texts = append(append(texts, byte(len(null))), null...)
+		lengths |= 1 << len(null)
+	}
+	return texts, lengths
+}
+
+// Decode decodes the columns. Another call decodes the columns again, into other memory.
+//
+// # Waiting, ownership, errors
+//
+// They are those of the function [Decode].
+func (b *Batch) Decode(ctx context.Context) (columns []*column.Column, err error) {
+	if b.rows == 0 {
+		return b.emptyColumns()
+	}
+	call, err := b.call(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d := decoding{call: &call, layout: &layout}
+	d := decoding{Batch: b, call: &call}
 	defer func() {
-		if err = errors.Join(err, d.input.Release(), d.work.Release(), d.columns.Release()); err != nil {
+		if err = errors.Join(err, d.work.Release(), d.columns.Release()); err != nil {
 			err = errors.Join(fmt.Errorf("delimited: decode: %w", err), release.All(columns))
 			columns = nil
 		}
 	}()
-	if err := d.place(texts); err != nil {
-		return nil, err
-	}
-	if d.rows == 0 {
-		return d.emptyColumns()
-	}
-	if err := d.copy(texts); err != nil {
+	if err := d.allocate(); err != nil {
 		return nil, err
 	}
 	if err := d.parse(); err != nil {
@@ -110,57 +263,20 @@ func Decode(ctx context.Context, m *memory.Manager, layout Layout, texts []Text,
 
 // decoding is one call of Decode.
 type decoding struct {
-	call   *op.Call
-	layout *Layout
-	// length is that of all texts, with the line ends that some lack.
-	length, rows uint64
-	// input has what is copied to the device, work the results of kernels for others, columns the values of columns.
-	input, work, columns *memory.Block
-	text                 textLayout
-	nulls                nullsLayout
-	powers               powersLayout
-	// targets has the descriptions of columns, outcome the outcome and the results of columns.
-	targets, outcome memory.Slice[uint8]
-	tiles, ends      memory.Slice[uint8]
-	list             []target
+	*Batch
+	call *op.Call
+	// work has the results of kernels for others, columns the values of columns.
+	work, columns *memory.Block
+	tiles, ends   memory.Slice[uint8]
+	list          []target
 	// values and bitmaps are those of each column.
 	values, bitmaps []memory.Slice[uint8]
 }
 
-// place finds the number of bytes and of rows.
-func (d *decoding) place(texts []Text) error {
-	for _, t := range texts {
-		d.length += uint64(len(t.Bytes))
-		if lacksEnd(t.Bytes) {
-			d.length++
-		}
-		d.rows += uint64(t.Rows)
-	}
-	if d.length > mostBytes {
-		return fmt.Errorf("%d bytes: %w", d.length, ErrLong)
-	}
-	if d.rows > d.length || d.rows*uint64(d.layout.Width) > d.length { // each field has a byte behind it
-		return fmt.Errorf("%d rows of %d fields in %d bytes: %w", d.rows, d.layout.Width, d.length, ErrFault)
-	}
-	return nil
-}
-
-// lacksEnd reports whether the last row has no line end.
-func lacksEnd(text []byte) bool { return len(text) > 0 && text[len(text)-1] != '\n' }
-
-// copy allocates the memory and copies the texts and the descriptions to the device.
-func (d *decoding) copy(texts []Text) error {
-	nullTexts, lengths := d.layout.nullTexts()
-	rows, count := int(d.rows), len(d.layout.Columns)
+// allocate allocates the memory of the kernels and describes the columns.
+func (d *decoding) allocate() error {
+	rows := int(d.rows)
 	groups := (d.rows + 63) / 64 * 2 // of 32 rows
-	powers := textparse.PowersOfFive()
-	outcomes := make([]byte, int(unsafe.Sizeof(outcome{}))+count*int(unsafe.Sizeof(result{})))
-	sizes := []uint64{d.length + behind, uint64(len(nullTexts)), uint64(len(powers)), uint64(count) * uint64(unsafe.Sizeof(target{})), uint64(len(outcomes))}
-	input, spaces, err := d.call.Scratch(sizes...)
-	if err != nil {
-		return err
-	}
-	d.input = input
 	work := []uint64{(d.length + tileBytes - 1) / tileBytes * countedBytes, 4 * d.rows * uint64(d.layout.Width)}
 	var values []uint64
 	for i := range d.layout.Columns {
@@ -177,6 +293,7 @@ func (d *decoding) copy(texts []Text) error {
 		values = append(values, op.BitmapBytes(rows), bytes)
 	}
 	var worked, columns []memory.Slice[uint8]
+	var err error
 	if d.work, worked, err = d.call.Scratch(work...); err != nil {
 		return err
 	}
@@ -189,52 +306,28 @@ func (d *decoding) copy(texts []Text) error {
 		d.list[i].bitmap, d.list[i].values = uint64(columns[2*i].Pointer()), uint64(columns[2*i+1].Pointer())
 		d.list[i].lengths = uint64(worked[2+i].Pointer())
 	}
-	d.text = textLayout{bytes: spaces[0], length: uint32(d.length), delimiter: uint32(d.layout.Delimiter), width: uint32(d.layout.Width), rows: uint32(d.rows)}
-	d.nulls = nullsLayout{lengths: lengths, texts: spaces[1], count: uint32(len(d.layout.Nulls))}
-	d.powers, d.targets, d.outcome = powersLayout{words: spaces[2]}, spaces[3], spaces[4]
-	return d.upload(texts, spaces, nullTexts, powers, bytesOf(d.list), outcomes)
+	return d.describe()
 }
 
-// upload copies the texts, and lists to the spaces behind that of the texts.
-func (d *decoding) upload(texts []Text, spaces []memory.Slice[uint8], lists ...[]byte) error {
-	var sources []memory.Source
-	at := uint64(0)
-	add := func(bytes []byte) {
-		sources = append(sources, memory.Source{Offset: at, Data: bytes})
-		at += uint64(len(bytes))
-	}
-	for _, t := range texts {
-		add(t.Bytes)
-		if lacksEnd(t.Bytes) {
-			add([]byte{'\n'})
-		}
-	}
-	whole, err := memory.View[uint8](d.input, 0, int(d.input.Bytes()))
-	if err != nil {
+// describe copies the descriptions of columns, and an outcome without faults.
+func (d *decoding) describe() error {
+	var uploads memory.Batch
+	if err := memory.AddUpload(&uploads, d.outcome, make([]byte, d.outcome.Len())); err != nil {
 		return err
 	}
-	for i, list := range lists {
-		if at = uint64(spaces[i+1].Pointer()) - uint64(whole.Pointer()); len(list) > 0 {
-			add(list)
+	if len(d.list) > 0 {
+		if err := memory.AddUpload(&uploads, d.targets, bytesOf(d.list)); err != nil {
+			return err
 		}
 	}
-	return memory.Upload(d.call.Context(), d.call.Stream, whole, sources)
-}
-
-// nullTexts returns the texts that stand for null, each behind its length, and a bit for each length.
-func (l *Layout) nullTexts() (texts []byte, lengths uint64) {
-	for _, null := range l.Nulls {
-		texts = append(append(texts, byte(len(null))), null...)
-		lengths |= 1 << len(null)
-	}
-	return texts, lengths
+	return uploads.Run(d.call.Context(), d.call.Stream)
 }
 
 // parse enqueues the kernels that do not write texts.
 func (d *decoding) parse() error {
 	tiles := int((d.length + tileBytes - 1) / tileBytes)
 	text, nulls, powers := d.text.asArgument(), d.nulls.asArgument(), d.powers.asArgument()
-	results, err := d.outcome.Slice(int(unsafe.Sizeof(outcome{})), d.outcome.Len())
+	results, err := d.outcome.Slice(outcomeBytes, d.outcome.Len())
 	if err != nil {
 		return err
 	}
@@ -249,7 +342,7 @@ func (d *decoding) parse() error {
 		return err
 	}
 	if count == 0 {
-		return nil
+		return d.recordUse()
 	}
 	if err := d.launch("values", "parse_rows", d.rowTiles(), 256, d.targets, results, count, d.outcome, d.ends, text, nulls, powers); err != nil {
 		return err
@@ -264,7 +357,11 @@ func (d *decoding) rowTiles() int { return int((d.rows + tileRows - 1) / tileRow
 
 // recordUse records the use of the memory that kernels find by addresses in descriptions.
 func (d *decoding) recordUse() error {
-	return errors.Join(d.work.RecordUse(d.call.Stream), d.columns.RecordUse(d.call.Stream))
+	err := errors.Join(d.memory.RecordUse(d.call.Stream), d.work.RecordUse(d.call.Stream))
+	if d.columns != nil {
+		err = errors.Join(err, d.columns.RecordUse(d.call.Stream))
+	}
+	return err
 }
 
 // launch enqueues a kernel.
@@ -288,7 +385,7 @@ func (d *decoding) results() (columns []*column.Column, err error) {
 	if len(d.list) == 0 {
 		return nil, nil
 	}
-	results := unsafe.Slice((*result)(unsafe.Pointer(&bytes[unsafe.Sizeof(outcome{})])), len(d.list))
+	results := unsafe.Slice((*result)(unsafe.Pointer(&bytes[outcomeBytes])), len(d.list))
 	sizes, texts := make([]uint64, len(d.list)), false
 	for i := range d.list {
 		sizes[i] = results[i].bytes
@@ -343,13 +440,13 @@ func (d *decoding) writeTexts(texts []memory.Slice[uint8]) error {
 }
 
 // emptyColumns returns columns without rows.
-func (d *decoding) emptyColumns() (columns []*column.Column, err error) {
-	for _, c := range d.layout.Columns {
+func (b *Batch) emptyColumns() (columns []*column.Column, err error) {
+	for _, c := range b.layout.Columns {
 		l, err := layout.Of(c.Type)
 		if err != nil {
 			return columns, err
 		}
-		empty, err := column.New(column.Data{Type: c.Type, Manager: d.call.Manager, Buffers: make([]column.Bytes, l.Buffers())})
+		empty, err := column.New(column.Data{Type: c.Type, Manager: b.manager, Buffers: make([]column.Bytes, l.Buffers())})
 		if err != nil {
 			return columns, err
 		}
