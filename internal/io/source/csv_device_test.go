@@ -1,6 +1,9 @@
 package source_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -8,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -17,6 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -228,5 +233,96 @@ func TestDamagedCSVOnDevices(t *testing.T) {
 			requireSameCSV(r, t, host, m, string(changed), options)
 			require.Zero(r, m.Stats().InUse)
 		})
+	})
+}
+
+// manyRows is a file of two columns, with texts of growing length.
+func manyRows(rows int) string {
+	var text strings.Builder
+	text.WriteString("n,text\n")
+	for i := range rows {
+		fmt.Fprintf(&text, "%d,%s\n", i, strings.Repeat("x", i%9))
+	}
+	return text.String()
+}
+
+// Files are read in any budget that suffices for few rows: in smaller tables, or decoded on the host.
+func TestCSVInLittleMemory(t *testing.T) {
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		text := manyRows(150_000)
+		want, err := csvOutcome(t, host, text, source.CSVOptions{}, true)
+		require.NoError(t, err)
+		for _, budget := range []uint64{100 << 10, 1 << 20, 4 << 20, 16 << 20} {
+			m := devicetest.Manager(t, dev, memory.Options{Budget: budget})
+			got, err := csvOutcome(t, m, text, source.CSVOptions{}, false)
+			require.NoError(t, err)
+			requireSame(t, want, got, fmt.Sprint("budget ", budget))
+		}
+	})
+}
+
+// Tables of few rows, the first rows, and parts for several readers are those of the whole file.
+func TestPartsOfCSVOnDevices(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		file := write(t, []byte(manyRows(20_000)), t.TempDir(), "text.csv")
+		s, err := source.Files{}.CSV([]string{file}, source.CSVOptions{})
+		require.NoError(t, err)
+		requests := []source.Request{{BatchRows: 4999}, {Limit: 10_001}, {MostRows: 5003}, {Limit: 12_345, BatchRows: 6000, Columns: []string{"n"}}}
+		for _, length := range []int{10_000, 1 << 20} {
+			reset := source.SetTexts(true, length, 1000)
+			for _, request := range requests {
+				rows := int64(20_000)
+				if request.Limit > 0 {
+					rows = request.Limit
+				}
+				require.Equal(t, count(0, rows), numbers(t, read(t, s, m, request)), "%+v", request)
+			}
+			parts, err := source.Split(t.Context(), s, []*memory.Manager{m, m}, source.Request{Columns: []string{"n"}, BatchRows: 3000}, nil)
+			require.NoError(t, err)
+			rows := map[int64]bool{}
+			for _, part := range parts {
+				for {
+					table, err := part.Next(t.Context())
+					if errors.Is(err, io.EOF) {
+						break
+					}
+					require.NoError(t, err)
+					record, err := table.Record(t.Context())
+					require.NoError(t, err)
+					_, first := part.Batch()
+					for i, n := range numbers(t, []arrow.Record{record}) {
+						require.Equal(t, first+int64(i), n)
+						rows[n] = true
+					}
+					require.NoError(t, table.Release())
+				}
+			}
+			for _, part := range parts {
+				require.NoError(t, part.Close())
+			}
+			require.Len(t, rows, 20_000)
+			reset()
+		}
+	})
+}
+
+// Folders name values of columns, and files of one folder have other columns each.
+func TestFoldersOfCSVOnDevices(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		folder := t.TempDir()
+		write(t, []byte("a,b\n1,x\n2,\"y\"\n"), folder, "year=2023", "1.csv")
+		write(t, []byte("a,b\n3,z"), folder, "year=2024", "1.csv")
+		write(t, []byte("c,a\n0.5,4\n"), folder, "year=2024", "2.csv")
+		s, err := source.Files{}.CSV([]string{folder}, source.CSVOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, `{"a":1,"b":"x","c":null,"year":2023}
+{"a":2,"b":"y","c":null,"year":2023}
+{"a":3,"b":"z","c":null,"year":2024}
+{"a":4,"b":null,"c":0.5,"year":2024}
+`, rowsText(t, s, m, source.Request{}))
+		assert.Equal(t, "{\"year\":2024}\n{\"year\":2024}\n", rowsText(t, s, m, source.Request{Columns: []string{"year"}, Where: []expr.Expr{expr.Col("year").Eq(expr.Lit(2024))}}))
 	})
 }
