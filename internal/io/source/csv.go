@@ -247,20 +247,29 @@ type csvDecoder struct {
 func (d csvDecoder) schema() *arrow.Schema { return d.all }
 
 func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
-	read := newBlocks(file, true)
-	header, err := d.header(read)
+	read, decoding, err := d.open(file, columns, allocator)
 	if err != nil {
 		return nil, err
 	}
+	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil
+}
+
+// open reads the names of a file's columns. It returns the rows behind them, and what decodes them.
+func (d csvDecoder) open(file *stream, columns []string, allocator arrowmemory.Allocator) (read *blocks, decoding *csvDecoding, err error) {
+	read = newBlocks(file, true)
+	header, err := d.header(read)
+	if err != nil {
+		return nil, nil, err
+	}
 	if d.Strict && !slices.Equal(header, fieldNames(d.all)) {
-		return nil, fmt.Errorf("its columns are %q, those of the first file %q: %w", header, fieldNames(d.all), buffer.ErrSchema)
+		return nil, nil, fmt.Errorf("its columns are %q, those of the first file %q: %w", header, fieldNames(d.all), buffer.ErrSchema)
 	}
 	for _, name := range header {
 		if !d.all.HasField(name) {
-			return nil, fmt.Errorf("it has a column %q since its types were inferred: %w", name, buffer.ErrSchema)
+			return nil, nil, fmt.Errorf("it has a column %q since its types were inferred: %w", name, buffer.ErrSchema)
 		}
 	}
-	decoding := &csvDecoding{csvFormat: d.csvFormat, width: len(header), allocator: allocator}
+	decoding = &csvDecoding{csvFormat: d.csvFormat, width: len(header), allocator: allocator}
 	var fields []arrow.Field
 	for _, name := range columns {
 		matches, _ := d.all.FieldsByName(name)
@@ -268,5 +277,5 @@ func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator a
 		decoding.columns = append(decoding.columns, csvColumn{matches[0], slices.Index(header, name), d.cut[name]})
 	}
 	decoding.schema = arrow.NewSchema(fields, nil)
-	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil
+	return read, decoding, nil
 }

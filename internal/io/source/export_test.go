@@ -57,6 +57,14 @@ func SetChunksOnDevice(on bool) (reset func()) {
 	return func() { chunksOnDevice = before }
 }
 
+// SetTexts sets whether devices decode texts of CSV files, the length of texts, and that of the parts in which they are
+// read. It returns a function that sets what was before.
+func SetTexts(on bool, length, piece int) (reset func()) {
+	beforeOn, before, beforeFirst, beforePiece := csvOnDevice, textBytes, firstTextBytes, textPiece
+	csvOnDevice, textBytes, firstTextBytes, textPiece = on, length, length, piece
+	return func() { csvOnDevice, textBytes, firstTextBytes, textPiece = beforeOn, before, beforeFirst, beforePiece }
+}
+
 // DecodeParquet decodes columns of a source of Parquet files into memory of an allocator, and
 // releases them.
 func DecodeParquet(ctx context.Context, of Source, columns []string, allocator arrowmemory.Allocator) (rows int64, err error) {
@@ -144,6 +152,3 @@ func SetHostRows(segment, table int64) (restore func()) {
 	segmentRows, hostRows = segment, table
 	return func() { segmentRows, hostRows = before, tableBefore }
 }
-
-// LooksAhead reports whether a reader has begun the copy of its next table.
-func LooksAhead(reader buffer.Reader) bool { return reader.(*loader).ahead != nil }

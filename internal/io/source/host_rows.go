@@ -65,14 +65,14 @@ func (s *hostTable) statistics(b hostBlock, name string) (r prune.Range) {
 	if len(indices) == 0 {
 		return r
 	}
-	t, ok := s.table.segments[b.segment].Column(indices[0]).DataType().(*packedType)
+	c, ok := rawAs[*rawPacked](s.table.segments[b.segment].Column(indices[0]).DataType())
 	if !ok {
 		return r
 	}
-	block := &t.column.Blocks[b.block]
+	block := &c.Blocks[b.block]
 	r.Nulls, r.Valid = int64(block.Nulls), int64(block.Rows-block.Nulls)
 	if block.Bounded {
-		r.Low, r.High = boundOf(t.column.Type, block.Low), boundOf(t.column.Type, block.High)
+		r.Low, r.High = boundOf(c.Type, block.Low), boundOf(c.Type, block.High)
 	}
 	return r
 }
@@ -134,7 +134,7 @@ func (s *hostTable) Open(ctx context.Context, m *memory.Manager, request Request
 		}
 	}
 	l := newLoader(s, m, request, selected.schema, splitting(r, request.BatchRows))
-	l.looksAhead = m != nil && m.Device().Kind() != device.Host
+	l.stages = m != nil && m.Device().Kind() != device.Host
 	return l, nil
 }
 

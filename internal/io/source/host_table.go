@@ -210,10 +210,7 @@ func (b *hostTableBuilder) pack(ctx context.Context, records []arrow.Record, to 
 	}
 	defer packed.Release(blocks)
 	for i, place := range b.places {
-		t := &packedType{ExtensionBase: arrow.ExtensionBase{Storage: arrow.Null}, column: columns[i]}
-		data := array.NewData(t, int(columns[i].Rows), []*arrowmemory.Buffer{blocks[i]}, nil, 0, 0)
-		to[place] = array.MakeFromData(data)
-		data.Release()
+		to[place] = newRaw(&rawPacked{columns[i]}, blocks[i], 0, columns[i].Rows)
 		for k := range columns[i].Blocks {
 			b.table.nullable[place] = b.table.nullable[place] || columns[i].Blocks[k].Nulls > 0
 		}
@@ -242,8 +239,8 @@ func (t *HostTable) ColumnBytes(place int) (bytes int64) {
 	for _, segment := range t.segments {
 		values := segment.Column(place)
 		bytes += valueBytes(values)
-		if p, ok := values.DataType().(*packedType); ok {
-			dictionary = p.column.Dictionary
+		if c, ok := rawAs[*rawPacked](values.DataType()); ok {
+			dictionary = c.Dictionary
 		}
 	}
 	return bytes + dictionary.Bytes()

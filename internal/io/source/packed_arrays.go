@@ -3,68 +3,71 @@ package source
 import (
 	"context"
 	"fmt"
-	"reflect"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/packed"
 )
 
-// Packed columns of host tables travel as arrays without values, as column chunks do, so that limits, parts for several
-// devices and the cutting of tables work on records. The device unpacks them, or the host if memory is short.
+// rawPacked is a packed column of a host table: the bytes are its blocks.
+type rawPacked struct{ packed.Column }
 
-// packedType is the type of an array of rows of one packed column. Its first buffer has the blocks, and the offset of the
-// array is the first row.
-type packedType struct {
-	arrow.ExtensionBase
-	column packed.Column
+// String implements [rawColumn].
+func (c *rawPacked) String() string { return "packed " + c.Type.String() }
+
+func (*rawPacked) form() rawForm { return packedForm{} }
+
+// packedForm is the form of packed columns.
+type packedForm struct{}
+
+// length implements [rawForm].
+func (packedForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+	for _, place := range places {
+		values := record.Column(place)
+		c, _ := rawAs[*rawPacked](values.DataType())
+		bytes += int64(float64(c.Bytes()) * float64(values.Len()) / float64(max(c.Rows, 1)))
+	}
+	return bytes, 1
 }
 
-// packedArray is an array of packedType. It has no values.
-type packedArray struct{ array.ExtensionArrayBase }
+// packedBatch is the blocks of packed columns, on the device.
+type packedBatch struct{ *packed.Batch }
 
-// ArrayType implements [arrow.ExtensionType].
-func (*packedType) ArrayType() reflect.Type { return reflect.TypeFor[packedArray]() }
-
-// ExtensionName implements [arrow.ExtensionType].
-func (*packedType) ExtensionName() string { return "gpuframe.packed" }
-
-// ExtensionEquals implements [arrow.ExtensionType].
-func (t *packedType) ExtensionEquals(other arrow.ExtensionType) bool { return t == other }
-
-// Serialize implements [arrow.ExtensionType]. Arrays of this type are written nowhere.
-func (*packedType) Serialize() string { return "" }
-
-// Deserialize implements [arrow.ExtensionType].
-func (*packedType) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error) {
-	return nil, fmt.Errorf("packed columns are written nowhere: %w", ErrUnsupported)
-}
-
-// String implements [arrow.DataType].
-func (t *packedType) String() string { return "packed " + t.column.Type.String() }
-
-// hasPacked reports whether records have packed columns.
-func hasPacked(records []arrow.Record) bool {
-	for _, record := range records {
-		for _, f := range record.Schema().Fields() {
-			if _, ok := f.Type.(*packedType); ok {
-				return true
-			}
+// copy implements [rawForm].
+func (packedForm) copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error) {
+	columns := make([]packed.Column, len(places))
+	for i, place := range places {
+		var err error
+		if columns[i], err = packedColumn(records, place); err != nil {
+			return nil, err
 		}
 	}
-	return false
+	batch, err := packed.Copy(ctx, to.manager, columns, packed.Options{Tag: to.tag, CopyStream: to.ahead})
+	if err != nil {
+		return nil, err
+	}
+	return packedBatch{batch}, nil
 }
+
+// decode implements [rawBatch].
+func (b packedBatch) decode(ctx context.Context) ([]*column.Column, error) { return b.Unpack(ctx) }
+
+// release implements [rawBatch].
+func (b packedBatch) release() error { return b.Release() }
 
 // packedColumn joins the rows of records of a packed column. Rows that are left out are whole blocks, or before the
 // first record, or behind the last one.
 func packedColumn(records []arrow.Record, place int) (c packed.Column, err error) {
-	var before *packedType
+	var before *rawPacked
 	next := int64(-1) // block of before
 	for _, record := range records {
 		values := record.Column(place)
-		t, first, rows := values.DataType().(*packedType), int64(values.Data().Offset()), int64(values.Len())
+		t, _ := rawAs[*rawPacked](values.DataType())
+		first, rows := int64(values.Data().Offset()), int64(values.Len())
 		if rows == 0 {
 			continue
 		}
@@ -75,15 +78,15 @@ func packedColumn(records []arrow.Record, place int) (c packed.Column, err error
 		}
 		switch {
 		case before == nil:
-			c = packed.Column{Type: t.column.Type, First: first % packed.BlockRows}
+			c = packed.Column{Type: t.Type, First: first % packed.BlockRows}
 		case t == before && begin == next-1 && c.First+c.Rows == known-int64(c.Blocks[len(c.Blocks)-1].Rows)+first%packed.BlockRows:
 			begin = next // its first block is there
 		case c.First+c.Rows != known || first%packed.BlockRows != 0:
 			return c, fmt.Errorf("internal error: %d rows from row %d on of a packed column do not follow %d: %w", rows, first, c.Rows, ErrArgument)
 		}
-		c.Blocks = append(c.Blocks, t.column.Blocks[begin:end]...)
-		if t.column.Dictionary.Len() >= c.Dictionary.Len() {
-			c.Dictionary = t.column.Dictionary // the greatest one has the strings of all
+		c.Blocks = append(c.Blocks, t.Blocks[begin:end]...)
+		if t.Dictionary.Len() >= c.Dictionary.Len() {
+			c.Dictionary = t.Dictionary // the greatest one has the strings of all
 		}
 		c.Rows += rows
 		before, next = t, end
@@ -91,26 +94,8 @@ func packedColumn(records []arrow.Record, place int) (c packed.Column, err error
 	return c, nil
 }
 
-// withoutPacked unpacks columns of records on the host. It takes the references to the records.
-func withoutPacked(ctx context.Context, schema *arrow.Schema, records []arrow.Record) (result []arrow.Record, err error) {
-	if !hasPacked(records) {
-		return records, nil
-	}
-	defer releaseRecords(records)
-	for i := range records {
-		unpacked, err := withoutPackedColumns(ctx, schema, records[i:i+1])
-		if err != nil {
-			releaseRecords(result)
-			return nil, err
-		}
-		result = append(result, unpacked)
-	}
-	return result, nil
-}
-
-// withoutPackedColumns unpacks the columns of the only record of a list.
-func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, list []arrow.Record) (arrow.Record, error) {
-	record := list[0]
+// onHost implements [rawForm].
+func (packedForm) onHost(ctx context.Context, schema *arrow.Schema, record arrow.Record, places []int) ([]arrow.Record, error) {
 	fields, columns := record.Schema().Fields(), make([]arrow.Array, record.NumCols())
 	defer func() {
 		for _, c := range columns {
@@ -120,12 +105,12 @@ func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, list []arro
 		}
 	}()
 	for i := range columns {
-		if _, ok := fields[i].Type.(*packedType); !ok {
+		if !slices.Contains(places, i) {
 			columns[i] = record.Column(i)
 			columns[i].Retain()
 			continue
 		}
-		c, err := packedColumn(list, i)
+		c, err := packedColumn([]arrow.Record{record}, i)
 		if err == nil {
 			columns[i], err = c.Array(ctx, arrowmemory.DefaultAllocator)
 		}
@@ -134,5 +119,5 @@ func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, list []arro
 		}
 		fields[i].Type = schema.Field(i).Type
 	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows()), nil
+	return []arrow.Record{array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows())}, nil
 }

@@ -57,7 +57,7 @@ const behind = 16
 //
 // # Waiting
 //
-// Copy returns when the bytes of the chunks are on the device and may be reused.
+// Copy returns when the bytes of the chunks may be reused.
 //
 // # Ownership
 //
@@ -84,15 +84,6 @@ func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Opti
 	return b, nil
 }
 
-// Bytes returns the length of the memory that the batch has, without that of its columns.
-func (b *Batch) Bytes() uint64 {
-	bytes := b.bytes.Bytes()
-	if b.memory != nil {
-		bytes += b.memory.Bytes()
-	}
-	return bytes
-}
-
 // Release gives the memory of the batch back. Columns of it hold theirs.
 func (b *Batch) Release() error {
 	err := errors.Join(b.bytes.Release(), b.memory.Release(), b.columns.Release())
@@ -107,14 +98,15 @@ func (b *Batch) call(ctx context.Context) (op.Call, error) {
 
 // copy copies the bytes of the chunks.
 func (b *Batch) copy(ctx context.Context) error {
-	options := b.options
-	if options.CopyStream != nil {
-		options.Stream = options.CopyStream
+	stream := b.options.CopyStream
+	if stream == nil {
+		stream = b.options.Stream
 	}
-	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: options.Stream})
+	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: stream})
 	if err != nil {
 		return err
 	}
+	call.FailAtOnce = b.options.CopyStream != nil
 	b.spaces.input.take(behind)
 	var spaces []memory.Slice[uint8]
 	if b.bytes, spaces, err = call.Scratch(b.spaces.input.bytes); err != nil {
@@ -125,10 +117,7 @@ func (b *Batch) copy(ctx context.Context) error {
 		return err
 	}
 	b.sources = nil // the caller may release the memory
-	if options.CopyStream == nil {
-		return nil
-	}
-	return call.Stream.Synchronize(ctx)
+	return nil
 }
 
 // place allocates the rest of the memory and copies the descriptions to it. The first call counts.
