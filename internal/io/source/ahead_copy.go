@@ -22,7 +22,7 @@ import (
 // hostCopy is the records of one table on the device: packed columns, which the query's stream unpacks, and others.
 type hostCopy struct {
 	records []arrow.Record
-	// places are those of the packed columns, others those of the plain ones.
+	// places are those of the packed columns, others those of the others.
 	places, others []int
 	packed         *packed.Batch
 	plain          []*column.Column
@@ -56,11 +56,7 @@ func newHostCopy(records []arrow.Record) *hostCopy {
 func (c *hostCopy) bytes() (bytes uint64) {
 	for _, record := range c.records {
 		for _, values := range record.Columns() {
-			if t, ok := values.DataType().(*packedType); ok {
-				bytes += uint64(float64(t.column.Bytes()) * float64(values.Len()) / float64(max(t.column.Rows, 1)))
-			} else {
-				bytes += uint64(valueBytes(values))
-			}
+			bytes += uint64(heldBytes(values))
 		}
 	}
 	return bytes
@@ -83,8 +79,17 @@ func (c *hostCopy) run(ctx context.Context, l *loader, stream *device.Stream) er
 		return nil
 	}
 	chunks := make([][]arrow.Array, len(c.others))
+	defer func() {
+		for _, list := range chunks {
+			releaseArrays(list)
+		}
+	}()
 	for i, place := range c.others {
-		chunks[i] = columnOf(c.records, place)
+		for _, record := range c.records {
+			values := record.Column(place)
+			t := values.DataType().(*joinedType)
+			chunks[i] = append(chunks[i], t.parts(int64(values.Data().Offset()), int64(values.Len()))...)
+		}
 	}
 	c.plain, err = column.FromArrays(ctx, l.manager, chunks, column.UploadOptions{
 		Stream: stream, Tag: l.request.Tag, FailAtOnce: stream != nil,
@@ -145,7 +150,7 @@ func (l *loader) lookAhead(ctx context.Context) {
 	if !l.looksAhead || l.take != nil {
 		return
 	}
-	if err := l.collect(ctx); err != nil || len(l.pending) == 0 || l.most > 0 && l.pendingRows > l.most {
+	if err := l.collect(ctx); err != nil || len(l.pending) == 0 || l.most > 0 && l.pendingRows > l.most || !hasPacked(l.pending[:1]) {
 		return // the next call has the error
 	}
 	c := newHostCopy(slices.Clone(l.pending))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -121,7 +122,7 @@ const (
 // load copies the pending records to the device, or the first half of their rows if memory
 // is short, and so on. It drops what it has copied.
 func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, err error) {
-	if err := l.unmixed(); err != nil {
+	if err := l.unmixed(ctx); err != nil {
 		return nil, 0, err
 	}
 	rows = l.pendingRows
@@ -157,7 +158,7 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 
 // copied copies records to the device as a table of the reader's schema.
 func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
-	if l.looksAhead || hasPacked(records[:1]) {
+	if hasPacked(records[:1]) {
 		return l.copiedFromHost(ctx, records)
 	}
 	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
@@ -166,10 +167,13 @@ func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Bu
 	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
 }
 
-// unmixed decodes column chunks on the host where other pending records have values.
-func (l *loader) unmixed() (err error) {
+// unmixed decodes column chunks and packed columns on the host where other pending records have values.
+func (l *loader) unmixed(ctx context.Context) (err error) {
 	if len(l.pending) < 2 {
 		return nil
+	}
+	if hasPacked(l.pending) && slices.ContainsFunc(l.pending, func(r arrow.Record) bool { return !hasPacked([]arrow.Record{r}) }) {
+		return l.decode(ctx)
 	}
 	if places, mixed := mixedChunks(l.pending); mixed {
 		return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {

@@ -45,11 +45,46 @@ func (*packedType) Deserialize(arrow.DataType, string) (arrow.ExtensionType, err
 // String implements [arrow.DataType].
 func (t *packedType) String() string { return "packed " + t.column.Type.String() }
 
-// hasPacked reports whether records have packed columns.
+// joinedType is the type of the arrays of a column that is not packed, behind each other. The offset of an array is the
+// first row. A concatenation would have to join dictionaries, and strings of more than 2 GiB.
+type joinedType struct {
+	packedType
+	arrays []arrow.Array
+}
+
+// String implements [arrow.DataType].
+func (t *joinedType) String() string { return "arrays of " + t.arrays[0].DataType().String() }
+
+// ExtensionEquals implements [arrow.ExtensionType].
+func (t *joinedType) ExtensionEquals(other arrow.ExtensionType) bool { return t == other }
+
+// parts returns the arrays of some rows, which the caller releases.
+func (t *joinedType) parts(first, rows int64) (list []arrow.Array) {
+	at := int64(0)
+	for _, a := range t.arrays {
+		n := int64(a.Len())
+		if from, to := max(first, at), min(first+rows, at+n); from < to {
+			list = append(list, array.NewSlice(a, from-at, to-at))
+		}
+		at += n
+	}
+	return list
+}
+
+// isHeld reports whether a type is that of a column of a host table.
+func isHeld(t arrow.DataType) bool {
+	switch t.(type) {
+	case *packedType, *joinedType:
+		return true
+	}
+	return false
+}
+
+// hasPacked reports whether records are those of a host table.
 func hasPacked(records []arrow.Record) bool {
 	for _, record := range records {
 		for _, f := range record.Schema().Fields() {
-			if _, ok := f.Type.(*packedType); ok {
+			if isHeld(f.Type) {
 				return true
 			}
 		}
@@ -91,21 +126,57 @@ func packedColumn(records []arrow.Record, place int) (c packed.Column, err error
 	return c, nil
 }
 
-// withoutPacked unpacks columns of records on the host. It takes the references to the records.
+// withoutPacked unpacks columns of records on the host: records of parts of blocks and arrays, because one may be too
+// small for the strings of several. It takes the references to the records.
 func withoutPacked(ctx context.Context, schema *arrow.Schema, records []arrow.Record) (result []arrow.Record, err error) {
 	if !hasPacked(records) {
 		return records, nil
 	}
 	defer releaseRecords(records)
-	for i := range records {
-		unpacked, err := withoutPackedColumns(ctx, schema, records[i:i+1])
+	defer func() {
 		if err != nil {
 			releaseRecords(result)
-			return nil, err
+			result = nil
 		}
-		result = append(result, unpacked)
+	}()
+	for _, record := range records {
+		if !hasPacked([]arrow.Record{record}) {
+			record.Retain()
+			result = append(result, record)
+			continue
+		}
+		for at := int64(0); at < record.NumRows(); {
+			part := record.NewSlice(at, at+partRows(record, at))
+			at += part.NumRows()
+			unpacked, err := withoutPackedColumns(ctx, schema, []arrow.Record{part})
+			if part.Release(); err != nil {
+				return result, err
+			}
+			result = append(result, unpacked)
+		}
 	}
 	return result, nil
+}
+
+// partRows is the number of rows from a row of a record on that are in one block of each column, or in one array.
+func partRows(record arrow.Record, row int64) int64 {
+	rows := record.NumRows() - row
+	for _, values := range record.Columns() {
+		first := int64(values.Data().Offset()) + row
+		switch t := values.DataType().(type) {
+		case *packedType:
+			rows = min(rows, packed.BlockRows-first%packed.BlockRows)
+		case *joinedType:
+			for _, a := range t.arrays {
+				if first < int64(a.Len()) {
+					rows = min(rows, int64(a.Len())-first)
+					break
+				}
+				first -= int64(a.Len())
+			}
+		}
+	}
+	return rows
 }
 
 // withoutPackedColumns unpacks the columns of the only record of a list.
@@ -119,10 +190,10 @@ func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, list []arro
 			}
 		}
 	}()
-	for i := range columns {
-		if _, ok := fields[i].Type.(*packedType); !ok {
-			columns[i] = record.Column(i)
-			columns[i].Retain()
+	for i, values := range record.Columns() {
+		fields[i].Type = schema.Field(i).Type
+		if t, ok := values.DataType().(*joinedType); ok {
+			columns[i] = t.parts(int64(values.Data().Offset()), int64(values.Len()))[0]
 			continue
 		}
 		c, err := packedColumn(list, i)
@@ -132,7 +203,6 @@ func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, list []arro
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", fields[i].Name, err)
 		}
-		fields[i].Type = schema.Field(i).Type
 	}
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows()), nil
 }
