@@ -112,6 +112,14 @@ func (b *Batch) Release() error {
 	return err
 }
 
+// Bytes is the memory of the batch on the device.
+func (b *Batch) Bytes() uint64 {
+	if b.block == nil {
+		return 0
+	}
+	return b.block.Bytes()
+}
+
 // copier lists what is copied.
 type copier struct {
 	bytes   uint64

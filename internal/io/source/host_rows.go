@@ -134,7 +134,7 @@ func (s *hostTable) Open(ctx context.Context, m *memory.Manager, request Request
 		}
 	}
 	l := newLoader(s, m, request, selected.schema, splitting(r, request.BatchRows))
-	l.looksAhead = m != nil && m.Device().Kind() != device.Host
+	l.stages = m != nil && m.Device().Kind() != device.Host
 	return l, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/memory"
@@ -38,8 +39,10 @@ type loader struct {
 	schema   *arrow.Schema
 	counters *Counters
 
-	// take, if it is not nil, returns the records of each table: see [Split].
-	take func(ctx context.Context) ([]arrow.Record, int64, error)
+	// take, if it is not nil, returns the records of each table: see [Split] and stager. stages is true if
+	// a stager takes them from the first table on.
+	take   func(ctx context.Context) (*staged, error)
+	stages bool
 
 	mu      sync.Mutex
 	records records // nil once closed
@@ -47,16 +50,14 @@ type loader struct {
 	// failed copy they stay, and the next call tries again.
 	pending     []arrow.Record
 	pendingRows int64
+	// copied is the bytes of the column chunks or the packed columns of all pending records on the device, or nil.
+	copied deviceBytesOf
 	// most is the number of rows of a table that is not exceeded, or zero: that of the
 	// request, or less after memory has not sufficed.
 	most        int64
 	ended       bool
 	failed      bool
 	rows, bytes int64
-	// looksAhead is set if the records of the next table are copied while the query uses the one before. ahead is
-	// that copy, or nil.
-	looksAhead bool
-	ahead      *hostCopy
 }
 
 // newLoader returns a reader of records of a schema.
@@ -86,11 +87,15 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	if err := cancel.Error(ctx); err != nil {
 		return nil, err
 	}
-	if l.ahead == nil { // else the pending records are those of the copy
-		if err := l.collect(ctx); err != nil {
-			l.failed = true
+	if l.stages {
+		if err := l.stage(ctx); err != nil {
 			return nil, err
 		}
+		l.stages = false
+	}
+	if err := l.collect(ctx); err != nil {
+		l.failed = true
+		return nil, err
 	}
 	if len(l.pending) == 0 {
 		return nil, io.EOF
@@ -107,7 +112,6 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	if l.request.Progress != nil {
 		l.request.Progress(l.rows, l.bytes)
 	}
-	l.lookAhead(ctx)
 	return table, nil
 }
 
@@ -131,8 +135,8 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 	}
 	for {
 		if rows == l.pendingRows {
-			if table, err = l.copied(ctx, l.pending); err == nil {
-				l.drop()
+			if table, err = l.whole(ctx); err == nil {
+				err = l.drop()
 			}
 		} else {
 			table, err = l.loadFirst(ctx, rows)
@@ -156,13 +160,22 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 	}
 }
 
-// copied copies records to the device as a table of the reader's schema.
-func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
+// whole copies all pending records. It uses the bytes that are on the device, and gives them back.
+func (l *loader) whole(ctx context.Context) (*buffer.Buffer, error) {
+	copied := l.copied
+	l.copied = nil
+	table, err := l.copy(ctx, l.pending, copied)
+	return release.OnError(table, err, releaseBytes(copied))
+}
+
+// copy copies records to the device as a table of the reader's schema.
+func (l *loader) copy(ctx context.Context, records []arrow.Record, copied deviceBytesOf) (*buffer.Buffer, error) {
 	if hasPacked(records[:1]) {
-		return l.copiedFromHost(ctx, records)
+		return l.copyHost(ctx, records, copied)
 	}
 	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
-		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag)
+		chunks, _ := copied.(*chunkBatch)
+		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag, chunks)
 	}
 	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
 }
@@ -203,7 +216,7 @@ func (l *loader) encoded() bool {
 	return false
 }
 
-// decode decodes the dictionaries and column chunks of pending records.
+// decode decodes the dictionaries, column chunks and packed columns of pending records.
 func (l *loader) decode(ctx context.Context) (err error) {
 	return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
 		records, err := withoutPacked(ctx, l.schema, records)
@@ -228,14 +241,14 @@ func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffe
 	defer recovered(&err)
 	first, rest := cut(l.pending, rows)
 	defer releaseRecords(first)
-	if table, err = l.copied(ctx, first); err != nil {
+	if table, err = l.copy(ctx, first, nil); err != nil {
 		releaseRecords(rest)
 		return nil, err
 	}
 	left := l.pendingRows - rows
-	l.drop()
+	err = l.drop()
 	l.pending, l.pendingRows = rest, left
-	return table, nil
+	return release.OnError(table, nil, err)
 }
 
 // cut divides records after a number of rows. The caller releases both parts.
@@ -267,7 +280,7 @@ func (l *loader) collect(ctx context.Context) (err error) {
 		return l.takeBatch(ctx)
 	}
 	bytes := int64(0)
-	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.batchRows() && bytes < deviceBytes) {
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows && bytes < deviceBytes) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
 			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
@@ -299,29 +312,28 @@ func (l *loader) collect(ctx context.Context) (err error) {
 	return nil
 }
 
-// batchRows is the number of rows from which on no more are collected.
-func (l *loader) batchRows() int64 {
-	if l.looksAhead && l.most > 0 {
-		return min(l.request.BatchRows, l.most) // a copy ahead is that of all pending rows
-	}
-	return l.request.BatchRows
-}
-
 // takeBatch gets the records of the next table, unless some are left.
 func (l *loader) takeBatch(ctx context.Context) (err error) {
 	if l.ended || len(l.pending) > 0 {
 		return nil
 	}
-	l.pending, l.pendingRows, err = l.take(ctx)
+	next, err := l.take(ctx)
 	if err == io.EOF {
-		l.ended, err = true, nil
+		l.ended = true
+		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	l.pending, l.pendingRows, l.copied = next.records, next.rows, next.copied
+	return next.err
 }
 
-func (l *loader) drop() {
+func (l *loader) drop() error {
 	releaseRecords(l.pending)
-	l.pending, l.pendingRows = nil, 0
+	copied := l.copied
+	l.pending, l.pendingRows, l.copied = nil, 0, nil
+	return releaseBytes(copied)
 }
 
 // Close implements [buffer.Reader].
@@ -331,8 +343,7 @@ func (l *loader) Close() error {
 	if l.records == nil {
 		return nil
 	}
-	l.drop()
-	err := l.endAhead()
+	err := l.drop()
 	closing := l.records
 	l.records = nil
 	return wrap(l.source, errors.Join(err, closing.close(l.failed)))

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -16,9 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/packed"
 )
 
-// Rows of host tables are copied by a stream of their own, while the query works on the table before: the link and the
-// processors of the GPU are busy at the same time.
-
 // hostCopy is the records of one table on the device: packed columns, which the query's stream unpacks, and others.
 type hostCopy struct {
 	records []arrow.Record
@@ -26,18 +22,11 @@ type hostCopy struct {
 	places, others []int
 	packed         *packed.Batch
 	plain          []*column.Column
-
-	// done is closed when the copy has ended.
-	done   chan struct{}
-	cancel context.CancelFunc
-	err    error
 }
 
-// copyStreams are the streams that copy, one for each device. They stay, because columns are of them.
-var copyStreams perdevice.Cache[*device.Stream]
-
-// aheadShare is the part of the free budget, as a divisor, that a copy takes at most if the query does not wait for it.
-const aheadShare = 4
+// plainStreams are the streams that copy columns that are not packed, one for each device. They stay as long as the
+// device, because these columns are of them.
+var plainStreams perdevice.Cache[*device.Stream]
 
 // newHostCopy plans a copy of records.
 func newHostCopy(records []arrow.Record) *hostCopy {
@@ -52,12 +41,23 @@ func newHostCopy(records []arrow.Record) *hostCopy {
 	return c
 }
 
-// bytes is about the length of the copy.
-func (c *hostCopy) bytes() (bytes uint64) {
-	for _, record := range c.records {
-		for _, values := range record.Columns() {
-			bytes += uint64(heldBytes(values))
+// hostLength is about the length of the columns of a record of a host table.
+func hostLength(record arrow.Record) (bytes int64) {
+	for _, values := range record.Columns() {
+		if isHeld(values.DataType()) {
+			bytes += heldBytes(values)
 		}
+	}
+	return bytes
+}
+
+// bytes implements [deviceBytesOf].
+func (c *hostCopy) bytes() (bytes uint64) {
+	if c.packed != nil {
+		bytes = c.packed.Bytes()
+	}
+	for _, each := range c.plain {
+		bytes += each.Bytes()
 	}
 	return bytes
 }
@@ -89,6 +89,11 @@ func (c *hostCopy) run(ctx context.Context, l *loader, stream *device.Stream) er
 			values := record.Column(place)
 			t := values.DataType().(*joinedType)
 			chunks[i] = append(chunks[i], t.parts(int64(values.Data().Offset()), int64(values.Len()))...)
+		}
+	}
+	if stream != nil {
+		if stream, err = plainStreams.Get(l.manager.Device(), (*device.Device).NewStream); err != nil {
+			return err
 		}
 	}
 	c.plain, err = column.FromArrays(ctx, l.manager, chunks, column.UploadOptions{
@@ -129,68 +134,24 @@ func (c *hostCopy) release() error {
 	return err
 }
 
-// copiedFromHost copies records of a host table, or takes the copy of them that has begun.
-func (l *loader) copiedFromHost(ctx context.Context, records []arrow.Record) (table *buffer.Buffer, err error) {
-	c, err := l.takeAhead(records)
+// copyHost copies records of a host table, or takes the copy of them.
+func (l *loader) copyHost(ctx context.Context, records []arrow.Record, copied deviceBytesOf) (*buffer.Buffer, error) {
+	if c, ok := copied.(*hostCopy); ok {
+		return c.table(ctx, l)
+	}
+	c, err := l.beginHost(ctx, records, nil)
 	if err != nil {
 		return nil, err
 	}
-	if c == nil {
-		c = newHostCopy(records)
-		err = c.run(ctx, l, nil)
-	}
-	if err == nil {
-		table, err = c.table(ctx, l)
-	}
+	table, err := c.(*hostCopy).table(ctx, l)
 	return release.OnError(table, err, c.release())
 }
 
-// lookAhead begins the copy of the next table, if memory is not short.
-func (l *loader) lookAhead(ctx context.Context) {
-	if !l.looksAhead || l.take != nil {
-		return
+// beginHost copies the columns of records of a host table as they are. A nil stream is the manager's.
+func (l *loader) beginHost(ctx context.Context, records []arrow.Record, stream *device.Stream) (deviceBytesOf, error) {
+	c := newHostCopy(records)
+	if err := c.run(ctx, l, stream); err != nil {
+		return nil, errors.Join(err, c.release())
 	}
-	if err := l.collect(ctx); err != nil || len(l.pending) == 0 || l.most > 0 && l.pendingRows > l.most || !hasPacked(l.pending[:1]) {
-		return // the next call has the error
-	}
-	c := newHostCopy(slices.Clone(l.pending))
-	if l.manager.Check(aheadShare*c.bytes()) != nil {
-		return
-	}
-	stream, err := copyStreams.Get(l.manager.Device(), (*device.Device).NewStream)
-	if err != nil {
-		return
-	}
-	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	c.done = make(chan struct{})
-	l.ahead = c
-	go func() {
-		defer close(c.done)
-		c.err = c.run(ctx, l, stream)
-	}()
-}
-
-// takeAhead returns the copy of records that has begun, or nil if there is none or it got no memory.
-func (l *loader) takeAhead(records []arrow.Record) (*hostCopy, error) {
-	c := l.ahead
-	if c == nil {
-		return nil, nil
-	}
-	l.ahead = nil
-	<-c.done
-	c.cancel()
-	if c.err == nil && slices.Equal(c.records, records) {
-		return c, nil
-	}
-	return nil, c.release()
-}
-
-// endAhead ends the copy that has begun.
-func (l *loader) endAhead() error {
-	if l.ahead == nil {
-		return nil
-	}
-	l.ahead.cancel()
-	_, err := l.takeAhead(nil)
-	return err
+	return c, nil
 }
