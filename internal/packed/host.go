@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -34,7 +35,7 @@ func (c Column) array(ctx context.Context, allocator arrowmemory.Allocator) (arr
 		return nil, err
 	}
 	u := hostUnpacker{kind: k, column: &c}
-	if err := u.allocate(ctx, allocator); err != nil {
+	if err := u.allocate(allocator); err != nil {
 		return nil, err
 	}
 	defer u.release()
@@ -95,10 +96,10 @@ func (k kind) checkText(ctx context.Context, text uint64) error {
 	return nil
 }
 
-func (u *hostUnpacker) allocate(ctx context.Context, allocator arrowmemory.Allocator) error {
+func (u *hostUnpacker) allocate(allocator arrowmemory.Allocator) error {
 	rows, nulls, text := u.column.sizes()
-	if err := u.kind.checkText(ctx, text); err != nil {
-		return err
+	if u.kind == texts && text > math.MaxInt32 {
+		return fmt.Errorf("%d bytes: %w", text, ErrLong)
 	}
 	take := func(bytes uint64) *arrowmemory.Buffer {
 		return arrowmemory.NewBufferWithAllocator(allocator.Allocate(int(bytes)), allocator)

@@ -49,7 +49,7 @@ func NewPacker(types []arrow.DataType, allocator arrowmemory.Allocator) (*Packer
 //
 // # Errors
 //
-// An error wraps the error of the context, or memory.ErrOverflow for strings of 4 GiB in a block.
+// The error of the context, and one that wraps [ErrLong] for strings of more than 2 GiB in a block.
 func (p *Packer) Pack(ctx context.Context, arrays [][]arrow.Array) (columns []Column, memory []*arrowmemory.Buffer, err error) {
 	if len(arrays) != len(p.kinds) {
 		return nil, nil, fmt.Errorf("packed: %d columns, expected %d: %w", len(arrays), len(p.kinds), device.ErrInvalidValue)
@@ -177,9 +177,6 @@ func (c *packing) pack(block int) error {
 			return err
 		}
 	}
-	if len(b.text) > math.MaxInt32 {
-		return fmt.Errorf("strings of %d bytes in %d rows: %w", len(b.text), rows, ErrLong)
-	}
 	b.words, b.Coded, b.codes = w.words, b.codes != nil, nil
 	b.Bounded = b.Bounded && w.bounds
 	return nil
@@ -257,7 +254,7 @@ func (w *blockWriter) tile(first, at, rows int) error {
 			values[i] = int64(code)
 		}
 		before = int(w.block.Text)
-		w.block.Text += w.codedLength(values)
+		w.block.Text += uint32(min(w.codedLength(values), math.MaxInt32+1))
 	default:
 		i := 0
 		w.eachText(first, rows, func(text string, _ bool) bool {
@@ -266,7 +263,10 @@ func (w *blockWriter) tile(first, at, rows int) error {
 			i++
 			return true
 		})
-		w.block.Text = uint32(len(w.block.text))
+		w.block.Text = uint32(min(len(w.block.text), math.MaxInt32+1))
+	}
+	if w.block.Text > math.MaxInt32 {
+		return fmt.Errorf("strings of more than %d bytes in %d rows: %w", math.MaxInt32, w.block.Rows, ErrLong)
 	}
 	known := true
 	if nulls > 0 && (!w.kind.isText() || w.block.codes != nil) {
@@ -370,11 +370,11 @@ func (w *blockWriter) add(t tile, nulls int) {
 }
 
 // codedLength returns the length of the strings of the valid rows of a tile by their codes.
-func (w *blockWriter) codedLength(codes []int64) (length uint32) {
+func (w *blockWriter) codedLength(codes []int64) (length uint64) {
 	offsets := w.dictionary.offsets
 	for i, code := range codes {
 		if w.valid[i/64]>>(i%64)&1 != 0 {
-			length += offsets[code+1] - offsets[code]
+			length += uint64(offsets[code+1] - offsets[code])
 		}
 	}
 	return length

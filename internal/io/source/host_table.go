@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,8 +21,10 @@ import (
 // HostTable is rows in host memory: packed columns, and arrays of types that are not packed. It is in pinned memory if
 // it is for a GPU.
 type HostTable struct {
-	schema    *arrow.Schema
-	segments  []arrow.Record
+	schema   *arrow.Schema
+	segments []arrow.Record
+	// joined are the arrays of columns that are not packed.
+	joined    []arrow.Array
 	rows      int64
 	nullable  []bool
 	allocator arrowmemory.Allocator
@@ -150,14 +153,25 @@ func (b *hostTableBuilder) add(ctx context.Context, record arrow.Record) error {
 	return nil
 }
 
-// valueBytes is about the length of an array.
-func valueBytes(values arrow.Array) (bytes int64) {
-	for _, b := range values.Data().Buffers() {
+// valueBytes is about the length of an array that is not sliced.
+func valueBytes(values arrow.Array) int64 { return dataBytes(values.Data()) }
+
+func dataBytes(data arrow.ArrayData) (bytes int64) {
+	for _, b := range data.Buffers() {
 		if b != nil {
 			bytes += int64(b.Len())
 		}
 	}
+	for _, child := range data.Children() {
+		bytes += dataBytes(child)
+	}
 	return bytes
+}
+
+func releaseArrays(list []arrow.Array) {
+	for _, a := range list {
+		a.Release()
+	}
 }
 
 // flush packs the first pending rows.
@@ -184,18 +198,30 @@ func (b *hostTableBuilder) flush(ctx context.Context, rows int64) error {
 	fields := b.table.schema.Fields()
 	for i := range fields {
 		if columns[i] == nil {
-			values, err := array.Concatenate(columnOf(first, i), b.table.allocator)
-			if err != nil {
-				return fmt.Errorf("column %q of %v: %w: read the records with Records instead", fields[i].Name, fields[i].Type, err)
-			}
-			columns[i] = values
-			b.table.nullable[i] = b.table.nullable[i] || values.NullN() > 0
+			columns[i] = b.join(columnOf(first, i), rows)
+			b.table.nullable[i] = b.table.nullable[i] || slices.ContainsFunc(columnOf(first, i), func(a arrow.Array) bool { return a.NullN() > 0 })
 		}
 		fields[i].Type = columns[i].DataType()
 	}
 	b.table.segments = append(b.table.segments, array.NewRecord(arrow.NewSchema(fields, nil), columns, rows))
 	b.table.rows += rows
 	return nil
+}
+
+// join copies arrays of a column that is not packed to the memory of the table. Arrays that arrow-go cannot copy stay
+// where they are.
+func (b *hostTableBuilder) join(arrays []arrow.Array, rows int64) arrow.Array {
+	c := &rawJoined{t: arrays[0].DataType()}
+	for _, a := range arrays {
+		copied, err := array.Concatenate([]arrow.Array{a}, b.table.allocator)
+		if err != nil {
+			copied = a
+			copied.Retain()
+		}
+		c.arrays = append(c.arrays, copied)
+	}
+	b.table.joined = append(b.table.joined, c.arrays...)
+	return newRaw(c, nil, 0, rows)
 }
 
 // pack packs the columns that are packed.
@@ -238,7 +264,8 @@ func (t *HostTable) ColumnBytes(place int) (bytes int64) {
 	var dictionary *packed.Dictionary
 	for _, segment := range t.segments {
 		values := segment.Column(place)
-		bytes += valueBytes(values)
+		length, _ := formOf(values.DataType()).length(segment, []int{place})
+		bytes += length
 		if c, ok := rawAs[*rawPacked](values.DataType()); ok {
 			dictionary = c.Dictionary
 		}
@@ -283,7 +310,8 @@ func (t *HostTable) drop() error {
 		return nil
 	}
 	releaseRecords(t.segments)
-	t.segments = nil
+	releaseArrays(t.joined)
+	t.segments, t.joined = nil, nil
 	if t.pinned == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // A raw column travels to the device in the form that its source has: column chunks of Parquet files, texts of CSV
-// files, packed columns of host tables. Records have it as an array without values, so that limits, parts for
+// files, packed columns and lists of arrays of host tables. Records have it as an array without values, so that limits, parts for
 // several devices and the cutting of tables need not know the form. The loader copies the bytes of a table together,
 // and the device decodes them. The host does if memory is short.
 
@@ -63,7 +63,7 @@ type rawBatch interface {
 }
 
 // rawForms are all forms.
-var rawForms = []rawForm{chunkForm{}, textForm{}, packedForm{}}
+var rawForms = []rawForm{chunkForm{}, textForm{}, packedForm{}, joinedForm{}}
 
 // newRaw returns rows of a raw column as an array.
 func newRaw(c rawColumn, bytes *arrowmemory.Buffer, first, rows int64) arrow.Array {

@@ -51,12 +51,17 @@ func copyTable(ctx context.Context, to rawTarget, records []arrow.Record) (c *ta
 		}
 	}
 	if len(arrays) > 0 {
-		c.plain, err = column.FromArrays(ctx, to.manager, arrays, column.UploadOptions{
-			Stream: to.ahead, Tag: to.tag, FailAtOnce: to.ahead != nil,
-			Name: func(i int) string { return to.schema.Field(c.places[i]).Name },
-		})
+		c.plain, err = to.copyArrays(ctx, c.places, arrays)
 	}
 	return c, err
+}
+
+// copyArrays copies the values of columns at places.
+func (t rawTarget) copyArrays(ctx context.Context, places []int, arrays [][]arrow.Array) ([]*column.Column, error) {
+	return column.FromArrays(ctx, t.manager, arrays, column.UploadOptions{
+		Stream: t.ahead, Tag: t.tag, FailAtOnce: t.ahead != nil,
+		Name: func(i int) string { return t.schema.Field(places[i]).Name },
+	})
 }
 
 // copyLength is about the length of a copy of records.
