@@ -172,7 +172,7 @@ func (b *Batch) measure(texts []Text) error {
 // lacksEnd reports whether the last row has no line end.
 func lacksEnd(text []byte) bool { return len(text) > 0 && text[len(text)-1] != '\n' }
 
-// copy allocates the memory and copies the texts, and what does not depend on the memory of columns.
+// copy allocates the memory and copies the texts and the tables of the kernels.
 func (b *Batch) copy(ctx context.Context, texts []Text) error {
 	call, err := b.call(ctx)
 	if err != nil {
