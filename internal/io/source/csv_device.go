@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
@@ -102,8 +101,8 @@ func joins(a, b arrow.Record) bool {
 	return first.decoding == second.decoding || first.decoding.width == second.decoding.width && slices.EqualFunc(first.decoding.columns, second.decoding.columns, func(a, b csvColumn) bool { return a.place == b.place })
 }
 
-// textWeight makes a table of one text as long as one of column chunks: deviceBytes of them.
-const textWeight = 6
+// textWeight makes a text count as that many bytes of column chunks: a table has one long text, or many short ones.
+const textWeight = 12
 
 // textLength is the length of the text of a record, in proportion to its rows of it.
 func textLength(record arrow.Record) int64 {
@@ -190,14 +189,11 @@ func (s *textScan) line() (line []byte, odd bool) {
 
 func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) }
 
-// decodeTexts decodes columns of texts on the device of a manager, and puts them into a list.
-func decodeTexts(ctx context.Context, m *memory.Manager, records []arrow.Record, tag string, to []*column.Column) error {
+// copyTexts copies the texts of records to the device of a manager.
+func copyTexts(ctx context.Context, m *memory.Manager, records []arrow.Record, options delimited.Options) (*chunkBatch, error) {
 	places, text := textsOf(records[0])
-	if len(places) == 0 {
-		return nil
-	}
 	if m.Device().Kind() == device.Host {
-		return delimited.ErrFault // the host decodes texts before they are copied
+		return nil, delimited.ErrFault // the host decodes texts before they are copied
 	}
 	format := text.decoding.csvFormat
 	layout := delimited.Layout{Delimiter: byte(format.Delimiter), Width: text.decoding.width, Nulls: format.Nulls}
@@ -210,14 +206,11 @@ func decodeTexts(ctx context.Context, m *memory.Manager, records []arrow.Record,
 		_, text := textsOf(record)
 		texts[i] = delimited.Text{Bytes: text.rows(record.Column(places[0])), Rows: record.NumRows()}
 	}
-	decoded, err := delimited.Decode(ctx, m, layout, texts, delimited.Options{Tag: tag})
+	batch, err := delimited.Copy(ctx, m, layout, texts, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, place := range places {
-		to[place] = decoded[i]
-	}
-	return nil
+	return &chunkBatch{places: places, batch: batch}, nil
 }
 
 // withoutTexts decodes the texts of records on the host. It takes the references to the records.

@@ -23,7 +23,7 @@ var ( // tests change them
 	csvOnDevice = true
 	// textBytes is the length of the text of a record, firstTextBytes that of the first one of a file: a query may need
 	// few rows.
-	textBytes, firstTextBytes = 128 << 20, 8 << 20
+	textBytes, firstTextBytes = 64 << 20, 8 << 20
 	// textPiece is the length of a part of a text that is read and counted at a time: it stays in a processor's cache.
 	textPiece = 1 << 20
 )

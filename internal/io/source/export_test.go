@@ -7,6 +7,7 @@ import (
 
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -114,4 +115,32 @@ func Flat(ctx context.Context, of Source) (flat []bool, err error) {
 		flat = append(flat, is)
 	}
 	return flat, nil
+}
+
+// SetDeviceBytes sets the length of column chunks from which on a table gets no further rows, and returns a
+// function that sets what was before.
+func SetDeviceBytes(bytes int64) (reset func()) {
+	before := deviceBytes
+	deviceBytes = bytes
+	return func() { deviceBytes = before }
+}
+
+// Staged waits until a reader has staged as many tables as it does, and returns the number of those whose
+// bytes are on the device.
+func Staged(r buffer.Reader) (copied int) {
+	s := r.(*loader).records.(*stager)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.waiting) <= mostStaged && s.ended == nil {
+		changed := s.changed
+		s.mu.Unlock()
+		<-changed
+		s.mu.Lock()
+	}
+	for _, each := range s.waiting {
+		if each.copied != nil {
+			copied++
+		}
+	}
+	return copied
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
@@ -37,8 +38,10 @@ type loader struct {
 	schema   *arrow.Schema
 	counters *Counters
 
-	// take, if it is not nil, returns the records of each table: see [Split].
-	take func(ctx context.Context) ([]arrow.Record, int64, error)
+	// take, if it is not nil, returns the records of each table: see [Split] and stager. stages is true if
+	// a stager takes them from the first table on.
+	take   func(ctx context.Context) (*staged, error)
+	stages bool
 
 	mu      sync.Mutex
 	records records // nil once closed
@@ -46,6 +49,8 @@ type loader struct {
 	// failed copy they stay, and the next call tries again.
 	pending     []arrow.Record
 	pendingRows int64
+	// copied is the bytes of the column chunks of all pending records on the device, or nil.
+	copied *chunkBatch
 	// most is the number of rows of a table that is not exceeded, or zero: that of the
 	// request, or less after memory has not sufficed.
 	most int64
@@ -82,6 +87,12 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	if err := cancel.Error(ctx); err != nil {
 		return nil, err
+	}
+	if l.stages {
+		if err := l.stage(ctx); err != nil {
+			return nil, err
+		}
+		l.stages = false
 	}
 	if err := l.collect(ctx); err != nil {
 		l.failed = true
@@ -125,8 +136,8 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 	}
 	for {
 		if rows == l.pendingRows {
-			if table, err = l.copied(ctx, l.pending); err == nil {
-				l.drop()
+			if table, err = l.whole(ctx); err == nil {
+				err = l.drop()
 			}
 		} else {
 			table, err = l.loadFirst(ctx, rows)
@@ -151,10 +162,18 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 	}
 }
 
-// copied copies records to the device as a table of the reader's schema.
-func (l *loader) copied(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
+// whole copies all pending records. It uses the bytes that are on the device, and gives them back.
+func (l *loader) whole(ctx context.Context) (*buffer.Buffer, error) {
+	copied := l.copied
+	l.copied = nil
+	table, err := l.copy(ctx, l.pending, copied)
+	return release.OnError(table, err, copied.release())
+}
+
+// copy copies records to the device as a table of the reader's schema.
+func (l *loader) copy(ctx context.Context, records []arrow.Record, copied *chunkBatch) (*buffer.Buffer, error) {
 	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
-		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag)
+		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag, copied)
 	}
 	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
 }
@@ -217,14 +236,14 @@ func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffe
 	defer recovered(&err)
 	first, rest := cut(l.pending, rows)
 	defer releaseRecords(first)
-	if table, err = l.copied(ctx, first); err != nil {
+	if table, err = l.copy(ctx, first, nil); err != nil {
 		releaseRecords(rest)
 		return nil, err
 	}
 	left := l.pendingRows - rows
-	l.drop()
+	err = l.drop()
 	l.pending, l.pendingRows = rest, left
-	return table, nil
+	return release.OnError(table, nil, err)
 }
 
 // cut divides records after a number of rows. The caller releases both parts.
@@ -306,16 +325,23 @@ func (l *loader) takeBatch(ctx context.Context) (err error) {
 	if l.ended || len(l.pending) > 0 {
 		return nil
 	}
-	l.pending, l.pendingRows, err = l.take(ctx)
+	next, err := l.take(ctx)
 	if err == io.EOF {
-		l.ended, err = true, nil
+		l.ended = true
+		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	l.pending, l.pendingRows, l.copied = next.records, next.rows, next.copied
+	return next.err
 }
 
-func (l *loader) drop() {
+func (l *loader) drop() error {
 	releaseRecords(l.pending)
-	l.pending, l.pendingRows = nil, 0
+	copied := l.copied
+	l.pending, l.pendingRows, l.copied = nil, 0, nil
+	return copied.release()
 }
 
 // Close implements [buffer.Reader].
@@ -325,14 +351,14 @@ func (l *loader) Close() error {
 	if l.records == nil {
 		return nil
 	}
-	l.drop()
+	err := l.drop()
 	if l.later != nil {
 		l.later.Release()
 		l.later = nil
 	}
 	closing := l.records
 	l.records = nil
-	return wrap(l.source, closing.close(l.failed))
+	return wrap(l.source, errors.Join(err, closing.close(l.failed)))
 }
 
 // split cuts records that have more rows than most into parts.

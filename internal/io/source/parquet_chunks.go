@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -26,16 +27,17 @@ import (
 // chunksOnDevice is false if the host decodes all column chunks.
 var chunksOnDevice = true // tests change it
 
-const (
+var (
 	// deviceRows and deviceBytes are the number of rows of a table that a GPU decodes, if a request does
 	// not give one, and the length of its column chunks from which on no further rows are added. A page
 	// takes the same time whether a hundred or a thousand are decoded together, and a file has one
 	// or two for 10⁵ rows: many rows keep all processors busy. The next ones are read meanwhile.
-	deviceRows  = 32 << 20
-	deviceBytes = 768 << 20
-	// deviceShare is the part, as a divisor, of the rows that memory may hold.
-	deviceShare = 8
+	deviceRows  int64 = 32 << 20
+	deviceBytes int64 = 768 << 20 // tests change it
 )
+
+// deviceShare is the part, as a divisor, of the rows that memory may hold.
+const deviceShare = 8
 
 // batchRows is the number of rows of a table, if a request does not give one.
 func batchRows(onDevice bool, request Request) int64 {
@@ -193,34 +195,83 @@ func hasChunks(records []arrow.Record) bool {
 	return false
 }
 
-// decodeChunks decodes columns of column chunks on the device of a manager, and puts them into a list.
-func decodeChunks(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, places []int, tag string, to []*column.Column) error {
-	if len(places) == 0 {
-		return nil
+// chunkBatch is the bytes of the column chunks or of the texts of records, on the device.
+type chunkBatch struct {
+	schema *arrow.Schema
+	places []int // of the columns
+	// types are those of each column's chunks, for errors.
+	types [][]*chunkType
+	batch interface {
+		Decode(ctx context.Context) ([]*column.Column, error)
+		Bytes() uint64
+		Release() error
 	}
-	columns, types := make([]chunks.Column, len(places)), make([][]*chunkType, len(places))
-	for i, place := range places {
-		columns[i].Type = schema.Field(place).Type
+}
+
+// copyChunks copies the bytes of all column chunks, or of the texts, of records to the device of a manager.
+func copyChunks(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, options chunks.Options) (*chunkBatch, error) {
+	if _, text := textsOf(records[0]); text != nil {
+		return copyTexts(ctx, m, records, delimited.Options{Tag: options.Tag, CopyStream: options.CopyStream})
+	}
+	b := &chunkBatch{schema: schema}
+	var columns []chunks.Column
+	for place := range schema.NumFields() {
+		if !isChunk(records[0].Column(place).DataType()) {
+			continue
+		}
+		column, types := chunks.Column{Type: schema.Field(place).Type}, []*chunkType(nil)
 		for _, record := range records {
 			t, next := record.Column(place).DataType().(*chunkType), chunkOf(record.Column(place))
-			if last := len(types[i]) - 1; last >= 0 && types[i][last] == t && columns[i].Chunks[last].First+columns[i].Chunks[last].Rows == next.First {
-				columns[i].Chunks[last].Rows += next.Rows
+			if last := len(types) - 1; last >= 0 && types[last] == t && column.Chunks[last].First+column.Chunks[last].Rows == next.First {
+				column.Chunks[last].Rows += next.Rows
 				continue
 			}
-			columns[i].Chunks, types[i] = append(columns[i].Chunks, next), append(types[i], t)
+			column.Chunks, types = append(column.Chunks, next), append(types, t)
 		}
+		columns, b.places, b.types = append(columns, column), append(b.places, place), append(b.types, types)
 	}
-	decoded, err := chunks.Decode(ctx, m, columns, chunks.Options{Tag: tag})
-	if damage := (*chunks.Error)(nil); errors.As(err, &damage) {
-		return types[damage.Column][damage.Chunk].fail(schema.Field(places[damage.Column]), fmt.Errorf("page %d: %w", damage.Page, damage.Err))
-	}
+	batch, err := chunks.Copy(ctx, m, columns, options)
 	if err != nil {
-		return err
+		return nil, b.located(err)
 	}
-	for i, place := range places {
+	b.batch = batch
+	return b, nil
+}
+
+// located names the file and the column of damage.
+func (b *chunkBatch) located(err error) error {
+	if damage := (*chunks.Error)(nil); errors.As(err, &damage) {
+		return b.types[damage.Column][damage.Chunk].fail(b.schema.Field(b.places[damage.Column]), fmt.Errorf("page %d: %w", damage.Page, damage.Err))
+	}
+	return err
+}
+
+// decode decodes the columns and puts them into a list.
+func (b *chunkBatch) decode(ctx context.Context, to []*column.Column) error {
+	decoded, err := b.batch.Decode(ctx)
+	if err != nil {
+		return b.located(err)
+	}
+	for i, place := range b.places {
 		to[place] = decoded[i]
 	}
 	return nil
+}
+
+// release gives the memory of the bytes back. The batch may be nil.
+func (b *chunkBatch) release() error {
+	if b == nil {
+		return nil
+	}
+	return b.batch.Release()
+}
+
+// bytes is the memory of the batch, which may be nil.
+func (b *chunkBatch) bytes() uint64 {
+	if b == nil {
+		return 0
+	}
+	return b.batch.Bytes()
 }
 
 // withoutChunks decodes column chunks of records on the host, those of places for which decoded

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
 	"github.com/gpuframe/gpuframe/memory"
@@ -111,15 +112,13 @@ func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chu
 
 // copyDecoded copies records to the device as a table with the types of a schema: it decodes
 // columns of dictionaries and column chunks there. Other columns are copied apart, because the memory of a copy
-// stays until its last column is released.
-func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string) (table *buffer.Buffer, err error) {
-	var encoded, plain, chunked []int
+// stays until its last column is released. copied, if it is not nil, is the bytes of the column chunks.
+func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string, copied *chunkBatch) (table *buffer.Buffer, err error) {
+	var encoded, plain []int
+	chunked := false
 	for i, field := range records[0].Schema().Fields() {
-		if isTextType(field.Type) {
-			continue
-		}
-		if isChunk(field.Type) {
-			chunked = append(chunked, i)
+		if isChunk(field.Type) || isTextType(field.Type) {
+			chunked = true
 		} else if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
 			plain = append(plain, i)
 		} else {
@@ -138,11 +137,16 @@ func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, r
 			table = nil
 		}
 	}()
-	if err := decodeTexts(ctx, m, records, tag, columns); err != nil {
-		return nil, err
-	}
-	if err := decodeChunks(ctx, m, schema, records, chunked, tag, columns); err != nil {
-		return nil, err
+	if chunked {
+		if copied == nil {
+			if copied, err = copyChunks(ctx, m, schema, records, chunks.Options{Tag: tag}); err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, copied.release()) }()
+		}
+		if err := copied.decode(ctx, columns); err != nil {
+			return nil, err
+		}
 	}
 	for _, places := range [][]int{encoded, plain} {
 		if err := copyColumns(ctx, m, schema, records, places, tag, columns); err != nil {

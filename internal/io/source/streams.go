@@ -246,7 +246,9 @@ func (s *streams) Open(ctx context.Context, m *memory.Manager, request Request) 
 			return r.decode(ctx, places[part], yield)
 		},
 	}
-	return newLoader(s, m, request, selected.schema, splitting(a.begin(), request.BatchRows)), nil
+	l := newLoader(s, m, request, selected.schema, splitting(a.begin(), request.BatchRows))
+	l.stages = r.onDevice
+	return l, nil
 }
 
 // streamRows is the number of rows that are decoded into one record at most.

@@ -36,6 +36,8 @@ type Column struct {
 type Options struct {
 	// Stream is the stream of the work and of the columns' memory; nil means the manager's.
 	Stream *device.Stream
+	// CopyStream is the stream of the copy of the chunks' bytes; nil means Stream.
+	CopyStream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
 }

@@ -30,6 +30,8 @@ var set = kernelset.Set{Files: kernelCode, Directory: "cuda", Apart: true}
 type Options struct {
 	// Stream is the stream of the work and of the columns' memory; nil means the manager's.
 	Stream *device.Stream
+	// CopyStream, if it is not nil, is that of the copy of the texts.
+	CopyStream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
 }
@@ -108,11 +110,12 @@ type Batch struct {
 	outcome, targets memory.Slice[uint8]
 }
 
-// Copy copies texts to a device that is no host.
+// Copy copies texts to a device that is no host. The copy has Options.CopyStream, so that the device decodes another
+// batch meanwhile.
 //
 // # Waiting
 //
-// Copy returns when the bytes of the texts may be reused.
+// Copy returns when the texts are on the device and their bytes may be reused.
 //
 // # Ownership
 //
@@ -139,16 +142,19 @@ func Copy(ctx context.Context, m *memory.Manager, layout Layout, texts []Text, o
 	return b, nil
 }
 
+// Bytes returns the length of the memory that the batch has, without that of its columns.
+func (b *Batch) Bytes() uint64 {
+	if b.memory == nil {
+		return 0
+	}
+	return b.memory.Bytes()
+}
+
 // Release gives the memory of the batch back. Columns of it hold theirs.
 func (b *Batch) Release() error {
 	err := b.memory.Release()
 	b.memory = nil
 	return err
-}
-
-// call begins work on the batch.
-func (b *Batch) call(ctx context.Context) (op.Call, error) {
-	return op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: b.options.Stream, Tag: b.options.Tag})
 }
 
 // measure finds the number of bytes and of rows.
@@ -174,7 +180,11 @@ func lacksEnd(text []byte) bool { return len(text) > 0 && text[len(text)-1] != '
 
 // copy allocates the memory and copies the texts and the tables of the kernels.
 func (b *Batch) copy(ctx context.Context, texts []Text) error {
-	call, err := b.call(ctx)
+	options := b.options
+	if options.CopyStream != nil {
+		options.Stream = options.CopyStream
+	}
+	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: options.Stream})
 	if err != nil {
 		return err
 	}
@@ -194,7 +204,10 @@ func (b *Batch) copy(ctx context.Context, texts []Text) error {
 	if b.targets, err = spaces[3].Slice(outcomes, spaces[3].Len()); err != nil {
 		return err
 	}
-	return b.upload(&call, texts, spaces, nullTexts, powers)
+	if err := b.upload(&call, texts, spaces, nullTexts, powers); err != nil || options.CopyStream == nil {
+		return err
+	}
+	return call.Stream.Synchronize(ctx)
 }
 
 // upload copies texts, and lists to the spaces behind that of the texts.
@@ -241,7 +254,7 @@ func (b *Batch) Decode(ctx context.Context) (columns []*column.Column, err error
 	if b.rows == 0 {
 		return b.emptyColumns()
 	}
-	call, err := b.call(ctx)
+	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: b.options.Stream, Tag: b.options.Tag})
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +265,7 @@ func (b *Batch) Decode(ctx context.Context) (columns []*column.Column, err error
 			columns = nil
 		}
 	}()
-	if err := d.allocate(); err != nil {
+	if err := errors.Join(call.OrderBehind(b.memory), d.allocate()); err != nil {
 		return nil, err
 	}
 	if err := d.parse(); err != nil {
