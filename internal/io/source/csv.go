@@ -254,7 +254,7 @@ func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator a
 	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil
 }
 
-// open reads the names of a file's columns. It returns the rows behind them, and what decodes them.
+// open reads the names of a file's columns. It returns the rows behind them, and the decoding of them.
 func (d csvDecoder) open(file *stream, columns []string, allocator arrowmemory.Allocator) (read *blocks, decoding *csvDecoding, err error) {
 	read = newBlocks(file, true)
 	header, err := d.header(read)

@@ -25,7 +25,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Random text is read on devices as the model reads it, whatever the texts are that devices decode together.
+// Random text is read on devices as the model reads it, in texts of any length.
 func TestRandomCSVOnDevices(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})

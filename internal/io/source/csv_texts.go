@@ -28,7 +28,7 @@ var ( // tests change them
 	textPiece = 1 << 20
 )
 
-// mostTexts is the length of the texts that are read ahead of the consumer, over all files.
+// mostTexts is the length of the texts that are read in advance, over all files.
 const mostTexts = 1 << 30
 
 // onDevice reports whether the device of a manager decodes columns of the files: the delimiter is one byte, and there are
