@@ -61,7 +61,7 @@ type csvTexts struct {
 	at           io.ReaderAt
 	offset, size int64
 	from         io.Reader
-	// line is the number of the next line, carried the beginning of the next row, and length that of the next text.
+	// line is the number of the next line, carried the beginning of the next row, and length that of the next text with it.
 	line    int
 	carried []byte
 	length  int
@@ -78,8 +78,8 @@ func (d csvDecoder) texts(ctx context.Context, file *stream, columns []string, a
 		return nil, err
 	}
 	r := &csvTexts{ctx: ctx, decoding: decoding, fail: fail, allocator: allocator, line: read.line, length: firstTextBytes}
-	if read.again.rows > 0 {
-		r.line, r.carried = read.again.line, []byte(read.again.text)
+	if first := read.again; first.rows > 0 {
+		r.line, r.carried, r.length = first.line, []byte(first.text), max(firstTextBytes, 2*len(first.text))
 	}
 	if file.at == nil {
 		r.from = read.lines
@@ -121,9 +121,9 @@ func (r *csvTexts) Next() bool {
 
 // read reads a text. It has no rows if it is the beginning of a long one.
 func (r *csvTexts) read() error {
-	length := len(r.carried) + r.length
+	length := r.length
 	if r.at != nil {
-		length = len(r.carried) + int(min(int64(r.length), r.size-r.offset))
+		length = int(min(int64(length), int64(len(r.carried))+r.size-r.offset))
 	}
 	buffer := uninitialized(r.allocator, length)
 	defer buffer.Release()
@@ -131,7 +131,6 @@ func (r *csvTexts) read() error {
 	if err != nil {
 		return err
 	}
-	r.length = textBytes
 	rows := count.Rows
 	if r.decoding.width == 1 {
 		rows += count.Empty
@@ -148,9 +147,8 @@ func (r *csvTexts) read() error {
 	r.carried = append([]byte(nil), text[count.End:]...)
 	if rows > 0 {
 		r.current = r.record(&csvText{decoding: r.decoding, fail: r.fail, line: r.line}, buffer, count.End, rows)
-	} else if !r.ended {
-		r.length = max(textBytes, len(r.carried)) // a long row
 	}
+	r.length = max(textBytes, 2*len(r.carried)) // for a long row
 	r.line += int(lines)
 	return nil
 }
