@@ -52,13 +52,14 @@ func inferRows(option, place, files int) int {
 }
 
 // CSV is a source of CSV files: see [Files.Parquet] for paths, folders and partitions. Types
-// are inferred from the beginnings of the files.
+// are inferred from the beginnings of the files. Names that end with .gz and .zst are those of files
+// that gzip and Zstandard have compressed.
 func (f Files) CSV(list []string, options CSVOptions) (Source, error) {
 	format, err := csvFormatOf(options)
 	if err != nil {
 		return nil, pathError("csv", list, err)
 	}
-	return f.streams(format, list, []string{".csv", ".tsv", ".txt"})
+	return f.streams(format, list, csvExtensions)
 }
 
 // CSVReader is a source of one CSV file in r, which can be read once. It reads the

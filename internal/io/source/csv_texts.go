@@ -158,9 +158,8 @@ func (r *csvTexts) fill(to []byte) (count delimited.Count, text []byte, err erro
 	begin := copy(to, r.carried)
 	count.Add(to[:begin], delimited.CountPiece(to[:begin]))
 	if r.at == nil {
-		n, err := io.ReadFull(r.from, to[begin:])
-		r.ended = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !r.ended {
+		n, err := readMost(r.from, to[begin:])
+		if r.ended = err == io.EOF; err != nil && !r.ended {
 			return count, nil, err
 		}
 		to = to[:begin+n]
@@ -186,6 +185,16 @@ func (r *csvTexts) fill(to []byte) (count delimited.Count, text []byte, err erro
 		r.ended = r.offset == r.size
 	}
 	return count, to, nil
+}
+
+// readMost reads as many bytes as there are. A file that is cut off is no end.
+func readMost(from io.Reader, to []byte) (n int, err error) {
+	for n < len(to) && err == nil {
+		var more int
+		more, err = from.Read(to[n:])
+		n += more
+	}
+	return n, err
 }
 
 // readWhole reads a part of a file.

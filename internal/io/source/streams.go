@@ -113,7 +113,11 @@ func (f Files) streams(format format, list, extensions []string) (Source, error)
 			return nil, err
 		}
 		at := io.NewSectionReader(countedAt{open, counters}, 0, open.size)
-		return &stream{Reader: at, at: at, close: open.close}, nil
+		file := &stream{Reader: at, at: at, close: open.close}
+		if _, arrows := format.(ipcFormat); arrows {
+			return file, nil
+		}
+		return decompressed(matches.files[place].name, file)
 	}}, nil
 }
 
