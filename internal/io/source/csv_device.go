@@ -189,14 +189,18 @@ func (s *textScan) line() (line []byte, odd bool) {
 
 func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) }
 
+// layout is that of the rows, without columns.
+func (d *csvDecoding) layout() delimited.Layout {
+	return delimited.Layout{Delimiter: byte(d.Delimiter), Width: d.width, Nulls: d.Nulls}
+}
+
 // copyTexts copies the texts of records to the device of a manager.
 func copyTexts(ctx context.Context, m *memory.Manager, records []arrow.Record, options delimited.Options) (*chunkBatch, error) {
 	places, text := textsOf(records[0])
 	if m.Device().Kind() == device.Host {
 		return nil, delimited.ErrFault // the host decodes texts before they are copied
 	}
-	format := text.decoding.csvFormat
-	layout := delimited.Layout{Delimiter: byte(format.Delimiter), Width: text.decoding.width, Nulls: format.Nulls}
+	layout := text.decoding.layout()
 	for _, place := range places {
 		c := records[0].Column(place).DataType().(*textType).column
 		layout.Columns = append(layout.Columns, delimited.Column{Type: c.field.Type, Place: c.place, Cut: c.cut})
@@ -235,7 +239,11 @@ func withoutText(schema *arrow.Schema, record arrow.Record) (result []arrow.Reco
 		return []arrow.Record{record}, nil
 	}
 	part, line := text.part(record.Column(places[0]))
-	reader := text.decoding.reader(part, line, places, record)
+	columns := make([]csvColumn, len(places))
+	for i, place := range places {
+		columns[i] = record.Column(place).DataType().(*textType).column
+	}
+	reader := text.decoding.reader(part, line, columns)
 	defer reader.Release()
 	row := int64(0)
 	for reader.Next() {
@@ -244,18 +252,18 @@ func withoutText(schema *arrow.Schema, record arrow.Record) (result []arrow.Reco
 		if end > record.NumRows() {
 			break
 		}
-		columns := make([]arrow.Array, record.NumCols())
-		for i := range columns {
+		arrays := make([]arrow.Array, record.NumCols())
+		for i := range arrays {
 			if at := slices.Index(places, i); at >= 0 {
-				columns[i] = values.Column(at)
-				columns[i].Retain()
+				arrays[i] = values.Column(at)
+				arrays[i].Retain()
 			} else {
-				columns[i] = array.NewSlice(record.Column(i), row, end)
+				arrays[i] = array.NewSlice(record.Column(i), row, end)
 			}
 		}
-		result = append(result, array.NewRecord(schema, columns, values.NumRows()))
-		for _, c := range columns {
-			c.Release()
+		result = append(result, array.NewRecord(schema, arrays, values.NumRows()))
+		for _, each := range arrays {
+			each.Release()
 		}
 		row = end
 	}
@@ -269,13 +277,12 @@ func withoutText(schema *arrow.Schema, record arrow.Record) (result []arrow.Reco
 }
 
 // reader decodes columns of a part of a text on the host.
-func (d *csvDecoding) reader(part []byte, line int, places []int, record arrow.Record) array.RecordReader {
+func (d *csvDecoding) reader(part []byte, line int, columns []csvColumn) array.RecordReader {
 	own := *d
-	own.columns = nil
-	var fields []arrow.Field
-	for _, place := range places {
-		c := record.Column(place).DataType().(*textType).column
-		own.columns, fields = append(own.columns, c), append(fields, c.field)
+	own.columns = columns
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = c.field
 	}
 	own.schema = arrow.NewSchema(fields, nil)
 	b := &blocks{lines: bufio.NewReaderSize(bytes.NewReader(part), 1<<20), quotes: true, line: line}

@@ -31,10 +31,10 @@ var ( // tests change them
 // mostTexts is the length of the texts that are read in advance, over all files.
 const mostTexts = 1 << 30
 
-// onDevice reports whether the device of a manager decodes columns of the files: the delimiter is one byte, and there are
-// columns, all of types that package delimited decodes.
+// onDevice reports whether the device of a manager decodes columns of the files: the delimiter is one byte, and package
+// delimited decodes all types.
 func (d csvDecoder) onDevice(m *memory.Manager, columns []string) bool {
-	if !csvOnDevice || !decodesChunks(m) || d.Delimiter > 0x7f || len(columns) == 0 {
+	if !csvOnDevice || !decodesChunks(m) || d.Delimiter > 0x7f {
 		return false
 	}
 	for _, name := range columns {
@@ -53,6 +53,7 @@ func (d csvDecoder) onDevice(m *memory.Manager, columns []string) bool {
 // csvTexts reads a file as records of texts that the device decodes.
 type csvTexts struct {
 	ctx      context.Context
+	manager  *memory.Manager
 	decoding *csvDecoding
 	// fail is an error about the file.
 	fail      func(error) error
@@ -72,12 +73,12 @@ type csvTexts struct {
 }
 
 // texts returns a reader of a file's texts.
-func (d csvDecoder) texts(ctx context.Context, file *stream, columns []string, allocator arrowmemory.Allocator, fail func(error) error) (array.RecordReader, error) {
+func (d csvDecoder) texts(ctx context.Context, m *memory.Manager, file *stream, columns []string, allocator arrowmemory.Allocator, fail func(error) error) (array.RecordReader, error) {
 	read, decoding, err := d.open(file, columns, arrowmemory.DefaultAllocator)
 	if err != nil {
 		return nil, err
 	}
-	r := &csvTexts{ctx: ctx, decoding: decoding, fail: fail, allocator: allocator, line: read.line, length: firstTextBytes}
+	r := &csvTexts{ctx: ctx, manager: m, decoding: decoding, fail: fail, allocator: allocator, line: read.line, length: firstTextBytes}
 	if first := read.again; first.rows > 0 {
 		r.line, r.carried, r.length = first.line, []byte(first.text), max(firstTextBytes, 2*len(first.text))
 	}
@@ -146,11 +147,34 @@ func (r *csvTexts) read() error {
 	}
 	r.carried = append([]byte(nil), text[count.End:]...)
 	if rows > 0 {
+		if err := r.check(text[:count.End], rows); err != nil {
+			return err
+		}
 		r.current = r.record(&csvText{decoding: r.decoding, fail: r.fail, line: r.line}, buffer, count.End, rows)
 	}
 	r.length = max(textBytes, 2*len(r.carried)) // for a long row
 	r.line += int(lines)
 	return nil
+}
+
+// check finds the faults of a text of which no column is decoded.
+func (r *csvTexts) check(text []byte, rows int64) error {
+	if len(r.decoding.columns) > 0 {
+		return nil
+	}
+	_, err := delimited.Decode(r.ctx, r.manager, r.decoding.layout(), []delimited.Text{{Bytes: text, Rows: rows}}, delimited.Options{})
+	if !short(err) && !errors.Is(err, delimited.ErrFault) {
+		return err
+	}
+	reader := r.decoding.reader(text, r.line, nil)
+	defer reader.Release()
+	for reader.Next() {
+		rows -= reader.Record().NumRows()
+	}
+	if err := reader.Err(); err != nil || rows == 0 {
+		return err
+	}
+	return fmt.Errorf("internal error: %d rows of the text from line %d on are missing: %w", rows, r.line, ErrContents)
 }
 
 // fill fills a buffer and counts its rows. It returns the text, which is shorter at the end of a reader.
