@@ -52,13 +52,14 @@ func inferRows(option, place, files int) int {
 }
 
 // CSV is a source of CSV files: see [Files.Parquet] for paths, folders and partitions. Types
-// are inferred from the beginnings of the files.
+// are inferred from the beginnings of the files. Names that end with .gz and .zst are those of files
+// that gzip and Zstandard have compressed.
 func (f Files) CSV(list []string, options CSVOptions) (Source, error) {
 	format, err := csvFormatOf(options)
 	if err != nil {
 		return nil, pathError("csv", list, err)
 	}
-	return f.streams(format, list, []string{".csv", ".tsv", ".txt"})
+	return f.streams(format, list, csvExtensions)
 }
 
 // CSVReader is a source of one CSV file in r, which can be read once. It reads the
@@ -254,7 +255,7 @@ func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator a
 	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil
 }
 
-// open reads the names of a file's columns. It returns the rows behind them, and what decodes them.
+// open reads the names of a file's columns. It returns the rows behind them, and the decoding of them.
 func (d csvDecoder) open(file *stream, columns []string, allocator arrowmemory.Allocator) (read *blocks, decoding *csvDecoding, err error) {
 	read = newBlocks(file, true)
 	header, err := d.header(read)

@@ -73,8 +73,8 @@ func joins(a, b arrow.Record) bool {
 	return first.decoding == second.decoding || first.decoding.width == second.decoding.width && slices.EqualFunc(first.decoding.columns, second.decoding.columns, func(a, b csvColumn) bool { return a.place == b.place })
 }
 
-// textWeight makes a table of one text as long as one of column chunks: deviceBytes of them.
-const textWeight = 6
+// textWeight makes a text count as that many bytes of column chunks: a table has one long text, or many short ones.
+const textWeight = 12
 
 // textForm is the form of texts.
 type textForm struct{}
@@ -163,6 +163,11 @@ func (s *textScan) line() (line []byte, odd bool) {
 
 func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) }
 
+// layout is that of the rows, without columns.
+func (d *csvDecoding) layout() delimited.Layout {
+	return delimited.Layout{Delimiter: byte(d.Delimiter), Width: d.width, Nulls: d.Nulls}
+}
+
 // textBatch is the texts of records, on the device.
 type textBatch struct{ *delimited.Batch }
 
@@ -171,8 +176,7 @@ func (textForm) copy(ctx context.Context, to rawTarget, records []arrow.Record, 
 	if to.manager.Device().Kind() == device.Host {
 		return nil, delimited.ErrFault // the host decodes texts before they are copied
 	}
-	decoding := textOf(records[0]).decoding
-	layout := delimited.Layout{Delimiter: byte(decoding.csvFormat.Delimiter), Width: decoding.width, Nulls: decoding.csvFormat.Nulls}
+	layout := textOf(records[0]).decoding.layout()
 	for _, place := range places {
 		c, _ := rawAs[*rawText](records[0].Column(place).DataType())
 		layout.Columns = append(layout.Columns, delimited.Column{Type: c.column.field.Type, Place: c.column.place, Cut: c.column.cut})
@@ -198,7 +202,12 @@ func (b textBatch) release() error { return b.Release() }
 func (textForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Record, places []int) (result []arrow.Record, err error) {
 	text := textOf(record)
 	part, line := text.part(record.Column(places[0]))
-	reader := text.decoding.reader(part, line, places, record)
+	own := make([]csvColumn, len(places))
+	for i, place := range places {
+		c, _ := rawAs[*rawText](record.Column(place).DataType())
+		own[i] = c.column
+	}
+	reader := text.decoding.reader(part, line, own)
 	defer reader.Release()
 	row := int64(0)
 	for reader.Next() {
@@ -232,13 +241,12 @@ func (textForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Rec
 }
 
 // reader decodes columns of a part of a text on the host.
-func (d *csvDecoding) reader(part []byte, line int, places []int, record arrow.Record) array.RecordReader {
+func (d *csvDecoding) reader(part []byte, line int, columns []csvColumn) array.RecordReader {
 	own := *d
-	own.columns = nil
-	var fields []arrow.Field
-	for _, place := range places {
-		c, _ := rawAs[*rawText](record.Column(place).DataType())
-		own.columns, fields = append(own.columns, c.column), append(fields, c.column.field)
+	own.columns = columns
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = c.field
 	}
 	own.schema = arrow.NewSchema(fields, nil)
 	b := &blocks{lines: bufio.NewReaderSize(bytes.NewReader(part), 1<<20), quotes: true, line: line}

@@ -23,18 +23,18 @@ var ( // tests change them
 	csvOnDevice = true
 	// textBytes is the length of the text of a record, firstTextBytes that of the first one of a file: a query may need
 	// few rows.
-	textBytes, firstTextBytes = 128 << 20, 8 << 20
+	textBytes, firstTextBytes = 64 << 20, 8 << 20
 	// textPiece is the length of a part of a text that is read and counted at a time: it stays in a processor's cache.
 	textPiece = 1 << 20
 )
 
-// mostTexts is the length of the texts that are read ahead of the consumer, over all files.
+// mostTexts is the length of the texts that are read in advance, over all files.
 const mostTexts = 1 << 30
 
-// onDevice reports whether the device of a manager decodes columns of the files: the delimiter is one byte, and there are
-// columns, all of types that package delimited decodes.
+// onDevice reports whether the device of a manager decodes columns of the files: the delimiter is one byte, and package
+// delimited decodes all types.
 func (d csvDecoder) onDevice(m *memory.Manager, columns []string) bool {
-	if !csvOnDevice || !decodesChunks(m) || d.Delimiter > 0x7f || len(columns) == 0 {
+	if !csvOnDevice || !decodesChunks(m) || d.Delimiter > 0x7f {
 		return false
 	}
 	for _, name := range columns {
@@ -53,6 +53,7 @@ func (d csvDecoder) onDevice(m *memory.Manager, columns []string) bool {
 // csvTexts reads a file as records of texts that the device decodes.
 type csvTexts struct {
 	ctx      context.Context
+	manager  *memory.Manager
 	decoding *csvDecoding
 	// fail is an error about the file.
 	fail      func(error) error
@@ -61,7 +62,7 @@ type csvTexts struct {
 	at           io.ReaderAt
 	offset, size int64
 	from         io.Reader
-	// line is the number of the next line, carried the beginning of the next row, and length that of the next text.
+	// line is the number of the next line, carried the beginning of the next row, and length that of the next text with it.
 	line    int
 	carried []byte
 	length  int
@@ -72,14 +73,14 @@ type csvTexts struct {
 }
 
 // texts returns a reader of a file's texts.
-func (d csvDecoder) texts(ctx context.Context, file *stream, columns []string, allocator arrowmemory.Allocator, fail func(error) error) (array.RecordReader, error) {
+func (d csvDecoder) texts(ctx context.Context, m *memory.Manager, file *stream, columns []string, allocator arrowmemory.Allocator, fail func(error) error) (array.RecordReader, error) {
 	read, decoding, err := d.open(file, columns, arrowmemory.DefaultAllocator)
 	if err != nil {
 		return nil, err
 	}
-	r := &csvTexts{ctx: ctx, decoding: decoding, fail: fail, allocator: allocator, line: read.line, length: firstTextBytes}
-	if read.again.rows > 0 {
-		r.line, r.carried = read.again.line, []byte(read.again.text)
+	r := &csvTexts{ctx: ctx, manager: m, decoding: decoding, fail: fail, allocator: allocator, line: read.line, length: firstTextBytes}
+	if first := read.again; first.rows > 0 {
+		r.line, r.carried, r.length = first.line, []byte(first.text), max(firstTextBytes, 2*len(first.text))
 	}
 	if file.at == nil {
 		r.from = read.lines
@@ -121,9 +122,9 @@ func (r *csvTexts) Next() bool {
 
 // read reads a text. It has no rows if it is the beginning of a long one.
 func (r *csvTexts) read() error {
-	length := len(r.carried) + r.length
+	length := r.length
 	if r.at != nil {
-		length = len(r.carried) + int(min(int64(r.length), r.size-r.offset))
+		length = int(min(int64(length), int64(len(r.carried))+r.size-r.offset))
 	}
 	buffer := uninitialized(r.allocator, length)
 	defer buffer.Release()
@@ -131,7 +132,6 @@ func (r *csvTexts) read() error {
 	if err != nil {
 		return err
 	}
-	r.length = textBytes
 	rows := count.Rows
 	if r.decoding.width == 1 {
 		rows += count.Empty
@@ -147,12 +147,34 @@ func (r *csvTexts) read() error {
 	}
 	r.carried = append([]byte(nil), text[count.End:]...)
 	if rows > 0 {
+		if err := r.check(text[:count.End], rows); err != nil {
+			return err
+		}
 		r.current = r.record(&csvText{decoding: r.decoding, fail: r.fail, line: r.line}, buffer, count.End, rows)
-	} else if !r.ended {
-		r.length = max(textBytes, len(r.carried)) // a long row
 	}
+	r.length = max(textBytes, 2*len(r.carried)) // for a long row
 	r.line += int(lines)
 	return nil
+}
+
+// check finds the faults of a text of which no column is decoded.
+func (r *csvTexts) check(text []byte, rows int64) error {
+	if len(r.decoding.columns) > 0 {
+		return nil
+	}
+	_, err := delimited.Decode(r.ctx, r.manager, r.decoding.layout(), []delimited.Text{{Bytes: text, Rows: rows}}, delimited.Options{})
+	if !short(err) && !errors.Is(err, delimited.ErrFault) {
+		return err
+	}
+	reader := r.decoding.reader(text, r.line, nil)
+	defer reader.Release()
+	for reader.Next() {
+		rows -= reader.Record().NumRows()
+	}
+	if err := reader.Err(); err != nil || rows == 0 {
+		return err
+	}
+	return fmt.Errorf("internal error: %d rows of the text from line %d on are missing: %w", rows, r.line, ErrContents)
 }
 
 // fill fills a buffer and counts its rows. It returns the text, which is shorter at the end of a reader.
@@ -160,9 +182,8 @@ func (r *csvTexts) fill(to []byte) (count delimited.Count, text []byte, err erro
 	begin := copy(to, r.carried)
 	count.Add(to[:begin], delimited.CountPiece(to[:begin]))
 	if r.at == nil {
-		n, err := io.ReadFull(r.from, to[begin:])
-		r.ended = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !r.ended {
+		n, err := readMost(r.from, to[begin:])
+		if r.ended = err == io.EOF; err != nil && !r.ended {
 			return count, nil, err
 		}
 		to = to[:begin+n]
@@ -188,6 +209,16 @@ func (r *csvTexts) fill(to []byte) (count delimited.Count, text []byte, err erro
 		r.ended = r.offset == r.size
 	}
 	return count, to, nil
+}
+
+// readMost reads as many bytes as there are. A file that is cut off is no end.
+func readMost(from io.Reader, to []byte) (n int, err error) {
+	for n < len(to) && err == nil {
+		var more int
+		more, err = from.Read(to[n:])
+		n += more
+	}
+	return n, err
 }
 
 // readWhole reads a part of a file.

@@ -113,7 +113,11 @@ func (f Files) streams(format format, list, extensions []string) (Source, error)
 			return nil, err
 		}
 		at := io.NewSectionReader(countedAt{open, counters}, 0, open.size)
-		return &stream{Reader: at, at: at, close: open.close}, nil
+		file := &stream{Reader: at, at: at, close: open.close}
+		if _, arrows := format.(ipcFormat); arrows {
+			return file, nil
+		}
+		return decompressed(matches.files[place].name, file)
 	}}, nil
 }
 
@@ -222,7 +226,7 @@ func (s *streams) Open(ctx context.Context, m *memory.Manager, request Request) 
 			return nil, wrap(s, fmt.Errorf("it was opened before: collect its rows into a table to read them again: %w", ErrUsed))
 		}
 	}
-	r := &streamRecords{source: s, schema: selected.schema, allocator: arrowmemory.DefaultAllocator, counters: request.Counters.or()}
+	r := &streamRecords{source: s, manager: m, schema: selected.schema, allocator: arrowmemory.DefaultAllocator, counters: request.Counters.or()}
 	if d, ok := s.decoder.(csvDecoder); ok {
 		r.onDevice = d.onDevice(m, r.columns())
 	}
@@ -287,8 +291,9 @@ type streamRecords struct {
 	rows      int // of a record
 	allocator arrowmemory.Allocator
 	counters  *Counters
-	// onDevice reports that records have texts of CSV files, which the device decodes.
+	// onDevice reports that records have texts of CSV files, which the device of the manager decodes.
 	onDevice bool
+	manager  *memory.Manager
 }
 
 // columns are the columns of the schema that the files have.
@@ -307,7 +312,7 @@ func (r *streamRecords) open(ctx context.Context, file *stream, place int) (arra
 		return r.source.decoder.decode(file, r.columns(), r.rows, r.allocator)
 	}
 	fail := func(err error) error { return r.source.fail(place, err) }
-	return r.source.decoder.(csvDecoder).texts(ctx, file, r.columns(), r.allocator, fail)
+	return r.source.decoder.(csvDecoder).texts(ctx, r.manager, file, r.columns(), r.allocator, fail)
 }
 
 // counted counts the bytes that are read.

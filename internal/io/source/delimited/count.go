@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// Piece is what the host counts in a part of a text, which may begin anywhere. Whether the part begins within quotes is
-// known when those before it are counted.
+// Piece has the counts of a part of a text, which may begin anywhere. The parts before decide whether it begins within
+// quotes.
 type Piece struct {
 	// length is that of the part. first is the place behind the first line end, or 0.
 	length, first int
@@ -37,7 +37,7 @@ func CountPiece(part []byte) Piece {
 
 var lineEnd, quote = []byte{'\n'}, []byte{'"'}
 
-// countLines counts one line after the other.
+// countLines counts line by line.
 func (p *Piece) countLines(part []byte) {
 	odd := 0
 	for at := 0; ; {
@@ -97,7 +97,7 @@ func hasEmptyLines(part []byte) bool {
 	return bytes.Contains(left, []byte("\n\n"))
 }
 
-// Count is what is known of a text from its beginning, or from that of a row.
+// Count has the counts of a text, which begins with a row.
 type Count struct {
 	// Rows are the ends of rows, without lines that have no contents; Empty are those lines. Lines are all line ends,
 	// also within quotes.

@@ -17,7 +17,7 @@ func TestCount(t *testing.T) {
 	property.Check(t, func(r *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "\"", "\n", "\n", "\r\n", "\r", "b,c"}), 0, 30).Draw(r, "text"), ""))
 		var want delimited.Count
-		for begin, odd, i := 0, false, 0; i < len(text); i++ { // lines one after the other
+		for begin, odd, i := 0, false, 0; i < len(text); i++ {
 			odd = odd != (text[i] == '"')
 			if text[i] != '\n' {
 				continue

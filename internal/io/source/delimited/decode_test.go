@@ -1,12 +1,15 @@
 package delimited_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -22,11 +25,41 @@ func TestDecode(t *testing.T) {
 		texts := []delimited.Text{{Bytes: []byte("1,0.5,abc,2024-05-01,true\n\n-7,1e3,\"x\"\"y\n,\",NULL,False\r\n"), Rows: 2}, {Bytes: []byte(",\"\",\"\",,true"), Rows: 1}}
 		columns, err := delimited.Decode(t.Context(), m, layout, texts, delimited.Options{})
 		require.NoError(t, err)
-		for _, c := range columns {
-			text, err := c.Preview(t.Context(), 3)
+		for i, want := range []string{"[1, -7, null]", "[0.5, 1000, null]", "[abc, x\"y\n,, ]", "[2024-05-01, null, null]", "[true, false, true]", "[null, null, null]"} {
+			text, err := columns[i].Preview(t.Context(), 3)
 			require.NoError(t, err)
-			t.Log(text)
-			require.NoError(t, c.Release())
+			require.Contains(t, text, want)
 		}
+		require.NoError(t, release.All(columns))
 	})
+}
+
+// Texts that are not as the layout says are faults, and layouts that make no sense are refused.
+func TestFaults(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		numbers := delimited.Layout{Delimiter: ',', Width: 2, Columns: []delimited.Column{{Type: arrow.PrimitiveTypes.Int64, Place: 1}}}
+		decode := func(layout delimited.Layout, text string, rows int64) error {
+			columns, err := delimited.Decode(t.Context(), m, layout, []delimited.Text{{Bytes: []byte(text), Rows: rows}}, delimited.Options{})
+			return errors.Join(err, release.All(columns))
+		}
+		require.NoError(t, decode(numbers, "a,1\n\"\"\"\",2\n", 2))
+		require.NoError(t, decode(numbers, "", 0))
+		for text, rows := range map[string]int64{
+			"a,1\nb,2\n": 3, "a,1\nb,2,3\n": 2, "a,1\nb\nc,2,3\n": 3, "a,x\n": 1, "a,\n": 1, "a\"b,1\n": 1, "\"a\"b,1\n": 1, "\"a,1\n": 1, "a\"\",1\n": 1, "\"a\" ,1\n": 1, "a,1\n\n": 2, "": 1, "a,\"1\"\r\r\n": 1,
+		} {
+			require.ErrorIs(t, decode(numbers, text, rows), delimited.ErrFault, "%q", text)
+		}
+		for _, layout := range []delimited.Layout{
+			{Delimiter: ',', Width: 0}, {Delimiter: '"', Width: 1}, {Width: 1}, {Delimiter: ',', Width: 1, Nulls: []string{strings.Repeat("x", 64)}},
+			{Delimiter: ',', Width: 1, Columns: []delimited.Column{{Type: arrow.PrimitiveTypes.Int64, Place: 1}}},
+		} {
+			require.ErrorIs(t, decode(layout, "1\n", 1), device.ErrInvalidValue, "%+v", layout)
+		}
+		require.ErrorIs(t, decode(delimited.Layout{Delimiter: ',', Width: 1, Columns: []delimited.Column{{Type: arrow.FixedWidthTypes.MonthInterval}}}, "1\n", 1), device.ErrNotSupported)
+		require.Zero(t, m.Stats().InUse)
+	})
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	_, err := delimited.Copy(t.Context(), host, delimited.Layout{Delimiter: ',', Width: 1}, nil, delimited.Options{})
+	require.ErrorIs(t, err, device.ErrNotSupported)
 }

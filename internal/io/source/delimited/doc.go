@@ -11,7 +11,7 @@
 // The host knows the number of rows: a [Piece] counts them while the text is read. The kernels of [Decode] are:
 //
 //	count_separators  fields and rows that end in each tile of 8 KiB, if it begins outside and within quotes
-//	scan_tiles        which of both holds, and what is before each tile
+//	scan_tiles        which of both holds; fields and rows before each tile
 //	write_separators  the end of each field; checks quotes, and the number of fields of each row
 //	parse_rows        values, validity, lengths of texts; a block for 128 rows
 //	scan_lengths      lengths of texts → places of texts
@@ -21,8 +21,8 @@
 //
 // # Faults
 //
-// Whatever is not as it has to be, such as a quote within a value, a row with another number of fields or a value that its
-// type does not hold, ends with [ErrFault]. The host then reads the text and finds the error, with its line and column.
+// A quote within a value, a row with another number of fields and a value that its type does not hold are [ErrFault]. The
+// host then reads the text and finds the error, with its line and column.
 //
 // # Ownership, thread safety
 //

@@ -7,7 +7,7 @@
 
 static constexpr u32 thread_bytes = 32, tile_threads = 256, tile_bytes = tile_threads * thread_bytes, tile_warps = tile_threads / warp_threads;
 
-// Tile is what a tile counts, and then what is before it.
+// Tile has the counts of a tile, and then those of the tiles before it.
 struct Tile {
     // counts are the numbers of fields and of rows that end, if the tile begins outside of quotes and if it begins
     // within. Each has 16 bits: fields outside, fields within, rows outside, rows within. Before the tile they are the
@@ -27,7 +27,7 @@ DEVICE u32 equal_bytes(u32 word, u32 pattern) {
 }
 
 // Marks are the bytes of a thread that matter: a bit for each. Lines without contents are left out if rows have several
-// fields. edges are the bytes that may stand beside a quote.
+// fields. edges are the bytes that may stand next to a quote.
 struct Marks {
     u32 quotes, lines, separators, edges;
 };

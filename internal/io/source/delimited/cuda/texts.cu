@@ -1,5 +1,6 @@
 // The texts of delimited text.
-#include "rows.cuh"
+#include "fields.cuh"
+#include "texts.cuh"
 
 static constexpr u32 scan_threads = 1024, scan_warps = scan_threads / warp_threads;
 
@@ -26,59 +27,9 @@ KERNEL LAUNCH_BOUNDS(1024) scan_lengths(const Column *columns, Result *results, 
         results[block_in_grid()].bytes = before;
 }
 
-// copy_text copies a text without its doubled quotes.
-DEVICE void copy_text(u64 to, const Field &field, bool doubled) {
-    for (u32 i = 0; i < field.length; i++) {
-        const u8 c = field.at[i];
-        store<u8>(to++, c);
-        i += doubled && c == '"';
-    }
-}
-
-static constexpr u32 long_text = 64;
-
-DEVICE void store_offset(const Column &column, u64 row, u32 place) {
-    if (column.bytes == 8)
-        store<u64>(column.values + 8 * row, place);
-    else
-        store<u32>(column.values + 4 * row, place);
-}
-
 // write_texts writes the texts of rows and their offsets, a block for each tile.
 KERNEL LAUNCH_BOUNDS(256) write_texts(const Column *columns, u32 count, const u32 *ends, Text text, Nulls nulls) {
     __shared__ Piece shared[most_staged / sizeof(Piece)];
-    const Rows rows = stage(shared, text, ends);
-    const u32 lane = lane_in_warp();
-    for (u32 item = thread_in_block() / warp_threads; item < count * tile_groups; item += row_warps) {
-        const u32 own = item % tile_groups * warp_threads + lane;
-        const Column column = columns[item / tile_groups];
-        if (own - lane >= rows.count || column.form != text_form)
-            continue;
-        const u64 row = (u64)block_in_grid() * tile_rows + own;
-        Field field = {nullptr, 0, false};
-        u32 length = 0;
-        if (own < rows.count && column.place != none) {
-            field = field_of(rows, rows.first + own, column.place);
-            if (is_null(nulls, field, true))
-                field.length = 0;
-            length = text_length(field);
-        }
-        const u32 scanned = warp_scan(length, Sum<u32>());
-        const u32 place = load<u32>(column.lengths + row / 32 * 4) + scanned - length;
-        if (own < rows.count)
-            store_offset(column, row, place);
-        if (row + 1 == text.rows)
-            store_offset(column, row + 1, place + length);
-        const bool doubled = length != field.length;
-        const u32 together = ballot(length >= long_text && !doubled);
-        if ((together >> lane & 1) == 0)
-            copy_text(column.texts + place, field, doubled);
-        for (u32 left = together; left != 0; left &= left - 1) {
-            const u32 other = __builtin_ctz(left), bytes = shuffle_value(length, other);
-            const u8 *const from = (const u8 *)shuffle_value((u64)field.at, other);
-            const u64 to = column.texts + shuffle_value(place, other);
-            for (u32 i = lane; i < bytes; i += warp_threads)
-                store<u8>(to + i, from[i]);
-        }
-    }
+    const Rows rows = stage<tile_rows, row_threads>(shared, text, ends);
+    copy_tile<tile_rows, row_threads>(columns, count, text.rows, rows, Fields{rows, nulls});
 }
