@@ -152,7 +152,7 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	s.bits.base, s.values.base = uint64(results[0].Pointer()), uint64(results[1].Pointer())
 	for i := range b.pages {
 		p := &b.pages[i]
-		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places, &p.packed)
+		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places, &p.packed, &p.marks, &p.sums)
 	}
 	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
@@ -182,17 +182,30 @@ type list struct {
 func (b *Batch) kernels() (lists []list) {
 	lists = b.dictionaryTiles.lists()
 	for _, each := range []struct {
-		launch
-		pages []uint32
+		file, entry string
+		threads     uint32
+		pages       *work
+		tiles       bool
 	}{
-		{launch{file: "strings", entry: "follow_lengths", threads: 128}, b.plainStrings},
-		{launch{file: "indices", entry: "decode_indices", threads: 288}, b.indices},
-		{launch{file: "deltas", entry: "decode_deltas", threads: 288}, b.deltas},
-		{launch{file: "strings", entry: "sum_lengths", threads: 256}, b.indexedStrings},
+		{"strings", "follow_lengths", 128, &b.plainStrings, false},
+		{"indices", "find_indices", 256, &b.indices, false},
+		{"indices", "write_indices", 128, &b.indices, true},
+		{"deltas", "find_blocks", 256, &b.deltas, false},
+		{"deltas", "sum_deltas", 256, &b.deltas, true},
+		{"deltas", "scan_deltas", 256, &b.deltas, false},
+		{"deltas", "write_deltas", 256, &b.deltas, true},
+		{"strings", "sum_lengths", 256, &b.indexedStrings, true},
+		{"strings", "scan_lengths", 256, &b.indexedStrings, false},
+		{"strings", "place_lengths", 256, &b.indexedStrings, true},
 	} {
-		if each.blocks = len(each.pages); each.blocks > 0 {
-			lists = append(lists, list{each.launch, bytesOf(each.pages)})
+		if len(each.pages.numbers) == 0 {
+			continue
 		}
+		l := list{launch{file: each.file, entry: each.entry, threads: each.threads, blocks: len(each.pages.numbers)}, bytesOf(each.pages.numbers)}
+		if each.tiles {
+			l.blocks, l.bytes = len(each.pages.tiles), bytesOf(each.pages.tiles)
+		}
+		lists = append(lists, l)
 	}
 	return append(lists, b.tiles.lists()...)
 }
@@ -292,7 +305,7 @@ func (b *Batch) launch(call *op.Call) error {
 	if err := b.decompress(call); err != nil {
 		return err
 	}
-	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 288, blocks: len(b.pages)}); err != nil {
+	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 256, blocks: len(b.pages)}); err != nil {
 		return err
 	}
 	for _, l := range b.launches {
