@@ -125,8 +125,8 @@ func SetDeviceBytes(bytes int64) (reset func()) {
 	return func() { deviceBytes = before }
 }
 
-// Staged waits until a reader has staged as many tables as it does, and returns the number of those whose
-// bytes are on the device.
+// Staged waits until a reader has staged as many tables as it does, and returns the number of copies on the
+// device.
 func Staged(r buffer.Reader) (copied int) {
 	s := r.(*loader).records.(*stager)
 	s.mu.Lock()

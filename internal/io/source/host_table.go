@@ -66,7 +66,7 @@ func RecordsOf(reader array.RecordReader) iter.Seq2[arrow.Record, error] {
 //
 // # Ownership
 //
-// The records are used until the next one is asked for. The caller releases the table. Readers of the table's rows keep it until they
+// A record is used until the next one is yielded. The caller releases the table. Readers of the table's rows keep it until they
 // are closed.
 func NewHostTable(ctx context.Context, dev *device.Device, schema *arrow.Schema, list iter.Seq2[arrow.Record, error], options HostOptions) (*HostTable, error) {
 	t := &HostTable{allocator: arrowmemory.DefaultAllocator, references: 1}
@@ -208,8 +208,8 @@ func (b *hostTableBuilder) flush(ctx context.Context, rows int64) error {
 	return nil
 }
 
-// join copies arrays of a column that is not packed to the memory of the table. Arrays that arrow-go cannot copy stay
-// where they are.
+// join copies arrays of a column that is not packed to the memory of the table. Arrays that arrow-go cannot copy are
+// retained.
 func (b *hostTableBuilder) join(arrays []arrow.Array, rows int64) arrow.Array {
 	c := &rawJoined{t: arrays[0].DataType()}
 	for _, a := range arrays {
