@@ -55,7 +55,13 @@ func varied(types []arrow.DataType, rows int) arrow.Record {
 // variedParquet is a file of two row groups with the given properties.
 func variedParquet(t testing.TB, types []arrow.DataType, properties ...parquet.WriterProperty) []byte {
 	t.Helper()
-	record := varied(types, 60)
+	return variedGroups(t, types, 60, properties...)
+}
+
+// variedGroups is variedParquet with a number of rows.
+func variedGroups(t testing.TB, types []arrow.DataType, rows int, properties ...parquet.WriterProperty) []byte {
+	t.Helper()
+	record := varied(types, rows)
 	defer record.Release()
 	var to bytes.Buffer
 	writer, err := pqarrow.NewFileWriter(record.Schema(), &to, parquet.NewWriterProperties(append(properties, parquet.WithMaxRowGroupLength(40))...),

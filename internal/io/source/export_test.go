@@ -7,6 +7,7 @@ import (
 
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -54,6 +55,14 @@ func SetChunksOnDevice(on bool) (reset func()) {
 	before := chunksOnDevice
 	chunksOnDevice = on
 	return func() { chunksOnDevice = before }
+}
+
+// SetTexts sets whether devices decode texts of CSV files, the length of texts, and that of the parts in which they are
+// read. It returns a function that sets what was before.
+func SetTexts(on bool, length, piece int) (reset func()) {
+	beforeOn, before, beforeFirst, beforePiece := csvOnDevice, textBytes, firstTextBytes, textPiece
+	csvOnDevice, textBytes, firstTextBytes, textPiece = on, length, length, piece
+	return func() { csvOnDevice, textBytes, firstTextBytes, textPiece = beforeOn, before, beforeFirst, beforePiece }
 }
 
 // DecodeParquet decodes columns of a source of Parquet files into memory of an allocator, and
@@ -106,4 +115,40 @@ func Flat(ctx context.Context, of Source) (flat []bool, err error) {
 		flat = append(flat, is)
 	}
 	return flat, nil
+}
+
+// SetDeviceBytes sets the length of column chunks from which on a table gets no further rows, and returns a
+// function that sets what was before.
+func SetDeviceBytes(bytes int64) (reset func()) {
+	before := deviceBytes
+	deviceBytes = bytes
+	return func() { deviceBytes = before }
+}
+
+// Staged waits until a reader has staged as many tables as it does, and returns the number of copies on the
+// device.
+func Staged(r buffer.Reader) (copied int) {
+	s := r.(*loader).records.(*stager)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.waiting) <= mostStaged && s.ended == nil {
+		changed := s.changed
+		s.mu.Unlock()
+		<-changed
+		s.mu.Lock()
+	}
+	for _, each := range s.waiting {
+		if each.copied != nil {
+			copied++
+		}
+	}
+	return copied
+}
+
+// SetHostRows sets the number of rows of segments of host tables, and of tables that are read from them. Call restore
+// afterwards.
+func SetHostRows(segment, table int64) (restore func()) {
+	before, tableBefore := segmentRows, hostRows
+	segmentRows, hostRows = segment, table
+	return func() { segmentRows, hostRows = before, tableBefore }
 }

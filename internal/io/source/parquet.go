@@ -212,7 +212,9 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 		request.BatchRows = batchRows(onDevice, request)
 	}
 	allocator, check := hostMemory(m)
-	return newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)), nil
+	l := newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check))
+	l.stages = onDevice
+	return l, nil
 }
 
 // rowGroup is a row group that has to be read.

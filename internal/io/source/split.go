@@ -212,12 +212,13 @@ type loaderPart struct {
 func (p *loaderPart) Batch() (number, first int64) { return p.number, p.first }
 
 // take gives the loader its next batch.
-func (p *loaderPart) take(ctx context.Context) ([]arrow.Record, int64, error) {
+func (p *loaderPart) take(ctx context.Context) (*staged, error) {
 	b, err := p.dealer.take(ctx, p.part)
-	if err == nil {
-		p.number, p.first = b.number, b.first
+	if err != nil {
+		return nil, err
 	}
-	return b.records, b.rows, err
+	p.number, p.first = b.number, b.first
+	return &staged{records: b.records, rows: b.rows}, nil
 }
 
 // next implements [records]. The loader calls take instead.

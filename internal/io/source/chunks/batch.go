@@ -30,12 +30,15 @@ type Batch struct {
 	manager *memory.Manager
 	options Options
 	planner
-	// memory has the bytes of the chunks and the results of kernels for others, columns the bitmaps and the values of columns.
-	memory, columns *memory.Block
-	// input and work are the spaces in memory, descriptions and outcomes in it those of the pages. zeroed are the
-	// bits of columns.
-	input, work, descriptions, outcomes, zeroed memory.Slice[uint8]
-	launches                                    []launch
+	// bytes has the bytes of the chunks, memory the lists and the results of kernels for others, columns the bitmaps
+	// and the values of columns. The last two are allocated when the batch is decoded.
+	bytes, memory, columns *memory.Block
+	// input, lists and work are spaces, descriptions and outcomes those of the pages. zeroed are the bits of columns.
+	input, lists, work, descriptions, outcomes, zeroed memory.Slice[uint8]
+	launches                                           []launch
+	// placed is true after the first call of place, which returned unplaced.
+	placed   bool
+	unplaced error
 }
 
 // launch is a kernel with a block for each element of a list.
@@ -49,7 +52,8 @@ type launch struct {
 // behind is the number of bytes behind pages that kernels read: see load_bytes.
 const behind = 16
 
-// Copy plans the pages of columns and copies their bytes to a device that is no host.
+// Copy plans the pages of columns and copies their bytes to a device that is no host. It allocates no more than
+// these bytes. The copy has Options.CopyStream, so that the device decodes another batch meanwhile.
 //
 // # Waiting
 //
@@ -82,8 +86,8 @@ func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Opti
 
 // Release gives the memory of the batch back. Columns of it hold theirs.
 func (b *Batch) Release() error {
-	err := errors.Join(b.memory.Release(), b.columns.Release())
-	b.memory, b.columns = nil, nil
+	err := errors.Join(b.bytes.Release(), b.memory.Release(), b.columns.Release())
+	b.bytes, b.memory, b.columns = nil, nil, nil
 	return err
 }
 
@@ -92,31 +96,58 @@ func (b *Batch) call(ctx context.Context) (op.Call, error) {
 	return op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: b.options.Stream, Tag: b.options.Tag})
 }
 
-// copy allocates the memory of the batch and copies the bytes and the descriptions to it.
+// copy copies the bytes of the chunks.
 func (b *Batch) copy(ctx context.Context) error {
-	call, err := b.call(ctx)
+	stream := b.options.CopyStream
+	if stream == nil {
+		stream = b.options.Stream
+	}
+	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: stream})
 	if err != nil {
 		return err
 	}
+	call.FailAtOnce = b.options.CopyStream != nil
+	b.spaces.input.take(behind)
+	var spaces []memory.Slice[uint8]
+	if b.bytes, spaces, err = call.Scratch(b.spaces.input.bytes); err != nil {
+		return err
+	}
+	b.input = spaces[0]
+	if err := memory.Upload(ctx, call.Stream, b.input, b.sources); err != nil {
+		return err
+	}
+	b.sources = nil // the caller may release the memory
+	return nil
+}
+
+// place allocates the rest of the memory and copies the descriptions to it. The first call counts.
+func (b *Batch) place(ctx context.Context, call *op.Call) error {
+	if !b.placed {
+		b.placed = true
+		b.unplaced = b.allocate(ctx, call)
+	}
+	return b.unplaced
+}
+
+func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	s := &b.spaces
 	b.placePacked()
-	s.input.take(behind)
 	s.work.take(behind)
 	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
 	descriptions := b.upload(bytesOf(b.pages))
-	lists := b.lists()
+	lists := b.kernels()
 	places := make([]place, len(lists))
 	for i, l := range lists {
 		places[i] = b.upload(l.bytes)
 	}
 	var spaces, results []memory.Slice[uint8]
-	if b.memory, spaces, err = call.Scratch(s.input.bytes, s.work.bytes); err != nil {
+	if b.memory, spaces, err = call.Scratch(s.lists.bytes, s.work.bytes); err != nil {
 		return err
 	}
 	if b.columns, results, err = call.Allocate(s.bits.bytes, s.values.bytes); err != nil {
 		return err
 	}
-	b.input, b.work, b.zeroed = spaces[0], spaces[1], results[0]
+	b.lists, b.work, b.zeroed = spaces[0], spaces[1], results[0]
 	s.input.base, s.work.base = uint64(b.input.Pointer()), uint64(b.work.Pointer())
 	s.bits.base, s.values.base = uint64(results[0].Pointer()), uint64(results[1].Pointer())
 	for i := range b.pages {
@@ -126,16 +157,19 @@ func (b *Batch) copy(ctx context.Context) error {
 	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
 	}
-	if b.descriptions, err = part(b.input, descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
+	if b.descriptions, err = part(b.lists, descriptions, uint64(len(bytesOf(b.pages)))); err != nil {
 		return err
 	}
 	for i, l := range lists {
-		if l.list, err = part(b.input, places[i], uint64(len(l.bytes))); err != nil {
+		if l.list, err = part(b.lists, places[i], uint64(len(l.bytes))); err != nil {
 			return err
 		}
 		b.launches = append(b.launches, l.launch)
 	}
-	return memory.Upload(ctx, call.Stream, b.input, b.sources)
+	if len(b.pages) == 0 {
+		return nil
+	}
+	return memory.Upload(ctx, call.Stream, b.lists, b.listed)
 }
 
 // list is a launch with its list on the host.
@@ -144,8 +178,8 @@ type list struct {
 	bytes []byte
 }
 
-// lists returns the kernels behind decode_levels in their order.
-func (b *Batch) lists() (lists []list) {
+// kernels returns the kernels behind decode_levels in their order.
+func (b *Batch) kernels() (lists []list) {
 	lists = b.dictionaryTiles.lists()
 	for _, each := range []struct {
 		file, entry string
@@ -202,7 +236,8 @@ func bytesOf[T any](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
 }
 
-// Decode decodes the columns. Another call decodes the columns again, into the same memory.
+// Decode decodes the columns. Another call decodes the columns again, into the same memory, unless there was
+// too little of it.
 //
 // # Waiting, ownership, errors
 //
@@ -216,6 +251,9 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 	}()
 	call, err := b.call(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(call.OrderBehind(b.bytes), b.place(ctx, &call)); err != nil {
 		return nil, err
 	}
 	if b.zeroed.Len() > 0 {
@@ -285,7 +323,7 @@ func (b *Batch) launch(call *op.Call) error {
 
 // recordUse records the use of the memory that kernels find by addresses in descriptions.
 func (b *Batch) recordUse(call *op.Call) error {
-	err := b.memory.RecordUse(call.Stream)
+	err := errors.Join(b.bytes.RecordUse(call.Stream), b.memory.RecordUse(call.Stream))
 	if b.columns != nil {
 		err = errors.Join(err, b.columns.RecordUse(call.Stream))
 	}

@@ -72,7 +72,7 @@ func (p *planner) placePacked() {
 func (b *Batch) decompress(call *op.Call) error {
 	for kind, group := range b.packed {
 		n := uint64(len(group.pages))
-		words, err := part(b.input, group.words, n*decompress.PageWords*8)
+		words, err := part(b.lists, group.words, n*decompress.PageWords*8)
 		if err != nil {
 			return err
 		}

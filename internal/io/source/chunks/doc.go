@@ -11,8 +11,8 @@
 //
 // # How it works
 //
-// [Copy] plans all pages of all columns and copies them, with their descriptions, in one transfer. The kernels
-// of [Batch.Decode] each take all pages of all columns in one launch:
+// [Copy] plans all pages of all columns and copies them in one transfer, while the device may decode another
+// batch. The kernels of [Batch.Decode] each take all pages of all columns in one launch:
 //
 //	decode_levels    definition levels → validity bitmap, rows with a value before each word of it; a block for each page
 //	write_…          plain values → values of dictionaries, then of rows; a block for 2,048 rows

@@ -61,7 +61,7 @@ func TestAllocationsFail(t *testing.T) {
 		succeed()
 		requests := fault.Requests().Seen
 		if dev.Kind() == device.CUDA {
-			require.EqualValues(t, 4, requests, "the number of allocations does not depend on that of columns")
+			require.EqualValues(t, 5, requests, "the number of allocations does not depend on that of columns")
 		}
 		for nth := range requests {
 			fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: nth + 1}})

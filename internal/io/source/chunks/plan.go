@@ -37,7 +37,8 @@ type planner struct {
 	pages   []page
 	origins []origin
 	targets []target
-	sources []memory.Source // of the space input
+	// sources are the bytes of the space input, listed those of the space lists.
+	sources, listed []memory.Source
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles    tileGroups
 	indices, prefixes, deltas work
@@ -170,8 +171,8 @@ func (p *planner) origin(column int, s selected, page int) {
 
 // upload notes a list that is copied to the device.
 func (p *planner) upload(list []byte) place {
-	at := p.spaces.input.take(uint64(len(list)))
-	p.sources = append(p.sources, memory.Source{Offset: at.offset(), Data: list})
+	at := p.spaces.lists.take(uint64(len(list)))
+	p.listed = append(p.listed, memory.Source{Offset: at.offset(), Data: list})
 	return at
 }
 

@@ -1,0 +1,226 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
+	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// While a table is decoded and the query works on it, a goroutine collects the records of the next
+// ones, and copies them to the device on another stream. The host still has them, so the copies are
+// given up as soon as other work needs their memory.
+
+const (
+	// mostStaged is the number of tables that wait for the consumer, beside the one that is collected.
+	mostStaged = 2
+	// stagedShare is the part, as a divisor, of the memory which is free that the copy of a table may take.
+	stagedShare = 4
+)
+
+// copyStreams are the streams that copy, one for each device. They stay, because columns are of them.
+var copyStreams perdevice.Cache[*device.Stream]
+
+// staged is the records of a table.
+type staged struct {
+	records []arrow.Record
+	rows    int64
+	// copied is the records on the device, or nil, and length the length of the copy.
+	copied *tableCopy
+	length uint64
+	// err is the error of the copy.
+	err error
+}
+
+// release gives everything back.
+func (s *staged) release() error {
+	releaseRecords(s.records)
+	return s.copied.Release()
+}
+
+// stager stages the tables of a loader. It is the records of that loader.
+type stager struct {
+	// from collects the records of a table. It loads none.
+	from   *loader
+	stream *device.Stream
+	// most is the number of rows of a table that is not exceeded, or zero, as the consumer has found.
+	most    int64
+	remove  func() // of the reclaimer
+	context context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting []*staged
+	// changed is closed and replaced when waiting or ended changes.
+	changed chan struct{}
+	// ended is the error of collecting, or io.EOF.
+	ended error
+	// reclaims counts the calls of Reclaim.
+	reclaims int
+}
+
+// stage makes a loader take staged tables. The context has the settings of the copies.
+func (l *loader) stage(ctx context.Context) error {
+	stream, err := copyStreams.Get(l.manager.Device(), (*device.Device).NewStream)
+	if err != nil {
+		return err
+	}
+	s := &stager{from: newLoader(l.source, l.manager, l.request, l.schema, l.records), stream: stream, most: l.most, changed: make(chan struct{})}
+	s.context, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.remove = l.manager.AddReclaimer(s)
+	l.records = s
+	l.take = func(ctx context.Context) (*staged, error) { return s.take(ctx, l.most) }
+	s.running.Go(s.run)
+	return nil
+}
+
+// run collects tables until the consumer stops it.
+func (s *stager) run() {
+	for {
+		next, err := s.collect()
+		s.mu.Lock()
+		if err == nil {
+			s.waiting = append(s.waiting, next)
+		} else {
+			s.ended = err
+		}
+		s.change()
+		for err == nil && len(s.waiting) > mostStaged {
+			changed := s.changed
+			s.mu.Unlock()
+			select {
+			case <-changed:
+			case <-s.context.Done():
+				err = s.context.Err()
+			}
+			s.mu.Lock()
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// change wakes those who wait for a change. The caller holds the lock.
+func (s *stager) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// collect returns the next table, or io.EOF.
+func (s *stager) collect() (*staged, error) {
+	l := s.from
+	s.mu.Lock()
+	l.most = s.most
+	s.mu.Unlock()
+	if err := l.collect(s.context); err != nil {
+		l.failed = true
+		return nil, err
+	}
+	if len(l.pending) == 0 {
+		return nil, io.EOF
+	}
+	if err := l.unmixed(s.context); err != nil {
+		return nil, err
+	}
+	next := &staged{records: l.pending, rows: l.pendingRows}
+	l.pending, l.pendingRows = nil, 0
+	l.rows += next.rows
+	if l.most > 0 && next.rows > l.most {
+		return next, nil
+	}
+	return next, s.copy(next)
+}
+
+// copy copies the records of a table, if there is plenty of memory.
+func (s *stager) copy(next *staged) (err error) {
+	l := s.from
+	next.length = copyLength(next.records)
+	if l.manager.Check(stagedShare*next.length) != nil {
+		return nil
+	}
+	s.mu.Lock()
+	before := s.reclaims
+	s.mu.Unlock()
+	next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
+	if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
+		next.err = nil // the consumer tries again
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reclaims > before {
+		err = next.copied.Release()
+		next.copied = nil
+	}
+	return err
+}
+
+// take gives the loader its next table. most is the number of rows of a table that is not exceeded, or zero.
+func (s *stager) take(ctx context.Context, most int64) (next *staged, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = most
+	for len(s.waiting) == 0 {
+		if s.ended != nil {
+			return nil, s.ended
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if err := cancel.Error(ctx); err != nil && len(s.waiting) == 0 {
+			return nil, err
+		}
+	}
+	next, s.waiting = s.waiting[0], s.waiting[1:]
+	s.change()
+	return next, nil
+}
+
+// Reclaim implements [memory.Reclaimer]: it gives the copies up that wait, the last ones first, and the one that is made
+// when it is complete.
+func (s *stager) Reclaim(_ context.Context, bytes uint64) (released uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reclaims++
+	for i := len(s.waiting) - 1; i >= 0 && released < bytes; i-- {
+		if s.waiting[i].copied == nil {
+			continue
+		}
+		released += s.waiting[i].length
+		err = errors.Join(err, s.waiting[i].copied.Release())
+		s.waiting[i].copied = nil
+	}
+	return released, err
+}
+
+// next implements [records]. The loader calls take instead.
+func (s *stager) next(context.Context) (arrow.Record, error) { return nil, io.EOF }
+
+// close implements [records].
+func (s *stager) close(failed bool) (err error) {
+	s.stop()
+	s.running.Wait()
+	s.remove()
+	for _, each := range s.waiting {
+		err = errors.Join(err, each.release())
+	}
+	s.waiting = nil
+	s.from.failed = s.from.failed || failed
+	return errors.Join(err, s.from.Close())
+}
+
+var _ memory.Reclaimer = (*stager)(nil)
