@@ -32,10 +32,14 @@ func contents() []content {
 		{"dictionary int64, nulls", []parquet.WriterProperty{dictionary}, integers(few, 10)},
 		{"delta int64", []parquet.WriterProperty{plain, parquet.WithEncoding(parquet.Encodings.DeltaBinaryPacked)}, integers(func(r *rand.Rand, row int) int64 { return int64(row)*1000 + r.Int64N(1000) }, 0)},
 		{"dictionary text", []parquet.WriterProperty{dictionary}, texts(func(r *rand.Rand, _ int) string { return fmt.Sprintf("Customer#%09d", r.IntN(1000)) })},
-		{"plain text", []parquet.WriterProperty{plain}, texts(func(r *rand.Rand, _ int) string { return "carefully final deposits sleep"[:5+r.IntN(20)] })},
+		{"plain text", []parquet.WriterProperty{plain}, texts(sentence)},
+		{"delta lengths, text", []parquet.WriterProperty{plain, parquet.WithEncoding(parquet.Encodings.DeltaLengthByteArray)}, texts(sentence)},
+		{"shared beginnings, text", []parquet.WriterProperty{plain, parquet.WithEncoding(parquet.Encodings.DeltaByteArray)}, texts(func(r *rand.Rand, row int) string { return fmt.Sprintf("https://example.org/%09d/%04d", row/3, r.IntN(1000)) })},
 		{"plain int64, Snappy", []parquet.WriterProperty{plain, parquet.WithCompression(compress.Codecs.Snappy)}, integers(few, 0)},
 	}
 }
+
+func sentence(r *rand.Rand, _ int) string { return "carefully final deposits sleep"[:5+r.IntN(20)] }
 
 // few draws from 1,000 values.
 func few(r *rand.Rand, _ int) int64 { return r.Int64N(1000) * 1_000_003 }
@@ -65,12 +69,12 @@ func texts(value func(r *rand.Rand, row int) string) func(rows int) arrow.Array 
 	}
 }
 
-// write returns values as a column chunk of pages of 1 MiB.
-func write(values arrow.Array, properties []parquet.WriterProperty) (chunk []byte, about pages.Flat, err error) {
+// write returns values as a column chunk of pages of a length.
+func write(values arrow.Array, page int64, properties []parquet.WriterProperty) (chunk []byte, about pages.Flat, err error) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: values.DataType(), Nullable: values.NullN() > 0}}, nil)
 	record := array.NewRecord(schema, []arrow.Array{values}, int64(values.Len()))
 	defer record.Release()
-	properties = append([]parquet.WriterProperty{parquet.WithDataPageSize(1 << 20)}, properties...)
+	properties = append([]parquet.WriterProperty{parquet.WithDataPageSize(page)}, properties...)
 	var to bytes.Buffer
 	writer, err := pqarrow.NewFileWriter(schema, &to, parquet.NewWriterProperties(properties...), pqarrow.NewArrowWriterProperties())
 	if err != nil {

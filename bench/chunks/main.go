@@ -1,6 +1,6 @@
 // Command chunks measures how fast column chunks of Parquet files are decoded on a device.
 //
-//	go -C bench run ./chunks [-device cuda:0] [-bytes 1GiB] [-rows 1048576] [-only "plain text"] [-rounds 9]
+//	go -C bench run ./chunks [-device cuda:0] [-bytes 1GiB] [-rows 1048576] [-page 1MiB] [-only "plain text"] [-rounds 9]
 //
 // Rates are those of the decoded values. "decode" has the bytes of the file on the device before, "whole" begins with
 // bytes in pinned memory of the host. Row groups are copies of one; the rows of three of them are compared with those
@@ -43,12 +43,14 @@ type bench struct {
 	manager             *memory.Manager
 	pinned              *memory.PinnedAllocator
 	bytes, rows, rounds int
+	page                int64 // bytes
 }
 
 func run(ctx context.Context) error {
 	name := flag.String("device", "", "device to measure; without it the first GPU, or the host")
 	text := flag.String("bytes", "1GiB", "values of a measurement")
 	rows := flag.Int("rows", 1<<20, "rows of a row group")
+	pageText := flag.String("page", "1MiB", "length of a page")
 	only := flag.String("only", "", "only this content")
 	rounds := flag.Int("rounds", 9, "decodings, of which the median is taken")
 	flag.Parse()
@@ -56,11 +58,15 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	page, err := humanize.ParseBytes(*pageText)
+	if err != nil {
+		return err
+	}
 	return session.Run(*name, func(dev *device.Device, mgr *memory.Manager) (err error) {
 		pinned := memory.NewPinnedAllocator(dev, 0)
 		defer func() { err = errors.Join(err, pinned.Close()) }()
-		b := &bench{manager: mgr, pinned: pinned, bytes: int(bytes), rows: *rows, rounds: max(*rounds, 1)}
-		fmt.Printf("%s: %s, %s of values in row groups of %d rows\n\n", dev, dev.Info().Name, humanize.IBytes(bytes), *rows)
+		b := &bench{manager: mgr, pinned: pinned, bytes: int(bytes), rows: *rows, rounds: max(*rounds, 1), page: int64(page)}
+		fmt.Printf("%s: %s, %s of values in row groups of %d rows, pages of %s\n\n", dev, dev.Info().Name, humanize.IBytes(bytes), *rows, humanize.IBytes(page))
 		t := table.New("content", "row groups", "pages", "in the file", "decode", "", "whole", "")
 		for _, c := range contents() {
 			if *only == "" || *only == c.name {
@@ -77,7 +83,7 @@ func run(ctx context.Context) error {
 func (b *bench) measure(ctx context.Context, t *table.Table, c content) error {
 	values := c.values(b.rows)
 	defer values.Release()
-	chunk, about, err := write(values, c.properties)
+	chunk, about, err := write(values, b.page, c.properties)
 	if err != nil {
 		return err
 	}

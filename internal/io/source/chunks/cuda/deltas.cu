@@ -20,27 +20,50 @@ struct Blocks {
     u64 from;
     u32 length, size, parts;
 
-    // least reads the least difference of a block, and returns its length.
-    METHOD u32 least(u32 at, u64 &value) const {
-        const u64 begin = from + at;
-        u64 place = begin, read;
-        if (!read_varint(place, from + length, read))
-            return none;
-        value = read >> 1 ^ -(read & 1);
-        return (u32)(place - begin);
+    // least_bytes returns the length of the least difference of a block, of which bytes are the first ones, or none.
+    METHOD u32 least_bytes(u32 at, u64 bytes) const {
+        const u64 ends = ~bytes & 0x8080808080808080;
+        if (ends != 0) {
+            const u32 size = (u32)__builtin_ctzll(ends) / 8 + 1;
+            return size <= length - at ? size : none;
+        }
+        u64 place = from + at, value;
+        return read_varint(place, from + length, value) ? (u32)(place - from) - at : none;
+    }
+
+    // least reads the least difference of a block, of which there are so many bytes.
+    METHOD u64 least(u32 at, u64 bytes, u32 count) const {
+        u64 value;
+        if (count <= 8) { // seven bits of each
+            value = bytes & whole_word >> (64 - 8 * count) & 0x7f7f7f7f7f7f7f7f;
+            value = value & 0x007f007f007f007f | (value & 0x7f007f007f007f00) >> 1;
+            value = value & 0x00003fff00003fff | (value & 0x3fff00003fff0000) >> 2;
+            value = value & 0x0fffffff | (value & 0x0fffffff00000000) >> 4;
+        } else {
+            u64 place = from + at;
+            read_varint(place, from + length, value);
+        }
+        return value >> 1 ^ -(value & 1);
     }
 
     // packed_bytes is the length of a miniblock.
     METHOD u64 packed_bytes(u32 width) const { return ((u64)size * width + 7) / 8; }
 
-    // widths_bytes adds the lengths of miniblocks with widths from a place on. It returns false if one has too many bits.
-    METHOD bool widths_bytes(u32 at, u32 count, u64 &bytes) const {
-        if (count == 4 && size % 8 == 0) {
-            const u32 widths = load_word(from + at), sum = (widths & 0xff00ff) + (widths >> 8 & 0xff00ff);
-            bytes += size / 8 * ((sum & 0xffff) + (sum >> 16));
-            // A byte above 64 has bit 7, or its lower bits have it when 63 is added.
-            return ((widths | (widths & 0x7f7f7f7f) + 0x3f3f3f3f) & 0x80808080) == 0;
-        }
+    // four reports whether blocks have four miniblocks of whole bytes, as most writers have them.
+    METHOD bool four() const { return parts == 4 && size % 8 == 0; }
+
+    // four_widths are the widths of a block of four miniblocks, of which bytes are the first ones.
+    METHOD u32 four_widths(u32 at, u64 bytes, u32 head) const { return head <= 4 ? (u32)(bytes >> 8 * head) : load_word(from + at + head); }
+
+    // four_bytes is the length of miniblocks by their widths, the bytes of a word.
+    METHOD u32 four_bytes(u32 widths) const {
+        const u32 sum = (widths & 0xff00ff) + (widths >> 8 & 0xff00ff);
+        return size / 8 * ((sum & 0xffff) + (sum >> 16));
+    }
+
+    // add_bytes adds the lengths of as many miniblocks as count with widths from a place on. It returns false if one has too many
+    // bits.
+    METHOD bool add_bytes(u32 at, u32 count, u64 &bytes) const {
 #pragma nounroll
         for (u32 i = 0; i < count; i++) {
             const u32 width = load<u8>(from + at + i);
@@ -53,12 +76,23 @@ struct Blocks {
 
     // read returns the place behind a block, or none and the damage.
     METHOD u32 read(u32 at, u32 &damage) const {
-        u64 value, bytes = 0;
-        const u32 head = least(at, value);
         damage = cut;
+        if (at >= length)
+            return none;
+        const u64 first = load_bytes(from + at);
+        const u32 head = least_bytes(at, first);
         if (head == none || length - at - head < parts)
             return none;
-        if (!widths_bytes(at + head, parts, bytes)) {
+        u64 bytes = 0;
+        bool narrow;
+        if (four()) {
+            const u32 widths = four_widths(at, first, head);
+            bytes = four_bytes(widths);
+            // A byte above 64 has bit 7, or its lower bits have it when 63 is added.
+            narrow = ((widths | (widths & 0x7f7f7f7f) + 0x3f3f3f3f) & 0x80808080) == 0;
+        } else
+            narrow = add_bytes(at + head, parts, bytes);
+        if (!narrow) {
             damage = bad_width;
             return none;
         }
@@ -90,9 +124,8 @@ struct Blocks {
 
     // read_last returns the place behind the last block, of which some writers cut the last miniblock that has values.
     METHOD u32 read_last(u32 at, u32 values, u32 &damage) const {
-        u64 value;
-        const u32 head = least(at, value);
         damage = cut;
+        const u32 head = at < length ? least_bytes(at, load_bytes(from + at)) : none;
         if (head == none || length - at - head < parts)
             return none;
         const u32 widths = at + head;
@@ -218,11 +251,11 @@ struct Differences {
 
     // read_block reads the differences that are in a block. Number i of a lane is that of value first + 32 i + lane.
     METHOD void read_block(const Blocks &chain, u32 at, u32 before, u32 first, u32 end) {
-        u64 least = 0;
-        const u32 widths = at + chain.least(at, least), parts = chain.parts, size = chain.size;
-        const u64 packed = chain.from + widths + parts;
-        const bool shifts = (size & size - 1) == 0, four = parts == 4 && size % 8 == 0;
-        const u32 log = __builtin_ctz(size | 1u << 31), all = four ? load_word(chain.from + widths) : 0;
+        const u64 first_bytes = load_bytes(chain.from + at);
+        const u32 head = chain.least_bytes(at, first_bytes), widths = at + head, parts = chain.parts, size = chain.size;
+        const u64 least = chain.least(at, first_bytes, head), packed = chain.from + widths + parts;
+        const bool shifts = (size & size - 1) == 0, four = chain.four();
+        const u32 log = __builtin_ctz(size | 1u << 31), all = four ? chain.four_widths(at, first_bytes, head) : 0;
 #pragma unroll
         for (u32 i = 0; i < at_once; i++) {
             const u32 wanted = first + warp_threads * i + lane_in_warp(), place = wanted - before;
@@ -233,11 +266,10 @@ struct Differences {
             u32 width;
             if (four) {
                 width = all >> 8 * part & 255;
-                const u32 lower = all & (1u << 8 * part) - 1;
-                bytes = (u64)(size / 8) * ((lower & 255) + (lower >> 8 & 255) + (lower >> 16));
+                bytes = chain.four_bytes(all & (1u << 8 * part) - 1);
             } else {
                 width = load<u8>(chain.from + widths + part);
-                chain.widths_bytes(widths, part, bytes);
+                chain.add_bytes(widths, part, bytes);
             }
             value[i] = least + wide_bits(packed + bytes, (u64)(place - part * size) * width, width);
         }
