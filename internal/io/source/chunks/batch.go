@@ -202,6 +202,7 @@ func (b *Batch) kernels() (lists []list) {
 		{"strings", "scan_lengths", 256, &b.indexedStrings, false},
 		{"strings", "place_lengths", 256, &b.indexedStrings, true},
 		{"strings", "link_prefixes", 256, &b.prefixes, true},
+		{"strings", "write_fixed", 256, &b.fixed, true},
 	} {
 		if len(each.pages.numbers) == 0 {
 			continue

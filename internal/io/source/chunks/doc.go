@@ -25,6 +25,7 @@
 //	sum_lengths, scan_lengths, place_lengths
 //	                 indices or lengths of strings → sums, sums before, places; a warp for 256 strings
 //	link_prefixes    strings that share their beginnings → where the bytes before their own ones are
+//	write_fixed      such values of one length → plain values
 //	write_offsets    places → offsets of rows; a block for 2,048 rows
 //	write_bytes      bytes of strings; a block for 16 KiB
 //

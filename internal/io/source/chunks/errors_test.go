@@ -203,6 +203,7 @@ func TestRowsOfChunks(t *testing.T) {
 func TestDamage(t *testing.T) {
 	integers := pages.Flat{Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64}
 	texts := pages.Flat{Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.String}
+	fixed := pages.Flat{Physical: parquet.Types.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16}
 	optional := integers
 	optional.MaxDefinition = 1
 	dictionary := pagestest.Page{Dictionary: true, Body: make([]byte, 16), Values: 2, Uncompressed: 16}.Bytes()
@@ -233,6 +234,7 @@ func TestDamage(t *testing.T) {
 		"beginning":      {texts, page(pages.DeltaByteArray, 1, 128, 1, 4, 1, 2, 128, 1, 4, 1, 2, 'a'), "shares"},
 		"beginnings":     {texts, page(pages.DeltaByteArray, 2, 128, 1, 4, 2, 0, 4, 2, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0, 128, 1, 4, 2, 2, 0, 0, 0, 0, 0, 'a', 'b'), "shares"},
 		"more bytes":     {texts, page(pages.DeltaByteArray, 1, 128, 1, 4, 1, 0, 128, 1, 4, 1, 4, 'a'), "length"},
+		"a fixed length": {fixed, page(pages.DeltaByteArray, 1, 128, 1, 4, 1, 0, 128, 1, 4, 1, 2, 'a'), "length"},
 		"one stream":     {texts, page(pages.DeltaByteArray, 1, 128, 1, 4, 1, 0), ""},
 		"blocks":         {integers, page(pages.DeltaBinaryPacked, 2, 0, 4, 2, 0, 0), "delta"},
 		"few deltas":     {integers, page(pages.DeltaBinaryPacked, 2, 128, 1, 4, 1, 0), "delta"},
@@ -278,13 +280,9 @@ func TestUndecodable(t *testing.T) {
 	generator := arraytest.NewGenerator(2)
 	generator.Nulls = arraytest.NoneNull
 	plain := parquet.WithDictionaryDefault(false)
-	fixed := pages.Flat{Column: pages.Column{Values: 1}, Physical: parquet.Types.FixedLenByteArray, Width: 2, Type: &arrow.FixedSizeBinaryType{ByteWidth: 2}}
-	beginnings := chunks.Column{Type: fixed.Type, Chunks: []chunks.Chunk{{About: fixed, Rows: 1,
-		Bytes: pagestest.Page{Body: []byte{128, 1, 4, 1, 0, 128, 1, 4, 1, 4, 'a', 'b'}, Values: 1, Uncompressed: 12, Encoding: pages.DeltaByteArray}.Bytes()}}}
 	for name, c := range map[string]chunks.Column{
-		"brotli":     columnOf(t, generator.Array(arrow.PrimitiveTypes.Int32, 50), plain, parquet.WithCompression(compress.Codecs.Brotli)),
-		"beginnings": beginnings,
-		"views":      {Type: arrow.BinaryTypes.StringView, Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50)).Chunks},
+		"brotli": columnOf(t, generator.Array(arrow.PrimitiveTypes.Int32, 50), plain, parquet.WithCompression(compress.Codecs.Brotli)),
+		"views":  {Type: arrow.BinaryTypes.StringView, Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50)).Chunks},
 		"no dictionary": {
 			Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},
 			Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50), plain).Chunks,

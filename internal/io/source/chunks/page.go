@@ -179,7 +179,7 @@ func encodingOf(p pages.Page, f pages.Flat, c form) (e encoding, ok bool) {
 	case pages.DeltaLengthByteArray:
 		return deltaLengths, c == text
 	case pages.DeltaByteArray:
-		return deltaStrings, c == text
+		return deltaStrings, c == text || f.Physical == parquet.Types.FixedLenByteArray
 	case pages.ByteStreamSplit:
 		return split, c != text && c != code && c.fileBytes(f) > 0 && c != instant
 	}

@@ -43,9 +43,9 @@ type planner struct {
 	dictionaryTiles, tiles    tileGroups
 	indices, prefixes, deltas work
 	// plainStrings are the pages of strings behind their lengths, indexedStrings those with indices or with lengths
-	// apart.
-	plainStrings, indexedStrings work
-	packed                       map[decompress.Codec]*packed
+	// apart, fixed those of values of one length that share their beginnings.
+	plainStrings, indexedStrings, fixed work
+	packed                              map[decompress.Codec]*packed
 }
 
 // work is pages that need a kernel, and their tiles.
@@ -278,12 +278,10 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		}
 		p.indices.add(number, &d)
 	case delta, deltaLengths, deltaStrings:
-		least := conversion.fileBytes(s.About)
-		if conversion == text {
-			least = 4
-		}
-		if d.optional != 0 || conversion != copied4 && conversion != copied8 {
-			d.dense = p.spaces.work.take(uint64(least) * rows)
+		if kind != delta { // lengths
+			d.dense = p.spaces.work.take(4 * rows)
+		} else if d.optional != 0 || conversion != copied4 && conversion != copied8 {
+			d.dense = p.spaces.work.take(uint64(conversion.fileBytes(s.About)) * rows)
 		}
 		d.sums = p.spaces.work.take(8 * (rows/markValues + 1))
 		p.deltas.add(number, &d)
@@ -301,6 +299,10 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 			p.plainStrings.add(number, &d)
 		}
 	} else if kind != indexed && kind != rle && (kind != delta || d.dense != 0) {
+		if kind == deltaStrings {
+			d.places = p.spaces.work.take(uint64(conversion.fileBytes(s.About)) * rows)
+			p.fixed.add(number, &d)
+		}
 		p.tiles.add(number, &d)
 	}
 	p.pages = append(p.pages, d)

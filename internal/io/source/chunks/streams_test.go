@@ -247,7 +247,12 @@ func deltasOf(r *rapid.T, values []int64) (stream []byte) {
 // drawSharedPages draws a chunk of strings that share their beginnings, of which the first one of a page may share that of the last one
 // before.
 func drawSharedPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
-	about = pages.Flat{Physical: parquet.Types.ByteArray, Type: rapid.SampledFrom([]arrow.DataType{arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary}).Draw(r, "type")}
+	about = rapid.SampledFrom([]pages.Flat{
+		{Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.Binary}, {Physical: parquet.Types.ByteArray, Type: arrow.BinaryTypes.LargeBinary},
+		{Physical: parquet.Types.FixedLenByteArray, Width: 5, Type: &arrow.Decimal128Type{Precision: 11}},
+		{Physical: parquet.Types.FixedLenByteArray, Width: 4, Type: &arrow.FixedSizeBinaryType{ByteWidth: 4}},
+		{Physical: parquet.Types.FixedLenByteArray, Width: 16, Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
+	}).Draw(r, "type")
 	optional, continues := rapid.Bool().Draw(r, "optional"), rapid.Bool().Draw(r, "continues")
 	if optional {
 		about.MaxDefinition = 1
@@ -273,6 +278,10 @@ func drawSharedPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
 				n = max(n, least)
 			}
 			length := next(longest + 1)
+			if about.Width > 0 {
+				n = min(n, about.Width)
+				length = about.Width - n
+			}
 			shared, own, last = append(shared, int64(n)), append(own, int64(length)), n+length
 			for range length {
 				bytes = append(bytes, byte(next(256)))

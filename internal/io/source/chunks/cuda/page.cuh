@@ -23,7 +23,7 @@ struct Page {
     u64 bitmap;     // address of the column's validity bitmap, or 0
     u64 ranks;      // address of the number of valid rows of the page before each word of the bitmap
     u64 dense;      // address of indices or differences that are decoded without the nulls
-    u64 places;     // address of the places of the page's strings behind each other
+    u64 places;     // address of the places of the page's strings behind each other; of delta_strings of one length their bytes
     u64 packed;     // address of the status of the page's decompression, or 0
     u64 marks;      // address of marks of a stream of the page: segments.cuh
     u64 sums;       // address of a sum for each mark

@@ -193,13 +193,15 @@ struct Part {
         first = tile.first;
         const u32 valid = outcome->valid;
         nulls = valid != page.rows;
-        if (outcome->status != 0)
+        if (outcome->status != 0 || page.encoding == delta_strings && outcomes[page.dictionary].status != 0)
             return false;
         if (is_direct_delta(page, valid))
-            return false; // decode_deltas wrote the values
-        from = page.encoding == delta ? page.dense : page.bytes + outcome->begin;
-        if (page.encoding == delta)
+            return false; // write_deltas wrote the values
+        if (page.encoding == delta || page.encoding == delta_strings) {
+            from = page.encoding == delta ? page.dense : page.places; // write_fixed wrote the latter
             return true;
+        }
+        from = page.bytes + outcome->begin;
         const u64 length = page.length - outcome->begin;
         const bool fits = page.form == boolean ? (u64)valid <= length * 8 : valid <= length / value_bytes(page);
         if (!fits || page.encoding == split && length % value_bytes(page) != 0) {

@@ -268,6 +268,38 @@ KERNEL LAUNCH_BOUNDS(256) link_prefixes(const Page *pages, Outcome *outcomes, co
     }
 }
 
+// write_fixed writes values of one length that share their beginnings, those of tiles. They are plain then.
+KERNEL LAUNCH_BOUNDS(256) write_fixed(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    const Tile tile = tiles[block_in_grid()];
+    const Page page = pages[tile.page], other = pages[page.dictionary];
+    Outcome *const outcome = outcomes + tile.page;
+    if ((outcome->status | outcomes[page.dictionary].status) != 0)
+        return;
+    const Prefixes prefixes(other);
+    const u32 valid = outcome->valid, width = value_bytes(page);
+#pragma nounroll
+    for (u32 i = 0; i < each; i++) {
+        const u32 k = tile.first + i * 256 + thread_in_block();
+        if (k >= valid)
+            continue;
+        if (load<u32>(other.dense + 4 * (u64)k) + load<u32>(page.dense + 4 * (u64)k) != width) {
+            damage(outcome, bad_length);
+            continue;
+        }
+        u32 number = prefixes.base + k, end = width;
+#pragma nounroll
+        while (number != none && end > 0) {
+            const u32 shared = load<u32>(prefixes.lengths + 4 * (u64)number);
+            const u64 from = load<u64>(prefixes.sources + 8 * (u64)number);
+#pragma nounroll
+            for (u32 b = shared; b < end; b++)
+                store<u8>(page.places + (u64)k * width + b, load<u8>(from + b - shared));
+            end = minimum(end, shared);
+            number = load<u32>(prefixes.links + 4 * (u64)number);
+        }
+    }
+}
+
 // place_lengths finds the places of the strings of tiles, a warp for mark_values.
 KERNEL LAUNCH_BOUNDS(256) place_lengths(const Page *pages, Outcome *outcomes, const Tile *tiles) {
     Lengths lengths;
