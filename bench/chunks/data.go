@@ -34,7 +34,9 @@ func contents() []content {
 		{"dictionary text", []parquet.WriterProperty{dictionary}, texts(func(r *rand.Rand, _ int) string { return fmt.Sprintf("Customer#%09d", r.IntN(1000)) })},
 		{"plain text", []parquet.WriterProperty{plain}, texts(sentence)},
 		{"delta lengths, text", []parquet.WriterProperty{plain, parquet.WithEncoding(parquet.Encodings.DeltaLengthByteArray)}, texts(sentence)},
-		{"shared beginnings, text", []parquet.WriterProperty{plain, parquet.WithEncoding(parquet.Encodings.DeltaByteArray)}, texts(func(r *rand.Rand, row int) string { return fmt.Sprintf("https://example.org/%09d/%04d", row/3, r.IntN(1000)) })},
+		{"shared beginnings, text", []parquet.WriterProperty{plain, parquet.WithEncoding(parquet.Encodings.DeltaByteArray)}, texts(func(r *rand.Rand, row int) string {
+			return fmt.Sprintf("https://example.org/%09d/%04d", row/3, r.IntN(1000))
+		})},
 		{"plain int64, Snappy", []parquet.WriterProperty{plain, parquet.WithCompression(compress.Codecs.Snappy)}, integers(few, 0)},
 	}
 }

@@ -183,7 +183,7 @@ func drawDeltaPages(r *rapid.T, most int) (about pages.Flat, chunk []byte) {
 
 // drawDeltas draws n values as differences.
 func drawDeltas(r *rapid.T, n int) (stream []byte) {
-	parts := rapid.SampledFrom([]int{1, 4, 3}).Draw(r, "parts")
+	parts := rapid.SampledFrom([]int{1, 4, 3, 100}).Draw(r, "parts")
 	size := rapid.SampledFrom([]int{8, 32, 40, 256, 8192}).Draw(r, "values of a part")
 	stream = binary.AppendUvarint(stream, uint64(parts*size))
 	stream = binary.AppendUvarint(stream, uint64(parts))

@@ -2,7 +2,7 @@
 #include "segments.cuh"
 
 static constexpr u32 threads = 256;
-static constexpr u32 most_block = 1 << 20, least_segment = 512, most_guessed = 2048;
+static constexpr u32 most_block = 1 << 20, least_segment = 512, most_guessed = 2048, most_guessed_parts = 64;
 static constexpr u32 at_once = mark_values / warp_threads; // values of a lane
 
 // Head is the head of a stream, which find_blocks leaves for the other kernels.
@@ -106,8 +106,11 @@ struct Blocks {
         return behind;
     }
 
-    // guess returns where a few blocks seem to follow each other: few bytes of numbers are widths.
+    // guess returns where a few blocks seem to follow each other: few bytes of numbers are widths. Blocks of many miniblocks, which
+    // no writer has, would take too long.
     METHOD u32 guess(u32 at, u32 end) const {
+        if (parts > most_guessed_parts)
+            return end;
         const u32 last = end - at < most_guessed ? end : at + most_guessed;
 #pragma nounroll
         for (; at < last; at++) {
