@@ -275,7 +275,7 @@ func (d csvDecoder) open(file *stream, columns []string, allocator arrowmemory.A
 	for _, name := range columns {
 		matches, _ := d.all.FieldsByName(name)
 		fields = append(fields, matches[0])
-		decoding.columns = append(decoding.columns, csvColumn{matches[0], slices.Index(header, name), d.cut[name]})
+		decoding.columns = append(decoding.columns, textColumn{matches[0], slices.Index(header, name), d.cut[name]})
 	}
 	decoding.schema = arrow.NewSchema(fields, nil)
 	return read, decoding, nil

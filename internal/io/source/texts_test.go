@@ -116,12 +116,17 @@ func csvFile(r *rapid.T, faults bool) (text string, columns []string, options so
 
 // csvOutcome reads a text, and returns all its rows, or the error.
 func csvOutcome(tb testing.TB, m *memory.Manager, text string, options source.CSVOptions, stream bool) (arrow.Record, error) {
-	records, err := modelRead(tb, m, func() (source.Source, error) {
+	return outcome(tb, m, func() (source.Source, error) {
 		if stream {
 			return source.CSVReader("text", strings.NewReader(text), options)
 		}
 		return source.Files{}.CSV([]string{write(tb, []byte(text), tb.TempDir(), "text.csv")}, options)
 	})
+}
+
+// outcome returns all rows of a source, or the error.
+func outcome(tb testing.TB, m *memory.Manager, open func() (source.Source, error)) (arrow.Record, error) {
+	records, err := modelRead(tb, m, open)
 	if err != nil || len(records) == 0 {
 		return nil, err
 	}
@@ -141,9 +146,19 @@ func csvOutcome(tb testing.TB, m *memory.Manager, text string, options source.CS
 
 // requireSameCSV compares a text on a device with the same text on the host: values, or the error.
 func requireSameCSV(t require.TestingT, tb testing.TB, host, m *memory.Manager, text string, options source.CSVOptions) {
-	want, wantErr := csvOutcome(tb, host, text, options, true)
+	requireSameOutcome(t, text, func(onHost, stream bool) (arrow.Record, error) {
+		if onHost {
+			return csvOutcome(tb, host, text, options, stream)
+		}
+		return csvOutcome(tb, m, text, options, stream)
+	})
+}
+
+// requireSameOutcome compares the outcome on a device with that on the host.
+func requireSameOutcome(t require.TestingT, text string, read func(onHost, stream bool) (arrow.Record, error)) {
+	want, wantErr := read(true, true)
 	for _, stream := range []bool{true, false} {
-		got, err := csvOutcome(tb, m, text, options, stream)
+		got, err := read(false, stream)
 		if wantErr != nil {
 			require.Error(t, err, "%q", text)
 			_, cause, _ := strings.Cut(wantErr.Error(), "text: ")
