@@ -127,8 +127,8 @@ func SetDeviceBytes(bytes int64) (reset func()) {
 	return func() { deviceBytes = before }
 }
 
-// Staged waits until a reader has staged as many tables as it does, and returns the number of those whose
-// bytes are on the device.
+// Staged waits until a reader has staged as many tables as it does, and returns the number of copies on the
+// device.
 func Staged(r buffer.Reader) (copied int) {
 	s := r.(*loader).records.(*stager)
 	s.mu.Lock()
@@ -145,4 +145,12 @@ func Staged(r buffer.Reader) (copied int) {
 		}
 	}
 	return copied
+}
+
+// SetHostRows sets the number of rows of segments of host tables, and of tables that are read from them. Call restore
+// afterwards.
+func SetHostRows(segment, table int64) (restore func()) {
+	before, tableBefore := segmentRows, hostRows
+	segmentRows, hostRows = segment, table
+	return func() { segmentRows, hostRows = before, tableBefore }
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
+	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -49,8 +50,8 @@ type loader struct {
 	// failed copy they stay, and the next call tries again.
 	pending     []arrow.Record
 	pendingRows int64
-	// copied is the bytes of the column chunks of all pending records on the device, or nil.
-	copied *chunkBatch
+	// copied is all pending records on the device, or nil.
+	copied *tableCopy
 	// most is the number of rows of a table that is not exceeded, or zero: that of the
 	// request, or less after memory has not sufficed.
 	most int64
@@ -119,15 +120,15 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 const (
 	// leastRows is the number of rows below which a table is not made smaller.
 	leastRows = 256
-	// leastChunkRows is the number of rows below which the host decodes column chunks if memory is
-	// short: they are one page or two.
-	leastChunkRows = 1 << 16
+	// leastRawRows is the number of rows below which the host decodes raw columns if memory is short: of column
+	// chunks they are one page or two.
+	leastRawRows = 1 << 16
 )
 
 // load copies the pending records to the device, or the first half of their rows if memory
 // is short, and so on. It drops what it has copied.
 func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, err error) {
-	if err := l.unmixed(); err != nil {
+	if err := l.unmixed(ctx); err != nil {
 		return nil, 0, err
 	}
 	rows = l.pendingRows
@@ -142,14 +143,14 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 		} else {
 			table, err = l.loadFirst(ctx, rows)
 		}
-		chunked, fault := hasChunks(l.pending), errors.Is(err, delimited.ErrFault)
-		if chunked && !short(err) && !fault {
+		raw, fault := hasRaw(l.pending), errors.Is(err, delimited.ErrFault)
+		if raw && !short(err) && !fault {
 			return table, rows, err
 		}
-		if err != nil && (chunked && (fault || rows < leastChunkRows) || !chunked && l.encoded()) {
-			// The host finds the fault. Or the dictionaries, or the pages, and the values do not fit together: the values
+		if err != nil && (raw && (fault || rows < leastRawRows) || !raw && l.encoded()) {
+			// The host finds the fault. Or the dictionaries, or the bytes, and the values do not fit together: the values
 			// alone may.
-			if err := l.decode(); err != nil {
+			if err := l.decode(ctx); err != nil {
 				return nil, 0, err
 			}
 			continue
@@ -162,30 +163,47 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 	}
 }
 
-// whole copies all pending records. It uses the bytes that are on the device, and gives them back.
+// whole makes a table of all pending records, or of the copy of them.
 func (l *loader) whole(ctx context.Context) (*buffer.Buffer, error) {
 	copied := l.copied
 	l.copied = nil
-	table, err := l.copy(ctx, l.pending, copied)
-	return release.OnError(table, err, copied.release())
+	if copied == nil {
+		return l.copy(ctx, l.pending)
+	}
+	table, err := copied.table(ctx)
+	return release.OnError(table, err, copied.Release())
 }
 
 // copy copies records to the device as a table of the reader's schema.
-func (l *loader) copy(ctx context.Context, records []arrow.Record, copied *chunkBatch) (*buffer.Buffer, error) {
-	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
-		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag, copied)
+func (l *loader) copy(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
+	if !encodes(records[0].Schema(), l.schema) && !hasRaw(records[:1]) {
+		return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
 	}
-	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
+	copied, err := copyTable(ctx, l.target(nil), records)
+	if err != nil {
+		return nil, err
+	}
+	table, err := copied.table(ctx)
+	return release.OnError(table, err, copied.Release())
 }
 
-// unmixed decodes column chunks on the host where other pending records have values.
-func (l *loader) unmixed() (err error) {
+// target is where raw columns of the reader are copied to.
+func (l *loader) target(ahead *device.Stream) rawTarget {
+	return rawTarget{manager: l.manager, schema: l.schema, tag: l.request.Tag, ahead: ahead}
+}
+
+// unmixed decodes raw columns on the host where other pending records have values.
+func (l *loader) unmixed(ctx context.Context) (err error) {
 	if len(l.pending) < 2 {
 		return nil
 	}
-	if places, mixed := mixedChunks(l.pending); mixed {
+	if places, mixed := mixedForms(l.pending); mixed {
 		return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
-			return withoutChunks(l.schema, records, func(place int) bool { return places[place] })
+			records, err := withoutRaw(ctx, l.schema, records, func(place int) bool { return places[place] })
+			if err != nil {
+				return nil, err
+			}
+			return decodedRecords(l.schema, records, func(place int) bool { return places[place] }), nil
 		})
 	}
 	return nil
@@ -211,23 +229,22 @@ func (l *loader) encoded() bool {
 	return false
 }
 
-// decode decodes the dictionaries, column chunks and texts of pending records.
-func (l *loader) decode() (err error) {
+// decode decodes the dictionaries and the raw columns of pending records.
+func (l *loader) decode(ctx context.Context) (err error) {
 	return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
-		records, err := withoutTexts(l.schema, records)
+		all := func(int) bool { return true }
+		records, err := withoutRaw(ctx, l.schema, records, all)
 		if err != nil {
 			return nil, err
 		}
-		if records, err = withoutChunks(l.schema, records, func(int) bool { return true }); err != nil {
-			return nil, err
-		}
-		return decodedRecords(l.schema, records), nil
+		return decodedRecords(l.schema, records, all), nil
 	})
 }
 
 // short reports whether memory did not suffice, or a column cannot have its strings: fewer rows may do.
 func short(err error) bool {
-	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, chunks.ErrLong) || errors.Is(err, delimited.ErrLong)
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) ||
+		errors.Is(err, chunks.ErrLong) || errors.Is(err, delimited.ErrLong) || errors.Is(err, packed.ErrLong)
 }
 
 // loadFirst copies the first pending rows. arrow-go panics when it cuts a record with invalid
@@ -236,7 +253,7 @@ func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffe
 	defer recovered(&err)
 	first, rest := cut(l.pending, rows)
 	defer releaseRecords(first)
-	if table, err = l.copy(ctx, first, nil); err != nil {
+	if table, err = l.copy(ctx, first); err != nil {
 		releaseRecords(rest)
 		return nil, err
 	}
@@ -274,8 +291,11 @@ func (l *loader) collect(ctx context.Context) (err error) {
 	if l.take != nil {
 		return l.takeBatch(ctx)
 	}
-	bytes := int64(0)
-	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows && bytes < deviceBytes) {
+	weighted, most := int64(0), l.request.BatchRows
+	if l.most > 0 {
+		most = min(most, l.most)
+	}
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < most && weighted < deviceBytes) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
 			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
@@ -306,7 +326,8 @@ func (l *loader) collect(ctx context.Context) (err error) {
 		}
 		l.pending = append(l.pending, record)
 		l.pendingRows += record.NumRows()
-		bytes += chunkLength(record) + textWeight*textLength(record)
+		_, length := rawLength(record)
+		weighted += length
 	}
 	return nil
 }
@@ -341,7 +362,7 @@ func (l *loader) drop() error {
 	releaseRecords(l.pending)
 	copied := l.copied
 	l.pending, l.pendingRows, l.copied = nil, 0, nil
-	return copied.release()
+	return copied.Release()
 }
 
 // Close implements [buffer.Reader].

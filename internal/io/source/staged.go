@@ -10,28 +10,32 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
-	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // While a table is decoded and the query works on it, a goroutine collects the records of the next
-// ones, and copies the bytes of their column chunks to the device on a stream of its own. The host
-// still has these bytes, so the copies are given up as soon as other work needs their memory.
+// ones, and copies them to the device on another stream. The host still has them, so the copies are
+// given up as soon as other work needs their memory.
 
 const (
 	// mostStaged is the number of tables that wait for the consumer, beside the one that is collected.
 	mostStaged = 2
 	// stagedShare is the part, as a divisor, of the memory which is free that the copy of a table may take.
-	stagedShare = 8
+	stagedShare = 4
 )
+
+// copyStreams are the streams that copy, one for each device. They stay, because columns are of them.
+var copyStreams perdevice.Cache[*device.Stream]
 
 // staged is the records of a table.
 type staged struct {
 	records []arrow.Record
 	rows    int64
-	// copied is the bytes of their column chunks on the device, or nil.
-	copied *chunkBatch
+	// copied is the records on the device, or nil, and length the length of the copy.
+	copied *tableCopy
+	length uint64
 	// err is the error of the copy.
 	err error
 }
@@ -39,14 +43,16 @@ type staged struct {
 // release gives everything back.
 func (s *staged) release() error {
 	releaseRecords(s.records)
-	return s.copied.release()
+	return s.copied.Release()
 }
 
 // stager stages the tables of a loader. It is the records of that loader.
 type stager struct {
 	// from collects the records of a table. It loads none.
-	from    *loader
-	stream  *device.Stream
+	from   *loader
+	stream *device.Stream
+	// most is the number of rows of a table that is not exceeded, or zero, as the consumer has found.
+	most    int64
 	remove  func() // of the reclaimer
 	context context.Context
 	stop    context.CancelFunc
@@ -64,14 +70,15 @@ type stager struct {
 
 // stage makes a loader take staged tables. The context has the settings of the copies.
 func (l *loader) stage(ctx context.Context) error {
-	stream, err := l.manager.Device().NewStream()
+	stream, err := copyStreams.Get(l.manager.Device(), (*device.Device).NewStream)
 	if err != nil {
 		return err
 	}
-	s := &stager{from: newLoader(l.source, l.manager, l.request, l.schema, l.records), stream: stream, changed: make(chan struct{})}
+	s := &stager{from: newLoader(l.source, l.manager, l.request, l.schema, l.records), stream: stream, most: l.most, changed: make(chan struct{})}
 	s.context, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.remove = l.manager.AddReclaimer(s)
-	l.records, l.take = s, s.take
+	l.records = s
+	l.take = func(ctx context.Context) (*staged, error) { return s.take(ctx, l.most) }
 	s.running.Go(s.run)
 	return nil
 }
@@ -113,6 +120,9 @@ func (s *stager) change() {
 // collect returns the next table, or io.EOF.
 func (s *stager) collect() (*staged, error) {
 	l := s.from
+	s.mu.Lock()
+	l.most = s.most
+	s.mu.Unlock()
 	if err := l.collect(s.context); err != nil {
 		l.failed = true
 		return nil, err
@@ -120,47 +130,46 @@ func (s *stager) collect() (*staged, error) {
 	if len(l.pending) == 0 {
 		return nil, io.EOF
 	}
-	if err := l.unmixed(); err != nil {
+	if err := l.unmixed(s.context); err != nil {
 		return nil, err
 	}
 	next := &staged{records: l.pending, rows: l.pendingRows}
 	l.pending, l.pendingRows = nil, 0
 	l.rows += next.rows
-	if l.most > 0 && next.rows > l.most || !hasChunks(next.records[:1]) {
+	if l.most > 0 && next.rows > l.most {
 		return next, nil
 	}
 	return next, s.copy(next)
 }
 
-// copy copies the bytes of column chunks, if there is plenty of memory.
+// copy copies the records of a table, if there is plenty of memory.
 func (s *stager) copy(next *staged) (err error) {
-	l, bytes := s.from, int64(0)
-	for _, record := range next.records {
-		bytes += chunkLength(record) + textLength(record)
-	}
-	if uint64(bytes) > l.manager.Stats().Remaining/stagedShare {
+	l := s.from
+	next.length = copyLength(next.records)
+	if l.manager.Check(stagedShare*next.length) != nil {
 		return nil
 	}
 	s.mu.Lock()
 	before := s.reclaims
 	s.mu.Unlock()
-	next.copied, next.err = copyChunks(s.context, l.manager, l.schema, next.records, chunks.Options{Tag: l.request.Tag, CopyStream: s.stream})
+	next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
 	if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
 		next.err = nil // the consumer tries again
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reclaims > before {
-		err = next.copied.release()
+		err = next.copied.Release()
 		next.copied = nil
 	}
 	return err
 }
 
-// take gives the loader its next table, with its copied column chunks.
-func (s *stager) take(ctx context.Context) (next *staged, err error) {
+// take gives the loader its next table. most is the number of rows of a table that is not exceeded, or zero.
+func (s *stager) take(ctx context.Context, most int64) (next *staged, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.most = most
 	for len(s.waiting) == 0 {
 		if s.ended != nil {
 			return nil, s.ended
@@ -188,8 +197,11 @@ func (s *stager) Reclaim(_ context.Context, bytes uint64) (released uint64, err 
 	defer s.mu.Unlock()
 	s.reclaims++
 	for i := len(s.waiting) - 1; i >= 0 && released < bytes; i-- {
-		released += s.waiting[i].copied.bytes()
-		err = errors.Join(err, s.waiting[i].copied.release())
+		if s.waiting[i].copied == nil {
+			continue
+		}
+		released += s.waiting[i].length
+		err = errors.Join(err, s.waiting[i].copied.Release())
 		s.waiting[i].copied = nil
 	}
 	return released, err
@@ -208,7 +220,7 @@ func (s *stager) close(failed bool) (err error) {
 	}
 	s.waiting = nil
 	s.from.failed = s.from.failed || failed
-	return errors.Join(err, s.from.Close(), s.stream.Close())
+	return errors.Join(err, s.from.Close())
 }
 
 var _ memory.Reclaimer = (*stager)(nil)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
@@ -59,65 +59,38 @@ type textMark struct{ at, lines int }
 // markedRows is the number of rows from one mark to the next.
 const markedRows = 4096
 
-// textType is the type of an array of rows of a text that the device decodes. Its first buffer begins with the text, and
-// the offset of the array is the first row.
-type textType struct {
-	arrow.ExtensionBase
-	text   *rowText
+// rawText is a column of a text: the bytes begin with it.
+type rawText struct {
+	*rowText
 	column textColumn
 }
 
-// textArray is an array of textType. It has no values.
-type textArray struct{ array.ExtensionArrayBase }
+// String implements [rawColumn].
+func (c *rawText) String() string { return "the text of " + c.column.field.Type.String() }
 
-// ArrayType implements [arrow.ExtensionType].
-func (*textType) ArrayType() reflect.Type { return reflect.TypeFor[textArray]() }
+func (*rawText) form() rawForm { return textForm{} }
 
-// ExtensionName implements [arrow.ExtensionType].
-func (*textType) ExtensionName() string { return "gpuframe.delimited_text" }
-
-// ExtensionEquals implements [arrow.ExtensionType].
-func (t *textType) ExtensionEquals(other arrow.ExtensionType) bool { return t == other }
-
-// Serialize implements [arrow.ExtensionType]. Arrays of this type are written nowhere.
-func (*textType) Serialize() string { return "" }
-
-// Deserialize implements [arrow.ExtensionType].
-func (*textType) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error) {
-	return nil, fmt.Errorf("texts are written nowhere: %w", ErrUnsupported)
-}
-
-// String implements [arrow.DataType].
-func (t *textType) String() string { return "the text of " + t.column.field.Type.String() }
-
-// isTextType reports whether an array has rows of a text.
-func isTextType(t arrow.DataType) bool {
-	_, ok := t.(*textType)
-	return ok
-}
-
-// textsOf returns the places of a record's columns of a text, and the text.
-func textsOf(record arrow.Record) (places []int, text *rowText) {
-	for i, f := range record.Schema().Fields() {
-		if t, ok := f.Type.(*textType); ok {
-			places, text = append(places, i), t.text
+// textOf returns the text of a record, or nil if it has none.
+func textOf(record arrow.Record) *rowText {
+	for _, f := range record.Schema().Fields() {
+		if c, ok := rawAs[*rawText](f.Type); ok {
+			return c.rowText
 		}
 	}
-	return places, text
+	return nil
 }
 
 // valueType is the type of the values of a column: of a text, that of its values.
 func valueType(t arrow.DataType) arrow.DataType {
-	if t, ok := t.(*textType); ok {
-		return t.column.field.Type
+	if c, ok := rawAs[*rawText](t); ok {
+		return c.column.field.Type
 	}
 	return t
 }
 
 // joins reports whether a table may have the rows of two records: their texts, if there are any, have the same columns.
 func joins(a, b arrow.Record) bool {
-	_, first := textsOf(a)
-	_, second := textsOf(b)
+	first, second := textOf(a), textOf(b)
 	if first == nil || second == nil {
 		return first == second
 	}
@@ -132,13 +105,15 @@ func joins(a, b arrow.Record) bool {
 // textWeight makes a text count as that many bytes of column chunks: a table has one long text, or many short ones.
 const textWeight = 12
 
-// textLength is the length of the text of a record, in proportion to its rows of it.
-func textLength(record arrow.Record) int64 {
-	places, text := textsOf(record)
-	if text == nil || record.NumRows() == 0 {
-		return 0
+// textForm is the form of texts.
+type textForm struct{}
+
+// length implements [rawForm].
+func (textForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+	if record.NumRows() == 0 {
+		return 0, textWeight
 	}
-	return int64(len(text.rows(record.Column(places[0]))))
+	return int64(len(textOf(record).rows(record.Column(places[0])))), textWeight
 }
 
 // rows returns the bytes of the rows of an array.
@@ -217,29 +192,6 @@ func (s *textScan) line() (line []byte, odd bool) {
 
 func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) }
 
-// copyTexts copies the texts of records to the device of a manager.
-func copyTexts(ctx context.Context, m *memory.Manager, records []arrow.Record, options delimited.Options) (*chunkBatch, error) {
-	places, text := textsOf(records[0])
-	if m.Device().Kind() == device.Host {
-		return nil, delimited.ErrFault // the host decodes texts before they are copied
-	}
-	layout := text.decoding.layout()
-	for _, place := range places {
-		c := records[0].Column(place).DataType().(*textType).column
-		layout.Columns = append(layout.Columns, delimited.Column{Type: c.field.Type, Place: c.place, Cut: c.cut})
-	}
-	texts := make([]delimited.Text, len(records))
-	for i, record := range records {
-		_, text := textsOf(record)
-		texts[i] = delimited.Text{Bytes: withoutBlanks(&layout, text.rows(record.Column(places[0]))), Rows: record.NumRows()}
-	}
-	batch, err := delimited.Copy(ctx, m, layout, texts, options)
-	if err != nil {
-		return nil, err
-	}
-	return &chunkBatch{places: places, batch: batch}, nil
-}
-
 // withoutBlanks leaves out the blank lines at the ends of JSON lines, which a device does not skip.
 func withoutBlanks(layout *delimited.Layout, text []byte) []byte {
 	if layout.Members == nil {
@@ -248,33 +200,46 @@ func withoutBlanks(layout *delimited.Layout, text []byte) []byte {
 	return bytes.Trim(text, " \t\r\n")
 }
 
-// withoutTexts decodes the texts of records on the host. It takes the references to the records.
-func withoutTexts(schema *arrow.Schema, records []arrow.Record) (result []arrow.Record, err error) {
-	defer releaseRecords(records)
-	for _, record := range records {
-		parts, err := withoutText(schema, record)
-		result = append(result, parts...)
-		if err != nil {
-			releaseRecords(result)
-			return nil, err
-		}
+// textBatch is the texts of records, on the device.
+type textBatch struct{ *delimited.Batch }
+
+// copy implements [rawForm].
+func (textForm) copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error) {
+	if to.manager.Device().Kind() == device.Host {
+		return nil, delimited.ErrFault // the host decodes texts before they are copied
 	}
-	return result, nil
+	layout := textOf(records[0]).decoding.layout()
+	for _, place := range places {
+		c, _ := rawAs[*rawText](records[0].Column(place).DataType())
+		layout.Columns = append(layout.Columns, delimited.Column{Type: c.column.field.Type, Place: c.column.place, Cut: c.column.cut})
+	}
+	texts := make([]delimited.Text, len(records))
+	for i, record := range records {
+		texts[i] = delimited.Text{Bytes: withoutBlanks(&layout, textOf(record).rows(record.Column(places[0]))), Rows: record.NumRows()}
+	}
+	batch, err := delimited.Copy(ctx, to.manager, layout, texts, delimited.Options{Tag: to.tag, CopyStream: to.ahead})
+	if err != nil {
+		return nil, err
+	}
+	return textBatch{batch}, nil
 }
 
-// withoutText decodes the text of a record on the host: records of blocks of it.
-func withoutText(schema *arrow.Schema, record arrow.Record) (result []arrow.Record, err error) {
-	places, text := textsOf(record)
-	if text == nil {
-		record.Retain()
-		return []arrow.Record{record}, nil
-	}
+// decode implements [rawBatch].
+func (b textBatch) decode(ctx context.Context) ([]*column.Column, error) { return b.Decode(ctx) }
+
+// release implements [rawBatch].
+func (b textBatch) release() error { return b.Release() }
+
+// onHost implements [rawForm]: records of blocks of the text.
+func (textForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Record, places []int) (result []arrow.Record, err error) {
+	text := textOf(record)
 	part, line := text.part(record.Column(places[0]))
-	columns := make([]textColumn, len(places))
+	own := make([]textColumn, len(places))
 	for i, place := range places {
-		columns[i] = record.Column(place).DataType().(*textType).column
+		c, _ := rawAs[*rawText](record.Column(place).DataType())
+		own[i] = c.column
 	}
-	reader := text.decoding.reader(part, line, columns)
+	reader := text.decoding.reader(part, line, own)
 	defer reader.Release()
 	row := int64(0)
 	for reader.Next() {
@@ -283,18 +248,18 @@ func withoutText(schema *arrow.Schema, record arrow.Record) (result []arrow.Reco
 		if end > record.NumRows() {
 			break
 		}
-		arrays := make([]arrow.Array, record.NumCols())
-		for i := range arrays {
+		columns := make([]arrow.Array, record.NumCols())
+		for i := range columns {
 			if at := slices.Index(places, i); at >= 0 {
-				arrays[i] = values.Column(at)
-				arrays[i].Retain()
+				columns[i] = values.Column(at)
+				columns[i].Retain()
 			} else {
-				arrays[i] = array.NewSlice(record.Column(i), row, end)
+				columns[i] = array.NewSlice(record.Column(i), row, end)
 			}
 		}
-		result = append(result, array.NewRecord(schema, arrays, values.NumRows()))
-		for _, each := range arrays {
-			each.Release()
+		result = append(result, array.NewRecord(schema, columns, values.NumRows()))
+		for _, c := range columns {
+			c.Release()
 		}
 		row = end
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // A GPU decodes CSV files and JSON lines that package delimited knows: the host reads their bytes into pinned memory and
-// counts their rows, and records have arrays of textType in the place of values. The loader copies the text of a table and decodes it there.
+// counts their rows, and records have raw columns.
 // The host decodes a text with a fault, and finds its error.
 
 var ( // tests change them
@@ -222,10 +222,8 @@ func (r *textReader) record(t *rowText, buffer *arrowmemory.Buffer, length int, 
 	fields, columns := make([]arrow.Field, r.schema.NumFields()), make([]arrow.Array, r.schema.NumFields())
 	for i, c := range r.decoding.fields() {
 		fields[i] = c.field
-		fields[i].Type = &textType{arrow.ExtensionBase{Storage: arrow.Null}, t, c}
-		data := array.NewData(fields[i].Type, int(rows), []*arrowmemory.Buffer{buffer}, nil, 0, 0)
-		columns[i] = array.MakeFromData(data)
-		data.Release()
+		columns[i] = newRaw(&rawText{t, c}, buffer, 0, rows)
+		fields[i].Type = columns[i].DataType()
 	}
 	record := array.NewRecord(arrow.NewSchema(fields, nil), columns, rows)
 	for _, c := range columns {

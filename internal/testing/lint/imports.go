@@ -50,7 +50,7 @@ var Levels = []Level{
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
 		"kernels/dictionary", "kernels/elementwise", "kernels/exchange", "kernels/expr", "kernels/group", "kernels/join", "kernels/nested", "kernels/order", "kernels/random", "kernels/reduce", "kernels/selection", "kernels/text", "kernels/timezone", "kernels/window",
-		"internal/keys/hashtable", "internal/io/decompress",
+		"internal/keys/hashtable", "internal/io/decompress", "internal/packed",
 	}},
 	{"column chunks, delimited text", []string{"internal/io/source/pages", "internal/io/source/chunks", "internal/io/source/delimited"}},
 	{"sources", []string{"internal/io/sink", "internal/io/source"}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe"
@@ -30,28 +31,38 @@ type Case struct {
 	// Text lists the verbs, for messages.
 	Text string
 	// SQL is the query for DuckDB after [SQLMacros]. Only with Options.SQL has it all verbs.
-	SQL string
-	// records are those of the sources.
-	records *[]arrow.Record
+	SQL     string
+	sources *sources
+}
+
+// sources are the records and the host tables of sources.
+type sources struct {
+	records []arrow.Record
+	tables  []*gpuframe.HostTable
 }
 
 // Release releases the sources.
 func (c *Case) Release() {
-	for _, r := range *c.records {
+	for _, r := range c.sources.records {
 		r.Release()
+	}
+	for _, t := range c.sources.tables {
+		if err := t.Release(); err != nil {
+			panic(err)
+		}
 	}
 }
 
 // Draw draws a query on an engine. The caller releases the case when the query has run.
 func Draw(t *rapid.T, engine *gpuframe.Engine, options Options) *Case {
-	g := &generator{t: t, engine: engine, options: options, records: new([]arrow.Record), steps: new([]string)}
+	g := &generator{t: t, engine: engine, options: options, sources: new(sources), steps: new([]string)}
 	now := g.source()
 	g.seen = append(g.seen, now)
 	for range rapid.IntRange(1, options.Verbs).Draw(t, "verbs") {
 		now = g.step(now)
 		g.seen = append(g.seen, now)
 	}
-	return &Case{now.query, now.table, now.text(), g.statement(now), g.records}
+	return &Case{now.query, now.table, now.text(), g.statement(now), g.sources}
 }
 
 // state is a query and its result.
@@ -76,7 +87,7 @@ type generator struct {
 	t       *rapid.T
 	engine  *gpuframe.Engine
 	options Options
-	records *[]arrow.Record
+	sources *sources
 	// seen are the states so far, which joins and unions may use again.
 	seen []state
 	// steps are the statements in SQL of all states.
@@ -145,10 +156,28 @@ func (g *generator) sourceOf(least, most int) state {
 		batches = append(batches, table.record(table.Rows[at:end]))
 		at = end
 	}
-	*g.records = append(*g.records, batches...)
+	g.sources.records = append(g.sources.records, batches...)
 	query := g.engine.Records(table.schema(), batches...)
-	if parquet {
+	switch {
+	case parquet:
 		query = g.parquet(table.schema(), batches)
+	case g.choose("host table", 4) == 0:
+		query = g.hostTable(table.schema(), batches)
 	}
 	return g.inSQL(state{query, table, []string{fmt.Sprintf("source %v of %d rows in %d batches: %v", table.Columns, len(table.Rows), len(batches), table.Rows)}, ""}, "%s", sourceSQL(table))
+}
+
+// hostTable makes a table in host memory.
+func (g *generator) hostTable(schema *arrow.Schema, batches []arrow.Record) gpuframe.Query {
+	reader, err := array.NewRecordReader(schema, batches)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer reader.Release()
+	table, err := g.engine.NewHostTable(g.t.Context(), reader, gpuframe.HostTableOptions{Plain: g.choose("plain", 4) == 0})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.sources.tables = append(g.sources.tables, table)
+	return g.engine.HostTable(table)
 }

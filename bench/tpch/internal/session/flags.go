@@ -42,6 +42,7 @@ func (f *Flags) Register(set *flag.FlagSet) {
 	set.StringVar(&f.options.Device, "device", "", "device, or several separated by commas; empty for the first GPU, or the host")
 	set.BoolVar(&f.options.Spread, "spread", false, "divide tables in memory among the devices; otherwise they are on the first one")
 	set.BoolVar(&f.options.Host, "host-tables", false, "tables stay in host memory, from which each query reads its columns")
+	set.BoolVar(&f.options.Plain, "plain", false, "tables in host memory are not packed")
 	set.Int64Var(&f.options.DivideFrom, "divide-from", 0, "rows from which several devices divide a scan; 0 for the engine's choice")
 	set.Uint64Var(&f.options.Budget, "budget", 0, "memory of a query in bytes, without the tables; 0 for no limit")
 	set.Int64Var(&f.options.TableRows, "table-rows", DefaultTableRows, "rows of a table in device memory; larger ones are several tables")

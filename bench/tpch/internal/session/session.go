@@ -31,8 +31,9 @@ type Options struct {
 	// DivideFrom is the number of rows from which several devices divide a scan. 0 is the
 	// engine's choice.
 	DivideFrom int64
-	// Host is whether tables stay in host memory, from which each query reads its columns.
-	Host bool
+	// Host is whether tables stay in host memory, from which each query reads its columns: packed, or plain if Plain is
+	// set.
+	Host, Plain bool
 	// Budget limits the memory of queries in bytes, if it is not 0. Tables are not part of
 	// it.
 	Budget uint64
@@ -68,9 +69,9 @@ type Session struct {
 	// the queries.
 	queries *gpuframe.Engine
 	frames  []*gpuframe.Frame
-	// records are the tables in host memory.
-	records []arrow.Record
-	tables  queries.Tables
+	// host are the tables in host memory.
+	host   []*gpuframe.HostTable
+	tables queries.Tables
 }
 
 // Open loads the tables of a generator, or finds its files. The caller closes the session.
@@ -117,7 +118,7 @@ func (s *Session) open(ctx context.Context, g *data.Generator, options Options) 
 	for _, t := range data.Tables {
 		var err error
 		if options.Host {
-			*places[t], err = s.keep(ctx, g, t)
+			*places[t], err = s.keep(ctx, g, t, options.Plain)
 		} else if options.Folder != "" {
 			*places[t] = s.queries.Parquet(filepath.Join(options.Folder, t.String()+"-*.parquet"))
 		} else {
@@ -187,15 +188,15 @@ func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tab
 }
 
 // keep makes a table in host memory.
-func (s *Session) keep(ctx context.Context, g *data.Generator, t data.Table) (q gpuframe.Query, err error) {
-	first := len(s.records)
-	for record, err := range g.Records(ctx, t, recordRows) {
-		if err != nil {
-			return q, err
-		}
-		s.records = append(s.records, record)
+func (s *Session) keep(ctx context.Context, g *data.Generator, t data.Table, plain bool) (q gpuframe.Query, err error) {
+	reader := g.Reader(ctx, t, recordRows)
+	defer reader.Release()
+	table, err := s.engine.NewHostTable(ctx, reader, gpuframe.HostTableOptions{Plain: plain})
+	if err != nil {
+		return q, err
 	}
-	return s.queries.Records(t.Schema(), s.records[first:]...), nil
+	s.host = append(s.host, table)
+	return s.queries.HostTable(table), nil
 }
 
 // Tables returns the tables, for other queries.
@@ -275,8 +276,8 @@ func (s *Session) Close() error {
 	for _, f := range s.frames {
 		failures = append(failures, f.Release())
 	}
-	for _, r := range s.records {
-		r.Release()
+	for _, t := range s.host {
+		failures = append(failures, t.Release())
 	}
 	failures = append(failures, s.queries.Close())
 	for _, e := range s.loaders {

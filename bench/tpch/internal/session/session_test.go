@@ -41,6 +41,7 @@ func TestAnswers(t *testing.T) {
 		"several tables": {Device: "host", TableRows: 10_000},
 		"Parquet":        {Device: "host", Folder: folder},
 		"host memory":    {Device: "host", Host: true},
+		"plain":          {Device: "host", Host: true, Plain: true},
 	} {
 		s := open(t, 0.01, options)
 		for _, q := range queries.All {

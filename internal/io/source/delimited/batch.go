@@ -34,7 +34,7 @@ type Batch struct {
 //
 // # Waiting
 //
-// Copy returns when the texts are on the device and their bytes may be reused.
+// Copy returns when the bytes of the texts may be reused.
 //
 // # Ownership
 //
@@ -59,14 +59,6 @@ func Copy(ctx context.Context, m *memory.Manager, layout Layout, texts []Text, o
 		return nil, errors.Join(fmt.Errorf("delimited: copy: %w", err), b.Release())
 	}
 	return b, nil
-}
-
-// Bytes returns the length of the memory that the batch has, without that of its columns.
-func (b *Batch) Bytes() uint64 {
-	if b.memory == nil {
-		return 0
-	}
-	return b.memory.Bytes()
 }
 
 // Release gives the memory of the batch back. Columns of it hold theirs.
@@ -99,14 +91,15 @@ func lacksEnd(text []byte) bool { return len(text) > 0 && text[len(text)-1] != '
 
 // copy allocates the memory and copies the texts and the tables of the kernels.
 func (b *Batch) copy(ctx context.Context, texts []Text) error {
-	options := b.options
-	if options.CopyStream != nil {
-		options.Stream = options.CopyStream
+	stream := b.options.CopyStream
+	if stream == nil {
+		stream = b.options.Stream
 	}
-	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: options.Stream})
+	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: stream})
 	if err != nil {
 		return err
 	}
+	call.FailAtOnce = b.options.CopyStream != nil
 	nullTexts, lengths := b.layout.nullTexts()
 	names, places, slots := b.layout.memberTables()
 	powers, count := textparse.PowersOfFive(), len(b.layout.Columns)
@@ -128,10 +121,7 @@ func (b *Batch) copy(ctx context.Context, texts []Text) error {
 	if b.targets, err = spaces[6].Slice(outcomes, spaces[6].Len()); err != nil {
 		return err
 	}
-	if err := b.upload(&call, texts, spaces, nullTexts, powers, names, bytesOf(places), bytesOf(slots)); err != nil || options.CopyStream == nil {
-		return err
-	}
-	return call.Stream.Synchronize(ctx)
+	return b.upload(&call, texts, spaces, nullTexts, powers, names, bytesOf(places), bytesOf(slots))
 }
 
 // upload copies texts, and lists to the spaces behind that of the texts.

@@ -29,7 +29,8 @@ var set = kernelset.Set{Files: kernelCode, Directory: "cuda", Apart: true}
 type Options struct {
 	// Stream is the stream of the work and of the columns' memory; nil means the manager's.
 	Stream *device.Stream
-	// CopyStream, if it is not nil, is that of the copy of the texts.
+	// CopyStream is the stream of the copy of the texts; nil means Stream. With another one the copy does not wait for
+	// work on Stream, and fails at once if memory is short because other requests wait for it.
 	CopyStream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string

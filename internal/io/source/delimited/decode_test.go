@@ -56,7 +56,7 @@ func TestDecodeLines(t *testing.T) {
 	})
 }
 
-// Texts that are not as the layout says are faults, and layouts that make no sense are refused.
+// Texts of another layout are faults, and layouts that make no sense are refused.
 func TestFaults(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
