@@ -25,7 +25,7 @@ var ( // tests change them
 	// few rows.
 	textBytes, firstTextBytes = 64 << 20, 8 << 20
 	// textPiece is the length of a part of a text that is read and counted at a time: it stays in a processor's cache.
-	textPiece = 1 << 20
+	textPiece = 512 << 10
 )
 
 // mostTexts is the length of the texts that are read in advance, over all files.
@@ -118,6 +118,9 @@ func (r *textReader) read() error {
 	if r.decoding.isRow(nil) {
 		rows += count.Empty
 	}
+	if count.End == 0 && !r.ended {
+		r.ended = r.hasStrayQuote(text)
+	}
 	lines, left := count.Lines, text[count.End:]
 	if r.ended && len(left) > 0 {
 		count.End = len(text)
@@ -137,6 +140,19 @@ func (r *textReader) read() error {
 	r.length = max(textBytes, 2*len(r.carried)) // for a long row
 	r.line += int(lines)
 	return nil
+}
+
+// hasStrayQuote reports whether a row of which the end was not found has a quote within a value: its decoding is an error.
+// Otherwise the rest of a large file would be read as one row.
+func (r *textReader) hasStrayQuote(text []byte) bool {
+	if r.decoding.layout().Members != nil {
+		return false
+	}
+	reader := r.decoding.reader(text, r.line, nil)
+	defer reader.Release()
+	for reader.Next() {
+	}
+	return errors.Is(reader.Err(), errQuote) // others may come from the end of the text
 }
 
 // check finds the faults of a text of which no column is decoded.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source"
@@ -325,6 +326,39 @@ func TestPartsOfCSVOnDevices(t *testing.T) {
 			require.Len(t, seen, 20_000)
 			reset()
 		}
+	})
+}
+
+// A quote within a value makes the rest of a file one row. It is an error before the file ends.
+func TestStrayQuotesOnDevices(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		defer source.SetTexts(true, 1000, 100)()
+		rows := strings.Repeat("1,x\n", 600_000)
+		for _, stray := range []string{"2,x\"y\n", "2,\"x\"y\n", "2\",x\n"} {
+			text := "n,text\n" + rows[:4000] + stray + rows
+			s, err := source.Files{}.CSV([]string{write(t, []byte(text), t.TempDir(), "stray.csv")}, source.CSVOptions{InferRows: 1})
+			require.NoError(t, err)
+			var counters source.Counters
+			reader, err := s.Open(t.Context(), m, source.Request{Counters: &counters})
+			require.NoError(t, err)
+			for err == nil {
+				var table *buffer.Buffer
+				if table, err = reader.Next(t.Context()); err == nil {
+					require.NoError(t, table.Release())
+				}
+			}
+			require.ErrorContains(t, err, "line 1002: a quote within a value")
+			require.NoError(t, reader.Close())
+			if strings.Count(stray, `"`)%2 == 1 {
+				require.Less(t, counters.FileBytes.Load(), int64(len(text)))
+			}
+		}
+		text := "n,text\n1,\"" + rows[:100_000] + "\"\n"
+		s, err := source.Files{}.CSV([]string{write(t, []byte(text), t.TempDir(), "long.csv")}, source.CSVOptions{Types: map[string]arrow.DataType{"text": arrow.BinaryTypes.String}})
+		require.NoError(t, err)
+		records := read(t, s, m, source.Request{})
+		require.Equal(t, rows[:100_000], records[0].Column(1).(*array.String).Value(0))
 	})
 }
 
