@@ -60,6 +60,7 @@ const (
 	date32
 	date64
 	instant
+	ofDay
 	decimal
 	text
 )
@@ -69,7 +70,7 @@ var forms = map[arrow.Type]form{
 	arrow.INT8: integer, arrow.INT16: integer, arrow.INT32: integer, arrow.INT64: integer,
 	arrow.UINT8: natural, arrow.UINT16: natural, arrow.UINT32: natural, arrow.UINT64: natural,
 	arrow.FLOAT32: floating, arrow.FLOAT64: floating,
-	arrow.BOOL: boolean, arrow.DATE32: date32, arrow.DATE64: date64, arrow.TIMESTAMP: instant, arrow.DECIMAL128: decimal,
+	arrow.BOOL: boolean, arrow.DATE32: date32, arrow.DATE64: date64, arrow.TIMESTAMP: instant, arrow.TIME32: ofDay, arrow.TIME64: ofDay, arrow.DECIMAL128: decimal,
 	arrow.STRING: text, arrow.LARGE_STRING: text,
 }
 
@@ -153,7 +154,7 @@ func (c *Column) target() target {
 		t.bytes = 4
 	}
 	switch dataType := c.Type.(type) {
-	case *arrow.TimestampType:
+	case *arrow.TimestampType, *arrow.Time32Type, *arrow.Time64Type:
 		t.unit = exprtree.UnitOf(dataType)
 	case *arrow.Decimal128Type:
 		t.precision, t.scale = uint32(dataType.Precision), dataType.Scale
