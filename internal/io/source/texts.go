@@ -102,8 +102,9 @@ func joins(a, b arrow.Record) bool {
 		slices.EqualFunc(first.decoding.fields(), second.decoding.fields(), func(a, b textColumn) bool { return a.place == b.place })
 }
 
-// textWeight makes a text count as that many bytes of column chunks: a table has one long text, or many short ones.
-const textWeight = 12
+// textWeight makes a byte of a text count as that many of column chunks: a table has one long text, which lacks a part of a
+// row, or many short ones.
+const textWeight = 13
 
 // textForm is the form of texts.
 type textForm struct{}
