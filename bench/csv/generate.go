@@ -7,10 +7,17 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 )
 
-const header = "order,quantity,price,discount,day,at,city,comment\n"
+var names = []string{"order", "quantity", "price", "discount", "day", "at", "city", "comment"}
+
+// header returns the first line of CSV.
+func header() string { return strings.Join(names, ",") + "\n" }
+
+// hasObjects reports whether a file has JSON lines.
+func hasObjects(name string) bool { return strings.HasSuffix(name, ".jsonl") }
 
 // blockRows is the number of rows that a goroutine writes at a time.
 const blockRows = 50_000
@@ -23,8 +30,13 @@ func generate(name string, length int64, seed uint64) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	to := bufio.NewWriterSize(file, 1<<20)
-	if _, err := to.WriteString(header); err != nil {
-		return err
+	objects, written := hasObjects(name), int64(0)
+	if !objects {
+		n, err := to.WriteString(header())
+		if err != nil {
+			return err
+		}
+		written = int64(n)
 	}
 	blocks := make(chan chan []byte, runtime.GOMAXPROCS(0))
 	done := make(chan struct{})
@@ -34,13 +46,13 @@ func generate(name string, length int64, seed uint64) (err error) {
 			block := make(chan []byte, 1)
 			select {
 			case blocks <- block:
-				go func() { block <- rows(seed, number) }()
+				go func() { block <- rows(seed, number, objects) }()
 			case <-done:
 				return
 			}
 		}
 	}()
-	for written := int64(len(header)); written < length; {
+	for written < length {
 		block := <-<-blocks
 		if _, err := to.Write(block); err != nil {
 			return err
@@ -55,45 +67,79 @@ var (
 	words  = []string{"carefully", "final", "deposits", "sleep", "quickly", "above", "the", "ironic", "requests", "haggle", "blithely", "express"}
 )
 
-// rows returns a block of rows.
-func rows(seed, number uint64) []byte {
+// rows returns a block of rows: of CSV, or objects.
+func rows(seed, number uint64, objects bool) []byte {
 	random := rand.New(rand.NewPCG(seed, number))
-	text := make([]byte, 0, blockRows*110)
+	text := make([]byte, 0, blockRows*200)
 	first := time.Date(1992, 1, 1, 0, 0, 0, 0, time.UTC)
+	begin := func(place int) {
+		switch {
+		case objects && place == 0:
+			text = append(text, '{')
+		case place > 0:
+			text = append(text, ',')
+		}
+		if objects {
+			text = append(text, '"')
+			text = append(text, names[place]...)
+			text = append(text, '"', ':')
+		}
+	}
+	quote := func() {
+		if objects {
+			text = append(text, '"')
+		}
+	}
 	for row := range uint64(blockRows) {
+		begin(0)
 		text = strconv.AppendUint(text, number*blockRows+row+1, 10)
-		text = append(text, ',')
+		begin(1)
 		text = strconv.AppendUint(text, 1+random.Uint64N(50), 10)
-		text = append(text, ',')
+		begin(2)
 		text = strconv.AppendFloat(text, float64(90_000+random.Uint64N(10_000_000))/100, 'f', 2, 64)
-		text = append(text, ',')
+		begin(3)
 		text = strconv.AppendFloat(text, random.Float64(), 'g', -1, 64)
-		text = append(text, ',')
 		at := first.Add(time.Duration(random.Int64N(7*365*86_400)) * time.Second)
+		begin(4)
+		quote()
 		text = at.AppendFormat(text, time.DateOnly)
-		text = append(text, ',')
+		quote()
+		begin(5)
+		quote()
 		text = at.AppendFormat(text, time.DateTime)
-		text = append(text, ',')
+		quote()
+		begin(6)
+		quote()
 		text = append(text, cities[random.IntN(len(cities))]...)
-		text = append(text, ',')
-		text = appendComment(text, random)
+		quote()
+		begin(7)
+		text = appendComment(text, random, objects)
+		if objects {
+			text = append(text, '}')
+		}
 		text = append(text, '\n')
 	}
 	return text
 }
 
-// appendComment appends words. One comment in eight has a comma or a quote, and so has quotes around it; one in twenty is
-// null.
-func appendComment(text []byte, random *rand.Rand) []byte {
+// appendComment appends words. One comment in eight has a comma or a quote, and so has quotes around it in CSV; one in
+// twenty is null.
+func appendComment(text []byte, random *rand.Rand, object bool) []byte {
 	kind := random.IntN(40)
 	if kind < 2 {
+		if object {
+			text = append(text, "null"...)
+		}
 		return text
 	}
-	begin := ""
-	if kind < 7 {
-		begin = `"`
+	edge, quote := "", `""`
+	if kind < 7 || object {
+		edge = `"`
 	}
-	text = append(text, begin...)
+	if object {
+		quote = `\"`
+	}
+	text = append(text, edge...)
 	for i := range 1 + random.IntN(6) {
 		if i > 0 {
 			text = append(text, ' ')
@@ -104,7 +150,7 @@ func appendComment(text []byte, random *rand.Rand) []byte {
 	case kind < 6:
 		text = append(text, ", twice"...)
 	case kind < 7:
-		text = append(text, ` ""so"" `...)
+		text = append(text, " "+quote+"so"+quote+" "...)
 	}
-	return append(text, begin...)
+	return append(text, edge...)
 }

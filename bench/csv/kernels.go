@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -39,20 +38,26 @@ func measureKernels(ctx context.Context, name string, m *memory.Manager, rounds 
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	text, ok := bytes.CutPrefix(part[:n], []byte(header))
-	if !ok {
+	text, counting := part[:n], delimited.CountPiece
+	if hasObjects(name) {
+		counting = delimited.CountLines
+	} else if cut, ok := bytes.CutPrefix(text, []byte(header())); ok {
+		text = cut
+	} else {
 		return nil
 	}
 	began := time.Now()
 	var count delimited.Count
-	count.Add(text, delimited.CountPiece(text))
+	count.Add(text, counting(text))
 	fmt.Printf("rows counted by one goroutine %6.2f GB/s\n", float64(len(text))/time.Since(began).Seconds()/1e9)
 	texts := []delimited.Text{{Bytes: text[:count.End], Rows: count.Rows}}
-	names := strings.Split(strings.TrimSpace(header), ",")
 	for _, s := range append([]selection{{"separators", []string{}}}, selections...) {
 		layout := delimited.Layout{Delimiter: ',', Width: len(names), Nulls: []string{"", "NULL", "null"}}
-		for i, name := range names {
-			if s.columns == nil || slices.Contains(s.columns, name) {
+		if hasObjects(name) {
+			layout = delimited.Layout{Members: names, Known: true}
+		}
+		for i, column := range names {
+			if s.columns == nil || slices.Contains(s.columns, column) {
 				layout.Columns = append(layout.Columns, delimited.Column{Type: types[i], Place: i})
 			}
 		}

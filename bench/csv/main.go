@@ -1,8 +1,8 @@
-// Command csv measures how fast a CSV file becomes tables of a device.
+// Command csv measures how fast a CSV file, or one of JSON lines, becomes tables of a device.
 //
-//	go -C bench run ./csv [-device cuda:0] [-rounds 5] [-size 10GB] [-seed 1] -file FILE
+//	go -C bench run ./csv [-device cuda:0] [-rounds 5] [-size 10GB] [-seed 1] -file FILE.csv|FILE.jsonl
 //
-// A file that does not exist is written: numbers, dates and text in eight columns, rows of about 100 bytes. Tables are
+// A file that does not exist is written: numbers, dates and text in eight columns, rows of about 100 bytes, or 190 of JSON. Tables are
 // released as soon as they are on the device. Rates are those of the bytes of the file; the fastest of the rounds after
 // the first counts. On a GPU it also prints the time of decoding alone, of a text of 128 MiB that is there. "go run . -csv FILE" in bench/tpch/duckdb reads the same file with DuckDB.
 package main
@@ -100,6 +100,9 @@ func read(ctx context.Context, file string, m *memory.Manager, columns []string)
 	var counters source.Counters
 	began, before := time.Now(), processor.Time()
 	s, err := source.Files{}.CSV([]string{file}, source.CSVOptions{})
+	if hasObjects(file) {
+		s, err = source.Files{}.JSON([]string{file}, source.JSONOptions{})
+	}
 	if err != nil {
 		return r, err
 	}

@@ -40,6 +40,47 @@ DEVICE Parsed days_of(i64 year, i64 month, i64 day) {
     return {era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468 - 146097, true};
 }
 
+// Clock is a time of the day and the length of its text.
+struct Clock {
+    i64 second, nanosecond;
+    u64 length;
+    bool ok;
+};
+
+// clock_of reads HH:MM, HH:MM:SS or HH:MM:SS.fraction from the beginning of a text.
+DEVICE Clock clock_of(const u8 *at, u64 length) {
+    constexpr Clock none = {0, 0, 0, false};
+    if (length < 5 || at[2] != ':')
+        return none;
+    const Parsed hour = digits(at, 2), minute = digits(at + 3, 2);
+    Clock clock = {hour.value * 3600 + minute.value * 60, 0, 5, hour.ok && minute.ok && hour.value < 24 && minute.value < 60};
+    if (length < 8 || at[5] != ':')
+        return clock;
+    const Parsed second = digits(at + 6, 2);
+    clock.ok = clock.ok && second.ok && second.value < 60;
+    clock.second += second.value;
+    clock.length = 8;
+    if (length == 8 || at[8] != '.')
+        return clock;
+    u32 places = 0;
+    u64 i = 9;
+    for (; i < length && (u32)(at[i] - '0') <= 9; i++, places++)
+        clock.nanosecond = clock.nanosecond * 10 + (at[i] - '0') * (places < 9);
+    if (places == 0 || places > 9)
+        return none;
+    for (; places < 9; places++)
+        clock.nanosecond *= 10;
+    clock.length = i;
+    return clock;
+}
+
+// time_of_day reads a time of the day in a unit, which is the whole text.
+DEVICE Instant time_of_day(const u8 *at, u64 length, i64 unit) {
+    const Clock clock = clock_of(at, length);
+    const i64 nanoseconds = 1000000000 / unit;
+    return {clock.second * unit + clock.nanosecond / nanoseconds, clock.ok && clock.length == length, clock.nanosecond % nanoseconds == 0};
+}
+
 // timestamp reads YYYY-MM-DD, with a time HH:MM, HH:MM:SS or HH:MM:SS.fraction behind T or a
 // space, and then Z or an offset ±HH:MM, ±HHMM or ±HH. unit is the number of units in a
 // second. Digits of the fraction beyond the unit are cut off.
@@ -52,27 +93,12 @@ DEVICE Instant timestamp(const u8 *at, u64 length, i64 unit) {
     i64 second = days.value * 86400, nanosecond = 0;
     u64 i = 10;
     if (length > 10) {
-        if (length < 16 || at[10] != 'T' && at[10] != ' ' || at[13] != ':')
+        if (at[10] != 'T' && at[10] != ' ')
             return {0, false, false};
-        const Parsed hour = digits(at + 11, 2), minute = digits(at + 14, 2);
-        ok = ok && hour.ok && minute.ok && hour.value < 24 && minute.value < 60;
-        second += hour.value * 3600 + minute.value * 60;
-        i = 16;
-        if (length >= 19 && at[16] == ':') {
-            const Parsed seconds = digits(at + 17, 2);
-            ok = ok && seconds.ok && seconds.value < 60;
-            second += seconds.value;
-            i = 19;
-            if (i < length && at[i] == '.') {
-                u32 places = 0;
-                for (i++; i < length && (u32)(at[i] - '0') <= 9; i++, places++)
-                    nanosecond = nanosecond * 10 + (at[i] - '0') * (places < 9);
-                if (places == 0 || places > 9)
-                    return {0, false, false};
-                for (; places < 9; places++)
-                    nanosecond *= 10;
-            }
-        }
+        const Clock clock = clock_of(at + 11, length - 11);
+        ok = ok && clock.ok;
+        second += clock.second, nanosecond = clock.nanosecond;
+        i += 1 + clock.length;
         if (i < length && at[i] == 'Z') {
             i++;
         } else if (i < length && (at[i] == '+' || at[i] == '-')) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
 )
 
-// readCSV prints the time in which DuckDB reads a CSV file into a table in memory.
+// readCSV prints the time in which DuckDB reads a CSV file, or one of JSON lines, into a table in memory.
 func (s *settings) readCSV() (err error) {
 	info, err := os.Stat(s.csv)
 	if err != nil {
@@ -30,7 +30,11 @@ func (s *settings) readCSV() (err error) {
 		return err
 	}
 	fmt.Printf("# DuckDB %s; %s\n", version, s.csv)
-	took, err := p.measure("select * from read_csv('"+strings.ReplaceAll(s.csv, "'", "''")+"')", s.Rounds)
+	reader := "read_csv"
+	if strings.HasSuffix(s.csv, ".jsonl") {
+		reader = "read_json"
+	}
+	took, err := p.measure("select * from "+reader+"('"+strings.ReplaceAll(s.csv, "'", "''")+"')", s.Rounds)
 	if err != nil {
 		return err
 	}

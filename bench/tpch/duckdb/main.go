@@ -41,7 +41,7 @@ func main() {
 	s.Register(flag.CommandLine)
 	flag.IntVar(&s.threads, "threads", 0, "threads of DuckDB; 0 for all processors")
 	flag.StringVar(&s.write, "write", "", "folder to write DuckDB's answers to")
-	flag.StringVar(&s.csv, "csv", "", "CSV file that DuckDB reads into a table, instead of the queries")
+	flag.StringVar(&s.csv, "csv", "", "CSV file, or one of JSON lines (.jsonl), that DuckDB reads into a table, instead of the queries")
 	flag.Parse()
 	if err := s.run(context.Background()); err != nil {
 		log.Fatal(err)

@@ -3,8 +3,10 @@ package source
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -136,19 +138,52 @@ func (f csvFormat) learnFile(file *stream, rows int, columns *[]infer.Column, pl
 		}
 		own[i] = place
 	}
-	const blockRows = 1000
 	for learned := 0; (rows < 0 || learned < rows) && !infer.Decided(*columns) && read.more(); {
-		wanted := blockRows
-		if rows >= 0 {
-			wanted = min(blockRows, rows-learned)
+		var list []block
+		for len(list) < runtime.GOMAXPROCS(0) && (rows < 0 || learned < rows) && read.more() {
+			wanted := learnedRows
+			if rows >= 0 {
+				wanted = min(learnedRows, rows-learned)
+			}
+			b, err := read.next(wanted)
+			if err != nil {
+				return err
+			}
+			learned += b.rows
+			list = append(list, b)
 		}
-		b, err := read.next(wanted)
-		if err != nil {
+		if err := f.learnBlocks(list, *columns, own); err != nil {
 			return err
 		}
-		learned += b.rows
-		if err := f.learnRows(b, *columns, own); err != nil {
-			return err
+	}
+	return nil
+}
+
+// learnedRows is the number of rows that a goroutine learns from at a time.
+const learnedRows = 1000
+
+// learnBlocks widens the types of columns by blocks in parallel. Blocks behind the one that decides all types do not
+// count.
+func (f csvFormat) learnBlocks(list []block, columns []infer.Column, own []int) error {
+	learned, failures := make([][]infer.Column, len(list)), make([]error, len(list))
+	var learning sync.WaitGroup
+	for i, b := range list {
+		learned[i] = slices.Clone(columns)
+		learning.Go(func() {
+			defer recovered(&failures[i])
+			failures[i] = f.learnRows(b, learned[i], own)
+		})
+	}
+	learning.Wait()
+	for i := range list {
+		if infer.Decided(columns) {
+			return nil
+		}
+		if failures[i] != nil {
+			return failures[i]
+		}
+		for k := range columns {
+			columns[k].Join(&learned[i][k])
 		}
 	}
 	return nil
@@ -275,7 +310,7 @@ func (d csvDecoder) open(file *stream, columns []string, allocator arrowmemory.A
 	for _, name := range columns {
 		matches, _ := d.all.FieldsByName(name)
 		fields = append(fields, matches[0])
-		decoding.columns = append(decoding.columns, csvColumn{matches[0], slices.Index(header, name), d.cut[name]})
+		decoding.columns = append(decoding.columns, textColumn{matches[0], slices.Index(header, name), d.cut[name]})
 	}
 	decoding.schema = arrow.NewSchema(fields, nil)
 	return read, decoding, nil

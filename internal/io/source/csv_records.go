@@ -9,8 +9,8 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// csvColumn is a column of a file that is read.
-type csvColumn struct {
+// textColumn is a column of a file that is read.
+type textColumn struct {
 	field arrow.Field
 	// place is its place in the rows of the file, or -1 for a column of nulls.
 	place int
@@ -21,14 +21,14 @@ type csvColumn struct {
 type csvDecoding struct {
 	csvFormat
 	schema    *arrow.Schema
-	columns   []csvColumn
+	columns   []textColumn
 	width     int // of rows of the file
 	allocator arrowmemory.Allocator
 }
 
 // csvBuilder appends values to a column.
 type csvBuilder struct {
-	csvColumn
+	textColumn
 	builder array.Builder
 	value   textValue
 	text    bool

@@ -57,12 +57,14 @@ func SetChunksOnDevice(on bool) (reset func()) {
 	return func() { chunksOnDevice = before }
 }
 
-// SetTexts sets whether devices decode texts of CSV files, the length of texts, and that of the parts in which they are
+// SetTexts sets whether devices decode texts of files, the length of texts, and that of the parts in which they are
 // read. It returns a function that sets what was before.
 func SetTexts(on bool, length, piece int) (reset func()) {
-	beforeOn, before, beforeFirst, beforePiece := csvOnDevice, textBytes, firstTextBytes, textPiece
-	csvOnDevice, textBytes, firstTextBytes, textPiece = on, length, length, piece
-	return func() { csvOnDevice, textBytes, firstTextBytes, textPiece = beforeOn, before, beforeFirst, beforePiece }
+	beforeOn, before, beforeFirst, beforePiece := textsOnDevice, textBytes, firstTextBytes, textPiece
+	textsOnDevice, textBytes, firstTextBytes, textPiece = on, length, length, piece
+	return func() {
+		textsOnDevice, textBytes, firstTextBytes, textPiece = beforeOn, before, beforeFirst, beforePiece
+	}
 }
 
 // DecodeParquet decodes columns of a source of Parquet files into memory of an allocator, and

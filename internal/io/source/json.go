@@ -94,6 +94,12 @@ type jsonDecoder struct {
 func (d jsonDecoder) schema() *arrow.Schema { return d.all }
 
 func (d jsonDecoder) decode(file *stream, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	decoding := d.decoding(columns, allocator)
+	return &blockRecords{blocks: newBlocks(file, false), schema: decoding.read, rows: rows, decode: decoding.record}, nil
+}
+
+// decoding returns the decoding of columns.
+func (d jsonDecoder) decoding(columns []string, allocator arrowmemory.Allocator) *jsonDecoding {
 	decoding := &jsonDecoding{jsonDecoder: d, selected: columns, allocator: allocator}
 	var fields []arrow.Field
 	for _, field := range d.all.Fields() {
@@ -102,5 +108,5 @@ func (d jsonDecoder) decode(file *stream, columns []string, rows int, allocator 
 		}
 	}
 	decoding.read = arrow.NewSchema(fields, nil)
-	return &blockRecords{blocks: newBlocks(file, false), schema: decoding.read, rows: rows, decode: decoding.record}, nil
+	return decoding
 }

@@ -227,7 +227,7 @@ func (s *streams) Open(ctx context.Context, m *memory.Manager, request Request) 
 		}
 	}
 	r := &streamRecords{source: s, manager: m, schema: selected.schema, allocator: arrowmemory.DefaultAllocator, counters: request.Counters.or()}
-	if d, ok := s.decoder.(csvDecoder); ok {
+	if d, ok := s.decoder.(deviceDecoder); ok {
 		r.onDevice = d.onDevice(m, r.columns())
 	}
 	if request.BatchRows == 0 {
@@ -291,7 +291,7 @@ type streamRecords struct {
 	rows      int // of a record
 	allocator arrowmemory.Allocator
 	counters  *Counters
-	// onDevice reports that records have texts of CSV files, which the device of the manager decodes.
+	// onDevice reports that records have texts, which the device of the manager decodes.
 	onDevice bool
 	manager  *memory.Manager
 }
@@ -312,7 +312,7 @@ func (r *streamRecords) open(ctx context.Context, file *stream, place int) (arra
 		return r.source.decoder.decode(file, r.columns(), r.rows, r.allocator)
 	}
 	fail := func(err error) error { return r.source.fail(place, err) }
-	return r.source.decoder.(csvDecoder).texts(ctx, r.manager, file, r.columns(), r.allocator, fail)
+	return r.source.decoder.(deviceDecoder).texts(ctx, r.manager, file, r.columns(), r.allocator, fail)
 }
 
 // counted counts the bytes that are read.

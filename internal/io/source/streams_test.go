@@ -3,11 +3,13 @@ package source_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -426,4 +428,32 @@ func TestReadersThatFail(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Types are learned from many rows in parallel: the rows behind those that decide all types are not looked at.
+func TestTypesOfManyRows(t *testing.T) {
+	for name, test := range map[string]struct {
+		late, want string
+		rows       int
+	}{
+		"integers": {"7", "n int64, text utf8", -1}, "a float": {"1.5", "n float64, text utf8", -1}, "a word": {"x", "n utf8, text utf8", -1}, "behind the rows": {"x", "n int64, text utf8", 2000}, "within the rows": {"x", "n utf8, text utf8", 5001},
+	} {
+		var text strings.Builder
+		text.WriteString("n,text\n")
+		for i := range 8000 {
+			value := strconv.Itoa(i)
+			if i == 5000 {
+				value = test.late
+			}
+			fmt.Fprintf(&text, "%s,a%d\n", value, i)
+		}
+		s, err := source.CSVReader("text", strings.NewReader(text.String()), source.CSVOptions{InferRows: test.rows})
+		require.NoError(t, err)
+		assert.Equal(t, test.want, schemaText(t, s), name)
+	}
+	ragged := "a\nx\n" + strings.Repeat("1\n", 3000)
+	_, err := source.CSVReader("text", strings.NewReader(ragged+"1,2\n"), source.CSVOptions{InferRows: -1})
+	require.NoError(t, err, "a text decides the type")
+	_, err = source.CSVReader("text", strings.NewReader("a\n"+strings.Repeat("1\n", 3000)+"1,2\n"), source.CSVOptions{InferRows: -1})
+	require.ErrorContains(t, err, "line 3002 has the wrong number of fields")
 }

@@ -20,10 +20,11 @@ type Batch struct {
 	// length is that of all texts, with the line ends that some lack.
 	length, rows uint64
 	// memory has all that is copied to the device.
-	memory *memory.Block
-	text   textLayout
-	nulls  nullsLayout
-	powers powersLayout
+	memory  *memory.Block
+	text    textLayout
+	nulls   nullsLayout
+	members membersLayout
+	powers  powersLayout
 	// outcome has the outcome and the results of columns, targets the descriptions of columns behind it.
 	outcome, targets memory.Slice[uint8]
 }
@@ -100,22 +101,27 @@ func (b *Batch) copy(ctx context.Context, texts []Text) error {
 	}
 	call.FailAtOnce = b.options.CopyStream != nil
 	nullTexts, lengths := b.layout.nullTexts()
+	names, places, slots := b.layout.memberTables()
 	powers, count := textparse.PowersOfFive(), len(b.layout.Columns)
 	outcomes := outcomeBytes + count*resultBytes
 	var spaces []memory.Slice[uint8]
-	if b.memory, spaces, err = call.Scratch(b.length+behind, uint64(len(nullTexts)), uint64(len(powers)), uint64(outcomes+count*targetBytes)); err != nil {
+	if b.memory, spaces, err = call.Scratch(b.length+behind, uint64(len(nullTexts)), uint64(len(powers)), uint64(len(names)), uint64(4*len(places)), uint64(4*len(slots)), uint64(outcomes+count*targetBytes)); err != nil {
 		return err
 	}
 	b.text = textLayout{bytes: spaces[0], length: uint32(b.length), delimiter: uint32(b.layout.Delimiter), width: uint32(b.layout.Width), rows: uint32(b.rows)}
 	b.nulls = nullsLayout{lengths: lengths, texts: spaces[1], count: uint32(len(b.layout.Nulls))}
 	b.powers = powersLayout{words: spaces[2]}
-	if b.outcome, err = spaces[3].Slice(0, outcomes); err != nil {
+	b.members = membersLayout{names: spaces[3], places: spaces[4], slots: spaces[5], count: uint32(len(slots))}
+	if b.layout.Known {
+		b.members.known = 1
+	}
+	if b.outcome, err = spaces[6].Slice(0, outcomes); err != nil {
 		return err
 	}
-	if b.targets, err = spaces[3].Slice(outcomes, spaces[3].Len()); err != nil {
+	if b.targets, err = spaces[6].Slice(outcomes, spaces[6].Len()); err != nil {
 		return err
 	}
-	return b.upload(&call, texts, spaces, nullTexts, powers)
+	return b.upload(&call, texts, spaces, nullTexts, powers, names, bytesOf(places), bytesOf(slots))
 }
 
 // upload copies texts, and lists to the spaces behind that of the texts.

@@ -18,11 +18,13 @@ type Piece struct {
 	lines       int64
 	ends, empty [2]int64
 	last        [2]int
+	// isEmpty reports whether the last line of a text, without its end, is no row.
+	isEmpty func(text []byte) bool
 }
 
 // CountPiece counts a part of a text.
 func CountPiece(part []byte) Piece {
-	p := Piece{length: len(part), lines: int64(bytes.Count(part, lineEnd))}
+	p := Piece{length: len(part), isEmpty: isEmptyLine, lines: int64(bytes.Count(part, lineEnd))}
 	p.first = bytes.IndexByte(part, '\n') + 1
 	quotes := bytes.Count(part, quote)
 	p.odd = quotes%2 == 1
@@ -36,6 +38,26 @@ func CountPiece(part []byte) Piece {
 }
 
 var lineEnd, quote = []byte{'\n'}, []byte{'"'}
+
+// CountLines counts a part of JSON lines.
+func CountLines(part []byte) Piece {
+	p := Piece{length: len(part), isEmpty: isBlankLine}
+	for at := 0; ; {
+		end := bytes.IndexByte(part[at:], '\n')
+		if end < 0 {
+			return p
+		}
+		if line := part[at : at+end]; p.first > 0 && (end == 0 || line[0] != '{') && isBlankLine(line) {
+			p.empty[0]++
+		}
+		if at += end + 1; p.first == 0 {
+			p.first = at
+		}
+		p.lines++
+		p.ends[0]++
+		p.last[0] = at
+	}
+}
 
 // countLines counts line by line.
 func (p *Piece) countLines(part []byte) {
@@ -116,7 +138,7 @@ func (c *Count) Add(text []byte, p Piece) {
 		state = 1
 	}
 	ends, empty := p.ends[state], p.empty[state]
-	if p.first > 0 && p.firstOdd == c.odd && isEmptyLine(text[:c.length+p.first-1]) {
+	if p.first > 0 && p.firstOdd == c.odd && p.isEmpty(text[:c.length+p.first-1]) {
 		empty++
 	}
 	if last := p.last[state]; last > 0 {
@@ -133,4 +155,9 @@ func (c *Count) Add(text []byte, p Piece) {
 func isEmptyLine(text []byte) bool {
 	text = bytes.TrimSuffix(text, []byte{'\r'})
 	return len(text) == 0 || text[len(text)-1] == '\n'
+}
+
+// isBlankLine reports whether the last line of a text, without its end, has no characters but spaces.
+func isBlankLine(text []byte) bool {
+	return len(bytes.TrimSpace(text[bytes.LastIndexByte(text, '\n')+1:])) == 0
 }

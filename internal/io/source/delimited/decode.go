@@ -50,9 +50,11 @@ const mostBytes = math.MaxInt32 - 1<<16
 const (
 	// behind is the number of bytes behind the text that kernels read.
 	behind = 64
-	// tileBytes are the bytes and tileRows the rows of a block: see separators.cu and rows.cuh.
-	tileBytes = 8192
-	tileRows  = 128
+	// tileBytes are the bytes and tileRows the rows of a block, memberRows those of JSON lines: see separators.cu,
+	// fields.cuh and members.cu.
+	tileBytes  = 8192
+	tileRows   = 128
+	memberRows = 64
 	// countedBytes is the length of Tile in separators.cu.
 	countedBytes = 16
 )
@@ -129,8 +131,9 @@ type decoding struct {
 	call *op.Call
 	// work has the results of kernels for others, columns the values of columns.
 	work, columns *memory.Block
-	tiles, ends   memory.Slice[uint8]
-	list          []target
+	// tokens are those of JSON lines.
+	tiles, ends, tokens memory.Slice[uint8]
+	list                []target
 	// values and bitmaps are those of each column.
 	values, bitmaps []memory.Slice[uint8]
 }
@@ -139,7 +142,10 @@ type decoding struct {
 func (d *decoding) allocate() error {
 	rows := int(d.rows)
 	groups := (d.rows + 63) / 64 * 2 // of 32 rows
-	work := []uint64{(d.length + tileBytes - 1) / tileBytes * countedBytes, 4 * d.rows * uint64(d.layout.Width)}
+	work := []uint64{(d.length + tileBytes - 1) / tileBytes * countedBytes, 4 * d.rows * uint64(d.layout.Width), 0}
+	if d.layout.lines() {
+		work[2] = 8 * d.rows * uint64(len(d.layout.Columns))
+	}
 	var values []uint64
 	for i := range d.layout.Columns {
 		t := d.layout.Columns[i].target()
@@ -162,11 +168,11 @@ func (d *decoding) allocate() error {
 	if d.columns, columns, err = d.call.Allocate(values...); err != nil {
 		return err
 	}
-	d.tiles, d.ends = worked[0], worked[1]
+	d.tiles, d.ends, d.tokens = worked[0], worked[1], worked[2]
 	for i := range d.list {
 		d.bitmaps, d.values = append(d.bitmaps, columns[2*i]), append(d.values, columns[2*i+1])
 		d.list[i].bitmap, d.list[i].values = uint64(columns[2*i].Pointer()), uint64(columns[2*i+1].Pointer())
-		d.list[i].lengths = uint64(worked[2+i].Pointer())
+		d.list[i].lengths = uint64(worked[3+i].Pointer())
 	}
 	return d.describe()
 }
@@ -188,12 +194,7 @@ func (d *decoding) describe() error {
 // parse enqueues the kernels that do not write texts.
 func (d *decoding) parse() error {
 	tiles := int((d.length + tileBytes - 1) / tileBytes)
-	text, nulls, powers := d.text.asArgument(), d.nulls.asArgument(), d.powers.asArgument()
-	results, err := d.outcome.Slice(outcomeBytes, d.outcome.Len())
-	if err != nil {
-		return err
-	}
-	count := uint32(len(d.list))
+	text := d.text.asArgument()
 	if err := d.launch("separators", "count_separators", tiles, 256, d.tiles, text); err != nil {
 		return err
 	}
@@ -203,19 +204,45 @@ func (d *decoding) parse() error {
 	if err := d.launch("separators", "write_separators", tiles, 256, d.tiles, d.ends, d.outcome, text); err != nil {
 		return err
 	}
-	if count == 0 {
-		return d.recordUse()
+	if d.layout.lines() {
+		if err := d.launch("members", "find_members", d.rowTiles(), 128, d.tokens, d.outcome, d.ends, text, d.members.asArgument()); err != nil {
+			return err
+		}
 	}
-	if err := d.launch("values", "parse_rows", d.rowTiles(), 256, d.targets, results, count, d.outcome, d.ends, text, nulls, powers); err != nil {
-		return err
-	}
-	if err := d.launch("texts", "scan_lengths", len(d.list), 1024, d.targets, results, d.outcome, uint32(d.rows)); err != nil {
-		return err
+	if len(d.list) > 0 {
+		if err := d.parseColumns(); err != nil {
+			return err
+		}
 	}
 	return d.recordUse()
 }
 
-func (d *decoding) rowTiles() int { return int((d.rows + tileRows - 1) / tileRows) }
+// parseColumns enqueues the kernels that write values, and sum up the lengths of texts.
+func (d *decoding) parseColumns() error {
+	results, err := d.outcome.Slice(outcomeBytes, d.outcome.Len())
+	if err != nil {
+		return err
+	}
+	count, text, powers := uint32(len(d.list)), d.text.asArgument(), d.powers.asArgument()
+	if d.layout.lines() {
+		err = d.launch("members", "parse_members", d.rowTiles(), 128, d.targets, results, count, d.outcome, d.ends, text, d.tokens, powers)
+	} else {
+		err = d.launch("values", "parse_rows", d.rowTiles(), 256, d.targets, results, count, d.outcome, d.ends, text, d.nulls.asArgument(), powers)
+	}
+	if err != nil {
+		return err
+	}
+	return d.launch("texts", "scan_lengths", len(d.list), 1024, d.targets, results, d.outcome, uint32(d.rows))
+}
+
+// rowTiles returns the number of tiles of rows.
+func (d *decoding) rowTiles() int {
+	rows := uint64(tileRows)
+	if d.layout.lines() {
+		rows = memberRows
+	}
+	return int((d.rows + rows - 1) / rows)
+}
 
 // recordUse records the use of the memory that kernels find by addresses in descriptions.
 func (d *decoding) recordUse() error {
@@ -295,7 +322,14 @@ func (d *decoding) writeTexts(texts []memory.Slice[uint8]) error {
 	if err := d.targets.Upload(d.call.Context(), d.call.Stream, bytesOf(d.list)); err != nil {
 		return err
 	}
-	if err := d.launch("texts", "write_texts", d.rowTiles(), 256, d.targets, uint32(len(d.list)), d.ends, d.text.asArgument(), d.nulls.asArgument()); err != nil {
+	var err error
+	count, text := uint32(len(d.list)), d.text.asArgument()
+	if d.layout.lines() {
+		err = d.launch("members", "write_strings", d.rowTiles(), 128, d.targets, count, d.ends, text, d.tokens)
+	} else {
+		err = d.launch("texts", "write_texts", d.rowTiles(), 256, d.targets, count, d.ends, text, d.nulls.asArgument())
+	}
+	if err != nil {
 		return err
 	}
 	return d.recordUse()

@@ -34,6 +34,28 @@ func TestDecode(t *testing.T) {
 	})
 }
 
+func TestDecodeLines(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		layout := delimited.Layout{Members: []string{"a", "b", "c", "d"}, Known: true, Columns: []delimited.Column{
+			{Type: arrow.BinaryTypes.String, Place: 1}, {Type: arrow.PrimitiveTypes.Float64, Place: 0}, {Type: arrow.FixedWidthTypes.Boolean, Place: 2}, {Type: arrow.FixedWidthTypes.Date32, Place: 3},
+		}}
+		text := "{\"a\":1,\"b\":\"x\\u00e9\\n\\ud83d\\ude00\\ud800y\\/\", \"c\" : true}\n { \"b\":12.5 , \"d\":\"1970-01-03\",\"a\":NaN} \r\n{}\n{\"c\":false,\"d\":7,\"a\":null}"
+		columns, err := delimited.Decode(t.Context(), m, layout, []delimited.Text{{Bytes: []byte(text), Rows: 4}}, delimited.Options{})
+		require.NoError(t, err)
+		for i, want := range []string{"[xé\n😀�y/, 12.5, null, null]", "[1, NaN, null, null]", "[true, null, null, false]", "[null, 1970-01-03, null, 1970-01-08]"} {
+			text, err := columns[i].Preview(t.Context(), 4)
+			require.NoError(t, err)
+			require.Contains(t, text, want)
+		}
+		require.NoError(t, release.All(columns))
+		for _, text := range []string{"{\"a\":1} x\n", "{\"a\":01}\n", "[1]\n", "{\"a\":1,}\n", "{\"a\":1,\"a\":2}\n", "{\"e\":1}\n", "{\"c\":1}\n", "{\"a\":\"\\x\"}\n", "{\"a\":[1]}\n", "{\"a\":tru}\n", "{\"\\u0061\":1}\n", "\n", "{\"a\":\"1", "{\"d\":\"\\u0031970-01-03\"}\n"} {
+			columns, err := delimited.Decode(t.Context(), m, layout, []delimited.Text{{Bytes: []byte(text), Rows: 1}}, delimited.Options{})
+			require.ErrorIs(t, errors.Join(err, release.All(columns)), delimited.ErrFault, "%q", text)
+		}
+	})
+}
+
 // Texts of another layout are faults, and layouts that make no sense are refused.
 func TestFaults(t *testing.T) {
 	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {

@@ -1,5 +1,5 @@
-// Package delimited decodes delimited text, such as CSV, on the device: the bytes of the text are copied as they are, and
-// columns are made of them there.
+// Package delimited decodes delimited text, such as CSV, and JSON lines on the device: the bytes of the text are copied as
+// they are, and columns are made of them there.
 //
 //	columns, err := delimited.Decode(ctx, manager, delimited.Layout{
 //		Delimiter: ',', Width: 2,
@@ -12,10 +12,16 @@
 //
 //	count_separators  fields and rows that end in each tile of 8 KiB, if it begins outside and within quotes
 //	scan_tiles        which of both holds; fields and rows before each tile
-//	write_separators  the end of each field; checks quotes, and the number of fields of each row
+//	write_separators  the end of each field, or line; checks quotes, and the number of fields of each row
 //	parse_rows        values, validity, lengths of texts; a block for 128 rows
 //	scan_lengths      lengths of texts → places of texts
 //	write_texts       texts and their offsets; a block for 128 rows
+//
+// JSON lines have two other kernels in the place of parse_rows, and one in that of write_texts:
+//
+//	find_members      a token for each value that is read; a thread for each line
+//	parse_members     values, validity, lengths of texts; a block for 64 lines
+//	write_strings     texts and their offsets; a block for 64 lines
 //
 // Kernels behind parse_rows run after a copy of the outcome to the host, which allocates the memory of texts.
 //

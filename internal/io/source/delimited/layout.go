@@ -21,7 +21,18 @@ type Layout struct {
 	// in columns of other types than text.
 	Nulls   []string
 	Columns []Column
+	// Members are the names of the members of objects. If it is not nil the text is JSON lines without blank lines, and
+	// places are those of members. Delimiter, Width and Nulls are not used.
+	Members []string
+	// Known reports that objects have no other members.
+	Known bool
 }
+
+// MostMembers is the number of members at most.
+const MostMembers = 64
+
+// lines reports whether the text is JSON lines.
+func (l *Layout) lines() bool { return l.Members != nil }
 
 // Column is a column that is made.
 type Column struct {
@@ -49,6 +60,7 @@ const (
 	date32
 	date64
 	instant
+	ofDay
 	decimal
 	text
 )
@@ -58,7 +70,7 @@ var forms = map[arrow.Type]form{
 	arrow.INT8: integer, arrow.INT16: integer, arrow.INT32: integer, arrow.INT64: integer,
 	arrow.UINT8: natural, arrow.UINT16: natural, arrow.UINT32: natural, arrow.UINT64: natural,
 	arrow.FLOAT32: floating, arrow.FLOAT64: floating,
-	arrow.BOOL: boolean, arrow.DATE32: date32, arrow.DATE64: date64, arrow.TIMESTAMP: instant, arrow.DECIMAL128: decimal,
+	arrow.BOOL: boolean, arrow.DATE32: date32, arrow.DATE64: date64, arrow.TIMESTAMP: instant, arrow.TIME32: ofDay, arrow.TIME64: ofDay, arrow.DECIMAL128: decimal,
 	arrow.STRING: text, arrow.LARGE_STRING: text,
 }
 
@@ -77,8 +89,15 @@ func Decodable(t arrow.DataType) bool {
 // DecodableNull reports whether a text may stand for null.
 func DecodableNull(null string) bool { return len(null) <= longestNull }
 
-// check checks a layout.
+// check checks a layout, and completes that of JSON lines.
 func (l *Layout) check() error {
+	if l.lines() {
+		l.Delimiter, l.Width, l.Nulls = '\n', 1, nil
+		if len(l.Members) > MostMembers {
+			return fmt.Errorf("objects of %d members, expected %d at most: %w", len(l.Members), MostMembers, device.ErrInvalidValue)
+		}
+		return l.checkColumns(len(l.Members))
+	}
 	if l.Width < 1 {
 		return fmt.Errorf("rows of %d fields, expected one or more: %w", l.Width, device.ErrInvalidValue)
 	}
@@ -91,12 +110,17 @@ func (l *Layout) check() error {
 			return fmt.Errorf("%q stands for null, expected %d bytes at most: %w", null, longestNull, device.ErrInvalidValue)
 		}
 	}
+	return l.checkColumns(l.Width)
+}
+
+// checkColumns checks columns of a number of fields or members.
+func (l *Layout) checkColumns(fields int) error {
 	for i, c := range l.Columns {
 		if !Decodable(c.Type) {
 			return fmt.Errorf("column %d of %v: %w", i, c.Type, device.ErrNotSupported)
 		}
-		if c.Place < -1 || c.Place >= l.Width {
-			return fmt.Errorf("column %d is field %d of %d: %w", i, c.Place, l.Width, device.ErrInvalidValue)
+		if c.Place < -1 || c.Place >= fields {
+			return fmt.Errorf("column %d is field %d of %d: %w", i, c.Place, fields, device.ErrInvalidValue)
 		}
 	}
 	return nil
@@ -130,12 +154,31 @@ func (c *Column) target() target {
 		t.bytes = 4
 	}
 	switch dataType := c.Type.(type) {
-	case *arrow.TimestampType:
+	case *arrow.TimestampType, *arrow.Time32Type, *arrow.Time64Type:
 		t.unit = exprtree.UnitOf(dataType)
 	case *arrow.Decimal128Type:
 		t.precision, t.scale = uint32(dataType.Precision), dataType.Scale
 	}
 	return t
+}
+
+// memberTables returns the names of members, their places among them, and the column of each member.
+func (l *Layout) memberTables() (names []byte, places, slots []uint32) {
+	if !l.lines() {
+		return nil, nil, nil
+	}
+	places, slots = []uint32{0}, make([]uint32, len(l.Members))
+	for i, name := range l.Members {
+		names = append(names, name...)
+		places = append(places, uint32(len(names)))
+		slots[i] = none
+	}
+	for i, c := range l.Columns {
+		if c.Place >= 0 {
+			slots[c.Place] = uint32(i)
+		}
+	}
+	return names, places, slots
 }
 
 // bytesOf returns the memory of values as bytes.

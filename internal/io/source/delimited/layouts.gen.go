@@ -33,6 +33,20 @@ func (s *nullsLayout) asArgument() any {
 	return kernels.Struct(s.lengths, s.texts, s.count)
 }
 
+// membersLayout are the names of the members.
+type membersLayout struct {
+	names  memory.Slice[uint8]
+	places memory.Slice[uint8] // of each name, and of the end of the last one
+	slots  memory.Slice[uint8] // the column of each member, or none
+	count  uint32              // 64 at most
+	known  uint32              // whether there are no other members
+}
+
+// asArgument returns the struct as kernels take it.
+func (s *membersLayout) asArgument() any {
+	return kernels.Struct(s.names, s.places, s.slots, s.count, s.known)
+}
+
 // powersLayout are the leading 128 bits of powers of five from 5^least on, rounded down: high and
 // low word of each.
 type powersLayout struct {

@@ -58,6 +58,14 @@ func (c *Column) Learn(text string) {
 	c.seen = true
 }
 
+// Join excludes the types that another column of the same name excludes.
+func (c *Column) Join(other *Column) {
+	c.excluded |= other.excluded
+	c.late |= other.late
+	c.seen = c.seen || other.seen
+	c.number = c.number || other.number
+}
+
 // Decided reports whether no further row can change a type.
 func Decided(columns []Column) bool {
 	for i := range columns {

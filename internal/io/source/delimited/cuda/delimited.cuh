@@ -7,7 +7,7 @@
 enum Fault : u32 { bad_quote = 1, bad_width = 2, bad_count = 4, bad_value = 8 };
 
 // Form is the kind of a column's values.
-enum Form : u32 { integer, natural, floating, boolean, date32, date64, instant, decimal, text_form };
+enum Form : u32 { integer, natural, floating, boolean, date32, date64, instant, of_day, decimal, text_form };
 
 // none is the place of a column that the text does not have.
 static constexpr u32 none = 0xffffffff;

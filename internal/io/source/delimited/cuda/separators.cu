@@ -56,6 +56,8 @@ DEVICE Marks marks_of(const Text &text, u32 at) {
             marks.separators |= equal_bytes(four.lane[i], delimiters) << shift;
         }
     }
+    if (text.delimiter == '\n') // lines alone
+        marks.quotes = 0;
     if (text.length - at < thread_bytes) {
         const u32 within = below(text.length - at);
         marks.quotes &= within, marks.lines &= within, marks.separators &= within;

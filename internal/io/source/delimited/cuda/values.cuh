@@ -146,6 +146,10 @@ DEVICE Value parse_value(const Column &column, const Field &field, const Powers 
         const Instant at = timestamp(field.at, field.length, column.unit);
         return {(u64)at.value, 0, at.ok && (at.exact || column.cut != 0)};
     }
+    case of_day: {
+        const Instant at = time_of_day(field.at, field.length, column.unit);
+        return {(u64)at.value, 0, at.ok && at.exact};
+    }
     case decimal:
         return parse_decimal(field, (i32)column.precision, column.scale);
     }
@@ -177,7 +181,7 @@ struct Cell {
 };
 
 DEVICE Value parse_cell(const Column &column, const Cell &cell, const Powers &powers) {
-    if (cell.counted && (column.form == date32 || column.form == date64 || column.form == instant))
+    if (cell.counted && (column.form == date32 || column.form == date64 || column.form == instant || column.form == of_day))
         return parse_integer(cell.field, column.bytes * 8, true);
     return parse_value(column, cell.field, powers);
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -11,15 +10,40 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
-// csvText is whole rows of a CSV file.
-type csvText struct {
-	decoding *csvDecoding
+// textDecoding decodes texts of one file.
+type textDecoding interface {
+	// fields are the columns that are read.
+	fields() []textColumn
+	// layout is that of the rows, without columns.
+	layout() delimited.Layout
+	// count counts a part of a text.
+	count(part []byte) delimited.Piece
+	// isRow reports whether a line, without its end, is a row.
+	isRow(line []byte) bool
+	// reader decodes columns of a part of a text on the host. line is the number of its first line.
+	reader(part []byte, line int, columns []textColumn) array.RecordReader
+}
+
+// deviceDecoder is a decoder of files that a device may decode.
+type deviceDecoder interface {
+	decoder
+	// onDevice reports whether the device of a manager decodes columns of the files.
+	onDevice(m *memory.Manager, columns []string) bool
+	// texts returns a reader of the texts of a file. fail returns errors about the file.
+	texts(ctx context.Context, m *memory.Manager, file *stream, columns []string, allocator arrowmemory.Allocator, fail func(error) error) (array.RecordReader, error)
+}
+
+// rowText is whole rows of a file.
+type rowText struct {
+	decoding textDecoding
 	// fail is an error about the file.
 	fail func(error) error
 	// line is the number of the first line, length that of the text.
@@ -37,8 +61,8 @@ const markedRows = 4096
 
 // rawText is a column of a text: the bytes begin with it.
 type rawText struct {
-	*csvText
-	column csvColumn
+	*rowText
+	column textColumn
 }
 
 // String implements [rawColumn].
@@ -47,10 +71,10 @@ func (c *rawText) String() string { return "the text of " + c.column.field.Type.
 func (*rawText) form() rawForm { return textForm{} }
 
 // textOf returns the text of a record, or nil if it has none.
-func textOf(record arrow.Record) *csvText {
+func textOf(record arrow.Record) *rowText {
 	for _, f := range record.Schema().Fields() {
 		if c, ok := rawAs[*rawText](f.Type); ok {
-			return c.csvText
+			return c.rowText
 		}
 	}
 	return nil
@@ -70,11 +94,17 @@ func joins(a, b arrow.Record) bool {
 	if first == nil || second == nil {
 		return first == second
 	}
-	return first.decoding == second.decoding || first.decoding.width == second.decoding.width && slices.EqualFunc(first.decoding.columns, second.decoding.columns, func(a, b csvColumn) bool { return a.place == b.place })
+	if first.decoding == second.decoding {
+		return true
+	}
+	layout, other := first.decoding.layout(), second.decoding.layout()
+	return layout.Width == other.Width && slices.Equal(layout.Members, other.Members) &&
+		slices.EqualFunc(first.decoding.fields(), second.decoding.fields(), func(a, b textColumn) bool { return a.place == b.place })
 }
 
-// textWeight makes a text count as that many bytes of column chunks: a table has one long text, or many short ones.
-const textWeight = 12
+// textWeight makes a byte of a text count as that many of column chunks: a table has one long text, which lacks a part of a
+// row, or many short ones.
+const textWeight = 13
 
 // textForm is the form of texts.
 type textForm struct{}
@@ -88,13 +118,13 @@ func (textForm) length(record arrow.Record, places []int) (bytes, weight int64) 
 }
 
 // rows returns the bytes of the rows of an array.
-func (t *csvText) rows(a arrow.Array) []byte {
+func (t *rowText) rows(a arrow.Array) []byte {
 	bytes, _ := t.part(a)
 	return bytes
 }
 
 // part returns the bytes of the rows of an array, and the number of their first line.
-func (t *csvText) part(a arrow.Array) (part []byte, line int) {
+func (t *rowText) part(a arrow.Array) (part []byte, line int) {
 	data := a.Data()
 	text, first, rows := data.Buffers()[0].Bytes()[:t.length], data.Offset(), data.Len()
 	begin := t.find(text, first)
@@ -103,12 +133,12 @@ func (t *csvText) part(a arrow.Array) (part []byte, line int) {
 }
 
 // find returns the place of a row, or the end of the text.
-func (t *csvText) find(text []byte, row int) textMark {
+func (t *rowText) find(text []byte, row int) textMark {
 	if row == 0 {
 		return textMark{}
 	}
 	t.once.Do(func() {
-		scan := textScan{text: text, wide: t.decoding.width > 1}
+		scan := textScan{text: text, decoding: t.decoding}
 		for ok := true; ok; ok = scan.skip(markedRows) {
 			t.marks = append(t.marks, scan.textMark)
 		}
@@ -116,7 +146,7 @@ func (t *csvText) find(text []byte, row int) textMark {
 	if row/markedRows >= len(t.marks) {
 		return textMark{at: len(text)}
 	}
-	scan := textScan{textMark: t.marks[row/markedRows], text: text, wide: t.decoding.width > 1}
+	scan := textScan{textMark: t.marks[row/markedRows], text: text, decoding: t.decoding}
 	if !scan.skip(row % markedRows) {
 		return textMark{at: len(text)}
 	}
@@ -126,20 +156,20 @@ func (t *csvText) find(text []byte, row int) textMark {
 // textScan walks over the rows of a text.
 type textScan struct {
 	textMark
-	text []byte
-	// wide reports that rows have several fields, so that lines without contents are none.
-	wide bool
+	text     []byte
+	decoding textDecoding
 }
 
 // skip skips a number of rows. It returns false at the end of the text.
 func (s *textScan) skip(rows int) bool {
+	quotes := s.decoding.layout().Members == nil
 	for rows > 0 {
 		line, odd := s.line()
-		for odd && s.at < len(s.text) {
+		for quotes && odd && s.at < len(s.text) {
 			_, more := s.line()
 			odd = odd != more
 		}
-		if !s.wide || len(bytes.TrimSuffix(line, []byte{'\r'})) > 0 {
+		if s.decoding.isRow(line) {
 			rows--
 		}
 		if s.at == len(s.text) {
@@ -163,9 +193,12 @@ func (s *textScan) line() (line []byte, odd bool) {
 
 func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) }
 
-// layout is that of the rows, without columns.
-func (d *csvDecoding) layout() delimited.Layout {
-	return delimited.Layout{Delimiter: byte(d.Delimiter), Width: d.width, Nulls: d.Nulls}
+// withoutBlanks leaves out the blank lines at the ends of JSON lines, which a device does not skip.
+func withoutBlanks(layout *delimited.Layout, text []byte) []byte {
+	if layout.Members == nil {
+		return text
+	}
+	return bytes.Trim(text, " \t\r\n")
 }
 
 // textBatch is the texts of records, on the device.
@@ -183,7 +216,7 @@ func (textForm) copy(ctx context.Context, to rawTarget, records []arrow.Record, 
 	}
 	texts := make([]delimited.Text, len(records))
 	for i, record := range records {
-		texts[i] = delimited.Text{Bytes: textOf(record).rows(record.Column(places[0])), Rows: record.NumRows()}
+		texts[i] = delimited.Text{Bytes: withoutBlanks(&layout, textOf(record).rows(record.Column(places[0]))), Rows: record.NumRows()}
 	}
 	batch, err := delimited.Copy(ctx, to.manager, layout, texts, delimited.Options{Tag: to.tag, CopyStream: to.ahead})
 	if err != nil {
@@ -202,7 +235,7 @@ func (b textBatch) release() error { return b.Release() }
 func (textForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Record, places []int) (result []arrow.Record, err error) {
 	text := textOf(record)
 	part, line := text.part(record.Column(places[0]))
-	own := make([]csvColumn, len(places))
+	own := make([]textColumn, len(places))
 	for i, place := range places {
 		c, _ := rawAs[*rawText](record.Column(place).DataType())
 		own[i] = c.column
@@ -238,17 +271,4 @@ func (textForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Rec
 		return result, text.fail(fmt.Errorf("internal error: %d of the %d rows from line %d on are decoded: %w", row, record.NumRows(), line, ErrContents))
 	}
 	return result, nil
-}
-
-// reader decodes columns of a part of a text on the host.
-func (d *csvDecoding) reader(part []byte, line int, columns []csvColumn) array.RecordReader {
-	own := *d
-	own.columns = columns
-	fields := make([]arrow.Field, len(columns))
-	for i, c := range columns {
-		fields[i] = c.field
-	}
-	own.schema = arrow.NewSchema(fields, nil)
-	b := &blocks{lines: bufio.NewReaderSize(bytes.NewReader(part), 1<<20), quotes: true, line: line}
-	return &blockRecords{blocks: b, schema: own.schema, rows: streamRows, decode: own.record}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source"
@@ -43,10 +44,10 @@ var csvTypes = map[string]arrow.DataType{
 	"i8": arrow.PrimitiveTypes.Int8, "u16": arrow.PrimitiveTypes.Uint16, "i32": arrow.PrimitiveTypes.Int32, "i64": arrow.PrimitiveTypes.Int64, "u64": arrow.PrimitiveTypes.Uint64,
 	"f32": arrow.PrimitiveTypes.Float32, "f64": arrow.PrimitiveTypes.Float64, "bool": arrow.FixedWidthTypes.Boolean, "d32": arrow.FixedWidthTypes.Date32, "d64": arrow.FixedWidthTypes.Date64,
 	"s": &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}, "ns": &arrow.TimestampType{Unit: arrow.Nanosecond}, "dec": &arrow.Decimal128Type{Precision: 20, Scale: 3},
-	"text": arrow.BinaryTypes.String, "large": arrow.BinaryTypes.LargeString, "wide": &arrow.Decimal128Type{Precision: 38},
+	"text": arrow.BinaryTypes.String, "large": arrow.BinaryTypes.LargeString, "t32": &arrow.Time32Type{Unit: arrow.Millisecond}, "t64": &arrow.Time64Type{Unit: arrow.Nanosecond}, "wide": &arrow.Decimal128Type{Precision: 38},
 }
 
-var csvColumns = []string{"i8", "u16", "text", "i32", "i64", "u64", "f32", "large", "f64", "bool", "d32", "d64", "s", "ns", "dec", "wide"}
+var csvColumns = []string{"i8", "u16", "text", "i32", "i64", "u64", "f32", "large", "f64", "bool", "d32", "d64", "s", "ns", "dec", "wide", "t32", "t64"}
 
 // csvPatterns are the values of each type.
 var csvPatterns = map[string]string{
@@ -54,11 +55,12 @@ var csvPatterns = map[string]string{
 	"f32": `-?[0-9]{0,9}\.[0-9]{1,30}(e[-+]?[0-2]?[0-9])?|nan|-?inf|Infinity`, "f64": `-?[0-9]{1,25}(\.[0-9]{0,30})?(E-?[01]?[0-9]{1,2})?|NaN|-?Inf|[0-9]{1,3}|5e-324|1e-400|2\.2250738585072011e-308`, "bool": `true|false|True|False`,
 	"d32": `[0-9]{4}-0[1-9]-(0[1-9]|[12][0-8])|2024-02-29`, "d64": `[12][0-9]{3}-1[012]-[012][1-8]`, "s": `[0-9]{4}-02-1[0-9]([ T][01][0-9]:[0-5][0-9](:[0-5][0-9](\.0{1,9})?)?(Z|[-+]0[0-9](:?30)?)?)?`,
 	"ns":  `19[0-9]{2}-03-1[0-9]([ T][01][0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?(Z|[-+]0[0-9](:?30)?)?)?`,
+	"t32": `[01][0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]{1,3}0{0,6})?)?|23:59:59`, "t64": `2[0-3]:[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?`,
 	"dec": `[-+]?0{0,2}[0-9]{1,16}(\.[0-9]{1,3}0{0,3})?|[0-9]{1,3}e[0-9]|[0-9]{3,5}0e-[0-4]`, "text": `[a-z é0-9]{0,20}|NULL|null`, "large": `[A-Z'\\]{0,9}|x{60,200}`, "wide": `-?[0-9]{1,38}`,
 }
 
 // csvFaults are values that no type or few types hold.
-var csvFaults = []string{"128", "-129", "65536", "2147483648", "9223372036854775808", "18446744073709551616", "1e39", "1e400", "TRUE", "2024-02-30", "10000-01-01", "2024-01-01 24:00", "1900-01-01 10:00:00.5", "0.0001", "1_0", "0x1", "--1", "+", "", "1e", "x", `a"b`, `"a"b`, "1\r", "\n"}
+var csvFaults = []string{"128", "-129", "65536", "2147483648", "9223372036854775808", "18446744073709551616", "1e39", "1e400", "TRUE", "2024-02-30", "10000-01-01", "2024-01-01 24:00", "1900-01-01 10:00:00.5", "10:00:00.0005", "24:00", "9:00", "10:00Z", "0.0001", "1_0", "0x1", "--1", "+", "", "1e", "x", `a"b`, `"a"b`, "1\r", "\n"}
 
 // csvLine draws a row. Some values are null, some in quotes, and of a file with faults some do not fit.
 func csvLine(r *rapid.T, columns []string, delimiter string, faults bool) string {
@@ -116,12 +118,17 @@ func csvFile(r *rapid.T, faults bool) (text string, columns []string, options so
 
 // csvOutcome reads a text, and returns all its rows, or the error.
 func csvOutcome(tb testing.TB, m *memory.Manager, text string, options source.CSVOptions, stream bool) (arrow.Record, error) {
-	records, err := modelRead(tb, m, func() (source.Source, error) {
+	return outcome(tb, m, func() (source.Source, error) {
 		if stream {
 			return source.CSVReader("text", strings.NewReader(text), options)
 		}
 		return source.Files{}.CSV([]string{write(tb, []byte(text), tb.TempDir(), "text.csv")}, options)
 	})
+}
+
+// outcome returns all rows of a source, or the error.
+func outcome(tb testing.TB, m *memory.Manager, open func() (source.Source, error)) (arrow.Record, error) {
+	records, err := modelRead(tb, m, open)
 	if err != nil || len(records) == 0 {
 		return nil, err
 	}
@@ -141,9 +148,19 @@ func csvOutcome(tb testing.TB, m *memory.Manager, text string, options source.CS
 
 // requireSameCSV compares a text on a device with the same text on the host: values, or the error.
 func requireSameCSV(t require.TestingT, tb testing.TB, host, m *memory.Manager, text string, options source.CSVOptions) {
-	want, wantErr := csvOutcome(tb, host, text, options, true)
+	requireSameOutcome(t, text, func(onHost, stream bool) (arrow.Record, error) {
+		if onHost {
+			return csvOutcome(tb, host, text, options, stream)
+		}
+		return csvOutcome(tb, m, text, options, stream)
+	})
+}
+
+// requireSameOutcome compares the outcome on a device with that on the host.
+func requireSameOutcome(t require.TestingT, text string, read func(onHost, stream bool) (arrow.Record, error)) {
+	want, wantErr := read(true, true)
 	for _, stream := range []bool{true, false} {
-		got, err := csvOutcome(tb, m, text, options, stream)
+		got, err := read(false, stream)
 		if wantErr != nil {
 			require.Error(t, err, "%q", text)
 			_, cause, _ := strings.Cut(wantErr.Error(), "text: ")
@@ -310,6 +327,39 @@ func TestPartsOfCSVOnDevices(t *testing.T) {
 			require.Len(t, seen, 20_000)
 			reset()
 		}
+	})
+}
+
+// A quote within a value makes the rest of a file one row. It is an error before the file ends.
+func TestStrayQuotesOnDevices(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		defer source.SetTexts(true, 1000, 100)()
+		rows := strings.Repeat("1,x\n", 600_000)
+		for _, stray := range []string{"2,x\"y\n", "2,\"x\"y\n", "2\",x\n"} {
+			text := "n,text\n" + rows[:4000] + stray + rows
+			s, err := source.Files{}.CSV([]string{write(t, []byte(text), t.TempDir(), "stray.csv")}, source.CSVOptions{InferRows: 1})
+			require.NoError(t, err)
+			var counters source.Counters
+			reader, err := s.Open(t.Context(), m, source.Request{Counters: &counters})
+			require.NoError(t, err)
+			for err == nil {
+				var table *buffer.Buffer
+				if table, err = reader.Next(t.Context()); err == nil {
+					require.NoError(t, table.Release())
+				}
+			}
+			require.ErrorContains(t, err, "line 1002: a quote within a value")
+			require.NoError(t, reader.Close())
+			if strings.Count(stray, `"`)%2 == 1 {
+				require.Less(t, counters.FileBytes.Load(), int64(len(text)))
+			}
+		}
+		text := "n,text\n1,\"" + rows[:100_000] + "\"\n"
+		s, err := source.Files{}.CSV([]string{write(t, []byte(text), t.TempDir(), "long.csv")}, source.CSVOptions{Types: map[string]arrow.DataType{"text": arrow.BinaryTypes.String}})
+		require.NoError(t, err)
+		records := read(t, s, m, source.Request{})
+		require.Equal(t, rows[:100_000], records[0].Column(1).(*array.String).Value(0))
 	})
 }
 
