@@ -217,3 +217,33 @@ func TestHostTablesRefuse(t *testing.T) {
 	_, err = source.NewHostTable(t.Context(), dev, nil, nil, source.HostOptions{})
 	require.ErrorIs(t, err, source.ErrArgument)
 }
+
+// Records with different dictionaries have the values of their own.
+func TestHostTablesOfDictionaries(t *testing.T) {
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "city", Type: dictionary, Nullable: true}}, nil)
+	var records []arrow.Record
+	var want []string
+	for _, cities := range [][]string{{"Oslo", "Bern", "Oslo"}, {"Rome"}, {"Bern", "Kiel", "Rome", "Kiel"}} {
+		b := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator, dictionary).(*array.BinaryDictionaryBuilder)
+		for _, city := range cities {
+			require.NoError(t, b.AppendString(city))
+		}
+		records = append(records, array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(len(cities))))
+		want = append(want, cities...)
+	}
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		table := hostTable(t, dev, source.HostOptions{}, records...)
+		s, err := source.HostRows(table)
+		require.NoError(t, err)
+		var got []string
+		for _, record := range read(t, s, m, source.Request{}) {
+			for i := range int(record.NumRows()) {
+				got = append(got, record.Column(0).ValueStr(i))
+			}
+		}
+		require.Equal(t, want, got)
+		require.NoError(t, table.Release())
+	})
+}
