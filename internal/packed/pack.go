@@ -263,7 +263,7 @@ func (w *blockWriter) tile(first, at, rows int) error {
 			i++
 			return true
 		})
-		w.block.Text = uint32(min(len(w.block.text), math.MaxInt32+1))
+		w.block.Text = uint32(min(uint64(len(w.block.text)), math.MaxInt32+1))
 	}
 	if w.block.Text > math.MaxInt32 {
 		return fmt.Errorf("strings of more than %d bytes in %d rows: %w", math.MaxInt32, w.block.Rows, ErrLong)
