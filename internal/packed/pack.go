@@ -2,7 +2,6 @@ package packed
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -136,24 +135,36 @@ func eachBlock(ctx context.Context, list []*packing, f func(c *packing, block in
 			tasks = append(tasks, task{c, block})
 		}
 	}
+	return eachTask(ctx, len(tasks), func(i int) error {
+		return recovered(func() error { return f(tasks[i].column, tasks[i].block) })
+	})
+}
+
+// eachTask calls f for each of the tasks, on all processors. It returns the error of the first task with one.
+func eachTask(ctx context.Context, tasks int, f func(task int) error) error {
 	var next atomic.Int64
+	var failed atomic.Bool
 	var workers sync.WaitGroup
-	failures := make([]error, min(runtime.GOMAXPROCS(0), len(tasks)))
-	for worker := range failures {
+	failures := make([]error, tasks)
+	for range min(runtime.GOMAXPROCS(0), tasks) {
 		workers.Go(func() {
-			for failures[worker] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(tasks) {
-					return
+			for i := int(next.Add(1)) - 1; i < tasks && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if failures[i] = cancel.Error(ctx); failures[i] == nil {
+					failures[i] = f(i)
 				}
-				if failures[worker] = cancel.Error(ctx); failures[worker] == nil {
-					failures[worker] = recovered(func() error { return f(tasks[i].column, tasks[i].block) })
+				if failures[i] != nil {
+					failed.Store(true)
 				}
 			}
 		})
 	}
 	workers.Wait()
-	return errors.Join(failures...)
+	for _, err := range failures {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recovered turns a panic of reading an array with invalid contents into an error.
