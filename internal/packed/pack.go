@@ -199,7 +199,7 @@ func (c *packing) column(allocator arrowmemory.Allocator) (column Column, memory
 	for i := range c.blocks {
 		total += c.blocks[i].bytes()
 	}
-	memory = arrowmemory.NewBufferWithAllocator(allocator.Allocate(total), allocator)
+	memory = arrowmemory.NewBufferWithAllocator(uninitialized(allocator, total), allocator)
 	rest := memory.Buf()
 	for i := range c.blocks {
 		b := &c.blocks[i]
@@ -210,6 +210,14 @@ func (c *packing) column(allocator arrowmemory.Allocator) (column Column, memory
 		column.Blocks = append(column.Blocks, b.Block)
 	}
 	return column, memory
+}
+
+// uninitialized returns memory of which the caller writes every byte.
+func uninitialized(allocator arrowmemory.Allocator, length int) []byte {
+	if a, ok := allocator.(interface{ AllocateUninitialized(int) []byte }); ok {
+		return a.AllocateUninitialized(length)
+	}
+	return allocator.Allocate(length)
 }
 
 // bytes is the length of the block, a multiple of 8.
@@ -228,7 +236,7 @@ func (b *packedBlock) write(to []byte) {
 		}
 	}
 	copy(to, bytesOf(b.tiles))
-	copy(to[header:], bytesOf(b.words))
+	clear(to[header+copy(to[header:], bytesOf(b.words)):])
 	b.Bytes = to
 	if !b.Coded {
 		copy(to[b.strings():], b.text)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/internal/packed"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -128,15 +129,32 @@ func (s *hostTable) Bounds(_ context.Context, column string) (low, high any, ok 
 	return r.all.Low, r.all.High, true
 }
 
+// possible reports for each block whether it may have a row that meets the conditions.
+func (s *hostTable) possible(ctx context.Context, where []expr.Expr) ([]bool, error) {
+	return prune.Possible(ctx, s.table.schema, where, len(s.blocks), func(part int, column string) prune.Range {
+		return s.rangesOf(column).blocks[part]
+	})
+}
+
+// Excluded implements [Excluder]: blocks are row groups.
+func (s *hostTable) Excluded(ctx context.Context, where []expr.Expr) (e Exclusion, err error) {
+	possible, err := s.possible(ctx, where)
+	e.RowGroups = len(possible)
+	for _, p := range possible {
+		if !p {
+			e.SkippedRowGroups++
+		}
+	}
+	return e, wrap(s, err)
+}
+
 // Open implements [Source].
 func (s *hostTable) Open(ctx context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
 	selected, err := project(s.table.schema, request.Columns)
 	if err != nil {
 		return nil, wrap(s, err)
 	}
-	possible, err := prune.Possible(ctx, s.table.schema, request.Where, len(s.blocks), func(part int, column string) prune.Range {
-		return s.rangesOf(column).blocks[part]
-	})
+	possible, err := s.possible(ctx, request.Where)
 	if err != nil {
 		return nil, wrap(s, err)
 	}
@@ -149,11 +167,12 @@ func (s *hostTable) Open(ctx context.Context, m *memory.Manager, request Request
 		request.BatchRows = (request.BatchRows + packed.BlockRows - 1) / packed.BlockRows * packed.BlockRows
 	}
 	r := &hostRecords{projection: selected, source: s, possible: possible}
+	counters := request.Counters.or()
 	for _, p := range possible {
 		if p {
-			request.Counters.or().RowGroups.Add(1)
+			counters.RowGroups.Add(1)
 		} else {
-			request.Counters.or().SkippedRowGroups.Add(1)
+			counters.SkippedRowGroups.Add(1)
 		}
 	}
 	l := newLoader(s, m, request, selected.schema, splitting(r, request.BatchRows))

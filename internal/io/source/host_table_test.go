@@ -121,6 +121,9 @@ func checkHostTable(t *testing.T, m *memory.Manager, s source.Source, all arrow.
 	var counters source.Counters
 	where := []expr.Expr{expr.Col("n").Ge(expr.Lit(4*packed.BlockRows + 5))}
 	got = read(t, s, m, source.Request{Columns: []string{"mode", "n"}, Where: where, Counters: &counters})
+	excluded, err := s.(source.Excluder).Excluded(t.Context(), where)
+	require.NoError(t, err)
+	assert.EqualValues(t, counters.SkippedRowGroups.Load(), excluded.SkippedRowGroups)
 	low, high, ok := s.Bounds(t.Context(), "n")
 	if plain {
 		require.False(t, ok)
