@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,11 +14,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -249,4 +252,62 @@ func TestHostTablesOfDictionaries(t *testing.T) {
 		require.Equal(t, want, got)
 		require.NoError(t, table.Release())
 	})
+}
+
+// After any driver call that fails, during a copy in advance too, nothing is held.
+func TestHostTablesWithFailingDriver(t *testing.T) {
+	defer source.SetHostRows(packed.BlockRows, packed.BlockRows)()
+	dev, driver := faulttest.OpenEmulator(t)
+	m := devicetest.Manager(t, dev, memory.Options{})
+	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	for n := range int64(2*packed.BlockRows + 5) {
+		b.Field(0).(*array.Int64Builder).Append(n)
+	}
+	all := b.NewRecord()
+	table := hostTable(t, dev, source.HostOptions{}, all)
+	s, err := source.HostRows(table)
+	require.NoError(t, err)
+	scan := func() (rows int64, err error) {
+		reader, err := s.Open(t.Context(), m, source.Request{})
+		if err != nil {
+			return 0, err
+		}
+		for err == nil {
+			var next *buffer.Buffer
+			if next, err = reader.Next(t.Context()); err == nil {
+				rows += next.Capacity()
+				err = next.Release()
+			}
+		}
+		return rows, errors.Join(err, reader.Close())
+	}
+	rows, err := scan()
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, all.NumRows(), rows)
+	before, failures := m.Stats().InUse, 0
+	for nth := 1; ; nth += 1 + nth/16 {
+		reached := false
+		driver.Arm(func(c faulttest.Call) error {
+			if c.Number != nth || strings.Contains(c.Operation, "Free") {
+				return nil
+			}
+			reached = true
+			return faulttest.ErrDriver
+		})
+		rows, err := scan()
+		driver.Arm(nil)
+		if errors.Is(err, faulttest.ErrDriver) {
+			failures++
+		} else {
+			require.ErrorIs(t, err, io.EOF)
+			require.Equal(t, all.NumRows(), rows)
+		}
+		require.Equal(t, before, m.Stats().InUse, "call %d", nth)
+		if !reached && nth > 200 {
+			break
+		}
+	}
+	require.Greater(t, failures, 5)
+	require.NoError(t, table.Release())
 }
