@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/packed"
 )
 
-// hostCopy is the records of one table on the device: packed columns, which the query's stream unpacks, and others.
+// hostCopy is records of host memory on the device: packed columns, which the query's stream unpacks, and others.
 type hostCopy struct {
 	records []arrow.Record
 	// places are those of the packed columns, others those of the others.
@@ -41,10 +41,10 @@ func newHostCopy(records []arrow.Record) *hostCopy {
 	return c
 }
 
-// hostLength is about the length of the columns of a record of a host table.
+// hostLength is about the length of the columns of a record that are no column chunks.
 func hostLength(record arrow.Record) (bytes int64) {
 	for _, values := range record.Columns() {
-		if isHeld(values.DataType()) {
+		if !isChunk(values.DataType()) {
 			bytes += heldBytes(values)
 		}
 	}
@@ -87,8 +87,12 @@ func (c *hostCopy) run(ctx context.Context, l *loader, stream *device.Stream) er
 	for i, place := range c.others {
 		for _, record := range c.records {
 			values := record.Column(place)
-			t := values.DataType().(*joinedType)
-			chunks[i] = append(chunks[i], t.parts(int64(values.Data().Offset()), int64(values.Len()))...)
+			if t, ok := values.DataType().(*joinedType); ok {
+				chunks[i] = append(chunks[i], t.parts(int64(values.Data().Offset()), int64(values.Len()))...)
+			} else {
+				values.Retain()
+				chunks[i] = append(chunks[i], values)
+			}
 		}
 	}
 	if stream != nil {
@@ -134,11 +138,8 @@ func (c *hostCopy) release() error {
 	return err
 }
 
-// copyHost copies records of a host table, or takes the copy of them.
-func (l *loader) copyHost(ctx context.Context, records []arrow.Record, copied deviceBytesOf) (*buffer.Buffer, error) {
-	if c, ok := copied.(*hostCopy); ok {
-		return c.table(ctx, l)
-	}
+// copyHost copies records of a host table.
+func (l *loader) copyHost(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
 	c, err := l.beginHost(ctx, records, nil)
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (l *loader) copyHost(ctx context.Context, records []arrow.Record, copied de
 	return release.OnError(table, err, c.release())
 }
 
-// beginHost copies the columns of records of a host table as they are. A nil stream is the manager's.
+// beginHost copies the columns of records as they are in host memory. A nil stream is the manager's.
 func (l *loader) beginHost(ctx context.Context, records []arrow.Record, stream *device.Stream) (deviceBytesOf, error) {
 	c := newHostCopy(records)
 	if err := c.run(ctx, l, stream); err != nil {

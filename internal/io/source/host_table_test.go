@@ -311,3 +311,25 @@ func TestHostTablesWithFailingDriver(t *testing.T) {
 	require.Greater(t, failures, 5)
 	require.NoError(t, table.Release())
 }
+
+// A GPU copies the next records while the query uses a table of large ones.
+func TestLargeRecordsAreCopiedAhead(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		for rows, ahead := range map[int64]int{100: 0, 150_000: 2} {
+			all := orders(0, 3*rows)
+			s, err := source.Records(nil, all.NewSlice(0, rows), all.NewSlice(rows, 2*rows), all.NewSlice(2*rows, 3*rows))
+			require.NoError(t, err)
+			require.Equal(t, all.NumRows(), requireRows(t, all, 0, read(t, s, m, source.Request{})))
+			reader, err := s.Open(t.Context(), m, source.Request{Columns: []string{"n", "price"}})
+			require.NoError(t, err)
+			next, err := reader.Next(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, next.Release())
+			if dev.Kind() != device.Host && ahead > 0 {
+				assert.Equal(t, ahead, source.Staged(reader))
+			}
+			require.NoError(t, reader.Close())
+		}
+	})
+}

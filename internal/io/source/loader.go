@@ -43,6 +43,8 @@ type loader struct {
 	// a stager takes them from the first table on.
 	take   func(ctx context.Context) (*staged, error)
 	stages bool
+	// plain is set if a stager also copies records that have neither column chunks nor packed columns.
+	plain bool
 
 	mu      sync.Mutex
 	records records // nil once closed
@@ -170,8 +172,11 @@ func (l *loader) whole(ctx context.Context) (*buffer.Buffer, error) {
 
 // copy copies records to the device as a table of the reader's schema.
 func (l *loader) copy(ctx context.Context, records []arrow.Record, copied deviceBytesOf) (*buffer.Buffer, error) {
+	if c, ok := copied.(*hostCopy); ok {
+		return c.table(ctx, l)
+	}
 	if hasPacked(records[:1]) {
-		return l.copyHost(ctx, records, copied)
+		return l.copyHost(ctx, records)
 	}
 	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
 		chunks, _ := copied.(*chunkBatch)

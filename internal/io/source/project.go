@@ -44,6 +44,17 @@ func (p projection) record(record arrow.Record) arrow.Record {
 	return array.NewRecord(p.schema, columns, record.NumRows())
 }
 
+// length is about the length of the selected columns of a record.
+func (p projection) length(record arrow.Record) (bytes int64) {
+	if p.places == nil {
+		return hostLength(record)
+	}
+	for _, place := range p.places {
+		bytes += valueBytes(record.Column(place))
+	}
+	return bytes
+}
+
 // plain returns a record of the schema, without views, which the caller releases.
 func (p projection) plain(record arrow.Record) arrow.Record {
 	if record.Schema() == p.schema || record.Schema().Equal(p.schema) {

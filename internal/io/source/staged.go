@@ -15,8 +15,8 @@ import (
 )
 
 // While a table is decoded and the query works on it, a goroutine collects the records of the next
-// ones, and copies the bytes of their column chunks, or of their packed columns, to the device on a
-// stream of its own. The host still has these bytes, so the copies are given up as soon as other work needs their memory.
+// ones, and copies the bytes of their column chunks or other columns to the device on a stream of its
+// own. The host still has these bytes, so the copies are given up as soon as other work needs their memory.
 
 const (
 	// mostStaged is the number of tables that wait for the consumer, beside the one that is collected.
@@ -90,6 +90,7 @@ func (l *loader) stage(ctx context.Context) error {
 		return err
 	}
 	s := &stager{from: newLoader(l.source, l.manager, l.request, l.schema, l.records), stream: stream, changed: make(chan struct{})}
+	s.from.plain = l.plain
 	s.context, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.remove = l.manager.AddReclaimer(s)
 	l.records, l.take = s, s.take
@@ -147,7 +148,7 @@ func (s *stager) collect() (*staged, error) {
 	next := &staged{records: l.pending, rows: l.pendingRows}
 	l.pending, l.pendingRows = nil, 0
 	l.rows += next.rows
-	if l.most > 0 && next.rows > l.most || !hasChunks(next.records[:1]) && !hasPacked(next.records) {
+	if l.most > 0 && next.rows > l.most || !l.plain && !hasChunks(next.records[:1]) && !hasPacked(next.records) {
 		return next, nil
 	}
 	return next, s.copy(next)
@@ -165,7 +166,7 @@ func (s *stager) copy(next *staged) (err error) {
 	s.mu.Lock()
 	before := s.reclaims
 	s.mu.Unlock()
-	if hasPacked(next.records) {
+	if l.plain || hasPacked(next.records) {
 		next.copied, next.err = l.beginHost(s.context, next.records, s.stream)
 	} else {
 		next.copied, next.err = copied(copyChunks(s.context, l.manager, l.schema, next.records, chunks.Options{Tag: l.request.Tag, CopyStream: s.stream}))
