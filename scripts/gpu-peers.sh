@@ -22,6 +22,7 @@ program tpch-duckdb bench/tpch/duckdb .
 program dbbenchmark-duckdb bench/dbbenchmark/duckdb .
 program tpch bench ./tpch
 program dbbenchmark bench ./dbbenchmark
+program csv bench ./csv
 program kernels bench ./kernels
 program bench bench .
 git describe --always --dirty >"$out/version"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/sql/tree"
 )
 
@@ -64,7 +65,7 @@ func lines(f files, paths ...string) gpuframe.Query {
 
 // file returns the query of FROM 'path'.
 func (t *translation) file(item *tree.File) gpuframe.Query {
-	open, ok := fileFormats[strings.ToLower(path.Ext(item.Path))]
+	open, ok := fileFormats[source.Extension(item.Path)]
 	if !ok {
 		t.fail(item, "the format of %q is not known by its name: use read_parquet, read_csv or read_json", item.Path)
 	}
@@ -74,6 +75,9 @@ func (t *translation) file(item *tree.File) gpuframe.Query {
 // fileTable returns the name of the table of a file: its name without folders and end.
 func fileTable(name string) string {
 	base := path.Base(name)
+	if extension := path.Ext(base); !strings.EqualFold(extension, source.Extension(name)) { // of a compression
+		base = strings.TrimSuffix(base, extension)
+	}
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 

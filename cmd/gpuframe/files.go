@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/cmd/gpuframe/internal/pipeline"
 	"github.com/gpuframe/gpuframe/internal/base/names"
+	"github.com/gpuframe/gpuframe/internal/io/source"
 )
 
 // fileFormat is a format of files that are read and written.
@@ -57,15 +58,16 @@ func formatNamed(flag, name string, others ...string) (fileFormat, error) {
 func (f fileFormat) readExtensions() []string { return slices.Concat(f.extensions, f.others) }
 
 // formatOf returns the format of a file to read by its extension.
-func formatOf(path string) (fileFormat, bool) { return byExtension(path, fileFormat.readExtensions) }
+func formatOf(path string) (fileFormat, bool) {
+	return byExtension(source.Extension(path), fileFormat.readExtensions)
+}
 
 // writtenFormat returns the format of a file to write by its extension.
 func writtenFormat(path string) (fileFormat, bool) {
-	return byExtension(path, func(f fileFormat) []string { return f.extensions })
+	return byExtension(strings.ToLower(filepath.Ext(path)), func(f fileFormat) []string { return f.extensions })
 }
 
-func byExtension(path string, extensions func(fileFormat) []string) (fileFormat, bool) {
-	extension := strings.ToLower(filepath.Ext(path))
+func byExtension(extension string, extensions func(fileFormat) []string) (fileFormat, bool) {
 	for _, f := range fileFormats {
 		if slices.Contains(extensions(f), extension) {
 			return f, true
@@ -139,7 +141,7 @@ func (in *input) step(format fileFormat, paths []string) (map[string]any, error)
 // addCSV adds the options of CSV files to a step.
 func (in *input) addCSV(step map[string]any, path string) error {
 	switch {
-	case in.delimiter == "tab", in.delimiter == "" && strings.EqualFold(filepath.Ext(path), ".tsv"):
+	case in.delimiter == "tab", in.delimiter == "" && source.Extension(path) == ".tsv":
 		step["delimiter"] = "\t"
 	case utf8.RuneCountInString(in.delimiter) == 1:
 		step["delimiter"] = in.delimiter

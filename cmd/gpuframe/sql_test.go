@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,4 +26,23 @@ func TestSQL(t *testing.T) {
 	require.ErrorContains(t, err, `no column is called "cty": there are "city"`)
 	_, err = execute("", "sql", "--device", "host", "--table", "sales", "select 1")
 	require.ErrorContains(t, err, "expected NAME=FILES")
+}
+
+// TestCompressedFiles reads a file of gzip by its name, and writes none.
+func TestCompressedFiles(t *testing.T) {
+	var packed bytes.Buffer
+	to := gzip.NewWriter(&packed)
+	_, err := to.Write([]byte("city\tprice\nOslo\t2\nBern\t3\n"))
+	require.NoError(t, err)
+	require.NoError(t, to.Close())
+	file := filepath.Join(t.TempDir(), "sales.tsv.gz")
+	require.NoError(t, os.WriteFile(file, packed.Bytes(), 0o600))
+	output, err := execute("", "sql", "--device", "host", "--to", "csv", "select sales.price from '"+file+"' where city = 'Bern'")
+	require.NoError(t, err)
+	require.Equal(t, "price\n3\n", output)
+	output, err = execute("", "query", file, "--device", "host", "--to", "csv", "--filter", "price < 3")
+	require.NoError(t, err)
+	require.Equal(t, "city,price\nOslo,2\n", output)
+	_, err = execute("", "query", file, "--device", "host", "-o", filepath.Join(t.TempDir(), "out.csv.gz"))
+	require.ErrorContains(t, err, "the extension names no format")
 }

@@ -64,7 +64,12 @@ func (c *Call) allocate(tag string, bytes []uint64) (*memory.Block, []memory.Sli
 	if total == 0 {
 		return nil, slices, nil
 	}
-	block, err := c.Manager.AllocateContext(c.ctx, total, memory.AllocateOptions{Stream: c.Stream, Tag: tag})
+	options := memory.AllocateOptions{Stream: c.Stream, Tag: tag}
+	allocate := func() (*memory.Block, error) { return c.Manager.AllocateContext(c.ctx, total, options) }
+	if c.FailAtOnce {
+		allocate = func() (*memory.Block, error) { return c.Manager.Allocate(total, options) }
+	}
+	block, err := allocate()
 	if err != nil {
 		return nil, nil, err
 	}

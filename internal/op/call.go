@@ -17,6 +17,9 @@ type Call struct {
 	Manager *memory.Manager
 	Stream  *device.Stream
 	Tag     string
+	// FailAtOnce makes allocations fail if memory is short because other requests wait for it, instead of waiting
+	// for their turn.
+	FailAtOnce bool
 	// estimate, if it is not nil, receives the sizes of allocations. The operator then
 	// does not run.
 	estimate *kernels.Estimate

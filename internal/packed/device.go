@@ -112,14 +112,6 @@ func (b *Batch) Release() error {
 	return err
 }
 
-// Bytes is the memory of the batch on the device.
-func (b *Batch) Bytes() uint64 {
-	if b.block == nil {
-		return 0
-	}
-	return b.block.Bytes()
-}
-
 // copier lists what is copied.
 type copier struct {
 	bytes   uint64
@@ -190,7 +182,7 @@ func (b *Batch) copy(ctx context.Context) error {
 // allocate allocates the memory of the batch.
 func (b *Batch) allocate(call *op.Call, bytes uint64) (err error) {
 	options := memory.AllocateOptions{Stream: call.Stream, Tag: op.ScratchTag, Retried: memory.IsRetrying(call.Context())}
-	if b.options.FailAtOnce {
+	if b.options.CopyStream != nil {
 		b.block, err = b.manager.Allocate(bytes, options)
 	} else {
 		b.block, err = b.manager.AllocateContext(call.Context(), bytes, options)

@@ -19,10 +19,8 @@ type Options struct {
 	// Stream is the stream of the kernels and of the columns' memory; nil means the manager's.
 	Stream *device.Stream
 	// CopyStream is the stream that copies the blocks; nil means Stream. With another one the copy does not wait for
-	// work on Stream.
+	// work on Stream, and fails at once if memory is short because other requests wait for it.
 	CopyStream *device.Stream
-	// FailAtOnce makes [Copy] fail if memory is short because other requests wait for it. Otherwise it waits for its turn.
-	FailAtOnce bool
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string
 }

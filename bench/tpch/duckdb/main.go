@@ -5,6 +5,7 @@
 //	go run . -sf 1 -device host -threads 2
 //	go run . -sf 10 -parquet               # both read Parquet files
 //	go run . -sf 0.01 -write ../queries/testdata
+//	go run . -csv FILE -threads 16         # only DuckDB's time to read a CSV file: see bench/csv
 //
 // Each answer becomes a table; the fastest time of several counts. Floats may differ by
 // 10⁻⁹, and everything else may not. Rows must come in the order of the query. With -write
@@ -31,8 +32,8 @@ import (
 // settings are the flags of the program.
 type settings struct {
 	session.Flags
-	threads int
-	write   string
+	threads    int
+	write, csv string
 }
 
 func main() {
@@ -40,6 +41,7 @@ func main() {
 	s.Register(flag.CommandLine)
 	flag.IntVar(&s.threads, "threads", 0, "threads of DuckDB; 0 for all processors")
 	flag.StringVar(&s.write, "write", "", "folder to write DuckDB's answers to")
+	flag.StringVar(&s.csv, "csv", "", "CSV file that DuckDB reads into a table, instead of the queries")
 	flag.Parse()
 	if err := s.run(context.Background()); err != nil {
 		log.Fatal(err)
@@ -47,6 +49,9 @@ func main() {
 }
 
 func (s *settings) run(ctx context.Context) (err error) {
+	if s.csv != "" {
+		return s.readCSV()
+	}
 	g, folder, remove, err := s.Files(ctx)
 	if err != nil {
 		return err

@@ -25,10 +25,7 @@ func openPeer(folder string, views bool, threads int) (*peer, error) {
 		return nil, err
 	}
 	p := &peer{db}
-	db.SetMaxOpenConns(1) // settings belong to a connection
-	if threads > 0 {
-		err = p.execute(fmt.Sprintf("set threads=%d", threads))
-	}
+	err = p.set(threads)
 	kind := "table"
 	if views {
 		kind = "view"
@@ -43,6 +40,15 @@ func openPeer(folder string, views bool, threads int) (*peer, error) {
 		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
+}
+
+// set sets the number of threads.
+func (p *peer) set(threads int) error {
+	p.db.SetMaxOpenConns(1) // settings belong to a connection
+	if threads > 0 {
+		return p.execute(fmt.Sprintf("set threads=%d", threads))
+	}
+	return nil
 }
 
 func (p *peer) close() error { return p.db.Close() }

@@ -50,8 +50,8 @@ const (
 	// shortPage is the average length below which a warp decompresses each page: a block would have
 	// tokens for few of its warps.
 	shortPage = 4 << 10
-	// longPage is the average length from which on a block decompresses each page, however many there
-	// are: on an H200 a warp takes 13 to 27 ms for 1 MiB, so the last pages of a launch would leave
+	// longPage is the average length from which on a block decompresses each page, for any number of
+	// pages: on an H200 a warp takes 13 to 27 ms for 1 MiB, so the last pages of a launch would leave
 	// most of the GPU idle.
 	longPage = 512 << 10
 )

@@ -52,13 +52,14 @@ func inferRows(option, place, files int) int {
 }
 
 // CSV is a source of CSV files: see [Files.Parquet] for paths, folders and partitions. Types
-// are inferred from the beginnings of the files.
+// are inferred from the beginnings of the files. Names that end with .gz and .zst are those of files
+// that gzip and Zstandard have compressed.
 func (f Files) CSV(list []string, options CSVOptions) (Source, error) {
 	format, err := csvFormatOf(options)
 	if err != nil {
 		return nil, pathError("csv", list, err)
 	}
-	return f.streams(format, list, []string{".csv", ".tsv", ".txt"})
+	return f.streams(format, list, csvExtensions)
 }
 
 // CSVReader is a source of one CSV file in r, which can be read once. It reads the
@@ -247,20 +248,29 @@ type csvDecoder struct {
 func (d csvDecoder) schema() *arrow.Schema { return d.all }
 
 func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator arrowmemory.Allocator) (array.RecordReader, error) {
-	read := newBlocks(file, true)
-	header, err := d.header(read)
+	read, decoding, err := d.open(file, columns, allocator)
 	if err != nil {
 		return nil, err
 	}
+	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil
+}
+
+// open reads the names of a file's columns. It returns the rows behind them, and the decoding of them.
+func (d csvDecoder) open(file *stream, columns []string, allocator arrowmemory.Allocator) (read *blocks, decoding *csvDecoding, err error) {
+	read = newBlocks(file, true)
+	header, err := d.header(read)
+	if err != nil {
+		return nil, nil, err
+	}
 	if d.Strict && !slices.Equal(header, fieldNames(d.all)) {
-		return nil, fmt.Errorf("its columns are %q, those of the first file %q: %w", header, fieldNames(d.all), buffer.ErrSchema)
+		return nil, nil, fmt.Errorf("its columns are %q, those of the first file %q: %w", header, fieldNames(d.all), buffer.ErrSchema)
 	}
 	for _, name := range header {
 		if !d.all.HasField(name) {
-			return nil, fmt.Errorf("it has a column %q since its types were inferred: %w", name, buffer.ErrSchema)
+			return nil, nil, fmt.Errorf("it has a column %q since its types were inferred: %w", name, buffer.ErrSchema)
 		}
 	}
-	decoding := &csvDecoding{csvFormat: d.csvFormat, width: len(header), allocator: allocator}
+	decoding = &csvDecoding{csvFormat: d.csvFormat, width: len(header), allocator: allocator}
 	var fields []arrow.Field
 	for _, name := range columns {
 		matches, _ := d.all.FieldsByName(name)
@@ -268,5 +278,5 @@ func (d csvDecoder) decode(file *stream, columns []string, rows int, allocator a
 		decoding.columns = append(decoding.columns, csvColumn{matches[0], slices.Index(header, name), d.cut[name]})
 	}
 	decoding.schema = arrow.NewSchema(fields, nil)
-	return &blockRecords{blocks: read, schema: decoding.schema, rows: rows, decode: decoding.record}, nil
+	return read, decoding, nil
 }

@@ -57,6 +57,14 @@ func SetChunksOnDevice(on bool) (reset func()) {
 	return func() { chunksOnDevice = before }
 }
 
+// SetTexts sets whether devices decode texts of CSV files, the length of texts, and that of the parts in which they are
+// read. It returns a function that sets what was before.
+func SetTexts(on bool, length, piece int) (reset func()) {
+	beforeOn, before, beforeFirst, beforePiece := csvOnDevice, textBytes, firstTextBytes, textPiece
+	csvOnDevice, textBytes, firstTextBytes, textPiece = on, length, length, piece
+	return func() { csvOnDevice, textBytes, firstTextBytes, textPiece = beforeOn, before, beforeFirst, beforePiece }
+}
+
 // DecodeParquet decodes columns of a source of Parquet files into memory of an allocator, and
 // releases them.
 func DecodeParquet(ctx context.Context, of Source, columns []string, allocator arrowmemory.Allocator) (rows int64, err error) {
@@ -109,14 +117,6 @@ func Flat(ctx context.Context, of Source) (flat []bool, err error) {
 	return flat, nil
 }
 
-// SetHostRows sets the number of rows of segments of host tables, and of tables that are read from them. Call restore
-// afterwards.
-func SetHostRows(segment, table int64) (restore func()) {
-	before, tableBefore := segmentRows, hostRows
-	segmentRows, hostRows = segment, table
-	return func() { segmentRows, hostRows = before, tableBefore }
-}
-
 // SetDeviceBytes sets the length of column chunks from which on a table gets no further rows, and returns a
 // function that sets what was before.
 func SetDeviceBytes(bytes int64) (reset func()) {
@@ -125,8 +125,8 @@ func SetDeviceBytes(bytes int64) (reset func()) {
 	return func() { deviceBytes = before }
 }
 
-// Staged waits until a reader has staged as many tables as it does, and returns the number of those whose
-// bytes are on the device.
+// Staged waits until a reader has staged as many tables as it does, and returns the number of copies on the
+// device.
 func Staged(r buffer.Reader) (copied int) {
 	s := r.(*loader).records.(*stager)
 	s.mu.Lock()
@@ -143,4 +143,12 @@ func Staged(r buffer.Reader) (copied int) {
 		}
 	}
 	return copied
+}
+
+// SetHostRows sets the number of rows of segments of host tables, and of tables that are read from them. Call restore
+// afterwards.
+func SetHostRows(segment, table int64) (restore func()) {
+	before, tableBefore := segmentRows, hostRows
+	segmentRows, hostRows = segment, table
+	return func() { segmentRows, hostRows = before, tableBefore }
 }

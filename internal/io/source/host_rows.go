@@ -95,14 +95,14 @@ func (s *hostTable) rangesOf(name string) *blockRanges {
 
 // statistics returns the range of a column in a block.
 func (s *hostTable) statistics(b hostBlock, place int) (r prune.Range) {
-	t, ok := s.table.segments[b.segment].Column(place).DataType().(*packedType)
+	c, ok := rawAs[*rawPacked](s.table.segments[b.segment].Column(place).DataType())
 	if !ok {
 		return prune.Unknown
 	}
-	block := &t.column.Blocks[b.block]
+	block := &c.Blocks[b.block]
 	r.Nulls, r.Valid = int64(block.Nulls), int64(block.Rows-block.Nulls)
 	if block.Bounded {
-		r.Low, r.High = boundOf(t.column.Type, block.Low), boundOf(t.column.Type, block.High)
+		r.Low, r.High = boundOf(c.Type, block.Low), boundOf(c.Type, block.High)
 	}
 	return r
 }

@@ -66,7 +66,7 @@ func RecordsOf(reader array.RecordReader) iter.Seq2[arrow.Record, error] {
 //
 // # Ownership
 //
-// The records are used until the next one is asked for. The caller releases the table. Readers of the table's rows keep it until they
+// A record is used until the next one is yielded. The caller releases the table. Readers of the table's rows keep it until they
 // are closed.
 func NewHostTable(ctx context.Context, dev *device.Device, schema *arrow.Schema, list iter.Seq2[arrow.Record, error], options HostOptions) (*HostTable, error) {
 	t := &HostTable{allocator: arrowmemory.DefaultAllocator, references: 1}
@@ -168,24 +168,6 @@ func dataBytes(data arrow.ArrayData) (bytes int64) {
 	return bytes
 }
 
-// heldBytes is about the length of an array of a host table.
-func heldBytes(values arrow.Array) (bytes int64) {
-	share := func(bytes, rows int64) int64 {
-		return int64(float64(bytes) * float64(values.Len()) / float64(max(rows, 1)))
-	}
-	switch t := values.DataType().(type) {
-	case *packedType:
-		return share(t.column.Bytes(), t.column.Rows)
-	case *joinedType:
-		rows := int64(0)
-		for _, a := range t.arrays {
-			bytes, rows = bytes+valueBytes(a), rows+int64(a.Len())
-		}
-		return share(bytes, rows)
-	}
-	return valueBytes(values)
-}
-
 func releaseArrays(list []arrow.Array) {
 	for _, a := range list {
 		a.Release()
@@ -226,22 +208,20 @@ func (b *hostTableBuilder) flush(ctx context.Context, rows int64) error {
 	return nil
 }
 
-// join copies arrays of a column that is not packed to the memory of the table. Arrays that arrow-go cannot copy stay
-// where they are.
+// join copies arrays of a column that is not packed to the memory of the table. Arrays that arrow-go cannot copy are
+// retained.
 func (b *hostTableBuilder) join(arrays []arrow.Array, rows int64) arrow.Array {
-	t := &joinedType{packedType: packedType{ExtensionBase: arrow.ExtensionBase{Storage: arrow.Null}}}
+	c := &rawJoined{t: arrays[0].DataType()}
 	for _, a := range arrays {
 		copied, err := array.Concatenate([]arrow.Array{a}, b.table.allocator)
 		if err != nil {
 			copied = a
 			copied.Retain()
 		}
-		t.arrays = append(t.arrays, copied)
+		c.arrays = append(c.arrays, copied)
 	}
-	b.table.joined = append(b.table.joined, t.arrays...)
-	data := array.NewData(t, int(rows), []*arrowmemory.Buffer{nil}, nil, 0, 0)
-	defer data.Release()
-	return array.MakeFromData(data)
+	b.table.joined = append(b.table.joined, c.arrays...)
+	return newRaw(c, nil, 0, rows)
 }
 
 // pack packs the columns that are packed.
@@ -256,10 +236,7 @@ func (b *hostTableBuilder) pack(ctx context.Context, records []arrow.Record, to 
 	}
 	defer packed.Release(blocks)
 	for i, place := range b.places {
-		t := &packedType{ExtensionBase: arrow.ExtensionBase{Storage: arrow.Null}, column: columns[i]}
-		data := array.NewData(t, int(columns[i].Rows), []*arrowmemory.Buffer{blocks[i]}, nil, 0, 0)
-		to[place] = array.MakeFromData(data)
-		data.Release()
+		to[place] = newRaw(&rawPacked{columns[i]}, blocks[i], 0, columns[i].Rows)
 		for k := range columns[i].Blocks {
 			b.table.nullable[place] = b.table.nullable[place] || columns[i].Blocks[k].Nulls > 0
 		}
@@ -287,9 +264,10 @@ func (t *HostTable) ColumnBytes(place int) (bytes int64) {
 	var dictionary *packed.Dictionary
 	for _, segment := range t.segments {
 		values := segment.Column(place)
-		bytes += heldBytes(values)
-		if p, ok := values.DataType().(*packedType); ok {
-			dictionary = p.column.Dictionary
+		length, _ := formOf(values.DataType()).length(segment, []int{place})
+		bytes += length
+		if c, ok := rawAs[*rawPacked](values.DataType()); ok {
+			dictionary = c.Dictionary
 		}
 	}
 	return bytes + dictionary.Bytes()

@@ -28,9 +28,9 @@ type JSONOptions struct {
 }
 
 // JSON is a source of files of JSON objects, one on each line: see [Files.Parquet] for paths,
-// folders and partitions. A member that an object does not have is null.
+// folders and partitions, and [Files.CSV] for compression. A member that an object does not have is null.
 func (f Files) JSON(list []string, options JSONOptions) (Source, error) {
-	return f.streams(jsonFormat{options}, list, []string{".json", ".jsonl", ".ndjson"})
+	return f.streams(jsonFormat{options}, list, jsonExtensions)
 }
 
 // JSONReader is a source of JSON objects in r, which can be read once. It reads the

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -43,8 +43,6 @@ type loader struct {
 	// a stager takes them from the first table on.
 	take   func(ctx context.Context) (*staged, error)
 	stages bool
-	// plain is set if a stager also copies records that have neither column chunks nor packed columns.
-	plain bool
 
 	mu      sync.Mutex
 	records records // nil once closed
@@ -52,11 +50,13 @@ type loader struct {
 	// failed copy they stay, and the next call tries again.
 	pending     []arrow.Record
 	pendingRows int64
-	// copied is the bytes of the column chunks or the packed columns of all pending records on the device, or nil.
-	copied deviceBytesOf
+	// copied is all pending records on the device, or nil.
+	copied *tableCopy
 	// most is the number of rows of a table that is not exceeded, or zero: that of the
 	// request, or less after memory has not sufficed.
-	most        int64
+	most int64
+	// later is a record that does not belong into a table with the pending ones.
+	later       arrow.Record
 	ended       bool
 	failed      bool
 	rows, bytes int64
@@ -120,9 +120,9 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 const (
 	// leastRows is the number of rows below which a table is not made smaller.
 	leastRows = 256
-	// leastChunkRows is the number of rows below which the host decodes column chunks if memory is
-	// short: they are one page or two.
-	leastChunkRows = 1 << 16
+	// leastRawRows is the number of rows below which the host decodes raw columns if memory is short: of column
+	// chunks they are one page or two.
+	leastRawRows = 1 << 16
 )
 
 // load copies the pending records to the device, or the first half of their rows if memory
@@ -143,12 +143,13 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 		} else {
 			table, err = l.loadFirst(ctx, rows)
 		}
-		chunked := hasChunks(l.pending) || hasPacked(l.pending)
-		if chunked && !short(err) {
+		raw, fault := hasRaw(l.pending), errors.Is(err, delimited.ErrFault)
+		if raw && !short(err) && !fault {
 			return table, rows, err
 		}
-		if err != nil && (chunked && rows < leastChunkRows || !chunked && l.encoded()) {
-			// The dictionaries, or the pages, and the values do not fit together: the values alone may.
+		if err != nil && (raw && (fault || rows < leastRawRows) || !raw && l.encoded()) {
+			// The host finds the fault. Or the dictionaries, or the bytes, and the values do not fit together: the values
+			// alone may.
 			if err := l.decode(ctx); err != nil {
 				return nil, 0, err
 			}
@@ -162,40 +163,47 @@ func (l *loader) load(ctx context.Context) (table *buffer.Buffer, rows int64, er
 	}
 }
 
-// whole copies all pending records. It uses the bytes that are on the device, and gives them back.
+// whole makes a table of all pending records, or of the copy of them.
 func (l *loader) whole(ctx context.Context) (*buffer.Buffer, error) {
 	copied := l.copied
 	l.copied = nil
-	table, err := l.copy(ctx, l.pending, copied)
-	return release.OnError(table, err, releaseBytes(copied))
+	if copied == nil {
+		return l.copy(ctx, l.pending)
+	}
+	table, err := copied.table(ctx)
+	return release.OnError(table, err, copied.Release())
 }
 
 // copy copies records to the device as a table of the reader's schema.
-func (l *loader) copy(ctx context.Context, records []arrow.Record, copied deviceBytesOf) (*buffer.Buffer, error) {
-	if c, ok := copied.(*hostCopy); ok {
-		return c.table(ctx, l)
+func (l *loader) copy(ctx context.Context, records []arrow.Record) (*buffer.Buffer, error) {
+	if !encodes(records[0].Schema(), l.schema) && !hasRaw(records[:1]) {
+		return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
 	}
-	if hasPacked(records[:1]) {
-		return l.copyHost(ctx, records)
+	copied, err := copyTable(ctx, l.target(nil), records)
+	if err != nil {
+		return nil, err
 	}
-	if encodes(records[0].Schema(), l.schema) || hasChunks(records[:1]) {
-		chunks, _ := copied.(*chunkBatch)
-		return copyDecoded(ctx, l.manager, l.schema, records, l.request.Tag, chunks)
-	}
-	return buffer.FromRecords(ctx, l.manager, records, buffer.LoadOptions{Tag: l.request.Tag})
+	table, err := copied.table(ctx)
+	return release.OnError(table, err, copied.Release())
 }
 
-// unmixed decodes column chunks and packed columns on the host where other pending records have values.
+// target is where raw columns of the reader are copied to.
+func (l *loader) target(ahead *device.Stream) rawTarget {
+	return rawTarget{manager: l.manager, schema: l.schema, tag: l.request.Tag, ahead: ahead}
+}
+
+// unmixed decodes raw columns on the host where other pending records have values.
 func (l *loader) unmixed(ctx context.Context) (err error) {
 	if len(l.pending) < 2 {
 		return nil
 	}
-	if hasPacked(l.pending) && slices.ContainsFunc(l.pending, func(r arrow.Record) bool { return !hasPacked([]arrow.Record{r}) }) {
-		return l.decode(ctx)
-	}
-	if places, mixed := mixedChunks(l.pending); mixed {
+	if places, mixed := mixedForms(l.pending); mixed {
 		return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
-			return withoutChunks(l.schema, records, func(place int) bool { return places[place] })
+			records, err := withoutRaw(ctx, l.schema, records, func(place int) bool { return places[place] })
+			if err != nil {
+				return nil, err
+			}
+			return decodedRecords(l.schema, records, func(place int) bool { return places[place] }), nil
 		})
 	}
 	return nil
@@ -221,23 +229,22 @@ func (l *loader) encoded() bool {
 	return false
 }
 
-// decode decodes the dictionaries, column chunks and packed columns of pending records.
+// decode decodes the dictionaries and the raw columns of pending records.
 func (l *loader) decode(ctx context.Context) (err error) {
 	return l.replace(func(records []arrow.Record) ([]arrow.Record, error) {
-		records, err := withoutPacked(ctx, l.schema, records)
+		all := func(int) bool { return true }
+		records, err := withoutRaw(ctx, l.schema, records, all)
 		if err != nil {
 			return nil, err
 		}
-		if records, err = withoutChunks(l.schema, records, func(int) bool { return true }); err != nil {
-			return nil, err
-		}
-		return decodedRecords(l.schema, records), nil
+		return decodedRecords(l.schema, records, all), nil
 	})
 }
 
 // short reports whether memory did not suffice, or a column cannot have its strings: fewer rows may do.
 func short(err error) bool {
-	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, chunks.ErrLong) || errors.Is(err, packed.ErrLong)
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) ||
+		errors.Is(err, chunks.ErrLong) || errors.Is(err, delimited.ErrLong) || errors.Is(err, packed.ErrLong)
 }
 
 // loadFirst copies the first pending rows. arrow-go panics when it cuts a record with invalid
@@ -246,7 +253,7 @@ func (l *loader) loadFirst(ctx context.Context, rows int64) (table *buffer.Buffe
 	defer recovered(&err)
 	first, rest := cut(l.pending, rows)
 	defer releaseRecords(first)
-	if table, err = l.copy(ctx, first, nil); err != nil {
+	if table, err = l.copy(ctx, first); err != nil {
 		releaseRecords(rest)
 		return nil, err
 	}
@@ -284,8 +291,11 @@ func (l *loader) collect(ctx context.Context) (err error) {
 	if l.take != nil {
 		return l.takeBatch(ctx)
 	}
-	bytes := int64(0)
-	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows && bytes < deviceBytes) {
+	weighted, most := int64(0), l.request.BatchRows
+	if l.most > 0 {
+		most = min(most, l.most)
+	}
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < most && weighted < deviceBytes) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
 			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
@@ -293,7 +303,7 @@ func (l *loader) collect(ctx context.Context) (err error) {
 				break
 			}
 		}
-		record, err := l.records.next(ctx)
+		record, err := l.record(ctx)
 		if errors.Is(err, io.EOF) {
 			l.ended = true
 			break
@@ -305,6 +315,10 @@ func (l *loader) collect(ctx context.Context) (err error) {
 			record.Release()
 			continue
 		}
+		if len(l.pending) > 0 && !joins(l.pending[0], record) {
+			l.later = record
+			break
+		}
 		if left >= 0 && record.NumRows() > left {
 			whole := record
 			defer whole.Release()
@@ -312,9 +326,19 @@ func (l *loader) collect(ctx context.Context) (err error) {
 		}
 		l.pending = append(l.pending, record)
 		l.pendingRows += record.NumRows()
-		bytes += chunkLength(record)
+		_, length := rawLength(record)
+		weighted += length
 	}
 	return nil
+}
+
+// record returns the next record.
+func (l *loader) record(ctx context.Context) (arrow.Record, error) {
+	if later := l.later; later != nil {
+		l.later = nil
+		return later, nil
+	}
+	return l.records.next(ctx)
 }
 
 // takeBatch gets the records of the next table, unless some are left.
@@ -338,7 +362,7 @@ func (l *loader) drop() error {
 	releaseRecords(l.pending)
 	copied := l.copied
 	l.pending, l.pendingRows, l.copied = nil, 0, nil
-	return releaseBytes(copied)
+	return copied.Release()
 }
 
 // Close implements [buffer.Reader].
@@ -349,6 +373,10 @@ func (l *loader) Close() error {
 		return nil
 	}
 	err := l.drop()
+	if l.later != nil {
+		l.later.Release()
+		l.later = nil
+	}
 	closing := l.records
 	l.records = nil
 	return wrap(l.source, errors.Join(err, closing.close(l.failed)))

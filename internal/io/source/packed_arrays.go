@@ -3,103 +3,72 @@ package source
 import (
 	"context"
 	"fmt"
-	"reflect"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/packed"
 )
 
-// Packed columns of host tables travel as arrays without values, as column chunks do, so that limits, parts for several
-// devices and the cutting of tables work on records. The device unpacks them, or the host if memory is short.
+// rawPacked is a packed column of a host table: the bytes are its blocks.
+type rawPacked struct{ packed.Column }
 
-// packedType is the type of an array of rows of one packed column. Its first buffer has the blocks, and the offset of the
-// array is the first row.
-type packedType struct {
-	arrow.ExtensionBase
-	column packed.Column
-}
+// String implements [rawColumn].
+func (c *rawPacked) String() string { return "packed " + c.Type.String() }
 
-// packedArray is an array of packedType. It has no values.
-type packedArray struct{ array.ExtensionArrayBase }
+func (*rawPacked) form() rawForm { return packedForm{} }
 
-// ArrayType implements [arrow.ExtensionType].
-func (*packedType) ArrayType() reflect.Type { return reflect.TypeFor[packedArray]() }
+// packedForm is the form of packed columns.
+type packedForm struct{}
 
-// ExtensionName implements [arrow.ExtensionType].
-func (*packedType) ExtensionName() string { return "gpuframe.packed" }
-
-// ExtensionEquals implements [arrow.ExtensionType].
-func (t *packedType) ExtensionEquals(other arrow.ExtensionType) bool { return t == other }
-
-// Serialize implements [arrow.ExtensionType]. Arrays of this type are written nowhere.
-func (*packedType) Serialize() string { return "" }
-
-// Deserialize implements [arrow.ExtensionType].
-func (*packedType) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error) {
-	return nil, fmt.Errorf("packed columns are written nowhere: %w", ErrUnsupported)
-}
-
-// String implements [arrow.DataType].
-func (t *packedType) String() string { return "packed " + t.column.Type.String() }
-
-// joinedType is the type of the arrays of a column that is not packed, behind each other. The offset of an array is the
-// first row. A concatenation would have to join dictionaries, and strings of more than 2 GiB.
-type joinedType struct {
-	packedType
-	arrays []arrow.Array
-}
-
-// String implements [arrow.DataType].
-func (t *joinedType) String() string { return "arrays of " + t.arrays[0].DataType().String() }
-
-// ExtensionEquals implements [arrow.ExtensionType].
-func (t *joinedType) ExtensionEquals(other arrow.ExtensionType) bool { return t == other }
-
-// parts returns the arrays of some rows, which the caller releases.
-func (t *joinedType) parts(first, rows int64) (list []arrow.Array) {
-	at := int64(0)
-	for _, a := range t.arrays {
-		n := int64(a.Len())
-		if from, to := max(first, at), min(first+rows, at+n); from < to {
-			list = append(list, array.NewSlice(a, from-at, to-at))
-		}
-		at += n
+// length implements [rawForm].
+func (packedForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+	for _, place := range places {
+		values := record.Column(place)
+		c, _ := rawAs[*rawPacked](values.DataType())
+		bytes += int64(float64(c.Bytes()) * float64(values.Len()) / float64(max(c.Rows, 1)))
 	}
-	return list
+	return bytes, 1
 }
 
-// isHeld reports whether a type is that of a column of a host table.
-func isHeld(t arrow.DataType) bool {
-	switch t.(type) {
-	case *packedType, *joinedType:
-		return true
-	}
-	return false
-}
+// packedBatch is the blocks of packed columns, on the device.
+type packedBatch struct{ *packed.Batch }
 
-// hasPacked reports whether records are those of a host table.
-func hasPacked(records []arrow.Record) bool {
-	for _, record := range records {
-		for _, f := range record.Schema().Fields() {
-			if isHeld(f.Type) {
-				return true
-			}
+// copy implements [rawForm].
+func (packedForm) copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error) {
+	columns := make([]packed.Column, len(places))
+	for i, place := range places {
+		var err error
+		if columns[i], err = packedColumn(records, place); err != nil {
+			return nil, err
 		}
 	}
-	return false
+	batch, err := packed.Copy(ctx, to.manager, columns, packed.Options{Tag: to.tag, CopyStream: to.ahead})
+	if err != nil {
+		return nil, err
+	}
+	return packedBatch{batch}, nil
 }
+
+// decode implements [rawBatch].
+func (b packedBatch) decode(ctx context.Context) ([]*column.Column, error) { return b.Unpack(ctx) }
+
+// release implements [rawBatch].
+func (b packedBatch) release() error { return b.Release() }
 
 // packedColumn joins the rows of records of a packed column. Rows that are left out are whole blocks, or before the
 // first record, or behind the last one.
 func packedColumn(records []arrow.Record, place int) (c packed.Column, err error) {
-	var before *packedType
+	var before *rawPacked
 	next := int64(-1) // block of before
 	for _, record := range records {
 		values := record.Column(place)
-		t, first, rows := values.DataType().(*packedType), int64(values.Data().Offset()), int64(values.Len())
+		t, _ := rawAs[*rawPacked](values.DataType())
+		first, rows := int64(values.Data().Offset()), int64(values.Len())
 		if rows == 0 {
 			continue
 		}
@@ -110,15 +79,15 @@ func packedColumn(records []arrow.Record, place int) (c packed.Column, err error
 		}
 		switch {
 		case before == nil:
-			c = packed.Column{Type: t.column.Type, First: first % packed.BlockRows}
+			c = packed.Column{Type: t.Type, First: first % packed.BlockRows}
 		case t == before && begin == next-1 && c.First+c.Rows == known-int64(c.Blocks[len(c.Blocks)-1].Rows)+first%packed.BlockRows:
 			begin = next // its first block is there
 		case c.First+c.Rows != known || first%packed.BlockRows != 0:
 			return c, fmt.Errorf("internal error: %d rows from row %d on of a packed column do not follow %d: %w", rows, first, c.Rows, ErrArgument)
 		}
-		c.Blocks = append(c.Blocks, t.column.Blocks[begin:end]...)
-		if t.column.Dictionary.Len() >= c.Dictionary.Len() {
-			c.Dictionary = t.column.Dictionary // the greatest one has the strings of all
+		c.Blocks = append(c.Blocks, t.Blocks[begin:end]...)
+		if t.Dictionary.Len() >= c.Dictionary.Len() {
+			c.Dictionary = t.Dictionary // the greatest one has the strings of all
 		}
 		c.Rows += rows
 		before, next = t, end
@@ -126,36 +95,122 @@ func packedColumn(records []arrow.Record, place int) (c packed.Column, err error
 	return c, nil
 }
 
-// withoutPacked unpacks columns of records on the host: records of parts of blocks and arrays, because one may be too
-// small for the strings of several. It takes the references to the records.
-func withoutPacked(ctx context.Context, schema *arrow.Schema, records []arrow.Record) (result []arrow.Record, err error) {
-	if !hasPacked(records) {
-		return records, nil
-	}
-	defer releaseRecords(records)
-	defer func() {
+// onHost implements [rawForm].
+func (packedForm) onHost(ctx context.Context, schema *arrow.Schema, record arrow.Record, places []int) ([]arrow.Record, error) {
+	return eachPart(schema, record, places, func(part arrow.Record, place int) (arrow.Array, error) {
+		c, err := packedColumn([]arrow.Record{part}, place)
 		if err != nil {
-			releaseRecords(result)
-			result = nil
+			return nil, err
+		}
+		return c.Array(ctx, arrowmemory.DefaultAllocator)
+	})
+}
+
+// rawJoined is a column of a host table that is not packed, in several arrays. It has no bytes.
+type rawJoined struct {
+	t      arrow.DataType
+	arrays []arrow.Array
+}
+
+// String implements [rawColumn].
+func (c *rawJoined) String() string { return "arrays of " + c.t.String() }
+
+func (*rawJoined) form() rawForm { return joinedForm{} }
+
+// parts returns the arrays of some rows, which the caller releases.
+func (c *rawJoined) parts(values arrow.Array) (list []arrow.Array) {
+	first, rows, at := int64(values.Data().Offset()), int64(values.Len()), int64(0)
+	for _, a := range c.arrays {
+		n := int64(a.Len())
+		if from, to := max(first, at), min(first+rows, at+n); from < to {
+			list = append(list, array.NewSlice(a, from-at, to-at))
+		}
+		at += n
+	}
+	return list
+}
+
+// joinedForm is the form of columns in several arrays.
+type joinedForm struct{}
+
+// length implements [rawForm].
+func (joinedForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+	for _, place := range places {
+		c, _ := rawAs[*rawJoined](record.Column(place).DataType())
+		length, rows := int64(0), 0
+		for _, a := range c.arrays {
+			length, rows = length+valueBytes(a), rows+a.Len()
+		}
+		bytes += int64(float64(length) * float64(record.NumRows()) / float64(max(rows, 1)))
+	}
+	return bytes, 1
+}
+
+// copy implements [rawForm].
+func (joinedForm) copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error) {
+	arrays := make([][]arrow.Array, len(places))
+	defer func() {
+		for _, list := range arrays {
+			releaseArrays(list)
 		}
 	}()
-	for _, record := range records {
-		if !hasPacked([]arrow.Record{record}) {
-			record.Retain()
-			result = append(result, record)
-			continue
-		}
-		for at := int64(0); at < record.NumRows(); {
-			part := record.NewSlice(at, at+partRows(record, at))
-			at += part.NumRows()
-			unpacked, err := withoutPackedColumns(ctx, schema, []arrow.Record{part})
-			if part.Release(); err != nil {
-				return result, err
-			}
-			result = append(result, unpacked)
+	for i, place := range places {
+		for _, record := range records {
+			c, _ := rawAs[*rawJoined](record.Column(place).DataType())
+			arrays[i] = append(arrays[i], c.parts(record.Column(place))...)
 		}
 	}
-	return result, nil
+	columns, err := to.copyArrays(ctx, places, arrays)
+	return &joinedBatch{columns}, err
+}
+
+// joinedBatch is columns on the device.
+type joinedBatch struct{ columns []*column.Column }
+
+// decode implements [rawBatch].
+func (b *joinedBatch) decode(context.Context) (columns []*column.Column, err error) {
+	columns, b.columns = b.columns, nil
+	return columns, nil
+}
+
+// release implements [rawBatch].
+func (b *joinedBatch) release() error { return release.All(b.columns) }
+
+// onHost implements [rawForm].
+func (joinedForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Record, places []int) ([]arrow.Record, error) {
+	return eachPart(schema, record, places, func(part arrow.Record, place int) (arrow.Array, error) {
+		c, _ := rawAs[*rawJoined](part.Column(place).DataType())
+		return c.parts(part.Column(place))[0], nil
+	})
+}
+
+// eachPart replaces columns of a record of a host table. A part is rows of one block and one array of each column, because one
+// array may be too small for the strings of several.
+func eachPart(schema *arrow.Schema, record arrow.Record, places []int, values func(part arrow.Record, place int) (arrow.Array, error)) (parts []arrow.Record, err error) {
+	for at := int64(0); at < record.NumRows(); {
+		part := record.NewSlice(at, at+partRows(record, at))
+		at += part.NumRows()
+		replaced, err := replacedColumns(schema, part, places, values)
+		part.Release()
+		if err != nil {
+			return parts, err
+		}
+		parts = append(parts, replaced)
+	}
+	return parts, nil
+}
+
+func replacedColumns(schema *arrow.Schema, part arrow.Record, places []int, values func(part arrow.Record, place int) (arrow.Array, error)) (arrow.Record, error) {
+	fields, columns := part.Schema().Fields(), slices.Clone(part.Columns())
+	for _, place := range places {
+		replaced, err := values(part, place)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", fields[place].Name, err)
+		}
+		defer replaced.Release()
+		columns[place], fields[place].Type = replaced, schema.Field(place).Type
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, part.NumRows()), nil
 }
 
 // partRows is the number of rows from a row of a record on that are in one block of each column, or in one array.
@@ -163,11 +218,11 @@ func partRows(record arrow.Record, row int64) int64 {
 	rows := record.NumRows() - row
 	for _, values := range record.Columns() {
 		first := int64(values.Data().Offset()) + row
-		switch t := values.DataType().(type) {
-		case *packedType:
+		if _, ok := rawAs[*rawPacked](values.DataType()); ok {
 			rows = min(rows, packed.BlockRows-first%packed.BlockRows)
-		case *joinedType:
-			for _, a := range t.arrays {
+		}
+		if c, ok := rawAs[*rawJoined](values.DataType()); ok {
+			for _, a := range c.arrays {
 				if first < int64(a.Len()) {
 					rows = min(rows, int64(a.Len())-first)
 					break
@@ -177,32 +232,4 @@ func partRows(record arrow.Record, row int64) int64 {
 		}
 	}
 	return rows
-}
-
-// withoutPackedColumns unpacks the columns of the only record of a list.
-func withoutPackedColumns(ctx context.Context, schema *arrow.Schema, list []arrow.Record) (arrow.Record, error) {
-	record := list[0]
-	fields, columns := record.Schema().Fields(), make([]arrow.Array, record.NumCols())
-	defer func() {
-		for _, c := range columns {
-			if c != nil {
-				c.Release()
-			}
-		}
-	}()
-	for i, values := range record.Columns() {
-		fields[i].Type = schema.Field(i).Type
-		if t, ok := values.DataType().(*joinedType); ok {
-			columns[i] = t.parts(int64(values.Data().Offset()), int64(values.Len()))[0]
-			continue
-		}
-		c, err := packedColumn(list, i)
-		if err == nil {
-			columns[i], err = c.Array(ctx, arrowmemory.DefaultAllocator)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", fields[i].Name, err)
-		}
-	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows()), nil
 }

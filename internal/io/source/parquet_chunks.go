@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,8 +19,7 @@ import (
 )
 
 // A GPU decodes the column chunks that package chunks knows: the host reads their bytes into pinned
-// memory, and records have arrays of chunkType in the place of values. The loader copies the bytes
-// of a table together, and decodes them there. It decodes them on the host if memory is short.
+// memory as raw columns.
 
 // chunksOnDevice is false if the host decodes all column chunks.
 var chunksOnDevice = true // tests change it
@@ -54,60 +52,34 @@ func decodesChunks(m *memory.Manager) bool {
 	return chunksOnDevice && m != nil && m.Device().Kind() == device.CUDA
 }
 
-// chunkType is the type of an array of rows of one column chunk. Its first buffer has all bytes of
-// the chunk, and the offset of the array is the first row.
-type chunkType struct {
-	arrow.ExtensionBase
+// rawChunk is a column chunk: the bytes are all of it.
+type rawChunk struct {
 	about  pages.Flat
 	plan   pages.Plan
 	source *parquetFiles
 	group  rowGroup
 }
 
-// chunkArray is an array of chunkType. It has no values.
-type chunkArray struct{ array.ExtensionArrayBase }
+// String implements [rawColumn].
+func (c *rawChunk) String() string { return "a column chunk of " + c.about.Type.String() }
+
+func (*rawChunk) form() rawForm { return chunkForm{} }
 
 // fail is an error about the column chunk.
-func (t *chunkType) fail(field arrow.Field, err error) error {
-	return t.source.fail(t.group.file, t.group.index, damaged(fmt.Errorf("column %q of %v: %w", field.Name, field.Type, err)))
+func (c *rawChunk) fail(field arrow.Field, err error) error {
+	return c.source.fail(c.group.file, c.group.index, damaged(fmt.Errorf("column %q of %v: %w", field.Name, field.Type, err)))
 }
 
-// ArrayType implements [arrow.ExtensionType].
-func (*chunkType) ArrayType() reflect.Type { return reflect.TypeFor[chunkArray]() }
-
-// ExtensionName implements [arrow.ExtensionType].
-func (*chunkType) ExtensionName() string { return "gpuframe.column_chunk" }
-
-// ExtensionEquals implements [arrow.ExtensionType].
-func (t *chunkType) ExtensionEquals(other arrow.ExtensionType) bool { return t == other }
-
-// Serialize implements [arrow.ExtensionType]. Arrays of this type are written nowhere.
-func (*chunkType) Serialize() string { return "" }
-
-// Deserialize implements [arrow.ExtensionType].
-func (*chunkType) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error) {
-	return nil, fmt.Errorf("column chunks are written nowhere: %w", ErrUnsupported)
-}
-
-// String implements [arrow.DataType].
-func (t *chunkType) String() string { return "a column chunk of " + t.about.Type.String() }
-
-// isChunk reports whether an array has rows of a column chunk.
-func isChunk(t arrow.DataType) bool {
-	_, ok := t.(*chunkType)
-	return ok
-}
-
-// chunkOf returns the rows of an array of chunkType.
+// chunkOf returns the rows of an array of a column chunk.
 func chunkOf(a arrow.Array) chunks.Chunk {
 	data := a.Data()
-	t := a.DataType().(*chunkType)
-	return chunks.Chunk{About: t.about, Plan: t.plan, Bytes: data.Buffers()[0].Bytes(), First: int64(data.Offset()), Rows: int64(data.Len())}
+	c, _ := rawAs[*rawChunk](a.DataType())
+	return chunks.Chunk{About: c.about, Plan: c.plan, Bytes: data.Buffers()[0].Bytes(), First: int64(data.Offset()), Rows: int64(data.Len())}
 }
 
 // columnChunk has the bytes of a column chunk that the device decodes.
 type columnChunk struct {
-	t     *chunkType
+	t     *rawChunk
 	bytes *arrowmemory.Buffer
 }
 
@@ -138,7 +110,7 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 			return nil, fmt.Errorf("page %d: %w", n, err)
 		}
 	}
-	return &columnChunk{&chunkType{arrow.ExtensionBase{Storage: arrow.Null}, about, plan, d.source, d.group}, bytes}, nil
+	return &columnChunk{&rawChunk{about, plan, d.source, d.group}, bytes}, nil
 }
 
 // uninitialized returns memory of an allocator, of which the caller writes every byte.
@@ -163,139 +135,75 @@ func readChunk(from io.ReaderAt, to []byte, offset int64) error {
 
 // rows returns rows of the chunk as an array.
 func (c *columnChunk) rows(first, rows int64) *arrow.Chunked {
-	data := array.NewData(c.t, int(rows), []*arrowmemory.Buffer{c.bytes}, nil, 0, int(first))
-	defer data.Release()
-	values := array.MakeFromData(data)
+	values := newRaw(c.t, c.bytes, first, rows)
 	defer values.Release()
-	return arrow.NewChunked(c.t, []arrow.Array{values})
+	return arrow.NewChunked(values.DataType(), []arrow.Array{values})
 }
 
-// chunkLength is the length of the column chunks of a record, in proportion to its rows of them.
-func chunkLength(record arrow.Record) (bytes int64) {
-	for _, values := range record.Columns() {
-		if !isChunk(values.DataType()) {
-			continue
-		}
-		c := chunkOf(values)
+// chunkForm is the form of column chunks.
+type chunkForm struct{}
+
+// length implements [rawForm].
+func (chunkForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+	for _, place := range places {
+		c := chunkOf(record.Column(place))
 		bytes += int64(float64(len(c.Bytes)) * float64(c.Rows) / float64(max(c.About.Values, 1)))
 	}
-	return bytes
-}
-
-// hasChunks reports whether records have column chunks.
-func hasChunks(records []arrow.Record) bool {
-	for _, record := range records {
-		for _, f := range record.Schema().Fields() {
-			if isChunk(f.Type) {
-				return true
-			}
-		}
-	}
-	return false
+	return bytes, 1
 }
 
 // chunkBatch is the bytes of the column chunks of records, on the device.
 type chunkBatch struct {
 	schema *arrow.Schema
 	places []int // of the columns
-	// types are those of each column's chunks, for errors.
-	types [][]*chunkType
-	batch *chunks.Batch
+	// chunks are those of each column, for errors.
+	chunks [][]*rawChunk
+	batch  *chunks.Batch
 }
 
-// copyChunks copies the bytes of all column chunks of records to the device of a manager.
-func copyChunks(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, options chunks.Options) (*chunkBatch, error) {
-	b := &chunkBatch{schema: schema}
-	var columns []chunks.Column
-	for place := range schema.NumFields() {
-		if !isChunk(records[0].Column(place).DataType()) {
-			continue
-		}
-		column, types := chunks.Column{Type: schema.Field(place).Type}, []*chunkType(nil)
+// copy implements [rawForm].
+func (chunkForm) copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error) {
+	b := &chunkBatch{schema: to.schema, places: places, chunks: make([][]*rawChunk, len(places))}
+	columns := make([]chunks.Column, len(places))
+	for i, place := range places {
+		column := &columns[i]
+		column.Type = to.schema.Field(place).Type
 		for _, record := range records {
-			t, next := record.Column(place).DataType().(*chunkType), chunkOf(record.Column(place))
-			if last := len(types) - 1; last >= 0 && types[last] == t && column.Chunks[last].First+column.Chunks[last].Rows == next.First {
+			t, _ := rawAs[*rawChunk](record.Column(place).DataType())
+			next := chunkOf(record.Column(place))
+			if last := len(b.chunks[i]) - 1; last >= 0 && b.chunks[i][last] == t && column.Chunks[last].First+column.Chunks[last].Rows == next.First {
 				column.Chunks[last].Rows += next.Rows
 				continue
 			}
-			column.Chunks, types = append(column.Chunks, next), append(types, t)
+			column.Chunks, b.chunks[i] = append(column.Chunks, next), append(b.chunks[i], t)
 		}
-		columns, b.places, b.types = append(columns, column), append(b.places, place), append(b.types, types)
 	}
-	batch, err := chunks.Copy(ctx, m, columns, options)
-	if err != nil {
+	var err error
+	if b.batch, err = chunks.Copy(ctx, to.manager, columns, chunks.Options{Tag: to.tag, CopyStream: to.ahead}); err != nil {
 		return nil, b.located(err)
 	}
-	b.batch = batch
 	return b, nil
 }
 
 // located names the file and the column of damage.
 func (b *chunkBatch) located(err error) error {
 	if damage := (*chunks.Error)(nil); errors.As(err, &damage) {
-		return b.types[damage.Column][damage.Chunk].fail(b.schema.Field(b.places[damage.Column]), fmt.Errorf("page %d: %w", damage.Page, damage.Err))
+		return b.chunks[damage.Column][damage.Chunk].fail(b.schema.Field(b.places[damage.Column]), fmt.Errorf("page %d: %w", damage.Page, damage.Err))
 	}
 	return err
 }
 
-// decode decodes the columns and puts them into a list.
-func (b *chunkBatch) decode(ctx context.Context, to []*column.Column) error {
+// decode implements [rawBatch].
+func (b *chunkBatch) decode(ctx context.Context) ([]*column.Column, error) {
 	decoded, err := b.batch.Decode(ctx)
-	if err != nil {
-		return b.located(err)
-	}
-	for i, place := range b.places {
-		to[place] = decoded[i]
-	}
-	return nil
+	return decoded, b.located(err)
 }
 
-// release gives the memory of the bytes back. The batch may be nil.
-func (b *chunkBatch) release() error {
-	if b == nil {
-		return nil
-	}
-	return b.batch.Release()
-}
+// release implements [rawBatch].
+func (b *chunkBatch) release() error { return b.batch.Release() }
 
-// bytes is the memory of the batch, which may be nil.
-func (b *chunkBatch) bytes() uint64 {
-	if b == nil {
-		return 0
-	}
-	return b.batch.Bytes()
-}
-
-// withoutChunks decodes column chunks of records on the host, those of places for which decoded
-// reports true. It takes the references to the records.
-func withoutChunks(schema *arrow.Schema, records []arrow.Record, decoded func(place int) bool) (result []arrow.Record, err error) {
-	defer releaseRecords(records)
-	for _, record := range records {
-		parts, err := withoutChunk(schema, record, decoded)
-		if err != nil {
-			releaseRecords(result)
-			return nil, err
-		}
-		result = append(result, parts...)
-	}
-	return result, nil
-}
-
-// mixedChunks reports for each place whether some records have column chunks there and others have
-// values.
-func mixedChunks(records []arrow.Record) (places []bool, mixed bool) {
-	places = make([]bool, records[0].NumCols())
-	for i := range places {
-		first := isChunk(records[0].Column(i).DataType())
-		places[i] = slices.ContainsFunc(records, func(r arrow.Record) bool { return isChunk(r.Column(i).DataType()) != first })
-		mixed = mixed || places[i]
-	}
-	return places, mixed
-}
-
-// withoutChunk decodes column chunks of one record. It returns several records if one cannot have
-// the values.
-func withoutChunk(schema *arrow.Schema, record arrow.Record, decoded func(place int) bool) (records []arrow.Record, err error) {
+// onHost implements [rawForm].
+func (chunkForm) onHost(_ context.Context, schema *arrow.Schema, record arrow.Record, places []int) (records []arrow.Record, err error) {
 	fields := record.Schema().Fields()
 	var columns []arrow.Column
 	defer func() {
@@ -305,11 +213,12 @@ func withoutChunk(schema *arrow.Schema, record arrow.Record, decoded func(place 
 	}()
 	for i, field := range fields {
 		chunk := arrow.NewChunked(field.Type, []arrow.Array{record.Column(i)})
-		if isChunk(field.Type) && decoded(i) {
+		if slices.Contains(places, i) {
 			chunk.Release()
 			fields[i].Type = schema.Field(i).Type
 			if chunk, err = hostChunk(chunkOf(record.Column(i)), arrowmemory.DefaultAllocator); err != nil {
-				return nil, field.Type.(*chunkType).fail(schema.Field(i), err)
+				c, _ := rawAs[*rawChunk](field.Type)
+				return nil, c.fail(schema.Field(i), err)
 			}
 		}
 		columns = append(columns, *arrow.NewColumn(fields[i], chunk))

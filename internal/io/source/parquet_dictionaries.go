@@ -12,10 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Strings that a Parquet file encodes by dictionaries are read as indices and dictionaries,
@@ -110,82 +107,32 @@ func asEncoded(chunk *arrow.Chunked, allocator arrowmemory.Allocator) *arrow.Chu
 	return arrow.NewChunked(t, arrays)
 }
 
-// copyDecoded copies records to the device as a table with the types of a schema: it decodes
-// columns of dictionaries and column chunks there. Other columns are copied apart, because the memory of a copy
-// stays until its last column is released. copied, if it is not nil, is the bytes of the column chunks.
-func copyDecoded(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, tag string, copied *chunkBatch) (table *buffer.Buffer, err error) {
-	var encoded, plain []int
-	chunked := false
-	for i, field := range records[0].Schema().Fields() {
-		if isChunk(field.Type) {
-			chunked = true
-		} else if arrow.TypeEqual(field.Type, schema.Field(i).Type) {
-			plain = append(plain, i)
-		} else {
-			encoded = append(encoded, i)
+// copyEncoded copies the columns with dictionaries, decodes them, and puts them into a list. They are copied apart, because
+// the memory of a copy stays until its last column is released.
+func (c *tableCopy) copyEncoded(ctx context.Context, to []*column.Column) (err error) {
+	var places []int
+	for i := range to {
+		if to[i] == nil {
+			places = append(places, i)
 		}
 	}
-	columns := make([]*column.Column, schema.NumFields())
-	defer func() {
-		for _, c := range columns {
-			if c != nil {
-				err = errors.Join(err, c.Release()) // the table has references
-			}
-		}
-		if err != nil && table != nil {
-			err = errors.Join(err, table.Release())
-			table = nil
-		}
-	}()
-	if chunked {
-		if copied == nil {
-			if copied, err = copyChunks(ctx, m, schema, records, chunks.Options{Tag: tag}); err != nil {
-				return nil, err
-			}
-			defer func() { err = errors.Join(err, copied.release()) }()
-		}
-		if err := copied.decode(ctx, columns); err != nil {
-			return nil, err
-		}
-	}
-	for _, places := range [][]int{encoded, plain} {
-		if err := copyColumns(ctx, m, schema, records, places, tag, columns); err != nil {
-			return nil, err
-		}
-	}
-	rows := int64(0)
-	for _, record := range records {
-		rows += record.NumRows()
-	}
-	return op.Table(schema, columns, buffer.Rows{Count: rows, Manager: m})
-}
-
-// copyColumns copies some columns of records, decodes them, and puts them into a list.
-func copyColumns(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, places []int, tag string, to []*column.Column) (err error) {
 	if len(places) == 0 {
 		return nil
 	}
-	projections := make([]arrow.Record, len(records))
+	projections := make([]arrow.Record, len(c.records))
 	defer func() { releaseRecords(projections) }()
-	for r, record := range records {
+	for r, record := range c.records {
 		projections[r] = projected(record, places)
 	}
-	table, err := buffer.FromRecords(ctx, m, projections, buffer.LoadOptions{Tag: tag})
+	table, err := buffer.FromRecords(ctx, c.target.manager, projections, buffer.LoadOptions{Tag: c.target.tag})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, table.Release()) }()
 	for i, place := range places {
-		c := table.Column(i)
-		if arrow.TypeEqual(c.Type(), schema.Field(place).Type) {
-			err = c.Retain()
-		} else {
-			c, err = dictionary.Decode(ctx, c, dictionary.Options{Tag: tag})
+		if to[place], err = dictionary.Decode(ctx, table.Column(i), dictionary.Options{Tag: c.target.tag}); err != nil {
+			return fmt.Errorf("column %q: %w", c.target.schema.Field(place).Name, err)
 		}
-		if err != nil {
-			return fmt.Errorf("column %q: %w", schema.Field(place).Name, err)
-		}
-		to[place] = c
 	}
 	return nil
 }
@@ -199,22 +146,23 @@ func projected(record arrow.Record, places []int) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows())
 }
 
-// decodedRecords returns records with the types of a schema: it decodes columns of dictionaries
-// on the host. It takes the references to the records.
-func decodedRecords(schema *arrow.Schema, records []arrow.Record) []arrow.Record {
+// decodedRecords decodes columns of dictionaries on the host, those of places for which wanted reports true, so that
+// they have the types of a schema. It takes the references to the records.
+func decodedRecords(schema *arrow.Schema, records []arrow.Record, wanted func(place int) bool) []arrow.Record {
 	defer releaseRecords(records)
-	decoded := make([]arrow.Record, len(records))
+	decoded, metadata := make([]arrow.Record, len(records)), schema.Metadata()
 	for r, record := range records {
-		columns := make([]arrow.Array, record.NumCols())
+		fields, columns := schema.Fields(), make([]arrow.Array, record.NumCols())
 		for i, c := range record.Columns() {
-			if d, ok := c.(*array.Dictionary); ok && !arrow.TypeEqual(d.DataType(), schema.Field(i).Type) {
+			if d, ok := c.(*array.Dictionary); ok && !arrow.TypeEqual(d.DataType(), schema.Field(i).Type) && wanted(i) {
 				columns[i] = decodedArray(d)
 			} else {
 				c.Retain()
 				columns[i] = c
 			}
+			fields[i].Type = columns[i].DataType()
 		}
-		decoded[r] = array.NewRecord(schema, columns, record.NumRows())
+		decoded[r] = array.NewRecord(arrow.NewSchema(fields, &metadata), columns, record.NumRows())
 		for _, c := range columns {
 			c.Release()
 		}

@@ -269,7 +269,7 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 	}
 	columns, fields := make([]arrow.Column, len(chunks)), d.records.Fields()
 	for i, chunk := range chunks {
-		if isChunk(chunk.DataType()) {
+		if formOf(chunk.DataType()) != nil {
 			fields[i].Type = chunk.DataType()
 		}
 		columns[i] = *arrow.NewColumn(fields[i], chunk)

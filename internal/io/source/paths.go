@@ -131,7 +131,7 @@ func (f Files) walkFolder(folder, root string, extensions []string, add func(nam
 			}
 			return nil
 		}
-		if hidden || !slices.Contains(extensions, strings.ToLower(filepath.Ext(name))) {
+		if hidden || !slices.Contains(extensions, Extension(name)) {
 			return nil
 		}
 		hasFiles = true

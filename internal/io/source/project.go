@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
@@ -46,11 +48,10 @@ func (p projection) record(record arrow.Record) arrow.Record {
 
 // length is about the length of the selected columns of a record.
 func (p projection) length(record arrow.Record) (bytes int64) {
-	if p.places == nil {
-		return hostLength(record)
-	}
-	for _, place := range p.places {
-		bytes += valueBytes(record.Column(place))
+	for i, values := range record.Columns() {
+		if p.places == nil || slices.Contains(p.places, i) {
+			bytes += valueBytes(values)
+		}
 	}
 	return bytes
 }

@@ -90,8 +90,7 @@ func (s *recordList) Open(_ context.Context, m *memory.Manager, request Request)
 		bytes += selected.length(record)
 	}
 	l := newLoader(s, m, request, selected.schema, splitting(r, request.BatchRows))
-	l.plain = len(s.records) > 1 && bytes/int64(len(s.records)) >= stagedBytes
-	l.stages = l.plain && m != nil && m.Device().Kind() != device.Host
+	l.stages = len(s.records) > 1 && bytes/int64(len(s.records)) >= stagedBytes && m != nil && m.Device().Kind() != device.Host
 	return l, nil
 }
 

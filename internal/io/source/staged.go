@@ -10,27 +10,32 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
-	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
+	"github.com/gpuframe/gpuframe/internal/io/source/delimited"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // While a table is decoded and the query works on it, a goroutine collects the records of the next
-// ones, and copies the bytes of their column chunks or other columns to the device on a stream of its
-// own. The host still has these bytes, so the copies are given up as soon as other work needs their memory.
+// ones, and copies them to the device on another stream. The host still has them, so the copies are
+// given up as soon as other work needs their memory.
 
 const (
 	// mostStaged is the number of tables that wait for the consumer, beside the one that is collected.
 	mostStaged = 2
 	// stagedShare is the part, as a divisor, of the memory which is free that the copy of a table may take.
-	stagedShare = 8
+	stagedShare = 4
 )
+
+// copyStreams are the streams that copy, one for each device. They stay, because columns are of them.
+var copyStreams perdevice.Cache[*device.Stream]
 
 // staged is the records of a table.
 type staged struct {
 	records []arrow.Record
 	rows    int64
-	// copied is the bytes of their column chunks or packed columns on the device, or nil.
-	copied deviceBytesOf
+	// copied is the records on the device, or nil, and length the length of the copy.
+	copied *tableCopy
+	length uint64
 	// err is the error of the copy.
 	err error
 }
@@ -38,36 +43,16 @@ type staged struct {
 // release gives everything back.
 func (s *staged) release() error {
 	releaseRecords(s.records)
-	return s.drop()
-}
-
-// drop gives the copy back.
-func (s *staged) drop() error {
-	copied := s.copied
-	s.copied = nil
-	return releaseBytes(copied)
-}
-
-// deviceBytesOf is the bytes of records on the device, ready to be decoded.
-type deviceBytesOf interface {
-	release() error
-	// bytes is the memory on the device.
-	bytes() uint64
-}
-
-// releaseBytes releases bytes of records, which may be nil.
-func releaseBytes(copied deviceBytesOf) error {
-	if copied == nil {
-		return nil
-	}
-	return copied.release()
+	return s.copied.Release()
 }
 
 // stager stages the tables of a loader. It is the records of that loader.
 type stager struct {
 	// from collects the records of a table. It loads none.
-	from    *loader
-	stream  *device.Stream
+	from   *loader
+	stream *device.Stream
+	// most is the number of rows of a table that is not exceeded, or zero, as the consumer has found.
+	most    int64
 	remove  func() // of the reclaimer
 	context context.Context
 	stop    context.CancelFunc
@@ -85,15 +70,15 @@ type stager struct {
 
 // stage makes a loader take staged tables. The context has the settings of the copies.
 func (l *loader) stage(ctx context.Context) error {
-	stream, err := l.manager.Device().NewStream()
+	stream, err := copyStreams.Get(l.manager.Device(), (*device.Device).NewStream)
 	if err != nil {
 		return err
 	}
-	s := &stager{from: newLoader(l.source, l.manager, l.request, l.schema, l.records), stream: stream, changed: make(chan struct{})}
-	s.from.plain = l.plain
+	s := &stager{from: newLoader(l.source, l.manager, l.request, l.schema, l.records), stream: stream, most: l.most, changed: make(chan struct{})}
 	s.context, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.remove = l.manager.AddReclaimer(s)
-	l.records, l.take = s, s.take
+	l.records = s
+	l.take = func(ctx context.Context) (*staged, error) { return s.take(ctx, l.most) }
 	s.running.Go(s.run)
 	return nil
 }
@@ -135,6 +120,9 @@ func (s *stager) change() {
 // collect returns the next table, or io.EOF.
 func (s *stager) collect() (*staged, error) {
 	l := s.from
+	s.mu.Lock()
+	l.most = s.most
+	s.mu.Unlock()
 	if err := l.collect(s.context); err != nil {
 		l.failed = true
 		return nil, err
@@ -148,52 +136,40 @@ func (s *stager) collect() (*staged, error) {
 	next := &staged{records: l.pending, rows: l.pendingRows}
 	l.pending, l.pendingRows = nil, 0
 	l.rows += next.rows
-	if l.most > 0 && next.rows > l.most || !l.plain && !hasChunks(next.records[:1]) && !hasPacked(next.records) {
+	if l.most > 0 && next.rows > l.most {
 		return next, nil
 	}
 	return next, s.copy(next)
 }
 
-// copy copies the bytes of column chunks, if there is plenty of memory.
+// copy copies the records of a table, if there is plenty of memory.
 func (s *stager) copy(next *staged) (err error) {
-	l, bytes := s.from, int64(0)
-	for _, record := range next.records {
-		bytes += chunkLength(record) + hostLength(record)
-	}
-	if uint64(bytes) > l.manager.Stats().Remaining/stagedShare {
+	l := s.from
+	next.length = copyLength(next.records)
+	if l.manager.Check(stagedShare*next.length) != nil {
 		return nil
 	}
 	s.mu.Lock()
 	before := s.reclaims
 	s.mu.Unlock()
-	if l.plain || hasPacked(next.records) {
-		next.copied, next.err = l.beginHost(s.context, next.records, s.stream)
-	} else {
-		next.copied, next.err = copied(copyChunks(s.context, l.manager, l.schema, next.records, chunks.Options{Tag: l.request.Tag, CopyStream: s.stream}))
-	}
-	if short(next.err) {
+	next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
+	if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
 		next.err = nil // the consumer tries again
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reclaims > before {
-		err = next.drop()
+		err = next.copied.Release()
+		next.copied = nil
 	}
 	return err
 }
 
-// copied returns column chunks as bytes of records.
-func copied(batch *chunkBatch, err error) (deviceBytesOf, error) {
-	if batch == nil {
-		return nil, err
-	}
-	return batch, err
-}
-
-// take gives the loader its next table, with its copied column chunks.
-func (s *stager) take(ctx context.Context) (next *staged, err error) {
+// take gives the loader its next table. most is the number of rows of a table that is not exceeded, or zero.
+func (s *stager) take(ctx context.Context, most int64) (next *staged, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.most = most
 	for len(s.waiting) == 0 {
 		if s.ended != nil {
 			return nil, s.ended
@@ -221,10 +197,12 @@ func (s *stager) Reclaim(_ context.Context, bytes uint64) (released uint64, err 
 	defer s.mu.Unlock()
 	s.reclaims++
 	for i := len(s.waiting) - 1; i >= 0 && released < bytes; i-- {
-		if s.waiting[i].copied != nil {
-			released += s.waiting[i].copied.bytes()
+		if s.waiting[i].copied == nil {
+			continue
 		}
-		err = errors.Join(err, s.waiting[i].drop())
+		released += s.waiting[i].length
+		err = errors.Join(err, s.waiting[i].copied.Release())
+		s.waiting[i].copied = nil
 	}
 	return released, err
 }
@@ -242,7 +220,7 @@ func (s *stager) close(failed bool) (err error) {
 	}
 	s.waiting = nil
 	s.from.failed = s.from.failed || failed
-	return errors.Join(err, s.from.Close(), s.stream.Close())
+	return errors.Join(err, s.from.Close())
 }
 
 var _ memory.Reclaimer = (*stager)(nil)

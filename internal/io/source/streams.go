@@ -113,7 +113,11 @@ func (f Files) streams(format format, list, extensions []string) (Source, error)
 			return nil, err
 		}
 		at := io.NewSectionReader(countedAt{open, counters}, 0, open.size)
-		return &stream{Reader: at, at: at, close: open.close}, nil
+		file := &stream{Reader: at, at: at, close: open.close}
+		if _, arrows := format.(ipcFormat); arrows {
+			return file, nil
+		}
+		return decompressed(matches.files[place].name, file)
 	}}, nil
 }
 
@@ -222,24 +226,33 @@ func (s *streams) Open(ctx context.Context, m *memory.Manager, request Request) 
 			return nil, wrap(s, fmt.Errorf("it was opened before: collect its rows into a table to read them again: %w", ErrUsed))
 		}
 	}
-	if request.BatchRows == 0 {
-		request.BatchRows = defaultRows
+	r := &streamRecords{source: s, manager: m, schema: selected.schema, allocator: arrowmemory.DefaultAllocator, counters: request.Counters.or()}
+	if d, ok := s.decoder.(csvDecoder); ok {
+		r.onDevice = d.onDevice(m, r.columns())
 	}
-	r := &streamRecords{source: s, schema: selected.schema, rows: int(min(request.BatchRows, streamRows)), allocator: arrowmemory.DefaultAllocator, counters: request.Counters.or()}
-	closing := func(bool) error { return nil }
-	if s.format.pinned() {
+	if request.BatchRows == 0 {
+		request.BatchRows = batchRows(r.onDevice, request)
+	}
+	r.rows = int(min(request.BatchRows, streamRows))
+	closing, bytes := func(bool) error { return nil }, 0
+	if r.onDevice {
+		r.allocator, closing = hostMemory(m)
+		bytes = textBytes
+	} else if s.format.pinned() {
 		var free func(failed bool) error
 		r.allocator, free = hostMemory(m)
 		// arrow-go loses buffers of a message that is cut off, also without an error.
 		closing = func(bool) error { return free(true) }
 	}
 	a := &ahead{
-		parts: len(places), bytes: func(int) int64 { return 0 }, most: 1 + runtime.GOMAXPROCS(0), closing: closing,
+		parts: len(places), bytes: func(int) int64 { return int64(bytes) }, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostTexts, closing: closing,
 		decode: func(ctx context.Context, part int, yield func(arrow.Record) bool) error {
 			return r.decode(ctx, places[part], yield)
 		},
 	}
-	return newLoader(s, m, request, selected.schema, splitting(a.begin(), request.BatchRows)), nil
+	l := newLoader(s, m, request, selected.schema, splitting(a.begin(), request.BatchRows))
+	l.stages = r.onDevice
+	return l, nil
 }
 
 // streamRows is the number of rows that are decoded into one record at most.
@@ -278,6 +291,28 @@ type streamRecords struct {
 	rows      int // of a record
 	allocator arrowmemory.Allocator
 	counters  *Counters
+	// onDevice reports that records have texts of CSV files, which the device of the manager decodes.
+	onDevice bool
+	manager  *memory.Manager
+}
+
+// columns are the columns of the schema that the files have.
+func (r *streamRecords) columns() (columns []string) {
+	for _, field := range r.schema.Fields() {
+		if len(r.source.decoder.schema().FieldIndices(field.Name)) > 0 && !slices.Contains(columns, field.Name) {
+			columns = append(columns, field.Name)
+		}
+	}
+	return columns
+}
+
+// open returns a reader of a file's records.
+func (r *streamRecords) open(ctx context.Context, file *stream, place int) (array.RecordReader, error) {
+	if !r.onDevice {
+		return r.source.decoder.decode(file, r.columns(), r.rows, r.allocator)
+	}
+	fail := func(err error) error { return r.source.fail(place, err) }
+	return r.source.decoder.(csvDecoder).texts(ctx, r.manager, file, r.columns(), r.allocator, fail)
 }
 
 // counted counts the bytes that are read.
@@ -319,13 +354,7 @@ func (r *streamRecords) decodeFile(ctx context.Context, place int, yield func(ar
 		return err
 	}
 	defer func() { err = errors.Join(err, file.close()) }()
-	var columns []string
-	for _, field := range r.schema.Fields() {
-		if len(r.source.decoder.schema().FieldIndices(field.Name)) > 0 && !slices.Contains(columns, field.Name) {
-			columns = append(columns, field.Name)
-		}
-	}
-	reader, err := r.source.decoder.decode(file, columns, r.rows, r.allocator)
+	reader, err := r.open(ctx, file, place)
 	if err != nil {
 		return err
 	}
@@ -355,7 +384,7 @@ func (r *streamRecords) decodeFile(ctx context.Context, place int, yield func(ar
 
 // arranged returns a record with the columns of the request.
 func (r *streamRecords) arranged(record arrow.Record, place int) (arrow.Record, error) {
-	columns := make([]arrow.Array, r.schema.NumFields())
+	columns, fields := make([]arrow.Array, r.schema.NumFields()), r.schema.Fields()
 	for i, field := range r.schema.Fields() {
 		partition := slices.IndexFunc(r.source.paths.partitions, func(p partition) bool { return p.name == field.Name })
 		if partition >= 0 {
@@ -368,9 +397,13 @@ func (r *streamRecords) arranged(record arrow.Record, place int) (arrow.Record, 
 			return nil, unknownColumn(field.Name, fieldNames(record.Schema()), buffer.ErrSchema)
 		}
 		columns[i] = record.Column(indices[0])
-		if has := columns[i].DataType(); !arrow.TypeEqual(has, field.Type) {
+		fields[i].Type = columns[i].DataType()
+		if has := valueType(fields[i].Type); !arrow.TypeEqual(has, field.Type) {
 			return nil, fmt.Errorf("column %q is of type %v, in the first file of %v: %w", field.Name, has, field.Type, buffer.ErrSchema)
 		}
 	}
-	return array.NewRecord(r.schema, columns, record.NumRows()), nil
+	if !r.onDevice {
+		return array.NewRecord(r.schema, columns, record.NumRows()), nil
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, record.NumRows()), nil
 }

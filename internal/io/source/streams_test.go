@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -58,30 +59,32 @@ func rowsText(t testing.TB, s source.Source, m *memory.Manager, request source.R
 }
 
 func TestCSV(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	path := write(t, []byte(csvText), t.TempDir(), "a.csv")
-	file := func() (source.Source, error) { return source.Files{}.CSV([]string{path}, source.CSVOptions{}) }
-	stream := func() (source.Source, error) {
-		return source.CSVReader("stream", iotest.OneByteReader(strings.NewReader(csvText)), source.CSVOptions{})
-	}
-	for name, open := range map[string]func() (source.Source, error){"file": file, "stream": stream} {
-		s, err := open()
-		require.NoError(t, err)
-		assert.Equal(t, "city utf8, price float64, n int64, day date32, at timestamp[ms, tz=UTC], yes bool", schemaText(t, s), name)
-		want := `{"at":"2024-05-01 12:00:00Z","city":"Oslo","day":"2024-05-01","n":1,"price":3.5,"yes":true}
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		path := write(t, []byte(csvText), t.TempDir(), "a.csv")
+		file := func() (source.Source, error) { return source.Files{}.CSV([]string{path}, source.CSVOptions{}) }
+		stream := func() (source.Source, error) {
+			return source.CSVReader("stream", iotest.OneByteReader(strings.NewReader(csvText)), source.CSVOptions{})
+		}
+		for name, open := range map[string]func() (source.Source, error){"file": file, "stream": stream} {
+			s, err := open()
+			require.NoError(t, err)
+			assert.Equal(t, "city utf8, price float64, n int64, day date32, at timestamp[ms, tz=UTC], yes bool", schemaText(t, s), name)
+			want := `{"at":"2024-05-01 12:00:00Z","city":"Oslo","day":"2024-05-01","n":1,"price":3.5,"yes":true}
 {"at":"2024-05-01 12:00:00.5Z","city":"New\nYork","day":"2024-05-02","n":-2,"price":null,"yes":false}
 {"at":null,"city":null,"day":null,"n":9007199254740993,"price":1000,"yes":null}
 `
-		assert.Equal(t, want, rowsText(t, s, m, source.Request{}))
-		s, err = open()
+			assert.Equal(t, want, rowsText(t, s, m, source.Request{}))
+			s, err = open()
+			require.NoError(t, err)
+			assert.Equal(t, `{"city":"Oslo","n":1}`+"\n"+`{"city":"New\nYork","n":-2}`+"\n", rowsText(t, s, m, source.Request{Columns: []string{"n", "city"}, Limit: 2, BatchRows: 1}))
+		}
+		s, err := stream()
 		require.NoError(t, err)
-		assert.Equal(t, `{"city":"Oslo","n":1}`+"\n"+`{"city":"New\nYork","n":-2}`+"\n", rowsText(t, s, m, source.Request{Columns: []string{"n", "city"}, Limit: 2, BatchRows: 1}))
-	}
-	s, err := stream()
-	require.NoError(t, err)
-	read(t, s, m, source.Request{})
-	_, err = s.Open(t.Context(), m, source.Request{})
-	require.ErrorIs(t, err, source.ErrUsed)
+		read(t, s, m, source.Request{})
+		_, err = s.Open(t.Context(), m, source.Request{})
+		require.ErrorIs(t, err, source.ErrUsed)
+	})
 }
 
 // TestErrorsNameTheirFileOnce opens a file that is missing.
@@ -93,53 +96,55 @@ func TestErrorsNameTheirFileOnce(t *testing.T) {
 }
 
 func TestCSVOptions(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	open := func(text string, options source.CSVOptions) (source.Source, error) {
-		return source.CSVReader("text", strings.NewReader(text), options)
-	}
-	s, err := open("1\t2\nNA\tx\n", source.CSVOptions{Delimiter: '\t', NoHeader: true, Nulls: []string{"NA"}})
-	require.NoError(t, err)
-	assert.Equal(t, "f0 int64, f1 utf8", schemaText(t, s))
-	assert.Equal(t, `{"f0":1,"f1":"2"}`+"\n"+`{"f0":null,"f1":"x"}`+"\n", rowsText(t, s, m, source.Request{}))
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		open := func(text string, options source.CSVOptions) (source.Source, error) {
+			return source.CSVReader("text", strings.NewReader(text), options)
+		}
+		s, err := open("1\t2\nNA\tx\n", source.CSVOptions{Delimiter: '\t', NoHeader: true, Nulls: []string{"NA"}})
+		require.NoError(t, err)
+		assert.Equal(t, "f0 int64, f1 utf8", schemaText(t, s))
+		assert.Equal(t, `{"f0":1,"f1":"2"}`+"\n"+`{"f0":null,"f1":"x"}`+"\n", rowsText(t, s, m, source.Request{}))
 
-	s, err = open("a,b\n1,2\n", source.CSVOptions{Types: map[string]arrow.DataType{"a": arrow.PrimitiveTypes.Float32, "b": arrow.BinaryTypes.String}})
-	require.NoError(t, err)
-	assert.Equal(t, `{"a":1,"b":"2"}`+"\n", rowsText(t, s, m, source.Request{}))
+		s, err = open("a,b\n1,2\n", source.CSVOptions{Types: map[string]arrow.DataType{"a": arrow.PrimitiveTypes.Float32, "b": arrow.BinaryTypes.String}})
+		require.NoError(t, err)
+		assert.Equal(t, `{"a":1,"b":"2"}`+"\n", rowsText(t, s, m, source.Request{}))
 
-	s, err = open("a,b\n", source.CSVOptions{})
-	require.NoError(t, err)
-	assert.Empty(t, read(t, s, m, source.Request{}))
+		s, err = open("a,b\n", source.CSVOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, read(t, s, m, source.Request{}))
 
-	late := "a\n" + strings.Repeat("1\n", 20) + "x\n"
-	s, err = open(late, source.CSVOptions{InferRows: 5})
-	require.NoError(t, err)
-	reader, err := s.Open(t.Context(), m, source.Request{})
-	require.NoError(t, err)
-	_, err = reader.Next(t.Context())
-	require.ErrorIs(t, err, source.ErrContents, "a value of another type is not a null")
-	require.ErrorContains(t, err, `"x" does not fit the type of its column: give the type in CSVOptions.Types, or infer it from more rows`)
-	require.NoError(t, reader.Close())
-	s, err = open(late, source.CSVOptions{InferRows: -1})
-	require.NoError(t, err)
-	assert.Equal(t, "a utf8", schemaText(t, s))
+		late := "a\n" + strings.Repeat("1\n", 20) + "x\n"
+		s, err = open(late, source.CSVOptions{InferRows: 5})
+		require.NoError(t, err)
+		reader, err := s.Open(t.Context(), m, source.Request{})
+		require.NoError(t, err)
+		_, err = reader.Next(t.Context())
+		require.ErrorIs(t, err, source.ErrContents, "a value of another type is not a null")
+		require.ErrorContains(t, err, `"x" does not fit the type of its column: give the type in CSVOptions.Types, or infer it from more rows`)
+		require.NoError(t, reader.Close())
+		s, err = open(late, source.CSVOptions{InferRows: -1})
+		require.NoError(t, err)
+		assert.Equal(t, "a utf8", schemaText(t, s))
 
-	for name, test := range map[string]struct {
-		text      string
-		options   source.CSVOptions
-		condition error
-	}{
-		"empty":        {"", source.CSVOptions{}, source.ErrContents},
-		"double":       {"a,a\n1,2\n", source.CSVOptions{}, source.ErrContents},
-		"delimiter":    {"a\n", source.CSVOptions{Delimiter: '"'}, source.ErrArgument},
-		"unknown type": {"a\n1\n", source.CSVOptions{Types: map[string]arrow.DataType{"b": arrow.PrimitiveTypes.Int8}}, buffer.ErrSchema},
-		"ragged":       {"a,b\n1,2\n3\n", source.CSVOptions{}, source.ErrContents},
-		"quote":        {"a,b\n\"1,2\n", source.CSVOptions{}, source.ErrContents},
-	} {
-		_, err := open(test.text, test.options)
-		require.ErrorIs(t, err, test.condition, name)
-		var typed *source.Error
-		require.ErrorAs(t, err, &typed)
-	}
+		for name, test := range map[string]struct {
+			text      string
+			options   source.CSVOptions
+			condition error
+		}{
+			"empty":        {"", source.CSVOptions{}, source.ErrContents},
+			"double":       {"a,a\n1,2\n", source.CSVOptions{}, source.ErrContents},
+			"delimiter":    {"a\n", source.CSVOptions{Delimiter: '"'}, source.ErrArgument},
+			"unknown type": {"a\n1\n", source.CSVOptions{Types: map[string]arrow.DataType{"b": arrow.PrimitiveTypes.Int8}}, buffer.ErrSchema},
+			"ragged":       {"a,b\n1,2\n3\n", source.CSVOptions{}, source.ErrContents},
+			"quote":        {"a,b\n\"1,2\n", source.CSVOptions{}, source.ErrContents},
+		} {
+			_, err := open(test.text, test.options)
+			require.ErrorIs(t, err, test.condition, name)
+			var typed *source.Error
+			require.ErrorAs(t, err, &typed)
+		}
+	})
 }
 
 func TestJSON(t *testing.T) {
@@ -231,84 +236,90 @@ func TestIPC(t *testing.T) {
 }
 
 func TestFilesOfOtherColumns(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	folder := t.TempDir()
-	write(t, []byte("a,b\n1,2\n"), folder, "1.csv")
-	second := write(t, []byte("a,c\n1,2\n"), folder, "2.csv")
-	s, err := source.Files{}.CSV([]string{folder}, source.CSVOptions{Strict: true})
-	require.NoError(t, err)
-	reader, err := s.Open(t.Context(), m, source.Request{})
-	require.NoError(t, err)
-	_, err = reader.Next(t.Context())
-	var typed *source.Error
-	require.ErrorAs(t, err, &typed)
-	require.ErrorIs(t, err, buffer.ErrSchema)
-	assert.Equal(t, second, typed.Path)
-	require.NoError(t, reader.Close())
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		folder := t.TempDir()
+		write(t, []byte("a,b\n1,2\n"), folder, "1.csv")
+		second := write(t, []byte("a,c\n1,2\n"), folder, "2.csv")
+		s, err := source.Files{}.CSV([]string{folder}, source.CSVOptions{Strict: true})
+		require.NoError(t, err)
+		reader, err := s.Open(t.Context(), m, source.Request{})
+		require.NoError(t, err)
+		_, err = reader.Next(t.Context())
+		var typed *source.Error
+		require.ErrorAs(t, err, &typed)
+		require.ErrorIs(t, err, buffer.ErrSchema)
+		assert.Equal(t, second, typed.Path)
+		require.NoError(t, reader.Close())
+	})
 }
 
 // Folders of CSV and JSON lines are read by name: columns in another order, columns that a file does
 // not have, types that become wider from file to file, a first file without rows, and empty ones.
 func TestFilesAreReadByName(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	folder := t.TempDir()
-	write(t, []byte("a,b\n"), folder, "1.csv")
-	write(t, []byte("b,a\nx,1\n"), folder, "2.csv")
-	write(t, []byte("a,c\n9223372036854775808,2024-05-01\n2,\n"), folder, "3.csv")
-	s, err := source.Files{}.CSV([]string{folder}, source.CSVOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, "a uint64, b utf8, c date32", schemaText(t, s))
-	assert.Equal(t, `{"a":1,"b":"x","c":null}
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		folder := t.TempDir()
+		write(t, []byte("a,b\n"), folder, "1.csv")
+		write(t, []byte("b,a\nx,1\n"), folder, "2.csv")
+		write(t, []byte("a,c\n9223372036854775808,2024-05-01\n2,\n"), folder, "3.csv")
+		s, err := source.Files{}.CSV([]string{folder}, source.CSVOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, "a uint64, b utf8, c date32", schemaText(t, s))
+		assert.Equal(t, `{"a":1,"b":"x","c":null}
 {"a":9223372036854775808,"b":null,"c":"2024-05-01"}
 {"a":2,"b":null,"c":null}
 `, rowsText(t, s, m, source.Request{}))
-	assert.Equal(t, "{\"c\":null}\n{\"c\":\"2024-05-01\"}\n{\"c\":null}\n", rowsText(t, s, m, source.Request{Columns: []string{"c"}}))
+		assert.Equal(t, "{\"c\":null}\n{\"c\":\"2024-05-01\"}\n{\"c\":null}\n", rowsText(t, s, m, source.Request{Columns: []string{"c"}}))
 
-	folder = t.TempDir()
-	write(t, nil, folder, "1.jsonl")
-	write(t, []byte(`{"a":1,"o":{"x":1}}`), folder, "2.jsonl")
-	write(t, []byte(`{"o":{"y":"z"},"a":1.5}`), folder, "3.jsonl")
-	s, err = source.Files{}.JSON([]string{folder}, source.JSONOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, "a float64, o struct<x: int64, y: utf8>", schemaText(t, s))
-	assert.Equal(t, `{"a":1,"o":{"x":1,"y":null}}`+"\n"+`{"a":1.5,"o":{"x":null,"y":"z"}}`+"\n", rowsText(t, s, m, source.Request{}))
-	s, err = source.Files{}.JSON([]string{folder}, source.JSONOptions{Strict: true})
-	require.NoError(t, err)
-	require.ErrorContains(t, drain(t.Context(), s, m), `member "a" does not occur in the rows that the columns were inferred from`)
+		folder = t.TempDir()
+		write(t, nil, folder, "1.jsonl")
+		write(t, []byte(`{"a":1,"o":{"x":1}}`), folder, "2.jsonl")
+		write(t, []byte(`{"o":{"y":"z"},"a":1.5}`), folder, "3.jsonl")
+		s, err = source.Files{}.JSON([]string{folder}, source.JSONOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, "a float64, o struct<x: int64, y: utf8>", schemaText(t, s))
+		assert.Equal(t, `{"a":1,"o":{"x":1,"y":null}}`+"\n"+`{"a":1.5,"o":{"x":null,"y":"z"}}`+"\n", rowsText(t, s, m, source.Request{}))
+		s, err = source.Files{}.JSON([]string{folder}, source.JSONOptions{Strict: true})
+		require.NoError(t, err)
+		require.ErrorContains(t, drain(t.Context(), s, m), `member "a" does not occur in the rows that the columns were inferred from`)
+	})
 }
 
 // TestLateValues: what the rows at the beginning do not show is an error with its line and column.
 func TestLateValues(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	ns := &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: ns, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}}, nil)
-	csv := func(text string, types map[string]arrow.DataType) func() (source.Source, error) {
-		return func() (source.Source, error) {
-			return source.CSVReader("text", strings.NewReader(text), source.CSVOptions{InferRows: 1, Types: types})
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		ns := &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
+		schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: ns, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}}, nil)
+		csv := func(text string, types map[string]arrow.DataType) func() (source.Source, error) {
+			return func() (source.Source, error) {
+				return source.CSVReader("text", strings.NewReader(text), source.CSVOptions{InferRows: 1, Types: types})
+			}
 		}
-	}
-	lines := func(text string, schema *arrow.Schema) func() (source.Source, error) {
-		return func() (source.Source, error) {
-			return source.JSONReader("text", strings.NewReader(text), source.JSONOptions{InferRows: 1, Schema: schema})
+		lines := func(text string, schema *arrow.Schema) func() (source.Source, error) {
+			return func() (source.Source, error) {
+				return source.JSONReader("text", strings.NewReader(text), source.JSONOptions{InferRows: 1, Schema: schema})
+			}
 		}
-	}
-	for message, open := range map[string]func() (source.Source, error){
-		`line 4, column "b" of int64: "x" does not fit`:                                        csv("a,b\n\"1\n2\",3\n4,x\n", nil),
-		`line 2, column "d" of timestamp[ns, tz=UTC]: "9999-12-31" does not fit`:               csv("d\n9999-12-31\n", map[string]arrow.DataType{"d": ns}),
-		`line 3, column "d" of timestamp[s, tz=UTC]: "2024-05-01 10:00:00.5"`:                  csv("d\n2024-05-01 10:00:00\n2024-05-01 10:00:00.5\n", nil),
-		`line 3: member "b" does not occur`:                                                    lines("{\"a\":1}\n\n{\"a\":1,\"b\":2}\n", nil),
-		`line 2, column "a.b" of int64: "2.5" does not fit`:                                    lines("{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2.5}}\n", nil),
-		`line 1, column "d" of timestamp[ns, tz=UTC]: "\"9999-12-31T00:00:00Z\"" does not fit`: lines(`{"d":"9999-12-31T00:00:00Z","n":1}`, schema),
-		`line 1, column "n" of int8: "300" does not fit`:                                       lines(`{"n":300}`, schema),
-		`line 2: two members have the name "a"`:                                                lines("{\"a\":1}\n{\"a\":1,\"a\":1}", nil),
-	} {
-		_, err := modelRead(t, m, open)
-		require.ErrorIs(t, err, source.ErrContents, message)
-		require.ErrorContains(t, err, message)
-	}
-	s, err := lines("{\"n\":1,\"other\":[{}]}", schema)()
-	require.NoError(t, err)
-	assert.Equal(t, "{\"d\":null,\"n\":1}\n", rowsText(t, s, m, source.Request{}), "a schema leaves members out")
+		for message, open := range map[string]func() (source.Source, error){
+			`line 4, column "b" of int64: "x" does not fit`:                                        csv("a,b\n\"1\n2\",3\n4,x\n", nil),
+			`line 2, column "d" of timestamp[ns, tz=UTC]: "9999-12-31" does not fit`:               csv("d\n9999-12-31\n", map[string]arrow.DataType{"d": ns}),
+			`line 3, column "d" of timestamp[s, tz=UTC]: "2024-05-01 10:00:00.5"`:                  csv("d\n2024-05-01 10:00:00\n2024-05-01 10:00:00.5\n", nil),
+			`line 3: member "b" does not occur`:                                                    lines("{\"a\":1}\n\n{\"a\":1,\"b\":2}\n", nil),
+			`line 2, column "a.b" of int64: "2.5" does not fit`:                                    lines("{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2.5}}\n", nil),
+			`line 1, column "d" of timestamp[ns, tz=UTC]: "\"9999-12-31T00:00:00Z\"" does not fit`: lines(`{"d":"9999-12-31T00:00:00Z","n":1}`, schema),
+			`line 1, column "n" of int8: "300" does not fit`:                                       lines(`{"n":300}`, schema),
+			`line 2: two members have the name "a"`:                                                lines("{\"a\":1}\n{\"a\":1,\"a\":1}", nil),
+		} {
+			_, err := modelRead(t, m, open)
+			require.ErrorIs(t, err, source.ErrContents, message)
+			require.ErrorContains(t, err, message)
+		}
+		s, err := lines("{\"n\":1,\"other\":[{}]}", schema)()
+		require.NoError(t, err)
+		assert.Equal(t, "{\"d\":null,\"n\":1}\n", rowsText(t, s, m, source.Request{}), "a schema leaves members out")
+	})
 }
 
 // TestUndeclaredNullsOfJSON: null and members that an object lacks are nulls in each kind of column,
@@ -382,35 +393,37 @@ func TestDamagedSecondFile(t *testing.T) {
 }
 
 func TestReadersThatFail(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	broken := errors.New("broken")
-	cut := func(data []byte, n int) io.Reader {
-		return io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken))
-	}
-	stream := ipcOf(t, false, numbered(0, 30))
-	for name, test := range map[string]struct {
-		data []byte
-		open func(r io.Reader) (source.Source, error)
-	}{
-		"csv": {[]byte(csvText), func(r io.Reader) (source.Source, error) {
-			return source.CSVReader("r", r, source.CSVOptions{InferRows: 1})
-		}},
-		"json": {[]byte(jsonText), func(r io.Reader) (source.Source, error) {
-			return source.JSONReader("r", r, source.JSONOptions{InferRows: 1})
-		}},
-		"arrow": {stream, func(r io.Reader) (source.Source, error) { return source.IPCReader("r", r) }},
-	} {
-		for n := 0; n < len(test.data); n += 1 + len(test.data)/40 {
-			s, err := test.open(cut(test.data, n))
-			if err == nil {
-				var reader buffer.Reader
-				reader, err = s.Open(t.Context(), m, source.Request{})
-				require.NoError(t, err)
-				_, err = reader.Next(t.Context())
-				require.NoError(t, reader.Close())
-			}
-			require.ErrorIs(t, err, broken, "%s after %d bytes", name, n)
-			require.NotErrorIs(t, err, source.ErrContents, "%s after %d bytes", name, n)
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		broken := errors.New("broken")
+		cut := func(data []byte, n int) io.Reader {
+			return io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken))
 		}
-	}
+		stream := ipcOf(t, false, numbered(0, 30))
+		for name, test := range map[string]struct {
+			data []byte
+			open func(r io.Reader) (source.Source, error)
+		}{
+			"csv": {[]byte(csvText), func(r io.Reader) (source.Source, error) {
+				return source.CSVReader("r", r, source.CSVOptions{InferRows: 1})
+			}},
+			"json": {[]byte(jsonText), func(r io.Reader) (source.Source, error) {
+				return source.JSONReader("r", r, source.JSONOptions{InferRows: 1})
+			}},
+			"arrow": {stream, func(r io.Reader) (source.Source, error) { return source.IPCReader("r", r) }},
+		} {
+			for n := 0; n < len(test.data); n += 1 + len(test.data)/40 {
+				s, err := test.open(cut(test.data, n))
+				if err == nil {
+					var reader buffer.Reader
+					reader, err = s.Open(t.Context(), m, source.Request{})
+					require.NoError(t, err)
+					_, err = reader.Next(t.Context())
+					require.NoError(t, reader.Close())
+				}
+				require.ErrorIs(t, err, broken, "%s after %d bytes", name, n)
+				require.NotErrorIs(t, err, source.ErrContents, "%s after %d bytes", name, n)
+			}
+		}
+	})
 }

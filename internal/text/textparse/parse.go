@@ -31,7 +31,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda ../../../kernels/include/strings.cuh
+//go:generate go run github.com/gpuframe/gpuframe/internal/op/kernelset/layouts cuda ../../../kernels/include/float.cuh ../../../kernels/include/strings.cuh
 //go:embed cuda/*.ptx.gz
 var code embed.FS
 

@@ -57,7 +57,7 @@ const behind = 16
 //
 // # Waiting
 //
-// Copy returns when the bytes of the chunks are on the device and may be reused.
+// Copy returns when the bytes of the chunks may be reused.
 //
 // # Ownership
 //
@@ -84,15 +84,6 @@ func Copy(ctx context.Context, m *memory.Manager, columns []Column, options Opti
 	return b, nil
 }
 
-// Bytes returns the length of the memory that the batch has, without that of its columns.
-func (b *Batch) Bytes() uint64 {
-	bytes := b.bytes.Bytes()
-	if b.memory != nil {
-		bytes += b.memory.Bytes()
-	}
-	return bytes
-}
-
 // Release gives the memory of the batch back. Columns of it hold theirs.
 func (b *Batch) Release() error {
 	err := errors.Join(b.bytes.Release(), b.memory.Release(), b.columns.Release())
@@ -107,14 +98,15 @@ func (b *Batch) call(ctx context.Context) (op.Call, error) {
 
 // copy copies the bytes of the chunks.
 func (b *Batch) copy(ctx context.Context) error {
-	options := b.options
-	if options.CopyStream != nil {
-		options.Stream = options.CopyStream
+	stream := b.options.CopyStream
+	if stream == nil {
+		stream = b.options.Stream
 	}
-	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: options.Stream})
+	call, err := op.Begin(ctx, kernels.Options{Manager: b.manager, Stream: stream})
 	if err != nil {
 		return err
 	}
+	call.FailAtOnce = b.options.CopyStream != nil
 	b.spaces.input.take(behind)
 	var spaces []memory.Slice[uint8]
 	if b.bytes, spaces, err = call.Scratch(b.spaces.input.bytes); err != nil {
@@ -125,10 +117,7 @@ func (b *Batch) copy(ctx context.Context) error {
 		return err
 	}
 	b.sources = nil // the caller may release the memory
-	if options.CopyStream == nil {
-		return nil
-	}
-	return call.Stream.Synchronize(ctx)
+	return nil
 }
 
 // place allocates the rest of the memory and copies the descriptions to it. The first call counts.
@@ -163,7 +152,7 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	s.bits.base, s.values.base = uint64(results[0].Pointer()), uint64(results[1].Pointer())
 	for i := range b.pages {
 		p := &b.pages[i]
-		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places, &p.packed)
+		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places, &p.packed, &p.marks, &p.sums)
 	}
 	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
@@ -193,17 +182,30 @@ type list struct {
 func (b *Batch) kernels() (lists []list) {
 	lists = b.dictionaryTiles.lists()
 	for _, each := range []struct {
-		launch
-		pages []uint32
+		file, entry string
+		threads     uint32
+		pages       *work
+		tiles       bool
 	}{
-		{launch{file: "strings", entry: "follow_lengths", threads: 128}, b.plainStrings},
-		{launch{file: "indices", entry: "decode_indices", threads: 288}, b.indices},
-		{launch{file: "deltas", entry: "decode_deltas", threads: 288}, b.deltas},
-		{launch{file: "strings", entry: "sum_lengths", threads: 256}, b.indexedStrings},
+		{"strings", "follow_lengths", 128, &b.plainStrings, false},
+		{"indices", "find_indices", 256, &b.indices, false},
+		{"indices", "write_indices", 128, &b.indices, true},
+		{"deltas", "find_blocks", 256, &b.deltas, false},
+		{"deltas", "sum_deltas", 256, &b.deltas, true},
+		{"deltas", "scan_deltas", 256, &b.deltas, false},
+		{"deltas", "write_deltas", 256, &b.deltas, true},
+		{"strings", "sum_lengths", 256, &b.indexedStrings, true},
+		{"strings", "scan_lengths", 256, &b.indexedStrings, false},
+		{"strings", "place_lengths", 256, &b.indexedStrings, true},
 	} {
-		if each.blocks = len(each.pages); each.blocks > 0 {
-			lists = append(lists, list{each.launch, bytesOf(each.pages)})
+		if len(each.pages.numbers) == 0 {
+			continue
 		}
+		l := list{launch{file: each.file, entry: each.entry, threads: each.threads, blocks: len(each.pages.numbers)}, bytesOf(each.pages.numbers)}
+		if each.tiles {
+			l.blocks, l.bytes = len(each.pages.tiles), bytesOf(each.pages.tiles)
+		}
+		lists = append(lists, l)
 	}
 	return append(lists, b.tiles.lists()...)
 }
@@ -303,7 +305,7 @@ func (b *Batch) launch(call *op.Call) error {
 	if err := b.decompress(call); err != nil {
 		return err
 	}
-	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 288, blocks: len(b.pages)}); err != nil {
+	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 256, blocks: len(b.pages)}); err != nil {
 		return err
 	}
 	for _, l := range b.launches {

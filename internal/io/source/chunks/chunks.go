@@ -36,7 +36,8 @@ type Column struct {
 type Options struct {
 	// Stream is the stream of the work and of the columns' memory; nil means the manager's.
 	Stream *device.Stream
-	// CopyStream is the stream of the copy of the chunks' bytes; nil means Stream.
+	// CopyStream is the stream of the copy of the chunks' bytes; nil means Stream. With another one the copy does not
+	// wait for work on Stream, and fails at once if memory is short because other requests wait for it.
 	CopyStream *device.Stream
 	// Tag names the memory of the columns in the manager's statistics.
 	Tag string

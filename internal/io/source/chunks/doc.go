@@ -14,17 +14,22 @@
 // [Copy] plans all pages of all columns and copies them in one transfer, while the device may decode another
 // batch. The kernels of [Batch.Decode] each take all pages of all columns in one launch:
 //
-//	decode_levels    definition levels → validity bitmap, rows with a value before each word of it
+//	decode_levels    definition levels → validity bitmap, rows with a value before each word of it; a block for each page
 //	write_…          plain values → values of dictionaries, then of rows; a block for 2,048 rows
-//	decode_indices   runs and packed indices → values of a dictionary; a block for each page
-//	decode_deltas    differences → integers, lengths of strings; a block for each page
+//	find_indices     runs and packed indices → marks; a block for each page
+//	write_indices    marks → values of a dictionary, indices of strings; a block for 2,048 rows
+//	find_blocks      blocks of differences → marks; a block for each page
+//	sum_deltas, scan_deltas, write_deltas
+//	                 marks → sums, sums before, integers or lengths of strings; a warp for 256 values
 //	follow_lengths   plain strings → their places; a block for each page
-//	sum_lengths      indices or lengths of strings → their places; a block for each page
+//	sum_lengths, scan_lengths, place_lengths
+//	                 indices or lengths of strings → sums, sums before, places; a warp for 256 strings
 //	write_offsets    places → offsets of rows; a block for 2,048 rows
 //	write_bytes      bytes of strings; a block for 16 KiB
 //
-// A row of a page with nulls finds its value by the number of rows with a value before it, and an index finds its row
-// in the same way. The lengths of all strings are known before the memory for them is allocated: the last two kernels
+// A mark is where the run or block of every 256th value begins: from it any warp reads the values.
+//
+// A row of a page with nulls finds its value by the number of rows with a value before it. The lengths of all strings are known before the memory for them is allocated: the last two kernels
 // run after a copy of the outcomes to the host.
 //
 // # Damaged pages

@@ -46,13 +46,13 @@ const none = 1<<32 - 1
 
 // page is Page of page.cuh. Its addresses are places until they are known.
 type page struct {
-	bytes, levels, to, bitmap, ranks, dense, places, packed place
-	row                                                     uint64
-	rows, length, levelBytes, optional                      uint32
-	form                                                    form
-	encoding                                                encoding
-	width, dictionary, base                                 uint32
-	_                                                       uint32
+	bytes, levels, to, bitmap, ranks, dense, places, packed, marks, sums place
+	row                                                                  uint64
+	rows, length, levelBytes, optional                                   uint32
+	form                                                                 form
+	encoding                                                             encoding
+	width, dictionary, base                                              uint32
+	_                                                                    uint32
 }
 
 // outcome is Outcome of page.cuh.
@@ -70,6 +70,13 @@ type tile struct{ page, first uint32 }
 
 // tileRows is the number of rows of a tile: see rows.cu.
 const tileRows = 2048
+
+// markValues is the number of values from one mark of a stream to the next one, and headBytes the length of what is
+// before the marks of differences: see segments.cuh.
+const (
+	markValues = 256
+	headBytes  = 24
+)
 
 // formOf returns the conversion of a column chunk's values.
 func formOf(f pages.Flat) (conversion form, ok bool) {

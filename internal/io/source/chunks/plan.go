@@ -41,11 +41,22 @@ type planner struct {
 	sources, listed []memory.Source
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles tileGroups
-	indices, deltas        []uint32
+	indices, deltas        work
 	// plainStrings are the pages of strings behind their lengths, indexedStrings those with indices or with lengths
 	// apart.
-	plainStrings, indexedStrings []uint32
+	plainStrings, indexedStrings work
 	packed                       map[decompress.Codec]*packed
+}
+
+// work is pages that need a kernel, and their tiles.
+type work struct {
+	numbers []uint32
+	tiles   []tile
+}
+
+func (w *work) add(number uint32, p *page) {
+	w.numbers = append(w.numbers, number)
+	p.eachTile(func(first uint32) { w.tiles = append(w.tiles, tile{number, first}) })
 }
 
 // origin is where a page is from: an error without a cause, and the compression.
@@ -220,7 +231,7 @@ func (p *planner) dictionary(t *target, s selected, body place) (number uint32, 
 	number = uint32(len(p.pages))
 	if conversion == text || conversion == code {
 		d.form = text
-		p.plainStrings = append(p.plainStrings, number)
+		p.plainStrings.add(number, &d)
 		d.places = p.spaces.work.take(4 * (uint64(d.rows) + 1))
 	} else {
 		d.to = p.spaces.work.take(uint64(d.rows) * conversion.columnBytes())
@@ -245,16 +256,19 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		d.optional = 1
 		d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
 	}
+	if d.optional != 0 || kind == indexed || kind == rle || kind == delta || kind == deltaLengths {
+		d.marks = p.spaces.work.take(headBytes + 8*(rows/markValues+1)) // of levels, then of values
+	}
 	switch kind {
 	case indexed:
 		d.dictionary = dictionary
 		if dictionary != none {
 			d.base = p.pages[dictionary].base
 		}
-		if conversion == instant || conversion == text {
+		if conversion == text {
 			d.dense = p.spaces.work.take(4 * rows)
 		}
-		p.indices = append(p.indices, number)
+		p.indices.add(number, &d)
 	case delta, deltaLengths:
 		least := conversion.fileBytes(s.About)
 		if conversion == text {
@@ -263,19 +277,22 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		if d.optional != 0 || conversion != copied4 && conversion != copied8 {
 			d.dense = p.spaces.work.take(uint64(least) * rows)
 		}
-		p.deltas = append(p.deltas, number)
+		d.sums = p.spaces.work.take(8 * (rows/markValues + 1))
+		p.deltas.add(number, &d)
 	case rle:
-		d.dense = p.spaces.work.take(4 * rows)
-		p.indices = append(p.indices, number)
+		p.indices.add(number, &d)
 	}
 	if conversion == text {
 		d.places = p.spaces.work.take(4 * (rows + 1))
 		if kind == indexed || kind == deltaLengths {
-			p.indexedStrings = append(p.indexedStrings, number)
+			if d.sums == 0 {
+				d.sums = p.spaces.work.take(8 * (rows/markValues + 1))
+			}
+			p.indexedStrings.add(number, &d)
 		} else {
-			p.plainStrings = append(p.plainStrings, number)
+			p.plainStrings.add(number, &d)
 		}
-	} else if kind != indexed && kind != delta || d.dense != 0 {
+	} else if kind != indexed && kind != rle && (kind != delta || d.dense != 0) {
 		p.tiles.add(number, &d)
 	}
 	p.pages = append(p.pages, d)

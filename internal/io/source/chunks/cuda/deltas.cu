@@ -1,119 +1,198 @@
-// Integers that are differences: see decode.go.
-#include "page.cuh"
+// Integers that are differences: see doc.go.
+#include "segments.cuh"
 
-static constexpr u32 summing = 256; // threads, next to a warp that lists
-static constexpr u32 delta_tile = 2048, most_parts = 256, most_block = 1 << 20;
-static constexpr u32 groups = delta_tile / summing; // of 32 values for each warp
+static constexpr u32 threads = 256;
+static constexpr u32 most_block = 1 << 20, least_segment = 512, most_guessed = 2048;
+static constexpr u32 at_once = mark_values / warp_threads; // values of a lane
 
-// Miniblock is differences of a width above the least one of their block.
-struct Miniblock {
-    u64 packed, least;
-    u32 width, padding;
+// Head is the head of a stream, which find_blocks leaves for the other kernels.
+struct Head {
+    u64 first;
+    u32 total;       // values
+    u32 size, parts; // values of a miniblock, miniblocks of a block
+    u32 padding;
 };
 
-// Queue has the miniblocks of the values from begin to end, of which the first one is the value of the stream's head if
-// begin is 0.
-struct Queue {
-    Miniblock miniblock[most_parts];
-    u32 begin, end;
-    u32 first; // number of the first miniblock
-};
+static constexpr u32 head_bytes = sizeof(Head);
 
-// Deltas is the reader of a stream, which a lane has.
-struct Deltas {
-    u64 position, end; // addresses
-    u64 first, least, widths;
-    u32 parts, size; // miniblocks of a block, values of a miniblock
-    u32 total, done, miniblocks;
-    u32 part, status;
-    Miniblock miniblock; // the current one, which has left values more
-    u32 left;
+// Blocks is the chain of the blocks of a page's stream.
+struct Blocks {
+    u64 from;
+    u32 length, size, parts;
 
-    METHOD bool zigzag(u64 &value) {
-        u64 read;
-        if (!read_varint(position, end, read)) {
-            status = cut;
-            return false;
-        }
+    // least reads the least difference of a block, and returns its length.
+    METHOD u32 least(u32 at, u64 &value) const {
+        const u64 begin = from + at;
+        u64 place = begin, read;
+        if (!read_varint(place, from + length, read))
+            return none;
         value = read >> 1 ^ -(read & 1);
-        return true;
+        return (u32)(place - begin);
     }
 
-    // begin reads the head of a stream of as many values as there are, or at least as many.
-    METHOD void begin(u64 from, u64 to, u32 most) {
-        position = from, end = to;
-        done = miniblocks = status = total = size = left = 0;
-        u64 block, count, numbers;
-        if (!read_varint(position, end, block) || !read_varint(position, end, count) || !read_varint(position, end, numbers)) {
-            status = cut;
-            return;
+    // packed_bytes is the length of a miniblock.
+    METHOD u64 packed_bytes(u32 width) const { return ((u64)size * width + 7) / 8; }
+
+    // widths_bytes adds the lengths of miniblocks with widths from a place on. It returns false if one has too many bits.
+    METHOD bool widths_bytes(u32 at, u32 count, u64 &bytes) const {
+        if (count == 4 && size % 8 == 0) {
+            const u32 widths = load_word(from + at), sum = (widths & 0xff00ff) + (widths >> 8 & 0xff00ff);
+            bytes += size / 8 * ((sum & 0xffff) + (sum >> 16));
+            // A byte above 64 has bit 7, or its lower bits have it when 63 is added.
+            return ((widths | (widths & 0x7f7f7f7f) + 0x3f3f3f3f) & 0x80808080) == 0;
         }
-        if (block == 0 || block > most_block || count == 0 || count > block || block % count != 0 || numbers > most) {
-            status = bad_delta;
-            return;
-        }
-        parts = part = (u32)count;
-        size = (u32)(block / count);
-        if (zigzag(first))
-            total = (u32)numbers;
-    }
-
-    METHOD bool begin_block() {
-        if (!zigzag(least))
-            return false;
-        if (end - position < parts) {
-            status = cut;
-            return false;
-        }
-        widths = position;
-        position += parts;
-        part = 0;
-        return true;
-    }
-
-    // list lists the next miniblocks. The lanes of a warp call it, of which the first has the reader.
-    METHOD void list(Queue &queue) {
-        const u64 ahead = shuffle_value(position, 0) + lane_in_warp() * 128;
-        if (ahead < shuffle_value(end, 0))
-            asm volatile("prefetch.global.L1 [%0];" ::"l"(ahead));
-        if (lane_in_warp() == 0)
-            list_miniblocks(queue);
-    }
-
-    // next reads the head of the next miniblock.
-    METHOD bool next() {
-        if (part == parts && !begin_block())
-            return false;
-        const u32 width = load<u8>(widths + part++), count = minimum(size, total - done);
-        const u64 bytes = end - position, whole = ((u64)size * width + 7) / 8;
-        if (width > 64 || whole > bytes && ((u64)count * width + 7) / 8 > bytes) { // some writers cut the last one
-            status = width > 64 ? bad_width : cut;
-            return false;
-        }
-        left = count;
-        miniblock = Miniblock{position, least, width, 0};
-        position += whole < bytes ? whole : bytes;
-        miniblocks++;
-        return true;
-    }
-
-    METHOD void list_miniblocks(Queue &queue) {
-        queue.begin = done;
-        queue.first = left > 0 ? miniblocks - 1 : miniblocks;
-        const u32 limit = done + minimum(total - done, delta_tile);
-        if (done == 0 && total > 0)
-            done = 1; // the head has it
-        u32 listed = 0;
 #pragma nounroll
-        while (done < limit && listed < most_parts && status == 0 && (left > 0 || next())) {
-            queue.miniblock[listed++] = miniblock;
-            const u32 count = minimum(left, limit - done);
-            done += count;
-            left -= count;
+        for (u32 i = 0; i < count; i++) {
+            const u32 width = load<u8>(from + at + i);
+            if (width > 64)
+                return false;
+            bytes += packed_bytes(width);
         }
-        queue.end = done;
+        return true;
+    }
+
+    // read returns the place behind a block, or none and the damage.
+    METHOD u32 read(u32 at, u32 &damage) const {
+        u64 value, bytes = 0;
+        const u32 head = least(at, value);
+        damage = cut;
+        if (head == none || length - at - head < parts)
+            return none;
+        if (!widths_bytes(at + head, parts, bytes)) {
+            damage = bad_width;
+            return none;
+        }
+        return bytes > length - at - head - parts ? none : at + head + parts + (u32)bytes;
+    }
+
+    METHOD u32 next(u32 at, u64 &values) const {
+        u32 damage;
+        const u32 behind = read(at, damage);
+        values += behind != none;
+        return behind;
+    }
+
+    // guess returns where a few blocks seem to follow each other: few bytes of numbers are widths.
+    METHOD u32 guess(u32 at, u32 end) const {
+        const u32 last = end - at < most_guessed ? end : at + most_guessed;
+#pragma nounroll
+        for (; at < last; at++) {
+            u64 blocks = 0;
+            u32 place = at;
+#pragma nounroll
+            for (u32 i = 0; i < 3 && place < length; i++)
+                place = next(place, blocks);
+            if (place != none)
+                return at;
+        }
+        return end;
+    }
+
+    // read_last returns the place behind the last block, of which some writers cut the last miniblock that has values.
+    METHOD u32 read_last(u32 at, u32 values, u32 &damage) const {
+        u64 value;
+        const u32 head = least(at, value);
+        damage = cut;
+        if (head == none || length - at - head < parts)
+            return none;
+        const u32 widths = at + head;
+        u32 place = widths + parts;
+#pragma nounroll
+        for (u32 i = 0; values > 0; i++) {
+            const u32 width = load<u8>(from + widths + i), count = minimum(size, values), left = length - place;
+            if (width > 64) {
+                damage = bad_width;
+                return none;
+            }
+            const u64 whole = packed_bytes(width);
+            if (whole > left && ((u64)count * width + 7) / 8 > left)
+                return none;
+            place += whole < left ? (u32)whole : left;
+            values -= count;
+        }
+        damage = 0;
+        return place;
     }
 };
+
+// read_head reads the head of a stream of at most as many values as there are rows. It returns damage.
+DEVICE u32 read_head(u64 from, u32 length, u32 rows, Head &head, u32 &behind) {
+    u64 at = from, block, count, numbers, first;
+    const u64 end = from + length;
+    if (!read_varint(at, end, block) || !read_varint(at, end, count) || !read_varint(at, end, numbers))
+        return cut;
+    if (block == 0 || block > most_block || count == 0 || count > block || block % count != 0 || numbers > rows)
+        return bad_delta;
+    if (!read_varint(at, end, first))
+        return cut;
+    head = Head{first >> 1 ^ -(first & 1), (u32)numbers, (u32)(block / count), (u32)count, 0};
+    behind = (u32)(at - from);
+    return 0;
+}
+
+// mark_block leaves the marks of a block.
+DEVICE void mark_block(u64 marks, u32 at, u64 number, u32 block, u32 total) {
+    const u64 before = 1 + number * block, end = before + block < total ? before + block : total;
+#pragma nounroll
+    for (u32 i = number == 0 ? 0 : marks_before(before); i < marks_before(end); i++)
+        store_mark(marks, i, Mark{at, (u32)before});
+}
+
+// find_blocks finds the blocks of the streams of listed pages, a block of threads for each.
+KERNEL LAUNCH_BOUNDS(256) find_blocks(const Page *pages, Outcome *outcomes, const u32 *listed) {
+    const u32 number = listed[block_in_grid()];
+    const Page page = pages[number];
+    Outcome *const outcome = outcomes + number;
+    const u32 valid = outcome->valid, begin = outcome->begin;
+    if (outcome->status != 0 || valid == 0)
+        return;
+    synchronize_block(); // before the status changes
+    const bool lengths = page.encoding == delta_lengths;
+    const u64 from = page.bytes + begin;
+    const u32 length = page.length - begin;
+    Head head;
+    u32 behind = 0, status = read_head(from, length, page.rows, head, behind);
+    if (status == 0 && (lengths ? head.total != valid : head.total < valid))
+        status = bad_delta;
+    if (status != 0) {
+        if (thread_in_block() == 0)
+            damage(outcome, status);
+        return;
+    }
+    if (thread_in_block() == 0) {
+        *(Head *)page.marks = head;
+        if (head.total == 1)
+            outcome->data = begin + behind;
+    }
+    if (head.total == 1)
+        return;
+    const Blocks chain = {from, length, head.size, head.parts};
+    const u32 block = head.size * head.parts, blocks = (head.total - 2) / block + 1;
+    u64 all;
+    const Segment segment = follow<threads>(chain, behind, length, least_segment, all);
+    u64 k = segment.before;
+    u32 at = segment.begin;
+#pragma nounroll
+    while (at < segment.limit && k < blocks - 1) {
+        mark_block(page.marks + head_bytes, at, k, block, head.total);
+        u32 damaged;
+        at = chain.read(at, damaged);
+        if (at == none)
+            damage(outcome, damaged);
+        k++;
+    }
+    if (segment.behind != none && all < blocks && thread_in_block() == 0)
+        damage(outcome, cut);
+    if (at < segment.limit && k == blocks - 1) {
+        mark_block(page.marks + head_bytes, at, k, block, head.total);
+        u32 damaged;
+        const u32 end = chain.read_last(at, head.total - 1 - (blocks - 1) * block, damaged);
+        if (end == none)
+            damage(outcome, damaged);
+        else
+            outcome->data = begin + end;
+    }
+}
 
 // wide_bits returns a number of up to 64 bits.
 DEVICE u64 wide_bits(u64 packed, u64 bit, u32 width) {
@@ -125,92 +204,131 @@ DEVICE u64 wide_bits(u64 packed, u64 bit, u32 width) {
     return width == 0 ? 0 : value & whole_word >> (64 - width);
 }
 
-// decode_deltas decodes the values of listed pages, a block for each: into values of the column if it has them as they
-// are and no row is null, else into values of the rows that are not.
-KERNEL LAUNCH_BOUNDS(288) decode_deltas(const Page *pages, Outcome *outcomes, const u32 *listed) {
-    __shared__ Queue queue[2];
-    __shared__ u64 sums[2][summing / warp_threads];
-    __shared__ u64 head; // the first value
-    __shared__ u32 size;
-    const u32 number = listed[block_in_grid()];
-    const Page page = pages[number];
-    Outcome *const outcome = outcomes + number;
-    const u32 valid = outcome->valid, warp = thread_in_block() / warp_threads, lane = lane_in_warp();
-    if (outcome->status != 0 || valid == 0)
-        return;
-    const bool lengths = page.encoding == delta_lengths, lists = warp == summing / warp_threads;
-    const u32 bytes = lengths ? 4 : value_bytes(page);
-    const bool direct = is_direct_delta(page, valid);
-    const u64 to = direct ? page.to + page.row * bytes : page.dense;
-    Deltas deltas;
-    deltas.position = deltas.end = 0;
-    if (lists) {
-        if (lane == 0) {
-            deltas.begin(page.bytes + outcome->begin, page.bytes + page.length, page.rows);
-            if (deltas.status == 0 && (lengths ? deltas.total != valid : deltas.total < valid))
-                deltas.status = bad_delta, deltas.total = 0;
-            head = deltas.first;
-            size = deltas.size;
-        }
-        deltas.list(queue[0]);
-    }
-    synchronize_block();
-    // Miniblocks of most writers have as many values as a power of two: a shift is faster than a division.
-    const bool shifts = (size & size - 1) == 0;
-    const u32 log = __builtin_ctz(size | 1u << 31);
-    u64 before = 0;
-#pragma nounroll
-    for (u32 k = 0; queue[k].begin != queue[k].end; k ^= 1) {
-        const Queue &now = queue[k];
-        const u32 begin = now.begin, end = now.end;
-        u64 value[groups];
-        if (lists)
-            deltas.list(queue[k ^ 1]);
-        else {
-            u64 running = 0;
+// Differences are those of mark_values values from one on, which the lanes of a warp have.
+struct Differences {
+    u64 value[at_once];
+
+    // read_block reads the differences that are in a block. Number i of a lane is that of value first + 32 i + lane.
+    METHOD void read_block(const Blocks &chain, u32 at, u32 before, u32 first, u32 end) {
+        u64 least = 0;
+        const u32 widths = at + chain.least(at, least), parts = chain.parts, size = chain.size;
+        const u64 packed = chain.from + widths + parts;
+        const bool shifts = (size & size - 1) == 0, four = parts == 4 && size % 8 == 0;
+        const u32 log = __builtin_ctz(size | 1u << 31), all = four ? load_word(chain.from + widths) : 0;
 #pragma unroll
-            for (u32 g = 0; g < groups; g++) {
-                const u32 i = begin + (warp * groups + g) * warp_threads + lane;
-                u64 delta = i == 0 ? head : 0;
-                if (i > 0 && i < end) {
-                    const u32 place = i - 1 - now.first * size, block = shifts ? place >> log : place / size;
-                    const Miniblock m = now.miniblock[block];
-                    delta = m.least + wide_bits(m.packed, (u64)(place - block * size) * m.width, m.width);
-                }
-                const u64 scanned = warp_scan(delta, Sum<u64>());
-                value[g] = running + scanned;
-                running += shuffle_value(scanned, warp_threads - 1);
-            }
-            if (lane == 0)
-                sums[k][warp] = running;
-        }
-        synchronize_block();
-        u64 own = before;
-#pragma unroll
-        for (u32 w = 0; w < summing / warp_threads; w++) {
-            if (w < warp)
-                own += sums[k][w];
-            before += sums[k][w];
-        }
-        if (lists)
-            continue;
-#pragma unroll
-        for (u32 g = 0; g < groups; g++) {
-            const u32 i = begin + (warp * groups + g) * warp_threads + lane;
-            if (i >= end || i >= valid)
+        for (u32 i = 0; i < at_once; i++) {
+            const u32 wanted = first + warp_threads * i + lane_in_warp(), place = wanted - before;
+            if (wanted < before || wanted >= end || place >= size * parts)
                 continue;
-            const u64 result = own + value[g];
-            if (bytes == 8)
-                store<u64>(to + (u64)i * 8, result);
-            else
-                store<u32>(to + (u64)i * 4, (u32)result);
-            if (lengths && result > page.length)
-                damage(outcome, bad_length);
+            const u32 part = shifts ? place >> log : place / size;
+            u64 bytes = 0;
+            u32 width;
+            if (four) {
+                width = all >> 8 * part & 255;
+                const u32 lower = all & (1u << 8 * part) - 1;
+                bytes = (u64)(size / 8) * ((lower & 255) + (lower >> 8 & 255) + (lower >> 16));
+            } else {
+                width = load<u8>(chain.from + widths + part);
+                chain.widths_bytes(widths, part, bytes);
+            }
+            value[i] = least + wide_bits(packed + bytes, (u64)(place - part * size) * width, width);
         }
     }
-    if (!lists || lane != 0)
+
+    // read reads those from value first on. It returns the number of values.
+    METHOD u32 read(const Page &page, const Outcome *outcome, u32 first) {
+        const Head head = *(const Head *)page.marks;
+#pragma unroll
+        for (u32 i = 0; i < at_once; i++)
+            value[i] = 0;
+        if (first >= head.total || head.total == 1)
+            return head.total;
+        const Blocks chain = {page.bytes + outcome->begin, page.length - outcome->begin, head.size, head.parts};
+        const u32 end = minimum(head.total, first + mark_values), block = head.size * head.parts;
+        Mark mark = load_mark(page.marks + head_bytes, first / mark_values);
+#pragma nounroll
+        while (mark.before < end) {
+            read_block(chain, mark.place, mark.before, first, end);
+            mark.before += block;
+            if (mark.before >= end)
+                break;
+            u32 damaged;
+            mark.place = chain.read(mark.place, damaged);
+        }
+        return head.total;
+    }
+};
+
+// Part is a part of a page's values, of which each warp has mark_values.
+struct Part {
+    Page page;
+    Outcome *outcome;
+    u32 first;
+
+    // begin returns whether the page is without damage.
+    METHOD bool begin(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+        const Tile tile = tiles[block_in_grid()];
+        page = pages[tile.page];
+        outcome = outcomes + tile.page;
+        first = tile.first + thread_in_block() / warp_threads * mark_values;
+        return shuffle_value(outcome->status, 0) == 0 && outcome->valid != 0;
+    }
+};
+
+// sum_deltas adds the differences of parts.
+KERNEL LAUNCH_BOUNDS(256) sum_deltas(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Part part;
+    if (!part.begin(pages, outcomes, tiles))
         return;
-    if (deltas.status != 0)
-        damage(outcome, deltas.status);
-    outcome->data = (u32)(deltas.position - page.bytes);
+    Differences differences;
+    if (part.first >= differences.read(part.page, part.outcome, part.first))
+        return;
+    u64 sum = 0;
+#pragma unroll
+    for (u32 i = 0; i < at_once; i++)
+        sum += differences.value[i];
+    sum = warp_fold(sum, Sum<u64>());
+    if (lane_in_warp() == 0)
+        store<u64>(part.page.sums + part.first / mark_values * 8, sum);
+}
+
+// scan_deltas finds the values before the parts of listed pages, a block for each.
+KERNEL LAUNCH_BOUNDS(256) scan_deltas(const Page *pages, Outcome *outcomes, const u32 *listed) {
+    const Page page = pages[listed[block_in_grid()]];
+    const Outcome *outcome = outcomes + listed[block_in_grid()];
+    if (outcome->status != 0 || outcome->valid == 0)
+        return;
+    const Head head = *(const Head *)page.marks;
+    scan_sums<threads>(page.sums, marks_before(head.total), head.first);
+}
+
+// write_deltas writes the values of parts: into the column if it has them as they are and no row is null, else for the rows
+// that are not.
+KERNEL LAUNCH_BOUNDS(256) write_deltas(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Part part;
+    if (!part.begin(pages, outcomes, tiles))
+        return;
+    const Page &page = part.page;
+    Differences differences;
+    if (part.first >= differences.read(page, part.outcome, part.first))
+        return;
+    const u32 valid = part.outcome->valid;
+    const bool lengths = page.encoding == delta_lengths;
+    const u32 bytes = lengths ? 4 : value_bytes(page);
+    const u64 to = is_direct_delta(page, valid) ? page.to + page.row * bytes : page.dense;
+    u64 before = load<u64>(page.sums + part.first / mark_values * 8);
+#pragma unroll
+    for (u32 i = 0; i < at_once; i++) {
+        const u64 scanned = warp_scan(differences.value[i], Sum<u64>()), result = before + scanned;
+        before += shuffle_value(scanned, warp_threads - 1);
+        const u32 place = part.first + warp_threads * i + lane_in_warp();
+        if (place >= valid)
+            continue;
+        if (bytes == 8)
+            store<u64>(to + (u64)place * 8, result);
+        else
+            store<u32>(to + (u64)place * 4, (u32)result);
+        if (lengths && result > page.length)
+            damage(part.outcome, bad_length);
+    }
 }

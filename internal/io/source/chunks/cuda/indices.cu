@@ -1,178 +1,196 @@
-// Indices of dictionaries, and booleans in runs: see decode.go.
+// Indices of dictionaries, and booleans in runs: see doc.go.
 #include "runs.cuh"
+#include "tiles.cuh"
 
-// Rows finds the row of a page with a value, by the number of those before it.
-struct Rows {
-    u64 bitmap, ranks, row;
-    u32 words;
-    bool nulls;
+// Indexed is a page with its stream of indices, or of booleans.
+struct Indexed {
+    Page page;
+    Outcome *outcome;
+    Runs runs;
+    u32 values; // of the dictionary
+    u64 dictionary;
 
-    METHOD Rows(const Page &page, bool nulls) : bitmap(page.bitmap + page.row / 32 * 4), ranks(page.ranks), row(page.row), nulls(nulls) {
-        words = (u32)((page.row + page.rows - 1) / 32 - page.row / 32) + 1;
+    // begin returns whether the page has a row with a value, and it and its dictionary are without damage so far.
+    METHOD bool begin(const Page *pages, Outcome *outcomes, u32 number) {
+        page = pages[number];
+        outcome = outcomes + number;
+        const u32 status = shuffle_value(outcome->status, 0);
+        return status == 0 && (page.dictionary == none || outcomes[page.dictionary].status == 0);
     }
 
-    METHOD u32 at(u32 rank) const {
-        if (!nulls)
-            return rank;
-        u32 word = 0, high = words;
-#pragma nounroll
-        while (high - word > 1) {
-            const u32 middle = (word + high) / 2;
-            if (load<u32>(ranks + 4 * (u64)middle) <= rank)
-                word = middle;
-            else
-                high = middle;
+    // find finds the stream, and returns its damage.
+    METHOD u32 find(const Page *pages) {
+        u64 from = page.bytes + outcome->begin;
+        const u64 to = page.bytes + page.length;
+        values = 2;
+        dictionary = 0;
+        if (page.encoding == rle) {
+            const u32 length = to - from < 4 ? 0 : load_word(from);
+            runs = Runs{from + 4, length, 1};
+            return to - from < 4 || length > to - from - 4 ? bad_length : 0;
         }
-        rank -= load<u32>(ranks + 4 * (u64)word);
-        u32 bits = load<u32>(bitmap + 4 * (u64)word), bit = 0;
-        if (word == 0)
-            bits &= whole_warp << row % 32;
-#pragma unroll
-        for (u32 half = 16; half > 0; half /= 2) {
-            const u32 low = __builtin_popcount(bits & (1u << half) - 1);
-            if (rank >= low) {
-                rank -= low;
-                bits >>= half;
-                bit += half;
-            }
+        const u32 width = from < to ? load<u8>(from++) : 33;
+        runs = Runs{from, (u32)(to - from), width};
+        values = 0;
+        if (page.dictionary != none) {
+            values = pages[page.dictionary].rows;
+            dictionary = pages[page.dictionary].to;
         }
-        return word * 32 + bit - (u32)(row % 32);
+        return width > 32 ? bad_width : 0;
     }
 };
 
-static constexpr int at_once = 4; // values of a thread
+// find_indices finds the runs of the streams of listed pages, a block for each.
+KERNEL LAUNCH_BOUNDS(256) find_indices(const Page *pages, Outcome *outcomes, const u32 *listed) {
+    Indexed indexed;
+    const bool begins = indexed.begin(pages, outcomes, listed[block_in_grid()]);
+    synchronize_block(); // before the status changes
+    if (!begins || indexed.outcome->valid == 0)
+        return;
+    const u32 status = indexed.find(pages);
+    if (status == 0) {
+        Runs runs = indexed.runs;
+        find_runs<256>(runs, indexed.page.marks, indexed.outcome->valid, indexed.outcome);
+    } else if (thread_in_block() == 0)
+        damage(indexed.outcome, status);
+}
 
-// Indices are some of those of a page, with the places where their values go.
-struct Indices {
-    u32 index[at_once], place[at_once];
-    bool written[at_once];
+static constexpr u32 at_once = 8; // words of the bitmap
 
-    // gather writes values of a dictionary, as wide as T.
-    template <typename T> METHOD void gather(u64 to, u64 dictionary) const {
+// Rows are those of some words of the bitmap, which the lanes of a warp have.
+struct Rows {
+    Place row[at_once];
+    u64 word;
+    u32 words;
+
+    // write writes values of a dictionary as wide as T, and zeros for nulls.
+    template <typename T> METHOD void write(u64 to, u64 dictionary, const u32 (&index)[at_once]) const {
         T values[at_once];
 #pragma unroll
-        for (int k = 0; k < at_once; k++)
-            if (written[k])
-                values[k] = load<T>(dictionary + (u64)index[k] * sizeof(T));
+        for (u32 i = 0; i < at_once; i++)
+            values[i] = row[i].valid ? load<T>(dictionary + (u64)index[i] * sizeof(T)) : 0;
 #pragma unroll
-        for (int k = 0; k < at_once; k++)
-            if (written[k])
-                store<T>(to + (u64)place[k] * sizeof(T), values[k]);
+        for (u32 i = 0; i < at_once; i++)
+            if (row[i].within)
+                store<T>(to + (u64)row[i].row * sizeof(T), values[i]);
     }
-    METHOD void gather_wide(u64 to, u64 dictionary) const {
+    METHOD void write_wide(u64 to, u64 dictionary, const u32 (&index)[at_once]) const {
         Wide values[at_once];
 #pragma unroll
-        for (int k = 0; k < at_once; k++)
-            if (written[k])
-                values[k] = Wide{load<u64>(dictionary + (u64)index[k] * 16), load<u64>(dictionary + (u64)index[k] * 16 + 8)};
+        for (u32 i = 0; i < at_once; i++) {
+            values[i] = Wide{0, 0};
+            if (row[i].valid)
+                values[i] = Wide{load<u64>(dictionary + (u64)index[i] * 16), load<u64>(dictionary + (u64)index[i] * 16 + 8)};
+        }
 #pragma unroll
-        for (int k = 0; k < at_once; k++)
-            if (written[k]) {
-                store<u64>(to + (u64)place[k] * 16, values[k].low);
-                store<u64>(to + (u64)place[k] * 16 + 8, values[k].high);
+        for (u32 i = 0; i < at_once; i++)
+            if (row[i].within) {
+                store<u64>(to + (u64)row[i].row * 16, values[i].low);
+                store<u64>(to + (u64)row[i].row * 16 + 8, values[i].high);
             }
     }
-    // number writes the indices, each increased by base.
-    METHOD void number(u64 to, u32 base) const {
+    // write_codes writes the indices, each increased by base.
+    METHOD void write_codes(u64 to, u32 base, const u32 (&index)[at_once]) const {
 #pragma unroll
-        for (int k = 0; k < at_once; k++)
-            if (written[k])
-                store<u32>(to + (u64)place[k] * 4, index[k] + base);
+        for (u32 i = 0; i < at_once; i++)
+            if (row[i].within)
+                store<u32>(to + (u64)row[i].row * 4, row[i].valid ? index[i] + base : 0);
+    }
+    // write_dense writes the indices of rows with a value behind each other.
+    METHOD void write_dense(u64 to, const u32 (&index)[at_once]) const {
+#pragma unroll
+        for (u32 i = 0; i < at_once; i++)
+            if (row[i].valid)
+                store<u32>(to + (u64)row[i].rank * 4, index[i]);
+    }
+    METHOD void write_booleans(u64 to, const u32 (&index)[at_once]) const {
+#pragma unroll
+        for (u32 i = 0; i < at_once; i++) {
+            const u32 bits = ballot(row[i].valid && index[i] != 0), mask = ballot(row[i].within);
+            if (lane_in_warp() == 0)
+                write_word(to + 4 * (word + i), mask, bits);
+        }
+    }
+    METHOD void write_instants(const Page &page, Outcome *outcome, u64 dictionary, const u32 (&index)[at_once]) const {
+#pragma unroll
+        for (u32 i = 0; i < at_once; i++) {
+            const u64 value = row[i].valid ? load<u64>(dictionary + (u64)index[i] * 8) : 0;
+            write_instant(page, outcome, word + i, row[i], value);
+        }
     }
 };
 
-// expand writes the values of the indices of a queue. The expanding threads call it. It returns whether all indices of
-// a thread are within the dictionary; others are not written.
-DEVICE bool expand(const Queue &queue, u32 width, u32 values, const Page &page, u64 dictionary, const Rows &rows) {
-    const bool gathered = is_gathered(page);
-    bool within = true;
+// write_indices writes the values of the rows of tiles, a block for each. Of strings it writes the indices.
+KERNEL LAUNCH_BOUNDS(128) write_indices(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Indexed indexed;
+    const Tile tile = tiles[block_in_grid()];
+    if (!indexed.begin(pages, outcomes, tile.page))
+        return;
+    const Page &page = indexed.page;
+    const bool nulls = indexed.outcome->valid != page.rows;
+    indexed.find(pages);
+    const u64 first = page.row / 32 + tile.first / 32, last = (page.row + page.rows - 1) / 32 + 1;
+    const u64 end = first + tile_rows / 32 < last ? first + tile_rows / 32 : last;
 #pragma nounroll
-    for (u32 i = queue.begin + thread_in_block(); i < queue.end; i += at_once * expanding) {
-        Indices indices;
-        queue.at(i, expanding, width, indices.index);
+    for (u64 word = first + thread_in_block() / warp_threads * at_once; word < end; word += tile_threads / warp_threads * at_once) {
+        Rows rows;
+        Numbers<at_once> numbers;
+        rows.word = word;
+        u32 low = none, high = 0;
 #pragma unroll
-        for (int k = 0; k < at_once; k++) {
-            const u32 place = i + k * expanding;
-            within = within && indices.index[k] < values;
-            indices.written[k] = indices.index[k] < values && place < queue.end;
-            indices.place[k] = indices.written[k] ? rows.at(place) : 0;
+        for (u32 i = 0; i < at_once; i++) {
+            Place &p = rows.row[i];
+            p = Place{false, false, 0, 0};
+            if (word + i < end)
+                p = place_of(page, word + i, nulls);
+            numbers.wanted[i] = none;
+            if (!p.valid)
+                continue;
+            numbers.wanted[i] = p.rank;
+            low = minimum(low, p.rank);
+            high = p.rank + 1;
         }
-        if (!gathered) {
-            indices.number(page.dense, 0);
-            continue;
-        }
+        low = ~warp_fold(~low, Most<u32>());
+        high = warp_fold(high, Most<u32>());
+        if (high > 0)
+            numbers.read(indexed.runs, page.marks, low, high);
+        bool beyond = false;
+#pragma unroll
+        for (u32 i = 0; i < at_once; i++)
+            if (rows.row[i].valid && numbers.value[i] >= indexed.values) {
+                beyond = true;
+                rows.row[i].valid = false;
+            }
+        if (beyond)
+            damage(indexed.outcome, bad_index);
         switch (page.form) {
         case copied4:
-            indices.gather<u32>(page.to + page.row * 4, dictionary);
+            rows.write<u32>(page.to + page.row * 4, indexed.dictionary, numbers.value);
             break;
         case copied8:
-            indices.gather<u64>(page.to + page.row * 8, dictionary);
+            rows.write<u64>(page.to + page.row * 8, indexed.dictionary, numbers.value);
             break;
         case narrowed1:
-            indices.gather<u8>(page.to + page.row, dictionary);
+            rows.write<u8>(page.to + page.row, indexed.dictionary, numbers.value);
             break;
         case narrowed2:
         case copied2:
-            indices.gather<u16>(page.to + page.row * 2, dictionary);
+            rows.write<u16>(page.to + page.row * 2, indexed.dictionary, numbers.value);
             break;
         case code:
-            indices.number(page.to + page.row * 4, page.base);
+            rows.write_codes(page.to + page.row * 4, page.base, numbers.value);
+            break;
+        case text:
+            rows.write_dense(page.dense, numbers.value);
+            break;
+        case boolean:
+            rows.write_booleans(page.to, numbers.value);
+            break;
+        case instant:
+            rows.write_instants(page, indexed.outcome, indexed.dictionary, numbers.value);
             break;
         default:
-            indices.gather_wide(page.to + page.row * 16, dictionary);
+            rows.write_wide(page.to + page.row * 16, indexed.dictionary, numbers.value);
         }
     }
-    return within;
-}
-
-// decode_indices decodes the indices of listed pages, a block for each: into values of the column, or into indices of
-// the rows that are not null.
-KERNEL LAUNCH_BOUNDS(288) decode_indices(const Page *pages, Outcome *outcomes, const u32 *listed) {
-    __shared__ Queue queue[2];
-    const u32 number = listed[block_in_grid()];
-    const Page page = pages[number];
-    Outcome *const outcome = outcomes + number;
-    const u32 valid = outcome->valid;
-    if (outcome->status != 0 || valid == 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
-        return;
-    u64 from = page.bytes + outcome->begin, to = page.bytes + page.length;
-    u32 width = 1, values = 2, status = 0;
-    if (page.encoding == rle) {
-        const u32 length = to - from < 4 ? 0 : load_word(from);
-        if (to - from < 4 || length > to - from - 4)
-            status = bad_length;
-        from += 4;
-        to = from + length;
-    } else {
-        width = from < to ? load<u8>(from++) : 33;
-        values = page.dictionary == none ? 0 : pages[page.dictionary].rows;
-        if (width > 32)
-            status = bad_width;
-    }
-    synchronize_block(); // before the status changes
-    if (status != 0) {
-        if (thread_in_block() == 0)
-            damage(outcome, status);
-        return;
-    }
-    const Rows rows(page, is_gathered(page) && valid != page.rows);
-    const u64 dictionary = page.dictionary == none ? 0 : pages[page.dictionary].to;
-    Runs runs(from, to, width, valid);
-    const bool lists = thread_in_block() >= expanding;
-    bool within = true;
-    if (lists)
-        runs.list(queue[0]);
-    synchronize_block();
-#pragma nounroll
-    for (u32 k = 0; queue[k].begin != queue[k].end; k ^= 1) {
-        if (lists)
-            runs.list(queue[k ^ 1]);
-        else
-            within = expand(queue[k], width, values, page, dictionary, rows) && within;
-        synchronize_block();
-    }
-    if (!within)
-        damage(outcome, bad_index);
-    if (thread_in_block() == expanding && runs.status != 0)
-        damage(outcome, runs.status);
 }

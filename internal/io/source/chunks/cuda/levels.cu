@@ -1,5 +1,6 @@
 // Definition levels of pages: see decode.go.
 #include "runs.cuh"
+#include "tiles.cuh"
 
 // set_all sets the bits of all rows of a page. All threads of the block call it.
 DEVICE void set_all(const Page &page) {
@@ -10,55 +11,30 @@ DEVICE void set_all(const Page &page) {
             bits &= whole_warp << page.row % 32;
         if (w == last)
             bits &= whole_warp >> (31 - (page.row + page.rows - 1) % 32);
-        if (bits == whole_warp)
-            store<u32>(page.bitmap + 4 * w, bits);
-        else
-            or_word(page.bitmap + 4 * w, bits);
+        write_word(page.bitmap + 4 * w, bits, bits);
     }
 }
 
-// clear_value writes zeros in place of the value of a null row.
-DEVICE void clear_value(const Page &page, u64 row) {
-    switch (page.form) {
-    case narrowed1:
-        store<u8>(page.to + row, 0);
-        break;
-    case narrowed2:
-    case copied2:
-        store<u16>(page.to + row * 2, 0);
-        break;
-    case copied4:
-    case code:
-        store<u32>(page.to + row * 4, 0);
-        break;
-    case copied8:
-        store<u64>(page.to + row * 8, 0);
-        break;
-    default:
-        store<u64>(page.to + row * 16, 0);
-        store<u64>(page.to + row * 16 + 8, 0);
-    }
-}
+static constexpr u32 threads = 256, warps = threads / warp_threads, at_once = 8; // words of a warp
 
-// decode_levels begins the outcomes of all pages, a block for each. It writes the validity bitmap, the ranks
-// of pages with nulls, and zeros for null rows of which decode_indices writes the others.
-KERNEL LAUNCH_BOUNDS(288) decode_levels(const Page *pages, Outcome *outcomes) {
-    __shared__ Queue queue[2];
-    __shared__ u32 ones[2][run_tile / 32 + 4];
+// decode_levels begins the outcomes of all pages, a block for each. It writes the validity bitmap and the ranks of pages
+// with nulls.
+KERNEL LAUNCH_BOUNDS(256) decode_levels(const Page *pages, Outcome *outcomes) {
+    __shared__ u32 ones[2][warps * at_once];
     const Page page = pages[block_in_grid()];
     Outcome *const outcome = outcomes + block_in_grid();
     const u32 warp = thread_in_block() / warp_threads, lane = lane_in_warp();
-    u64 from = page.levels, to = page.levels + page.level_bytes;
+    u64 from = page.levels;
+    u32 length = page.level_bytes, begin = 0;
     const u32 packed = page.packed == 0 ? 0 : load<u32>(page.packed);
-    u32 begin = 0, status = packed == 0 ? 0 : bad_compression;
+    u32 status = packed == 0 ? 0 : bad_compression;
     if (status == 0 && page.optional != 0 && page.level_bytes == none) {
-        const u32 length = page.length < 4 ? 0 : load_word(page.bytes);
+        length = page.length < 4 ? 0 : load_word(page.bytes);
         if (page.length < 4 || length > page.length - 4)
             status = page.length < 4 ? cut : bad_length;
         else
             begin = 4 + length;
         from = page.bytes + 4;
-        to = from + length;
     }
     if (thread_in_block() == 0) {
         outcome->status = status;
@@ -76,65 +52,53 @@ KERNEL LAUNCH_BOUNDS(288) decode_levels(const Page *pages, Outcome *outcomes) {
             set_all(page);
         return;
     }
-    Runs runs(from, to, 1, page.rows);
-    const bool lists = warp == expanding / warp_threads;
-    if (lists)
-        runs.list(queue[0]);
+    synchronize_block(); // before the status changes
+    const Runs runs = {from, length, 1};
+    const bool all = find_runs<threads>(runs, page.marks, page.rows, outcome);
     synchronize_block();
-    if (queue[0].ones) {
+    if (all)
         set_all(page);
+    if (all || outcome->status != 0)
         return;
-    }
+    const u64 first = page.row / 32;
+    const u32 words = (u32)((page.row + page.rows - 1) / 32 - first) + 1, ahead = (u32)(page.row % 32);
     u32 valid = 0;
-    const bool clears = is_gathered(page);
 #pragma nounroll
-    for (u32 k = 0;; k ^= 1) {
-        const u32 first = queue[k].begin, end = queue[k].end;
-        if (first == end)
-            break;
-        const u64 word = (page.row + first) / 32, words = (page.row + end - 1) / 32 - word + 1;
-        if (lists)
-            runs.list(queue[k ^ 1]);
-        else {
-            constexpr u32 count = 4, warps = expanding / warp_threads;
-#pragma nounroll
-            for (u32 w = warp; w < words; w += count * warps) {
-                u32 levels[count];
-                queue[k].at((u32)((word + w) * 32 + lane - page.row), 32 * warps, 1, levels);
+    for (u32 base = 0, k = 0; base < words; base += warps * at_once, k ^= 1) {
+        const u32 own = base + warp * at_once;
+        Numbers<at_once> levels;
+        bool within[at_once];
 #pragma unroll
-                for (u32 i = 0; i < count; i++) {
-                    const u64 row = (word + w + i * warps) * 32 + lane;
-                    const bool within = row >= page.row + first && row < page.row + end;
-                    const u32 bits = ballot(within && levels[i] == 1), mask = ballot(within);
-                    if (ballot(within && levels[i] > 1) != 0 && lane == 0)
-                        damage(outcome, bad_level);
-                    if (clears && within && levels[i] == 0)
-                        clear_value(page, row);
-                    if (lane != 0 || mask == 0)
-                        continue;
-                    ones[k][w + i * warps] = __builtin_popcount(bits);
-                    if (mask == whole_warp)
-                        store<u32>(page.bitmap + 4 * (word + w + i * warps), bits);
-                    else if (bits != 0)
-                        or_word(page.bitmap + 4 * (word + w + i * warps), bits);
-                }
-            }
+        for (u32 i = 0; i < at_once; i++) {
+            const u64 row = ((u64)own + i) * 32 + lane;
+            within[i] = row >= ahead && row - ahead < page.rows;
+            levels.wanted[i] = within[i] ? (u32)(row - ahead) : none;
+        }
+        if (own < words) {
+            const u32 low = own * 32 < ahead ? 0 : own * 32 - ahead, high = minimum((own + at_once) * 32 - ahead, page.rows);
+            levels.read(runs, page.marks, low, high);
+        }
+#pragma unroll
+        for (u32 i = 0; i < at_once; i++) {
+            const u32 bits = ballot(own < words && within[i] && levels.value[i] == 1), mask = ballot(within[i]);
+            if (ballot(own < words && within[i] && levels.value[i] > 1) != 0 && lane == 0)
+                damage(outcome, bad_level);
+            if (lane != 0)
+                continue;
+            ones[k][warp * at_once + i] = __builtin_popcount(bits);
+            write_word(page.bitmap + 4 * (first + own + i), mask, bits);
         }
         synchronize_block();
         if (warp != 0)
             continue;
-#pragma nounroll
-        for (u32 w = 0; w < words; w += warp_threads) {
-            const u32 own = w + lane < words ? ones[k][w + lane] : 0;
-            const u32 sum = warp_scan(own, Sum<u32>());
-            // A word that two tiles share has the rank of the first one.
-            if (w + lane < words && (w + lane > 0 || first == 0 || (page.row + first) % 32 == 0))
-                store<u32>(page.ranks + 4 * (word + w + lane - page.row / 32), valid + sum - own);
+#pragma unroll
+        for (u32 w = 0; w < warps * at_once; w += warp_threads) {
+            const u32 each = ones[k][w + lane], sum = warp_scan(each, Sum<u32>());
+            if (base + w + lane < words)
+                store<u32>(page.ranks + 4 * ((u64)base + w + lane), valid + sum - each);
             valid += shuffle_value(sum, warp_threads - 1);
         }
     }
     if (thread_in_block() == 0)
         outcome->valid = valid;
-    if (lists && lane == 0 && runs.status != 0)
-        damage(outcome, runs.status);
 }

@@ -23,6 +23,8 @@ struct Page {
     u64 dense;      // address of indices or differences that are decoded without the nulls
     u64 places;     // address of the places of the page's strings behind each other
     u64 packed;     // address of the status of the page's decompression, or 0
+    u64 marks;      // address of marks of a stream of the page: segments.cuh
+    u64 sums;       // address of a sum for each mark
     u64 row;        // of the column: the first one of the page
     u32 rows;       // nulls included; of a dictionary its values
     u32 length;     // of bytes
@@ -123,9 +125,3 @@ DEVICE bool is_direct_delta(const Page &page, u32 valid) {
 struct Wide {
     u64 low, high;
 };
-
-// is_gathered reports whether the values of a page are those of a dictionary that has them as the column does, so that
-// decode_indices writes them.
-DEVICE bool is_gathered(const Page &page) {
-    return page.encoding == indexed && page.form != text && page.form != boolean && page.form != instant;
-}

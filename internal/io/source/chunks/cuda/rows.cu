@@ -1,4 +1,4 @@
-// Values of rows from plain values, from bytes that are apart, from differences and from indices: see decode.go.
+// Values of rows from plain values, from bytes that are apart and from differences: see doc.go.
 #include "tiles.cuh"
 
 template <typename T> DEVICE void store_value(u64 to, const T &value) {
@@ -96,8 +96,6 @@ template <typename Source> struct DecimalBytes {
     }
 };
 
-static constexpr u64 no_instant = 0x8000000000000000;
-
 // Instants are nanoseconds of the day and the Julian day: see pages/int96.go.
 struct Instants {
     u64 from;
@@ -120,12 +118,6 @@ struct Instants {
             return no_instant;
         return (u64)sum;
     }
-};
-
-// Gathered are instants of a dictionary.
-struct Gathered {
-    u64 indices, from;
-    METHOD u64 at(u32 i) const { return load<u64>(from + (u64)load<u32>(indices + (u64)i * 4) * 8); }
 };
 
 // copy is write for plain values, of which a warp loads those of four words at the same time: those of null rows
@@ -166,17 +158,11 @@ template <typename Values> DEVICE void write_instants(const Page &page, Outcome 
         u64 value = 0;
         if (p.valid)
             value = values.at(p.rank);
-        if (p.within)
-            store<u64>(page.to + (page.row + p.row) * 8, value);
-        const u32 absent = page.bitmap == 0 ? 0 : ballot(p.valid && value == no_instant);
-        if (absent != 0 && lane_in_warp() == 0) {
-            __atomic_fetch_and((u32 *)(page.bitmap + 4 * w), ~absent, __ATOMIC_RELAXED);
-            __atomic_fetch_add(&outcome->absent, (u32)__builtin_popcount(absent), __ATOMIC_RELAXED);
-        }
+        write_instant(page, outcome, w, p, value);
     }
 }
 
-// write_bits writes booleans, of which plain ones are bits.
+// write_bits writes booleans, which are bits.
 DEVICE void write_bits(const Page &page, u32 first, bool nulls, u64 from) {
     Span words(page, first);
 #pragma nounroll
@@ -184,14 +170,10 @@ DEVICE void write_bits(const Page &page, u32 first, bool nulls, u64 from) {
         const Place p = place_of(page, w, nulls);
         bool value = false;
         if (p.valid)
-            value = page.encoding == rle ? load<u32>(page.dense + (u64)p.rank * 4) != 0 : (load<u8>(from + p.rank / 8) >> p.rank % 8 & 1) != 0;
+            value = (load<u8>(from + p.rank / 8) >> p.rank % 8 & 1) != 0;
         const u32 bits = ballot(value), mask = ballot(p.within);
-        if (lane_in_warp() != 0)
-            continue;
-        if (mask == whole_warp)
-            store<u32>(page.to + 4 * w, bits);
-        else if (bits != 0)
-            or_word(page.to + 4 * w, bits);
+        if (lane_in_warp() == 0)
+            write_word(page.to + 4 * w, mask, bits);
     }
 }
 
@@ -201,7 +183,7 @@ struct Part {
     Outcome *outcome;
     u32 first;
     bool nulls;
-    u64 from; // values; those of the dictionary
+    u64 from; // values
 
     // begin returns whether the page and its dictionary are without damage so far.
     METHOD bool begin(const Page *pages, Outcome *outcomes, const Tile *tiles) {
@@ -211,14 +193,12 @@ struct Part {
         first = tile.first;
         const u32 valid = outcome->valid;
         nulls = valid != page.rows;
-        if (outcome->status != 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
+        if (outcome->status != 0)
             return false;
         if (is_direct_delta(page, valid))
             return false; // decode_deltas wrote the values
         from = page.encoding == delta ? page.dense : page.bytes + outcome->begin;
-        if (page.encoding == indexed)
-            from = page.dictionary == none ? 0 : pages[page.dictionary].to;
-        if (page.encoding != plain && page.encoding != split)
+        if (page.encoding == delta)
             return true;
         const u64 length = page.length - outcome->begin;
         const bool fits = page.form == boolean ? (u64)valid <= length * 8 : valid <= length / value_bytes(page);
@@ -288,8 +268,6 @@ KERNEL LAUNCH_BOUNDS(128) write_converted(const Page *pages, Outcome *outcomes, 
         return;
     if (part.page.form == boolean)
         write_bits(part.page, part.first, part.nulls, part.from);
-    else if (part.page.encoding == indexed)
-        write_instants(part.page, part.outcome, part.first, part.nulls, Gathered{part.page.dense, part.from});
     else if (part.page.form == instant)
         write_instants(part.page, part.outcome, part.first, part.nulls, Instants{part.from, (i64)part.page.width});
     else

@@ -1,6 +1,9 @@
 // Strings of pages: see strings.go. The places of a page's strings are the lengths of the ones before: string k of
 // those with a value has the bytes from place k to place k + 1.
+#include "segments.cuh"
 #include "tiles.cuh"
+
+static constexpr u32 chains = 128, least_segment = 128, most_guessed = 1024;
 
 // Chain follows the lengths of plain strings, each of which is behind the one before.
 struct Chain {
@@ -26,12 +29,19 @@ struct Chain {
         return true;
     }
 
-    // guess returns the place from at on, before end, where a string seems to begin, or none. Bytes of texts are
+    METHOD u32 next(u32 at, u64 &strings) const {
+        const u32 behind = next(at);
+        strings += behind != none;
+        return behind;
+    }
+
+    // guess returns the place from at on, before end, where a string seems to begin, or end. Bytes of texts are
     // lengths beyond the page. The byte before a length makes a length with it that is 256 times as long or more, so
     // the shortest string of a few places is the true one.
     METHOD u32 guess(u32 at, u32 end) const {
+        const u32 last = end - at < most_guessed ? end : at + most_guessed;
 #pragma nounroll
-        for (; at < end; at++) {
+        for (; at < last; at++) {
             if (!plausible(at))
                 continue;
             u32 best = at;
@@ -41,156 +51,128 @@ struct Chain {
                     best = i;
             return best;
         }
-        return none;
+        return end;
     }
 };
 
-static constexpr u32 chains = 128, least_segment = 128, most_guessed = 1024;
-
-// Segment is a part of a page, of which a thread follows the strings that begin there.
-struct Segment {
-    u32 begin, end; // places of the first string and behind the last one
-    u32 strings;
-    u32 before; // strings of the page before the segment
-};
-
-// join_segments finds the first string of each segment and the number of those before. It follows the strings of a segment
-// again if the guess of its first one was wrong. It returns the damage of the page.
-DEVICE u32 join_segments(Segment *segments, const Chain &chain, u32 bytes, u32 valid) {
-    u32 place = 0, k = 0, status = 0;
-#pragma nounroll
-    for (u32 s = 0; s < chains; s++) {
-        const u64 behind = (u64)(s + 1) * bytes;
-        const u32 stop = behind < chain.length ? (u32)behind : chain.length;
-        Segment &segment = segments[s];
-        const u32 guess = segment.begin;
-        segment.begin = place;
-        segment.before = k < valid ? k : valid;
-        if (guess == place) {
-            place = segment.end;
-            k += segment.strings;
-        }
-#pragma nounroll
-        while (place < stop && k < valid) {
-            const u32 next = chain.next(place);
-            if (next == none) {
-                status = chain.length - place < 4 ? cut : bad_length;
-                k = valid;
-                break;
-            }
-            place = next;
-            k++;
-        }
-    }
-    return k < valid ? cut : status;
-}
-
-// follow_lengths finds the places of the plain strings of listed pages, a block for each. A thread guesses where the
-// first string of its segment begins, and follows the lengths from there. When the segments are joined, it follows
-// them again and writes the places.
+// follow_lengths finds the places of the plain strings of listed pages, a block for each.
 KERNEL LAUNCH_BOUNDS(128) follow_lengths(const Page *pages, Outcome *outcomes, const u32 *listed) {
-    __shared__ Segment segments[chains];
-    __shared__ u32 status;
     const u32 number = listed[block_in_grid()];
     const Page page = pages[number];
     Outcome *const outcome = outcomes + number;
     if (outcome->status != 0)
         return;
-    const u32 valid = outcome->valid, own = thread_in_block();
+    const u32 valid = outcome->valid;
     const Chain chain = {page.bytes + outcome->begin, page.length - outcome->begin};
-    const u32 share = chain.length / chains + 1, bytes = share < least_segment ? least_segment : share;
-    const u64 first = (u64)own * bytes, limit = first + bytes;
-    const u32 end = limit < chain.length ? (u32)limit : chain.length;
-    u32 at = own == 0 ? 0 : first < end ? chain.guess((u32)first, minimum(end, (u32)first + most_guessed)) : none;
-    const u32 begin = at;
-    u32 strings = 0;
+    u64 all;
+    const Segment segment = follow<chains>(chain, 0, chain.length, least_segment, all);
+    u64 k = segment.before;
+    u32 at = segment.begin;
+    bool last = valid == 0 && thread_in_block() == 0;
 #pragma nounroll
-    while (at < end) {
+    while (at < segment.limit && k < valid) {
         const u32 next = chain.next(at);
-        if (next == none)
-            break;
-        at = next;
-        strings++;
-    }
-    segments[own] = Segment{begin, at, strings, 0};
-    synchronize_block();
-    if (own == 0)
-        status = join_segments(segments, chain, bytes, valid);
-    synchronize_block();
-    if (status != 0) {
-        if (own == 0)
-            damage(outcome, status);
-        return;
-    }
-    at = segments[own].begin;
-    u32 k = segments[own].before;
-    const bool writes = k < valid || valid == 0 && own == 0;
-#pragma nounroll
-    while (at < end && k < valid) {
-        const u32 next = chain.next(at);
-        if (next == none)
-            break;
-        store<u32>(page.places + 4 * (u64)k, at - 4 * k);
+        if (next == none) {
+            damage(outcome, chain.length - at < 4 ? cut : bad_length);
+            return;
+        }
+        store<u32>(page.places + 4 * k, at - 4 * (u32)k);
         at = next;
         k++;
+        last = k == valid;
     }
-    if (writes && k == valid) {
-        store<u32>(page.places + 4 * (u64)valid, at - 4 * valid);
-        outcome->bytes = at - 4 * valid;
+    if (last) {
+        store<u32>(page.places + 4 * (u64)valid, (valid == 0 ? 0 : at) - 4 * valid);
+        outcome->bytes = (valid == 0 ? 0 : at) - 4 * valid;
     }
+    if (thread_in_block() == 0 && segment.behind != none && all < valid)
+        damage(outcome, cut);
 }
 
-static constexpr u32 sum_threads = 256, each = 8;
+static constexpr u32 each = mark_values / warp_threads; // strings of a lane
 
-// sum_lengths finds the places of the strings of listed pages by their indices in the dictionary or by their lengths, a
-// block for each.
-KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, const u32 *listed) {
-    __shared__ u64 sums[sum_threads / warp_threads];
-    const u32 number = listed[block_in_grid()];
-    const Page page = pages[number];
-    Outcome *const outcome = outcomes + number;
-    if (outcome->status != 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
-        return;
-    const u32 valid = outcome->valid;
-    const u64 dictionary = page.dictionary == none ? 0 : pages[page.dictionary].places;
-    u64 before = 0;
-#pragma nounroll
-    for (u64 tile = 0; tile < valid; tile += sum_threads * each) {
-        const u64 first = tile + thread_in_block() * each;
-        u32 lengths[each];
-        u64 own = 0;
+// Lengths are those of mark_values strings of a page with indices or with lengths apart, which the lanes of a warp have.
+struct Lengths {
+    Page page;
+    Outcome *outcome;
+    u32 first, valid;
+    u32 length[each]; // number i of a lane is that of string first + 32 i + lane
+
+    // begin returns whether there are strings and the page and its dictionary are without damage.
+    METHOD bool begin(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+        const Tile tile = tiles[block_in_grid()];
+        page = pages[tile.page];
+        outcome = outcomes + tile.page;
+        valid = outcome->valid;
+        first = tile.first + thread_in_block() / warp_threads * mark_values;
+        return first < valid && outcome->status == 0 && (page.dictionary == none || outcomes[page.dictionary].status == 0);
+    }
+
+    METHOD void read(const Page *pages) {
+        const bool indices = page.encoding == indexed;
+        const u64 dictionary = indices ? pages[page.dictionary].places : 0;
 #pragma unroll
         for (u32 i = 0; i < each; i++) {
-            lengths[i] = 0;
-            if (first + i < valid) {
-                lengths[i] = load<u32>(page.dense + 4 * (first + i));
-                if (page.encoding == indexed) {
-                    const u64 at = dictionary + 4 * (u64)lengths[i];
-                    lengths[i] = load<u32>(at + 4) - load<u32>(at);
-                }
-            }
-            own += lengths[i];
+            const u32 k = first + warp_threads * i + lane_in_warp();
+            length[i] = k < valid ? load<u32>(page.dense + 4 * (u64)k) : 0;
         }
-        const u64 scanned = warp_scan(own, Sum<u64>());
-        u64 total;
-        u64 place = before + block_fold_before<sum_threads / warp_threads>(shuffle_value(scanned, warp_threads - 1), sums, total, Sum<u64>());
-        place += scanned - own;
-        before += total;
+        if (!indices)
+            return;
 #pragma unroll
         for (u32 i = 0; i < each; i++) {
-            if (first + i < valid)
-                store<u32>(page.places + 4 * (first + i), (u32)place);
-            place += lengths[i];
+            const u64 at = dictionary + 4 * (u64)length[i];
+            length[i] = first + warp_threads * i + lane_in_warp() < valid ? load<u32>(at + 4) - load<u32>(at) : 0;
         }
     }
+};
+
+// sum_lengths adds the lengths of strings of tiles, a warp for mark_values.
+KERNEL LAUNCH_BOUNDS(256) sum_lengths(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Lengths lengths;
+    if (!lengths.begin(pages, outcomes, tiles))
+        return;
+    lengths.read(pages);
+    u64 sum = 0;
+#pragma unroll
+    for (u32 i = 0; i < each; i++)
+        sum += lengths.length[i];
+    sum = warp_fold(sum, Sum<u64>());
+    if (lane_in_warp() == 0)
+        store<u64>(lengths.page.sums + lengths.first / mark_values * 8, sum);
+}
+
+// scan_lengths finds the bytes before those strings, a block for each listed page.
+KERNEL LAUNCH_BOUNDS(256) scan_lengths(const Page *pages, Outcome *outcomes, const u32 *listed) {
+    const Page page = pages[listed[block_in_grid()]];
+    Outcome *const outcome = outcomes + listed[block_in_grid()];
+    if (outcome->status != 0 || page.dictionary != none && outcomes[page.dictionary].status != 0)
+        return;
+    synchronize_block(); // before the status changes
+    const u64 bytes = scan_sums<256>(page.sums, marks_before(outcome->valid), 0);
     if (thread_in_block() != 0)
         return;
-    store<u32>(page.places + 4 * (u64)valid, (u32)before);
-    outcome->bytes = before;
-    if (page.encoding == delta_lengths && before > page.length - outcome->data)
+    store<u32>(page.places + 4 * (u64)outcome->valid, (u32)bytes);
+    outcome->bytes = bytes;
+    if (page.encoding == delta_lengths && bytes > page.length - outcome->data)
         damage(outcome, bad_length);
-    else if (before > 0x7fffffff)
+    else if (bytes > 0x7fffffff)
         damage(outcome, too_long);
+}
+
+// place_lengths finds the places of the strings of tiles, a warp for mark_values.
+KERNEL LAUNCH_BOUNDS(256) place_lengths(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    Lengths lengths;
+    if (!lengths.begin(pages, outcomes, tiles))
+        return;
+    lengths.read(pages);
+    u32 place = (u32)load<u64>(lengths.page.sums + lengths.first / mark_values * 8);
+#pragma unroll
+    for (u32 i = 0; i < each; i++) {
+        const u32 k = lengths.first + warp_threads * i + lane_in_warp(), scanned = warp_scan(lengths.length[i], Sum<u32>());
+        if (k < lengths.valid)
+            store<u32>(lengths.page.places + 4 * (u64)k, place + scanned - lengths.length[i]);
+        place += shuffle_value(scanned, warp_threads - 1);
+    }
 }
 
 // Strings is where the strings of a page go.
@@ -272,62 +254,107 @@ DEVICE u32 string_at(u64 places, u32 low, u32 high, u32 byte) {
     return low;
 }
 
-static constexpr u32 byte_tile = 16384, byte_threads = 256;
+static constexpr u32 byte_tile = 16384, byte_threads = 256, most_own = 64;
 
-// write_bytes writes the bytes of tiles of byte_tile bytes of a page, a block for each: a thread writes 16 bytes at a
-// time, of as many strings.
+// Output is bytes of a tile in shared memory, of which several threads may have some of a word.
+struct Output {
+    u32 *words;
+
+    METHOD void add(u32 word, u32 bytes) const {
+        if (bytes != 0)
+            __atomic_fetch_or(words + word, bytes, __ATOMIC_RELAXED);
+    }
+
+    // copy copies a string of a thread.
+    METHOD void copy(u32 to, u64 from, u32 length) const {
+        const u32 shift = (u32)(from & 7) * 8, bit = to % 4 * 8;
+        u64 at = from & ~7ull, low = load<u64>(at), carry = 0;
+        u32 word = to / 4;
+#pragma nounroll
+        for (u32 left = length; left > 0; word += 2) {
+            const u64 high = load<u64>(at += 8);
+            u64 bytes = low >> shift | high << 1 << (63 - shift);
+            low = high;
+            if (left < 8)
+                bytes &= whole_word >> (64 - 8 * left);
+            const u64 moved = bytes << bit | carry;
+            add(word, (u32)moved);
+            add(word + 1, (u32)(moved >> 32));
+            carry = bytes >> 1 >> (63 - bit);
+            left -= minimum(left, 8);
+        }
+        if (carry != 0)
+            add(word, (u32)carry);
+    }
+
+    // copy_together copies a string of a warp.
+    METHOD void copy_together(u32 to, u64 from, u32 length) const {
+        const u32 end = to + length;
+#pragma nounroll
+        for (u32 word = to / 4 + lane_in_warp(); word * 4 < end; word += warp_threads) {
+            const u32 place = word * 4;
+            u32 bytes = place < to ? load_word(from) << (to - place) * 8 : load_word(from + (place - to));
+            if (end - place < 4)
+                bytes &= (1u << (end - place) * 8) - 1;
+            add(word, bytes);
+        }
+    }
+};
+
+// write_bytes writes the bytes of tiles of byte_tile bytes of a page, a block for each. A thread copies a string of up to
+// most_own bytes, a warp a longer one, to shared memory, of which then all threads write words.
 KERNEL LAUNCH_BOUNDS(256) write_bytes(const Page *pages, const Outcome *outcomes, const Tile *tiles, const Strings *strings) {
+    __shared__ u32 words[byte_tile / 4 + 4];
     __shared__ u32 bounds[2];
     const Tile tile = tiles[block_in_grid()];
     const Strings to = strings[tile.page];
     const Page page = pages[to.page];
     const Outcome outcome = outcomes[to.page];
-    const u32 total = (u32)outcome.bytes, ahead = (u32)(to.bytes & 15); // the groups of 16 bytes are aligned
-    if (thread_in_block() < 2) {
-        const u64 edge = (u64)tile.first + thread_in_block() * byte_tile;
-        const u64 byte = edge < ahead ? 0 : edge - ahead;
-        bounds[thread_in_block()] = string_at(page.places, 0, outcome.valid, byte < total ? (u32)byte : total - 1);
+    const u32 total = (u32)outcome.bytes, ahead = (u32)(to.bytes & 15); // tiles are aligned to 16 bytes
+    const u32 begin = tile.first < ahead ? 0 : tile.first - ahead;
+    const u64 edge = (u64)tile.first + byte_tile - ahead;
+    const u32 end = edge < total ? (u32)edge : total;
+    if (begin >= end)
+        return;
+    for (u32 i = thread_in_block(); i < byte_tile / 4 + 4; i += byte_threads)
+        words[i] = 0;
+    if (thread_in_block() < 2)
+        bounds[thread_in_block()] = string_at(page.places, 0, outcome.valid, thread_in_block() == 0 ? begin : end - 1);
+    synchronize_block();
+    const u32 high = bounds[1] + 1, skipped = tile.first < ahead ? ahead - tile.first : 0;
+    const Source source(pages, page, outcome);
+    const Output output = {words};
+#pragma nounroll
+    for (u32 first = bounds[0]; first < high; first += byte_threads) {
+        const u32 k = first + thread_in_block();
+        u32 place = 0, length = 0;
+        u64 from = 0;
+        if (k < high) {
+            const u32 string = load<u32>(page.places + 4 * (u64)k), next = load<u32>(page.places + 4 * (u64)k + 4);
+            place = string < begin ? begin : string;
+            length = minimum(next, end) - place;
+            from = length == 0 ? 0 : source.of(k) + (place - string);
+            place += skipped - begin;
+        }
+        if (length <= most_own && length > 0)
+            output.copy(place, from, length);
+#pragma nounroll
+        for (u32 lanes = ballot(length > most_own); lanes != 0; lanes &= lanes - 1) {
+            const u32 lane = (u32)__builtin_ctz(lanes);
+            output.copy_together(shuffle_value(place, lane), shuffle_value(from, lane), shuffle_value(length, lane));
+        }
     }
     synchronize_block();
-    const u32 low = bounds[0], high = bounds[1] + 1;
-    const Source source(pages, page, outcome);
+    const u64 target = to.bytes + begin - skipped;
+    const u32 bytes = end - begin + skipped;
 #pragma nounroll
-    for (u32 i = thread_in_block() * 16; i < byte_tile; i += byte_threads * 16) {
-        const u64 edge = (u64)tile.first + i;
-        const u64 begin = edge < ahead ? 0 : edge - ahead, limit = edge + 16 - ahead;
-        const u32 end = limit < total ? (u32)limit : total;
-        if (begin >= end)
-            break;
-        u32 at = (u32)begin, k = string_at(page.places, low, high, at);
-        u32 place = load<u32>(page.places + 4 * (u64)k);
-        u64 low_word = 0, high_word = 0;
-#pragma nounroll
-        while (at < end) {
-            const u32 next = load<u32>(page.places + 4 * (u64)k + 4);
-            u64 from = source.of(k) + (at - place);
-            const u32 stop = minimum(next, end);
-#pragma nounroll
-            while (at < stop) {
-                const u32 offset = at - (u32)begin, bit = offset % 8 * 8, count = minimum(stop - at, 8 - offset % 8);
-                const u64 bytes = load_bytes(from) & whole_word >> (64 - 8 * count);
-                if (offset < 8)
-                    low_word |= bytes << bit;
-                else
-                    high_word |= bytes << bit;
-                at += count;
-                from += count;
-            }
-            place = next;
-            k++;
-        }
-        const u64 target = to.bytes + begin;
-        if (end - (u32)begin == 16) {
-            store<u64>(target, low_word);
-            store<u64>(target + 8, high_word);
+    for (u32 i = thread_in_block() * 8; i < bytes; i += byte_threads * 8) {
+        if (i >= skipped && bytes - i >= 8) {
+            store<u64>(target + i, (u64)words[i / 4 + 1] << 32 | words[i / 4]);
             continue;
         }
 #pragma nounroll
-        for (u32 b = 0; b < end - (u32)begin; b++)
-            store<u8>(target + b, (u8)((b < 8 ? low_word : high_word) >> b % 8 * 8));
+        for (u32 b = i < skipped ? skipped : i; b < i + 8 && b < bytes; b++)
+            store<u8>(target + b, (u8)(words[b / 4] >> b % 4 * 8));
     }
 }

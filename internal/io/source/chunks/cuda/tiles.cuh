@@ -37,3 +37,24 @@ struct Span {
         word = begin + thread_in_block() / warp_threads;
     }
 };
+
+// write_word writes bits of a word, those of a mask of which are a page's.
+DEVICE void write_word(u64 to, u32 mask, u32 bits) {
+    if (mask == whole_warp)
+        store<u32>(to, bits);
+    else if (bits != 0)
+        or_word(to, bits);
+}
+
+static constexpr u64 no_instant = 0x8000000000000000;
+
+// write_instant writes the instants of a word, and makes rows null whose type does not hold their value.
+DEVICE void write_instant(const Page &page, Outcome *outcome, u64 word, const Place &p, u64 value) {
+    if (p.within)
+        store<u64>(page.to + (page.row + p.row) * 8, value);
+    const u32 absent = page.bitmap == 0 ? 0 : ballot(p.valid && value == no_instant);
+    if (absent != 0 && lane_in_warp() == 0) {
+        __atomic_fetch_and((u32 *)(page.bitmap + 4 * word), ~absent, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&outcome->absent, (u32)__builtin_popcount(absent), __ATOMIC_RELAXED);
+    }
+}

@@ -1,0 +1,59 @@
+package source
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+var (
+	csvExtensions  = []string{".csv", ".tsv", ".txt"}
+	jsonExtensions = []string{".json", ".jsonl", ".ndjson"}
+)
+
+// decompressors are those of text files by the last extensions of their names.
+var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
+	".gz": func(from io.Reader) (io.ReadCloser, error) { return gzip.NewReader(from) },
+	".zst": func(from io.Reader) (io.ReadCloser, error) {
+		const mostWindow = 128 << 20 // of zstd --long, which its own tool reads without an option
+		d, err := zstd.NewReader(from, zstd.WithDecoderMaxWindow(mostWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	},
+}
+
+// Extension returns the extension of the name of a file in small letters, which shows its format: of text that is
+// compressed, such as sales.csv.gz, the one before that of the compression.
+func Extension(name string) string {
+	last := strings.ToLower(filepath.Ext(name))
+	if decompressors[last] != nil {
+		if inner := strings.ToLower(filepath.Ext(name[:len(name)-len(last)])); slices.Contains(csvExtensions, inner) || slices.Contains(jsonExtensions, inner) {
+			return inner
+		}
+	}
+	return last
+}
+
+// decompressed returns the contents of an open text file, if its name shows that they are compressed.
+func decompressed(name string, file *stream) (*stream, error) {
+	extension := strings.ToLower(filepath.Ext(name))
+	open := decompressors[extension]
+	if open == nil {
+		return file, nil
+	}
+	contents, err := open(bufio.NewReaderSize(file.Reader, 1<<20))
+	if err != nil {
+		err = fmt.Errorf("decompress %s: %w: %w", extension, err, ErrContents)
+		return nil, errors.Join(err, file.close())
+	}
+	return &stream{Reader: contents, close: func() error { return errors.Join(contents.Close(), file.close()) }}, nil
+}
