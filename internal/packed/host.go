@@ -60,6 +60,10 @@ func (c *Column) unpackBlocks(ctx context.Context, k kind, m hostMemory) error {
 		list[i] = hostUnpacker{kind: k, dictionary: c.Dictionary, hostMemory: m, row: row, text: text}
 		row, text = row+c.Blocks[i].Rows, text+uint64(c.Blocks[i].Text)
 	}
+	if k.isText() {
+		end := hostUnpacker{kind: k, hostMemory: m, row: row}
+		end.offset(0, text)
+	}
 	return eachTask(ctx, len(list), func(i int) error {
 		if err := list[i].block(&c.Blocks[i]); err != nil {
 			return &Error{Block: i, Err: err}
@@ -315,7 +319,6 @@ func (u *hostUnpacker) writeTexts(b *Block, t *tile, values []uint64, next uint3
 	if at != end {
 		return fmt.Errorf("strings end at %d, expected %d: %w", at, end, ErrDamaged)
 	}
-	u.offset(len(values), u.text+at)
 	return nil
 }
 
