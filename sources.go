@@ -22,7 +22,8 @@ func (e *Engine) Table(table *buffer.Buffer, more ...*buffer.Buffer) Query {
 }
 
 // Records is a query on Arrow records in host memory, which are copied to the device when the
-// query runs, each as a batch. They must not be released before. The schema is that of the
+// query runs, each as a batch; large ones while the query works on the one before. They must not be
+// released before. The schema is that of the
 // first record, or the given one without any record. [Engine.NewHostTable] is for records that
 // several queries read.
 func (e *Engine) Records(schema *arrow.Schema, records ...arrow.Record) Query {

@@ -72,7 +72,7 @@ func (b *Block) check(d *Dictionary, k kind, last bool) error {
 		return fmt.Errorf("%d rows: %w", b.Rows, ErrDamaged)
 	case b.Nulls < 0 || b.Nulls > b.Rows:
 		return fmt.Errorf("%d nulls in %d rows: %w", b.Nulls, b.Rows, ErrDamaged)
-	case len(b.Bytes) > math.MaxUint32 || len(b.Bytes) < tileCount(b.Rows)*int(tileBytes)+padding:
+	case uint64(len(b.Bytes)) > math.MaxUint32 || len(b.Bytes) < tileCount(b.Rows)*int(tileBytes)+padding:
 		return fmt.Errorf("%d bytes: %w", len(b.Bytes), ErrDamaged)
 	case b.Coded && d == nil:
 		return fmt.Errorf("it has codes, and the column no dictionary: %w", ErrDamaged)

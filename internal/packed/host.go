@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
-	"github.com/gpuframe/gpuframe/internal/base/cancel"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/strategy"
 )
@@ -34,37 +33,58 @@ func (c Column) array(ctx context.Context, allocator arrowmemory.Allocator) (arr
 	if err != nil {
 		return nil, err
 	}
-	u := hostUnpacker{kind: k, column: &c}
-	if err := u.allocate(allocator); err != nil {
+	rows, nulls, _ := c.sizes()
+	m, err := c.hostMemory(k, allocator)
+	if err != nil {
 		return nil, err
 	}
-	defer u.release()
-	for i := range c.Blocks {
-		if err := cancel.Error(ctx); err != nil {
-			return nil, err
-		}
-		if err := u.block(&c.Blocks[i]); err != nil {
-			return nil, &Error{Block: i, Err: err}
-		}
+	defer m.release()
+	if err := c.unpackBlocks(ctx, k, m); err != nil {
+		return nil, err
 	}
-	whole := array.MakeFromData(array.NewData(c.Type, u.row, u.buffers(), nil, u.nulls, 0))
-	if c.First == 0 && c.Rows == int64(u.row) {
+	data := array.NewData(c.Type, rows, m.buffers(k), nil, nulls, 0)
+	defer data.Release()
+	whole := array.MakeFromData(data)
+	if c.First == 0 && c.Rows == int64(rows) {
 		return whole, nil
 	}
 	defer whole.Release()
 	return array.NewSlice(whole, c.First, c.First+c.Rows), nil
 }
 
-// hostUnpacker unpacks the blocks of a column behind each other.
+// unpackBlocks unpacks the blocks, several at a time.
+func (c *Column) unpackBlocks(ctx context.Context, k kind, m hostMemory) error {
+	list := make([]hostUnpacker, len(c.Blocks))
+	row, text := 0, uint64(0)
+	for i := range list {
+		list[i] = hostUnpacker{kind: k, dictionary: c.Dictionary, hostMemory: m, row: row, text: text}
+		row, text = row+c.Blocks[i].Rows, text+uint64(c.Blocks[i].Text)
+	}
+	if k.isText() {
+		end := hostUnpacker{kind: k, hostMemory: m, row: row}
+		end.offset(0, text)
+	}
+	return eachTask(ctx, len(list), func(i int) error {
+		if err := list[i].block(&c.Blocks[i]); err != nil {
+			return &Error{Block: i, Err: err}
+		}
+		return nil
+	})
+}
+
+// hostMemory is the memory of a column: the bitmap or nil, the values or the offsets of strings, the strings.
+type hostMemory struct{ bitmap, numbers, texts *arrowmemory.Buffer }
+
+// hostUnpacker unpacks a block.
 type hostUnpacker struct {
-	kind                   kind
-	column                 *Column
-	bitmap, numbers, texts *arrowmemory.Buffer
-	// row, nulls and text are the numbers of rows, nulls and bytes of strings of the blocks before.
-	row, nulls int
-	text       uint64
-	values     [TileRows]uint64
-	valid      []byte
+	kind       kind
+	dictionary *Dictionary
+	hostMemory
+	// row and text are the numbers of rows and bytes of strings of the blocks before.
+	row    int
+	text   uint64
+	values []uint64 // of a tile
+	valid  []byte
 }
 
 // sizes are the rows of blocks, their nulls and the bytes of their strings.
@@ -96,33 +116,34 @@ func (k kind) checkText(ctx context.Context, text uint64) error {
 	return nil
 }
 
-func (u *hostUnpacker) allocate(allocator arrowmemory.Allocator) error {
-	rows, nulls, text := u.column.sizes()
-	if u.kind == texts && text > math.MaxInt32 {
-		return fmt.Errorf("%d bytes: %w", text, ErrLong)
+// hostMemory allocates the memory of the column.
+func (c *Column) hostMemory(k kind, allocator arrowmemory.Allocator) (m hostMemory, err error) {
+	rows, nulls, text := c.sizes()
+	if k == texts && text > math.MaxInt32 {
+		return m, fmt.Errorf("%d bytes: %w", text, ErrLong)
 	}
 	take := func(bytes uint64) *arrowmemory.Buffer {
 		return arrowmemory.NewBufferWithAllocator(allocator.Allocate(int(bytes)), allocator)
 	}
 	if nulls > 0 {
-		u.bitmap = take(op.BitmapBytes(rows))
+		m.bitmap = take(op.BitmapBytes(rows))
 	}
-	u.numbers = take(u.kind.numberBytes(rows))
-	if u.kind.isText() {
-		u.texts = take(text)
+	m.numbers = take(k.numberBytes(rows))
+	if k.isText() {
+		m.texts = take(text)
 	}
-	return nil
+	return m, nil
 }
 
-func (u *hostUnpacker) buffers() []*arrowmemory.Buffer {
-	if u.kind.isText() {
-		return []*arrowmemory.Buffer{u.bitmap, u.numbers, u.texts}
+func (m hostMemory) buffers(k kind) []*arrowmemory.Buffer {
+	if k.isText() {
+		return []*arrowmemory.Buffer{m.bitmap, m.numbers, m.texts}
 	}
-	return []*arrowmemory.Buffer{u.bitmap, u.numbers}
+	return []*arrowmemory.Buffer{m.bitmap, m.numbers}
 }
 
-func (u *hostUnpacker) release() {
-	for _, b := range u.buffers() {
+func (m hostMemory) release() {
+	for _, b := range m.buffers(texts) {
 		if b != nil {
 			b.Release()
 		}
@@ -132,6 +153,7 @@ func (u *hostUnpacker) release() {
 // block unpacks a block.
 func (u *hostUnpacker) block(b *Block) error {
 	tiles := b.tiles()
+	u.values = make([]uint64, TileRows)
 	for i := range tiles {
 		rows := min(TileRows, b.Rows-i*TileRows)
 		next := b.Text
@@ -143,8 +165,6 @@ func (u *hostUnpacker) block(b *Block) error {
 		}
 		u.row += rows
 	}
-	u.nulls += b.Nulls
-	u.text += uint64(b.Text)
 	return nil
 }
 
@@ -278,18 +298,18 @@ func (u *hostUnpacker) writeTexts(b *Block, t *tile, values []uint64, next uint3
 		if u.valid != nil && u.valid[i/8]>>(i%8)&1 == 0 {
 			continue
 		}
-		if b.Coded && v >= uint64(u.column.Dictionary.Len()) {
-			return fmt.Errorf("code %d in a dictionary of %d strings: %w", v, u.column.Dictionary.Len(), ErrDamaged)
+		if b.Coded && v >= uint64(u.dictionary.Len()) {
+			return fmt.Errorf("code %d in a dictionary of %d strings: %w", v, u.dictionary.Len(), ErrDamaged)
 		}
 		length := v
 		if b.Coded {
-			length = uint64(len(u.column.Dictionary.text(v)))
+			length = uint64(len(u.dictionary.text(v)))
 		}
 		if length > end-at {
 			return fmt.Errorf("a string of %d bytes in %d: %w", length, end-at, ErrDamaged)
 		}
 		if b.Coded {
-			copy(to[at:], u.column.Dictionary.text(v))
+			copy(to[at:], u.dictionary.text(v))
 		} else {
 			from := uint64(b.strings()) + at
 			copy(to[at:], b.Bytes[from:from+length])
@@ -299,7 +319,6 @@ func (u *hostUnpacker) writeTexts(b *Block, t *tile, values []uint64, next uint3
 	if at != end {
 		return fmt.Errorf("strings end at %d, expected %d: %w", at, end, ErrDamaged)
 	}
-	u.offset(len(values), u.text+at)
 	return nil
 }
 

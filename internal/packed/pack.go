@@ -2,7 +2,6 @@ package packed
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -136,24 +135,36 @@ func eachBlock(ctx context.Context, list []*packing, f func(c *packing, block in
 			tasks = append(tasks, task{c, block})
 		}
 	}
+	return eachTask(ctx, len(tasks), func(i int) error {
+		return recovered(func() error { return f(tasks[i].column, tasks[i].block) })
+	})
+}
+
+// eachTask calls f for each of the tasks, on all processors. It returns the error of the first task with one.
+func eachTask(ctx context.Context, tasks int, f func(task int) error) error {
 	var next atomic.Int64
+	var failed atomic.Bool
 	var workers sync.WaitGroup
-	failures := make([]error, min(runtime.GOMAXPROCS(0), len(tasks)))
-	for worker := range failures {
+	failures := make([]error, tasks)
+	for range min(runtime.GOMAXPROCS(0), tasks) {
 		workers.Go(func() {
-			for failures[worker] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(tasks) {
-					return
+			for i := int(next.Add(1)) - 1; i < tasks && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if failures[i] = cancel.Error(ctx); failures[i] == nil {
+					failures[i] = f(i)
 				}
-				if failures[worker] = cancel.Error(ctx); failures[worker] == nil {
-					failures[worker] = recovered(func() error { return f(tasks[i].column, tasks[i].block) })
+				if failures[i] != nil {
+					failed.Store(true)
 				}
 			}
 		})
 	}
 	workers.Wait()
-	return errors.Join(failures...)
+	for _, err := range failures {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recovered turns a panic of reading an array with invalid contents into an error.
@@ -188,7 +199,7 @@ func (c *packing) column(allocator arrowmemory.Allocator) (column Column, memory
 	for i := range c.blocks {
 		total += c.blocks[i].bytes()
 	}
-	memory = arrowmemory.NewBufferWithAllocator(allocator.Allocate(total), allocator)
+	memory = arrowmemory.NewBufferWithAllocator(uninitialized(allocator, total), allocator)
 	rest := memory.Buf()
 	for i := range c.blocks {
 		b := &c.blocks[i]
@@ -199,6 +210,14 @@ func (c *packing) column(allocator arrowmemory.Allocator) (column Column, memory
 		column.Blocks = append(column.Blocks, b.Block)
 	}
 	return column, memory
+}
+
+// uninitialized returns memory of which the caller writes every byte.
+func uninitialized(allocator arrowmemory.Allocator, length int) []byte {
+	if a, ok := allocator.(interface{ AllocateUninitialized(int) []byte }); ok {
+		return a.AllocateUninitialized(length)
+	}
+	return allocator.Allocate(length)
 }
 
 // bytes is the length of the block, a multiple of 8.
@@ -217,7 +236,7 @@ func (b *packedBlock) write(to []byte) {
 		}
 	}
 	copy(to, bytesOf(b.tiles))
-	copy(to[header:], bytesOf(b.words))
+	clear(to[header+copy(to[header:], bytesOf(b.words)):])
 	b.Bytes = to
 	if !b.Coded {
 		copy(to[b.strings():], b.text)
@@ -263,7 +282,7 @@ func (w *blockWriter) tile(first, at, rows int) error {
 			i++
 			return true
 		})
-		w.block.Text = uint32(min(len(w.block.text), math.MaxInt32+1))
+		w.block.Text = uint32(min(uint64(len(w.block.text)), math.MaxInt32+1))
 	}
 	if w.block.Text > math.MaxInt32 {
 		return fmt.Errorf("strings of more than %d bytes in %d rows: %w", math.MaxInt32, w.block.Rows, ErrLong)

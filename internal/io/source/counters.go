@@ -6,7 +6,8 @@ import "sync/atomic"
 // may share them.
 type Counters struct {
 	// Files and RowGroups were read, at least in part. SkippedFiles and
-	// SkippedRowGroups were left out because no row can meet the conditions.
+	// SkippedRowGroups were left out because no row can meet the conditions. Blocks of host tables
+	// count as row groups.
 	Files, SkippedFiles, RowGroups, SkippedRowGroups atomic.Int64
 	// SkippedByDictionary and SkippedByFilter of the SkippedRowGroups, or of those beyond
 	// the limit of a request, are left out by dictionaries and by Bloom filters, the others

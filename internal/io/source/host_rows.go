@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -14,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 	"github.com/gpuframe/gpuframe/internal/packed"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -26,10 +28,21 @@ type hostTable struct {
 	table *HostTable
 	// blocks are the blocks of all segments.
 	blocks []hostBlock
+
+	mu sync.Mutex
+	// ranges are those of the blocks, by column, as far as queries asked for them.
+	ranges map[string]*blockRanges
 }
 
 // hostBlock is a block of all columns of a segment.
 type hostBlock struct{ segment, block int }
+
+// blockRanges are the ranges of a column in all blocks, and in all of them together.
+type blockRanges struct {
+	blocks []prune.Range
+	all    prune.Range
+	known  bool // whether all is known
+}
 
 // HostRows is a source of the rows of a host table.
 //
@@ -40,7 +53,7 @@ func HostRows(t *HostTable) (Source, error) {
 	if t == nil {
 		return nil, &Error{Source: "host table", RowGroup: -1, Err: fmt.Errorf("the table is nil: %w", ErrArgument)}
 	}
-	s := &hostTable{table: t}
+	s := &hostTable{table: t, ranges: map[string]*blockRanges{}}
 	for i, segment := range t.segments {
 		for block := range (segment.NumRows() + packed.BlockRows - 1) / packed.BlockRows {
 			s.blocks = append(s.blocks, hostBlock{i, int(block)})
@@ -58,16 +71,33 @@ func (s *hostTable) Schema(context.Context) (*arrow.Schema, error) { return s.ta
 // Rows implements [Source].
 func (s *hostTable) Rows(context.Context) (rows int64, exact bool) { return s.table.rows, true }
 
-// statistics returns the range of a column in a block.
-func (s *hostTable) statistics(b hostBlock, name string) (r prune.Range) {
-	r = prune.Unknown
-	indices := s.table.schema.FieldIndices(name)
-	if len(indices) == 0 {
+// rangesOf returns the ranges of a column.
+func (s *hostTable) rangesOf(name string) *blockRanges {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.ranges[name]; r != nil {
 		return r
 	}
-	c, ok := rawAs[*rawPacked](s.table.segments[b.segment].Column(indices[0]).DataType())
+	r := &blockRanges{blocks: make([]prune.Range, len(s.blocks)), known: true}
+	places := s.table.schema.FieldIndices(name)
+	for i, b := range s.blocks {
+		r.blocks[i] = prune.Unknown
+		if len(places) > 0 {
+			r.blocks[i] = s.statistics(b, places[0])
+		}
+		if r.known && r.blocks[i].Valid != 0 {
+			r.all, r.known = r.all.Union(r.blocks[i])
+		}
+	}
+	s.ranges[name] = r
+	return r
+}
+
+// statistics returns the range of a column in a block.
+func (s *hostTable) statistics(b hostBlock, place int) (r prune.Range) {
+	c, ok := rawAs[*rawPacked](s.table.segments[b.segment].Column(place).DataType())
 	if !ok {
-		return r
+		return prune.Unknown
 	}
 	block := &c.Blocks[b.block]
 	r.Nulls, r.Valid = int64(block.Nulls), int64(block.Rows-block.Nulls)
@@ -92,17 +122,30 @@ func boundOf(t arrow.DataType, bound int64) any {
 
 // Bounds implements [Source].
 func (s *hostTable) Bounds(_ context.Context, column string) (low, high any, ok bool) {
-	var all prune.Range
-	for _, b := range s.blocks {
-		r := s.statistics(b, column)
-		if r.Valid == 0 {
-			continue
-		}
-		if all, ok = all.Union(r); !ok {
-			return nil, nil, false
+	r := s.rangesOf(column)
+	if !r.known || r.all.Low == nil {
+		return nil, nil, false
+	}
+	return r.all.Low, r.all.High, true
+}
+
+// possible reports for each block whether it may have a row that meets the conditions.
+func (s *hostTable) possible(ctx context.Context, where []expr.Expr) ([]bool, error) {
+	return prune.Possible(ctx, s.table.schema, where, len(s.blocks), func(part int, column string) prune.Range {
+		return s.rangesOf(column).blocks[part]
+	})
+}
+
+// Excluded implements [Excluder]: blocks are row groups.
+func (s *hostTable) Excluded(ctx context.Context, where []expr.Expr) (e Exclusion, err error) {
+	possible, err := s.possible(ctx, where)
+	e.RowGroups = len(possible)
+	for _, p := range possible {
+		if !p {
+			e.SkippedRowGroups++
 		}
 	}
-	return all.Low, all.High, all.Low != nil
+	return e, wrap(s, err)
 }
 
 // Open implements [Source].
@@ -111,9 +154,7 @@ func (s *hostTable) Open(ctx context.Context, m *memory.Manager, request Request
 	if err != nil {
 		return nil, wrap(s, err)
 	}
-	possible, err := prune.Possible(ctx, s.table.schema, request.Where, len(s.blocks), func(part int, column string) prune.Range {
-		return s.statistics(s.blocks[part], column)
-	})
+	possible, err := s.possible(ctx, request.Where)
 	if err != nil {
 		return nil, wrap(s, err)
 	}
@@ -126,11 +167,12 @@ func (s *hostTable) Open(ctx context.Context, m *memory.Manager, request Request
 		request.BatchRows = (request.BatchRows + packed.BlockRows - 1) / packed.BlockRows * packed.BlockRows
 	}
 	r := &hostRecords{projection: selected, source: s, possible: possible}
+	counters := request.Counters.or()
 	for _, p := range possible {
 		if p {
-			request.Counters.or().RowGroups.Add(1)
+			counters.RowGroups.Add(1)
 		} else {
-			request.Counters.or().SkippedRowGroups.Add(1)
+			counters.SkippedRowGroups.Add(1)
 		}
 	}
 	l := newLoader(s, m, request, selected.schema, splitting(r, request.BatchRows))

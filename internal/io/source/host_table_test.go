@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,11 +14,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source"
 	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -121,6 +124,9 @@ func checkHostTable(t *testing.T, m *memory.Manager, s source.Source, all arrow.
 	var counters source.Counters
 	where := []expr.Expr{expr.Col("n").Ge(expr.Lit(4*packed.BlockRows + 5))}
 	got = read(t, s, m, source.Request{Columns: []string{"mode", "n"}, Where: where, Counters: &counters})
+	excluded, err := s.(source.Excluder).Excluded(t.Context(), where)
+	require.NoError(t, err)
+	assert.EqualValues(t, counters.SkippedRowGroups.Load(), excluded.SkippedRowGroups)
 	low, high, ok := s.Bounds(t.Context(), "n")
 	if plain {
 		require.False(t, ok)
@@ -216,4 +222,114 @@ func TestHostTablesRefuse(t *testing.T) {
 	require.ErrorIs(t, err, source.ErrArgument)
 	_, err = source.NewHostTable(t.Context(), dev, nil, nil, source.HostOptions{})
 	require.ErrorIs(t, err, source.ErrArgument)
+}
+
+// Records with different dictionaries have the values of their own.
+func TestHostTablesOfDictionaries(t *testing.T) {
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "city", Type: dictionary, Nullable: true}}, nil)
+	var records []arrow.Record
+	var want []string
+	for _, cities := range [][]string{{"Oslo", "Bern", "Oslo"}, {"Rome"}, {"Bern", "Kiel", "Rome", "Kiel"}} {
+		b := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator, dictionary).(*array.BinaryDictionaryBuilder)
+		for _, city := range cities {
+			require.NoError(t, b.AppendString(city))
+		}
+		records = append(records, array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(len(cities))))
+		want = append(want, cities...)
+	}
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		table := hostTable(t, dev, source.HostOptions{}, records...)
+		s, err := source.HostRows(table)
+		require.NoError(t, err)
+		var got []string
+		for _, record := range read(t, s, m, source.Request{}) {
+			for i := range int(record.NumRows()) {
+				got = append(got, record.Column(0).ValueStr(i))
+			}
+		}
+		require.Equal(t, want, got)
+		require.NoError(t, table.Release())
+	})
+}
+
+// After any driver call that fails, during a copy in advance too, nothing is held.
+func TestHostTablesWithFailingDriver(t *testing.T) {
+	defer source.SetHostRows(packed.BlockRows, packed.BlockRows)()
+	dev, driver := faulttest.OpenEmulator(t)
+	m := devicetest.Manager(t, dev, memory.Options{})
+	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	for n := range int64(2*packed.BlockRows + 5) {
+		b.Field(0).(*array.Int64Builder).Append(n)
+	}
+	all := b.NewRecord()
+	table := hostTable(t, dev, source.HostOptions{}, all)
+	s, err := source.HostRows(table)
+	require.NoError(t, err)
+	scan := func() (rows int64, err error) {
+		reader, err := s.Open(t.Context(), m, source.Request{})
+		if err != nil {
+			return 0, err
+		}
+		for err == nil {
+			var next *buffer.Buffer
+			if next, err = reader.Next(t.Context()); err == nil {
+				rows += next.Capacity()
+				err = next.Release()
+			}
+		}
+		return rows, errors.Join(err, reader.Close())
+	}
+	rows, err := scan()
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, all.NumRows(), rows)
+	before, failures := m.Stats().InUse, 0
+	for nth := 1; ; nth += 1 + nth/16 {
+		reached := false
+		driver.Arm(func(c faulttest.Call) error {
+			if c.Number != nth || strings.Contains(c.Operation, "Free") {
+				return nil
+			}
+			reached = true
+			return faulttest.ErrDriver
+		})
+		rows, err := scan()
+		driver.Arm(nil)
+		if errors.Is(err, faulttest.ErrDriver) {
+			failures++
+		} else {
+			require.ErrorIs(t, err, io.EOF)
+			require.Equal(t, all.NumRows(), rows)
+		}
+		require.Equal(t, before, m.Stats().InUse, "call %d", nth)
+		if !reached && nth > 200 {
+			break
+		}
+	}
+	require.Greater(t, failures, 5)
+	require.NoError(t, table.Release())
+}
+
+// A GPU copies the next records while the query uses a table of large ones.
+func TestLargeRecordsAreCopiedAhead(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		for rows, ahead := range map[int64]int{100: 0, 150_000: 2} {
+			all := orders(0, 3*rows)
+			s, err := source.Records(nil, all.NewSlice(0, rows), all.NewSlice(rows, 2*rows), all.NewSlice(2*rows, 3*rows))
+			require.NoError(t, err)
+			require.Equal(t, all.NumRows(), requireRows(t, all, 0, read(t, s, m, source.Request{})))
+			reader, err := s.Open(t.Context(), m, source.Request{Columns: []string{"n", "price"}})
+			require.NoError(t, err)
+			next, err := reader.Next(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, next.Release())
+			if dev.Kind() != device.Host && ahead > 0 {
+				assert.Equal(t, ahead, source.Staged(reader))
+			}
+			require.NoError(t, reader.Close())
+		}
+	})
 }

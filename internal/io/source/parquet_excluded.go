@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Exclusion counts the parts of files that statistics leave out.
+// Exclusion counts the parts of files, or of host tables, that statistics leave out.
 type Exclusion struct {
 	// RowGroups and Files are the numbers of all of them.
 	RowGroups, Files int

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
@@ -42,6 +44,16 @@ func (p projection) record(record arrow.Record) arrow.Record {
 		defer columns[i].Release()
 	}
 	return array.NewRecord(p.schema, columns, record.NumRows())
+}
+
+// length is about the length of the selected columns of a record.
+func (p projection) length(record arrow.Record) (bytes int64) {
+	for i, values := range record.Columns() {
+		if p.places == nil || slices.Contains(p.places, i) {
+			bytes += valueBytes(values)
+		}
+	}
+	return bytes
 }
 
 // plain returns a record of the schema, without views, which the caller releases.

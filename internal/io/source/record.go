@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -82,12 +83,19 @@ func (s *recordList) Open(_ context.Context, m *memory.Manager, request Request)
 		return nil, wrap(s, err)
 	}
 	r := &recordsLeft{projection: selected, left: make([]arrow.Record, len(s.records))}
+	bytes := int64(0)
 	for i, record := range s.records {
 		record.Retain()
 		r.left[i] = record
+		bytes += selected.length(record)
 	}
-	return newLoader(s, m, request, selected.schema, splitting(r, request.BatchRows)), nil
+	l := newLoader(s, m, request, selected.schema, splitting(r, request.BatchRows))
+	l.stages = len(s.records) > 1 && bytes/int64(len(s.records)) >= stagedBytes && m != nil && m.Device().Kind() != device.Host
+	return l, nil
 }
+
+// stagedBytes is the average length of records from which on the next ones are copied while a query works on one.
+const stagedBytes = 1 << 20
 
 // recordsLeft are records that were not read.
 type recordsLeft struct {

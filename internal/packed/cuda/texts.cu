@@ -28,9 +28,20 @@ DEVICE void copy_bytes(u64 to, u64 from, u64 length) {
     const u64 words = (length - before) / 8, after = before + words * 8;
     if (thread_in_block() < before)
         store<u8>(to + thread_in_block(), load<u8>(from + thread_in_block()));
-    for (u64 i = thread_in_block(); i < words; i += unpack_threads)
+    constexpr u32 together = 4; // loads that overlap
+    u64 i = thread_in_block();
+    for (; i + (together - 1) * unpack_threads < words; i += together * unpack_threads) {
+        u64 loaded[together];
+#pragma unroll
+        for (u32 k = 0; k < together; k++)
+            loaded[k] = load_bytes(from + before + (i + k * unpack_threads) * 8);
+#pragma unroll
+        for (u32 k = 0; k < together; k++)
+            store<u64>(to + before + (i + k * unpack_threads) * 8, loaded[k]);
+    }
+    for (; i < words; i += unpack_threads)
         store<u64>(to + before + i * 8, load_bytes(from + before + i * 8));
-    for (u64 i = after + thread_in_block(); i < length; i += unpack_threads)
+    for (i = after + thread_in_block(); i < length; i += unpack_threads)
         store<u8>(to + i, load<u8>(from + i));
 }
 
@@ -105,16 +116,20 @@ KERNEL LAUNCH_BOUNDS(unpack_threads) unpack_texts(const Column *columns, const B
     // Short strings are collected in shared memory, so that neighbouring threads write neighbouring words.
     const bool collects = all + 16 <= collected_bytes;
     u8 *collected = (u8 *)staged.values + (to & 7);
+    u64 from[rows_per_thread];
+#pragma unroll
+    for (u32 k = 0; k < rows_per_thread; k++)
+        from[k] = lengths[k] == 0 ? 0 : part.column.strings + load<u32>(part.column.offsets + values[k] * 4);
+#pragma unroll
     for (u32 k = 0; k < rows_per_thread; k++) {
-        if (lengths[k] == 0)
-            continue;
-        const u64 from = part.column.strings + load<u32>(part.column.offsets + values[k] * 4);
         if (collects)
+#pragma nounroll
             for (u64 b = 0; b < lengths[k]; b++)
-                collected[at + b] = load<u8>(from + b);
+                collected[at + b] = load<u8>(from[k] + b);
         else
+#pragma nounroll
             for (u64 b = 0; b < lengths[k]; b++)
-                store<u8>(to + at + b, load<u8>(from + b));
+                store<u8>(to + at + b, load<u8>(from[k] + b));
         at += lengths[k];
     }
     if (!collects)

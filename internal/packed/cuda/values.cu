@@ -60,10 +60,14 @@ template <typename T, typename Values> DEVICE void write_narrow(const Part &part
 
 // write_bits writes booleans.
 template <typename Values> DEVICE void write_bits(const Part &part, Values values) {
+    bool loaded[rows_per_thread];
+#pragma unroll
+    for (u32 k = 0; k < rows_per_thread; k++)
+        loaded[k] = (values.at(minimum(thread_in_block() + k * unpack_threads, part.rows - 1)) & 1) != 0;
 #pragma unroll
     for (u32 k = 0; k < rows_per_thread; k++) {
         const u32 i = thread_in_block() + k * unpack_threads;
-        const u32 bits = ballot(i < part.rows && (values.at(minimum(i, part.rows - 1)) & 1) != 0);
+        const u32 bits = ballot(i < part.rows && loaded[k]);
         if (lane_in_warp() == 0 && i < part.bit_rows())
             store<u32>(part.column.values + (part.first_row() + i) / 8, bits);
     }
