@@ -134,6 +134,8 @@ KERNEL LAUNCH_BOUNDS(unpack_threads) unpack_texts(const Column *columns, const B
     }
     if (!collects)
         return;
+    // Lanes leave the loops at different times, and a barrier of the block counts warps.
+    synchronize_warp();
     synchronize_block();
     const u64 aligned_to = to & ~7ull, last = (to & 7) + all;
     for (u64 i = (u64)thread_in_block() * 8; i < last; i += unpack_threads * 8) {

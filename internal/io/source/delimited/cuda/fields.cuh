@@ -9,14 +9,14 @@ DEVICE Field field_of(const Rows &rows, u32 row, u32 place) {
     if (place > 0) {
         begin = rows.ends[(u64)row * rows.width + place - 1] + 1;
     } else if (rows.width > 1) {
-        while (rows.bytes[begin] == '\n' || rows.bytes[begin] == '\r' && rows.bytes[begin + 1] == '\n')
+        while (*rows.at(begin) == '\n' || *rows.at(begin) == '\r' && *rows.at(begin + 1) == '\n')
             begin++;
     }
-    if (place + 1 == rows.width && end > begin && rows.bytes[end - 1] == '\r')
+    if (place + 1 == rows.width && end > begin && *rows.at(end - 1) == '\r')
         end--;
-    if (end - begin >= 2 && rows.bytes[begin] == '"')
-        return {rows.bytes + begin + 1, end - begin - 2, true};
-    return {rows.bytes + begin, end - begin, false};
+    if (end - begin >= 2 && *rows.at(begin) == '"')
+        return {rows.at(begin + 1), end - begin - 2, true};
+    return {rows.at(begin), end - begin, false};
 }
 
 // Nulls are the texts that stand for null: each behind its length, which is less than 64.

@@ -26,7 +26,7 @@ struct Members {
 // Line is the rest of a line.
 struct Line {
     const u8 *bytes;
-    u32 at, end;
+    u32 at, end; // places behind the first byte
 
     // next returns the next byte, or 0 at the end.
     METHOD u8 next() const { return at < end ? bytes[at] : 0; }
@@ -160,9 +160,9 @@ DEVICE u32 find_member(const Members &members, const u8 *name, u32 length, u32 n
     return none;
 }
 
-// walk writes the tokens of a line, and returns false for a line with a fault. Column c has its token of the row at
-// c · rows + row.
-DEVICE bool walk(Line line, const Members &members, u64 *tokens, u64 rows, u64 row) {
+// walk writes the tokens of a line of which the first byte is at origin, and returns false for a line with a fault. Column
+// c has its token of the row at c · rows + row.
+DEVICE bool walk(Line line, u32 origin, const Members &members, u64 *tokens, u64 rows, u64 row) {
     u64 seen = 0;
     if (line.next_solid() != '{')
         return false;
@@ -198,7 +198,7 @@ DEVICE bool walk(Line line, const Members &members, u64 *tokens, u64 rows, u64 r
             return false;
         seen |= 1ull << number;
         if (const u32 slot = members.slots[number]; slot != none)
-            tokens[slot * rows + row] = token;
+            tokens[slot * rows + row] = token + origin;
     }
     line.at++;
     line.next_solid();
@@ -218,7 +218,8 @@ KERNEL LAUNCH_BOUNDS(128) find_members(u64 *tokens, Outcome *outcome, const u32 
     if (own >= rows.count)
         return;
     const u32 row = rows.first + own;
-    if (!walk(Line{rows.bytes, rows.begin_of(row), ends[row]}, members, tokens, text.rows, row))
+    const u32 origin = rows.begin_of(row);
+    if (!walk(Line{rows.at(origin), 0, ends[row] - origin}, origin, members, tokens, text.rows, row))
         fault(outcome, bad_value);
 }
 
@@ -280,7 +281,7 @@ DEVICE Character character_of(const u8 *at, u32 left) {
 
 // Tokens finds the cells of a tile.
 struct Tokens {
-    const u8 *bytes;
+    const Rows &line;
     const u64 *tokens;
     u64 rows;
 
@@ -294,7 +295,7 @@ struct Tokens {
         if (kind == true_value || kind == false_value)
             wrong = !wrong;
         wrong = wrong || escaped && column.form != text_form;
-        return {{bytes + (u32)token, (u32)(token >> length_shift) & longest_token, escaped}, !wrong, wrong, kind == number_value};
+        return {{line.at((u32)token), (u32)(token >> length_shift) & longest_token, escaped}, !wrong, wrong, kind == number_value};
     }
     METHOD u32 length(const Field &field) const {
         u32 length = field.length;
@@ -328,12 +329,12 @@ KERNEL LAUNCH_BOUNDS(128) parse_members(const Column *columns, Result *results, 
     if (faults != 0)
         return;
     const Rows rows = stage<member_rows, member_threads>(shared, text, ends);
-    parse_tile<member_rows, member_threads>(columns, results, count, outcome, rows, Tokens{rows.bytes, tokens, text.rows}, powers);
+    parse_tile<member_rows, member_threads>(columns, results, count, outcome, rows, Tokens{rows, tokens, text.rows}, powers);
 }
 
 // write_strings writes the texts of tokens and their offsets, a block for each tile.
 KERNEL LAUNCH_BOUNDS(128) write_strings(const Column *columns, u32 count, const u32 *ends, Text text, const u64 *tokens) {
     __shared__ Piece shared[most_staged / sizeof(Piece)];
     const Rows rows = stage<member_rows, member_threads>(shared, text, ends);
-    copy_tile<member_rows, member_threads>(columns, count, text.rows, rows, Tokens{rows.bytes, tokens, text.rows});
+    copy_tile<member_rows, member_threads>(columns, count, text.rows, rows, Tokens{rows, tokens, text.rows});
 }

@@ -11,8 +11,13 @@ typedef Vector<u32, 4> Piece;
 // Rows are those that a block has.
 struct Rows {
     const u8 *bytes; // of the text: in shared memory, if they are few
+    u32 origin;      // the place of the first one
     const u32 *ends; // of the fields
     u32 width, first, count;
+
+    // at returns the byte at a place. Shared memory has no addresses before it: a pointer to the byte at place 0 would
+    // be undefined.
+    METHOD const u8 *at(u32 place) const { return bytes + (place - origin); }
 
     // begin_of returns the place of the first byte of a row. Lines without contents are before it.
     METHOD u32 begin_of(u32 row) const {
@@ -29,7 +34,7 @@ struct Field {
 
 // stage returns the rows of the block. It copies their bytes to shared memory if they fit.
 template <u32 tile_rows, u32 threads> DEVICE Rows stage(Piece *shared, const Text &text, const u32 *ends) {
-    Rows rows = {text.bytes, ends, text.width, block_in_grid() * tile_rows, 0};
+    Rows rows = {text.bytes, 0, ends, text.width, block_in_grid() * tile_rows, 0};
     const u32 left = text.rows - rows.first;
     rows.count = left < tile_rows ? left : tile_rows;
     constexpr u32 size = sizeof(Piece);
@@ -40,6 +45,6 @@ template <u32 tile_rows, u32 threads> DEVICE Rows stage(Piece *shared, const Tex
     for (u32 i = thread_in_block(); i * size < end - begin; i += threads)
         shared[i] = from[i];
     synchronize_block();
-    rows.bytes = (const u8 *)shared - begin;
+    rows.bytes = (const u8 *)shared, rows.origin = begin;
     return rows;
 }
