@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"time"
@@ -163,7 +164,7 @@ func (b *bench) pack(ctx context.Context, places []int) (columns []packed.Column
 	if err != nil {
 		return nil, nil, err
 	}
-	for part := range slices.Chunk(b.records, callRows) {
+	for part := range parts(b.records, callRows*recordRows) {
 		arrays := make([][]arrow.Array, len(places))
 		for i, place := range places {
 			for _, record := range part {
@@ -187,6 +188,31 @@ func (b *bench) pack(ctx context.Context, places []int) (columns []packed.Column
 	return columns, blocks, nil
 }
 
+// parts yields slices of records that have a number of rows together, all but the last ones. Only the last call of a
+// column may have a block with fewer rows.
+func parts(records []arrow.Record, rows int64) iter.Seq[[]arrow.Record] {
+	return func(yield func([]arrow.Record) bool) {
+		var part []arrow.Record
+		left := rows
+		for _, record := range records {
+			for at := int64(0); at < record.NumRows(); {
+				n := min(left, record.NumRows()-at)
+				part = append(part, record.NewSlice(at, at+n))
+				if at, left = at+n, left-n; left > 0 {
+					continue
+				}
+				if !yield(part) {
+					return
+				}
+				part, left = nil, rows
+			}
+		}
+		if len(part) > 0 {
+			yield(part)
+		}
+	}
+}
+
 // times returns the median times of the copy and of the kernels.
 func (b *bench) times(ctx context.Context, columns []packed.Column) (copying, unpacking time.Duration, err error) {
 	var copies, kernels []time.Duration
@@ -197,7 +223,7 @@ func (b *bench) times(ctx context.Context, columns []packed.Column) (copying, un
 			err = b.manager.Stream().Synchronize(ctx)
 		}
 		if err != nil {
-			return 0, 0, errors.Join(err, batch.Release())
+			return 0, 0, err
 		}
 		copies = append(copies, time.Since(began))
 		began = time.Now()
