@@ -23,6 +23,7 @@ func TestFaults(t *testing.T) {
 		"shared":           {"mov.u32 %r1, 1024; ld.shared.u32 %r2, [%r1];", "1024 bytes of shared memory", ErrAddress},
 		"trap":             {"trap;", "trap", ErrTrap},
 		"generic":          {"cvta.shared.u64 %q2, 1024; ld.u32 %r1, [%q2];", "shared memory", ErrAddress},
+		"before a window":  {"mov.u64 %q2, s; sub.s64 %q2, %q2, 8; cvta.shared.u64 %q2, %q2; ld.u32 %r1, [%q2+8];", "", ErrAddress},
 		"atomic":           {"atom.global.add.u32 %r1, [%q1+64], 1;", "after the end", ErrAddress},
 		"bar in a branch":  {"mov.u32 %r1, %laneid; setp.lt.u32 %p1, %r1, 7; @%p1 bra other; bar.sync 0; bra end; other: bar.sync 0; end:", "different bar.sync instructions", ErrSynchronization},
 		"vote that hangs":  {"mov.u32 %r1, %laneid; setp.lt.u32 %p1, %r1, 7; @%p1 bra other; vote.sync.ballot.b32 %r2, 1, -1; bra end; other: bar.warp.sync -1; end:", "deadlock", ErrSynchronization},

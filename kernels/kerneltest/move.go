@@ -1,5 +1,7 @@
 package kerneltest
 
+import "math"
+
 // The windows of the generic address space. Device memory lies below them.
 const (
 	windowShift  = 56
@@ -120,10 +122,15 @@ func cvtaHandler(in *ins) {
 	}
 	in.count(2, 2)
 	d, a := in.destination(in.arguments[0], t), in.source(in.arguments[1], t)
-	if to {
-		window = -window
+	switch {
+	case to:
+		in.out.operation = lanewise1(d, a, func(x uint64) uint64 { return x - window })
+	case window != 0:
+		// Addresses in a window have 32 bits: one before the beginning becomes one behind the end.
+		in.out.operation = lanewise1(d, a, func(x uint64) uint64 { return window + x&math.MaxUint32 })
+	default:
+		in.out.operation = lanewise1(d, a, func(x uint64) uint64 { return x })
 	}
-	in.out.operation = lanewise1(d, a, func(x uint64) uint64 { return x + window })
 }
 
 func isspaceHandler(in *ins) {
