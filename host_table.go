@@ -41,7 +41,7 @@ type HostTableOptions struct {
 // The error of the reader, of a record with other columns than its reader, and of the context.
 func (e *Engine) NewHostTable(ctx context.Context, reader array.RecordReader, options HostTableOptions) (*HostTable, error) {
 	if reader == nil {
-		return nil, fmt.Errorf("gpuframe: NewHostTable: the reader is nil: %w", device.ErrInvalidValue)
+		return nil, fmt.Errorf("gpuframe: make a host table: the reader is nil: %w", device.ErrInvalidValue)
 	}
 	return e.newHostTable(ctx, reader.Schema(), source.RecordsOf(reader), options)
 }

@@ -30,7 +30,7 @@ type hostTable struct {
 	blocks []hostBlock
 
 	mu sync.Mutex
-	// ranges are those of the blocks, by column, as far as queries asked for them.
+	// ranges are those of the blocks, by column, as far as queries need them.
 	ranges map[string]*blockRanges
 }
 

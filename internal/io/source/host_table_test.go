@@ -224,7 +224,7 @@ func TestHostTablesRefuse(t *testing.T) {
 	require.ErrorIs(t, err, source.ErrArgument)
 }
 
-// Records with different dictionaries have the values of their own.
+// Records with different dictionaries have their values.
 func TestHostTablesOfDictionaries(t *testing.T) {
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "city", Type: dictionary, Nullable: true}}, nil)

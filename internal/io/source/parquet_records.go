@@ -48,7 +48,7 @@ type parquetRecords struct {
 	// device reports whether the device decodes column chunks that it can.
 	device bool
 	// processors limits the goroutines that decode at a time.
-	processors chan struct{}
+	processors *turns
 
 	mu    sync.Mutex
 	users map[*parquetFile]*usedFile
@@ -65,7 +65,7 @@ type usedFile struct {
 func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, onDevice bool, allocator arrowmemory.Allocator, check func(failed bool) error) records {
 	p := &parquetRecords{
 		source: s, schema: schema, groups: groups, rows: mostRecordRows, device: onDevice, allocator: allocator, counters: request.Counters.or(),
-		processors: make(chan struct{}, runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},
+		processors: newTurns(runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},
 	}
 	for _, most := range []int64{request.BatchRows, request.Limit} {
 		if most > 0 {
@@ -142,21 +142,22 @@ func (p *parquetRecords) bytes(part int) int64 {
 // decode decodes one row group, several columns at a time.
 func (p *parquetRecords) decode(ctx context.Context, part int, yield func(arrow.Record) bool) error {
 	group := p.groups[part]
-	err := p.decodeGroup(ctx, group, yield)
+	err := p.decodeGroup(ctx, part, yield)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	return p.source.fail(group.file, group.index, damaged(err))
 }
 
-func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield func(arrow.Record) bool) (err error) {
+func (p *parquetRecords) decodeGroup(ctx context.Context, part int, yield func(arrow.Record) bool) (err error) {
+	group := p.groups[part]
 	used, err := p.use(group)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
 	d := &groupDecoder{
-		parquetRecords: p, group: group, from: used.opened, reader: used.reader, checks: used.checks,
+		parquetRecords: p, part: part, group: group, from: used.opened, reader: used.reader, checks: used.checks,
 		chunks: make([]*columnChunk, p.schema.NumFields()), flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
 	}
 	defer d.release()
@@ -202,6 +203,7 @@ func yieldTable(table arrow.Table, yield func(arrow.Record) bool) bool {
 // groupDecoder decodes a row group step by step.
 type groupDecoder struct {
 	*parquetRecords
+	part   int // number of the row group
 	group  rowGroup
 	from   io.ReaderAt
 	reader *pqarrow.FileReader
@@ -239,13 +241,13 @@ func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error
 	chunks, failures := make([]*arrow.Chunked, len(d.columns)), make([]error, len(d.columns))
 	var decoding sync.WaitGroup
 	for i := range d.columns {
-		d.processors <- struct{}{}
+		d.processors.begin(d.part)
 		if ctx.Err() != nil {
-			<-d.processors
+			d.processors.end()
 			break
 		}
 		decoding.Go(func() {
-			defer func() { <-d.processors }()
+			defer d.processors.end()
 			chunks[i], failures[i] = d.column(ctx, i, rows)
 		})
 	}

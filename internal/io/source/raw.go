@@ -30,7 +30,7 @@ type rawType struct {
 // rawArray is an array of rawType. It has no values.
 type rawArray struct{ array.ExtensionArrayBase }
 
-// rawColumn describes the bytes of a raw column. It is a pointer, which tells columns apart.
+// rawColumn describes the bytes of a raw column. It is a pointer: columns differ by it.
 type rawColumn interface {
 	fmt.Stringer
 	form() rawForm

@@ -46,8 +46,8 @@ type rowText struct {
 	decoding textDecoding
 	// fail is an error about the file.
 	fail func(error) error
-	// line is the number of the first line, length that of the text.
-	line, length int
+	// line is the number of the first line, length that of the text, count the number of its rows.
+	line, length, count int
 	// marks are the places of every markedRows-th row. They are found when rows are left out.
 	once  sync.Once
 	marks []textMark
@@ -127,8 +127,10 @@ func (t *rowText) rows(a arrow.Array) []byte {
 func (t *rowText) part(a arrow.Array) (part []byte, line int) {
 	data := a.Data()
 	text, first, rows := data.Buffers()[0].Bytes()[:t.length], data.Offset(), data.Len()
-	begin := t.find(text, first)
-	end := t.find(text, first+rows)
+	begin, end := t.find(text, first), textMark{at: len(text)}
+	if first+rows < t.count {
+		end = t.find(text, first+rows)
+	}
 	return text[begin.at:end.at], t.line + begin.lines
 }
 

@@ -234,7 +234,7 @@ func readWhole(from io.ReaderAt, to []byte, offset int64) error {
 
 // record returns a record of a text, which the first bytes of a buffer have.
 func (r *textReader) record(t *rowText, buffer *arrowmemory.Buffer, length int, rows int64) arrow.Record {
-	t.length = length
+	t.length, t.count = length, int(rows)
 	fields, columns := make([]arrow.Field, r.schema.NumFields()), make([]arrow.Array, r.schema.NumFields())
 	for i, c := range r.decoding.fields() {
 		fields[i] = c.field
