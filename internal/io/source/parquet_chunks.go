@@ -26,9 +26,9 @@ var chunksOnDevice = true // tests change it
 
 var (
 	// deviceRows and deviceBytes are the number of rows of a table that a GPU decodes, if a request does
-	// not give one, and the length of its column chunks from which on no further rows are added. A page
-	// takes the same time whether a hundred or a thousand are decoded together, and a file has one
-	// or two for 10⁵ rows: many rows keep all processors busy. The next ones are read meanwhile.
+	// not give one, and the length of its raw columns, with their weight, from which on no further rows are
+	// added. A page takes the same time whether a hundred or a thousand are decoded together, and a file has
+	// one or two for 10⁵ rows: many rows keep all processors busy. The next ones are read and copied meanwhile.
 	deviceRows  int64 = 32 << 20
 	deviceBytes int64 = 768 << 20 // tests change it
 )
@@ -140,6 +140,9 @@ func (c *columnChunk) rows(first, rows int64) *arrow.Chunked {
 	return arrow.NewChunked(values.DataType(), []arrow.Array{values})
 }
 
+// chunkWeight makes 192 MiB of column chunks a table.
+const chunkWeight = 4
+
 // chunkForm is the form of column chunks.
 type chunkForm struct{}
 
@@ -149,7 +152,7 @@ func (chunkForm) length(record arrow.Record, places []int) (bytes, weight int64)
 		c := chunkOf(record.Column(place))
 		bytes += int64(float64(len(c.Bytes)) * float64(c.Rows) / float64(max(c.About.Values, 1)))
 	}
-	return bytes, 1
+	return bytes, chunkWeight
 }
 
 // chunkBatch is the bytes of the column chunks of records, on the device.

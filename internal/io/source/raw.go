@@ -42,8 +42,8 @@ type rawForm interface {
 	copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error)
 	// onHost decodes columns of a record on the host. It returns several records if one cannot have the values.
 	onHost(ctx context.Context, schema *arrow.Schema, record arrow.Record, places []int) ([]arrow.Record, error)
-	// length is the length of the bytes of columns, in proportion to the rows of a record. weight is how many bytes of
-	// column chunks are decoded in the time that one takes.
+	// length is the length of the bytes of columns, in proportion to the rows of a record. Bytes of a greater weight take
+	// longer to decode.
 	length(record arrow.Record, places []int) (bytes, weight int64)
 }
 
@@ -129,7 +129,7 @@ func hasRaw(records []arrow.Record) bool {
 	})
 }
 
-// rawLength is the length of the raw columns of a record, and as many bytes of column chunks as are decoded in the same time.
+// rawLength is the length of the raw columns of a record, without and with the weight of their forms.
 func rawLength(record arrow.Record) (bytes, weighted int64) {
 	for _, form := range rawForms {
 		if places := placesOf(record, form); len(places) > 0 {

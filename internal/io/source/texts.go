@@ -104,7 +104,7 @@ func joins(a, b arrow.Record) bool {
 
 // textWeight makes a byte of a text count as that many of column chunks: a table has one long text, which lacks a part of a
 // row, or many short ones.
-const textWeight = 13
+const textWeight = 16
 
 // textForm is the form of texts.
 type textForm struct{}
