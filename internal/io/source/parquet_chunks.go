@@ -98,7 +98,7 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 			bytes.Release()
 		}
 	}()
-	if err := readChunk(d.from, bytes.Bytes(), d.group.footer.startOf(d.group.index, leaf)); err != nil {
+	if err := readPart(d.from, bytes.Bytes(), d.group.footer.startOf(d.group.index, leaf)); err != nil {
 		return nil, err
 	}
 	plan, err := pages.NewPlan(bytes.Bytes(), about.Column)
@@ -121,14 +121,14 @@ func uninitialized(mem arrowmemory.Allocator, length int) *arrowmemory.Buffer {
 	return arrowmemory.NewBufferWithAllocator(mem.Allocate(length), mem)
 }
 
-// readChunk reads a column chunk.
-func readChunk(from io.ReaderAt, to []byte, offset int64) error {
+// readPart reads a part of a file.
+func readPart(from io.ReaderAt, to []byte, offset int64) error {
 	n, err := from.ReadAt(to, offset)
 	if n == len(to) {
 		return nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		return fmt.Errorf("the column chunk has %d bytes, the file %d of them: %w", len(to), n, ErrContents)
+		return fmt.Errorf("the file has %d of %d bytes from byte %d on: %w", n, len(to), offset, ErrContents)
 	}
 	return err
 }

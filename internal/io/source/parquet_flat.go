@@ -67,7 +67,7 @@ func (c *flatColumn) read(from io.ReaderAt, offset, length int64) error {
 		*c.bytes = make([]byte, length)
 	}
 	*c.bytes = (*c.bytes)[:length]
-	return readChunk(from, *c.bytes, offset)
+	return readPart(from, *c.bytes, offset)
 }
 
 // next decodes the next rows, into several arrays if one cannot have them.

@@ -15,8 +15,7 @@ import (
 )
 
 // A GPU decodes CSV files and JSON lines that package delimited knows: the host reads their bytes into pinned memory and
-// counts their rows, and records have raw columns.
-// The host decodes a text with a fault, and finds its error.
+// counts their rows, and records have raw columns. The host decodes a text with a fault, and finds its error.
 
 var ( // tests change them
 	// textsOnDevice is false if the host decodes all files.
@@ -191,7 +190,7 @@ func (r *textReader) fill(to []byte) (count delimited.Count, text []byte, err er
 	part := func(i int) []byte { return to[begin+i*textPiece : min(begin+(i+1)*textPiece, len(to))] }
 	if err := inParallel(r.ctx, len(pieces), func(i int) error {
 		if r.at != nil {
-			if err := readWhole(r.at, part(i), r.offset+int64(i*textPiece)); err != nil {
+			if err := readPart(r.at, part(i), r.offset+int64(i*textPiece)); err != nil {
 				return err
 			}
 		}
@@ -218,18 +217,6 @@ func readMost(from io.Reader, to []byte) (n int, err error) {
 		n += more
 	}
 	return n, err
-}
-
-// readWhole reads a part of a file.
-func readWhole(from io.ReaderAt, to []byte, offset int64) error {
-	n, err := from.ReadAt(to, offset)
-	if n == len(to) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return fmt.Errorf("the file has become shorter: %d of %d bytes from byte %d on: %w", n, len(to), offset, ErrContents)
-	}
-	return err
 }
 
 // record returns a record of a text, which the first bytes of a buffer have.

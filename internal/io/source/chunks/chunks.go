@@ -59,12 +59,19 @@ func undecodable(about pages.Flat, plan pages.Plan) error {
 	if !ok {
 		return fmt.Errorf("%v from %v: %w", about.Type, about.Physical, pages.ErrOther)
 	}
+	pagesBefore := 0 // with values
 	for i, p := range plan {
 		switch {
 		case p.Kind == pages.DictionaryPage && i > 0:
 			return fmt.Errorf("page %d is a dictionary: %w", i, pages.ErrOther)
 		case p.HasValues():
-			if kind, ok := encodingOf(p, about, c); !ok || kind == deltaStrings && about.Values > mostPrefixes {
+			kind, ok := encodingOf(p, about, c)
+			// Values of one length follow links into pages before, in the round that finds their damage.
+			if ok && kind == deltaStrings {
+				ok = about.Values <= mostPrefixes && (c == text || pagesBefore == 0)
+			}
+			pagesBefore++
+			if !ok {
 				return fmt.Errorf("page %d has values of encoding %d: %w", i, p.Encoding, pages.ErrOther)
 			}
 		}

@@ -280,12 +280,19 @@ func TestUndecodable(t *testing.T) {
 	generator := arraytest.NewGenerator(2)
 	generator.Nulls = arraytest.NoneNull
 	plain := parquet.WithDictionaryDefault(false)
+	about := pages.Flat{Physical: parquet.Types.FixedLenByteArray, Width: 2, Type: arrow.FixedWidthTypes.Float16}
+	about.Values = 2
+	body := []byte{128, 1, 4, 1, 0, 128, 1, 4, 1, 4, 'a', 'b'}
+	shared := pagestest.Page{Body: body, Values: 1, Uncompressed: int64(len(body)), Encoding: pages.DeltaByteArray}.Bytes()
 	for name, c := range map[string]chunks.Column{
 		"brotli": columnOf(t, generator.Array(arrow.PrimitiveTypes.Int32, 50), plain, parquet.WithCompression(compress.Codecs.Brotli)),
 		"views":  {Type: arrow.BinaryTypes.StringView, Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50)).Chunks},
 		"no dictionary": {
 			Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},
 			Chunks: columnOf(t, generator.Array(arrow.BinaryTypes.String, 50), plain).Chunks,
+		},
+		"values of one length that share beginnings in several pages": {
+			Type: arrow.FixedWidthTypes.Float16, Chunks: []chunks.Chunk{{About: about, Bytes: append(shared, shared...), Rows: 2}},
 		},
 	} {
 		about := c.Chunks[0].About
