@@ -31,7 +31,7 @@ struct Blocks {
         return read_varint(place, from + length, value) ? (u32)(place - from) - at : none;
     }
 
-    // least reads the least difference of a block, of which there are so many bytes.
+    // least reads the least difference of a block, a varint of count bytes. bytes has the first eight of them.
     METHOD u64 least(u32 at, u64 bytes, u32 count) const {
         u64 value;
         if (count <= 8) { // seven bits of each

@@ -40,7 +40,7 @@ struct Segment {
 //
 // A chain has
 //
-//     u32 next(u32 at, u64 &values) const    place behind the element, or none if there is none; adds its values
+//     u32 next(u32 at, u64 &values) const    place behind the element, or none at the end; adds its values
 //     u32 guess(u32 at, u32 end) const       place where an element seems to begin, or end
 template <u32 threads, typename Chain> DEVICE Segment follow(const Chain &chain, u32 from, u32 to, u32 least, u64 &total) {
     __shared__ u32 ends[threads], wrong[2];
