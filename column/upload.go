@@ -28,6 +28,8 @@ type UploadOptions struct {
 	// FailAtOnce makes the call fail if memory is short because other requests wait
 	// for it. Otherwise the call waits for its turn, or until the context is done.
 	FailAtOnce bool
+	// Spare makes the call take only memory that nothing else needs: see [memory.AllocateOptions].
+	Spare bool
 	// Unchecked skips the checks of contents: see [FromArrays]. Use it for arrays
 	// that the program made itself.
 	Unchecked bool
@@ -105,8 +107,8 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 }
 
 func (o UploadOptions) allocate(ctx context.Context, m *memory.Manager, bytes uint64) (*memory.Block, error) {
-	options := memory.AllocateOptions{Stream: o.Stream, Tag: o.Tag, Retried: memory.IsRetrying(ctx)}
-	if o.FailAtOnce {
+	options := memory.AllocateOptions{Stream: o.Stream, Tag: o.Tag, Retried: memory.IsRetrying(ctx), Spare: o.Spare}
+	if o.FailAtOnce || o.Spare {
 		return m.Allocate(bytes, options)
 	}
 	return m.AllocateContext(ctx, bytes, options)

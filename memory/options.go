@@ -70,6 +70,9 @@ type AllocateOptions struct {
 	// Retried is set if the request is repeated in another way should it get no memory, for requests
 	// without a context: see [Retrying].
 	Retried bool
+	// Spare is set for requests of memory that nothing else needs: such a request does not call the
+	// [Reclaimer]s, and it is not a failure if it gets no memory. Use it with [Manager.Allocate].
+	Spare bool
 }
 
 // StagingOptions configure the staging of pageable memory: several goroutines fill

@@ -85,7 +85,7 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 	}
 	defer a.stopListening()
 	block, err := a.run(failure)
-	if err != nil && (options.Retried || IsRetrying(ctx)) {
+	if err != nil && (options.Retried || options.Spare || IsRetrying(ctx)) {
 		m.account.retry()
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (a *attempt) answered(block *Block, err error) (requestState, error) {
 func (a *attempt) decide() (requestState, error) {
 	root := a.root()
 	a.tree.stripes.flush()
-	if a.reclaimed.advances(root.account.inUse.Load()) && root.reclaim(a.ctx, a.bytes) {
+	if !a.options.Spare && a.reclaimed.advances(root.account.inUse.Load()) && root.reclaim(a.ctx, a.bytes) {
 		return a.again()
 	}
 	if a.mode == waitForMemory && a.listen() {
@@ -334,7 +334,7 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 		if tooSmall := m.account.tooSmall(bytes); tooSmall != nil {
 			return m.budgetError(tooSmall, bytes, options.Tag)
 		}
-		if !refused.ahead {
+		if !refused.ahead && !options.Spare {
 			lacks := short.lacks(bytes)
 			if manager := m.above(short); reclaimed.advances(lacks) && manager != nil && manager.reclaim(ctx, lacks) {
 				continue

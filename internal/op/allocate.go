@@ -66,7 +66,7 @@ func (c *Call) allocate(tag string, bytes []uint64) (*memory.Block, []memory.Sli
 	}
 	options := memory.AllocateOptions{Stream: c.Stream, Tag: tag}
 	allocate := func() (*memory.Block, error) { return c.Manager.AllocateContext(c.ctx, total, options) }
-	if c.FailAtOnce {
+	if options.Spare = c.Spare; c.Spare {
 		allocate = func() (*memory.Block, error) { return c.Manager.Allocate(total, options) }
 	}
 	block, err := allocate()

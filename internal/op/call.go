@@ -17,9 +17,8 @@ type Call struct {
 	Manager *memory.Manager
 	Stream  *device.Stream
 	Tag     string
-	// FailAtOnce makes allocations fail if memory is short because other requests wait for it, instead of waiting
-	// for their turn.
-	FailAtOnce bool
+	// Spare makes allocations take only memory that nothing else needs: they fail at once if there is none.
+	Spare bool
 	// estimate, if it is not nil, receives the sizes of allocations. The operator then
 	// does not run.
 	estimate *kernels.Estimate

@@ -181,7 +181,7 @@ func (b *Batch) copy(ctx context.Context) error {
 
 // allocate allocates the memory of the batch.
 func (b *Batch) allocate(call *op.Call, bytes uint64) (err error) {
-	options := memory.AllocateOptions{Stream: call.Stream, Tag: op.ScratchTag, Retried: memory.IsRetrying(call.Context())}
+	options := memory.AllocateOptions{Stream: call.Stream, Tag: op.ScratchTag, Retried: memory.IsRetrying(call.Context()), Spare: b.options.CopyStream != nil}
 	if b.options.CopyStream != nil {
 		b.block, err = b.manager.Allocate(bytes, options)
 	} else {

@@ -43,6 +43,8 @@ type loader struct {
 	// a stager takes them from the first table on.
 	take   func(ctx context.Context) (*staged, error)
 	stages bool
+	// early is the records as long as they can be read early, or nil.
+	early earlyRecords
 
 	mu      sync.Mutex
 	records records // nil once closed
@@ -53,8 +55,9 @@ type loader struct {
 	// copied is all pending records on the device, or nil.
 	copied *tableCopy
 	// most is the number of rows of a table that is not exceeded, or zero: that of the
-	// request, or less after memory has not sufficed.
-	most int64
+	// request, or less after memory has not sufficed. weight is the weighted length of raw columns from
+	// which on a table gets no further rows.
+	most, weight int64
 	// later is a record that does not belong into a table with the pending ones.
 	later       arrow.Record
 	ended       bool
@@ -64,7 +67,7 @@ type loader struct {
 
 // newLoader returns a reader of records of a schema.
 func newLoader(s Source, m *memory.Manager, request Request, schema *arrow.Schema, r records) *loader {
-	return &loader{source: s, manager: m, request: request, schema: schema, counters: request.Counters.or(), records: r, most: request.MostRows}
+	return &loader{source: s, manager: m, request: request, schema: schema, counters: request.Counters.or(), records: r, most: request.MostRows, weight: deviceBytes}
 }
 
 func (l *loader) Schema() *arrow.Schema { return l.schema }
@@ -89,6 +92,7 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	if err := cancel.Error(ctx); err != nil {
 		return nil, err
 	}
+	l.early = nil
 	if l.stages {
 		if err := l.stage(ctx); err != nil {
 			return nil, err
@@ -295,7 +299,7 @@ func (l *loader) collect(ctx context.Context) (err error) {
 	if l.most > 0 {
 		most = min(most, l.most)
 	}
-	for !l.ended && (len(l.pending) == 0 || l.pendingRows < most && weighted < deviceBytes) {
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < most && weighted < l.weight) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
 			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
@@ -378,7 +382,7 @@ func (l *loader) Close() error {
 		l.later = nil
 	}
 	closing := l.records
-	l.records = nil
+	l.records, l.early = nil, nil
 	return wrap(l.source, errors.Join(err, closing.close(l.failed)))
 }
 

@@ -212,8 +212,11 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 		request.BatchRows = batchRows(onDevice, request)
 	}
 	allocator, check := hostMemory(m)
-	l := newLoader(s, m, request, selected.schema, newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check))
-	l.stages = onDevice
+	records := newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)
+	l := newLoader(s, m, request, selected.schema, records)
+	if onDevice {
+		l.stages, l.early = true, records
+	}
 	return l, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/arrays/arrowipc"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
 )
 
 // parquetFile is a Parquet file, opened when it is read.
@@ -64,6 +65,10 @@ type footer struct {
 	refused map[int]error
 	size    int64
 	changed time.Time
+
+	mu sync.Mutex
+	// ranges are those of columns in all row groups, as far as conditions have asked for them.
+	ranges map[string][]prune.Range
 }
 
 // footer returns the footer of a file, read again if the file has changed.

@@ -48,7 +48,7 @@ type parquetRecords struct {
 	// device reports whether the device decodes column chunks that it can.
 	device bool
 	// processors limits the goroutines that decode at a time.
-	processors *turns
+	processors *readerTurns
 
 	mu    sync.Mutex
 	users map[*parquetFile]*usedFile
@@ -62,10 +62,10 @@ type usedFile struct {
 	reader *pqarrow.FileReader
 }
 
-func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, onDevice bool, allocator arrowmemory.Allocator, check func(failed bool) error) records {
+func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, onDevice bool, allocator arrowmemory.Allocator, check func(failed bool) error) *parquetReader {
 	p := &parquetRecords{
 		source: s, schema: schema, groups: groups, rows: mostRecordRows, device: onDevice, allocator: allocator, counters: request.Counters.or(),
-		processors: newTurns(runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},
+		processors: request.Readahead.or().reader(), users: map[*parquetFile]*usedFile{},
 	}
 	for _, most := range []int64{request.BatchRows, request.Limit} {
 		if most > 0 {
@@ -76,12 +76,12 @@ func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup,
 	p.records = encodedSchema(schema, p.encoded)
 	a := &ahead{
 		parts: len(groups), bytes: p.bytes, most: 1 + runtime.GOMAXPROCS(0), mostBytes: mostDecoded,
-		decode: p.decode, closing: func(failed bool) error { return check(failed || p.delta()) },
+		decode: p.decode, needed: p.processors.need, closing: func(failed bool) error { return check(failed || p.delta()) },
 	}
 	if onDevice {
 		a.most = len(groups) // they wait for reads, not for processors
 	}
-	return a.begin()
+	return &parquetReader{a.begin(), p}
 }
 
 // delta reports whether arrow-go decodes a delta encoding: it does not release its memory.

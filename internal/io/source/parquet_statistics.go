@@ -18,6 +18,24 @@ import (
 // columns, for types that the file stores in another unit than the column has, and
 // without statistics that are known to be right.
 func (f *footer) statistics(rowGroup int, name string) prune.Range {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ranges, ok := f.ranges[name]
+	if !ok {
+		ranges = make([]prune.Range, len(f.metadata.GetRowGroups()))
+		for i := range ranges {
+			ranges[i] = f.readStatistics(i, name)
+		}
+		if f.ranges == nil {
+			f.ranges = map[string][]prune.Range{}
+		}
+		f.ranges[name] = ranges
+	}
+	return ranges[rowGroup]
+}
+
+// readStatistics is statistics, which keeps its result.
+func (f *footer) readStatistics(rowGroup int, name string) prune.Range {
 	indices := f.schema.FieldIndices(name)
 	if len(indices) == 0 {
 		return prune.Unknown

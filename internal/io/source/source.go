@@ -62,4 +62,6 @@ type Request struct {
 	Progress func(rows, bytes int64)
 	// Counters, if not nil, are added to.
 	Counters *Counters
+	// Readahead is shared by the readers of a query. Nil means that the reader has its own.
+	Readahead *Readahead
 }

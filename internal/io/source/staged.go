@@ -24,6 +24,9 @@ const (
 	mostStaged = 2
 	// stagedShare is the part, as a divisor, of the memory which is free that the copy of a table may take.
 	stagedShare = 4
+	// smallerTables is the number of tables at the beginning that are smaller, each half as long as the next one: the
+	// device has work while the large ones are read.
+	smallerTables = 2
 )
 
 // copyStreams are the streams that copy, one for each device. They stay, because columns are of them.
@@ -53,6 +56,8 @@ type stager struct {
 	stream *device.Stream
 	// most is the number of rows of a table that is not exceeded, or zero, as the consumer has found.
 	most    int64
+	// tables is the number of tables that were collected.
+	tables  int
 	remove  func() // of the reclaimer
 	context context.Context
 	stop    context.CancelFunc
@@ -64,6 +69,9 @@ type stager struct {
 	changed chan struct{}
 	// ended is the error of collecting, or io.EOF.
 	ended error
+	// copying is closed when the copy of a table ends, nil while there is none, and copyingLength its length.
+	copying       chan struct{}
+	copyingLength uint64
 	// reclaims counts the calls of Reclaim.
 	reclaims int
 }
@@ -123,6 +131,8 @@ func (s *stager) collect() (*staged, error) {
 	s.mu.Lock()
 	l.most = s.most
 	s.mu.Unlock()
+	l.weight = deviceBytes >> max(0, smallerTables-s.tables)
+	s.tables++
 	if err := l.collect(s.context); err != nil {
 		l.failed = true
 		return nil, err
@@ -151,6 +161,8 @@ func (s *stager) copy(next *staged) (err error) {
 	}
 	s.mu.Lock()
 	before := s.reclaims
+	ended := make(chan struct{})
+	s.copying, s.copyingLength = ended, next.length
 	s.mu.Unlock()
 	next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
 	if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
@@ -162,6 +174,8 @@ func (s *stager) copy(next *staged) (err error) {
 		err = next.copied.Release()
 		next.copied = nil
 	}
+	s.copying = nil
+	close(ended)
 	return err
 }
 
@@ -190,9 +204,9 @@ func (s *stager) take(ctx context.Context, most int64) (next *staged, err error)
 	return next, nil
 }
 
-// Reclaim implements [memory.Reclaimer]: it gives the copies up that wait, the last ones first, and the one that is made
-// when it is complete.
-func (s *stager) Reclaim(_ context.Context, bytes uint64) (released uint64, err error) {
+// Reclaim implements [memory.Reclaimer]: it gives the copies up that wait, the last ones first, and waits for the end of the
+// one that is made, which is given up too. A copy does not wait for memory.
+func (s *stager) Reclaim(ctx context.Context, bytes uint64) (released uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reclaims++
@@ -203,6 +217,15 @@ func (s *stager) Reclaim(_ context.Context, bytes uint64) (released uint64, err 
 		released += s.waiting[i].length
 		err = errors.Join(err, s.waiting[i].copied.Release())
 		s.waiting[i].copied = nil
+	}
+	if ended := s.copying; ended != nil && released < bytes {
+		released += s.copyingLength
+		s.mu.Unlock()
+		defer s.mu.Lock()
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
 	}
 	return released, err
 }

@@ -59,7 +59,7 @@ func copyTable(ctx context.Context, to rawTarget, records []arrow.Record) (c *ta
 // copyArrays copies the values of columns at places.
 func (t rawTarget) copyArrays(ctx context.Context, places []int, arrays [][]arrow.Array) ([]*column.Column, error) {
 	return column.FromArrays(ctx, t.manager, arrays, column.UploadOptions{
-		Stream: t.ahead, Tag: t.tag, FailAtOnce: t.ahead != nil,
+		Stream: t.ahead, Tag: t.tag, Spare: t.ahead != nil,
 		Name: func(i int) string { return t.schema.Field(places[i]).Name },
 	})
 }

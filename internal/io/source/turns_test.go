@@ -7,16 +7,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Goroutines that wait get their turns in the order of their parts, and no more work than may.
+// Goroutines that wait get their turns in the order of their parts, those of a needed reader first, and no more work than may.
 func TestTurns(t *testing.T) {
-	turns := newTurns(1)
-	turns.begin(0)
+	turns := &turns{free: 1}
+	early, needed := turns.next(), turns.next()
+	turns.begin(early, 0)
 	var order []int
 	var work sync.WaitGroup
-	for _, part := range []int{5, 1, 4, 1, 3} {
+	for _, next := range []turn{{early, 5, nil}, {early, 1, nil}, {needed, 4, nil}, {needed, 1, nil}, {early, 3, nil}} {
 		work.Go(func() {
-			turns.begin(part)
-			order = append(order, part) // by one goroutine at a time
+			turns.begin(next.reader, next.part)
+			order = append(order, 10*next.reader.number+next.part) // by one goroutine at a time
 			turns.end()
 		})
 	}
@@ -25,8 +26,9 @@ func TestTurns(t *testing.T) {
 		waiting = len(turns.waiting)
 		turns.mu.Unlock()
 	}
+	turns.need(needed)
 	turns.end()
 	work.Wait()
-	require.Equal(t, []int{1, 1, 3, 4, 5}, order)
+	require.Equal(t, []int{21, 24, 11, 13, 15}, order)
 	require.Equal(t, 1, turns.free)
 }

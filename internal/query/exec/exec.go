@@ -56,6 +56,8 @@ type Settings struct {
 	Progress *Progress
 	// Working, if it is not nil, receives the node that works.
 	Working *Working
+	// Readahead is what the scans read in advance. Open sets it.
+	Readahead *source.Readahead
 	// Tables are the sources for the slots of the plan.
 	Tables map[*source.Slot]source.Source
 }
@@ -102,6 +104,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
 	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
+	o.settings.Readahead = source.NewReadahead()
 	if settings.Whole {
 		o.whole, o.settings.Whole = n, false
 	}

@@ -22,6 +22,8 @@ type scan struct {
 	reader  buffer.Reader
 	// waits has the bounds, by number, that the scan waits for.
 	waits map[int]*keyBounds
+	// narrows is set if the source is open, and learns the bounds before the first table is read.
+	narrows bool
 	// dropped is the condition for rows to keep, or the zero Expr.
 	dropped expr.Expr
 	// divided is set if several devices read the source.
@@ -31,7 +33,7 @@ type scan struct {
 func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, error) {
 	s := &scan{stage: base, plan: n, waits: map[int]*keyBounds{}, request: source.Request{
 		Columns: n.Columns(), Where: n.Where(), Limit: n.Limit(),
-		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag,
+		BatchRows: base.settings.BatchRows, MostRows: base.settings.MostRows, Tag: base.settings.Tag, Readahead: base.settings.Readahead,
 	}}
 	if s.request.Columns == nil {
 		s.request.Columns = []string{}
@@ -52,15 +54,34 @@ func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, er
 			s.waits[i] = base.bounds[b.Of]
 		}
 	}
-	if len(s.waits) > 0 {
+	s.narrows = len(s.waits) > 0 && s.divided == nil && s.request.Limit == 0 && source.ReadsEarly(base.settings.source(n), base.settings.Manager)
+	if len(s.waits) > 0 && !s.narrows {
 		return s, nil
 	}
-	return s, s.open(ctx)
+	if err := s.open(ctx); err != nil {
+		return s, err
+	}
+	if early, ok := s.reader.(source.EarlyReader); ok {
+		early.Begin()
+	}
+	return s, nil
 }
 
 // open opens the source.
 func (s *scan) open(ctx context.Context) (err error) {
-	s.request.Where = slices.Clone(s.request.Where)
+	if !s.narrows {
+		s.request.Where = slices.Concat(s.request.Where, s.found(ctx))
+	}
+	if s.divided != nil {
+		s.reader, err = s.divided.open(ctx, s.plan, s.request)
+		return err
+	}
+	s.reader, err = s.settings.source(s.plan).Open(ctx, s.settings.Manager, s.request)
+	return err
+}
+
+// found returns the conditions of the bounds that are known. It sets dropped.
+func (s *scan) found(ctx context.Context) (conditions []expr.Expr) {
 	for i, b := range s.plan.Bounds() {
 		if s.waits[i] == nil {
 			continue
@@ -71,7 +92,7 @@ func (s *scan) open(ctx context.Context) (err error) {
 			if _, _, err := c.Type(s.Schema()); err != nil {
 				continue // of a column that is encoded by a dictionary, for example
 			}
-			s.request.Where = append(s.request.Where, c)
+			conditions = append(conditions, c)
 			switch {
 			case drops && s.dropped.IsZero():
 				s.dropped = c
@@ -80,12 +101,7 @@ func (s *scan) open(ctx context.Context) (err error) {
 			}
 		}
 	}
-	if s.divided != nil {
-		s.reader, err = s.divided.open(ctx, s.plan, s.request)
-		return err
-	}
-	s.reader, err = s.settings.source(s.plan).Open(ctx, s.settings.Manager, s.request)
-	return err
+	return conditions
 }
 
 // leavesOut reports whether bounds are at most half of those of a source's column. Then
@@ -117,6 +133,12 @@ func width(low, high reflect.Value) float64 {
 func (s *scan) Next(ctx context.Context) (*buffer.Buffer, error) {
 	if s.reader == nil {
 		if err := s.open(ctx); err != nil {
+			return nil, s.failed(unended(err))
+		}
+	}
+	if s.narrows {
+		s.narrows = false
+		if err := s.reader.(source.EarlyReader).Narrow(ctx, s.found(ctx)); err != nil {
 			return nil, s.failed(unended(err))
 		}
 	}

@@ -106,7 +106,7 @@ func (b *Batch) copy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	call.FailAtOnce = b.options.CopyStream != nil
+	call.Spare = b.options.CopyStream != nil
 	b.spaces.input.take(behind)
 	var spaces []memory.Slice[uint8]
 	if b.bytes, spaces, err = call.Scratch(b.spaces.input.bytes); err != nil {

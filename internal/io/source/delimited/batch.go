@@ -99,7 +99,7 @@ func (b *Batch) copy(ctx context.Context, texts []Text) error {
 	if err != nil {
 		return err
 	}
-	call.FailAtOnce = b.options.CopyStream != nil
+	call.Spare = b.options.CopyStream != nil
 	nullTexts, lengths := b.layout.nullTexts()
 	names, places, slots := b.layout.memberTables()
 	powers, count := textparse.PowersOfFive(), len(b.layout.Columns)

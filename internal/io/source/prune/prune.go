@@ -23,9 +23,9 @@ func Possible(ctx context.Context, schema *arrow.Schema, conditions []expr.Expr,
 	if parts == 0 {
 		return possible, nil
 	}
-	numbers := withoutNaN(conditions)
+	numbers, ranges := withoutNaN(conditions), map[string][]Range{}
 	for _, condition := range conditions {
-		p := pruner{schema: schema, numbers: numbers, parts: parts, statistics: statistics, ranges: map[string][]Range{}, placed: map[string]bool{}}
+		p := pruner{schema: schema, numbers: numbers, parts: parts, statistics: statistics, ranges: ranges, placed: map[string]bool{}}
 		if err := p.exclude(ctx, condition, possible); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,99 @@
+package source
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// A query with several sources needs them one after another. A GPU's reader of Parquet files reads while the query
+// works on others: it fills pinned memory, and copies nothing to the device.
+
+// EarlyReader is a reader that reads before its first table is needed.
+type EarlyReader interface {
+	buffer.Reader
+	// Begin begins to read, as far as the [Readahead] allows it. Other readers come first once their tables are needed.
+	Begin()
+	// Narrow adds conditions to those of the request: further rows that do not meet them may be left out. After the
+	// first table it does nothing.
+	Narrow(ctx context.Context, where []expr.Expr) error
+}
+
+// ReadsEarly reports whether readers of a source read early for a manager's device.
+func ReadsEarly(s Source, m *memory.Manager) bool {
+	_, ok := s.(*parquetFiles)
+	return ok && decodesChunks(m)
+}
+
+// earlyRecords are records that can be read before they are needed.
+type earlyRecords interface {
+	begin()
+	narrow(ctx context.Context, where []expr.Expr) error
+}
+
+// Begin implements [EarlyReader].
+func (l *loader) Begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.early != nil {
+		l.early.begin()
+	}
+}
+
+// Narrow implements [EarlyReader].
+func (l *loader) Narrow(ctx context.Context, where []expr.Expr) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.early == nil {
+		return nil
+	}
+	return wrap(l.source, l.early.narrow(ctx, where))
+}
+
+// parquetReader is the records of row groups.
+type parquetReader struct {
+	*ahead
+	of *parquetRecords
+}
+
+// begin implements [earlyRecords].
+func (r *parquetReader) begin() { r.fill(r.of.processors.takeEarly) }
+
+// narrow implements [earlyRecords]. Row groups that were read already are dropped.
+func (r *parquetReader) narrow(ctx context.Context, where []expr.Expr) error {
+	if len(where) == 0 {
+		return nil
+	}
+	p := r.of
+	schema, err := p.source.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	possible, err := prune.Possible(ctx, schema, where, len(p.groups), func(part int, column string) prune.Range {
+		group := p.groups[part]
+		return p.source.statistics(group.file, group.footer, group.index, column)
+	})
+	if err != nil {
+		return err
+	}
+	r.without = make([]bool, len(possible))
+	files, left := map[*parquetFile]bool{}, map[*parquetFile]bool{}
+	for i, ok := range possible {
+		r.without[i] = !ok
+		files[p.groups[i].file] = true
+		if ok {
+			left[p.groups[i].file] = true
+			continue
+		}
+		p.counters.RowGroups.Add(-1)
+		p.counters.SkippedRowGroups.Add(1)
+	}
+	p.counters.Files.Add(int64(len(left) - len(files)))
+	p.counters.SkippedFiles.Add(int64(len(files) - len(left)))
+	return nil
+}
+
+var _ EarlyReader = (*loader)(nil)
