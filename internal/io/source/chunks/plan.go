@@ -41,6 +41,7 @@ type planner struct {
 	sources, listed []memory.Source
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles    tileGroups
+	optional                  work // pages with levels
 	indices, prefixes, deltas work
 	// plainStrings are the pages of strings behind their lengths, indexedStrings those with indices or with lengths
 	// apart, fixed those of values of one length that share their beginnings.
@@ -257,7 +258,7 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	rows := uint64(d.rows)
 	if s.About.MaxDefinition > 0 {
 		d.optional = 1
-		d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
+		p.takeRanks(&d)
 	}
 	if d.optional != 0 || kind != plain && kind != split {
 		d.marks = p.spaces.work.take(headBytes + 8*(rows/markValues+1)) // of levels, then of values
@@ -266,6 +267,9 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	if kind == deltaStrings {
 		p.addPrefixes(d, shared)
 		number, d.dictionary = number+1, number
+	}
+	if d.optional != 0 {
+		p.optional.add(number, &d)
 	}
 	switch kind {
 	case indexed:
@@ -311,6 +315,13 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	return nil
 }
 
+// takeRanks takes the memory for the numbers of rows with a value before others.
+func (p *planner) takeRanks(d *page) {
+	rows := uint64(d.rows)
+	d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
+	d.counts = p.spaces.work.take(8 * (rows/countedRows + 2))
+}
+
 // sharedStrings is the memory of the strings of a chunk that share their beginnings: page.cuh has its parts as those of a page of
 // prefixes.
 type sharedStrings struct {
@@ -343,6 +354,10 @@ func (p *planner) addPrefixes(d page, m *sharedStrings) {
 	number, first := uint32(len(p.pages)), place(m.strings)
 	d.encoding, d.dictionary, d.before, d.base = deltaPrefixes, number+1, m.page, uint32(m.strings)
 	d.dense, d.to, d.places, d.sums = m.prefixes+4*first, m.sources+8*first, m.links+4*first, m.sums+8*first/markValues
+	if d.optional != 0 {
+		p.takeRanks(&d)
+		p.optional.add(number, &d)
+	}
 	p.prefixes.add(number, &d)
 	p.indexedStrings.add(number, &d)
 	p.pages = append(p.pages, d)
