@@ -289,7 +289,7 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 		return nil, err
 	}
 	for i := range b.targets {
-		c, err := b.result(&b.targets[i], outcomes, strings[i])
+		c, err := b.result(ctx, &b.targets[i], outcomes, strings[i])
 		if err != nil {
 			return decoded, errors.Join(err, strings.release())
 		}

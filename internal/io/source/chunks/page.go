@@ -49,11 +49,11 @@ const none = 1<<32 - 1
 // page is Page of page.cuh. Its addresses are places until they are known.
 type page struct {
 	bytes, levels, to, bitmap, ranks, counts, dense, places, packed, marks, sums place
-	row                                                                  uint64
-	rows, length, levelBytes, optional                                   uint32
-	form                                                                 form
-	encoding                                                             encoding
-	width, dictionary, base, before                                      uint32
+	row                                                                          uint64
+	rows, length, levelBytes, optional                                           uint32
+	form                                                                         form
+	encoding                                                                     encoding
+	width, dictionary, base, before                                              uint32
 }
 
 // outcome is Outcome of page.cuh.

@@ -17,10 +17,11 @@ import (
 // target is a column that is decoded.
 type target struct {
 	dataType arrow.DataType
-	// rows is the number of rows of the pages, of which length from row first on are decoded.
-	rows, first, length uint64
-	nullable            bool
-	values, bitmap      place
+	// rows is the number of rows of the pages, of which those of spans are decoded, length together.
+	rows, length   uint64
+	spans          []rowSpan
+	nullable       bool
+	values, bitmap place
 	// strings is the type of the strings of the column or of its dictionary, or nil.
 	strings arrow.DataType
 	// pages are the numbers of the pages with its rows, dictionaries those of its dictionaries, which have
@@ -29,6 +30,19 @@ type target struct {
 	entries             uint64
 	// planned is the number of rows of the pages that are planned.
 	planned uint64
+}
+
+// rowSpan is rows from one on.
+type rowSpan struct{ first, rows uint64 }
+
+// add adds rows of the pages to those that are decoded.
+func (t *target) add(first, rows uint64) {
+	if last := len(t.spans) - 1; last >= 0 && t.spans[last].first+t.spans[last].rows == first {
+		t.spans[last].rows += rows
+	} else {
+		t.spans = append(t.spans, rowSpan{first, rows})
+	}
+	t.length += rows
 }
 
 // planner describes the pages of columns for the kernels.
@@ -94,11 +108,12 @@ func (p *planner) column(index int, c *Column) error {
 		if err != nil {
 			return located(err, index, i)
 		}
-		if t.rows == 0 {
-			t.first = uint64(s.before)
-		}
+		shift := int64(t.rows) + s.before - chunk.First
+		_ = chunk.wanted(func(first, rows int64) error {
+			t.add(uint64(first+shift), uint64(rows))
+			return nil
+		})
 		t.rows += uint64(s.rows)
-		t.length += uint64(chunk.Rows)
 		t.nullable = t.nullable || chunk.About.MaxDefinition > 0
 		s.index = i
 		list = append(list, s)
