@@ -334,3 +334,41 @@ func TestWrongBytesOfPageIndices(t *testing.T) {
 		}
 	})
 }
+
+// The files are of parquet-go, which writes page indices of all columns.
+func TestPageIndicesOfOthers(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		for _, name := range []string{"testdata/others/parquet-go-1.parquet", "testdata/others/parquet-go-2.parquet"} {
+			s := openedParquet(t, name)
+			schema, err := s.Schema(t.Context())
+			require.NoError(t, err)
+			columns := []string{}
+			for _, field := range schema.Fields() {
+				if reader, err := s.Open(t.Context(), m, source.Request{Columns: []string{field.Name}}); err == nil {
+					require.NoError(t, reader.Close())
+					columns = append(columns, field.Name)
+				}
+			}
+			require.Len(t, columns, 5)
+			step := int64(1)
+			if testing.Short() {
+				step = 19
+			}
+			for id := int64(0); id < 210; id += step {
+				condition := expr.Col("id").Eq(expr.Lit(id))
+				reset := source.SetPageIndices(false)
+				whole := read(t, s, m, source.Request{Columns: columns, Where: []expr.Expr{condition}})
+				reset()
+				var counters source.Counters
+				part := read(t, s, m, source.Request{Columns: columns, Where: []expr.Expr{condition}, Counters: &counters})
+				want, got := matches(t, condition, whole[0].Schema(), whole...), matches(t, condition, whole[0].Schema(), part...)
+				require.Equal(t, 1, want[0].Len())
+				for i := range want {
+					require.True(t, array.ApproxEqual(want[i], got[i], array.WithNaNsEqual(true), array.WithAbsTolerance(0)), "%s, id %d, column %q", name, id, columns[i])
+				}
+				assert.Positive(t, counters.SkippedPages.Load())
+			}
+		}
+	})
+}
