@@ -94,6 +94,9 @@ func (p *Profile) String() string {
 		if skipped := counts.Source.SkippedRowGroups.Load(); skipped > 0 {
 			parts = append(parts, fmt.Sprintf("%d of %d row groups skipped%s", skipped, skipped+counts.Source.RowGroups.Load(), reasons(&counts.Source)))
 		}
+		if skipped := counts.Source.SkippedPages.Load(); skipped > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d pages skipped", skipped, skipped+counts.Source.Pages.Load()))
+		}
 		if read := counts.Source.FileBytes.Load(); read > 0 {
 			parts = append(parts, humanize.IBytes(uint64(read))+" read from files")
 		}
@@ -101,7 +104,7 @@ func (p *Profile) String() string {
 	})
 }
 
-// reasons is how many row groups were left out by dictionaries and Bloom filters.
+// reasons is how many row groups were left out by dictionaries, Bloom filters and page indices.
 func reasons(c *source.Counters) string {
 	var parts []string
 	if n := c.SkippedByDictionary.Load(); n > 0 {
@@ -109,6 +112,9 @@ func reasons(c *source.Counters) string {
 	}
 	if n := c.SkippedByFilter.Load(); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d by Bloom filters", n))
+	}
+	if n := c.SkippedByIndex.Load(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d by page indices", n))
 	}
 	if len(parts) == 0 {
 		return ""

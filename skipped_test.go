@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpuframe/gpuframe"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
 )
 
 // A profile shows row groups that dictionaries have excluded: 5 lies between the values of the
@@ -85,4 +86,34 @@ func TestExplainShowsSkippedRowGroups(t *testing.T) {
 		}
 		require.Equal(t, []string{c.want}, scans)
 	}
+}
+
+// Explain and a profile show what page indices leave out.
+func TestPageIndicesAreShown(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
+		b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil))
+		defer b.Release()
+		for i := range int64(200) {
+			b.Field(0).(*array.Int64Builder).Append(i)
+		}
+		rows := b.NewRecord()
+		defer rows.Release()
+		var file bytes.Buffer
+		properties := parquet.NewWriterProperties(parquet.WithMaxRowGroupLength(100), parquet.WithDictionaryDefault(false), parquet.WithDataPageSize(80), parquet.WithBatchSize(10))
+		writer, err := pqarrow.NewFileWriter(rows.Schema(), &file, properties, pqarrow.DefaultWriterProps())
+		require.NoError(t, err)
+		require.NoError(t, writer.Write(rows))
+		require.NoError(t, writer.Close())
+		data := pagestest.WithIndex(t, file.Bytes(), nil)
+		q := e.ParquetReaderAt("n", bytes.NewReader(data), int64(len(data))).Filter(gpuframe.Col("n").Lt(15))
+		text, err := q.Explain(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, text, "[at least 1 of 2 row groups left out by statistics, 80 of 100 other rows by page indices]")
+		var p gpuframe.Profile
+		f, err := q.Collect(t.Context(), gpuframe.Profiled(&p))
+		require.NoError(t, err)
+		require.EqualValues(t, 15, f.NumRows())
+		require.Contains(t, p.String(), "1 of 2 row groups skipped, 8 of 10 pages skipped")
+		require.NoError(t, f.Release())
+	})
 }

@@ -10,9 +10,12 @@ type Counters struct {
 	// count as row groups.
 	Files, SkippedFiles, RowGroups, SkippedRowGroups atomic.Int64
 	// SkippedByDictionary and SkippedByFilter of the SkippedRowGroups, or of those beyond
-	// the limit of a request, are left out by dictionaries and by Bloom filters, the others
-	// by statistics and folders.
-	SkippedByDictionary, SkippedByFilter atomic.Int64
+	// the limit of a request, are left out by dictionaries and by Bloom filters, SkippedByIndex by
+	// page indices, the others by statistics and folders.
+	SkippedByDictionary, SkippedByFilter, SkippedByIndex atomic.Int64
+	// Pages and SkippedPages are those of columns in row groups of which page indices leave out rows:
+	// pages that were read, and pages that were left out.
+	Pages, SkippedPages atomic.Int64
 	// Rows and Bytes are those of the tables that were returned. FileBytes were read
 	// from files, before decompression.
 	Rows, Bytes, FileBytes atomic.Int64

@@ -154,3 +154,10 @@ func SetHostRows(segment, table int64) (restore func()) {
 	segmentRows, hostRows = segment, table
 	return func() { segmentRows, hostRows = before, tableBefore }
 }
+
+// SetPageIndices sets whether page indices are used, and returns a function that sets what was before.
+func SetPageIndices(on bool) (reset func()) {
+	before := pageIndices
+	pageIndices = on
+	return func() { pageIndices = before }
+}

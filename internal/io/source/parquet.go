@@ -42,7 +42,9 @@ type parquetFiles struct {
 // A reader reads the requested columns of row groups in which a row can meet the
 // conditions: statistics of the file and values of folders exclude the others. A condition
 // that a column equals a literal, or one of several, also excludes row groups by the
-// dictionary of the column if all its values are there, or by its Bloom filter. Several
+// dictionary of the column if all its values are there, or by its Bloom filter. A page index
+// also excludes pages: their rows are left out, and of the other columns the pages that have only
+// such rows. Several
 // goroutines read columns and row groups ahead of the reader. A GPU decodes most columns itself, by package
 // chunks. The host decodes the others, into pinned memory for a GPU: package pages flat columns, arrow-go lists,
 // structs and rare encodings. Footers are read once and again if a file has changed.
@@ -225,8 +227,13 @@ type rowGroup struct {
 	file   *parquetFile
 	footer *footer
 	index  int
-	rows   int64
+	// rows is the number of rows that are read, and spans are those, in order, or nil for all.
+	rows  int64
+	spans []span
 }
+
+// all is the number of rows in the file.
+func (g rowGroup) all() int64 { return g.footer.metadata.GetRowGroups()[g.index].GetNumRows() }
 
 // rowGroups returns the row groups in which a row can meet the conditions of a request,
 // as far as its limit reaches.
@@ -236,6 +243,10 @@ func (s *parquetFiles) rowGroups(ctx context.Context, schema *arrow.Schema, requ
 		return nil, err
 	}
 	dictionaries, filters, err := s.excludeMembers(ctx, all, request.Where, possible)
+	if err != nil {
+		return nil, err
+	}
+	indices, err := s.excludePages(ctx, schema, all, request.Where, possible)
 	if err != nil {
 		return nil, err
 	}
@@ -257,6 +268,7 @@ func (s *parquetFiles) rowGroups(ctx context.Context, schema *arrow.Schema, requ
 	counters.RowGroups.Add(int64(len(groups)))
 	counters.SkippedByDictionary.Add(dictionaries)
 	counters.SkippedByFilter.Add(filters)
+	counters.SkippedByIndex.Add(indices)
 	counters.Files.Add(int64(len(read)))
 	counters.SkippedFiles.Add(int64(len(s.files) - len(read)))
 	return groups, nil

@@ -150,12 +150,15 @@ func (d *groupDecoder) tryLeaf(ctx context.Context, reader *pqarrow.FileReader, 
 		return err
 	}
 	defer column.Release()
-	step := d.step()
-	for done := int64(0); done < d.group.rows; done += step {
+	step, all := d.step(), d.group.all()
+	if d.group.spans != nil {
+		step = max(1, all) // as spanRows
+	}
+	for done := int64(0); done < all; done += step {
 		if err := cancel.Error(ctx); err != nil {
 			return err
 		}
-		values, err := column.NextBatch(min(step, d.group.rows-done))
+		values, err := column.NextBatch(min(step, all-done))
 		if err != nil {
 			return err
 		}

@@ -77,9 +77,10 @@ func chunkOf(a arrow.Array) chunks.Chunk {
 	return chunks.Chunk{About: c.about, Plan: c.plan, Bytes: data.Buffers()[0].Bytes(), First: int64(data.Offset()), Rows: int64(data.Len())}
 }
 
-// columnChunk has the bytes of a column chunk that the device decodes.
+// columnChunk has the bytes of a column chunk that the device decodes, or of a part of it.
 type columnChunk struct {
 	t     *rawChunk
+	part  *chunkPart
 	bytes *arrowmemory.Buffer
 }
 
@@ -90,18 +91,24 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 		return nil, nil
 	}
 	about.Type = d.schema.Field(i).Type // the device decodes dictionaries
-	leaf := d.leaves[i][0]
-	length := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].MetaData.GetTotalCompressedSize()
-	bytes := uninitialized(d.allocator, int(length))
+	part, err := d.chunkPart(d.leaves[i][0])
+	if err != nil {
+		return nil, err
+	}
+	bytes := uninitialized(d.allocator, int(part.length))
 	defer func() {
 		if c == nil {
 			bytes.Release()
 		}
 	}()
-	if err := readPart(d.from, bytes.Bytes(), d.group.footer.startOf(d.group.index, leaf)); err != nil {
+	if err := part.read(d.from, bytes.Bytes()); err != nil {
 		return nil, err
 	}
+	about.Values = part.rows
 	plan, err := pages.NewPlan(bytes.Bytes(), about.Column)
+	if err == nil {
+		err = part.check(plan)
+	}
 	if err != nil || !chunks.Decodable(about, plan) {
 		return nil, err
 	}
@@ -110,7 +117,7 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 			return nil, fmt.Errorf("page %d: %w", n, err)
 		}
 	}
-	return &columnChunk{&rawChunk{about, plan, d.source, d.group}, bytes}, nil
+	return &columnChunk{&rawChunk{about, plan, d.source, d.group}, part, bytes}, nil
 }
 
 // uninitialized returns memory of an allocator, of which the caller writes every byte.
@@ -133,9 +140,9 @@ func readPart(from io.ReaderAt, to []byte, offset int64) error {
 	return err
 }
 
-// rows returns rows of the chunk as an array.
+// rows returns rows from one of the row group on as an array.
 func (c *columnChunk) rows(first, rows int64) *arrow.Chunked {
-	values := newRaw(c.t, c.bytes, first, rows)
+	values := newRaw(c.t, c.bytes, c.part.place(first), rows)
 	defer values.Release()
 	return arrow.NewChunked(values.DataType(), []arrow.Array{values})
 }
@@ -174,8 +181,8 @@ func (chunkForm) copy(ctx context.Context, to rawTarget, records []arrow.Record,
 		for _, record := range records {
 			t, _ := rawAs[*rawChunk](record.Column(place).DataType())
 			next := chunkOf(record.Column(place))
-			if last := len(b.chunks[i]) - 1; last >= 0 && b.chunks[i][last] == t && column.Chunks[last].First+column.Chunks[last].Rows == next.First {
-				column.Chunks[last].Rows += next.Rows
+			if last := len(b.chunks[i]) - 1; last >= 0 && b.chunks[i][last] == t {
+				column.Chunks[last].Extend(next.First, next.Rows)
 				continue
 			}
 			column.Chunks, b.chunks[i] = append(column.Chunks, next), append(b.chunks[i], t)

@@ -16,6 +16,8 @@ type Exclusion struct {
 	RowGroups, Files int
 	// SkippedRowGroups and SkippedFiles are the numbers of those without a row of interest.
 	SkippedRowGroups, SkippedFiles int
+	// SkippedRows is the number of rows that page indices leave out of the Rows of the other row groups.
+	SkippedRows, Rows int64
 	// Values is set if dictionaries and Bloom filters, which are read when the query runs, may
 	// leave out more row groups.
 	Values bool
@@ -25,7 +27,8 @@ type Exclusion struct {
 type Excluder interface {
 	Source
 	// Excluded counts the parts that have no row that meets the conditions, as far as the
-	// statistics of the files show it. It reads the footers of the files, which are cached.
+	// statistics of the files show it. It reads the footers of the files, which are cached, and page indices
+	// of columns of conditions.
 	Excluded(ctx context.Context, where []expr.Expr) (Exclusion, error)
 }
 
@@ -39,6 +42,9 @@ func (s *parquetFiles) Excluded(ctx context.Context, where []expr.Expr) (Exclusi
 	if err != nil {
 		return Exclusion{}, wrap(s, err)
 	}
+	if _, err := s.excludePages(ctx, schema, groups, where, possible); err != nil {
+		return Exclusion{}, wrap(s, err)
+	}
 	exclusion := Exclusion{RowGroups: len(groups), Files: len(s.files)}
 	members := membersOf(where)
 	read := map[*parquetFile]bool{}
@@ -48,6 +54,8 @@ func (s *parquetFiles) Excluded(ctx context.Context, where []expr.Expr) (Exclusi
 			continue
 		}
 		read[group.file] = true
+		exclusion.Rows += group.all()
+		exclusion.SkippedRows += group.all() - group.rows
 		exclusion.Values = exclusion.Values || s.hasValues(group, members)
 	}
 	exclusion.SkippedFiles = len(s.files) - len(read)

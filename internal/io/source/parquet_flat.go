@@ -2,7 +2,6 @@ package source
 
 import (
 	"errors"
-	"io"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -19,6 +18,8 @@ var flatColumns = true // tests change it
 // flatColumn decodes a column chunk.
 type flatColumn struct {
 	decoder *pages.Decoder
+	part    *chunkPart
+	at      int64 // the next row of the part
 	// bytes are those of the chunk, in memory of chunkBytes.
 	bytes *[]byte
 }
@@ -37,7 +38,7 @@ func (d *groupDecoder) flat(i int) (about pages.Flat, ok bool) {
 	about = pages.Flat{
 		Column: f.chunk(d.group.index, leaf), Physical: column.PhysicalType(), Width: column.TypeLength(), Type: d.records.Field(i).Type,
 	}
-	return about, !chunk.IsSetCryptoMetadata() && about.Values == d.group.rows && about.Decodable()
+	return about, !chunk.IsSetCryptoMetadata() && about.Values == d.group.all() && about.Decodable()
 }
 
 // openFlat returns the decoder of a column, or nil if arrow-go has to decode it.
@@ -47,12 +48,7 @@ func (d *groupDecoder) openFlat(i int) (*flatColumn, error) {
 		return nil, nil
 	}
 	c := &flatColumn{bytes: chunkBytes.Get().(*[]byte)}
-	leaf := d.leaves[i][0]
-	err := c.read(d.from, d.group.footer.startOf(d.group.index, leaf), d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].MetaData.GetTotalCompressedSize())
-	if err == nil {
-		c.decoder, err = pages.NewDecoder(*c.bytes, about, d.allocator)
-	}
-	if err != nil {
+	if err := c.open(d, d.leaves[i][0], about); err != nil {
 		c.release()
 		if errors.Is(err, pages.ErrOther) {
 			err = nil
@@ -62,16 +58,42 @@ func (d *groupDecoder) openFlat(i int) (*flatColumn, error) {
 	return c, nil
 }
 
-func (c *flatColumn) read(from io.ReaderAt, offset, length int64) error {
-	if int64(cap(*c.bytes)) < length {
-		*c.bytes = make([]byte, length)
+func (c *flatColumn) open(d *groupDecoder, leaf int, about pages.Flat) (err error) {
+	if c.part, err = d.chunkPart(leaf); err != nil {
+		return err
 	}
-	*c.bytes = (*c.bytes)[:length]
-	return readPart(from, *c.bytes, offset)
+	if int64(cap(*c.bytes)) < c.part.length {
+		*c.bytes = make([]byte, c.part.length)
+	}
+	*c.bytes = (*c.bytes)[:c.part.length]
+	if err := c.part.read(d.from, *c.bytes); err != nil {
+		return err
+	}
+	about.Values = c.part.rows
+	if c.part.pages != nil {
+		plan, err := pages.NewPlan(*c.bytes, about.Column)
+		if err == nil {
+			err = c.part.check(plan)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c.decoder, err = pages.NewDecoder(*c.bytes, about, d.allocator)
+	return err
 }
 
-// next decodes the next rows, into several arrays if one cannot have them.
-func (c *flatColumn) next(t arrow.DataType, rows int64) (*arrow.Chunked, error) {
+// next decodes rows from one of the row group on, into several arrays if one cannot have them.
+func (c *flatColumn) next(t arrow.DataType, first, rows int64) (*arrow.Chunked, error) {
+	for first = c.part.place(first); c.at < first; {
+		skipped, err := c.decoder.Next(first - c.at)
+		if err != nil {
+			return nil, err
+		}
+		c.at += int64(skipped.Len())
+		skipped.Release()
+	}
+	c.at += rows
 	var arrays []arrow.Array
 	defer func() {
 		for _, each := range arrays {

@@ -125,6 +125,10 @@ func (p *parquetRecords) partition(name string) int {
 func (p *parquetRecords) bytes(part int) int64 {
 	group := p.groups[part]
 	compressed, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
+	if group.spans != nil {
+		part := float64(group.rows) / float64(group.all())
+		compressed, decoded = int64(float64(compressed)*part), int64(float64(decoded)*part)
+	}
 	if p.device {
 		return compressed
 	}
@@ -159,26 +163,41 @@ func (p *parquetRecords) decodeGroup(ctx context.Context, part int, yield func(a
 	d := &groupDecoder{
 		parquetRecords: p, part: part, group: group, from: used.opened, reader: used.reader, checks: used.checks,
 		chunks: make([]*columnChunk, p.schema.NumFields()), flats: make([]*flatColumn, p.schema.NumFields()), columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer),
+		wholes: make([]*arrow.Chunked, p.schema.NumFields()),
 	}
 	defer d.release()
-	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
-	p.counters.FileBytes.Add(compressed)
-	step := d.step()
-	for d.done < group.rows {
-		rows := min(step, group.rows-d.done)
-		if err := cancel.Error(ctx); err != nil {
+	if group.spans == nil {
+		compressed, _ := group.footer.bytesOf(group.index, d.leaves)
+		p.counters.FileBytes.Add(compressed)
+		group.spans = []span{{0, group.rows}}
+	}
+	for _, s := range group.spans {
+		if next, err := d.readSpan(ctx, s, yield); err != nil || !next {
 			return err
+		}
+	}
+	return nil
+}
+
+// readSpan decodes rows of the row group. It returns false if yield did.
+func (d *groupDecoder) readSpan(ctx context.Context, s span, yield func(arrow.Record) bool) (next bool, err error) {
+	step := d.step()
+	for d.at = s.first; d.at < s.end(); {
+		rows := min(step, s.end()-d.at)
+		if err := cancel.Error(ctx); err != nil {
+			return false, err
 		}
 		table, err := d.read(ctx, rows)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !yieldTable(table, yield) {
-			return nil
+			return false, nil
 		}
+		d.at += rows
 		d.done += rows
 	}
-	return nil
+	return true, nil
 }
 
 // yieldTable yields a table as records, and releases it: several if its columns have
@@ -214,8 +233,10 @@ type groupDecoder struct {
 	flats   []*flatColumn
 	columns []*pqarrow.ColumnReader
 	leaves  [][]int
-	// done is the number of rows that were decoded.
-	done int64
+	// wholes are columns that arrow-go decodes of a row group with spans: it skips no rows.
+	wholes []*arrow.Chunked
+	// done is the number of rows that were decoded, and at the next row of the row group.
+	done, at int64
 }
 
 // step returns the number of rows that are decoded by one call: all rows if a column has nullable
@@ -229,7 +250,7 @@ func (d *groupDecoder) step() int64 {
 				continue
 			}
 			if d.group.footer.encoded(d.group.index, leaf, pages.DeltaBinaryPacked) {
-				return max(1, d.group.rows)
+				return max(1, d.group.all())
 			}
 		}
 	}
@@ -305,21 +326,18 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 			return nil, err
 		}
 	}
-	if d.chunks[i] != nil {
-		return d.chunks[i].rows(d.done, rows), nil
-	}
-	if d.flats[i] != nil {
-		chunk, err = d.flats[i].next(d.records.Field(i).Type, rows)
-	} else if chunk, err = d.columns[i].NextBatch(rows); err == nil {
-		chunk = d.group.footer.withoutInstants(chunk, d.records.Field(i).Type, d.leaves[i])
+	switch {
+	case d.chunks[i] != nil:
+		return d.chunks[i].rows(d.at, rows), nil
+	case d.flats[i] != nil:
+		chunk, err = d.flats[i].next(d.records.Field(i).Type, d.at, rows)
+	case d.group.spans != nil:
+		chunk, err = d.spanRows(ctx, i, rows)
+	default:
+		chunk, err = d.arrowRows(ctx, i, rows)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if d.encoded[i] && d.flats[i] == nil {
-		if chunk, err = d.encodedChunk(ctx, i, rows, chunk); err != nil {
-			return nil, err
-		}
 	}
 	fail := func(format string, arguments ...any) (*arrow.Chunked, error) {
 		chunk.Release()
@@ -334,6 +352,35 @@ func (d *groupDecoder) column(ctx context.Context, i int, rows int64) (chunk *ar
 	return chunk, nil
 }
 
+// arrowRows decodes the next rows of a column by arrow-go.
+func (d *groupDecoder) arrowRows(ctx context.Context, i int, rows int64) (*arrow.Chunked, error) {
+	chunk, err := d.columns[i].NextBatch(rows)
+	if err != nil {
+		return nil, err
+	}
+	chunk = d.group.footer.withoutInstants(chunk, d.records.Field(i).Type, d.leaves[i])
+	if d.encoded[i] {
+		return d.encodedChunk(ctx, i, rows, chunk)
+	}
+	return chunk, nil
+}
+
+// spanRows returns rows of a span of a column that arrow-go decodes.
+func (d *groupDecoder) spanRows(ctx context.Context, i int, rows int64) (_ *arrow.Chunked, err error) {
+	all := d.group.all()
+	if d.wholes[i] == nil {
+		if d.wholes[i], err = d.arrowRows(ctx, i, all); err != nil {
+			return nil, err
+		}
+		compressed, _ := d.group.footer.bytesOf(d.group.index, d.leaves[i:i+1])
+		d.counters.FileBytes.Add(compressed)
+	}
+	if int64(d.wholes[i].Len()) != all {
+		return nil, fmt.Errorf("it has %d values for %d rows: %w", d.wholes[i].Len(), all, ErrContents)
+	}
+	return array.NewChunkedSlice(d.wholes[i], d.at, d.at+rows), nil
+}
+
 // open returns the reader of a column. GetFieldReaders is not used: it begins
 // goroutines, in which a panic ends the process.
 func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.ColumnReader, error) {
@@ -342,8 +389,8 @@ func (d *groupDecoder) open(ctx context.Context, i int, encoded bool) (*pqarrow.
 	for _, leaf := range d.leaves[i] {
 		included[leaf] = true
 		columns := d.group.footer.metadata.Schema
-		if values := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].MetaData.GetNumValues(); columns.Column(leaf).MaxRepetitionLevel() == 0 && values != d.group.rows {
-			return nil, fmt.Errorf("it has %d values for %d rows: %w", values, d.group.rows, ErrContents)
+		if values := d.group.footer.metadata.GetRowGroups()[d.group.index].GetColumns()[leaf].MetaData.GetNumValues(); columns.Column(leaf).MaxRepetitionLevel() == 0 && values != d.group.all() {
+			return nil, fmt.Errorf("it has %d values for %d rows: %w", values, d.group.all(), ErrContents)
 		}
 		place = columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
 		if d.group.footer.rewrites(d.group.index, leaf) {
@@ -440,6 +487,11 @@ func (d *groupDecoder) release() {
 	for _, column := range d.columns {
 		if column != nil {
 			column.Release()
+		}
+	}
+	for _, whole := range d.wholes {
+		if whole != nil {
+			whole.Release()
 		}
 	}
 }

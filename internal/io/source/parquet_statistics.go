@@ -87,17 +87,24 @@ func (f *footer) chunkRange(rowGroup, leaf int, column *schema.Column, t arrow.D
 		}
 		low, high = statistics.GetMin(), statistics.GetMax()
 	}
-	lowValue, highValue := decodeBound(low, column, t), decodeBound(high, column, t)
-	if _, unsigned := lowValue.(uint64); unsigned && strings.HasPrefix(f.metadata.GetCreatedBy(), "parquet-go ") {
-		return r // arrow-go writes 4294967295 to 0 for columns with nulls
-	}
-	if lowValue != nil && highValue != nil {
-		r.Low, r.High = lowValue, highValue
-		if _, text := lowValue.([]byte); text && strings.HasPrefix(f.metadata.GetCreatedBy(), "parquet-go ") {
-			r.Low = []byte{} // arrow-go leaves out empty texts of dictionaries
-		}
-	}
+	r.Low, r.High = f.decodeBounds(low, high, column, t)
 	return r
+}
+
+// decodeBounds returns bounds as [prune.Range] describes them, or nil for both.
+func (f *footer) decodeBounds(low, high []byte, column *schema.Column, t arrow.DataType) (lowValue, highValue any) {
+	lowValue, highValue = decodeBound(low, column, t), decodeBound(high, column, t)
+	arrowGo := strings.HasPrefix(f.metadata.GetCreatedBy(), "parquet-go ")
+	if _, unsigned := lowValue.(uint64); unsigned && arrowGo {
+		return nil, nil // arrow-go writes 4294967295 to 0 for columns with nulls
+	}
+	if lowValue == nil || highValue == nil {
+		return nil, nil
+	}
+	if _, text := lowValue.([]byte); text && arrowGo {
+		lowValue = []byte{} // arrow-go leaves out empty texts of dictionaries
+	}
+	return lowValue, highValue
 }
 
 // isNumber reports whether values of a type are numbers and not bytes.

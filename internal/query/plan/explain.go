@@ -62,6 +62,9 @@ func exclusionNote(ctx context.Context, s *Scan) string {
 		text += fmt.Sprintf(" and %s of %s files", humanize.Comma(int64(e.SkippedFiles)), humanize.Comma(int64(e.Files)))
 	}
 	text += " left out by statistics"
+	if e.SkippedRows > 0 {
+		text += fmt.Sprintf(", %s of %s other rows by page indices", humanize.Comma(e.SkippedRows), humanize.Comma(e.Rows))
+	}
 	if e.Values {
 		text += ", more perhaps by dictionaries and Bloom filters"
 	}

@@ -152,7 +152,7 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	s.bits.base, s.values.base = uint64(results[0].Pointer()), uint64(results[1].Pointer())
 	for i := range b.pages {
 		p := &b.pages[i]
-		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.dense, &p.places, &p.packed, &p.marks, &p.sums)
+		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.counts, &p.dense, &p.places, &p.packed, &p.marks, &p.sums)
 	}
 	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
@@ -178,15 +178,32 @@ type list struct {
 	bytes []byte
 }
 
-// kernels returns the kernels behind decode_levels in their order.
+// step is a kernel for pages of one kind, or for their tiles.
+type step struct {
+	file, entry string
+	threads     uint32
+	pages       *work
+	tiles       bool
+}
+
+// list returns the launch of a step, if there are such pages.
+func (s step) list() []list {
+	if len(s.pages.numbers) == 0 {
+		return nil
+	}
+	l := list{launch{file: s.file, entry: s.entry, threads: s.threads, blocks: len(s.pages.numbers)}, bytesOf(s.pages.numbers)}
+	if s.tiles {
+		l.blocks, l.bytes = len(s.pages.tiles), bytesOf(s.pages.tiles)
+	}
+	return []list{l}
+}
+
+// kernels returns the kernels behind find_levels in their order.
 func (b *Batch) kernels() (lists []list) {
-	lists = b.dictionaryTiles.lists()
-	for _, each := range []struct {
-		file, entry string
-		threads     uint32
-		pages       *work
-		tiles       bool
-	}{
+	lists = append(lists, step{"levels", "write_levels", 64, &b.optional, true}.list()...)
+	lists = append(lists, step{"levels", "scan_levels", 256, &b.optional, false}.list()...)
+	lists = append(lists, b.dictionaryTiles.lists()...)
+	for _, each := range []step{
 		{"strings", "follow_lengths", 128, &b.plainStrings, false},
 		{"indices", "find_indices", 256, &b.indices, false},
 		{"indices", "write_indices", 128, &b.indices, true},
@@ -204,14 +221,7 @@ func (b *Batch) kernels() (lists []list) {
 		{"strings", "link_prefixes", 256, &b.prefixes, true},
 		{"strings", "write_fixed", 256, &b.fixed, true},
 	} {
-		if len(each.pages.numbers) == 0 {
-			continue
-		}
-		l := list{launch{file: each.file, entry: each.entry, threads: each.threads, blocks: len(each.pages.numbers)}, bytesOf(each.pages.numbers)}
-		if each.tiles {
-			l.blocks, l.bytes = len(each.pages.tiles), bytesOf(each.pages.tiles)
-		}
-		lists = append(lists, l)
+		lists = append(lists, each.list()...)
 	}
 	return append(lists, b.tiles.lists()...)
 }
@@ -279,7 +289,7 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 		return nil, err
 	}
 	for i := range b.targets {
-		c, err := b.result(&b.targets[i], outcomes, strings[i])
+		c, err := b.result(ctx, &b.targets[i], outcomes, strings[i])
 		if err != nil {
 			return decoded, errors.Join(err, strings.release())
 		}
@@ -311,7 +321,7 @@ func (b *Batch) launch(call *op.Call) error {
 	if err := b.decompress(call); err != nil {
 		return err
 	}
-	if err := b.kernel(call, launch{file: "levels", entry: "decode_levels", threads: 256, blocks: len(b.pages)}); err != nil {
+	if err := b.kernel(call, launch{file: "levels", entry: "find_levels", threads: 256, blocks: len(b.pages)}); err != nil {
 		return err
 	}
 	for _, l := range b.launches {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -23,10 +24,55 @@ type Chunk struct {
 	Bytes []byte
 	// Rows is the number of rows from row First on.
 	First, Rows int64
+	// Gaps are rows of these that are left out, in order.
+	Gaps []Gap
 }
 
-// Column is a column in chunks of consecutive row groups: only of the first one may rows at the beginning be left
-// out, and only of the last one rows at the end.
+// Gap is rows from one on.
+type Gap struct{ First, Rows int64 }
+
+// Extend adds rows behind those of the chunk, and leaves out the ones between.
+func (c *Chunk) Extend(first, rows int64) {
+	if end := c.First + c.Rows; first > end {
+		c.Gaps = append(c.Gaps, Gap{end, first - end})
+	}
+	c.Rows = first + rows - c.First
+}
+
+// end is the row behind the rows to decode.
+func (c *Chunk) end() int64 { return c.First + c.Rows }
+
+// check checks the rows.
+func (c *Chunk) check() error {
+	values := c.About.Values
+	if c.First < 0 || c.Rows < 0 || c.First > values || c.Rows > values-c.First {
+		return fmt.Errorf("%d rows from row %d on of %d: %w", c.Rows, c.First, values, device.ErrInvalidValue)
+	}
+	at := c.First
+	for _, g := range c.Gaps {
+		if g.Rows < 0 || g.First < at || g.First > c.end() || g.Rows > c.end()-g.First {
+			return fmt.Errorf("a gap of %d rows from row %d on in the rows from %d to %d: %w", g.Rows, g.First, at, c.end(), device.ErrInvalidValue)
+		}
+		at = g.First + g.Rows
+	}
+	return nil
+}
+
+// wanted calls f for the rows without the gaps, until it fails.
+func (c *Chunk) wanted(f func(first, rows int64) error) error {
+	at := c.First
+	for _, g := range append(slices.Clip(c.Gaps), Gap{c.end(), 0}) {
+		if g.First > at {
+			if err := f(at, g.First-at); err != nil {
+				return err
+			}
+		}
+		at = g.First + g.Rows
+	}
+	return nil
+}
+
+// Column is a column in chunks, whose rows follow each other.
 type Column struct {
 	Type   arrow.DataType
 	Chunks []Chunk
@@ -116,20 +162,10 @@ func Decode(ctx context.Context, m *memory.Manager, columns []Column, options Op
 
 // check checks the rows of a column's chunks.
 func (c Column) check() error {
-	rows, ended := int64(0), false
-	for i, chunk := range c.Chunks {
-		values := chunk.About.Values
-		if chunk.First < 0 || chunk.Rows < 0 || chunk.First > values || chunk.Rows > values-chunk.First {
-			return fmt.Errorf("chunk %d: %d rows from row %d on of %d: %w", i, chunk.Rows, chunk.First, values, device.ErrInvalidValue)
+	for i := range c.Chunks {
+		if err := c.Chunks[i].check(); err != nil {
+			return fmt.Errorf("chunk %d: %w", i, err)
 		}
-		if chunk.Rows == 0 {
-			continue
-		}
-		if ended || rows > 0 && chunk.First > 0 {
-			return fmt.Errorf("chunk %d: rows between those of two chunks are left out: %w", i, device.ErrInvalidValue)
-		}
-		rows += chunk.Rows
-		ended = chunk.First+chunk.Rows < values
 	}
 	return nil
 }

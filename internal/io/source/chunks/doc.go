@@ -14,7 +14,9 @@
 // [Copy] plans all pages of all columns and copies them in one transfer, while the device may decode another
 // batch. The kernels of [Batch.Decode] each take all pages of all columns in one launch:
 //
-//	decode_levels    definition levels → validity bitmap, rows with a value before each word of it; a block for each page
+//	find_levels      runs and packed definition levels → marks; a block for each page
+//	write_levels     marks → validity bitmap, rows with a value before each word of it; a block for 2,048 rows
+//	scan_levels      rows with a value of 1,024 rows → those before; a block for each page
 //	write_…          plain values → values of dictionaries, then of rows; a block for 2,048 rows
 //	find_indices     runs and packed indices → marks; a block for each page
 //	write_indices    marks → values of a dictionary, indices of strings; a block for 2,048 rows

@@ -67,31 +67,35 @@ func (c Column) onHost(ctx context.Context, m *memory.Manager, options Options) 
 }
 
 // arrays decodes the rows of a chunk. The caller releases the arrays, also after an error.
-func (c Chunk) arrays(ctx context.Context) (arrays []arrow.Array, err error) {
+func (c *Chunk) arrays(ctx context.Context) (arrays []arrow.Array, err error) {
 	d, err := pages.NewDecoder(c.Bytes, c.About, arrowmemory.DefaultAllocator)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	for row := int64(0); row < c.First+c.Rows; {
-		if err := cancel.Error(ctx); err != nil {
-			return arrays, err
-		}
-		rows := c.First + c.Rows - row
-		if row < c.First {
-			rows = c.First - row
-		}
-		next, err := d.Next(rows)
-		if err != nil {
-			return arrays, err
-		}
-		if row < c.First {
+	row := int64(0)
+	err = c.wanted(func(first, rows int64) error {
+		for row < first+rows {
+			if err := cancel.Error(ctx); err != nil {
+				return err
+			}
+			count := first + rows - row
+			if row < first {
+				count = first - row
+			}
+			next, err := d.Next(count)
+			if err != nil {
+				return err
+			}
+			before := row < first
 			row += int64(next.Len())
-			next.Release()
-			continue
+			if before {
+				next.Release()
+			} else {
+				arrays = append(arrays, next)
+			}
 		}
-		row += int64(next.Len())
-		arrays = append(arrays, next)
-	}
-	return arrays, nil
+		return nil
+	})
+	return arrays, err
 }

@@ -48,12 +48,12 @@ const none = 1<<32 - 1
 
 // page is Page of page.cuh. Its addresses are places until they are known.
 type page struct {
-	bytes, levels, to, bitmap, ranks, dense, places, packed, marks, sums place
-	row                                                                  uint64
-	rows, length, levelBytes, optional                                   uint32
-	form                                                                 form
-	encoding                                                             encoding
-	width, dictionary, base, before                                      uint32
+	bytes, levels, to, bitmap, ranks, counts, dense, places, packed, marks, sums place
+	row                                                                          uint64
+	rows, length, levelBytes, optional                                           uint32
+	form                                                                         form
+	encoding                                                                     encoding
+	width, dictionary, base, before                                              uint32
 }
 
 // outcome is Outcome of page.cuh.
@@ -71,6 +71,9 @@ type tile struct{ page, first uint32 }
 
 // tileRows is the number of rows of a tile: see rows.cu.
 const tileRows = 2048
+
+// countedRows is the number of rows of a count of rows with a value: see tiles.cuh.
+const countedRows = 32 * 32
 
 // markValues is the number of values from one mark of a stream to the next one, and headBytes the length of what is
 // before the marks of differences: see segments.cuh.

@@ -17,10 +17,11 @@ import (
 // target is a column that is decoded.
 type target struct {
 	dataType arrow.DataType
-	// rows is the number of rows of the pages, of which length from row first on are decoded.
-	rows, first, length uint64
-	nullable            bool
-	values, bitmap      place
+	// rows is the number of rows of the pages, of which those of spans are decoded, length together.
+	rows, length   uint64
+	spans          []rowSpan
+	nullable       bool
+	values, bitmap place
 	// strings is the type of the strings of the column or of its dictionary, or nil.
 	strings arrow.DataType
 	// pages are the numbers of the pages with its rows, dictionaries those of its dictionaries, which have
@@ -29,6 +30,19 @@ type target struct {
 	entries             uint64
 	// planned is the number of rows of the pages that are planned.
 	planned uint64
+}
+
+// rowSpan is rows from one on.
+type rowSpan struct{ first, rows uint64 }
+
+// add adds rows of the pages to those that are decoded.
+func (t *target) add(first, rows uint64) {
+	if last := len(t.spans) - 1; last >= 0 && t.spans[last].first+t.spans[last].rows == first {
+		t.spans[last].rows += rows
+	} else {
+		t.spans = append(t.spans, rowSpan{first, rows})
+	}
+	t.length += rows
 }
 
 // planner describes the pages of columns for the kernels.
@@ -41,6 +55,7 @@ type planner struct {
 	sources, listed []memory.Source
 	// groups are the tiles of each kernel that writes rows, indices the pages of indices.
 	dictionaryTiles, tiles    tileGroups
+	optional                  work // pages with levels
 	indices, prefixes, deltas work
 	// plainStrings are the pages of strings behind their lengths, indexedStrings those with indices or with lengths
 	// apart, fixed those of values of one length that share their beginnings.
@@ -93,11 +108,12 @@ func (p *planner) column(index int, c *Column) error {
 		if err != nil {
 			return located(err, index, i)
 		}
-		if t.rows == 0 {
-			t.first = uint64(s.before)
-		}
+		shift := int64(t.rows) + s.before - chunk.First
+		_ = chunk.wanted(func(first, rows int64) error {
+			t.add(uint64(first+shift), uint64(rows))
+			return nil
+		})
 		t.rows += uint64(s.rows)
-		t.length += uint64(chunk.Rows)
 		t.nullable = t.nullable || chunk.About.MaxDefinition > 0
 		s.index = i
 		list = append(list, s)
@@ -257,7 +273,7 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	rows := uint64(d.rows)
 	if s.About.MaxDefinition > 0 {
 		d.optional = 1
-		d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
+		p.takeRanks(&d)
 	}
 	if d.optional != 0 || kind != plain && kind != split {
 		d.marks = p.spaces.work.take(headBytes + 8*(rows/markValues+1)) // of levels, then of values
@@ -266,6 +282,9 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	if kind == deltaStrings {
 		p.addPrefixes(d, shared)
 		number, d.dictionary = number+1, number
+	}
+	if d.optional != 0 {
+		p.optional.add(number, &d)
 	}
 	switch kind {
 	case indexed:
@@ -311,6 +330,13 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 	return nil
 }
 
+// takeRanks takes the memory for the numbers of rows with a value before others.
+func (p *planner) takeRanks(d *page) {
+	rows := uint64(d.rows)
+	d.ranks = p.spaces.work.take(4 * (rows/32 + 2))
+	d.counts = p.spaces.work.take(8 * (rows/countedRows + 2))
+}
+
 // sharedStrings is the memory of the strings of a chunk that share their beginnings: page.cuh has its parts as those of a page of
 // prefixes.
 type sharedStrings struct {
@@ -343,6 +369,10 @@ func (p *planner) addPrefixes(d page, m *sharedStrings) {
 	number, first := uint32(len(p.pages)), place(m.strings)
 	d.encoding, d.dictionary, d.before, d.base = deltaPrefixes, number+1, m.page, uint32(m.strings)
 	d.dense, d.to, d.places, d.sums = m.prefixes+4*first, m.sources+8*first, m.links+4*first, m.sums+8*first/markValues
+	if d.optional != 0 {
+		p.takeRanks(&d)
+		p.optional.add(number, &d)
+	}
 	p.prefixes.add(number, &d)
 	p.indexedStrings.add(number, &d)
 	p.pages = append(p.pages, d)

@@ -2,6 +2,7 @@ package chunks_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -84,28 +85,46 @@ type randomColumn struct {
 	name string
 }
 
-// drawColumn draws a column of several chunks, of which rows at both ends may be left out.
+// rowsOf returns the rows of a chunk of values that are decoded.
+func rowsOf(values arrow.Array, c chunks.Chunk) (parts []arrow.Array) {
+	at := c.First
+	for _, g := range append(slices.Clone(c.Gaps), chunks.Gap{First: c.First + c.Rows}) {
+		parts = append(parts, array.NewSlice(values, at, g.First))
+		at = g.First + g.Rows
+	}
+	return parts
+}
+
+// drawRows draws rows of a chunk, which has them all.
+func drawRows(r *rapid.T, c *chunks.Chunk) {
+	if rapid.Bool().Draw(r, "all rows") {
+		return
+	}
+	c.First, c.Rows = rapid.Int64Range(0, c.About.Values).Draw(r, "first"), 0
+	for range rapid.IntRange(1, 4).Draw(r, "spans") {
+		end := c.First + c.Rows
+		first := rapid.Int64Range(end, c.About.Values).Draw(r, "first of a span")
+		c.Extend(first, rapid.Int64Range(0, c.About.Values-first).Draw(r, "rows of a span"))
+	}
+}
+
+// drawColumn draws a column of several chunks, of which any rows may be left out.
 func drawColumn(t testing.TB, r *rapid.T, most int) (c randomColumn) {
 	dataType := rapid.SampledFrom(pagestest.Types()).Draw(r, "type")
 	generator := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
 	c.Type = dataType
 	var parts []arrow.Array
 	n := rapid.IntRange(1, 3).Draw(r, "chunks")
-	for i := range n {
+	for range n {
 		generator.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull}).Draw(r, "nulls")
 		rows := rapid.IntRange(1, most).Draw(r, "rows")
 		values := pagestest.Fitting(columntest.Repeated(t, generator, dataType, rapid.IntRange(1, rows).Draw(r, "distinct"), rows))
 		properties, name := drawProperties(r, dataType)
 		bytes, about := writtenChunk(t, values, properties)
-		first, end := 0, rows
-		if i == 0 {
-			first = rapid.IntRange(0, rows-1).Draw(r, "first")
-		}
-		if i == n-1 {
-			end = rapid.IntRange(first, rows).Draw(r, "end")
-		}
-		c.Chunks = append(c.Chunks, chunks.Chunk{About: about, Bytes: bytes, First: int64(first), Rows: int64(end - first)})
-		parts = append(parts, array.NewSlice(values, int64(first), int64(end)))
+		chunk := chunks.Chunk{About: about, Bytes: bytes, Rows: int64(rows)}
+		drawRows(r, &chunk)
+		c.Chunks = append(c.Chunks, chunk)
+		parts = append(parts, rowsOf(values, chunk)...)
 		c.name += " " + name
 	}
 	var err error

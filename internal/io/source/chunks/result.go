@@ -1,17 +1,21 @@
 package chunks
 
 import (
+	"context"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/internal/base/release"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // result makes a column of its memory.
-func (b *Batch) result(t *target, outcomes []outcome, s writtenStrings) (*column.Column, error) {
+func (b *Batch) result(ctx context.Context, t *target, outcomes []outcome, s writtenStrings) (*column.Column, error) {
 	if t.length == 0 {
 		return emptyColumn(b.manager, t.dataType)
 	}
@@ -37,11 +41,28 @@ func (b *Batch) result(t *target, outcomes []outcome, s writtenStrings) (*column
 		defer data.Dictionary.Release()
 	}
 	whole, err := column.New(data)
-	if err != nil || t.first == 0 && t.length == t.rows {
+	if err != nil || t.length == t.rows {
 		return whole, err
 	}
-	cut, err := whole.Slice(int(t.first), int(t.length))
+	cut, err := b.cut(ctx, whole, t.spans)
 	return release.OnError(cut, err, whole.Release())
+}
+
+// cut returns rows of a column.
+func (b *Batch) cut(ctx context.Context, whole *column.Column, spans []rowSpan) (c *column.Column, err error) {
+	if len(spans) == 1 {
+		return whole.Slice(int(spans[0].first), int(spans[0].rows))
+	}
+	var parts []*column.Column
+	defer func() { c, err = release.OnError(c, err, release.All(parts)) }()
+	for _, s := range spans {
+		part, err := whole.Slice(int(s.first), int(s.rows))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return selection.ConcatColumns(ctx, parts, kernels.Options{Manager: b.manager, Stream: b.options.Stream, Tag: b.options.Tag})
 }
 
 // valueBytes is the length of the values of a column that has no strings itself.

@@ -42,7 +42,7 @@ func pagesOf(c *Chunk) (s selected, err error) {
 		if !p.HasValues() {
 			continue
 		}
-		if p.Values > 0 && row < c.First+c.Rows && (shares || row+p.Values > c.First) {
+		if p.Values > 0 && row < c.end() && (shares || row+p.Values > c.First) {
 			if len(s.pages) == 0 {
 				s.before = c.First - row
 			}

@@ -1,5 +1,5 @@
 // Package pages reads parts of Parquet files that arrow-go does not offer or does not
-// check: headers of pages, pages of dictionaries, and Bloom filters. It decodes columns that
+// check: headers of pages, pages of dictionaries, page indices, and Bloom filters. It decodes columns that
 // are no lists and no structs, in a fraction of arrow-go's time.
 //
 // # Columns

@@ -1,4 +1,4 @@
-// Definition levels of pages: see decode.go.
+// Definition levels of pages: see doc.go.
 #include "runs.cuh"
 #include "tiles.cuh"
 
@@ -15,92 +15,116 @@ DEVICE void set_all(const Page &page) {
     }
 }
 
-static constexpr u32 threads = 256, warps = threads / warp_threads, at_once = 8; // words of a warp
+// Bits are the runs of levels of one bit.
+struct Bits {
+    Runs runs;
+    u64 marks;
 
-// decode_levels begins the outcomes of all pages, a block for each. It writes the validity bitmap and the ranks of pages
-// with nulls.
-KERNEL LAUNCH_BOUNDS(256) decode_levels(const Page *pages, Outcome *outcomes) {
-    __shared__ u32 ones[2][warps * at_once];
+    // read returns the levels of up to 32 rows from one on. It notes a level that is above 1.
+    METHOD u32 read(u32 first, u32 count, bool &above) const {
+        Mark mark = load_mark(marks, first / mark_values);
+        u64 before = mark.before;
+        u32 bits = 0;
+#pragma nounroll
+        while (before < first + count) {
+            Run run;
+            if (runs.read(mark.place, run) != 0)
+                break;
+            const u64 behind = before + run.count;
+            if (behind > first) {
+                const u32 skipped = before < first ? (u32)(first - before) : 0, begin = before < first ? 0 : (u32)(before - first);
+                const u32 end = behind < first + count ? (u32)(behind - first) : count;
+                u32 own = run.value == 0 ? 0 : whole_warp;
+                if (run.packed != none)
+                    own = (u32)(load_bytes(runs.from + run.packed + skipped / 8) >> skipped % 8);
+                above |= run.value > 1;
+                bits |= (own & whole_warp >> (32 - (end - begin))) << begin;
+            }
+            before = behind;
+            mark.place = run.behind;
+        }
+        return bits;
+    }
+};
+
+// find_length finds the levels of a page, and returns damage.
+DEVICE u32 find_length(const Page &page, u64 &from, u32 &length) {
+    from = page.levels;
+    length = page.level_bytes;
+    if (page.optional == 0 || page.level_bytes != none)
+        return 0;
+    from = page.bytes + 4;
+    length = page.length < 4 ? 0 : load_word(page.bytes);
+    return page.length < 4 ? cut : length > page.length - 4 ? bad_length : 0;
+}
+
+// find_levels begins the outcomes of all pages, a block for each, and finds the runs of the levels. It writes the validity bitmap of
+// pages without nulls. The number of rows with a value of the others is none until scan_levels counts them.
+KERNEL LAUNCH_BOUNDS(256) find_levels(const Page *pages, Outcome *outcomes) {
     const Page page = pages[block_in_grid()];
     Outcome *const outcome = outcomes + block_in_grid();
-    const u32 warp = thread_in_block() / warp_threads, lane = lane_in_warp();
-    u64 from = page.levels;
-    u32 length = page.level_bytes, begin = 0;
     const u32 packed = page.packed == 0 ? 0 : load<u32>(page.packed);
-    u32 status = packed == 0 ? 0 : bad_compression;
-    if (status == 0 && page.optional != 0 && page.level_bytes == none) {
-        length = page.length < 4 ? 0 : load_word(page.bytes);
-        if (page.length < 4 || length > page.length - 4)
-            status = page.length < 4 ? cut : bad_length;
-        else
-            begin = 4 + length;
-        from = page.bytes + 4;
-    }
+    u64 from = 0;
+    u32 length = 0;
+    const u32 status = packed == 0 ? find_length(page, from, length) : (u32)bad_compression;
     if (thread_in_block() == 0) {
         outcome->status = status;
         outcome->valid = status == 0 ? page.rows : 0;
         outcome->absent = 0;
-        outcome->begin = begin;
+        outcome->begin = status == 0 && page.optional != 0 && page.level_bytes == none ? 4 + length : 0;
         outcome->data = 0;
         outcome->packed = packed;
         outcome->bytes = 0;
     }
     if (status != 0 || page.rows == 0)
         return;
-    if (page.optional == 0) {
-        if (page.bitmap != 0)
-            set_all(page);
-        return;
-    }
     synchronize_block(); // before the status changes
-    const Runs runs = {from, length, 1};
-    const bool all = find_runs<threads>(runs, page.marks, page.rows, outcome);
+    const bool all = page.optional == 0 || find_runs<256>(Runs{from, length, 1}, page.marks, page.rows, outcome);
     synchronize_block();
-    if (all)
+    if (all && page.bitmap != 0)
         set_all(page);
-    const bool damaged = outcome->status != 0;
-    synchronize_block(); // before a level changes it
-    if (all || damaged)
+    if (!all && outcome->status == 0 && thread_in_block() == 0)
+        outcome->valid = none;
+}
+
+// write_levels writes the validity bitmap of tiles of pages with nulls, a warp for counted_words words of it, and counts their rows
+// with a value.
+KERNEL LAUNCH_BOUNDS(64) write_levels(const Page *pages, Outcome *outcomes, const Tile *tiles) {
+    const Tile tile = tiles[block_in_grid()];
+    const Page page = pages[tile.page];
+    Outcome *const outcome = outcomes + tile.page;
+    if (outcome->valid != none)
         return;
-    const u64 first = page.row / 32;
-    const u32 words = (u32)((page.row + page.rows - 1) / 32 - first) + 1, ahead = (u32)(page.row % 32);
-    u32 valid = 0;
-#pragma nounroll
-    for (u32 base = 0, k = 0; base < words; base += warps * at_once, k ^= 1) {
-        const u32 own = base + warp * at_once;
-        Numbers<at_once> levels;
-        bool within[at_once];
-#pragma unroll
-        for (u32 i = 0; i < at_once; i++) {
-            const u64 row = ((u64)own + i) * 32 + lane;
-            within[i] = row >= ahead && row - ahead < page.rows;
-            levels.wanted[i] = within[i] ? (u32)(row - ahead) : none;
-        }
-        if (own < words) {
-            const u32 low = own * 32 < ahead ? 0 : own * 32 - ahead, high = minimum((own + at_once) * 32 - ahead, page.rows);
-            levels.read(runs, page.marks, low, high);
-        }
-#pragma unroll
-        for (u32 i = 0; i < at_once; i++) {
-            const u32 bits = ballot(own < words && within[i] && levels.value[i] == 1), mask = ballot(within[i]);
-            if (ballot(own < words && within[i] && levels.value[i] > 1) != 0 && lane == 0)
-                damage(outcome, bad_level);
-            if (lane != 0)
-                continue;
-            ones[k][warp * at_once + i] = __builtin_popcount(bits);
-            write_word(page.bitmap + 4 * (first + own + i), mask, bits);
-        }
-        synchronize_block();
-        if (warp != 0)
-            continue;
-#pragma unroll
-        for (u32 w = 0; w < warps * at_once; w += warp_threads) {
-            const u32 each = ones[k][w + lane], sum = warp_scan(each, Sum<u32>());
-            if (base + w + lane < words)
-                store<u32>(page.ranks + 4 * ((u64)base + w + lane), valid + sum - each);
-            valid += shuffle_value(sum, warp_threads - 1);
-        }
+    const u32 word = tile.first / 32 + thread_in_block(), ahead = (u32)(page.row % 32), all = (ahead + page.rows - 1) / 32 + 1;
+    u64 from;
+    u32 length, bits = 0;
+    find_length(page, from, length);
+    if (word < all) {
+        const u32 first = word == 0 ? 0 : word * 32 - ahead, shift = word == 0 ? ahead : 0;
+        const u32 count = minimum(32 - shift, page.rows - first);
+        bool above = false;
+        bits = Bits{{from, length, 1}, page.marks}.read(first, count, above) << shift;
+        if (above)
+            damage(outcome, bad_level);
+        write_word(page.bitmap + 4 * (page.row / 32 + word), whole_warp >> (32 - count) << shift, bits);
     }
+    const u32 ones = __builtin_popcount(bits), scanned = warp_scan(ones, Sum<u32>());
+    if (word < all)
+        store<u32>(page.ranks + 4 * (u64)word, scanned - ones);
+    const u32 sum = shuffle_value(scanned, warp_threads - 1);
+    if (word < all && lane_in_warp() == 0)
+        store<u64>(page.counts + 8 * (u64)(word / counted_words), sum);
+}
+
+// scan_levels counts the rows with a value of listed pages, a block for each.
+KERNEL LAUNCH_BOUNDS(256) scan_levels(const Page *pages, Outcome *outcomes, const u32 *listed) {
+    const Page page = pages[listed[block_in_grid()]];
+    Outcome *const outcome = outcomes + listed[block_in_grid()];
+    if (outcome->valid != none)
+        return;
+    const u32 words = ((u32)(page.row % 32) + page.rows - 1) / 32 + 1;
+    const u64 valid = outcome->status != 0 ? 0 : scan_sums<256>(page.counts, (words - 1) / counted_words + 1, 0);
+    synchronize_block(); // the number was read
     if (thread_in_block() == 0)
-        outcome->valid = valid;
+        outcome->valid = (u32)valid;
 }

@@ -21,7 +21,8 @@ struct Page {
     u64 levels;     // address of the levels of a DataPageV2
     u64 to;         // address of the column's values
     u64 bitmap;     // address of the column's validity bitmap, or 0
-    u64 ranks;      // address of the number of valid rows of the page before each word of the bitmap
+    u64 ranks;      // address of the number of valid rows before each word of the bitmap, from a multiple of counted_words words of the page on
+    u64 counts;     // address of the number of valid rows of the page before each counted_words words
     u64 dense;      // address of indices or differences that are decoded without the nulls
     u64 places;     // address of the places of the page's strings behind each other; of delta_strings of one length their bytes
     u64 packed;     // address of the status of the page's decompression, or 0

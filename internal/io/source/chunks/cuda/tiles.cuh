@@ -4,6 +4,7 @@
 #include "page.cuh"
 
 static constexpr u32 tile_rows = 2048, tile_threads = 128;
+static constexpr u32 counted_words = 32; // of the bitmap
 
 // Place is a row of a page as a thread of a warp has it: the warp has the 32 rows of a word of the bitmap.
 struct Place {
@@ -23,7 +24,9 @@ DEVICE Place place_of(const Page &page, u64 word, bool nulls) {
         if (word * 32 < page.row)
             bits &= whole_warp << page.row % 32;
         p.valid = p.within && (bits >> lane_in_warp() & 1) != 0;
-        p.rank = load<u32>(page.ranks + 4 * (word - page.row / 32)) + __builtin_popcount(bits & (1u << lane_in_warp()) - 1);
+        const u64 own = word - page.row / 32;
+        p.rank = load<u32>(page.ranks + 4 * own) + load<u32>(page.counts + 8 * (own / counted_words));
+        p.rank += __builtin_popcount(bits & (1u << lane_in_warp()) - 1);
     }
     return p;
 }

@@ -1,0 +1,356 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/internal/io/source/prune"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// A page index has the bounds of the pages of column chunks (column index) and their places and rows (offset index).
+// Conditions leave out rows by the bounds. The rows that are left are spans, common to all columns, and of each column
+// the pages are read that have rows of them: they are a column chunk with fewer rows, which all decoders know.
+
+// pageIndices is false if page indices are not used.
+var pageIndices = true // tests change it
+
+// span is rows from one on.
+type span struct{ first, rows int64 }
+
+func (s span) end() int64 { return s.first + s.rows }
+
+// indexedColumn is the page index of a column chunk.
+type indexedColumn struct {
+	locations []pages.Location
+	ranges    []prune.Range
+}
+
+// page returns the number of the page with a row.
+func (c *indexedColumn) page(row int64) int { return pageOf(c.locations, row) }
+
+// pageOf returns the number of the last page that begins at a row or before it.
+func pageOf(list []pages.Location, row int64) int {
+	return sort.Search(len(list), func(i int) bool { return list[i].Row > row }) - 1
+}
+
+// excludePages sets the spans of row groups that may have a row which meets the conditions, and possible to false for
+// those that have no span. It returns how many these are.
+func (s *parquetFiles) excludePages(ctx context.Context, schema *arrow.Schema, groups []rowGroup, where []expr.Expr, possible []bool) (int64, error) {
+	columns := columnsOf(where)
+	if len(columns) == 0 || !pageIndices {
+		return 0, nil
+	}
+	var excluded atomic.Int64
+	err := inParallel(ctx, len(groups), func(i int) error {
+		if !possible[i] {
+			return nil
+		}
+		indices, err := s.pageIndices(groups[i], columns)
+		if err != nil {
+			return s.fail(groups[i].file, groups[i].index, damaged(err))
+		}
+		if len(indices) == 0 {
+			return nil
+		}
+		spans, err := s.possibleSpans(ctx, schema, groups[i], where, indices)
+		if err != nil {
+			return err
+		}
+		if len(spans) == 0 {
+			possible[i] = false
+			excluded.Add(1)
+		} else if rows := rowsOf(spans); rows < groups[i].rows {
+			groups[i].spans, groups[i].rows = spans, rows
+		}
+		return nil
+	})
+	return excluded.Load(), err
+}
+
+// columnsOf returns the columns that conditions read.
+func columnsOf(where []expr.Expr) (columns []string) {
+	for _, condition := range where {
+		columns = append(columns, condition.Columns()...)
+	}
+	slices.Sort(columns)
+	return slices.Compact(columns)
+}
+
+func rowsOf(spans []span) (rows int64) {
+	for _, s := range spans {
+		rows += s.rows
+	}
+	return rows
+}
+
+// possibleSpans returns the rows of a row group that can meet conditions. Between two of the beginnings of pages, each
+// column has one page.
+func (s *parquetFiles) possibleSpans(ctx context.Context, schema *arrow.Schema, group rowGroup, where []expr.Expr, indices map[string]*indexedColumn) (spans []span, err error) {
+	var begins []int64
+	for _, c := range indices {
+		for _, l := range c.locations {
+			begins = append(begins, l.Row)
+		}
+	}
+	slices.Sort(begins)
+	begins = slices.Compact(begins)
+	if begins[len(begins)-1] == group.rows {
+		begins = begins[:len(begins)-1] // of pages without rows
+	}
+	possible, err := prune.Possible(ctx, schema, where, len(begins), func(part int, column string) prune.Range {
+		if c := indices[column]; c != nil {
+			return c.ranges[c.page(begins[part])]
+		}
+		return s.statistics(group.file, group.footer, group.index, column)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, first := range begins {
+		end := group.rows
+		if i+1 < len(begins) {
+			end = begins[i+1]
+		}
+		if !possible[i] {
+			continue
+		}
+		if last := len(spans) - 1; last >= 0 && spans[last].end() == first {
+			spans[last].rows += end - first
+		} else {
+			spans = append(spans, span{first, end - first})
+		}
+	}
+	return spans, nil
+}
+
+// pageIndices reads the page indices of columns of a row group, as far as it has them.
+func (s *parquetFiles) pageIndices(group rowGroup, columns []string) (map[string]*indexedColumn, error) {
+	indices := map[string]*indexedColumn{}
+	g := groupValues{rowGroup: group}
+	defer g.close()
+	for _, column := range columns {
+		if s.isPartition(column) || group.rows == 0 {
+			continue
+		}
+		leaf, t, ok := g.leaf(column)
+		if !ok || !group.footer.hasPageIndex(group.index, leaf) {
+			continue
+		}
+		if err := g.open(); err != nil {
+			return nil, err
+		}
+		c, err := group.footer.indexOf(g.opened, group.index, leaf, t)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", column, err)
+		}
+		indices[column] = c
+	}
+	return indices, nil
+}
+
+// hasPageIndex reports whether a column chunk has a column index and an offset index.
+func (f *footer) hasPageIndex(rowGroup, leaf int) bool {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf]
+	return chunk.IsSetColumnIndexOffset() && chunk.IsSetColumnIndexLength() && f.hasLocations(rowGroup, leaf)
+}
+
+// hasLocations reports whether a column chunk has an offset index.
+func (f *footer) hasLocations(rowGroup, leaf int) bool {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf]
+	return chunk.IsSetOffsetIndexOffset() && chunk.IsSetOffsetIndexLength() && !chunk.IsSetCryptoMetadata()
+}
+
+// indexOf reads the page index of a column chunk of a type.
+func (f *footer) indexOf(from io.ReaderAt, rowGroup, leaf int, t arrow.DataType) (*indexedColumn, error) {
+	chunk, column := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf], f.metadata.Schema.Column(leaf)
+	locations, err := f.locations(from, rowGroup, leaf)
+	if err != nil {
+		return nil, err
+	}
+	data, err := f.indexBytes(from, chunk.GetColumnIndexOffset(), chunk.GetColumnIndexLength())
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := pages.ColumnIndex(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(bounds) != len(locations) {
+		return nil, fmt.Errorf("the column index has %d pages, the offset index %d: %w", len(bounds), len(locations), ErrContents)
+	}
+	c := &indexedColumn{locations: locations, ranges: make([]prune.Range, len(bounds))}
+	for i, b := range bounds {
+		r, rows := &c.ranges[i], c.rows(i, chunk.GetMetaData().GetNumValues())
+		*r = prune.Unknown
+		if b.Nulls <= rows && b.Nulls >= 0 {
+			r.Nulls, r.Valid = b.Nulls, rows-b.Nulls
+		}
+		if b.Null && (b.Nulls < 0 || b.Nulls == rows) {
+			r.Nulls, r.Valid = rows, 0
+		} else if !b.Null && column.ColumnOrder() == parquet.ColumnOrders.TypeDefinedOrder {
+			r.Low, r.High = f.decodeBounds(b.Low, b.High, column, t)
+		}
+		if (r.Valid == 0) != b.Null {
+			*r = prune.Unknown // the index contradicts itself
+		}
+	}
+	return c, nil
+}
+
+// rows returns the number of rows of a page of a column chunk.
+func (c *indexedColumn) rows(page int, all int64) int64 {
+	if page+1 < len(c.locations) {
+		all = c.locations[page+1].Row
+	}
+	return all - c.locations[page].Row
+}
+
+// locations reads the offset index of a column chunk that is no part of a list.
+func (f *footer) locations(from io.ReaderAt, rowGroup, leaf int) ([]pages.Location, error) {
+	chunk := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf]
+	data, err := f.indexBytes(from, chunk.GetOffsetIndexOffset(), chunk.GetOffsetIndexLength())
+	if err != nil {
+		return nil, err
+	}
+	begin, about := f.startOf(rowGroup, leaf), chunk.GetMetaData()
+	return pages.OffsetIndex(data, begin, begin+about.GetTotalCompressedSize(), about.GetNumValues())
+}
+
+// indexBytes reads an index.
+func (f *footer) indexBytes(from io.ReaderAt, offset int64, length int32) ([]byte, error) {
+	if offset < 0 || length < 0 || offset > f.size || int64(length) > f.size-offset {
+		return nil, fmt.Errorf("a page index has %d bytes from byte %d on, the file %d: %w", length, offset, f.size, ErrContents)
+	}
+	data := make([]byte, length)
+	return data, readPart(from, data, offset)
+}
+
+// chunkPart is the bytes of a column chunk that are read: the dictionary and the pages with rows of spans.
+type chunkPart struct {
+	begin  int64 // place of the column chunk in the file
+	parts  []span
+	length int64 // of all parts
+	// pages are those that are read, with their rows in the row group, and places where they are in the
+	// bytes that are read, with their first rows there. rows is their number. Of a whole column chunk there are none.
+	pages, places []pages.Location
+	rows          int64
+}
+
+// chunkPart returns the bytes of a column chunk that have to be read.
+func (d *groupDecoder) chunkPart(leaf int) (p *chunkPart, err error) {
+	f, index := d.group.footer, d.group.index
+	chunk := f.metadata.GetRowGroups()[index].GetColumns()[leaf].GetMetaData()
+	p = &chunkPart{begin: f.startOf(index, leaf), length: chunk.GetTotalCompressedSize(), rows: d.group.all()}
+	// A string may share its beginning with one of the page before.
+	if d.group.spans == nil || !f.hasLocations(index, leaf) || f.encoded(index, leaf, pages.DeltaByteArray) {
+		p.parts = []span{{p.begin, p.length}}
+		if d.group.spans != nil {
+			d.counters.FileBytes.Add(p.length)
+		}
+		return p, nil
+	}
+	locations, err := f.locations(d.from, index, leaf)
+	if err != nil {
+		return nil, err
+	}
+	p.choose(locations, d.group)
+	d.counters.FileBytes.Add(p.length)
+	d.counters.Pages.Add(int64(len(p.pages)))
+	d.counters.SkippedPages.Add(int64(len(locations) - len(p.pages)))
+	return p, nil
+}
+
+// choose chooses the pages with rows of the spans of a row group.
+func (p *chunkPart) choose(locations []pages.Location, group rowGroup) {
+	p.length, p.rows = 0, 0
+	p.add(span{p.begin, locations[0].Offset - p.begin}) // the dictionary
+	spans := group.spans
+	for i, l := range locations {
+		end := group.all()
+		if i+1 < len(locations) {
+			end = locations[i+1].Row
+		}
+		for len(spans) > 0 && spans[0].end() <= l.Row {
+			spans = spans[1:]
+		}
+		if end == l.Row || len(spans) == 0 || spans[0].first >= end {
+			continue
+		}
+		p.pages = append(p.pages, l)
+		p.places = append(p.places, pages.Location{Offset: p.length, Length: l.Length, Row: p.rows})
+		p.add(span{l.Offset, l.Length})
+		p.rows += end - l.Row
+	}
+}
+
+// add adds bytes of the file.
+func (p *chunkPart) add(bytes span) {
+	p.length += bytes.rows
+	if last := len(p.parts) - 1; last >= 0 && p.parts[last].end() == bytes.first {
+		p.parts[last].rows += bytes.rows
+	} else if bytes.rows > 0 {
+		p.parts = append(p.parts, bytes)
+	}
+}
+
+// read reads the bytes.
+func (p *chunkPart) read(from io.ReaderAt, to []byte) error {
+	for _, part := range p.parts {
+		if err := readPart(from, to[:part.rows], part.first); err != nil {
+			return err
+		}
+		to = to[part.rows:]
+	}
+	return nil
+}
+
+// check compares the pages with the plan of the bytes.
+func (p *chunkPart) check(plan pages.Plan) error {
+	if p.pages == nil {
+		return nil
+	}
+	k := 0
+	for _, page := range plan {
+		if !page.HasValues() {
+			continue
+		}
+		if k == len(p.places) {
+			return fmt.Errorf("there are more than %d pages: %w", k, errIndex)
+		}
+		l, end := p.places[k], p.rows
+		if k+1 < len(p.places) {
+			end = p.places[k+1].Row
+		}
+		header := int64(page.At - page.Length)
+		if header != l.Offset || int64(page.Length+page.Compressed) != l.Length || page.Values != end-l.Row || page.Encoding == pages.DeltaByteArray {
+			return fmt.Errorf("the page at byte %d of the file has %d bytes and %d values of encoding %d, %d bytes and %d rows by its index: %w",
+				p.pages[k].Offset, page.Length+page.Compressed, page.Values, page.Encoding, l.Length, end-l.Row, errIndex)
+		}
+		k++
+	}
+	if k < len(p.places) {
+		return fmt.Errorf("%d of %d pages have all rows: %w", k, len(p.places), errIndex)
+	}
+	return nil
+}
+
+// errIndex reports a page index that disagrees with pages.
+var errIndex = fmt.Errorf("the page index does not describe the pages: %w", ErrContents)
+
+// place returns the number of a row of the row group among those that are read.
+func (p *chunkPart) place(row int64) int64 {
+	if p.pages == nil {
+		return row
+	}
+	k := pageOf(p.pages, row)
+	return p.places[k].Row + row - p.pages[k].Row
+}
