@@ -1,0 +1,396 @@
+package chunks
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+// Options describe a file.
+type Options struct {
+	// Codec compresses pages, at a level: 0 is the usual one of the codec.
+	Codec compress.Compression
+	Level int
+	// PageRows is the number of rows of a page. Pages of long values have fewer. 0 means 65,536.
+	PageRows int
+	// NoDictionaries leaves out dictionaries, OldEncodings those encodings that readers from before 2022 may not have.
+	NoDictionaries, OldEncodings bool
+	// Bloom has the names of columns with Bloom filters.
+	Bloom []string
+	// Properties are those of the schema in the footer.
+	Properties *parquet.WriterProperties
+}
+
+const (
+	magic = "PAR1"
+	// groupsInFlight is the number of row groups that wait for the one that is written.
+	groupsInFlight = 2
+)
+
+// Writer writes a file.
+type Writer struct {
+	to       io.Writer
+	at       int64
+	options  Options
+	columns  []column
+	pageRows int
+	// footer is that of a file without rows.
+	footer []byte
+	// workers are those that have nothing to do.
+	workers chan *worker
+	// groups are those to write, in order.
+	groups chan *group
+	done   chan struct{} // closed when no group is written any more
+	rows   int64
+	// stored are the row groups in the file.
+	stored []storedGroup
+
+	mu     sync.Mutex
+	err    error // the first one
+	failed chan struct{}
+}
+
+// worker has what a goroutine needs to encode and compress.
+type worker struct {
+	scratch  scratch
+	compress compressor
+}
+
+// NewWriter writes the beginning of a file. The types of the schema are those of values: dictionaries
+// have their types of values.
+//
+// # Ownership
+//
+// The caller calls [Writer.Close], and [Writer.Abort] in any case.
+func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
+	w := &Writer{to: to, options: o, pageRows: o.PageRows, groups: make(chan *group, groupsInFlight), done: make(chan struct{}), failed: make(chan struct{})}
+	if w.pageRows <= 0 {
+		w.pageRows = defaultPageRows
+	}
+	if err := w.describe(schema); err != nil {
+		return nil, err
+	}
+	n := runtime.GOMAXPROCS(0)
+	w.workers = make(chan *worker, n)
+	for range n {
+		c, err := newCompressor(o.Codec, o.Level)
+		if err != nil {
+			return nil, err
+		}
+		w.workers <- &worker{compress: c}
+	}
+	if err := w.append([]byte(magic)); err != nil {
+		return nil, err
+	}
+	go w.writeGroups(w.groups)
+	return w, nil
+}
+
+// describe reads the schema from a file that arrow-go writes.
+func (w *Writer) describe(schema *arrow.Schema) error {
+	var empty bytes.Buffer
+	writer, err := pqarrow.NewFileWriter(schema, &empty, w.options.Properties, pqarrow.NewArrowWriterProperties())
+	if err == nil {
+		err = writer.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if w.footer, err = pages.Footer(bytes.NewReader(empty.Bytes()), int64(empty.Len())); err != nil {
+		return err
+	}
+	leaves, err := pqarrow.ToParquet(schema, w.options.Properties, pqarrow.NewArrowWriterProperties())
+	if err != nil {
+		return err
+	}
+	for i, field := range schema.Fields() {
+		c := newColumn(leaves.Column(i), field.Type)
+		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, field.Name)
+		w.columns = append(w.columns, c)
+	}
+	return nil
+}
+
+// append writes bytes.
+func (w *Writer) append(data []byte) error {
+	n, err := w.to.Write(data)
+	w.at += int64(n)
+	return err
+}
+
+// fail notes an error.
+func (w *Writer) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil && err != nil {
+		w.err = err
+		close(w.failed)
+	}
+}
+
+func (w *Writer) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// group is a row group that is encoded.
+type group struct {
+	rows    int
+	chunks  []*groupChunk
+	pending sync.WaitGroup
+}
+
+// groupChunk is a column chunk that is encoded, and its pages, compressed: first that of the dictionary,
+// if there is one.
+type groupChunk struct {
+	*chunk
+	bodies [][]byte
+}
+
+// Write encodes a row group of records with the columns of the schema. It waits only if several row
+// groups are not written yet.
+//
+// # Errors
+//
+// An error may be that of an earlier row group. After an error the file is of no use.
+func (w *Writer) Write(ctx context.Context, records []arrow.Record) error {
+	g := &group{chunks: make([]*groupChunk, len(w.columns))}
+	for _, record := range records {
+		g.rows += int(record.NumRows())
+	}
+	g.pending.Add(len(w.columns))
+	select {
+	case w.groups <- g:
+	case <-w.failed:
+		return w.failure()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	for i := range w.columns {
+		parts := make([]arrow.Array, len(records))
+		for p, record := range records {
+			parts[p] = record.Column(i)
+			parts[p].Retain()
+		}
+		go w.encodeChunk(g, i, parts)
+	}
+	return nil
+}
+
+// encodeChunk encodes a column chunk and begins to compress its pages.
+func (w *Writer) encodeChunk(g *group, i int, parts []arrow.Array) {
+	defer g.pending.Done()
+	k, err := w.encoded(&w.columns[i], parts)
+	for _, part := range parts {
+		part.Release()
+	}
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	w.compressChunk(g, i, k)
+}
+
+func (w *Writer) encoded(c *column, parts []arrow.Array) (*chunk, error) {
+	worker := <-w.workers
+	defer func() { w.workers <- worker }()
+	if w.failure() != nil {
+		return nil, errStopped
+	}
+	r, err := gatherRows(c, parts)
+	if err != nil {
+		return nil, err
+	}
+	v, err := gather(c, parts, r, &worker.scratch)
+	if err != nil {
+		return nil, err
+	}
+	k := encode(c, v, r, w.pageRows, nil, &worker.scratch)
+	k.rows.validity = nil
+	return k, nil
+}
+
+var errStopped = errors.New("the file is not written any more")
+
+// compressChunk compresses the pages of a chunk.
+func (w *Writer) compressChunk(g *group, i int, k *chunk) {
+	pages := k.pages
+	if k.distinct > 0 {
+		pages = append([]page{k.dictionary}, pages...)
+	}
+	c := &groupChunk{chunk: k, bodies: make([][]byte, len(pages))}
+	g.chunks[i] = c
+	if w.options.Codec == compress.Codecs.Uncompressed {
+		return
+	}
+	for at, p := range pages {
+		g.pending.Go(func() {
+			worker := <-w.workers
+			defer func() { w.workers <- worker }()
+			if w.failure() != nil {
+				return
+			}
+			body, err := worker.compress(nil, k.raw[p.begin:p.end])
+			w.fail(err)
+			c.bodies[at] = body
+		})
+	}
+}
+
+// writeGroups writes row groups as they are encoded.
+func (w *Writer) writeGroups(groups <-chan *group) {
+	defer close(w.done)
+	for g := range groups {
+		g.pending.Wait()
+		if w.failure() == nil {
+			w.fail(w.writeGroup(g))
+		}
+	}
+}
+
+func (w *Writer) writeGroup(g *group) error {
+	stored := storedGroup{rows: g.rows, begin: w.at}
+	for _, c := range g.chunks {
+		k, err := w.writeChunk(c)
+		if err != nil {
+			return err
+		}
+		stored.chunks = append(stored.chunks, k)
+	}
+	for _, k := range stored.chunks {
+		if k.bloom == nil {
+			continue
+		}
+		k.bloomBegin = w.at
+		if err := errors.Join(w.append(k.bloom.header()), w.append(k.bloom)); err != nil {
+			return err
+		}
+		k.bloomLength, k.bloom = int(w.at-k.bloomBegin), nil
+	}
+	w.stored, w.rows = append(w.stored, stored), w.rows+int64(g.rows)
+	return nil
+}
+
+// pays reports whether the compressed pages are smaller.
+func (c *groupChunk) pays() bool {
+	compressed, raw := 0, len(c.raw)
+	for _, body := range c.bodies {
+		compressed += len(body)
+	}
+	return compressed < raw-raw/64
+}
+
+// writeChunk writes the pages of a column chunk.
+func (w *Writer) writeChunk(c *groupChunk) (*storedChunk, error) {
+	k := &storedChunk{chunk: c.chunk, codec: w.options.Codec, begin: w.at}
+	if k.codec == compress.Codecs.Uncompressed || !c.pays() {
+		k.codec = compress.Codecs.Uncompressed
+	}
+	bodies := c.bodies
+	if k.distinct > 0 {
+		if err := w.writePage(k, pages.DictionaryPage, pages.Plain, k.distinct, k.dictionary, bodies[0]); err != nil {
+			return nil, err
+		}
+		bodies = bodies[1:]
+	}
+	k.data = w.at
+	for i, p := range k.pages {
+		begin := w.at
+		if err := w.writePage(k, pages.DataPage, k.encoding, p.rows, p, bodies[i]); err != nil {
+			return nil, err
+		}
+		k.places = append(k.places, pagePlace{begin, w.at - begin})
+	}
+	k.compressed = w.at - k.begin
+	if k.hasIndex() {
+		k.columnIndex.data = k.encodeColumnIndex()
+	}
+	k.offsetIndex.data = k.encodeOffsetIndex()
+	k.raw = nil
+	return k, nil
+}
+
+func (w *Writer) writePage(k *storedChunk, kind, encoding, values int, p page, body []byte) error {
+	raw := k.raw[p.begin:p.end]
+	if k.codec == compress.Codecs.Uncompressed {
+		body = raw
+	}
+	header := pageHeader(kind, encoding, values, len(raw), body)
+	k.uncompressed += int64(len(header) + len(raw))
+	if err := w.append(header); err != nil {
+		return err
+	}
+	return w.append(body)
+}
+
+// Close writes what follows the row groups.
+func (w *Writer) Close(ctx context.Context) error {
+	w.stop()
+	if err := w.failure(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	footer, err := w.appendIndexes()
+	if err != nil {
+		return err
+	}
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
+	return w.append(append(footer, magic...))
+}
+
+// stop waits until no group is written any more.
+func (w *Writer) stop() {
+	if w.groups != nil {
+		close(w.groups)
+		w.groups = nil
+	}
+	<-w.done
+}
+
+// Abort ends all goroutines. After Close it does nothing.
+func (w *Writer) Abort() {
+	w.fail(errStopped)
+	w.stop()
+}
+
+// appendIndexes writes the indexes of all pages, and returns the footer.
+func (w *Writer) appendIndexes() ([]byte, error) {
+	for _, place := range []func(*storedChunk) *indexPlace{
+		func(k *storedChunk) *indexPlace { return &k.columnIndex },
+		func(k *storedChunk) *indexPlace { return &k.offsetIndex },
+	} {
+		for _, g := range w.stored {
+			for _, k := range g.chunks {
+				index := place(k)
+				index.begin = w.at
+				if err := w.append(index.data); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	t := &thrift{}
+	t.elements(typeStruct, len(w.stored), func(i int) { t.element(func() { w.stored[i].appendMetadata(t, i) }) })
+	footer, err := pages.WithRows(w.footer, w.rows, t.data)
+	if err == nil && len(footer) > math.MaxInt32 {
+		err = fmt.Errorf("a footer of %d bytes: write fewer row groups", len(footer))
+	}
+	return footer, err
+}
