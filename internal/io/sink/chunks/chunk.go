@@ -1,6 +1,8 @@
 package chunks
 
 import (
+	"slices"
+
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
@@ -95,18 +97,17 @@ func encodingOfNumbers[T word](c *column, v numbers[T], pageRows int, s *scratch
 		}
 	}
 	if c.dictionary {
-		if x, ok := v.index(&s.indices); ok && x.length() < length {
-			return pages.RLEDictionary, x.sorted()
+		if x := v.index(length, s); x != nil {
+			return pages.RLEDictionary, x
 		}
 	}
 	return best, nil
 }
 
 func encodingOfTexts(c *column, v *texts, s *scratch) (int, *indexed) {
-	length := v.place(v.count)
 	if c.dictionary {
-		if x, ids, ok := v.index(&s.indices); ok && x.bytes+indicesLength(len(ids), len(x.values)) < length+v.count {
-			return pages.RLEDictionary, x.sorted(ids, v)
+		if x := v.index(v.place(v.count)+v.count, s); x != nil {
+			return pages.RLEDictionary, x
 		}
 	}
 	if v.offsets == nil || c.plain {
@@ -115,11 +116,19 @@ func encodingOfTexts(c *column, v *texts, s *scratch) (int, *indexed) {
 	return pages.DeltaLengthByteArray, nil
 }
 
+// longest returns the length of the pages of values at most.
+func longest(v values, x *indexed, r rows, pageRows int) int {
+	n := v.length(0, r.valid)
+	if x != nil {
+		n = x.length()
+	}
+	return n + n/64 + r.count/8 + (r.count/pageRows+1)*64
+}
+
 // encode encodes a column chunk. Its bytes are appended to raw.
 func encode(c *column, v values, r rows, pageRows int, raw []byte, s *scratch) *chunk {
-	k := &chunk{column: c, raw: raw, rows: r}
-	var x *indexed
-	k.encoding, x = c.encodingOf(v, pageRows, s)
+	encoding, x := c.encodingOf(v, pageRows, s)
+	k := &chunk{column: c, encoding: encoding, raw: slices.Grow(raw, longest(v, x, r, pageRows)), rows: r}
 	if x != nil {
 		k.appendDictionary(x)
 	}

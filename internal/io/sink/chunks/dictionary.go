@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 	"slices"
@@ -56,71 +57,122 @@ func mixed(v uint64) uint64 {
 	return (v ^ v>>29) * 0xbf58476d1ce4e5b9
 }
 
-// index returns the values as indices, in the scratch memory, unless they have too many distinct ones.
-func (v numbers[T]) index(scratch *[]uint32) (numberIndex[T], bool) {
-	table := newSlots()
-	ids := resized(*scratch, len(v.all))
-	*scratch = ids
-	var distinct []T
-	limit := min(len(v.all)/2, mostDictionary/wordBytes[T]())
-	hash := func(number uint32) uint64 { return mixed(uint64(distinct[number])) }
-	shift, mask := table.shift(), len(table.numbers)-1
-	for i, value := range v.all {
-		at := int(mixed(uint64(value)) >> shift)
-		for ; ; at = (at + 1) & mask {
-			number := table.numbers[at]
-			if number == 0 {
-				if len(distinct) == limit {
-					return numberIndex[T]{}, false
-				}
-				distinct = append(distinct, value)
-				table.count = len(distinct)
-				table.numbers[at] = uint32(len(distinct))
-				ids[i] = uint32(len(distinct) - 1)
-				table.grow(hash)
-				shift, mask = table.shift(), len(table.numbers)-1
-				break
-			}
-			if distinct[number-1] == value {
-				ids[i] = number - 1
-				break
-			}
+// mostDistinct returns how many values of a length a dictionary has at most, with which n values are
+// shorter than length.
+func mostDistinct(n, width, length int) (most int) {
+	for indexBits := 1; indexBits <= 20; indexBits++ {
+		room := length - n*indexBits/8 - 1
+		if room > 0 {
+			most = max(most, min(room/width, 1<<indexBits))
 		}
 	}
-	return numberIndex[T]{ids, distinct, v.order}, len(distinct) > 0
+	return min(most, n/2, mostDictionary/width)
 }
 
-// numberIndex are numbers as indices of their distinct values, in the order in which they occur.
-type numberIndex[T word] struct {
-	ids      []uint32
-	distinct []T
-	order    order
+// index returns the values as indices, in the scratch memory, if they are shorter so than length.
+func (v numbers[T]) index(length int, s *scratch) *indexed {
+	most := mostDistinct(len(v.all), wordBytes[T](), length)
+	if most == 0 {
+		return nil
+	}
+	s.indices = resized(s.indices, len(v.all))
+	var x *indexed
+	if low, high := rankRange(v.all, v.order); high-low < mostDirect {
+		x = v.indexDirect(low, int(high-low)+1, most, s)
+	} else {
+		x = v.indexHashed(most, s.indices)
+	}
+	if x != nil && x.length() < length {
+		return x
+	}
+	return nil
 }
 
 // length returns the length of the dictionary and the indices, without heads.
-func (x numberIndex[T]) length() int {
-	return len(x.distinct)*wordBytes[T]() + indicesLength(len(x.ids), len(x.distinct))
+func (x *indexed) length() int {
+	return x.distinct.length(0, x.count) + indicesLength(len(x.indices), x.count)
 }
 
 func indicesLength(n, distinct int) int { return n * indexWidth(distinct) / 8 }
 
-// sorted sorts the dictionary.
-func (x numberIndex[T]) sorted() *indexed {
-	for i, v := range x.distinct {
-		x.distinct[i] = rank(v, x.order)
-	}
-	order := sortedPlaces(len(x.distinct), func(a, b uint32) int {
-		if x.distinct[a] < x.distinct[b] {
-			return -1
+// mostDirect is the range of values that are numbered by a table of the range.
+const mostDirect = 1 << 20
+
+// rankRange returns the least and the greatest rank of values.
+func rankRange[T word](values []T, o order) (low, high T) {
+	low = ^T(0)
+	if o == orderSigned {
+		top := ^(^T(0) >> 1)
+		for _, v := range values {
+			low, high = min(low, v^top), max(high, v^top)
 		}
-		return 1
-	})
+		return low, high
+	}
+	for _, v := range values {
+		low, high = min(low, rank(v, o)), max(high, rank(v, o))
+	}
+	return low, high
+}
+
+// indexDirect numbers values by a table with an entry for each rank from low on.
+func (v numbers[T]) indexDirect(low T, length, most int, s *scratch) *indexed {
+	s.table = resized(s.table, length)
+	clear(s.table)
+	for _, value := range v.all {
+		s.table[rank(value, v.order)-low] = 1
+	}
+	var distinct []T
+	for i, present := range s.table {
+		if present != 0 {
+			if len(distinct) == most {
+				return nil
+			}
+			s.table[i] = uint32(len(distinct))
+			distinct = append(distinct, unrank(low+T(i), v.order))
+		}
+	}
+	for i, value := range v.all {
+		s.indices[i] = s.table[rank(value, v.order)-low]
+	}
+	return &indexed{s.indices, numbers[T]{distinct, v.order}, len(distinct)}
+}
+
+// indexHashed numbers values by a hash table.
+func (v numbers[T]) indexHashed(most int, indices []uint32) *indexed {
+	table := newSlots()
+	var distinct []T
+	hash := func(number uint32) uint64 { return mixed(uint64(distinct[number])) }
+	shift, mask := table.shift(), len(table.numbers)-1
+	for i, value := range v.all {
+		at := int(mixed(uint64(value)) >> shift)
+		for table.numbers[at] != 0 && distinct[table.numbers[at]-1] != value {
+			at = (at + 1) & mask
+		}
+		if number := table.numbers[at]; number != 0 {
+			indices[i] = number - 1
+			continue
+		}
+		if len(distinct) == most {
+			return nil
+		}
+		distinct = append(distinct, value)
+		indices[i] = uint32(len(distinct) - 1)
+		table.count, table.numbers[at] = len(distinct), uint32(len(distinct))
+		table.grow(hash)
+		shift, mask = table.shift(), len(table.numbers)-1
+	}
+	return sortedNumbers(distinct, indices, v.order)
+}
+
+// sortedNumbers sorts a dictionary in the order in which its values occur.
+func sortedNumbers[T word](distinct []T, indices []uint32, o order) *indexed {
+	order := sortedPlaces(len(distinct), func(a, b uint32) int { return cmp.Compare(rank(distinct[a], o), rank(distinct[b], o)) })
 	sorted := make([]T, len(order))
 	for i, at := range order {
-		sorted[i] = unrank(x.distinct[at], x.order)
+		sorted[i] = distinct[at]
 	}
-	replace(x.ids, order)
-	return &indexed{x.ids, numbers[T]{sorted, x.order}, len(sorted)}
+	replace(indices, order)
+	return &indexed{indices, numbers[T]{sorted, o}, len(sorted)}
 }
 
 // sortedPlaces returns the places of n different values in their order.
@@ -185,24 +237,26 @@ func (x *textIndex) number(text []byte, limit int) (uint32, bool) {
 	return uint32(len(x.values) - 1), true
 }
 
-// index returns the values as indices, in the scratch memory, unless they have too many distinct ones.
-func (v *texts) index(scratch *[]uint32) (*textIndex, []uint32, bool) {
+// index returns the values as indices, in the scratch memory, if they are shorter so than length.
+func (v *texts) index(length int, s *scratch) *indexed {
 	x := newTextIndex(v)
-	ids := resized(*scratch, v.count)
-	*scratch = ids
-	for i := range ids {
+	s.indices = resized(s.indices, v.count)
+	for i := range s.indices {
 		// Neighbours are often equal.
 		if i > 0 && bytes.Equal(v.at(i), v.at(i-1)) {
-			ids[i] = ids[i-1]
+			s.indices[i] = s.indices[i-1]
 			continue
 		}
 		id, ok := x.number(v.at(i), v.count/2)
 		if !ok {
-			return nil, nil, false
+			return nil
 		}
-		ids[i] = id
+		s.indices[i] = id
 	}
-	return x, ids, len(x.values) > 0
+	if len(x.values) == 0 || x.bytes+indicesLength(v.count, len(x.values)) >= length {
+		return nil
+	}
+	return x.sorted(s.indices, v)
 }
 
 // sorted sorts the dictionary.

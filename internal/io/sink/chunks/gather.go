@@ -117,8 +117,11 @@ type scratch struct {
 	words64 []uint64
 	indices []uint32
 	lengths []uint32
+	table   []uint32
 	offsets []int64
 	data    []byte
+	// body is a compressed page.
+	body []byte
 }
 
 // gather returns the values of the arrays of a column chunk, in their memory or that of s.

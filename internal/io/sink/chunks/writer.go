@@ -56,12 +56,38 @@ type Writer struct {
 	groups chan *group
 	done   chan struct{} // closed when no group is written any more
 	rows   int64
+	// memory has memory of encoded chunks that are written, for each column.
+	memory []recycled
 	// stored are the row groups in the file.
 	stored []storedGroup
 
 	mu     sync.Mutex
 	err    error // the first one
 	failed chan struct{}
+}
+
+// recycled is memory for reuse.
+type recycled struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+func (r *recycled) take() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.free) == 0 {
+		return nil
+	}
+	last := len(r.free) - 1
+	memory := r.free[last]
+	r.free = r.free[:last]
+	return memory[:0]
+}
+
+func (r *recycled) give(memory []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.free = append(r.free, memory)
 }
 
 // worker has what a goroutine needs to encode and compress.
@@ -96,6 +122,7 @@ func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
 	if err := w.append([]byte(magic)); err != nil {
 		return nil, err
 	}
+	w.memory = make([]recycled, len(w.columns))
 	go w.writeGroups(w.groups)
 	return w, nil
 }
@@ -195,7 +222,7 @@ func (w *Writer) Write(ctx context.Context, records []arrow.Record) error {
 // encodeChunk encodes a column chunk and begins to compress its pages.
 func (w *Writer) encodeChunk(g *group, i int, parts []arrow.Array) {
 	defer g.pending.Done()
-	k, err := w.encoded(&w.columns[i], parts)
+	k, err := w.encoded(i, parts)
 	for _, part := range parts {
 		part.Release()
 	}
@@ -206,7 +233,8 @@ func (w *Writer) encodeChunk(g *group, i int, parts []arrow.Array) {
 	w.compressChunk(g, i, k)
 }
 
-func (w *Writer) encoded(c *column, parts []arrow.Array) (*chunk, error) {
+func (w *Writer) encoded(i int, parts []arrow.Array) (*chunk, error) {
+	c := &w.columns[i]
 	worker := <-w.workers
 	defer func() { w.workers <- worker }()
 	if w.failure() != nil {
@@ -220,7 +248,7 @@ func (w *Writer) encoded(c *column, parts []arrow.Array) (*chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := encode(c, v, r, w.pageRows, nil, &worker.scratch)
+	k := encode(c, v, r, w.pageRows, w.memory[i].take(), &worker.scratch)
 	k.rows.validity = nil
 	return k, nil
 }
@@ -245,9 +273,9 @@ func (w *Writer) compressChunk(g *group, i int, k *chunk) {
 			if w.failure() != nil {
 				return
 			}
-			body, err := worker.compress(nil, k.raw[p.begin:p.end])
+			body, err := worker.compress(worker.scratch.body, k.raw[p.begin:p.end])
 			w.fail(err)
-			c.bodies[at] = body
+			worker.scratch.body, c.bodies[at] = body, bytes.Clone(body)
 		})
 	}
 }
@@ -265,11 +293,13 @@ func (w *Writer) writeGroups(groups <-chan *group) {
 
 func (w *Writer) writeGroup(g *group) error {
 	stored := storedGroup{rows: g.rows, begin: w.at}
-	for _, c := range g.chunks {
+	for i, c := range g.chunks {
 		k, err := w.writeChunk(c)
 		if err != nil {
 			return err
 		}
+		w.memory[i].give(k.raw)
+		k.raw = nil
 		stored.chunks = append(stored.chunks, k)
 	}
 	for _, k := range stored.chunks {
@@ -321,7 +351,6 @@ func (w *Writer) writeChunk(c *groupChunk) (*storedChunk, error) {
 		k.columnIndex.data = k.encodeColumnIndex()
 	}
 	k.offsetIndex.data = k.encodeOffsetIndex()
-	k.raw = nil
 	return k, nil
 }
 
