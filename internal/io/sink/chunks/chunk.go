@@ -22,7 +22,7 @@ type page struct {
 
 // chunk is an encoded column chunk.
 type chunk struct {
-	column   *column
+	leaf     *leaf
 	encoding int
 	// raw has the bytes of all pages.
 	raw []byte
@@ -38,7 +38,7 @@ type chunk struct {
 // summarize sets what is known of the chunk by its pages.
 func (k *chunk) summarize() {
 	for _, p := range k.pages {
-		k.bounds = k.bounds.with(k.column.order, p.bounds)
+		k.bounds = k.bounds.with(k.leaf.order, p.bounds)
 	}
 }
 
@@ -73,7 +73,7 @@ func divideRows(from, end int, length func(from, end int) int, f func(from, end 
 func isShorter(length, plain int) bool { return length <= plain-plain/8 }
 
 // encodingOf returns the encoding of values, and those as indices if it is a dictionary.
-func (c *column) encodingOf(v values, pageRows int, s *scratch) (int, *indexed) {
+func (c *leaf) encodingOf(v values, pageRows int, s *scratch) (int, *indexed) {
 	switch v := v.(type) {
 	case numbers[uint32]:
 		return encodingOfNumbers(c, v, pageRows, s)
@@ -85,7 +85,7 @@ func (c *column) encodingOf(v values, pageRows int, s *scratch) (int, *indexed) 
 	return pages.Plain, nil
 }
 
-func encodingOfNumbers[T word](c *column, v numbers[T], pageRows int, s *scratch) (int, *indexed) {
+func encodingOfNumbers[T word](c *leaf, v numbers[T], pageRows int, s *scratch) (int, *indexed) {
 	best, length := pages.Plain, v.length(0, len(v.all))
 	if c.isInteger() && !c.plain {
 		delta := 0
@@ -104,7 +104,7 @@ func encodingOfNumbers[T word](c *column, v numbers[T], pageRows int, s *scratch
 	return best, nil
 }
 
-func encodingOfTexts(c *column, v *texts, s *scratch) (int, *indexed) {
+func encodingOfTexts(c *leaf, v *texts, s *scratch) (int, *indexed) {
 	if c.dictionary {
 		if x := v.index(v.place(v.count)+v.count, s); x != nil {
 			return pages.RLEDictionary, x
@@ -117,18 +117,24 @@ func encodingOfTexts(c *column, v *texts, s *scratch) (int, *indexed) {
 }
 
 // longest returns the length of the pages of values at most.
-func longest(v values, x *indexed, r rows, pageRows int) int {
-	n := v.length(0, r.valid)
+func longest(v values, x *indexed, r rows, pageRows int) (n int) {
 	if x != nil {
-		n = x.length()
+		n = x.length(r.valid)
+	} else {
+		n = v.length(0, r.valid)
 	}
 	return n + n/64 + r.count/8 + (r.count/pageRows+1)*64
 }
 
 // encode encodes a column chunk. Its bytes are appended to raw.
-func encode(c *column, v values, r rows, pageRows int, raw []byte, s *scratch) *chunk {
+func encode(c *leaf, v values, r rows, pageRows int, raw []byte, s *scratch) *chunk {
 	encoding, x := c.encodingOf(v, pageRows, s)
-	k := &chunk{column: c, encoding: encoding, raw: slices.Grow(raw, longest(v, x, r, pageRows)), rows: r}
+	return encodePages(c, encoding, v, x, r, pageRows, raw, s)
+}
+
+// encodePages encodes a column chunk of values, or of indices of a dictionary.
+func encodePages(c *leaf, encoding int, v values, x *indexed, r rows, pageRows int, raw []byte, s *scratch) *chunk {
+	k := &chunk{leaf: c, encoding: encoding, raw: slices.Grow(raw, longest(v, x, r, pageRows)), rows: r}
 	if x != nil {
 		k.appendDictionary(x)
 	}
@@ -166,7 +172,7 @@ func (k *chunk) appendDictionary(x *indexed) {
 func (k *chunk) appendValues(v values, x *indexed, from, end int, s *scratch) {
 	switch k.encoding {
 	case pages.RLEDictionary:
-		k.raw = appendIndices(k.raw, x.indices[from:end], indexWidth(x.count))
+		k.raw = x.indices.appendPage(k.raw, from, end, indexWidth(x.count))
 	case pages.DeltaBinaryPacked:
 		k.raw = v.(interface {
 			appendDelta(to []byte, from, end int) []byte
@@ -179,20 +185,17 @@ func (k *chunk) appendValues(v values, x *indexed, from, end int, s *scratch) {
 }
 
 // boundsOf returns the bounds of a page: by its indices, if they have the order of the values.
-func boundsOf(c *column, v values, x *indexed, from, end int) bounds {
+func boundsOf(c *leaf, v values, x *indexed, from, end int) bounds {
 	if x == nil || c.order == orderFloat || from == end {
 		return v.bounds(from, end)
 	}
-	low, high := x.indices[from], x.indices[from]
-	for _, index := range x.indices[from:end] {
-		low, high = min(low, index), max(high, index)
-	}
+	low, high := x.indices.extremes(from, end)
 	least, greatest := x.distinct.bounds(int(low), int(low)+1), x.distinct.bounds(int(high), int(high)+1)
 	return bounds{least.low, greatest.high}
 }
 
 func (k *chunk) addBloom(v values, x *indexed, count int) {
-	if !k.column.bloom {
+	if !k.leaf.bloom {
 		return
 	}
 	if x != nil {

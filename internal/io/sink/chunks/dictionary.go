@@ -13,10 +13,33 @@ const mostDictionary = 1 << 20
 
 // indexed are values as indices of their sorted, distinct values.
 type indexed struct {
-	indices []uint32
+	indices indices
 	// distinct has the values of the dictionary.
 	distinct values
 	count    int
+}
+
+// indices are indices of a dictionary, of a host or of a device.
+type indices interface {
+	// appendPage appends the indices of some values, as a page has them.
+	appendPage(to []byte, from, end, width int) []byte
+	// extremes returns the least and the greatest of some indices.
+	extremes(from, end int) (low, high uint32)
+}
+
+// hostIndices are indices in memory of the host.
+type hostIndices []uint32
+
+func (x hostIndices) appendPage(to []byte, from, end, width int) []byte {
+	return appendIndices(to, x[from:end], width)
+}
+
+func (x hostIndices) extremes(from, end int) (low, high uint32) {
+	low, high = x[from], x[from]
+	for _, index := range x[from:end] {
+		low, high = min(low, index), max(high, index)
+	}
+	return low, high
 }
 
 // slots is a hash table of numbers of values.
@@ -82,16 +105,14 @@ func (v numbers[T]) index(length int, s *scratch) *indexed {
 	} else {
 		x = v.indexHashed(most, s.indices)
 	}
-	if x != nil && x.length() < length {
+	if x != nil && x.length(len(v.all)) < length {
 		return x
 	}
 	return nil
 }
 
-// length returns the length of the dictionary and the indices, without heads.
-func (x *indexed) length() int {
-	return x.distinct.length(0, x.count) + indicesLength(len(x.indices), x.count)
-}
+// length returns the length of the dictionary and of n indices, without heads.
+func (x *indexed) length(n int) int { return x.distinct.length(0, x.count) + indicesLength(n, x.count) }
 
 func indicesLength(n, distinct int) int { return n * indexWidth(distinct) / 8 }
 
@@ -134,7 +155,7 @@ func (v numbers[T]) indexDirect(low T, length, most int, s *scratch) *indexed {
 	for i, value := range v.all {
 		s.indices[i] = s.table[rank(value, v.order)-low]
 	}
-	return &indexed{s.indices, numbers[T]{distinct, v.order}, len(distinct)}
+	return &indexed{hostIndices(s.indices), numbers[T]{distinct, v.order}, len(distinct)}
 }
 
 // indexHashed numbers values by a hash table.
@@ -172,7 +193,7 @@ func sortedNumbers[T word](distinct []T, indices []uint32, o order) *indexed {
 		sorted[i] = distinct[at]
 	}
 	replace(indices, order)
-	return &indexed{indices, numbers[T]{sorted, o}, len(sorted)}
+	return &indexed{hostIndices(indices), numbers[T]{sorted, o}, len(sorted)}
 }
 
 // sortedPlaces returns the places of n different values in their order.
@@ -273,5 +294,5 @@ func (x *textIndex) sorted(ids []uint32, v *texts) *indexed {
 		}
 	}
 	replace(ids, order)
-	return &indexed{ids, distinct, len(order)}
+	return &indexed{hostIndices(ids), distinct, len(order)}
 }

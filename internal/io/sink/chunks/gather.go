@@ -33,7 +33,7 @@ func (r *rows) validIn(from, end int) int {
 }
 
 // gatherRows returns the rows of the arrays of a column chunk.
-func gatherRows(c *column, parts []arrow.Array) (r rows, err error) {
+func gatherRows(c *leaf, parts []arrow.Array) (r rows, err error) {
 	nulls := 0
 	for _, part := range parts {
 		r.count += part.Len()
@@ -125,7 +125,7 @@ type scratch struct {
 }
 
 // gather returns the values of the arrays of a column chunk, in their memory or that of s.
-func gather(c *column, parts []arrow.Array, r rows, s *scratch) (values, error) {
+func gather(c *leaf, parts []arrow.Array, r rows, s *scratch) (values, error) {
 	switch c.physical {
 	case parquet.Types.Boolean:
 		return gatherFlags(parts, r), nil
@@ -167,7 +167,7 @@ func elements[T arrow.FixedWidthType](a arrow.Array) []T {
 }
 
 // gatherNumbers returns the numbers of arrays.
-func gatherNumbers[T word](c *column, parts []arrow.Array, r rows, to *[]T) ([]T, error) {
+func gatherNumbers[T word](c *leaf, parts []arrow.Array, r rows, to *[]T) ([]T, error) {
 	if len(parts) == 1 && r.validity == nil && sameWords(c, parts[0]) {
 		return elements[T](parts[0]), nil
 	}
@@ -186,7 +186,7 @@ func gatherNumbers[T word](c *column, parts []arrow.Array, r rows, to *[]T) ([]T
 }
 
 // sameWords reports whether the numbers of a file are those of the array.
-func sameWords(c *column, a arrow.Array) bool {
+func sameWords(c *leaf, a arrow.Array) bool {
 	fixed, ok := a.DataType().(arrow.FixedWidthDataType)
 	return ok && fixed.BitWidth() == 8*c.width && !hasSeconds(a.DataType())
 }
@@ -198,7 +198,7 @@ func hasSeconds(t arrow.DataType) bool {
 }
 
 // converter returns a function that appends the numbers of rows of an array.
-func converter[T word](c *column, a arrow.Array) func(to []T, from, end int) ([]T, error) {
+func converter[T word](c *leaf, a arrow.Array) func(to []T, from, end int) ([]T, error) {
 	if sameWords(c, a) {
 		return sameNumbers[T](elements[T](a))
 	}
@@ -236,7 +236,7 @@ func widened[T word, F int8 | int16 | uint8 | uint16](v []F) func(to []T, from, 
 	}
 }
 
-func milliseconds[T word, F int32 | int64](c *column, v []F) func(to []T, from, end int) ([]T, error) {
+func milliseconds[T word, F int32 | int64](c *leaf, v []F) func(to []T, from, end int) ([]T, error) {
 	return func(to []T, from, end int) ([]T, error) {
 		for _, seconds := range v[from:end] {
 			product := seconds * 1000
@@ -250,7 +250,7 @@ func milliseconds[T word, F int32 | int64](c *column, v []F) func(to []T, from, 
 }
 
 // decimals converts decimals of up to 9 or 18 digits.
-func decimals[T word](c *column, v []decimal128.Num) func(to []T, from, end int) ([]T, error) {
+func decimals[T word](c *leaf, v []decimal128.Num) func(to []T, from, end int) ([]T, error) {
 	return func(to []T, from, end int) ([]T, error) {
 		for _, d := range v[from:end] {
 			low := int64(d.LowBits())
@@ -263,12 +263,12 @@ func decimals[T word](c *column, v []decimal128.Num) func(to []T, from, end int)
 	}
 }
 
-func errDigits(c *column, text string) error {
+func errDigits(c *leaf, text string) error {
 	return fmt.Errorf("column %q of %v has %s, which has more digits: %w", c.name, c.dataType, text, ErrValue)
 }
 
 // gatherFixed returns values of FIXED_LEN_BYTE_ARRAY.
-func gatherFixed(c *column, parts []arrow.Array, r rows, s *scratch) (values, error) {
+func gatherFixed(c *leaf, parts []arrow.Array, r rows, s *scratch) (values, error) {
 	v := &texts{width: c.width, count: r.valid, order: c.order}
 	if len(parts) == 1 && r.validity == nil && sameWords(c, parts[0]) && c.dataType.ID() == arrow.FIXED_SIZE_BINARY {
 		a := parts[0]
@@ -289,7 +289,7 @@ func gatherFixed(c *column, parts []arrow.Array, r rows, s *scratch) (values, er
 }
 
 // appendFixed appends rows of an array: decimals as big-endian numbers.
-func appendFixed(to []byte, c *column, a arrow.Array, from, end int) ([]byte, error) {
+func appendFixed(to []byte, c *leaf, a arrow.Array, from, end int) ([]byte, error) {
 	switch c.dataType.ID() {
 	case arrow.DECIMAL128:
 		for _, d := range elements[decimal128.Num](a)[from:end] {

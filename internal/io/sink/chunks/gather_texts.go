@@ -6,7 +6,7 @@ import (
 )
 
 // gatherTexts returns the texts of arrays, with dictionaries or without.
-func gatherTexts(c *column, parts []arrow.Array, r rows, s *scratch) values {
+func gatherTexts(c *leaf, parts []arrow.Array, r rows, s *scratch) values {
 	v := &texts{count: r.valid, order: c.order, isUTF8: c.isUTF8}
 	v.offsets = append(resized(s.offsets, r.valid+1)[:0], 0)
 	if len(parts) == 1 {

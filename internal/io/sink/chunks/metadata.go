@@ -118,8 +118,8 @@ func (k *storedChunk) boundaryOrder() int64 {
 			continue
 		}
 		if last != nil {
-			low := k.column.order.compare(last.bounds.low.value, p.bounds.low.value)
-			high := k.column.order.compare(last.bounds.high.value, p.bounds.high.value)
+			low := k.leaf.order.compare(last.bounds.low.value, p.bounds.low.value)
+			high := k.leaf.order.compare(last.bounds.high.value, p.bounds.high.value)
 			ascending, descending = ascending && low <= 0 && high <= 0, descending && low >= 0 && high >= 0
 		}
 		last = p
@@ -168,9 +168,9 @@ func (k *storedChunk) appendMetadata(t *thrift) {
 	if k.distinct > 0 {
 		encodings = append(encodings, pages.Plain)
 	}
-	t.int32(1, int64(k.column.physical))
+	t.int32(1, int64(k.leaf.physical))
 	t.list(2, typeInt32, len(encodings), func(i int) { t.varint(int64(encodings[i])) })
-	t.list(3, typeBinary, 1, func(int) { t.data = appendBinary(t.data, []byte(k.column.name)) })
+	t.list(3, typeBinary, 1, func(int) { t.data = appendBinary(t.data, []byte(k.leaf.name)) })
 	t.int32(4, int64(k.codec))
 	t.int64(5, int64(k.rows.count))
 	t.int64(6, k.uncompressed)

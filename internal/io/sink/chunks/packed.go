@@ -26,9 +26,7 @@ func appendBits[T word](to []byte, values []T, width int) []byte {
 	return to
 }
 
-// packedLength returns the length of a run of n numbers of a few bits, in groups of eight, with its head.
-func packedLength(n, width int) int { return uvarintLength(packedHead(n)) + (n+7)/8*width }
-
+// packedHead is the head of a run of n numbers of a few bits, in groups of eight.
 func packedHead(n int) uint64 { return uint64((n+7)/8)<<1 | 1 }
 
 func uvarintLength(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
@@ -40,16 +38,24 @@ func appendIndices(to []byte, indices []uint32, width int) []byte {
 		return to
 	}
 	if allEqual(indices) {
-		to = binary.AppendUvarint(to, uint64(len(indices))<<1)
-		return append(to, binary.LittleEndian.AppendUint32(nil, indices[0])[:(width+7)/8]...)
+		return appendRun(to, len(indices), indices[0], width)
 	}
 	to = binary.AppendUvarint(to, packedHead(len(indices)))
-	end := len(to) + (len(indices)+7)/8*width
+	end := len(to) + packedBytes(len(indices), width)
 	to = appendBits(to, indices, width)
 	for len(to) < end {
 		to = append(to, 0)
 	}
 	return to
+}
+
+// packedBytes is the length of a run of n numbers of a few bits, in groups of eight.
+func packedBytes(n, width int) int { return (n + 7) / 8 * width }
+
+// appendRun appends a run of equal indices.
+func appendRun(to []byte, n int, index uint32, width int) []byte {
+	to = binary.AppendUvarint(to, uint64(n)<<1)
+	return append(to, binary.LittleEndian.AppendUint32(nil, index)[:(width+7)/8]...)
 }
 
 func allEqual(values []uint32) bool {

@@ -46,7 +46,7 @@ type Writer struct {
 	to       io.Writer
 	at       int64
 	options  Options
-	columns  []column
+	leaves   []leaf
 	pageRows int
 	// footer is that of a file without rows.
 	footer []byte
@@ -122,7 +122,7 @@ func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
 	if err := w.append([]byte(magic)); err != nil {
 		return nil, err
 	}
-	w.memory = make([]recycled, len(w.columns))
+	w.memory = make([]recycled, len(w.leaves))
 	go w.writeGroups(w.groups)
 	return w, nil
 }
@@ -145,9 +145,9 @@ func (w *Writer) describe(schema *arrow.Schema) error {
 		return err
 	}
 	for i, field := range schema.Fields() {
-		c := newColumn(leaves.Column(i), field.Type)
+		c := newLeaf(leaves.Column(i), field.Type)
 		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, field.Name)
-		w.columns = append(w.columns, c)
+		w.leaves = append(w.leaves, c)
 	}
 	return nil
 }
@@ -187,6 +187,8 @@ type group struct {
 type groupChunk struct {
 	*chunk
 	bodies [][]byte
+	// stored is whether the pages stay without compression.
+	stored bool
 }
 
 // Write encodes a row group of records with the columns of the schema. It waits only if several row
@@ -196,36 +198,80 @@ type groupChunk struct {
 //
 // An error may be that of an earlier row group. After an error the file is of no use.
 func (w *Writer) Write(ctx context.Context, records []arrow.Record) error {
-	g := &group{chunks: make([]*groupChunk, len(w.columns))}
+	rows := 0
 	for _, record := range records {
-		g.rows += int(record.NumRows())
+		rows += int(record.NumRows())
 	}
-	g.pending.Add(len(w.columns))
-	select {
-	case w.groups <- g:
-	case <-w.failed:
-		return w.failure()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	for i := range w.columns {
+	encoders := make([]encoder, len(w.leaves))
+	for i := range encoders {
 		parts := make([]arrow.Array, len(records))
 		for p, record := range records {
 			parts[p] = record.Column(i)
 			parts[p].Retain()
 		}
-		go w.encodeChunk(g, i, parts)
+		encoders[i] = &arrayEncoder{&w.leaves[i], parts}
 	}
-	return nil
+	return w.start(ctx, rows, encoders)
+}
+
+// encoder encodes a column chunk. Its bytes are appended to raw.
+type encoder interface {
+	encode(pageRows int, raw []byte, s *scratch) (*chunk, error)
+	// release releases what the encoder retains.
+	release()
+}
+
+// arrayEncoder encodes arrays.
+type arrayEncoder struct {
+	leaf  *leaf
+	parts []arrow.Array
+}
+
+func (e *arrayEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
+	r, err := gatherRows(e.leaf, e.parts)
+	if err != nil {
+		return nil, err
+	}
+	v, err := gather(e.leaf, e.parts, r, s)
+	if err != nil {
+		return nil, err
+	}
+	return encode(e.leaf, v, r, pageRows, raw, s), nil
+}
+
+func (e *arrayEncoder) release() {
+	for _, part := range e.parts {
+		part.Release()
+	}
+}
+
+// start begins to encode the columns of a row group. It releases the encoders in any case.
+func (w *Writer) start(ctx context.Context, rows int, encoders []encoder) error {
+	g := &group{rows: rows, chunks: make([]*groupChunk, len(encoders))}
+	g.pending.Add(len(encoders))
+	var err error
+	select {
+	case w.groups <- g:
+		for i, e := range encoders {
+			go w.encodeChunk(g, i, e)
+		}
+		return nil
+	case <-w.failed:
+		err = w.failure()
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	for _, e := range encoders {
+		e.release()
+	}
+	return err
 }
 
 // encodeChunk encodes a column chunk and begins to compress its pages.
-func (w *Writer) encodeChunk(g *group, i int, parts []arrow.Array) {
+func (w *Writer) encodeChunk(g *group, i int, e encoder) {
 	defer g.pending.Done()
-	k, err := w.encoded(i, parts)
-	for _, part := range parts {
-		part.Release()
-	}
+	k, err := w.encoded(i, e)
+	e.release()
 	if err != nil {
 		w.fail(err)
 		return
@@ -233,52 +279,64 @@ func (w *Writer) encodeChunk(g *group, i int, parts []arrow.Array) {
 	w.compressChunk(g, i, k)
 }
 
-func (w *Writer) encoded(i int, parts []arrow.Array) (*chunk, error) {
-	c := &w.columns[i]
+func (w *Writer) encoded(i int, e encoder) (*chunk, error) {
 	worker := <-w.workers
 	defer func() { w.workers <- worker }()
 	if w.failure() != nil {
 		return nil, errStopped
 	}
-	r, err := gatherRows(c, parts)
-	if err != nil {
-		return nil, err
+	k, err := e.encode(w.pageRows, w.memory[i].take(), &worker.scratch)
+	if err == nil {
+		k.rows.validity = nil
 	}
-	v, err := gather(c, parts, r, &worker.scratch)
-	if err != nil {
-		return nil, err
-	}
-	k := encode(c, v, r, w.pageRows, w.memory[i].take(), &worker.scratch)
-	k.rows.validity = nil
-	return k, nil
+	return k, err
 }
 
 var errStopped = errors.New("the file is not written any more")
 
-// compressChunk compresses the pages of a chunk.
+// compressChunk compresses the pages of a chunk, unless two of them do not get smaller.
 func (w *Writer) compressChunk(g *group, i int, k *chunk) {
 	pages := k.pages
 	if k.distinct > 0 {
 		pages = append([]page{k.dictionary}, pages...)
 	}
-	c := &groupChunk{chunk: k, bodies: make([][]byte, len(pages))}
+	c := &groupChunk{chunk: k, bodies: make([][]byte, len(pages)), stored: w.options.Codec == compress.Codecs.Uncompressed}
 	g.chunks[i] = c
-	if w.options.Codec == compress.Codecs.Uncompressed {
+	if c.stored {
 		return
 	}
-	for at, p := range pages {
-		g.pending.Go(func() {
-			worker := <-w.workers
-			defer func() { w.workers <- worker }()
-			if w.failure() != nil {
-				return
-			}
-			body, err := worker.compress(worker.scratch.body, k.raw[p.begin:p.end])
-			w.fail(err)
-			worker.scratch.body, c.bodies[at] = body, bytes.Clone(body)
-		})
+	compressPage := func(at int) {
+		worker := <-w.workers
+		defer func() { w.workers <- worker }()
+		if w.failure() != nil {
+			return
+		}
+		body, err := worker.compress(worker.scratch.body, k.raw[pages[at].begin:pages[at].end])
+		w.fail(err)
+		worker.scratch.body, c.bodies[at] = body, bytes.Clone(body)
+	}
+	sample := []int{len(pages) - 1, len(pages) / 2}
+	if sample[0] == sample[1] {
+		sample = sample[:1]
+	}
+	raw, compressed := 0, 0
+	for _, at := range sample {
+		compressPage(at)
+		raw, compressed = raw+pages[at].end-pages[at].begin, compressed+len(c.bodies[at])
+	}
+	if !pays(raw, compressed) {
+		c.stored = true
+		return
+	}
+	for at := range pages {
+		if !slices.Contains(sample, at) {
+			g.pending.Go(func() { compressPage(at) })
+		}
 	}
 }
+
+// pays reports whether compressed pages are so much smaller that readers gain.
+func pays(raw, compressed int) bool { return compressed < raw-raw/32 }
 
 // writeGroups writes row groups as they are encoded.
 func (w *Writer) writeGroups(groups <-chan *group) {
@@ -316,19 +374,10 @@ func (w *Writer) writeGroup(g *group) error {
 	return nil
 }
 
-// pays reports whether the compressed pages are smaller.
-func (c *groupChunk) pays() bool {
-	compressed, raw := 0, len(c.raw)
-	for _, body := range c.bodies {
-		compressed += len(body)
-	}
-	return compressed < raw-raw/64
-}
-
 // writeChunk writes the pages of a column chunk.
 func (w *Writer) writeChunk(c *groupChunk) (*storedChunk, error) {
 	k := &storedChunk{chunk: c.chunk, codec: w.options.Codec, begin: w.at}
-	if k.codec == compress.Codecs.Uncompressed || !c.pays() {
+	if c.stored {
 		k.codec = compress.Codecs.Uncompressed
 	}
 	bodies := c.bodies

@@ -6,8 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
-// column describes a column of a file.
-type column struct {
+// leaf describes a column of a file.
+type leaf struct {
 	name     string
 	dataType arrow.DataType // of its arrays
 	physical parquet.Type
@@ -21,10 +21,10 @@ type column struct {
 	plain bool // which encodings are left out
 }
 
-// newColumn describes a leaf of a file's schema, with arrays of a type.
-func newColumn(leaf *schema.Column, t arrow.DataType) column {
-	c := column{name: leaf.Name(), dataType: t, physical: leaf.PhysicalType(), optional: leaf.MaxDefinitionLevel() > 0}
-	unsigned := leaf.SortOrder() == schema.SortUNSIGNED
+// newLeaf describes a leaf of a file's schema, with arrays of a type.
+func newLeaf(about *schema.Column, t arrow.DataType) leaf {
+	c := leaf{name: about.Name(), dataType: t, physical: about.PhysicalType(), optional: about.MaxDefinitionLevel() > 0}
+	unsigned := about.SortOrder() == schema.SortUNSIGNED
 	if unsigned {
 		c.order = orderUnsigned
 	}
@@ -43,7 +43,7 @@ func newColumn(leaf *schema.Column, t arrow.DataType) column {
 		c.order = orderBytes
 		c.isUTF8 = t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING
 	case parquet.Types.FixedLenByteArray:
-		c.width, c.order = leaf.TypeLength(), orderBigEndian
+		c.width, c.order = about.TypeLength(), orderBigEndian
 		if unsigned {
 			c.order = orderBytes
 		}
@@ -52,6 +52,6 @@ func newColumn(leaf *schema.Column, t arrow.DataType) column {
 }
 
 // isInteger reports whether values are integers.
-func (c *column) isInteger() bool {
+func (c *leaf) isInteger() bool {
 	return c.physical == parquet.Types.Int32 || c.physical == parquet.Types.Int64
 }
