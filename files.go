@@ -104,6 +104,34 @@ func CSV() Format       { return Format{sink.CSV(sink.CSVOptions{})} }
 func JSONLines() Format { return Format{sink.JSON()} }
 func IPC() Format       { return Format{sink.IPC(sink.IPCOptions{})} }
 
+// ParquetOptions describe a Parquet file that is written. All but Compression, Level and GroupRows are
+// without effect on a file with lists, structs or maps. docs/files.md has the encodings.
+type ParquetOptions struct {
+	// Compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". Empty means snappy.
+	Compression string
+	// Level is the level of the compression: zstd has 1 to 22, gzip 1 to 9, brotli 1 to 11. Zero means
+	// the usual one, which is 1 for zstd.
+	Level int
+	// GroupRows is the number of rows of a row group. Zero means 1,048,576.
+	GroupRows int64
+	// PageRows is the number of rows of a page, which readers leave out by the page index. Pages with
+	// more than 1 MiB of values have fewer. Zero means 65,536.
+	PageRows int64
+	// NoDictionaries leaves out dictionaries.
+	NoDictionaries bool
+	// OldEncodings leaves out the encodings DELTA_BINARY_PACKED and DELTA_LENGTH_BYTE_ARRAY, which some
+	// readers from before 2022 do not have.
+	OldEncodings bool
+	// Bloom has the names of columns with Bloom filters, by which readers leave out row groups without
+	// a value.
+	Bloom []string
+}
+
+// ParquetWith is [Parquet] with options.
+func ParquetWith(options ParquetOptions) Format {
+	return Format{sink.Parquet(sink.ParquetOptions(options))}
+}
+
 func (f Format) orParquet() sink.Format {
 	if f.format == nil {
 		return sink.Parquet(sink.ParquetOptions{})

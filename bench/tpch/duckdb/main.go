@@ -6,6 +6,7 @@
 //	go run . -sf 10 -parquet               # both read Parquet files
 //	go run . -sf 0.01 -write ../queries/testdata
 //	go run . -csv FILE -threads 16         # only DuckDB's time to read a CSV file: see bench/csv
+//	go run . -sf 10 -copy zstd             # both write lineitem as Parquet
 //
 // Each answer becomes a table; the fastest time of several counts. Floats may differ by
 // 10⁻⁹, and everything else may not. Rows must come in the order of the query. With -write
@@ -32,8 +33,8 @@ import (
 // settings are the flags of the program.
 type settings struct {
 	session.Flags
-	threads    int
-	write, csv string
+	threads          int
+	write, csv, copy string
 }
 
 func main() {
@@ -42,6 +43,7 @@ func main() {
 	flag.IntVar(&s.threads, "threads", 0, "threads of DuckDB; 0 for all processors")
 	flag.StringVar(&s.write, "write", "", "folder to write DuckDB's answers to")
 	flag.StringVar(&s.csv, "csv", "", "CSV file, or one of JSON lines (.jsonl), that DuckDB reads into a table, instead of the queries")
+	flag.StringVar(&s.copy, "copy", "", "compression of a Parquet file of lineitem that both write, instead of the queries")
 	flag.Parse()
 	if err := s.run(context.Background()); err != nil {
 		log.Fatal(err)
@@ -64,6 +66,9 @@ func (s *settings) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 	if s.write != "" {
 		return s.writeAnswers(p)
+	}
+	if s.copy != "" {
+		return s.compareCopies(ctx, g, folder, p)
 	}
 	return s.compare(ctx, g, folder, p)
 }

@@ -1,33 +1,51 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/sink/chunks"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 )
 
-// ParquetOptions describe a Parquet file.
+// ParquetOptions describe a Parquet file. All but Compression, Level and GroupRows are without effect
+// on a file with lists, structs or maps.
 type ParquetOptions struct {
-	// Compression is "snappy", "zstd", "gzip", "brotli" or "none". Empty means snappy.
+	// Compression is "snappy", "zstd", "gzip", "brotli", "lz4_raw" or "none". Empty means snappy.
 	Compression string
-	// GroupRows is the number of rows of a row group. Zero means 262,144.
+	// Level is the level of the compression: zstd has 1 to 22, gzip 1 to 9, brotli 1 to 11. Zero means
+	// the usual one, which is 1 for zstd.
+	Level int
+	// GroupRows is the number of rows of a row group. Zero means 1,048,576.
 	GroupRows int64
+	// PageRows is the number of rows of a page, which readers leave out by the page index. Pages with
+	// more than 1 MiB of values have fewer. Zero means 65,536.
+	PageRows int64
+	// NoDictionaries leaves out dictionaries.
+	NoDictionaries bool
+	// OldEncodings leaves out the encodings DELTA_BINARY_PACKED and DELTA_LENGTH_BYTE_ARRAY, which some
+	// readers from before 2022 do not have.
+	OldEncodings bool
+	// Bloom has the names of columns with Bloom filters, by which readers leave out row groups without
+	// a value.
+	Bloom []string
 }
 
-// defaultGroupRows is the number of rows of a row group: enough for a column to be
-// compressed well, few enough for readers to decode several row groups in parallel.
-const defaultGroupRows = 1 << 18
+// defaultGroupRows is the number of rows of a row group: enough for a dictionary to be small beside
+// its indices, few enough for readers to decode several row groups in parallel.
+const defaultGroupRows = 1 << 20
 
 // createdBy is the writer that a file names. Its minima of texts are right, unlike those of
 // dictionaries that arrow-go alone has written.
@@ -35,7 +53,35 @@ const createdBy = "gpuframe version 1.0.0"
 
 var codecs = map[string]compress.Compression{
 	"": compress.Codecs.Snappy, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
-	"gzip": compress.Codecs.Gzip, "brotli": compress.Codecs.Brotli, "none": compress.Codecs.Uncompressed,
+	"gzip": compress.Codecs.Gzip, "brotli": compress.Codecs.Brotli, "lz4_raw": pages.LZ4Raw, "none": compress.Codecs.Uncompressed,
+}
+
+// mostLevels are the greatest levels of codecs.
+var mostLevels = map[string]int{"zstd": 22, "gzip": 9, "brotli": 11}
+
+// check checks the options, and returns them with those that are not given.
+func (o ParquetOptions) check(schema *arrow.Schema) (ParquetOptions, error) {
+	if _, ok := codecs[o.Compression]; !ok {
+		return o, fmt.Errorf("compression %q, expected snappy, zstd, gzip, brotli, lz4_raw or none: %w", o.Compression, ErrArgument)
+	}
+	if most := mostLevels[o.Compression]; o.Level < 0 || o.Level > most {
+		return o, fmt.Errorf("level %d of compression %q, expected 0 to %d: %w", o.Level, o.Compression, most, ErrArgument)
+	}
+	if o.GroupRows < 0 || o.GroupRows > math.MaxInt32 {
+		return o, fmt.Errorf("row groups of %d rows, expected 1 to 2,147,483,647: %w", o.GroupRows, ErrArgument)
+	}
+	if o.PageRows < 0 || o.PageRows > math.MaxInt32 {
+		return o, fmt.Errorf("pages of %d rows, expected 1 to 2,147,483,647: %w", o.PageRows, ErrArgument)
+	}
+	for _, name := range o.Bloom {
+		if !schema.HasField(name) {
+			return o, fmt.Errorf("a Bloom filter of column %q, which the table does not have: %w", name, ErrArgument)
+		}
+	}
+	if o.GroupRows == 0 {
+		o.GroupRows = defaultGroupRows
+	}
+	return o, nil
 }
 
 // Parquet is the Parquet format, with statistics and the Arrow schema, so that types such
@@ -47,35 +93,37 @@ type parquetFormat struct{ ParquetOptions }
 func (parquetFormat) name() string { return "parquet" }
 
 func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error) {
-	codec, ok := codecs[f.Compression]
-	if !ok {
-		return nil, fmt.Errorf("compression %q, expected snappy, zstd, gzip, brotli or none: %w", f.Compression, ErrArgument)
-	}
-	if f.GroupRows < 0 {
-		return nil, fmt.Errorf("row groups of %d rows, expected 1 or more: %w", f.GroupRows, ErrArgument)
-	}
-	if f.GroupRows == 0 {
-		f.GroupRows = defaultGroupRows
+	o, err := f.check(schema)
+	if err != nil {
+		return nil, err
 	}
 	if err := holdsTypes(schema, inParquet); err != nil {
 		return nil, err
 	}
-	for _, field := range schema.Fields() {
-		if nested, ok := field.Type.(arrow.NestedType); ok {
-			for _, below := range nested.Fields() {
-				if firstRefused(below.Type, func(t arrow.DataType) bool { return t.ID() != arrow.DICTIONARY && t.ID() != arrow.DURATION }) != nil {
-					return nil, fmt.Errorf("column %q of %v: dictionaries and durations within nested types are not supported: %w", field.Name, field.Type, ErrUnsupported)
-				}
-			}
-		}
-	}
 	values := valueSchema(schema)
-	writer, err := pqarrow.NewFileWriter(values, w,
-		parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithMaxRowGroupLength(f.GroupRows), parquet.WithCreatedBy(createdBy)), pqarrow.NewArrowWriterProperties())
+	properties := parquet.NewWriterProperties(parquet.WithCompression(codecs[o.Compression]), parquet.WithMaxRowGroupLength(o.GroupRows), parquet.WithCreatedBy(createdBy),
+		parquet.WithStoreDecimalAsInteger(true), parquet.WithCompressionLevel(cmp.Or(o.Level, compress.DefaultCompressionLevel)))
+	e := &parquetEncoder{schema: values, groupRows: o.GroupRows}
+	if isFlat(schema) {
+		e.rowGroups, err = chunks.NewWriter(w, values, chunks.Options{Codec: codecs[o.Compression], Level: o.Level, PageRows: int(o.PageRows),
+			NoDictionaries: o.NoDictionaries, OldEncodings: o.OldEncodings, Bloom: o.Bloom, Properties: properties})
+	} else {
+		e.rowGroups, err = newNestedWriter(w, schema, values, properties)
+	}
 	if err != nil {
 		return nil, unsupported(err)
 	}
-	return &parquetEncoder{writer: writer, schema: values, groupRows: f.GroupRows}, nil
+	return e, nil
+}
+
+// isFlat reports whether a schema has columns, and neither lists nor structs.
+func isFlat(schema *arrow.Schema) bool {
+	for _, field := range schema.Fields() {
+		if arrow.IsNested(field.Type.ID()) {
+			return false
+		}
+	}
+	return schema.NumFields() > 0
 }
 
 // valueSchema returns the schema with the values' types in place of dictionaries, and integers
@@ -98,79 +146,33 @@ func valueSchema(schema *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// valuesOf returns a record with values in place of dictionaries, and integers in place of durations.
-func valuesOf(record arrow.Record, schema *arrow.Schema) arrow.Record {
-	columns := slices.Clone(record.Columns())
-	for i, column := range columns {
-		switch a := column.(type) {
-		case *array.Dictionary:
-			columns[i] = decoded(a)
-			defer columns[i].Release()
-		case *array.Duration:
-			counts := array.NewData(arrow.PrimitiveTypes.Int64, a.Len(), a.Data().Buffers(), nil, a.NullN(), a.Data().Offset())
-			columns[i] = array.MakeFromData(counts)
-			counts.Release()
-			defer columns[i].Release()
-		}
-	}
-	return array.NewRecord(schema, columns, record.NumRows())
-}
-
-// decoded returns the values of a dictionary array of text or binary values.
-func decoded(d *array.Dictionary) arrow.Array {
-	builder := array.NewBuilder(arrowmemory.DefaultAllocator, d.Dictionary().DataType())
-	defer builder.Release()
-	builder.Reserve(d.Len())
-	for row := range d.Len() {
-		at := -1
-		if d.IsValid(row) {
-			at = d.GetValueIndex(row)
-		}
-		switch values := d.Dictionary().(type) {
-		case *array.String:
-			if b := builder.(*array.StringBuilder); at < 0 || values.IsNull(at) {
-				b.AppendNull()
-			} else {
-				b.Append(values.Value(at))
-			}
-		case *array.Binary:
-			if b := builder.(*array.BinaryBuilder); at < 0 || values.IsNull(at) {
-				b.AppendNull()
-			} else {
-				b.Append(values.Value(at))
-			}
-		}
-	}
-	return builder.NewArray()
+// rowGroups writes row groups of records.
+type rowGroups interface {
+	Write(ctx context.Context, records []arrow.Record) error
+	Close(ctx context.Context) error
+	// Abort is called last, also after Close.
+	Abort()
 }
 
 // parquetEncoder collects records until they fill a row group.
 type parquetEncoder struct {
-	writer    *pqarrow.FileWriter
+	rowGroups
 	schema    *arrow.Schema
 	groupRows int64
 	pending   []arrow.Record
 	rows      int64 // of pending
-	wrote     bool
 }
 
 func (e *parquetEncoder) write(ctx context.Context, record arrow.Record) error {
-	record = valuesOf(record, e.schema)
-	defer record.Release()
-	for record.NumRows() > 0 {
-		n := min(record.NumRows(), e.groupRows-e.rows)
-		e.pending = append(e.pending, record.NewSlice(0, n))
-		e.rows += n
+	for from := int64(0); from < record.NumRows(); {
+		end := min(record.NumRows(), from+e.groupRows-e.rows)
+		e.pending = append(e.pending, record.NewSlice(from, end))
+		e.rows, from = e.rows+end-from, end
 		if e.rows == e.groupRows {
 			if err := e.group(ctx); err != nil {
 				return err
 			}
 		}
-		if n == record.NumRows() {
-			return nil
-		}
-		record = record.NewSlice(n, record.NumRows())
-		defer record.Release()
 	}
 	return nil
 }
@@ -180,27 +182,29 @@ func (e *parquetEncoder) group(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	table := array.NewTableFromRecords(e.schema, e.pending)
-	defer table.Release()
-	defer e.drop()
-	e.wrote = true
-	return unsupported(e.writer.WriteTable(table, max(e.rows, 1)))
+	defer e.release()
+	return unsupported(e.Write(ctx, e.pending))
 }
 
 func (e *parquetEncoder) end(ctx context.Context) error {
-	if e.rows > 0 || !e.wrote {
+	if e.rows > 0 {
 		if err := e.group(ctx); err != nil {
 			return err
 		}
 	}
-	return unsupported(e.writer.Close())
+	return unsupported(e.Close(ctx))
 }
 
-func (e *parquetEncoder) drop() {
+func (e *parquetEncoder) release() {
 	for _, record := range e.pending {
 		record.Release()
 	}
 	e.pending, e.rows = nil, 0
+}
+
+func (e *parquetEncoder) drop() {
+	e.release()
+	e.Abort()
 }
 
 // inParquet reports whether arrow-go writes a type to Parquet and reads it again.
@@ -249,7 +253,7 @@ func firstRefused(t arrow.DataType, holds func(arrow.DataType) bool) arrow.DataT
 
 // unsupported adds the condition ErrUnsupported to an error about a type.
 func unsupported(err error) error {
-	if errors.Is(err, arrow.ErrNotImplemented) || errors.Is(err, arrow.ErrInvalid) {
+	if errors.Is(err, arrow.ErrNotImplemented) || errors.Is(err, arrow.ErrInvalid) || errors.Is(err, chunks.ErrValue) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
 	}
 	return err

@@ -91,3 +91,13 @@ func Same(a arrow.Array, i int, b arrow.Array, j int) bool {
 func bytesOf(a arrow.Array, i, width int) []byte {
 	return a.Data().Buffers()[1].Bytes()[(a.Data().Offset()+i)*width:][:width]
 }
+
+// AnyNull reports whether an element is null, by itself or by its dictionary.
+func AnyNull(values arrow.Array) bool {
+	for i := range values.Len() {
+		if IsNull(values, i) {
+			return true
+		}
+	}
+	return false
+}

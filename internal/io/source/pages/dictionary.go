@@ -110,17 +110,25 @@ func NewBloom(file io.ReaderAt, offset, size int64) (*Bloom, error) {
 // salts choose one bit in each word of a block, as the format defines them.
 var salts = [8]uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31}
 
+// BloomBits returns the block of a Bloom filter that a hash belongs to, and the bits of each word there
+// that it sets.
+func BloomBits(hash, blocks uint64) (block uint64, words [8]uint32) {
+	for i, salt := range salts {
+		words[i] = 1 << (uint32(hash) * salt >> 27)
+	}
+	return (hash >> 32) * blocks >> 32, words
+}
+
 // Has reports whether a value can be in the column chunk, by the XXH64 hash of its plain
 // bytes: false means that it is not.
 func (b *Bloom) Has(hash uint64) (bool, error) {
 	var block [blockLength]byte
-	place := (hash >> 32) * b.blocks >> 32
+	place, words := BloomBits(hash, b.blocks)
 	if _, err := b.file.ReadAt(block[:], b.begin+int64(place)*blockLength); err != nil && err != io.EOF {
 		return false, err
 	}
-	for i, salt := range salts {
-		word := binary.LittleEndian.Uint32(block[4*i:])
-		if word>>(uint32(hash)*salt>>27)&1 == 0 {
+	for i, word := range words {
+		if binary.LittleEndian.Uint32(block[4*i:])&word == 0 {
 			return false, nil
 		}
 	}

@@ -1,0 +1,107 @@
+package chunks
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// gatherTexts returns the texts of arrays, with dictionaries or without.
+func gatherTexts(c *leaf, parts []arrow.Array, r rows, s *scratch) values {
+	v := &texts{count: r.valid, order: c.order, isUTF8: c.isUTF8}
+	v.offsets = append(resized(s.offsets, r.valid+1)[:0], 0)
+	if len(parts) == 1 {
+		if data, ok := contiguous(parts[0]); ok {
+			v.data = data
+			appendOffsets(&v.offsets, parts[0], 0)
+			s.offsets = v.offsets
+			return v
+		}
+	}
+	v.data = s.data[:0]
+	for _, part := range parts {
+		if data, ok := contiguous(part); ok {
+			appendOffsets(&v.offsets, part, int64(len(v.data)))
+			v.data = append(v.data, data...)
+			continue
+		}
+		for i := range part.Len() {
+			if text, ok := textAt(part, i); ok {
+				v.data = append(v.data, text...)
+				v.offsets = append(v.offsets, int64(len(v.data)))
+			}
+		}
+	}
+	s.offsets, s.data = v.offsets, v.data
+	return v
+}
+
+// binaryArray is an array of text.
+type binaryArray interface {
+	arrow.Array
+	ValueOffset64(int) int64
+	ValueBytes() []byte
+}
+
+// contiguous returns the bytes of an array, if nulls have none.
+func contiguous(a arrow.Array) ([]byte, bool) {
+	b, ok := a.(binaryArray)
+	if !ok || a.Len() == 0 {
+		return nil, false
+	}
+	if a.NullN() > 0 {
+		for i := range a.Len() {
+			if a.IsNull(i) && endOf(b, i) > b.ValueOffset64(i) {
+				return nil, false
+			}
+		}
+	}
+	return b.ValueBytes(), true
+}
+
+// endOf returns the offset of the end of a text.
+func endOf(a binaryArray, i int) int64 {
+	at := i + 1 + a.Data().Offset()
+	if id := a.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
+		return arrow.GetData[int64](a.Data().Buffers()[1].Bytes())[at]
+	}
+	return int64(arrow.GetData[int32](a.Data().Buffers()[1].Bytes())[at])
+}
+
+// appendOffsets appends the ends of the valid texts of a contiguous array, whose first begins at start.
+func appendOffsets(to *[]int64, a arrow.Array, start int64) {
+	offset := a.Data().Offset()
+	if id := a.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
+		appendEnds(to, a, arrow.GetData[int64](a.Data().Buffers()[1].Bytes())[offset:offset+a.Len()+1], start)
+	} else {
+		appendEnds(to, a, arrow.GetData[int32](a.Data().Buffers()[1].Bytes())[offset:offset+a.Len()+1], start)
+	}
+}
+
+func appendEnds[T int32 | int64](to *[]int64, a arrow.Array, offsets []T, start int64) {
+	ends := *to
+	start -= int64(offsets[0])
+	eachRun(a, func(from, end int) {
+		for _, offset := range offsets[from+1 : end+1] {
+			ends = append(ends, int64(offset)+start)
+		}
+	})
+	*to = ends
+}
+
+// textAt returns the text of a row, unless that is null.
+func textAt(a arrow.Array, i int) ([]byte, bool) {
+	switch a := a.(type) {
+	case *array.Dictionary:
+		if isNull(a, i) {
+			return nil, false
+		}
+		return textAt(a.Dictionary(), a.GetValueIndex(i))
+	case binaryArray:
+		if a.IsNull(i) {
+			return nil, false
+		}
+		first := a.ValueOffset64(0)
+		return a.ValueBytes()[a.ValueOffset64(i)-first : endOf(a, i)-first], true
+	}
+	return nil, false
+}

@@ -1,0 +1,196 @@
+package chunks
+
+import (
+	"hash/crc32"
+
+	"github.com/apache/arrow/go/v17/parquet/compress"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+// storedChunk is a column chunk in the file.
+type storedChunk struct {
+	*chunk
+	codec compress.Compression
+	// begin is the offset of its first page, data that of its first data page.
+	begin, data int64
+	// uncompressed and compressed are the lengths of its pages with their headers.
+	uncompressed, compressed int64
+	places                   []pagePlace
+	bloomBegin               int64
+	bloomLength              int
+	columnIndex, offsetIndex indexPlace
+}
+
+// indexPlace is an index and its place in the file.
+type indexPlace struct {
+	data  []byte
+	begin int64
+}
+
+// storedGroup is a row group in the file.
+type storedGroup struct {
+	chunks []*storedChunk
+	rows   int
+	begin  int64
+}
+
+// mostOrdinal is the number of a row group that the metadata hold.
+const mostOrdinal = 1<<15 - 1
+
+// appendMetadata appends the metadata of a row group.
+func (g *storedGroup) appendMetadata(t *thrift, ordinal int) {
+	var uncompressed, compressed int64
+	t.objects(1, len(g.chunks), func(i int) {
+		k := g.chunks[i]
+		uncompressed, compressed = uncompressed+k.uncompressed, compressed+k.compressed
+		t.int64(2, 0)
+		t.object(3, func() { k.appendMetadata(t) })
+		t.int64(4, k.offsetIndex.begin)
+		t.int32(5, int64(len(k.offsetIndex.data)))
+		if k.columnIndex.data != nil {
+			t.int64(6, k.columnIndex.begin)
+			t.int32(7, int64(len(k.columnIndex.data)))
+		}
+	})
+	t.int64(2, uncompressed)
+	t.int64(3, int64(g.rows))
+	t.int64(5, g.begin)
+	t.int64(6, compressed)
+	if ordinal <= mostOrdinal {
+		t.int16(7, int64(ordinal))
+	}
+}
+
+// pagePlace is the place of a data page in the file, with its header.
+type pagePlace struct{ offset, length int64 }
+
+// pageHeader encodes the header of a page.
+func pageHeader(kind, encoding, values, uncompressed int, body []byte) []byte {
+	t := &thrift{}
+	t.int32(1, int64(kind))
+	t.int32(2, int64(uncompressed))
+	t.int32(3, int64(len(body)))
+	t.int32(4, int64(int32(crc32.ChecksumIEEE(body))))
+	if kind == pages.DictionaryPage {
+		t.object(7, func() {
+			t.int32(1, int64(values))
+			t.int32(2, int64(encoding))
+			t.flag(3, true) // sorted
+		})
+	} else {
+		t.object(5, func() {
+			t.int32(1, int64(values))
+			t.int32(2, int64(encoding))
+			t.int32(3, pages.RLE)
+			t.int32(4, pages.RLE)
+		})
+	}
+	t.end()
+	return t.data
+}
+
+// encodeColumnIndex encodes the bounds and nulls of the pages.
+func (k *storedChunk) encodeColumnIndex() []byte {
+	t := &thrift{}
+	t.list(1, typeTrue, len(k.pages), func(i int) {
+		if k.pages[i].values == 0 {
+			t.data = append(t.data, typeTrue)
+		} else {
+			t.data = append(t.data, typeFalse)
+		}
+	})
+	t.list(2, typeBinary, len(k.pages), func(i int) { t.data = appendBinary(t.data, k.pages[i].bounds.low.value) })
+	t.list(3, typeBinary, len(k.pages), func(i int) { t.data = appendBinary(t.data, k.pages[i].bounds.high.value) })
+	t.int32(4, k.boundaryOrder())
+	t.list(5, typeInt64, len(k.pages), func(i int) { t.varint(int64(k.pages[i].rows - k.pages[i].values)) })
+	t.end()
+	return t.data
+}
+
+// boundaryOrder returns how the bounds of the pages are sorted: 1 ascending, 2 descending, 0 not.
+func (k *storedChunk) boundaryOrder() int64 {
+	ascending, descending := true, true
+	var last *page
+	for i := range k.pages {
+		p := &k.pages[i]
+		if p.values == 0 {
+			continue
+		}
+		if last != nil {
+			low := k.leaf.order.compare(last.bounds.low.value, p.bounds.low.value)
+			high := k.leaf.order.compare(last.bounds.high.value, p.bounds.high.value)
+			ascending, descending = ascending && low <= 0 && high <= 0, descending && low >= 0 && high >= 0
+		}
+		last = p
+	}
+	switch {
+	case ascending:
+		return 1
+	case descending:
+		return 2
+	}
+	return 0
+}
+
+// encodeOffsetIndex encodes the places of the pages.
+func (k *storedChunk) encodeOffsetIndex() []byte {
+	t := &thrift{}
+	row := 0
+	t.objects(1, len(k.places), func(i int) {
+		t.int64(1, k.places[i].offset)
+		t.int32(2, k.places[i].length)
+		t.int64(3, int64(row))
+		row += k.pages[i].rows
+	})
+	t.end()
+	return t.data
+}
+
+// appendStatistics appends the statistics of the chunk.
+func (k *storedChunk) appendStatistics(t *thrift) {
+	t.int64(3, int64(k.rows.count-k.rows.valid))
+	if k.distinct > 0 {
+		t.int64(4, int64(k.distinct))
+	}
+	if !k.bounds.known() {
+		return
+	}
+	t.binary(5, k.bounds.high.value)
+	t.binary(6, k.bounds.low.value)
+	t.flag(7, k.bounds.high.exact)
+	t.flag(8, k.bounds.low.exact)
+}
+
+// appendMetadata appends the metadata of a column chunk to those of a row group.
+func (k *storedChunk) appendMetadata(t *thrift) {
+	encodings := []int{pages.RLE, k.encoding} // of the levels, the values, the dictionary
+	if k.distinct > 0 {
+		encodings = append(encodings, pages.Plain)
+	}
+	t.int32(1, int64(k.leaf.physical))
+	t.list(2, typeInt32, len(encodings), func(i int) { t.varint(int64(encodings[i])) })
+	t.list(3, typeBinary, 1, func(int) { t.data = appendBinary(t.data, []byte(k.leaf.name)) })
+	t.int32(4, int64(k.codec))
+	t.int64(5, int64(k.rows.count))
+	t.int64(6, k.uncompressed)
+	t.int64(7, k.compressed)
+	t.int64(9, k.data)
+	if k.distinct > 0 {
+		t.int64(11, k.begin)
+	}
+	t.object(12, func() { k.appendStatistics(t) })
+	kinds := []struct{ page, encoding, count int }{{pages.DataPage, k.encoding, len(k.pages)}}
+	if k.distinct > 0 {
+		kinds = append(kinds, struct{ page, encoding, count int }{pages.DictionaryPage, pages.Plain, 1})
+	}
+	t.objects(13, len(kinds), func(i int) {
+		t.int32(1, int64(kinds[i].page))
+		t.int32(2, int64(kinds[i].encoding))
+		t.int32(3, int64(kinds[i].count))
+	})
+	if k.bloomLength > 0 {
+		t.int64(14, k.bloomBegin)
+		t.int32(15, int64(k.bloomLength))
+	}
+}

@@ -1,0 +1,474 @@
+package chunks
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+)
+
+// Options describe a file.
+type Options struct {
+	// Codec compresses pages, at a level: 0 is the usual one of the codec.
+	Codec compress.Compression
+	Level int
+	// PageRows is the number of rows of a page. Pages of long values have fewer. 0 means 65,536.
+	PageRows int
+	// NoDictionaries leaves out dictionaries, OldEncodings those encodings that readers from before 2022 may not have.
+	NoDictionaries, OldEncodings bool
+	// Bloom has the names of columns with Bloom filters.
+	Bloom []string
+	// Properties are those of the schema in the footer.
+	Properties *parquet.WriterProperties
+}
+
+const (
+	magic = "PAR1"
+	// groupsInFlight is the number of row groups that wait for the one that is written.
+	groupsInFlight = 2
+)
+
+// Writer writes a file.
+type Writer struct {
+	to       io.Writer
+	at       int64
+	options  Options
+	leaves   []leaf
+	pageRows int
+	// footer is that of a file without rows.
+	footer []byte
+	// workers are those that have nothing to do.
+	workers chan *worker
+	// groups are those to write, in order.
+	groups chan *group
+	done   chan struct{} // closed when no group is written any more
+	rows   int64
+	// memory has memory of encoded chunks that are written, for each column.
+	memory []recycled
+	// stored are the row groups in the file.
+	stored []storedGroup
+
+	mu     sync.Mutex
+	err    error // the first one
+	failed chan struct{}
+}
+
+// recycled is memory for reuse.
+type recycled struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+func (r *recycled) take() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.free) == 0 {
+		return nil
+	}
+	last := len(r.free) - 1
+	memory := r.free[last]
+	r.free = r.free[:last]
+	return memory[:0]
+}
+
+func (r *recycled) give(memory []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.free = append(r.free, memory)
+}
+
+// worker has what a goroutine needs to encode and compress.
+type worker struct {
+	scratch  scratch
+	compress compressor
+}
+
+// NewWriter writes the beginning of a file. The types of the schema are those of values: dictionaries
+// have their types of values.
+//
+// # Ownership
+//
+// The caller calls [Writer.Close], and [Writer.Abort] in any case.
+func NewWriter(to io.Writer, schema *arrow.Schema, o Options) (*Writer, error) {
+	w := &Writer{to: to, options: o, pageRows: o.PageRows, groups: make(chan *group, groupsInFlight), done: make(chan struct{}), failed: make(chan struct{})}
+	if w.pageRows <= 0 {
+		w.pageRows = defaultPageRows
+	}
+	if err := w.describe(schema); err != nil {
+		return nil, err
+	}
+	n := runtime.GOMAXPROCS(0)
+	w.workers = make(chan *worker, n)
+	for range n {
+		c, err := newCompressor(o.Codec, o.Level)
+		if err != nil {
+			return nil, err
+		}
+		w.workers <- &worker{compress: c}
+	}
+	if err := w.append([]byte(magic)); err != nil {
+		return nil, err
+	}
+	w.memory = make([]recycled, len(w.leaves))
+	go w.writeGroups(w.groups)
+	return w, nil
+}
+
+// describe reads the schema from a file that arrow-go writes.
+func (w *Writer) describe(schema *arrow.Schema) error {
+	var empty bytes.Buffer
+	writer, err := pqarrow.NewFileWriter(schema, &empty, w.options.Properties, pqarrow.NewArrowWriterProperties())
+	if err == nil {
+		err = writer.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if w.footer, err = pages.Footer(bytes.NewReader(empty.Bytes()), int64(empty.Len())); err != nil {
+		return err
+	}
+	leaves, err := pqarrow.ToParquet(schema, w.options.Properties, pqarrow.NewArrowWriterProperties())
+	if err != nil {
+		return err
+	}
+	for i, field := range schema.Fields() {
+		c := newLeaf(leaves.Column(i), field.Type)
+		c.dictionary, c.plain, c.bloom = !w.options.NoDictionaries, w.options.OldEncodings, slices.Contains(w.options.Bloom, field.Name)
+		w.leaves = append(w.leaves, c)
+	}
+	return nil
+}
+
+// append writes bytes.
+func (w *Writer) append(data []byte) error {
+	n, err := w.to.Write(data)
+	w.at += int64(n)
+	return err
+}
+
+// fail notes an error.
+func (w *Writer) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil && err != nil {
+		w.err = err
+		close(w.failed)
+	}
+}
+
+func (w *Writer) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// group is a row group that is encoded.
+type group struct {
+	rows    int
+	chunks  []*groupChunk
+	pending sync.WaitGroup
+}
+
+// groupChunk is a column chunk that is encoded, and its pages, compressed: first that of the dictionary,
+// if there is one.
+type groupChunk struct {
+	*chunk
+	bodies [][]byte
+	// stored is whether the pages stay without compression.
+	stored bool
+}
+
+// Write encodes a row group of records with the columns of the schema. It waits only if several row
+// groups are not written yet.
+//
+// # Errors
+//
+// An error may be that of an earlier row group. After an error the file is of no use.
+func (w *Writer) Write(ctx context.Context, records []arrow.Record) error {
+	rows := 0
+	for _, record := range records {
+		rows += int(record.NumRows())
+	}
+	encoders := make([]encoder, len(w.leaves))
+	for i := range encoders {
+		parts := make([]arrow.Array, len(records))
+		for p, record := range records {
+			parts[p] = record.Column(i)
+			parts[p].Retain()
+		}
+		encoders[i] = &arrayEncoder{&w.leaves[i], parts}
+	}
+	return w.start(ctx, rows, encoders)
+}
+
+// encoder encodes a column chunk. Its bytes are appended to raw.
+type encoder interface {
+	encode(pageRows int, raw []byte, s *scratch) (*chunk, error)
+	// release releases what the encoder retains.
+	release()
+}
+
+// arrayEncoder encodes arrays.
+type arrayEncoder struct {
+	leaf  *leaf
+	parts []arrow.Array
+}
+
+func (e *arrayEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
+	r, err := gatherRows(e.leaf, e.parts)
+	if err != nil {
+		return nil, err
+	}
+	v, err := gather(e.leaf, e.parts, r, s)
+	if err != nil {
+		return nil, err
+	}
+	return encode(e.leaf, v, r, pageRows, raw, s), nil
+}
+
+func (e *arrayEncoder) release() {
+	for _, part := range e.parts {
+		part.Release()
+	}
+}
+
+// start begins to encode the columns of a row group. It releases the encoders in any case.
+func (w *Writer) start(ctx context.Context, rows int, encoders []encoder) error {
+	g := &group{rows: rows, chunks: make([]*groupChunk, len(encoders))}
+	g.pending.Add(len(encoders))
+	var err error
+	select {
+	case w.groups <- g:
+		for i, e := range encoders {
+			go w.encodeChunk(g, i, e)
+		}
+		return nil
+	case <-w.failed:
+		err = w.failure()
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	for _, e := range encoders {
+		e.release()
+	}
+	return err
+}
+
+// encodeChunk encodes a column chunk and begins to compress its pages.
+func (w *Writer) encodeChunk(g *group, i int, e encoder) {
+	defer g.pending.Done()
+	k, err := w.encoded(i, e)
+	e.release()
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	w.compressChunk(g, i, k)
+}
+
+func (w *Writer) encoded(i int, e encoder) (*chunk, error) {
+	worker := <-w.workers
+	defer func() { w.workers <- worker }()
+	if w.failure() != nil {
+		return nil, errStopped
+	}
+	k, err := e.encode(w.pageRows, w.memory[i].take(), &worker.scratch)
+	if err == nil {
+		k.rows.validity = nil
+	}
+	return k, err
+}
+
+var errStopped = errors.New("the file is not written any more")
+
+// compressChunk compresses the pages of a chunk, unless two of them do not get smaller.
+func (w *Writer) compressChunk(g *group, i int, k *chunk) {
+	pages := k.pages
+	if k.distinct > 0 {
+		pages = append([]page{k.dictionary}, pages...)
+	}
+	c := &groupChunk{chunk: k, bodies: make([][]byte, len(pages)), stored: w.options.Codec == compress.Codecs.Uncompressed}
+	g.chunks[i] = c
+	if c.stored {
+		return
+	}
+	compressPage := func(at int) {
+		worker := <-w.workers
+		defer func() { w.workers <- worker }()
+		if w.failure() != nil {
+			return
+		}
+		body, err := worker.compress(worker.scratch.body, k.raw[pages[at].begin:pages[at].end])
+		w.fail(err)
+		worker.scratch.body, c.bodies[at] = body, bytes.Clone(body)
+	}
+	sample := []int{len(pages) - 1, len(pages) / 2}
+	if sample[0] == sample[1] {
+		sample = sample[:1]
+	}
+	raw, compressed := 0, 0
+	for _, at := range sample {
+		compressPage(at)
+		raw, compressed = raw+pages[at].end-pages[at].begin, compressed+len(c.bodies[at])
+	}
+	if !pays(raw, compressed) {
+		c.stored = true
+		return
+	}
+	for at := range pages {
+		if !slices.Contains(sample, at) {
+			g.pending.Go(func() { compressPage(at) })
+		}
+	}
+}
+
+// pays reports whether compressed pages are so much smaller that readers gain.
+func pays(raw, compressed int) bool { return compressed < raw-raw/32 }
+
+// writeGroups writes row groups as they are encoded.
+func (w *Writer) writeGroups(groups <-chan *group) {
+	defer close(w.done)
+	for g := range groups {
+		g.pending.Wait()
+		if w.failure() == nil {
+			w.fail(w.writeGroup(g))
+		}
+	}
+}
+
+func (w *Writer) writeGroup(g *group) error {
+	stored := storedGroup{rows: g.rows, begin: w.at}
+	for i, c := range g.chunks {
+		k, err := w.writeChunk(c)
+		if err != nil {
+			return err
+		}
+		w.memory[i].give(k.raw)
+		k.raw = nil
+		stored.chunks = append(stored.chunks, k)
+	}
+	for _, k := range stored.chunks {
+		if k.bloom == nil {
+			continue
+		}
+		k.bloomBegin = w.at
+		if err := errors.Join(w.append(k.bloom.header()), w.append(k.bloom)); err != nil {
+			return err
+		}
+		k.bloomLength, k.bloom = int(w.at-k.bloomBegin), nil
+	}
+	w.stored, w.rows = append(w.stored, stored), w.rows+int64(g.rows)
+	return nil
+}
+
+// writeChunk writes the pages of a column chunk.
+func (w *Writer) writeChunk(c *groupChunk) (*storedChunk, error) {
+	k := &storedChunk{chunk: c.chunk, codec: w.options.Codec, begin: w.at}
+	if c.stored {
+		k.codec = compress.Codecs.Uncompressed
+	}
+	bodies := c.bodies
+	if k.distinct > 0 {
+		if err := w.writePage(k, pages.DictionaryPage, pages.Plain, k.distinct, k.dictionary, bodies[0]); err != nil {
+			return nil, err
+		}
+		bodies = bodies[1:]
+	}
+	k.data = w.at
+	for i, p := range k.pages {
+		begin := w.at
+		if err := w.writePage(k, pages.DataPage, k.encoding, p.rows, p, bodies[i]); err != nil {
+			return nil, err
+		}
+		k.places = append(k.places, pagePlace{begin, w.at - begin})
+	}
+	k.compressed = w.at - k.begin
+	if k.hasIndex() {
+		k.columnIndex.data = k.encodeColumnIndex()
+	}
+	k.offsetIndex.data = k.encodeOffsetIndex()
+	return k, nil
+}
+
+func (w *Writer) writePage(k *storedChunk, kind, encoding, values int, p page, body []byte) error {
+	raw := k.raw[p.begin:p.end]
+	if k.codec == compress.Codecs.Uncompressed {
+		body = raw
+	}
+	header := pageHeader(kind, encoding, values, len(raw), body)
+	k.uncompressed += int64(len(header) + len(raw))
+	if err := w.append(header); err != nil {
+		return err
+	}
+	return w.append(body)
+}
+
+// Close writes what follows the row groups.
+func (w *Writer) Close(ctx context.Context) error {
+	w.stop()
+	if err := w.failure(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	footer, err := w.appendIndexes()
+	if err != nil {
+		return err
+	}
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
+	return w.append(append(footer, magic...))
+}
+
+// stop waits until no group is written any more.
+func (w *Writer) stop() {
+	if w.groups != nil {
+		close(w.groups)
+		w.groups = nil
+	}
+	<-w.done
+}
+
+// Abort ends all goroutines. After Close it does nothing.
+func (w *Writer) Abort() {
+	w.fail(errStopped)
+	w.stop()
+}
+
+// appendIndexes writes the indexes of all pages, and returns the footer.
+func (w *Writer) appendIndexes() ([]byte, error) {
+	for _, place := range []func(*storedChunk) *indexPlace{
+		func(k *storedChunk) *indexPlace { return &k.columnIndex },
+		func(k *storedChunk) *indexPlace { return &k.offsetIndex },
+	} {
+		for _, g := range w.stored {
+			for _, k := range g.chunks {
+				index := place(k)
+				index.begin = w.at
+				if err := w.append(index.data); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	t := &thrift{}
+	t.elements(typeStruct, len(w.stored), func(i int) { t.element(func() { w.stored[i].appendMetadata(t, i) }) })
+	footer, err := pages.WithRows(w.footer, w.rows, t.data)
+	if err == nil && len(footer) > math.MaxInt32 {
+		err = fmt.Errorf("a footer of %d bytes: write fewer row groups", len(footer))
+	}
+	return footer, err
+}

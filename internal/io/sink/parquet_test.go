@@ -1,0 +1,142 @@
+package sink_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/io/sink"
+	"github.com/gpuframe/gpuframe/internal/io/source"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// parquetTypes are types of flat columns that are read as they were written.
+func parquetTypes() (types []arrow.DataType) {
+	for _, t := range pagestest.Types() {
+		if t.ID() != arrow.FLOAT16 {
+			types = append(types, t)
+		}
+	}
+	return append(types, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint64,
+		arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns, arrow.FixedWidthTypes.Timestamp_ns, arrow.BinaryTypes.LargeBinary,
+		&arrow.FixedSizeBinaryType{ByteWidth: 5}, &arrow.FixedSizeBinaryType{ByteWidth: 70}, arrow.FixedWidthTypes.Duration_us,
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.Binary})
+}
+
+// drawParquetOptions draws options, also those with which every page and row group has a border.
+func drawParquetOptions(r *rapid.T, names []string) sink.ParquetOptions {
+	return sink.ParquetOptions{
+		Compression:    rapid.SampledFrom([]string{"", "zstd", "gzip", "brotli", "lz4_raw", "none"}).Draw(r, "compression"),
+		GroupRows:      rapid.SampledFrom([]int64{0, 1, 7, 500, 1000}).Draw(r, "rows of a row group"),
+		PageRows:       rapid.SampledFrom([]int64{0, 1, 8, 100, 333}).Draw(r, "rows of a page"),
+		NoDictionaries: rapid.IntRange(0, 3).Draw(r, "no dictionaries") == 0,
+		OldEncodings:   rapid.IntRange(0, 3).Draw(r, "old encodings") == 0,
+		Bloom:          rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, len(names), rapid.ID).Draw(r, "Bloom filters"),
+	}
+}
+
+// drawTable draws a record of flat columns.
+func drawTable(t testing.TB, r *rapid.T) arrow.Record {
+	generator := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
+	rows := rapid.SampledFrom([]int{1, 9, 130, 500, 3000}).Draw(r, "rows")
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i := range rapid.IntRange(1, 5).Draw(r, "columns") {
+		dataType := rapid.SampledFrom(parquetTypes()).Draw(r, "type")
+		generator.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull}).Draw(r, "nulls")
+		generator.Sliced = rapid.Bool().Draw(r, "sliced")
+		distinct := rapid.SampledFrom([]int{1, 2, 20, 300, rows}).Draw(r, "distinct values")
+		var values arrow.Array
+		switch {
+		case distinct < rows && dataType.ID() != arrow.DICTIONARY:
+			values = columntest.Repeated(t, generator, dataType, distinct, rows)
+		case rapid.Bool().Draw(r, "ascending") && dataType.ID() == arrow.INT64:
+			values = ascending(generator, rows)
+		default:
+			values = generator.Array(dataType, rows)
+		}
+		values = pagestest.Fitting(values)
+		fields = append(fields, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: dataType, Nullable: arraytest.AnyNull(values) || rapid.Bool().Draw(r, "nullable")})
+		columns = append(columns, values)
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows))
+}
+
+// ascending returns keys in order.
+func ascending(g *arraytest.Generator, rows int) arrow.Array {
+	b := array.NewInt64Builder(arrowmemory.DefaultAllocator)
+	at := g.Int64()
+	for range rows {
+		at += int64(g.IntN(5))
+		b.Append(at)
+	}
+	return b.NewArray()
+}
+
+// written returns a record as a file.
+func written(t require.TestingT, m *memory.Manager, record arrow.Record, options sink.ParquetOptions, batch int64) []byte {
+	reader := readerOf(t, m, record.Schema(), []arrow.Record{record}, batch)
+	var to bytes.Buffer
+	w, err := sink.ToWriter(context.Background(), &to, sink.Parquet(options), reader)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	require.Equal(t, record.NumRows(), w.Rows)
+	return to.Bytes()
+}
+
+// Random tables are the same when they are read again, on every device and by arrow-go.
+func TestRandomParquet(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		property.Check(t, func(r *rapid.T) {
+			record := drawTable(t, r)
+			var names []string
+			for _, field := range record.Schema().Fields() {
+				names = append(names, field.Name)
+			}
+			data := written(r, m, record, drawParquetOptions(r, names), rapid.SampledFrom([]int64{1 << 20, 33, 1000}).Draw(r, "rows of a table"))
+			s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
+			require.NoError(r, err)
+			back := whole(r, m, s)
+			theirs := readByArrow(r, data)
+			for i, field := range record.Schema().Fields() {
+				sameValues(r, record.Column(i), back.Column(i), field.Type.String())
+				if field.Type.ID() != arrow.DICTIONARY && field.Type.ID() != arrow.DURATION {
+					sameValues(r, record.Column(i), theirs.Column(i), "arrow-go: "+field.Type.String())
+				}
+			}
+		})
+	})
+}
+
+// readByArrow reads a file with arrow-go.
+func readByArrow(t require.TestingT, data []byte) arrow.Record {
+	parquetFile, err := file.NewParquetReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	reader, err := pqarrow.NewFileReader(parquetFile, pqarrow.ArrowReadProperties{}, arrowmemory.DefaultAllocator)
+	require.NoError(t, err)
+	table, err := reader.ReadTable(context.Background())
+	require.NoError(t, err)
+	columns := make([]arrow.Array, table.NumCols())
+	for i := range columns {
+		columns[i], err = array.Concatenate(table.Column(i).Data().Chunks(), arrowmemory.DefaultAllocator)
+		require.NoError(t, err)
+	}
+	return array.NewRecord(table.Schema(), columns, table.NumRows())
+}
