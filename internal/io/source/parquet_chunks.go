@@ -91,18 +91,26 @@ func (d *groupDecoder) openChunk(i int) (c *columnChunk, err error) {
 		return nil, nil
 	}
 	about.Type = d.schema.Field(i).Type // the device decodes dictionaries
-	part, err := d.chunkPart(d.leaves[i][0])
-	if err != nil {
-		return nil, err
+	part, bytes := d.parts[i], d.bytesOf[i]
+	if part == nil {
+		if part, err = d.chunkPart(d.leaves[i][0]); err != nil {
+			return nil, err
+		}
 	}
-	bytes := uninitialized(d.allocator, int(part.length))
+	d.bytesOf[i] = nil
+	read := bytes != nil
+	if !read {
+		bytes = uninitialized(d.allocator, int(part.length))
+	}
 	defer func() {
 		if c == nil {
 			bytes.Release()
 		}
 	}()
-	if err := part.read(d.from, bytes.Bytes()); err != nil {
-		return nil, err
+	if !read {
+		if err := part.read(d.from, bytes.Bytes()); err != nil {
+			return nil, err
+		}
 	}
 	about.Values = part.rows
 	plan, err := pages.NewPlan(bytes.Bytes(), about.Column)

@@ -235,6 +235,10 @@ type groupDecoder struct {
 	leaves  [][]int
 	// wholes are columns that arrow-go decodes of a row group with spans: it skips no rows.
 	wholes []*arrow.Chunked
+	// parts are those of the column chunks, and bytesOf the bytes that were read of them together with others, or nil
+	// before the first rows are read.
+	parts   []*chunkPart
+	bytesOf []*arrowmemory.Buffer
 	// done is the number of rows that were decoded, and at the next row of the row group.
 	done, at int64
 }
@@ -259,6 +263,9 @@ func (d *groupDecoder) step() int64 {
 
 // read decodes the next rows of all columns.
 func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error) {
+	if d.parts == nil {
+		d.readRegions(ctx)
+	}
 	chunks, failures := make([]*arrow.Chunked, len(d.columns)), make([]error, len(d.columns))
 	var decoding sync.WaitGroup
 	for i := range d.columns {
@@ -477,6 +484,11 @@ func (d *groupDecoder) release() {
 	for _, chunk := range d.chunks {
 		if chunk != nil {
 			chunk.bytes.Release()
+		}
+	}
+	for _, bytes := range d.bytesOf {
+		if bytes != nil {
+			bytes.Release()
 		}
 	}
 	for _, column := range d.flats {

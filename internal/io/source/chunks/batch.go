@@ -107,6 +107,7 @@ func (b *Batch) copy(ctx context.Context) error {
 		return err
 	}
 	call.Spare = b.options.CopyStream != nil
+	b.arrange()
 	b.spaces.input.take(behind)
 	var spaces []memory.Slice[uint8]
 	if b.bytes, spaces, err = call.Scratch(b.spaces.input.bytes); err != nil {

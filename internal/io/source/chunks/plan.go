@@ -192,8 +192,7 @@ func (p *planner) upload(list []byte) place {
 	return at
 }
 
-// uploadPages uploads the pages from one to another, after a check of their checksums. There are no gaps between chunks:
-// a transfer would fill each of them.
+// uploadPages uploads the pages from one to another, after a check of their checksums.
 func (p *planner) uploadPages(s selected, first, last int) (place, error) {
 	for i := first; i <= last && s.Plan == nil; i++ {
 		if _, err := s.plan[i].Body(s.Bytes); err != nil {
