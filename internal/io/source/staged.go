@@ -55,7 +55,7 @@ type stager struct {
 	from   *loader
 	stream *device.Stream
 	// most is the number of rows of a table that is not exceeded, or zero, as the consumer has found.
-	most    int64
+	most int64
 	// tables is the number of tables that were collected.
 	tables  int
 	remove  func() // of the reclaimer
