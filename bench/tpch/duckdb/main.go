@@ -35,6 +35,7 @@ type settings struct {
 	session.Flags
 	threads          int
 	write, csv, copy string
+	writer, codec    string
 }
 
 func main() {
@@ -44,6 +45,8 @@ func main() {
 	flag.StringVar(&s.write, "write", "", "folder to write DuckDB's answers to")
 	flag.StringVar(&s.csv, "csv", "", "CSV file, or one of JSON lines (.jsonl), that DuckDB reads into a table, instead of the queries")
 	flag.StringVar(&s.copy, "copy", "", "compression of a Parquet file of lineitem that both write, instead of the queries")
+	flag.StringVar(&s.writer, "writer", "", "with -parquet: duckdb or gpuframe, which writes the files that both read; empty for those of arrow-go")
+	flag.StringVar(&s.codec, "codec", "", "with -writer: the compression; empty for Snappy")
 	flag.Parse()
 	if err := s.run(context.Background()); err != nil {
 		log.Fatal(err)
@@ -59,6 +62,11 @@ func (s *settings) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
+	if s.writer != "" {
+		if folder, err = s.rewritten(ctx, folder); err != nil {
+			return err
+		}
+	}
 	p, err := openPeer(folder, s.Parquet, s.threads)
 	if err != nil {
 		return err
