@@ -16,8 +16,11 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/io/sink/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // ParquetOptions describe a Parquet file. All but Compression, Level and GroupRows are without effect
@@ -175,6 +178,60 @@ func (e *parquetEncoder) write(ctx context.Context, record arrow.Record) error {
 		}
 	}
 	return nil
+}
+
+// leastDeviceRows is the number of rows from which a table is encoded on its device.
+var leastDeviceRows = int64(1 << 16)
+
+// writeTable encodes a table in row groups of nearly the same length. If its device has no memory for that,
+// the host encodes them.
+func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (bool, error) {
+	w, ok := e.rowGroups.(*chunks.Writer)
+	if !ok {
+		return false, nil
+	}
+	rows, err := table.NumRows(ctx)
+	if err != nil || rows < leastDeviceRows {
+		return false, err
+	}
+	if e.rows > 0 {
+		if err := e.group(ctx); err != nil {
+			return false, err
+		}
+	}
+	groups := (rows + e.groupRows - 1) / e.groupRows
+	for i := range groups {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		begin, end := i*rows/groups, (i+1)*rows/groups
+		part, err := table.Slice(begin, end-begin)
+		if err != nil {
+			return false, err
+		}
+		if err := errors.Join(e.writePart(ctx, w, part, int(end-begin)), part.Release()); err != nil {
+			return false, unsupported(err)
+		}
+	}
+	return true, nil
+}
+
+// writePart encodes a row group.
+func (e *parquetEncoder) writePart(ctx context.Context, w *chunks.Writer, part *buffer.Buffer, rows int) error {
+	columns := make([]*column.Column, part.NumColumns())
+	for i := range columns {
+		columns[i] = part.Column(i)
+	}
+	err := w.WriteColumns(ctx, columns, rows)
+	if !errors.Is(err, memory.ErrBudget) {
+		return err
+	}
+	record, err := part.Record(ctx)
+	if err != nil {
+		return err
+	}
+	defer record.Release()
+	return w.Write(ctx, []arrow.Record{record})
 }
 
 // group writes the pending records as a row group.
