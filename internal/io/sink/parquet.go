@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
@@ -199,39 +200,79 @@ func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (
 			return false, err
 		}
 	}
-	groups := (rows + e.groupRows - 1) / e.groupRows
-	for i := range groups {
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
+	groups := int((rows + e.groupRows - 1) / e.groupRows)
+	parts := make([]devicePart, groups)
+	for i := range groups + chunks.GroupsAtOnce {
+		if i < groups {
+			p := &parts[i]
+			p.begin, p.end = int64(i)*rows/int64(groups), int64(i+1)*rows/int64(groups)
+			p.prepared.Go(func() { p.err = p.prepare(ctx, w, table) })
 		}
-		begin, end := i*rows/groups, (i+1)*rows/groups
-		part, err := table.Slice(begin, end-begin)
-		if err != nil {
-			return false, err
+		if i < chunks.GroupsAtOnce {
+			continue
 		}
-		if err := errors.Join(e.writePart(ctx, w, part, int(end-begin)), part.Release()); err != nil {
-			return false, unsupported(err)
+		if p := &parts[i-chunks.GroupsAtOnce]; err == nil {
+			err = p.write(ctx, w)
+		} else {
+			p.drop()
 		}
 	}
-	return true, nil
+	return true, unsupported(err)
 }
 
-// writePart encodes a row group.
-func (e *parquetEncoder) writePart(ctx context.Context, w *chunks.Writer, part *buffer.Buffer, rows int) error {
+// devicePart is a part of a table that becomes a row group: encoded on the device, or a record if the
+// device has no memory for that.
+type devicePart struct {
+	begin, end int64
+	prepared   sync.WaitGroup
+	group      *chunks.RowGroup
+	record     arrow.Record
+	err        error
+}
+
+func (p *devicePart) prepare(ctx context.Context, w *chunks.Writer, table *buffer.Buffer) (err error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	part, err := table.Slice(p.begin, p.end-p.begin)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, part.Release()) }()
 	columns := make([]*column.Column, part.NumColumns())
 	for i := range columns {
 		columns[i] = part.Column(i)
 	}
-	err := w.WriteColumns(ctx, columns, rows)
-	if !errors.Is(err, memory.ErrBudget) {
-		return err
+	p.group, err = w.EncodeColumns(ctx, part.Manager(), columns, int(p.end-p.begin))
+	if errors.Is(err, memory.ErrBudget) {
+		p.record, err = part.Record(ctx)
 	}
-	record, err := part.Record(ctx)
-	if err != nil {
-		return err
+	return err
+}
+
+// write writes the part as soon as it is prepared.
+func (p *devicePart) write(ctx context.Context, w *chunks.Writer) error {
+	p.prepared.Wait()
+	switch {
+	case p.err != nil:
+		p.drop()
+		return p.err
+	case p.record != nil:
+		defer p.record.Release()
+		return w.Write(ctx, []arrow.Record{p.record})
 	}
-	defer record.Release()
-	return w.Write(ctx, []arrow.Record{record})
+	return w.WriteGroup(ctx, p.group)
+}
+
+// drop releases the part.
+func (p *devicePart) drop() {
+	p.prepared.Wait()
+	if p.group != nil {
+		p.group.Release()
+	}
+	if p.record != nil {
+		p.record.Release()
+	}
 }
 
 // group writes the pending records as a row group.

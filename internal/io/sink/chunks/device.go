@@ -14,6 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/release"
+	"github.com/gpuframe/gpuframe/internal/driver/perdevice"
+	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/op/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -36,6 +38,8 @@ type deviceGroup struct {
 	pageRows int
 	columns  []*deviceColumn
 	blocks   []*memory.Block
+	// host allocates memory of the host that the device copies to.
+	host *memory.PinnedAllocator
 }
 
 // deviceColumn is a column of a row group.
@@ -54,41 +58,73 @@ type deviceColumn struct {
 	dictionary *deviceDictionary
 }
 
-// WriteColumns encodes a row group of columns on a device that is no host. They have the types of the
-// schema, dictionaries aside, and the same number of rows.
+// groupStreams are the streams of row groups that a device works on at the same time.
+var groupStreams perdevice.Cache[chan *device.Stream]
+
+// GroupsAtOnce is the number of row groups that a device should work on at the same time: their copies
+// overlap.
+const GroupsAtOnce = 4
+
+func newGroupStreams(dev *device.Device) (chan *device.Stream, error) {
+	free := make(chan *device.Stream, GroupsAtOnce)
+	for range GroupsAtOnce {
+		stream, err := dev.NewStream()
+		if err != nil {
+			return nil, err
+		}
+		free <- stream
+	}
+	return free, nil
+}
+
+// mostPinned limits the page-locked memory of row groups.
+const mostPinned = 2 << 30
+
+// EncodeColumns prepares a row group of columns on a device that is no host. They have the types of the
+// schema, dictionaries aside, and the same number of rows, at least one. It may be called concurrently.
 //
 // # Waiting
 //
 // It returns when the columns may be released.
 //
-// # Errors
+// # Ownership
 //
-// They are those of [Writer.Write], or of the device. After an error that wraps [memory.ErrBudget] nothing
-// is written of the row group, and [Writer.Write] may be called with the same rows.
-func (w *Writer) WriteColumns(ctx context.Context, columns []*column.Column, rows int) error {
-	if rows == 0 {
-		return nil
-	}
-	encoders, err := w.encodeOnDevice(ctx, columns, rows)
+// The caller passes the row group to [Writer.WriteGroup], or releases it.
+func (w *Writer) EncodeColumns(ctx context.Context, m *memory.Manager, columns []*column.Column, rows int) (*RowGroup, error) {
+	r, err := w.encodeColumns(ctx, m, columns, rows)
 	if err != nil {
-		return fmt.Errorf("chunks: encode: %w", err)
+		return nil, fmt.Errorf("chunks: encode: %w", err)
 	}
-	return w.start(ctx, rows, encoders)
+	return r, nil
 }
 
-func (w *Writer) encodeOnDevice(ctx context.Context, columns []*column.Column, rows int) (encoders []encoder, err error) {
-	call, err := op.Begin(ctx, kernels.Options{}, columns...)
+// hostMemory returns the allocator of memory that devices copy to.
+func (w *Writer) hostMemory(dev *device.Device) *memory.PinnedAllocator {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pinned == nil {
+		w.pinned = memory.NewPinnedAllocator(dev, mostPinned)
+	}
+	return w.pinned
+}
+
+func (w *Writer) encodeColumns(ctx context.Context, m *memory.Manager, columns []*column.Column, rows int) (r *RowGroup, err error) {
+	streams, err := groupStreams.Get(m.Device(), newGroupStreams)
 	if err != nil {
 		return nil, err
 	}
-	g := &deviceGroup{call: call, pageRows: w.pageRows}
+	stream := <-streams
+	defer func() { streams <- stream }()
+	call, err := op.Begin(ctx, kernels.Options{Manager: m, Stream: stream}, columns...)
+	if err != nil {
+		return nil, err
+	}
+	g := &deviceGroup{call: call, pageRows: w.pageRows, host: w.hostMemory(m.Device())}
+	r = &RowGroup{rows: rows}
 	defer func() {
 		if err = errors.Join(err, g.release()); err != nil {
-			for _, e := range encoders {
-				if e != nil {
-					e.release()
-				}
-			}
+			r.Release()
+			r = nil
 		}
 	}()
 	for i, c := range columns {
@@ -96,14 +132,22 @@ func (w *Writer) encodeOnDevice(ctx context.Context, columns []*column.Column, r
 	}
 	for _, step := range []func() error{g.findRows, g.findFacts, g.findIntegers, g.findTexts, g.pack} {
 		if err := step(); err != nil {
-			return nil, err
+			return r, err
 		}
 	}
-	return g.encoders()
+	r.encoders, err = g.encoders()
+	return r, err
 }
 
 // release releases the memory of the kernels.
-func (g *deviceGroup) release() error { return release.All(g.blocks) }
+func (g *deviceGroup) release() error {
+	for _, c := range g.columns {
+		if c.dictionary != nil {
+			g.host.Free(c.dictionary.packed)
+		}
+	}
+	return release.All(g.blocks)
+}
 
 // scratch allocates memory for kernels, which release releases.
 func (g *deviceGroup) scratch(bytes ...uint64) ([]memory.Slice[uint8], error) {
@@ -274,9 +318,10 @@ func (g *deviceGroup) encoders() ([]encoder, error) {
 	for i, c := range g.columns {
 		switch {
 		case c.dictionary != nil:
-			encoders[i] = &indexEncoder{c.leaf, c.dictionary.indexed(), c.rows}
+			encoders[i] = &indexEncoder{c.leaf, c.dictionary, c.rows, g.host}
+			c.dictionary = nil // which release would free
 		case c.integers != nil && c.integers.isConverted && c.integers.refused[0] == 0:
-			e := &numberEncoder{leaf: c.leaf, rows: c.rows, numbers: make([]byte, c.integers.values.Len())}
+			e := &numberEncoder{c.leaf, c.rows, g.host.AllocateUninitialized(c.integers.values.Len()), g.host}
 			all = append(all, download(g, c.integers.values, e.numbers))
 			encoders[i] = e
 		default:
@@ -286,7 +331,7 @@ func (g *deviceGroup) encoders() ([]encoder, error) {
 	if err := g.downloads(all); err != nil || len(arrays) == 0 {
 		return encoders, err
 	}
-	copies, err := column.ToArrays(g.call.Context(), arrays, column.DownloadOptions{Stream: g.call.Stream})
+	copies, err := column.ToArrays(g.call.Context(), arrays, column.DownloadOptions{Stream: g.call.Stream, Allocator: g.host})
 	for k, i := range places {
 		if err == nil {
 			c := g.columns[i]
@@ -299,22 +344,25 @@ func (g *deviceGroup) encoders() ([]encoder, error) {
 
 // indexEncoder encodes indices of a dictionary.
 type indexEncoder struct {
-	leaf    leaf
-	indexed *indexed
-	rows    rows
+	leaf       leaf
+	dictionary *deviceDictionary
+	rows       rows
+	host       *memory.PinnedAllocator
 }
 
 func (e *indexEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
-	return encodeIndexed(&e.leaf, e.indexed, e.rows, pageRows, raw, s), nil
+	d := e.dictionary
+	return encodePages(&e.leaf, pages.RLEDictionary, nil, &indexed{d, d.distinct, d.count}, e.rows, pageRows, raw, s), nil
 }
 
-func (e *indexEncoder) release() {}
+func (e *indexEncoder) release() { e.host.Free(e.dictionary.packed) }
 
 // numberEncoder encodes numbers of the file.
 type numberEncoder struct {
 	leaf    leaf
 	rows    rows
 	numbers []byte
+	host    *memory.PinnedAllocator
 }
 
 func (e *numberEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
@@ -325,4 +373,4 @@ func (e *numberEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, er
 	return encode(&e.leaf, v, e.rows, pageRows, raw, s), nil
 }
 
-func (e *numberEncoder) release() {}
+func (e *numberEncoder) release() { e.host.Free(e.numbers) }

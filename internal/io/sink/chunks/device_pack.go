@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -66,7 +65,7 @@ func (c *deviceColumn) packIndices(g *deviceGroup) ([]memory.Destination, error)
 	if err := bounds.Upload(g.call.Context(), g.call.Stream, bytesOf(d.bounds)); err != nil {
 		return nil, err
 	}
-	d.packed = make([]byte, bytes)
+	d.packed = g.host.AllocateUninitialized(bytes)
 	if err := g.launch("numbers", "pack_indices", len(d.pages)*pageBlocks, d.ids, d.table, list, bounds, uint32(width)); err != nil {
 		return nil, err
 	}
@@ -76,8 +75,6 @@ func (c *deviceColumn) packIndices(g *deviceGroup) ([]memory.Destination, error)
 	}
 	return []memory.Destination{download(g, packed, d.packed), download(g, bounds, d.bounds)}, nil
 }
-
-func (d *deviceDictionary) indexed() *indexed { return &indexed{d, d.distinct, d.count} }
 
 // page returns the number of the page whose first value has a number.
 func (d *deviceDictionary) page(from int) int {
@@ -110,9 +107,4 @@ func (d *deviceDictionary) appendPage(to []byte, from, end, width int) []byte {
 func (d *deviceDictionary) extremes(from, _ int) (low, high uint32) {
 	b := d.bounds[d.page(from)]
 	return b.low, b.high
-}
-
-// encodeIndexed encodes a column chunk of indices.
-func encodeIndexed(c *leaf, x *indexed, r rows, pageRows int, raw []byte, s *scratch) *chunk {
-	return encodePages(c, pages.RLEDictionary, nil, x, r, pageRows, raw, s)
 }
