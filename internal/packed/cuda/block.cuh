@@ -41,6 +41,8 @@ struct Block {
     u32 coded;     // whether the strings are those of the dictionary
 };
 
+typedef u64 Pair __attribute__((ext_vector_type(2)));
+
 template <typename T> using Global = __attribute__((address_space(1))) T;
 
 // load and store access global memory at an address that is aligned to T.
@@ -48,6 +50,14 @@ template <typename T> DEVICE T load(u64 address) { return *(const Global<T> *)ad
 template <typename T> DEVICE void store(u64 address, T value) { *(Global<T> *)address = value; }
 
 DEVICE u32 minimum(u32 a, u32 b) { return a < b ? a : b; }
+
+// load_bytes returns eight bytes from any address on. It reads whole words: up to 15 bytes more.
+DEVICE u64 load_bytes(u64 address) {
+    const u64 at = address & ~7ull;
+    const u32 shift = (u32)(address & 7) * 8;
+    const u64 low = load<u64>(at), high = load<u64>(at + 8);
+    return low >> shift | high << 1 << (63 - shift);
+}
 
 // code_at returns code i of a width from 1 to 64. It reads up to 8 bytes behind the codes.
 DEVICE u64 code_at(u64 codes, u32 i, u32 width) {
@@ -113,6 +123,20 @@ struct Part {
     METHOD u64 first_row() const { return block.row + index * tile_rows; }
 
     METHOD u64 offset_at(u32 i) const { return tile.reference + (tile.width == 0 ? 0 : tile.factor * code_at(codes, i, tile.width)); }
+
+    // read_offsets reads the values of the rows of a thread, which are behind each other. Narrow codes are one word.
+    METHOD void read_offsets(u32 first, u64 (&values)[rows_per_thread]) const {
+        if (tile.width > 8) {
+#pragma unroll
+            for (u32 k = 0; k < rows_per_thread; k++)
+                values[k] = offset_at(minimum(first + k, rows - 1));
+            return;
+        }
+        const u64 word = tile.width == 0 || first >= rows ? 0 : load_bytes(codes + first / 8 * tile.width);
+#pragma unroll
+        for (u32 k = 0; k < rows_per_thread; k++)
+            values[k] = tile.reference + tile.factor * (word >> k * tile.width & ((1u << tile.width) - 1));
+    }
 
     // valid returns the bits of 32 rows from a multiple of 32 on.
     METHOD u32 valid(u32 word) const { return tile.validity == none ? whole_warp : load<u32>(block.bytes + tile.validity + 4 * word); }
@@ -183,4 +207,4 @@ DEVICE bool find_runs(const Part &part, Staged &staged) {
     return true;
 }
 
-static_assert(rows_per_thread == 8, "find_runs reads a byte of bits");
+static_assert(rows_per_thread == 8, "find_runs reads a byte of bits, read_offsets as many bytes of codes as a code has bits");

@@ -12,8 +12,6 @@ DEVICE f64 power_of_ten(u32 exponent) {
     return power;
 }
 
-typedef u64 Pair __attribute__((ext_vector_type(2)));
-
 // Offsets are the values of a tile by their codes.
 struct Offsets {
     const Part &part;
