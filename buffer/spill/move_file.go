@@ -20,37 +20,25 @@ const stagingBytes = 1 << 20
 // host memory, so that no move needs more.
 type files struct {
 	file file
-	// host accounts for host memory without a budget: staging, and tables while their
-	// records are made.
-	host *memory.Manager
-
 	// mu serializes the use of staging. Whoever holds it allocates nothing.
 	mu      sync.Mutex
 	staging *memory.Block
 }
 
-// openFiles prepares moves to files in a directory. The caller closes the result also after an
+// openFiles prepares moves to files in a directory, with memory of a manager. The caller closes the result also after an
 // error.
-func openFiles(directory string, resource memory.Resource, stream *device.Stream) (*files, error) {
-	f := &files{file: file{directory: directory, create: createFile}}
-	var err error
-	f.host, err = memory.NewManager(stream.Device(), memory.Options{Name: "files of spilled tables", Resource: resource, Stream: stream})
-	if err == nil {
-		f.staging, err = f.host.Allocate(stagingBytes, memory.AllocateOptions{Tag: "staging"})
-	}
+func openFiles(directory string, host *memory.Manager) (f *files, err error) {
+	f = &files{file: file{directory: directory, create: createFile}}
+	f.staging, err = host.Allocate(stagingBytes, memory.AllocateOptions{Tag: "staging"})
 	return f, err
 }
 
 // close releases the memory.
 func (f *files) close() error {
-	if f == nil || f.host == nil {
+	if f == nil {
 		return nil
 	}
-	var err error
-	if f.staging != nil {
-		err = f.staging.Release()
-	}
-	return errors.Join(err, f.host.Close())
+	return f.staging.Release()
 }
 
 // toFile copies idle blocks of a table to a region of the file, and waits.
@@ -83,12 +71,8 @@ func (s *Spiller) toFile(ctx context.Context, t *Table) (reserved *region, err e
 
 // fromFile copies a table from the file to new blocks on the device, and waits.
 func (s *Spiller) fromFile(ctx context.Context, t *Table) (blocks []*memory.Block, err error) {
-	for _, home := range t.homes {
-		block, err := home.allocate(ctx)
-		if err != nil {
-			return nil, errors.Join(err, release.All(blocks))
-		}
-		blocks = append(blocks, block)
+	if blocks, err = allocateHomes(ctx, t.homes); err != nil {
+		return nil, err
 	}
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
@@ -98,10 +82,7 @@ func (s *Spiller) fromFile(ctx context.Context, t *Table) (blocks []*memory.Bloc
 	if err != nil {
 		return nil, errors.Join(err, release.All(blocks))
 	}
-	for _, block := range blocks {
-		_ = isBusy(block) // as in toDevice
-	}
-	return blocks, nil
+	return arrived(blocks), nil
 }
 
 // fill reads a region of the file into blocks on the device.
@@ -137,21 +118,29 @@ func (f *files) pieces(ctx context.Context, blocks []*memory.Block, move func(pi
 }
 
 // load reads a region of the file into host memory.
-func (f *files) load(from *region, homes []home) (blocks []*memory.Block, err error) {
+func (s *Spiller) load(from *region, homes []home) (blocks []*memory.Block, err error) {
+	blocks, err = s.allocateBeyond(homes)
 	at := uint64(0)
+	for _, block := range blocks {
+		if err == nil && block.Bytes() > 0 {
+			err = from.read(address.Bytes(block.Pointer(), block.Bytes()), at)
+			at += block.Bytes()
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, release.All(blocks))
+	}
+	return blocks, nil
+}
+
+// allocateBeyond allocates host memory beyond the budget for blocks of a table. After an error it returns those before.
+func (s *Spiller) allocateBeyond(homes []home) (blocks []*memory.Block, err error) {
 	for _, home := range homes {
-		block, err := f.host.Allocate(home.bytes, memory.AllocateOptions{Tag: home.tag})
+		block, err := s.beyond.Allocate(home.bytes, memory.AllocateOptions{Tag: home.tag})
 		if err != nil {
-			return nil, errors.Join(err, release.All(blocks))
+			return blocks, err
 		}
 		blocks = append(blocks, block)
-		if home.bytes == 0 {
-			continue
-		}
-		if err := from.read(address.Bytes(block.Pointer(), home.bytes), at); err != nil {
-			return nil, errors.Join(err, release.All(blocks))
-		}
-		at += home.bytes
 	}
 	return blocks, nil
 }

@@ -30,7 +30,9 @@ type Table struct {
 	// each.
 	blocks []*memory.Block
 	// region is the region of a file that has the contents instead of blocks, or nil.
-	region   *region
+	region *region
+	// form is how the blocks on the host have the contents packed, or nil.
+	form     *form
 	spilled  bool
 	released bool
 	// arriving reports whether the copy that restored the blocks may be pending.

@@ -1,0 +1,156 @@
+package packed_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/buffer/spill"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/packed"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/property"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// spiller returns a spiller that packs tables, until the end of the test.
+func spiller(t testing.TB, m *memory.Manager, options spill.Options) *spill.Spiller {
+	options.Packer = packed.WordPacker{}
+	s, err := spill.NewSpiller(m, options)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// recordOf returns a record of columns.
+func recordOf(columns ...arrow.Array) arrow.Record {
+	var fields []arrow.Field
+	for i, c := range columns {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: c.DataType(), Nullable: true})
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(columns[0].Len()))
+}
+
+// requireRecord fails unless a record has the rows of another one.
+func requireRecord(t require.TestingT, want, got arrow.Record) {
+	for i, c := range want.Columns() {
+		for row := range c.Len() {
+			require.True(t, arraytest.Same(c, row, got.Column(i), row), "row %d of %v", row, c.DataType())
+		}
+	}
+	got.Release()
+}
+
+// requireSpilled moves a table to the host and back. It returns how many bytes it had there.
+func requireSpilled(t require.TestingT, s *spill.Spiller, table *spill.Table, want arrow.Record) (bytes uint64) {
+	_, err := s.Reclaim(tContext, 1<<60)
+	require.NoError(t, err)
+	require.Equal(t, table.Bytes() > 0, table.Spilled())
+	bytes = s.Stats().HostBytes
+	got, err := table.Record(tContext)
+	require.NoError(t, err)
+	requireRecord(t, want, got)
+	acquired, err := table.Acquire(tContext)
+	require.NoError(t, err)
+	got, err = acquired.Record(tContext)
+	require.NoError(t, err)
+	require.NoError(t, acquired.Release())
+	requireRecord(t, want, got)
+	return bytes
+}
+
+// Random tables are the same after they were on the host.
+func TestRandomSpilledTables(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := guarded(t, dev)
+		s := spiller(t, m, spill.Options{})
+		property.Check(t, func(r *rapid.T) {
+			g := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
+			rows := rapid.SampledFrom([]int{1, 1000, 20000}).Draw(r, "rows")
+			var columns []arrow.Array
+			for range rapid.IntRange(1, 4).Draw(r, "columns") {
+				if dataType := rapid.SampledFrom(arraytest.AllTypes()).Draw(r, "type"); packed.Packable(dataType) {
+					columns = append(columns, drawArray(t, r, g, dataType, rows))
+				} else {
+					columns = append(columns, g.Array(dataType, rows))
+				}
+			}
+			want := recordOf(columns...)
+			loaded, err := buffer.FromRecord(m, want)
+			require.NoError(r, err)
+			table, err := s.Add(loaded)
+			require.NoError(r, err)
+			requireSpilled(r, s, table, want)
+			requireSpilled(r, s, table, want)
+			require.NoError(r, table.Release())
+		})
+	})
+}
+
+// narrow returns a record whose columns have few bits a row, of several blocks.
+func narrow(rows int) arrow.Record {
+	g := arraytest.NewGenerator(1)
+	g.Nulls = arraytest.SomeNull
+	decimal := &arrow.Decimal128Type{Precision: 15, Scale: 2}
+	return recordOf(
+		numbers(g, arrow.PrimitiveTypes.Int64, rows, func(i int) int64 { return int64(i/4*32 + i%4) }),
+		numbers(g, decimal, rows, func(int) int64 { return 100 * g.Int64N(50) }),
+		numbers(g, arrow.FixedWidthTypes.Date32, rows, func(int) int64 { return g.Int64N(2526) }),
+	)
+}
+
+// Tables of narrow values take a fraction of their bytes on the host.
+func TestSpilledTablesAreSmaller(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		s := spiller(t, m, spill.Options{})
+		want := narrow(packed.BlockRows + 20000)
+		loaded, err := buffer.FromRecord(m, want)
+		require.NoError(t, err)
+		table, err := s.Add(loaded)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, table.Release()) }()
+		bytes := requireSpilled(t, s, table, want)
+		if dev.Kind() == device.Host {
+			require.Equal(t, table.Bytes(), bytes)
+		} else {
+			require.Less(t, bytes, table.Bytes()/5)
+		}
+	})
+}
+
+// After any driver call that fails the table is where it was, and can be moved again.
+func TestEveryDriverCallOfSpillingFails(t *testing.T) {
+	dev, driver := faulttest.OpenEmulator(t)
+	m := devicetest.Manager(t, dev, memory.Options{})
+	s := spiller(t, m, spill.Options{Host: memory.NewPinnedResource(dev)})
+	all := narrow(4096)
+	want := recordOf(all.Column(1), all.Column(2)) // the dates are too few to be packed
+	eachCallFails(t, driver, m, func() error {
+		loaded, err := buffer.FromRecord(m, want)
+		if err != nil {
+			return err
+		}
+		table, err := s.Add(loaded)
+		require.NoError(t, err)
+		if _, err = s.Reclaim(t.Context(), table.Bytes()); err == nil {
+			acquired, failure := table.Acquire(t.Context())
+			err = failure
+			require.NoError(t, acquired.Release())
+		}
+		driver.Arm(nil)
+		got, failure := table.Record(t.Context())
+		require.NoError(t, failure)
+		require.True(t, array.RecordEqual(want, got))
+		got.Release()
+		require.NoError(t, table.Release())
+		return err
+	})
+}
