@@ -94,7 +94,7 @@ func TestRandomSpilledTables(t *testing.T) {
 	})
 }
 
-// narrow returns a record whose columns have few bits a row, of several blocks.
+// narrow returns a record with columns of few bits a row.
 func narrow(rows int) arrow.Record {
 	g := arraytest.NewGenerator(1)
 	g.Nulls = arraytest.SomeNull
@@ -126,7 +126,7 @@ func TestSpilledTablesAreSmaller(t *testing.T) {
 	})
 }
 
-// After any driver call that fails the table is where it was, and can be moved again.
+// After any driver call that fails the table is as before, and can be moved again.
 func TestEveryDriverCallOfSpillingFails(t *testing.T) {
 	dev, driver := faulttest.OpenEmulator(t)
 	m := devicetest.Manager(t, dev, memory.Options{})

@@ -65,7 +65,7 @@ struct TileWords {
     }
 };
 
-// Shape is what decides the form of a tile.
+// Shape decides the form of a tile.
 struct Shape {
     i64 low, high;       // of the words
     i64 least, greatest; // of the differences of neighbours
@@ -201,7 +201,7 @@ DEVICE void write_codes(const Staged &staged, u32 count, u32 width, u64 to) {
     }
 }
 
-// pack_words writes the data of tiles, whose descriptions are in their blocks.
+// pack_words writes the data of tiles by the descriptions in their blocks.
 KERNEL LAUNCH_BOUNDS(unpack_threads) pack_words(const Source *sources) {
     __shared__ Staged staged;
     TileWords words;
