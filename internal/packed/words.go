@@ -232,7 +232,7 @@ func (p *wordPacking) Unpack(ctx context.Context, stream *device.Stream, from de
 	for i, b := range p.blocks {
 		blocks[i] = deviceBlock{bytes: uint64(from) + b.at, row: uint32(b.first), rows: uint32(b.rows), length: uint32(b.length), column: uint32(b.words)}
 	}
-	err := p.launch(ctx, stream, "values", "unpack_values", from, from+device.Pointer(l.blocks), from+device.Pointer(l.outcomes))
+	err := p.launch(ctx, stream, "values", "unpack_words", from, from+device.Pointer(l.blocks), from+device.Pointer(l.outcomes))
 	for i := 0; err == nil && i < len(p.blocks); i++ {
 		if outcomes[i] != 0 {
 			err = p.damage(i, ErrDamaged)

@@ -57,15 +57,57 @@ func fromDevice(t require.TestingT, block *memory.Block) []byte {
 	return bytes
 }
 
-// Random words are packed on the device byte by byte as the host packs them, and unpacked by both.
-func TestRandomWords(t *testing.T) {
+// kernelDevices runs a test on each device with kernels, with a manager that finds writes out of bounds and a function
+// that allocates pinned memory.
+func kernelDevices(t *testing.T, run func(t *testing.T, m *memory.Manager, allocate func(bytes uint64) (*memory.Block, error))) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {
 			t.Skip("it has no kernels")
 		}
-		m := guarded(t, dev)
 		host := devicetest.Manager(t, dev, memory.Options{Resource: memory.NewPinnedResource(dev)})
-		allocate := func(bytes uint64) (*memory.Block, error) { return host.Allocate(bytes, memory.AllocateOptions{}) }
+		run(t, guarded(t, dev), func(bytes uint64) (*memory.Block, error) { return host.Allocate(bytes, memory.AllocateOptions{}) })
+	})
+}
+
+// Blocks of words with other bytes are an error, or other values, the same by both executors.
+func TestDamagedWords(t *testing.T) {
+	kernelDevices(t, func(t *testing.T, m *memory.Manager, allocate func(bytes uint64) (*memory.Block, error)) {
+		property.Check(t, func(r *rapid.T) {
+			g := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
+			g.Nulls = arraytest.NoneNull
+			dataType := rapid.SampledFrom(wordTypes).Draw(r, "type")
+			values := numbers(g, dataType, rapid.IntRange(1000, 5000).Draw(r, "rows"), rapid.SampledFrom(shapes[:4]).Draw(r, "shape")(g))
+			bytes := values.Data().Buffers()[1].Bytes()
+			block := onDevice(t, m, bytes)
+			defer func() { require.NoError(t, block.Release()) }()
+			words := []spill.Words{{Pointer: block.Pointer(), Bytes: uint64(len(bytes)), Width: len(bytes) / values.Len()}}
+			packing, err := packed.WordPacker{}.Measure(t.Context(), m.Stream(), words, allocate)
+			require.NoError(r, err)
+			if !packing.Packs(0) {
+				r.Skip("it is not packed")
+			}
+			to, err := allocate(packing.Bytes())
+			require.NoError(r, err)
+			defer func() { require.NoError(t, to.Release()) }()
+			require.NoError(r, packing.Pack(t.Context(), m.Stream(), to.Pointer()))
+			packedBytes := packed.BlocksOf(packing, to.Pointer())[0][0]
+			copy(packedBytes, changed(r, packed.Block{Bytes: packedBytes}).Bytes)
+			onHost := make([]byte, len(bytes))
+			failure := packing.UnpackOnHost(t.Context(), to.Pointer(), [][]byte{onHost})
+			err = packing.Unpack(t.Context(), m.Stream(), to.Pointer(), []device.Pointer{block.Pointer()})
+			require.Equal(r, failure == nil, err == nil, "on the host %v, on the device %v", failure, err)
+			if err != nil {
+				require.ErrorIs(r, err, packed.ErrDamaged)
+				return
+			}
+			require.Equal(r, onHost, fromDevice(r, block))
+		})
+	})
+}
+
+// Random words are packed on the device byte by byte as the host packs them, and unpacked by both.
+func TestRandomWords(t *testing.T) {
+	kernelDevices(t, func(t *testing.T, m *memory.Manager, allocate func(bytes uint64) (*memory.Block, error)) {
 		property.Check(t, func(r *rapid.T) {
 			g := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
 			g.Nulls = arraytest.NoneNull
