@@ -112,7 +112,7 @@ func (t *Table) inPlace(ctx context.Context) (*buffer.Buffer, error) {
 	if err := t.awaitMove(ctx); err != nil {
 		return nil, err
 	}
-	if t.region != nil || t.form != nil {
+	if t.form != nil {
 		return t.inMemory(ctx)
 	}
 	return t.hold(!t.spilled)
@@ -126,10 +126,10 @@ func (t *Table) inMemory(ctx context.Context) (*buffer.Buffer, error) {
 	s.mu.Unlock()
 	var blocks []*memory.Block
 	var err error
-	if t.form != nil {
-		blocks, err = s.unpackOnHost(ctx, t)
+	if t.region != nil {
+		blocks, err = s.load(ctx, t)
 	} else {
-		blocks, err = s.load(t.region, t.homes)
+		blocks, err = s.unpackOnHost(ctx, t)
 	}
 	var table *buffer.Buffer
 	if err == nil {

@@ -23,13 +23,30 @@ const (
 	bufferAlignment = 64
 )
 
-// form is how one block of host memory has the contents of a table: the packed words, and behind them the parts that are
-// not packed.
+// form is how one block of host memory, or a region of a file, has the contents of a table: pieces of packed words, and
+// behind them the parts that are not packed.
 type form struct {
-	packing Packing
-	words   []part
-	plain   []part
-	bytes   uint64
+	pieces []Packing
+	words  []part
+	plain  []part
+	bytes  uint64
+}
+
+// wholeForm is the form of a table that is not packed.
+func (t *Table) wholeForm() *form {
+	f := &form{bytes: t.bytes}
+	for i, home := range t.homes {
+		f.plain = append(f.plain, part{block: i, bytes: home.bytes})
+	}
+	return f
+}
+
+// packedBytes is the length of the pieces.
+func (f *form) packedBytes() (bytes uint64) {
+	for _, piece := range f.pieces {
+		bytes += piece.Bytes()
+	}
+	return bytes
 }
 
 // part is a part of a block of a table.
@@ -82,24 +99,42 @@ func (p part) areWords(end uint64) bool {
 	return false
 }
 
-// pack packs idle blocks of a table into host memory, and waits. It returns no memory if the table would not become much
-// smaller, or cannot be packed: it may be copied then.
-func (s *Spiller) pack(ctx context.Context, t *Table) (hosts []*memory.Block, f *form, err error) {
+// measure returns the form of idle blocks of a table that becomes much smaller packed, or nil.
+func (s *Spiller) measure(ctx context.Context, t *Table) (*form, error) {
 	if s.packer == nil || s.out.Device().Kind() == device.Host {
-		return nil, nil, nil
+		return nil, nil
 	}
-	f = &form{}
+	f := &form{}
 	f.words, f.plain = t.parts()
 	if sum(f.words) < t.bytes/packedShare {
-		return nil, nil, nil
+		return nil, nil
 	}
-	if hosts, err = s.packed(ctx, t, f); hosts != nil {
-		return hosts, f, nil
+	if err := s.waitForStreams(t.blocks); err != nil {
+		return nil, err
 	}
+	words := make([]Words, len(f.words))
+	for i, p := range f.words {
+		words[i] = Words{p.pointer(t.blocks), p.bytes, p.width}
+	}
+	packing, err := s.packer.Measure(ctx, s.out, words, func(bytes uint64) (*memory.Block, error) {
+		return s.beyond.Allocate(bytes, memory.AllocateOptions{Tag: "tiles", Stream: s.out})
+	})
 	if errors.Is(err, device.ErrOutOfMemory) {
-		err = nil // of pinned memory, or of kernels that are loaded: the copy takes less
+		return nil, nil // of pinned memory, or of kernels that are loaded: the copy takes less
 	}
-	return nil, nil, err
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range f.words {
+		if !packing.Packs(i) {
+			f.plain = append(f.plain, p)
+		}
+	}
+	f.pieces = []Packing{packing}
+	if f.bytes = packing.Bytes() + sum(f.plain); f.bytes > t.bytes-t.bytes/packedShare {
+		return nil, nil
+	}
+	return f, nil
 }
 
 func sum(parts []part) (bytes uint64) {
@@ -109,54 +144,45 @@ func sum(parts []part) (bytes uint64) {
 	return bytes
 }
 
-func (s *Spiller) packed(ctx context.Context, t *Table, f *form) (hosts []*memory.Block, err error) {
-	if err := s.waitForStreams(t.blocks); err != nil {
-		return nil, err
-	}
-	words := make([]Words, len(f.words))
-	for i, p := range f.words {
-		words[i] = Words{t.blocks[p.block].Pointer() + device.Pointer(p.offset), p.bytes, p.width}
-	}
-	f.packing, err = s.packer.Measure(ctx, s.out, words, func(bytes uint64) (*memory.Block, error) {
-		return s.beyond.Allocate(bytes, memory.AllocateOptions{Tag: "tiles", Stream: s.out})
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, p := range f.words {
-		if !f.packing.Packs(i) {
-			f.plain = append(f.plain, p)
-		}
-	}
-	if f.bytes = f.packing.Bytes() + sum(f.plain); f.bytes > t.bytes-t.bytes/packedShare {
-		return nil, nil
+// divide divides the packed words into pieces of up to a number of bytes, and reports whether that is possible: lists of
+// very many buffers are longer.
+func (f *form) divide(most uint64) bool {
+	f.pieces = f.pieces[0].Divide(most)
+	f.bytes = f.packedBytes() + sum(f.plain)
+	return !slices.ContainsFunc(f.pieces, func(piece Packing) bool { return piece.Bytes() > most })
+}
+
+// pack packs idle blocks of a table into host memory, and waits. It returns no memory if the table is not to be packed.
+func (s *Spiller) pack(ctx context.Context, t *Table) (hosts []*memory.Block, f *form, err error) {
+	f, err = s.measure(ctx, t)
+	if f == nil {
+		return nil, nil, err
 	}
 	host, err := s.allocateHost(ctx, f.bytes, t.homes[0].tag)
 	if err != nil {
-		return nil, nil // the copy has no memory either
+		return nil, nil, err
 	}
 	hosts = []*memory.Block{host}
 	if err = s.copyPlain(s.out, f, host, t.blocks, true); err == nil {
-		err = f.packing.Pack(ctx, s.out, host.Pointer())
+		err = f.pieces[0].Pack(ctx, s.out, host.Pointer())
 	}
 	if err = errors.Join(err, s.out.Synchronize(context.WithoutCancel(ctx))); err != nil {
-		return nil, s.abandon(t.blocks, hosts, err)
+		return nil, nil, s.abandon(t.blocks, hosts, err)
 	}
-	return hosts, nil
+	return hosts, f, nil
 }
 
 // copyPlain enqueues copies of the parts that are not packed.
 func (s *Spiller) copyPlain(stream *device.Stream, f *form, host *memory.Block, blocks []*memory.Block, out bool) error {
 	driver := stream.Device().Driver()
-	at := host.Pointer() + device.Pointer(f.packing.Bytes())
+	at := host.Pointer() + device.Pointer(f.packedBytes())
 	return stream.Enqueue(func(handle backend.Stream) error {
 		for _, p := range f.plain {
-			onDevice := blocks[p.block].Pointer() + device.Pointer(p.offset)
 			var err error
 			if out {
-				err = driver.CopyToHostAsync(address.Pointer(at), onDevice, p.bytes, handle)
+				err = driver.CopyToHostAsync(address.Pointer(at), p.pointer(blocks), p.bytes, handle)
 			} else {
-				err = driver.CopyToDeviceAsync(onDevice, address.Pointer(at), p.bytes, handle)
+				err = driver.CopyToDeviceAsync(p.pointer(blocks), address.Pointer(at), p.bytes, handle)
 			}
 			if err != nil {
 				return err
@@ -172,15 +198,11 @@ func (s *Spiller) unpack(ctx context.Context, t *Table) (blocks []*memory.Block,
 	if blocks, err = allocateHomes(ctx, t.homes); err != nil {
 		return nil, err
 	}
-	to := make([]device.Pointer, len(t.form.words))
-	for i, p := range t.form.words {
-		to[i] = blocks[p.block].Pointer() + device.Pointer(p.offset)
-	}
 	if err = s.inWaitsFor(blocks); err == nil {
 		err = s.copyPlain(s.in, t.form, t.blocks[0], blocks, false)
 	}
 	if err == nil {
-		err = t.form.packing.Unpack(ctx, s.in, t.blocks[0].Pointer(), to)
+		err = t.form.pieces[0].Unpack(ctx, s.in, t.blocks[0].Pointer(), t.form.pointers(blocks))
 	}
 	if err = errors.Join(err, s.in.Synchronize(context.WithoutCancel(ctx))); err != nil {
 		return s.pending(blocks, t.blocks, err)
@@ -191,23 +213,40 @@ func (s *Spiller) unpack(ctx context.Context, t *Table) (blocks []*memory.Block,
 // unpackOnHost unpacks a table to host memory beyond the budget.
 func (s *Spiller) unpackOnHost(ctx context.Context, t *Table) (blocks []*memory.Block, err error) {
 	if blocks, err = s.allocateBeyond(t.homes); err == nil {
-		to := make([][]byte, len(t.form.words))
-		for i, p := range t.form.words {
-			to[i] = p.in(blocks)
-		}
-		err = t.form.packing.UnpackOnHost(ctx, t.blocks[0].Pointer(), to)
+		err = t.form.pieces[0].UnpackOnHost(ctx, t.blocks[0].Pointer(), t.form.memory(blocks))
 	}
 	if err != nil {
 		return nil, errors.Join(err, release.All(blocks))
 	}
-	from := address.Bytes(t.blocks[0].Pointer(), t.form.bytes)[t.form.packing.Bytes():]
+	from := address.Bytes(t.blocks[0].Pointer(), t.form.bytes)[t.form.packedBytes():]
 	for _, p := range t.form.plain {
-		from = from[copy(p.in(blocks), from):]
+		from = from[copy(p.memory(blocks), from):]
 	}
 	return blocks, nil
 }
 
-// in returns the part of blocks in host memory.
-func (p part) in(blocks []*memory.Block) []byte {
-	return address.Bytes(blocks[p.block].Pointer()+device.Pointer(p.offset), p.bytes)
+// pointers are the places of the words in blocks on the device.
+func (f *form) pointers(blocks []*memory.Block) (to []device.Pointer) {
+	for _, p := range f.words {
+		to = append(to, p.pointer(blocks))
+	}
+	return to
+}
+
+// memory is the memory of the words in blocks on the host.
+func (f *form) memory(blocks []*memory.Block) (to [][]byte) {
+	for _, p := range f.words {
+		to = append(to, p.memory(blocks))
+	}
+	return to
+}
+
+// pointer is the place of the part in blocks.
+func (p part) pointer(blocks []*memory.Block) device.Pointer {
+	return blocks[p.block].Pointer() + device.Pointer(p.offset)
+}
+
+// memory is the memory of the part in blocks on the host.
+func (p part) memory(blocks []*memory.Block) []byte {
+	return address.Bytes(p.pointer(blocks), p.bytes)
 }

@@ -27,6 +27,8 @@ type Words struct {
 type Packing interface {
 	// Packs reports whether words, by their number, are packed. Others take about as many bytes packed as they have.
 	Packs(number int) bool
+	// Divide returns pieces of up to a number of bytes, of two MiB or more, each of which is packed and unpacked alone.
+	Divide(most uint64) []Packing
 	// Bytes is the length of the packed words.
 	Bytes() uint64
 	// Pack writes the words that were measured to host memory that the device can access.

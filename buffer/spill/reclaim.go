@@ -185,7 +185,7 @@ func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err err
 	}
 	var written *region
 	if s.files != nil && errors.Is(err, errHostMemory) {
-		written, err = s.toFile(ctx, t)
+		written, packed, err = s.toFile(ctx, t)
 		s.noteWritten(err)
 	}
 	leaving := s.finishSpill(t, whereabouts{hosts, packed, written}, err, began)
@@ -245,7 +245,7 @@ func (s *Spiller) finishSpill(t *Table, to whereabouts, err error, began time.Ti
 		t.spilled, t.arriving = true, false
 		if to.region != nil {
 			s.stats.InFiles++
-			s.stats.FileBytes += t.bytes
+			s.stats.FileBytes += to.region.bytes
 		}
 		t.leave()
 		s.stats.Spilled++

@@ -29,6 +29,9 @@ func spiller(t testing.TB, m *memory.Manager, options spill.Options) *spill.Spil
 	return s
 }
 
+// toFiles are options with which all tables move to files.
+func toFiles(t testing.TB) spill.Options { return spill.Options{HostBudget: 1, Directory: t.TempDir()} }
+
 // recordOf returns a record of columns.
 func recordOf(columns ...arrow.Array) arrow.Record {
 	var fields []arrow.Field
@@ -38,31 +41,37 @@ func recordOf(columns ...arrow.Array) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(columns[0].Len()))
 }
 
-// requireRecord fails unless a record has the rows of another one.
-func requireRecord(t require.TestingT, want, got arrow.Record) {
+// requireEqual fails unless a record is another one, without NaN.
+func requireEqual(t require.TestingT, want, got arrow.Record) {
+	defer got.Release()
+	require.True(t, array.RecordEqual(want, got))
+}
+
+// requireRows fails unless a record has the rows of another one.
+func requireRows(t require.TestingT, want, got arrow.Record) {
+	defer got.Release()
 	for i, c := range want.Columns() {
 		for row := range c.Len() {
 			require.True(t, arraytest.Same(c, row, got.Column(i), row), "row %d of %v", row, c.DataType())
 		}
 	}
-	got.Release()
 }
 
-// requireSpilled moves a table to the host and back. It returns how many bytes it had there.
-func requireSpilled(t require.TestingT, s *spill.Spiller, table *spill.Table, want arrow.Record) (bytes uint64) {
+// requireSpilled moves a table to the host and back, and compares its rows. It returns how many bytes it had there.
+func requireSpilled(t require.TestingT, s *spill.Spiller, table *spill.Table, want arrow.Record, compare func(t require.TestingT, want, got arrow.Record)) (bytes uint64) {
 	_, err := s.Reclaim(tContext, 1<<60)
 	require.NoError(t, err)
 	require.Equal(t, table.Bytes() > 0, table.Spilled())
-	bytes = s.Stats().HostBytes
+	bytes = s.Stats().HostBytes + s.Stats().FileBytes
 	got, err := table.Record(tContext)
 	require.NoError(t, err)
-	requireRecord(t, want, got)
+	compare(t, want, got)
 	acquired, err := table.Acquire(tContext)
 	require.NoError(t, err)
 	got, err = acquired.Record(tContext)
 	require.NoError(t, err)
 	require.NoError(t, acquired.Release())
-	requireRecord(t, want, got)
+	compare(t, want, got)
 	return bytes
 }
 
@@ -70,8 +79,9 @@ func requireSpilled(t require.TestingT, s *spill.Spiller, table *spill.Table, wa
 func TestRandomSpilledTables(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := guarded(t, dev)
-		s := spiller(t, m, spill.Options{})
+		spillers := []*spill.Spiller{spiller(t, m, spill.Options{}), spiller(t, m, toFiles(t))}
 		property.Check(t, func(r *rapid.T) {
+			s := rapid.SampledFrom(spillers).Draw(r, "spiller")
 			g := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
 			rows := rapid.SampledFrom([]int{1, 1000, 20000}).Draw(r, "rows")
 			var columns []arrow.Array
@@ -87,9 +97,9 @@ func TestRandomSpilledTables(t *testing.T) {
 			require.NoError(r, err)
 			table, err := s.Add(loaded)
 			require.NoError(r, err)
-			requireSpilled(r, s, table, want)
-			requireSpilled(r, s, table, want)
-			require.NoError(r, table.Release())
+			defer func() { require.NoError(t, table.Release()) }()
+			requireSpilled(r, s, table, want, requireRows)
+			requireSpilled(r, s, table, want, requireRows)
 		})
 	})
 }
@@ -106,51 +116,75 @@ func narrow(rows int) arrow.Record {
 	)
 }
 
-// Tables of narrow values take a fraction of their bytes on the host.
+// Tables of narrow values take a fraction of their bytes on the host and in files.
 func TestSpilledTablesAreSmaller(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
-		s := spiller(t, m, spill.Options{})
-		want := narrow(packed.BlockRows + 20000)
+		for _, options := range []spill.Options{{}, toFiles(t)} {
+			s := spiller(t, m, options)
+			want := narrow(packed.BlockRows + 20000)
+			loaded, err := buffer.FromRecord(m, want)
+			require.NoError(t, err)
+			table, err := s.Add(loaded)
+			require.NoError(t, err)
+			bytes := requireSpilled(t, s, table, want, requireEqual)
+			if dev.Kind() == device.Host {
+				require.Equal(t, table.Bytes(), bytes)
+			} else {
+				require.Less(t, bytes, table.Bytes()/5)
+			}
+			require.NoError(t, table.Release())
+		}
+	})
+}
+
+// A packed table in a file may have several pieces, and parts that are not packed.
+func TestPiecesOfFiles(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		s := spiller(t, m, toFiles(t))
+		g := arraytest.NewGenerator(1)
+		g.Nulls = arraytest.SomeNull
+		const rows = 6 * packed.BlockRows // of 60 bits: 2.8 MiB
+		decimal := &arrow.Decimal128Type{Precision: 30, Scale: 2}
+		want := recordOf(numbers(g, decimal, rows, func(int) int64 { return g.Int64N(1 << 60) }), g.Array(arrow.BinaryTypes.String, rows))
 		loaded, err := buffer.FromRecord(m, want)
 		require.NoError(t, err)
 		table, err := s.Add(loaded)
 		require.NoError(t, err)
-		defer func() { require.NoError(t, table.Release()) }()
-		bytes := requireSpilled(t, s, table, want)
-		if dev.Kind() == device.Host {
-			require.Equal(t, table.Bytes(), bytes)
-		} else {
-			require.Less(t, bytes, table.Bytes()/5)
-		}
+		bytes := requireSpilled(t, s, table, want, requireEqual)
+		require.Equal(t, dev.Kind() == device.Host, bytes == table.Bytes())
+		require.NoError(t, table.Release())
 	})
 }
 
 // After any driver call that fails the table is as before, and can be moved again.
 func TestEveryDriverCallOfSpillingFails(t *testing.T) {
-	dev, driver := faulttest.OpenEmulator(t)
-	m := devicetest.Manager(t, dev, memory.Options{})
-	s := spiller(t, m, spill.Options{Host: memory.NewPinnedResource(dev)})
-	all := narrow(4096)
-	want := recordOf(all.Column(1), all.Column(2)) // the dates are too few to be packed
-	eachCallFails(t, driver, m, func() error {
-		loaded, err := buffer.FromRecord(m, want)
-		if err != nil {
+	for _, options := range []spill.Options{{}, toFiles(t)} {
+		dev, driver := faulttest.OpenEmulator(t)
+		m := devicetest.Manager(t, dev, memory.Options{})
+		options.Host = memory.NewPinnedResource(dev)
+		s := spiller(t, m, options)
+		all := narrow(4096)
+		want := recordOf(all.Column(1), all.Column(2)) // the dates are too few to be packed
+		eachCallFails(t, driver, m, func() error {
+			loaded, err := buffer.FromRecord(m, want)
+			if err != nil {
+				return err
+			}
+			table, err := s.Add(loaded)
+			require.NoError(t, err)
+			if _, err = s.Reclaim(t.Context(), table.Bytes()); err == nil {
+				acquired, failure := table.Acquire(t.Context())
+				err = failure
+				require.NoError(t, acquired.Release())
+			}
+			driver.Arm(nil)
+			got, failure := table.Record(t.Context())
+			require.NoError(t, failure)
+			requireEqual(t, want, got)
+			require.NoError(t, table.Release())
 			return err
-		}
-		table, err := s.Add(loaded)
-		require.NoError(t, err)
-		if _, err = s.Reclaim(t.Context(), table.Bytes()); err == nil {
-			acquired, failure := table.Acquire(t.Context())
-			err = failure
-			require.NoError(t, acquired.Release())
-		}
-		driver.Arm(nil)
-		got, failure := table.Record(t.Context())
-		require.NoError(t, failure)
-		require.True(t, array.RecordEqual(want, got))
-		got.Release()
-		require.NoError(t, table.Release())
-		return err
-	})
+		})
+	}
 }

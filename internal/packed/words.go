@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
@@ -173,11 +174,33 @@ func (p *wordPacking) choose() {
 		}
 	}
 	p.blocks = kept
+	p.place()
+}
+
+// place places the blocks behind the lists.
+func (p *wordPacking) place() {
 	p.bytes = p.lists().end
 	for i := range p.blocks {
 		p.blocks[i].at = p.bytes
 		p.bytes += uint64(p.blocks[i].length)
 	}
+}
+
+// Divide implements [spill.Packing].
+func (p *wordPacking) Divide(most uint64) (pieces []spill.Packing) {
+	lists := p.lists().end // longer than those of a piece
+	for first := 0; first < len(p.blocks); {
+		n, bytes := 1, lists+uint64(p.blocks[first].length)
+		for first+n < len(p.blocks) && bytes+uint64(p.blocks[first+n].length) <= most {
+			bytes += uint64(p.blocks[first+n].length)
+			n++
+		}
+		piece := *p
+		piece.blocks = slices.Clone(p.blocks[first : first+n])
+		piece.place()
+		pieces, first = append(pieces, &piece), first+n
+	}
+	return pieces
 }
 
 // wordLists are the places of the lists before the blocks.
