@@ -1,7 +1,9 @@
 package packed_test
 
 import (
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -187,4 +189,49 @@ func TestEveryDriverCallOfSpillingFails(t *testing.T) {
 			return err
 		})
 	}
+}
+
+// Goroutines use more tables than the device has memory for: each acquisition moves others.
+func TestGoroutinesSpill(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		const tables, workers, uses = 5, 3, 6
+		g := arraytest.NewGenerator(1)
+		g.Nulls = arraytest.SomeNull
+		records, kept := make([]arrow.Record, tables), make([]*spill.Table, tables)
+		m := devicetest.Manager(t, dev, memory.Options{Budget: (workers + 1) * 80 << 10})
+		s := spiller(t, m, spill.Options{})
+		for i := range tables {
+			low := g.Int64N(1 << 40)
+			records[i] = recordOf(numbers(g, arrow.PrimitiveTypes.Int64, 9000, func(int) int64 { return low + g.Int64N(1000) }))
+			records[i].Column(0).NullN() // which arrow-go counts once
+			loaded, err := buffer.FromRecord(m, records[i])
+			require.NoError(t, err)
+			kept[i], err = s.Add(loaded)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, kept[i].Release()) }()
+		}
+		var running sync.WaitGroup
+		failures := make([]error, workers)
+		for w := range workers {
+			running.Go(func() {
+				for i := range uses {
+					n := (w*7 + i*3) % tables
+					failures[w] = errors.Join(failures[w], kept[n].Use(t.Context(), func(table *buffer.Buffer) error {
+						got, err := table.Record(t.Context())
+						if err != nil {
+							return err
+						}
+						defer got.Release()
+						if !array.RecordEqual(records[n], got) {
+							return fmt.Errorf("table %d has other rows", n)
+						}
+						return nil
+					}))
+				}
+			})
+		}
+		running.Wait()
+		require.NoError(t, errors.Join(failures...))
+		require.Positive(t, s.Stats().Restores)
+	})
 }
