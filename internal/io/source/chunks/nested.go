@@ -69,7 +69,7 @@ type leafRecord struct {
 
 // nodeRecord is Node of nested.cu.
 type nodeRecord struct {
-	to, bits, valid          place
+	to, bits, valid            place
 	depth, level, leaf, unused uint32
 }
 

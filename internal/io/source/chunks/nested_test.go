@@ -3,6 +3,7 @@ package chunks_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -16,11 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/source/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/pagestest"
 	"github.com/gpuframe/gpuframe/internal/testing/property"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -150,4 +153,105 @@ func TestRandomNested(t *testing.T) {
 			}
 		})
 	})
+}
+
+// Leaves with other bytes give an error about the column, or as many rows as there are. Other columns stay as they are.
+func TestDamagedNested(t *testing.T) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := guarded(t, dev)
+		property.Check(t, func(r *rapid.T) {
+			other := drawColumn(t, r, 100)
+			c, _ := drawNested(r, 200)
+			for range rapid.IntRange(1, 3).Draw(r, "changes") {
+				chunk := &c.Chunks[rapid.IntRange(0, len(c.Chunks)-1).Draw(r, "chunk")]
+				leaf := &chunk.Leaves[rapid.IntRange(0, len(chunk.Leaves)-1).Draw(r, "leaf")]
+				leaf.Bytes = changed(r, leaf.Bytes)
+			}
+			decodeDamaged(t.Context(), r, m, c, other)
+		})
+	})
+}
+
+// runs returns levels as runs of one.
+func runs(levels ...byte) []byte {
+	var stream []byte
+	for _, level := range levels {
+		stream = append(stream, 2, level)
+	}
+	return withLength(stream)
+}
+
+// entriesOf is a leaf of int64 in one page, whose values are the numbers from 0 on.
+func entriesOf(leaf *pages.Nested, repetitions, definitions []byte) chunks.Chunk {
+	var body []byte
+	if leaf.Depth > 0 {
+		body = runs(repetitions...)
+	}
+	body = append(body, runs(definitions...)...)
+	value := uint64(0)
+	for _, level := range definitions {
+		if int(level) == leaf.Definition {
+			body = binary.LittleEndian.AppendUint64(body, value)
+			value++
+		}
+	}
+	page := pagestest.Page{Body: body, Values: len(definitions), Uncompressed: int64(len(body)), Encoding: pages.Plain}
+	return chunks.Chunk{Bytes: page.Bytes(), About: pages.Flat{
+		Column:   pages.Column{Values: int64(len(definitions)), MaxDefinition: int16(leaf.Definition), MaxRepetition: int16(leaf.Depth)},
+		Physical: parquet.Types.Int64, Type: arrow.PrimitiveTypes.Int64,
+	}}
+}
+
+// Levels that no list has are an error that names the leaf and the page.
+func TestDamagedLevels(t *testing.T) {
+	integers := arrow.PrimitiveTypes.Int64
+	first := &pages.Nested{Type: integers, Nullable: true, Definition: 4, Depth: 1, Leaf: 0}
+	second := &pages.Nested{Type: integers, Nullable: true, Definition: 4, Depth: 1, Leaf: 1}
+	pair := arrow.StructOf(arrow.Field{Name: "a", Type: integers, Nullable: true}, arrow.Field{Name: "b", Type: integers, Nullable: true})
+	tree := &pages.Nested{Type: arrow.ListOf(pair), Nullable: true, Definition: 1, Element: 2, Leaf: -1, Children: []*pages.Nested{
+		{Type: pair, Nullable: true, Definition: 3, Depth: 1, Leaf: -1, Children: []*pages.Nested{first, second}},
+	}}
+	repetitions, definitions := []byte{0, 1, 0, 0, 0, 1}, []byte{4, 3, 0, 1, 2, 4}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := guarded(t, dev)
+		decode := func(leaves ...chunks.Chunk) ([]*column.Column, error) {
+			c := chunks.Column{Type: tree.Type, Nested: tree, Chunks: []chunks.Chunk{{Rows: 4, All: 4, Leaves: leaves}}}
+			return chunks.Decode(t.Context(), m, []chunks.Column{c}, chunks.Options{})
+		}
+		right := entriesOf(second, repetitions, definitions)
+		list, err := decode(entriesOf(first, repetitions, definitions), right)
+		require.NoError(t, err)
+		got, err := list[0].Array(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, list[0].Release())
+		text, err := got.MarshalJSON()
+		require.NoError(t, err)
+		require.JSONEq(t, `[[{"a":0,"b":0},{"a":null,"b":null}],null,[],[null,{"a":1,"b":1}]]`, string(text))
+		for name, leaf := range property.InOrder(map[string]chunks.Chunk{
+			"a definition level above": entriesOf(first, repetitions, []byte{5, 3, 0, 1, 2, 4}),
+			"a repetition level above": entriesOf(first, []byte{0, 3, 0, 0, 0, 1}, definitions),
+			"no first row":             entriesOf(first, []byte{1, 1, 0, 0, 0, 1}, definitions),
+			"an empty list goes on":    entriesOf(first, []byte{0, 1, 0, 0, 1, 1}, definitions),
+			"a null list goes on":      entriesOf(first, []byte{0, 1, 1, 0, 0, 1}, definitions),
+			"more rows":                entriesOf(first, []byte{0, 0, 0, 0, 0, 1}, definitions),
+			"fewer rows":               entriesOf(first, []byte{0, 1, 0, 0, 0, 1}[:4], definitions[:4]),
+			"another element":          entriesOf(first, []byte{0, 1, 0, 0, 0}, definitions[:5]),
+			"no levels":                entriesOf(first, nil, definitions),
+		}) {
+			_, err := decode(leaf, right)
+			var damage *chunks.Error
+			require.ErrorAs(t, err, &damage, name)
+			require.ErrorIs(t, err, pages.ErrDamaged, name)
+			require.Zero(t, m.Stats().InUse, name)
+		}
+		_, err = decode(right)
+		require.ErrorIs(t, err, device.ErrInvalidValue)
+	})
+}
+
+// The host decodes no lists and structs here.
+func TestNestedOnTheHost(t *testing.T) {
+	c, _ := nestedOf(t, arraytest.NewGenerator(1).Array(arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int64}), 3), 10)
+	_, err := chunks.Decode(t.Context(), devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{}), []chunks.Column{c}, chunks.Options{})
+	require.ErrorIs(t, err, pages.ErrOther)
 }
