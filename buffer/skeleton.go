@@ -66,6 +66,14 @@ func (b *Buffer) Skeleton() (*Skeleton, []*memory.Block, error) {
 // Schema returns the table's schema.
 func (s *Skeleton) Schema() *arrow.Schema { return s.schema }
 
+// Buffers calls f with each buffer of the columns, and with the length of an element in it: see
+// [column.Skeleton.Buffers].
+func (s *Skeleton) Buffers(f func(place column.Place, element int)) {
+	for i := range s.columns {
+		s.columns[i].Buffers(f)
+	}
+}
+
 // Learn takes the number of rows from a table of this skeleton that has fetched it,
 // so that later tables know it. The table may be released already.
 func (s *Skeleton) Learn(b *Buffer) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gpuframe/gpuframe/internal/arrays/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -108,6 +109,31 @@ func (p Place) in(blocks []*memory.Block) (Bytes, error) {
 		return Bytes{}, fmt.Errorf("its block is number %d, but %d blocks were passed: %w", p.Block, len(blocks), memory.ErrRange)
 	}
 	return memory.View[uint8](blocks[p.Block], p.Offset, p.Bytes)
+}
+
+// Buffers calls f with each buffer of the column, of its children and of its dictionary, and with the length of an
+// element in it: 0 for data, and 8 for bitmaps, whose words kernels read.
+func (s *Skeleton) Buffers(f func(place Place, element int)) {
+	l, err := layoutOf(s.data.Type)
+	for i, p := range s.places {
+		if p.Block < 0 || err != nil {
+			continue
+		}
+		element := 0
+		switch b := l.Buffer(i); b {
+		case layout.Validity, layout.ValueBits:
+			element = 8
+		default:
+			element = l.ElementBytes(b)
+		}
+		f(p, element)
+	}
+	for i := range s.children {
+		s.children[i].Buffers(f)
+	}
+	if s.dictionary != nil {
+		s.dictionary.Buffers(f)
+	}
 }
 
 // countsChildren reports whether the children get their row counts from the column.

@@ -4,7 +4,8 @@
 //
 // A row has the length of the column as Arrow and packed, the rate at which all processors pack it, the rate of the copy
 // to the device, and that of the kernels: Arrow's bytes, but those of the packed form for the copy. The last rows are all
-// columns together, and a scan of a host table of them, plain and packed, by a query that has nothing else to do.
+// columns together. Then a table of all columns is spilled to host memory and comes back, plain and packed by the device, and
+// a query that has nothing else to do scans a host table of them, plain and packed.
 package main
 
 import (
@@ -108,6 +109,10 @@ func (b *bench) measureAll(ctx context.Context, only string) error {
 		}
 	}
 	if err := t.Print(os.Stdout); err != nil || only != "" {
+		return err
+	}
+	fmt.Println()
+	if err := b.spills(ctx); err != nil {
 		return err
 	}
 	fmt.Println()

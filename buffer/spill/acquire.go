@@ -112,19 +112,25 @@ func (t *Table) inPlace(ctx context.Context) (*buffer.Buffer, error) {
 	if err := t.awaitMove(ctx); err != nil {
 		return nil, err
 	}
-	if t.region != nil {
-		return t.inMemory()
+	if t.form != nil {
+		return t.inMemory(ctx)
 	}
 	return t.hold(!t.spilled)
 }
 
-// inMemory makes a buffer of a table in a file, in host memory beyond Options.HostBudget. The
-// lock is held, except while the file is read, which counts as a move.
-func (t *Table) inMemory() (*buffer.Buffer, error) {
+// inMemory makes a buffer of a table in a file or in packed form, in host memory beyond Options.HostBudget. The
+// lock is held, except while the table is read, which counts as a move.
+func (t *Table) inMemory(ctx context.Context) (*buffer.Buffer, error) {
 	s := t.spiller
 	s.begin(t, false)
 	s.mu.Unlock()
-	blocks, err := s.files.load(t.region, t.homes)
+	var blocks []*memory.Block
+	var err error
+	if t.region != nil {
+		blocks, err = s.load(ctx, t)
+	} else {
+		blocks, err = s.unpackOnHost(ctx, t)
+	}
 	var table *buffer.Buffer
 	if err == nil {
 		table, err = t.skeleton.Buffer(blocks)

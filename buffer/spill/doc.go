@@ -24,6 +24,9 @@
 // first, and the spiller waits for busy ones only if those do not suffice, see
 // [Options]. Memory that another library owns is never moved.
 //
+// With Options.Packer tables are packed by the device on their way to host memory or to the file, if
+// they become much smaller by it: see [Packer].
+//
 // Tables for which the host budget has no room are written to a file in Options.Directory, if
 // there is one. The file has no entry in the directory while it is open, so it is gone when its
 // last table is restored or released, and also when the process ends. On Windows the entry is

@@ -18,7 +18,7 @@ type FileError struct {
 	Operation string
 	// Path is that of the file, or of the directory if the file was not created.
 	Path string
-	// Bytes is the size of the table.
+	// Bytes is the size of the table in the file.
 	Bytes uint64
 	Err   error
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
@@ -71,11 +72,15 @@ func (s *Spiller) toHost(ctx context.Context, blocks []*memory.Block) (hosts []*
 	if err == nil {
 		return hosts, nil
 	}
-	// Copies may be pending.
+	return nil, s.abandon(blocks, hosts, err)
+}
+
+// abandon gives host memory back to which copies of blocks may be pending.
+func (s *Spiller) abandon(blocks, hosts []*memory.Block, err error) error {
 	for _, block := range blocks {
 		err = errors.Join(err, block.RecordUse(s.out))
 	}
-	return nil, errors.Join(err, s.returning.add(hosts))
+	return errors.Join(err, s.returning.add(hosts))
 }
 
 // allocateHost waits for host memory that is being returned before it fails.
@@ -139,30 +144,45 @@ func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Bl
 	if ctx.Err() != nil {
 		return nil, cancel.Error(ctx)
 	}
+	if blocks, err = allocateHomes(ctx, homes); err != nil {
+		return nil, err
+	}
+	if err = s.copyIn(blocks, hosts, wait); err == nil && wait {
+		if err = s.in.Synchronize(ctx); err == nil {
+			return arrived(blocks), nil
+		}
+	}
+	return s.pending(blocks, hosts, err)
+}
+
+// arrived returns blocks whose copy has ended. It is recorded as a use of the block. If the stream is idle, the block's
+// next query finds the use done, and the table may be moved again, whatever work follows on the stream.
+func arrived(blocks []*memory.Block) []*memory.Block {
+	for _, block := range blocks {
+		_ = isBusy(block)
+	}
+	return blocks
+}
+
+// pending records that copies may use blocks and their sources on the host. After an error it releases the blocks.
+func (s *Spiller) pending(blocks, hosts []*memory.Block, err error) ([]*memory.Block, error) {
+	for _, block := range slices.Concat(blocks, hosts) {
+		err = errors.Join(err, block.RecordUse(s.in))
+	}
+	if err != nil {
+		return nil, errors.Join(err, release.All(blocks))
+	}
+	return blocks, nil
+}
+
+// allocateHomes allocates memory on the device for blocks of a table.
+func allocateHomes(ctx context.Context, homes []home) (blocks []*memory.Block, err error) {
 	for _, home := range homes {
 		block, err := home.allocate(ctx)
 		if err != nil {
 			return nil, errors.Join(err, release.All(blocks))
 		}
 		blocks = append(blocks, block)
-	}
-	if err = s.copyIn(blocks, hosts, wait); err == nil && wait {
-		if err = s.in.Synchronize(ctx); err == nil {
-			// The copy is recorded as a use of the block. If the stream is idle, the
-			// block's next query finds the use done, and the table may be moved
-			// again, whatever work follows on the stream.
-			for _, block := range blocks {
-				_ = isBusy(block)
-			}
-			return blocks, nil
-		}
-	}
-	using := err
-	for i := range blocks {
-		using = errors.Join(using, blocks[i].RecordUse(s.in), hosts[i].RecordUse(s.in))
-	}
-	if using != nil {
-		return nil, errors.Join(using, release.All(blocks))
 	}
 	return blocks, nil
 }

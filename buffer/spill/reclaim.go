@@ -179,13 +179,16 @@ func synchronizeAll(ctx context.Context, blocks []*memory.Block) error {
 // device bytes that it released.
 func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err error) {
 	began := time.Now()
-	hosts, err := s.toHost(ctx, t.blocks)
+	hosts, packed, err := s.pack(ctx, t)
+	if hosts == nil && err == nil {
+		hosts, err = s.toHost(ctx, t.blocks)
+	}
 	var written *region
 	if s.files != nil && errors.Is(err, errHostMemory) {
-		written, err = s.toFile(ctx, t)
+		written, packed, err = s.toFile(ctx, t)
 		s.noteWritten(err)
 	}
-	leaving := s.finishSpill(t, hosts, written, err, began)
+	leaving := s.finishSpill(t, whereabouts{hosts, packed, written}, err, began)
 	if err = errors.Join(err, s.discard(leaving)); len(leaving.blocks) > 0 && !leaving.onHost {
 		released = t.bytes
 	}
@@ -213,9 +216,17 @@ func (s *Spiller) Unwritten() *FileError {
 	return s.unwritten
 }
 
+// whereabouts are where the contents of a spilled table are: in blocks of host memory, which have the form, or in a
+// region of a file.
+type whereabouts struct {
+	blocks []*memory.Block
+	form   *form
+	region *region
+}
+
 // finishSpill decides the state of a table after its copy to host memory or to a file has
 // succeeded or failed. It returns what the table no longer needs.
-func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, written *region, err error, began time.Time) (leaving contents) {
+func (s *Spiller) finishSpill(t *Table, to whereabouts, err error, began time.Time) (leaving contents) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -230,11 +241,11 @@ func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, written *region, 
 		s.stats.Refusals.Retained++
 	default:
 		leaving = contents{blocks: t.blocks}
-		t.blocks, t.region = hosts, written
+		t.blocks, t.form, t.region = to.blocks, to.form, to.region
 		t.spilled, t.arriving = true, false
-		if written != nil {
+		if to.region != nil {
 			s.stats.InFiles++
-			s.stats.FileBytes += t.bytes
+			s.stats.FileBytes += to.region.bytes
 		}
 		t.leave()
 		s.stats.Spilled++
@@ -243,7 +254,7 @@ func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, written *region, 
 		s.stats.SpillTime += time.Since(began)
 		return leaving
 	}
-	return contents{hosts, true, written}
+	return contents{to.blocks, true, to.region}
 }
 
 // restore moves a table back to the device after its move has begun. If wait is set, it
@@ -252,10 +263,14 @@ func (s *Spiller) restore(ctx context.Context, t *Table, wait bool) error {
 	began := time.Now()
 	var blocks []*memory.Block
 	var err error
-	if t.region != nil {
+	switch {
+	case t.region != nil:
 		blocks, err = s.fromFile(ctx, t)
 		wait = true
-	} else {
+	case t.form != nil:
+		blocks, err = s.unpack(ctx, t)
+		wait = true
+	default:
 		blocks, err = s.toDevice(ctx, t.homes, t.blocks, wait)
 	}
 	leaving := s.finishRestore(t, blocks, err, wait, began)
@@ -273,7 +288,7 @@ func (s *Spiller) finishRestore(t *Table, blocks []*memory.Block, err error, wai
 		return contents{}
 	}
 	leaving = contents{t.blocks, true, t.takeRegion()}
-	t.blocks = blocks
+	t.blocks, t.form = blocks, nil
 	t.spilled, t.arriving = false, !waited
 	t.touch()
 	s.stats.Spilled--

@@ -44,6 +44,9 @@ type Options struct {
 	// stay on the device. The file grows to the size of the tables in it.
 	Directory string
 
+	// Packer packs tables that become smaller by it on their way to host memory. Nil means that tables stay as they are.
+	Packer Packer
+
 	// SkipBusy excludes tables with unfinished work, even if memory stays short. By
 	// default the spiller waits for that work after it has moved all other tables. A
 	// block knows the streams that have used it, but not when: on a stream that never
@@ -60,7 +63,10 @@ type Spiller struct {
 	// resource is that of the host memory. It is closed with the spiller if owned is set.
 	resource memory.Resource
 	owned    bool
-	files    *files // nil without a directory
+	// beyond accounts for host memory without a budget: while tables pass through it, and while records are made.
+	beyond *memory.Manager
+	files  *files // nil without a directory
+	packer Packer // nil if tables are not packed
 	// out and in are the streams of the two directions, which the link serves
 	// concurrently.
 	out, in    *device.Stream
@@ -85,7 +91,7 @@ func NewSpiller(m *memory.Manager, options Options) (*Spiller, error) {
 	if m == nil {
 		return nil, fmt.Errorf("spill: new spiller: the manager is nil: %w", device.ErrInvalidValue)
 	}
-	s := &Spiller{manager: m, skipBusy: options.SkipBusy}
+	s := &Spiller{manager: m, skipBusy: options.SkipBusy, packer: options.Packer}
 	if err := s.open(options); err != nil {
 		return nil, errors.Join(fmt.Errorf("spill: new spiller on %s: %w", m.Device(), err), s.closeOwned())
 	}
@@ -110,8 +116,11 @@ func (s *Spiller) open(options Options) (err error) {
 	if err := s.openHost(options); err != nil {
 		return err
 	}
+	if s.beyond, err = memory.NewManager(dev, memory.Options{Name: "spilled tables on their way", Resource: s.resource, Stream: s.out}); err != nil {
+		return err
+	}
 	if options.Directory != "" {
-		s.files, err = openFiles(options.Directory, s.resource, s.out)
+		s.files, err = openFiles(options.Directory, s.beyond)
 	}
 	return err
 }
@@ -246,8 +255,10 @@ func (s *Spiller) Close() error {
 
 func (s *Spiller) closeOwned() error {
 	failures := []error{s.files.close()}
-	if s.host != nil {
-		failures = append(failures, s.host.Close())
+	for _, m := range []*memory.Manager{s.beyond, s.host} {
+		if m != nil {
+			failures = append(failures, m.Close())
+		}
 	}
 	if s.owned {
 		failures = append(failures, s.resource.Close())

@@ -14,7 +14,7 @@ type Stats struct {
 	// HostBytes is the host memory in use, including copies in progress, HostBudget
 	// its maximum.
 	HostBytes, HostBudget uint64
-	// InFiles is the number of the spilled tables that are in a file, FileBytes their size.
+	// InFiles is the number of the spilled tables that are in a file, FileBytes their size there.
 	InFiles   int
 	FileBytes uint64
 	// Spills and Restores count moves to the host and back, SpilledBytes and

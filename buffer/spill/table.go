@@ -30,7 +30,9 @@ type Table struct {
 	// each.
 	blocks []*memory.Block
 	// region is the region of a file that has the contents instead of blocks, or nil.
-	region   *region
+	region *region
+	// form is how the only block on the host, or the region of a file, has the contents, or nil.
+	form     *form
 	spilled  bool
 	released bool
 	// arriving reports whether the copy that restored the blocks may be pending.
@@ -145,7 +147,7 @@ func (t *Table) takeRegion() *region {
 	taken := t.region
 	if t.region = nil; taken != nil {
 		t.spiller.stats.InFiles--
-		t.spiller.stats.FileBytes -= t.bytes
+		t.spiller.stats.FileBytes -= taken.bytes
 	}
 	return taken
 }

@@ -291,7 +291,7 @@ func (b *Batch) run(call *op.Call, slices []memory.Slice[uint8]) (err error) {
 	}
 	for i := range b.targets {
 		t := &b.targets[i]
-		t.bitmap, t.values, t.bytes = address(slices[3*i]), address(slices[3*i+1]), address(slices[3*i+2])
+		t.bitmap, t.values, t.bytes = addressOf(slices[3*i]), addressOf(slices[3*i+1]), addressOf(slices[3*i+2])
 	}
 	outcomes := make([]uint32, len(b.values.blocks)+len(b.texts.blocks))
 	scratch, lists, err := call.Scratch(uint64(len(bytesOf(b.targets))), uint64(4*len(outcomes)))
@@ -351,8 +351,8 @@ func (b *Batch) damage(outcomes []uint32) error {
 	return nil
 }
 
-// address is that of memory, or 0.
-func address(s memory.Slice[uint8]) uint64 {
+// addressOf is the address of memory, or 0.
+func addressOf(s memory.Slice[uint8]) uint64 {
 	if s.Len() == 0 {
 		return 0
 	}

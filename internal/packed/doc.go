@@ -27,6 +27,11 @@
 // all columns, with 256 threads for a tile: unpack_values, and unpack_texts, which also writes offsets. Neither needs a
 // result of another tile.
 //
+// # Words
+//
+// [WordPacker] packs memory of a device as integers without their meaning, on the device: tables that are spilled. Blocks
+// of words are blocks of integers, so the same kernel unpacks them.
+//
 // # Damage
 //
 // Both executors compare each place, width and length with the block before they use it. A block that is not as [Packer.Pack]

@@ -61,6 +61,40 @@ func TestRandomColumns(t *testing.T) {
 	})
 }
 
+// Strings by their dictionary, short ones and such that a warp has more than its shared memory.
+func TestDictionaryStrings(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := guarded(t, dev)
+		property.Check(t, func(r *rapid.T) {
+			g := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
+			longest := rapid.SampledFrom([]int{1, 4, 9, 40, 900}).Draw(r, "longest")
+			words := make([]string, rapid.IntRange(1, 40).Draw(r, "words"))
+			for i := range words {
+				words[i] = string(g.Random(g.IntN(longest + 1)))
+			}
+			rows := rapid.IntRange(4*len(words), 4*len(words)+packed.TileRows+300).Draw(r, "rows")
+			nulls := rapid.Bool().Draw(r, "nulls")
+			builder := array.NewBinaryBuilder(arrowmemory.DefaultAllocator, rapid.SampledFrom([]arrow.BinaryDataType{arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary}).Draw(r, "type"))
+			for range rows {
+				if nulls && g.IntN(3) == 0 {
+					builder.AppendNull()
+				} else {
+					builder.AppendString(words[g.IntN(len(words))])
+				}
+			}
+			values := builder.NewArray()
+			c := pack(r, values.DataType(), []arrow.Array{values})
+			require.True(r, c.Blocks[0].Coded)
+			list, err := packed.Unpack(t.Context(), m, []packed.Column{c}, packed.Options{})
+			require.NoError(r, err)
+			got, err := list[0].Array(t.Context())
+			require.NoError(r, err)
+			require.NoError(r, list[0].Release())
+			requireSame(r, []arrow.Array{values}, got)
+		})
+	})
+}
+
 // cut returns rows of arrays.
 func cut(t testing.TB, arrays []arrow.Array, first, rows int64) []arrow.Array {
 	if len(arrays) == 0 {

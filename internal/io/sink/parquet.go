@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
@@ -16,8 +17,11 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/io/sink/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // ParquetOptions describe a Parquet file. All but Compression, Level and GroupRows are without effect
@@ -175,6 +179,100 @@ func (e *parquetEncoder) write(ctx context.Context, record arrow.Record) error {
 		}
 	}
 	return nil
+}
+
+// leastDeviceRows is the number of rows from which a table is encoded on its device.
+var leastDeviceRows = int64(1 << 16)
+
+// writeTable encodes a table in row groups of nearly the same length. If its device has no memory for that,
+// the host encodes them.
+func (e *parquetEncoder) writeTable(ctx context.Context, table *buffer.Buffer) (bool, error) {
+	w, ok := e.rowGroups.(*chunks.Writer)
+	if !ok {
+		return false, nil
+	}
+	rows, err := table.NumRows(ctx)
+	if err != nil || rows < leastDeviceRows {
+		return false, err
+	}
+	if e.rows > 0 {
+		if err := e.group(ctx); err != nil {
+			return false, err
+		}
+	}
+	groups := int((rows + e.groupRows - 1) / e.groupRows)
+	parts := make([]devicePart, groups)
+	for i := range groups + chunks.GroupsAtOnce {
+		if i < groups {
+			p := &parts[i]
+			p.begin, p.end = int64(i)*rows/int64(groups), int64(i+1)*rows/int64(groups)
+			p.prepared.Go(func() { p.err = p.prepare(ctx, w, table) })
+		}
+		if i < chunks.GroupsAtOnce {
+			continue
+		}
+		if p := &parts[i-chunks.GroupsAtOnce]; err == nil {
+			err = p.write(ctx, w)
+		} else {
+			p.drop()
+		}
+	}
+	return true, unsupported(err)
+}
+
+// devicePart is a part of a table that becomes a row group: encoded on the device, or a record if the
+// device has no memory for that.
+type devicePart struct {
+	begin, end int64
+	prepared   sync.WaitGroup
+	group      *chunks.RowGroup
+	record     arrow.Record
+	err        error
+}
+
+func (p *devicePart) prepare(ctx context.Context, w *chunks.Writer, table *buffer.Buffer) (err error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	part, err := table.Slice(p.begin, p.end-p.begin)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, part.Release()) }()
+	columns := make([]*column.Column, part.NumColumns())
+	for i := range columns {
+		columns[i] = part.Column(i)
+	}
+	p.group, err = w.EncodeColumns(ctx, part.Manager(), columns, int(p.end-p.begin))
+	if errors.Is(err, memory.ErrBudget) {
+		p.record, err = part.Record(ctx)
+	}
+	return err
+}
+
+// write writes the part as soon as it is prepared.
+func (p *devicePart) write(ctx context.Context, w *chunks.Writer) error {
+	p.prepared.Wait()
+	switch {
+	case p.err != nil:
+		p.drop()
+		return p.err
+	case p.record != nil:
+		defer p.record.Release()
+		return w.Write(ctx, []arrow.Record{p.record})
+	}
+	return w.WriteGroup(ctx, p.group)
+}
+
+// drop releases the part.
+func (p *devicePart) drop() {
+	p.prepared.Wait()
+	if p.group != nil {
+		p.group.Release()
+	}
+	if p.record != nil {
+		p.record.Release()
+	}
 }
 
 // group writes the pending records as a row group.

@@ -102,7 +102,7 @@ func written(t require.TestingT, m *memory.Manager, record arrow.Record, options
 
 // Random tables are the same when they are read again, on every device and by arrow-go.
 func TestRandomParquet(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
 		property.Check(t, func(r *rapid.T) {
 			record := drawTable(t, r)
@@ -110,6 +110,7 @@ func TestRandomParquet(t *testing.T) {
 			for _, field := range record.Schema().Fields() {
 				names = append(names, field.Name)
 			}
+			defer sink.SetLeastDeviceRows(rapid.SampledFrom([]int64{1, 100, 1 << 16}).Draw(r, "rows for the device"))()
 			data := written(r, m, record, drawParquetOptions(r, names), rapid.SampledFrom([]int64{1 << 20, 33, 1000}).Draw(r, "rows of a table"))
 			s, err := source.ParquetReaderAt("data", bytes.NewReader(data), int64(len(data)))
 			require.NoError(r, err)
@@ -121,6 +122,21 @@ func TestRandomParquet(t *testing.T) {
 					sameValues(r, record.Column(i), theirs.Column(i), "arrow-go: "+field.Type.String())
 				}
 			}
+		})
+	})
+}
+
+// Devices write the same bytes as the host.
+func TestDevicesWriteTheSameParquet(t *testing.T) {
+	defer sink.SetLeastDeviceRows(1)()
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		property.Check(t, func(r *rapid.T) {
+			record := drawTable(t, r)
+			options := drawParquetOptions(r, []string{"c0"})
+			options.GroupRows = 0
+			require.Equal(r, written(r, host, record, options, 1<<20), written(r, m, record, options, 1<<20))
 		})
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 )
 
 // Format is a file format: [Parquet], [CSV], [JSON] or [IPC].
@@ -32,6 +33,21 @@ type encoder interface {
 	end(ctx context.Context) error
 	// drop releases what the encoder holds. It is called last, also after end.
 	drop()
+}
+
+// tableEncoder is an encoder that encodes tables on their device.
+type tableEncoder interface {
+	encoder
+	// writeTable encodes a table of a device that is no host. It returns false if the table has to be
+	// copied to the host.
+	writeTable(ctx context.Context, table *buffer.Buffer) (bool, error)
+}
+
+// batch is a record, or a table of a device with a channel for the answer whether it is done with.
+type batch struct {
+	record arrow.Record
+	table  *buffer.Buffer
+	done   chan<- bool
 }
 
 // Written describes a write.
@@ -123,20 +139,21 @@ func encode(ctx context.Context, to io.Writer, format Format, reader buffer.Read
 		return 0, err
 	}
 	defer e.drop()
-	records := make(chan arrow.Record)
-	var failed error // set before records is closed
+	batches := make(chan batch)
+	var failed error // set before batches is closed
 	go func() {
-		defer close(records)
-		failed = read(ctx, reader, records)
+		defer close(batches)
+		failed = read(ctx, reader, e, batches)
 	}()
-	for record := range records {
-		rows += record.NumRows()
+	for b := range batches {
+		n := int64(0)
 		if err == nil {
-			if err = encoded(ctx, func() error { return e.write(ctx, record) }); err != nil {
+			if n, err = b.encode(ctx, e); err != nil {
 				stop()
 			}
 		}
-		record.Release()
+		rows += n
+		b.release(n > 0 || err != nil)
 	}
 	if err == nil {
 		err = failed
@@ -156,8 +173,34 @@ func begin(format Format, to io.Writer, schema *arrow.Schema) (e encoder, err er
 	return e, err
 }
 
-// read copies tables to the host until the reader ends.
-func read(ctx context.Context, reader buffer.Reader, records chan<- arrow.Record) error {
+// encode encodes the batch, and returns the number of its rows: none of a table that has to be copied.
+func (b batch) encode(ctx context.Context, e encoder) (rows int64, err error) {
+	if b.record != nil {
+		return b.record.NumRows(), encoded(ctx, func() error { return e.write(ctx, b.record) })
+	}
+	ok := false
+	err = guarded(func() (err error) {
+		ok, err = e.(tableEncoder).writeTable(ctx, b.table)
+		return err
+	})
+	if ok && err == nil {
+		rows, _ = b.table.HostRows()
+	}
+	return rows, err
+}
+
+// release releases a record, or says whether a table is done with.
+func (b batch) release(done bool) {
+	if b.record != nil {
+		b.record.Release()
+	} else {
+		b.done <- done
+	}
+}
+
+// read reads tables until the reader ends. It passes on those that the encoder encodes on their device, and
+// copies of the others.
+func read(ctx context.Context, reader buffer.Reader, e encoder, batches chan<- batch) error {
 	for {
 		table, err := reader.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -166,23 +209,42 @@ func read(ctx context.Context, reader buffer.Reader, records chan<- arrow.Record
 		if err != nil {
 			return err
 		}
-		record, err := table.Record(ctx)
-		if err == nil {
-			record, err = withSchema(record, reader.Schema())
-		}
-		if err = errors.Join(err, table.Release()); err != nil {
-			if record != nil {
-				record.Release()
-			}
+		if err := errors.Join(pass(ctx, table, reader.Schema(), e, batches), table.Release()); err != nil {
 			return err
 		}
+	}
+}
+
+// pass passes on a table, or a copy of it.
+func pass(ctx context.Context, table *buffer.Buffer, schema *arrow.Schema, e encoder, batches chan<- batch) error {
+	send := func(b batch) error {
 		select {
-		case records <- record:
+		case batches <- b:
+			return nil
 		case <-ctx.Done():
-			record.Release()
 			return context.Cause(ctx)
 		}
 	}
+	if _, ok := e.(tableEncoder); ok && table.Device() != nil && table.Device().Kind() != device.Host && sameTypes(table.Schema(), schema) {
+		done := make(chan bool, 1)
+		if err := send(batch{table: table, done: done}); err != nil {
+			return err
+		}
+		if <-done {
+			return nil
+		}
+	}
+	record, err := table.Record(ctx)
+	if err == nil {
+		record, err = withSchema(record, schema)
+	}
+	if err == nil {
+		err = send(batch{record: record})
+	}
+	if err != nil && record != nil {
+		record.Release()
+	}
+	return err
 }
 
 // withSchema takes over a record and returns it with the schema of its reader. A table may
@@ -192,14 +254,18 @@ func withSchema(record arrow.Record, schema *arrow.Schema) (arrow.Record, error)
 	if record.Schema().Equal(schema) {
 		return record, nil
 	}
-	same := slices.EqualFunc(record.Schema().Fields(), schema.Fields(), func(a, b arrow.Field) bool {
-		return a.Name == b.Name && arrow.TypeEqual(a.Type, b.Type)
-	})
-	if !same {
+	if !sameTypes(record.Schema(), schema) {
 		return record, fmt.Errorf("a table has the schema %v, its reader %v: %w", record.Schema(), schema, buffer.ErrSchema)
 	}
 	defer record.Release()
 	return array.NewRecord(schema, record.Columns(), record.NumRows()), nil
+}
+
+// sameTypes reports whether schemas have the same columns.
+func sameTypes(a, b *arrow.Schema) bool {
+	return slices.EqualFunc(a.Fields(), b.Fields(), func(a, b arrow.Field) bool {
+		return a.Name == b.Name && arrow.TypeEqual(a.Type, b.Type)
+	})
 }
 
 // encoded adds the condition ErrUnsupported to an error of an encoder: write reports

@@ -41,6 +41,8 @@ struct Block {
     u32 coded;     // whether the strings are those of the dictionary
 };
 
+typedef u64 Pair __attribute__((ext_vector_type(2)));
+
 template <typename T> using Global = __attribute__((address_space(1))) T;
 
 // load and store access global memory at an address that is aligned to T.
@@ -49,30 +51,51 @@ template <typename T> DEVICE void store(u64 address, T value) { *(Global<T> *)ad
 
 DEVICE u32 minimum(u32 a, u32 b) { return a < b ? a : b; }
 
+// load_bytes returns eight bytes from any address on. It reads whole words: up to 15 bytes more.
+DEVICE u64 load_bytes(u64 address) {
+    const u64 at = address & ~7ull;
+    const u32 shift = (u32)(address & 7) * 8;
+    const u64 low = load<u64>(at), high = load<u64>(at + 8);
+    return low >> shift | high << 1 << (63 - shift);
+}
+
+// GlobalCodes are the data of a tile in its block.
+struct GlobalCodes {
+    u64 address;
+    template <typename T> METHOD T at(u32 i) const { return load<T>(address + (u64)i * sizeof(T)); }
+    METHOD GlobalCodes behind(u32 bytes) const { return {address + bytes}; }
+};
+
+// SharedCodes are the data of a tile in shared memory.
+struct SharedCodes {
+    const u64 *words;
+    template <typename T> METHOD T at(u32 i) const { return ((const T *)words)[i]; }
+    METHOD SharedCodes behind(u32 bytes) const { return {words + bytes / 8}; }
+};
+
 // code_at returns code i of a width from 1 to 64. It reads up to 8 bytes behind the codes.
-DEVICE u64 code_at(u64 codes, u32 i, u32 width) {
+template <typename Codes> DEVICE u64 code_at(const Codes &codes, u32 i, u32 width) {
     const u32 bit = i * width; // below 2^17
     if (width <= 32) {
-        const u64 at = codes + (u64)(bit >> 5) * 4;
-        const u32 low = load<u32>(at), high = load<u32>(at + 4);
+        const u32 low = codes.template at<u32>(bit >> 5), high = codes.template at<u32>((bit >> 5) + 1);
         return ((u64)high << 32 | low) >> (bit & 31) & (~0ull >> (64 - width));
     }
-    const u64 at = codes + (u64)(bit >> 6) * 8;
     const u32 shift = bit & 63;
-    const u64 low = load<u64>(at), high = load<u64>(at + 8);
+    const u64 low = codes.template at<u64>(bit >> 6), high = codes.template at<u64>((bit >> 6) + 1);
     return (low >> shift | high << 1 << (63 - shift)) & (~0ull >> (64 - width));
 }
 
 DEVICE u32 code_bytes(u32 count, u32 width) { return (count * width + 63) / 64 * 8; }
 
-// Part is a tile with its block and its column.
-struct Part {
+// PartOf is a tile with its block and its column.
+template <typename Codes> struct PartOf {
     Column column;
     Block block;
     Tile tile;
     u32 index; // of the tile
     u32 rows;
-    u64 codes; // address
+    u64 data; // address
+    Codes codes;
 
     // begin returns whether the tile exists and the memory that it names is in its block: tile.check.
     METHOD bool begin(const Column *columns, const Block *blocks, u32 *outcomes) {
@@ -93,7 +116,7 @@ struct Part {
         tile.form = (u8)(rest >> 32);
         tile.width = (u8)(rest >> 40);
         tile.exponent = (u8)(rest >> 48);
-        codes = block.bytes + tile.data;
+        data = block.bytes + tile.data;
         const bool known = tile.form <= wide && tile.width <= 64 && (tile.form != wide || column.kind == decimals) &&
                            (tile.exponent <= most_exponent || tile.exponent == as_bits);
         const u32 length = tile.form == runs ? 8 * run_words : tile.form == wide ? 16 * rows : code_bytes(rows, tile.width);
@@ -132,6 +155,28 @@ struct Part {
     }
 };
 
+struct Part : PartOf<GlobalCodes> {
+    METHOD bool begin(const Column *columns, const Block *blocks, u32 *outcomes) {
+        const bool sound = PartOf<GlobalCodes>::begin(columns, blocks, outcomes);
+        codes.address = data;
+        return sound;
+    }
+
+    // read_offsets reads the values of the rows of a thread, which are behind each other. Narrow codes are one word.
+    METHOD void read_offsets(u32 first, u64 (&values)[rows_per_thread]) const {
+        if (tile.width > 8) {
+#pragma unroll
+            for (u32 k = 0; k < rows_per_thread; k++)
+                values[k] = offset_at(minimum(first + k, rows - 1));
+            return;
+        }
+        const u64 word = tile.width == 0 || first >= rows ? 0 : load_bytes(data + first / 8 * tile.width);
+#pragma unroll
+        for (u32 k = 0; k < rows_per_thread; k++)
+            values[k] = tile.reference + tile.factor * (word >> k * tile.width & ((1u << tile.width) - 1));
+    }
+};
+
 // Staged has the values of a tile in shared memory.
 struct Staged {
     u64 values[tile_rows];
@@ -139,7 +184,7 @@ struct Staged {
 };
 
 // sum_deltas decodes values from their differences.
-DEVICE void sum_deltas(const Part &part, Staged &staged) {
+template <typename Codes> DEVICE void sum_deltas(const PartOf<Codes> &part, Staged &staged) {
     const Sum<u64> sum;
     u64 values[rows_per_thread];
     u64 total = 0;
@@ -162,17 +207,17 @@ DEVICE void sum_deltas(const Part &part, Staged &staged) {
 
 // find_runs decodes values from the first values of runs. It returns false if their codes are not in the block. All
 // threads get the same result.
-DEVICE bool find_runs(const Part &part, Staged &staged) {
+template <typename Codes> DEVICE bool find_runs(const PartOf<Codes> &part, Staged &staged) {
     const Sum<u64> sum;
     const u32 first = thread_in_block() * rows_per_thread;
-    const u32 bits = load<u8>(part.codes + thread_in_block());
+    const u32 bits = part.codes.template at<u8>(thread_in_block());
     const u64 scanned = warp_scan((u64)__builtin_popcount(bits), sum);
     u64 marked;
     const u64 warps = block_fold_before<unpack_threads / warp_threads>(shuffle_value(scanned, warp_threads - 1), staged.sums, marked, sum);
-    const u32 begin = load<u8>(part.codes) & 1;
+    const u32 begin = part.codes.template at<u8>(0) & 1;
     if (begin == 0 || !part.within(part.tile.data, 8 * run_words + code_bytes((u32)marked, part.tile.width)))
         return false;
-    const u64 codes = part.codes + 8 * run_words;
+    const Codes codes = part.codes.behind(8 * run_words);
     u32 run = (u32)(warps + before_lane(scanned, sum));
 #pragma unroll
     for (u32 k = 0; k < rows_per_thread; k++) {
@@ -183,4 +228,4 @@ DEVICE bool find_runs(const Part &part, Staged &staged) {
     return true;
 }
 
-static_assert(rows_per_thread == 8, "find_runs reads a byte of bits");
+static_assert(rows_per_thread == 8, "find_runs reads a byte of bits, read_offsets as many bytes of codes as a code has bits");

@@ -12,11 +12,9 @@ DEVICE f64 power_of_ten(u32 exponent) {
     return power;
 }
 
-typedef u64 Pair __attribute__((ext_vector_type(2)));
-
 // Offsets are the values of a tile by their codes.
-struct Offsets {
-    const Part &part;
+template <typename Codes> struct Offsets {
+    const PartOf<Codes> &part;
     METHOD u64 at(u32 i) const { return part.offset_at(i); }
 };
 
@@ -27,7 +25,7 @@ struct Decoded {
 };
 
 // write_rows calls write with each row of the tile, neighbours in a warp, and its value.
-template <typename Values, typename Write> DEVICE void write_rows(const Part &part, Values values, Write write) {
+template <typename Codes, typename Values, typename Write> DEVICE void write_rows(const PartOf<Codes> &part, Values values, Write write) {
     u64 loaded[rows_per_thread];
 #pragma unroll
     for (u32 k = 0; k < rows_per_thread; k++)
@@ -41,7 +39,7 @@ template <typename Values, typename Write> DEVICE void write_rows(const Part &pa
 }
 
 // write_narrow writes values of one or two bytes: a thread those of eight rows behind each other.
-template <typename T, typename Values> DEVICE void write_narrow(const Part &part, Values values) {
+template <typename T, typename Codes, typename Values> DEVICE void write_narrow(const PartOf<Codes> &part, Values values) {
     const u32 first = thread_in_block() * rows_per_thread;
     const u64 to = part.column.values + (part.first_row() + first) * sizeof(T);
     constexpr u32 together = 8 / sizeof(T);
@@ -73,9 +71,9 @@ template <typename Values> DEVICE void write_bits(const Part &part, Values value
     }
 }
 
-template <typename Values> DEVICE void write_tile(const Part &part, Values values) {
+// write_words writes integers and decimals.
+template <typename Codes, typename Values> DEVICE void write_words(const PartOf<Codes> &part, Values values) {
     const u64 row = part.first_row(), to = part.column.values;
-    const bool decimal = part.tile.exponent != as_bits;
     switch (part.column.kind) {
     case integers1:
         write_narrow<u8>(part, values);
@@ -93,6 +91,16 @@ template <typename Values> DEVICE void write_tile(const Part &part, Values value
         write_rows(part, values, [=](u32 i, u64 value) {
             store<Pair>(to + (row + i) * 16, Pair{value, (u64)((i64)value >> 63)});
         });
+        break;
+    }
+}
+
+template <typename Values> DEVICE void write_tile(const Part &part, Values values) {
+    const u64 row = part.first_row(), to = part.column.values;
+    const bool decimal = part.tile.exponent != as_bits;
+    switch (part.column.kind) {
+    default:
+        write_words(part, values);
         break;
     case booleans:
         write_bits(part, values);
@@ -121,10 +129,10 @@ template <typename Values> DEVICE void write_tile(const Part &part, Values value
 }
 
 // write_wide copies values of 16 bytes.
-DEVICE void write_wide(const Part &part) {
+template <typename Codes> DEVICE void write_wide(const PartOf<Codes> &part) {
     const u64 to = part.column.values + part.first_row() * 16;
     for (u32 i = thread_in_block(); i < 2 * part.rows; i += unpack_threads)
-        store<u64>(to + (u64)i * 8, load<u64>(part.codes + (u64)i * 8));
+        store<u64>(to + (u64)i * 8, load<u64>(part.data + (u64)i * 8));
 }
 
 // unpack_values has a block for each tile.
@@ -136,7 +144,7 @@ KERNEL LAUNCH_BOUNDS(unpack_threads) unpack_values(const Column *columns, const 
     part.write_validity();
     switch (part.tile.form) {
     case offsets:
-        write_tile(part, Offsets{part});
+        write_tile(part, Offsets<GlobalCodes>{part});
         return;
     case deltas:
         sum_deltas(part, staged);
@@ -153,4 +161,51 @@ KERNEL LAUNCH_BOUNDS(unpack_threads) unpack_values(const Column *columns, const 
         return;
     }
     write_tile(part, Decoded{staged});
+}
+
+// HostPart is a tile in host memory, the data of which is copied to shared memory first: so it comes over the link once,
+// by requests of whole warps.
+struct HostPart : PartOf<SharedCodes> {
+    METHOD bool begin(const Column *columns, const Block *blocks, u32 *outcomes, Pair *shared) {
+        if (!PartOf<SharedCodes>::begin(columns, blocks, outcomes))
+            return false;
+        if (tile.form == wide)
+            return true;
+        const u32 skipped = data & 15, most = 8 * run_words + code_bytes(tile_rows, tile.width) + 8;
+        const u32 length = skipped + minimum(most, block.length - tile.data);
+        const u64 from = data - skipped;
+        for (u32 i = thread_in_block(); i * 16 < length; i += unpack_threads)
+            shared[i] = i * 16 + 16 <= length ? load<Pair>(from + (u64)i * 16) : Pair{load<u64>(from + (u64)i * 16), 0};
+        codes.words = (const u64 *)shared + skipped / 8;
+        synchronize_block();
+        return true;
+    }
+};
+
+// unpack_words is unpack_values for words in host memory.
+KERNEL LAUNCH_BOUNDS(unpack_threads) unpack_words(const Column *columns, const Block *blocks, u32 *outcomes) {
+    __shared__ Staged staged;
+    __shared__ Pair data[tile_rows / 2 + run_words / 2 + 2];
+    HostPart part;
+    if (!part.begin(columns, blocks, outcomes, data))
+        return;
+    switch (part.tile.form) {
+    case offsets:
+        write_words(part, Offsets<SharedCodes>{part});
+        return;
+    case deltas:
+        sum_deltas(part, staged);
+        break;
+    case runs:
+        if (!find_runs(part, staged)) {
+            if (thread_in_block() == 0)
+                part.damage(outcomes);
+            return;
+        }
+        break;
+    case wide:
+        write_wide(part);
+        return;
+    }
+    write_words(part, Decoded{staged});
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/base/cancel"
+	"github.com/gpuframe/gpuframe/internal/packed"
 	"github.com/gpuframe/gpuframe/kernels/join"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -39,6 +40,7 @@ func (s *Spilling) get() (*spill.Spiller, error) {
 		return s.spiller, nil
 	}
 	options := s.Options
+	options.Packer = packed.WordPacker{}
 	if s.Parent != nil {
 		within, err := s.Parent.get()
 		if err != nil {

@@ -186,7 +186,10 @@ func (k *chunk) appendValues(v values, x *indexed, from, end int, s *scratch) {
 
 // boundsOf returns the bounds of a page: by its indices, if they have the order of the values.
 func boundsOf(c *leaf, v values, x *indexed, from, end int) bounds {
-	if x == nil || c.order == orderFloat || from == end {
+	if from == end {
+		return bounds{}
+	}
+	if x == nil || c.order == orderFloat {
 		return v.bounds(from, end)
 	}
 	low, high := x.indices.extremes(from, end)

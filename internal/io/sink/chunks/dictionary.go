@@ -192,7 +192,10 @@ func sortedNumbers[T word](distinct []T, indices []uint32, o order) *indexed {
 	for i, at := range order {
 		sorted[i] = distinct[at]
 	}
-	replace(indices, order)
+	inverse := positions(order)
+	for i, id := range indices {
+		indices[i] = inverse[id]
+	}
 	return &indexed{hostIndices(indices), numbers[T]{sorted, o}, len(sorted)}
 }
 
@@ -206,15 +209,13 @@ func sortedPlaces(n int, compare func(a, b uint32) int) []uint32 {
 	return places
 }
 
-// replace replaces ids by their positions among places.
-func replace(ids, places []uint32) {
-	positions := make([]uint32, len(places))
-	for i, at := range places {
-		positions[at] = uint32(i)
+// positions returns the position of each number from 0 on in a list of all.
+func positions(list []uint32) []uint32 {
+	inverse := make([]uint32, len(list))
+	for i, at := range list {
+		inverse[at] = uint32(i)
 	}
-	for i, id := range ids {
-		ids[i] = positions[id]
-	}
+	return inverse
 }
 
 // textIndex numbers distinct texts.
@@ -282,17 +283,25 @@ func (v *texts) index(length int, s *scratch) *indexed {
 
 // sorted sorts the dictionary.
 func (x *textIndex) sorted(ids []uint32, v *texts) *indexed {
-	order := sortedPlaces(len(x.values), func(a, b uint32) int { return v.order.compareText(x.values[a], x.values[b]) })
-	distinct := &texts{width: v.width, count: len(order), order: v.order, isUTF8: v.isUTF8}
-	if x.isText {
+	distinct, indices := sortedTexts(x.values, v, x.isText)
+	for i, id := range ids {
+		ids[i] = indices[id]
+	}
+	return &indexed{hostIndices(ids), distinct, distinct.count}
+}
+
+// sortedTexts returns texts in the order of others, and the index there of each.
+func sortedTexts(list []string, like *texts, isText bool) (distinct *texts, indices []uint32) {
+	order := sortedPlaces(len(list), func(a, b uint32) int { return like.order.compareText(list[a], list[b]) })
+	distinct = &texts{width: like.width, count: len(order), order: like.order, isUTF8: like.isUTF8}
+	if isText {
 		distinct.offsets = make([]int64, 1, len(order)+1)
 	}
 	for _, at := range order {
-		distinct.data = append(distinct.data, x.values[at]...)
-		if x.isText {
+		distinct.data = append(distinct.data, list[at]...)
+		if isText {
 			distinct.offsets = append(distinct.offsets, int64(len(distinct.data)))
 		}
 	}
-	replace(ids, order)
-	return &indexed{hostIndices(ids), distinct, len(order)}
+	return distinct, positions(order)
 }

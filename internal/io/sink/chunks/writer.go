@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Options describe a file.
@@ -64,6 +65,7 @@ type Writer struct {
 	mu     sync.Mutex
 	err    error // the first one
 	failed chan struct{}
+	pinned *memory.PinnedAllocator
 }
 
 // recycled is memory for reuse.
@@ -202,16 +204,32 @@ func (w *Writer) Write(ctx context.Context, records []arrow.Record) error {
 	for _, record := range records {
 		rows += int(record.NumRows())
 	}
-	encoders := make([]encoder, len(w.leaves))
-	for i := range encoders {
+	g := &RowGroup{rows: rows, encoders: make([]encoder, len(w.leaves))}
+	for i := range g.encoders {
 		parts := make([]arrow.Array, len(records))
 		for p, record := range records {
 			parts[p] = record.Column(i)
 			parts[p].Retain()
 		}
-		encoders[i] = &arrayEncoder{&w.leaves[i], parts}
+		g.encoders[i] = &arrayEncoder{&w.leaves[i], parts}
 	}
-	return w.start(ctx, rows, encoders)
+	return w.WriteGroup(ctx, g)
+}
+
+// RowGroup has the columns of a row group in memory of the host.
+type RowGroup struct {
+	rows     int
+	encoders []encoder
+}
+
+// Release releases a row group that is not written.
+func (g *RowGroup) Release() {
+	for _, e := range g.encoders {
+		if e != nil {
+			e.release()
+		}
+	}
+	g.encoders = nil
 }
 
 // encoder encodes a column chunk. Its bytes are appended to raw.
@@ -245,26 +263,23 @@ func (e *arrayEncoder) release() {
 	}
 }
 
-// start begins to encode the columns of a row group. It releases the encoders in any case.
-func (w *Writer) start(ctx context.Context, rows int, encoders []encoder) error {
-	g := &group{rows: rows, chunks: make([]*groupChunk, len(encoders))}
-	g.pending.Add(len(encoders))
-	var err error
+// WriteGroup is [Writer.Write] of a row group, which it releases.
+func (w *Writer) WriteGroup(ctx context.Context, r *RowGroup) error {
+	g := &group{rows: r.rows, chunks: make([]*groupChunk, len(r.encoders))}
+	g.pending.Add(len(r.encoders))
 	select {
 	case w.groups <- g:
-		for i, e := range encoders {
+		for i, e := range r.encoders {
 			go w.encodeChunk(g, i, e)
 		}
 		return nil
 	case <-w.failed:
-		err = w.failure()
+		r.Release()
+		return w.failure()
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		r.Release()
+		return context.Cause(ctx)
 	}
-	for _, e := range encoders {
-		e.release()
-	}
-	return err
 }
 
 // encodeChunk encodes a column chunk and begins to compress its pages.
@@ -442,10 +457,14 @@ func (w *Writer) stop() {
 	<-w.done
 }
 
-// Abort ends all goroutines. After Close it does nothing.
+// Abort ends all goroutines. After Close it only releases memory. Row groups that are not written are
+// released before.
 func (w *Writer) Abort() {
 	w.fail(errStopped)
 	w.stop()
+	if w.pinned != nil {
+		w.pinned.FreeAll() // none is left, unless an encoder failed
+	}
 }
 
 // appendIndexes writes the indexes of all pages, and returns the footer.

@@ -47,6 +47,13 @@ type launch struct {
 	threads     uint32
 	blocks      int
 	list        memory.Slice[uint8]
+	tables      []*table // further arguments
+}
+
+// table is a list that several kernels read.
+type table struct {
+	bytes  []byte
+	memory memory.Slice[uint8]
 }
 
 // behind is the number of bytes behind pages that kernels read: see load_bytes.
@@ -133,13 +140,18 @@ func (b *Batch) place(ctx context.Context, call *op.Call) error {
 func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	s := &b.spaces
 	b.placePacked()
+	b.placeNested()
 	s.work.take(behind)
 	outcomes := s.work.take(outcomeBytes * uint64(len(b.pages)))
 	descriptions := b.upload(bytesOf(b.pages))
-	lists := b.kernels()
-	places := make([]place, len(lists))
+	tables := b.nest.tables()
+	lists := append(b.nest.kernels(tables), b.kernels()...)
+	places, tablePlaces := make([]place, len(lists)), make([]place, len(tables))
 	for i, l := range lists {
 		places[i] = b.upload(l.bytes)
+	}
+	for i, t := range tables {
+		tablePlaces[i] = b.upload(t.bytes)
 	}
 	var spaces, results []memory.Slice[uint8]
 	if b.memory, spaces, err = call.Scratch(s.lists.bytes, s.work.bytes); err != nil {
@@ -154,6 +166,12 @@ func (b *Batch) allocate(ctx context.Context, call *op.Call) (err error) {
 	for i := range b.pages {
 		p := &b.pages[i]
 		s.resolve(&p.bytes, &p.levels, &p.to, &p.bitmap, &p.ranks, &p.counts, &p.dense, &p.places, &p.packed, &p.marks, &p.sums)
+	}
+	b.nest.resolve(s)
+	for i, t := range tables {
+		if t.memory, err = part(b.lists, tablePlaces[i], uint64(len(t.bytes))); err != nil {
+			return err
+		}
 	}
 	if b.outcomes, err = part(b.work, outcomes, outcomeBytes*uint64(len(b.pages))); err != nil {
 		return err
@@ -285,12 +303,22 @@ func (b *Batch) Decode(ctx context.Context) (decoded []*column.Column, err error
 	if err := b.damage(outcomes); err != nil {
 		return nil, err
 	}
+	elements, err := b.nestedElements(ctx, &call)
+	if err != nil {
+		return nil, err
+	}
 	strings, err := b.writeStrings(&call, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	for i := range b.targets {
-		c, err := b.result(ctx, &b.targets[i], outcomes, strings[i])
+	for i, output := range b.outputs {
+		var c *column.Column
+		if output.nested != nil {
+			a := assembly{batch: b, nestedColumn: output.nested, index: i, first: output.first, outcomes: outcomes, strings: strings, elements: elements}
+			c, err = a.column(ctx)
+		} else {
+			c, err = b.result(ctx, &b.targets[output.first], outcomes, strings[output.first])
+		}
 		if err != nil {
 			return decoded, errors.Join(err, strings.release())
 		}
@@ -326,7 +354,11 @@ func (b *Batch) launch(call *op.Call) error {
 		return err
 	}
 	for _, l := range b.launches {
-		if err := b.kernel(call, l, l.list); err != nil {
+		arguments := []any{l.list}
+		for _, t := range l.tables {
+			arguments = append(arguments, t.memory)
+		}
+		if err := b.kernel(call, l, arguments...); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,10 @@ type Chunk struct {
 	First, Rows int64
 	// Gaps are rows of these that are left out, in order.
 	Gaps []Gap
+	// Leaves are the column chunks of a column of lists and structs of All rows, which have no other fields than About,
+	// Plan and Bytes. The chunk has none of these then.
+	Leaves []Chunk
+	All    int64
 }
 
 // Gap is rows from one on.
@@ -45,6 +49,9 @@ func (c *Chunk) end() int64 { return c.First + c.Rows }
 // check checks the rows.
 func (c *Chunk) check() error {
 	values := c.About.Values
+	if c.Leaves != nil {
+		values = c.All
+	}
 	if c.First < 0 || c.Rows < 0 || c.First > values || c.Rows > values-c.First {
 		return fmt.Errorf("%d rows from row %d on of %d: %w", c.Rows, c.First, values, device.ErrInvalidValue)
 	}
@@ -76,6 +83,8 @@ func (c *Chunk) wanted(f func(first, rows int64) error) error {
 type Column struct {
 	Type   arrow.DataType
 	Chunks []Chunk
+	// Nested describes a column of lists and structs, or is nil.
+	Nested *pages.Nested
 }
 
 // Options are those of [Decode].
@@ -125,7 +134,12 @@ func undecodable(about pages.Flat, plan pages.Plan) error {
 			return fmt.Errorf("page %d is compressed by %v: %w", i, codec, pages.ErrOther)
 		}
 	}
-	return plan.CheckFlat(about.Column)
+	return plan.CheckLevels(about.Column)
+}
+
+// DecodableLeaf is [Decodable] for a leaf of a column of lists and structs, which only a device decodes.
+func DecodableLeaf(about pages.Flat, plan pages.Plan) bool {
+	return about.DecodableValues() && undecodable(about, plan) == nil && undecodableLeaf(about, plan) == nil
 }
 
 // Decode decodes columns. It copies the bytes of all chunks to the device in one transfer, and decodes them there; on
@@ -162,10 +176,32 @@ func Decode(ctx context.Context, m *memory.Manager, columns []Column, options Op
 
 // check checks the rows of a column's chunks.
 func (c Column) check() error {
+	leaves := 0
+	if c.Nested != nil {
+		c.Nested.Leaves(func(*pages.Nested) { leaves++ })
+	}
 	for i := range c.Chunks {
-		if err := c.Chunks[i].check(); err != nil {
+		if len(c.Chunks[i].Leaves) != leaves {
+			return fmt.Errorf("chunk %d has %d leaves, its column %d: %w", i, len(c.Chunks[i].Leaves), leaves, device.ErrInvalidValue)
+		}
+		err := c.Chunks[i].check()
+		if err == nil && c.Nested != nil {
+			err = c.Chunks[i].checkLeaves(c.Nested)
+		}
+		if err != nil {
 			return fmt.Errorf("chunk %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// checkLeaves compares the levels of leaves with their description.
+func (c *Chunk) checkLeaves(n *pages.Nested) (err error) {
+	n.Leaves(func(leaf *pages.Nested) {
+		about := c.Leaves[leaf.Leaf].About
+		if int(about.MaxDefinition) != leaf.Definition || int(about.MaxRepetition) != leaf.Depth {
+			err = errors.Join(err, fmt.Errorf("leaf %d has levels up to %d and %d, not %d and %d: %w", leaf.Leaf, about.MaxDefinition, about.MaxRepetition, leaf.Definition, leaf.Depth, device.ErrInvalidValue))
+		}
+	})
+	return err
 }

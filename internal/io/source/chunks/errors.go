@@ -14,14 +14,14 @@ var ErrLong = errors.New("the strings are longer than a column may be: decode fe
 
 // Error is damage in a page. It wraps [pages.ErrDamaged].
 type Error struct {
-	// Column and Chunk are indices of the arguments, Page that of the page of the chunk, which is 0 if the host
-	// decodes it.
-	Column, Chunk, Page int
-	Err                 error
+	// Column and Chunk are indices of the arguments, Leaf that of the leaf of a column of lists and structs, Page that
+	// of the page of the chunk, which is 0 if the host decodes it.
+	Column, Chunk, Leaf, Page int
+	Err                       error
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("column %d, chunk %d, page %d: %v", e.Column, e.Chunk, e.Page, e.Err)
+	return fmt.Sprintf("column %d, chunk %d, leaf %d, page %d: %v", e.Column, e.Chunk, e.Leaf, e.Page, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -51,7 +51,7 @@ func damageError(o outcome, c decompress.Codec) error {
 		text string
 	}{
 		{damageCut, "the page ends early"},
-		{damageLevel, "a definition level above 1"},
+		{damageLevel, "a level above the greatest one of the column"},
 		{damageIndex, "an index outside of the dictionary"},
 		{damageWidth, "indices or differences of too many bits"},
 		{damageLength, "a length beyond the page"},

@@ -46,7 +46,9 @@ func mixedColumns(t testing.TB) (columns []chunks.Column) {
 }
 
 // Each allocation fails once. The error names the package, and no memory stays in use.
-func TestAllocationsFail(t *testing.T) { testAllocationsFail(t, mixedColumns(t), 5) }
+func TestAllocationsFail(t *testing.T) {
+	testAllocationsFail(t, devicetest.EachKernel, mixedColumns(t), 5)
+}
 
 // The same with rows that are left out, of which columns are cut.
 func TestAllocationsOfCutColumnsFail(t *testing.T) {
@@ -55,12 +57,24 @@ func TestAllocationsOfCutColumnsFail(t *testing.T) {
 		columns[i].Chunks[0].Rows = 20
 		columns[i].Chunks[0].Extend(30, 20)
 	}
-	testAllocationsFail(t, columns, 0)
+	testAllocationsFail(t, devicetest.EachKernel, columns, 0)
+}
+
+// The same with lists and structs, some of them null and empty.
+func TestAllocationsOfNestedColumnsFail(t *testing.T) {
+	var columns []chunks.Column
+	generator := arraytest.NewGenerator(9)
+	generator.Nulls = arraytest.SomeNull
+	for _, dataType := range nestedTypes()[5:11] {
+		c, _ := nestedOf(t, withoutHidden(generator.Array(dataType, 30)), 1000)
+		columns = append(columns, c)
+	}
+	testAllocationsFail(t, devicetest.WithKernels, columns, 0)
 }
 
 // testAllocationsFail fails each allocation of a call once, of which there are most on devices if it is not 0.
-func testAllocationsFail(t *testing.T, columns []chunks.Column, most int) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+func testAllocationsFail(t *testing.T, each func(*testing.T, func(*testing.T, *device.Device)), columns []chunks.Column, most int) {
+	each(t, func(t *testing.T, dev *device.Device) {
 		fault := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
 		m := devicetest.Manager(t, dev, memory.Options{Resource: fault})
 		fault.Arm(adaptor.FaultOptions{})

@@ -18,6 +18,9 @@ import (
 // decodeOnHost decodes columns with decoders of package pages.
 func decodeOnHost(ctx context.Context, m *memory.Manager, columns []Column, options Options) (decoded []*column.Column, err error) {
 	for i := range columns {
+		if columns[i].Nested != nil {
+			return nil, errors.Join(fmt.Errorf("chunks: column %d is of lists or structs, which only a GPU decodes: %w", i, pages.ErrOther), release.All(decoded))
+		}
 		c, err := columns[i].onHost(ctx, m, options)
 		if err != nil {
 			if damage, ok := errors.AsType[*Error](err); ok {

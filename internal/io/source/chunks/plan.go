@@ -14,12 +14,41 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// target is a column that is decoded.
+// wantedRows are rows of pages, of which those of spans are decoded, length together.
+type wantedRows struct {
+	rows, length uint64
+	spans        []rowSpan
+}
+
+// rowSpan is rows from one on.
+type rowSpan struct{ first, rows uint64 }
+
+// add adds rows to those that are decoded.
+func (w *wantedRows) add(first, rows uint64) {
+	if last := len(w.spans) - 1; last >= 0 && w.spans[last].first+w.spans[last].rows == first {
+		w.spans[last].rows += rows
+	} else {
+		w.spans = append(w.spans, rowSpan{first, rows})
+	}
+	w.length += rows
+}
+
+// addChunk adds the rows of a chunk behind the rows so far, of which more precede its first row.
+func (w *wantedRows) addChunk(c *Chunk, before, rows int64) {
+	shift := int64(w.rows) + before - c.First
+	_ = c.wanted(func(first, rows int64) error {
+		w.add(uint64(first+shift), uint64(rows))
+		return nil
+	})
+	w.rows += uint64(rows)
+}
+
+// target is a column of values that is decoded, or a leaf of one of lists and structs.
 type target struct {
+	column   int
 	dataType arrow.DataType
-	// rows is the number of rows of the pages, of which those of spans are decoded, length together.
-	rows, length   uint64
-	spans          []rowSpan
+	// The rows of a leaf are its entries.
+	wantedRows
 	nullable       bool
 	values, bitmap place
 	// strings is the type of the strings of the column or of its dictionary, or nil.
@@ -30,19 +59,14 @@ type target struct {
 	entries             uint64
 	// planned is the number of rows of the pages that are planned.
 	planned uint64
+	// levels are those of a leaf.
+	levels *leafLevels
 }
 
-// rowSpan is rows from one on.
-type rowSpan struct{ first, rows uint64 }
-
-// add adds rows of the pages to those that are decoded.
-func (t *target) add(first, rows uint64) {
-	if last := len(t.spans) - 1; last >= 0 && t.spans[last].first+t.spans[last].rows == first {
-		t.spans[last].rows += rows
-	} else {
-		t.spans = append(t.spans, rowSpan{first, rows})
-	}
-	t.length += rows
+// output is a column, of which the first target has a number. It has one, or nested has the others.
+type output struct {
+	first  int
+	nested *nestedColumn
 }
 
 // planner describes the pages of columns for the kernels.
@@ -61,6 +85,8 @@ type planner struct {
 	// apart, fixed those of values of one length that share their beginnings.
 	plainStrings, indexedStrings, fixed work
 	packed                              map[decompress.Codec]*packed
+	outputs                             []output
+	nest
 }
 
 // work is pages that need a kernel, and their tiles.
@@ -96,24 +122,27 @@ func (g tileGroups) add(number uint32, p *page) {
 
 // column plans a column.
 func (p *planner) column(index int, c *Column) error {
-	t := target{dataType: c.Type}
+	p.outputs = append(p.outputs, output{first: len(p.targets)})
+	if c.Nested != nil {
+		return p.nested(index, c)
+	}
+	return p.target(index, &target{column: index, dataType: c.Type}, c.Chunks)
+}
+
+// target plans a column of values.
+func (p *planner) target(index int, t *target, chunks []Chunk) error {
 	var list []selected
-	for i := range c.Chunks {
-		chunk := c.Chunks[i]
+	for i := range chunks {
+		chunk := chunks[i]
 		if chunk.Rows == 0 {
 			continue
 		}
-		chunk.About.Type = c.Type
-		s, err := pagesOf(&chunk)
+		chunk.About.Type = t.dataType
+		s, err := pagesOf(&chunk, t.levels != nil)
 		if err != nil {
-			return located(err, index, i)
+			return t.located(err, index, i)
 		}
-		shift := int64(t.rows) + s.before - chunk.First
-		_ = chunk.wanted(func(first, rows int64) error {
-			t.add(uint64(first+shift), uint64(rows))
-			return nil
-		})
-		t.rows += uint64(s.rows)
+		t.addChunk(&chunk, s.before, s.rows)
 		t.nullable = t.nullable || chunk.About.MaxDefinition > 0
 		s.index = i
 		list = append(list, s)
@@ -124,9 +153,9 @@ func (p *planner) column(index int, c *Column) error {
 	if len(list) > 0 {
 		conversion, _ := formOf(list[0].About)
 		if conversion == text {
-			t.strings = c.Type
+			t.strings = t.dataType
 		} else if conversion == code {
-			t.strings = c.Type.(*arrow.DictionaryType).ValueType
+			t.strings = t.dataType.(*arrow.DictionaryType).ValueType
 		}
 		t.nullable = t.nullable || conversion == instant
 		if t.nullable {
@@ -138,12 +167,15 @@ func (p *planner) column(index int, c *Column) error {
 			t.values = p.spaces.values.take(t.rows * conversion.columnBytes())
 		}
 	}
+	if t.levels != nil {
+		p.takeLevels(t)
+	}
 	for _, s := range list {
-		if err := p.chunk(index, &t, s); err != nil {
-			return located(err, index, s.index)
+		if err := p.chunk(index, t, s); err != nil {
+			return t.located(err, index, s.index)
 		}
 	}
-	p.targets = append(p.targets, t)
+	p.targets = append(p.targets, *t)
 	return nil
 }
 
@@ -158,7 +190,7 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 		if dictionary, err = p.dictionary(t, s, body); err != nil {
 			return &Error{Page: s.dictionary, Err: err}
 		}
-		p.origin(column, s, s.dictionary)
+		p.origin(column, t, s, s.dictionary)
 		if t.entries > math.MaxInt32 {
 			return fmt.Errorf("dictionaries of %d values: %w", t.entries, ErrLong)
 		}
@@ -174,15 +206,15 @@ func (p *planner) chunk(column int, t *target, s selected) error {
 			return &Error{Page: i, Err: err}
 		}
 		for len(p.origins) < len(p.pages) {
-			p.origin(column, s, i)
+			p.origin(column, t, s, i)
 		}
 	}
 	return nil
 }
 
 // origin notes the origin of the page that was planned last.
-func (p *planner) origin(column int, s selected, page int) {
-	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
+func (p *planner) origin(column int, t *target, s selected, page int) {
+	p.origins = append(p.origins, origin{Error{Column: column, Chunk: s.index, Leaf: t.levels.number(), Page: page}, codecs[s.plan[page].Codec(s.About.Column)].Codec})
 }
 
 // upload notes a list that is copied to the device.
@@ -282,7 +314,11 @@ func (p *planner) page(t *target, s selected, h pages.Page, body place, dictiona
 		p.addPrefixes(d, shared)
 		number, d.dictionary = number+1, number
 	}
-	if d.optional != 0 {
+	switch {
+	case t.levels != nil && d.optional != 0:
+		d.optional = 2
+		p.addLevels(number, &d, t.levels, s.About.Column, h)
+	case d.optional != 0:
 		p.optional.add(number, &d)
 	}
 	switch kind {
@@ -380,9 +416,9 @@ func (p *planner) addPrefixes(d page, m *sharedStrings) {
 }
 
 // located adds the place to an error about a page.
-func located(err error, column, chunk int) error {
+func (t *target) located(err error, column, chunk int) error {
 	if damage, ok := err.(*Error); ok {
-		damage.Column, damage.Chunk = column, chunk
+		damage.Column, damage.Chunk, damage.Leaf = column, chunk, t.levels.number()
 		return damage
 	}
 	return fmt.Errorf("column %d, chunk %d: %w", column, chunk, err)

@@ -29,6 +29,9 @@ func (b *Batch) result(ctx context.Context, t *target, outcomes []outcome, s wri
 	} else if data.Buffers[1], err = b.region(t.values, t.valueBytes()); err != nil {
 		return nil, err
 	}
+	if t.levels != nil && t.levels.required {
+		data.NullCount = 0 // entries without a value are no elements, or in a struct that is null
+	}
 	if data.NullCount > 0 {
 		if data.Buffers[0], err = b.region(t.bitmap, op.BitmapBytes(int(t.rows))); err != nil {
 			return nil, err
@@ -90,6 +93,15 @@ func emptyColumn(m *memory.Manager, t arrow.DataType) (*column.Column, error) {
 		return nil, err
 	}
 	data := column.Data{Type: t, Manager: m, Buffers: make([]column.Bytes, l.Buffers())}
+	for i := range l.Children() {
+		childType, _ := l.Child(i)
+		child, err := emptyColumn(m, childType)
+		if err != nil {
+			return nil, err
+		}
+		defer child.Release()
+		data.Children = append(data.Children, child)
+	}
 	if d, ok := t.(*arrow.DictionaryType); ok {
 		if data.Dictionary, err = emptyColumn(m, d.ValueType); err != nil {
 			return nil, err

@@ -18,18 +18,22 @@ type selected struct {
 	before, rows int64
 }
 
-// pagesOf selects the pages of a chunk.
-func pagesOf(c *Chunk) (s selected, err error) {
+// pagesOf selects the pages of a chunk, which may be a part of a list or a struct.
+func pagesOf(c *Chunk, nested bool) (s selected, err error) {
 	s = selected{Chunk: c, dictionary: -1, plan: c.Plan}
 	if s.plan == nil {
 		if s.plan, err = pages.NewPlan(c.Bytes, c.About.Column); err != nil {
 			return s, &Error{Err: err}
 		}
 	}
-	if !c.About.Decodable() {
+	if !nested && !c.About.Decodable() {
 		return s, fmt.Errorf("%v from %v: %w", c.About.Type, c.About.Physical, pages.ErrOther)
 	}
-	if err := undecodable(c.About, s.plan); err != nil {
+	err = undecodable(c.About, s.plan)
+	if nested && err == nil {
+		err = undecodableLeaf(c.About, s.plan)
+	}
+	if err != nil {
 		return s, err
 	}
 	// A string may share its beginning with one of the page before.

@@ -82,7 +82,7 @@ func (b *Batch) writeStrings(call *op.Call, outcomes []outcome) (columns stringC
 		}
 		width := offsetBytes(b.targets[i].strings)
 		if bytes > uint64(strategy.MaximumOffset(call.Context(), int(width))) {
-			return nil, fmt.Errorf("column %d: %d bytes: %w", i, bytes, ErrLong)
+			return nil, fmt.Errorf("column %d: %d bytes: %w", b.targets[i].column, bytes, ErrLong)
 		}
 		if columns[i].rows = rows; rows > 0 {
 			offsets = width * (rows + 1)

@@ -21,7 +21,7 @@ var ErrOther = errors.New("the column chunk has another encoding")
 // can claim.
 const mostRows = 1 << 20
 
-// Flat describes a column chunk that is no part of a list or a struct.
+// Flat describes a column chunk of values.
 type Flat struct {
 	Column
 	// Physical is the type of the values in the file, Width the length of those of
@@ -35,12 +35,17 @@ type Flat struct {
 
 // Decodable reports whether a [Decoder] knows the types and the compression of a column chunk.
 func (f Flat) Decodable() bool {
+	return f.MaxDefinition <= 1 && f.MaxRepetition == 0 && f.DecodableValues()
+}
+
+// DecodableValues is [Flat.Decodable] for a part of a list or a struct.
+func (f Flat) DecodableValues() bool {
 	switch f.Codec {
 	case compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4, LZ4Raw:
 	default:
 		return false
 	}
-	return f.MaxDefinition <= 1 && f.MaxRepetition == 0 && newValues(f) != nil
+	return newValues(f) != nil
 }
 
 // Decoder decodes a column chunk into arrays of its final type: it writes each value once, into
@@ -119,7 +124,7 @@ func (d *Decoder) Close() {
 
 // checkPlan checks that the pages have levels and values in encodings that the decoder knows.
 func (d *Decoder) checkPlan() error {
-	if err := d.plan.CheckFlat(d.about.Column); err != nil {
+	if err := d.plan.CheckLevels(d.about.Column); err != nil {
 		return err
 	}
 	_, encoded := d.values.(*encoded)

@@ -65,16 +65,18 @@ func (p Page) Codec(c Column) compress.Compression {
 	return c.Codec
 }
 
-// CheckFlat checks that the pages have as many values as the column chunk, which is no part of a list.
-func (p Plan) CheckFlat(c Column) error {
+// CheckLevels checks that the pages have as many values as the column chunk, and levels in the encoding that decoders know.
+func (p Plan) CheckLevels(c Column) error {
 	values := int64(0)
 	for i, page := range p {
 		if !page.HasValues() {
 			continue
 		}
 		values += page.Values
-		if page.Kind == DataPage && c.MaxDefinition > 0 && page.DefinitionEncoding != RLE || page.RepetitionLevels > 0 {
-			return fmt.Errorf("page %d has levels of encoding %d, %d bytes of repetition levels: %w", i, page.DefinitionEncoding, page.RepetitionLevels, ErrOther)
+		other := page.Kind == DataPage && (c.MaxDefinition > 0 && page.DefinitionEncoding != RLE || c.MaxRepetition > 0 && page.RepetitionEncoding != RLE)
+		if other || page.RepetitionLevels > 0 && c.MaxRepetition == 0 {
+			return fmt.Errorf("page %d has levels of encodings %d and %d, %d bytes of repetition levels: %w",
+				i, page.DefinitionEncoding, page.RepetitionEncoding, page.RepetitionLevels, ErrOther)
 		}
 	}
 	if values > c.Values {

@@ -51,7 +51,7 @@ struct Bits {
 DEVICE u32 find_length(const Page &page, u64 &from, u32 &length) {
     from = page.levels;
     length = page.level_bytes;
-    if (page.optional == 0 || page.level_bytes != none)
+    if (page.optional != flat_levels || page.level_bytes != none)
         return 0;
     from = page.bytes + 4;
     length = page.length < 4 ? 0 : load_word(page.bytes);
@@ -71,12 +71,12 @@ KERNEL LAUNCH_BOUNDS(256) find_levels(const Page *pages, Outcome *outcomes) {
         outcome->status = status;
         outcome->valid = status == 0 ? page.rows : 0;
         outcome->absent = 0;
-        outcome->begin = status == 0 && page.optional != 0 && page.level_bytes == none ? 4 + length : 0;
+        outcome->begin = status == 0 && page.optional == flat_levels && page.level_bytes == none ? 4 + length : 0;
         outcome->data = 0;
         outcome->packed = packed;
         outcome->bytes = 0;
     }
-    if (status != 0 || page.rows == 0)
+    if (status != 0 || page.rows == 0 || page.optional == nested_levels) // find_nested finds the latter
         return;
     synchronize_block(); // before the status changes
     const bool all = page.optional == 0 || find_runs<256>(Runs{from, length, 1}, page.marks, page.rows, outcome);
@@ -108,12 +108,7 @@ KERNEL LAUNCH_BOUNDS(64) write_levels(const Page *pages, Outcome *outcomes, cons
             damage(outcome, bad_level);
         write_word(page.bitmap + 4 * (page.row / 32 + word), whole_warp >> (32 - count) << shift, bits);
     }
-    const u32 ones = __builtin_popcount(bits), scanned = warp_scan(ones, Sum<u32>());
-    if (word < all)
-        store<u32>(page.ranks + 4 * (u64)word, scanned - ones);
-    const u32 sum = shuffle_value(scanned, warp_threads - 1);
-    if (word < all && lane_in_warp() == 0)
-        store<u64>(page.counts + 8 * (u64)(word / counted_words), sum);
+    count_words(page, word, all, bits);
 }
 
 // scan_levels counts the rows with a value of listed pages, a block for each.

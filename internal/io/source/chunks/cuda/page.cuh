@@ -13,6 +13,9 @@ enum Encoding : u32 { plain, indexed, rle, split, delta, delta_lengths, delta_st
 // Damage is the kind of damage of a page: bits of its status.
 enum Damage : u32 { cut = 1, bad_level = 2, bad_index = 4, bad_width = 8, bad_length = 16, too_long = 32, bad_delta = 64, bad_compression = 128, bad_prefix = 256 };
 
+// Optional is the kind of levels of a page: none, definition levels up to 1, or those of a part of a list or a struct.
+enum Optional : u32 { no_levels, flat_levels, nested_levels };
+
 static constexpr u32 none = 0xffffffff;
 static constexpr u64 whole_word = 0xffffffffffffffff;
 
@@ -32,7 +35,7 @@ struct Page {
     u32 rows;       // nulls included; of a dictionary its values
     u32 length;     // of bytes
     u32 level_bytes; // of levels of a DataPageV2, or none: they follow their length in bytes
-    u32 optional;   // whether there are levels
+    u32 optional;   // kind of levels
     u32 form, encoding;
     u32 width;      // of a value in the file; of an instant the units of a second
     u32 dictionary; // number of the page of the dictionary, or none

@@ -49,6 +49,16 @@ DEVICE void write_word(u64 to, u32 mask, u32 bits) {
         or_word(to, bits);
 }
 
+// count_words stores the numbers of rows with a value before words of the bitmap. Each lane has the bits of one, up to all of the page.
+DEVICE void count_words(const Page &page, u32 word, u32 all, u32 bits) {
+    const u32 ones = __builtin_popcount(bits), scanned = warp_scan(ones, Sum<u32>());
+    if (word < all)
+        store<u32>(page.ranks + 4 * (u64)word, scanned - ones);
+    const u32 sum = shuffle_value(scanned, warp_threads - 1);
+    if (word < all && lane_in_warp() == 0)
+        store<u64>(page.counts + 8 * (u64)(word / counted_words), sum);
+}
+
 static constexpr u64 no_instant = 0x8000000000000000;
 
 // write_instant writes the instants of a word, and makes rows null whose type does not hold their value.

@@ -1,0 +1,9 @@
+package sink
+
+// SetLeastDeviceRows sets the number of rows from which tables are encoded on their device, and returns a
+// function that sets it back.
+func SetLeastDeviceRows(rows int64) func() {
+	before := leastDeviceRows
+	leastDeviceRows = rows
+	return func() { leastDeviceRows = before }
+}
