@@ -83,7 +83,7 @@ func DecodeParquet(ctx context.Context, of Source, columns []string, allocator a
 	if err != nil {
 		return 0, err
 	}
-	records := newParquetRecords(s, selected.schema, groups, Request{}, false, allocator, func(bool) error { return nil })
+	records := newParquetRecords(s, selected.schema, groups, Request{Readahead: &Readahead{turns: turns{free: 2}}}, false, allocator, func(bool) error { return nil })
 	defer func() { err = errors.Join(err, records.close(err != nil)) }()
 	for {
 		record, err := records.next(ctx)

@@ -26,13 +26,13 @@ func (*rawPacked) form() rawForm { return packedForm{} }
 type packedForm struct{}
 
 // length implements [rawForm].
-func (packedForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+func (packedForm) length(record arrow.Record, places []int) (bytes, weighted int64) {
 	for _, place := range places {
 		values := record.Column(place)
 		c, _ := rawAs[*rawPacked](values.DataType())
 		bytes += int64(float64(c.Bytes()) * float64(values.Len()) / float64(max(c.Rows, 1)))
 	}
-	return bytes, 1
+	return bytes, bytes
 }
 
 // packedBatch is the blocks of packed columns, on the device.
@@ -134,7 +134,7 @@ func (c *rawJoined) parts(values arrow.Array) (list []arrow.Array) {
 type joinedForm struct{}
 
 // length implements [rawForm].
-func (joinedForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+func (joinedForm) length(record arrow.Record, places []int) (bytes, weighted int64) {
 	for _, place := range places {
 		c, _ := rawAs[*rawJoined](record.Column(place).DataType())
 		length, rows := int64(0), 0
@@ -143,7 +143,7 @@ func (joinedForm) length(record arrow.Record, places []int) (bytes, weight int64
 		}
 		bytes += int64(float64(length) * float64(record.NumRows()) / float64(max(rows, 1)))
 	}
-	return bytes, 1
+	return bytes, bytes
 }
 
 // copy implements [rawForm].

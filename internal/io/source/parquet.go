@@ -213,6 +213,9 @@ func (s *parquetFiles) Open(ctx context.Context, m *memory.Manager, request Requ
 	if request.BatchRows == 0 {
 		request.BatchRows = batchRows(onDevice, request)
 	}
+	if request.Readahead == nil {
+		request.Readahead = NewReadahead(m)
+	}
 	allocator, check := hostMemory(m)
 	records := newParquetRecords(s, selected.schema, groups, request, onDevice, allocator, check)
 	l := newLoader(s, m, request, selected.schema, records)

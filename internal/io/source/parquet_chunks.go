@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
@@ -155,19 +156,31 @@ func (c *columnChunk) rows(first, rows int64) *arrow.Chunked {
 	return arrow.NewChunked(values.DataType(), []arrow.Array{values})
 }
 
-// chunkWeight makes 192 MiB of column chunks a table.
+// chunkWeight makes 192 MiB of column chunks a table. Those of codecs that take long for a page, whether few or a
+// thousand are decompressed together, count as they are.
 const chunkWeight = 4
+
+// weight is the weight of a byte of the column chunk.
+func (c *rawChunk) weight() int64 {
+	switch c.about.Column.Codec {
+	case compress.Codecs.Zstd, compress.Codecs.Gzip:
+		return 1
+	}
+	return chunkWeight
+}
 
 // chunkForm is the form of column chunks.
 type chunkForm struct{}
 
 // length implements [rawForm].
-func (chunkForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+func (chunkForm) length(record arrow.Record, places []int) (bytes, weighted int64) {
 	for _, place := range places {
-		c := chunkOf(record.Column(place))
-		bytes += int64(float64(len(c.Bytes)) * float64(c.Rows) / float64(max(c.About.Values, 1)))
+		c, t := chunkOf(record.Column(place)), record.Column(place).DataType()
+		length := int64(float64(len(c.Bytes)) * float64(c.Rows) / float64(max(c.About.Values, 1)))
+		raw, _ := rawAs[*rawChunk](t)
+		bytes, weighted = bytes+length, weighted+length*raw.weight()
 	}
-	return bytes, chunkWeight
+	return bytes, weighted
 }
 
 // chunkBatch is the bytes of the column chunks of records, on the device.

@@ -65,7 +65,7 @@ type usedFile struct {
 func newParquetRecords(s *parquetFiles, schema *arrow.Schema, groups []rowGroup, request Request, onDevice bool, allocator arrowmemory.Allocator, check func(failed bool) error) *parquetReader {
 	p := &parquetRecords{
 		source: s, schema: schema, groups: groups, rows: mostRecordRows, device: onDevice, allocator: allocator, counters: request.Counters.or(),
-		processors: request.Readahead.or().reader(), users: map[*parquetFile]*usedFile{},
+		processors: request.Readahead.reader(), users: map[*parquetFile]*usedFile{},
 	}
 	for _, most := range []int64{request.BatchRows, request.Limit} {
 		if most > 0 {

@@ -42,9 +42,9 @@ type rawForm interface {
 	copy(ctx context.Context, to rawTarget, records []arrow.Record, places []int) (rawBatch, error)
 	// onHost decodes columns of a record on the host. It returns several records if one cannot have the values.
 	onHost(ctx context.Context, schema *arrow.Schema, record arrow.Record, places []int) ([]arrow.Record, error)
-	// length is the length of the bytes of columns, in proportion to the rows of a record. Bytes of a greater weight take
-	// longer to decode.
-	length(record arrow.Record, places []int) (bytes, weight int64)
+	// length is the length of the bytes of columns, in proportion to the rows of a record, without and with their weight.
+	// The greater the weight, the fewer bytes are a table.
+	length(record arrow.Record, places []int) (bytes, weighted int64)
 }
 
 // rawTarget is where raw columns are copied to. schema is that of the table.
@@ -134,7 +134,7 @@ func rawLength(record arrow.Record) (bytes, weighted int64) {
 	for _, form := range rawForms {
 		if places := placesOf(record, form); len(places) > 0 {
 			length, weight := form.length(record, places)
-			bytes, weighted = bytes+length, weighted+length*weight
+			bytes, weighted = bytes+length, weighted+weight
 		}
 	}
 	return bytes, weighted

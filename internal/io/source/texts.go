@@ -110,11 +110,12 @@ const textWeight = 16
 type textForm struct{}
 
 // length implements [rawForm].
-func (textForm) length(record arrow.Record, places []int) (bytes, weight int64) {
+func (textForm) length(record arrow.Record, places []int) (bytes, weighted int64) {
 	if record.NumRows() == 0 {
-		return 0, textWeight
+		return 0, 0
 	}
-	return int64(len(textOf(record).rows(record.Column(places[0])))), textWeight
+	bytes = int64(len(textOf(record).rows(record.Column(places[0]))))
+	return bytes, bytes * textWeight
 }
 
 // rows returns the bytes of the rows of an array.

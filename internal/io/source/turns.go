@@ -4,6 +4,9 @@ import (
 	"container/heap"
 	"runtime"
 	"sync"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Readahead is what the readers of a query share. It limits the number of goroutines that read and decode at a
@@ -19,17 +22,14 @@ type Readahead struct {
 // mostEarly is the memory of what the readers of a query read early.
 const mostEarly = 1 << 30
 
-// NewReadahead returns the readahead of a query.
-func NewReadahead() *Readahead {
-	return &Readahead{turns: turns{free: runtime.GOMAXPROCS(0)}, left: mostEarly}
-}
-
-// or returns r, or another readahead if r is nil.
-func (r *Readahead) or() *Readahead {
-	if r == nil {
-		return NewReadahead()
+// NewReadahead returns the readahead of a query on the device of a manager. If that is a GPU, an eighth of the processors
+// stays free for the goroutines that start its work: they would wait for milliseconds behind those that read.
+func NewReadahead(m *memory.Manager) *Readahead {
+	processors := runtime.GOMAXPROCS(0)
+	if m != nil && m.Device().Kind() != device.Host {
+		processors -= processors / 8
 	}
-	return r
+	return &Readahead{turns: turns{free: processors}, left: mostEarly}
 }
 
 // readerTurns are the turns of one reader.

@@ -104,7 +104,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
 	o := opener{settings: settings, analysis: plan.NewAnalysis(), parents: plan.Parents(n), shared: map[plan.Node]*shared{}, bounds: map[*plan.KeyBounds]*keyBounds{}}
-	o.settings.Readahead = source.NewReadahead()
+	o.settings.Readahead = source.NewReadahead(settings.Manager)
 	if settings.Whole {
 		o.whole, o.settings.Whole = n, false
 	}
