@@ -133,7 +133,7 @@ func Staged(r buffer.Reader) (copied int) {
 	s := r.(*loader).records.(*stager)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.waiting) <= mostStaged && s.ended == nil {
+	for len(s.waiting) < mostStaged && s.ended == nil || s.copying > 0 {
 		changed := s.changed
 		s.mu.Unlock()
 		<-changed

@@ -20,13 +20,16 @@ import (
 // given up as soon as other work needs their memory.
 
 const (
-	// mostStaged is the number of tables that wait for the consumer, beside the one that is collected.
-	mostStaged = 2
+	// mostStaged is the number of tables that are copied or wait for the consumer, beside the one that is collected.
+	mostStaged = 3
 	// stagedShare is the part, as a divisor, of the memory which is free that the copy of a table may take.
 	stagedShare = 4
+	// mostCopied is the number of tables that are copied at a time: the pages of one are planned while the bytes of another
+	// one are transferred.
+	mostCopied = 2
 	// smallerTables is the number of tables at the beginning that are smaller, each half as long as the next one: the
 	// device has work while the large ones are read.
-	smallerTables = 2
+	smallerTables = 3
 )
 
 // copyStreams are the streams that copy, one for each device. They stay, because columns are of them.
@@ -41,6 +44,20 @@ type staged struct {
 	length uint64
 	// err is the error of the copy.
 	err error
+	// whole is set if the records may be copied as one table.
+	whole bool
+	// ended is closed when the copy has ended.
+	ended chan struct{}
+}
+
+// isReady reports whether the copy has ended.
+func (s *staged) isReady() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // release gives everything back.
@@ -65,13 +82,12 @@ type stager struct {
 
 	mu      sync.Mutex
 	waiting []*staged
-	// changed is closed and replaced when waiting or ended changes.
+	// copying is the number of copies that have not ended.
+	copying int
+	// changed is closed and replaced when waiting, copying or ended changes.
 	changed chan struct{}
 	// ended is the error of collecting, or io.EOF.
 	ended error
-	// copying is closed when the copy of a table ends, nil while there is none, and copyingLength its length.
-	copying       chan struct{}
-	copyingLength uint64
 	// reclaims counts the calls of Reclaim.
 	reclaims int
 }
@@ -98,11 +114,13 @@ func (s *stager) run() {
 		s.mu.Lock()
 		if err == nil {
 			s.waiting = append(s.waiting, next)
+			s.copying++
+			s.running.Go(func() { s.copy(next) })
 		} else {
 			s.ended = err
 		}
 		s.change()
-		for err == nil && len(s.waiting) > mostStaged {
+		for err == nil && (len(s.waiting) >= mostStaged || s.copying == mostCopied) {
 			changed := s.changed
 			s.mu.Unlock()
 			select {
@@ -143,40 +161,34 @@ func (s *stager) collect() (*staged, error) {
 	if err := l.unmixed(s.context); err != nil {
 		return nil, err
 	}
-	next := &staged{records: l.pending, rows: l.pendingRows}
+	next := &staged{records: l.pending, rows: l.pendingRows, ended: make(chan struct{})}
 	l.pending, l.pendingRows = nil, 0
 	l.rows += next.rows
-	if l.most > 0 && next.rows > l.most {
-		return next, nil
-	}
-	return next, s.copy(next)
+	next.whole = l.most == 0 || next.rows <= l.most
+	return next, nil
 }
 
 // copy copies the records of a table, if there is plenty of memory.
-func (s *stager) copy(next *staged) (err error) {
-	l := s.from
-	next.length = copyLength(next.records)
-	if l.manager.Check(stagedShare*next.length) != nil {
-		return nil
-	}
+func (s *stager) copy(next *staged) {
 	s.mu.Lock()
 	before := s.reclaims
-	ended := make(chan struct{})
-	s.copying, s.copyingLength = ended, next.length
 	s.mu.Unlock()
-	next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
-	if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
-		next.err = nil // the consumer tries again
+	l := s.from
+	if next.length = copyLength(next.records); next.whole && l.manager.Check(stagedShare*next.length) == nil {
+		next.copied, next.err = copyTable(s.context, l.target(s.stream), next.records)
+		if short(next.err) || errors.Is(next.err, delimited.ErrFault) {
+			next.err = nil // the consumer tries again
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reclaims > before {
-		err = next.copied.Release()
+		next.err = errors.Join(next.err, next.copied.Release())
 		next.copied = nil
 	}
-	s.copying = nil
-	close(ended)
-	return err
+	s.copying--
+	close(next.ended)
+	s.change()
 }
 
 // take gives the loader its next table. most is the number of rows of a table that is not exceeded, or zero.
@@ -184,8 +196,8 @@ func (s *stager) take(ctx context.Context, most int64) (next *staged, err error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.most = most
-	for len(s.waiting) == 0 {
-		if s.ended != nil {
+	for len(s.waiting) == 0 || !s.waiting[0].isReady() {
+		if s.ended != nil && len(s.waiting) == 0 {
 			return nil, s.ended
 		}
 		changed := s.changed
@@ -195,7 +207,7 @@ func (s *stager) take(ctx context.Context, most int64) (next *staged, err error)
 		case <-ctx.Done():
 		}
 		s.mu.Lock()
-		if err := cancel.Error(ctx); err != nil && len(s.waiting) == 0 {
+		if err := cancel.Error(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -204,27 +216,27 @@ func (s *stager) take(ctx context.Context, most int64) (next *staged, err error)
 	return next, nil
 }
 
-// Reclaim implements [memory.Reclaimer]: it gives the copies up that wait, the last ones first, and waits for the end of the
-// one that is made, which is given up too. A copy does not wait for memory.
+// Reclaim implements [memory.Reclaimer]: it gives copies up, the last ones first. It waits for the end of those that are
+// made: they take spare memory, and do not wait for it.
 func (s *stager) Reclaim(ctx context.Context, bytes uint64) (released uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reclaims++
 	for i := len(s.waiting) - 1; i >= 0 && released < bytes; i-- {
-		if s.waiting[i].copied == nil {
-			continue
+		next := s.waiting[i]
+		if !next.isReady() {
+			s.mu.Unlock()
+			select {
+			case <-next.ended: // and its copy is given up
+			case <-ctx.Done():
+			}
+			s.mu.Lock()
+			return released + next.length, err
 		}
-		released += s.waiting[i].length
-		err = errors.Join(err, s.waiting[i].copied.Release())
-		s.waiting[i].copied = nil
-	}
-	if ended := s.copying; ended != nil && released < bytes {
-		released += s.copyingLength
-		s.mu.Unlock()
-		defer s.mu.Lock()
-		select {
-		case <-ended:
-		case <-ctx.Done():
+		if next.copied != nil {
+			released += next.length
+			err = errors.Join(err, next.copied.Release())
+			next.copied = nil
 		}
 	}
 	return released, err

@@ -117,7 +117,9 @@ func (g tileGroups) add(number uint32, p *page) {
 	case p.form == copied4 || p.form == copied8:
 		kernel = "write_copied"
 	}
-	p.eachTile(func(first uint32) { g[kernel] = append(g[kernel], tile{number, first}) })
+	tiles := g[kernel]
+	p.eachTile(func(first uint32) { tiles = append(tiles, tile{number, first}) })
+	g[kernel] = tiles
 }
 
 // column plans a column.
