@@ -47,7 +47,7 @@ type ParquetOptions struct {
 	Bloom []string
 }
 
-// defaultGroupRows is the number of rows of a row group: enough for a dictionary to be small beside
+// defaultGroupRows is the number of rows of a row group: enough for a dictionary to be smaller than
 // its indices, few enough for readers to decode several row groups in parallel.
 const defaultGroupRows = 1 << 20
 
@@ -120,7 +120,7 @@ func (f parquetFormat) begin(w io.Writer, schema *arrow.Schema) (encoder, error)
 	return e, nil
 }
 
-// isFlat reports whether a schema has columns, and neither lists nor structs.
+// isFlat reports whether a schema has columns, and no lists and structs.
 func isFlat(schema *arrow.Schema) bool {
 	for _, field := range schema.Fields() {
 		if arrow.IsNested(field.Type.ID()) {

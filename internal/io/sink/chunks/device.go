@@ -295,7 +295,7 @@ func (g *deviceGroup) findFacts() error {
 		case c.integers != nil:
 			all = append(all, download(g, c.integers.outcome, c.integers.facts), download(g, c.integers.status, c.integers.refused[:]))
 		case c.texts != nil:
-			all = append(all, download(g, c.texts.outcome, c.texts.found[:]))
+			all = append(all, download(g, c.texts.outcome, c.texts.totals[:]))
 		}
 	}
 	return g.downloads(all)

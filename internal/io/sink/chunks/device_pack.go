@@ -76,7 +76,7 @@ func (c *deviceColumn) packIndices(g *deviceGroup) ([]memory.Destination, error)
 	return []memory.Destination{download(g, packed, d.packed), download(g, bounds, d.bounds)}, nil
 }
 
-// page returns the number of the page whose first value has a number.
+// page returns the number of the page that begins with a value.
 func (d *deviceDictionary) page(from int) int {
 	low, high := 0, len(d.pages)
 	for high-low > 1 {

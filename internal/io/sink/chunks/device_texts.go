@@ -8,15 +8,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// mostSlotBits is the size of a table of slots: twice as many as a dictionary has texts, of one or two bytes
-// and four for the length, and as many again as threads add before they see that these are too many.
+// mostSlotBits is the size of a table of slots: more than a dictionary has texts, which take six bytes
+// each, and than threads add before they see the overflow.
 const mostSlotBits = 19
 
 // deviceTexts are the texts of a column, without the nulls.
 type deviceTexts struct {
-	// outcome is that of the kernel: found.
+	// outcome is that of the kernel: the totals.
 	outcome memory.Slice[uint8]
-	found   [1]foundLayout
+	totals  [1]totalsLayout
 	// ids has the slot of each text, entries and bytes the distinct ones.
 	ids, slots, entries, bytes memory.Slice[uint8]
 
@@ -33,7 +33,7 @@ func (c *deviceColumn) startTexts(g *deviceGroup) error {
 	if err != nil {
 		return err
 	}
-	zeros, err := g.zeros(4<<slotBits, uint64(len(bytesOf(x.found[:]))))
+	zeros, err := g.zeros(4<<slotBits, uint64(len(bytesOf(x.totals[:]))))
 	if err != nil {
 		return err
 	}
@@ -58,15 +58,15 @@ const entryBytes = 16
 func (g *deviceGroup) findTexts() error {
 	var all []memory.Destination
 	for _, c := range g.columns {
-		if c.texts == nil || c.texts.found[0].overflow != 0 {
+		if c.texts == nil || c.texts.totals[0].overflow != 0 {
 			continue
 		}
 		x := c.texts
-		found := x.found[0]
-		if int(found.bytes)+indicesLength(c.rows.valid, int(found.count)) >= int(found.all)+c.rows.valid {
+		totals := x.totals[0]
+		if int(totals.bytes)+indicesLength(c.rows.valid, int(totals.count)) >= int(totals.all)+c.rows.valid {
 			continue
 		}
-		x.list, x.data = make([]entryLayout, found.count), make([]byte, found.bytes)
+		x.list, x.data = make([]entryLayout, totals.count), make([]byte, totals.bytes)
 		entries, err := x.entries.Slice(0, len(bytesOf(x.list)))
 		if err != nil {
 			return err

@@ -74,7 +74,7 @@ func (s *slots) grow(hash func(number uint32) uint64) {
 	}
 }
 
-// mixed is a hash of a number whose upper bits are good.
+// mixed is a hash of a number with good upper bits.
 func mixed(v uint64) uint64 {
 	v = (v ^ v>>32) * 0x9e3779b97f4a7c15
 	return (v ^ v>>29) * 0xbf58476d1ce4e5b9

@@ -67,7 +67,7 @@ func endOf(a binaryArray, i int) int64 {
 	return int64(arrow.GetData[int32](a.Data().Buffers()[1].Bytes())[at])
 }
 
-// appendOffsets appends the ends of the valid texts of a contiguous array, whose first begins at start.
+// appendOffsets appends the ends of the valid texts of a contiguous array. The first one begins at start.
 func appendOffsets(to *[]int64, a arrow.Array, start int64) {
 	offset := a.Data().Offset()
 	if id := a.DataType().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {

@@ -70,8 +70,8 @@ func (s *textsLayout) asArgument() any {
 	return kernels.Struct(s.offsets, s.data, s.wide)
 }
 
-// foundLayout is what the rows have in common.
-type foundLayout struct {
+// totalsLayout has the totals of the rows.
+type totalsLayout struct {
 	count    uint32 // of distinct texts
 	overflow uint32 // whether they are too many, or too long
 	bytes    uint64 // of the distinct texts, each with its length
@@ -79,7 +79,7 @@ type foundLayout struct {
 }
 
 // asArgument returns the struct as kernels take it.
-func (s *foundLayout) asArgument() any {
+func (s *totalsLayout) asArgument() any {
 	return kernels.Struct(s.count, s.overflow, s.bytes, s.all)
 }
 

@@ -185,7 +185,7 @@ type group struct {
 }
 
 // groupChunk is a column chunk that is encoded, and its pages, compressed: first that of the dictionary,
-// if there is one.
+// if the chunk has a dictionary.
 type groupChunk struct {
 	*chunk
 	bodies [][]byte
