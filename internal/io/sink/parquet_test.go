@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -138,6 +139,25 @@ func TestDevicesWriteTheSameParquet(t *testing.T) {
 			options.GroupRows = 0
 			require.Equal(r, written(r, host, record, options, 1<<20), written(r, m, record, options, 1<<20))
 		})
+	})
+}
+
+// Row groups of long values have fewer rows, unless the options have the rows.
+func TestBytesOfRowGroups(t *testing.T) {
+	defer sink.SetMostGroupBytes(1000)()
+	defer sink.SetLeastDeviceRows(1)()
+	b := array.NewLargeStringBuilder(arrowmemory.DefaultAllocator)
+	for range 100 {
+		b.Append(strings.Repeat("x", 42)) // 50 bytes with the offset
+	}
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.BinaryTypes.LargeString}}, nil), []arrow.Array{b.NewArray()}, 100)
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		for groupRows, want := range map[int64]int{0: 6, 50: 2, 200: 1} {
+			reader, err := file.NewParquetReader(bytes.NewReader(written(t, m, record, sink.ParquetOptions{GroupRows: groupRows}, 1<<20)))
+			require.NoError(t, err)
+			require.Equal(t, want, reader.NumRowGroups(), "%d rows", groupRows)
+		}
 	})
 }
 

@@ -3,8 +3,6 @@ package chunks
 import (
 	"math/bits"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -38,10 +36,7 @@ func (c *deviceColumn) startTexts(g *deviceGroup) error {
 		return err
 	}
 	x.ids, x.entries, x.bytes, x.slots, x.outcome = memories[0], memories[1], memories[2], zeros[0], zeros[1]
-	width := 4
-	if id := c.Type().ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
-		width = 8
-	}
+	width := offsetWidth(c.Type())
 	offsets, err := c.Buffer(1).Slice(width*c.Offset(), width*(c.Offset()+c.Len()+1))
 	if err != nil {
 		return err

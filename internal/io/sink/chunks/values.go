@@ -106,15 +106,42 @@ func (v *texts) bounds(from, end int) bounds {
 		return bounds{}
 	}
 	low, high := v.at(from), v.at(from)
+	if v.order != orderBytes {
+		for i := from + 1; i < end; i++ {
+			low, high = v.extremes(v.at(i), low, high)
+		}
+		return v.bound(low, high)
+	}
+	lowStart, highStart := start(low), start(high)
 	for i := from + 1; i < end; i++ {
-		switch text := v.at(i); {
-		case v.order.compare(text, low) < 0:
-			low = text
-		case v.order.compare(text, high) > 0:
-			high = text
+		text := v.at(i)
+		if s := start(text); s <= lowStart || s >= highStart {
+			low, high = v.extremes(text, low, high)
+			lowStart, highStart = start(low), start(high)
 		}
 	}
 	return v.bound(low, high)
+}
+
+// extremes returns the least and the greatest of three values, low and high among them.
+func (v *texts) extremes(text, low, high []byte) (least, greatest []byte) {
+	switch {
+	case v.order.compare(text, low) < 0:
+		low = text
+	case v.order.compare(text, high) > 0:
+		high = text
+	}
+	return low, high
+}
+
+// start returns the first eight bytes of a text as a number with the order of texts.
+func start(text []byte) uint64 {
+	if len(text) >= 8 {
+		return binary.BigEndian.Uint64(text)
+	}
+	var word [8]byte
+	copy(word[:], text)
+	return binary.BigEndian.Uint64(word[:])
 }
 
 // bound returns the bounds for the least and the greatest value.
