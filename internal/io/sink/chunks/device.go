@@ -130,7 +130,7 @@ func (w *Writer) encodeColumns(ctx context.Context, m *memory.Manager, columns [
 	for i, c := range columns {
 		g.columns = append(g.columns, &deviceColumn{Column: c, leaf: w.leaves[i]})
 	}
-	for _, step := range []func() error{g.findRows, g.findFacts, g.findIntegers, g.findTexts, g.pack} {
+	for _, step := range []func() error{g.findRows, g.findFacts, g.findIntegers, g.findTexts, g.writeDeltas, g.pack} {
 		if err := step(); err != nil {
 			return r, err
 		}
@@ -144,6 +144,9 @@ func (g *deviceGroup) release() error {
 	for _, c := range g.columns {
 		if c.dictionary != nil {
 			g.host.Free(c.dictionary.packed)
+		}
+		if c.integers != nil && c.integers.deltas != nil {
+			g.host.Free(c.integers.deltas.bytes)
 		}
 	}
 	return release.All(g.blocks)
@@ -320,8 +323,11 @@ func (g *deviceGroup) encoders() ([]encoder, error) {
 		case c.dictionary != nil:
 			encoders[i] = &indexEncoder{c.leaf, c.dictionary, c.rows, g.host}
 			c.dictionary = nil // which release would free
-		case c.integers != nil && c.integers.isConverted && c.integers.refused[0] == 0:
-			e := &numberEncoder{c.leaf, c.rows, g.host.AllocateUninitialized(c.integers.values.Len()), g.host}
+		case c.integers != nil && c.integers.deltas != nil:
+			encoders[i] = &deltaEncoder{c.leaf, c.rows, c.integers.deltas, g.host}
+			c.integers.deltas = nil // which release would free
+		case c.integers != nil && c.integers.refused[0] == 0:
+			e := &numberEncoder{c.leaf, c.rows, c.integers.encoding, g.host.AllocateUninitialized(c.integers.values.Len()), g.host}
 			all = append(all, download(g, c.integers.values, e.numbers))
 			encoders[i] = e
 		default:
@@ -359,10 +365,11 @@ func (e *indexEncoder) release() { e.host.Free(e.dictionary.packed) }
 
 // numberEncoder encodes numbers of the file.
 type numberEncoder struct {
-	leaf    leaf
-	rows    rows
-	numbers []byte
-	host    *memory.PinnedAllocator
+	leaf     leaf
+	rows     rows
+	encoding int
+	numbers  []byte
+	host     *memory.PinnedAllocator
 }
 
 func (e *numberEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
@@ -370,7 +377,21 @@ func (e *numberEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, er
 	if e.leaf.width == 8 {
 		v = numbers[uint64]{arrow.GetData[uint64](e.numbers), e.leaf.order}
 	}
-	return encode(&e.leaf, v, e.rows, pageRows, raw, s), nil
+	return encodePages(&e.leaf, e.encoding, v, nil, e.rows, pageRows, raw, s), nil
 }
 
 func (e *numberEncoder) release() { e.host.Free(e.numbers) }
+
+// deltaEncoder encodes pages of integers in DELTA_BINARY_PACKED.
+type deltaEncoder struct {
+	leaf   leaf
+	rows   rows
+	deltas *deviceDeltas
+	host   *memory.PinnedAllocator
+}
+
+func (e *deltaEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, error) {
+	return encodePages(&e.leaf, pages.DeltaBinaryPacked, e.deltas, nil, e.rows, pageRows, raw, s), nil
+}
+
+func (e *deltaEncoder) release() { e.host.Free(e.deltas.bytes) }

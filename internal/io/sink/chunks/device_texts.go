@@ -94,13 +94,6 @@ func (c *deviceColumn) useTexts(g *deviceGroup) error {
 		list[i] = string(x.data[e.at : e.at+uint64(e.length)])
 	}
 	distinct, indices := sortedTexts(list, &texts{order: c.leaf.order, isUTF8: c.leaf.isUTF8}, true)
-	uploaded, err := g.scratch(uint64(4 * len(indices)))
-	if err != nil {
-		return err
-	}
-	if err := uploaded[0].Upload(g.call.Context(), g.call.Stream, bytesOf(indices)); err != nil {
-		return err
-	}
 	c.dictionary = &deviceDictionary{ids: x.ids, table: x.slots, distinct: distinct, count: len(list)}
-	return g.launch("texts", "rank_slots", blocksOf(len(indices)), x.entries, uploaded[0], uint32(len(indices)), x.slots)
+	return g.rankSlots(x.entries, indices, x.slots)
 }

@@ -12,14 +12,25 @@ import (
 
 // values are those of a column chunk, without the nulls.
 type values interface {
-	// length returns the length of values in PLAIN.
-	length(from, end int) int
+	pageValues
 	// appendPlain appends values in PLAIN.
 	appendPlain(to []byte, from, end int) []byte
-	// bounds returns the bounds of values.
-	bounds(from, end int) bounds
 	// hash returns the hash of a value in a Bloom filter.
 	hash(i int) uint64
+}
+
+// pageValues are values that are divided into pages.
+type pageValues interface {
+	// length returns the length of values in PLAIN.
+	length(from, end int) int
+	// bounds returns the bounds of values.
+	bounds(from, end int) bounds
+}
+
+// deltaPages are integers.
+type deltaPages interface {
+	// appendDelta appends the values of a page in DELTA_BINARY_PACKED.
+	appendDelta(to []byte, from, end int) []byte
 }
 
 // numbers are values of four or eight bytes.

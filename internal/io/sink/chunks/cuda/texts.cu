@@ -93,9 +93,3 @@ KERNEL LAUNCH_BOUNDS(block_threads) number_texts(Rows rows, Texts texts, u64 slo
     }
     or_word((u64)&result->overflow, 1);
 }
-
-// rank_slots writes the index of each entry into its slot.
-KERNEL LAUNCH_BOUNDS(block_threads) rank_slots(u64 entries, u64 indices, u32 count, u64 slots) {
-    for (u64 i = thread_in_grid(); i < count; i += threads_per_grid())
-        store<u32>(slots + (u64)((const Entry *)entries)[i].slot * 4, load<u32>(indices + i * 4));
-}
