@@ -30,9 +30,9 @@ var kernelCode embed.FS
 // set has the kernels, each compiled when it is first used.
 var set = kernelset.Set{Files: kernelCode, Directory: "cuda", Apart: true}
 
-// deviceGroup is a row group of a table on a device. Kernels convert numbers, find the distinct values of
-// integers and texts, and pack their indices. The host gets the indices, or the values of the other columns,
-// and makes the pages.
+// deviceGroup is a row group of a table on a device. Kernels convert integers, find the distinct values of
+// integers and texts, and pack their indices or their differences. The host gets these, or the values of the
+// other columns, and makes the pages.
 type deviceGroup struct {
 	call     op.Call
 	pageRows int
