@@ -3,6 +3,7 @@ package sink_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -151,6 +152,34 @@ func TestDevicesWriteTheSameParquet(t *testing.T) {
 			options.GroupRows = 0
 			require.Equal(r, written(r, host, record, options, 1<<20), written(r, m, record, options, 1<<20))
 		})
+	})
+}
+
+// Arrays with dictionaries give the same pages as their texts.
+func TestDictionariesAreWrittenAsTexts(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	property.Check(t, func(r *rapid.T) {
+		g := arraytest.NewGenerator(rapid.Uint64().Draw(r, "seed"))
+		g.Sliced = rapid.Bool().Draw(r, "sliced")
+		rows := rapid.SampledFrom([]int{1, 20, 700}).Draw(r, "rows")
+		coded := g.Array(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}, rows).(*array.Dictionary)
+		b := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+		for i := range rows {
+			if arraytest.IsNull(coded, i) {
+				b.AppendNull()
+			} else {
+				b.Append(coded.Dictionary().(*array.String).Value(coded.GetValueIndex(i)))
+			}
+		}
+		var data [2][]byte
+		batch := rapid.SampledFrom([]int64{1 << 20, 9}).Draw(r, "rows of a table")
+		for i, values := range []arrow.Array{coded, b.NewArray()} {
+			record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: values.DataType(), Nullable: true}}, nil), []arrow.Array{values}, int64(rows))
+			data[i] = written(r, m, record, sink.ParquetOptions{}, batch)
+			footer := int(binary.LittleEndian.Uint32(data[i][len(data[i])-8:])) + 8
+			data[i] = data[i][:len(data[i])-footer]
+		}
+		require.Equal(r, data[1], data[0])
 	})
 }
 

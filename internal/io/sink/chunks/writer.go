@@ -261,6 +261,9 @@ func (e *arrayEncoder) encode(pageRows int, raw []byte, s *scratch) (*chunk, err
 	if err != nil {
 		return nil, err
 	}
+	if x := indexCoded(e.leaf, e.parts, r, s); x != nil {
+		return encodePages(e.leaf, pages.RLEDictionary, nil, x, r, pageRows, raw, s), nil
+	}
 	v, err := gather(e.leaf, e.parts, r, s)
 	if err != nil {
 		return nil, err
