@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/io/sink/chunks"
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
 	"github.com/gpuframe/gpuframe/memory"
@@ -255,7 +256,7 @@ func (p *devicePart) prepare(ctx context.Context, w *chunks.Writer, table *buffe
 	}
 	defer func() { err = errors.Join(err, part.Release()) }()
 	p.group, err = w.EncodeColumns(ctx, part.Manager(), columnsOf(part), int(p.end-p.begin))
-	if errors.Is(err, memory.ErrBudget) {
+	if errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory) {
 		p.record, err = part.Record(ctx)
 	}
 	return err

@@ -90,6 +90,11 @@ const mostPinned = 2 << 30
 // # Ownership
 //
 // The caller passes the row group to [Writer.WriteGroup], or releases it.
+//
+// # Errors
+//
+// An error that wraps [memory.ErrBudget] or [device.ErrOutOfMemory] reports that the device has no memory for the
+// kernels: [Writer.Write] may be called with the same rows.
 func (w *Writer) EncodeColumns(ctx context.Context, m *memory.Manager, columns []*column.Column, rows int) (*RowGroup, error) {
 	r, err := w.encodeColumns(ctx, m, columns, rows)
 	if err != nil {
@@ -119,6 +124,7 @@ func (w *Writer) encodeColumns(ctx context.Context, m *memory.Manager, columns [
 	if err != nil {
 		return nil, err
 	}
+	call.FailAtOnce = true // the caller may copy the columns
 	g := &deviceGroup{call: call, pageRows: w.pageRows, host: w.hostMemory(m.Device())}
 	r = &RowGroup{rows: rows}
 	defer func() {
