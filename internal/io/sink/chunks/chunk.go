@@ -1,6 +1,8 @@
 package chunks
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gpuframe/gpuframe/internal/io/source/pages"
@@ -33,6 +35,16 @@ type chunk struct {
 	rows       rows
 	bounds     bounds
 	bloom      bloom
+}
+
+// check reports pages that are longer than a header holds: of a single value.
+func (k *chunk) check() error {
+	for _, p := range k.pages {
+		if n := p.end - p.begin; n > math.MaxInt32 {
+			return fmt.Errorf("column %q has a value in a page of %d bytes, a page has at most %d: %w", k.leaf.name, n, math.MaxInt32, ErrValue)
+		}
+	}
+	return nil
 }
 
 // summarize sets what is known of the chunk by its pages.

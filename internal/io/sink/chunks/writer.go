@@ -315,10 +315,11 @@ func (w *Writer) encoded(i int, e encoder) (*chunk, error) {
 		return nil, errStopped
 	}
 	k, err := e.encode(w.pageRows, w.memory[i].take(), &worker.scratch)
-	if err == nil {
-		k.rows.validity = nil
+	if err != nil {
+		return nil, err
 	}
-	return k, err
+	k.rows.validity = nil
+	return k, k.check()
 }
 
 var errStopped = errors.New("the file is not written any more")
