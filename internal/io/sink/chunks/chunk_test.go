@@ -3,8 +3,15 @@ package chunks
 import (
 	"bytes"
 	"math"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -85,5 +92,46 @@ func TestCutBounds(t *testing.T) {
 			require.Equal(r, string(low.value), string([]rune(string(low.value))))
 			require.Equal(r, string(high.value), string([]rune(string(high.value))))
 		}
+	})
+}
+
+// blockedWriter writes all but the magic of a file when it is released.
+type blockedWriter struct{ released chan struct{} }
+
+func (b blockedWriter) Write(p []byte) (int, error) {
+	if string(p) != magic {
+		<-b.released
+	}
+	return len(p), nil
+}
+
+// A writer does not take more row groups than it may hold while the file is not written.
+func TestRowGroupsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := array.NewInt64Builder(arrowmemory.DefaultAllocator)
+		b.AppendValues([]int64{1, 2, 3}, nil)
+		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil), []arrow.Array{b.NewArray()}, 3)
+		to := blockedWriter{make(chan struct{})}
+		w, err := NewWriter(to, record.Schema(), Options{Codec: compress.Codecs.Zstd, Properties: parquet.NewWriterProperties()})
+		require.NoError(t, err)
+		defer w.Abort()
+		var taken atomic.Int64
+		written := make(chan error)
+		go func() {
+			for range 50 {
+				if err := w.Write(t.Context(), []arrow.Record{record}); err != nil {
+					written <- err
+					return
+				}
+				taken.Add(1)
+			}
+			written <- w.Close(t.Context())
+		}()
+		synctest.Wait()
+		require.LessOrEqual(t, taken.Load(), int64(groupsInFlight+1))
+		require.Positive(t, taken.Load())
+		close(to.released)
+		require.NoError(t, <-written)
+		require.EqualValues(t, 50, taken.Load())
 	})
 }
